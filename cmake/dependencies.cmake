@@ -1,0 +1,49 @@
+# Libraries: the installed ones, else (RIDGEPOINT_FETCH) pinned downloads. Configuring needs no
+# network when the packages that scripts/setup.sh names are installed.
+include(FetchContent)
+set(FETCHCONTENT_QUIET OFF)
+
+# fetch_if_missing(<package> <url> <sha256-less tag comment>): find_package, else FetchContent.
+macro(find_or_fetch package target repository tag)
+  find_package(${package} QUIET)
+  if(NOT TARGET ${target})
+    if(NOT RIDGEPOINT_FETCH)
+      message(FATAL_ERROR "${package} is not installed; run scripts/setup.sh")
+    endif()
+    message(STATUS "${package} is not installed: fetching ${repository} ${tag}")
+    FetchContent_Declare(${package} GIT_REPOSITORY "https://github.com/${repository}.git" GIT_TAG ${tag}
+                         GIT_SHALLOW TRUE)
+    FetchContent_MakeAvailable(${package})
+  endif()
+endmacro()
+
+set(BENCHMARK_ENABLE_TESTING OFF CACHE BOOL "" FORCE)
+set(JSON_BuildTests OFF CACHE BOOL "" FORCE)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)  # SHA-256 of what a run leaves
+find_or_fetch(fmt fmt::fmt fmtlib/fmt 9.1.0)
+find_or_fetch(nlohmann_json nlohmann_json::nlohmann_json nlohmann/json v3.11.2)
+find_or_fetch(CLI11 CLI11::CLI11 CLIUtils/CLI11 v2.1.2)
+find_or_fetch(benchmark benchmark::benchmark google/benchmark v1.9.4)
+if(RIDGEPOINT_TESTS)
+  find_or_fetch(GTest GTest::gtest_main google/googletest v1.15.2)
+endif()
+
+# Yardsticks are optional: without them their rows are skipped and say why. oneDNN's CMake package
+# fails hard without OpenCL's headers, so it is searched for by name.
+add_library(ridgepoint_yardsticks INTERFACE)
+find_library(OPENBLAS_LIBRARY NAMES openblas PATH_SUFFIXES openblas-openmp)
+find_path(OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas-openmp
+          ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp openblas)
+if(OPENBLAS_LIBRARY AND OPENBLAS_INCLUDE)
+  target_link_libraries(ridgepoint_yardsticks INTERFACE "${OPENBLAS_LIBRARY}")
+  target_include_directories(ridgepoint_yardsticks SYSTEM INTERFACE "${OPENBLAS_INCLUDE}")
+  target_compile_definitions(ridgepoint_yardsticks INTERFACE RIDGEPOINT_OPENBLAS)
+endif()
+find_library(DNNL_LIBRARY NAMES dnnl)
+find_path(DNNL_INCLUDE oneapi/dnnl/dnnl.h)
+if(DNNL_LIBRARY AND DNNL_INCLUDE)
+  target_link_libraries(ridgepoint_yardsticks INTERFACE "${DNNL_LIBRARY}")
+  target_include_directories(ridgepoint_yardsticks SYSTEM INTERFACE "${DNNL_INCLUDE}")
+  target_compile_definitions(ridgepoint_yardsticks INTERFACE RIDGEPOINT_ONEDNN)
+endif()

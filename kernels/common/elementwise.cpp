@@ -1,0 +1,44 @@
+#include "kernels/common/elementwise.hpp"
+
+#include <cmath>
+
+#include "kernels/common/sweep.hpp"
+
+namespace ridgepoint {
+namespace {
+
+constexpr std::int64_t kRowLength = 256;
+
+}  // namespace
+
+Operation elementwise(const Elementwise& e) {
+  Operation op;
+  op.name = e.name;
+  op.dimensions = {"n"};
+  op.formats = {Format::fp32, Format::fp16, Format::bf16, Format::fp8_e4m3, Format::fp8_e5m2};
+  op.flops = [e](const Shape& s) { return e.flops_per_element * static_cast<double>(s["n"]); };
+  op.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    return {{"x", s["n"], f.a, Access::read}, {"y", s["n"], f.a, Access::written}};
+  };
+  op.row_length = [](const Shape&) { return kRowLength; };
+  op.reference = [e](const Shape&, std::int64_t row, std::span<const View> in,
+                     std::span<Expected> out) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const double x = in[0][row * kRowLength + static_cast<std::int64_t>(i)];
+      const double value = e.value(x);
+      out[i] = {value, e.norm != nullptr ? e.norm(x) : std::abs(value)};
+    }
+  };
+  op.reduction = [e](const Shape&) { return e.terms; };
+  op.shapes = [](Profile profile, Pace pace, const Machine& machine) {
+    return vector_sweep(profile, pace, machine, 2 * sizeof(float));
+  };
+  if (e.special_per_element > 0) {
+    op.special = [e](const Shape& s) {
+      return e.special_per_element * static_cast<double>(s["n"]);
+    };
+  }
+  return op;
+}
+
+}  // namespace ridgepoint

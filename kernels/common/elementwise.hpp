@@ -1,0 +1,24 @@
+// The specification that relu and gelu share: y[i] = f(x[i]), output in the input's format.
+#pragma once
+
+#include <string_view>
+
+#include "kernels/common/operation.hpp"
+
+namespace ridgepoint {
+
+struct Elementwise {
+  std::string_view name;
+  double flops_per_element;
+  double (*value)(double x);
+  // 2-norm of the terms whose sum the value is; null: the value itself.
+  double (*norm)(double x) = nullptr;
+  double terms = 1;
+  // Results of special functions per element.
+  double special_per_element = 0;
+};
+
+// Dimension n. A row of the reference is a block of up to 256 elements.
+Operation elementwise(const Elementwise& e);
+
+}  // namespace ridgepoint

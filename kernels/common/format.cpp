@@ -1,0 +1,31 @@
+#include "kernels/common/format.hpp"
+
+#include <fmt/format.h>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+
+Format parse_format(std::string_view name) {
+  if (name == "fp8") return Format::fp8_e4m3;
+  std::string allowed;
+  for (const FormatInfo& f : kFormats) {
+    if (f.name == name) return f.format;
+    allowed += fmt::format("{}, ", f.name);
+  }
+  const std::string_view why = name.starts_with("fp4") ? " (fp4 is not supported here)" : "";
+  throw UsageError(
+      fmt::format("unknown format '{}'{}; allowed: {}fp8 (= fp8_e4m3)", name, why, allowed));
+}
+
+std::string FormatPair::name() const {
+  return mixed() ? fmt::format("{}x{}", info(a).name, info(b).name) : std::string(info(a).name);
+}
+
+FormatPair parse_format_pair(std::string_view name) {
+  const std::size_t cross = name.find('x');
+  if (cross == std::string_view::npos) return parse_format(name);
+  return {parse_format(name.substr(0, cross)), parse_format(name.substr(cross + 1))};
+}
+
+}  // namespace ridgepoint

@@ -1,0 +1,179 @@
+// The number formats: one table, one storage type each, and software conversion from and to float.
+//
+// Sources: IEEE 754-2019 (fp32, fp16); "FP8 Formats for Deep Learning", arXiv 2209.05433 (e4m3 has
+// no infinity and one NaN per sign, e5m2 is IEEE-like); bfloat16 and tf32 as in the PTX ISA,
+// section on alternate floating-point formats. Overflow follows the hardware's conversions: fp8
+// saturates (cvt.rn.satfinite), fp16 and bf16 go to infinity (cvt.rn), tf32 rounds ties away
+// (cvt.rna).
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ridgepoint {
+
+enum class Format : std::uint8_t { fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2 };
+
+struct FormatInfo {
+  Format format;
+  std::string_view name;
+  int exponent_bits;
+  int mantissa_bits;  // stored, without the implicit one
+  int storage_bytes;  // tf32 is stored as fp32
+  bool has_infinity;  // false: the top exponent holds numbers, and overflow saturates
+  bool saturates;     // encoding a value too large gives the largest finite one
+  bool ties_away;     // rounding: ties away from zero instead of to even
+
+  [[nodiscard]] constexpr int bits() const { return 1 + exponent_bits + mantissa_bits; }
+  [[nodiscard]] constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+  [[nodiscard]] constexpr int max_exponent() const { return bias() + (has_infinity ? 0 : 1); }
+  // 2^exponent as a double, exact for every exponent used here.
+  [[nodiscard]] static constexpr double power(int exponent) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52U);
+  }
+  // Distance from 1 to the next number. The unit roundoff is half of it.
+  [[nodiscard]] constexpr double epsilon() const { return power(-mantissa_bits); }
+  [[nodiscard]] constexpr double max_finite() const {
+    // Without infinities the all-ones mantissa of the top exponent is NaN: one step less.
+    return power(max_exponent()) * (2.0 - epsilon() * (has_infinity ? 1.0 : 2.0));
+  }
+  [[nodiscard]] constexpr double min_normal() const { return power(1 - bias()); }
+  [[nodiscard]] constexpr double min_subnormal() const { return min_normal() * epsilon(); }
+};
+
+// clang-format off
+inline constexpr std::array kFormats{
+    //         format            name        exp man bytes  inf  saturates ties away
+    FormatInfo{Format::fp32,     "fp32",     8, 23, 4, true,  false, false},
+    FormatInfo{Format::tf32,     "tf32",     8, 10, 4, true,  false, true},
+    FormatInfo{Format::fp16,     "fp16",     5, 10, 2, true,  false, false},
+    FormatInfo{Format::bf16,     "bf16",     8,  7, 2, true,  false, false},
+    FormatInfo{Format::fp8_e4m3, "fp8_e4m3", 4,  3, 1, false, true,  false},
+    FormatInfo{Format::fp8_e5m2, "fp8_e5m2", 5,  2, 1, true,  true,  false},
+};
+// clang-format on
+
+constexpr const FormatInfo& info(Format format) {
+  return kFormats[static_cast<std::size_t>(format)];
+}
+
+// "bf16" -> Format::bf16; `fp8` is an alias of fp8_e4m3. Throws UsageError listing what exists.
+Format parse_format(std::string_view name);
+
+// Formats of the two inputs of an operation; equal but for mixed fp8 ("fp8_e4m3xfp8_e5m2").
+struct FormatPair {
+  Format a{};
+  Format b{};
+
+  constexpr FormatPair() = default;
+  // Implicit: almost every row has one format.
+  constexpr FormatPair(Format both) : a(both), b(both) {}  // NOLINT(google-explicit-constructor)
+  constexpr FormatPair(Format first, Format second) : a(first), b(second) {}
+  [[nodiscard]] constexpr bool mixed() const { return a != b; }
+  [[nodiscard]] std::string name() const;
+  friend constexpr bool operator==(FormatPair, FormatPair) = default;
+};
+
+// Output format of matvec and matmul: the input's own, but bf16 for fp8.
+constexpr Format product_format(FormatPair inputs) {
+  return info(inputs.a).storage_bytes == 1 ? Format::bf16 : inputs.a;
+}
+
+// "bf16", "fp8_e4m3xfp8_e5m2". Throws UsageError.
+FormatPair parse_format_pair(std::string_view name);
+
+// The value that `bits` stands for: the magnitude moved to a float's place means the same number with
+// another bias, subnormals included, so one multiplication by a power of two sets it right.
+constexpr float decode_bits(const FormatInfo& f, std::uint32_t bits) {
+  const std::uint32_t sign = bits >> (f.bits() - 1) << 31U;
+  const std::uint32_t magnitude = bits & ((1U << (f.bits() - 1)) - 1U);
+  const std::uint32_t infinity = ((1U << f.exponent_bits) - 1U) << f.mantissa_bits;
+  const std::uint32_t nan = f.has_infinity ? infinity + 1U : infinity | ((1U << f.mantissa_bits) - 1U);
+  if (magnitude >= nan) return std::bit_cast<float>(sign | 0x7fc00000U);
+  if (f.has_infinity && magnitude == infinity) return std::bit_cast<float>(sign | 0x7f800000U);
+  const float value = std::bit_cast<float>(magnitude << (23 - f.mantissa_bits)) *
+                      static_cast<float>(FormatInfo::power(127 - f.bias()));
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
+}
+
+// `value` rounded to the format, as its bits (tf32: its 19 bits). NaN becomes the canonical NaN.
+constexpr std::uint32_t encode_bits(const FormatInfo& f, float value) {
+  const std::uint32_t raw = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = (raw >> 31U) << (f.bits() - 1);
+  const std::uint32_t magnitude = raw & 0x7fffffffU;
+  const std::uint32_t infinity = ((1U << f.exponent_bits) - 1U) << f.mantissa_bits;
+  const std::uint32_t largest = infinity + (f.has_infinity ? -1U : (1U << f.mantissa_bits) - 2U);
+  const std::uint32_t nan =
+      infinity | (f.has_infinity ? 1U << (f.mantissa_bits - 1) : (1U << f.mantissa_bits) - 1U);
+  const std::uint32_t overflow = f.saturates ? largest : infinity;
+  if (magnitude > 0x7f800000U) return sign | nan;
+  if (magnitude == 0x7f800000U) return sign | overflow;
+
+  // Align the significand so that one unit is one step of the format, then round on integers.
+  const int exponent = static_cast<int>(magnitude >> 23U) - 127;
+  const bool float_subnormal = magnitude < 0x00800000U;
+  const std::uint32_t significand =
+      float_subnormal ? magnitude : (magnitude & 0x007fffffU) | 0x00800000U;
+  const int effective = float_subnormal ? -126 : exponent;
+  const int lowest = 1 - f.bias();
+  const int below = effective < lowest ? lowest - effective : 0;
+  const int shift = 23 - f.mantissa_bits + below;
+  if (shift > 25) return sign;  // less than a quarter of the smallest step
+  std::uint32_t rounded = significand >> shift;
+  if (shift > 0) {
+    const std::uint32_t half = 1U << (shift - 1);
+    const std::uint32_t rest = significand & ((1U << shift) - 1U);
+    if (rest > half || (rest == half && (f.ties_away || (rounded & 1U) != 0))) ++rounded;
+  }
+  // Adding the exponent lets a carry out of the significand move to the next exponent by itself.
+  const int field = effective < lowest ? 0 : effective + f.bias() - 1;
+  const std::uint32_t bits = rounded + (static_cast<std::uint32_t>(field) << f.mantissa_bits);
+  return sign | (bits > largest ? overflow : bits);
+}
+
+// Storage types. They hold bits and nothing else; float is fp32's own.
+template <Format F, class Bits>
+struct Stored {
+  static constexpr Format format = F;
+  Bits bits;
+};
+using Tf32 = Stored<Format::tf32, std::uint32_t>;  // the bits of a float already rounded to tf32
+using Fp16 = Stored<Format::fp16, std::uint16_t>;
+using Bf16 = Stored<Format::bf16, std::uint16_t>;
+using Fp8E4m3 = Stored<Format::fp8_e4m3, std::uint8_t>;
+using Fp8E5m2 = Stored<Format::fp8_e5m2, std::uint8_t>;
+
+template <class T>
+struct FormatOf {
+  static constexpr Format value = T::format;
+};
+template <>
+struct FormatOf<float> {
+  static constexpr Format value = Format::fp32;
+};
+
+template <class T>
+[[gnu::always_inline]] constexpr float decode(T x) {
+  if constexpr (FormatOf<T>::value == Format::fp32)
+    return x;
+  else if constexpr (FormatOf<T>::value == Format::tf32)
+    return std::bit_cast<float>(x.bits);
+  else
+    return decode_bits(info(T::format), x.bits);
+}
+
+template <class T>
+[[gnu::always_inline]] constexpr T encode(float x) {
+  if constexpr (FormatOf<T>::value == Format::fp32) {
+    return x;
+  } else {
+    constexpr int unused = FormatOf<T>::value == Format::tf32 ? 13 : 0;  // 19 bits atop a float
+    return T{static_cast<decltype(T::bits)>(encode_bits(info(T::format), x) << unused)};
+  }
+}
+
+}  // namespace ridgepoint

@@ -1,0 +1,26 @@
+// GeLU, tanh form: y = x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))); Hendrycks and Gimpel, arXiv
+// 1606.08415. In double, for the references of gelu and of matmul's fused epilogue.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+
+namespace ridgepoint {
+
+// The lecture's convention: tanh expanded. A bias costs one more.
+inline constexpr double kGeluFlops = 20;
+
+inline double gelu_tanh(double x) {
+  const double scale = std::sqrt(2.0 * std::numbers::inv_pi);
+  return std::tanh(scale * (x + 0.044715 * x * x * x));
+}
+
+inline double gelu_reference(double x) { return x * (0.5 + 0.5 * gelu_tanh(x)); }
+
+// 2-norm of its two terms, x/2 and x/2 tanh(...), which cancel for negative x.
+inline double gelu_norm(double x) { return 0.5 * std::hypot(x, x * gelu_tanh(x)); }
+
+// Largest |dy/dx|: how much of an error in x reaches y.
+inline constexpr double kGeluMaxSlope = 1.13;
+
+}  // namespace ridgepoint

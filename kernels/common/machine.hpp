@@ -1,0 +1,32 @@
+// What a sweep and a technique need to know of the device they run on.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ridgepoint {
+
+struct Cache {
+  int level;
+  std::int64_t bytes;  // of one instance
+  int shared_by;       // execution units (threads, SMs) that share one instance
+};
+
+struct Machine {
+  int units = 1;                  // threads used on a host, SMs on a GPU
+  std::vector<Cache> caches;      // data caches, level 1 first
+  std::int64_t memory_bytes = 0;  // of the device
+  // Rough rate of a good matmul, FLOP/s. It sizes sweeps and judges nothing.
+  double flops_per_s_hint = 1e11;
+
+  // Bytes of the last-level cache that the units can reach together; 32 MiB where unknown.
+  [[nodiscard]] std::int64_t last_level_cache_bytes() const {
+    constexpr std::int64_t unknown = std::int64_t{32} << 20U;
+    if (caches.empty()) return unknown;
+    const Cache& last = caches.back();
+    const int instances = (units + last.shared_by - 1) / last.shared_by;
+    return last.bytes * instances;
+  }
+};
+
+}  // namespace ridgepoint

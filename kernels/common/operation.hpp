@@ -1,0 +1,97 @@
+// What an operation computes, on what, and how many FLOPs that is. Everything else about it (bytes,
+// intensity, buffers, tolerance, ceiling) is derived from this by the harness.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/common/format.hpp"
+#include "kernels/common/machine.hpp"
+#include "kernels/common/shape.hpp"
+
+namespace ridgepoint {
+
+enum class Access : std::uint8_t { read, written };
+
+struct Operand {
+  std::string_view name;
+  std::int64_t elements;
+  Format format;
+  Access access = Access::read;
+
+  [[nodiscard]] double bytes() const {
+    return static_cast<double>(elements) * info(format).storage_bytes;
+  }
+};
+
+// Read-only view of an operand in host memory, as numbers.
+struct View {
+  const void* data;
+  Format format;
+
+  [[nodiscard]] double operator[](std::int64_t index) const;
+};
+
+// One output element by the reference: its value and the 2-norm of the terms whose sum it is. A
+// technique's rounding error grows with that norm, so the tolerance does too.
+struct Expected {
+  double value;
+  double norm;
+};
+
+enum class Profile : std::uint8_t { quick, standard, full };
+
+// How fast a technique is meant to be: naive ones get sizes that they can finish.
+enum class Pace : std::uint8_t { naive, fast };
+
+// What a ceiling saturates. Kernels have none.
+enum class Resource : std::uint8_t { memory, cache, fma, tensor, sfu, launch };
+
+struct Ceiling {
+  Resource resource;
+  int cache_level = 0;  // 1.. for Resource::cache
+};
+
+struct Operation {
+  std::string_view name;
+  // Names of the dimensions in order; a shape text with one number sets all of them.
+  std::vector<std::string_view> dimensions;
+  bool has_layout = false;
+  std::vector<FormatPair> formats;
+
+  // FLOPs (FMA = 2) by the lecture's conventions.
+  std::function<double(const Shape&)> flops;
+  // All operands, the single written one last, in the order of bind's pointers.
+  std::function<std::vector<Operand>(const Shape&, FormatPair)> operands;
+  // Number of output elements that `reference` computes at once.
+  std::function<std::int64_t(const Shape&)> row_length;
+  // One row of the output, in double, from already rounded inputs: out.size() is the row's length
+  // (shorter for a last, partial row).
+  std::function<void(const Shape&, std::int64_t row, std::span<const View> in,
+                     std::span<Expected> out)>
+      reference;
+  // Terms per output element: what the accumulation error grows with.
+  std::function<double(const Shape&)> reduction;
+  // The sweep of a profile, the most telling size first.
+  std::function<std::vector<Shape>(Profile, Pace, const Machine&)> shapes;
+
+  // Results of special functions (exp, tanh) needed; empty means none.
+  std::function<double(const Shape&)> special = nullptr;
+  std::optional<Ceiling> ceiling = std::nullopt;
+  // Bytes moved, where that is not the sum of the operands (a cache ceiling's many passes).
+  std::function<double(const Shape&, FormatPair)> traffic = nullptr;
+};
+
+// Compulsory bytes: each input read once, each output written once, unless the operation states
+// its traffic.
+double bytes(const Operation& operation, const Shape& shape, FormatPair format);
+
+// Share of those bytes that is written: selects the memory ceiling with the same traffic mix.
+double written_fraction(const Operation& operation, const Shape& shape, FormatPair format);
+
+}  // namespace ridgepoint

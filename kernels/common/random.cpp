@@ -1,0 +1,130 @@
+#include "kernels/common/random.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+namespace {
+
+constexpr std::array<std::string_view, 4> kNames{"normal", "uniform", "zeros", "integers"};
+
+double quantile(Fill fill, double p) {
+  switch (fill) {
+    case Fill::normal:
+      return normal_quantile(p);
+    case Fill::uniform:
+      return 2 * p - 1;
+    case Fill::zeros:
+      return 0;
+    case Fill::integers:
+      return std::floor(5 * p) - 2;
+  }
+  return 0;
+}
+
+std::uint32_t stored_bits(Format format, float value) {
+  if (format == Format::tf32) return encode<Tf32>(value).bits;
+  return encode_bits(info(format), value);
+}
+
+std::vector<std::uint32_t> make_table(Format format, Fill fill) {
+  std::vector<std::uint32_t> table(kQuantiles);
+  for (std::uint32_t k = 0; k < kQuantiles; ++k) {
+    const double p = (k + 0.5) / kQuantiles;
+    table[k] = stored_bits(format, static_cast<float>(quantile(fill, p)));
+  }
+  return table;
+}
+
+struct Stream {
+  std::uint64_t seed;
+  std::uint32_t id;
+};
+
+// Bits has the width of the format's storage.
+template <class Bits>
+void fill_as(Bits* out, std::int64_t first, std::int64_t elements, const std::uint32_t* table,
+             Stream stream, int threads) {
+  const std::int64_t end = first + elements;
+  const std::int64_t end_block = (end + kElementsPerBlock - 1) / kElementsPerBlock;
+#pragma omp parallel for num_threads(threads)
+  for (std::int64_t block = first / kElementsPerBlock; block < end_block; ++block) {
+    const PhiloxBlock random =
+        random_block(stream.seed, stream.id, static_cast<std::uint64_t>(block));
+    const std::int64_t start = block * kElementsPerBlock;
+    // The first and the last block may be partial.
+    const std::int64_t from = std::max(first - start, std::int64_t{0});
+    const std::int64_t to = std::min(end - start, kElementsPerBlock);
+    for (std::int64_t i = from; i < to; ++i) {
+      const std::uint32_t k = random_bits(random, static_cast<std::uint32_t>(i));
+      out[start + i - first] = static_cast<Bits>(table[k]);
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view name(Fill fill) { return kNames[static_cast<std::size_t>(fill)]; }
+
+Fill parse_fill(std::string_view name) {
+  const auto* const found = std::ranges::find(kNames, name);
+  if (found == kNames.end()) {
+    throw UsageError(fmt::format("unknown fill '{}'; allowed: {}", name, fmt::join(kNames, ", ")));
+  }
+  return static_cast<Fill>(found - kNames.begin());
+}
+
+double normal_quantile(double p) {
+  const double tail = std::min(p, 1 - p);
+  // Newton's method on Phi(x) = erfc(-x / sqrt(2)) / 2, which keeps its relative accuracy in the
+  // lower tail. Phi is convex there, so from 0 every step goes down to the root and none beyond it.
+  double x = 0;
+  double step = 1;
+  while (step > 1e-15 * (1 - x)) {
+    const double density = std::exp(-x * x / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+    step = (std::erfc(-x / std::numbers::sqrt2) / 2 - tail) / density;
+    x -= step;
+  }
+  return p > 0.5 ? -x : x;
+}
+
+std::span<const std::uint32_t> quantile_table(Format format, Fill fill) {
+  static std::mutex mutex;
+  static std::map<std::pair<Format, Fill>, std::vector<std::uint32_t>> tables;
+  const std::lock_guard lock(mutex);
+  std::vector<std::uint32_t>& table = tables[{format, fill}];
+  if (table.empty()) table = make_table(format, fill);
+  return table;
+}
+
+void fill_random(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
+                 std::uint32_t stream, int threads, std::int64_t first) {
+  const std::uint32_t* const table = quantile_table(format, fill).data();
+  const auto as = [&](auto* bits) {
+    fill_as(bits, first, elements, table, Stream{seed, stream}, threads);
+  };
+  switch (info(format).storage_bytes) {
+    case 1:
+      as(static_cast<std::uint8_t*>(out));
+      break;
+    case 2:
+      as(static_cast<std::uint16_t*>(out));
+      break;
+    default:
+      as(static_cast<std::uint32_t*>(out));
+      break;
+  }
+}
+
+}  // namespace ridgepoint

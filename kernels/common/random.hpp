@@ -1,0 +1,77 @@
+// The data every run computes on: reproducible from (seed, stream), and the same bits on a host and
+// on a GPU, because both look up the same table with the same integers.
+//
+// Element i of a stream takes 16 random bits k and becomes the quantile of the fill's distribution
+// at (k + 1/2) / 65536, rounded to the format. Random access by index lets any thread make any
+// part.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "kernels/common/format.hpp"
+
+namespace ridgepoint {
+
+// Four 32-bit words: a counter, or the random block that belongs to it.
+struct PhiloxBlock {
+  std::uint32_t word[4];  // NOLINT(modernize-avoid-c-arrays): a GPU has no std::array
+};
+
+// Philox4x32-10. Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2,
+// 3", SC11; constants as in Random123's philox.h. Plain integers, so that a GPU can run it as it
+// is.
+constexpr PhiloxBlock philox4x32_10(PhiloxBlock counter, std::uint64_t key) {
+  auto key0 = static_cast<std::uint32_t>(key);
+  auto key1 = static_cast<std::uint32_t>(key >> 32U);
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t product0 = std::uint64_t{0xD2511F53} * counter.word[0];
+    const std::uint64_t product1 = std::uint64_t{0xCD9E8D57} * counter.word[2];
+    counter = {{static_cast<std::uint32_t>(product1 >> 32U) ^ counter.word[1] ^ key0,
+                static_cast<std::uint32_t>(product1),
+                static_cast<std::uint32_t>(product0 >> 32U) ^ counter.word[3] ^ key1,
+                static_cast<std::uint32_t>(product0)}};
+    key0 += 0x9E3779B9;  // golden ratio
+    key1 += 0xBB67AE85;  // sqrt(3) - 1
+  }
+  return counter;
+}
+
+// One block serves eight elements, 16 bits each, low half first.
+inline constexpr std::int64_t kElementsPerBlock = 8;
+
+constexpr PhiloxBlock random_block(std::uint64_t seed, std::uint32_t stream, std::uint64_t block) {
+  return philox4x32_10(
+      {{static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32U), stream, 0}},
+      seed);
+}
+
+// The 16 bits of element `index` (0 to 7) of a block.
+constexpr std::uint32_t random_bits(const PhiloxBlock& block, std::uint32_t index) {
+  return block.word[index / 2] >> (16U * (index % 2)) & 0xFFFFU;
+}
+
+// normal: mean 0, variance 1. uniform: -1 to 1. integers: -2 to 2 in equal shares.
+enum class Fill : std::uint8_t { normal, uniform, zeros, integers };
+
+std::string_view name(Fill fill);
+
+// Throws UsageError listing what exists.
+Fill parse_fill(std::string_view name);
+
+// Quantile of the standard normal distribution at p, 0 < p < 1; error below 1e-15 (1 + |x|).
+double normal_quantile(double p);
+
+inline constexpr std::uint32_t kQuantiles = 65536;
+
+// The kQuantiles values of a fill as stored in the format, each in the low bytes of its word. Made
+// once, kept for good; may be called from any thread.
+std::span<const std::uint32_t> quantile_table(Format format, Fill fill);
+
+// Writes elements first .. first + elements - 1 of a stream to `out` (host memory, in the format's
+// storage). The bits depend on nothing but seed, stream and index; not on the number of threads.
+void fill_random(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
+                 std::uint32_t stream, int threads, std::int64_t first = 0);
+
+}  // namespace ridgepoint

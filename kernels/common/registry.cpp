@@ -1,0 +1,147 @@
+#include "kernels/common/registry.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+namespace {
+
+#ifdef __x86_64__
+constexpr bool kIsX86 = true;
+#else
+constexpr bool kIsX86 = false;
+#endif
+
+// The operands' formats do not depend on the sizes; any shape will do.
+Shape unit_shape(const Operation& operation) {
+  std::vector<Shape::Dimension> dimensions;
+  for (const std::string_view name : operation.dimensions) dimensions.emplace_back(name, 1);
+  return Shape(std::move(dimensions),
+               operation.has_layout ? std::optional(Layout::nt) : std::nullopt);
+}
+
+bool matches(const Signature& signature, const std::vector<Operand>& operands) {
+  return signature.count == operands.size() &&
+         std::ranges::equal(operands, std::span(signature.parameters).first(signature.count),
+                            [](const Operand& operand, const Parameter& parameter) {
+                              return operand.format == parameter.format &&
+                                     operand.access == parameter.access;
+                            });
+}
+
+auto identity(const Implementation& i) {
+  return std::tuple(i.operation->name, i.technique.name, i.backend, i.format.a, i.format.b);
+}
+
+// Registration order is link order; sort so that nothing depends on it.
+bool before(const std::unique_ptr<Implementation>& a, const std::unique_ptr<Implementation>& b) {
+  const auto newest_first = std::pair(identity(*a), -static_cast<int>(a->technique.isa));
+  return newest_first < std::pair(identity(*b), -static_cast<int>(b->technique.isa));
+}
+
+void resolve_one(Implementation& implementation, const Operation& operation) {
+  const Shape shape = unit_shape(operation);
+  const auto format = std::ranges::find_if(operation.formats, [&](FormatPair f) {
+    return matches(implementation.signature, operation.operands(shape, f));
+  });
+  if (format == operation.formats.end()) {
+    throw std::logic_error(
+        fmt::format("technique {}/{} binds pointer types that are no format of the operation",
+                    operation.name, implementation.technique.name));
+  }
+  implementation.operation = &operation;
+  implementation.format = *format;
+}
+
+// The technique's operation among those registered.
+const Operation& operation_of(const Technique& technique,
+                              const std::vector<std::unique_ptr<Operation>>& operations) {
+  const auto found = std::ranges::find(operations, technique.operation,
+                                       [](const auto& operation) { return operation->name; });
+  if (found == operations.end()) {
+    throw std::logic_error(fmt::format("technique {}/{} implements an operation that is not there",
+                                       technique.operation, technique.name));
+  }
+  return **found;
+}
+
+bool same(const std::unique_ptr<Implementation>& a, const std::unique_ptr<Implementation>& b) {
+  return identity(*a) == identity(*b);
+}
+
+bool twins(const std::unique_ptr<Implementation>& a, const std::unique_ptr<Implementation>& b) {
+  return same(a, b) && a->technique.isa == b->technique.isa;
+}
+
+}  // namespace
+
+Registry& Registry::instance() {
+  static Registry registry;
+  return registry;
+}
+
+void Registry::add(Operation operation) {
+  operations_.push_back(std::make_unique<Operation>(std::move(operation)));
+}
+
+void Registry::add(Implementation implementation) {
+  implementations_.push_back(std::make_unique<Implementation>(std::move(implementation)));
+}
+
+void Registry::resolve() {
+  const auto operation_name = [](const auto& operation) { return operation->name; };
+  std::ranges::sort(operations_, {}, operation_name);
+  if (const auto twice = std::ranges::adjacent_find(operations_, {}, operation_name);
+      twice != operations_.end()) {
+    throw std::logic_error(fmt::format("operation {} is registered twice", (*twice)->name));
+  }
+  for (const auto& i : implementations_) resolve_one(*i, operation_of(i->technique, operations_));
+  std::ranges::sort(implementations_, before);
+  if (const auto twice = std::ranges::adjacent_find(implementations_, twins);
+      twice != implementations_.end()) {
+    const Implementation& i = **twice;
+    throw std::logic_error(fmt::format("technique {}/{} is registered twice for {}",
+                                       i.operation->name, i.technique.name, i.format.name()));
+  }
+  const Isa newest = host_isa();
+  std::erase_if(implementations_,
+                [&](const auto& i) { return kIsX86 && i->technique.isa > newest; });
+  const auto older = std::ranges::unique(implementations_, same);
+  implementations_.erase(older.begin(), older.end());
+}
+
+const std::vector<std::unique_ptr<Operation>>& Registry::operations() const { return operations_; }
+
+const std::vector<std::unique_ptr<Implementation>>& Registry::implementations() const {
+  return implementations_;
+}
+
+const Operation& Registry::operation(std::string_view name) const {
+  std::vector<std::string_view> names;
+  for (const auto& operation : operations_) {
+    if (operation->name == name) return *operation;
+    names.push_back(operation->name);
+  }
+  throw UsageError(
+      fmt::format("unknown operation '{}'; allowed: {}", name, fmt::join(names, ", ")));
+}
+
+RegisterOperation::RegisterOperation(Operation operation) {
+  Registry::instance().add(std::move(operation));
+}
+
+void registry_detail::add(const Technique& technique, Backend backend,
+                          Implementation implementation) {
+  implementation.technique = technique;
+  implementation.backend = backend;
+  Registry::instance().add(std::move(implementation));
+}
+
+}  // namespace ridgepoint

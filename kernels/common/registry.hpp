@@ -1,0 +1,189 @@
+// The list of operations and of the techniques that implement them. Linking a file adds it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "kernels/common/format.hpp"
+#include "kernels/common/isa_level.hpp"
+#include "kernels/common/operation.hpp"
+#include "kernels/common/queue.hpp"
+
+namespace ridgepoint {
+
+enum class Backend : std::uint8_t { cpu, cuda };
+// The unit that a technique keeps busy; memory means that it does next to no arithmetic.
+enum class Engine : std::uint8_t { memory, fma, tensor, sfu };
+enum class Origin : std::uint8_t { hand, library };
+
+// What a technique says of itself, in its one registration line.
+struct Technique {
+  std::string_view operation;
+  std::string_view name;
+  Engine engine;
+  // Format in which products are formed; a storage format is widened to it. Default: the row's own.
+  std::optional<Format> arithmetic = std::nullopt;
+  Format accumulator = Format::fp32;
+  Origin origin = Origin::hand;
+  Pace pace = Pace::fast;
+  Isa isa = Isa::none;
+  // Largest error of an approximate special function, relative to the norm of the reference.
+  double special_error = 0;
+  // The order of its sums may differ from run to run, and the last bits with it.
+  bool order_dependent = false;
+};
+
+// Format and constness of one pointer parameter of bind.
+struct Parameter {
+  Format format;
+  Access access;
+  friend constexpr bool operator==(Parameter, Parameter) = default;
+};
+
+inline constexpr std::size_t kMaxOperands = 6;
+
+struct Signature {
+  std::array<Parameter, kMaxOperands> parameters{};
+  std::size_t count = 0;
+};
+
+using Plan = std::shared_ptr<void>;
+using Prepare = std::function<Plan(Queue&, const Shape&)>;
+using Bind = std::function<Launch(Queue&, const Plan&, const Shape&, std::span<void* const>)>;
+
+// A technique in one format on one backend.
+struct Implementation {
+  Technique technique;
+  Backend backend;
+  Signature signature;
+  Prepare prepare;  // empty: nothing to prepare
+  Bind bind;
+  // Filled in by Registry::resolve.
+  const Operation* operation = nullptr;
+  FormatPair format{};
+
+  [[nodiscard]] FormatPair arithmetic() const {
+    return technique.arithmetic ? FormatPair(*technique.arithmetic) : format;
+  }
+};
+
+class Registry {
+ public:
+  static Registry& instance();
+
+  void add(Operation operation);
+  void add(Implementation implementation);
+
+  // Matches every technique with its operation and format by the types of its pointers, and drops
+  // those for which the same exists for a newer instruction set of this processor. Throws
+  // std::logic_error naming a technique that fits nothing or comes twice.
+  void resolve();
+
+  [[nodiscard]] const std::vector<std::unique_ptr<Operation>>& operations() const;
+  [[nodiscard]] const std::vector<std::unique_ptr<Implementation>>& implementations() const;
+  // Throws UsageError listing what exists.
+  [[nodiscard]] const Operation& operation(std::string_view name) const;
+
+ private:
+  std::vector<std::unique_ptr<Operation>> operations_;  // sorted by name once resolved
+  std::vector<std::unique_ptr<Implementation>> implementations_;
+};
+
+// Adds an operation at start-up: `const RegisterOperation relu{{.name = "relu", ...}};`
+struct RegisterOperation {
+  explicit RegisterOperation(Operation operation);
+};
+
+namespace registry_detail {
+
+template <class Pointer>
+constexpr Parameter parameter() {
+  using Pointee = std::remove_pointer_t<Pointer>;
+  return {FormatOf<std::remove_const_t<Pointee>>::value,
+          std::is_const_v<Pointee> ? Access::read : Access::written};
+}
+
+template <class... Pointers>
+constexpr Signature signature() {
+  static_assert(sizeof...(Pointers) <= kMaxOperands);
+  return {{parameter<Pointers>()...}, sizeof...(Pointers)};
+}
+
+template <class... Pointers, std::size_t... I>
+auto call(auto&& bind, std::span<void* const> operands, std::index_sequence<I...>) {
+  return bind(static_cast<Pointers>(operands[I])...);
+}
+
+template <class State, class... Pointers>
+struct Planned {
+  State (*prepare)(Queue&, const Shape&);
+  Launch (*bind)(Queue&, const State&, const Shape&, Pointers...);
+};
+
+template <class... Pointers>
+Implementation erase(Launch (*bind)(Queue&, const Shape&, Pointers...)) {
+  Implementation result{};
+  result.signature = signature<Pointers...>();
+  result.bind = [bind](Queue& queue, const Plan&, const Shape& shape,
+                       std::span<void* const> operands) {
+    return call<Pointers...>([&](auto... typed) { return bind(queue, shape, typed...); }, operands,
+                             std::index_sequence_for<Pointers...>());
+  };
+  return result;
+}
+
+template <class State, class... Pointers>
+Implementation erase(Planned<State, Pointers...> planned) {
+  Implementation result{};
+  result.signature = signature<Pointers...>();
+  result.prepare = [planned](Queue& queue, const Shape& shape) -> Plan {
+    return std::make_shared<State>(planned.prepare(queue, shape));
+  };
+  result.bind = [planned](Queue& queue, const Plan& plan, const Shape& shape,
+                          std::span<void* const> operands) {
+    const State& state = *static_cast<const State*>(plan.get());
+    return call<Pointers...>(
+        [&](auto... typed) { return planned.bind(queue, state, shape, typed...); }, operands,
+        std::index_sequence_for<Pointers...>());
+  };
+  return result;
+}
+
+void add(const Technique& technique, Backend backend, Implementation implementation);
+
+}  // namespace registry_detail
+
+// For a technique that has something slow to prepare once per shape.
+template <class State, class... Pointers>
+auto planned(State (*prepare)(Queue&, const Shape&),
+             Launch (*bind)(Queue&, const State&, const Shape&, Pointers...)) {
+  return registry_detail::Planned<State, Pointers...>{prepare, bind};
+}
+
+// Adds a technique at start-up, with one bind per format that it serves; the format is read off the
+// types of bind's pointers.
+template <Backend B>
+class BackendRegistration {
+ public:
+  template <class... Binds>
+  explicit BackendRegistration(const Technique& technique, Binds... binds) {
+    (registry_detail::add(technique, B, registry_detail::erase(binds)), ...);
+  }
+};
+
+// The extension of the file is the backend: .cu files are compiled by nvcc.
+#ifdef __CUDACC__
+using Registration = BackendRegistration<Backend::cuda>;
+#else
+using Registration = BackendRegistration<Backend::cpu>;
+#endif
+
+}  // namespace ridgepoint

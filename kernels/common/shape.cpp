@@ -1,0 +1,123 @@
+#include "kernels/common/shape.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Layout>, 3> kLayouts{
+    {{"nt", Layout::nt}, {"nn", Layout::nn}, {"tn", Layout::tn}}};
+constexpr std::int64_t kLargestSize = std::int64_t{1} << 40U;
+constexpr double kLargestProduct = 0x1p62;
+
+Layout parse_layout(std::string_view text) {
+  for (const auto& [label, layout] : kLayouts) {
+    if (label == text) return layout;
+  }
+  throw UsageError(fmt::format("unknown layout '{}'; allowed: nt, nn, tn", text));
+}
+
+std::int64_t parse_size(std::string_view dimension, std::string_view text) {
+  std::int64_t size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  if (!whole || size < 1 || size > kLargestSize) {
+    throw UsageError(fmt::format("dimension {}:{} is not a whole number between 1 and {}",
+                                 dimension, text, kLargestSize));
+  }
+  return size;
+}
+
+// "a:1/b:2" -> {{"a","1"},{"b","2"}}
+std::vector<std::pair<std::string_view, std::string_view>> split(std::string_view text) {
+  std::vector<std::pair<std::string_view, std::string_view>> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('/', begin), text.size());
+    const std::string_view part = text.substr(begin, end - begin);
+    const std::size_t colon = part.find(':');
+    if (colon == std::string_view::npos || colon == 0) {
+      throw UsageError(fmt::format("'{}' in a shape is not of the form name:size", part));
+    }
+    const std::string_view label = part.substr(0, colon);
+    if (std::ranges::any_of(parts, [&](const auto& other) { return other.first == label; })) {
+      throw UsageError(fmt::format("'{}' is given twice in shape '{}'", label, text));
+    }
+    parts.emplace_back(label, part.substr(colon + 1));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+void check_product(const Shape& shape) {
+  double product = 1;
+  for (const auto& [dimension, size] : shape.dimensions()) product *= static_cast<double>(size);
+  if (product >= kLargestProduct) {
+    throw UsageError(
+        fmt::format("shape {} is absurd: the product of its sizes exceeds 2^62", shape.text()));
+  }
+}
+
+}  // namespace
+
+std::string_view name(Layout layout) { return kLayouts[static_cast<std::size_t>(layout)].first; }
+
+Shape::Shape(std::vector<Dimension> dimensions, std::optional<Layout> layout)
+    : dimensions_(std::move(dimensions)), layout_(layout) {}
+
+std::int64_t Shape::operator[](std::string_view dimension) const {
+  for (const auto& [label, size] : dimensions_) {
+    if (label == dimension) return size;
+  }
+  throw std::out_of_range(fmt::format("shape {} has no dimension {}", text(), dimension));
+}
+
+std::string Shape::text() const {
+  std::string text;
+  for (const auto& [label, size] : dimensions_) {
+    text += fmt::format("{}{}:{}", text.empty() ? "" : "/", label, size);
+  }
+  if (layout_) text += fmt::format("/layout:{}", name(*layout_));
+  return text;
+}
+
+Shape parse_shape(std::string_view text, std::span<const std::string_view> dimensions,
+                  bool has_layout) {
+  std::vector<Shape::Dimension> sizes;
+  std::optional<Layout> layout;
+  if (has_layout) layout = Layout::nt;
+  for (const auto& [label, value] : split(text)) {
+    if (label == "layout" && has_layout) {
+      layout = parse_layout(value);
+    } else if (std::ranges::find(dimensions, label) == dimensions.end()) {
+      throw UsageError(fmt::format("unknown dimension '{}'; this operation has {}{}", label,
+                                   fmt::join(dimensions, ", "), has_layout ? ", layout" : ""));
+    } else {
+      sizes.emplace_back(label, parse_size(label, value));
+    }
+  }
+  const bool square = sizes.size() == 1;
+  std::vector<Shape::Dimension> ordered;
+  for (const std::string_view dimension : dimensions) {
+    const auto given =
+        std::ranges::find_if(sizes, [&](const auto& s) { return s.first == dimension; });
+    if (given == sizes.end() && !square) {
+      throw UsageError(fmt::format("shape '{}' lacks dimension '{}'; this operation has {}", text,
+                                   dimension, fmt::join(dimensions, ", ")));
+    }
+    ordered.emplace_back(dimension, square ? sizes.front().second : given->second);
+  }
+  Shape shape(std::move(ordered), layout);
+  check_product(shape);
+  return shape;
+}
+
+}  // namespace ridgepoint

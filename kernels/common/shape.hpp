@@ -1,0 +1,48 @@
+// Named dimensions of a problem and their text form: `m:4096/n:4096/k:4096/layout:nt`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ridgepoint {
+
+// Storage of the two inputs of a matmul C[M,N] = A B, all row-major.
+// nt: A[M,K], B[N,K] (forward of a linear layer); nn: A[M,K], B[K,N]; tn: A[K,M], B[K,N].
+enum class Layout : std::uint8_t { nt, nn, tn };
+
+std::string_view name(Layout layout);
+
+class Shape {
+ public:
+  using Dimension = std::pair<std::string, std::int64_t>;
+
+  Shape() = default;
+  explicit Shape(std::vector<Dimension> dimensions, std::optional<Layout> layout = {});
+
+  // Size of a named dimension; throws std::out_of_range for a name the operation does not have.
+  [[nodiscard]] std::int64_t operator[](std::string_view dimension) const;
+  // nt where the operation has no layouts.
+  [[nodiscard]] Layout layout() const { return layout_.value_or(Layout::nt); }
+  [[nodiscard]] bool has_layout() const { return layout_.has_value(); }
+  [[nodiscard]] const std::vector<Dimension>& dimensions() const { return dimensions_; }
+  [[nodiscard]] std::string text() const;
+
+  friend bool operator==(const Shape&, const Shape&) = default;
+
+ private:
+  std::vector<Dimension> dimensions_;
+  std::optional<Layout> layout_;
+};
+
+// Reads the text form for an operation with these dimensions. One number, `n:4096` or the name of
+// any dimension, stands for all of them (square); layout defaults to nt. Each size must be between
+// 1 and 2^40 and their product below 2^62. Throws UsageError.
+Shape parse_shape(std::string_view text, std::span<const std::string_view> dimensions,
+                  bool has_layout);
+
+}  // namespace ridgepoint

@@ -1,0 +1,22 @@
+// Sizes that operations share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/common/machine.hpp"
+#include "kernels/common/operation.hpp"
+
+namespace ridgepoint {
+
+// Smallest power of two of elements whose `bytes_per_element` come to 8 x the last-level cache:
+// DRAM decides the speed, not what is left of a previous pass.
+std::int64_t dram_elements(const Machine& machine, double bytes_per_element);
+
+// Sizes of dimension n for an operation with `bytes_per_element` of traffic in fp32: DRAM-sized
+// first, then down through the caches to where a launch costs more than the work. All formats share
+// the sizes, so that half the bytes shows as half the time.
+std::vector<Shape> vector_sweep(Profile profile, Pace pace, const Machine& machine,
+                                double bytes_per_element);
+
+}  // namespace ridgepoint
