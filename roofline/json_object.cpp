@@ -1,0 +1,123 @@
+#include "roofline/json_object.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+namespace {
+
+using nlohmann::json;
+
+// A value as a message shows it: short, and valid UTF-8 whatever the file held.
+std::string shown(const json& value) {
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return "an array";
+  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  constexpr std::size_t kLongest = 60;
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
+  return text;
+}
+
+}  // namespace
+
+JsonObject::JsonObject(const json& value, std::string origin)
+    : value_(&value), origin_(std::move(origin)) {
+  if (!value.is_object()) {
+    throw UsageError(fmt::format("{}: is {}; allowed: an object", origin_, shown(value)));
+  }
+}
+
+const json& JsonObject::at(const char* key) const {
+  const auto found = value_->find(key);
+  if (found == value_->end()) throw UsageError(fmt::format("{}: key {} is missing", origin_, key));
+  return *found;
+}
+
+void JsonObject::reject(std::string_view key, std::string_view allowed) const {
+  const auto found = value_->find(key);
+  const std::string value = found == value_->end() ? "missing" : shown(*found);
+  throw UsageError(fmt::format("{}: {} is {}; allowed: {}", origin_, key, value, allowed));
+}
+
+double JsonObject::number(const char* key, Range allowed) const {
+  const json& value = at(key);
+  const double x = value.is_number() ? value.get<double>() : 0;
+  if (!value.is_number() || !(x >= allowed.low && x <= allowed.high)) {
+    reject(key, fmt::format("a number from {:g} to {:g}", allowed.low, allowed.high));
+  }
+  return x;
+}
+
+std::string JsonObject::text(const char* key) const {
+  const json& value = at(key);
+  if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
+    reject(key, "a text that is not empty");
+  }
+  return value.get<std::string>();
+}
+
+std::vector<std::string> JsonObject::texts(const char* key) const {
+  const json& values = at(key);
+  if (!values.is_array()) reject(key, "an array of texts");
+  std::vector<std::string> result;
+  for (const json& value : values) {
+    if (!value.is_string()) reject(key, "an array of texts");
+    result.push_back(value.get<std::string>());
+  }
+  return result;
+}
+
+JsonObject JsonObject::object(const char* key) const {
+  return {at(key), fmt::format("{}: {}", origin_, key)};
+}
+
+std::vector<JsonObject> JsonObject::objects(const char* key) const {
+  const json& values = at(key);
+  if (!values.is_array()) reject(key, "an array of objects");
+  std::vector<JsonObject> result;
+  for (const json& value : values) {
+    result.emplace_back(value, fmt::format("{}: {}[{}]", origin_, key, result.size()));
+  }
+  return result;
+}
+
+std::optional<double> JsonObject::optional_number(const char* key, Range allowed) const {
+  if (at(key).is_null()) return std::nullopt;
+  return number(key, allowed);
+}
+
+std::optional<std::string> JsonObject::optional_text(const char* key) const {
+  if (at(key).is_null()) return std::nullopt;
+  return text(key);
+}
+
+std::optional<JsonObject> JsonObject::optional_object(const char* key) const {
+  if (at(key).is_null()) return std::nullopt;
+  return object(key);
+}
+
+json parse_json(std::string_view text, std::string_view origin) {
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error& error) {
+    throw UsageError(fmt::format("{}: not JSON, the error is at byte {}", origin, error.byte));
+  } catch (const json::out_of_range&) {
+    throw UsageError(fmt::format("{}: holds a number beyond double precision", origin));
+  }
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || !std::filesystem::is_regular_file(path)) {
+    throw UsageError(fmt::format("{}: cannot be read", path));
+  }
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace ridgepoint

@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/common/error.hpp"
+#include "roofline/device_spec.hpp"
+#include "roofline/json_object.hpp"
+
+namespace ridgepoint {
+namespace {
+
+constexpr std::string_view kSchema = "ridgepoint.device/1";
+
+// Anything outside is a slip of the unit: MHz for Hz, TFLOP/s for FLOP/s, GB for bytes.
+constexpr Range kSms{1, 1e4};
+constexpr Range kFlopsPerS{1e9, 1e18};
+constexpr Range kClockHz{1e8, 1e10};
+constexpr Range kFlopsPerClock{1, 1e6};
+constexpr Range kMemoryBytes{1e8, 1e14};
+constexpr Range kBandwidth{1e9, 1e15};
+constexpr Range kBusBits{8, 1e6};
+constexpr Range kCacheBytes{1e4, 1e11};
+constexpr Range kWatts{1, 1e5};
+
+// Printed peaks are rounded to about 1 %; a sparse number is off by 100 %.
+constexpr double kPeakTolerance = 0.015;
+
+Format read_format(const JsonObject& object, const char* key) {
+  try {
+    return parse_format(object.text(key));
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}: {}", object.origin(), key, error.what()));
+  }
+}
+
+Engine read_engine(const JsonObject& object) {
+  const std::string engine = object.text("engine");
+  if (engine == "fma") return Engine::fma;
+  if (engine == "tensor") return Engine::tensor;
+  object.reject("engine", "fma, tensor");
+}
+
+Peak read_peak(const JsonObject& object, int sms) {
+  Peak peak{.format = read_format(object, "format"),
+            .engine = read_engine(object),
+            .accumulator = read_format(object, "accumulator"),
+            .flops_per_s = object.number("flops_per_s", kFlopsPerS),
+            .clock_hz = object.number("clock_hz", kClockHz),
+            .flops_per_clock_per_sm = object.number("flops_per_clock_per_sm", kFlopsPerClock),
+            .source = object.text("source"),
+            .doubt = object.optional_text("doubt")};
+  const double computed = peak.flops_per_clock_per_sm * sms * peak.clock_hz;
+  if (!peak.doubt && std::abs(peak.flops_per_s / computed - 1) > kPeakTolerance) {
+    object.reject("flops_per_s", fmt::format("sms x flops_per_clock_per_sm x clock_hz = {:.4g} "
+                                             "within 1.5 %, or a doubt that says why not",
+                                             computed));
+  }
+  return peak;
+}
+
+std::vector<Peak> read_peaks(const JsonObject& sheet, int sms) {
+  std::vector<Peak> peaks;
+  for (const JsonObject& object : sheet.objects("peaks")) {
+    Peak peak = read_peak(object, sms);
+    const bool twice = std::ranges::any_of(peaks, [&](const Peak& other) {
+      return other.format == peak.format && other.engine == peak.engine &&
+             other.accumulator == peak.accumulator;
+    });
+    if (twice) object.reject("format", "each format, engine and accumulator once");
+    peaks.push_back(std::move(peak));
+  }
+  if (peaks.empty()) sheet.reject("peaks", "at least one peak");
+  return peaks;
+}
+
+MemorySpec read_memory(const JsonObject& memory) {
+  std::optional<Pins> pins;
+  if (const auto pin = memory.optional_object("pin")) {
+    pins = Pins{.bus_bits = pin->number("bus_bits", kBusBits),
+                .memory_clock_hz = pin->number("memory_clock_hz", kClockHz)};
+  }
+  return {.kind = memory.text("kind"),
+          .bytes = memory.number("bytes", kMemoryBytes),
+          .bandwidth_bytes_per_s = memory.number("bandwidth_bytes_per_s", kBandwidth),
+          .pins = pins,
+          .source = memory.text("source"),
+          .doubt = memory.optional_text("doubt")};
+}
+
+std::string read_name(const JsonObject& sheet) {
+  const std::string name = sheet.text("name");
+  const std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789-";
+  if (name.find_first_not_of(allowed) != std::string::npos) {
+    sheet.reject("name", "lower-case letters, digits and '-'");
+  }
+  return name;
+}
+
+}  // namespace
+
+DeviceSpec parse_data_sheet(std::string_view text, std::string_view origin) {
+  const nlohmann::json json = parse_json(text, origin);
+  const JsonObject sheet(json, std::string(origin));
+  if (sheet.text("schema") != kSchema) sheet.reject("schema", kSchema);
+  const JsonObject match = sheet.object("match");
+  const JsonObject l2 = sheet.object("l2");
+  const double sms = sheet.number("sms", kSms);
+  if (sms != std::floor(sms)) sheet.reject("sms", "a whole number");
+  return {.name = read_name(sheet),
+          .aliases = sheet.texts("aliases"),
+          .title = sheet.text("title"),
+          .vendor = sheet.text("vendor"),
+          .architecture = sheet.text("architecture"),
+          .compute_capability = sheet.text("compute_capability"),
+          .match_names = match.texts("names"),
+          .pci_ids = match.texts("pci_ids"),
+          .sms = static_cast<int>(sms),
+          .peaks = read_peaks(sheet, static_cast<int>(sms)),
+          .memory = read_memory(sheet.object("memory")),
+          .l2 = {.bytes = l2.optional_number("bytes", kCacheBytes),
+                 .source = l2.text("source"),
+                 .doubt = l2.optional_text("doubt")},
+          .tdp_w = sheet.number("tdp_w", kWatts),
+          .sources = sheet.texts("sources"),
+          .doubts = sheet.texts("doubts")};
+}
+
+}  // namespace ridgepoint

@@ -1,0 +1,37 @@
+#include "roofline/plan_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+
+double positive(std::string_view option, double value) {
+  constexpr double kLargest = 1e30;
+  if (!(value > 0 && value <= kLargest)) {  // so written, NaN fails too
+    throw UsageError(fmt::format("{} is {:g}; allowed: a number above 0, at most {:g}", option,
+                                 value, kLargest));
+  }
+  return value;
+}
+
+double whole(std::string_view option, double value) {
+  constexpr double kLargest = 9007199254740992;  // 2^53
+  if (!(value >= 1 && value <= kLargest && value == std::floor(value))) {
+    throw UsageError(
+        fmt::format("{} is {:g}; allowed: a whole number from 1 to 2^53", option, value));
+  }
+  return value;
+}
+
+nlohmann::ordered_json term(std::string_view name, double value, std::string_view unit) {
+  return {{"name", name}, {"value", value}, {"unit", unit}};
+}
+
+void set_if(nlohmann::ordered_json& object, const char* key, std::optional<double> value) {
+  if (value) object[key] = *value;
+}
+
+}  // namespace ridgepoint
