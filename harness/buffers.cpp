@@ -1,0 +1,128 @@
+#include "harness/buffers.hpp"
+
+#include <algorithm>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+namespace {
+
+// Of every operand: what cudaMalloc promises, and enough for any vector load.
+constexpr std::size_t kAlignment = 256;
+// A guard zone before and after every output. Not a power of two: operands whose addresses agree in
+// their low 12 bits make a processor take a load for a reader of an earlier store (4K aliasing).
+constexpr std::size_t kGuard = 5 * kAlignment;
+constexpr std::size_t kCacheLine = 64;
+constexpr unsigned char kGuardByte = 0xA5;
+constexpr unsigned char kPoisonByte = 0xFF;  // NaN in every format
+
+std::size_t round_up(std::size_t value, std::size_t step) {
+  return (value + step - 1) / step * step;
+}
+
+// Room that a view takes, with the guard zone (or its gap, for an input) after it.
+std::size_t room(const Operand& operand) {
+  return round_up(static_cast<std::size_t>(operand.bytes()), kAlignment) + kGuard;
+}
+
+}  // namespace
+
+Buffers::Buffers(Device& device, Fill fill, std::uint64_t seed)
+    : device_(&device), fill_(fill), seed_(seed) {}
+
+std::int64_t Buffers::sets_to_rotate(std::span<const Operand> operands) const {
+  std::size_t touched = 0;
+  for (const Operand& operand : operands) {
+    touched += round_up(static_cast<std::size_t>(operand.bytes()), kCacheLine);
+  }
+  const auto wanted = static_cast<std::size_t>(3 * device_->machine().last_level_cache_bytes());
+  const auto sets = static_cast<std::int64_t>((wanted + touched - 1) / touched);
+  return std::clamp<std::int64_t>(sets, 1, kMaxSets);
+}
+
+double Buffers::footprint(std::span<const Operand> operands, std::int64_t count) {
+  double bytes = 0;
+  for (const Operand& operand : operands) bytes += static_cast<double>(room(operand));
+  return bytes * static_cast<double>(count);
+}
+
+std::byte* Buffers::inputs(Format format, std::size_t bytes) {
+  Arena& arena = inputs_[static_cast<std::size_t>(format)];
+  if (arena.bytes < bytes) {
+    arena = {};  // free before the larger one is asked for
+    arena.memory = device_->queue().allocate(bytes);
+    arena.bytes = bytes;
+    const auto size = static_cast<std::size_t>(info(format).storage_bytes);
+    device_->fill(arena.memory.get(), static_cast<std::int64_t>(bytes / size), format, fill_, seed_,
+                  static_cast<std::uint32_t>(format));
+  }
+  return static_cast<std::byte*>(arena.memory.get());
+}
+
+std::byte* Buffers::outputs(std::size_t bytes) {
+  if (outputs_.bytes < bytes) {
+    outputs_ = {};
+    outputs_.memory = device_->queue().allocate(bytes);
+    outputs_.bytes = bytes;
+  }
+  return static_cast<std::byte*>(outputs_.memory.get());
+}
+
+std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std::int64_t count) {
+  const double asked = footprint(operands, count);
+  double held = static_cast<double>(outputs_.bytes);
+  for (const Arena& arena : inputs_) held += static_cast<double>(arena.bytes);
+  const double available = held + device_->free_bytes();
+  if (asked > available) throw OutOfMemory(asked, available);
+
+  std::array<std::size_t, kFormats.size()> input_bytes{};
+  std::size_t output_bytes = kGuard;
+  const auto sets = static_cast<std::size_t>(count);
+  for (const Operand& operand : operands) {
+    const bool written = operand.access == Access::written;
+    (written ? output_bytes : input_bytes[static_cast<std::size_t>(operand.format)]) +=
+        sets * room(operand);
+  }
+  std::array<std::byte*, kFormats.size()> input_cursor{};
+  for (const FormatInfo& f : kFormats) {
+    const auto index = static_cast<std::size_t>(f.format);
+    if (input_bytes[index] > 0) input_cursor[index] = inputs(f.format, input_bytes[index]);
+  }
+  std::byte* output_cursor = outputs(output_bytes);
+  guards_.assign(1, {output_cursor, kGuard});
+  written_.assign(1, {output_cursor, output_bytes});
+  output_cursor += kGuard;
+
+  std::vector<BufferSet> result(sets);
+  for (BufferSet& set : result) {
+    for (const Operand& operand : operands) {
+      const auto bytes = static_cast<std::size_t>(operand.bytes());
+      std::byte*& cursor = operand.access == Access::written
+                               ? output_cursor
+                               : input_cursor[static_cast<std::size_t>(operand.format)];
+      set.push_back(cursor);
+      if (operand.access == Access::written) {
+        guards_.emplace_back(cursor + bytes, room(operand) - bytes);
+      }
+      cursor += room(operand);
+    }
+  }
+  return result;
+}
+
+void Buffers::poison() {
+  for (const auto& region : written_) device_->set(region.data(), region.size(), kPoisonByte);
+  for (const auto& guard : guards_) device_->set(guard.data(), guard.size(), kGuardByte);
+}
+
+bool Buffers::guards_intact() {
+  std::vector<std::byte> scratch;
+  return std::ranges::all_of(guards_, [&](const auto& guard) {
+    const auto* bytes =
+        static_cast<const std::byte*>(device_->on_host(guard.data(), guard.size(), scratch));
+    return std::all_of(bytes, bytes + guard.size(),
+                       [](std::byte b) { return b == std::byte{kGuardByte}; });
+  });
+}
+
+}  // namespace ridgepoint

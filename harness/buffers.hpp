@@ -1,0 +1,60 @@
+// The buffers of a row: views of one arena of random inputs per format and of one arena of outputs,
+// so that a rotation over many sets costs one fill. Outputs lie between guard zones.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "harness/device.hpp"
+#include "kernels/common/operation.hpp"
+
+namespace ridgepoint {
+
+// One pointer per operand, in the operation's order.
+using BufferSet = std::vector<void*>;
+
+class Buffers {
+ public:
+  Buffers(Device& device, Fill fill, std::uint64_t seed);
+
+  // Sets needed so that a line is reused only after 3 x the last-level cache of other traffic, and
+  // at most kMaxSets.
+  [[nodiscard]] std::int64_t sets_to_rotate(std::span<const Operand> operands) const;
+
+  // Bytes of device memory that `count` sets take from the arenas.
+  static double footprint(std::span<const Operand> operands, std::int64_t count);
+
+  // Disjoint sets with the same inputs for every technique of an operation. They stay valid until
+  // the next call. Throws OutOfMemory.
+  std::vector<BufferSet> allocate(std::span<const Operand> operands, std::int64_t count);
+
+  // Fills the outputs with NaN.
+  void poison();
+
+  // False if a byte of a guard zone changed since poison().
+  [[nodiscard]] bool guards_intact();
+
+ private:
+  struct Arena {
+    std::shared_ptr<void> memory;
+    std::size_t bytes = 0;
+  };
+
+  std::byte* inputs(Format format, std::size_t bytes);
+  std::byte* outputs(std::size_t bytes);
+
+  Device* device_;
+  Fill fill_;
+  std::uint64_t seed_;
+  std::array<Arena, kFormats.size()> inputs_;
+  Arena outputs_;
+  std::vector<std::span<std::byte>> guards_;
+  std::vector<std::span<std::byte>> written_;
+};
+
+inline constexpr std::int64_t kMaxSets = 65536;
+
+}  // namespace ridgepoint

@@ -1,0 +1,84 @@
+// The measuring of a run: which rows, in which order, within which budget, and what becomes of
+// their records.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "harness/environment.hpp"
+#include "harness/measure.hpp"
+#include "harness/results_directory.hpp"
+#include "harness/row.hpp"
+#include "harness/watchdog.hpp"
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+
+// Throws UsageError naming the mistake.
+std::regex compile_filter(const std::string& filter);
+
+// The rows of a request in the order in which they are measured: ceilings that they need, then rows
+// in seeded random order, then control rows.
+class RunPlan {
+ public:
+  // Throws UsageError for a filter that is no regular expression or matches nothing.
+  RunPlan(const RunRequest& request, const std::vector<std::unique_ptr<Device>>& devices,
+          const std::function<bool(const Row&)>& have_ceiling);
+
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  // Seconds that row `index` may take when `elapsed` of the run have passed.
+  [[nodiscard]] double share(std::size_t index, double elapsed) const;
+  // Seconds that the whole plan takes at most, and bytes of the largest row.
+  [[nodiscard]] double total_seconds() const;
+  [[nodiscard]] double largest_footprint() const;
+
+ private:
+  std::vector<Row> rows_;
+  double seconds_per_row_;
+  std::optional<double> budget_;
+};
+
+// Measures the plan's rows one by one, when asked, and keeps their records.
+class Campaign {
+ public:
+  // `finished`: records of the run that is resumed. `ceilings`: an earlier run's.
+  Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory& directory,
+           std::vector<Record> finished, const std::vector<Record>& ceilings);
+  ~Campaign();
+
+  [[nodiscard]] const std::vector<Row>& rows() const { return plan_.rows(); }
+
+  // Measures and appends; a row that is finished already is returned as it is. Throws Interrupted,
+  // StorageError, and DeviceError after a record that says so.
+  const Record& measure(std::size_t index);
+
+  // In the order of measurement.
+  [[nodiscard]] const std::vector<Record>& records() const { return records_; }
+
+ private:
+  [[noreturn]] void give_up_on_hung_row();
+
+  RunPlan plan_;
+  ResultsDirectory* directory_;
+  std::map<const Device*, Measurer> measurers_;
+  std::map<std::string, Record> finished_;
+  std::vector<Record> records_;
+  const Row* current_ = nullptr;
+  double started_s_;
+  std::unique_ptr<Watchdog> watchdog_;
+};
+
+// Set by SIGINT and SIGTERM once listen_for_signals was called; a second signal ends the process.
+void listen_for_signals();
+bool signalled();
+
+// Exit code of a finished run: the worst of its rows.
+ExitCode exit_code(const std::vector<Record>& records);
+
+}  // namespace ridgepoint

@@ -1,0 +1,23 @@
+// The sub-commands of ridgepoint. Each adds its options; its callback runs it, throws UsageError or
+// DeviceError, and sets the exit code where success is not all there is to say.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+
+void add_info_command(CLI::App& app);
+void add_list_command(CLI::App& app);
+void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code);
+void add_predict_command(CLI::App& app);
+void add_verify_command(CLI::App& app, ExitCode& code);
+
+// Runs a command line and returns the exit code; an error is one line on stderr.
+int run_command_line(int argc, char** argv);
+
+}  // namespace ridgepoint

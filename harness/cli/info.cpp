@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/commands.hpp"
+#include "harness/device.hpp"
+#include "roofline/device_spec.hpp"
+
+namespace ridgepoint {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json formats_json() {
+  ordered_json formats = ordered_json::array();
+  for (const FormatInfo& f : kFormats) {
+    formats.push_back({{"format", f.name},
+                       {"bits", f.bits()},
+                       {"exponent_bits", f.exponent_bits},
+                       {"mantissa_bits", f.mantissa_bits},
+                       {"storage_bytes", f.storage_bytes},
+                       {"max_finite", f.max_finite()},
+                       {"min_normal", f.min_normal()},
+                       {"min_subnormal", f.min_subnormal()},
+                       {"epsilon", f.epsilon()},
+                       {"has_infinity", f.has_infinity},
+                       {"supported", true}});
+  }
+  formats.push_back({{"format", "fp4_e2m1"},
+                     {"bits", 4},
+                     {"exponent_bits", 2},
+                     {"mantissa_bits", 1},
+                     {"storage_bytes", 0.5},
+                     {"max_finite", 6.0},
+                     {"min_normal", 1.0},
+                     {"min_subnormal", 0.5},
+                     {"epsilon", 0.5},
+                     {"has_infinity", false},
+                     {"supported", false},
+                     {"reason", "unsupported on this device: Blackwell only"}});
+  return formats;
+}
+
+ordered_json collect() {
+  ordered_json devices = ordered_json::array();
+  for (const auto& device : open_devices("all")) {
+    ordered_json json = device->identity();
+    json["data_sheet"] =
+        device->data_sheet().empty() ? ordered_json(nullptr) : ordered_json(device->data_sheet());
+    devices.push_back(std::move(json));
+  }
+  ordered_json sheets = ordered_json::array();
+  for (const DeviceSpec& sheet : data_sheets()) sheets.push_back(sheet.name);
+  return {{"devices", devices}, {"data_sheets", sheets}, {"formats", formats_json()}};
+}
+
+void print_device(const ordered_json& device) {
+  fmt::print("{}: {}", device["name"].get<std::string>(), device["model"].get<std::string>());
+  if (device.contains("threads")) {
+    fmt::print(", {} threads, {}", device["threads"].get<int>(), device["isa"].get<std::string>());
+  }
+  fmt::print(", {:.1f} GiB", device["memory_bytes"].get<double>() / 0x1p30);
+  for (const auto& cache : device.value("caches", ordered_json::array())) {
+    fmt::print(", L{} {} KiB", cache["level"].get<int>(), cache["bytes"].get<long>() >> 10U);
+  }
+  fmt::print("; data sheet: {}\n",
+             device["data_sheet"].is_null() ? "none" : device["data_sheet"].get<std::string>());
+}
+
+void print(const ordered_json& info) {
+  for (const auto& device : info["devices"]) print_device(device);
+  fmt::print("\ndata sheets:");
+  for (const auto& sheet : info["data_sheets"]) fmt::print(" {}", sheet.get<std::string>());
+  fmt::print("\n\n{:<9} {:>4} {:>6} {:>5} {:>10} {:>10} {:>13} {:>9}  {}\n", "format", "bits",
+             "s/e/m", "bytes", "max", "min normal", "min subnormal", "epsilon", "overflow");
+  for (const auto& f : info["formats"]) {
+    const bool supported = f["supported"].get<bool>();
+    const std::string layout =
+        fmt::format("1/{}/{}", f["exponent_bits"].get<int>(), f["mantissa_bits"].get<int>());
+    const char* overflow =
+        f["has_infinity"].get<bool>() && f["bits"].get<int>() > 8 ? "infinity" : "saturates";
+    fmt::print("{:<9} {:>4} {:>6} {:>5} {:>10.4g} {:>10.4g} {:>13.4g} {:>9.3g}  {}\n",
+               f["format"].get<std::string>(), f["bits"].get<int>(), layout,
+               f["storage_bytes"].get<double>(), f["max_finite"].get<double>(),
+               f["min_normal"].get<double>(), f["min_subnormal"].get<double>(),
+               f["epsilon"].get<double>(),
+               supported ? overflow : f["reason"].get<std::string>().c_str());
+  }
+}
+
+}  // namespace
+
+void add_info_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("info", "Devices, matched data sheets, formats");
+  const auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "Strict JSON on stdout");
+  command->callback([json] {
+    const ordered_json info = collect();
+    if (*json)
+      fmt::print("{}\n", info.dump(2));
+    else
+      print(info);
+  });
+}
+
+}  // namespace ridgepoint

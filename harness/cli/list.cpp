@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "harness/campaign.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/environment.hpp"
+#include "harness/row.hpp"
+
+namespace ridgepoint {
+namespace {
+
+struct ListOptions {
+  std::string device;
+  std::string profile = "quick";
+  std::string filter;
+  bool json = false;
+};
+
+void list(const ListOptions& options) {
+  const auto devices = open_devices(options.device);
+  const std::regex filter = compile_filter(options.filter);
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const auto& device : devices) {
+    for (const Row& row :
+         enumerate_rows(Registry::instance(), *device, parse_profile(options.profile), {})) {
+      const std::string id = row.id();
+      if (!std::regex_search(id, filter)) continue;
+      const std::string reason = unsupported_reason(row);
+      if (!options.json) {
+        fmt::print("{:<80} {}\n", id, reason.empty() ? "supported" : "skipped: " + reason);
+        continue;
+      }
+      rows.push_back({{"id", id},
+                      {"op", row.operation->name},
+                      {"technique", row.technique.name},
+                      {"format", row.format.name()},
+                      {"device", device->name()},
+                      {"role", row.is_ceiling() ? "ceiling" : "kernel"},
+                      {"supported", reason.empty()},
+                      {"reason", reason.empty() ? nlohmann::ordered_json(nullptr)
+                                                : nlohmann::ordered_json(reason)}});
+    }
+  }
+  if (options.json) fmt::print("{}\n", rows.dump(2));
+}
+
+}  // namespace
+
+void add_list_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("list", "Every row with its support status and reason");
+  const auto options = std::make_shared<ListOptions>();
+  command->add_option("--device", options->device,
+                      "cuda:N, cpu or all; default: every GPU, else cpu");
+  command->add_option("--profile", options->profile, "quick, standard or full");
+  command->add_option("--filter", options->filter, "Regular expression on ids");
+  command->add_flag("--json", options->json, "Strict JSON on stdout");
+  command->callback([options] { list(*options); });
+}
+
+}  // namespace ridgepoint

@@ -1,0 +1,187 @@
+#include "harness/cli/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "kernels/common/error.hpp"
+#include "roofline/measured_mfu.hpp"
+
+namespace ridgepoint {
+namespace {
+
+// What every question has; options write into it, so it lives as long as its callback.
+struct Common {
+  std::string device;
+  std::string format = "bf16";
+  bool json = false;
+
+  [[nodiscard]] std::unique_ptr<RoofSource> roofs() const {
+    return device.empty() ? nullptr : open_roof_source(device);
+  }
+};
+
+void print(const Common& common, const PlanAnswer& answer) {
+  fmt::print("{}", common.json ? answer.dump(2) + "\n" : plan_text(answer));
+}
+
+void add_device(CLI::App& app, Common& common) {
+  app.add_option("--on", common.device,
+                 "Device: a data sheet, a data sheet file or a results directory");
+}
+
+void add_json(CLI::App& app, Common& common) {
+  app.add_flag("--json", common.json, "Print strict JSON and nothing else");
+}
+
+void add_format(CLI::App& app, Common& common, const char* what) {
+  app.add_option("--format", common.format, what)->capture_default_str();
+}
+
+// A number, or a results directory that measured it.
+void resolve_mfu(TrainQuestion& question, const std::string& text) {
+  if (text.empty()) return;
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  if (const auto [stop, error] = std::from_chars(text.data(), end, value);
+      error == std::errc{} && stop == end) {
+    question.mfu = value;
+    return;
+  }
+  if (!std::filesystem::is_directory(text)) {
+    throw UsageError(
+        fmt::format("--mfu is '{}'; allowed: a number from 0 to 1, or a results directory", text));
+  }
+  const MeasuredMfu measured = best_matmul_mfu(read_results(text), question.format);
+  question.mfu = measured.mfu;
+  question.mfu_row = measured.id;
+}
+
+void add_train(CLI::App& plan) {
+  struct State : Common {
+    TrainQuestion question;
+    std::string mfu;
+  };
+  const auto state = std::make_shared<State>();
+  TrainQuestion& question = state->question;
+  CLI::App& app = *plan.add_subcommand("train", "FLOPs and days of a training run");
+  app.add_option("--parameters,--params", question.parameters, "Parameters of the model");
+  app.add_option("--tokens", question.tokens, "Tokens it is trained on");
+  app.add_option("--flops", question.flops, "FLOPs of the run, in place of the two above");
+  app.add_option("--days", question.days, "Answer how many FLOPs fit into so many days");
+  app.add_option("--gpus", question.gpus, "Number of devices (1)");
+  app.add_option("--mfu,--mfu-from", state->mfu,
+                 "Model FLOPs utilisation from 0 to 1, or a results directory: its best matmul's");
+  add_format(app, *state, "Format of the matmuls, which selects the peak");
+  add_device(app, *state);
+  add_json(app, *state);
+  app.callback([state] {
+    state->question.format = parse_format(state->format);
+    resolve_mfu(state->question, state->mfu);
+    const auto roofs = state->roofs();
+    print(*state, plan_train(state->question, roofs.get()));
+  });
+}
+
+void add_state_options(CLI::App& app, StateQuestion& question) {
+  app.add_option("--parameters,--params", question.parameters,
+                 "Parameters of the model; without it, the largest that fits is answered");
+  app.add_option("--optimizer", question.optimizer,
+                 "none (inference), sgd, momentum, adagrad, rmsprop, adam or adamw")
+      ->capture_default_str();
+  app.add_option("--precision", question.precision,
+                 "Of parameters and gradients: bf16, fp32 or bf16-master (fp32 master copy)")
+      ->capture_default_str();
+}
+
+void add_memory(CLI::App& plan) {
+  struct State : Common {
+    StateQuestion question;
+    std::optional<double> gpus;
+  };
+  const auto state = std::make_shared<State>();
+  CLI::App& app = *plan.add_subcommand("memory", "Bytes of a model in training, or the largest");
+  add_state_options(app, state->question);
+  app.add_option("--gpus", state->gpus, "Number of devices (1)");
+  add_device(app, *state);
+  add_json(app, *state);
+  app.callback([state] {
+    const auto roofs = state->roofs();
+    print(*state, plan_memory(state->question, state->gpus, roofs.get()));
+  });
+}
+
+void add_zero(CLI::App& plan) {
+  struct State : Common {
+    StateQuestion question;
+    double stage = 0;
+    double ranks = 0;
+  };
+  const auto state = std::make_shared<State>();
+  CLI::App& app = *plan.add_subcommand("zero", "Bytes per rank when ZeRO shards the state");
+  add_state_options(app, state->question);
+  app.add_option("--stage", state->stage,
+                 "1: optimizer states, 2: and gradients, 3: and parameters")
+      ->required();
+  app.add_option("--ranks", state->ranks, "Number of ranks that share the state")->required();
+  add_device(app, *state);
+  add_json(app, *state);
+  app.callback([state] {
+    const auto roofs = state->roofs();
+    print(*state, plan_zero(state->question, state->stage, state->ranks, roofs.get()));
+  });
+}
+
+void add_tensor(CLI::App& plan) {
+  struct State : Common {
+    std::string shape;
+  };
+  const auto state = std::make_shared<State>();
+  CLI::App& app = *plan.add_subcommand("tensor", "Bytes of one tensor");
+  app.add_option("--shape", state->shape, "Sizes joined by x: 49152x12288")->required();
+  add_format(app, *state, "Format of its elements");
+  add_json(app, *state);
+  app.callback([state] { print(*state, plan_tensor(state->shape, parse_format(state->format))); });
+}
+
+void add_activations(CLI::App& plan) {
+  struct State : Common {
+    ActivationQuestion question;
+  };
+  const auto state = std::make_shared<State>();
+  ActivationQuestion& question = state->question;
+  CLI::App& app = *plan.add_subcommand("activations", "Bytes of activations kept for backward");
+  app.add_option("--layers", question.layers, "Number of layers")->required();
+  app.add_option("--width", question.width, "Values that a layer puts out per row")->required();
+  app.add_option("--batch", question.batch, "Rows: samples, or tokens")->required();
+  app.add_option("--micro-batches", question.micro_batches, "Parts that the batch is run in")
+      ->capture_default_str();
+  app.add_option("--checkpoint", question.checkpoint, "none (keep all layers) or sqrt")
+      ->capture_default_str();
+  app.add_flag("--pre-activations", question.pre_activations,
+               "Keep the values before each nonlinearity as well");
+  add_format(app, *state, "Format of the activations");
+  add_json(app, *state);
+  app.callback([state] {
+    state->question.format = parse_format(state->format);
+    print(*state, plan_activations(state->question));
+  });
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app) {
+  CLI::App& plan = *app.add_subcommand("plan", "Resource accounting: time and memory in advance");
+  plan.require_subcommand(1);
+  add_train(plan);
+  add_memory(plan);
+  add_tensor(plan);
+  add_activations(plan);
+  add_zero(plan);
+}
+
+}  // namespace ridgepoint

@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "harness/cli/plan.hpp"
+
+namespace ridgepoint {
+namespace {
+
+// Memory sizes are sold in powers of ten, tensors counted in MiB: both are shown.
+std::string bytes_text(double bytes) {
+  constexpr double kMiB = 1048576;
+  struct Prefix {
+    double scale;
+    std::string_view unit;
+  };
+  constexpr std::array kPrefixes{Prefix{1e12, "TB"}, Prefix{1e9, "GB"}, Prefix{1e6, "MB"}};
+  for (const auto& [scale, unit] : kPrefixes) {
+    if (bytes >= scale) {
+      return fmt::format("{:.4g} {} ({:.6g} MiB)", bytes / scale, unit, bytes / kMiB);
+    }
+  }
+  return fmt::format("{:.6g} bytes", bytes);
+}
+
+std::string quantity(double value, std::string_view unit) {
+  if (unit == "byte") return bytes_text(value);
+  if (unit == "1") return fmt::format("{:.10g}", value);
+  return fmt::format("{:.4g} {}", value, unit);
+}
+
+std::string line(std::string_view name, std::string_view text) {
+  return fmt::format("  {:<44} {}\n", name, text);
+}
+
+std::string input_text(const PlanAnswer& value) {
+  if (value.is_number()) return fmt::format("{:.10g}", value.get<double>());
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+}  // namespace
+
+std::string plan_text(const PlanAnswer& answer) {
+  std::string text = fmt::format("plan {}\n", answer["plan"].get<std::string>());
+  for (const auto& [name, value] : answer["inputs"].items()) text += line(name, input_text(value));
+  text += "\n";
+  for (const PlanAnswer& term : answer["terms"]) {
+    const double value = term["value"].get<double>();
+    text += line(term["name"].get<std::string>(), quantity(value, term["unit"].get<std::string>()));
+  }
+  text += "\n";
+  struct Result {
+    const char* key;
+    std::string_view unit;
+  };
+  constexpr std::array kResults{Result{"flops", "FLOP"}, Result{"days", "days"},
+                                Result{"parameters", "parameters"}, Result{"bytes", "byte"},
+                                Result{"bytes_per_parameter", "byte"}};
+  for (const auto& [key, unit] : kResults) {
+    if (answer.contains(key)) text += line(key, quantity(answer[key].get<double>(), unit));
+  }
+  if (answer.contains("fits")) text += line("fits", answer["fits"].get<bool>() ? "yes" : "no");
+  if (answer.contains("note")) text += line("note", answer["note"].get<std::string>());
+  return text;
+}
+
+}  // namespace ridgepoint

@@ -1,0 +1,23 @@
+#include <fmt/format.h>
+
+#include "harness/cli/commands.hpp"
+#include "harness/verify_results.hpp"
+
+namespace ridgepoint {
+
+void add_verify_command(CLI::App& app, ExitCode& code) {
+  CLI::App* command = app.add_subcommand(
+      "verify", "Check the schema, checksums, arithmetic and physics of a results folder");
+  const auto directory = std::make_shared<std::string>();
+  command->add_option("directory", *directory, "Results folder")->required();
+  command->callback([directory, &code] {
+    const std::vector<std::string> problems = verify_results(*directory);
+    for (const std::string& problem : problems) fmt::print(stderr, "ridgepoint: {}\n", problem);
+    if (problems.empty())
+      fmt::print("{}: sound\n", *directory);
+    else
+      code = ExitCode::row_failed;
+  });
+}
+
+}  // namespace ridgepoint

@@ -1,0 +1,193 @@
+#include "harness/cpu_device.hpp"
+
+#include <omp.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "harness/host_info.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/common/isa_level.hpp"
+
+namespace ridgepoint {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+
+double now_s() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(since).count();
+}
+
+// A part of memory stays free for the rest of the system.
+double allocatable_bytes() { return 0.9 * static_cast<double>(meminfo("MemAvailable")); }
+
+// Anonymous memory on huge pages where the kernel grants them; small buffers take ordinary pages.
+std::shared_ptr<void> map_memory(std::size_t bytes) {
+  const std::size_t size =
+      (std::max<std::size_t>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
+  if (static_cast<double>(size) > allocatable_bytes()) {
+    throw OutOfMemory(static_cast<double>(size), allocatable_bytes());
+  }
+  // One huge page more, so that an aligned block fits.
+  void* base = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) throw OutOfMemory(static_cast<double>(size), allocatable_bytes());
+  void* aligned = base;
+  std::size_t space = size + kHugePage;
+  std::align(kHugePage, size, aligned, space);
+  madvise(aligned, size, MADV_HUGEPAGE);  // advice: a kernel without huge pages may refuse
+  return {aligned, [base, size](void*) { munmap(base, size + kHugePage); }};
+}
+
+class CpuQueue final : public Queue {
+ public:
+  explicit CpuQueue(int threads) : threads_(threads) {}
+  [[nodiscard]] int threads() const override { return threads_; }
+  [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
+    return map_memory(bytes);
+  }
+  [[nodiscard]] double time(const Launch& launch) override {
+    const double start = now_s();
+    launch();
+    return now_s() - start;
+  }
+
+ private:
+  int threads_;
+};
+
+// Binds thread i of the OpenMP team to the i-th allowed processor; returns how many were bound.
+int pin_threads(int threads, const std::vector<int>& processors) {
+  int pinned = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : pinned)
+  {
+    const auto index = static_cast<std::size_t>(omp_get_thread_num());
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processors[index % processors.size()], &set);
+    pinned += sched_setaffinity(0, sizeof set, &set) == 0 ? 1 : 0;
+  }
+  return pinned;
+}
+
+// Smallest difference between two readings of the clock that differ.
+double measure_tick() {
+  double smallest = 1;
+  for (int i = 0; i < 200; ++i) {
+    const double start = now_s();
+    double end = start;
+    while (end <= start) end = now_s();
+    smallest = std::min(smallest, end - start);
+  }
+  return smallest;
+}
+
+// Median time of handing an empty region to the team and waiting for it.
+double measure_launch_floor(int threads) {
+  std::vector<double> samples;
+  for (int i = 0; i < 101; ++i) {
+    constexpr int batch = 100;
+    const double start = now_s();
+    for (int j = 0; j < batch; ++j) {
+#pragma omp parallel num_threads(threads)
+      {
+        asm volatile("" ::: "memory");
+      }
+    }
+    samples.push_back((now_s() - start) / batch);
+  }
+  std::ranges::nth_element(samples, samples.begin() + 50);
+  return samples[50];
+}
+
+}  // namespace
+
+CpuDevice::CpuDevice() {
+  const std::vector<int> processors = allowed_processors();
+  const int threads = std::min(omp_get_max_threads(), static_cast<int>(processors.size()));
+  omp_set_num_threads(threads);
+  omp_set_dynamic(0);
+  cores_ = static_cast<int>(processors.size());
+  pinned_threads_ = pin_threads(threads, processors);
+  constexpr double flops_per_s_of_a_core = 5e10;
+  machine_ = {.units = threads,
+              .caches = host_caches(),
+              .memory_bytes = meminfo("MemTotal"),
+              .flops_per_s_hint = threads * flops_per_s_of_a_core};
+  queue_ = std::make_unique<CpuQueue>(threads);
+  tick_s_ = measure_tick();
+  launch_floor_s_ = measure_launch_floor(threads);
+}
+
+double CpuDevice::free_bytes() const { return allocatable_bytes(); }
+
+void CpuDevice::fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
+                     std::uint32_t stream) {
+  fill_random(out, elements, format, fill, seed, stream, machine_.units);
+}
+
+void CpuDevice::set(void* out, std::size_t bytes, unsigned char value) {
+  std::memset(out, value, bytes);
+}
+
+const void* CpuDevice::on_host(const void* data, std::size_t /*bytes*/,
+                               std::vector<std::byte>& /*scratch*/) {
+  return data;
+}
+
+Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats,
+                             const Work& /*work*/) {
+  const double start = now_s();
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    for (const Launch& launch : rotation) launch();
+  }
+  return {now_s() - start, std::nullopt};
+}
+
+// Reads 3 x the last-level cache: reading leaves no dirty lines whose write-back the launch would
+// pay.
+void CpuDevice::evict_caches() {
+  const auto bytes = static_cast<std::size_t>(3 * machine_.last_level_cache_bytes());
+  if (!eviction_buffer_) {
+    eviction_buffer_ = map_memory(bytes);
+    std::memset(eviction_buffer_.get(), 1, bytes);
+  }
+  const auto* words = static_cast<const std::uint64_t*>(eviction_buffer_.get());
+  std::uint64_t sum = 0;
+#pragma omp parallel for num_threads(machine_.units) reduction(+ : sum)
+  for (std::size_t i = 0; i < bytes / sizeof *words; ++i) sum += words[i];
+  asm volatile("" : : "r"(sum));  // the sum is needed by nobody: keep the reads
+}
+
+Timing CpuDevice::time_cold(const Launch& launch, const Work& work) {
+  evict_caches();
+  return time_batch({&launch, 1}, 1, work);
+}
+
+nlohmann::ordered_json CpuDevice::identity() const {
+  nlohmann::ordered_json caches = nlohmann::ordered_json::array();
+  for (const Cache& cache : machine_.caches) {
+    caches.push_back(
+        {{"level", cache.level}, {"bytes", cache.bytes}, {"shared_by", cache.shared_by}});
+  }
+  return {{"name", name()},
+          {"backend", "cpu"},
+          {"model", cpuinfo("model name")},
+          {"vendor", cpuinfo("vendor_id")},
+          {"isa", ridgepoint::name(host_isa())},
+          {"threads", machine_.units},
+          {"pinned", pinned_threads_ == machine_.units},
+          {"cores", cores_},
+          {"caches", caches},
+          {"memory_bytes", machine_.memory_bytes},
+          {"huge_pages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")},
+          {"event_tick_s", tick_s_},
+          {"launch_floor_s", launch_floor_s_}};
+}
+
+}  // namespace ridgepoint

@@ -1,0 +1,47 @@
+// The host as a device: pinned OpenMP threads, huge pages asked for, steady_clock.
+#pragma once
+
+#include <memory>
+
+#include "harness/device.hpp"
+
+namespace ridgepoint {
+
+class CpuDevice : public Device {
+ public:
+  // Pins one thread to each processor that this process may use (OMP_NUM_THREADS limits them).
+  CpuDevice();
+
+  [[nodiscard]] std::string name() const override { return "cpu"; }
+  [[nodiscard]] Backend backend() const override { return Backend::cpu; }
+  [[nodiscard]] const Machine& machine() const override { return machine_; }
+  [[nodiscard]] nlohmann::ordered_json identity() const override;
+  [[nodiscard]] Queue& queue() override { return *queue_; }
+  [[nodiscard]] double free_bytes() const override;
+  void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
+            std::uint32_t stream) override;
+  void set(void* out, std::size_t bytes, unsigned char value) override;
+  const void* on_host(const void* data, std::size_t bytes,
+                      std::vector<std::byte>& scratch) override;
+  [[nodiscard]] double tick_s() const override { return tick_s_; }
+  [[nodiscard]] double launch_floor_s() const override { return launch_floor_s_; }
+  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,
+                    const Work& work) override;
+  Timing time_cold(const Launch& launch, const Work& work) override;
+  void run(const Launch& launch) override { launch(); }
+
+ protected:
+  Machine machine_;
+
+ private:
+  void evict_caches();
+
+  std::unique_ptr<Queue> queue_;
+  int cores_ = 0;  // that this process may use; pinning narrows what the kernel reports later
+  int pinned_threads_ = 0;
+  double tick_s_ = 0;
+  double launch_floor_s_ = 0;
+  std::shared_ptr<void> eviction_buffer_;
+};
+
+}  // namespace ridgepoint

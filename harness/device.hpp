@@ -1,0 +1,75 @@
+// A device to measure: its identity, memory, queue and clock. Adapters: the host, a simulated
+// device for tests, and CUDA.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/common/format.hpp"
+#include "kernels/common/machine.hpp"
+#include "kernels/common/queue.hpp"
+#include "kernels/common/random.hpp"
+#include "kernels/common/registry.hpp"
+#include "roofline/model.hpp"
+
+namespace ridgepoint {
+
+// One timed batch.
+struct Timing {
+  double seconds;                  // of the whole batch
+  std::optional<double> clock_hz;  // held during it, where the device can tell
+};
+
+class Device {
+ public:
+  Device() = default;
+  Device(const Device&) = delete;  // owns a queue and memory
+  Device& operator=(const Device&) = delete;
+  virtual ~Device() = default;
+
+  // "cpu", "cuda:0", "sim": the part of a row's id after the @.
+  [[nodiscard]] virtual std::string name() const = 0;
+  [[nodiscard]] virtual Backend backend() const = 0;
+  [[nodiscard]] virtual const Machine& machine() const = 0;
+  // The device's entry of environment.json.
+  [[nodiscard]] virtual nlohmann::ordered_json identity() const = 0;
+  // Name of the matching data sheet; empty where there is none (any host).
+  [[nodiscard]] virtual std::string data_sheet() const { return {}; }
+
+  [[nodiscard]] virtual Queue& queue() = 0;
+  // Bytes that an allocation may take now.
+  [[nodiscard]] virtual double free_bytes() const = 0;
+  virtual void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
+                    std::uint32_t stream) = 0;
+  // Sets every byte, as memset does.
+  virtual void set(void* out, std::size_t bytes, unsigned char value) = 0;
+  // Device memory as the host can read it: the memory itself on a host, else copied to `scratch`.
+  virtual const void* on_host(const void* data, std::size_t bytes,
+                              std::vector<std::byte>& scratch) = 0;
+
+  // Shortest warm-up of rows on the tensor engine: how long power takes to settle.
+  [[nodiscard]] virtual double tensor_warm_up_s() const { return 0; }
+  // Smallest step of the device's timer and time of an empty launch, seconds.
+  [[nodiscard]] virtual double tick_s() const = 0;
+  [[nodiscard]] virtual double launch_floor_s() const = 0;
+  // Runs the rotation `repeats` times back to back and waits for it. `work` is one launch's, for a
+  // simulated clock; real devices ignore it. Throws DeviceError when the device is lost.
+  virtual Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,
+                            const Work& work) = 0;
+  // Empties the caches by reading, outside the timed part, then times one launch.
+  virtual Timing time_cold(const Launch& launch, const Work& work) = 0;
+  // Runs once, untimed, and waits.
+  virtual void run(const Launch& launch) = 0;
+};
+
+// Devices for --device: "cpu", "sim[:key=value,...]" (tests), "cuda:N", "all"; empty text is the
+// default, every GPU found, else the host. Throws UsageError or DeviceError.
+std::vector<std::unique_ptr<Device>> open_devices(const std::string& selection);
+
+}  // namespace ridgepoint

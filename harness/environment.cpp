@@ -1,0 +1,195 @@
+#include "harness/environment.hpp"
+
+#include <benchmark/benchmark.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <ctime>
+
+#include "harness/build_info.hpp"
+#include "harness/host_info.hpp"
+#include "harness/results_directory.hpp"
+#include "kernels/common/cpu/onednn.hpp"
+#include "kernels/common/cpu/openblas.hpp"
+#include "kernels/common/error.hpp"
+#include "roofline/json_object.hpp"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX declares it nowhere
+
+namespace ridgepoint {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kEnvironmentSchema = "ridgepoint.environment/1";
+constexpr std::array<std::string_view, 3> kProfiles{"quick", "standard", "full"};
+// Prefixes of environment variables that change results.
+constexpr std::array<std::string_view, 9> kVariables{
+    "OMP_", "GOMP_", "OPENBLAS_", "ONEDNN_", "DNNL_", "CUDA_", "CUBLAS_", "NVIDIA_", "MALLOC_"};
+
+// Text, or null with the reason why.
+class Readings {
+ public:
+  ordered_json text(const std::string& key, const std::string& value, const char* reason) {
+    if (!value.empty()) return value;
+    unavailable_[key] = reason;
+    return nullptr;
+  }
+  ordered_json absent(const std::string& key, const char* reason) { return text(key, "", reason); }
+  [[nodiscard]] const ordered_json& unavailable() const { return unavailable_; }
+
+ private:
+  ordered_json unavailable_ = ordered_json::object();
+};
+
+std::string operating_system() {
+  const std::string line = first_line("/etc/os-release");  // PRETTY_NAME="Debian GNU/Linux 12"
+  const std::size_t quote = line.find('"');
+  return quote == std::string::npos ? line : line.substr(quote + 1, line.size() - quote - 2);
+}
+
+ordered_json host(Readings& readings) {
+  utsname system{};
+  uname(&system);
+  const std::string flags = cpuinfo("flags");
+  return {{"hostname_hash", sha256(system.nodename).substr(0, 16)},
+          {"cpu_model", readings.text("host.cpu_model", cpuinfo("model name"),
+                                      "/proc/cpuinfo has no model name")},
+          {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+          {"memory_bytes", meminfo("MemTotal")},
+          {"kernel", fmt::format("{} {}", system.sysname, system.release)},
+          {"os", readings.text("host.os", operating_system(), "/etc/os-release is unreadable")},
+          {"governor",
+           readings.text("host.governor",
+                         first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+                         "the kernel offers no cpufreq")},
+          {"load_average", first_line("/proc/loadavg")},
+          {"virtualized", flags.find("hypervisor") != std::string::npos}};
+}
+
+ordered_json libraries(Readings& readings) {
+  return {{"openblas", readings.text("libraries.openblas", openblas_version(), "built without it")},
+          {"onednn", readings.text("libraries.onednn", onednn_version(), "built without it")}};
+}
+
+ordered_json result_changing_variables() {
+  ordered_json variables = ordered_json::object();
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    for (const std::string_view prefix : kVariables) {
+      const std::size_t equals = text.find('=');
+      if (text.starts_with(prefix) && equals != std::string_view::npos) {
+        variables[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+      }
+    }
+  }
+  return variables;
+}
+
+ordered_json describe(const Device& device, Readings& readings) {
+  ordered_json json = device.identity();
+  const char* reason = device.backend() == Backend::cpu ? "a host has none" : "not reported";
+  const std::string sheet = device.data_sheet();
+  json["data_sheet"] =
+      readings.text(device.name() + ".data_sheet", sheet, "no data sheet matches this device");
+  for (const char* key :
+       {"uuid_hash", "driver", "cuda", "cublas", "clocks", "power_limit_w", "ecc", "mig"}) {
+    if (!json.contains(key))
+      json[key] = readings.absent(fmt::format("{}.{}", device.name(), key), reason);
+  }
+  return json;
+}
+
+// An option that was not given is null.
+ordered_json nullable(const std::string& option) {
+  return option.empty() ? ordered_json(nullptr) : ordered_json(option);
+}
+
+std::vector<std::string> names(const std::vector<Regime>& regimes) {
+  std::vector<std::string> result;
+  for (const Regime regime : regimes) result.emplace_back(name(regime));
+  return result;
+}
+
+}  // namespace
+
+std::string_view name(Profile profile) { return kProfiles[static_cast<std::size_t>(profile)]; }
+
+Profile parse_profile(std::string_view text) {
+  for (std::size_t i = 0; i < kProfiles.size(); ++i) {
+    if (kProfiles[i] == text) return static_cast<Profile>(i);
+  }
+  throw UsageError(
+      fmt::format("unknown profile '{}'; allowed: {}", text, fmt::join(kProfiles, ", ")));
+}
+
+std::string timestamp() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+ordered_json make_environment(const RunRequest& request,
+                              const std::vector<std::unique_ptr<Device>>& devices,
+                              std::span<const std::string> command_line) {
+  Readings readings;
+  ordered_json device_list = ordered_json::array();
+  for (const auto& device : devices) device_list.push_back(describe(*device, readings));
+  const std::string started = timestamp();
+  ordered_json json{
+      {"schema", kEnvironmentSchema},
+      {"run_id", sha256(fmt::format("{} {}", started, getpid())).substr(0, 16)},
+      {"version", build_info::version},
+      {"method_version", kMethodVersion},
+      {"commit", readings.text("commit", build_info::commit, "built outside a git checkout")},
+      {"dirty", build_info::dirty},
+      {"command_line", std::vector<std::string>(command_line.begin(), command_line.end())},
+      {"device", nullable(request.device)},
+      {"profile", name(request.profile)},
+      {"filter", nullable(request.filter)},
+      {"regimes", names(request.regimes)},
+      {"seed", request.seed},
+      {"fill", name(request.fill)},
+      {"budget_s", request.budget_s ? ordered_json(*request.budget_s) : ordered_json(nullptr)},
+      {"roof", nullable(request.roof)},
+      {"ceilings", nullable(request.ceilings)},
+      {"started", started},
+      {"ended", nullptr},
+      {"interrupted", true},  // until the run says that it finished
+      {"devices", device_list},
+      {"host", host(readings)},
+      {"build",
+       {{"compiler", build_info::compiler},
+        {"flags", build_info::flags},
+        {"build_type", build_info::build_type},
+        {"cuda", readings.text("build.cuda", build_info::cuda, "built without CUDA")}}},
+      {"libraries", libraries(readings)},
+      {"environment_variables", result_changing_variables()}};
+  json["unavailable"] = readings.unavailable();
+  return json;
+}
+
+RunRequest read_request(const std::string& results_directory) {
+  const std::string path = results_directory + "/environment.json";
+  const nlohmann::json raw = parse_json(read_file(path), path);
+  const JsonObject json(raw, path);
+  if (json.text("schema") != kEnvironmentSchema) json.reject("schema", kEnvironmentSchema);
+  RunRequest request;
+  request.device = json.optional_text("device").value_or("");
+  request.profile = parse_profile(json.text("profile"));
+  request.filter = json.optional_text("filter").value_or("");
+  for (const std::string& regime : json.texts("regimes")) {
+    request.regimes.push_back(parse_regime(regime));
+  }
+  request.seed = static_cast<std::uint64_t>(json.number("seed", {0, 0x1p53}));
+  request.fill = parse_fill(json.text("fill"));
+  request.budget_s = json.optional_number("budget_s", {0, 1e9});
+  request.roof = json.optional_text("roof").value_or("");
+  request.ceilings = json.optional_text("ceilings").value_or("");
+  return request;
+}
+
+}  // namespace ridgepoint

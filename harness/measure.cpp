@@ -1,0 +1,267 @@
+#include "harness/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "kernels/common/error.hpp"
+#include "roofline/device_spec.hpp"
+#include "roofline/utilisation.hpp"
+
+namespace ridgepoint {
+namespace {
+
+// A row is called wrong with this reason.
+std::string wrong_reason(const Verification& v, const char* when) {
+  return fmt::format("{} timing, the output differs from the reference by {:.3g} x the tolerance",
+                     when, v.error);
+}
+
+std::string_view text_of(Resource resource) {
+  switch (resource) {
+    case Resource::memory:
+    case Resource::cache:
+      return "memory";
+    case Resource::launch:
+      return "launch";
+    case Resource::sfu:
+      return "special";
+    default:
+      return "compute";
+  }
+}
+
+ResultRow as_result(const Record& record) {
+  return {.id = record.row.id,
+          .op = record.row.op,
+          .technique = record.row.technique,
+          .device = record.row.device,
+          .role = record.row.role,
+          .saturates = record.row.saturates,
+          .engine = record.row.engine,
+          .format = record.row.format,
+          .arithmetic = record.row.arithmetic,
+          .accumulator = record.row.accumulator,
+          .regime = record.row.regime,
+          .status = std::string(name(record.status)),
+          .written_fraction = record.row.written_fraction,
+          .flops_per_s = record.flops_per_s(),
+          .bytes_per_s = record.bytes_per_s(),
+          .mfu = record.mfu};
+}
+
+void fail(Record& record, Status status, std::string reason) {
+  record.status = status;
+  record.reason = std::move(reason);
+}
+
+// The measured roofs that apply to a row. A mixed pair has the slower of its formats' engines.
+RecordedRoof roof_of(const Row& row, const MeasuredRoofs& roofs) {
+  RecordedRoof roof;
+  const FormatPair arithmetic = row.implementation->arithmetic();
+  const Engine engine = row.technique.engine == Engine::tensor ? Engine::tensor : Engine::fma;
+  for (const Format format : {arithmetic.a, arithmetic.b}) {
+    const auto rate = roofs.engine_roof(engine, format);
+    if (rate && (!roof.flops_per_s || rate->per_s < *roof.flops_per_s)) {
+      roof.flops_per_s = rate->per_s;
+      roof.compute_ceiling = rate->id;
+    }
+  }
+  const double written = written_fraction(*row.operation, row.shape, row.format);
+  if (const auto rate = roofs.memory_roof(written)) {
+    roof.bytes_per_s = rate->per_s;
+    roof.memory_ceiling = rate->id;
+  }
+  return roof;
+}
+
+}  // namespace
+
+Measurer::Measurer(Device& device, Fill fill, std::uint64_t seed)
+    : device_(&device), buffers_(device, fill, seed), seed_(seed) {}
+
+void Measurer::add_ceiling(const Record& record) { roofs_.add(as_result(record)); }
+
+Record Measurer::measure(const Row& row, double seconds, const std::function<bool()>& stop) {
+  Record record;
+  record.row = row.describe();
+  if (row.implementation == nullptr) {
+    record.reason = unsupported_reason(row);
+    return record;
+  }
+  try {
+    measure_into(record, row, seconds, stop);
+  } catch (const Unsupported& reason) {
+    fail(record, Status::skipped, reason.what());
+  } catch (const OutOfMemory& reason) {
+    fail(record, Status::skipped, reason.what());
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const DeviceError&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(record, Status::failed, error.what());
+  }
+  if (row.is_ceiling() && !row.control) add_ceiling(record);
+  return record;
+}
+
+void Measurer::measure_into(Record& record, const Row& row, double seconds,
+                            const std::function<bool()>& stop) {
+  Bound bound = bind(row);
+  record.sets = static_cast<std::int64_t>(bound.sets.size());
+  buffers_.poison();
+  device_->run(bound.rotation.front());
+  record.verify = check_set(row, bound.sets.front(), true);
+  if (!record.verify->passed()) {
+    fail(record, Status::wrong, wrong_reason(*record.verify, "before"));
+    return;
+  }
+  const std::size_t first_bits = output_hash(row, bound.sets.front());
+  shorten_rotation(record, row, bound, seconds);
+
+  SamplingLimits limits{.seconds = seconds, .stop = stop};
+  if (row.technique.engine == Engine::tensor) limits.warm_up_s = device_->tensor_warm_up_s();
+  const Samples samples = take_samples(*device_, bound.rotation, row.regime, row.work(), limits);
+  if (!check_all(record, row, bound)) return;
+  if (!row.technique.order_dependent && output_hash(row, bound.sets.front()) != first_bits) {
+    fail(record, Status::wrong, "a second launch gave other bits: the result moves");
+    return;
+  }
+  record.samples_s = samples.seconds;
+  record.launches_per_sample = samples.launches_per_sample;
+  record.clock_hz = samples.clock_hz;
+  record.flags.insert(record.flags.end(), samples.flags.begin(), samples.flags.end());
+  record.status = Status::ok;
+  record.time = summarize(samples.seconds,
+                          device_->tick_s() / static_cast<double>(samples.launches_per_sample));
+  judge(record, row);
+}
+
+Measurer::Bound Measurer::bind(const Row& row) {
+  const std::vector<Operand> operands = row.operands();
+  // A ceiling that saturates no memory has its data in caches or registers.
+  const bool rotate = row.regime == Regime::steady &&
+                      (!row.is_ceiling() || row.operation->ceiling->resource == Resource::memory);
+  Bound bound;
+  bound.sets = buffers_.allocate(operands, rotate ? buffers_.sets_to_rotate(operands) : 1);
+  Queue& queue = device_->queue();
+  const Implementation& technique = *row.implementation;
+  const Plan plan = technique.prepare ? technique.prepare(queue, row.shape) : nullptr;
+  for (const BufferSet& set : bound.sets) {
+    // The launch keeps what was prepared alive.
+    bound.rotation.emplace_back(
+        [plan, launch = technique.bind(queue, plan, row.shape, set)] { launch(); });
+  }
+  return bound;
+}
+
+// A slow row would spend its share on a single rotation: it keeps as many sets as let it take the
+// fewest samples, and says so. At such times a launch, not what a cache keeps of it, sets the pace.
+void Measurer::shorten_rotation(Record& record, const Row& row, Bound& bound, double seconds) {
+  const Launch& first = bound.rotation.front();
+  const double launch_s = device_->time_batch({&first, 1}, 1, row.work()).seconds;
+  const double affordable = std::max(1.0, seconds / (kFewestSamples * launch_s));
+  if (affordable >= static_cast<double>(bound.sets.size())) return;
+  bound.sets.resize(static_cast<std::size_t>(affordable));
+  bound.rotation.resize(bound.sets.size());
+  record.sets = static_cast<std::int64_t>(bound.sets.size());
+  record.flags.emplace_back("short_rotation");
+}
+
+// The first set is checked thoroughly, against references that all techniques share; further sets
+// divide what checking a row may cost.
+Verification Measurer::check_set(const Row& row, const BufferSet& set, bool first,
+                                 std::size_t sets) {
+  const double share = first ? 1 : 1 / static_cast<double>(sets);
+  const auto rows = rows_to_check(*row.operation, row.shape, seed_, share);
+  const std::vector<Operand> operands = row.operands();
+  std::vector<std::vector<std::byte>> scratch(operands.size());
+  std::vector<View> views;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const auto bytes = static_cast<std::size_t>(operands[i].bytes());
+    views.push_back({device_->on_host(set[i], bytes, scratch[i]), operands[i].format});
+  }
+  const View output = views.back();
+  views.pop_back();
+  ReferenceCache once;
+  ReferenceCache& cache = first ? references_ : once;
+  const std::string key =
+      fmt::format("{}/{}/{}", row.operation->name, row.format.name(), row.shape.text());
+  return compare(*row.implementation, row.shape, output, rows,
+                 cache.get(key, *row.operation, row.shape, views, rows));
+}
+
+// Every set after the timing.
+bool Measurer::check_all(Record& record, const Row& row, const Bound& bound) {
+  for (const BufferSet& set : bound.sets) {
+    const bool first = &set == &bound.sets.front();
+    const Verification v = check_set(row, set, first, bound.sets.size());
+    record.verify->elements += v.elements;
+    record.verify->exact = record.verify->exact && v.exact;
+    if (v.error > record.verify->error) {
+      record.verify->error = v.error;
+      record.verify->tolerance = v.tolerance;
+    }
+    if (!v.passed()) {
+      fail(record, Status::wrong, wrong_reason(v, "after"));
+      return false;
+    }
+  }
+  if (!buffers_.guards_intact()) {
+    fail(record, Status::wrong, "wrote outside its output");
+    return false;
+  }
+  return true;
+}
+
+std::size_t Measurer::output_hash(const Row& row, const BufferSet& set) {
+  const auto bytes = static_cast<std::size_t>(row.operands().back().bytes());
+  std::vector<std::byte> scratch;
+  const void* data = device_->on_host(set.back(), bytes, scratch);
+  return std::hash<std::string_view>()({static_cast<const char*>(data), bytes});
+}
+
+// Adds the denominators, the bound and the physics check to a verified row.
+void Measurer::judge(Record& record, const Row& row) {
+  const Timed timed{row.work(), record.time->median};
+  const DeviceSpec* sheet = find_data_sheet(device_->data_sheet());
+  const auto peak = peak_at_clock_flops_per_s(sheet, row.format.a, record.clock_hz);
+  const bool cached =
+      row.regime == Regime::warm &&
+      row.work().bytes < static_cast<double>(device_->machine().last_level_cache_bytes());
+  if (cached) record.flags.emplace_back("served_by_cache");
+  if (row.technique.arithmetic && row.format != FormatPair(*row.technique.arithmetic)) {
+    record.flags.emplace_back("storage_format");
+  }
+  Physics physics;
+  if (sheet != nullptr && sheet->memory.pins && !cached && !row.operation->traffic) {
+    physics.pin_bandwidth_bytes_per_s = sheet->memory.pins->bandwidth_bytes_per_s();
+  }
+  physics.issue_flops_per_s = peak;
+  if (const auto impossible = miscounted(timed, physics)) {
+    fail(record, Status::invalid, *impossible);
+    record.time.reset();
+    return;
+  }
+  record.mfu = mfu(timed, sheet, row.format.a);
+  record.fraction_of_roof_at_clock = fraction_of_roof_at_clock(timed, peak);
+  if (row.is_ceiling()) {
+    record.bound = text_of(row.operation->ceiling->resource);
+    return;
+  }
+  record.roof = roof_of(row, roofs_);
+  Limits limits;
+  if (record.roof->flops_per_s && record.roof->bytes_per_s) {
+    limits.roof = Roof{*record.roof->flops_per_s, *record.roof->bytes_per_s};
+  }
+  limits.launch_floor_s = device_->launch_floor_s();
+  if (row.operation->special) limits.special_results = row.operation->special(row.shape);
+  record.fraction_of_measured_roof = fraction_of_measured_roof(timed, limits.roof);
+  if (const auto bound = row_bound(timed, limits)) record.bound = name(*bound);
+}
+
+}  // namespace ridgepoint

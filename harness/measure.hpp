@@ -1,0 +1,53 @@
+// Measures one row: buffers, verification before and after, samples, and what they mean.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "harness/buffers.hpp"
+#include "harness/row.hpp"
+#include "roofline/measured_roofs.hpp"
+
+namespace ridgepoint {
+
+// State that the rows of one device share.
+class Measurer {
+ public:
+  Measurer(Device& device, Fill fill, std::uint64_t seed);
+
+  // Never throws for a row's own failure: it becomes the record's status and reason. Throws
+  // Interrupted, and DeviceError when the device is lost.
+  Record measure(const Row& row, double seconds, const std::function<bool()>& stop);
+
+  // Ceilings by which later rows are judged. A verified ceiling that measure() returns is added by
+  // itself; this adds those of an earlier run.
+  void add_ceiling(const Record& record);
+
+  [[nodiscard]] const MeasuredRoofs& roofs() const { return roofs_; }
+
+ private:
+  struct Bound {  // a row's buffers and the launches on them
+    std::vector<BufferSet> sets;
+    std::vector<Launch> rotation;
+  };
+
+  void measure_into(Record& record, const Row& row, double seconds,
+                    const std::function<bool()>& stop);
+  Bound bind(const Row& row);
+  void shorten_rotation(Record& record, const Row& row, Bound& bound, double seconds);
+  Verification check_set(const Row& row, const BufferSet& set, bool first, std::size_t sets = 1);
+  bool check_all(Record& record, const Row& row, const Bound& bound);
+  std::size_t output_hash(const Row& row, const BufferSet& set);
+  void judge(Record& record, const Row& row);
+
+  Device* device_;
+  Buffers buffers_;
+  std::uint64_t seed_;
+  ReferenceCache references_;
+  MeasuredRoofs roofs_;
+};
+
+}  // namespace ridgepoint

@@ -1,0 +1,23 @@
+// One line on stderr with what is being measured and how long the rest may take; on a terminal
+// only.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace ridgepoint {
+
+class Progress {
+ public:
+  explicit Progress(std::size_t total);
+  void update(std::size_t done, const std::string& what);
+  void clear() const;
+
+ private:
+  std::size_t total_;
+  bool terminal_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace ridgepoint

@@ -1,0 +1,143 @@
+#include "harness/sampler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "harness/statistics.hpp"
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+namespace {
+
+// Rules of docs/method.md, section 3.
+constexpr double kHalfWidth = 0.005;
+constexpr std::size_t kEnoughSamples = 30;
+constexpr std::int64_t kFewestWarmUps = 3;
+constexpr double kTicksPerSample = 1000;
+// Shares of the row's time that a warm-up takes at least and at most. The least, because launches
+// alone cannot tell a slow warm-up from none.
+constexpr double kSmallestWarmUp = 0.1;
+constexpr double kLargestWarmUp = 0.25;
+
+constexpr std::array<std::string_view, 3> kRegimeNames{"steady", "cold", "warm"};
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// One batch of a regime, as the time of one launch.
+class Batch {
+ public:
+  Batch(Device& device, std::span<const Launch> rotation, Regime regime, const Work& work)
+      : device_(&device),
+        rotation_(regime == Regime::steady ? rotation : rotation.first(1)),
+        regime_(regime),
+        work_(work) {}
+
+  Timing operator()() const {
+    Timing timing = regime_ == Regime::cold ? device_->time_cold(rotation_.front(), work_)
+                                            : device_->time_batch(rotation_, repeats_, work_);
+    timing.seconds /= static_cast<double>(launches());
+    return timing;
+  }
+
+  [[nodiscard]] std::int64_t launches() const {
+    return repeats_ * static_cast<std::int64_t>(rotation_.size());
+  }
+
+  // As many repetitions as make a batch span 1000 ticks of the device's timer.
+  void fit_to_tick(double seconds_of_a_launch) {
+    if (regime_ == Regime::cold) return;
+    const double rotation_s = seconds_of_a_launch * static_cast<double>(rotation_.size());
+    const double wanted = kTicksPerSample * device_->tick_s();
+    if (rotation_s > 0) repeats_ = static_cast<std::int64_t>(std::ceil(wanted / rotation_s));
+    repeats_ = std::max<std::int64_t>(repeats_, 1);
+  }
+
+ private:
+  Device* device_;
+  std::span<const Launch> rotation_;
+  Regime regime_;
+  Work work_;
+  std::int64_t repeats_ = 1;
+};
+
+void check_stop(const SamplingLimits& limits) {
+  if (limits.stop && limits.stop()) throw Interrupted();
+}
+
+// Launches until the running median is stable, and sizes the batches on the way.
+void warm_up(Batch& batch, const SamplingLimits& limits, const Stopwatch& clock) {
+  const double shortest = std::max(limits.warm_up_s, kSmallestWarmUp * limits.seconds);
+  const double longest = std::max(limits.warm_up_s, kLargestWarmUp * limits.seconds);
+  std::vector<double> times;
+  std::int64_t launches = 0;
+  while (true) {
+    check_stop(limits);
+    launches += batch.launches();
+    times.push_back(batch().seconds);
+    batch.fit_to_tick(times.back());
+    const bool warm =
+        launches >= kFewestWarmUps && clock.seconds() >= shortest && stable_median(times);
+    if (warm || (launches >= kFewestWarmUps && clock.seconds() > longest)) return;
+  }
+}
+
+double median_clock(std::vector<double>& clocks) {
+  const auto middle = clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2);
+  std::nth_element(clocks.begin(), middle, clocks.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::string_view name(Regime regime) { return kRegimeNames[static_cast<std::size_t>(regime)]; }
+
+Regime parse_regime(std::string_view text) {
+  for (std::size_t i = 0; i < kRegimeNames.size(); ++i) {
+    if (kRegimeNames[i] == text) return static_cast<Regime>(i);
+  }
+  throw UsageError(fmt::format("unknown regime '{}'; allowed: steady, cold, warm", text));
+}
+
+Samples take_samples(Device& device, std::span<const Launch> rotation, Regime regime,
+                     const Work& work, const SamplingLimits& limits) {
+  const Stopwatch clock;
+  Batch batch(device, rotation, regime, work);
+  warm_up(batch, limits, clock);
+
+  Samples samples;
+  samples.launches_per_sample = batch.launches();
+  const double tick = device.tick_s() / static_cast<double>(batch.launches());
+  std::vector<double> clocks;
+  std::size_t look = kEnoughSamples;
+  while (true) {
+    check_stop(limits);
+    const Timing timing = batch();
+    samples.seconds.push_back(timing.seconds);
+    if (timing.clock_hz) clocks.push_back(*timing.clock_hz);
+    const std::size_t count = samples.seconds.size();
+    if (count == look) {
+      if (precise(samples.seconds, kHalfWidth, tick)) break;
+      look = next_check(count);
+    }
+    if (count >= kFewestSamples && clock.seconds() > limits.seconds) break;
+  }
+  if (!clocks.empty()) samples.clock_hz = median_clock(clocks);
+  if (samples.seconds.size() < kEnoughSamples) samples.flags.emplace_back("few_samples");
+  if (drifting(samples.seconds)) samples.flags.emplace_back("drift");
+  if (bimodal(samples.seconds)) samples.flags.emplace_back("bimodal");
+  return samples;
+}
+
+}  // namespace ridgepoint

@@ -1,0 +1,50 @@
+// Takes the samples of a row: warm-up, batches of whole rotations, and when to stop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/device.hpp"
+
+namespace ridgepoint {
+
+// steady: back to back over rotating sets; cold: single launches with emptied caches; warm: back to
+// back on one set.
+enum class Regime : std::uint8_t { steady, cold, warm };
+
+std::string_view name(Regime regime);
+// Throws UsageError.
+Regime parse_regime(std::string_view text);
+
+// A row takes at least so many samples, however slow it is.
+inline constexpr std::size_t kFewestSamples = 7;
+
+struct Samples {
+  std::vector<double> seconds;  // per launch
+  std::int64_t launches_per_sample = 0;
+  std::optional<double> clock_hz;  // median of what the device held
+  std::vector<std::string> flags;
+};
+
+struct SamplingLimits {
+  double seconds;              // the row's share of the budget, warm-up included
+  double warm_up_s = 0;        // at least (tensor rows on a device whose power settles slowly)
+  std::function<bool()> stop;  // asked between samples; true throws Interrupted
+};
+
+// Thrown between samples when limits.stop says so.
+class Interrupted : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
+};
+
+// `rotation` holds one launch per buffer set; warm and cold use the first one only. `work` is one
+// launch's. Throws what the device throws.
+Samples take_samples(Device& device, std::span<const Launch> rotation, Regime regime,
+                     const Work& work, const SamplingLimits& limits);
+
+}  // namespace ridgepoint

@@ -1,0 +1,135 @@
+#include "harness/simulated_device.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+namespace {
+
+template <class Number>
+Number parse_number(std::string_view key, std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < Number{}) {
+    throw UsageError(
+        fmt::format("simulated device: {}={} is not a number that is at least 0", key, text));
+  }
+  return value;
+}
+
+using Setter = std::function<void(Simulation&, std::string_view key, std::string_view value)>;
+
+template <class Number>
+Setter number(Number Simulation::* member) {
+  return [member](Simulation& s, std::string_view key, std::string_view value) {
+    s.*member = parse_number<Number>(key, value);
+  };
+}
+
+const std::map<std::string_view, Setter>& setters() {
+  static const std::map<std::string_view, Setter> all{
+      {"peak", number(&Simulation::peak)},
+      {"bandwidth", number(&Simulation::bandwidth)},
+      {"gap", number(&Simulation::gap)},
+      {"clock", number(&Simulation::clock)},
+      {"memory", number(&Simulation::memory)},
+      {"noise", number(&Simulation::noise)},
+      {"process", number(&Simulation::process)},
+      {"drift", number(&Simulation::drift)},
+      {"bimodal", number(&Simulation::bimodal)},
+      {"glitch", number(&Simulation::glitch)},
+      {"slow", number(&Simulation::slow)},
+      {"lose", number(&Simulation::lose)},
+      {"hang", number(&Simulation::hang)},
+      {"seed", number(&Simulation::seed)},
+      {"sheet", [](Simulation& s, std::string_view, std::string_view v) { s.sheet = v; }},
+  };
+  return all;
+}
+
+}  // namespace
+
+Simulation parse_simulation(const std::string& text) {
+  Simulation simulation;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+    const std::string_view key = item.substr(0, item.find('='));
+    const auto setter = setters().find(key);
+    if (setter == setters().end() || key.size() == item.size()) {
+      std::vector<std::string_view> keys;
+      for (const auto& [name, unused] : setters()) keys.push_back(name);
+      throw UsageError(fmt::format("simulated device: '{}' is not key=value with a key of: {}",
+                                   item, fmt::join(keys, ", ")));
+    }
+    setter->second(simulation, key, item.substr(key.size() + 1));
+  }
+  return simulation;
+}
+
+SimulatedDevice::SimulatedDevice(Simulation simulation)
+    : simulation_(std::move(simulation)), random_(simulation_.seed) {
+  // Small caches keep the shapes small, so that a whole run takes seconds.
+  machine_.caches = {{.level = 1, .bytes = 16 << 10, .shared_by = 1},
+                     {.level = 2, .bytes = 128 << 10, .shared_by = machine_.units}};
+  machine_.memory_bytes = static_cast<std::int64_t>(simulation_.memory);
+  machine_.flops_per_s_hint = 2e8;
+  process_factor_ = std::exp(simulation_.process * std::normal_distribution<>()(random_));
+}
+
+nlohmann::ordered_json SimulatedDevice::identity() const {
+  nlohmann::ordered_json identity = CpuDevice::identity();
+  identity["name"] = name();
+  identity["model"] = "simulated device: no measurement";
+  identity["event_tick_s"] = tick_s();
+  identity["launch_floor_s"] = launch_floor_s();
+  return identity;
+}
+
+double SimulatedDevice::noise() {
+  const Simulation& s = simulation_;
+  double factor =
+      process_factor_ * s.slow * std::exp(s.noise * std::normal_distribution<>()(random_));
+  factor *= 1 + s.drift * static_cast<double>(batches_) / 1000;
+  std::uniform_real_distribution<> uniform;
+  if (uniform(random_) < 0.5) factor *= 1 + s.bimodal;
+  if (uniform(random_) < s.glitch) factor *= 2;
+  return factor;
+}
+
+void SimulatedDevice::run(const Launch& launch) {
+  rotation_ran_ = false;
+  launch();
+}
+
+Timing SimulatedDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats,
+                                   const Work& work) {
+  ++batches_;
+  if (batches_ == simulation_.lose) throw DeviceError("device sim was lost");
+  while (batches_ == simulation_.hang) std::this_thread::sleep_for(std::chrono::seconds(1));
+  if (!std::exchange(rotation_ran_, true)) {
+    for (const Launch& launch : rotation) launch();
+  }
+  const double launch_s =
+      std::max(work.flops / simulation_.peak, work.bytes / simulation_.bandwidth) + simulation_.gap;
+  const auto launches = static_cast<double>(repeats) * static_cast<double>(rotation.size());
+  return {launches * launch_s * noise(), simulation_.clock};
+}
+
+Timing SimulatedDevice::time_cold(const Launch& launch, const Work& work) {
+  return time_batch({&launch, 1}, 1, work);
+}
+
+}  // namespace ridgepoint

@@ -1,0 +1,95 @@
+#include "harness/table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <ostream>
+#include <string>
+#include <tuple>
+
+namespace ridgepoint {
+namespace {
+
+constexpr double kControlMoved = 0.02;
+
+std::string scaled(const std::optional<double>& value, const std::optional<Summary>& time,
+                   double unit) {
+  return value && time ? format_with_precision(*value / unit, *time) : "";
+}
+
+std::string time_text(const std::optional<Summary>& time) {
+  if (!time) return "";
+  const auto [unit, name] = time->median < 1e-6   ? std::pair(1e-9, "ns")
+                            : time->median < 1e-3 ? std::pair(1e-6, "us")
+                            : time->median < 1    ? std::pair(1e-3, "ms")
+                                                  : std::pair(1.0, "s ");
+  return fmt::format("{} {}", format_with_precision(time->median / unit, *time), name);
+}
+
+std::string percent(const std::optional<double>& fraction) {
+  return fraction ? fmt::format("{:.0f} %", 100 * *fraction) : "";
+}
+
+std::string shape_text(const nlohmann::ordered_json& shape) {
+  std::string text;
+  for (const auto& [key, value] : shape.items()) {
+    text += fmt::format("{}{}:{}", text.empty() ? "" : "/", key,
+                        value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+auto order(const Record& r) {
+  return std::tuple(r.row.device, r.row.role != "ceiling", r.row.op, r.row.format, r.row.regime,
+                    r.time ? r.time->median / std::max(1.0, r.row.bytes) : 0.0);
+}
+
+void print_controls(std::ostream& out, const std::vector<Record>& records) {
+  for (const Record& last : records) {
+    if (last.row.role != "control" || !last.time) continue;
+    const std::string id = last.row.id.substr(0, last.row.id.rfind(":control"));
+    const auto first =
+        std::ranges::find_if(records, [&](const Record& r) { return r.row.id == id; });
+    if (first == records.end() || !first->time) continue;
+    const double moved = last.time->median / first->time->median - 1;
+    if (std::abs(moved) > kControlMoved) {
+      fmt::print(
+          out, "CONTROL MOVED: {} took {:+.1f} % from first to last; results of this run drifted\n",
+          id, 100 * moved);
+    }
+  }
+}
+
+void print_row(std::ostream& out, const Record& r) {
+  std::string note = r.status == Status::ok ? r.bound.value_or("") : std::string(name(r.status));
+  if (r.reason) note += ": " + *r.reason;
+  for (const std::string& flag : r.flags) note += " " + flag;
+  fmt::print(out, "{:<14} {:<16} {:<19} {:<34} {:>10} {:>9} {:>9} {:>6} {:>6}  {}\n", r.row.op,
+             r.row.technique, r.row.format, shape_text(r.row.shape), time_text(r.time),
+             scaled(r.flops_per_s(), r.time, 1e9), scaled(r.bytes_per_s(), r.time, 1e9),
+             percent(r.mfu), percent(r.fraction_of_measured_roof), note);
+}
+
+}  // namespace
+
+void print_table(std::ostream& out, const std::vector<Record>& records) {
+  std::vector<Record> sorted = records;
+  std::ranges::sort(sorted, {}, order);
+  print_controls(out, records);
+  fmt::print(out, "{:<14} {:<16} {:<19} {:<34} {:>10} {:>9} {:>9} {:>6} {:>6}  {}\n", "operation",
+             "technique", "format", "shape", "time", "GFLOP/s", "GB/s", "MFU", "roof", "limit");
+  std::map<std::string, int> skipped;
+  for (const Record& record : sorted) {
+    if (record.row.role == "control") continue;
+    if (record.status == Status::skipped)
+      ++skipped[record.reason.value_or("")];
+    else
+      print_row(out, record);
+  }
+  for (const auto& [reason, count] : skipped) fmt::print(out, "skipped {}: {}\n", count, reason);
+}
+
+}  // namespace ridgepoint

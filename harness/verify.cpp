@@ -1,0 +1,137 @@
+#include "harness/verify.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "kernels/common/random.hpp"
+
+namespace ridgepoint {
+namespace {
+
+// Multiply-adds spent on one reference, a fraction of a second.
+constexpr double kAffordableTerms = 0x1p25;
+// What evaluating one output costs besides its terms, in the same unit.
+constexpr double kCostPerOutput = 15;
+constexpr double kGrowth = 8;
+constexpr std::uint32_t kRowStream = 0xFFFFFFFF;  // apart from the inputs' streams
+
+double unit_roundoff(Format format) { return info(format).epsilon() / 2; }
+
+std::int64_t output_elements(const Operation& operation, const Shape& shape, Format format) {
+  return operation.operands(shape, format).back().elements;
+}
+
+// Elements of row `row`: the last one may be short.
+std::int64_t length_of(std::int64_t row, std::int64_t row_length, std::int64_t elements) {
+  return std::min(row_length, elements - row * row_length);
+}
+
+struct Worst {
+  Verification result;
+
+  void add(double error, double bound, bool exact) {
+    // NaN compares false: an output that is no number is infinitely wrong.
+    const double ratio = error <= bound ? (bound > 0 ? error / bound : 0)
+                         : bound > 0    ? error / bound
+                                        : std::numeric_limits<double>::infinity();
+    const double ranked = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
+    ++result.elements;
+    result.exact = result.exact && exact;
+    if (ranked > result.error || result.elements == 1) {
+      result.error = ranked;
+      result.tolerance = bound;
+    }
+  }
+};
+
+// Rounds to the output's format the way a correct kernel's last step does.
+double rounded(double value, Format format) {
+  const FormatInfo& f = info(format);
+  if (format == Format::fp32) return static_cast<float>(value);
+  return decode_bits(f, encode_bits(f, static_cast<float>(value)));
+}
+
+bool has_nan(View output, std::int64_t elements) {
+  bool found = false;
+#pragma omp parallel for reduction(|| : found)
+  for (std::int64_t i = 0; i < elements; ++i) found = found || std::isnan(output[i]);
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> rows_to_check(const Operation& operation, const Shape& shape,
+                                        std::uint64_t seed, double share) {
+  const std::int64_t length = operation.row_length(shape);
+  const std::int64_t elements = output_elements(operation, shape, operation.formats.front().a);
+  const std::int64_t rows = (elements + length - 1) / length;
+  const double cost = static_cast<double>(length) * (operation.reduction(shape) + kCostPerOutput);
+  const auto affordable = static_cast<std::int64_t>(std::max(2.0, share * kAffordableTerms / cost));
+  std::set<std::int64_t> chosen{0, rows - 1};
+  for (std::int64_t i = 0; i < std::min(rows, affordable); ++i) {
+    const std::uint32_t draw =
+        random_block(seed, kRowStream, static_cast<std::uint64_t>(i)).word[0];
+    chosen.insert(rows <= affordable ? i : static_cast<std::int64_t>(draw) % rows);
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+const std::vector<Expected>& ReferenceCache::get(const std::string& key, const Operation& operation,
+                                                 const Shape& shape, std::span<const View> inputs,
+                                                 std::span<const std::int64_t> rows) {
+  const auto [entry, missing] = values_.try_emplace(key);
+  if (!missing) return entry->second;
+  const std::int64_t length = operation.row_length(shape);
+  const std::int64_t elements = output_elements(operation, shape, operation.formats.front().a);
+  std::vector<Expected>& values = entry->second;
+  values.resize(rows.size() * static_cast<std::size_t>(length));
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto count = static_cast<std::size_t>(length_of(rows[i], length, elements));
+    operation.reference(shape, rows[i], inputs,
+                        std::span(values).subspan(i * static_cast<std::size_t>(length), count));
+  }
+  return values;
+}
+
+double tolerance(const Implementation& implementation, const Shape& shape, Format output,
+                 Expected expected) {
+  const double terms = implementation.operation->reduction(shape);
+  const double accumulated = kGrowth * unit_roundoff(implementation.technique.accumulator) *
+                             std::sqrt(terms) * expected.norm;
+  const double special = implementation.technique.special_error * expected.norm;
+  // Rounding to the output: relative, but never finer than half a subnormal step.
+  const double rounding = std::max(unit_roundoff(output) * (std::abs(expected.value) + accumulated),
+                                   info(output).min_subnormal() / 2);
+  return accumulated + special + rounding;
+}
+
+Verification compare(const Implementation& implementation, const Shape& shape, View output,
+                     std::span<const std::int64_t> rows, std::span<const Expected> expected) {
+  const Operation& operation = *implementation.operation;
+  const std::int64_t length = operation.row_length(shape);
+  const std::int64_t elements = output_elements(operation, shape, implementation.format.a);
+  Worst worst;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::int64_t first = rows[i] * length;
+    for (std::int64_t j = 0; j < length_of(rows[i], length, elements); ++j) {
+      const Expected& e =
+          expected[i * static_cast<std::size_t>(length) + static_cast<std::size_t>(j)];
+      const double value = output[first + j];
+      // A value that rounds out of the format's range is right if the output saturated as it does.
+      const double target = rounded(e.value, output.format);
+      const bool exact = value == target;
+      const double error = exact ? 0 : std::abs(value - e.value);
+      worst.add(error, tolerance(implementation, shape, output.format, e), exact);
+    }
+  }
+  if (has_nan(output, elements)) {
+    worst.result.error = std::numeric_limits<double>::infinity();
+    worst.result.exact = false;
+  }
+  return worst.result;
+}
+
+}  // namespace ridgepoint
