@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Installs what ridgepoint needs and does not find: Debian packages where apt and root (or sudo) are at
+# hand, and a Python environment in .venv for the rest. Running it again changes nothing.
+#   scripts/setup.sh          to build, measure and draw
+#   scripts/setup.sh --dev    also what the tests and checks need
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+packages=(
+  g++ cmake ninja-build git ca-certificates
+  libfmt-dev nlohmann-json3-dev libcli11-dev libbenchmark-dev libssl-dev
+  libopenblas-openmp-dev libdnnl-dev
+  python3 python3-venv python3-numpy python3-matplotlib fonts-dejavu-core
+)
+python_packages=()
+if [[ ${1:-} == --dev ]]; then
+  packages+=(libgtest-dev libbenchmark-tools python3-scipy python3-jsonschema python3-pytest binutils
+             clang-tidy-19 clang-format-19)
+  python_packages+=("ml_dtypes==0.5.1")
+fi
+
+missing_packages() {
+  local package
+  for package in "${packages[@]}"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || echo "$package"
+  done
+}
+
+as_root=()
+if [[ $EUID -ne 0 ]]; then
+  as_root=(sudo -n)
+fi
+
+install_packages() {
+  local missing
+  mapfile -t missing < <(missing_packages)
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  if [[ $EUID -ne 0 ]] && ! sudo -n true 2>/dev/null; then
+    echo "setup: not installed and no root to install them: ${missing[*]}" >&2
+    echo "setup: going on with what exists; CMake fetches pinned versions of the libraries" >&2
+    return 0
+  fi
+  "${as_root[@]}" apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+}
+
+# Over the system's Python, so that Debian's numpy and matplotlib are used.
+make_python_environment() {
+  [[ -x .venv/bin/python ]] || /usr/bin/python3 -m venv --system-site-packages .venv
+  local requirement
+  for requirement in "${python_packages[@]}"; do
+    .venv/bin/python -m pip show --quiet "${requirement%%==*}" 2>/dev/null ||
+      .venv/bin/python -m pip install --quiet --disable-pip-version-check "$requirement"
+  done
+}
+
+if command -v apt-get >/dev/null; then
+  install_packages
+else
+  echo "setup: no apt here; needed are: ${packages[*]} (or their equivalents)" >&2
+fi
+make_python_environment
