@@ -1,5 +1,6 @@
 # Writes OUTPUT with what a run records about its binary; the file changes only when that does.
-# cmake -DSOURCE=... -DOUTPUT=... -DVERSION=... -DCOMPILER=... -DFLAGS=... -DBUILD_TYPE=... -DCUDA=... -P build_info.cmake
+# cmake -DSOURCE=... -DOUTPUT=... -DVERSION=... -DCOMPILER=... -DFLAGS=... -DBUILD_TYPE=... -DCUDA=...
+#       -DGOOGLE_BENCHMARK=... -P build_info.cmake
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND git -C "${SOURCE}" rev-parse HEAD OUTPUT_VARIABLE commit ERROR_QUIET
                 OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -20,6 +21,7 @@ inline constexpr bool dirty = @dirty@;
 inline constexpr const char* compiler = \"@COMPILER@\";
 inline constexpr const char* flags = \"@FLAGS@\";
 inline constexpr const char* build_type = \"@BUILD_TYPE@\";
+inline constexpr const char* google_benchmark = \"@GOOGLE_BENCHMARK@\";
 inline constexpr const char* cuda = \"@CUDA@\";
 
 }  // namespace ridgepoint::build_info

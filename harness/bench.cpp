@@ -4,120 +4,119 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "harness/progress.hpp"
 #include "harness/table.hpp"
-#include "kernels/common/error.hpp"
 
 namespace ridgepoint {
 namespace {
 
 using benchmark::BenchmarkReporter;
+using Runs = std::vector<BenchmarkReporter::Run>;
 
-// Google Benchmark appends its own settings to a name; ours is the row's id and nothing else.
-BenchmarkReporter::Run renamed(const BenchmarkReporter::Run& run) {
-  BenchmarkReporter::Run copy = run;
-  copy.run_name.iterations.clear();
-  copy.run_name.time_type.clear();
-  return copy;
+// Each of these can also be set by a variable such as BENCHMARK_REPETITIONS, which would run rows
+// twice or leave some out behind our back.
+constexpr std::array kArguments{"ridgepoint",
+                                "--benchmark_filter=.",
+                                "--benchmark_list_tests=false",
+                                "--benchmark_repetitions=1",
+                                "--benchmark_min_warmup_time=0",
+                                "--benchmark_enable_random_interleaving=false",
+                                "--benchmark_perf_counters=",
+                                "--benchmark_format=console",
+                                "--benchmark_out=",
+                                "--benchmark_out_format=json"};
+
+// Keeps the runs in Google Benchmark's form, and the progress line up to date.
+class Collector final : public BenchmarkReporter {
+ public:
+  explicit Collector(const Campaign& run) : run_(&run), progress_(run.rows().size()) {}
+
+  bool ReportContext(const Context& /*context*/) override { return true; }
+
+  // A row that was not run, because the run was stopped, has no record.
+  void ReportRuns(const Runs& runs) override {
+    const auto& records = run_->records();
+    if (records.size() == seen_) return;
+    seen_ = records.size();
+    std::ranges::transform(runs, std::back_inserter(runs_), named_by_id);
+    progress_.update(seen_, records.back().row.id);
+  }
+
+  void Finalize() override { progress_.clear(); }
+
+  [[nodiscard]] const Runs& runs() const { return runs_; }
+
+ private:
+  // Google Benchmark appends its own settings to a name; ours is the row's id and nothing else.
+  static Run named_by_id(const Run& run) {
+    Run copy = run;
+    copy.run_name.iterations.clear();
+    copy.run_name.time_type.clear();
+    return copy;
+  }
+
+  const Campaign* run_;
+  Progress progress_;
+  std::size_t seen_ = 0;
+  Runs runs_;
+};
+
+std::unique_ptr<BenchmarkReporter> make_reporter(const std::string& format) {
+  if (format == "json") return std::make_unique<benchmark::JSONReporter>();
+  if (format == "console") {
+    return std::make_unique<benchmark::ConsoleReporter>(benchmark::ConsoleReporter::OO_None);
+  }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // its successor has yet to come
+  return std::make_unique<benchmark::CSVReporter>();
+#pragma GCC diagnostic pop
 }
 
-// Google Benchmark's JSON without what is not true of a run of ours: Debian's build of the library
-// calls itself a debug build although it is not, and the clocks it reads are not the ones held.
-class JsonFile {
- public:
-  explicit JsonFile(std::filesystem::path path) : path_(std::move(path)) {
-    reporter_.SetOutputStream(&text_);
-    reporter_.SetErrorStream(&text_);
+// Google Benchmark's JSON without what is not true of our runs or nobody's business: Debian's build
+// of the library calls itself a debug build, the clock is not the one held, and of the host's name
+// environment.json has a hash.
+std::string with_honest_context(const std::string& text) {
+  auto json = nlohmann::ordered_json::parse(text);
+  auto& context = json["context"];
+  context["library_build_type"] = "release";
+  context.erase("mhz_per_cpu");
+  context.erase("host_name");
+  return json.dump(2) + "\n";
+}
+
+// All runs at once: the CSV reporter learns its columns from the first runs that it sees.
+std::string render(const Runs& runs, const std::string& format) {
+  std::ostringstream text;
+  std::ostringstream warnings;  // about this library's build and the clock: dropped, as above
+  const auto reporter = make_reporter(format);
+  reporter->SetOutputStream(&text);
+  reporter->SetErrorStream(&warnings);
+  BenchmarkReporter::Context context;
+  for (const auto& run : runs) {
+    context.name_field_width = std::max(context.name_field_width, run.benchmark_name().size());
   }
+  reporter->ReportContext(context);
+  if (!runs.empty()) reporter->ReportRuns(runs);
+  reporter->Finalize();
+  return format == "json" ? with_honest_context(text.str()) : text.str();
+}
 
-  void report_context(const BenchmarkReporter::Context& context) {
-    reporter_.ReportContext(context);
-    std::string header = text_.str();
-    replace_line(header, "\"library_build_type\"", "    \"library_build_type\": \"release\"");
-    replace_line(header, "\"cpu_scaling_enabled\"", "    \"cpu_scaling_enabled\": false,");
-    text_.str({});
-    text_ << header;
-  }
-
-  // Rows without a time are not Google Benchmark's to compare; records.jsonl has them.
-  void report_runs(const std::vector<BenchmarkReporter::Run>& runs) {
-    if (!runs.empty() && runs.front().counters.contains("status_ok")) {
-      std::vector<BenchmarkReporter::Run> timed = runs;
-      for (auto& run : timed) run.counters.erase("status_ok");
-      reporter_.ReportRuns(timed);
-    }
-  }
-
-  void finish() {
-    reporter_.Finalize();
-    write_atomically(path_, text_.str());
-  }
-
- private:
-  static void replace_line(std::string& text, std::string_view key, std::string_view line) {
-    const std::size_t at = text.find(key);
-    if (at == std::string::npos) return;
-    const std::size_t start = text.rfind('\n', at) + 1;
-    text.replace(start, text.find('\n', at) - start, line);
-  }
-
-  std::filesystem::path path_;
-  std::ostringstream text_;
-  benchmark::JSONReporter reporter_;
-};
-
-// Hands every row to benchmark.json, to the progress line, and to what the user wants to see.
-class Reporter final : public BenchmarkReporter {
- public:
-  // `display` is null for our own table.
-  Reporter(const Campaign& run, std::filesystem::path json,
-           std::unique_ptr<BenchmarkReporter> display)
-      : run_(&run),
-        json_(std::move(json)),
-        display_(std::move(display)),
-        progress_(run.rows().size()) {}
-
-  bool ReportContext(const Context& context) override {
-    json_.report_context(context);
-    return !display_ || display_->ReportContext(context);
-  }
-
-  void ReportRuns(const std::vector<Run>& runs) override {
-    std::vector<Run> named;
-    std::ranges::transform(runs, std::back_inserter(named), renamed);
-    json_.report_runs(named);
-    if (display_) {
-      for (auto& run : named) run.counters.erase("status_ok");
-      display_->ReportRuns(named);
-    }
-    if (!run_->records().empty())
-      progress_.update(run_->records().size(), run_->records().back().row.id);
-  }
-
-  void Finalize() override {
-    progress_.clear();
-    json_.finish();
-    if (display_)
-      display_->Finalize();
-    else
-      print_table(std::cout, run_->records());
-  }
-
- private:
-  const Campaign* run_;
-  JsonFile json_;
-  std::unique_ptr<BenchmarkReporter> display_;
-  Progress progress_;
-};
+// Rows without a time are not Google Benchmark's to compare; records.jsonl has them.
+Runs timed(Runs runs) {
+  std::erase_if(runs, [](const auto& run) { return run.counters.empty(); });
+  return runs;
+}
 
 void set_counters(benchmark::State& state, const Record& record) {
-  state.counters["status_ok"] = 1;
+  state.counters["samples"] = static_cast<double>(record.samples_s.size());
   const auto set = [&](const char* name, const std::optional<double>& value) {
     if (value) state.counters[name] = *value;  // a counter without a value would be NaN in the JSON
   };
@@ -125,7 +124,6 @@ void set_counters(benchmark::State& state, const Record& record) {
   set("bytes_per_s", record.bytes_per_s());
   set("mfu", record.mfu);
   set("fraction_of_measured_roof", record.fraction_of_measured_roof);
-  set("samples", static_cast<double>(record.samples_s.size()));
 }
 
 // One row as Google Benchmark sees it. `stopped` keeps what ended the run; later rows do nothing.
@@ -149,53 +147,35 @@ void run_row(benchmark::State& state, Campaign& run, std::size_t index,
   for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(seconds);
 }
 
-bool matches(std::string_view flag, std::string_view name) {
-  while (flag.starts_with('-')) flag.remove_prefix(1);
-  return flag.substr(0, flag.find('=')) == name;
-}
-
-void initialize(std::vector<std::string>& flags) {
-  flags.insert(flags.begin(), "ridgepoint");
+void initialize() {
+  // Google Benchmark keeps a pointer to the first of them, the program's name.
+  static std::vector<std::string> texts(kArguments.begin(), kArguments.end());
   std::vector<char*> arguments;
-  for (std::string& flag : flags) arguments.push_back(flag.data());
+  for (std::string& text : texts) arguments.push_back(text.data());
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
-  if (count > 1) {
-    throw UsageError(
-        fmt::format("unknown flag {}; `ridgepoint run --help` lists them", arguments[1]));
-  }
 }
 
-bool wants_google_format(const std::vector<std::string>& flags) {
-  return std::ranges::any_of(flags, [](const std::string& flag) {
-    return matches(flag, "benchmark_format") && !flag.ends_with("=console");
-  });
+// Not atomic: the user may name a device such as /dev/stdout, which must not be replaced.
+void write_copy(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  if (!(file << text).flush()) throw StorageError("cannot write " + path);
+}
+
+// The screen first: it shows what was measured even where the disk is full.
+void report(const Campaign& run, const Runs& runs, const ResultsDirectory& directory,
+            const GoogleFlags& flags) {
+  if (flags.format == "console") {
+    print_table(std::cout, run.records());
+  } else {
+    std::cout << render(runs, flags.format);
+  }
+  std::cout.flush();
+  write_atomically(directory.path() / "benchmark.json", render(timed(runs), "json"));
+  if (!flags.out.empty()) write_copy(flags.out, render(runs, flags.out_format));
 }
 
 }  // namespace
-
-bool has_flag(const std::vector<std::string>& flags, std::string_view name) {
-  return std::ranges::any_of(flags, [&](const std::string& flag) {
-    return matches(flag, name) && !flag.ends_with("=false");
-  });
-}
-
-std::string take_filter(std::vector<std::string>& flags) {
-  for (const char* replaced : {"benchmark_min_time", "benchmark_min_warmup_time",
-                               "benchmark_repetitions", "benchmark_enable_random_interleaving"}) {
-    if (has_flag(flags, replaced)) {
-      throw UsageError(fmt::format(
-          "--{} has no meaning here: sampling stops by precision; use --budget SECONDS", replaced));
-    }
-  }
-  std::string filter;
-  std::erase_if(flags, [&](const std::string& flag) {
-    if (!matches(flag, "benchmark_filter")) return false;
-    filter = flag.substr(std::min(flag.find('=') + 1, flag.size()));
-    return true;
-  });
-  return filter;
-}
 
 void list_benchmarks(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
@@ -203,10 +183,8 @@ void list_benchmarks(const std::vector<Row>& rows) {
   }
 }
 
-void run_benchmarks(Campaign& run, const ResultsDirectory& directory,
-                    std::vector<std::string> flags) {
-  const bool google_format = wants_google_format(flags);
-  initialize(flags);
+void run_benchmarks(Campaign& run, const ResultsDirectory& directory, const GoogleFlags& flags) {
+  initialize();
   std::exception_ptr stopped;
   for (std::size_t i = 0; i < run.rows().size(); ++i) {
     benchmark::RegisterBenchmark(
@@ -216,11 +194,10 @@ void run_benchmarks(Campaign& run, const ResultsDirectory& directory,
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond);
   }
-  std::unique_ptr<BenchmarkReporter> display;
-  if (google_format) display.reset(benchmark::CreateDefaultDisplayReporter());
-  Reporter reporter(run, directory.path() / "benchmark.json", std::move(display));
-  benchmark::RunSpecifiedBenchmarks(&reporter);
+  Collector collector(run);
+  benchmark::RunSpecifiedBenchmarks(&collector);
   benchmark::Shutdown();
+  report(run, collector.runs(), directory, flags);
   if (stopped) std::rethrow_exception(stopped);
 }
 

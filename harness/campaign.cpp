@@ -164,7 +164,8 @@ void Campaign::give_up_on_hung_row() {
     std::cerr << "ridgepoint: " << error.what() << '\n';
   }
   std::cerr << "ridgepoint: " << record.row.id << " hung; earlier results are in "
-            << directory_->path().string() << std::endl;
+            << directory_->path().string()
+            << std::endl;  // NOLINT(performance-avoid-endl): _Exit flushes nothing
   std::_Exit(static_cast<int>(ExitCode::row_failed));
 }
 

@@ -60,6 +60,7 @@ ordered_json host(Readings& readings) {
   return {{"hostname_hash", sha256(system.nodename).substr(0, 16)},
           {"cpu_model", readings.text("host.cpu_model", cpuinfo("model name"),
                                       "/proc/cpuinfo has no model name")},
+          {"sockets", host_sockets()},
           {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
           {"memory_bytes", meminfo("MemTotal")},
           {"kernel", fmt::format("{} {}", system.sysname, system.release)},
@@ -68,12 +69,14 @@ ordered_json host(Readings& readings) {
            readings.text("host.governor",
                          first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
                          "the kernel offers no cpufreq")},
-          {"load_average", first_line("/proc/loadavg")},
+          {"load_average", std::strtod(first_line("/proc/loadavg").c_str(), nullptr)},
           {"virtualized", flags.find("hypervisor") != std::string::npos}};
 }
 
 ordered_json libraries(Readings& readings) {
-  return {{"openblas", readings.text("libraries.openblas", openblas_version(), "built without it")},
+  // Google Benchmark 1.7 has no way to ask for its version.
+  return {{"google_benchmark", build_info::google_benchmark},
+          {"openblas", readings.text("libraries.openblas", openblas_version(), "built without it")},
           {"onednn", readings.text("libraries.onednn", onednn_version(), "built without it")}};
 }
 

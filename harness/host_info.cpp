@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <set>
 
 namespace ridgepoint {
 namespace {
@@ -74,6 +75,16 @@ std::string cpuinfo(const std::string& key) { return value_of("/proc/cpuinfo", k
 std::int64_t meminfo(const std::string& key) {
   const std::string text = value_of("/proc/meminfo", key);  // "24573564 kB"
   return std::strtoll(text.c_str(), nullptr, 10) << 10U;
+}
+
+int host_sockets() {
+  std::set<std::string> packages;
+  for (int cpu = 0;; ++cpu) {
+    const std::string id =
+        first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/physical_package_id", cpu));
+    if (id.empty()) return static_cast<int>(packages.size());
+    packages.insert(id);
+  }
 }
 
 std::vector<int> allowed_processors() {

@@ -17,6 +17,8 @@ std::string cpuinfo(const std::string& key);
 std::int64_t meminfo(const std::string& key);
 // First line of a file without its newline; empty where unreadable.
 std::string first_line(const std::string& path);
+// Processor packages; 0 where unknown.
+int host_sockets();
 // Processors this process may run on.
 std::vector<int> allowed_processors();
 

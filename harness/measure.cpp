@@ -7,9 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/judge.hpp"
 #include "kernels/common/error.hpp"
-#include "roofline/device_spec.hpp"
-#include "roofline/utilisation.hpp"
 
 namespace ridgepoint {
 namespace {
@@ -18,20 +17,6 @@ namespace {
 std::string wrong_reason(const Verification& v, const char* when) {
   return fmt::format("{} timing, the output differs from the reference by {:.3g} x the tolerance",
                      when, v.error);
-}
-
-std::string_view text_of(Resource resource) {
-  switch (resource) {
-    case Resource::memory:
-    case Resource::cache:
-      return "memory";
-    case Resource::launch:
-      return "launch";
-    case Resource::sfu:
-      return "special";
-    default:
-      return "compute";
-  }
 }
 
 ResultRow as_result(const Record& record) {
@@ -56,26 +41,6 @@ ResultRow as_result(const Record& record) {
 void fail(Record& record, Status status, std::string reason) {
   record.status = status;
   record.reason = std::move(reason);
-}
-
-// The measured roofs that apply to a row. A mixed pair has the slower of its formats' engines.
-RecordedRoof roof_of(const Row& row, const MeasuredRoofs& roofs) {
-  RecordedRoof roof;
-  const FormatPair arithmetic = row.implementation->arithmetic();
-  const Engine engine = row.technique.engine == Engine::tensor ? Engine::tensor : Engine::fma;
-  for (const Format format : {arithmetic.a, arithmetic.b}) {
-    const auto rate = roofs.engine_roof(engine, format);
-    if (rate && (!roof.flops_per_s || rate->per_s < *roof.flops_per_s)) {
-      roof.flops_per_s = rate->per_s;
-      roof.compute_ceiling = rate->id;
-    }
-  }
-  const double written = written_fraction(*row.operation, row.shape, row.format);
-  if (const auto rate = roofs.memory_roof(written)) {
-    roof.bytes_per_s = rate->per_s;
-    roof.memory_ceiling = rate->id;
-  }
-  return roof;
 }
 
 }  // namespace
@@ -138,7 +103,7 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
   record.status = Status::ok;
   record.time = summarize(samples.seconds,
                           device_->tick_s() / static_cast<double>(samples.launches_per_sample));
-  judge(record, row);
+  judge(record, row, roofs_);
 }
 
 Measurer::Bound Measurer::bind(const Row& row) {
@@ -223,45 +188,6 @@ std::size_t Measurer::output_hash(const Row& row, const BufferSet& set) {
   std::vector<std::byte> scratch;
   const void* data = device_->on_host(set.back(), bytes, scratch);
   return std::hash<std::string_view>()({static_cast<const char*>(data), bytes});
-}
-
-// Adds the denominators, the bound and the physics check to a verified row.
-void Measurer::judge(Record& record, const Row& row) {
-  const Timed timed{row.work(), record.time->median};
-  const DeviceSpec* sheet = find_data_sheet(device_->data_sheet());
-  const auto peak = peak_at_clock_flops_per_s(sheet, row.format.a, record.clock_hz);
-  const bool cached =
-      row.regime == Regime::warm &&
-      row.work().bytes < static_cast<double>(device_->machine().last_level_cache_bytes());
-  if (cached) record.flags.emplace_back("served_by_cache");
-  if (row.technique.arithmetic && row.format != FormatPair(*row.technique.arithmetic)) {
-    record.flags.emplace_back("storage_format");
-  }
-  Physics physics;
-  if (sheet != nullptr && sheet->memory.pins && !cached && !row.operation->traffic) {
-    physics.pin_bandwidth_bytes_per_s = sheet->memory.pins->bandwidth_bytes_per_s();
-  }
-  physics.issue_flops_per_s = peak;
-  if (const auto impossible = miscounted(timed, physics)) {
-    fail(record, Status::invalid, *impossible);
-    record.time.reset();
-    return;
-  }
-  record.mfu = mfu(timed, sheet, row.format.a);
-  record.fraction_of_roof_at_clock = fraction_of_roof_at_clock(timed, peak);
-  if (row.is_ceiling()) {
-    record.bound = text_of(row.operation->ceiling->resource);
-    return;
-  }
-  record.roof = roof_of(row, roofs_);
-  Limits limits;
-  if (record.roof->flops_per_s && record.roof->bytes_per_s) {
-    limits.roof = Roof{*record.roof->flops_per_s, *record.roof->bytes_per_s};
-  }
-  limits.launch_floor_s = device_->launch_floor_s();
-  if (row.operation->special) limits.special_results = row.operation->special(row.shape);
-  record.fraction_of_measured_roof = fraction_of_measured_roof(timed, limits.roof);
-  if (const auto bound = row_bound(timed, limits)) record.bound = name(*bound);
 }
 
 }  // namespace ridgepoint

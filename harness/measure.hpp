@@ -41,7 +41,6 @@ class Measurer {
   Verification check_set(const Row& row, const BufferSet& set, bool first, std::size_t sets = 1);
   bool check_all(Record& record, const Row& row, const Bound& bound);
   std::size_t output_hash(const Row& row, const BufferSet& set);
-  void judge(Record& record, const Row& row);
 
   Device* device_;
   Buffers buffers_;

@@ -85,7 +85,7 @@ void add_times(ordered_json& json, const std::optional<Summary>& time) {
   add("time_p90_s", &Summary::p90);
 }
 
-RowDescription parse_row(const JsonObject& json, const nlohmann::json& raw) {
+RowDescription parse_row(const JsonObject& json, const ordered_json& raw) {
   RowDescription row;
   row.id = json.text("id");
   row.op = json.text("op");
@@ -123,9 +123,9 @@ std::optional<Summary> parse_times(const JsonObject& json, std::size_t samples) 
                  .samples = samples};
 }
 
-std::vector<double> parse_samples(const JsonObject& json, const nlohmann::json& raw) {
+std::vector<double> parse_samples(const JsonObject& json, const ordered_json& raw) {
   const auto samples = raw.find("samples_s");
-  const auto valid = [](const nlohmann::json& s) { return s.is_number() && s.get<double>() >= 0; };
+  const auto valid = [](const ordered_json& s) { return s.is_number() && s.get<double>() >= 0; };
   if (samples == raw.end() || !samples->is_array() ||
       !std::all_of(samples->begin(), samples->end(), valid)) {
     json.reject("samples_s", "a list of numbers that are not negative");
@@ -150,14 +150,18 @@ std::optional<RecordedRoof> parse_roof(const JsonObject& json) {
                       .memory_ceiling = roof->optional_text("memory_ceiling")};
 }
 
-std::optional<Verification> parse_verify(const JsonObject& json, const nlohmann::json& raw) {
+std::optional<Verification> parse_verify(const JsonObject& json, const ordered_json& raw) {
   const auto verify = json.optional_object("verify");
   if (!verify) return std::nullopt;
+  const auto exact = raw.at("verify").find("exact");
+  if (exact == raw.at("verify").end() || !exact->is_boolean()) {
+    verify->reject("exact", "true or false");
+  }
   return Verification{.error = verify->optional_number("error", kPositive)
                                    .value_or(std::numeric_limits<double>::infinity()),
                       .tolerance = verify->number("tolerance", kPositive),
                       .elements = static_cast<std::int64_t>(verify->number("elements", kCount)),
-                      .exact = raw.at("verify").value("exact", false)};
+                      .exact = exact->get<bool>()};
 }
 
 }  // namespace
@@ -190,8 +194,9 @@ ordered_json to_json(const Record& record) {
 }
 
 Record parse_record(std::string_view line, const std::string& origin) {
-  const nlohmann::json raw = parse_json(line, origin);
-  const JsonObject json(raw, origin);
+  const nlohmann::json checked = parse_json(line, origin);
+  const JsonObject json(checked, origin);
+  const ordered_json raw = ordered_json::parse(line);  // dimensions keep their order
   if (json.text("schema") != kRecordSchema) json.reject("schema", kRecordSchema);
   Record record;
   record.row = parse_row(json, raw);

@@ -81,9 +81,13 @@ void write_atomically(const std::filesystem::path& path, std::string_view text) 
 ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume)
     : path_(std::move(path)) {
   std::error_code error;
+  std::error_code ignored;
   std::filesystem::create_directories(path_, error);
   const std::filesystem::path records = path_ / "records.jsonl";
-  const int exclusive = resume ? 0 : O_EXCL;
+  // A run that was killed before its environment was written holds nothing.
+  const bool abandoned = !std::filesystem::exists(path_ / "environment.json", ignored) &&
+                         std::filesystem::file_size(records, ignored) == 0;
+  const int exclusive = resume || abandoned ? 0 : O_EXCL;
   if (!error) {
     records_ = open(records.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | exclusive, 0644);
   }
@@ -111,11 +115,15 @@ void ResultsDirectory::append(const Record& record) {
     if (ftruncate(records_, before) != 0) throw;  // readers drop an unfinished line anyway
     throw;
   }
-  fdatasync(records_);
+  if (fdatasync(records_) != 0) {
+    throw StorageError(fmt::format("cannot flush {}: {}", path_.string(), last_error()));
+  }
 }
 
 void ResultsDirectory::write_environment(const nlohmann::ordered_json& environment) const {
-  write_atomically(path_ / "environment.json", environment.dump(2) + "\n");
+  // Names and arguments of this system need not be UTF-8, JSON must be.
+  constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
+  write_atomically(path_ / "environment.json", environment.dump(2, ' ', false, replace) + "\n");
 }
 
 void ResultsDirectory::write_checksums() const {
@@ -128,7 +136,11 @@ void ResultsDirectory::write_checksums() const {
 }
 
 std::filesystem::path default_results_path() {
-  return fmt::format("results/local/{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
+  const std::string now = fmt::format("{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
+  const std::filesystem::path parent = "results/local";
+  std::filesystem::path path = parent / now;
+  for (int n = 2; std::filesystem::exists(path); ++n) path = parent / fmt::format("{}-{}", now, n);
+  return path;
 }
 
 void point_latest_at(const std::filesystem::path& run) {

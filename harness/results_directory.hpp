@@ -50,8 +50,8 @@ class ResultsDirectory {
 std::string sha256_of_file(const std::filesystem::path& path);
 std::string sha256(std::string_view text);
 
-// `results/local/<UTC time>`; its sibling `latest` is made to point at a run's folder when the run
-// lies in results/local.
+// `results/local/<UTC time>`, with -2, -3... where a run began in the same second; its sibling
+// `latest` is made to point at a run's folder when the run lies in results/local.
 std::filesystem::path default_results_path();
 void point_latest_at(const std::filesystem::path& run);
 

@@ -163,8 +163,7 @@ bool needs_ceiling(const Row& row, const Row& ceiling, std::span<const Row> ceil
 
 std::string unsupported_reason(const Row& row) {
   if (row.implementation == nullptr) {
-    return fmt::format("{}/{} does not serve {}", row.operation->name, row.technique.name,
-                       row.format.name());
+    return "the technique does not serve this format";
   }
   std::array<void*, kMaxOperands> operands{};
   for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = placeholder(i);

@@ -57,7 +57,7 @@ class SimulatedDevice final : public CpuDevice {
   std::mt19937_64 random_;
   double process_factor_ = 1;
   std::int64_t batches_ = 0;
-  bool rotation_ran_ = false;  // outputs of all sets exist, the model alone goes on
+  std::size_t sets_run_ = 0;  // whose outputs exist: for those the model alone goes on
 };
 
 }  // namespace ridgepoint

@@ -81,15 +81,19 @@ void print_table(std::ostream& out, const std::vector<Record>& records) {
   print_controls(out, records);
   fmt::print(out, "{:<14} {:<16} {:<19} {:<34} {:>10} {:>9} {:>9} {:>6} {:>6}  {}\n", "operation",
              "technique", "format", "shape", "time", "GFLOP/s", "GB/s", "MFU", "roof", "limit");
-  std::map<std::string, int> skipped;
+  std::map<std::string, std::string> skipped;  // formats by reason
   for (const Record& record : sorted) {
     if (record.row.role == "control") continue;
-    if (record.status == Status::skipped)
-      ++skipped[record.reason.value_or("")];
-    else
+    if (record.status == Status::skipped) {
+      const std::string row = record.row.op + "/" + record.row.technique;
+      skipped[row + ": " + record.reason.value_or("")] += " " + record.row.format;
+    } else {
       print_row(out, record);
+    }
   }
-  for (const auto& [reason, count] : skipped) fmt::print(out, "skipped {}: {}\n", count, reason);
+  for (const auto& [reason, formats] : skipped) {
+    fmt::print(out, "skipped {}:{}\n", reason, formats);
+  }
 }
 
 }  // namespace ridgepoint

@@ -48,7 +48,8 @@ void JsonObject::reject(std::string_view key, std::string_view allowed) const {
 double JsonObject::number(const char* key, Range allowed) const {
   const json& value = at(key);
   const double x = value.is_number() ? value.get<double>() : 0;
-  if (!value.is_number() || !(x >= allowed.low && x <= allowed.high)) {
+  const bool sensible = value.is_number() && x >= allowed.low && x <= allowed.high;
+  if (!sensible) {
     reject(key, fmt::format("a number from {:g} to {:g}", allowed.low, allowed.high));
   }
   return x;

@@ -35,10 +35,10 @@ void MeasuredRoofs::add(const ResultRow& row) {
 }
 
 void MeasuredRoofs::add_engine(Engine engine, const ResultRow& row) {
-  if (!row.flops_per_s || row.accumulator != info(Format::fp32).name) return;
+  const MeasuredRate rate{.per_s = row.flops_per_s.value_or(0), .id = row.id};
+  if (rate.per_s == 0 || row.accumulator != info(Format::fp32).name) return;
   const FormatPair pair = parse_format_pair(row.format);
   if (pair.mixed()) return;
-  const MeasuredRate rate{.per_s = *row.flops_per_s, .id = row.id};
   const auto found = std::ranges::find_if(engines_, [&](const EngineRoof& roof) {
     return roof.engine == engine && roof.format == pair.a;
   });
@@ -50,8 +50,8 @@ void MeasuredRoofs::add_engine(Engine engine, const ResultRow& row) {
 }
 
 void MeasuredRoofs::add_memory(const ResultRow& row) {
-  if (!row.bytes_per_s) return;
-  const MeasuredRate rate{.per_s = *row.bytes_per_s, .id = row.id};
+  const MeasuredRate rate{.per_s = row.bytes_per_s.value_or(0), .id = row.id};
+  if (rate.per_s == 0) return;
   const auto found = std::ranges::find_if(memory_, [&](const MemoryRoof& roof) {
     return std::abs(roof.written_fraction - row.written_fraction) < kSameFraction;
   });

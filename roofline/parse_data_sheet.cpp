@@ -51,7 +51,7 @@ Peak read_peak(const JsonObject& object, int sms) {
             .source = object.text("source"),
             .doubt = object.optional_text("doubt")};
   const double computed = peak.flops_per_clock_per_sm * sms * peak.clock_hz;
-  if (!peak.doubt && std::abs(peak.flops_per_s / computed - 1) > kPeakTolerance) {
+  if (!peak.doubt && std::abs((peak.flops_per_s / computed) - 1) > kPeakTolerance) {
     object.reject("flops_per_s", fmt::format("sms x flops_per_clock_per_sm x clock_hz = {:.4g} "
                                              "within 1.5 %, or a doubt that says why not",
                                              computed));

@@ -10,7 +10,8 @@ namespace ridgepoint {
 
 double positive(std::string_view option, double value) {
   constexpr double kLargest = 1e30;
-  if (!(value > 0 && value <= kLargest)) {  // so written, NaN fails too
+  const bool sensible = value > 0 && value <= kLargest;  // false for NaN
+  if (!sensible) {
     throw UsageError(fmt::format("{} is {:g}; allowed: a number above 0, at most {:g}", option,
                                  value, kLargest));
   }
@@ -19,7 +20,8 @@ double positive(std::string_view option, double value) {
 
 double whole(std::string_view option, double value) {
   constexpr double kLargest = 9007199254740992;  // 2^53
-  if (!(value >= 1 && value <= kLargest && value == std::floor(value))) {
+  const bool sensible = value >= 1 && value <= kLargest && value == std::floor(value);
+  if (!sensible) {
     throw UsageError(
         fmt::format("{} is {:g}; allowed: a whole number from 1 to 2^53", option, value));
   }

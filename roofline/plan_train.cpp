@@ -35,55 +35,56 @@ void check(const TrainQuestion& q, const RoofSource* device) {
   if (q.days) positive("--days", *q.days);
   if (q.gpus) whole("--gpus", *q.gpus);
   // A measured one may exceed 1 a little, where the clock beats the data sheet's.
-  if (q.mfu && !(*q.mfu > 0 && (*q.mfu <= 1 || q.mfu_row))) {
-    throw UsageError(fmt::format("--mfu is {:g}; allowed: above 0, at most 1", *q.mfu));
-  }
+  const double mfu = q.mfu.value_or(1);
+  const bool sensible = mfu > 0 && (mfu <= 1 || q.mfu_row);
+  if (!sensible) throw UsageError(fmt::format("--mfu is {:g}; allowed: above 0, at most 1", mfu));
 }
 
-PlanAnswer inputs(const TrainQuestion& q, const RoofSource* device) {
+PlanAnswer inputs(const TrainQuestion& q) {
   PlanAnswer inputs = PlanAnswer::object();
   set_if(inputs, "parameters", q.parameters);
   set_if(inputs, "tokens", q.tokens);
   set_if(inputs, "flops", q.flops);
   set_if(inputs, "days", q.days);
-  if (device == nullptr) return inputs;
-  inputs["gpus"] = q.gpus.value_or(1);
-  inputs["mfu"] = *q.mfu;
+  set_if(inputs, "gpus", q.gpus);
+  set_if(inputs, "mfu", q.mfu);
   if (q.mfu_row) inputs["mfu_row"] = *q.mfu_row;
-  inputs["device"] = device->name();
-  inputs["format"] = info(q.format).name;
   return inputs;
+}
+
+// The work as given, or from the sizes; empty if it is what the days allow.
+std::optional<double> work(const TrainQuestion& q, PlanAnswer& terms) {
+  if (!q.parameters || !q.tokens) return q.flops;
+  const double product = *q.parameters * *q.tokens;
+  terms.push_back(term("forward, 2 x parameters x tokens", kForwardFlops * product, "FLOP"));
+  terms.push_back(term("backward, 4 x parameters x tokens", kBackwardFlops * product, "FLOP"));
+  return (kForwardFlops + kBackwardFlops) * product;
 }
 
 }  // namespace
 
 PlanAnswer plan_train(const TrainQuestion& question, const RoofSource* device) {
   check(question, device);
-  PlanAnswer answer{{"plan", "train"}, {"inputs", inputs(question, device)}};
+  PlanAnswer answer{{"plan", "train"}, {"inputs", inputs(question)}};
   PlanAnswer terms = PlanAnswer::array();
-  std::optional<double> flops = question.flops;
-  if (question.parameters) {
-    const double product = *question.parameters * *question.tokens;
-    terms.push_back(term("forward, 2 x parameters x tokens", kForwardFlops * product, "FLOP"));
-    terms.push_back(term("backward, 4 x parameters x tokens", kBackwardFlops * product, "FLOP"));
-    flops = (kForwardFlops + kBackwardFlops) * product;
+  const std::optional<double> flops = work(question, terms);
+  if (device == nullptr) {
+    set_if(answer, "flops", flops);
+    answer["terms"] = terms;
+    return answer;
   }
-  if (device != nullptr) {
-    const double gpus = question.gpus.value_or(1);
-    const Rate peak = device->peak(question.format);
-    const double rate = gpus * *question.mfu * peak.per_s;
-    if (!flops) flops = rate * kSecondsPerDay * *question.days;
-    const double days = *flops / rate / kSecondsPerDay;
-    terms.push_back(
-        term(fmt::format("{} peak of one device, {}", info(question.format).name, peak.origin),
-             peak.per_s, "FLOP/s"));
-    terms.push_back(term("rate of all, gpus x mfu x peak", rate, "FLOP/s"));
-    terms.push_back(term("device-days, gpus x days", gpus * days, "day"));
-    answer["flops"] = *flops;
-    answer["days"] = days;
-  } else {
-    answer["flops"] = *flops;
-  }
+  const Rate peak = device->peak(question.format);
+  answer["inputs"]["device"] = device->name();
+  answer["inputs"]["format"] = info(question.format).name;
+  answer["inputs"]["peak_from"] = peak.origin;
+  const double gpus = question.gpus.value_or(1);
+  const double flops_per_day = gpus * question.mfu.value_or(1) * peak.per_s * kSecondsPerDay;
+  const double days = flops ? *flops / flops_per_day : question.days.value_or(0);
+  terms.push_back(term("peak of one device", peak.per_s, "FLOP/s"));
+  terms.push_back(term("rate of all, gpus x mfu x peak", flops_per_day / kSecondsPerDay, "FLOP/s"));
+  terms.push_back(term("device-days, gpus x days", gpus * days, "day"));
+  answer["flops"] = flops.value_or(flops_per_day * days);
+  answer["days"] = days;
   answer["terms"] = terms;
   return answer;
 }

@@ -9,7 +9,7 @@
 namespace ridgepoint {
 namespace {
 
-constexpr Range kRate{1e-3, 1e21};  // per second; a record's rate is never 0
+constexpr Range kRate{0, 1e21};  // per second; 0 where a row has no bytes
 constexpr Range kFraction{0, 1};
 constexpr Range kMfu{1e-12, 10};
 constexpr Range kMemoryBytes{1, 1e18};
@@ -49,6 +49,7 @@ std::vector<ResultRow> read_rows(const std::string& path) {
   std::vector<ResultRow> rows;
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
+    if (lines.eof()) break;  // no newline: a killed run's last, unfinished line
     const std::string origin = fmt::format("{}:{}", path, ++number);
     const nlohmann::json json = parse_json(line, origin);
     rows.push_back(read_row(JsonObject(json, origin)));

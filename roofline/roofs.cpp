@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,7 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void reject_format(const std::string& device, Format format,
                                 const std::vector<Format>& known) {
-  std::vector<std::string_view> names;
-  for (const Format f : known) names.push_back(info(f).name);
+  const auto names = known | std::views::transform([](Format f) { return info(f).name; });
   throw UsageError(fmt::format("{} has no peak for {}; it has: {}", device, info(format).name,
                                names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
 }
@@ -121,8 +121,9 @@ std::unique_ptr<RoofSource> measured_roofs(const Results& results, std::string_v
                                  device.empty() ? "" : " of device ", device));
   }
   if (found.size() > 1) {
-    std::vector<std::string> allowed;
-    for (const MeasuredDevice& d : found) allowed.push_back(directory + "@" + d.name);
+    const auto allowed = found | std::views::transform([&](const MeasuredDevice& d) {
+                           return directory + "@" + d.name;
+                         });
     throw UsageError(
         fmt::format("{} holds several devices; allowed: {}", directory, fmt::join(allowed, ", ")));
   }

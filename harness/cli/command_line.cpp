@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <iostream>
+#include <cctype>
 
 #include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
@@ -12,11 +12,31 @@
 namespace ridgepoint {
 namespace {
 
-int report(const char* what, ExitCode code) {
-  std::string line = what;
-  for (char& c : line) c = c == '\n' ? ' ' : c;
-  fmt::print(stderr, "ridgepoint: {}\n", line);
+int report(const std::string& what, ExitCode code) {
+  print_problem(what);
   return static_cast<int>(code);
+}
+
+// CLI11 says what was wrong; this adds what is allowed.
+std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = &app;
+  std::string path = "ridgepoint";
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().back();
+    path += " " + command->get_name();
+  }
+  const auto commands = command->get_subcommands(nullptr);
+  if (commands.empty()) {
+    return fmt::format("{}; `{} --help` lists what is allowed", error.what(), path);
+  }
+  std::string allowed;
+  for (const CLI::App* one : commands) {
+    allowed += (allowed.empty() ? "" : ", ") + one->get_name();
+  }
+  const std::vector<std::string> unknown = command->remaining();
+  return unknown.empty() ? fmt::format("{}: a command is missing; allowed: {}", path, allowed)
+                         : fmt::format("{}: unknown command or flag '{}'; allowed: {}", path,
+                                       unknown.front(), allowed);
 }
 
 int parse_and_run(CLI::App& app, int argc, char** argv, const ExitCode& code) {
@@ -25,11 +45,16 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const ExitCode& code) {
     return static_cast<int>(code);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return report(error.what(), ExitCode::usage);
+    return report(usage_text(app, error), ExitCode::usage);
   }
 }
 
 }  // namespace
+
+void print_problem(std::string text) {
+  for (char& c : text) c = std::iscntrl(static_cast<unsigned char>(c)) != 0 ? ' ' : c;
+  fmt::print(stderr, "ridgepoint: {}\n", text);
+}
 
 int run_command_line(int argc, char** argv) {
   CLI::App app{

@@ -17,6 +17,10 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
 void add_predict_command(CLI::App& app);
 void add_verify_command(CLI::App& app, ExitCode& code);
 
+// Prints "ridgepoint: TEXT" as one line on stderr; control characters, which a file or a file's
+// name may hold, become spaces.
+void print_problem(std::string text);
+
 // Runs a command line and returns the exit code; an error is one line on stderr.
 int run_command_line(int argc, char** argv);
 

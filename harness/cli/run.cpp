@@ -1,17 +1,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
 
 #include "harness/bench.hpp"
 #include "harness/campaign.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/environment.hpp"
+#include "harness/google_flags.hpp"
 #include "harness/results_directory.hpp"
 #include "roofline/device_spec.hpp"
 
 namespace ridgepoint {
 namespace {
+
+constexpr double kLargestSeed = 0x1p53;  // environment.json keeps it as a JSON number
 
 struct RunOptions {
   RunRequest request;
@@ -23,13 +27,15 @@ struct RunOptions {
   bool dry_run = false;
 };
 
-RunRequest request_of(const RunOptions& options, std::vector<std::string>& flags) {
-  if (!options.resume.empty()) return read_request(options.resume);
+RunRequest request_of(const RunOptions& options, const std::string& google_filter) {
+  if (!options.resume.empty()) {
+    if (!google_filter.empty()) throw UsageError("--benchmark_filter excludes --resume");
+    return read_request(options.resume);
+  }
   RunRequest request = options.request;
   request.profile = parse_profile(options.profile);
   request.fill = parse_fill(options.fill);
   if (!options.regime.empty()) request.regimes = {parse_regime(options.regime)};
-  const std::string google_filter = take_filter(flags);
   if (!google_filter.empty()) request.filter = google_filter;
   if (!request.roof.empty() && find_data_sheet(request.roof) == nullptr) {
     throw UsageError(
@@ -66,8 +72,22 @@ void print_dry_run(const RunPlan& plan) {
              plan.rows().size(), plan.total_seconds(), plan.largest_footprint());
 }
 
+// Before the run rather than after it; an empty path asks for no file.
+void require_writable(const std::string& path) {
+  if (!path.empty() && !std::ofstream(path, std::ios::app)) {
+    throw UsageError(fmt::format(
+        "--benchmark_out: cannot write {}; allowed: a file in a folder that exists", path));
+  }
+}
+
+std::filesystem::path results_path(const RunOptions& options) {
+  if (!options.resume.empty()) return options.resume;
+  if (!options.out.empty()) return options.out;
+  return default_results_path();
+}
+
 void execute(Campaign& run, ResultsDirectory& directory, nlohmann::ordered_json& environment,
-             const std::vector<std::string>& flags) {
+             const GoogleFlags& flags) {
   run_benchmarks(run, directory, flags);
   environment["ended"] = timestamp();
   environment["interrupted"] = false;
@@ -75,16 +95,16 @@ void execute(Campaign& run, ResultsDirectory& directory, nlohmann::ordered_json&
   directory.write_checksums();
 }
 
-ExitCode run_command(const RunOptions& options, std::vector<std::string> flags,
+ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                      const std::vector<std::string>& command_line) {
-  const RunRequest request = request_of(options, flags);
+  const RunRequest request = request_of(options, flags.filter);
   const auto devices = open_devices(request.device);
   const std::vector<Record> ceilings = read_ceilings(request.ceilings, devices);
   const auto have_ceiling = [&](const Row& row) {
     return std::ranges::any_of(ceilings, [&](const Record& r) { return r.row.id == row.id(); });
   };
   RunPlan plan(request, devices, have_ceiling);
-  if (has_flag(flags, "benchmark_list_tests")) {
+  if (flags.list_tests) {
     list_benchmarks(plan.rows());
     return ExitCode::fine;
   }
@@ -92,10 +112,9 @@ ExitCode run_command(const RunOptions& options, std::vector<std::string> flags,
     print_dry_run(plan);
     return ExitCode::fine;
   }
+  require_writable(flags.out);
   const bool resumed = !options.resume.empty();
-  const std::filesystem::path path = resumed               ? std::filesystem::path(options.resume)
-                                     : options.out.empty() ? default_results_path()
-                                                           : std::filesystem::path(options.out);
+  const std::filesystem::path path = results_path(options);
   listen_for_signals();
   ResultsDirectory directory(path, resumed);
   std::vector<Record> finished = resumed ? read_records(options.resume) : std::vector<Record>();
@@ -109,15 +128,16 @@ ExitCode run_command(const RunOptions& options, std::vector<std::string> flags,
   return exit_code(run.records());
 }
 
-std::vector<std::string> google_flags(const CLI::App& command) {
-  std::vector<std::string> flags = command.remaining();
-  for (const std::string& flag : flags) {
-    if (!flag.starts_with("--benchmark_")) {
-      throw UsageError(fmt::format(
-          "unknown argument '{}'; `ridgepoint run --help` lists what is allowed", flag));
-    }
-  }
-  return flags;
+// What a seconds or seed option may be; CLI11's own words for a range run to 300 digits.
+CLI::Validator number_in(double low, double high, std::string allowed) {
+  return {[=](const std::string& text) {
+            double value = 0;
+            const bool number = CLI::detail::lexical_cast(text, value);
+            return number && value >= low && value <= high
+                       ? std::string()
+                       : fmt::format("'{}' is not {}", text, allowed);
+          },
+          std::move(allowed)};
 }
 
 }  // namespace
@@ -136,16 +156,18 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   add("--filter", request.filter, "Regular expression on row ids");
   add("--out", options->out, "Results folder; default: results/local/<time>");
   add("--regime", options->regime, "steady, cold or warm; default: by profile");
-  add("--seed", request.seed, "Of the inputs and of the order of rows");
+  add("--seed", request.seed, "Of the inputs and of the order of rows")
+      ->check(number_in(0, kLargestSeed, "a whole number from 0 to 2^53"));
   add("--fill", options->fill, "normal, uniform, zeros or integers");
-  add("--budget", request.budget_s, "Seconds for the whole run")->check(CLI::PositiveNumber);
+  add("--budget", request.budget_s, "Seconds for the whole run")
+      ->check(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
   add("--ceilings", request.ceilings, "Results folder whose ceilings are used");
   add("--roof", request.roof, "Data sheet to draw beside the measured roofs");
   command->add_flag("--dry-run", options->dry_run, "Print rows, bytes and time, and stop");
   command->allow_extras()->footer(
       "--benchmark_* flags of Google Benchmark: filter, list_tests, out, format, color");
   command->callback([=, &code, line = std::move(command_line)] {
-    code = run_command(*options, google_flags(*command), line);
+    code = run_command(*options, parse_google_flags(command->remaining()), line);
   });
 }
 

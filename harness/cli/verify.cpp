@@ -12,7 +12,7 @@ void add_verify_command(CLI::App& app, ExitCode& code) {
   command->add_option("directory", *directory, "Results folder")->required();
   command->callback([directory, &code] {
     const std::vector<std::string> problems = verify_results(*directory);
-    for (const std::string& problem : problems) fmt::print(stderr, "ridgepoint: {}\n", problem);
+    for (const std::string& problem : problems) print_problem(problem);
     if (problems.empty())
       fmt::print("{}: sound\n", *directory);
     else

@@ -1,13 +1,14 @@
 // Exceptions that cross module borders, and the exit codes they lead to.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
 namespace ridgepoint {
 
 // Process exit codes. Schedulers report the maximum of a job's steps, so worse is larger.
-enum class ExitCode : int {
+enum class ExitCode : std::uint8_t {
   fine = 0,
   usage = 2,
   undecided = 3,  // undecided or interrupted: results so far are kept

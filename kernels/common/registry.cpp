@@ -28,8 +28,7 @@ Shape unit_shape(const Operation& operation) {
 }
 
 bool matches(const Signature& signature, const std::vector<Operand>& operands) {
-  return signature.count == operands.size() &&
-         std::ranges::equal(operands, std::span(signature.parameters).first(signature.count),
+  return std::ranges::equal(operands, std::span(signature.parameters).first(signature.count),
                             [](const Operand& operand, const Parameter& parameter) {
                               return operand.format == parameter.format &&
                                      operand.access == parameter.access;

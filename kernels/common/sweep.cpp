@@ -14,15 +14,18 @@ std::int64_t dram_elements(const Machine& machine, double bytes_per_element) {
 
 std::vector<Shape> vector_sweep(Profile profile, Pace pace, const Machine& machine,
                                 double bytes_per_element) {
-  const std::int64_t largest = dram_elements(machine, bytes_per_element);
+  // A naive conversion is some ten times slower than memory.
+  const std::int64_t largest =
+      dram_elements(machine, bytes_per_element) / (pace == Pace::naive ? 4 : 1);
   std::vector<Shape> shapes;
   const auto add = [&](std::initializer_list<std::int64_t> divisors) {
     for (const std::int64_t divisor : divisors) {
-      shapes.push_back(Shape({{"n", std::max<std::int64_t>(largest / divisor, 1)}}));
+      const Shape shape({{"n", std::max<std::int64_t>(largest / divisor, 1)}});
+      // On a machine with tiny caches several sizes come down to one element.
+      if (std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
     }
   };
-  // A naive conversion is some ten times slower than memory.
-  add({pace == Pace::naive ? 4 : 1});
+  add({1});
   if (profile != Profile::quick) add({64, 1024, 16384});
   if (profile == Profile::full) add({2, 8, 256, 4096, 65536});
   return shapes;

@@ -1,0 +1,90 @@
+#include "harness/judge.hpp"
+
+#include <limits>
+#include <string_view>
+
+#include "roofline/device_spec.hpp"
+#include "roofline/utilisation.hpp"
+
+namespace ridgepoint {
+namespace {
+
+std::string_view text_of(Resource resource) {
+  switch (resource) {
+    case Resource::memory:
+    case Resource::cache:
+      return "memory";
+    case Resource::launch:
+      return "launch";
+    case Resource::sfu:
+      return "special";
+    default:
+      return "compute";
+  }
+}
+
+// The measured roofs that apply to a row. A mixed pair has the slower of its formats' engines.
+RecordedRoof roof_of(const Row& row, const MeasuredRoofs& roofs) {
+  RecordedRoof roof;
+  const FormatPair arithmetic = row.implementation->arithmetic();
+  const Engine engine = row.technique.engine == Engine::tensor ? Engine::tensor : Engine::fma;
+  for (const Format format : {arithmetic.a, arithmetic.b}) {
+    const auto rate = roofs.engine_roof(engine, format);
+    if (rate && (!roof.flops_per_s || rate->per_s < *roof.flops_per_s)) {
+      roof.flops_per_s = rate->per_s;
+      roof.compute_ceiling = rate->id;
+    }
+  }
+  const double written = written_fraction(*row.operation, row.shape, row.format);
+  if (const auto rate = roofs.memory_roof(written)) {
+    roof.bytes_per_s = rate->per_s;
+    roof.memory_ceiling = rate->id;
+  }
+  return roof;
+}
+
+}  // namespace
+
+void judge(Record& record, const Row& row, const MeasuredRoofs& roofs) {
+  const Timed timed{row.work(), record.time->median};
+  const DeviceSpec* sheet = find_data_sheet(row.device->data_sheet());
+  const auto peak = peak_at_clock_flops_per_s(sheet, row.format.a, record.clock_hz);
+  const bool cached =
+      row.regime == Regime::warm &&
+      row.work().bytes < static_cast<double>(row.device->machine().last_level_cache_bytes());
+  if (cached) record.flags.emplace_back("served_by_cache");
+  if (row.technique.arithmetic && row.format != FormatPair(*row.technique.arithmetic)) {
+    record.flags.emplace_back("storage_format");
+  }
+  Physics physics;
+  if (sheet != nullptr && sheet->memory.pins && !cached && !row.operation->traffic) {
+    physics.pin_bandwidth_bytes_per_s = sheet->memory.pins->bandwidth_bytes_per_s();
+  }
+  physics.issue_flops_per_s = peak;
+  if (const auto impossible = miscounted(timed, physics)) {
+    record.status = Status::invalid;
+    record.reason = *impossible;
+    record.time.reset();
+    return;
+  }
+  record.mfu = mfu(timed, sheet, row.format.a);
+  record.fraction_of_roof_at_clock = fraction_of_roof_at_clock(timed, peak);
+  if (row.is_ceiling()) {
+    record.bound = text_of(row.operation->ceiling->resource);
+    return;
+  }
+  record.roof = roof_of(row, roofs);
+  Limits limits;
+  // A technique of the memory engine does next to no arithmetic: no arithmetic roof limits it.
+  const double no_limit = std::numeric_limits<double>::max();
+  const bool memory_only = row.technique.engine == Engine::memory;
+  if (record.roof->bytes_per_s && (record.roof->flops_per_s || memory_only)) {
+    limits.roof = Roof{record.roof->flops_per_s.value_or(no_limit), *record.roof->bytes_per_s};
+  }
+  limits.launch_floor_s = row.device->launch_floor_s();
+  if (row.operation->special) limits.special_results = row.operation->special(row.shape);
+  record.fraction_of_measured_roof = fraction_of_measured_roof(timed, limits.roof);
+  if (const auto bound = row_bound(timed, limits)) record.bound = name(*bound);
+}
+
+}  // namespace ridgepoint

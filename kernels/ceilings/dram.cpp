@@ -1,0 +1,99 @@
+// Main memory at full rate: every thread walks its own contiguous share, and what is written goes
+// past the caches, line by line. The limit is the memory itself or, with few cores, the number of
+// lines that a core can have under way.
+#include <array>
+#include <numeric>
+#include <vector>
+
+#include "kernels/ceilings/dram.hpp"
+#include "kernels/common/cpu/registers.hpp"
+#include "kernels/common/cpu/streaming.hpp"
+#include "kernels/common/cpu/target_begin.hpp"
+
+namespace ridgepoint {
+namespace {
+
+using cpu::kPartialSums;
+
+float sum_of(const float* x, std::int64_t n) {
+  const std::int64_t whole = n / kPartialSums * kPartialSums;
+  std::array<float, kPartialSums> sums{};
+  for (std::int64_t i = 0; i < whole; i += kPartialSums) {
+    for (std::int64_t k = 0; k < kPartialSums; ++k) sums[k] += x[i + k];
+  }
+  return std::accumulate(sums.begin(), sums.end(), std::accumulate(x + whole, x + n, 0.0F));
+}
+
+Launch bind_read(Queue& queue, const Shape& shape, const float* x, float* sum) {
+  // One sum per thread, added up in order: the result is the same every time.
+  std::vector<float> sums(static_cast<std::size_t>(queue.threads()));
+  return [n = shape["n"], threads = queue.threads(), sums, x, sum]() mutable {
+#pragma omp parallel for num_threads(threads)
+    for (int t = 0; t < threads; ++t) {
+      const std::int64_t first = n * t / threads;
+      const std::int64_t last = n * (t + 1) / threads;
+      sums[static_cast<std::size_t>(t)] = sum_of(x + first, last - first);
+    }
+    *sum = std::accumulate(sums.begin(), sums.end(), 0.0F);
+  };
+}
+
+// y[i] = value(i) for this thread's share, by streaming stores. Its own function, so that pointers
+// stay in registers: the fewer instructions a line takes, the more lines are under way at once.
+template <class Value>
+void stream_share(const cpu::StreamCut& cut, float* y, Value value) {
+  constexpr std::int64_t kLine = cpu::kLineElements<float>;
+  const std::int64_t end = cut.tail;
+#pragma omp for schedule(static) nowait
+  for (std::int64_t first = cut.head; first < end; first += kLine) {
+    alignas(cpu::kLineBytes) std::array<float, kLine> line;
+#pragma omp simd
+    for (std::int64_t k = 0; k < kLine; ++k) line[k] = value(first + k);
+    cpu::stream_line(y + first, line.data());
+  }
+  cpu::streaming_fence();
+}
+
+template <class Value>
+Launch stream(int threads, std::int64_t n, float* y, Value value) {
+  return [=] {
+    const cpu::StreamCut cut(y, n, cpu::kLineElements<float>);
+#pragma omp parallel num_threads(threads)
+    stream_share(cut, y, value);
+    for (std::int64_t i = 0; i < cut.head; ++i) y[i] = value(i);
+    for (std::int64_t i = cut.tail; i < n; ++i) y[i] = value(i);
+  };
+}
+
+Launch bind_write(Queue& queue, const Shape& shape, const float* value, float* y) {
+  return stream(queue.threads(), shape["n"], y, [=](std::int64_t) { return *value; });
+}
+
+Launch bind_copy(Queue& queue, const Shape& shape, const float* x, float* y) {
+  return stream(queue.threads(), shape["n"], y, [=](std::int64_t i) { return x[i]; });
+}
+
+Launch bind_triad(Queue& queue, const Shape& shape, const float* a, const float* b, float* c) {
+  return stream(queue.threads(), shape["n"], c,
+                [=](std::int64_t i) { return a[i] + kTriadFactor * b[i]; });
+}
+
+}  // namespace
+}  // namespace ridgepoint
+
+#include "kernels/common/cpu/target_end.hpp"
+
+namespace ridgepoint {
+namespace {
+
+constexpr Technique technique(std::string_view operation) {
+  return {.operation = operation, .name = "streaming", .engine = Engine::memory, .isa = cpu::kIsa};
+}
+
+const Registration read{technique("dram_read"), bind_read};
+const Registration write{technique("dram_write"), bind_write};
+const Registration copy{technique("dram_copy"), bind_copy};
+const Registration triad{technique("dram_triad"), bind_triad};
+
+}  // namespace
+}  // namespace ridgepoint

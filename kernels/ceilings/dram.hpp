@@ -1,0 +1,112 @@
+// Ceilings of main memory, one per traffic mix, as in McCalpin's STREAM: read (a sum), write (a
+// fill), copy, and triad c = a + 3 b. fp32; bytes are those read and written, once.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/common/registry.hpp"
+#include "kernels/common/sweep.hpp"
+
+namespace ridgepoint {
+
+inline constexpr float kTriadFactor = 3;
+
+namespace dram_detail {
+
+inline constexpr std::int64_t kRowLength = 256;
+
+// What the four share; `arrays` of n elements move.
+inline Operation dram(std::string_view name, double flops_per_element, int arrays) {
+  Operation op;
+  op.name = name;
+  op.dimensions = {"n"};
+  op.formats = {Format::fp32};
+  op.flops = [=](const Shape& s) { return flops_per_element * static_cast<double>(s["n"]); };
+  op.row_length = [](const Shape&) { return kRowLength; };
+  op.reduction = [](const Shape&) { return 1.0; };
+  op.shapes = [=](Profile profile, Pace, const Machine& machine) {
+    const std::int64_t n = dram_elements(machine, arrays * static_cast<double>(sizeof(float)));
+    std::vector<Shape> shapes{Shape({{"n", n}})};
+    // The larger one shows that no cache had a part in the first.
+    if (profile == Profile::full) shapes.push_back(Shape({{"n", 4 * n}}));
+    return shapes;
+  };
+  op.ceiling = Ceiling{Resource::memory};
+  return op;
+}
+
+inline Operation read() {
+  Operation op = dram("dram_read", 1, 1);
+  op.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    return {{"x", s["n"], f.a}, {"sum", 1, f.a, Access::written}};
+  };
+  op.row_length = [](const Shape&) { return std::int64_t{1}; };
+  op.reduction = [](const Shape& s) { return static_cast<double>(s["n"]); };
+  op.reference = [](const Shape& s, std::int64_t, std::span<const View> in,
+                    std::span<Expected> out) {
+    double sum = 0;
+    double squares = 0;
+    for (std::int64_t i = 0; i < s["n"]; ++i) {
+      const double x = in[0][i];
+      sum += x;
+      squares += x * x;
+    }
+    out[0] = {sum, std::sqrt(squares)};
+  };
+  return op;
+}
+
+inline Operation write() {
+  Operation op = dram("dram_write", 0, 1);
+  op.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    return {{"value", 1, f.a}, {"y", s["n"], f.a, Access::written}};
+  };
+  op.reference = [](const Shape&, std::int64_t, std::span<const View> in, std::span<Expected> out) {
+    for (Expected& y : out) y = {in[0][0], std::abs(in[0][0])};
+  };
+  return op;
+}
+
+inline Operation copy() {
+  Operation op = dram("dram_copy", 0, 2);
+  op.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    return {{"x", s["n"], f.a}, {"y", s["n"], f.a, Access::written}};
+  };
+  op.reference = [](const Shape&, std::int64_t row, std::span<const View> in,
+                    std::span<Expected> out) {
+    std::int64_t i = row * kRowLength;
+    for (Expected& y : out) {
+      y = {in[0][i], std::abs(in[0][i])};
+      ++i;
+    }
+  };
+  return op;
+}
+
+inline Operation triad() {
+  Operation op = dram("dram_triad", 2, 3);
+  op.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    return {{"a", s["n"], f.a}, {"b", s["n"], f.a}, {"c", s["n"], f.a, Access::written}};
+  };
+  op.reduction = [](const Shape&) { return 2.0; };
+  op.reference = [](const Shape&, std::int64_t row, std::span<const View> in,
+                    std::span<Expected> out) {
+    std::int64_t i = row * kRowLength;
+    for (Expected& c : out) {
+      const double a = in[0][i];
+      const double b = kTriadFactor * in[1][i];
+      c = {a + b, std::hypot(a, b)};
+      ++i;
+    }
+  };
+  return op;
+}
+
+}  // namespace dram_detail
+
+inline const RegisterOperation dram_read{dram_detail::read()};
+inline const RegisterOperation dram_write{dram_detail::write()};
+inline const RegisterOperation dram_copy{dram_detail::copy()};
+inline const RegisterOperation dram_triad{dram_detail::triad()};
+
+}  // namespace ridgepoint

@@ -1,0 +1,51 @@
+// Multiply-adds between registers: enough chains at once to hide the latency of one, and no memory
+// access but at a chain's two ends. The limit is the rate at which the units accept work.
+#include <algorithm>
+#include <array>
+
+#include "kernels/ceilings/fma.hpp"
+#include "kernels/common/cpu/registers.hpp"
+#include "kernels/common/cpu/target_begin.hpp"
+
+namespace ridgepoint {
+namespace {
+
+// 12 vectors: 2 units x 5 cycles of latency and some, within the 16 registers of AVX2. SSE has no
+// multiply-add and needs a register for the product.
+constexpr std::int64_t kChains = 12 * cpu::kVectorFloats;
+
+// Runs `count` <= kChains chains, all kChains of them in step.
+void run(const float* x, float* y, std::int64_t count, std::int64_t iterations) {
+  std::array<float, kChains> chains{};
+  for (std::int64_t k = 0; k < count; ++k) chains[k] = x[k];
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    for (float& chain : chains) chain = kFmaFactor * chain + kFmaAddend;
+  }
+  for (std::int64_t k = 0; k < count; ++k) y[k] = chains[k];
+}
+
+Launch bind(Queue& queue, const Shape& shape, const float* x, float* y) {
+  return [n = shape["n"], iterations = shape["iterations"], threads = queue.threads(), x, y] {
+#pragma omp parallel for num_threads(threads)
+    for (std::int64_t first = 0; first < n; first += kChains) {
+      run(x + first, y + first, std::min(kChains, n - first), iterations);
+    }
+  };
+}
+
+}  // namespace
+}  // namespace ridgepoint
+
+#include "kernels/common/cpu/target_end.hpp"
+
+namespace ridgepoint {
+namespace {
+
+const Registration registers{{.operation = "fma_peak",
+                              .name = "registers",
+                              .engine = Engine::fma,
+                              .isa = cpu::kIsa},
+                             bind};
+
+}  // namespace
+}  // namespace ridgepoint

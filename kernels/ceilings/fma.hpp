@@ -1,0 +1,56 @@
+// Ceiling of the multiply-add units: n independent chains of x <- a x + b in fp32, `iterations`
+// long. The chain is a slow contraction, so that every iteration shows in the result: after i of
+// them, x_i = f + a^i (x_0 - f) with the fixed point f = b / (1 - a).
+#pragma once
+
+#include <cmath>
+
+#include "kernels/common/registry.hpp"
+
+namespace ridgepoint {
+
+inline constexpr std::int64_t kFmaIterations = 4096;
+inline constexpr float kFmaFactor = 1.0F - 1.0F / kFmaIterations;  // exact, as is the next
+inline constexpr float kFmaAddend = 16.0F / kFmaIterations;        // a fixed point of 16
+
+namespace fma_detail {
+
+inline constexpr std::int64_t kRowLength = 256;
+
+inline Operation fma_peak() {
+  Operation op;
+  op.name = "fma_peak";
+  op.dimensions = {"n", "iterations"};
+  op.formats = {Format::fp32};
+  op.flops = [](const Shape& s) {
+    return 2.0 * static_cast<double>(s["n"]) * static_cast<double>(s["iterations"]);
+  };
+  op.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    return {{"x", s["n"], f.a}, {"y", s["n"], f.a, Access::written}};
+  };
+  op.row_length = [](const Shape&) { return kRowLength; };
+  op.reference = [](const Shape& s, std::int64_t row, std::span<const View> in,
+                    std::span<Expected> out) {
+    const double fixed = static_cast<double>(kFmaAddend) / (1.0 - kFmaFactor);
+    const double shrink = std::pow(kFmaFactor, static_cast<double>(s["iterations"]));
+    std::int64_t i = row * kRowLength;
+    for (Expected& y : out) {
+      const double x = in[0][i];
+      y = {fixed + shrink * (x - fixed), std::hypot(x, fixed)};
+      ++i;
+    }
+  };
+  op.reduction = [](const Shape& s) { return static_cast<double>(s["iterations"]); };
+  // About a millisecond a unit, at 32 multiply-adds per cycle.
+  op.shapes = [](Profile, Pace, const Machine& machine) -> std::vector<Shape> {
+    return {Shape({{"n", std::int64_t{24576} * machine.units}, {"iterations", kFmaIterations}})};
+  };
+  op.ceiling = Ceiling{Resource::fma};
+  return op;
+}
+
+}  // namespace fma_detail
+
+inline const RegisterOperation fma_peak{fma_detail::fma_peak()};
+
+}  // namespace ridgepoint

@@ -1,0 +1,41 @@
+// Floor of a launch: no work but one word copied, so that it can be verified. n is 1.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/common/registry.hpp"
+
+namespace ridgepoint {
+
+namespace launch_detail {
+
+inline Operation launch() {
+  Operation op;
+  op.name = "launch";
+  op.dimensions = {"n"};
+  op.formats = {Format::fp32};
+  op.flops = [](const Shape&) { return 0.0; };
+  op.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    return {{"x", s["n"], f.a}, {"y", s["n"], f.a, Access::written}};
+  };
+  op.row_length = [](const Shape& s) { return s["n"]; };
+  op.reference = [](const Shape&, std::int64_t, std::span<const View> in, std::span<Expected> out) {
+    std::int64_t i = 0;
+    for (Expected& y : out) {
+      y = {in[0][i], std::abs(in[0][i])};
+      ++i;
+    }
+  };
+  op.reduction = [](const Shape&) { return 1.0; };
+  op.shapes = [](Profile, Pace, const Machine&) -> std::vector<Shape> {
+    return {Shape({{"n", 1}})};
+  };
+  op.ceiling = Ceiling{Resource::launch};
+  return op;
+}
+
+}  // namespace launch_detail
+
+inline const RegisterOperation launch{launch_detail::launch()};
+
+}  // namespace ridgepoint

@@ -1,0 +1,70 @@
+// An elementwise operation on all threads. Include it inside a target region, which it is compiled
+// for; its functions are static, so that each region keeps its own.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/common/cpu/last_level_cache.hpp"
+#include "kernels/common/cpu/streaming.hpp"
+
+namespace ridgepoint::cpu {
+
+// Where x and y together do not fit the last-level cache, y is better streamed past it.
+template <class T>
+static bool streaming_pays(std::int64_t n) {
+  return 2 * n * static_cast<std::int64_t>(sizeof(T)) > last_level_cache_bytes();
+}
+
+// Fewer elements than a block, through padded copies.
+template <std::int64_t kElements, class T, class Function>
+static void map_edge(const T* x, T* y, std::int64_t n, Function function) {
+  std::array<T, kElements> in{};
+  std::array<T, kElements> out;
+  std::copy_n(x, n, in.data());
+  function(in.data(), out.data());
+  std::copy_n(out.data(), n, y);
+}
+
+// This thread's share of the blocks from `cut.head` to `cut.tail`.
+template <std::int64_t kElements, class T, class Function>
+static void map_blocks(const T* x, T* y, const StreamCut& cut, Function function) {
+  const std::int64_t end = cut.tail;
+#pragma omp for schedule(static)
+  for (std::int64_t i = cut.head; i < end; i += kElements) function(x + i, y + i);
+}
+
+// The same with streaming stores. Small blocks are best: memory is fastest when reads and writes
+// alternate line by line, and when a line takes few instructions, so that many are under way.
+template <std::int64_t kElements, class T, class Function>
+static void stream_blocks(const T* x, T* y, const StreamCut& cut, Function function) {
+  const std::int64_t end = cut.tail;
+#pragma omp for schedule(static) nowait
+  for (std::int64_t i = cut.head; i < end; i += kElements) {
+    alignas(kLineBytes) std::array<T, kElements> block;
+    function(x + i, block.data());
+    for (std::int64_t k = 0; k < kElements; k += kLineElements<T>) {
+      stream_line(y + i + k, block.data() + k);
+    }
+  }
+  streaming_fence();
+}
+
+// y[0, n) = function of x[0, n), where function(in, out) does a block of kElements, whole lines.
+template <std::int64_t kElements, class T, class Function>
+static void map(const T* x, T* y, std::int64_t n, int threads, bool streaming, Function function) {
+  static_assert(kElements % kLineElements<T> == 0);
+  const StreamCut cut(y, n, kElements);
+#pragma omp parallel num_threads(threads)
+  {
+    if (streaming) {
+      stream_blocks<kElements>(x, y, cut, function);
+    } else {
+      map_blocks<kElements>(x, y, cut, function);
+    }
+  }
+  map_edge<kElements>(x, y, cut.head, function);
+  map_edge<kElements>(x + cut.tail, y + cut.tail, n - cut.tail, function);
+}
+
+}  // namespace ridgepoint::cpu

@@ -1,0 +1,22 @@
+// A choice between two numbers without a branch.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace ridgepoint::cpu {
+
+// condition ? yes : no by masks. From ?: the compiler may make a branch, to skip the work that one
+// side does not need, and then a loop around it does not vectorise.
+[[gnu::always_inline]] constexpr std::uint32_t select(bool condition, std::uint32_t yes,
+                                                      std::uint32_t no) {
+  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(condition);
+  return (yes & mask) | (no & ~mask);
+}
+
+[[gnu::always_inline]] constexpr float select(bool condition, float yes, float no) {
+  return std::bit_cast<float>(
+      select(condition, std::bit_cast<std::uint32_t>(yes), std::bit_cast<std::uint32_t>(no)));
+}
+
+}  // namespace ridgepoint::cpu

@@ -1,0 +1,47 @@
+// Dot product in many running sums at once (kernels/common/cpu/dot.hpp). They do not wait for each
+// other, so that the additions overlap and fill the vector registers; narrow formats are widened on
+// the way. The limit is memory bandwidth, that of reading.
+#include <numeric>
+#include <vector>
+
+#include "kernels/common/cpu/convert.hpp"
+#include "kernels/common/cpu/sum.hpp"
+#include "kernels/common/registry.hpp"
+#include "kernels/common/cpu/target_begin.hpp"
+#include "kernels/common/cpu/dot.hpp"
+
+namespace ridgepoint {
+namespace {
+
+template <class T>
+Launch bind(Queue& queue, const Shape& shape, const T* x, const T* y, float* s) {
+  // One sum per thread, added up in order: the result is the same every time.
+  std::vector<float> sums(static_cast<std::size_t>(queue.threads()));
+  return [n = shape["n"], threads = queue.threads(), sums, x, y, s]() mutable {
+#pragma omp parallel for num_threads(threads)
+    for (int t = 0; t < threads; ++t) {
+      const std::int64_t first = n * t / threads;
+      const std::int64_t last = n * (t + 1) / threads;
+      sums[static_cast<std::size_t>(t)] = cpu::dot(x + first, y + first, last - first);
+    }
+    *s = std::accumulate(sums.begin(), sums.end(), 0.0F);
+  };
+}
+
+}  // namespace
+}  // namespace ridgepoint
+
+#include "kernels/common/cpu/target_end.hpp"
+
+namespace ridgepoint {
+namespace {
+
+const Registration accumulators{{.operation = "dot",
+                                 .name = "accumulators",
+                                 .engine = Engine::fma,
+                                 .arithmetic = Format::fp32,
+                                 .isa = cpu::kIsa},
+                                bind<float>, bind<Fp16>, bind<Bf16>, bind<Fp8E4m3>, bind<Fp8E5m2>};
+
+}  // namespace
+}  // namespace ridgepoint

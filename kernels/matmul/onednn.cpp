@@ -1,0 +1,44 @@
+// Matrix product by oneDNN, plain and with bias and GeLU in its epilogue: the yardstick of bf16. It
+// chooses its own instructions (AMX, AVX512_BF16 or fp32 after widening).
+#include "kernels/common/cpu/onednn.hpp"
+
+#include "kernels/common/registry.hpp"
+
+namespace ridgepoint {
+namespace {
+
+template <class T>
+OneDnnPlan prepare(Queue& queue, const Shape& shape) {
+  return plan_onednn_matmul(queue, FormatOf<T>::value, shape);
+}
+template <class T>
+Launch bind(Queue& queue, const OneDnnPlan& plan, const Shape& /*shape*/, const T* a, const T* b,
+            T* c) {
+  return bind_onednn(queue, plan, {a, b, c});
+}
+
+template <class T>
+OneDnnPlan prepare_gelu(Queue& queue, const Shape& shape) {
+  return plan_onednn_matmul_gelu(queue, FormatOf<T>::value, shape);
+}
+template <class T>
+Launch bind_gelu(Queue& queue, const OneDnnPlan& plan, const Shape& /*shape*/, const T* a,
+                 const T* b, const T* bias, T* c) {
+  return bind_onednn(queue, plan, {a, b, bias, c});
+}
+
+const Registration onednn{
+    {.operation = "matmul", .name = "onednn", .engine = Engine::fma, .origin = Origin::library},
+    planned(prepare<float>, bind<float>),
+    planned(prepare<Bf16>, bind<Bf16>)};
+
+const Registration onednn_gelu{{.operation = "matmul_gelu",
+                                .name = "onednn",
+                                .engine = Engine::fma,
+                                .origin = Origin::library,
+                                .special_error = 1e-6},
+                               planned(prepare_gelu<float>, bind_gelu<float>),
+                               planned(prepare_gelu<Bf16>, bind_gelu<Bf16>)};
+
+}  // namespace
+}  // namespace ridgepoint

@@ -1,0 +1,53 @@
+// ReLU on the bits: the negative numbers are one range of bit patterns, so that no format needs a
+// conversion, and whole vectors are compared at once. Large results are streamed past the caches.
+// The limit is memory bandwidth, that of a copy.
+#include "kernels/common/cpu/last_level_cache.hpp"
+#include "kernels/common/cpu/streaming.hpp"
+#include "kernels/common/registry.hpp"
+#include "kernels/common/cpu/target_begin.hpp"
+#include "kernels/common/cpu/map.hpp"
+
+namespace ridgepoint {
+namespace {
+
+// x < 0 ? 0 : x; -0 and NaN stay as they are.
+template <class T>
+T relu(T x) {
+  constexpr FormatInfo kInfo = info(T::format);
+  constexpr std::uint32_t kMinusZero = 1U << (kInfo.bits() - 1);
+  constexpr std::uint32_t kTop = ((1U << kInfo.exponent_bits) - 1U) << kInfo.mantissa_bits;
+  // Infinity or, where there is none, the number below the only NaN.
+  constexpr std::uint32_t kLargest =
+      kInfo.has_infinity ? kTop : kTop + (1U << kInfo.mantissa_bits) - 2U;
+  const bool negative = x.bits > kMinusZero && x.bits <= kMinusZero + kLargest;
+  return negative ? T{0} : x;
+}
+
+float relu(float x) { return x < 0 ? 0 : x; }
+
+template <class T>
+Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
+  const std::int64_t n = shape["n"];
+  return [=, threads = queue.threads(), streaming = cpu::streaming_pays<T>(n)] {
+    constexpr std::int64_t kLine = cpu::kLineElements<T>;
+    cpu::map<kLine>(x, y, n, threads, streaming, [](const T* in, T* out) {
+#pragma omp simd
+      for (std::int64_t k = 0; k < kLine; ++k) out[k] = relu(in[k]);
+    });
+  };
+}
+
+}  // namespace
+}  // namespace ridgepoint
+
+#include "kernels/common/cpu/target_end.hpp"
+
+namespace ridgepoint {
+namespace {
+
+const Registration streaming{
+    {.operation = "relu", .name = "streaming", .engine = Engine::memory, .isa = cpu::kIsa},
+    bind<float>, bind<Fp16>, bind<Bf16>, bind<Fp8E4m3>, bind<Fp8E5m2>};
+
+}  // namespace
+}  // namespace ridgepoint

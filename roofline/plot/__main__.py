@@ -1,0 +1,11 @@
+"""Entry point of `python3 roofline/plot RESULTS_DIR`; see cli.py."""
+
+import sys
+from pathlib import Path
+
+# Run as a folder, Python puts the package's inside on the path; its outside is needed instead.
+sys.path[0] = str(Path(__file__).resolve().parents[2])
+
+from roofline.plot.cli import main  # noqa: E402
+
+sys.exit(main(sys.argv[1:]))

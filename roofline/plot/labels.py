@@ -1,0 +1,114 @@
+"""Text that fits and does not collide, by rules that give the same result every time."""
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from functools import cache
+
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
+
+POINTS_PER_INCH = 72.0
+
+Point = tuple[float, float]
+
+
+@cache
+def width(text: str, size: float, weight: str = "normal") -> float:
+    """Width of a text in inches, in the font that the layout is made for."""
+    font = FontProperties(family="DejaVu Sans", size=size, weight=weight)
+    return text_to_path.get_text_width_height_descent(text, font, False)[0] / POINTS_PER_INCH
+
+
+def fit(text: str, size: float, room: float, weight: str = "normal") -> str:
+    """The text, or as much of it as fits in room inches with an ellipsis."""
+    if width(text, size, weight) <= room:
+        return text
+    too_long = bisect_left(
+        range(1, len(text)), True, key=lambda kept: width(text[:kept] + "…", size, weight) > room
+    )
+    return text[:too_long].rstrip() + "…"
+
+
+def wrap(text: str, size: float, room: float, lines: int, weight: str = "normal") -> list[str]:
+    """At most so many lines of room inches; the last one takes the rest, cut if it must be."""
+    words, done = text.split(" "), []
+    while words and len(done) < lines - 1:
+        count = 1
+        while count < len(words) and width(" ".join(words[: count + 1]), size, weight) <= room:
+            count += 1
+        done.append(fit(" ".join(words[:count]), size, room, weight))
+        words = words[count:]
+    return done + [fit(" ".join(words), size, room, weight)] if words else done
+
+
+def spread(wanted: list[float], gap: float, low: float, high: float) -> list[float]:
+    """Positions near the wanted ones (ascending), at least gap apart, within low..high.
+
+    Least squares under the order constraint: pool adjacent violators on wanted - index * gap.
+    """
+    pools: list[list[float]] = []
+    for index, position in enumerate(wanted):
+        pools.append([position - index * gap])
+        while len(pools) > 1 and mean(pools[-2]) > mean(pools[-1]):
+            last = pools.pop()
+            pools[-1] += last
+    flat = [mean(pool) for pool in pools for _ in pool]
+    ceiling = high - gap * (len(wanted) - 1)
+    return [max(low, min(ceiling, base)) + index * gap for index, base in enumerate(flat)]
+
+
+def mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+@dataclass(frozen=True)
+class Box:
+    """An axis-parallel rectangle in inches."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def overlaps(self, other: "Box") -> bool:
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.bottom < other.top
+            and other.bottom < self.top
+        )
+
+    def inside(self, other: "Box") -> bool:
+        return (
+            self.left >= other.left
+            and self.right <= other.right
+            and self.bottom >= other.bottom
+            and self.top <= other.top
+        )
+
+
+def squares(start: Point, end: Point, half: float) -> list[Box]:
+    """A straight line of thickness 2 half, as a row of squares."""
+    steps = max(1, int(max(abs(end[0] - start[0]), abs(end[1] - start[1])) / half))
+    centres = [
+        tuple(a + (b - a) * step / steps for a, b in zip(start, end)) for step in range(steps + 1)
+    ]
+    return [Box(x - half, y - half, x + half, y + half) for x, y in centres]
+
+
+@dataclass
+class Obstacles:
+    """What is on the canvas already, so that the next label keeps clear of it."""
+
+    area: Box
+    boxes: list[Box] = field(default_factory=list)
+
+    def add_line(self, start: Point, end: Point, half: float) -> None:
+        self.boxes += squares(start, end, half)
+
+    def hits(self, start: Point, end: Point, half: float) -> int:
+        """How many squares of a line are not clear."""
+        return sum(not self.clear(box) for box in squares(start, end, half))
+
+    def clear(self, box: Box) -> bool:
+        return box.inside(self.area) and not any(box.overlaps(other) for other in self.boxes)

@@ -1,0 +1,146 @@
+"""Reads environment.json and records.jsonl, which results/schema describes."""
+
+import json
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, Optional
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+SCHEMAS = Path(__file__).resolve().parents[2] / "results" / "schema"
+
+
+class ResultsError(Exception):
+    """Input that cannot be drawn; the text is one line that names file, line and key."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The keys of a record that a figure needs, under their own names (SI base units)."""
+
+    id: str
+    op: str
+    technique: str
+    device: str
+    origin: str
+    role: str
+    saturates: Optional[str]
+    level: Optional[int]
+    engine: str
+    format: str
+    arithmetic: str
+    shape: dict[str, Any]
+    regime: str
+    status: str
+    reason: Optional[str]
+    flops: float
+    bytes: float
+    intensity_flop_per_byte: Optional[float]
+    written_fraction: float
+    time_median_s: Optional[float]
+    time_p10_s: Optional[float]
+    time_p90_s: Optional[float]
+    flops_per_s: Optional[float]
+    bytes_per_s: Optional[float]
+    bound: Optional[str]
+    fraction_of_measured_roof: Optional[float]
+    roof: Optional[dict[str, Any]]
+    verify: Optional[dict[str, Any]]
+
+    @property
+    def drawable(self) -> bool:
+        """A kernel row whose number was verified; only such a row becomes a point."""
+        return self.role == "kernel" and self.status == "ok"
+
+    @property
+    def naive(self) -> bool:
+        """The lecture's three lines, where every ladder begins."""
+        return self.technique == "naive"
+
+    @property
+    def relative_error(self) -> Optional[float]:
+        """Largest |output - reference| over its tolerance; None: not checked, or infinite."""
+        return self.verify["error"] if self.verify else None
+
+    @property
+    def series(self) -> tuple[str, str, str, str]:
+        """One implementation over shape."""
+        return (self.op, self.technique, self.format, str(self.shape.get("layout", "")))
+
+
+@dataclass(frozen=True)
+class Run:
+    environment: dict[str, Any]
+    rows: list[Row]
+    torn: bool  # the last line was cut off while being written
+
+
+def clean(value: Any) -> Any:
+    """Replaces what no figure file can hold: control characters and lone surrogates."""
+    if isinstance(value, str):
+        text = value.encode("utf-8", "replace").decode("utf-8")
+        return "".join(c if c.isprintable() else " " for c in text)
+    if isinstance(value, list):
+        return [clean(item) for item in value]
+    if isinstance(value, dict):
+        return {clean(key): clean(item) for key, item in value.items()}
+    return value
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8")))
+
+
+def reject_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def parse(text: str, schema: str, origin: str) -> dict[str, Any]:
+    """One JSON object that obeys the schema, or a ResultsError that begins with origin."""
+    try:
+        value = json.loads(text, parse_constant=reject_constant)
+    except (ValueError, RecursionError) as error:
+        raise ResultsError(f"{origin}: not JSON: {error}") from None
+    problem = best_match(validator(schema).iter_errors(value))
+    if problem is not None:
+        where = "".join(f"{key}: " for key in map(str, problem.absolute_path))
+        raise ResultsError(f"{origin}: {clean(where + problem.message)[:200]}")
+    return clean(value)
+
+
+def read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: not found; is this a results directory?") from None
+    except UnicodeDecodeError as error:
+        raise ResultsError(f"{path}: not UTF-8: {error.reason} at byte {error.start}") from None
+
+
+def parse_rows(text: str, path: Path) -> tuple[list[Row], bool]:
+    """All rows, and whether an unfinished last line was left out.
+
+    A killed run may leave its last line without an end; every finished row is still good.
+    A row measured again (a resumed run) replaces the earlier one of the same id.
+    """
+    *lines, rest = text.split("\n")
+    torn = bool(rest.strip())
+    rows: dict[str, Row] = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            record = parse(line, "record", f"{path}:{number}")
+            rows[record["id"]] = Row(**{field.name: record[field.name] for field in fields(Row)})
+    return list(rows.values()), torn
+
+
+def load_run(folder: Path) -> Run:
+    """Reads a results directory; raises ResultsError for anything that is missing or malformed."""
+    environment_path, records_path = folder / "environment.json", folder / "records.jsonl"
+    environment = parse(read(environment_path), "environment", f"{environment_path}:1")
+    rows, torn = parse_rows(read(records_path), records_path)
+    if not rows:
+        raise ResultsError(f"{records_path}: no finished record in it")
+    return Run(environment, rows, torn)

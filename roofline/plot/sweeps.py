@@ -1,0 +1,51 @@
+"""Points with their whiskers, and the path of one implementation over shape."""
+
+from itertools import groupby
+
+from matplotlib.axes import Axes
+
+from .records import Row
+from .style import Theme, edge_dashes, marker, shape
+from .view import View
+
+Places = dict[str, tuple[float, float]]  # a row's id -> its data coordinates
+
+
+def series(rows: list[Row]) -> list[list[Row]]:
+    """Rows of one implementation, smallest problem first."""
+    in_order = sorted(rows, key=lambda row: (row.series, row.flops, row.bytes, row.id))
+    return [list(group) for _, group in groupby(in_order, key=lambda row: row.series)]
+
+
+def draw_paths(axes: Axes, rows: list[Row], place: Places, theme: Theme, arrow: bool) -> None:
+    """Joins the sizes of every sweep; an arrow head in the last leg points to the largest."""
+    for group in series(rows):
+        if len(group) < 2:
+            continue
+        hue, points = theme.hue(group[0].format), [place[row.id] for row in group]
+        axes.plot(*zip(*points), color=hue, linewidth=0.9, alpha=0.7, zorder=4,
+                  linestyle=edge_dashes(group[0].format))
+        if arrow:
+            head = {"arrowstyle": "-|>,head_width=0.22,head_length=0.4", "color": hue,
+                    "shrinkA": 0, "shrinkB": 4, "linewidth": 0}
+            axes.annotate("", points[-1], points[-2], arrowprops=head, zorder=4)
+
+
+def draw_whisker(axes: Axes, row: Row, place: Places, theme: Theme, power: int) -> None:
+    """p10 to p90 of the samples, on an axis that grows as time to the given power."""
+    x, y = place[row.id]
+    low, high = (y * (t / row.time_median_s) ** power for t in (row.time_p10_s, row.time_p90_s))
+    width, alpha = (0.9, 0.6) if row.naive else (1.4, 1.0)
+    axes.plot((x, x), (low, high), color=theme.hue(row.format), linewidth=width, alpha=alpha,
+              zorder=4.5)
+
+
+def draw_points(
+    axes: Axes, rows: list[Row], place: Places, view: View, theme: Theme, power: int
+) -> None:
+    """power of time in y: 1 where y is a time, -1 where it is a rate, 0 without a whisker."""
+    # Naive and slow rows first, so that a faster point near them stays visible.
+    for row in sorted(rows, key=lambda row: (not row.naive, row.flops_per_s or 0, row.id)):
+        if power:
+            draw_whisker(axes, row, place, theme, power)
+        marker(axes, *place[row.id], row, theme, shape(row.op, view.operations()))

@@ -1,0 +1,38 @@
+"""Numbers as people read them: three digits, SI prefixes."""
+
+from math import log10
+
+PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def digits(value: float) -> str:
+    """Three significant digits, no exponent: 0.0512, 7.5, 39.6, 490, 7,620."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    text = f"{value:.3g}"
+    return text if "e" not in text else f"{value:.1e}"
+
+
+def rate(value: float, unit: str) -> str:
+    """A rate with its prefix: 39.6 GB/s, 7.62 TFLOP/s."""
+    scale, prefix = next((p for p in PREFIXES if value >= p[0]), PREFIXES[-1])
+    return f"{digits(value / scale)} {prefix}{unit}"
+
+
+def percent(share: float) -> str:
+    """Whole per cent; what rounds to none is <1, and only nothing is 0."""
+    return f"{100 * share:.0f}" if share == 0 or share >= 0.005 else "<1"
+
+
+def tick(value: float) -> str:
+    """A power of ten as a plain number, 0.001 to 1,000; smaller ones as 10⁻⁶."""
+    if value >= 1:
+        return f"{value:,.0f}"
+    power = round(log10(value))
+    return f"{value:.3g}" if power >= -3 else f"10⁻{str(-power).translate(SUPERSCRIPTS)}"
+
+
+def enumerate_words(words: list[str]) -> str:
+    """a, b and c."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,110 @@
+// An independent check of the host's DRAM ceilings, after McCalpin's STREAM: it shares no code with
+// the suite.
+//
+//   gcc -O3 -march=native -ffast-math -fopenmp stream.c -o stream && OMP_PROC_BIND=true ./stream [MiB] [nt|plain] [repeats]
+//
+// MiB is the size of each of the three arrays (default 256; at least 4 x the last-level cache), `nt`
+// (default) and `plain` choose the stores. Prints GB/s of each kernel, best and median of the
+// repeats, with bytes counted as read + written: what `plain` stores read for ownership is not.
+#include <immintrin.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static float *a, *b, *c;
+static long n;
+static int nt = 1;
+static volatile float sink;
+
+static void read_all(void) {
+  float sum = 0;
+#pragma omp parallel for reduction(+ : sum) schedule(static)
+  for (long i = 0; i < n; ++i) sum += a[i];
+  sink = sum;
+}
+
+// The widest streaming store that the compiler was allowed to use.
+#if defined(__AVX512F__)
+typedef __m512 vector;
+#define LOAD _mm512_load_ps
+#define STORE _mm512_store_ps
+#define STREAM _mm512_stream_ps
+#define SET _mm512_set1_ps
+#elif defined(__AVX__)
+typedef __m256 vector;
+#define LOAD _mm256_load_ps
+#define STORE _mm256_store_ps
+#define STREAM _mm256_stream_ps
+#define SET _mm256_set1_ps
+#else
+typedef __m128 vector;
+#define LOAD _mm_load_ps
+#define STORE _mm_store_ps
+#define STREAM _mm_stream_ps
+#define SET _mm_set1_ps
+#endif
+enum { WIDTH = sizeof(vector) / sizeof(float) };
+
+// Every kernel that writes: dst[i] = 3, x[i], or x[i] + 3 y[i].
+static inline __attribute__((always_inline)) void write_all(float* dst, const float* x, const float* y) {
+  const vector s = SET(3.0F);
+#pragma omp parallel
+  {
+#pragma omp for schedule(static) nowait
+    for (long i = 0; i < n; i += WIDTH) {
+      vector v = x ? LOAD(x + i) : s;
+      if (y) v += s * LOAD(y + i);
+      if (nt) STREAM(dst + i, v);
+      else STORE(dst + i, v);
+    }
+    _mm_sfence();
+  }
+}
+static void write_kernel(void) { write_all(c, NULL, NULL); }
+static void copy(void) { write_all(c, a, NULL); }
+static void triad(void) { write_all(c, a, b); }
+
+static float* array(void) {
+  float* p = aligned_alloc(1 << 21, (size_t)n * sizeof(float));
+  if (!p) exit(1);
+  madvise(p, (size_t)n * sizeof(float), MADV_HUGEPAGE);
+#pragma omp parallel for schedule(static)
+  for (long i = 0; i < n; ++i) p[i] = 1.0F;
+  return p;
+}
+
+static int ascending(const void* x, const void* y) {
+  const double d = *(const double*)x - *(const double*)y;
+  return (d > 0) - (d < 0);
+}
+
+static void report(const char* name, void (*kernel)(void), int streams, int repeats) {
+  double* seconds = malloc((size_t)repeats * sizeof(double));
+  kernel();
+  for (int r = 0; r < repeats; ++r) {
+    const double start = omp_get_wtime();
+    kernel();
+    seconds[r] = omp_get_wtime() - start;
+  }
+  qsort(seconds, (size_t)repeats, sizeof(double), ascending);
+  const double gigabytes = 1e-9 * streams * (double)n * sizeof(float);
+  printf("%-6s best %7.2f  median %7.2f GB/s\n", name, gigabytes / seconds[0], gigabytes / seconds[repeats / 2]);
+  free(seconds);
+}
+
+int main(int argc, char** argv) {
+  n = (argc > 1 ? atol(argv[1]) : 256) * (1L << 20) / (long)sizeof(float);
+  nt = argc <= 2 || strcmp(argv[2], "plain") != 0;
+  const int repeats = argc > 3 ? atoi(argv[3]) : 30;
+  a = array();
+  b = array();
+  c = array();
+  printf("%d threads, %.0f MiB each, %s stores\n", omp_get_max_threads(), (double)n * 4 / (1 << 20), nt ? "nt" : "plain");
+  report("read", read_all, 1, repeats);
+  report("write", write_kernel, 1, repeats);
+  report("copy", copy, 2, repeats);
+  report("triad", triad, 3, repeats);
+  return 0;
+}

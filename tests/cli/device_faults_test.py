@@ -1,0 +1,102 @@
+"""A device that is absent, is lost or reports the impossible: what ends the run, what is kept."""
+
+import json
+
+import pytest
+from command_line import (
+    DEVICE_LOST,
+    OK,
+    ROW_FAILED,
+    SMALL,
+    ids,
+    interrupted_copy,
+    one_line,
+    read_environment,
+    records,
+    refused,
+    ridgepoint,
+    run,
+    schema,
+)
+
+
+@pytest.fixture(scope="module", name="finished")
+def finished_fixture(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("finished") / "results"
+    assert run(folder).returncode == OK
+    return folder
+
+
+def set_device(folder, device: str) -> None:
+    environment = read_environment(folder)
+    environment["device"] = device
+    (folder / "environment.json").write_text(json.dumps(environment))
+
+
+@pytest.mark.parametrize("command", ["run", "list"])
+def test_a_gpu_that_is_not_there(command, tmp_path):
+    # Index 99 is absent on machines with GPUs too.
+    result = ridgepoint(command, "--device", "cuda:99", cwd=tmp_path)
+    refused(result, "cuda:99", "absent", "allowed: ", code=DEVICE_LOST)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("batch", [1, 40, 2000])
+def test_a_device_lost_in_mid_run(batch, tmp_path):
+    folder = tmp_path / "results"
+    result = run(folder, "--device", f"sim:lose={batch}", *SMALL[2:])
+    assert "lost" in one_line(result, DEVICE_LOST)
+    *finished, lost = records(folder)
+    assert (lost["status"], lost["samples_s"]) == ("failed", [])
+    assert "lost" in lost["reason"]
+    assert all(record["status"] == "ok" for record in finished)
+    assert not any(error for r in [*finished, lost] for error in schema("record").iter_errors(r))
+    assert read_environment(folder)["interrupted"] is True
+
+
+@pytest.mark.parametrize("rows", [1, 7])
+def test_rows_finished_before_the_loss_are_kept(rows, finished, tmp_path):
+    folder = tmp_path / "results"
+    kept = interrupted_copy(finished, folder, rows)
+    set_device(folder, "sim:lose=1")
+    assert "lost" in one_line(ridgepoint("run", "--resume", folder), DEVICE_LOST)
+    lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
+    assert lines[:-1] == kept
+    assert json.loads(lines[-1])["status"] == "failed"
+    assert ids(folder) == ids(finished)[: rows + 1]
+
+
+def test_the_rest_can_be_measured_when_the_device_is_back(finished, tmp_path):
+    folder = tmp_path / "results"
+    interrupted_copy(finished, folder, 5)
+    set_device(folder, "sim:lose=1")
+    assert ridgepoint("run", "--resume", folder).returncode == DEVICE_LOST
+    set_device(folder, "sim")
+    result = ridgepoint("run", "--resume", folder)
+    assert result.returncode == ROW_FAILED, "the lost row stays failed"
+    assert ids(folder) == ids(finished)
+    assert [r["status"] for r in records(folder)].count("failed") == 1
+
+
+def test_a_rate_beyond_physics_is_invalid_and_has_no_number(tmp_path):
+    folder = tmp_path / "results"
+    impossible = "sim:sheet=h100-sxm,bandwidth=1e14,gap=0,process=0,noise=0.001"
+    result = run(folder, "--device", impossible, *SMALL[2:])
+    assert result.returncode == ROW_FAILED
+    invalid = [record for record in records(folder) if record["status"] == "invalid"]
+    assert {record["op"] for record in invalid} >= {"relu", "dot"}
+    for record in invalid:
+        assert "miscounted" in record["reason"]
+        assert record["bytes_per_s"] is None and record["time_median_s"] is None
+    assert "invalid" in result.stdout
+
+
+def test_rows_that_do_not_fit_are_skipped_with_bytes_asked_and_free(tmp_path):
+    folder = tmp_path / "results"
+    result = run(folder, "--device", "sim:memory=200000", *SMALL[2:])
+    assert result.returncode == OK
+    skipped = [record for record in records(folder) if record["status"] == "skipped"]
+    assert skipped
+    for record in skipped:
+        assert "needs" in record["reason"] and "bytes are free" in record["reason"]
+        assert record["bytes_per_s"] is None

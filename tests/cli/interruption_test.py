@@ -1,0 +1,148 @@
+"""Ctrl-C, SIGTERM, kill -9 and a full disk: every finished row is kept, --resume does the rest."""
+
+import json
+import random
+import resource
+import signal
+import time
+
+import pytest
+from command_line import (
+    OK,
+    SMALL,
+    UNDECIDED,
+    finish,
+    ids,
+    interrupted_copy,
+    one_line,
+    read_environment,
+    ridgepoint,
+    run,
+    schema,
+    start,
+    strict_json,
+    wait_for_rows,
+)
+
+# Every row warms up for 0.2 s at least: a signal after three rows comes in mid-run on any machine.
+SLOW = ("--device", "sim", "--profile", "standard", "--filter", "dot/naive/(fp32|bf16)")
+KILLS = 30
+RECORD = schema("record")
+
+
+@pytest.fixture(scope="module", name="whole")
+def whole_fixture(tmp_path_factory):
+    """An uninterrupted run."""
+    folder = tmp_path_factory.mktemp("whole") / "results"
+    assert run(folder).returncode == OK
+    return folder
+
+
+def whole_lines(folder) -> list[str]:
+    """The complete lines of records.jsonl, each of them a valid record."""
+    path = folder / "records.jsonl"
+    *lines, _ = path.read_text().split("\n") if path.exists() else [""]
+    for line in lines:
+        assert list(RECORD.iter_errors(strict_json(line))) == []
+    return lines
+
+
+def resume_and_check(folder, expected: list[str]) -> None:
+    """--resume keeps the lines that are there and adds the missing rows; then all is sound."""
+    kept = whole_lines(folder)
+    result = ridgepoint("run", "--resume", folder)
+    assert (result.returncode, result.stderr) == (OK, f"results: {folder}\n")
+    assert whole_lines(folder)[: len(kept)] == kept
+    assert ids(folder) == expected
+    assert read_environment(folder)["interrupted"] is False
+    sound = ridgepoint("verify", folder)
+    assert (sound.returncode, sound.stderr) == (OK, "")
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_the_finished_rows(which, tmp_path):
+    folder = tmp_path / "results"
+    *planned, _ = ridgepoint("run", "--dry-run", *SLOW).stdout.splitlines()
+    process = start("run", "--out", folder, *SLOW)
+    wait_for_rows(folder, 3)
+    process.send_signal(which)
+    result = finish(process)
+    assert "--resume" in one_line(result, UNDECIDED)
+    assert "dram_" in result.stdout, "what was measured is shown"
+    assert 3 <= len(whole_lines(folder)) < len(planned)
+    assert read_environment(folder)["interrupted"] is True
+    assert read_environment(folder)["ended"] is None
+    resume_and_check(folder, [line.split()[0] for line in planned])
+
+
+def test_kill_9_at_random_instants_loses_no_finished_row(whole, tmp_path):
+    # Each kill hits a new run or the resumed one, so the instants spread over start-up and all rows.
+    instants = random.Random(2)
+    expected = ids(whole)
+    killed = 0
+    for number in range(1000):
+        folder = tmp_path / str(number)
+        started = False
+        while killed < KILLS and len(whole_lines(folder)) < len(expected):
+            before = whole_lines(folder)
+            resume = ["--resume", folder] if started else ["--out", folder, *SMALL]
+            process = start("run", *resume)
+            time.sleep(instants.uniform(0, 0.3))
+            process.kill()
+            killed += finish(process).returncode == -signal.SIGKILL
+            assert whole_lines(folder)[: len(before)] == before
+            started = (folder / "environment.json").exists()
+        if started:
+            resume_and_check(folder, expected)
+        if killed == KILLS:
+            return
+    pytest.fail("the runs end before they can be killed")
+
+
+def test_a_run_killed_before_it_wrote_anything_can_be_started_again(whole, tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (folder / "records.jsonl").touch()
+    assert run(folder).returncode == OK
+    assert ids(folder) == ids(whole)
+
+
+@pytest.mark.parametrize("torn", ["{", '{"schema":"ridgepoint.record/1"', "\x00\x00"])
+def test_a_torn_last_line_is_dropped(torn, whole, tmp_path):
+    folder = tmp_path / "results"
+    kept = interrupted_copy(whole, folder, 4)
+    (folder / "records.jsonl").write_text("".join(kept) + torn)
+    resume_and_check(folder, ids(whole))
+
+
+def test_resuming_a_finished_run_measures_nothing(whole, tmp_path):
+    folder = tmp_path / "results"
+    assert run(folder).returncode == OK
+    lines = whole_lines(folder)
+    resume_and_check(folder, ids(whole))
+    assert whole_lines(folder) == lines
+    names = [row["name"] for row in json.loads((folder / "benchmark.json").read_text())["benchmarks"]]
+    assert names == ids(folder)
+
+
+@pytest.mark.parametrize("share", [0, 0.001, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999])
+def test_a_full_disk_keeps_the_finished_rows(share, whole, tmp_path):
+    folder = tmp_path / "results"
+    limit = int(share * (whole / "records.jsonl").stat().st_size)
+
+    def fill_disk() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    result = run(folder, preexec_fn=fill_disk)
+    line = one_line(result, UNDECIDED)
+    assert "cannot write" in line and str(folder) in line and "File too large" in line
+    kept = whole_lines(folder)
+    assert (folder / "records.jsonl").stat().st_size <= limit
+    assert (folder / "records.jsonl").read_text() == "".join(f"{line}\n" for line in kept)
+    assert not list(folder.glob("*.tmp"))
+    if share >= 0.3:
+        assert kept
+    if (folder / "environment.json").exists():
+        resume_and_check(folder, ids(whole))
+    else:
+        assert run(folder).returncode == OK, "the folder can be used again"

@@ -1,0 +1,120 @@
+"""What `info` and `list` tell: every format, device and row, and why one is not supported."""
+
+import pytest
+from command_line import answer, refused, ridgepoint
+
+ELEMENTWISE = ["fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"]
+PRODUCT = ["fp32", "tf32", *ELEMENTWISE[1:], "fp8_e4m3xfp8_e5m2", "fp8_e5m2xfp8_e4m3"]
+FORMATS = {
+    "relu": ELEMENTWISE,
+    "gelu": ELEMENTWISE,
+    "dot": ELEMENTWISE,
+    "matvec": ELEMENTWISE,
+    "matmul": PRODUCT,
+    "matmul_gelu": PRODUCT,
+}
+
+
+@pytest.fixture(scope="module", name="rows")
+def rows_fixture() -> list[dict]:
+    return answer("list", "--device", "sim")
+
+
+@pytest.fixture(scope="module", name="info")
+def info_fixture() -> dict:
+    return answer("info")
+
+
+@pytest.mark.parametrize("operation", FORMATS)
+def test_every_technique_lists_every_format_of_its_operation(rows, operation):
+    techniques = {row["technique"] for row in rows if row["op"] == operation}
+    assert "naive" in techniques and len(techniques) >= 2
+    for technique in techniques:
+        mine = [r for r in rows if (r["op"], r["technique"]) == (operation, technique)]
+        assert sorted({row["format"] for row in mine}) == sorted(FORMATS[operation]), technique
+
+
+@pytest.mark.parametrize("operation", FORMATS)
+def test_naive_serves_every_format(rows, operation):
+    naive = [r for r in rows if (r["op"], r["technique"]) == (operation, "naive")]
+    assert {row["format"] for row in naive if row["supported"]} == set(FORMATS[operation])
+
+
+def test_an_unsupported_row_has_a_reason_and_a_supported_one_none(rows):
+    for row in rows:
+        assert row["supported"] is (row["reason"] is None), row
+        assert row["reason"] is None or len(row["reason"]) > 10, row
+
+
+def test_ids_are_unique_and_say_what_the_row_is(rows):
+    assert len({row["id"] for row in rows}) == len(rows)
+    for row in rows:
+        operation, technique, form, *_ = row["id"].split("/")
+        assert (operation, technique, form) == (row["op"], row["technique"], row["format"])
+        assert row["id"].endswith("@sim") and row["device"] == "sim"
+
+
+def test_text_and_json_list_the_same_rows(rows):
+    result = ridgepoint("list", "--device", "sim")
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [row["id"] for row in rows]
+    for line, row in zip(lines, rows, strict=True):
+        assert line.endswith("supported" if row["supported"] else row["reason"])
+
+
+def test_filter_is_a_regular_expression_on_ids(rows):
+    chosen = answer("list", "--device", "sim", "--filter", "^(relu|dot)/naive/(fp32|bf16)/")
+    assert len(chosen) == 4
+    assert chosen == [row for row in rows if row in chosen]
+    refused(ridgepoint("list", "--filter", "["), "'['", "not a regular expression")
+
+
+def test_larger_profiles_have_more_rows(rows):
+    standard = answer("list", "--device", "sim", "--profile", "standard")
+    full = answer("list", "--device", "sim", "--profile", "full")
+    assert len(rows) < len(standard) < len(full)
+    assert any("layout:tn" in row["id"] for row in full)
+    assert {row["id"].split("/")[-1] for row in full} == {"steady@sim", "cold@sim", "warm@sim"}
+
+
+def test_info_lists_the_host_and_the_data_sheets(info):
+    host = next(device for device in info["devices"] if device["name"] == "cpu")
+    assert host["data_sheet"] is None and host["threads"] >= 1 and host["memory_bytes"] > 0
+    assert {"h100-sxm", "h200", "a100-80-sxm", "l4", "b200"} <= set(info["data_sheets"])
+
+
+@pytest.mark.parametrize(
+    ("name", "layout", "storage_bytes", "max_finite", "min_normal"),
+    [
+        ("fp32", (8, 23), 4, 3.403e38, 1.175e-38),
+        ("tf32", (8, 10), 4, 3.401e38, 1.175e-38),
+        ("fp16", (5, 10), 2, 65504, 6.104e-5),
+        ("bf16", (8, 7), 2, 3.39e38, 1.175e-38),
+        ("fp8_e4m3", (4, 3), 1, 448, 2**-6),
+        ("fp8_e5m2", (5, 2), 1, 57344, 2**-14),
+        ("fp4_e2m1", (2, 1), 0.5, 6, 1),
+    ],
+)
+def test_table_of_formats(info, name, layout, storage_bytes, max_finite, min_normal):
+    row = next(row for row in info["formats"] if row["format"] == name)
+    assert (row["exponent_bits"], row["mantissa_bits"]) == layout
+    assert row["bits"] == 1 + sum(layout)
+    assert row["storage_bytes"] == storage_bytes
+    assert row["max_finite"] == pytest.approx(max_finite, rel=1e-3)
+    assert row["min_normal"] == pytest.approx(min_normal, rel=1e-3)
+
+
+def test_fp4_is_listed_and_not_faked(info):
+    fp4 = info["formats"][-1]
+    assert (fp4["format"], fp4["supported"]) == ("fp4_e2m1", False)
+    assert "unsupported" in fp4["reason"]
+    assert all(row["supported"] for row in info["formats"][:-1])
+    assert not any("fp4" in row["id"] for row in answer("list", "--device", "sim"))
+
+
+def test_info_prints_a_table():
+    result = ridgepoint("info")
+    assert (result.returncode, result.stderr) == (0, "")
+    for words in ("cpu:", "h100-sxm", "fp8_e4m3", "1/5/2", "Blackwell"):
+        assert words in result.stdout

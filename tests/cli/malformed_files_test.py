@@ -1,0 +1,245 @@
+"""Files that are cut, of the wrong type, garbage, empty or hostile: one line that names the file."""
+
+import json
+import shutil
+
+import pytest
+from command_line import (
+    OK,
+    ROOT,
+    ROW_FAILED,
+    SMALL,
+    one_line,
+    read_environment,
+    records,
+    refused,
+    ridgepoint,
+    run,
+)
+
+RELU = ("predict", "relu", "n:64", "--format", "bf16", "--on")
+# Each command that reads a results folder; `{}` stands for it.
+READERS = {
+    "verify": ("verify", "{}"),
+    "resume": ("run", "--resume", "{}"),
+    "ceilings": ("run", "--out", "{}.new", *SMALL, "--ceilings", "{}"),
+    "predict": (*RELU, "{}"),
+    "plan": ("plan", "train", "--flops", "1e20", "--on", "h200", "--mfu", "{}"),
+}
+GARBAGE = {
+    "garbage": b"\x7fELF\x02\x01 not JSON",
+    "cut": b'{"schema": "ridgepoint.rec',
+    "array": b"[1, 2, 3]",
+    "number": b"42",
+    "text": b'"records"',
+    "null": b"null",
+    "null bytes": b"\x00" * 64,
+    "not UTF-8": b'{"schema": "\xff\xfe"}',
+    "NaN": b'{"schema": NaN}',
+    "beyond double": b'{"flops": 1e999}',
+    "deep": b"[" * 200000,
+    "comment": b'{} // "yes"',
+    "terminal escape": b"\x1b]0;owned\x07\x1b[31m",
+}
+WRONG_KEYS = {
+    "no id": lambda r: r.pop("id"),
+    "id is a number": lambda r: r.update(id=7),
+    "id is empty": lambda r: r.update(id=""),
+    "op is null": lambda r: r.update(op=None),
+    "role is a list": lambda r: r.update(role=["kernel"]),
+    "regime is an object": lambda r: r.update(regime={}),
+    "status is a number": lambda r: r.update(status=1),
+    "written fraction above 1": lambda r: r.update(written_fraction=2),
+    "written fraction is a text": lambda r: r.update(written_fraction="half"),
+    "device is missing": lambda r: r.pop("device"),
+}
+
+
+@pytest.fixture(scope="module", name="sound")
+def sound_fixture(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sound") / "results"
+    assert run(folder).returncode == OK
+    return folder
+
+
+@pytest.fixture(name="folder")
+def folder_fixture(sound, tmp_path):
+    """A copy that a test may damage."""
+    return shutil.copytree(sound, tmp_path / "results")
+
+
+def read(reader: str, folder):
+    arguments = [argument.replace("{}", str(folder)) for argument in READERS[reader]]
+    return ridgepoint(*arguments, cwd=folder.parent)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("content", GARBAGE)
+def test_garbage_among_the_records(content, reader, folder):
+    path = folder / "records.jsonl"
+    first, *rest = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + GARBAGE[content] + b"\n" + b"".join(rest))
+    refused(read(reader, folder), f"{path}:2: ")
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("content", GARBAGE)
+def test_garbage_for_the_environment(content, reader, folder):
+    (folder / "environment.json").write_bytes(GARBAGE[content])
+    refused(read(reader, folder), f"{folder}/environment.json")
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("change", WRONG_KEYS)
+def test_wrong_keys_of_a_record(change, reader, folder):
+    rows = records(folder)
+    WRONG_KEYS[change](rows[2])
+    (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    refused(read(reader, folder), f"{folder}/records.jsonl:3: ")
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("name", ["records.jsonl", "environment.json"])
+@pytest.mark.parametrize("kind", ["missing", "folder", "empty"])
+def test_a_file_that_is_not_there(kind, name, reader, folder):
+    path = folder / name
+    path.unlink()
+    if kind == "folder":
+        path.mkdir()
+    if kind == "empty":
+        path.touch()
+    result = read(reader, folder)
+    if name == "records.jsonl" and kind != "folder" and reader in ("resume", "ceilings"):
+        # No row is there yet: a resumed run measures them all, and no ceiling can be reused.
+        assert result.returncode == OK or kind == "missing"
+    elif name == "records.jsonl" and kind == "empty" and reader == "verify":
+        assert "holds no row" in result.stderr and result.returncode == ROW_FAILED
+    else:
+        refused(result, str(folder))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("schema", "ridgepoint.environment/99"),
+        ("profile", "huge"),
+        ("profile", None),
+        ("filter", 7),
+        ("filter", "["),
+        ("regimes", "steady"),
+        ("regimes", ["hot"]),
+        ("seed", -1),
+        ("seed", "one"),
+        ("fill", "ones"),
+        ("budget_s", "long"),
+        ("device", "tpu"),
+        ("device", ["sim"]),
+        ("ceilings", "/nowhere"),
+    ],
+)
+def test_resume_of_a_wrong_request(key, value, folder):
+    told = read_environment(folder) | {key: value}
+    (folder / "environment.json").write_text(json.dumps(told))
+    before = (folder / "records.jsonl").read_bytes()
+    refused(read("resume", folder))
+    assert (folder / "records.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("reader", ["verify", "ceilings", "predict", "plan"])
+@pytest.mark.parametrize("devices", [None, {}, "sim", [], [7], [{}], [{"name": 3}]])
+def test_wrong_devices(devices, reader, folder):
+    told = read_environment(folder) | {"devices": devices}
+    (folder / "environment.json").write_text(json.dumps(told))
+    result = read(reader, folder)
+    if devices == [] and reader == "verify":
+        assert "does not list its device" in result.stderr and result.returncode == ROW_FAILED
+    else:
+        refused(result, str(folder))
+
+
+def test_hostile_texts_stay_on_their_line(folder):
+    rows = records(folder)
+    rows[1]["id"] = "relu\n\x1b[31mridgepoint: all is well\r/{}%s@sim"
+    rows[2]["id"] = rows[1]["id"]
+    (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = read("verify", folder)
+    assert (result.returncode, result.stdout) == (ROW_FAILED, "")
+    lines = result.stderr.split("\n")
+    assert all(line.startswith("ridgepoint: ") and line.isprintable() for line in lines[:-1])
+    assert any("comes twice" in line for line in lines)
+
+
+def test_hostile_names_of_folders(sound, tmp_path):
+    for name in ("line\nbreak", "\x1b[31mred", "{}", "%s%n", "a b", "-", "x" * 200):
+        missing = tmp_path / name
+        refused(ridgepoint("verify", missing), "cannot be read")
+        assert ridgepoint("verify", shutil.copytree(sound, missing)).returncode == OK
+
+
+def test_names_that_are_not_utf8(tmp_path):
+    folder = bytes(tmp_path) + b"/\xff\xfe"
+    name = folder.decode("utf-8", "surrogateescape")
+    assert run(name).returncode == OK
+    assert ridgepoint("verify", name).returncode == OK
+    answer = ridgepoint(*RELU, name, "--json")
+    assert (answer.returncode, answer.stderr) == (OK, "")
+    assert json.loads(answer.stdout)["bound"] == "memory"
+
+
+@pytest.fixture(name="sheet")
+def sheet_fixture() -> dict:
+    return json.loads((ROOT / "roofline/devices/h100-sxm.json").read_text())
+
+
+def test_a_data_sheet_file_is_a_device(sheet, tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(sheet | {"name": "mine"}))
+    result = ridgepoint(*RELU, path, "--json")
+    assert json.loads(result.stdout)["device"] == "mine"
+
+
+@pytest.mark.parametrize("content", [*GARBAGE, "empty"])
+def test_garbage_for_a_data_sheet(content, tmp_path):
+    path = tmp_path / "sheet.json"
+    path.write_bytes(GARBAGE.get(content, b""))
+    refused(ridgepoint(*RELU, path), str(path))
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (lambda s: s.pop("memory"), ("memory", "missing")),
+        (lambda s: s.update(schema="ridgepoint.device/9"), ("schema", "ridgepoint.device/1")),
+        (lambda s: s.update(name="H100 <b>"), ("name", "lower-case letters")),
+        (lambda s: s.update(name="up\n\x1b[31m"), ("name", "lower-case letters")),
+        (lambda s: s.update(sms="132"), ("sms", "a number from")),
+        (lambda s: s.update(sms=131.5), ("sms", "whole number")),
+        (lambda s: s.update(peaks=[]), ("peaks", "at least one")),
+        (lambda s: s.update(peaks={}), ("peaks", "array")),
+        (lambda s: s["peaks"][0].update(flops_per_s=989.5), ("flops_per_s", "a number from")),
+        (lambda s: s["peaks"][0].update(engine="sparse"), ("engine", "fma, tensor")),
+        (lambda s: s["peaks"][0].update(format="fp4"), ("format", "'fp4'")),
+        (lambda s: s["memory"].update(bandwidth_bytes_per_s=-1), ("bandwidth", "a number from")),
+        (lambda s: s["memory"].update(bytes=80), ("bytes", "a number from")),
+        (lambda s: s.update(sources="trust me"), ("sources", "array of texts")),
+    ],
+)
+def test_wrong_keys_of_a_data_sheet(change, parts, sheet, tmp_path):
+    path = tmp_path / "sheet.json"
+    change(sheet)
+    path.write_text(json.dumps(sheet))
+    refused(ridgepoint(*RELU, path), str(path), *parts)
+
+
+def test_a_sparse_peak_is_refused(sheet, tmp_path):
+    path = tmp_path / "sheet.json"
+    tensor = next(p for p in sheet["peaks"] if p["format"] == "bf16" and p["engine"] == "tensor")
+    tensor.update(flops_per_s=1979e12, doubt=None)
+    path.write_text(json.dumps(sheet))
+    refused(ridgepoint(*RELU, path), "flops_per_s", "within 1.5 %")
+
+
+def test_an_unfinished_run_is_not_sound(folder):
+    (folder / "SHA256SUMS").unlink()
+    line = one_line(read("verify", folder), ROW_FAILED)
+    assert "did not finish" in line and "--resume" in line

@@ -1,0 +1,210 @@
+"""What a run of the simulated device leaves and prints."""
+
+import os
+import pty
+import re
+import subprocess
+
+import pytest
+from command_line import (
+    BINARY,
+    OK,
+    SMALL,
+    answer,
+    environment,
+    ids,
+    read_environment,
+    records,
+    refused,
+    ridgepoint,
+    run,
+    schema,
+)
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture(scope="module", name="quick")
+def quick_fixture(tmp_path_factory):
+    """The quick profile, whole: every row, with the budget as the only restraint."""
+    folder = tmp_path_factory.mktemp("quick") / "results"
+    result = run(folder, "--device", "sim", "--budget", "3")
+    assert result.returncode == OK, result.stdout
+    return folder, result
+
+
+def test_files_of_a_run(quick):
+    folder, _ = quick
+    files = {"environment.json", "records.jsonl", "benchmark.json", "SHA256SUMS"}
+    assert {path.name for path in folder.iterdir()} == files
+    sums = subprocess.run(
+        ["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=folder, capture_output=True, check=False
+    )
+    assert sums.returncode == 0
+
+
+def test_environment_and_every_record_obey_the_schemas(quick):
+    folder, _ = quick
+    assert list(schema("environment").iter_errors(read_environment(folder))) == []
+    for record in records(folder):
+        assert list(schema("record").iter_errors(record)) == [], record["id"]
+
+
+def test_every_row_of_list_has_a_record_and_is_ok_or_skipped_with_a_reason(quick):
+    folder, _ = quick
+    by_id = {record["id"]: record for record in records(folder) if record["role"] != "control"}
+    listed = answer("list", "--device", "sim")
+    assert set(by_id) == {row["id"] for row in listed}
+    for row in listed:
+        assert by_id[row["id"]]["status"] == ("ok" if row["supported"] else "skipped"), row["id"]
+
+
+def test_ceilings_come_first_and_controls_last(quick):
+    roles = [record["role"] for record in records(quick[0])]
+    order = ["ceiling", "kernel", "control"]
+    assert set(roles) == set(order)
+    assert roles == sorted(roles, key=order.index)
+
+
+def test_verify_calls_the_run_sound(quick):
+    result = ridgepoint("verify", quick[0])
+    assert (result.returncode, result.stdout, result.stderr) == (OK, f"{quick[0]}: sound\n", "")
+
+
+def test_environment_tells_what_was_asked(tmp_path):
+    folder = tmp_path / "results"
+    asked = ["--seed", "7", "--fill", "integers", "--regime", "cold", "--roof", "h200"]
+    assert run(folder, *SMALL, *asked, env=environment(OMP_DYNAMIC="false")).returncode == OK
+    told = read_environment(folder)
+    assert (told["seed"], told["fill"], told["roof"]) == (7, "integers", "h200")
+    assert (told["profile"], told["regimes"], told["budget_s"]) == ("quick", ["cold"], 0.5)
+    assert told["command_line"] == [BINARY, "run", "--out", str(folder), *SMALL, *asked]
+    assert told["environment_variables"]["OMP_DYNAMIC"] == "false"
+    assert told["interrupted"] is False and told["started"] <= told["ended"]
+    assert {r["regime"] for r in records(folder) if r["role"] == "kernel"} == {"cold"}
+
+
+def test_no_misleading_warning(quick):
+    _, result = quick
+    assert result.stderr == f"results: {quick[0]}\n"
+    for word in ("WARNING", "DEBUG", "debug", "scaling"):
+        assert word not in result.stdout
+
+
+def test_nothing_is_coloured(quick, tmp_path):
+    assert "\x1b" not in quick[1].stdout + quick[1].stderr
+    result = run(tmp_path / "results", env=environment(NO_COLOR="1"))
+    assert "\x1b" not in result.stdout + result.stderr
+
+
+def test_progress_with_time_left_on_a_terminal_without_colour(tmp_path):
+    terminal, stderr = pty.openpty()
+    command = [BINARY, "run", "--out", tmp_path / "results", *SMALL]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=stderr, env=environment(NO_COLOR="1")
+    ) as process:
+        os.close(stderr)
+        shown = b""
+        while chunk := read_terminal(terminal):
+            shown += chunk
+    os.close(terminal)
+    assert process.returncode == OK
+    assert re.search(r"\[#+ *\] \d+/\d+ rows, \d+ s left", shown.decode())
+    assert not COLOUR.search(shown.decode())
+
+
+def read_terminal(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # the other end was closed
+        return b""
+
+
+def test_the_seed_decides_the_order_of_rows():
+    def order(seed: int) -> list[str]:
+        result = ridgepoint("run", "--device", "sim", "--dry-run", "--seed", seed)
+        return [line.split()[0] for line in result.stdout.splitlines()[:-1]]
+
+    assert order(3) == order(3)
+    assert order(3) != order(4)
+    assert sorted(order(3)) == sorted(order(4))
+
+
+def test_the_records_follow_the_order_of_the_dry_run(tmp_path):
+    folder = tmp_path / "results"
+    planned = ridgepoint("run", *SMALL, "--dry-run").stdout.splitlines()[:-1]
+    assert run(folder).returncode == OK
+    assert ids(folder) == [line.split()[0] for line in planned]
+
+
+def test_a_dry_run_tells_rows_bytes_and_time_and_writes_nothing(tmp_path):
+    result = ridgepoint("run", *SMALL, "--dry-run", "--out", "results", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (OK, "")
+    *rows, total = result.stdout.splitlines()
+    assert all(re.fullmatch(r"\S+@sim(:control)? +\d+ bytes", row) for row in rows)
+    assert re.match(rf"{len(rows)} rows, about \d+ s, \d+ bytes for the largest", total)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_latest_points_at_the_newest_run(tmp_path):
+    local = tmp_path / "results" / "local"
+    for runs in (1, 2):
+        result = ridgepoint("run", *SMALL, cwd=tmp_path)
+        assert result.returncode == OK
+        newest = result.stderr.removeprefix("results: ").strip()
+        assert (local / "latest").resolve() == (tmp_path / newest).resolve()
+        assert len(list(local.iterdir())) == runs + 1
+    assert os.readlink(local / "latest") == os.path.basename(newest), "it survives a move"
+
+
+def test_ceilings_of_an_earlier_run_are_used(quick, tmp_path):
+    folder, earlier = tmp_path / "results", quick[0]
+    chosen = ("--device", "sim", "--filter", "relu/naive/fp32", "--ceilings", earlier)
+    assert run(folder, *chosen).returncode == OK
+    [record] = records(folder)
+    copy = next(r for r in records(earlier) if r["op"] == "dram_copy")
+    assert record["roof"]["memory_ceiling"] == copy["id"]
+    assert record["roof"]["bytes_per_s"] == copy["bytes_per_s"]
+    assert record["fraction_of_measured_roof"] > 0.5
+
+
+def test_ceilings_of_another_device_are_refused(quick, tmp_path):
+    folder = tmp_path / "results"
+    result = run(folder, "--device", "cpu", "--filter", "relu/naive/fp32", "--ceilings", quick[0])
+    refused(result, "holds no ceilings of cpu")
+    assert not folder.exists()
+
+
+def test_predict_from_measured_roofs(quick):
+    by_id = {record["id"]: record for record in records(quick[0])}
+    relu = answer("predict", "relu", "n:65536", "--format", "bf16", "--on", quick[0])
+    roof = next(r["roof"] for r in by_id.values() if r["op"] == "relu" and r["status"] == "ok")
+    assert relu["bandwidth_bytes_per_s"] == by_id[roof["memory_ceiling"]]["bytes_per_s"]
+    assert relu["peak_flops_per_s"] == by_id[roof["compute_ceiling"]]["flops_per_s"]
+    dot = answer("predict", "dot", "n:65536", "--format", "fp32", "--on", quick[0])
+    read = next(r for r in by_id.values() if r["op"] == "dram_read")
+    assert dot["bandwidth_bytes_per_s"] == read["bytes_per_s"]
+
+
+def test_plan_with_a_measured_mfu(tmp_path):
+    folder = tmp_path / "results"
+    device = "sim:sheet=h100-sxm,peak=4e14,bandwidth=3e12,gap=0,clock=1.7e9"
+    chosen = ("--device", device, "--filter", "matmul/naive/bf16", "--budget", "0.3")
+    assert run(folder, *chosen).returncode == OK
+    best = max(r["mfu"] for r in records(folder) if r["op"] == "matmul")
+    question = ("plan", "train", "--flops", "1e23", "--on", "h100-sxm")
+    reply = answer(*question, "--mfu", folder)
+    assert reply["inputs"]["mfu"] == best
+    assert reply["inputs"]["mfu_row"].startswith("matmul/naive/bf16/")
+    assert reply["days"] == answer(*question, "--mfu", repr(best))["days"]
+    refused(ridgepoint(*question, "--mfu", folder, "--format", "fp16"), "no steady fp16 matmul")
+
+
+@pytest.mark.parametrize("form", ["fp32", "bf16"])
+def test_a_real_run_on_this_host(form, tmp_path):
+    folder = tmp_path / "results"
+    chosen = ("--device", "cpu", "--filter", f"^launch/.*/fp32/|dot/naive/{form}/", "--budget", "2")
+    assert run(folder, *chosen).returncode == OK
+    assert all(not list(schema("record").iter_errors(record)) for record in records(folder))
+    assert list(schema("environment").iter_errors(read_environment(folder))) == []
+    assert ridgepoint("verify", folder).returncode == OK

@@ -1,0 +1,196 @@
+"""Every mistake on the command line: exit code 2 and one line with what is wrong and allowed."""
+
+import pytest
+from command_line import SMALL, refused, ridgepoint, run
+
+HELP = "--help` lists what is allowed"
+COMMANDS = "allowed: info, list, run, predict, plan, verify"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ("", ("a command is missing", COMMANDS)),
+        ("measure", ("'measure'", COMMANDS)),
+        ("--verbose", ("'--verbose'", COMMANDS)),
+        ("info extra", ("extra", "`ridgepoint info " + HELP)),
+        ("info --xml", ("--xml", "`ridgepoint info " + HELP)),
+        ("list --sorted", ("--sorted", "`ridgepoint list " + HELP)),
+        ("run extra", ("'extra'", "`ridgepoint run " + HELP)),
+        ("run --fast", ("'--fast'", "`ridgepoint run " + HELP)),
+        ("predict", ("operation is required", HELP)),
+        ("predict relu n:4 --on h200", ("--format is required", HELP)),
+        ("predict relu n:4 --format bf16", ("--on is required", HELP)),
+        ("verify", ("directory is required", HELP)),
+        ("plan", ("missing", "allowed: train, memory, tensor, activations, zero")),
+        ("plan holiday", ("'holiday'", "allowed: train, memory, tensor, activations, zero")),
+        ("plan train --gpu 8", ("--gpu", "`ridgepoint plan train " + HELP)),
+        ("plan tensor", ("--shape is required", "`ridgepoint plan tensor " + HELP)),
+    ],
+)
+def test_unknown_or_missing_words(arguments, parts):
+    refused(ridgepoint(*arguments.split()), *parts)
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "parts"),
+    [
+        ("--device", "tpu", ("'tpu'", "cuda:N, cpu, all")),
+        ("--device", "cuda:", ("'cuda:'", "cuda:N")),
+        ("--device", "cuda:-1", ("'cuda:-1'", "whole number")),
+        ("--device", "cuda:0x1", ("'cuda:0x1'", "whole number")),
+        ("--device", "sim:speed=1", ("'speed=1'", "bandwidth", "noise", "seed")),
+        ("--device", "sim:noise", ("'noise'", "key=value")),
+        ("--device", "sim:noise=-1", ("noise=-1", "at least 0")),
+        ("--device", "sim:noise=much", ("noise=much", "number")),
+        ("--profile", "huge", ("'huge'", "quick, standard, full")),
+        ("--regime", "hot", ("'hot'", "steady, cold, warm")),
+        ("--fill", "ones", ("'ones'", "normal, uniform, zeros, integers")),
+        ("--roof", "h1000", ("'h1000'", "h100-sxm", "h200")),
+        ("--filter", "[", ("'['", "not a regular expression")),
+        ("--filter", "(", ("'('", "not a regular expression")),
+        ("--filter", "*", ("'*'", "not a regular expression")),
+        ("--filter", "no such row", ("'no such row'", "ridgepoint list")),
+        ("--budget", "0", ("--budget", "'0'", "number of seconds")),
+        ("--budget", "-1", ("--budget", "'-1'", "number of seconds")),
+        ("--budget", "nan", ("--budget", "'nan'", "number of seconds")),
+        ("--budget", "inf", ("--budget", "'inf'", "number of seconds")),
+        ("--budget", "soon", ("--budget", "'soon'", "number of seconds")),
+        ("--seed", "-1", ("--seed", "'-1'", "whole number")),
+        ("--seed", "1.5", ("--seed", "1.5")),
+        ("--seed", "1e30", ("--seed", "'1e30'", "whole number")),
+        ("--seed", "99999999999999999999", ("--seed", "whole number")),
+        ("--ceilings", "nowhere", ("nowhere", "cannot be read")),
+    ],
+)
+def test_values_of_run(flag, value, parts, tmp_path):
+    folder = tmp_path / "results"
+    small = [] if flag == "--filter" else ["--filter", "relu/naive/fp32"]
+    device = [] if flag == "--device" else ["--device", "sim"]
+    refused(run(folder, *device, *small, f"{flag}={value}"), *parts)
+    assert not folder.exists(), "nothing was measured, so nothing is left"
+
+
+@pytest.mark.parametrize("flag", ["--out=x", "--device=sim", "--seed=2", "--filter=relu"])
+def test_resume_takes_all_else_from_the_run(flag, tmp_path):
+    refused(ridgepoint("run", "--resume", tmp_path, flag), "--resume", flag.split("=")[0])
+
+
+def test_resume_refuses_another_filter_in_googles_words(tmp_path):
+    result = ridgepoint("run", "--resume", tmp_path, "--benchmark_filter=relu")
+    refused(result, "--resume", "--benchmark_filter")
+
+
+@pytest.mark.parametrize("command", ["run --resume", "verify"])
+def test_a_folder_that_holds_no_run(command, tmp_path):
+    refused(ridgepoint(*command.split(), tmp_path), str(tmp_path), "cannot be read")
+
+
+def test_out_into_a_run_keeps_it(tmp_path):
+    folder = tmp_path / "results"
+    assert run(folder, *SMALL).returncode == 0
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    refused(run(folder, *SMALL), "already holds a run", f"--resume {folder}")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_out_where_nothing_can_be_written(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    for folder in (tmp_path / "file" / "results", "/proc/ridgepoint/results"):
+        refused(run(folder, *SMALL), f"cannot write results to {folder}", "allowed: a folder")
+
+
+@pytest.mark.parametrize(
+    ("flag", "parts"),
+    [
+        ("min_time=2", ("min_time", "--budget SECONDS")),
+        ("repetitions=3", ("repetitions", "--budget SECONDS")),
+        ("format=xml", ("--benchmark_format", "'xml'", "console, json, csv")),
+        ("out_format=xml", ("--benchmark_out_format", "'xml'", "console, json, csv")),
+        ("color=blue", ("--benchmark_color", "'blue'", "auto, true, false")),
+        ("list_tests=often", ("--benchmark_list_tests", "'often'", "true, false")),
+        ("filter=[", ("'['", "not a regular expression")),
+        ("filter=no_such_row", ("'no_such_row'", "ridgepoint list")),
+        ("out=/nowhere/copy.json", ("/nowhere/copy.json", "allowed: a file in a folder")),
+        ("time_unit=ms", ("time_unit", "allowed: filter, list_tests, format, out")),
+    ],
+)
+def test_flags_of_google_benchmark(flag, parts, tmp_path):
+    folder = tmp_path / "results"
+    refused(run(folder, "--device", "sim", f"--benchmark_{flag}"), *parts)
+    assert not folder.exists()
+
+
+SIZE = "a whole number between 1 and"
+
+
+@pytest.mark.parametrize(
+    ("operation", "shape", "form", "device", "parts"),
+    [
+        ("rule", "n:4", "bf16", "h200", ("'rule'", "relu", "gelu", "dot", "matvec", "matmul")),
+        ("relu", "n:4", "int8", "h200", ("'int8'", "fp32", "bf16", "fp8_e5m2")),
+        ("relu", "n:4", "fp4", "h200", ("'fp4'", "not supported", "fp8_e4m3")),
+        ("relu", "n:4", "fp4_e2m1", "h200", ("'fp4_e2m1'", "not supported")),
+        ("relu", "n:4", "tf32", "h200", ("relu has no format tf32", "fp32, fp16, bf16")),
+        ("dot", "n:4", "fp8_e4m3xfp8_e5m2", "h200", ("dot has no format", "allowed")),
+        ("matmul", "n:4", "bf16xfp8", "h200", ("no format", "fp8_e4m3xfp8_e5m2")),
+        ("relu", "n:4", "fp8", "a100-80-sxm", ("no peak for fp8_e4m3", "bf16")),
+        ("relu", "n:4", "bf16", "h300", ("'h300'", "h100-sxm", "results directory")),
+        ("relu", "n:4", "bf16", "", ("''", "h100-sxm", "results directory")),
+        ("relu", "4096", "bf16", "h200", ("'4096'", "name:size")),
+        ("relu", "", "bf16", "h200", ("''", "name:size")),
+        ("relu", "n=4", "bf16", "h200", ("'n=4'", "name:size")),
+        ("relu", "n:4/", "bf16", "h200", ("''", "name:size")),
+        ("relu", "n:", "bf16", "h200", ("n:", SIZE)),
+        ("relu", "n:0", "bf16", "h200", ("n:0", SIZE)),
+        ("relu", "n:-8", "bf16", "h200", ("n:-8", SIZE)),
+        ("relu", "n:1e3", "bf16", "h200", ("n:1e3", SIZE)),
+        ("relu", "n:99999999999999999999", "bf16", "h200", (SIZE,)),
+        ("relu", "n:4/n:5", "bf16", "h200", ("'n'", "twice")),
+        ("relu", "n:4/layout:nt", "bf16", "h200", ("'layout'", "has n")),
+        ("matmul", "m:4/n:4", "bf16", "h200", ("lacks dimension 'k'", "m, n, k")),
+        ("matmul", "m:4/n:4/k:4/b:2", "bf16", "h200", ("'b'", "m, n, k, layout")),
+        ("matmul", "n:4/layout:tt", "bf16", "h200", ("'tt'", "nt, nn, tn")),
+        ("matmul", "layout:nt", "bf16", "h200", ("lacks dimension 'm'",)),
+        ("matmul", "n:1000000000000", "bf16", "h200", ("absurd", "2^62")),
+    ],
+)
+def test_predict(operation, shape, form, device, parts):
+    refused(ridgepoint("predict", operation, shape, "--format", form, "--on", device), *parts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ("train", ("allowed: --parameters with --tokens",)),
+        ("train --params 7e9", ("--tokens",)),
+        ("train --params -1 --tokens 1e9", ("--parameters is -1", "above 0")),
+        ("train --params nan --tokens 1e9", ("--parameters is nan", "above 0")),
+        ("train --params many --tokens 1e9", ("many",)),
+        ("train --flops 1e20 --on h200", ("--mfu",)),
+        ("train --flops 1e20 --gpus 8", ("--on DEVICE",)),
+        ("train --flops 1e20 --mfu 2 --on h200", ("--mfu is 2", "at most 1")),
+        ("train --flops 1e20 --mfu 0 --on h200", ("--mfu is 0", "above 0")),
+        ("train --flops 1e20 --mfu half --on h200", ("'half'", "results directory")),
+        ("train --flops 1e20 --mfu 0.5 --gpus 1.5 --on h200", ("--gpus", "whole number")),
+        ("train --flops 1e20 --mfu 0.5 --on h200 --format int8", ("'int8'", "bf16")),
+        ("memory", ("--parameters", "--on DEVICE")),
+        ("memory --gpus 8", ("--on DEVICE",)),
+        ("memory --on h200 --optimizer lion", ("'lion'", "adamw")),
+        ("memory --on h200 --precision fp64", ("'fp64'", "bf16, fp32, bf16-master")),
+        ("memory --on h200 --gpus 0", ("--gpus is 0", "whole number")),
+        ("memory --on h300", ("'h300'", "h200")),
+        ("zero --stage 4 --ranks 8 --params 1e9", ("--stage is 4", "1, 2, 3")),
+        ("zero --stage 1 --ranks 0 --params 1e9", ("--ranks is 0", "whole number")),
+        ("tensor --shape 4x", ("'4x'", "joined by x")),
+        ("tensor --shape 0x4", ("'0x4'", "joined by x")),
+        ("tensor --shape -4", ("-4",)),
+        ("tensor --shape 9999999999x9999999999", ("2^53",)),
+        ("tensor --shape 4x4 --format fp4", ("'fp4'", "not supported")),
+        ("activations --layers 0 --width 8 --batch 8", ("--layers is 0", "whole number")),
+        ("activations --layers 2 --width 8 --batch 2 --micro-batches 4", ("at most the batch",)),
+        ("activations --layers 2 --width 8 --batch 2 --checkpoint log", ("'log'", "none, sqrt")),
+    ],
+)
+def test_plan(arguments, parts):
+    refused(ridgepoint("plan", *arguments.split()), *parts)

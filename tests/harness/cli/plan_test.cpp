@@ -1,0 +1,100 @@
+#include "harness/cli/plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "kernels/common/error.hpp"
+#include "tests/roofline/results_directory.hpp"
+
+namespace ridgepoint {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::ResultsDirectory;
+using testing::row;
+using testing::Rows;
+
+// What the command prints to stdout.
+std::string output_of(std::vector<std::string> arguments) {
+  CLI::App app;
+  add_plan_command(app);
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  ::testing::internal::CaptureStdout();
+  try {
+    app.parse(arguments);
+  } catch (...) {
+    (void)::testing::internal::GetCapturedStdout();
+    throw;
+  }
+  (void)std::fflush(stdout);
+  return ::testing::internal::GetCapturedStdout();
+}
+
+nlohmann::json json_of(std::vector<std::string> arguments) {
+  arguments.emplace_back("--json");
+  return nlohmann::json::parse(output_of(std::move(arguments)));
+}
+
+TEST(PlanCommand, TrainsSeventyBillionParameters) {
+  const auto answer = json_of({"plan", "train", "--params", "70e9", "--tokens", "15e12", "--gpus",
+                               "1024", "--mfu", "0.5", "--on", "h100-sxm"});
+  EXPECT_NEAR(answer.at("days").get<double>(), 143.9, 0.05);
+  EXPECT_EQ(answer.at("plan"), "train");
+}
+
+TEST(PlanCommand, FindsTheLargestModel) {
+  const std::vector<std::string> arguments{"plan",        "memory", "--gpus", "8",
+                                           "--optimizer", "adamw",  "--on",   "h100-sxm"};
+  EXPECT_NEAR(json_of(arguments).at("parameters").get<double>(), 53.3e9, 0.05e9);
+}
+
+TEST(PlanCommand, PrintsTensorsInMiB) {
+  EXPECT_THAT(output_of({"plan", "tensor", "--shape", "49152x12288", "--format", "fp32"}),
+              HasSubstr("2304 MiB"));
+}
+
+TEST(PlanCommand, ServesZeroAndActivations) {
+  EXPECT_DOUBLE_EQ(json_of({"plan", "zero", "--stage", "3", "--ranks", "4", "--parameters", "4e9"})
+                       .at("bytes")
+                       .get<double>(),
+                   12e9);
+  EXPECT_DOUBLE_EQ(json_of({"plan", "activations", "--layers", "2", "--width", "3", "--batch", "5",
+                            "--pre-activations"})
+                       .at("bytes")
+                       .get<double>(),
+                   2 * 2 * 2 * 3 * 5);
+}
+
+TEST(PlanCommand, TakesTheMfuFromAResultsDirectory) {
+  const ResultsDirectory directory(Rows{row("best", {{"format", "bf16"}, {"mfu", 0.5}})});
+  const auto answer = json_of(
+      {"plan", "train", "--flops", "1e23", "--on", "h100-sxm", "--mfu", directory.path().string()});
+  EXPECT_EQ(answer.at("inputs").at("mfu_row"), "best");
+  EXPECT_DOUBLE_EQ(answer.at("days").get<double>(), 1e23 / (0.5 * 989.5e12) / 86400);
+}
+
+TEST(PlanCommand, RefusesNonsenseWithAUsageError) {
+  const auto rejection = [](const std::vector<std::string>& arguments) {
+    return message_of<UsageError>([&] { (void)output_of(arguments); });
+  };
+  EXPECT_THAT(rejection({"plan", "memory", "--on", "h300"}), HasSubstr("unknown device"));
+  EXPECT_THAT(rejection({"plan", "tensor", "--shape", "4", "--format", "fp4"}),
+              HasSubstr("unknown format"));
+  EXPECT_THAT(rejection({"plan", "train", "--flops", "1e20", "--on", "l4", "--mfu", "half"}),
+              HasSubstr("--mfu is 'half'"));
+  EXPECT_THAT(rejection({"plan", "train", "--flops", "nan"}), HasSubstr("--flops is nan"));
+}
+
+TEST(PlanCommand, NeedsAQuestion) {
+  EXPECT_THROW((void)output_of({"plan"}), CLI::ParseError);
+  EXPECT_THROW((void)output_of({"plan", "weather"}), CLI::ParseError);
+}
+
+}  // namespace
+}  // namespace ridgepoint

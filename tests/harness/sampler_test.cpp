@@ -1,0 +1,145 @@
+#include "harness/sampler.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "harness/simulated_device.hpp"
+#include "harness/statistics.hpp"
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+
+constexpr Work kWork{.flops = 1e6, .bytes = 1e6};
+
+// Counts its launches.
+std::vector<Launch> counting(std::vector<int>& counts) {
+  std::vector<Launch> rotation;
+  for (int& count : counts) rotation.emplace_back([&count] { ++count; });
+  return rotation;
+}
+
+Samples sample(const std::string& simulation, const SamplingLimits& limits,
+               Regime regime = Regime::steady, std::size_t sets = 1) {
+  SimulatedDevice device(parse_simulation(simulation));
+  std::vector<int> counts(sets);
+  return take_samples(device, counting(counts), regime, kWork, limits);
+}
+
+// Without a time of its own, sampling takes the fewest samples that it may.
+const SamplingLimits kNoTime{.seconds = 0, .stop = nullptr};
+
+// A batch of the simulated device takes no time, and a limit in seconds would allow thousands of
+// them. A pause between samples makes the model's slow changes as slow as a real device's.
+const SamplingLimits kPaced{.seconds = 2, .stop = [] {
+                              std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                              return false;
+                            }};
+
+TEST(Sampler, StopsAtThirtySamplesWhenTheyArePrecise) {
+  const Samples samples = sample("noise=0.004", {.seconds = 1, .stop = nullptr});
+  EXPECT_EQ(samples.seconds.size(), 30U);
+  EXPECT_TRUE(precise(samples.seconds, 0.005, 1e-9));
+  EXPECT_THAT(samples.flags, Not(Contains("few_samples")));
+}
+
+TEST(Sampler, GoesOnUntilTheMedianIsPrecise) {
+  const Samples samples = sample("noise=0.03", {.seconds = 2, .stop = nullptr});
+  EXPECT_GT(samples.seconds.size(), 60U);
+  EXPECT_TRUE(precise(samples.seconds, 0.005, 1e-9));
+}
+
+TEST(Sampler, TakesSevenSamplesHoweverLittleTimeThereIsAndSaysSo) {
+  const Samples samples = sample("", kNoTime);
+  EXPECT_EQ(samples.seconds.size(), kFewestSamples);
+  EXPECT_THAT(samples.flags, Contains("few_samples"));
+}
+
+TEST(Sampler, WarmUpSamplesAreNotAmongThoseKept) {
+  SimulatedDevice device(parse_simulation("noise=0,drift=1"));
+  std::vector<int> counts(1);
+  const double cold = device.time_batch(counting(counts), 1, kWork).seconds;
+  const Samples samples = take_samples(device, counting(counts), Regime::steady, kWork, kNoTime);
+  EXPECT_GE(samples.seconds.front() / cold, 1.003);  // three batches later, each 0.1 % slower
+}
+
+TEST(Sampler, FlagsDrift) {
+  EXPECT_THAT(sample("noise=0.002,drift=2", kPaced).flags, Contains("drift"));
+  EXPECT_THAT(sample("noise=0.002", kPaced).flags, Not(Contains("drift")));
+}
+
+TEST(Sampler, FlagsTwoLevels) {
+  EXPECT_THAT(sample("noise=0.002,bimodal=0.1", {.seconds = 0.5, .stop = nullptr}).flags,
+              Contains("bimodal"));
+  EXPECT_THAT(sample("noise=0.002", {.seconds = 0.5, .stop = nullptr}).flags,
+              Not(Contains("bimodal")));
+}
+
+TEST(Sampler, AShortLaunchIsRepeatedUntilABatchSpansAThousandTicks) {
+  SimulatedDevice device(parse_simulation("noise=0,gap=1e-8"));  // a tick is 1e-9 s
+  std::vector<int> counts(3);
+  const Samples samples = take_samples(device, counting(counts), Regime::steady, {}, kNoTime);
+  const double batch_s = static_cast<double>(samples.launches_per_sample) * 1e-8;
+  EXPECT_GE(batch_s, 1000 * device.tick_s());
+  EXPECT_LT(batch_s, 1100 * device.tick_s());
+  EXPECT_NEAR(samples.seconds.front(), 1e-8, 1e-14);  // of one launch
+}
+
+TEST(Sampler, ALongLaunchIsNotRepeated) {
+  EXPECT_EQ(sample("", kNoTime, Regime::steady, 3).launches_per_sample, 3);
+}
+
+TEST(Sampler, SteadyRunsWholeRotations) {
+  SimulatedDevice device(Simulation{});
+  std::vector<int> counts(5);
+  const Samples samples = take_samples(device, counting(counts), Regime::steady, kWork, kNoTime);
+  EXPECT_EQ(samples.launches_per_sample % 5, 0);
+  EXPECT_EQ(counts, std::vector<int>(5, 1));  // the simulated device runs each set once
+}
+
+TEST(Sampler, WarmAndColdStayOnOneSet) {
+  for (const Regime regime : {Regime::warm, Regime::cold}) {
+    SimulatedDevice device(Simulation{});
+    std::vector<int> counts(5);
+    take_samples(device, counting(counts), regime, kWork, kNoTime);
+    EXPECT_EQ(counts, (std::vector<int>{1, 0, 0, 0, 0})) << name(regime);
+  }
+}
+
+TEST(Sampler, AColdSampleIsOneLaunchHoweverShort) {
+  EXPECT_EQ(sample("noise=0,gap=1e-8,peak=1e15,bandwidth=1e15", kNoTime, Regime::cold)
+                .launches_per_sample,
+            1);
+}
+
+TEST(Sampler, KeepsTheClockHeld) { EXPECT_EQ(sample("clock=1.5e9", kNoTime).clock_hz, 1.5e9); }
+
+TEST(Sampler, StopsBetweenSamplesWhenAskedTo) {
+  for (const int asked : {1, 2, 6}) {  // in the warm-up, and between samples
+    int questions = 0;
+    const SamplingLimits limits{.seconds = 0, .stop = [&] { return ++questions == asked; }};
+    EXPECT_THROW(sample("", limits), Interrupted);
+    EXPECT_EQ(questions, asked);
+  }
+}
+
+TEST(Sampler, ALostDeviceIsReported) { EXPECT_THROW(sample("lose=5", kNoTime), DeviceError); }
+
+TEST(Regime, NamesGoBothWays) {
+  for (const Regime regime : {Regime::steady, Regime::cold, Regime::warm}) {
+    EXPECT_EQ(parse_regime(name(regime)), regime);
+  }
+  EXPECT_THAT([] { parse_regime("hot"); },
+              ThrowsMessage<UsageError>(HasSubstr("allowed: steady, cold, warm")));
+}
+
+}  // namespace
+}  // namespace ridgepoint

@@ -1,0 +1,55 @@
+#include "kernels/common/cpu/map.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "kernels/common/cpu/last_level_cache.hpp"
+
+namespace ridgepoint::cpu {
+namespace {
+
+// Streaming stores are chosen for large arrays only; here they are forced, at every alignment.
+template <class T>
+void expect_every_element_once(std::int64_t n, std::int64_t offset, bool streaming) {
+  constexpr T kGuard = 99;
+  const auto size = static_cast<std::size_t>(n + offset);
+  std::vector<T> x(size);
+  std::vector<T> y(size + 1, kGuard);
+  for (std::size_t i = 0; i < size; ++i) x[i] = static_cast<T>(i % 50);
+  constexpr std::int64_t kElements = 2 * kLineElements<T>;
+  map<kElements>(x.data() + offset, y.data() + offset, n, 2, streaming, [](const T* in, T* out) {
+    for (std::int64_t k = 0; k < kElements; ++k) out[k] = static_cast<T>(in[k] + 1);
+  });
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const bool outside = i < static_cast<std::size_t>(offset) || i >= size;
+    ASSERT_EQ(y[i], outside ? kGuard : static_cast<T>(i % 50 + 1)) << i << " of " << n;
+  }
+}
+
+template <class T>
+void expect_map_is_right() {
+  for (const bool streaming : {false, true}) {
+    for (const std::int64_t n : {0, 1, 17, 255, 256, 257, 1000, 10007}) {
+      for (const std::int64_t offset : {0, 1, 7}) {
+        expect_every_element_once<T>(n, offset, streaming);
+      }
+    }
+  }
+}
+
+TEST(Map, WritesEveryElementOnceAndNothingElse) {
+  expect_map_is_right<float>();
+  expect_map_is_right<std::uint16_t>();
+  expect_map_is_right<std::uint8_t>();
+}
+
+TEST(Map, StreamingPaysOnlyBeyondTheLastLevelCache) {
+  EXPECT_GT(last_level_cache_bytes(), 0);
+  const std::int64_t fitting = last_level_cache_bytes() / 8;  // two arrays of 4-byte elements
+  EXPECT_FALSE(streaming_pays<float>(fitting));
+  EXPECT_TRUE(streaming_pays<float>(fitting + 1));
+}
+
+}  // namespace
+}  // namespace ridgepoint::cpu

@@ -1,0 +1,190 @@
+#include "kernels/common/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+namespace {
+
+constexpr std::uint64_t kSeed = 42;
+
+std::vector<std::uint16_t> bf16(std::int64_t elements, std::uint64_t seed = kSeed,
+                                std::uint32_t stream = 0, int threads = 1, std::int64_t first = 0) {
+  std::vector<std::uint16_t> data(static_cast<std::size_t>(elements));
+  fill_random(data.data(), elements, Format::bf16, Fill::normal, seed, stream, threads, first);
+  return data;
+}
+
+std::vector<float> fp32(Fill fill, std::int64_t elements) {
+  std::vector<float> data(static_cast<std::size_t>(elements));
+  fill_random(data.data(), elements, Format::fp32, fill, kSeed, 0, 2);
+  return data;
+}
+
+double moment(const std::vector<float>& data, int order) {
+  double sum = 0;
+  for (const float x : data) sum += std::pow(x, order);
+  return sum / static_cast<double>(data.size());
+}
+
+void expect_block(const PhiloxBlock& block, const std::vector<std::uint32_t>& expected) {
+  EXPECT_EQ(std::vector(std::begin(block.word), std::end(block.word)), expected);
+}
+
+// Random123, tests/kat_vectors, the three lines of philox4x32 with 10 rounds.
+TEST(Philox, KnownAnswers) {
+  constexpr std::uint32_t ones = 0xffffffff;
+  expect_block(philox4x32_10({{0, 0, 0, 0}}, 0), {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+  expect_block(philox4x32_10({{ones, ones, ones, ones}}, 0xffffffffffffffff),
+               {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  expect_block(
+      philox4x32_10({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0x299f31d0a4093822),
+      {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+}
+
+TEST(Philox, BlocksServeEightElementsLowHalfFirst) {
+  constexpr PhiloxBlock block{{0x22221111, 0x44443333, 0x66665555, 0x88887777}};
+  for (std::uint32_t i = 0; i < kElementsPerBlock; ++i) {
+    EXPECT_EQ(random_bits(block, i), 0x1111 * (i + 1));
+  }
+}
+
+TEST(Philox, CounterIsBlockThenStream) {
+  const PhiloxBlock block = random_block(kSeed, 7, 0x0000000500000003);
+  expect_block(philox4x32_10({{3, 5, 7, 0}}, kSeed),
+               std::vector(std::begin(block.word), std::end(block.word)));
+}
+
+// scipy.special.ndtri 1.10.
+TEST(NormalQuantile, AgreesWithScipy) {
+  const std::map<double, double> scipy{
+      {1e-300, -37.0470962993612},       {1e-10, -6.361340902404056},
+      {0.5 / 65536, -4.324919040826045}, {0.025, -1.9599639845400545},
+      {0.25, -0.6744897501960817},       {32767.5 / 65536, -1.9124056051512087e-05},
+      {0.975, 1.959963984540054},        {65535.5 / 65536, 4.324919040826045}};
+  for (const auto& [p, x] : scipy) EXPECT_NEAR(normal_quantile(p), x, 1e-15 * (1 + std::abs(x)));
+  EXPECT_EQ(normal_quantile(0.5), 0);
+}
+
+TEST(QuantileTable, FillsAreSymmetric) {
+  for (const Fill fill : {Fill::normal, Fill::uniform, Fill::integers}) {
+    const auto table = quantile_table(Format::fp32, fill);
+    ASSERT_EQ(table.size(), kQuantiles);
+    for (std::size_t k = 0; k < table.size() / 2; ++k) {
+      const auto x = std::bit_cast<float>(table[k]);
+      ASSERT_EQ(x, -std::bit_cast<float>(table[kQuantiles - 1 - k])) << name(fill) << k;
+      ASSERT_LE(x, 0) << name(fill) << k;
+    }
+  }
+}
+
+TEST(QuantileTable, HoldsTheFormatsStorage) {
+  EXPECT_EQ(quantile_table(Format::fp8_e4m3, Fill::integers).front(), encode<Fp8E4m3>(-2).bits);
+  EXPECT_EQ(quantile_table(Format::fp8_e5m2, Fill::integers).back(), encode<Fp8E5m2>(2).bits);
+  EXPECT_EQ(quantile_table(Format::fp16, Fill::normal).front(), encode<Fp16>(-4.3249190F).bits);
+  for (const std::uint32_t bits : quantile_table(Format::tf32, Fill::normal)) {
+    ASSERT_EQ(encode<Tf32>(std::bit_cast<float>(bits)).bits, bits);  // rounded already
+  }
+}
+
+TEST(QuantileTable, IntegersHaveEqualShares) {
+  std::map<float, int> share;
+  for (const std::uint32_t bits : quantile_table(Format::fp32, Fill::integers)) {
+    ++share[std::bit_cast<float>(bits)];
+  }
+  EXPECT_EQ(share,
+            (std::map<float, int>{{-2, 13107}, {-1, 13107}, {0, 13108}, {1, 13107}, {2, 13107}}));
+}
+
+TEST(FillRandom, ElementIsTheQuantileOfItsBits) {
+  const auto table = quantile_table(Format::bf16, Fill::normal);
+  const auto data = bf16(1000, kSeed, 3);
+  for (std::uint32_t i = 0; i < data.size(); ++i) {
+    ASSERT_EQ(data[i], table[random_bits(random_block(kSeed, 3, i / 8), i % 8)]) << i;
+  }
+}
+
+TEST(FillRandom, DoesNotDependOnTheNumberOfThreads) {
+  EXPECT_EQ(bf16(10007, kSeed, 0, 1), bf16(10007, kSeed, 0, 2));
+  EXPECT_EQ(bf16(10007, kSeed, 0, 1), bf16(10007, kSeed, 0, 7));
+}
+
+TEST(FillRandom, AnyPartCanBeMadeAlone) {
+  const auto whole = bf16(200);
+  for (std::int64_t first = 0; first < 20; ++first) {
+    for (const std::int64_t elements : {0, 1, 3, 8, 17, 180}) {
+      const std::vector part(whole.begin() + first, whole.begin() + first + elements);
+      ASSERT_EQ(bf16(elements, kSeed, 0, 2, first), part) << first << ' ' << elements;
+    }
+  }
+  // Far beyond 2^32 blocks: the upper counter word counts.
+  const std::int64_t far = std::int64_t{1} << 40U;
+  EXPECT_NE(bf16(16, kSeed, 0, 1, far), bf16(16));
+}
+
+TEST(FillRandom, WritesNothingOutside) {
+  for (const Format format : {Format::fp8_e4m3, Format::bf16, Format::tf32}) {
+    const auto bytes = static_cast<std::size_t>(info(format).storage_bytes);
+    std::vector<unsigned char> guarded(64 + 21 * bytes + 64, 0xa5);
+    fill_random(guarded.data() + 64, 21, format, Fill::zeros, kSeed, 0, 2, 3);
+    for (std::size_t i = 0; i < guarded.size(); ++i) {
+      const bool inside = i >= 64 && i < 64 + 21 * bytes;
+      ASSERT_EQ(guarded[i], inside ? 0 : 0xa5) << info(format).name << ' ' << i;
+    }
+  }
+}
+
+TEST(FillRandom, SeedsAndStreamsDiffer) {
+  EXPECT_EQ(bf16(64), bf16(64));
+  EXPECT_NE(bf16(64, 43), bf16(64));
+  EXPECT_NE(bf16(64, kSeed | std::uint64_t{1} << 32U), bf16(64));
+  EXPECT_NE(bf16(64, kSeed, 1), bf16(64));
+}
+
+// The seed is fixed, so these never fail by chance. Bounds: four standard errors, sqrt(var / n).
+TEST(FillRandom, NormalHasItsMoments) {
+  const auto data = fp32(Fill::normal, 1'000'000);
+  EXPECT_NEAR(moment(data, 1), 0, 4 * 1e-3);
+  EXPECT_NEAR(moment(data, 2), 1, 4 * std::sqrt(2.0) * 1e-3);
+  EXPECT_NEAR(moment(data, 3), 0, 4 * std::sqrt(15.0) * 1e-3);
+  EXPECT_NEAR(moment(data, 4), 3, 4 * std::sqrt(96.0) * 1e-3);
+}
+
+TEST(FillRandom, UniformHasItsMomentsAndRange) {
+  const auto data = fp32(Fill::uniform, 1'000'000);
+  EXPECT_NEAR(moment(data, 1), 0, 4 * std::sqrt(1.0 / 3) * 1e-3);
+  EXPECT_NEAR(moment(data, 2), 1.0 / 3, 4 * std::sqrt(4.0 / 45) * 1e-3);
+  for (const float x : data) ASSERT_LT(std::abs(x), 1);
+}
+
+TEST(FillRandom, NeighboursAreNotCorrelated) {
+  const auto data = fp32(Fill::normal, 1'000'000);
+  for (const std::size_t lag : {1U, 2U, 8U}) {
+    double sum = 0;
+    for (std::size_t i = lag; i < data.size(); ++i) sum += double{data[i]} * data[i - lag];
+    EXPECT_NEAR(sum / static_cast<double>(data.size()), 0, 4e-3) << lag;
+  }
+}
+
+TEST(FillName, EveryNameParsesToItself) {
+  for (const Fill fill : {Fill::normal, Fill::uniform, Fill::zeros, Fill::integers}) {
+    EXPECT_EQ(parse_fill(name(fill)), fill);
+  }
+  try {
+    (void)parse_fill("ones");
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "unknown fill 'ones'; allowed: normal, uniform, zeros, integers");
+  }
+}
+
+}  // namespace
+}  // namespace ridgepoint

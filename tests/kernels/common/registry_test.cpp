@@ -1,0 +1,232 @@
+#include "kernels/common/registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+namespace {
+
+// y = x in fp32 and bf16.
+Operation copy_operation(std::string_view name = "copy") {
+  Operation operation;
+  operation.name = name;
+  operation.dimensions = {"n"};
+  operation.formats = {Format::fp32, Format::bf16};
+  operation.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    return {{"x", s["n"], f.a}, {"y", s["n"], f.a, Access::written}};
+  };
+  return operation;
+}
+
+template <class In, class Out>
+Launch bind(Queue& /*queue*/, const Shape& shape, In* x, Out* y) {
+  return [n = shape["n"], x, y] {
+    if constexpr (std::is_assignable_v<Out&, In&>) std::copy_n(x, n, y);
+  };
+}
+
+constexpr auto* kFloat = bind<const float, float>;
+constexpr auto* kBf16 = bind<const Bf16, Bf16>;
+
+Technique technique(std::string_view name, Isa isa = Isa::none) {
+  return {.operation = "copy", .name = name, .engine = Engine::memory, .isa = isa};
+}
+
+template <class Bind>
+Implementation implementation(const Technique& technique, Bind bind,
+                              Backend backend = Backend::cpu) {
+  Implementation result = registry_detail::erase(bind);
+  result.technique = technique;
+  result.backend = backend;
+  return result;
+}
+
+std::string failure(Registry& registry) {
+  try {
+    registry.resolve();
+  } catch (const std::logic_error& error) {
+    return error.what();
+  }
+  return "resolved";
+}
+
+struct HostQueue : Queue {
+  std::shared_ptr<void> allocate(std::size_t /*bytes*/) override { return nullptr; }
+  double time(const Launch& /*launch*/) override { return 0; }
+};
+
+TEST(Registry, TypesOfPointersGiveTheFormat) {
+  Registry registry;
+  registry.add(implementation(technique("naive"), kFloat));
+  registry.add(implementation(technique("naive"), kBf16));
+  registry.add(copy_operation());
+  registry.resolve();
+  ASSERT_EQ(registry.implementations().size(), 2);
+  EXPECT_EQ(registry.implementations()[0]->format, Format::fp32);
+  EXPECT_EQ(registry.implementations()[1]->format, Format::bf16);
+  for (const auto& i : registry.implementations()) {
+    EXPECT_EQ(i->operation, &registry.operation("copy"));
+  }
+}
+
+TEST(Registry, MixedFormatsAreToldApart) {
+  Operation operation = copy_operation();
+  const FormatPair forward(Format::fp8_e4m3, Format::fp8_e5m2);
+  const FormatPair backward(Format::fp8_e5m2, Format::fp8_e4m3);
+  operation.formats = {forward, backward};
+  operation.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    return {{"x", s["n"], f.a}, {"y", s["n"], f.b, Access::written}};
+  };
+  Registry registry;
+  registry.add(std::move(operation));
+  registry.add(implementation(technique("naive"), bind<const Fp8E5m2, Fp8E4m3>));
+  registry.resolve();
+  ASSERT_EQ(registry.implementations().size(), 1);
+  EXPECT_EQ(registry.implementations()[0]->format, backward);
+}
+
+TEST(Registry, ABoundTechniqueRunsOnItsOperands) {
+  Registry registry;
+  registry.add(copy_operation());
+  registry.add(implementation(technique("naive"), kFloat));
+  registry.resolve();
+  HostQueue queue;
+  std::array<float, 3> x{1, 2, 3};
+  std::array<float, 3> y{};
+  const std::array<void*, 2> operands{x.data(), y.data()};
+  registry.implementations()[0]->bind(queue, nullptr, Shape({{"n", 3}}), operands)();
+  EXPECT_EQ(y, x);
+}
+
+TEST(Registry, AStatePreparedOnceReachesBind) {
+  const auto with_state = planned(
+      +[](Queue&, const Shape& shape) { return static_cast<float>(shape["n"]); },
+      +[](Queue&, const float& state, const Shape&, const float* x, float* y) -> Launch {
+        return [state, x, y] { *y = state + *x; };
+      });
+  Registry registry;
+  registry.add(copy_operation());
+  registry.add(implementation(technique("planned"), with_state));
+  registry.resolve();
+  const Implementation& i = *registry.implementations()[0];
+  HostQueue queue;
+  float x = 2;
+  float y = 0;
+  const Shape shape({{"n", 40}});
+  i.bind(queue, i.prepare(queue, shape), shape, std::array<void*, 2>{&x, &y})();
+  EXPECT_EQ(y, 42);
+}
+
+TEST(Registry, RefusesPointersThatFitNoFormat) {
+  const std::string message =
+      "technique copy/odd binds pointer types that are no format of the operation";
+  const auto refusal = [](auto bind) {
+    Registry registry;
+    registry.add(copy_operation());
+    registry.add(implementation(technique("odd"), bind));
+    return failure(registry);
+  };
+  EXPECT_EQ(refusal(bind<const Fp16, Fp16>), message);          // not a format of the operation
+  EXPECT_EQ(refusal(bind<const float, Bf16>), message);         // two formats
+  EXPECT_EQ(refusal(bind<const Tf32, Tf32>), message);          // tf32 is not fp32
+  EXPECT_EQ(refusal(bind<const float, const float>), message);  // the output is written
+  EXPECT_EQ(refusal(bind<float, float>), message);              // the input is only read
+  EXPECT_EQ(refusal(+[](Queue&, const Shape&, float*) { return Launch(); }), message);
+  EXPECT_EQ(refusal(kFloat), "resolved");
+}
+
+TEST(Registry, RefusesATechniqueWithoutOperation) {
+  Registry registry;
+  registry.add(implementation(technique("naive"), kFloat));
+  EXPECT_EQ(failure(registry), "technique copy/naive implements an operation that is not there");
+}
+
+TEST(Registry, RefusesDuplicates) {
+  Registry techniques;
+  techniques.add(copy_operation());
+  techniques.add(implementation(technique("fast", Isa::v4), kFloat));
+  techniques.add(implementation(technique("fast", Isa::v2), kFloat));
+  techniques.add(implementation(technique("fast", Isa::v2), kFloat));
+  EXPECT_EQ(failure(techniques), "technique copy/fast is registered twice for fp32");
+
+  Registry operations;
+  operations.add(copy_operation());
+  operations.add(copy_operation());
+  EXPECT_EQ(failure(operations), "operation copy is registered twice");
+}
+
+TEST(Registry, OneTechniqueMayServeTwoBackends) {
+  Registry registry;
+  registry.add(copy_operation());
+  registry.add(implementation(technique("naive"), kFloat, Backend::cuda));
+  registry.add(implementation(technique("naive"), kFloat, Backend::cpu));
+  registry.resolve();
+  ASSERT_EQ(registry.implementations().size(), 2);
+  EXPECT_EQ(registry.implementations()[0]->backend, Backend::cpu);
+  EXPECT_EQ(registry.implementations()[1]->backend, Backend::cuda);
+}
+
+#ifdef __x86_64__
+TEST(Registry, TheNewestInstructionSetOfThisProcessorWins) {
+  Registry registry;
+  registry.add(copy_operation());
+  for (const Isa isa : {Isa::v2, Isa::v4, Isa::v3}) {
+    registry.add(implementation(technique("fast", isa), kFloat));
+  }
+  registry.add(implementation(technique("fast", Isa::v2), kBf16));
+  registry.resolve();
+  ASSERT_EQ(registry.implementations().size(), 2);
+  EXPECT_EQ(registry.implementations()[0]->technique.isa, host_isa());
+  EXPECT_EQ(registry.implementations()[1]->technique.isa, Isa::v2);
+}
+#endif
+
+TEST(Registry, OrderOfRegistrationDoesNotMatter) {
+  Registry registry;
+  for (const std::string_view name : {"b", "c", "a"}) {
+    registry.add(copy_operation(name));
+    Technique fast = technique("fast");
+    fast.operation = name;
+    registry.add(implementation(fast, kBf16));
+    registry.add(implementation(fast, kFloat));
+  }
+  registry.resolve();
+  std::string order;
+  for (const auto& i : registry.implementations()) {
+    order += std::string(i->operation->name) + ":" + i->format.name() + " ";
+  }
+  EXPECT_EQ(order, "a:fp32 a:bf16 b:fp32 b:bf16 c:fp32 c:bf16 ");
+  EXPECT_EQ(registry.operations().front()->name, "a");
+}
+
+TEST(Registry, AnUnknownOperationIsAUsageErrorThatListsWhatExists) {
+  Registry registry;
+  registry.add(copy_operation("dot"));
+  registry.add(copy_operation("relu"));
+  try {
+    (void)registry.operation("conv");
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "unknown operation 'conv'; allowed: dot, relu");
+  }
+}
+
+TEST(Implementation, ArithmeticIsTheRowsOwnUnlessWidened) {
+  Implementation i = implementation(technique("naive"), kBf16);
+  i.format = Format::bf16;
+  EXPECT_EQ(i.arithmetic(), FormatPair(Format::bf16));
+  i.technique.arithmetic = Format::fp32;
+  EXPECT_EQ(i.arithmetic(), FormatPair(Format::fp32));
+}
+
+}  // namespace
+}  // namespace ridgepoint

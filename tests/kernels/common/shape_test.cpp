@@ -1,0 +1,100 @@
+#include "kernels/common/shape.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgepoint {
+namespace {
+
+constexpr std::array<std::string_view, 1> kVector{"n"};
+constexpr std::array<std::string_view, 3> kMatmul{"m", "n", "k"};
+
+Shape matmul_shape(std::string_view text) { return parse_shape(text, kMatmul, true); }
+
+std::string refusal(std::string_view text, std::span<const std::string_view> dimensions = kMatmul) {
+  try {
+    (void)parse_shape(text, dimensions, dimensions.size() == 3);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Shape, TextFormRoundTrips) {
+  for (const std::string_view text :
+       {"m:4096/n:4096/k:4096/layout:nt", "m:1/n:3/k:1000003/layout:nn", "m:2/n:7/k:5/layout:tn"}) {
+    EXPECT_EQ(matmul_shape(text).text(), text);
+    EXPECT_EQ(matmul_shape(matmul_shape(text).text()), matmul_shape(text));
+  }
+  const Shape vector = parse_shape("n:12", kVector, false);
+  EXPECT_EQ(vector.text(), "n:12");
+  EXPECT_FALSE(vector.has_layout());
+}
+
+TEST(Shape, SizesAreReadByName) {
+  const Shape shape = matmul_shape("m:2/n:3/k:5/layout:tn");
+  EXPECT_EQ(shape["m"], 2);
+  EXPECT_EQ(shape["n"], 3);
+  EXPECT_EQ(shape["k"], 5);
+  EXPECT_EQ(shape.layout(), Layout::tn);
+  EXPECT_THROW((void)shape["q"], std::out_of_range);
+}
+
+TEST(Shape, OrderOfTheTextDoesNotMatter) {
+  EXPECT_EQ(matmul_shape("layout:nn/k:3/m:1/n:2"), matmul_shape("m:1/n:2/k:3/layout:nn"));
+  EXPECT_NE(matmul_shape("m:1/n:2/k:3/layout:nn"), matmul_shape("m:1/n:2/k:3/layout:nt"));
+}
+
+TEST(Shape, OneNumberIsASquareAndTheLayoutDefaultsToNt) {
+  const Shape square = matmul_shape("m:64/n:64/k:64/layout:nt");
+  EXPECT_EQ(matmul_shape("n:64"), square);
+  EXPECT_EQ(matmul_shape("k:64"), square);
+  EXPECT_EQ(matmul_shape("n:64/layout:tn").text(), "m:64/n:64/k:64/layout:tn");
+}
+
+TEST(Shape, RefusesWhatTheOperationDoesNotHave) {
+  EXPECT_EQ(refusal("q:4"), "unknown dimension 'q'; this operation has m, n, k, layout");
+  EXPECT_EQ(refusal("m:4", kVector), "unknown dimension 'm'; this operation has n");
+  EXPECT_EQ(refusal("n:4/layout:nt", kVector), "unknown dimension 'layout'; this operation has n");
+  EXPECT_EQ(refusal("n:4/layout:tt"), "unknown layout 'tt'; allowed: nt, nn, tn");
+  EXPECT_EQ(refusal("m:4/n:4"), "shape 'm:4/n:4' lacks dimension 'k'; this operation has m, n, k");
+  EXPECT_EQ(refusal("layout:nt"),
+            "shape 'layout:nt' lacks dimension 'm'; this operation has m, n, k");
+}
+
+TEST(Shape, RefusesWhatIsNotAShape) {
+  EXPECT_EQ(refusal(""), "'' in a shape is not of the form name:size");
+  EXPECT_EQ(refusal("4096"), "'4096' in a shape is not of the form name:size");
+  EXPECT_EQ(refusal(":4096"), "':4096' in a shape is not of the form name:size");
+  EXPECT_EQ(refusal("n:4/"), "'' in a shape is not of the form name:size");
+  EXPECT_EQ(refusal("m:4//k:4"), "'' in a shape is not of the form name:size");
+  EXPECT_EQ(refusal("n:4/n:5"), "'n' is given twice in shape 'n:4/n:5'");
+  EXPECT_EQ(refusal("layout:nt/n:4/layout:nn"),
+            "'layout' is given twice in shape 'layout:nt/n:4/layout:nn'");
+}
+
+TEST(Shape, RefusesAbsurdSizes) {
+  for (const std::string_view size : {"0", "-4", "", "x", "4.5", "1e6", "+4", " 4", "4 ", "4k",
+                                      "1099511627777", "99999999999999999999"}) {
+    EXPECT_EQ(
+        refusal(std::string("n:").append(size)),
+        "dimension n:" + std::string(size) + " is not a whole number between 1 and 1099511627776");
+  }
+  EXPECT_EQ(parse_shape("n:1099511627776", kVector, false)["n"], std::int64_t{1} << 40U);
+}
+
+TEST(Shape, RefusesAProductThatOverflows) {
+  EXPECT_EQ(refusal("m:1048576/n:2097152/k:2097152"),
+            "shape m:1048576/n:2097152/k:2097152/layout:nt is absurd: the product of its sizes "
+            "exceeds 2^62");
+  EXPECT_EQ(refusal("m:1048576/n:2097152/k:2097151"), "accepted");
+}
+
+}  // namespace
+}  // namespace ridgepoint

@@ -1,0 +1,147 @@
+#include "roofline/device_spec.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/common/error.hpp"
+#include "roofline/embedded_sheets.hpp"
+#include "tests/roofline/results_directory.hpp"
+
+namespace ridgepoint {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::message_of;
+using ::testing::Not;
+
+nlohmann::json sheet_json() {
+  for (const EmbeddedSheet& sheet : embedded_sheets()) {
+    if (sheet.file == "h100-sxm.json") return nlohmann::json::parse(sheet.text);
+  }
+  return {};
+}
+
+std::string rejection(const nlohmann::json& sheet) {
+  return message_of<UsageError>([&] { (void)parse_data_sheet(sheet.dump(), "x.json"); });
+}
+
+std::string rejection_of(const std::string& pointer, const nlohmann::json& value) {
+  nlohmann::json sheet = sheet_json();
+  sheet[nlohmann::json::json_pointer(pointer)] = value;
+  return rejection(sheet);
+}
+
+TEST(DataSheets, EverySheetOfTheProjectIsEmbeddedAndParses) {
+  EXPECT_EQ(data_sheet_names(),
+            "a100-80-sxm, b200, gh200-144, gh200-96, h100-nvl, h100-pcie, h100-sxm, h200, l4, "
+            "l40s, rtx4090");
+}
+
+TEST(DataSheets, AreFoundByNameAndAliasInAnyCase) {
+  ASSERT_NE(find_data_sheet("H100-SXM"), nullptr);
+  EXPECT_EQ(find_data_sheet("H100-SXM")->name, "h100-sxm");
+  EXPECT_EQ(find_data_sheet("gh200"), find_data_sheet("gh200-96"));
+  EXPECT_EQ(find_data_sheet("h100"), nullptr);
+  EXPECT_EQ(find_data_sheet(""), nullptr);
+}
+
+TEST(DataSheets, MatchWholeDeviceNamesOnly) {
+  EXPECT_EQ(match_data_sheet("NVIDIA L4", ""), find_data_sheet("l4"));
+  EXPECT_EQ(match_data_sheet("NVIDIA L40S", ""), find_data_sheet("l40s"));
+  EXPECT_EQ(match_data_sheet("NVIDIA L40", ""), nullptr);
+  EXPECT_EQ(match_data_sheet("NVIDIA GeForce RTX 4090 Laptop GPU", ""), nullptr);
+}
+
+TEST(DataSheets, MatchByPciIdWhereTheNameIsUnknown) {
+  EXPECT_EQ(match_data_sheet("Renamed", "10DE:2330"), find_data_sheet("h100-sxm"));
+  EXPECT_EQ(match_data_sheet("Renamed", "10de:ffff"), nullptr);
+}
+
+TEST(DataSheets, ASliceOfADeviceMatchesNone) {
+  EXPECT_EQ(match_data_sheet("NVIDIA H100 80GB HBM3 MIG 1g.10gb", "10de:2330"), nullptr);
+}
+
+TEST(DataSheets, ConsumerTensorPeakIsTheOneWithFp32Accumulators) {
+  EXPECT_DOUBLE_EQ(find_data_sheet("rtx4090")->best_peak(Format::fp16)->flops_per_s, 165.2e12);
+  EXPECT_DOUBLE_EQ(find_data_sheet("rtx4090")->best_peak(Format::fp8_e4m3)->flops_per_s, 330.3e12);
+}
+
+TEST(DataSheets, BestEngineOfFp32IsFmaAndOfBf16Tensor) {
+  EXPECT_EQ(find_data_sheet("h200")->best_peak(Format::fp32)->engine, Engine::fma);
+  EXPECT_EQ(find_data_sheet("h200")->best_peak(Format::bf16)->engine, Engine::tensor);
+  EXPECT_EQ(find_data_sheet("a100-80-sxm")->best_peak(Format::fp8_e4m3), nullptr);
+}
+
+TEST(DataSheets, PinsGiveTheBandwidthThatNothingExceeds) {
+  EXPECT_NEAR(find_data_sheet("h100-sxm")->memory.pins->bandwidth_bytes_per_s(), 3.352e12, 1e9);
+}
+
+TEST(MalformedSheet, NamesFileAndKeyOfWhatIsMissing) {
+  nlohmann::json sheet = sheet_json();
+  sheet.erase("sms");
+  EXPECT_EQ(rejection(sheet), "x.json: key sms is missing");
+  sheet = sheet_json();
+  sheet["peaks"][2].erase("clock_hz");
+  EXPECT_EQ(rejection(sheet), "x.json: peaks[2]: key clock_hz is missing");
+}
+
+TEST(MalformedSheet, TextThatIsNoJsonIsRejectedInOneLine) {
+  for (const char* text : {"", "{", "[1, 2", "{\"a\": 1e999}", "\xff\xfe"}) {
+    const std::string message =
+        message_of<UsageError>([&] { (void)parse_data_sheet(text, "x.json"); });
+    EXPECT_THAT(message, AllOf(HasSubstr("x.json: "), Not(HasSubstr("\n")))) << text;
+  }
+  EXPECT_EQ(message_of<UsageError>([] { (void)parse_data_sheet("[]", "x.json"); }),
+            "x.json: is an array; allowed: an object");
+}
+
+TEST(MalformedSheet, AnotherSchemaIsRefused) {
+  EXPECT_THAT(rejection_of("/schema", "ridgepoint.device/2"),
+              HasSubstr("allowed: ridgepoint.device/1"));
+}
+
+TEST(MalformedSheet, WrongTypesAreRefused) {
+  EXPECT_THAT(rejection_of("/sms", "132"), HasSubstr("sms is \"132\"; allowed: a number"));
+  EXPECT_THAT(rejection_of("/aliases", "a"), HasSubstr("array of texts"));
+  EXPECT_THAT(rejection_of("/aliases", {1}), HasSubstr("array of texts"));
+  EXPECT_THAT(rejection_of("/peaks", 1), HasSubstr("array of objects"));
+  EXPECT_THAT(rejection_of("/peaks", {1}), HasSubstr("peaks[0]: is 1"));
+  EXPECT_THAT(rejection_of("/title", ""), HasSubstr("not empty"));
+  EXPECT_THAT(rejection_of("/memory", nullptr), HasSubstr("memory: is null"));
+}
+
+TEST(MalformedSheet, AbsurdValuesAreRefused) {
+  EXPECT_THAT(rejection_of("/sms", 0), HasSubstr("sms is 0; allowed: a number from 1"));
+  EXPECT_THAT(rejection_of("/sms", 1.5), HasSubstr("whole"));
+  EXPECT_THAT(rejection_of("/memory/bytes", -80e9), HasSubstr("memory: bytes"));
+  EXPECT_THAT(rejection_of("/memory/bandwidth_bytes_per_s", 3350), HasSubstr("bandwidth"));
+  EXPECT_THAT(rejection_of("/tdp_w", 0), HasSubstr("tdp_w"));
+  EXPECT_THAT(rejection_of("/peaks/0/clock_hz", 1980), HasSubstr("peaks[0]: clock_hz"));
+  EXPECT_THAT(rejection_of("/peaks", nlohmann::json::array()), HasSubstr("at least one"));
+  EXPECT_THAT(rejection_of("/name", "H100 SXM"), HasSubstr("lower-case"));
+}
+
+TEST(MalformedSheet, UnknownFormatAndEngineNameWhatIsAllowed) {
+  EXPECT_THAT(rejection_of("/peaks/0/format", "fp64"),
+              AllOf(HasSubstr("x.json: peaks[0]: format: "), HasSubstr("bf16")));
+  EXPECT_THAT(rejection_of("/peaks/0/engine", "sfu"), HasSubstr("allowed: fma, tensor"));
+}
+
+TEST(MalformedSheet, ASparsePeakContradictsItsClock) {
+  nlohmann::json sheet = sheet_json();
+  sheet["peaks"][3]["flops_per_s"] = 1979e12;
+  sheet["peaks"][3]["doubt"] = nullptr;
+  EXPECT_THAT(rejection(sheet), HasSubstr("peaks[3]: flops_per_s is"));
+}
+
+TEST(MalformedSheet, APeakGivenTwiceIsRefused) {
+  nlohmann::json sheet = sheet_json();
+  sheet["peaks"].push_back(sheet["peaks"][0]);
+  EXPECT_THAT(rejection(sheet), HasSubstr("once"));
+}
+
+}  // namespace
+}  // namespace ridgepoint

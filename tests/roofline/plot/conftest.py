@@ -1,0 +1,48 @@
+"""Results directories for the tests of the figures; Matplotlib's cache stays out of the home."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Callable
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+GOLDEN = ROOT / "tests" / "data" / "golden_results"
+
+os.environ.setdefault("MPLCONFIGDIR", tempfile.mkdtemp(prefix="ridgepoint-matplotlib-"))
+sys.path.insert(0, str(ROOT))
+
+
+def read_records(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+
+
+def write_records(folder: Path, records: list[dict]) -> None:
+    (folder / "records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A copy of the golden results that a test may damage."""
+    folder = tmp_path / "results"
+    shutil.copytree(GOLDEN, folder)
+    return folder
+
+
+@pytest.fixture
+def edit(results: Path) -> Callable:
+    """edit(change) applies change(records, environment) to the copy and returns its folder."""
+
+    def apply(change: Callable[[list[dict], dict], None]) -> Path:
+        records = read_records(results)
+        environment = json.loads((results / "environment.json").read_text())
+        change(records, environment)
+        write_records(results, records)
+        (results / "environment.json").write_text(json.dumps(environment))
+        return results
+
+    return apply

@@ -1,0 +1,83 @@
+"""Titles say what the records show."""
+
+from dataclasses import replace
+
+from conftest import GOLDEN
+
+from roofline.plot import finding, notdrawn
+from roofline.plot.records import load_run
+from roofline.plot.view import View, make_view
+
+
+def golden() -> View:
+    return make_view(load_run(GOLDEN), None)
+
+
+def changed(view: View, condition, **values) -> View:
+    return replace(view, rows=[replace(r, **values) if condition(r) else r for r in view.rows])
+
+
+def test_the_title_names_the_compute_roof_and_the_memory_roof():
+    compute, memory = finding.roofline_title(golden()).split("; ")
+    assert compute == "fp32 matmul reaches 88 % of this machine's FMA roof"
+    assert memory == "ReLU and dot sit on the memory roof"
+
+
+def test_an_operation_below_the_memory_roof_is_not_said_to_sit_on_it():
+    slow = changed(golden(), lambda r: r.op == "dot" and r.format == "bf16",
+                   fraction_of_measured_roof=0.4)
+    assert finding.roofline_title(slow).endswith(
+        "; ReLU sits on the memory roof, dot reaches 40 to 95 % of it"
+    )
+
+
+def test_a_library_row_is_no_finding():
+    view = changed(golden(), lambda r: r.origin == "library", fraction_of_measured_roof=1.0)
+    assert finding.roofline_title(view) == finding.roofline_title(golden())
+
+
+def test_the_title_of_one_format_names_it():
+    assert finding.roofline_title(golden().only("bf16")).startswith("bf16 matmul reaches 88 %")
+    memory = changed(golden(), lambda r: r.op == "matmul", status="failed", reason="because")
+    title = finding.roofline_title(memory.only("bf16"))
+    assert title == "bf16: ReLU and dot sit on the memory roof"
+
+
+def test_without_a_roof_or_a_row_the_title_says_so():
+    bare = changed(golden(), lambda r: True, fraction_of_measured_roof=None, roof=None)
+    assert finding.roofline_title(bare) == "15 verified rows, and no measured roof to judge them by"
+    assert "no measured roof" in finding.time_title(bare)
+    nothing = changed(golden(), lambda r: True, status="failed", reason="because")
+    assert finding.roofline_title(nothing) == "No verified row to draw"
+
+
+def test_the_lower_bound_is_the_larger_of_compute_and_memory_time():
+    row = next(r for r in golden().points if r.op == "relu" and r.format == "fp32")
+    assert finding.lower_bound(row) == row.bytes / 3.6e10
+    row = next(r for r in golden().points if r.op == "matmul")
+    assert finding.lower_bound(row) == row.flops / 4e11
+
+
+def test_the_error_title_names_the_row_nearest_to_its_tolerance():
+    assert "uses 50 % of its tolerance" in finding.error_title(golden())
+    near = changed(golden(), lambda r: r.op == "dot" and r.format == "bf16",
+                   verify={"error": 0.97, "tolerance": 1e-3, "elements": 1, "exact": False})
+    assert "bf16 dot (vectorized), uses 97 % of its tolerance" in finding.error_title(near)
+
+
+def test_storage_formats_are_named():
+    assert notdrawn.storage_note(golden()) == "Storage formats: bf16 computed in fp32"
+    mixed = changed(golden(), lambda r: r.op == "matmul" and r.format == "bf16", arithmetic="bf16")
+    assert notdrawn.storage_note(mixed) == "Storage formats: bf16* computed in fp32 (* some rows)"
+    native = changed(golden(), lambda r: True, arithmetic="bf16")
+    assert notdrawn.storage_note(native.only("bf16")) == ""
+
+
+def test_rows_skipped_for_one_cause_share_a_line():
+    groups = notdrawn.groups(golden())
+    assert [group.head for group in groups] == [
+        "wrong 1", "invalid 1", "failed 1", "skipped 2", "skipped 1", "cold, warm 1",
+    ]
+    named = changed(golden(), lambda r: r.status == "skipped" and r.role == "kernel",
+                    reason="onednn cannot do this")
+    assert [g.head for g in notdrawn.groups(named)].count("skipped 2") == 1

@@ -1,0 +1,145 @@
+"""What is drawn where: 45 degrees, no crossing, only verified points, legible text."""
+
+from dataclasses import replace
+from itertools import combinations
+from math import isclose
+
+import matplotlib.style
+import pytest
+from conftest import GOLDEN
+from matplotlib.collections import PathCollection
+from matplotlib.text import Text
+
+from roofline.plot import error_vs_speed, roofline, time_vs_size
+from roofline.plot.devices import find_sheet
+from roofline.plot.output import settings
+from roofline.plot.records import load_run
+from roofline.plot.style import DIRECT, SMALL, THEMES, contrast
+from roofline.plot.view import View, make_view
+
+LIGHT = THEMES["light"]
+
+
+def golden() -> View:
+    return make_view(load_run(GOLDEN), None)
+
+
+def drawn(figure_of, view: View, theme=LIGHT):
+    with matplotlib.style.context(["default", settings(theme)]):
+        figure = figure_of.draw(view, theme)
+        figure.draw_without_rendering()
+    return figure
+
+
+def axes_of(figure):
+    """The plane of the roofline; figure.axes[0] is the page."""
+    return figure.axes[1]
+
+
+def offsets(axes) -> set[tuple[float, float]]:
+    found = [c for c in axes.collections if isinstance(c, PathCollection)]
+    return {(round(float(x), 9), round(float(y), 9)) for c in found for x, y in c.get_offsets()}
+
+
+VIEWS = {
+    "combined": golden(),
+    "one format": golden().only("bf16"),
+    "foreign sheet": golden().with_sheet(find_sheet("h100-sxm")),
+    "one format, foreign sheet": golden().only("bf16").with_sheet(find_sheet("h100-sxm")),
+    "small sheet": golden().with_sheet(find_sheet("l4")),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_bandwidth_lines_rise_at_exactly_45_degrees(view):
+    figure = drawn(roofline, view)
+    lines = [line for line in axes_of(figure).lines if (line.get_gid() or "").startswith("roof ")]
+    assert {line.get_gid() for line in lines} >= {"roof read", "roof copy", "roof L1", "roof L2"}
+    for line in lines:
+        (x0, y0), (x1, y1) = axes_of(figure).transData.transform(line.get_xydata())
+        assert isclose(x1 - x0, y1 - y0, rel_tol=1e-9), line.get_gid()
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_labels_of_bandwidth_lines_turn_by_exactly_45_degrees(view):
+    labels = [t for t in drawn(roofline, view).findobj(Text) if "B/s" in t.get_text()]
+    turned = [text.get_rotation() for text in labels if text.get_gid() == DIRECT]
+    assert turned and set(turned) == {45.0}
+
+
+def test_a_bandwidth_line_ends_at_the_roof_it_meets():
+    axes = axes_of(drawn(roofline, golden()))
+    for line in axes.lines:
+        if (line.get_gid() or "").startswith("roof "):
+            assert isclose(max(line.get_ydata()), 400.0)  # GFLOP/s, the golden FMA ceiling
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_at_most_eight_direct_labels(view):
+    labels = [t for t in drawn(roofline, view).findobj(Text) if t.get_gid() == DIRECT]
+    assert 4 <= len(labels) <= roofline.MOST_LABELS
+
+
+def test_exactly_the_verified_steady_rows_are_points():
+    view = golden()
+    expected = {
+        (round(r.flops / r.bytes, 9), round(r.flops_per_s / 1e9, 9))
+        for r in view.rows
+        if r.status == "ok" and r.role == "kernel" and r.regime == "steady"
+    }
+    ridge = {(10.0, 400.0)}
+    assert offsets(axes_of(drawn(roofline, view))) == expected | ridge
+
+
+@pytest.mark.parametrize("status", ["wrong", "invalid", "failed", "skipped"])
+@pytest.mark.parametrize("figure_of", [roofline, time_vs_size, error_vs_speed])
+def test_a_row_that_is_not_ok_is_no_point_even_if_it_has_a_rate(status, figure_of):
+    view = golden()
+    victim = next(row for row in view.points if row.op == "dot" and row.format == "fp32")
+    rows = [replace(r, status=status, reason="because") if r is victim else r for r in view.rows]
+    with_it, without = (
+        [p for axes in drawn(figure_of, v).axes[1:] for p in offsets(axes)]
+        for v in (view, replace(view, rows=rows))
+    )
+    assert len(without) == len(with_it) - 1
+
+
+def visible_texts(figure) -> list[Text]:
+    return [t for t in figure.findobj(Text) if t.get_text().strip() and t.get_visible()]
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+@pytest.mark.parametrize("figure_of", [roofline, time_vs_size, error_vs_speed])
+def test_text_is_legible_and_on_the_page(theme, figure_of):
+    view = VIEWS["foreign sheet"]
+    figure = drawn(figure_of, view, theme)
+    page = figure.bbox
+    for text in visible_texts(figure):
+        box = text.get_window_extent()
+        assert text.get_fontsize() >= SMALL >= 9, text.get_text()
+        assert contrast(text.get_color(), theme.background) >= 4.5, text.get_text()
+        assert page.x0 <= box.x0 and box.x1 <= page.x1, text.get_text()
+        assert page.y0 <= box.y0 and box.y1 <= page.y1, text.get_text()
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+@pytest.mark.parametrize("figure_of", [roofline, time_vs_size, error_vs_speed])
+def test_no_text_overlaps_another(view, figure_of):
+    texts = [t for t in visible_texts(drawn(figure_of, view)) if t.get_rotation() == 0]
+    for one, other in combinations(texts, 2):
+        # Boxes of neighbouring lines touch; a glyph overlaps only where they share more.
+        a, b = one.get_window_extent().padded(-1.5), other.get_window_extent().padded(-1.5)
+        assert not a.overlaps(b), (one.get_text(), other.get_text())
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_hues_stand_out_from_the_background(theme):
+    for name in ("fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2", "unknown"):
+        assert contrast(theme.hue(name), theme.background) >= 3.0, name
+
+
+def test_sizes_of_one_implementation_are_joined_by_a_path_with_an_arrow():
+    axes = axes_of(drawn(roofline, golden().only("fp32")))
+    assert any(len(line.get_xdata()) == 3 for line in axes.lines)
+    arrows = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
+    assert len(arrows) == 1

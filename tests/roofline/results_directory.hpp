@@ -1,0 +1,101 @@
+// A results directory made by a test, removed with it.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ridgepoint::testing {
+
+using nlohmann::json;
+using Rows = std::vector<json>;
+
+class ResultsDirectory {
+ public:
+  explicit ResultsDirectory(
+      const std::vector<json>& rows,
+      const json& devices = {{{"name", "cpu"}, {"model", "Test host"}, {"memory_bytes", 16e9}}})
+      : path_(std::filesystem::temp_directory_path() /
+              ("ridgepoint-test-" + std::to_string(std::random_device{}()))) {
+    std::filesystem::create_directory(path_);
+    write("environment.json", json{{"devices", devices}}.dump());
+    std::string lines;
+    for (const json& row : rows) lines += row.dump() + "\n";
+    write("records.jsonl", lines);
+  }
+  ResultsDirectory(const ResultsDirectory&) = delete;
+  ResultsDirectory& operator=(const ResultsDirectory&) = delete;
+  ~ResultsDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// An ok steady row of device cpu; `changes` overrides or adds keys.
+inline json row(const std::string& id, const json& changes) {
+  json result{{"id", id},
+              {"op", "matmul"},
+              {"technique", "naive"},
+              {"device", "cpu"},
+              {"role", "kernel"},
+              {"saturates", nullptr},
+              {"engine", "fma"},
+              {"format", "fp32"},
+              {"arithmetic", "fp32"},
+              {"accumulator", "fp32"},
+              {"regime", "steady"},
+              {"status", "ok"},
+              {"written_fraction", 1.0 / 3},
+              {"flops_per_s", 1e9},
+              {"bytes_per_s", 1e9},
+              {"mfu", nullptr}};
+  result.update(changes);
+  return result;
+}
+
+inline json memory_ceiling(const std::string& id, double written_fraction, double bytes_per_s) {
+  return row(id, {{"op", "dram"},
+                  {"role", "ceiling"},
+                  {"saturates", "memory"},
+                  {"engine", "memory"},
+                  {"flops_per_s", nullptr},
+                  {"written_fraction", written_fraction},
+                  {"bytes_per_s", bytes_per_s}});
+}
+
+inline json engine_ceiling(const std::string& id, const std::string& engine,
+                           const std::string& format, double flops_per_s) {
+  return row(id, {{"op", engine},
+                  {"role", "ceiling"},
+                  {"saturates", engine},
+                  {"engine", engine},
+                  {"format", format},
+                  {"arithmetic", format},
+                  {"flops_per_s", flops_per_s}});
+}
+
+// The message of the UsageError that `action` throws; empty if it throws none.
+template <class Error>
+std::string message_of(auto&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace ridgepoint::testing

@@ -1,0 +1,105 @@
+#include "roofline/utilisation.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ridgepoint {
+namespace {
+
+const DeviceSpec* h100() { return find_data_sheet("h100-sxm"); }
+
+// 80 % of the bf16 peak for one second.
+const Timed kMatmul{.work = {.flops = 0.8 * 989.5e12, .bytes = 1e9}, .time_s = 1};
+
+TEST(Mfu, IsAchievedOverTheDensePeakOfTheFormat) {
+  EXPECT_DOUBLE_EQ(*mfu(kMatmul, h100(), Format::bf16), 0.8);
+  EXPECT_DOUBLE_EQ(*mfu(kMatmul, h100(), Format::fp8_e4m3), 0.4);
+}
+
+TEST(Mfu, IsUnknownOnAHostWithoutFlopsAndForAnAbsentFormat) {
+  EXPECT_FALSE(mfu(kMatmul, nullptr, Format::bf16));
+  EXPECT_FALSE(mfu(kMatmul, find_data_sheet("a100-80-sxm"), Format::fp8_e4m3));
+  EXPECT_FALSE(mfu({.work = {.flops = 0, .bytes = 1}, .time_s = 1}, h100(), Format::bf16));
+}
+
+TEST(RoofAtClock, ScalesWithTheClockHeld) {
+  const auto peak = peak_at_clock_flops_per_s(h100(), Format::bf16, 1.5e9);
+  ASSERT_TRUE(peak);
+  EXPECT_DOUBLE_EQ(*peak, 132 * 4096 * 1.5e9);
+  EXPECT_DOUBLE_EQ(*fraction_of_roof_at_clock(kMatmul, peak), 0.8 * 989.5e12 / *peak);
+}
+
+TEST(RoofAtClock, IsUnknownWithoutAClock) {
+  EXPECT_FALSE(peak_at_clock_flops_per_s(h100(), Format::bf16, std::nullopt));
+  EXPECT_FALSE(peak_at_clock_flops_per_s(nullptr, Format::bf16, 1e9));
+  EXPECT_FALSE(fraction_of_roof_at_clock(kMatmul, std::nullopt));
+}
+
+TEST(MeasuredRoof, IsAchievedOverTheLowerOfEngineAndDiagonal) {
+  const Roof roof{.peak_flops_per_s = 100, .bandwidth_bytes_per_s = 10};
+  const Timed memory_bound{.work = {.flops = 10, .bytes = 10}, .time_s = 2};
+  const Timed compute_bound{.work = {.flops = 500, .bytes = 10}, .time_s = 10};
+  EXPECT_DOUBLE_EQ(*fraction_of_measured_roof(memory_bound, roof), 0.5);
+  EXPECT_DOUBLE_EQ(*fraction_of_measured_roof(compute_bound, roof), 0.5);
+}
+
+TEST(MeasuredRoof, JudgesRowsWithoutFlopsByTheirBytes) {
+  const Roof roof{.peak_flops_per_s = 100, .bandwidth_bytes_per_s = 10};
+  EXPECT_DOUBLE_EQ(
+      *fraction_of_measured_roof({.work = {.flops = 0, .bytes = 40}, .time_s = 5}, roof), 0.8);
+  EXPECT_FALSE(fraction_of_measured_roof(kMatmul, std::nullopt));
+}
+
+class RowBound : public ::testing::Test {
+ protected:
+  Timed row_{.work = {.flops = 100, .bytes = 20}, .time_s = 3};
+  Limits limits_{.roof = Roof{.peak_flops_per_s = 100, .bandwidth_bytes_per_s = 10}};
+};
+
+TEST_F(RowBound, FollowsTheModel) {
+  EXPECT_EQ(row_bound(row_, limits_), Bound::memory);
+  row_.work.flops = 300;
+  EXPECT_EQ(row_bound(row_, limits_), Bound::compute);
+}
+
+TEST_F(RowBound, IsLaunchBelowTenFloors) {
+  limits_.launch_floor_s = 0.301;
+  EXPECT_EQ(row_bound(row_, limits_), Bound::launch);
+  limits_.launch_floor_s = 0.3;
+  EXPECT_EQ(row_bound(row_, limits_), Bound::memory);
+}
+
+TEST_F(RowBound, IsSpecialWhereSpecialFunctionsTakeLongest) {
+  limits_.special_results = 21;
+  limits_.special_results_per_s = 10;
+  EXPECT_EQ(row_bound(row_, limits_), Bound::special);
+  limits_.special_results = 19;
+  EXPECT_EQ(row_bound(row_, limits_), Bound::memory);
+}
+
+TEST_F(RowBound, IsUnknownWithoutARoofUnlessLaunchBound) {
+  limits_.roof.reset();
+  EXPECT_FALSE(row_bound(row_, limits_));
+  limits_.launch_floor_s = 1;
+  EXPECT_EQ(row_bound(row_, limits_), Bound::launch);
+}
+
+TEST(PhysicsCheck, RefusesMoreThanOnePercentAboveThePins) {
+  const Physics physics{.pin_bandwidth_bytes_per_s = 100, .issue_flops_per_s = std::nullopt};
+  EXPECT_FALSE(miscounted({.work = {.flops = 0, .bytes = 100.9}, .time_s = 1}, physics));
+  const auto reason = miscounted({.work = {.flops = 0, .bytes = 101.1}, .time_s = 1}, physics);
+  ASSERT_TRUE(reason);
+  EXPECT_EQ(reason->rfind("miscounted: ", 0), 0U);
+}
+
+TEST(PhysicsCheck, RefusesMoreThanOnePercentAboveTheIssueRate) {
+  const Physics physics{.pin_bandwidth_bytes_per_s = std::nullopt, .issue_flops_per_s = 100};
+  EXPECT_FALSE(miscounted({.work = {.flops = 100.9, .bytes = 1e6}, .time_s = 1}, physics));
+  EXPECT_TRUE(miscounted({.work = {.flops = 101.1, .bytes = 0}, .time_s = 1}, physics));
+}
+
+TEST(PhysicsCheck, AllowsAnythingWhereNoLimitIsKnown) {
+  EXPECT_FALSE(miscounted({.work = {.flops = 1e30, .bytes = 1e30}, .time_s = 1e-9}, {}));
+}
+
+}  // namespace
+}  // namespace ridgepoint

@@ -1,0 +1,115 @@
+"""Runs the ridgepoint under test and checks what all its answers have in common."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from jsonschema import Draft202012Validator
+
+BINARY = os.environ["RIDGEPOINT"]  # no default: the tests of another build would prove nothing
+ROOT = Path(__file__).resolve().parents[2]
+OK, USAGE, UNDECIDED, ROW_FAILED, DEVICE_LOST = 0, 2, 3, 6, 7
+# A whole run within a second: a few small rows of the simulated device with the ceilings they need.
+SMALL = ("--device", "sim", "--filter", "(relu|dot)/naive", "--budget", "0.5")
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """This process's, with idle OpenMP threads that leave the cores to the tests beside."""
+    return os.environ | {"OMP_WAIT_POLICY": "passive"} | variables
+
+
+def ridgepoint(*arguments, **options) -> subprocess.CompletedProcess:
+    command = [BINARY, *map(str, arguments)]
+    defaults = {"env": environment(), "stdin": subprocess.DEVNULL, "timeout": 120}
+    encoding = {"encoding": "utf-8", "errors": "surrogateescape"}
+    return subprocess.run(command, capture_output=True, check=False, **encoding, **defaults | options)
+
+
+def start(*arguments) -> subprocess.Popen:
+    """Starts ridgepoint without waiting for it."""
+    command = [BINARY, *map(str, arguments)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, env=environment(), text=True, **pipes)
+
+
+def one_line(result: subprocess.CompletedProcess, code: int) -> str:
+    """The only line on stderr of a command that ended with this exit code."""
+    assert result.returncode == code, result.stderr
+    assert result.stderr.startswith("ridgepoint: ") and result.stderr.endswith("\n")
+    assert result.stderr.count("\n") == 1, result.stderr
+    assert not any(ord(character) < 32 for character in result.stderr[:-1]), result.stderr
+    assert len(result.stderr) < 1000, result.stderr
+    return result.stderr
+
+
+def refused(result: subprocess.CompletedProcess, *parts: str, code: int = USAGE) -> None:
+    """The command failed with one line that holds these parts, and printed nothing else."""
+    line = one_line(result, code)
+    assert result.stdout == ""
+    for part in parts:
+        assert part in line
+
+
+def strict_json(text: str):
+    """Parses JSON without the NaN and Infinity that Python would let pass."""
+
+    def reject(constant: str):
+        raise ValueError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=reject)
+
+
+def answer(*arguments):
+    """What a command prints with --json: JSON and nothing else."""
+    result = ridgepoint(*arguments, "--json")
+    assert (result.returncode, result.stderr) == (OK, "")
+    return strict_json(result.stdout)
+
+
+def run(folder: Path, *arguments, **options) -> subprocess.CompletedProcess:
+    return ridgepoint("run", "--out", folder, *(arguments or SMALL), **options)
+
+
+def records(folder: Path) -> list[dict]:
+    return [strict_json(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+
+
+def ids(folder: Path) -> list[str]:
+    return [record["id"] for record in records(folder)]
+
+
+def read_environment(folder: Path) -> dict:
+    return strict_json((folder / "environment.json").read_text())
+
+
+def interrupted_copy(finished: Path, folder: Path, rows: int) -> list[str]:
+    """What a run that was ended after so many rows leaves; returns its lines."""
+    folder.mkdir()
+    shutil.copy(finished / "environment.json", folder)
+    lines = (finished / "records.jsonl").read_text().splitlines(keepends=True)
+    assert 0 < rows < len(lines)
+    (folder / "records.jsonl").write_text("".join(lines[:rows]))
+    return lines[:rows]
+
+
+def wait_for_rows(folder: Path, rows: int) -> None:
+    deadline = time.monotonic() + 60
+    path = folder / "records.jsonl"
+    while not path.exists() or path.read_bytes().count(b"\n") < rows:
+        assert time.monotonic() < deadline, "the run does not get on"
+        time.sleep(0.005)
+
+
+def schema(name: str) -> Draft202012Validator:
+    return Draft202012Validator(
+        json.loads((ROOT / f"results/schema/{name}.schema.json").read_text())
+    )
+
+
+def finish(process: subprocess.Popen) -> subprocess.CompletedProcess:
+    """Waits for what `start` began."""
+    stdout, stderr = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)

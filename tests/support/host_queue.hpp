@@ -1,0 +1,28 @@
+// A Queue for tests of host kernels: two threads, no device behind it.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+
+#include "kernels/common/queue.hpp"
+
+namespace ridgepoint {
+
+class HostQueue : public Queue {
+ public:
+  [[nodiscard]] int threads() const override { return 2; }
+
+  [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
+    constexpr std::size_t kAlignment = 4096;
+    const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return {std::aligned_alloc(kAlignment, whole), std::free};
+  }
+
+  // No technique may depend on how fast a test runs.
+  [[nodiscard]] double time(const Launch& launch) override {
+    launch();
+    return 1e-3;
+  }
+};
+
+}  // namespace ridgepoint
