@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/commands.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/device.hpp"
 #include "roofline/device_spec.hpp"
 
@@ -97,7 +98,7 @@ void add_info_command(CLI::App& app) {
   command->callback([json] {
     const ordered_json info = collect();
     if (*json)
-      fmt::print("{}\n", info.dump(2));
+      print_json(info);
     else
       print(info);
   });

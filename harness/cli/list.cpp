@@ -5,6 +5,7 @@
 
 #include "harness/campaign.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/print_json.hpp"
 #include "harness/environment.hpp"
 #include "harness/row.hpp"
 
@@ -43,7 +44,7 @@ void list(const ListOptions& options) {
                                                 : nlohmann::ordered_json(reason)}});
     }
   }
-  if (options.json) fmt::print("{}\n", rows.dump(2));
+  if (options.json) print_json(rows);
 }
 
 }  // namespace

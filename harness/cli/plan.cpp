@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "harness/cli/print_json.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/measured_mfu.hpp"
 
@@ -26,7 +27,11 @@ struct Common {
 };
 
 void print(const Common& common, const PlanAnswer& answer) {
-  fmt::print("{}", common.json ? answer.dump(2) + "\n" : plan_text(answer));
+  if (common.json) {
+    print_json(answer);
+  } else {
+    fmt::print("{}", plan_text(answer));
+  }
 }
 
 void add_device(CLI::App& app, Common& common) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/commands.hpp"
+#include "harness/cli/print_json.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/model.hpp"
 #include "roofline/roofs.hpp"
@@ -87,7 +88,7 @@ void add_predict_command(CLI::App& app) {
   command->callback([options] {
     const ordered_json prediction = predict(*options);
     if (options->json)
-      fmt::print("{}\n", prediction.dump(2));
+      print_json(prediction);
     else
       print(prediction);
   });

@@ -80,7 +80,7 @@ std::vector<Shape> sweep(Profile profile, Pace pace, const Machine& machine) {
   shapes.push_back(cube(n, Layout::nn));
   shapes.push_back(cube(n, Layout::tn));
   // Ragged, skinny (decode with a small batch) and long in k.
-  shapes.push_back(Shape({{"m", n - 24}, {"n", n - 24}, {"k", n - 144}}, Layout::nt));
+  shapes.push_back(Shape({{"m", n - 3}, {"n", n - 5}, {"k", n - 7}}, Layout::nt));
   shapes.push_back(Shape({{"m", 16}, {"n", n}, {"k", n}}, Layout::nt));
   shapes.push_back(Shape({{"m", n / 4}, {"n", n / 4}, {"k", 4 * n}}, Layout::nt));
   return shapes;

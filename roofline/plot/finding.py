@@ -126,7 +126,7 @@ def memory_finding(view: View) -> str:
 def in_format(sentence: str, view: View) -> str:
     """Says which format the figure is of, unless the sentence begins with it."""
     named = view.format is None or sentence.startswith(view.format)
-    return sentence if named else f"{view.format}: {sentence}"
+    return capital(sentence if named else f"{view.format} {sentence}")
 
 
 def roofline_title(view: View) -> str:
@@ -137,7 +137,7 @@ def roofline_title(view: View) -> str:
         if any(share(row) for row in view.points):
             return f"{len(view.points)} verified rows, none bound by memory or arithmetic"
         return f"{len(view.points)} verified rows, and no measured roof to judge them by"
-    return in_format(capital("; ".join(parts)), view)
+    return in_format("; ".join(parts), view)
 
 
 def lower_bound(row: Row) -> Optional[float]:

@@ -188,7 +188,7 @@ def test_predict_from_measured_roofs(quick):
 
 def test_plan_with_a_measured_mfu(tmp_path):
     folder = tmp_path / "results"
-    device = "sim:sheet=h100-sxm,peak=4e14,bandwidth=3e12,gap=0,clock=1.7e9"
+    device = "sim:sheet=h100-sxm,peak=4e13,bandwidth=3e12,gap=0,clock=1.7e9"
     chosen = ("--device", device, "--filter", "matmul/naive/bf16", "--budget", "0.3")
     assert run(folder, *chosen).returncode == OK
     best = max(r["mfu"] for r in records(folder) if r["op"] == "matmul")

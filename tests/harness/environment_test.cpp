@@ -51,10 +51,12 @@ class EnvironmentTest : public ::testing::Test {
 
 // Every object of the schema against its counterpart.
 void expect_required_keys(const json& schema, const ordered_json& value, const std::string& where) {
-  for (const std::string key : schema.value("required", json::array())) {
+  const json required = schema.value("required", json::array());
+  const json properties = schema.value("properties", json::object());
+  for (const std::string key : required) {
     EXPECT_TRUE(value.contains(key)) << where << key;
   }
-  for (const auto& [key, inner] : schema.value("properties", json::object()).items()) {
+  for (const auto& [key, inner] : properties.items()) {
     if (!value.contains(key)) continue;
     if (value[key].is_object()) expect_required_keys(inner, value[key], where + key + ".");
     if (!value[key].is_array() || !inner.contains("items")) continue;

@@ -9,7 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <numeric>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -38,8 +38,8 @@ using cpu::kTileWords;
 // A number as TDPBF16PS reads and writes it: denormals count as zero.
 float flushed(float x) { return std::abs(x) < std::numeric_limits<float>::min() ? 0 : x; }
 
-// TDPBF16PS by its pseudocode in the manual: for each pair the first products are summed, then the
-// second, each step rounded to fp32.
+// TDPBF16PS by its pseudocode in the manual: the first products of all pairs are summed, the second
+// ones apart, and both sums added to C; every step is rounded to fp32 and flushed.
 class EmulatedTiles {
  public:
   static void begin() {}
@@ -64,8 +64,8 @@ class EmulatedTiles {
         float even = 0;
         float odd = 0;
         for (int p = 0; p < kTileWords; ++p) {
-          even = std::fma(half(tiles_[A][i][p], 0), half(tiles_[B][p][j], 0), even);
-          odd = std::fma(half(tiles_[A][i][p], 1), half(tiles_[B][p][j], 1), odd);
+          even = flushed(std::fma(half(tiles_[A][i][p], 0), half(tiles_[B][p][j], 0), even));
+          odd = flushed(std::fma(half(tiles_[A][i][p], 1), half(tiles_[B][p][j], 1), odd));
         }
         const float sum = flushed(std::bit_cast<float>(tiles_[C][i][j])) + flushed(even + odd);
         tiles_[C][i][j] = std::bit_cast<std::uint32_t>(flushed(sum));

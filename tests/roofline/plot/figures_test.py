@@ -73,7 +73,7 @@ def test_only_the_file_types_asked_for_are_written_beside_the_records(results):
 def test_a_foreign_data_sheet_is_called_not_measured(tmp_path):
     main([str(GOLDEN), "--out", str(tmp_path), "--formats", "svg", "--roof", "H100-SXM"])
     found = texts(tmp_path / "roofline.svg")
-    assert "dashed: NVIDIA H100 SXM5 80 GB data sheet, not measured here" in found
+    assert "Dashed: NVIDIA H100 SXM5 80 GB data sheet, not measured here" in found
     assert "HBM3 3.35 TB/s" in found and "bf16 tensor" in found
 
 

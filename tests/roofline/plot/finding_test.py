@@ -20,15 +20,44 @@ def changed(view: View, condition, **values) -> View:
 def test_the_title_names_the_compute_roof_and_the_memory_roof():
     compute, memory = finding.roofline_title(golden()).split("; ")
     assert compute == "fp32 matmul reaches 88 % of this machine's FMA roof"
-    assert memory == "ReLU and dot sit on the memory roof"
+    assert memory == "at the memory roof: ReLU, dot"
 
 
-def test_an_operation_below_the_memory_roof_is_not_said_to_sit_on_it():
+def test_an_operation_below_the_memory_roof_is_not_said_to_be_at_it():
     slow = changed(golden(), lambda r: r.op == "dot" and r.format == "bf16",
                    fraction_of_measured_roof=0.4)
     assert finding.roofline_title(slow).endswith(
-        "; ReLU sits on the memory roof, dot reaches 40 to 95 % of it"
+        "; at the memory roof: ReLU, dot (fp32); below it: dot, 40 %"
     )
+    slower = changed(slow, lambda r: r.op == "dot" and r.format == "fp32",
+                     fraction_of_measured_roof=0.2)
+    assert finding.roofline_title(slower).endswith(
+        "; at the memory roof: ReLU; below it: dot, 20 to 40 %"
+    )
+    slowest = changed(slower, lambda r: r.op == "relu", fraction_of_measured_roof=0.002)
+    assert finding.roofline_title(slowest).endswith(
+        "; below the memory roof: ReLU and dot, <1 to 40 %"
+    )
+
+
+def test_most_formats_at_the_roof_are_named_by_the_exception():
+    shares = {"fp32": 1.0, "fp16": 0.95, "bf16": 0.5}
+    assert finding.where(shares) == " (all but bf16)"
+
+
+def test_more_than_the_roof_is_only_at_the_roof():
+    noisy = changed(golden(), lambda r: r.op == "dot", fraction_of_measured_roof=1.38)
+    assert finding.roofline_title(noisy) == finding.roofline_title(golden())
+
+
+def test_a_row_of_the_memory_engine_has_no_compute_roof():
+    view = changed(golden(), lambda r: r.op == "relu" and r.roof, engine="memory", roof={
+        "flops_per_s": None, "bytes_per_s": 3.6e10, "compute_ceiling": None,
+        "memory_ceiling": "dram/copy/fp32/n:100000000/steady@cpu",
+    })
+    assert finding.roofline_title(view) == finding.roofline_title(golden())
+    row = next(r for r in view.points if r.op == "relu" and r.format == "fp32")
+    assert finding.lower_bound(row) == row.bytes / 3.6e10
 
 
 def test_a_library_row_is_no_finding():
@@ -40,13 +69,17 @@ def test_the_title_of_one_format_names_it():
     assert finding.roofline_title(golden().only("bf16")).startswith("bf16 matmul reaches 88 %")
     memory = changed(golden(), lambda r: r.op == "matmul", status="failed", reason="because")
     title = finding.roofline_title(memory.only("bf16"))
-    assert title == "bf16: ReLU and dot sit on the memory roof"
+    assert title == "bf16 at the memory roof: ReLU, dot"
 
 
 def test_without_a_roof_or_a_row_the_title_says_so():
     bare = changed(golden(), lambda r: True, fraction_of_measured_roof=None, roof=None)
     assert finding.roofline_title(bare) == "15 verified rows, and no measured roof to judge them by"
     assert "no measured roof" in finding.time_title(bare)
+    launches = changed(golden(), lambda r: True, bound="launch")
+    assert finding.roofline_title(launches) == (
+        "15 verified rows, none bound by memory or arithmetic"
+    )
     nothing = changed(golden(), lambda r: True, status="failed", reason="because")
     assert finding.roofline_title(nothing) == "No verified row to draw"
 
@@ -56,6 +89,13 @@ def test_the_lower_bound_is_the_larger_of_compute_and_memory_time():
     assert finding.lower_bound(row) == row.bytes / 3.6e10
     row = next(r for r in golden().points if r.op == "matmul")
     assert finding.lower_bound(row) == row.flops / 4e11
+
+
+def test_the_time_title_tells_what_is_at_the_bound_and_how_far_the_rest_is():
+    assert finding.time_title(golden()) == (
+        "Fastest hand-written rows at the lower bound of their time: ReLU, dot; "
+        "in multiples of it: matmul 1.14"
+    )
 
 
 def test_the_error_title_names_the_row_nearest_to_its_tolerance():

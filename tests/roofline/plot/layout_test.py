@@ -12,7 +12,9 @@ from matplotlib.text import Text
 
 from roofline.plot import error_vs_speed, roofline, time_vs_size
 from roofline.plot.devices import find_sheet
+from roofline.plot.frame import title_lines
 from roofline.plot.output import settings
+from roofline.plot.panel import HEAD
 from roofline.plot.records import load_run
 from roofline.plot.style import DIRECT, SMALL, THEMES, contrast
 from roofline.plot.view import View, make_view
@@ -41,6 +43,7 @@ def offsets(axes) -> set[tuple[float, float]]:
     return {(round(float(x), 9), round(float(y), 9)) for c in found for x, y in c.get_offsets()}
 
 
+ROOFS = ("read", "copy", "triad", "write", "L1", "L2", "L3")
 VIEWS = {
     "combined": golden(),
     "one format": golden().only("bf16"),
@@ -54,10 +57,26 @@ VIEWS = {
 def test_bandwidth_lines_rise_at_exactly_45_degrees(view):
     figure = drawn(roofline, view)
     lines = [line for line in axes_of(figure).lines if (line.get_gid() or "").startswith("roof ")]
-    assert {line.get_gid() for line in lines} >= {"roof read", "roof copy", "roof L1", "roof L2"}
+    # Caches are left out where another device's roofs stretch the axes.
+    caches = set() if view.foreign_sheet else {"roof L1", "roof L2"}
+    measured = {line.get_gid() for line in lines} & {f"roof {n}" for n in ROOFS}
+    assert measured == {"roof read", "roof copy"} | caches
     for line in lines:
         (x0, y0), (x1, y1) = axes_of(figure).transData.transform(line.get_xydata())
         assert isclose(x1 - x0, y1 - y0, rel_tol=1e-9), line.get_gid()
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_axes_and_labels_of_roofs_fill_the_room_left_of_the_panel(view):
+    figure = drawn(roofline, view)
+    axes, inch = axes_of(figure).get_window_extent(), figure.dpi
+    flat = [
+        box for text in figure.findobj(Text) if text.get_gid() == DIRECT
+        and not text.get_rotation() and (box := text.get_window_extent()).x0 >= axes.x1
+    ]
+    end = max(box.x1 for box in flat) / inch
+    assert roofline.PANEL_LEFT - 0.7 <= end <= roofline.PANEL_LEFT - 0.1
+    assert axes.height / inch > 4 and axes.x1 / inch > 6
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
@@ -102,6 +121,70 @@ def test_a_row_that_is_not_ok_is_no_point_even_if_it_has_a_rate(status, figure_o
         for v in (view, replace(view, rows=rows))
     )
     assert len(without) == len(with_it) - 1
+
+
+@pytest.mark.parametrize("figure_of", [roofline, time_vs_size, error_vs_speed])
+def test_a_ceiling_measured_again_is_neither_drawn_nor_counted(figure_of):
+    view = golden()
+    again = [replace(r, id=f"{r.id}:control", role="control", flops_per_s=1e9, bytes_per_s=1e9)
+             for r in view.ceilings]
+    # A control of an unknown format would add a column, a hue and a roof.
+    again += [replace(row, format="other") for row in again]
+    with_it, without = (
+        [text.get_text() for text in visible_texts(drawn(figure_of, v))]
+        for v in (replace(view, rows=view.rows + again), view)
+    )
+    assert with_it == without
+
+
+@pytest.mark.parametrize("figure_of", [roofline, time_vs_size, error_vs_speed])
+def test_an_infinite_error_breaks_no_figure_and_is_not_drawn_as_no_error(figure_of):
+    view = golden()
+    victim = next(row for row in view.points if row.op == "dot" and row.format == "fp32")
+    verify = victim.verify | {"error": None}
+    rows = [replace(r, verify=verify) if r is victim else r for r in view.rows]
+    with_it, without = (
+        sum(len(offsets(axes)) for axes in drawn(figure_of, v).axes[1:])
+        for v in (view, replace(view, rows=rows))
+    )
+    assert with_it - without == (figure_of is error_vs_speed)
+
+
+def test_a_naive_row_is_drawn_smaller():
+    view = golden().only("fp32")
+    axes = axes_of(drawn(roofline, view))
+    sizes = {
+        (round(float(x), 9), round(float(y), 9)): float(c.get_sizes()[0])
+        for c in axes.collections if isinstance(c, PathCollection) for x, y in c.get_offsets()
+    }
+    assert {row.naive for row in view.points} == {True, False}
+    for row in view.points:
+        size = sizes[round(row.flops / row.bytes, 9), round(row.flops_per_s / 1e9, 9)]
+        assert (size < 30) == row.naive, row.id
+
+
+EIGHT = ("fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2", "fp8_e4m3xfp8_e5m2",
+         "fp8_e5m2xfp8_e4m3")
+
+
+def test_the_heads_of_all_formats_are_whole():
+    view = golden()
+    model = next(row for row in view.points if row.op == "matmul" and row.origin == "hand")
+    more = [replace(model, id=f"matmul/{name}", format=name) for name in EIGHT]
+    figure = drawn(roofline, replace(view, rows=view.rows + more))
+    heads = {
+        text.get_text() for text in visible_texts(figure)
+        if text.get_weight() == "bold"
+        and text.get_window_extent().x0 / figure.dpi > roofline.PANEL_LEFT + HEAD - 0.1
+    }
+    assert heads >= {"fp32", "tf32", "fp16", "bf16", "fp8", "e4m3", "e5m2", "pairs"}
+    assert not any("…" in head for head in heads)
+
+
+def test_a_long_title_is_shown_whole_in_two_lines():
+    title = " ".join(["fp32 matmul reaches 93 % of this machine's FMA roof;"] * 4)
+    size, lines = title_lines(title, 12.2)
+    assert " ".join(lines) == title and len(lines) == 2 and size < 16
 
 
 def visible_texts(figure) -> list[Text]:
