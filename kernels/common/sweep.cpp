@@ -16,7 +16,7 @@ std::vector<Shape> vector_sweep(Profile profile, Pace pace, const Machine& machi
                                 double bytes_per_element) {
   // A naive conversion is some ten times slower than memory.
   const std::int64_t largest =
-      dram_elements(machine, bytes_per_element) / (pace == Pace::naive ? 4 : 1);
+      dram_elements(machine, bytes_per_element) / (pace == Pace::naive ? 16 : 1);
   std::vector<Shape> shapes;
   const auto add = [&](std::initializer_list<std::int64_t> divisors) {
     for (const std::int64_t divisor : divisors) {

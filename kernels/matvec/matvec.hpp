@@ -18,7 +18,7 @@ inline Shape shape(std::int64_t m, std::int64_t n) { return Shape({{"m", m}, {"n
 inline std::vector<Shape> sweep(Profile profile, Pace pace, const Machine& machine) {
   const auto elements = static_cast<std::uint64_t>(dram_elements(machine, sizeof(float)));
   const std::int64_t side = std::int64_t{1} << ((std::bit_width(elements)) / 2);
-  const std::int64_t first = pace == Pace::naive ? side / 2 : side;
+  const std::int64_t first = pace == Pace::naive ? side / 4 : side;
   std::vector<Shape> shapes{shape(first, first)};
   if (profile != Profile::quick) {
     for (const std::int64_t n : {side / 4, side / 16}) shapes.push_back(shape(n, n));
