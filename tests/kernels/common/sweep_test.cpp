@@ -43,7 +43,7 @@ TEST(Sweep, DramElementsFillEightCachesAndNoMoreThanTwiceThat) {
 TEST(Sweep, QuickIsTheDramSizeAlone) {
   const std::int64_t dram = dram_elements(machine(), 8);
   EXPECT_EQ(sizes(Profile::quick, Pace::fast), std::vector{dram});
-  EXPECT_EQ(sizes(Profile::quick, Pace::naive), std::vector{dram / 4});
+  EXPECT_EQ(sizes(Profile::quick, Pace::naive), std::vector{dram / 16});
 }
 
 TEST(Sweep, EachProfileExtendsTheOneBefore) {
