@@ -100,6 +100,7 @@ std::string render(const Runs& runs, const std::string& format) {
   reporter->SetOutputStream(&text);
   reporter->SetErrorStream(&warnings);
   BenchmarkReporter::Context context;
+  context.name_field_width = 0;  // its constructor leaves it uninitialised
   for (const auto& run : runs) {
     context.name_field_width = std::max(context.name_field_width, run.benchmark_name().size());
   }

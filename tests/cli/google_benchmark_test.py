@@ -58,10 +58,15 @@ def test_compare_py_reads_two_runs(finished, tmp_path):
     files = [finished / "benchmark.json", other / "benchmark.json"]
     command = [sys.executable, compare_script(), "--no-color", "benchmarks", *files]
     result = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
     )
     assert result.returncode == 0, result.stderr
-    compared = {line.split()[0]: line.split() for line in result.stdout.splitlines() if "@sim" in line}
+    table = [line.split() for line in result.stdout.splitlines() if "@sim" in line]
+    compared = {columns[0]: columns for columns in table}
     assert set(compared) == set(ids(finished))
     for columns in compared.values():
         assert float(columns[1]) == pytest.approx(1, abs=0.1), "time (new - old) / old"
@@ -94,6 +99,8 @@ def test_out_writes_a_copy_in_any_format(form, tmp_path):
     if form == "json":
         assert names(strict_json(text)) == ids(folder)
     assert all(name in text for name in ids(folder))
+    if form == "console":
+        assert max(map(len, text.splitlines())) < 300, "columns as wide as their texts"
     assert "iterations:1" not in text and "WARNING" not in text and "DEBUG" not in text
 
 

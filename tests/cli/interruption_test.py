@@ -1,6 +1,5 @@
 """Ctrl-C, SIGTERM, kill -9 and a full disk: every finished row is kept, --resume does the rest."""
 
-import json
 import random
 import resource
 import signal
@@ -76,7 +75,7 @@ def test_a_signal_keeps_the_finished_rows(which, tmp_path):
 
 
 def test_kill_9_at_random_instants_loses_no_finished_row(whole, tmp_path):
-    # Each kill hits a new run or the resumed one, so the instants spread over start-up and all rows.
+    # Each kill hits a new run or a resumed one: the instants spread over start-up and all rows.
     instants = random.Random(2)
     expected = ids(whole)
     killed = 0
@@ -121,8 +120,8 @@ def test_resuming_a_finished_run_measures_nothing(whole, tmp_path):
     lines = whole_lines(folder)
     resume_and_check(folder, ids(whole))
     assert whole_lines(folder) == lines
-    names = [row["name"] for row in json.loads((folder / "benchmark.json").read_text())["benchmarks"]]
-    assert names == ids(folder)
+    document = strict_json((folder / "benchmark.json").read_text())
+    assert [row["name"] for row in document["benchmarks"]] == ids(folder)
 
 
 @pytest.mark.parametrize("share", [0, 0.001, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9])

@@ -1,5 +1,7 @@
 """What `info` and `list` tell: every format, device and row, and why one is not supported."""
 
+import re
+
 import pytest
 from command_line import answer, refused, ridgepoint
 
@@ -75,6 +77,7 @@ def test_larger_profiles_have_more_rows(rows):
     full = answer("list", "--device", "sim", "--profile", "full")
     assert len(rows) < len(standard) < len(full)
     assert any("layout:tn" in row["id"] for row in full)
+    assert not any(re.search(r":(0|-\d+)[/@]", row["id"]) for row in full), "sizes are positive"
     assert {row["id"].split("/")[-1] for row in full} == {"steady@sim", "cold@sim", "warm@sim"}
 
 

@@ -1,4 +1,4 @@
-"""Files that are cut, of the wrong type, garbage, empty or hostile: one line that names the file."""
+"""Files that are cut, mistyped, garbage, empty or hostile: one line that names the file."""
 
 import json
 import shutil

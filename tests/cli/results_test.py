@@ -37,10 +37,8 @@ def test_files_of_a_run(quick):
     folder, _ = quick
     files = {"environment.json", "records.jsonl", "benchmark.json", "SHA256SUMS"}
     assert {path.name for path in folder.iterdir()} == files
-    sums = subprocess.run(
-        ["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=folder, capture_output=True, check=False
-    )
-    assert sums.returncode == 0
+    command = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
+    assert subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0
 
 
 def test_environment_and_every_record_obey_the_schemas(quick):

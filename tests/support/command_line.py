@@ -24,8 +24,8 @@ def environment(**variables: str) -> dict[str, str]:
 def ridgepoint(*arguments, **options) -> subprocess.CompletedProcess:
     command = [BINARY, *map(str, arguments)]
     defaults = {"env": environment(), "stdin": subprocess.DEVNULL, "timeout": 120}
-    encoding = {"encoding": "utf-8", "errors": "surrogateescape"}
-    return subprocess.run(command, capture_output=True, check=False, **encoding, **defaults | options)
+    defaults |= {"encoding": "utf-8", "errors": "surrogateescape"}  # a folder's name may be bytes
+    return subprocess.run(command, capture_output=True, check=False, **defaults | options)
 
 
 def start(*arguments) -> subprocess.Popen:
@@ -111,5 +111,5 @@ def schema(name: str) -> Draft202012Validator:
 
 def finish(process: subprocess.Popen) -> subprocess.CompletedProcess:
     """Waits for what `start` began."""
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=120)
     return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
