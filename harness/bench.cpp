@@ -151,8 +151,8 @@ void run_row(benchmark::State& state, Campaign& run, std::size_t index,
 void initialize() {
   // Google Benchmark keeps a pointer to the first of them, the program's name.
   static std::vector<std::string> texts(kArguments.begin(), kArguments.end());
-  std::vector<char*> arguments;
-  for (std::string& text : texts) arguments.push_back(text.data());
+  std::vector<char*> arguments(texts.size());
+  std::ranges::transform(texts, arguments.begin(), [](std::string& text) { return text.data(); });
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
 }

@@ -70,7 +70,7 @@ std::byte* Buffers::outputs(std::size_t bytes) {
 
 std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std::int64_t count) {
   const double asked = footprint(operands, count);
-  double held = static_cast<double>(outputs_.bytes);
+  auto held = static_cast<double>(outputs_.bytes);
   for (const Arena& arena : inputs_) held += static_cast<double>(arena.bytes);
   const double available = held + device_->free_bytes();
   if (asked > available) throw OutOfMemory(asked, available);

@@ -30,8 +30,9 @@ double now_s() {
 
 // Ceilings that show whether the machine changed during the run: arithmetic and a copy.
 bool is_control(const Row& row) {
-  if (!row.is_ceiling() || row.implementation == nullptr) return false;
-  switch (row.operation->ceiling->resource) {
+  const std::optional<Ceiling>& ceiling = row.operation->ceiling;
+  if (!ceiling || row.implementation == nullptr) return false;
+  switch (ceiling->resource) {
     case Resource::fma:
     case Resource::tensor:
       return true;

@@ -50,6 +50,8 @@ class Campaign {
   // `finished`: records of the run that is resumed. `ceilings`: an earlier run's.
   Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory& directory,
            std::vector<Record> finished, const std::vector<Record>& ceilings);
+  Campaign(const Campaign&) = delete;  // its watchdog points to it
+  Campaign& operator=(const Campaign&) = delete;
   ~Campaign();
 
   [[nodiscard]] const std::vector<Row>& rows() const { return plan_.rows(); }

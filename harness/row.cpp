@@ -129,7 +129,7 @@ std::vector<Row> enumerate_rows(const Registry& registry, Device& device, Profil
         const auto found = std::ranges::find(all, format, &Implementation::format);
         add_rows(rows,
                  {.operation = operation.get(),
-                  .technique = offer.technique,
+                  .technique = found == all.end() ? offer.technique : (*found)->technique,
                   .implementation = found == all.end() ? nullptr : *found,
                   .device = &device,
                   .format = format},
@@ -152,6 +152,7 @@ bool needs_ceiling(const Row& row, const Row& ceiling, std::span<const Row> ceil
       });
     case Resource::fma:
     case Resource::tensor: {
+      if (row.technique.engine == Engine::memory) return false;
       const bool tensor = ceiling.operation->ceiling->resource == Resource::tensor;
       return tensor == (row.technique.engine == Engine::tensor) &&
              (arithmetic.a == ceiling.format.a || arithmetic.b == ceiling.format.a);

@@ -15,7 +15,7 @@ packages=(
 python_packages=()
 if [[ ${1:-} == --dev ]]; then
   packages+=(libgtest-dev libbenchmark-tools python3-scipy python3-pytest binutils
-             clang-tidy-19 clang-format-19)
+             clang-tidy-19 clang-format-19 libomp-19-dev)
   python_packages+=("ml_dtypes==0.5.1")
 fi
 

@@ -7,6 +7,7 @@
 
 #include "kernels/common/cpu/registers.hpp"
 #include "kernels/common/registry.hpp"
+
 #include "kernels/common/cpu/target_begin.hpp"
 
 namespace ridgepoint {

@@ -1,13 +1,15 @@
 // Main memory at full rate: every thread walks its own contiguous share, and what is written goes
 // past the caches, line by line. The limit is the memory itself or, with few cores, the number of
 // lines that a core can have under way.
+#include "kernels/ceilings/dram.hpp"
+
 #include <array>
 #include <numeric>
 #include <vector>
 
-#include "kernels/ceilings/dram.hpp"
 #include "kernels/common/cpu/registers.hpp"
 #include "kernels/common/cpu/streaming.hpp"
+
 #include "kernels/common/cpu/target_begin.hpp"
 
 namespace ridgepoint {

@@ -1,10 +1,12 @@
 // Multiply-adds between registers: enough chains at once to hide the latency of one, and no memory
 // access but at a chain's two ends. The limit is the rate at which the units accept work.
+#include "kernels/ceilings/fma.hpp"
+
 #include <algorithm>
 #include <array>
 
-#include "kernels/ceilings/fma.hpp"
 #include "kernels/common/cpu/registers.hpp"
+
 #include "kernels/common/cpu/target_begin.hpp"
 
 namespace ridgepoint {
@@ -41,11 +43,8 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* y) {
 namespace ridgepoint {
 namespace {
 
-const Registration registers{{.operation = "fma_peak",
-                              .name = "registers",
-                              .engine = Engine::fma,
-                              .isa = cpu::kIsa},
-                             bind};
+const Registration registers{
+    {.operation = "fma_peak", .name = "registers", .engine = Engine::fma, .isa = cpu::kIsa}, bind};
 
 }  // namespace
 }  // namespace ridgepoint

@@ -86,13 +86,14 @@ constexpr Format product_format(FormatPair inputs) {
 // "bf16", "fp8_e4m3xfp8_e5m2". Throws UsageError.
 FormatPair parse_format_pair(std::string_view name);
 
-// The value that `bits` stands for: the magnitude moved to a float's place means the same number with
-// another bias, subnormals included, so one multiplication by a power of two sets it right.
+// The value that `bits` stands for: the magnitude moved to a float's place means the same number
+// with another bias, subnormals included, so one multiplication by a power of two sets it right.
 constexpr float decode_bits(const FormatInfo& f, std::uint32_t bits) {
   const std::uint32_t sign = bits >> (f.bits() - 1) << 31U;
   const std::uint32_t magnitude = bits & ((1U << (f.bits() - 1)) - 1U);
   const std::uint32_t infinity = ((1U << f.exponent_bits) - 1U) << f.mantissa_bits;
-  const std::uint32_t nan = f.has_infinity ? infinity + 1U : infinity | ((1U << f.mantissa_bits) - 1U);
+  const std::uint32_t nan =
+      f.has_infinity ? infinity + 1U : infinity | ((1U << f.mantissa_bits) - 1U);
   if (magnitude >= nan) return std::bit_cast<float>(sign | 0x7fc00000U);
   if (f.has_infinity && magnitude == infinity) return std::bit_cast<float>(sign | 0x7f800000U);
   const float value = std::bit_cast<float>(magnitude << (23 - f.mantissa_bits)) *
@@ -102,7 +103,7 @@ constexpr float decode_bits(const FormatInfo& f, std::uint32_t bits) {
 
 // `value` rounded to the format, as its bits (tf32: its 19 bits). NaN becomes the canonical NaN.
 constexpr std::uint32_t encode_bits(const FormatInfo& f, float value) {
-  const std::uint32_t raw = std::bit_cast<std::uint32_t>(value);
+  const auto raw = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (raw >> 31U) << (f.bits() - 1);
   const std::uint32_t magnitude = raw & 0x7fffffffU;
   const std::uint32_t infinity = ((1U << f.exponent_bits) - 1U) << f.mantissa_bits;

@@ -22,6 +22,7 @@ constexpr bool kIsX86 = false;
 // The operands' formats do not depend on the sizes; any shape will do.
 Shape unit_shape(const Operation& operation) {
   std::vector<Shape::Dimension> dimensions;
+  dimensions.reserve(operation.dimensions.size());
   for (const std::string_view name : operation.dimensions) dimensions.emplace_back(name, 1);
   return Shape(std::move(dimensions),
                operation.has_layout ? std::optional(Layout::nt) : std::nullopt);

@@ -7,6 +7,7 @@
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/sum.hpp"
 #include "kernels/common/registry.hpp"
+
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/dot.hpp"
 
@@ -41,7 +42,11 @@ const Registration accumulators{{.operation = "dot",
                                  .engine = Engine::fma,
                                  .arithmetic = Format::fp32,
                                  .isa = cpu::kIsa},
-                                bind<float>, bind<Fp16>, bind<Bf16>, bind<Fp8E4m3>, bind<Fp8E5m2>};
+                                bind<float>,
+                                bind<Fp16>,
+                                bind<Bf16>,
+                                bind<Fp8E4m3>,
+                                bind<Fp8E5m2>};
 
 }  // namespace
 }  // namespace ridgepoint

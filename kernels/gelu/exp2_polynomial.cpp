@@ -6,6 +6,7 @@
 #include "kernels/common/cpu/last_level_cache.hpp"
 #include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/registry.hpp"
+
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/map.hpp"
 
@@ -51,14 +52,17 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
 namespace ridgepoint {
 namespace {
 
-const Registration exp2_polynomial{
-    {.operation = "gelu",
-     .name = "exp2_polynomial",
-     .engine = Engine::fma,
-     .arithmetic = Format::fp32,
-     .isa = cpu::kIsa,
-     .special_error = 2e-7},
-    bind<float>, bind<Fp16>, bind<Bf16>, bind<Fp8E4m3>, bind<Fp8E5m2>};
+const Registration exp2_polynomial{{.operation = "gelu",
+                                    .name = "exp2_polynomial",
+                                    .engine = Engine::fma,
+                                    .arithmetic = Format::fp32,
+                                    .isa = cpu::kIsa,
+                                    .special_error = cpu::kGeluError},
+                                   bind<float>,
+                                   bind<Fp16>,
+                                   bind<Bf16>,
+                                   bind<Fp8E4m3>,
+                                   bind<Fp8E5m2>};
 
 }  // namespace
 }  // namespace ridgepoint

@@ -16,12 +16,11 @@
 #include "kernels/common/cpu/gelu.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
-// clang-format off: a region, not sorted
+
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/pack.hpp"
-#include "kernels/common/cpu/blocked_product.hpp"
 #include "kernels/common/cpu/amx_kernel.hpp"
-// clang-format on
+#include "kernels/common/cpu/blocked_product.hpp"
 
 namespace ridgepoint {
 namespace {

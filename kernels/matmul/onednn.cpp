@@ -27,18 +27,20 @@ Launch bind_gelu(Queue& queue, const OneDnnPlan& plan, const Shape& /*shape*/, c
   return bind_onednn(queue, plan, {a, b, bias, c});
 }
 
-const Registration onednn{
-    {.operation = "matmul", .name = "onednn", .engine = Engine::fma, .origin = Origin::library},
-    planned(prepare<float>, bind<float>),
-    planned(prepare<Bf16>, bind<Bf16>)};
+const Registration fp32{onednn_product("matmul", Format::fp32),
+                        planned(prepare<float>, bind<float>)};
+const Registration bf16{onednn_product("matmul", Format::bf16), planned(prepare<Bf16>, bind<Bf16>)};
 
-const Registration onednn_gelu{{.operation = "matmul_gelu",
-                                .name = "onednn",
-                                .engine = Engine::fma,
-                                .origin = Origin::library,
-                                .special_error = 1e-6},
-                               planned(prepare_gelu<float>, bind_gelu<float>),
-                               planned(prepare_gelu<Bf16>, bind_gelu<Bf16>)};
+Technique product_gelu(Format format) {
+  Technique technique = onednn_product("matmul_gelu", format);
+  technique.special_error = 1e-6;
+  return technique;
+}
+
+const Registration fp32_gelu{product_gelu(Format::fp32),
+                             planned(prepare_gelu<float>, bind_gelu<float>)};
+const Registration bf16_gelu{product_gelu(Format::bf16),
+                             planned(prepare_gelu<Bf16>, bind_gelu<Bf16>)};
 
 }  // namespace
 }  // namespace ridgepoint

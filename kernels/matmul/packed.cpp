@@ -12,12 +12,11 @@
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/gelu.hpp"
 #include "kernels/common/registry.hpp"
-// clang-format off: a region, not sorted
+
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/pack.hpp"
 #include "kernels/common/cpu/blocked_product.hpp"
 #include "kernels/common/cpu/register_tile.hpp"
-// clang-format on
 
 namespace ridgepoint {
 namespace {
@@ -26,7 +25,7 @@ struct FusedMultiplyAdd {
   using Word = cpu::FloatWord;
   [[gnu::always_inline]] static void apply(cpu::Vector& sum, const std::uint32_t* a,
                                            cpu::Vector row_of_b) {
-    float element;
+    float element = 0;
     std::memcpy(&element, a, sizeof element);
     sum += element * row_of_b;
   }

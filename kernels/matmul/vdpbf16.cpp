@@ -14,12 +14,11 @@
 #include "kernels/common/cpu/gelu.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
-// clang-format off: a region, not sorted
+
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/pack.hpp"
 #include "kernels/common/cpu/blocked_product.hpp"
 #include "kernels/common/cpu/register_tile.hpp"
-// clang-format on
 
 namespace ridgepoint {
 namespace {

@@ -18,10 +18,9 @@ Launch bind(Queue& queue, const OneDnnPlan& plan, const Shape& /*shape*/, const 
   return bind_onednn(queue, plan, {a, x, y});
 }
 
-const Registration onednn{
-    {.operation = "matvec", .name = "onednn", .engine = Engine::fma, .origin = Origin::library},
-    planned(prepare<float>, bind<float>),
-    planned(prepare<Bf16>, bind<Bf16>)};
+const Registration fp32{onednn_product("matvec", Format::fp32),
+                        planned(prepare<float>, bind<float>)};
+const Registration bf16{onednn_product("matvec", Format::bf16), planned(prepare<Bf16>, bind<Bf16>)};
 
 }  // namespace
 }  // namespace ridgepoint

@@ -5,6 +5,7 @@
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/sum.hpp"
 #include "kernels/common/registry.hpp"
+
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/dot.hpp"
 
@@ -38,14 +39,16 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* x, Out* y) {
 namespace ridgepoint {
 namespace {
 
-const Registration widened_vector{
-    {.operation = "matvec",
-     .name = "widened_vector",
-     .engine = Engine::fma,
-     .arithmetic = Format::fp32,
-     .isa = cpu::kIsa},
-    bind<float, float>, bind<Fp16, Fp16>, bind<Bf16, Bf16>, bind<Fp8E4m3, Bf16>,
-    bind<Fp8E5m2, Bf16>};
+const Registration widened_vector{{.operation = "matvec",
+                                   .name = "widened_vector",
+                                   .engine = Engine::fma,
+                                   .arithmetic = Format::fp32,
+                                   .isa = cpu::kIsa},
+                                  bind<float, float>,
+                                  bind<Fp16, Fp16>,
+                                  bind<Bf16, Bf16>,
+                                  bind<Fp8E4m3, Bf16>,
+                                  bind<Fp8E5m2, Bf16>};
 
 }  // namespace
 }  // namespace ridgepoint

@@ -1,9 +1,11 @@
 // ReLU on the bits: the negative numbers are one range of bit patterns, so that no format needs a
 // conversion, and whole vectors are compared at once. Large results are streamed past the caches.
 // The limit is memory bandwidth, that of a copy.
-#include "kernels/common/cpu/last_level_cache.hpp"
 #include "kernels/common/cpu/streaming.hpp"
+
+#include "kernels/common/cpu/last_level_cache.hpp"
 #include "kernels/common/registry.hpp"
+
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/map.hpp"
 
@@ -47,7 +49,11 @@ namespace {
 
 const Registration streaming{
     {.operation = "relu", .name = "streaming", .engine = Engine::memory, .isa = cpu::kIsa},
-    bind<float>, bind<Fp16>, bind<Bf16>, bind<Fp8E4m3>, bind<Fp8E5m2>};
+    bind<float>,
+    bind<Fp16>,
+    bind<Bf16>,
+    bind<Fp8E4m3>,
+    bind<Fp8E5m2>};
 
 }  // namespace
 }  // namespace ridgepoint

@@ -17,12 +17,6 @@ class Group:
     names: str  # "matmul/onednn fp16, tf32; ..."
 
 
-def general(row: Row) -> str:
-    """The reason without the row's own names, so that rows of one cause share a line."""
-    text = row.reason or "no reason recorded"
-    return text.replace(row.format, "this format").replace(row.technique, "this technique")
-
-
 def row_names(rows: list[Row]) -> str:
     """op/technique once, with all its formats."""
     formats: dict[str, set[str]] = {}
@@ -35,18 +29,14 @@ def row_groups(rows: list[Row]) -> list[Group]:
     """Gravest status first, then the most frequent reason."""
     causes: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        causes.setdefault((row.status, general(row)), []).append(row)
+        causes.setdefault((row.status, row.reason or "no reason recorded"), []).append(row)
 
     def rank(item: tuple[tuple[str, str], list[Row]]) -> tuple:
         (status, reason), members = item
         return (GRAVITY.index(status), -len(members), reason)
 
     return [
-        Group(
-            f"{status} {len(members)}",
-            reason if len(members) > 1 else members[0].reason or reason,
-            row_names(members),
-        )
+        Group(f"{status} {len(members)}", reason, row_names(members))
         for (status, reason), members in sorted(causes.items(), key=rank)
     ]
 
@@ -63,13 +53,18 @@ def groups(view: View) -> list[Group]:
     return found
 
 
+def family(name: str) -> str:
+    """fp8 for all formats of 8 bits and their pairs, which are computed alike."""
+    return "fp8" if name.startswith("fp8") else name
+
+
 def storage_note(view: View) -> str:
     """Which formats are only stored so, and what they are computed in."""
     used: dict[str, set[str]] = {}
     for row in view.points:
-        used.setdefault(row.format, set()).add(row.arithmetic)
+        used.setdefault(family(row.format), set()).add(row.arithmetic)
     stored: dict[str, list[str]] = {}
-    for name in view.formats():
+    for name in dict.fromkeys(family(name) for name in view.formats()):
         for arithmetic in ordered(used[name] - {name}, ORDER):
             stored.setdefault(arithmetic, []).append(name + "*" * (len(used[name]) > 1))
     parts = [f"{', '.join(names)} computed in {wide}" for wide, names in stored.items()]

@@ -4,6 +4,7 @@
 
 #include "kernels/ceilings/cache.hpp"
 #include "kernels/ceilings/fma.hpp"
+#include "kernels/ceilings/products.hpp"
 #include "tests/support/host_run.hpp"
 
 namespace ridgepoint {
@@ -21,9 +22,7 @@ Machine two_core_machine() {
                      {.level = 3, .bytes = 32 << 20, .shared_by = 2}}};
 }
 
-const Operation& operation(std::string_view name) {
-  return Registry::instance().operation(name);
-}
+const Operation& operation(std::string_view name) { return Registry::instance().operation(name); }
 
 Shape only_shape(std::string_view name, const Machine& machine) {
   return operation(name).shapes(Profile::quick, Pace::fast, machine).at(0);
@@ -136,6 +135,35 @@ TEST(Ceilings, HalfTheIterationsAreNoticed) {
     EXPECT_LE(run.verify(half).error, 1);
     EXPECT_GT(run.verify(Shape({{"n", 192}, {"iterations", kFmaIterations}})).error, 1);
   });
+}
+
+Shape products(std::string_view name, std::int64_t iterations) {
+  Shape shape = only_shape(name, {});
+  std::vector<Shape::Dimension> dimensions = shape.dimensions();
+  dimensions.front().second = 3;
+  dimensions.back().second = iterations;
+  return Shape(dimensions);
+}
+
+TEST(Ceilings, ProductsAreAddedUpAsOftenAsCounted) {
+  for (const std::string_view name : {"tensor_peak", "fma_pairs_peak"}) {
+    for_each_host_technique(name, [&](const Implementation& implementation) {
+      for (const std::int64_t iterations : {std::int64_t{1}, kProductIterations}) {
+        expect_right(implementation, products(name, iterations), 1, true);
+      }
+      HostRun run(implementation, products(name, kProductIterations - 1));
+      run.fill(Fill::normal);
+      if (!run.launch()) return;  // not an instruction of this processor
+      EXPECT_GT(run.verify(products(name, kProductIterations)).error, 1);
+    });
+  }
+}
+
+TEST(Ceilings, ProductsCountEveryMultiplyAddTwice) {
+  const Operation& op = operation("fma_pairs_peak");
+  const Shape shape({{"tiles", 3}, {"m", 4}, {"n", 64}, {"k", 2}, {"iterations", 10}});
+  EXPECT_EQ(op.flops(shape), 2 * 3 * 4 * 64 * 2 * 10);
+  EXPECT_EQ(bytes(op, shape, Format::bf16), 3 * ((4 + 64) * 2 * 2 + 4 * 64 * 4));
 }
 
 TEST(Ceilings, LaunchCopiesItsWord) {

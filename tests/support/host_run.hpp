@@ -64,8 +64,7 @@ class HostRun {
     std::vector<void*> pointers;
     for (GuardedArray& array : arrays_) pointers.push_back(array.data());
     try {
-      const Plan plan =
-          implementation_.prepare ? implementation_.prepare(queue_, shape_) : nullptr;
+      const Plan plan = implementation_.prepare ? implementation_.prepare(queue_, shape_) : nullptr;
       implementation_.bind(queue_, plan, shape_, pointers)();
     } catch (const Unsupported&) {
       return false;

@@ -13,8 +13,8 @@
 
 namespace ridgepoint::cpu {
 
-inline constexpr int kTileRows = 16;
-inline constexpr int kTileWords = 16;  // of 4 bytes, in a row
+inline constexpr std::int64_t kTileRows = 16;
+inline constexpr std::int64_t kTileWords = 16;  // of 4 bytes, in a row
 inline constexpr std::int64_t kTileRowBytes = 64;
 
 // True if the processor has AMX bf16 and the kernel lets this process use it. The permission holds

@@ -26,28 +26,62 @@ struct AmxKernel {
 
   static void multiply_tile(std::int64_t words, const std::uint32_t* a, std::int64_t lda,
                             const std::uint32_t* b, float* c) {
-    constexpr std::int64_t kRowBytes = columns * sizeof(float);  // of b and c
-    constexpr std::int64_t kRight = cpu::kTileWords;
-    constexpr std::int64_t kBelow = cpu::kTileRows * columns;
     Tiles tiles;
+    load_sums(tiles, c);
+    for (std::int64_t p = 0; p < words; p += step) {
+      load_factors(tiles, a + p, lda, b + p * columns);
+      multiply(tiles);
+    }
+    store_sums(tiles, c);
+  }
+
+  // c = times a b^T, from a and b of one step, with nothing loaded or stored on the way.
+  static void repeat_product(std::int64_t times, const Bf16* a, const Bf16* b, float* c) {
+    alignas(64) std::uint32_t words_of_a[rows * step];
+    alignas(64) std::uint32_t words_of_b[step * columns];  // as a tile wants them: row p, column j
+    std::memcpy(words_of_a, a, sizeof words_of_a);
+    for (std::int64_t j = 0; j < columns; ++j) {
+      for (std::int64_t p = 0; p < step; ++p) {
+        std::memcpy(&words_of_b[p * columns + j], b + Word::steps * (j * step + p), 4);
+      }
+    }
+    std::fill_n(c, rows * columns, 0.0F);
+    Tiles tiles;
+    load_sums(tiles, c);
+    load_factors(tiles, words_of_a, step, words_of_b);
+    for (std::int64_t i = 0; i < times; ++i) multiply(tiles);
+    store_sums(tiles, c);
+  }
+
+ private:
+  static constexpr std::int64_t kRowBytes = columns * sizeof(float);  // of b and c
+  static constexpr std::int64_t kRight = cpu::kTileWords;
+  static constexpr std::int64_t kBelow = cpu::kTileRows * columns;
+
+  static void load_sums(Tiles& tiles, const float* c) {
     tiles.template load<0>(c, kRowBytes);
     tiles.template load<1>(c + kRight, kRowBytes);
     tiles.template load<2>(c + kBelow, kRowBytes);
     tiles.template load<3>(c + kBelow + kRight, kRowBytes);
-    for (std::int64_t p = 0; p < words; p += step) {
-      tiles.template load<4>(a + p, lda * 4);
-      tiles.template load<5>(a + p + cpu::kTileRows * lda, lda * 4);
-      tiles.template load<6>(b + p * columns, kRowBytes);
-      tiles.template load<7>(b + p * columns + kRight, kRowBytes);
-      tiles.template multiply<0, 4, 6>();
-      tiles.template multiply<1, 4, 7>();
-      tiles.template multiply<2, 5, 6>();
-      tiles.template multiply<3, 5, 7>();
-    }
+  }
+  static void store_sums(Tiles& tiles, float* c) {
     tiles.template store<0>(c, kRowBytes);
     tiles.template store<1>(c + kRight, kRowBytes);
     tiles.template store<2>(c + kBelow, kRowBytes);
     tiles.template store<3>(c + kBelow + kRight, kRowBytes);
+  }
+  static void load_factors(Tiles& tiles, const std::uint32_t* a, std::int64_t lda,
+                           const std::uint32_t* b) {
+    tiles.template load<4>(a, lda * 4);
+    tiles.template load<5>(a + cpu::kTileRows * lda, lda * 4);
+    tiles.template load<6>(b, kRowBytes);
+    tiles.template load<7>(b + kRight, kRowBytes);
+  }
+  static void multiply(Tiles& tiles) {
+    tiles.template multiply<0, 4, 6>();
+    tiles.template multiply<1, 4, 7>();
+    tiles.template multiply<2, 5, 6>();
+    tiles.template multiply<3, 5, 7>();
   }
 };
 

@@ -68,14 +68,13 @@ struct BlockedProduct {
   }
   void pack(std::int64_t strip) const {
     using Word = typename Kernel::Word;
-    const std::int64_t strip_b = strip - strips_a();
-    if (strip_b < 0) {
+    if (strip < strips_a()) {
       cpu::pack<Word>(a, !a.along, packed_a, strip * cpu::kLanes,
                       a.along ? k : round_up(m, Kernel::rows));
-    } else {
-      cpu::pack<Word>(b, b.along, packed_b, strip_b * cpu::kLanes,
-                      b.along ? k : round_up(n, Kernel::columns));
+      return;
     }
+    cpu::pack<Word>(b, b.along, packed_b, (strip - strips_a()) * cpu::kLanes,
+                    b.along ? k : round_up(n, Kernel::columns));
   }
 
   // Blocks of C, row by row.

@@ -50,7 +50,7 @@ template <class T>
     return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16U);
   } else {
     constexpr convert_detail::Bits kBits(info(T::format));
-    constexpr std::uint32_t kStep = std::bit_cast<std::uint32_t>(kBits.step);
+    constexpr auto kStep = std::bit_cast<std::uint32_t>(kBits.step);
     const std::uint32_t sign = static_cast<std::uint32_t>(x.bits) << kBits.sign_shift & 0x80000000U;
     const std::uint32_t magnitude = x.bits & (kBits.nan | (kBits.min_normal - 1U));
     const std::uint32_t normal = (magnitude << kBits.shift) + kBits.rebias;
@@ -74,7 +74,7 @@ template <class T>
     constexpr FormatInfo kInfo = info(T::format);
     constexpr convert_detail::Bits kBits(kInfo);
     constexpr std::uint32_t kHalf = 1U << (kBits.shift - 1U);
-    const std::uint32_t raw = std::bit_cast<std::uint32_t>(x);
+    const auto raw = std::bit_cast<std::uint32_t>(x);
     const std::uint32_t magnitude = raw & 0x7fffffffU;
     const std::uint32_t sign = (raw & 0x80000000U) >> kBits.sign_shift;
     // Just under half a step, plus the last bit kept: a tie goes to the even neighbour.

@@ -14,7 +14,7 @@ namespace ridgepoint::cpu {
   constexpr float kRounder = 0x1.8p23F;  // floats of this size are integers: adding it rounds
   const float shifted = t + kRounder;
   const float f = t - (shifted - kRounder);  // in [-1/2, 1/2]
-  const float scale = std::bit_cast<float>((std::bit_cast<std::uint32_t>(shifted) + 127U) << 23U);
+  const auto scale = std::bit_cast<float>((std::bit_cast<std::uint32_t>(shifted) + 127U) << 23U);
   // Minimax polynomial of 2^f on that interval, relative error 1.1e-07 (own fit by Lawson's
   // iteration).
   float p = 0.0013264727F;

@@ -14,8 +14,7 @@ namespace {
 std::int64_t ask_system() {
   std::int64_t bytes = Machine{}.last_level_cache_bytes();
   for (int index = 0;; ++index) {
-    std::ifstream file(
-        fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
+    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
     std::int64_t kibibytes = 0;
     if (!(file >> kibibytes)) return bytes;
     bytes = kibibytes << 10U;

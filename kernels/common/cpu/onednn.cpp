@@ -187,4 +187,20 @@ Launch bind_onednn(Queue& /*queue*/, const OneDnnPlan& /*plan*/,
 
 #endif
 
+Technique onednn_product(std::string_view operation, [[maybe_unused]] Format format) {
+  Technique technique{
+      .operation = operation, .name = "onednn", .engine = Engine::fma, .origin = Origin::library};
+#ifdef RIDGEPOINT_ONEDNN
+  const auto has = [isa = static_cast<int>(dnnl::get_effective_cpu_isa())](dnnl::cpu_isa set) {
+    return (isa & static_cast<int>(set)) == static_cast<int>(set);  // newer sets contain older ones
+  };
+  if (format == Format::bf16) {
+    const bool pairs = has(dnnl::cpu_isa::avx512_core_bf16);
+    technique.arithmetic = pairs ? Format::bf16 : Format::fp32;
+    if (has(dnnl::cpu_isa::avx512_core_amx)) technique.engine = Engine::tensor;
+  }
+#endif
+  return technique;
+}
+
 }  // namespace ridgepoint

@@ -10,12 +10,17 @@
 
 #include "kernels/common/format.hpp"
 #include "kernels/common/queue.hpp"
+#include "kernels/common/registry.hpp"
 #include "kernels/common/shape.hpp"
 
 namespace ridgepoint {
 
 // "2.6.3"; "" where the build has none.
 std::string onednn_version();
+
+// The technique of a product in fp32 or bf16. The library multiplies bf16 by AMX, by the pairs of
+// AVX512_BF16, or in fp32 after widening, as the processor and ONEDNN_MAX_CPU_ISA allow.
+Technique onednn_product(std::string_view operation, Format format);
 
 // A primitive with the memory descriptors of its operands, in the order of bind's pointers.
 class OneDnnPrimitive;

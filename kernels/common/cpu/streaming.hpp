@@ -35,7 +35,9 @@ inline constexpr std::int64_t kLineElements = static_cast<std::int64_t>(kLineByt
 [[gnu::always_inline]] inline void stream_line(void* out, const void* line) {
   auto* to = static_cast<__m256i*>(out);
   const auto* from = static_cast<const __m256i*>(line);
-  for (int part = 0; part < 2; ++part) _mm256_stream_si256(to + part, _mm256_load_si256(from + part));
+  for (int part = 0; part < 2; ++part) {
+    _mm256_stream_si256(to + part, _mm256_load_si256(from + part));
+  }
 }
 #pragma GCC pop_options
 #elif defined(__x86_64__)
@@ -61,10 +63,13 @@ inline constexpr std::int64_t kLineElements = static_cast<std::int64_t>(kLineByt
 // blocks of `block` elements (a multiple of a line) up to `tail`; then the rest.
 struct StreamCut {
   template <class T>
-  StreamCut(const T* array, std::int64_t n, std::int64_t block) {
+  StreamCut(const T* array, std::int64_t n, std::int64_t block)
+      : head(std::min(n, until_line(array))), tail(n - (n - head) % block) {}
+
+  template <class T>
+  static std::int64_t until_line(const T* array) {
     const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(array) % kLineBytes;
-    head = std::min(n, static_cast<std::int64_t>((kLineBytes - misaligned) % kLineBytes / sizeof(T)));
-    tail = n - (n - head) % block;
+    return static_cast<std::int64_t>((kLineBytes - misaligned) % kLineBytes / sizeof(T));
   }
 
   std::int64_t head, tail;

@@ -1,9 +1,9 @@
 // Opens a region whose functions are compiled for one instruction set; target_end.hpp closes it.
-// Including this file makes the build compile the including .cpp once each for x86-64-v2, -v3 (AVX2,
-// FMA, F16C) and -v4 (AVX-512); the registry keeps the newest that the processor has. Include every
-// other header before, and register after the region: what runs at start-up, and whatever another
-// file could link to, must stay within x86-64-v2.
-// No include guard: a region may be opened more than once in a file.
+// Including this file makes the build compile the including .cpp once each for x86-64-v2, -v3
+// (AVX2, FMA, F16C) and -v4 (AVX-512); the registry keeps the newest that the processor has.
+// Include every other header before, and register after the region: what runs at start-up, and
+// whatever another file could link to, must stay within x86-64-v2. No include guard: a region may
+// be opened more than once in a file.
 
 #include "kernels/common/isa_level.hpp"
 

@@ -21,13 +21,11 @@
 
 #define RIDGEPOINT_ISA v2
 #define RIDGEPOINT_ISA_LEVEL 2
-// clang-format off: a region, not sorted
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/pack.hpp"
-#include "kernels/common/cpu/blocked_product.hpp"
 #include "kernels/common/cpu/amx_kernel.hpp"
+#include "kernels/common/cpu/blocked_product.hpp"
 #include "kernels/common/cpu/target_end.hpp"
-// clang-format on
 
 namespace ridgepoint {
 namespace {
@@ -143,6 +141,21 @@ TEST(Amx, Fp8IsWidenedWhilePackingAlsoMixed) {
   for (const Shape& shape : kShapes) {
     expect_exact_product<Fp8E4m3, Fp8E4m3>(shape);
     expect_exact_product<Fp8E5m2, Fp8E4m3>(shape);
+  }
+}
+
+TEST(Amx, TheCeilingRepeatsOneProduct) {
+  constexpr std::int64_t kTimes = 5;
+  const std::vector<Bf16> a = integers<Bf16>(32 * 32, 0);
+  const std::vector<Bf16> b = integers<Bf16>(32 * 32, 1);
+  std::vector<float> c(32 * 32, std::numeric_limits<float>::quiet_NaN());
+  Emulated::repeat_product(kTimes, a.data(), b.data(), c.data());
+  for (std::size_t i = 0; i < 32; ++i) {
+    for (std::size_t j = 0; j < 32; ++j) {
+      float sum = 0;
+      for (std::size_t p = 0; p < 32; ++p) sum += decode(a[i * 32 + p]) * decode(b[j * 32 + p]);
+      EXPECT_EQ(c[i * 32 + j], kTimes * sum) << i << ' ' << j;
+    }
   }
 }
 

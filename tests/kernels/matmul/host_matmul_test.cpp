@@ -12,8 +12,8 @@ Shape product(std::int64_t m, std::int64_t n, std::int64_t k, Layout layout) {
   return Shape({{"m", m}, {"n", n}, {"k", k}}, layout);
 }
 
-// m, n, k: one; around the register tiles (6 x 8, 16, 64) and AMX's; around the blocks (96 x 256) and
-// the steps of k (512 words, 1024 of bf16); primes; long and thin.
+// m, n, k: one; around the register tiles (6 x 8, 16, 64) and AMX's; around the blocks (96 x 256)
+// and the steps of k (512 words, 1024 of bf16); primes; long and thin.
 constexpr std::array<std::array<std::int64_t, 3>, 10> kSizes{{{1, 1, 1},
                                                               {5, 7, 3},
                                                               {7, 9, 15},

@@ -1,0 +1,85 @@
+// Multiply-adds of bf16 pairs between registers (VDPBF16PS): every lane adds two products to its
+// fp32 sum. 16 sums hide the latency of one instruction; nothing is loaded or stored but before the
+// first and after the last. The limit is the rate at which the units accept work.
+#if defined(__x86_64__)
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "kernels/ceilings/products.hpp"
+#include "kernels/common/cpu/convert.hpp"
+#include "kernels/common/error.hpp"
+
+#include "kernels/common/cpu/target_begin.hpp"
+#include "kernels/common/cpu/pack.hpp"
+
+namespace ridgepoint {
+namespace {
+
+constexpr std::int64_t kRows = kPairsTile.m;
+constexpr std::int64_t kVectors = kPairsTile.n / cpu::kLanes;
+
+// All loops over registers are unrolled, or the compiler keeps the sums in memory.
+void run(const Bf16* a, const Bf16* b, float* y, std::int64_t iterations) {
+  using Words [[gnu::vector_size(sizeof(cpu::Vector))]] = std::uint32_t;
+  cpu::Vector sum[kRows][kVectors] = {};
+  Words row_of_a[kRows];
+  cpu::Vector row_of_b[kVectors];
+#pragma GCC unroll 16
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    std::uint32_t pair = 0;
+    std::memcpy(&pair, a + i * kPairsTile.k, sizeof pair);
+    row_of_a[i] = pair - Words{};  // in every lane
+  }
+#pragma GCC unroll 16
+  for (std::int64_t v = 0; v < kVectors; ++v) {
+    row_of_b[v] = cpu::load(b + kPairsTile.k * cpu::kLanes * v);
+  }
+  for (std::int64_t iteration = 0; iteration < iterations; ++iteration) {
+#pragma GCC unroll 16
+    for (std::int64_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 16
+      for (std::int64_t v = 0; v < kVectors; ++v) {
+        asm("vdpbf16ps %2, %1, %0" : "+v"(sum[i][v]) : "v"(row_of_b[v]), "v"(row_of_a[i]));
+      }
+    }
+  }
+#pragma GCC unroll 16
+  for (std::int64_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 16
+    for (std::int64_t v = 0; v < kVectors; ++v) {
+      cpu::store(y + i * kPairsTile.n + v * cpu::kLanes, sum[i][v]);
+    }
+  }
+}
+
+Launch bind(Queue& queue, const Shape& shape, const Bf16* a, const Bf16* b, float* y) {
+  if (!__builtin_cpu_supports("avx512bf16")) {
+    throw Unsupported("this processor has no AVX512_BF16");
+  }
+  return [tiles = shape["tiles"], iterations = shape["iterations"], threads = queue.threads(), a, b,
+          y] {
+#pragma omp parallel for num_threads(threads)
+    for (std::int64_t t = 0; t < tiles; ++t) {
+      run(a + t * kPairsTile.m * kPairsTile.k, b + t * kPairsTile.n * kPairsTile.k,
+          y + t * kPairsTile.m * kPairsTile.n, iterations);
+    }
+  };
+}
+
+}  // namespace
+}  // namespace ridgepoint
+
+#include "kernels/common/cpu/target_end.hpp"
+
+namespace ridgepoint {
+namespace {
+
+const Registration vdpbf16{
+    {.operation = "fma_pairs_peak", .name = "vdpbf16", .engine = Engine::fma, .isa = cpu::kIsa},
+    bind};
+
+}  // namespace
+}  // namespace ridgepoint
+
+#endif

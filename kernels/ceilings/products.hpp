@@ -1,0 +1,81 @@
+// Ceilings of the instructions that multiply small matrices and add to fp32: tensor_peak for tensor
+// engines, fma_pairs_peak for vector units that multiply pairs of 16-bit numbers. Each of `tiles`
+// independent products is added up `iterations` times: y[t] = iterations A[t] B[t]^T, where A[t] is
+// m x k, B[t] is n x k, y[t] is m x n, all row-major.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/common/registry.hpp"
+
+namespace ridgepoint {
+
+// Adding one value again and again repeats its rounding error, up to iterations / 2 roundings in
+// the end. No more iterations than keep that within the tolerance, 8 sqrt(iterations k) roundings.
+inline constexpr std::int64_t kProductIterations = 256;
+
+struct TileSize {
+  std::int64_t m, n, k;
+};
+inline constexpr TileSize kTensorTile{.m = 32, .n = 32, .k = 32};
+inline constexpr TileSize kPairsTile{.m = 4, .n = 64, .k = 2};
+
+namespace products_detail {
+
+// `tiles` for each unit of the machine.
+inline Operation products(std::string_view name, Resource resource, TileSize tile,
+                          std::int64_t tiles) {
+  Operation op;
+  op.name = name;
+  op.dimensions = {"tiles", "m", "n", "k", "iterations"};
+  op.formats = {Format::bf16};
+  op.flops = [](const Shape& s) {
+    return 2.0 * static_cast<double>(s["tiles"] * s["m"] * s["n"] * s["k"]) *
+           static_cast<double>(s["iterations"]);
+  };
+  op.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    return {{"a", s["tiles"] * s["m"] * s["k"], f.a},
+            {"b", s["tiles"] * s["n"] * s["k"], f.b},
+            {"y", s["tiles"] * s["m"] * s["n"], Format::fp32, Access::written}};
+  };
+  op.row_length = [](const Shape& s) { return s["m"] * s["n"]; };
+  op.reference = [](const Shape& s, std::int64_t row, std::span<const View> in,
+                    std::span<Expected> out) {
+    const std::int64_t k = s["k"];
+    const auto times = static_cast<double>(s["iterations"]);
+    for (std::size_t e = 0; e < out.size(); ++e) {
+      const auto element = static_cast<std::int64_t>(e);
+      const std::int64_t a = (row * s["m"] + element / s["n"]) * k;
+      const std::int64_t b = (row * s["n"] + element % s["n"]) * k;
+      double sum = 0;
+      double magnitude = 0;
+      for (std::int64_t p = 0; p < k; ++p) {
+        const double term = in[0][a + p] * in[1][b + p];
+        sum += term;
+        magnitude += std::abs(term);
+      }
+      // Equal terms, whose rounding errors do not average out: the 1-norm.
+      out[e] = {times * sum, times * magnitude};
+    }
+  };
+  op.reduction = [](const Shape& s) { return static_cast<double>(s["k"] * s["iterations"]); };
+  op.shapes = [=](Profile, Pace, const Machine& machine) -> std::vector<Shape> {
+    return {Shape({{"tiles", tiles * machine.units},
+                   {"m", tile.m},
+                   {"n", tile.n},
+                   {"k", tile.k},
+                   {"iterations", kProductIterations}})};
+  };
+  op.ceiling = Ceiling{resource};
+  return op;
+}
+
+}  // namespace products_detail
+
+// About a millisecond a unit, at 2048 and at 64 multiply-adds per cycle.
+inline const RegisterOperation tensor_peak{
+    products_detail::products("tensor_peak", Resource::tensor, kTensorTile, 512)};
+inline const RegisterOperation fma_pairs_peak{
+    products_detail::products("fma_pairs_peak", Resource::fma, kPairsTile, 2048)};
+
+}  // namespace ridgepoint
