@@ -25,19 +25,37 @@ std::size_t room(const Operand& operand) {
   return round_up(static_cast<std::size_t>(operand.bytes()), kAlignment) + kGuard;
 }
 
+// Bytes of one set, in whole cache lines.
+std::int64_t bytes_touched(std::span<const Operand> operands) {
+  std::size_t touched = 0;
+  for (const Operand& operand : operands) {
+    touched += round_up(static_cast<std::size_t>(operand.bytes()), kCacheLine);
+  }
+  return static_cast<std::int64_t>(touched);
+}
+
 }  // namespace
 
 Buffers::Buffers(Device& device, Fill fill, std::uint64_t seed)
     : device_(&device), fill_(fill), seed_(seed) {}
 
 std::int64_t Buffers::sets_to_rotate(std::span<const Operand> operands) const {
-  std::size_t touched = 0;
-  for (const Operand& operand : operands) {
-    touched += round_up(static_cast<std::size_t>(operand.bytes()), kCacheLine);
-  }
-  const auto wanted = static_cast<std::size_t>(3 * device_->machine().last_level_cache_bytes());
-  const auto sets = static_cast<std::int64_t>((wanted + touched - 1) / touched);
-  return std::clamp<std::int64_t>(sets, 1, kMaxSets);
+  const std::int64_t touched = bytes_touched(operands);
+  const std::int64_t wanted = (device_->rotation_bytes() + touched - 1) / touched;
+  const double fitting = available_bytes() / 2 / footprint(operands, 1);
+  const double most = std::clamp(fitting, 1.0, static_cast<double>(kMaxSets));
+  return std::min(wanted, static_cast<std::int64_t>(most));
+}
+
+bool Buffers::rotation_is_short(std::span<const Operand> operands, std::int64_t sets) const {
+  return sets < kMaxSets &&
+         sets * bytes_touched(operands) < 3 * device_->machine().last_level_cache_bytes();
+}
+
+double Buffers::available_bytes() const {
+  auto held = static_cast<double>(outputs_.bytes);
+  for (const Arena& arena : inputs_) held += static_cast<double>(arena.bytes);
+  return held + device_->free_bytes();
 }
 
 double Buffers::footprint(std::span<const Operand> operands, std::int64_t count) {
@@ -70,9 +88,7 @@ std::byte* Buffers::outputs(std::size_t bytes) {
 
 std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std::int64_t count) {
   const double asked = footprint(operands, count);
-  auto held = static_cast<double>(outputs_.bytes);
-  for (const Arena& arena : inputs_) held += static_cast<double>(arena.bytes);
-  const double available = held + device_->free_bytes();
+  const double available = available_bytes();
   if (asked > available) throw OutOfMemory(asked, available);
 
   std::array<std::size_t, kFormats.size()> input_bytes{};

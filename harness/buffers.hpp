@@ -20,9 +20,11 @@ class Buffers {
  public:
   Buffers(Device& device, Fill fill, std::uint64_t seed);
 
-  // Sets needed so that a line is reused only after 3 x the last-level cache of other traffic, and
-  // at most kMaxSets.
+  // Sets needed so that a line is reused only after the device's rotation_bytes() of other traffic;
+  // at most kMaxSets, and no more than half of the memory.
   [[nodiscard]] std::int64_t sets_to_rotate(std::span<const Operand> operands) const;
+  // Whether so many sets come round within three times the last-level cache.
+  [[nodiscard]] bool rotation_is_short(std::span<const Operand> operands, std::int64_t sets) const;
 
   // Bytes of device memory that `count` sets take from the arenas.
   static double footprint(std::span<const Operand> operands, std::int64_t count);
@@ -43,6 +45,7 @@ class Buffers {
     std::size_t bytes = 0;
   };
 
+  [[nodiscard]] double available_bytes() const;
   std::byte* inputs(Format format, std::size_t bytes);
   std::byte* outputs(std::size_t bytes);
 

@@ -107,7 +107,7 @@ double measure_launch_floor(int threads) {
 
 }  // namespace
 
-CpuDevice::CpuDevice() {
+CpuDevice::CpuDevice() : tick_s_(measure_tick()) {
   const std::vector<int> processors = allowed_processors();
   const int threads = std::min(omp_get_max_threads(), static_cast<int>(processors.size()));
   omp_set_num_threads(threads);
@@ -120,7 +120,6 @@ CpuDevice::CpuDevice() {
               .memory_bytes = meminfo("MemTotal"),
               .flops_per_s_hint = threads * flops_per_s_of_a_core};
   queue_ = std::make_unique<CpuQueue>(threads);
-  tick_s_ = measure_tick();
   launch_floor_s_ = measure_launch_floor(threads);
 }
 

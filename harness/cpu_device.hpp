@@ -1,6 +1,7 @@
 // The host as a device: pinned OpenMP threads, huge pages asked for, steady_clock.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "harness/device.hpp"
@@ -23,6 +24,10 @@ class CpuDevice : public Device {
   void set(void* out, std::size_t bytes, unsigned char value) override;
   const void* on_host(const void* data, std::size_t bytes,
                       std::vector<std::byte>& scratch) override;
+  // At most 1 GiB: a cache that would ask for more is shared with other tenants.
+  [[nodiscard]] std::int64_t rotation_bytes() const override {
+    return std::min(Device::rotation_bytes(), std::int64_t{1} << 30U);
+  }
   [[nodiscard]] double tick_s() const override { return tick_s_; }
   [[nodiscard]] double launch_floor_s() const override { return launch_floor_s_; }
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,

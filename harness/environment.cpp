@@ -115,6 +115,7 @@ ordered_json nullable(const std::string& option) {
 
 std::vector<std::string> names(const std::vector<Regime>& regimes) {
   std::vector<std::string> result;
+  result.reserve(regimes.size());
   for (const Regime regime : regimes) result.emplace_back(name(regime));
   return result;
 }

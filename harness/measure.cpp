@@ -38,6 +38,12 @@ ResultRow as_result(const Record& record) {
           .mfu = record.mfu};
 }
 
+// A ceiling that saturates no memory has its data in caches or registers.
+bool rotates(const Row& row) {
+  return row.regime == Regime::steady &&
+         (!row.is_ceiling() || row.operation->ceiling->resource == Resource::memory);
+}
+
 void fail(Record& record, Status status, std::string reason) {
   record.status = status;
   record.reason = std::move(reason);
@@ -87,6 +93,9 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
   }
   const std::size_t first_bits = output_hash(row, bound.sets.front());
   shorten_rotation(record, row, bound, seconds);
+  if (rotates(row) && buffers_.rotation_is_short(row.operands(), record.sets)) {
+    record.flags.emplace_back("short_rotation");
+  }
 
   SamplingLimits limits{.seconds = seconds, .stop = stop};
   if (row.technique.engine == Engine::tensor) limits.warm_up_s = device_->tensor_warm_up_s();
@@ -108,11 +117,8 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
 
 Measurer::Bound Measurer::bind(const Row& row) {
   const std::vector<Operand> operands = row.operands();
-  // A ceiling that saturates no memory has its data in caches or registers.
-  const bool rotate = row.regime == Regime::steady &&
-                      (!row.is_ceiling() || row.operation->ceiling->resource == Resource::memory);
   Bound bound;
-  bound.sets = buffers_.allocate(operands, rotate ? buffers_.sets_to_rotate(operands) : 1);
+  bound.sets = buffers_.allocate(operands, rotates(row) ? buffers_.sets_to_rotate(operands) : 1);
   Queue& queue = device_->queue();
   const Implementation& technique = *row.implementation;
   const Plan plan = technique.prepare ? technique.prepare(queue, row.shape) : nullptr;
@@ -125,7 +131,7 @@ Measurer::Bound Measurer::bind(const Row& row) {
 }
 
 // A slow row would spend its share on a single rotation: it keeps as many sets as let it take the
-// fewest samples, and says so. At such times a launch, not what a cache keeps of it, sets the pace.
+// fewest samples. At such times a launch, not what a cache keeps of it, sets the pace.
 void Measurer::shorten_rotation(Record& record, const Row& row, Bound& bound, double seconds) {
   const Launch& first = bound.rotation.front();
   const double launch_s = device_->time_batch({&first, 1}, 1, row.work()).seconds;
@@ -134,7 +140,6 @@ void Measurer::shorten_rotation(Record& record, const Row& row, Bound& bound, do
   bound.sets.resize(static_cast<std::size_t>(affordable));
   bound.rotation.resize(bound.sets.size());
   record.sets = static_cast<std::int64_t>(bound.sets.size());
-  record.flags.emplace_back("short_rotation");
 }
 
 // The first set is checked thoroughly, against references that all techniques share; further sets

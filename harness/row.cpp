@@ -50,6 +50,7 @@ std::vector<Offer> offers(const Registry& registry, const Operation& operation, 
     offer.implementations.push_back(i.get());
   }
   std::vector<Offer> result;
+  result.reserve(by_name.size());
   for (auto& [name, offer] : by_name) result.push_back(std::move(offer));
   return result;
 }

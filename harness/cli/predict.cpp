@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/print_json.hpp"
@@ -26,8 +27,7 @@ struct PredictOptions {
 FormatPair format_of(const Operation& operation, const std::string& text) {
   const FormatPair format = parse_format_pair(text);
   if (std::ranges::find(operation.formats, format) == operation.formats.end()) {
-    std::vector<std::string> names;
-    for (const FormatPair f : operation.formats) names.push_back(f.name());
+    const auto names = operation.formats | std::views::transform(&FormatPair::name);
     throw UsageError(fmt::format("{} has no format {}; allowed: {}", operation.name, format.name(),
                                  fmt::join(names, ", ")));
   }

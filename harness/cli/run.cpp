@@ -50,12 +50,13 @@ std::vector<Record> read_ceilings(const std::string& directory,
   if (directory.empty()) return {};
   const Results results = read_results(directory);
   for (const auto& device : devices) {
+    const auto model = device->identity().at("model").get<std::string>();
     const auto same = [&](const MeasuredDevice& m) {
-      return m.name == device->name() && m.model == device->identity().at("model");
+      return m.name == device->name() && m.model == model;
     };
     if (std::ranges::none_of(results.devices, same)) {
-      throw UsageError(fmt::format("{} holds no ceilings of {} ({})", directory, device->name(),
-                                   device->identity().at("model").get<std::string>()));
+      throw UsageError(
+          fmt::format("{} holds no ceilings of {} ({})", directory, device->name(), model));
     }
   }
   std::vector<Record> records = read_records(directory);

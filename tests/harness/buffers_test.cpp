@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "harness/cpu_device.hpp"
 #include "harness/simulated_device.hpp"
 #include "kernels/common/error.hpp"
 
@@ -143,6 +144,35 @@ TEST_F(BuffersTest, RotationHasAtLeastOneSetAndIsBounded) {
   const std::vector<Operand> tiny{{"x", 1, Format::fp8_e4m3}};
   EXPECT_EQ(buffers_.sets_to_rotate(huge), 1);
   EXPECT_LE(buffers_.sets_to_rotate(tiny), kMaxSets);
+}
+
+class HugeCache : public CpuDevice {
+ public:
+  explicit HugeCache(double memory) : memory_(memory) {
+    machine_.units = 1;
+    machine_.caches = {{.level = 3, .bytes = std::int64_t{480} << 20U, .shared_by = 1}};
+  }
+  [[nodiscard]] double free_bytes() const override { return memory_; }
+
+ private:
+  double memory_;
+};
+
+TEST(Rotation, IsAtMostAGibibyteOnAHostAndSaysThatItIsShort) {
+  HugeCache device(64e9);
+  const Buffers buffers(device, Fill::zeros, 1);
+  const std::vector<Operand> operands{{"x", std::int64_t{1} << 22U, Format::fp32}};  // 16 MiB
+  EXPECT_EQ(buffers.sets_to_rotate(operands), 64);
+  EXPECT_TRUE(buffers.rotation_is_short(operands, 64));
+  EXPECT_TRUE(buffers.rotation_is_short(operands, 89));
+  EXPECT_FALSE(buffers.rotation_is_short(operands, 90));
+}
+
+TEST(Rotation, TakesAtMostHalfOfTheMemory) {
+  HugeCache device(400 << 20U);
+  const Buffers buffers(device, Fill::zeros, 1);
+  const std::vector<Operand> operands{{"x", std::int64_t{1} << 22U, Format::fp32}};
+  EXPECT_EQ(buffers.sets_to_rotate(operands), 12);
 }
 
 TEST_F(BuffersTest, FootprintCountsEverySet) {

@@ -29,12 +29,12 @@ const dnnl::engine& engine() {
   return cpu;
 }
 
-memory::desc describe(memory::dims sizes, Format format, memory::dims strides) {
+memory::desc describe(const memory::dims& sizes, Format format, const memory::dims& strides) {
   if (format != Format::fp32 && format != Format::bf16) {
     throw Unsupported("oneDNN is asked for fp32 and bf16 only");
   }
   const auto type = format == Format::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
-  return {std::move(sizes), type, std::move(strides)};
+  return {sizes, type, strides};
 }
 
 // The C++ interface dropped its operation descriptors in version 3.

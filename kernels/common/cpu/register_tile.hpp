@@ -32,24 +32,27 @@ struct RegisterTile {
                             const std::uint32_t* b, float* c) {
     cpu::Vector sum[rows][vectors];
 #pragma GCC unroll 8
-    for (int i = 0; i < rows; ++i) {
+    for (std::int64_t i = 0; i < rows; ++i) {
 #pragma GCC unroll 8
-      for (int v = 0; v < vectors; ++v) sum[i][v] = cpu::load(c + i * columns + v * cpu::kLanes);
+      for (std::int64_t v = 0; v < vectors; ++v)
+        sum[i][v] = cpu::load(c + i * columns + v * cpu::kLanes);
     }
     for (std::int64_t p = 0; p < words; ++p, b += columns) {
       cpu::Vector row[vectors];
 #pragma GCC unroll 8
-      for (int v = 0; v < vectors; ++v) row[v] = cpu::load(b + v * cpu::kLanes);
+      for (std::int64_t v = 0; v < vectors; ++v) row[v] = cpu::load(b + v * cpu::kLanes);
 #pragma GCC unroll 8
-      for (int i = 0; i < rows; ++i) {
+      for (std::int64_t i = 0; i < rows; ++i) {
 #pragma GCC unroll 8
-        for (int v = 0; v < vectors; ++v) MultiplyAdd::apply(sum[i][v], a + i * lda + p, row[v]);
+        for (std::int64_t v = 0; v < vectors; ++v)
+          MultiplyAdd::apply(sum[i][v], a + i * lda + p, row[v]);
       }
     }
 #pragma GCC unroll 8
-    for (int i = 0; i < rows; ++i) {
+    for (std::int64_t i = 0; i < rows; ++i) {
 #pragma GCC unroll 8
-      for (int v = 0; v < vectors; ++v) cpu::store(c + i * columns + v * cpu::kLanes, sum[i][v]);
+      for (std::int64_t v = 0; v < vectors; ++v)
+        cpu::store(c + i * columns + v * cpu::kLanes, sum[i][v]);
     }
   }
 };
