@@ -62,10 +62,11 @@ def storage_note(view: View) -> str:
     """Which formats are only stored so, and what they are computed in."""
     used: dict[str, set[str]] = {}
     for row in view.points:
-        used.setdefault(family(row.format), set()).add(row.arithmetic)
+        native = row.arithmetic == row.format
+        used.setdefault(family(row.format), set()).add("" if native else row.arithmetic)
     stored: dict[str, list[str]] = {}
     for name in dict.fromkeys(family(name) for name in view.formats()):
-        for arithmetic in ordered(used[name] - {name}, ORDER):
+        for arithmetic in ordered(used[name] - {""}, ORDER):
             stored.setdefault(arithmetic, []).append(name + "*" * (len(used[name]) > 1))
     parts = [f"{', '.join(names)} computed in {wide}" for wide, names in stored.items()]
     text = "Storage formats: " + "; ".join(parts) if parts else ""

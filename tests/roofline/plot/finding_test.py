@@ -111,6 +111,10 @@ def test_storage_formats_are_named():
     assert notdrawn.storage_note(mixed) == "Storage formats: bf16* computed in fp32 (* some rows)"
     native = changed(golden(), lambda r: True, arithmetic="bf16")
     assert notdrawn.storage_note(native.only("bf16")) == ""
+    fp8 = changed(golden(), lambda r: r.format == "bf16", format="fp8_e4m3", arithmetic="fp8_e4m3")
+    assert notdrawn.storage_note(fp8) == ""
+    widened = changed(fp8, lambda r: r.format == "fp8_e4m3" and r.op == "dot", arithmetic="fp32")
+    assert notdrawn.storage_note(widened).startswith("Storage formats: fp8* computed in fp32 (*")
 
 
 def test_rows_skipped_for_one_cause_share_a_line():
