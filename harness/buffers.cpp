@@ -48,8 +48,7 @@ std::int64_t Buffers::sets_to_rotate(std::span<const Operand> operands) const {
 }
 
 bool Buffers::rotation_is_short(std::span<const Operand> operands, std::int64_t sets) const {
-  return sets < kMaxSets &&
-         sets * bytes_touched(operands) < 3 * device_->machine().last_level_cache_bytes();
+  return sets < kMaxSets && sets * bytes_touched(operands) < device_->machine().evicting_bytes();
 }
 
 double Buffers::available_bytes() const {

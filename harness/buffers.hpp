@@ -23,7 +23,7 @@ class Buffers {
   // Sets needed so that a line is reused only after the device's rotation_bytes() of other traffic;
   // at most kMaxSets, and no more than half of the memory.
   [[nodiscard]] std::int64_t sets_to_rotate(std::span<const Operand> operands) const;
-  // Whether so many sets come round within three times the last-level cache.
+  // Whether so many sets come round while the caches may still hold some of them.
   [[nodiscard]] bool rotation_is_short(std::span<const Operand> operands, std::int64_t sets) const;
 
   // Bytes of device memory that `count` sets take from the arenas.

@@ -23,11 +23,6 @@ constexpr double kShortestHang = 60;
 
 volatile std::sig_atomic_t g_signalled = 0;
 
-double now_s() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(since).count();
-}
-
 // Ceilings that show whether the machine changed during the run: arithmetic and a copy.
 bool is_control(const Row& row) {
   const std::optional<Ceiling>& ceiling = row.operation->ceiling;
@@ -112,7 +107,6 @@ Campaign::Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory
                    std::vector<Record> finished, const std::vector<Record>& ceilings)
     : plan_(std::move(plan)),
       directory_(&directory),
-      started_s_(now_s()),
       watchdog_(std::make_unique<Watchdog>([this] { give_up_on_hung_row(); })) {
   for (const Row& row : plan_.rows()) measurers_.try_emplace(row.device, *row.device, fill, seed);
   for (auto& [device, measurer] : measurers_) {
@@ -134,7 +128,7 @@ const Record& Campaign::measure(std::size_t index) {
   if (const auto done = finished_.find(row.id()); done != finished_.end()) {
     return records_.emplace_back(done->second);
   }
-  const double share = plan_.share(index, now_s() - started_s_);
+  const double share = plan_.share(index, clock_.seconds());
   current_ = &row;
   watchdog_->start(std::chrono::duration<double>(std::max(kHangFactor * share, kShortestHang)));
   const auto disarm = [this](void*) { watchdog_->stop(); };

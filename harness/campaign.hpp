@@ -15,6 +15,7 @@
 #include "harness/measure.hpp"
 #include "harness/results_directory.hpp"
 #include "harness/row.hpp"
+#include "harness/stopwatch.hpp"
 #include "harness/watchdog.hpp"
 #include "kernels/common/error.hpp"
 
@@ -72,7 +73,7 @@ class Campaign {
   std::map<std::string, Record> finished_;
   std::vector<Record> records_;
   const Row* current_ = nullptr;
-  double started_s_;
+  Stopwatch clock_;
   std::unique_ptr<Watchdog> watchdog_;
 };
 

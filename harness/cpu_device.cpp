@@ -5,11 +5,11 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
 #include "harness/host_info.hpp"
+#include "harness/stopwatch.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/isa_level.hpp"
 
@@ -17,11 +17,6 @@ namespace ridgepoint {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-
-double now_s() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(since).count();
-}
 
 // A part of memory stays free for the rest of the system.
 double allocatable_bytes() { return 0.9 * static_cast<double>(meminfo("MemAvailable")); }
@@ -52,9 +47,9 @@ class CpuQueue final : public Queue {
     return map_memory(bytes);
   }
   [[nodiscard]] double time(const Launch& launch) override {
-    const double start = now_s();
+    const Stopwatch clock;
     launch();
-    return now_s() - start;
+    return clock.seconds();
   }
 
  private:
@@ -79,10 +74,10 @@ int pin_threads(int threads, const std::vector<int>& processors) {
 double measure_tick() {
   double smallest = 1;
   for (int i = 0; i < 200; ++i) {
-    const double start = now_s();
-    double end = start;
-    while (end <= start) end = now_s();
-    smallest = std::min(smallest, end - start);
+    const Stopwatch clock;
+    double step = 0;
+    while (step <= 0) step = clock.seconds();
+    smallest = std::min(smallest, step);
   }
   return smallest;
 }
@@ -92,14 +87,14 @@ double measure_launch_floor(int threads) {
   std::vector<double> samples;
   for (int i = 0; i < 101; ++i) {
     constexpr int batch = 100;
-    const double start = now_s();
+    const Stopwatch clock;
     for (int j = 0; j < batch; ++j) {
 #pragma omp parallel num_threads(threads)
       {
         asm volatile("" ::: "memory");
       }
     }
-    samples.push_back((now_s() - start) / batch);
+    samples.push_back(clock.seconds() / batch);
   }
   std::ranges::nth_element(samples, samples.begin() + 50);
   return samples[50];
@@ -141,17 +136,17 @@ const void* CpuDevice::on_host(const void* data, std::size_t /*bytes*/,
 
 Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats,
                              const Work& /*work*/) {
-  const double start = now_s();
+  const Stopwatch clock;
   for (std::int64_t i = 0; i < repeats; ++i) {
     for (const Launch& launch : rotation) launch();
   }
-  return {now_s() - start, std::nullopt};
+  return {clock.seconds(), std::nullopt};
 }
 
 // Reads 3 x the last-level cache: reading leaves no dirty lines whose write-back the launch would
 // pay.
 void CpuDevice::evict_caches() {
-  const auto bytes = static_cast<std::size_t>(3 * machine_.last_level_cache_bytes());
+  const auto bytes = static_cast<std::size_t>(machine_.evicting_bytes());
   if (!eviction_buffer_) {
     eviction_buffer_ = map_memory(bytes);
     std::memset(eviction_buffer_.get(), 1, bytes);

@@ -54,9 +54,7 @@ class Device {
                               std::vector<std::byte>& scratch) = 0;
 
   // Traffic that must come between two uses of a line for memory to serve the second.
-  [[nodiscard]] virtual std::int64_t rotation_bytes() const {
-    return 3 * machine().last_level_cache_bytes();
-  }
+  [[nodiscard]] virtual std::int64_t rotation_bytes() const { return machine().evicting_bytes(); }
   // Shortest warm-up of rows on the tensor engine: how long power takes to settle.
   [[nodiscard]] virtual double tensor_warm_up_s() const { return 0; }
   // Smallest step of the device's timer and time of an empty launch, seconds.

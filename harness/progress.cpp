@@ -12,9 +12,8 @@ Progress::Progress(std::size_t total) : total_(total), terminal_(isatty(STDERR_F
 void Progress::update(std::size_t done, const std::string& what) {
   if (!terminal_) return;
   constexpr std::size_t width = 24;
-  const double elapsed =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  const double left = elapsed / static_cast<double>(done) * static_cast<double>(total_ - done);
+  const double left =
+      clock_.seconds() / static_cast<double>(done) * static_cast<double>(total_ - done);
   const std::string bar(width * done / total_, '#');
   fmt::print(stderr, "\r\x1b[K[{:<{}}] {}/{} rows, {:.0f} s left  {:.60}", bar, width, done, total_,
              left, what);

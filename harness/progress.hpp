@@ -2,9 +2,10 @@
 // only.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <string>
+
+#include "harness/stopwatch.hpp"
 
 namespace ridgepoint {
 
@@ -17,7 +18,7 @@ class Progress {
  private:
   std::size_t total_;
   bool terminal_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Stopwatch clock_;
 };
 
 }  // namespace ridgepoint

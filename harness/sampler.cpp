@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 
 #include "harness/statistics.hpp"
+#include "harness/stopwatch.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgepoint {
@@ -24,16 +24,6 @@ constexpr double kSmallestWarmUp = 0.1;
 constexpr double kLargestWarmUp = 0.25;
 
 constexpr std::array<std::string_view, 3> kRegimeNames{"steady", "cold", "warm"};
-
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 // One batch of a regime, as the time of one launch.
 class Batch {

@@ -12,6 +12,7 @@
 
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/pack.hpp"
+#include "kernels/common/cpu/bf16_pairs.hpp"
 
 namespace ridgepoint {
 namespace {
@@ -21,15 +22,14 @@ constexpr std::int64_t kVectors = kPairsTile.n / cpu::kLanes;
 
 // All loops over registers are unrolled, or the compiler keeps the sums in memory.
 void run(const Bf16* a, const Bf16* b, float* y, std::int64_t iterations) {
-  using Words [[gnu::vector_size(sizeof(cpu::Vector))]] = std::uint32_t;
   cpu::Vector sum[kRows][kVectors] = {};
-  Words row_of_a[kRows];
+  cpu::Words row_of_a[kRows];
   cpu::Vector row_of_b[kVectors];
 #pragma GCC unroll 16
   for (std::int64_t i = 0; i < kRows; ++i) {
     std::uint32_t pair = 0;
     std::memcpy(&pair, a + i * kPairsTile.k, sizeof pair);
-    row_of_a[i] = pair - Words{};  // in every lane
+    row_of_a[i] = cpu::in_every_lane(pair);
   }
 #pragma GCC unroll 16
   for (std::int64_t v = 0; v < kVectors; ++v) {
@@ -40,7 +40,7 @@ void run(const Bf16* a, const Bf16* b, float* y, std::int64_t iterations) {
     for (std::int64_t i = 0; i < kRows; ++i) {
 #pragma GCC unroll 16
       for (std::int64_t v = 0; v < kVectors; ++v) {
-        asm("vdpbf16ps %2, %1, %0" : "+v"(sum[i][v]) : "v"(row_of_b[v]), "v"(row_of_a[i]));
+        cpu::multiply_add_pairs(sum[i][v], row_of_a[i], row_of_b[v]);
       }
     }
   }
@@ -54,9 +54,7 @@ void run(const Bf16* a, const Bf16* b, float* y, std::int64_t iterations) {
 }
 
 Launch bind(Queue& queue, const Shape& shape, const Bf16* a, const Bf16* b, float* y) {
-  if (!__builtin_cpu_supports("avx512bf16")) {
-    throw Unsupported("this processor has no AVX512_BF16");
-  }
+  cpu::require_bf16_pairs();
   return [tiles = shape["tiles"], iterations = shape["iterations"], threads = queue.threads(), a, b,
           y] {
 #pragma omp parallel for num_threads(threads)

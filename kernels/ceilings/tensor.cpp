@@ -10,7 +10,6 @@
 #include "kernels/ceilings/products.hpp"
 #include "kernels/common/cpu/amx.hpp"
 #include "kernels/common/cpu/convert.hpp"
-#include "kernels/common/error.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/pack.hpp"
@@ -24,7 +23,7 @@ static_assert(Kernel::rows == kTensorTile.m && Kernel::columns == kTensorTile.n)
 static_assert(Kernel::step * cpu::Bf16Pair::steps == kTensorTile.k);
 
 Launch bind(Queue& queue, const Shape& shape, const Bf16* a, const Bf16* b, float* y) {
-  if (!cpu::amx_bf16_available()) throw Unsupported("this processor has no AMX bf16");
+  cpu::require_amx_bf16();
   return [tiles = shape["tiles"], iterations = shape["iterations"], threads = queue.threads(), a, b,
           y] {
 #pragma omp parallel num_threads(threads)

@@ -27,6 +27,8 @@ struct Machine {
     const int instances = (units + last.shared_by - 1) / last.shared_by;
     return last.bytes * instances;
   }
+  // Traffic after which the caches hold nothing of what came before: three times the last level.
+  [[nodiscard]] std::int64_t evicting_bytes() const { return 3 * last_level_cache_bytes(); }
 };
 
 }  // namespace ridgepoint

@@ -14,7 +14,6 @@
 
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/gelu.hpp"
-#include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
@@ -28,7 +27,7 @@ namespace {
 using Kernel = AmxKernel<cpu::AmxTiles>;
 
 Workspace prepare_amx(Queue& queue, const Shape& shape) {
-  if (!cpu::amx_bf16_available()) throw Unsupported("this processor has no AMX bf16");
+  cpu::require_amx_bf16();
   return prepare<Kernel>(queue, shape);
 }
 

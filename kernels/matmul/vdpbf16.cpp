@@ -17,6 +17,7 @@
 
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/pack.hpp"
+#include "kernels/common/cpu/bf16_pairs.hpp"
 #include "kernels/common/cpu/blocked_product.hpp"
 #include "kernels/common/cpu/register_tile.hpp"
 
@@ -27,18 +28,13 @@ struct PairMultiplyAdd {
   using Word = cpu::Bf16Pair;
   [[gnu::always_inline]] static void apply(cpu::Vector& sum, const std::uint32_t* a,
                                            cpu::Vector row_of_b) {
-    using Words [[gnu::vector_size(sizeof(cpu::Vector))]] = std::uint32_t;
-    const Words pairs = *a - Words{};  // in every lane
-    // Not the intrinsic: its types and target would be needed by everything that inlines this.
-    asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(row_of_b), "v"(pairs));
+    cpu::multiply_add_pairs(sum, cpu::in_every_lane(*a), row_of_b);
   }
 };
 using Kernel = RegisterTile<PairMultiplyAdd>;
 
 Workspace prepare_pairs(Queue& queue, const Shape& shape) {
-  if (!__builtin_cpu_supports("avx512bf16")) {
-    throw Unsupported("this processor has no AVX512_BF16");
-  }
+  cpu::require_bf16_pairs();
   return prepare<Kernel>(queue, shape);
 }
 

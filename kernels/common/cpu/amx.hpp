@@ -11,6 +11,8 @@
 #include <unistd.h>
 #endif
 
+#include "kernels/common/error.hpp"
+
 namespace ridgepoint::cpu {
 
 inline constexpr std::int64_t kTileRows = 16;
@@ -28,6 +30,10 @@ inline bool amx_bf16_available() {
 #else
   return false;
 #endif
+}
+
+inline void require_amx_bf16() {
+  if (!amx_bf16_available()) throw Unsupported("this processor has no AMX bf16");
 }
 
 #if defined(__x86_64__)

@@ -1,38 +1,15 @@
 #include <cmath>
 
-#include "tests/support/host_run.hpp"
+#include "tests/support/elementwise.hpp"
 
 namespace ridgepoint {
 namespace {
 
-Shape vector_of(std::int64_t n) { return Shape({{"n", n}}); }
-
 TEST(Relu, EveryHostTechniqueIsRightAtAwkwardSizesAndAlignments) {
-  for_each_host_technique("relu", [](const Implementation& implementation) {
-    for (const std::int64_t n : kAwkwardSizes) {
-      for (const std::int64_t offset : {0, 1}) {
-        expect_right(implementation, vector_of(n), offset, true);
-      }
-    }
-    expect_right(implementation, vector_of(kManyBlocks), 1, true);
-  });
+  expect_right_at_awkward_sizes_and_alignments("relu", true);
 }
 
-TEST(Relu, NanStaysNanAndOnlyThere) {
-  for_each_host_technique("relu", [](const Implementation& implementation) {
-    if (implementation.technique.origin != Origin::hand) return;  // a library makes its own choice
-    constexpr std::int64_t kElements = 1000;
-    for (const std::int64_t at : {0, 5, 500, 999}) {
-      HostRun run(implementation, vector_of(kElements), 3);
-      run.fill(Fill::normal);
-      run.array(0).set_nan(at);
-      ASSERT_TRUE(run.launch());
-      for (std::int64_t i = 0; i < kElements; ++i) {
-        ASSERT_EQ(std::isnan(run.output().view()[i]), i == at) << i;
-      }
-    }
-  });
-}
+TEST(Relu, NanStaysNanAndOnlyThere) { expect_nan_stays_nan_and_only_there("relu"); }
 
 template <class T>
 void expect_all_code_points(const Implementation& implementation) {
