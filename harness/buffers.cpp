@@ -70,8 +70,8 @@ std::byte* Buffers::inputs(Format format, std::size_t bytes) {
     arena.memory = device_->queue().allocate(bytes);
     arena.bytes = bytes;
     const auto size = static_cast<std::size_t>(info(format).storage_bytes);
-    device_->fill(arena.memory.get(), static_cast<std::int64_t>(bytes / size), format, fill_, seed_,
-                  static_cast<std::uint32_t>(format));
+    device_->memory().fill(arena.memory.get(), static_cast<std::int64_t>(bytes / size), format,
+                           fill_, seed_, static_cast<std::uint32_t>(format));
   }
   return static_cast<std::byte*>(arena.memory.get());
 }
@@ -105,7 +105,7 @@ std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std:
   }
   std::byte* output_cursor = outputs(output_bytes);
   guards_.assign(1, {output_cursor, kGuard});
-  written_.assign(1, {output_cursor, output_bytes});
+  written_ = {output_cursor, output_bytes};
   output_cursor += kGuard;
 
   std::vector<BufferSet> result(sets);
@@ -126,18 +126,10 @@ std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std:
 }
 
 void Buffers::poison() {
-  for (const auto& region : written_) device_->set(region.data(), region.size(), kPoisonByte);
-  for (const auto& guard : guards_) device_->set(guard.data(), guard.size(), kGuardByte);
+  device_->memory().set({&written_, 1}, kPoisonByte);
+  device_->memory().set(guards_, kGuardByte);
 }
 
-bool Buffers::guards_intact() {
-  std::vector<std::byte> scratch;
-  return std::ranges::all_of(guards_, [&](const auto& guard) {
-    const auto* bytes =
-        static_cast<const std::byte*>(device_->on_host(guard.data(), guard.size(), scratch));
-    return std::all_of(bytes, bytes + guard.size(),
-                       [](std::byte b) { return b == std::byte{kGuardByte}; });
-  });
-}
+bool Buffers::guards_intact() { return device_->memory().holds(guards_, kGuardByte); }
 
 }  // namespace ridgepoint

@@ -54,10 +54,11 @@ class Buffers {
   std::uint64_t seed_;
   std::array<Arena, kFormats.size()> inputs_;
   Arena outputs_;
-  std::vector<std::span<std::byte>> guards_;
-  std::vector<std::span<std::byte>> written_;
+  std::vector<DeviceMemory::Region> guards_;
+  DeviceMemory::Region written_;
 };
 
-inline constexpr std::int64_t kMaxSets = 65536;
+// More would help nobody: sets so small that these fit into a cache are done before a launch is.
+inline constexpr std::int64_t kMaxSets = 4096;
 
 }  // namespace ridgepoint

@@ -115,24 +115,11 @@ CpuDevice::CpuDevice() : tick_s_(measure_tick()) {
               .memory_bytes = meminfo("MemTotal"),
               .flops_per_s_hint = threads * flops_per_s_of_a_core};
   queue_ = std::make_unique<CpuQueue>(threads);
+  memory_ = std::make_unique<HostMemory>(threads);
   launch_floor_s_ = measure_launch_floor(threads);
 }
 
 double CpuDevice::free_bytes() const { return allocatable_bytes(); }
-
-void CpuDevice::fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
-                     std::uint32_t stream) {
-  fill_random(out, elements, format, fill, seed, stream, machine_.units);
-}
-
-void CpuDevice::set(void* out, std::size_t bytes, unsigned char value) {
-  std::memset(out, value, bytes);
-}
-
-const void* CpuDevice::on_host(const void* data, std::size_t /*bytes*/,
-                               std::vector<std::byte>& /*scratch*/) {
-  return data;
-}
 
 Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats,
                              const Work& /*work*/) {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "harness/device.hpp"
+#include "harness/host_memory.hpp"
 
 namespace ridgepoint {
 
@@ -19,11 +20,7 @@ class CpuDevice : public Device {
   [[nodiscard]] nlohmann::ordered_json identity() const override;
   [[nodiscard]] Queue& queue() override { return *queue_; }
   [[nodiscard]] double free_bytes() const override;
-  void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
-            std::uint32_t stream) override;
-  void set(void* out, std::size_t bytes, unsigned char value) override;
-  const void* on_host(const void* data, std::size_t bytes,
-                      std::vector<std::byte>& scratch) override;
+  [[nodiscard]] DeviceMemory& memory() override { return *memory_; }
   // At most 1 GiB: a cache that would ask for more is shared with other tenants.
   [[nodiscard]] std::int64_t rotation_bytes() const override {
     return std::min(Device::rotation_bytes(), std::int64_t{1} << 30U);
@@ -42,6 +39,7 @@ class CpuDevice : public Device {
   void evict_caches();
 
   std::unique_ptr<Queue> queue_;
+  std::unique_ptr<HostMemory> memory_;
   int cores_ = 0;  // that this process may use; pinning narrows what the kernel reports later
   int pinned_threads_ = 0;
   double tick_s_ = 0;

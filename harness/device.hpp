@@ -2,7 +2,6 @@
 // device for tests, and CUDA.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,10 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/common/format.hpp"
+#include "harness/device_memory.hpp"
 #include "kernels/common/machine.hpp"
 #include "kernels/common/queue.hpp"
-#include "kernels/common/random.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/model.hpp"
 
@@ -45,18 +43,16 @@ class Device {
   [[nodiscard]] virtual Queue& queue() = 0;
   // Bytes that an allocation may take now.
   [[nodiscard]] virtual double free_bytes() const = 0;
-  virtual void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
-                    std::uint32_t stream) = 0;
-  // Sets every byte, as memset does.
-  virtual void set(void* out, std::size_t bytes, unsigned char value) = 0;
-  // Device memory as the host can read it: the memory itself on a host, else copied to `scratch`.
-  virtual const void* on_host(const void* data, std::size_t bytes,
-                              std::vector<std::byte>& scratch) = 0;
+  [[nodiscard]] virtual DeviceMemory& memory() = 0;
 
   // Traffic that must come between two uses of a line for memory to serve the second.
   [[nodiscard]] virtual std::int64_t rotation_bytes() const { return machine().evicting_bytes(); }
   // Shortest warm-up of rows on the tensor engine: how long power takes to settle.
   [[nodiscard]] virtual double tensor_warm_up_s() const { return 0; }
+  // Around everything that belongs to one row: profilers see its id, and telemetry is taken. The
+  // result is the row's entry `telemetry`; empty where the device reports nothing.
+  virtual void begin_row(const std::string& /*id*/) {}
+  virtual nlohmann::ordered_json end_row() { return nlohmann::ordered_json::object(); }
   // Smallest step of the device's timer and time of an empty launch, seconds.
   [[nodiscard]] virtual double tick_s() const = 0;
   [[nodiscard]] virtual double launch_floor_s() const = 0;

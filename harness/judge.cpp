@@ -23,6 +23,23 @@ std::string_view text_of(Resource resource) {
   }
 }
 
+// What a ceiling declares that its resource does at most, at the clock held.
+struct Declared {
+  std::optional<double> bytes_per_s;
+  std::optional<double> flops_per_s;
+};
+
+Declared declared_by(const Row& row, std::optional<double> clock_hz) {
+  if (!row.is_ceiling() || row.operation->ceiling->most_per_clock == nullptr || !clock_hz)
+    return {};
+  const Machine& machine = row.device->machine();
+  const Ceiling& ceiling = *row.operation->ceiling;
+  const double rate = ceiling.most_per_clock(machine, row.format) * machine.units * *clock_hz;
+  if (rate == 0) return {};
+  const bool bytes = ceiling.resource == Resource::memory || ceiling.resource == Resource::cache;
+  return bytes ? Declared{rate, std::nullopt} : Declared{std::nullopt, rate};
+}
+
 // The measured roofs that apply to a row. A mixed pair has the slower of its formats' engines.
 RecordedRoof roof_of(const Row& row, const MeasuredRoofs& roofs) {
   RecordedRoof roof;
@@ -56,11 +73,12 @@ void judge(Record& record, const Row& row, const MeasuredRoofs& roofs) {
   if (row.technique.arithmetic && row.format != FormatPair(*row.technique.arithmetic)) {
     record.flags.emplace_back("storage_format");
   }
-  Physics physics;
+  const Declared declared = declared_by(row, record.clock_hz);
+  Physics physics{.bandwidth_bytes_per_s = declared.bytes_per_s,
+                  .issue_flops_per_s = declared.flops_per_s ? declared.flops_per_s : peak};
   if (sheet != nullptr && sheet->memory.pins && !cached && !row.operation->traffic) {
-    physics.pin_bandwidth_bytes_per_s = sheet->memory.pins->bandwidth_bytes_per_s();
+    physics.bandwidth_bytes_per_s = sheet->memory.pins->bandwidth_bytes_per_s();
   }
-  physics.issue_flops_per_s = peak;
   if (const auto impossible = miscounted(timed, physics)) {
     record.status = Status::invalid;
     record.reason = *impossible;
@@ -68,7 +86,10 @@ void judge(Record& record, const Row& row, const MeasuredRoofs& roofs) {
     return;
   }
   record.mfu = mfu(timed, sheet, row.format.a);
-  record.fraction_of_roof_at_clock = fraction_of_roof_at_clock(timed, peak);
+  record.fraction_of_roof_at_clock = fraction_of_roof_at_clock(timed, physics.issue_flops_per_s);
+  if (declared.bytes_per_s) {
+    record.fraction_of_roof_at_clock = timed.work.bytes / timed.time_s / *declared.bytes_per_s;
+  }
   if (row.is_ceiling()) {
     record.bound = text_of(row.operation->ceiling->resource);
     return;
@@ -83,6 +104,7 @@ void judge(Record& record, const Row& row, const MeasuredRoofs& roofs) {
   }
   limits.launch_floor_s = row.device->launch_floor_s();
   if (row.operation->special) limits.special_results = row.operation->special(row.shape);
+  if (const auto rate = roofs.special_roof()) limits.special_results_per_s = rate->per_s;
   record.fraction_of_measured_roof = fraction_of_measured_roof(timed, limits.roof);
   if (const auto bound = row_bound(timed, limits)) record.bound = name(*bound);
 }

@@ -38,14 +38,18 @@ class Measurer {
                     const std::function<bool()>& stop);
   Bound bind(const Row& row);
   void shorten_rotation(Record& record, const Row& row, Bound& bound, double seconds);
-  Verification check_set(const Row& row, const BufferSet& set, bool first, std::size_t sets = 1);
+  const std::vector<Expected>& reference(const Row& row, const Bound& bound, std::size_t index,
+                                         std::span<const std::int64_t> rows);
+  Verification check_set(const Row& row, const Bound& bound, std::size_t index);
+  bool check_before(Record& record, const Row& row, const Bound& bound);
   bool check_all(Record& record, const Row& row, const Bound& bound);
-  std::size_t output_hash(const Row& row, const BufferSet& set);
+  std::uint64_t output_checksum(const Row& row, const Bound& bound);
 
   Device* device_;
   Buffers buffers_;
   std::uint64_t seed_;
   ReferenceCache references_;
+  std::vector<HostBuffer> input_copies_;  // kept, because gigabytes are slow to ask for again
   MeasuredRoofs roofs_;
 };
 

@@ -64,12 +64,23 @@ ordered_json to_json(const std::optional<RecordedRoof>& roof) {
           {"memory_ceiling", nullable(roof->memory_ceiling)}};
 }
 
+// JSON has no infinity.
+ordered_json finite(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
+}
+
+ordered_json to_json(const std::optional<Witness>& witness) {
+  if (!witness) return nullptr;
+  return {{"technique", witness->technique}, {"error", finite(witness->error)}};
+}
+
 ordered_json to_json(const std::optional<Verification>& v) {
   if (!v) return nullptr;
-  return {{"error", std::isfinite(v->error) ? ordered_json(v->error) : ordered_json(nullptr)},
+  return {{"error", finite(v->error)},
           {"tolerance", v->tolerance},
           {"elements", v->elements},
-          {"exact", v->exact}};
+          {"exact", v->exact},
+          {"witness", to_json(v->witness)}};
 }
 
 // The six keys of the samples' summary, null unless the row is ok.
@@ -150,6 +161,18 @@ std::optional<RecordedRoof> parse_roof(const JsonObject& json) {
                       .memory_ceiling = roof->optional_text("memory_ceiling")};
 }
 
+double parse_error(const JsonObject& json) {
+  return json.optional_number("error", kPositive).value_or(std::numeric_limits<double>::infinity());
+}
+
+// Absent in records of version 0.1.
+std::optional<Witness> parse_witness(const JsonObject& verify, const ordered_json& raw) {
+  if (!raw.contains("witness")) return std::nullopt;
+  const auto witness = verify.optional_object("witness");
+  if (!witness) return std::nullopt;
+  return Witness{.technique = witness->text("technique"), .error = parse_error(*witness)};
+}
+
 std::optional<Verification> parse_verify(const JsonObject& json, const ordered_json& raw) {
   const auto verify = json.optional_object("verify");
   if (!verify) return std::nullopt;
@@ -157,11 +180,11 @@ std::optional<Verification> parse_verify(const JsonObject& json, const ordered_j
   if (exact == raw.at("verify").end() || !exact->is_boolean()) {
     verify->reject("exact", "true or false");
   }
-  return Verification{.error = verify->optional_number("error", kPositive)
-                                   .value_or(std::numeric_limits<double>::infinity()),
+  return Verification{.error = parse_error(*verify),
                       .tolerance = verify->number("tolerance", kPositive),
                       .elements = static_cast<std::int64_t>(verify->number("elements", kCount)),
-                      .exact = exact->get<bool>()};
+                      .exact = exact->get<bool>(),
+                      .witness = parse_witness(*verify, raw.at("verify"))};
 }
 
 }  // namespace

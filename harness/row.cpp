@@ -158,6 +158,8 @@ bool needs_ceiling(const Row& row, const Row& ceiling, std::span<const Row> ceil
       return tensor == (row.technique.engine == Engine::tensor) &&
              (arithmetic.a == ceiling.format.a || arithmetic.b == ceiling.format.a);
     }
+    case Resource::sfu:
+      return static_cast<bool>(row.operation->special);
     default:
       return false;
   }

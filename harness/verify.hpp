@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,11 +15,18 @@
 
 namespace ridgepoint {
 
+// All elements of an output that is too large for the reference, against another technique's.
+struct Witness {
+  std::string technique;
+  double error;  // largest difference / tolerance of both; at most 1 passes
+};
+
 struct Verification {
   double error = 0;           // largest |output - reference| / tolerance; at most 1 passes
   double tolerance = 0;       // absolute, at the element with that error
   std::int64_t elements = 0;  // compared with the reference
   bool exact = true;          // every one of them is the reference rounded to the output's format
+  std::optional<Witness> witness = std::nullopt;  // on a GPU
 
   [[nodiscard]] bool passed() const { return error <= 1; }
 };
@@ -30,9 +39,11 @@ std::vector<std::int64_t> rows_to_check(const Operation& operation, const Shape&
 // Reference values of rows, kept so that all techniques of an operation share them.
 class ReferenceCache {
  public:
-  // `key` names the inputs: operation, shape, format and buffer set.
+  // `key` names the inputs: operation, shape, format and buffer set. They are asked for only where
+  // their reference is not there yet.
   const std::vector<Expected>& get(const std::string& key, const Operation& operation,
-                                   const Shape& shape, std::span<const View> inputs,
+                                   const Shape& shape,
+                                   const std::function<std::vector<View>()>& inputs,
                                    std::span<const std::int64_t> rows);
 
  private:
@@ -46,8 +57,17 @@ class ReferenceCache {
 double tolerance(const Implementation& implementation, const Shape& shape, Format output,
                  Expected expected);
 
-// Compares those rows of `output` (its whole elements are given) with `expected`, and all elements
-// with NaN, which poisoned outputs hold and finite inputs never produce.
+// Elements first .. first + count - 1 of an output.
+struct Slice {
+  std::int64_t first;
+  std::int64_t count;
+};
+
+// Where those rows lie in the output; neighbours are one slice.
+std::vector<Slice> slices_of(const Implementation& implementation, const Shape& shape,
+                             std::span<const std::int64_t> rows);
+
+// Compares rows of an output, one behind the other in `output`, with `expected`.
 Verification compare(const Implementation& implementation, const Shape& shape, View output,
                      std::span<const std::int64_t> rows, std::span<const Expected> expected);
 

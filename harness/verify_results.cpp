@@ -99,7 +99,7 @@ void check_physics(const Record& record, const DeviceFacts& device, Checker& che
   const bool memory = record.row.saturates == "memory" || record.row.role == "kernel";
   if (device.sheet != nullptr && device.sheet->memory.pins && memory &&
       record.row.regime != "warm") {
-    physics.pin_bandwidth_bytes_per_s = device.sheet->memory.pins->bandwidth_bytes_per_s();
+    physics.bandwidth_bytes_per_s = device.sheet->memory.pins->bandwidth_bytes_per_s();
   }
   if (const auto impossible = miscounted(timed, physics)) check.require(false, *impossible);
   if (device.sheet != nullptr && record.mfu) {

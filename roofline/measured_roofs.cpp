@@ -32,6 +32,7 @@ void MeasuredRoofs::add(const ResultRow& row) {
   if (row.saturates == "memory") add_memory(row);
   if (row.saturates == "fma") add_engine(Engine::fma, row);
   if (row.saturates == "tensor") add_engine(Engine::tensor, row);
+  if (row.saturates == "sfu") add_special(row);
 }
 
 void MeasuredRoofs::add_engine(Engine engine, const ResultRow& row) {
@@ -60,6 +61,12 @@ void MeasuredRoofs::add_memory(const ResultRow& row) {
   } else {
     keep_faster(found->rate, rate);
   }
+}
+
+// These count one FLOP for a result.
+void MeasuredRoofs::add_special(const ResultRow& row) {
+  const MeasuredRate rate{.per_s = row.flops_per_s.value_or(0), .id = row.id};
+  if (rate.per_s > 0 && (!special_ || rate.per_s < special_->per_s)) special_ = rate;
 }
 
 std::optional<MeasuredRate> MeasuredRoofs::engine_roof(Engine engine, Format format) const {

@@ -36,6 +36,9 @@ class MeasuredRoofs {
   // The faster of the fma and tensor engines in a format.
   [[nodiscard]] std::optional<MeasuredRate> best_engine_roof(Format format) const;
 
+  // Results per second of the slowest special function that was measured.
+  [[nodiscard]] std::optional<MeasuredRate> special_roof() const { return special_; }
+
   // Formats that have an engine ceiling, in the order of kFormats.
   [[nodiscard]] std::vector<Format> formats() const;
 
@@ -56,9 +59,11 @@ class MeasuredRoofs {
 
   void add_engine(Engine engine, const ResultRow& row);
   void add_memory(const ResultRow& row);
+  void add_special(const ResultRow& row);
 
   std::vector<EngineRoof> engines_;
   std::vector<MemoryRoof> memory_;
+  std::optional<MeasuredRate> special_;
 };
 
 }  // namespace ridgepoint

@@ -53,10 +53,10 @@ std::optional<Bound> row_bound(const Timed& row, const Limits& limits) {
 std::optional<std::string> miscounted(const Timed& row, const Physics& physics) {
   const double bytes_per_s = row.work.bytes / row.time_s;
   const double flops_per_s = row.work.flops / row.time_s;
-  if (physics.pin_bandwidth_bytes_per_s &&
-      bytes_per_s > kPhysicsMargin * *physics.pin_bandwidth_bytes_per_s) {
-    return fmt::format("miscounted: {:.4g} byte/s is more than the memory's pins carry, {:.4g}",
-                       bytes_per_s, *physics.pin_bandwidth_bytes_per_s);
+  if (physics.bandwidth_bytes_per_s &&
+      bytes_per_s > kPhysicsMargin * *physics.bandwidth_bytes_per_s) {
+    return fmt::format("miscounted: {:.4g} byte/s is more than the memory carries, {:.4g}",
+                       bytes_per_s, *physics.bandwidth_bytes_per_s);
   }
   if (physics.issue_flops_per_s && flops_per_s > kPhysicsMargin * *physics.issue_flops_per_s) {
     return fmt::format("miscounted: {:.4g} FLOP/s is more than the engine issues, {:.4g}",

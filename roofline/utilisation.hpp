@@ -44,9 +44,10 @@ struct Limits {
 // arithmetic and traffic times. Empty without a roof.
 std::optional<Bound> row_bound(const Timed& row, const Limits& limits);
 
-// Rates that nothing can exceed. Leave the pins empty for rows served by a cache.
+// Rates that nothing can exceed: of the memory that serves the row (a DRAM's pins, a cache's ports)
+// and of the engine.
 struct Physics {
-  std::optional<double> pin_bandwidth_bytes_per_s = std::nullopt;
+  std::optional<double> bandwidth_bytes_per_s = std::nullopt;
   std::optional<double> issue_flops_per_s = std::nullopt;  // at the clock held
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/common/registry.hpp"
+#include "kernels/common/sum_of_terms.hpp"
 #include "kernels/common/sweep.hpp"
 
 namespace ridgepoint {
@@ -44,14 +45,7 @@ inline Operation read() {
   op.reduction = [](const Shape& s) { return static_cast<double>(s["n"]); };
   op.reference = [](const Shape& s, std::int64_t, std::span<const View> in,
                     std::span<Expected> out) {
-    double sum = 0;
-    double squares = 0;
-    for (std::int64_t i = 0; i < s["n"]; ++i) {
-      const double x = in[0][i];
-      sum += x;
-      squares += x * x;
-    }
-    out[0] = {sum, std::sqrt(squares)};
+    out[0] = sum_of_terms(s["n"], [&](std::int64_t i) { return in[0][i]; });
   };
   return op;
 }

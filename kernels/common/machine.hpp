@@ -14,10 +14,14 @@ struct Cache {
 
 struct Machine {
   int units = 1;                  // threads used on a host, SMs on a GPU
+  int compute_capability = 0;     // 90 for 9.0; 0 on a host
   std::vector<Cache> caches;      // data caches, level 1 first
   std::int64_t memory_bytes = 0;  // of the device
   // Rough rate of a good matmul, FLOP/s. It sizes sweeps and judges nothing.
   double flops_per_s_hint = 1e11;
+  // Traffic in fp32 of a launch so long that its start and its end do not show; 0: as the caches
+  // ask.
+  std::int64_t long_launch_bytes = 0;
 
   // Bytes of the last-level cache that the units can reach together; 32 MiB where unknown.
   [[nodiscard]] std::int64_t last_level_cache_bytes() const {

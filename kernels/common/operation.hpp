@@ -55,6 +55,9 @@ enum class Resource : std::uint8_t { memory, cache, fma, tensor, sfu, launch };
 struct Ceiling {
   Resource resource;
   int cache_level = 0;  // 1.. for Resource::cache
+  // What one unit of the machine does at most in a clock cycle, in bytes for memory and caches,
+  // else in FLOPs; 0 where that is not known. Null: the data sheet says it, or nobody.
+  double (*most_per_clock)(const Machine&, FormatPair) = nullptr;
 };
 
 struct Operation {

@@ -6,7 +6,8 @@
 namespace ridgepoint {
 
 std::int64_t dram_elements(const Machine& machine, double bytes_per_element) {
-  const double wanted = 8.0 * static_cast<double>(machine.last_level_cache_bytes());
+  const double wanted = std::max(8.0 * static_cast<double>(machine.last_level_cache_bytes()),
+                                 static_cast<double>(machine.long_launch_bytes));
   std::int64_t elements = 1;
   while (static_cast<double>(elements) * bytes_per_element < wanted) elements *= 2;
   return elements;

@@ -1,9 +1,8 @@
 // Dot product: s = sum x[i] y[i], 2n FLOPs (exactly 2n - 1); s in fp32.
 #pragma once
 
-#include <cmath>
-
 #include "kernels/common/registry.hpp"
+#include "kernels/common/sum_of_terms.hpp"
 #include "kernels/common/sweep.hpp"
 
 namespace ridgepoint {
@@ -20,14 +19,7 @@ inline const RegisterOperation dot{{
     .reference =
         [](const Shape& s, std::int64_t /*row*/, std::span<const View> in,
            std::span<Expected> out) {
-          double sum = 0;
-          double squares = 0;
-          for (std::int64_t i = 0; i < s["n"]; ++i) {
-            const double term = in[0][i] * in[1][i];
-            sum += term;
-            squares += term * term;
-          }
-          out[0] = {sum, std::sqrt(squares)};
+          out[0] = sum_of_terms(s["n"], [&](std::int64_t i) { return in[0][i] * in[1][i]; });
         },
     .reduction = [](const Shape& s) { return static_cast<double>(s["n"]); },
     .shapes =

@@ -84,7 +84,7 @@ TEST_F(RowBound, IsUnknownWithoutARoofUnlessLaunchBound) {
 }
 
 TEST(PhysicsCheck, RefusesMoreThanOnePercentAboveThePins) {
-  const Physics physics{.pin_bandwidth_bytes_per_s = 100, .issue_flops_per_s = std::nullopt};
+  const Physics physics{.bandwidth_bytes_per_s = 100, .issue_flops_per_s = std::nullopt};
   EXPECT_FALSE(miscounted({.work = {.flops = 0, .bytes = 100.9}, .time_s = 1}, physics));
   const auto reason = miscounted({.work = {.flops = 0, .bytes = 101.1}, .time_s = 1}, physics);
   ASSERT_TRUE(reason);
@@ -92,7 +92,7 @@ TEST(PhysicsCheck, RefusesMoreThanOnePercentAboveThePins) {
 }
 
 TEST(PhysicsCheck, RefusesMoreThanOnePercentAboveTheIssueRate) {
-  const Physics physics{.pin_bandwidth_bytes_per_s = std::nullopt, .issue_flops_per_s = 100};
+  const Physics physics{.bandwidth_bytes_per_s = std::nullopt, .issue_flops_per_s = 100};
   EXPECT_FALSE(miscounted({.work = {.flops = 100.9, .bytes = 1e6}, .time_s = 1}, physics));
   EXPECT_TRUE(miscounted({.work = {.flops = 101.1, .bytes = 0}, .time_s = 1}, physics));
 }

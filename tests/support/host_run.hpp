@@ -76,8 +76,11 @@ class HostRun {
   // All of the output against the reference for `reference_shape`.
   Verification verify(const Shape& reference_shape) {
     const Operation& operation = *implementation_.operation;
-    std::vector<View> inputs;
-    for (std::size_t i = 0; i + 1 < arrays_.size(); ++i) inputs.push_back(arrays_[i].view());
+    const auto inputs = [this] {
+      std::vector<View> views;
+      for (std::size_t i = 0; i + 1 < arrays_.size(); ++i) views.push_back(arrays_[i].view());
+      return views;
+    };
     const std::int64_t length = operation.row_length(reference_shape);
     const std::int64_t count = (output().operand().elements + length - 1) / length;
     std::vector<std::int64_t> rows(static_cast<std::size_t>(count));

@@ -1,0 +1,67 @@
+#include "harness/host_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string_view>
+
+#include "kernels/common/operation.hpp"
+
+namespace ridgepoint {
+
+void HostMemory::fill(void* out, std::int64_t elements, Format format, Fill fill,
+                      std::uint64_t seed, std::uint32_t stream) {
+  fill_random(out, elements, format, fill, seed, stream, threads_);
+}
+
+void HostMemory::set(std::span<const Region> regions, unsigned char value) {
+  for (const Region& region : regions) std::memset(region.data(), value, region.size());
+}
+
+bool HostMemory::holds(std::span<const Region> regions, unsigned char value) {
+  return std::ranges::all_of(regions, [&](const Region& region) {
+    return std::ranges::all_of(region, [&](std::byte b) { return b == std::byte{value}; });
+  });
+}
+
+const std::byte* HostMemory::on_host(std::span<const Region> regions, HostBuffer& scratch) {
+  if (regions.size() == 1) return regions.front().data();
+  std::size_t bytes = 0;
+  for (const Region& region : regions) bytes += region.size();
+  std::byte* const copy = scratch.resize(bytes);
+  std::byte* end = copy;
+  for (const Region& region : regions) end = std::ranges::copy(region, end).out;
+  return copy;
+}
+
+bool HostMemory::has_nan(const void* data, std::int64_t elements, Format format) {
+  const View view{data, format};
+  bool found = false;
+#pragma omp parallel for num_threads(threads_) reduction(|| : found)
+  for (std::int64_t i = 0; i < elements; ++i) found = found || std::isnan(view[i]);
+  return found;
+}
+
+std::uint64_t HostMemory::checksum(Region region) {
+  return std::hash<std::string_view>()(
+      {reinterpret_cast<const char*>(region.data()), region.size()});
+}
+
+double HostMemory::largest_difference(const void* x, const void* y, std::int64_t elements,
+                                      Format format, double absolute, double relative) {
+  const View a{x, format};
+  const View b{y, format};
+  double largest = 0;
+#pragma omp parallel for num_threads(threads_) reduction(max : largest)
+  for (std::int64_t i = 0; i < elements; ++i) {
+    if (a[i] == b[i]) continue;
+    const double ratio = std::abs(a[i] - b[i]) / (absolute + relative * std::abs(b[i]));
+    largest =
+        std::max(largest, std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio);
+  }
+  return largest;
+}
+
+}  // namespace ridgepoint
