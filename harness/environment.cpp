@@ -96,15 +96,19 @@ ordered_json result_changing_variables() {
 
 ordered_json describe(const Device& device, Readings& readings) {
   ordered_json json = device.identity();
-  const char* reason = device.backend() == Backend::cpu ? "a host has none" : "not reported";
+  const bool host = device.backend() == Backend::cpu;
   const std::string sheet = device.data_sheet();
   json["data_sheet"] =
       readings.text(device.name() + ".data_sheet", sheet, "no data sheet matches this device");
-  for (const char* key :
-       {"uuid_hash", "driver", "cuda", "cublas", "clocks", "power_limit_w", "ecc", "mig"}) {
-    if (!json.contains(key))
-      json[key] = readings.absent(fmt::format("{}.{}", device.name(), key), reason);
-  }
+  const auto add_absent = [&](std::initializer_list<const char*> keys, const char* reason) {
+    for (const char* key : keys) {
+      if (!json.contains(key))
+        json[key] = readings.absent(fmt::format("{}.{}", device.name(), key), reason);
+    }
+  };
+  add_absent({"uuid_hash", "driver", "cuda", "cublas", "clocks", "power_limit_w", "ecc", "mig"},
+             host ? "a host has none" : "the driver does not report it");
+  add_absent({"isa", "threads", "pinned", "cores", "huge_pages"}, "a GPU has none");
   return json;
 }
 

@@ -11,6 +11,14 @@
 
 namespace ridgepoint {
 
+void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
+  constexpr std::size_t kChunk = std::size_t{1} << 20U;
+#pragma omp parallel for
+  for (std::size_t first = 0; first < bytes; first += kChunk) {
+    std::memcpy(to + first, from + first, std::min(kChunk, bytes - first));
+  }
+}
+
 void HostMemory::fill(void* out, std::int64_t elements, Format format, Fill fill,
                       std::uint64_t seed, std::uint32_t stream) {
   fill_random(out, elements, format, fill, seed, stream, threads_);

@@ -5,6 +5,9 @@
 
 namespace ridgepoint {
 
+// memcpy by all threads: pages touched for the first time are what it waits for.
+void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes);
+
 class HostMemory final : public DeviceMemory {
  public:
   explicit HostMemory(int threads) : threads_(threads) {}

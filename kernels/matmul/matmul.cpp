@@ -71,7 +71,7 @@ std::int64_t side(double flops_per_s) {
 Shape cube(std::int64_t n, Layout layout) { return Shape({{"m", n}, {"n", n}, {"k", n}}, layout); }
 
 std::vector<Shape> sweep(Profile profile, Pace pace, const Machine& machine) {
-  const std::int64_t n = side(machine.flops_per_s_hint / (pace == Pace::naive ? 128 : 1));
+  const std::int64_t n = side(machine.flops_per_s_hint / (pace == Pace::naive ? 64 : 1));
   std::vector<Shape> shapes{cube(n, Layout::nt)};
   if (profile == Profile::quick) return shapes;
   for (const std::int64_t size : {n / 2, n / 4, n / 8}) shapes.push_back(cube(size, Layout::nt));

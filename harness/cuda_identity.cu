@@ -1,0 +1,111 @@
+#include <cublasLt.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "harness/cuda_identity.cuh"
+#include "harness/host_info.hpp"
+#include "harness/results_directory.hpp"
+#include "kernels/common/cuda/check.cuh"
+
+namespace ridgepoint {
+namespace {
+
+using nlohmann::ordered_json;
+
+// A launch moves so much in fp32, and a quarter of it in fp8.
+constexpr std::int64_t kLongLaunchBytes = std::int64_t{4} << 30U;
+// Sizes sweeps and judges nothing: a good matmul on the fp32 units of one SM.
+constexpr double kFlopsPerSecondOfAnSm = 4e11;
+
+std::string version(std::size_t number, std::size_t major, std::size_t minor) {
+  return std::to_string(number / major) + "." + std::to_string(number % major / minor);
+}
+
+bool is_slice(const cudaDeviceProp& properties) {
+  return std::string_view(properties.name).find("MIG") != std::string_view::npos;
+}
+
+// "10de:2330", as the kernel lists the device on its bus; empty where it does not.
+std::string pci_id(const cudaDeviceProp& properties) {
+  std::array<char, 32> address{};
+  std::snprintf(address.data(), address.size(), "%04x:%02x:%02x.0", properties.pciDomainID,
+                properties.pciBusID, properties.pciDeviceID);
+  const std::string folder = std::string("/sys/bus/pci/devices/") + address.data();
+  const std::string vendor = first_line(folder + "/vendor");
+  const std::string device = first_line(folder + "/device");
+  if (vendor.size() < 3 || device.size() < 3) return {};
+  return vendor.substr(2) + ":" + device.substr(2);  // without "0x"
+}
+
+// What the suite reads and never sets.
+ordered_json settings(const Nvml& nvml) {
+  ordered_json json = ordered_json::object();
+  const auto add = [](ordered_json& to, const char* key, const auto& value) {
+    if (value) to[key] = *value;
+  };
+  add(json, "driver", nvml.driver());
+  add(json, "power_limit_w", nvml.power_limit_w());
+  add(json, "ecc", nvml.ecc());
+  add(json, "mig", nvml.mig());
+  add(json, "persistence", nvml.persistence());
+  ordered_json clocks = ordered_json::object();
+  add(clocks, "max_sm_hz", nvml.max_sm_clock_hz());
+  add(clocks, "max_memory_hz", nvml.max_memory_clock_hz());
+  if (!clocks.empty()) json["clocks"] = clocks;
+  return json;
+}
+
+}  // namespace
+
+std::string uuid_text(const cudaDeviceProp& properties) {
+  std::string text = is_slice(properties) ? "MIG-" : "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    std::array<char, 4> byte{};
+    std::snprintf(byte.data(), byte.size(), "%02x",
+                  static_cast<unsigned>(static_cast<unsigned char>(properties.uuid.bytes[i])));
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += byte.data();
+  }
+  return text;
+}
+
+const DeviceSpec* sheet_of(const cudaDeviceProp& properties) {
+  return is_slice(properties) ? nullptr : match_data_sheet(properties.name, pci_id(properties));
+}
+
+Machine machine_of(const cudaDeviceProp& properties, const DeviceSpec* sheet) {
+  // A driver may report more cache than the data sheet knows of: the smaller figure holds.
+  double l2 = properties.l2CacheSize;
+  if (sheet != nullptr && sheet->l2.bytes) l2 = std::min(l2, *sheet->l2.bytes);
+  const int sms = properties.multiProcessorCount;
+  return {.units = sms,
+          .compute_capability = 10 * properties.major + properties.minor,
+          .caches = {{.level = 2, .bytes = static_cast<std::int64_t>(l2), .shared_by = sms}},
+          .memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem),
+          .flops_per_s_hint = sms * kFlopsPerSecondOfAnSm,
+          .long_launch_bytes = kLongLaunchBytes};
+}
+
+ordered_json identity_of(const cudaDeviceProp& properties, const Machine& machine,
+                         const Nvml* nvml) {
+  int runtime = 0;
+  cuda::check(cudaRuntimeGetVersion(&runtime));
+  const ordered_json l2{
+      {"level", 2}, {"bytes", machine.last_level_cache_bytes()}, {"shared_by", machine.units}};
+  ordered_json json{
+      {"model", properties.name},
+      {"vendor", "NVIDIA"},
+      {"compute_capability", version(static_cast<std::size_t>(machine.compute_capability), 10, 1)},
+      {"sms", machine.units},
+      {"caches", ordered_json::array({l2})},
+      {"memory_bytes", machine.memory_bytes},
+      {"uuid_hash", sha256(uuid_text(properties)).substr(0, 16)},
+      {"cuda", version(static_cast<std::size_t>(runtime), 1000, 10)},
+      {"cublas", version(cublasLtGetVersion(), 10000, 100)}};
+  if (nvml != nullptr) json.update(settings(*nvml));
+  return json;
+}
+
+}  // namespace ridgepoint

@@ -1,0 +1,57 @@
+// NVIDIA's management library, loaded when a GPU is opened: clocks, power, temperature. Reads only;
+// what it cannot read is empty.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ridgepoint {
+
+class Nvml {
+ public:
+  // The device with this UUID ("GPU-..." or "MIG-..."). Null, with the cause in `reason`, where the
+  // library or the device is missing.
+  static std::unique_ptr<Nvml> open(const std::string& uuid, std::string& reason,
+                                    const std::string& library = "libnvidia-ml.so.1");
+  Nvml(const Nvml&) = delete;  // owns the library
+  Nvml& operator=(const Nvml&) = delete;
+  ~Nvml();
+
+  [[nodiscard]] std::optional<double> sm_clock_hz() const;
+  [[nodiscard]] std::optional<double> memory_clock_hz() const;
+  [[nodiscard]] std::optional<double> max_sm_clock_hz() const;
+  [[nodiscard]] std::optional<double> max_memory_clock_hz() const;
+  [[nodiscard]] std::optional<double> power_w() const;
+  [[nodiscard]] std::optional<double> power_limit_w() const;
+  // Since the driver was loaded.
+  [[nodiscard]] std::optional<double> energy_j() const;
+  [[nodiscard]] std::optional<double> temperature_c() const;
+  // Bits of kClockEvents.
+  [[nodiscard]] std::optional<std::uint64_t> clock_events() const;
+  // Processes that compute on the device, this one included.
+  [[nodiscard]] std::optional<unsigned> processes() const;
+  [[nodiscard]] std::optional<bool> ecc() const;
+  [[nodiscard]] std::optional<bool> mig() const;
+  [[nodiscard]] std::optional<bool> persistence() const;
+  [[nodiscard]] std::optional<std::string> driver() const;
+
+ private:
+  struct Functions;
+  Nvml(std::shared_ptr<void> library, std::unique_ptr<Functions> functions, void* device);
+
+  std::shared_ptr<void> library_;
+  std::unique_ptr<Functions> functions_;
+  void* device_;
+};
+
+// Why the clock is not the highest. Source: NVML API reference, nvmlClocksEventReasons.
+struct ClockEvent {
+  std::uint64_t bit;
+  const char* name;
+};
+std::vector<std::string> names_of_clock_events(std::uint64_t bits);
+
+}  // namespace ridgepoint

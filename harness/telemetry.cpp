@@ -1,0 +1,78 @@
+#include "harness/telemetry.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace ridgepoint {
+namespace {
+
+using nlohmann::ordered_json;
+
+// A driver renews its readings some ten times a second.
+constexpr std::chrono::milliseconds kPeriod{50};
+// Over less the energy counter, renewed as seldom, says nothing.
+constexpr double kShortestEnergyWindow = 2;
+
+ordered_json summary(std::vector<double>& samples) {
+  if (samples.empty()) return nullptr;
+  std::ranges::sort(samples);
+  return {
+      {"median", samples[samples.size() / 2]}, {"min", samples.front()}, {"max", samples.back()}};
+}
+
+}  // namespace
+
+Telemetry::Telemetry(const Nvml& nvml)
+    : nvml_(&nvml),
+      quantities_{{"sm_clock_hz", &Nvml::sm_clock_hz},
+                  {"memory_clock_hz", &Nvml::memory_clock_hz},
+                  {"power_w", &Nvml::power_w},
+                  {"temperature_c", &Nvml::temperature_c}},
+      energy_before_j_(nvml.energy_j()),
+      thread_([this] { sample_until_stopped(); }) {}
+
+Telemetry::~Telemetry() {
+  if (thread_.joinable()) static_cast<void>(stop());
+}
+
+void Telemetry::sample_until_stopped() {
+  std::unique_lock lock(mutex_);
+  while (!stopped_) {
+    take_sample();
+    stopping_.wait_for(lock, kPeriod, [this] { return stopped_; });
+  }
+}
+
+void Telemetry::take_sample() {
+  for (Quantity& quantity : quantities_) {
+    if (const auto value = (nvml_->*quantity.read)()) quantity.samples.push_back(*value);
+  }
+  if (const auto events = nvml_->clock_events())
+    clock_events_ = clock_events_.value_or(0) | *events;
+  if (const auto count = nvml_->processes()) processes_ = std::max(processes_.value_or(0), *count);
+}
+
+ordered_json Telemetry::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopped_ = true;
+  }
+  stopping_.notify_all();
+  thread_.join();
+  ordered_json json = ordered_json::object();
+  for (Quantity& quantity : quantities_) json[quantity.name] = summary(quantity.samples);
+  json["samples"] = quantities_.front().samples.size();
+  json["clock_events"] =
+      clock_events_ ? ordered_json(names_of_clock_events(*clock_events_)) : ordered_json(nullptr);
+  json["other_processes"] =
+      processes_ ? ordered_json(std::max(*processes_, 1U) - 1) : ordered_json(nullptr);
+  const double window_s = clock_.seconds();
+  const auto energy_after_j = nvml_->energy_j();
+  const bool known = energy_before_j_ && energy_after_j && window_s >= kShortestEnergyWindow;
+  json["energy_j"] =
+      known ? ordered_json(*energy_after_j - *energy_before_j_) : ordered_json(nullptr);
+  json["window_s"] = window_s;
+  return json;
+}
+
+}  // namespace ridgepoint

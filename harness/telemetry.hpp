@@ -1,0 +1,53 @@
+// What a GPU reports of itself while a row runs, sampled on a thread of its own.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "harness/nvml.hpp"
+#include "harness/stopwatch.hpp"
+
+namespace ridgepoint {
+
+class Telemetry {
+ public:
+  // Samples `nvml` from now on until stop() or the end.
+  explicit Telemetry(const Nvml& nvml);
+  Telemetry(const Telemetry&) = delete;  // owns a thread
+  Telemetry& operator=(const Telemetry&) = delete;
+  ~Telemetry();
+
+  // Ends the sampling. Per quantity median, least and most of its samples (power_w, sm_clock_hz,
+  // memory_clock_hz, temperature_c), or null; clock_events: all reasons seen; other_processes: the
+  // most at once; energy_j and window_s of the whole time.
+  nlohmann::ordered_json stop();
+
+ private:
+  void sample_until_stopped();
+  void take_sample();
+
+  struct Quantity {
+    const char* name;
+    std::optional<double> (Nvml::*read)() const;
+    std::vector<double> samples = {};
+  };
+
+  const Nvml* nvml_;
+  std::vector<Quantity> quantities_;
+  std::optional<std::uint64_t> clock_events_;
+  std::optional<unsigned> processes_;
+  std::optional<double> energy_before_j_;
+  Stopwatch clock_;
+  std::mutex mutex_;
+  std::condition_variable stopping_;
+  bool stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ridgepoint

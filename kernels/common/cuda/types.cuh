@@ -1,0 +1,94 @@
+// Storage types to float and back on the device, one number or two at a time, by the hardware's
+// conversions: fp8 saturates, fp16 and bf16 go to infinity, tf32 rounds ties away.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/common/format.hpp"
+
+namespace ridgepoint::cuda {
+
+// The fp8 formats convert through fp16 only, which holds each of their values exactly.
+template <class T>
+inline constexpr bool kIsFp8 = std::is_same_v<T, Fp8E4m3> || std::is_same_v<T, Fp8E5m2>;
+
+template <class T>
+inline constexpr __nv_fp8_interpretation_t kFp8Kind =
+    std::is_same_v<T, Fp8E4m3> ? __NV_E4M3 : __NV_E5M2;
+
+template <class T>
+__device__ float to_float(T x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return x;
+  } else if constexpr (std::is_same_v<T, Tf32>) {
+    return __uint_as_float(x.bits);
+  } else if constexpr (std::is_same_v<T, Fp16>) {
+    return __half2float(__ushort_as_half(x.bits));
+  } else if constexpr (std::is_same_v<T, Bf16>) {
+    return __bfloat162float(__ushort_as_bfloat16(x.bits));
+  } else {
+    return __half2float(__half(__nv_cvt_fp8_to_halfraw(x.bits, kFp8Kind<T>)));
+  }
+}
+
+// Two neighbours, the first in the low half.
+template <class T>
+struct alignas(2 * sizeof(T)) Pair {
+  T first, second;
+};
+
+template <class T>
+__device__ float2 to_float2(Pair<T> x) {
+  if constexpr (std::is_same_v<T, Fp16>) {
+    return __half22float2(
+        __halves2half2(__ushort_as_half(x.first.bits), __ushort_as_half(x.second.bits)));
+  } else if constexpr (kIsFp8<T>) {
+    const auto both = static_cast<__nv_fp8x2_storage_t>(x.first.bits | x.second.bits << 8U);
+    return __half22float2(__half2(__nv_cvt_fp8x2_to_halfraw2(both, kFp8Kind<T>)));
+  } else {
+    return make_float2(to_float(x.first), to_float(x.second));  // bf16: a shift and a mask
+  }
+}
+
+template <class T>
+__device__ Pair<T> from_float2(float2 x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return {x.x, x.y};
+  } else if constexpr (std::is_same_v<T, Fp16>) {
+    const __half2 both = __float22half2_rn(x);
+    return {{__half_as_ushort(__low2half(both))}, {__half_as_ushort(__high2half(both))}};
+  } else if constexpr (std::is_same_v<T, Bf16>) {
+    const __nv_bfloat162 both = __float22bfloat162_rn(x);
+    return {{__bfloat16_as_ushort(__low2bfloat16(both))},
+            {__bfloat16_as_ushort(__high2bfloat16(both))}};
+  } else {
+    static_assert(kIsFp8<T>);
+    const __nv_fp8x2_storage_t both = __nv_cvt_float2_to_fp8x2(x, __NV_SATFINITE, kFp8Kind<T>);
+    return {{static_cast<std::uint8_t>(both)}, {static_cast<std::uint8_t>(both >> 8U)}};
+  }
+}
+
+template <class T>
+__device__ T from_float(float x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return x;
+  } else if constexpr (std::is_same_v<T, Tf32>) {
+    // As cvt.rna.tf32: half of the last kept bit added to the magnitude, the rest cut off.
+    const std::uint32_t bits = __float_as_uint(x);
+    const bool finite = (bits & 0x7f800000U) != 0x7f800000U;
+    return {finite ? (bits + 0x1000U) & ~0x1fffU : bits};
+  } else if constexpr (std::is_same_v<T, Fp16>) {
+    return {__half_as_ushort(__float2half_rn(x))};
+  } else if constexpr (std::is_same_v<T, Bf16>) {
+    return {__bfloat16_as_ushort(__float2bfloat16_rn(x))};
+  } else {
+    return {__nv_cvt_float_to_fp8(x, __NV_SATFINITE, kFp8Kind<T>)};
+  }
+}
+
+}  // namespace ridgepoint::cuda
