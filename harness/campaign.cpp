@@ -30,7 +30,7 @@ bool is_control(const Row& row) {
   switch (ceiling->resource) {
     case Resource::fma:
     case Resource::tensor:
-      return true;
+      return row.technique.accumulator == Format::fp32;
     case Resource::memory:
       return row.written_share() == 0.5;
     default:

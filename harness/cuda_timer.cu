@@ -74,7 +74,15 @@ CudaTimer::CudaTimer(cudaStream_t stream, int sms)
       start_(make_event()),
       stop_(make_event()),
       shared_(shared_with_device<Shared>(1)),
-      stamps_(shared_with_device<ClockStamp>(2 * static_cast<std::size_t>(sms))) {}
+      stamps_(shared_with_device<ClockStamp>(2 * static_cast<std::size_t>(sms))) {
+  // A kernel is loaded at its first launch, which waits for the device: never behind a closed gate.
+  wait_at_gate<<<1, 1, 0, stream_>>>(&shared_->open, gate_, &shared_->timed_out);
+  write_stamp<<<sms_, 1, 0, stream_>>>(stamps_.get());
+  empty<<<1, 1, 0, stream_>>>();
+  spin<<<1, 1, 0, stream_>>>(1);
+  check(cudaGetLastError());
+  check(cudaStreamSynchronize(stream_));
+}
 
 Timing CudaTimer::time(std::span<const Launch> launches, std::int64_t repeats,
                        const Launch& before) {

@@ -39,9 +39,10 @@ class CudaTimer {
  public:
   CudaTimer(cudaStream_t stream, int sms);
 
-  // Seconds of `repeats` runs of the launches. `before` is enqueued ahead of them, outside the
-  // events. Throws DeviceError for a lost device, std::runtime_error for a launch that failed and
-  // where enqueueing took so long that the gate gave up.
+  // Seconds of `repeats` runs of the launches, each of which must have run before (its kernels are
+  // loaded then). `before` is enqueued ahead of them, outside the events. Throws DeviceError for a
+  // lost device, std::runtime_error for a launch that failed and where enqueueing took so long that
+  // the gate gave up.
   Timing time(std::span<const Launch> launches, std::int64_t repeats, const Launch& before = {});
 
   // The launches, `repeats` times over, as one graph.

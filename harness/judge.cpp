@@ -1,5 +1,6 @@
 #include "harness/judge.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string_view>
 
@@ -60,53 +61,72 @@ RecordedRoof roof_of(const Row& row, const MeasuredRoofs& roofs) {
   return roof;
 }
 
-}  // namespace
+// Small enough for the caches, and back to back on one buffer set.
+bool served_by_cache(const Row& row) {
+  const auto cache = static_cast<double>(row.device->machine().last_level_cache_bytes());
+  return row.regime == Regime::warm && row.work().bytes < cache;
+}
 
-void judge(Record& record, const Row& row, const MeasuredRoofs& roofs) {
-  const Timed timed{row.work(), record.time->median};
+constexpr double kNoLimit = std::numeric_limits<double>::max();
+
+Physics physics_of(const Row& row, std::optional<double> clock_hz) {
   const DeviceSpec* sheet = find_data_sheet(row.device->data_sheet());
-  const auto peak = peak_at_clock_flops_per_s(sheet, row.format.a, record.clock_hz);
-  const bool cached =
-      row.regime == Regime::warm &&
-      row.work().bytes < static_cast<double>(row.device->machine().last_level_cache_bytes());
-  if (cached) record.flags.emplace_back("served_by_cache");
-  if (row.technique.arithmetic && row.format != FormatPair(*row.technique.arithmetic)) {
-    record.flags.emplace_back("storage_format");
-  }
-  const Declared declared = declared_by(row, record.clock_hz);
+  const Declared declared = declared_by(row, clock_hz);
   Physics physics{.bandwidth_bytes_per_s = declared.bytes_per_s,
-                  .issue_flops_per_s = declared.flops_per_s ? declared.flops_per_s : peak};
-  if (sheet != nullptr && sheet->memory.pins && !cached && !row.operation->traffic) {
+                  .issue_flops_per_s = peak_at_clock_flops_per_s(sheet, row.format.a, clock_hz)};
+  // A model may do less per clock than others of its compute capability; its sheet knows.
+  if (declared.flops_per_s) {
+    physics.issue_flops_per_s =
+        std::min(*declared.flops_per_s, physics.issue_flops_per_s.value_or(kNoLimit));
+  }
+  if (sheet != nullptr && sheet->memory.pins && !served_by_cache(row) && !row.operation->traffic) {
     physics.bandwidth_bytes_per_s = sheet->memory.pins->bandwidth_bytes_per_s();
   }
-  if (const auto impossible = miscounted(timed, physics)) {
-    record.status = Status::invalid;
-    record.reason = *impossible;
-    record.time.reset();
-    return;
-  }
-  record.mfu = mfu(timed, sheet, row.format.a);
-  record.fraction_of_roof_at_clock = fraction_of_roof_at_clock(timed, physics.issue_flops_per_s);
-  if (declared.bytes_per_s) {
-    record.fraction_of_roof_at_clock = timed.work.bytes / timed.time_s / *declared.bytes_per_s;
-  }
-  if (row.is_ceiling()) {
-    record.bound = text_of(row.operation->ceiling->resource);
-    return;
-  }
+  return physics;
+}
+
+// What limits a kernel, and how near it comes.
+void compare_with_roofs(Record& record, const Row& row, const Timed& timed,
+                        const MeasuredRoofs& roofs) {
   record.roof = roof_of(row, roofs);
   Limits limits;
   // A technique of the memory engine does next to no arithmetic: no arithmetic roof limits it.
-  const double no_limit = std::numeric_limits<double>::max();
   const bool memory_only = row.technique.engine == Engine::memory;
   if (record.roof->bytes_per_s && (record.roof->flops_per_s || memory_only)) {
-    limits.roof = Roof{record.roof->flops_per_s.value_or(no_limit), *record.roof->bytes_per_s};
+    limits.roof = Roof{record.roof->flops_per_s.value_or(kNoLimit), *record.roof->bytes_per_s};
   }
   limits.launch_floor_s = row.device->launch_floor_s();
   if (row.operation->special) limits.special_results = row.operation->special(row.shape);
   if (const auto rate = roofs.special_roof()) limits.special_results_per_s = rate->per_s;
   record.fraction_of_measured_roof = fraction_of_measured_roof(timed, limits.roof);
   if (const auto bound = row_bound(timed, limits)) record.bound = name(*bound);
+}
+
+}  // namespace
+
+void judge(Record& record, const Row& row, const MeasuredRoofs& roofs) {
+  const Timed timed{row.work(), record.time->median};
+  if (served_by_cache(row)) record.flags.emplace_back("served_by_cache");
+  if (row.technique.arithmetic && row.format != FormatPair(*row.technique.arithmetic)) {
+    record.flags.emplace_back("storage_format");
+  }
+  const Physics physics = physics_of(row, record.clock_hz);
+  if (const auto impossible = miscounted(timed, physics)) {
+    record.status = Status::invalid;
+    record.reason = *impossible;
+    record.time.reset();
+    return;
+  }
+  record.mfu = mfu(timed, find_data_sheet(row.device->data_sheet()), row.format.a);
+  record.fraction_of_roof_at_clock = fraction_of_roof_at_clock(timed, physics.issue_flops_per_s);
+  if (const auto declared = declared_by(row, record.clock_hz).bytes_per_s) {
+    record.fraction_of_roof_at_clock = timed.work.bytes / timed.time_s / *declared;
+  }
+  if (row.is_ceiling()) {
+    record.bound = text_of(row.operation->ceiling->resource);
+  } else {
+    compare_with_roofs(record, row, timed, roofs);
+  }
 }
 
 }  // namespace ridgepoint

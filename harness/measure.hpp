@@ -8,6 +8,7 @@
 #include <string>
 
 #include "harness/buffers.hpp"
+#include "harness/output_check.hpp"
 #include "harness/row.hpp"
 #include "roofline/measured_roofs.hpp"
 
@@ -38,18 +39,10 @@ class Measurer {
                     const std::function<bool()>& stop);
   Bound bind(const Row& row);
   void shorten_rotation(Record& record, const Row& row, Bound& bound, double seconds);
-  const std::vector<Expected>& reference(const Row& row, const Bound& bound, std::size_t index,
-                                         std::span<const std::int64_t> rows);
-  Verification check_set(const Row& row, const Bound& bound, std::size_t index);
-  bool check_before(Record& record, const Row& row, const Bound& bound);
-  bool check_all(Record& record, const Row& row, const Bound& bound);
-  std::uint64_t output_checksum(const Row& row, const Bound& bound);
 
   Device* device_;
   Buffers buffers_;
-  std::uint64_t seed_;
-  ReferenceCache references_;
-  std::vector<HostBuffer> input_copies_;  // kept, because gigabytes are slow to ask for again
+  OutputCheck check_;
   MeasuredRoofs roofs_;
 };
 

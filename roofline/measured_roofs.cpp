@@ -63,9 +63,10 @@ void MeasuredRoofs::add_memory(const ResultRow& row) {
   }
 }
 
-// These count one FLOP for a result.
+// These count one FLOP for a result. Conversions, of narrow formats all of them, are no functions.
 void MeasuredRoofs::add_special(const ResultRow& row) {
   const MeasuredRate rate{.per_s = row.flops_per_s.value_or(0), .id = row.id};
+  if (row.format != info(Format::fp32).name) return;
   if (rate.per_s > 0 && (!special_ || rate.per_s < special_->per_s)) special_ = rate;
 }
 

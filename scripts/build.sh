@@ -6,6 +6,9 @@ preset=${1:-release}
 launcher=()
 if command -v ccache >/dev/null; then
   launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  if [[ $preset == cuda || $preset == portable ]]; then
+    launcher+=(-DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+  fi
 fi
 cmake --preset "$preset" "${launcher[@]}" "${@:2}" >&2
 cmake --build --preset "$preset" >&2

@@ -3,17 +3,19 @@
 # sanitizers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-mapfile -t sources < <(git ls-files '*.cpp' '*.hpp')
+mapfile -t sources < <(git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
 clang-format-19 --dry-run --Werror "${sources[@]}"
 
-# Files of several instruction sets are checked as the oldest: the regions' pragmas are GCC's.
+# What the newest build compiled with the host's compiler. Files of several instruction sets are checked as the oldest: the regions' pragmas are GCC's.
 mkdir -p build/tidy
-/usr/bin/python3 - <<'EOF'
+/usr/bin/python3 - "$(dirname "$(readlink -f build/ridgepoint)")" <<'EOF'
 import json
+import sys
 
 commands = {}
-for command in json.load(open("build/release/compile_commands.json")):
-    if "/tests/" not in command["file"] and "/build/" not in command["file"]:
+for command in json.load(open(f"{sys.argv[1]}/compile_commands.json")):
+    own = "/tests/" not in command["file"] and "/build/" not in command["file"]
+    if own and command["file"].endswith(".cpp"):
         known = commands.setdefault(command["file"], command)
         if "RIDGEPOINT_ISA_LEVEL=2" in command["command"]:
             known.update(command)

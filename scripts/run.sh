@@ -1,12 +1,22 @@
 #!/usr/bin/env bash
 # The main job in one command: sets up, builds, measures and draws. Takes the arguments of
-# `ridgepoint run`; without any, the quick profile of the default device.
+# `ridgepoint run`; without any, the quick profile of the default device. Without a GPU the host is
+# measured first, and the CUDA half is built afterwards, where there is a compiler for it.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-scripts/setup.sh && scripts/build.sh release -DRIDGEPOINT_TESTS=OFF || exit 8
+
+have_nvcc() {
+  command -v nvcc >/dev/null || [[ -x /usr/local/cuda/bin/nvcc || -x ${CUDA_PATH:-}/bin/nvcc ]]
+}
+
+preset=release
+if have_nvcc && nvidia-smi -L >/dev/null 2>&1; then
+  preset=cuda
+fi
+scripts/setup.sh && scripts/build.sh "$preset" -DRIDGEPOINT_TESTS=OFF || exit 8
 
 started=$(mktemp)
-build/release/ridgepoint run "$@"
+"build/$preset/ridgepoint" run "$@"
 status=$?
 
 # Draws the run that was just made: --out DIR, --resume DIR, else the newest.
@@ -23,4 +33,8 @@ if [[ $results/records.jsonl -nt $started ]]; then
   echo "figures: $results/figures" >&2
 fi
 rm -f "$started"
+if [[ $preset == release ]] && have_nvcc; then
+  echo "building the CUDA half, for machines with a GPU" >&2
+  scripts/build.sh cuda -DRIDGEPOINT_TESTS=OFF || status=$((status > 8 ? status : 8))
+fi
 exit "$status"

@@ -1,12 +1,25 @@
 #!/usr/bin/env bash
-# Sets up, builds and runs all tests.  scripts/test.sh [--checks]  also runs the sanitizers, clang-tidy and
-# clang-format.
+# Sets up, builds both halves and runs all tests; those that need a GPU are skipped without one.
+#   scripts/test.sh [--no-cuda] [--checks]
+#   --no-cuda  leaves the CUDA half out; without it, a machine without nvcc fails
+#   --checks   also runs the sanitizers, clang-tidy and clang-format
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+preset=cuda
+checks=
+for argument in "$@"; do
+  case $argument in
+    --no-cuda) preset=release ;;
+    --checks) checks=yes ;;
+    *)
+      echo "test.sh: unknown argument '$argument'; allowed: --no-cuda, --checks" >&2
+      exit 2
+      ;;
+  esac
+done
 scripts/setup.sh --dev
-scripts/build.sh release -DRIDGEPOINT_TESTS=ON
-ctest --preset release -j "$(nproc)"
-
-if [[ ${1:-} == --checks ]]; then
+scripts/build.sh "$preset" -DRIDGEPOINT_TESTS=ON
+ctest --preset "$preset" -j "$(nproc)"
+if [[ -n $checks ]]; then
   scripts/check.sh
 fi

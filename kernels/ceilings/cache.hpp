@@ -1,11 +1,12 @@
-// Ceilings of the caches, level 1 to 3: the same n elements, shared out among the threads, are read
-// `passes` times; the sum of all those reads shows that none was left out. fp32.
+// Ceilings of the caches, level 1 to 3: n elements, shared out among the threads, are read again
+// and again (repeated_read.hpp). On a GPU, whose level 2 all SMs share, a sweep shows where it
+// ends.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <vector>
 
-#include "kernels/common/registry.hpp"
+#include "kernels/ceilings/repeated_read.hpp"
 
 namespace ridgepoint {
 
@@ -33,43 +34,63 @@ inline std::int64_t share_bytes(const Machine& machine, int level) {
 // than level 2 and 4 than level 3; so many passes that it is lost in the rest.
 inline std::int64_t passes(int level) { return level == 1 ? 8192 : level == 2 ? 2048 : 256; }
 
-inline std::vector<Shape> shapes(const Machine& machine, int level) {
-  constexpr std::int64_t kUnitElements = 1024;  // a share is a multiple of this
+// Whole multiples of this for each unit.
+inline constexpr std::int64_t kUnitElements = 1024;
+
+inline std::vector<Shape> host_shapes(const Machine& machine, int level) {
   const std::int64_t share =
       share_bytes(machine, level) / static_cast<std::int64_t>(sizeof(float)) / kUnitElements;
   if (share == 0) return {};
   return {Shape({{"n", share * kUnitElements * machine.units}, {"passes", passes(level)}})};
 }
 
+// `share` of the level as all SMs together see it, and as many passes as take some milliseconds at
+// the 32 to 39 bytes per clock that an SM of an H100 gets (te42kyfo/gpu-benches, gpu-l2-cache).
+inline Shape gpu_shape(const Machine& machine, double share) {
+  constexpr std::int64_t kUnitBytes = std::int64_t{128} << 20U;
+  const double bytes = share * static_cast<double>(machine.last_level_cache_bytes());
+  const std::int64_t step = kUnitElements * machine.units;
+  const auto steps = static_cast<std::int64_t>(bytes / static_cast<double>(step * sizeof(float)));
+  const std::int64_t n = std::max<std::int64_t>(steps, 1) * step;
+  const std::int64_t passes =
+      kUnitBytes * machine.units / (n * static_cast<std::int64_t>(sizeof(float)));
+  return Shape({{"n", n}, {"passes", std::max<std::int64_t>(passes, 1)}});
+}
+
+// A quarter comes first: level 2 of recent GPUs is two halves, each of which may hold a copy of
+// what its SMs read, and drivers report more than what then remains in cache.
+inline std::vector<Shape> gpu_shapes(Profile profile, const Machine& machine, int level) {
+  if (machine.caches.empty() || machine.caches.back().level != level) return {};
+  std::vector<Shape> shapes{gpu_shape(machine, 1.0 / 4)};
+  if (profile == Profile::quick) return shapes;
+  for (const double share : {1.0 / 8, 1.0 / 2, 1.0, 2.0, 4.0}) {
+    const Shape shape = gpu_shape(machine, share);
+    if (std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+// Bytes that an SM can load per clock: the width of its path to level 1 (CUDA C++ Best Practices,
+// 128 bytes as for shared memory) and to level 2, 64 bytes (Jia et al., "Dissecting the NVIDIA
+// Volta GPU Architecture via Microbenchmarking", 2018). Blackwell's path to level 2 is not
+// documented.
+inline double most_per_clock_level_1(const Machine& machine, FormatPair) {
+  return machine.compute_capability >= 80 ? 128 : 0;
+}
+
+inline double most_per_clock_level_2(const Machine& machine, FormatPair) {
+  const bool known = machine.compute_capability >= 80 && machine.compute_capability <= 90;
+  return known ? 64 : 0;
+}
+
 inline Operation cache(std::string_view name, int level) {
-  const auto reads = [](const Shape& s) {
-    return static_cast<double>(s["n"]) * static_cast<double>(s["passes"]);
+  Operation op = repeated_read(name, level);
+  op.shapes = [=](Profile profile, Pace, const Machine& machine) {
+    return machine.compute_capability > 0 ? gpu_shapes(profile, machine, level)
+                                          : host_shapes(machine, level);
   };
-  Operation op;
-  op.name = name;
-  op.dimensions = {"n", "passes"};
-  op.formats = {Format::fp32};
-  op.flops = reads;
-  op.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
-    return {{"x", s["n"], f.a}, {"sum", 1, f.a, Access::written}};
-  };
-  op.row_length = [](const Shape&) { return std::int64_t{1}; };
-  op.reference = [](const Shape& s, std::int64_t, std::span<const View> in,
-                    std::span<Expected> out) {
-    double sum = 0;
-    double squares = 0;
-    for (std::int64_t i = 0; i < s["n"]; ++i) {
-      const double x = in[0][i];
-      sum += x;
-      squares += x * x;
-    }
-    const auto times = static_cast<double>(s["passes"]);
-    out[0] = {times * sum, std::sqrt(times * squares)};
-  };
-  op.reduction = reads;
-  op.shapes = [=](Profile, Pace, const Machine& machine) { return shapes(machine, level); };
-  op.ceiling = Ceiling{Resource::cache, level};
-  op.traffic = [=](const Shape& s, FormatPair) { return reads(s) * sizeof(float); };
+  if (level == 1) op.ceiling->most_per_clock = most_per_clock_level_1;
+  if (level == 2) op.ceiling->most_per_clock = most_per_clock_level_2;
   return op;
 }
 

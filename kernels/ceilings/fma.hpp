@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "kernels/ceilings/gpu_chains.hpp"
 #include "kernels/common/registry.hpp"
 
 namespace ridgepoint {
@@ -12,10 +13,28 @@ namespace ridgepoint {
 inline constexpr std::int64_t kFmaIterations = 4096;
 inline constexpr float kFmaFactor = 1.0F - 1.0F / kFmaIterations;  // exact, as is the next
 inline constexpr float kFmaAddend = 16.0F / kFmaIterations;        // a fixed point of 16
+inline constexpr int kFmaChains = 8;                               // of a GPU's thread
 
 namespace fma_detail {
 
 inline constexpr std::int64_t kRowLength = 256;
+
+// CUDA C++ Programming Guide, throughput of native arithmetic instructions: 32-bit multiply-adds.
+inline double most_per_clock(const Machine& machine, FormatPair) {
+  switch (machine.compute_capability) {
+    case 80:
+      return 2 * 64;
+    case 86:
+    case 89:
+    case 90:
+    case 100:
+    case 103:
+    case 120:
+      return 2 * 128;
+    default:
+      return 0;
+  }
+}
 
 inline Operation fma_peak() {
   Operation op;
@@ -41,11 +60,13 @@ inline Operation fma_peak() {
     }
   };
   op.reduction = [](const Shape& s) { return static_cast<double>(s["iterations"]); };
-  // About a millisecond a unit, at 32 multiply-adds per cycle.
+  // Milliseconds a unit, at 32 multiply-adds per cycle on a host and 64 or 128 on a GPU.
   op.shapes = [](Profile, Pace, const Machine& machine) -> std::vector<Shape> {
-    return {Shape({{"n", std::int64_t{24576} * machine.units}, {"iterations", kFmaIterations}})};
+    const std::int64_t chains =
+        machine.compute_capability > 0 ? 2 * kFmaChains * kWholeWaveThreads : 24576;
+    return {Shape({{"n", chains * machine.units}, {"iterations", kFmaIterations}})};
   };
-  op.ceiling = Ceiling{Resource::fma};
+  op.ceiling = Ceiling{.resource = Resource::fma, .most_per_clock = most_per_clock};
   return op;
 }
 

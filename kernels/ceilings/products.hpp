@@ -1,10 +1,12 @@
 // Ceilings of the instructions that multiply small matrices and add to fp32: tensor_peak for tensor
 // engines, fma_pairs_peak for vector units that multiply pairs of 16-bit numbers. Each of `tiles`
 // independent products is added up `iterations` times: y[t] = iterations A[t] B[t]^T, where A[t] is
-// m x k, B[t] is n x k, y[t] is m x n, all row-major.
+// m x k, B[t] is n x k, y[t] is m x n, all row-major; y is fp32 in every format.
 #pragma once
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "kernels/common/registry.hpp"
 
@@ -23,12 +25,12 @@ inline constexpr TileSize kPairsTile{.m = 4, .n = 64, .k = 2};
 namespace products_detail {
 
 // `tiles` for each unit of the machine.
-inline Operation products(std::string_view name, Resource resource, TileSize tile,
-                          std::int64_t tiles) {
+inline Operation products(std::string_view name, Ceiling ceiling, std::vector<FormatPair> formats,
+                          TileSize tile, std::int64_t tiles) {
   Operation op;
   op.name = name;
   op.dimensions = {"tiles", "m", "n", "k", "iterations"};
-  op.formats = {Format::bf16};
+  op.formats = std::move(formats);
   op.flops = [](const Shape& s) {
     return 2.0 * static_cast<double>(s["tiles"] * s["m"] * s["n"] * s["k"]) *
            static_cast<double>(s["iterations"]);
@@ -66,16 +68,45 @@ inline Operation products(std::string_view name, Resource resource, TileSize til
                    {"k", tile.k},
                    {"iterations", kProductIterations}})};
   };
-  op.ceiling = Ceiling{resource};
+  op.ceiling = ceiling;
   return op;
+}
+
+// Dense products of an SM's tensor cores with fp32 sums, in FLOPs per clock. Sources: "NVIDIA A100
+// Tensor Core GPU Architecture", "NVIDIA H100 Tensor Core GPU Architecture", data sheets of L40S,
+// RTX PRO 6000 Blackwell and B200; GeForce boards reach half of it.
+inline double tensor_flops_per_clock(const Machine& machine, FormatPair format) {
+  const auto of_16_bits = [&]() -> double {
+    switch (machine.compute_capability) {
+      case 80:
+        return 2048;
+      case 86:
+      case 89:
+      case 120:
+        return 1024;
+      case 90:
+        return 4096;
+      case 100:
+      case 103:
+        return 8192;
+      default:
+        return 0;
+    }
+  };
+  if (format.a == Format::tf32) return of_16_bits() / 2;
+  if (info(format.a).storage_bytes == 2) return of_16_bits();
+  return machine.compute_capability >= 89 ? 2 * of_16_bits() : 0;  // fp8
 }
 
 }  // namespace products_detail
 
 // About a millisecond a unit, at 2048 and at 64 multiply-adds per cycle.
-inline const RegisterOperation tensor_peak{
-    products_detail::products("tensor_peak", Resource::tensor, kTensorTile, 512)};
-inline const RegisterOperation fma_pairs_peak{
-    products_detail::products("fma_pairs_peak", Resource::fma, kPairsTile, 2048)};
+inline const RegisterOperation tensor_peak{products_detail::products(
+    "tensor_peak",
+    {.resource = Resource::tensor, .most_per_clock = products_detail::tensor_flops_per_clock},
+    {Format::tf32, Format::fp16, Format::bf16, Format::fp8_e4m3, Format::fp8_e5m2}, kTensorTile,
+    512)};
+inline const RegisterOperation fma_pairs_peak{products_detail::products(
+    "fma_pairs_peak", {.resource = Resource::fma}, {Format::bf16}, kPairsTile, 2048)};
 
 }  // namespace ridgepoint

@@ -21,10 +21,10 @@ class Queue {
   [[nodiscard]] virtual void* stream() const { return nullptr; }
   // Host threads that a kernel may use (the OpenMP team's size); 1 on a GPU.
   [[nodiscard]] virtual int threads() const { return 1; }
-  // Device memory, aligned to 4096 bytes and not initialised, freed with its last owner. Throws
+  // Device memory, aligned to 256 bytes and not initialised, freed with its last owner. Throws
   // OutOfMemory.
   [[nodiscard]] virtual std::shared_ptr<void> allocate(std::size_t bytes) = 0;
-  // Seconds of one launch, for a technique that tunes itself in prepare.
+  // Seconds of one launch, which must have run before, for a technique that tunes itself in prepare.
   [[nodiscard]] virtual double time(const Launch& launch) = 0;
 };
 

@@ -31,6 +31,7 @@ class Row:
     engine: str
     format: str
     arithmetic: str
+    accumulator: str
     shape: dict[str, Any]
     regime: str
     status: str

@@ -76,7 +76,8 @@ def compute_roofs(ceilings: list[Row], used: set[str]) -> list[Roof]:
 
     A GPU's tensor roof has a burst and a sustained row, and only the latter judges kernels.
     """
-    rows = [row for row in ceilings if row.saturates in ("fma", "tensor")]
+    engines = [row for row in ceilings if row.saturates in ("fma", "tensor")]
+    rows = [row for row in engines if row.accumulator == "fp32"]  # as the kernels below them
     judged = {(row.engine, row.format) for row in rows if row.id in used}
     kept = [r for r in rows if r.id in used or (r.engine, r.format) not in judged]
     roofs = [make_roof(row, f"{row.format} {row.engine}", row.flops_per_s) for row in kept]

@@ -75,6 +75,34 @@ TEST(Judge, ARowServedByTheCacheIsFlaggedAndExemptFromThePins) {
   EXPECT_EQ(large.status, Status::invalid) << "too large for the cache";
 }
 
+// Copies that declare what a unit does in a clock cycle.
+struct Declaring : Bench {
+  Declaring(const std::string& simulation, Resource resource) : Bench(simulation) {
+    made_up.operation.ceiling =
+        Ceiling{resource, 0, [](const Machine&, FormatPair) { return 8.0; }};
+  }
+  // What all units do in a second at 1 GHz.
+  [[nodiscard]] double most() const { return 8e9 * device.machine().units; }
+};
+
+TEST(Judge, ACeilingIsComparedWithWhatItDeclares) {
+  Declaring cache("gap=0,bandwidth=1e9,clock=1e9", Resource::cache);
+  const Record bytes = cache.measure();
+  ASSERT_EQ(bytes.status, Status::ok) << bytes.reason.value_or("");
+  EXPECT_DOUBLE_EQ(bytes.fraction_of_roof_at_clock.value(), *bytes.bytes_per_s() / cache.most());
+  Declaring sfu("gap=0,bandwidth=1e9,clock=1e9", Resource::sfu);
+  const Record results = sfu.measure();
+  ASSERT_EQ(results.status, Status::ok) << results.reason.value_or("");
+  EXPECT_DOUBLE_EQ(results.fraction_of_roof_at_clock.value(), *results.flops_per_s() / sfu.most());
+}
+
+TEST(Judge, ACeilingAboveWhatItDeclaresIsInvalid) {
+  Declaring cache("gap=0,bandwidth=1e13,clock=1e6", Resource::cache);
+  const Record record = cache.measure();
+  EXPECT_EQ(record.status, Status::invalid);
+  EXPECT_THAT(record.reason.value_or(""), HasSubstr("than the memory carries"));
+}
+
 // The ceilings of the device that the simulation describes, measured like any row.
 struct WithCeilings : Bench {
   explicit WithCeilings(const std::string& simulation) : Bench(simulation) {

@@ -1,10 +1,18 @@
 // The ceilings are what everything else is judged by: each must do all the work that it counts, and
 // the check must notice one that does half.
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <set>
 
+#include "kernels/ceilings/atomics.hpp"
 #include "kernels/ceilings/cache.hpp"
+#include "kernels/ceilings/convert.hpp"
 #include "kernels/ceilings/fma.hpp"
+#include "kernels/ceilings/fma_half.hpp"
 #include "kernels/ceilings/products.hpp"
+#include "kernels/ceilings/sfu.hpp"
+#include "kernels/ceilings/shared.hpp"
 #include "tests/support/host_run.hpp"
 
 namespace ridgepoint {
@@ -20,6 +28,15 @@ Machine two_core_machine() {
           .caches = {{.level = 1, .bytes = 48 << 10, .shared_by = 1},
                      {.level = 2, .bytes = 1 << 20, .shared_by = 1},
                      {.level = 3, .bytes = 32 << 20, .shared_by = 2}}};
+}
+
+// Like an H200.
+Machine gpu(int compute_capability = 90) {
+  constexpr int kUnits = 132;
+  return {.units = kUnits,
+          .compute_capability = compute_capability,
+          .caches = {{.level = 1, .bytes = 256 << 10, .shared_by = 1},
+                     {.level = 2, .bytes = 60 << 20, .shared_by = kUnits}}};
 }
 
 const Operation& operation(std::string_view name) { return Registry::instance().operation(name); }
@@ -166,10 +183,297 @@ TEST(Ceilings, ProductsCountEveryMultiplyAddTwice) {
   EXPECT_EQ(bytes(op, shape, Format::bf16), 3 * ((4 + 64) * 2 * 2 + 4 * 64 * 4));
 }
 
-TEST(Ceilings, LaunchCopiesItsWord) {
+TEST(Ceilings, ProductsTakeTheirInputsInEveryFormatAndAddUpInFp32) {
+  const Operation& op = operation("tensor_peak");
+  const Shape shape({{"tiles", 2}, {"m", 32}, {"n", 32}, {"k", 32}, {"iterations", 10}});
+  for (const FormatPair format : op.formats) {
+    const std::vector<Operand> operands = op.operands(shape, format);
+    EXPECT_EQ(operands[0].format, format.a);
+    EXPECT_EQ(operands[1].format, format.b);
+    EXPECT_EQ(operands[2].format, Format::fp32);
+  }
+  EXPECT_EQ(op.formats.size(), 5U);
+  EXPECT_EQ(operation("fma_pairs_peak").formats, std::vector<FormatPair>{Format::bf16});
+}
+
+TEST(Ceilings, LaunchesCopyAWordEach) {
   for_each_host_technique("launch", [](const Implementation& implementation) {
-    expect_right(implementation, Shape({{"n", 1}}), 0, true);
+    for (const std::int64_t n : {1, 2, 256}) {
+      expect_right(implementation, Shape({{"n", n}}), 0, true);
+    }
   });
+  EXPECT_EQ(only_shape("launch", two_core_machine())["n"], 256);
+}
+
+TEST(Ceilings, WhatOnlyGpusHaveHasNoShapeOnAHost) {
+  for (const std::string_view name : {"shared_read", "fma_half_peak", "sfu_tanh", "sfu_exp2",
+                                      "convert_narrow", "convert_widen", "atomic_add"}) {
+    for (const Profile profile : {Profile::quick, Profile::full}) {
+      EXPECT_TRUE(operation(name).shapes(profile, Pace::fast, two_core_machine()).empty()) << name;
+      EXPECT_FALSE(operation(name).shapes(profile, Pace::fast, gpu()).empty()) << name;
+    }
+  }
+}
+
+TEST(Ceilings, GpuCacheSweepPassesItsKnee) {
+  const Machine machine = gpu();
+  const auto bytes_of = [](const Shape& s) { return static_cast<double>(s["n"]) * sizeof(float); };
+  const auto& op = operation("cache_l2_read");
+  const std::vector<Shape> quick = op.shapes(Profile::quick, Pace::fast, machine);
+  ASSERT_EQ(quick.size(), 1U);
+  EXPECT_NEAR(bytes_of(quick.front()), 15 << 20, 1 << 20);
+  const std::vector<Shape> sweep = op.shapes(Profile::standard, Pace::fast, machine);
+  EXPECT_EQ(sweep.front(), quick.front());
+  std::set<double> shares;
+  for (const Shape& shape : sweep) {
+    EXPECT_EQ(shape["n"] % (cache_detail::kUnitElements * machine.units), 0);
+    shares.insert(std::round(8 * bytes_of(shape) / (60 << 20)) / 8);
+    // Milliseconds at some 5 TB/s, whatever the size.
+    EXPECT_NEAR(bytes(op, shape, Format::fp32), 17.7e9, 0.5e9);
+  }
+  EXPECT_EQ(shares, (std::set<double>{0.125, 0.25, 0.5, 1, 2, 4}));
+  EXPECT_TRUE(operation("cache_l3_read").shapes(Profile::full, Pace::fast, machine).empty());
+}
+
+TEST(Ceilings, GpuCacheSmallerThanAShareForEachUnitStillHasAShape) {
+  Machine machine = gpu();
+  machine.caches.back().bytes = 64 << 10;
+  const std::vector<Shape> shapes =
+      operation("cache_l2_read").shapes(Profile::full, Pace::fast, machine);
+  ASSERT_EQ(shapes.size(), 1U);
+  EXPECT_EQ(shapes.front()["n"], cache_detail::kUnitElements * machine.units);
+}
+
+// What one SM does at most per clock, against the data sheets' peaks over SMs and clock.
+TEST(Ceilings, MostPerClockIsKnownByComputeCapability) {
+  struct Case {
+    std::string_view name;
+    int compute_capability;
+    Format format;
+    double expected;
+  };
+  for (const Case& c : std::initializer_list<Case>{
+           {"fma_peak", 80, Format::fp32, 128},         {"fma_peak", 90, Format::fp32, 256},
+           {"fma_half_peak", 80, Format::fp16, 512},    {"fma_half_peak", 80, Format::bf16, 256},
+           {"fma_half_peak", 89, Format::fp16, 256},    {"fma_half_peak", 90, Format::bf16, 512},
+           {"fma_half_peak", 100, Format::bf16, 0},     {"tensor_peak", 80, Format::tf32, 1024},
+           {"tensor_peak", 80, Format::fp8_e4m3, 0},    {"tensor_peak", 89, Format::fp8_e5m2, 2048},
+           {"tensor_peak", 90, Format::tf32, 2048},     {"tensor_peak", 90, Format::bf16, 4096},
+           {"tensor_peak", 90, Format::fp8_e4m3, 8192}, {"tensor_peak", 100, Format::fp16, 8192},
+           {"cache_l1_read", 90, Format::fp32, 128},    {"cache_l2_read", 90, Format::fp32, 64},
+           {"cache_l2_read", 100, Format::fp32, 0},     {"shared_read", 90, Format::fp32, 128},
+           {"sfu_tanh", 90, Format::fp32, 16},          {"sfu_tanh", 103, Format::fp32, 16},
+           {"sfu_exp2", 90, Format::fp32, 16},          {"sfu_exp2", 103, Format::fp32, 32},
+       }) {
+    const auto most = operation(c.name).ceiling->most_per_clock;
+    ASSERT_NE(most, nullptr) << c.name;
+    EXPECT_EQ(most(gpu(c.compute_capability), c.format), c.expected)
+        << c.name << " " << c.compute_capability;
+    EXPECT_EQ(most(two_core_machine(), c.format), 0) << c.name;
+  }
+}
+
+// On every GPU whole waves, and so long that a launch's start and end do not show.
+TEST(Ceilings, GpuChainsFillWholeWavesForAMillisecond) {
+  struct Case {
+    std::string_view name;
+    std::int64_t chains_of_thread;
+    double flops_per_clock;
+  };
+  for (const Case& c : std::initializer_list<Case>{{"fma_peak", kFmaChains, 256},
+                                                   {"fma_half_peak", 2 * kFmaHalfPairs, 512},
+                                                   {"sfu_tanh", kSfuSums, 16},
+                                                   {"sfu_exp2", kSfuSums, 32}}) {
+    const Shape shape = only_shape(c.name, gpu());
+    for (const std::int64_t threads : {1536, 2048}) {
+      EXPECT_EQ(shape["n"] % (gpu().units * threads * c.chains_of_thread), 0) << c.name;
+    }
+    const double clocks = operation(c.name).flops(shape) / gpu().units / c.flops_per_clock;
+    EXPECT_GT(clocks, 1.5e6) << c.name;
+    EXPECT_LT(clocks, 1e7) << c.name;
+  }
+}
+
+// The output by the reference, for inputs drawn as a run draws them.
+class ByReference {
+ public:
+  ByReference(std::string_view name, Format format, const Shape& shape) {
+    const Operation& op = operation(name);
+    const std::vector<Operand> operands = op.operands(shape, format);
+    GuardedArray x(operands[0], 0);
+    x.fill(Fill::normal, 0);
+    const View in = x.view();
+    for (std::int64_t i = 0; i < operands[0].elements; ++i) inputs_.push_back(in[i]);
+    const std::int64_t length = op.row_length(shape);
+    outputs_.resize(static_cast<std::size_t>(operands[1].elements));
+    for (std::int64_t first = 0; first < operands[1].elements; first += length) {
+      const auto count = std::min(length, operands[1].elements - first);
+      op.reference(shape, first / length, {&in, 1},
+                   std::span(outputs_).subspan(static_cast<std::size_t>(first),
+                                               static_cast<std::size_t>(count)));
+    }
+  }
+
+  [[nodiscard]] const std::vector<double>& inputs() const { return inputs_; }
+  [[nodiscard]] const std::vector<Expected>& outputs() const { return outputs_; }
+
+ private:
+  std::vector<double> inputs_;
+  std::vector<Expected> outputs_;
+};
+
+// Elements for which another amount of work gives the same result.
+int equal_outputs(std::string_view name, Format format, const Shape& one, const Shape& other) {
+  const ByReference a(name, format, one);
+  const ByReference b(name, format, other);
+  int equal = 0;
+  for (std::size_t i = 0; i < a.outputs().size(); ++i) {
+    equal += a.outputs()[i].value == b.outputs()[i].value ? 1 : 0;
+  }
+  return equal;
+}
+
+TEST(Ceilings, HalfChainsRoundAsTheFormatDoes) {
+  for (const Format format : {Format::fp16, Format::bf16}) {
+    for (float x = 0x1p-10F; x < 4; x *= 1.00037F) {
+      const double expected = decode_bits(info(format), encode_bits(info(format), x));
+      EXPECT_EQ(fma_half_detail::rounded(x, format), expected) << x;
+      EXPECT_EQ(fma_half_detail::rounded(-x, format), -expected) << x;
+    }
+  }
+  EXPECT_EQ(fma_half_detail::rounded(1 + 0x1p-11, Format::fp16), 1);  // a tie
+  EXPECT_EQ(fma_half_detail::rounded(1 + 0x1p-11 + 0x1p-40, Format::fp16), 1 + 0x1p-10);
+}
+
+TEST(Ceilings, HalfChainsShowEveryStep) {
+  const auto shape = [](std::int64_t iterations) {
+    return Shape({{"n", 2000}, {"iterations", iterations}});
+  };
+  for (const Format format : {Format::fp16, Format::bf16}) {
+    const std::int64_t all = kFmaHalfIterations;
+    for (const std::int64_t fewer : {all - 1, all - 32, all / 2, all / 4, std::int64_t{0}}) {
+      // Some chains in bf16 end in a cycle of two; all others notice.
+      EXPECT_LT(equal_outputs("fma_half_peak", format, shape(all), shape(fewer)), 40) << fewer;
+    }
+  }
+}
+
+TEST(Ceilings, HalfChainsStayNormalAndFinite) {
+  for (const Format format : {Format::fp16, Format::bf16}) {
+    for (const std::int64_t iterations : {1, 2, 3, 10, 1000}) {
+      const Shape shape({{"n", 4000}, {"iterations", iterations}});
+      const ByReference chains("fma_half_peak", format, shape);
+      for (const Expected& e : chains.outputs()) {
+        EXPECT_GE(e.value, kFmaHalfAddend);
+        EXPECT_LE(e.value, kFmaHalfAddend + kFmaHalfAddend * kFmaHalfAddend);
+        EXPECT_GT(std::abs(e.value), 0x1p-11);
+      }
+    }
+  }
+}
+
+TEST(Ceilings, SpecialFunctionsAreSummedUpAlongTheirSteps) {
+  const Shape shape({{"n", 300}, {"iterations", 3}});
+  const ByReference tanh("sfu_tanh", Format::fp32, shape);
+  const ByReference exp2("sfu_exp2", Format::fp32, shape);
+  for (std::size_t i = 0; i < 300; ++i) {
+    const double x = tanh.inputs()[i];
+    constexpr double h = 1.0 / 1024;
+    EXPECT_DOUBLE_EQ(tanh.outputs()[i].value,
+                     std::tanh(x + h) + std::tanh(x + 2 * h) + std::tanh(x + 3 * h));
+    EXPECT_DOUBLE_EQ(exp2.outputs()[i].value,
+                     std::exp2(x + h) + std::exp2(x + 2 * h) + std::exp2(x + 3 * h));
+    EXPECT_GE(tanh.outputs()[i].norm, std::abs(tanh.outputs()[i].value));
+  }
+  EXPECT_EQ(operation("sfu_tanh").flops(shape), 900);
+  EXPECT_EQ(operation("sfu_tanh").special(shape), 900);
+}
+
+// The terms of a run's sums are of one size: some of them missing is more than the tolerance.
+TEST(Ceilings, MissingSpecialFunctionsAreNoticed) {
+  const auto shape = [](std::int64_t iterations) {
+    return Shape({{"n", 300}, {"iterations", iterations}});
+  };
+  for (const std::string_view name : {"sfu_tanh", "sfu_exp2"}) {
+    const ByReference all(name, Format::fp32, shape(kSfuIterations));
+    const ByReference fewer(name, Format::fp32, shape(kSfuIterations - 8));
+    int noticed = 0;
+    for (std::size_t i = 0; i < 300; ++i) {
+      const Expected e = all.outputs()[i];
+      constexpr double kSpecialError = 0x1p-10;  // of tanh; that of 2^x is smaller
+      noticed += std::abs(e.value - fewer.outputs()[i].value) > 2 * kSpecialError * e.norm ? 1 : 0;
+    }
+    EXPECT_GT(noticed, 250) << name;
+  }
+}
+
+TEST(Ceilings, NarrowedBitsAreSummedUp) {
+  const Shape shape({{"chains", 5}, {"iterations", 1}});
+  for (const FormatPair format : operation("convert_narrow").formats) {
+    const FormatInfo& f = info(format.a);
+    const ByReference reference("convert_narrow", format.a, shape);
+    ASSERT_EQ(reference.inputs().size(), 4U * 5U);
+    for (std::size_t chain = 0; chain < 5; ++chain) {
+      std::uint32_t sum = 0;
+      for (std::size_t k = 0; k < 4; ++k) {
+        const auto changed = static_cast<float>(reference.inputs()[5 * k + chain]) + 1.0F / 256;
+        // Every number is three times in a low half and three times in a high one.
+        sum += 3 * encode_bits(f, changed) * (1U + (1U << static_cast<unsigned>(f.bits())));
+      }
+      EXPECT_EQ(reference.outputs()[chain].value, folded(sum));
+      EXPECT_EQ(reference.outputs()[chain].norm, 0);
+    }
+  }
+  EXPECT_EQ(operation("convert_narrow").flops(shape), 5 * 24);
+}
+
+TEST(Ceilings, WidenedBitsAreSummedUp) {
+  const Shape shape({{"chains", 5}, {"iterations", 1}});
+  for (const FormatPair format : operation("convert_widen").formats) {
+    const FormatInfo& f = info(format.a);
+    const ByReference reference("convert_widen", format.a, shape);
+    ASSERT_EQ(reference.inputs().size(), 32U * 5U);
+    for (std::size_t chain = 0; chain < 5; ++chain) {
+      std::uint32_t sum = 0;
+      for (std::size_t k = 0; k < 32; ++k) {
+        const auto x = static_cast<float>(reference.inputs()[5 * k + chain]);
+        sum += std::bit_cast<std::uint32_t>(decode_bits(f, encode_bits(f, x) ^ 1U));
+      }
+      EXPECT_EQ(reference.outputs()[chain].value, folded(sum));
+    }
+  }
+  EXPECT_EQ(operation("convert_widen").flops(shape), 5 * 32);
+}
+
+// By one chain in two at least, where one in all would be enough: widened fp8 has few bits to sum
+// up.
+TEST(Ceilings, MissingConversionsAreNoticed) {
+  const auto shape = [](std::int64_t iterations) {
+    return Shape({{"chains", 500}, {"iterations", iterations}});
+  };
+  for (const std::string_view name : {"convert_narrow", "convert_widen"}) {
+    for (const FormatPair format : operation(name).formats) {
+      for (const std::int64_t fewer : {kConvertIterations - 1, kConvertIterations / 2}) {
+        EXPECT_LT(equal_outputs(name, format.a, shape(kConvertIterations), shape(fewer)), 250)
+            << name << " " << format.name();
+      }
+    }
+  }
+}
+
+TEST(Ceilings, AtomicSumsAreExact) {
+  for (const Shape& shape : operation("atomic_add").shapes(Profile::standard, Pace::fast, gpu())) {
+    EXPECT_LE(8.0 * static_cast<double>(shape["adds"]), 0x1p24);
+    EXPECT_EQ(bytes(operation("atomic_add"), shape, Format::fp32),
+              4.0 * operation("atomic_add").flops(shape));
+  }
+  const ByReference sums("atomic_add", Format::fp32, Shape({{"addresses", 300}, {"adds", 7}}));
+  for (std::size_t i = 0; i < 300; ++i) {
+    const double addend = 1 + std::trunc(std::abs(sums.inputs()[i]));
+    EXPECT_EQ(sums.outputs()[i].value, 7 * addend);
+  }
+  EXPECT_EQ(addend_of(1e9F), 8);
+  EXPECT_EQ(addend_of(-2.5F), 3);
 }
 
 }  // namespace

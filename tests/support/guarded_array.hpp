@@ -1,4 +1,5 @@
 // An operand in memory that notices a write outside it, at any alignment that its elements allow.
+// An input lies between NaNs: what is read outside it spoils the result.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +14,14 @@ namespace ridgepoint {
 
 class GuardedArray {
  public:
+  static constexpr std::size_t kGuardBytes = 1024;  // at least, on either side
+
   // `offset` elements past a 64-byte boundary.
   GuardedArray(const Operand& operand, std::int64_t offset)
-      : operand_(operand), bytes_(static_cast<std::size_t>(operand.bytes())) {
-    memory_.assign(bytes_ + 2 * kGuardBytes + 2 * kLineBytes, kGuard);
+      : operand_(operand),
+        bytes_(static_cast<std::size_t>(operand.bytes())),
+        guard_(operand.access == Access::read ? kNan : kGuard) {
+    memory_.assign(bytes_ + 2 * kGuardBytes + 2 * kLineBytes, guard_);
     const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(memory_.data()) % kLineBytes;
     first_ = kGuardBytes + kLineBytes - misaligned +
              static_cast<std::size_t>(offset * info(operand.format).storage_bytes) % kLineBytes;
@@ -31,29 +36,29 @@ class GuardedArray {
     fill_random(data(), operand_.elements, operand_.format, fill, kSeed, stream, 1);
   }
 
-  // All ones is NaN in every format.
-  void poison() { std::fill_n(memory_.begin() + position(first_), bytes_, std::uint8_t{0xFF}); }
+  void poison() { std::fill_n(memory_.begin() + position(first_), bytes_, kNan); }
   void set_nan(std::int64_t index) {
     const auto width = static_cast<std::size_t>(info(operand_.format).storage_bytes);
     std::fill_n(memory_.begin() + position(first_ + static_cast<std::size_t>(index) * width), width,
-                std::uint8_t{0xFF});
+                kNan);
   }
 
   [[nodiscard]] bool guards_hold() const {
-    const auto untouched = [](std::uint8_t byte) { return byte == kGuard; };
+    const auto untouched = [this](std::uint8_t byte) { return byte == guard_; };
     return std::all_of(memory_.begin(), memory_.begin() + position(first_), untouched) &&
            std::all_of(memory_.begin() + position(first_ + bytes_), memory_.end(), untouched);
   }
 
  private:
-  static constexpr std::size_t kGuardBytes = 1024;
   static constexpr std::size_t kLineBytes = 64;
   static constexpr std::uint8_t kGuard = 0xA5;
+  static constexpr std::uint8_t kNan = 0xFF;  // all ones is NaN in every format
 
   static std::ptrdiff_t position(std::size_t byte) { return static_cast<std::ptrdiff_t>(byte); }
 
   Operand operand_;
   std::size_t bytes_;
+  std::uint8_t guard_;
   std::size_t first_ = 0;
   std::vector<std::uint8_t> memory_;
 };

@@ -58,14 +58,18 @@ class HostRun {
   GuardedArray& array(std::size_t index) { return arrays_[index]; }
   GuardedArray& output() { return arrays_.back(); }
 
-  // One launch with the output poisoned before. False where the technique does not serve the case.
-  bool launch() {
-    output().poison();
+  // Launches, by default once, with the output poisoned before each. False where the technique does
+  // not serve the case.
+  bool launch(int times = 1) {
     std::vector<void*> pointers;
     for (GuardedArray& array : arrays_) pointers.push_back(array.data());
     try {
       const Plan plan = implementation_.prepare ? implementation_.prepare(queue_, shape_) : nullptr;
-      implementation_.bind(queue_, plan, shape_, pointers)();
+      const Launch launch = implementation_.bind(queue_, plan, shape_, pointers);
+      for (int i = 0; i < times; ++i) {
+        output().poison();
+        launch();
+      }
     } catch (const Unsupported&) {
       return false;
     }

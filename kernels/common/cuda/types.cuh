@@ -36,7 +36,39 @@ __device__ float to_float(T x) {
   }
 }
 
-// Two neighbours, the first in the low half.
+// Two neighbours as the hardware's conversions take them, the first in the low half.
+template <class T>
+using PairWord = std::conditional_t<kIsFp8<T>, std::uint16_t, std::uint32_t>;
+
+template <class T>
+__device__ float2 widen(PairWord<T> x) {
+  if constexpr (std::is_same_v<T, Fp16>) {
+    return __half22float2(__halves2half2(__ushort_as_half(static_cast<std::uint16_t>(x)),
+                                         __ushort_as_half(static_cast<std::uint16_t>(x >> 16U))));
+  } else if constexpr (std::is_same_v<T, Bf16>) {
+    return make_float2(__uint_as_float(x << 16U), __uint_as_float(x & 0xffff0000U));
+  } else {
+    static_assert(kIsFp8<T>);
+    return __half22float2(__half2(__nv_cvt_fp8x2_to_halfraw2(x, kFp8Kind<T>)));
+  }
+}
+
+template <class T>
+__device__ PairWord<T> narrow(float2 x) {
+  if constexpr (std::is_same_v<T, Fp16>) {
+    const __half2 both = __float22half2_rn(x);
+    return __half_as_ushort(__low2half(both)) | __half_as_ushort(__high2half(both)) << 16U;
+  } else if constexpr (std::is_same_v<T, Bf16>) {
+    const __nv_bfloat162 both = __float22bfloat162_rn(x);
+    return __bfloat16_as_ushort(__low2bfloat16(both)) | __bfloat16_as_ushort(__high2bfloat16(both))
+                                                            << 16U;
+  } else {
+    static_assert(kIsFp8<T>);
+    return __nv_cvt_float2_to_fp8x2(x, __NV_SATFINITE, kFp8Kind<T>);
+  }
+}
+
+// The same two as a pair of numbers.
 template <class T>
 struct alignas(2 * sizeof(T)) Pair {
   T first, second;
@@ -44,14 +76,11 @@ struct alignas(2 * sizeof(T)) Pair {
 
 template <class T>
 __device__ float2 to_float2(Pair<T> x) {
-  if constexpr (std::is_same_v<T, Fp16>) {
-    return __half22float2(
-        __halves2half2(__ushort_as_half(x.first.bits), __ushort_as_half(x.second.bits)));
-  } else if constexpr (kIsFp8<T>) {
-    const auto both = static_cast<__nv_fp8x2_storage_t>(x.first.bits | x.second.bits << 8U);
-    return __half22float2(__half2(__nv_cvt_fp8x2_to_halfraw2(both, kFp8Kind<T>)));
+  if constexpr (sizeof(T) == 4) {
+    return make_float2(to_float(x.first), to_float(x.second));
   } else {
-    return make_float2(to_float(x.first), to_float(x.second));  // bf16: a shift and a mask
+    constexpr unsigned bits = 8 * sizeof(T);
+    return widen<T>(static_cast<PairWord<T>>(x.first.bits | PairWord<T>{x.second.bits} << bits));
   }
 }
 
@@ -59,17 +88,11 @@ template <class T>
 __device__ Pair<T> from_float2(float2 x) {
   if constexpr (std::is_same_v<T, float>) {
     return {x.x, x.y};
-  } else if constexpr (std::is_same_v<T, Fp16>) {
-    const __half2 both = __float22half2_rn(x);
-    return {{__half_as_ushort(__low2half(both))}, {__half_as_ushort(__high2half(both))}};
-  } else if constexpr (std::is_same_v<T, Bf16>) {
-    const __nv_bfloat162 both = __float22bfloat162_rn(x);
-    return {{__bfloat16_as_ushort(__low2bfloat16(both))},
-            {__bfloat16_as_ushort(__high2bfloat16(both))}};
   } else {
-    static_assert(kIsFp8<T>);
-    const __nv_fp8x2_storage_t both = __nv_cvt_float2_to_fp8x2(x, __NV_SATFINITE, kFp8Kind<T>);
-    return {{static_cast<std::uint8_t>(both)}, {static_cast<std::uint8_t>(both >> 8U)}};
+    constexpr unsigned bits = 8 * sizeof(T);
+    using Bits = decltype(T::bits);
+    const PairWord<T> both = narrow<T>(x);
+    return {{static_cast<Bits>(both)}, {static_cast<Bits>(both >> bits)}};
   }
 }
 

@@ -1,0 +1,48 @@
+// Additions to memory by atomicAdd whose result nobody waits for: neighbouring threads add to
+// neighbouring addresses, a whole line per warp, until addresses run out and they start over. The
+// limit is the rate at which the slices of the cache add: all of them together where addresses are
+// many, one of them, one addition at a time, where all threads share an address.
+#include "kernels/ceilings/atomics.hpp"
+#include "kernels/common/cuda/launch.cuh"
+
+namespace ridgepoint::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kAdds = 64;  // of a thread, all to one address
+
+__global__ void __launch_bounds__(kThreads) clear(float* sum, std::int64_t addresses) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i < addresses) sum[i] = 0;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    add(const float* x, float* sum, std::int64_t addresses, std::int64_t adds) {
+  const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  const std::int64_t address = thread % addresses;
+  const std::int64_t left = adds - thread / addresses * kAdds;
+  const float addend = addend_of(x[address]);
+  if (left >= kAdds) {
+#pragma unroll 16
+    for (int i = 0; i < kAdds; ++i) atomicAdd(sum + address, addend);
+  } else {
+    for (std::int64_t i = 0; i < left; ++i) atomicAdd(sum + address, addend);
+  }
+}
+
+Launch bind(Queue& queue, const Shape& shape, const float* x, float* sum) {
+  const std::int64_t addresses = shape["addresses"];
+  const std::int64_t adds = shape["adds"];
+  const unsigned blocks_to_clear = blocks_for(addresses, kThreads);
+  const unsigned blocks = blocks_for(divide_up(adds, kAdds) * addresses, kThreads);
+  return [=, stream = stream_of(queue)] {
+    clear<<<blocks_to_clear, kThreads, 0, stream>>>(sum, addresses);
+    add<<<blocks, kThreads, 0, stream>>>(x, sum, addresses, adds);
+  };
+}
+
+const Registration direct{{.operation = "atomic_add", .name = "direct", .engine = Engine::memory},
+                          bind};
+
+}  // namespace
+}  // namespace ridgepoint::cuda

@@ -1,0 +1,81 @@
+// The cache that all SMs share: the grid walks the same array again and again by loads of 16 bytes
+// that pass by level 1, eight of them under way per thread. Where an array ends the walk goes on at
+// its start, so all threads stay busy at any size. The limit is the cache's bandwidth; for arrays
+// larger than the cache, that of main memory.
+#include "kernels/common/cuda/grid_sum.cuh"
+#include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/cuda/pack.cuh"
+#include "kernels/common/cuda/reduce.cuh"
+#include "kernels/common/registry.hpp"
+
+namespace ridgepoint::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kBlocksPerSm = 4;
+constexpr int kLoads = 8;  // under way per thread
+constexpr int kWidth = kPackElements<float>;
+
+// Where a thread is on the endless walk around `packs` packs, fewer than 2^31.
+struct Walk {
+  std::uint32_t at;
+  std::uint32_t step;
+  std::uint32_t packs;
+
+  __device__ float4 next(const float* x) {
+    const float4 value = __ldcg(reinterpret_cast<const float4*>(x) + at);
+    at += step;
+    if (at >= packs) at -= packs;
+    return value;
+  }
+};
+
+__device__ float sum_of(float4 x) { return (x.x + x.y) + (x.z + x.w); }
+
+// Every pass repeats the same rounding errors: fp32 adds up a few loads only, double the rest.
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+    read_repeatedly(const float* x, std::int64_t n, std::int64_t passes, float* partial) {
+  const std::int64_t packs = n / kWidth;
+  const std::int64_t threads = std::int64_t{gridDim.x} * kThreads;
+  const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  double total = 0;
+  if (thread < packs * passes) {
+    std::int64_t left = (packs * passes - thread - 1) / threads + 1;
+    Walk walk{static_cast<std::uint32_t>(thread % packs),
+              static_cast<std::uint32_t>(threads % packs), static_cast<std::uint32_t>(packs)};
+#pragma unroll 1
+    for (; left >= kLoads; left -= kLoads) {
+      float4 value[kLoads];
+#pragma unroll
+      for (float4& v : value) v = walk.next(x);
+      float sum = 0;
+#pragma unroll
+      for (const float4& v : value) sum += sum_of(v);
+      total += sum;
+    }
+    for (; left > 0; --left) total += sum_of(walk.next(x));
+  }
+  const std::int64_t behind = packs * kWidth + thread;  // the few elements behind the last pack
+  if (behind < n) total += static_cast<double>(passes) * x[behind];
+  const float sum = block_sum<kThreads>(static_cast<float>(total));
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+}
+
+Launch bind(Queue& queue, const Shape& shape, const float* x, float* sum) {
+  require_packs(x);
+  const std::int64_t n = shape["n"];
+  if (n >> 33U != 0) throw Unsupported("no cache holds 2^33 elements");
+  const auto blocks = static_cast<unsigned>(kBlocksPerSm * sm_count());
+  const std::shared_ptr<float> partial = allocate_partial_sums(queue, blocks);
+  return [=, passes = shape["passes"], stream = stream_of(queue)] {
+    read_repeatedly<<<blocks, kThreads, 0, stream>>>(x, n, passes, partial.get());
+    add_partial_sums<kGridSumThreads>
+        <<<1, kGridSumThreads, 0, stream>>>(partial.get(), blocks, sum);
+  };
+}
+
+const Registration level_2{
+    {.operation = "cache_l2_read", .name = "vec16", .engine = Engine::memory}, bind};
+
+}  // namespace
+}  // namespace ridgepoint::cuda

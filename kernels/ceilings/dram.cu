@@ -1,0 +1,140 @@
+// Main memory at full rate: 16 bytes per access, four independent ones per thread before the first
+// is used, so that enough of them are under way, and a grid sized to the data: blocks that finish
+// make room for others at their own pace. The limit is the memory itself.
+#include "kernels/ceilings/dram.hpp"
+#include "kernels/common/cuda/grid_sum.cuh"
+#include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/cuda/pack.cuh"
+#include "kernels/common/cuda/reduce.cuh"
+
+namespace ridgepoint::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kPacks = 4;  // under way per thread
+constexpr int kWidth = kPackElements<float>;
+
+__device__ float4 load(const float* x, std::int64_t pack) {
+  return reinterpret_cast<const float4*>(x)[pack];
+}
+
+// Few partial sums leave little to the second kernel, so a block reads more than it has under way.
+constexpr int kRounds = 8;
+constexpr int kPacksOfBlock = kThreads * kPacks * kRounds;
+
+__device__ float sum_of(float4 x) { return (x.x + x.y) + (x.z + x.w); }
+
+__global__ void __launch_bounds__(kThreads)
+    sum_of_block(const float* x, std::int64_t n, float* partial) {
+  const std::int64_t packs = n / kWidth;
+  const std::int64_t first = std::int64_t{blockIdx.x} * kPacksOfBlock + threadIdx.x;
+  const std::int64_t end = std::int64_t{blockIdx.x + 1} * kPacksOfBlock;
+  float sum[kPacks] = {};
+  if (end <= packs) {
+#pragma unroll 2
+    for (std::int64_t i = first; i < end; i += kThreads * kPacks) {
+      float4 value[kPacks];
+#pragma unroll
+      for (int k = 0; k < kPacks; ++k) value[k] = load(x, i + k * kThreads);
+#pragma unroll
+      for (int k = 0; k < kPacks; ++k) sum[k] += sum_of(value[k]);
+    }
+  } else {  // in the last block
+    for (std::int64_t i = first; i < packs; i += kThreads) sum[0] += sum_of(load(x, i));
+  }
+  // The few elements behind the last pack, in the first block.
+  const std::int64_t behind = packs * kWidth + first;
+  if (behind < n) sum[0] += x[behind];
+  const float total = block_sum<kThreads>((sum[0] + sum[1]) + (sum[2] + sum[3]));
+  if (threadIdx.x == 0) partial[blockIdx.x] = total;
+}
+
+Launch bind_read(Queue& queue, const Shape& shape, const float* x, float* sum) {
+  require_packs(x);
+  const std::int64_t n = shape["n"];
+  const unsigned blocks = blocks_for(n, kPacksOfBlock * kWidth);
+  const std::shared_ptr<float> partial = allocate_partial_sums(queue, blocks);
+  return [=, stream = stream_of(queue)] {
+    sum_of_block<<<blocks, kThreads, 0, stream>>>(x, n, partial.get());
+    add_partial_sums<kGridSumThreads>
+        <<<1, kGridSumThreads, 0, stream>>>(partial.get(), blocks, sum);
+  };
+}
+
+// What is to be written: a constant, an array, or a + 3 b.
+struct Constant {
+  const float* value;
+  __device__ float element(std::int64_t) const { return *value; }
+  __device__ float4 pack(std::int64_t) const { return {*value, *value, *value, *value}; }
+};
+
+struct Array {
+  const float* x;
+  __device__ float element(std::int64_t i) const { return x[i]; }
+  __device__ float4 pack(std::int64_t i) const { return load(x, i); }
+};
+
+struct Triad {
+  const float* a;
+  const float* b;
+  static __device__ float sum(float a, float b) { return fmaf(kTriadFactor, b, a); }
+  __device__ float element(std::int64_t i) const { return sum(a[i], b[i]); }
+  __device__ float4 pack(std::int64_t i) const {
+    const float4 left = load(a, i);
+    const float4 right = load(b, i);
+    return {sum(left.x, right.x), sum(left.y, right.y), sum(left.z, right.z), sum(left.w, right.w)};
+  }
+};
+
+template <class Source>
+__global__ void __launch_bounds__(kThreads) write(Source source, std::int64_t n, float* y) {
+  const std::int64_t packs = n / kWidth;
+  const std::int64_t first = std::int64_t{blockIdx.x} * (kThreads * kPacks) + threadIdx.x;
+  auto* const packs_of_y = reinterpret_cast<float4*>(y);
+  if (first + (kPacks - 1) * kThreads < packs) {
+    float4 value[kPacks];
+#pragma unroll
+    for (int k = 0; k < kPacks; ++k) value[k] = source.pack(first + k * kThreads);
+#pragma unroll
+    for (int k = 0; k < kPacks; ++k) packs_of_y[first + k * kThreads] = value[k];
+  } else {  // in the last block
+    for (std::int64_t i = first; i < packs; i += kThreads) packs_of_y[i] = source.pack(i);
+  }
+  const std::int64_t behind = packs * kWidth + first;
+  if (behind < n) y[behind] = source.element(behind);
+}
+
+template <class Source>
+Launch launch_write(Queue& queue, const Shape& shape, Source source, float* y) {
+  require_packs(y);
+  const std::int64_t n = shape["n"];
+  const unsigned blocks = blocks_for(n, kThreads * kPacks * kWidth);
+  return [=, stream = stream_of(queue)] { write<<<blocks, kThreads, 0, stream>>>(source, n, y); };
+}
+
+Launch bind_write(Queue& queue, const Shape& shape, const float* value, float* y) {
+  return launch_write(queue, shape, Constant{value}, y);
+}
+
+Launch bind_copy(Queue& queue, const Shape& shape, const float* x, float* y) {
+  require_packs(x);
+  return launch_write(queue, shape, Array{x}, y);
+}
+
+Launch bind_triad(Queue& queue, const Shape& shape, const float* a, const float* b, float* c) {
+  require_packs(a);
+  require_packs(b);
+  return launch_write(queue, shape, Triad{a, b}, c);
+}
+
+constexpr Technique technique(std::string_view operation) {
+  return {.operation = operation, .name = "vec16", .engine = Engine::memory};
+}
+
+const Registration read{technique("dram_read"), bind_read};
+const Registration fill{technique("dram_write"), bind_write};
+const Registration copy{technique("dram_copy"), bind_copy};
+const Registration triad{technique("dram_triad"), bind_triad};
+
+}  // namespace
+}  // namespace ridgepoint::cuda

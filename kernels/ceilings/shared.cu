@@ -1,0 +1,70 @@
+// Shared memory at full rate: a block keeps 32 KiB of the array and reads them again and again, 16
+// bytes per thread and load. The 8 threads of a quarter of a warp, which are served together, touch
+// all 32 banks once; eight loads at a time and running sums of their own hide the latency. The
+// limit is the 128 bytes that the banks deliver per clock.
+#include "kernels/ceilings/shared.hpp"
+#include "kernels/common/cuda/grid_sum.cuh"
+#include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/cuda/reduce.cuh"
+
+namespace ridgepoint::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWidth = 4;  // floats in a load
+constexpr int kPacks = static_cast<int>(kSharedElements) / kWidth;
+constexpr int kLoads = kPacks / kThreads;  // of a thread in each pass
+
+// The passes repeat the same rounding errors: fp32 sums cover a few of them only, double the rest.
+constexpr std::int64_t kPassesPerSum = 16;
+
+__global__ void __launch_bounds__(kThreads)
+    read_repeatedly(const float* x, std::int64_t n, std::int64_t passes, float* partial) {
+  __shared__ float4 held[kPacks];
+  const int thread = static_cast<int>(threadIdx.x);
+  auto* const elements = reinterpret_cast<float*>(held);
+  for (int i = thread; i < kSharedElements; i += kThreads) {
+    const std::int64_t from = std::int64_t{blockIdx.x} * kSharedElements + i;
+    elements[i] = from < n ? x[from] : 0;
+  }
+  __syncthreads();
+
+  double total = 0;
+  int at = thread;
+  for (std::int64_t left = passes; left > 0; left -= kPassesPerSum) {
+    const int count = static_cast<int>(left < kPassesPerSum ? left : kPassesPerSum);
+    float sum[4] = {};
+    for (int pass = 0; pass < count; ++pass) {
+#pragma unroll
+      for (int k = 0; k < kLoads; ++k) {
+        const float4 value = held[at + k * kThreads];
+        sum[0] += value.x;
+        sum[1] += value.y;
+        sum[2] += value.z;
+        sum[3] += value.w;
+      }
+      // Another warp's share next, or the compiler could keep this one in registers.
+      at = (at + kWarp) % kThreads;
+    }
+    total += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  }
+  const float sum = block_sum<kThreads>(static_cast<float>(total));
+  if (thread == 0) partial[blockIdx.x] = sum;
+}
+
+Launch bind(Queue& queue, const Shape& shape, const float* x, float* sum) {
+  const std::int64_t n = shape["n"];
+  const unsigned blocks = blocks_for(n, kSharedElements);
+  const std::shared_ptr<float> partial = allocate_partial_sums(queue, blocks);
+  return [=, passes = shape["passes"], stream = stream_of(queue)] {
+    read_repeatedly<<<blocks, kThreads, 0, stream>>>(x, n, passes, partial.get());
+    add_partial_sums<kGridSumThreads>
+        <<<1, kGridSumThreads, 0, stream>>>(partial.get(), blocks, sum);
+  };
+}
+
+const Registration vec16{{.operation = "shared_read", .name = "vec16", .engine = Engine::memory},
+                         bind};
+
+}  // namespace
+}  // namespace ridgepoint::cuda

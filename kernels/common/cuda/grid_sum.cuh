@@ -1,0 +1,38 @@
+// The second half of a sum over a whole grid: one block adds the partial sums of the blocks.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+
+#include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/queue.hpp"
+
+namespace ridgepoint::cuda {
+
+inline constexpr int kGridSumThreads = 1024;
+
+// In double and in a fixed order: the same bits every time. Launch as one block of kThreads.
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads)
+    add_partial_sums(const float* partial, unsigned count, float* sum) {
+  static_assert((kThreads & (kThreads - 1)) == 0);
+  __shared__ double share[kThreads];
+  const unsigned thread = threadIdx.x;
+  double own = 0;
+#pragma unroll 8
+  for (unsigned i = thread; i < count; i += kThreads) own += partial[i];
+  share[thread] = own;
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (thread < half) share[thread] += share[thread + half];
+  }
+  if (thread == 0) *sum = static_cast<float>(share[0]);
+}
+
+// A float for each block.
+inline std::shared_ptr<float> allocate_partial_sums(Queue& queue, unsigned blocks) {
+  return std::static_pointer_cast<float>(queue.allocate(blocks * sizeof(float)));
+}
+
+}  // namespace ridgepoint::cuda

@@ -1,0 +1,68 @@
+// Dot product by CUB (DeviceReduce::TransformReduce), the yardstick: pairs of elements are read
+// through a zip iterator, multiplied and summed. An iterator hides that the elements are
+// neighbours, so that each is loaded by itself.
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/tuple.h>
+
+#include <cub/device/device_reduce.cuh>
+#include <cuda/std/functional>
+
+#include "kernels/common/cuda/check.cuh"
+#include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/cuda/types.cuh"
+#include "kernels/common/registry.hpp"
+
+namespace ridgepoint::cuda {
+namespace {
+
+template <class T>
+struct Product {
+  __device__ float operator()(const thrust::tuple<T, T>& pair) const {
+    return to_float(thrust::get<0>(pair)) * to_float(thrust::get<1>(pair));
+  }
+};
+
+// As CUB's functions: without a workspace it only sets the bytes needed.
+template <class T>
+void reduce(void* workspace, std::size_t& bytes, std::int64_t n, const T* x, const T* y, float* s,
+            cudaStream_t stream) {
+  check(cub::DeviceReduce::TransformReduce(workspace, bytes, thrust::make_zip_iterator(x, y), s, n,
+                                           ::cuda::std::plus<float>{}, Product<T>{}, 0.0F, stream));
+}
+
+struct Workspace {
+  std::size_t bytes = 0;
+  std::shared_ptr<void> memory = nullptr;
+};
+
+template <class T>
+Workspace prepare(Queue& queue, const Shape& shape) {
+  Workspace workspace;
+  const T* const none = nullptr;
+  reduce(nullptr, workspace.bytes, shape["n"], none, none, nullptr, stream_of(queue));
+  workspace.memory = queue.allocate(workspace.bytes);
+  return workspace;
+}
+
+template <class T>
+Launch bind(Queue& queue, const Workspace& workspace, const Shape& shape, const T* x, const T* y,
+            float* s) {
+  return [=, n = shape["n"], stream = stream_of(queue)] {
+    std::size_t bytes = workspace.bytes;
+    reduce(workspace.memory.get(), bytes, n, x, y, s, stream);
+  };
+}
+
+const Registration cub{{.operation = "dot",
+                        .name = "cub",
+                        .engine = Engine::fma,
+                        .arithmetic = Format::fp32,
+                        .origin = Origin::library},
+                       planned(prepare<float>, bind<float>),
+                       planned(prepare<Fp16>, bind<Fp16>),
+                       planned(prepare<Bf16>, bind<Bf16>),
+                       planned(prepare<Fp8E4m3>, bind<Fp8E4m3>),
+                       planned(prepare<Fp8E5m2>, bind<Fp8E5m2>)};
+
+}  // namespace
+}  // namespace ridgepoint::cuda

@@ -1,0 +1,75 @@
+// GeLU on packs of 16 bytes, four to a thread and asked for together, with the tanh that the
+// output's precision needs (kernels/common/cuda/gelu.cuh): the accurate one for fp32, a single MUFU
+// for narrower formats, which are converted two at a time. Either fits beside the memory traffic
+// (for fp8, two bytes per element, a second MUFU would not): the limit is memory bandwidth.
+#include "kernels/common/cuda/gelu.cuh"
+#include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/cuda/pack.cuh"
+#include "kernels/common/cuda/types.cuh"
+#include "kernels/common/registry.hpp"
+
+namespace ridgepoint::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kPacks = 4;        // per thread
+constexpr int kBlocksPerSm = 4;  // leaves 64 registers: the loads need not wait for free ones
+
+template <class T>
+__device__ float gelu(float x) {
+  return std::is_same_v<T, float> ? gelu_exp2(x) : gelu_tanh_approx(x);
+}
+
+template <class T>
+__device__ Pack<T> gelu(Pack<T> pack) {
+#pragma unroll
+  for (int i = 0; i < kPackElements<T> / 2; ++i) {
+    const float2 x = to_float2(pack, i);
+    pack.pair[i] = from_float2<T>({gelu<T>(x.x), gelu<T>(x.y)});
+  }
+  return pack;
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+    gelu_vec16(const T* x, T* y, std::int64_t n) {
+  const std::int64_t packs = n / kPackElements<T>;
+  const std::int64_t first = std::int64_t{blockIdx.x} * (kThreads * kPacks) + threadIdx.x;
+  if (first + (kPacks - 1) * kThreads < packs) {
+    Pack<T> pack[kPacks];
+#pragma unroll
+    for (int k = 0; k < kPacks; ++k) pack[k] = load_pack(x, first + k * kThreads);
+#pragma unroll
+    for (int k = 0; k < kPacks; ++k) store_pack(y, first + k * kThreads, gelu(pack[k]));
+  } else {  // in the last block
+#pragma unroll 1
+    for (std::int64_t i = first; i < packs; i += kThreads) store_pack(y, i, gelu(load_pack(x, i)));
+  }
+  // The few elements behind the last pack, in the first block.
+  const std::int64_t behind = packs * kPackElements<T> + first;
+  if (behind < n) y[behind] = from_float<T>(gelu<T>(to_float(x[behind])));
+}
+
+template <class T>
+Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
+  require_packs(x);
+  require_packs(y);
+  const std::int64_t n = shape["n"];
+  const unsigned blocks = blocks_for(n, kThreads * kPacks * kPackElements<T>);
+  return [=, stream = stream_of(queue)] { gelu_vec16<<<blocks, kThreads, 0, stream>>>(x, y, n); };
+}
+
+constexpr Technique technique(double error) {
+  return {.operation = "gelu",
+          .name = "vec16",
+          .engine = Engine::fma,
+          .arithmetic = Format::fp32,
+          .special_error = error};
+}
+
+const Registration fp32{technique(kGeluExp2Error), bind<float>};
+const Registration narrow{technique(kGeluTanhError), bind<Fp16>, bind<Bf16>, bind<Fp8E4m3>,
+                          bind<Fp8E5m2>};
+
+}  // namespace
+}  // namespace ridgepoint::cuda

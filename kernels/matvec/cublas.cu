@@ -1,0 +1,42 @@
+// Matrix-vector product by cuBLAS, the yardstick: cublasSgemv for fp32, and for fp16 and bf16,
+// which gemv does not take, a matmul with one column (cublasGemmEx). A is row-major, which to
+// cuBLAS is the transpose of a column-major matrix.
+#include "kernels/common/cuda/cublas.cuh"
+#include "kernels/common/registry.hpp"
+
+namespace ridgepoint::cuda {
+namespace {
+
+Cublas prepare(Queue& queue, const Shape& /*shape*/) { return {queue, CUBLAS_POINTER_MODE_HOST}; }
+
+Launch bind_gemv(Queue& /*queue*/, const Cublas& cublas, const Shape& shape, const float* a,
+                 const float* x, float* y) {
+  return [=, m = shape["m"], n = shape["n"]] {
+    const float one = 1;
+    const float zero = 0;
+    check(cublasSgemv_64(cublas.handle(), CUBLAS_OP_T, n, m, &one, a, n, x, 1, &zero, y, 1));
+  };
+}
+
+template <class T>
+Launch bind_gemm(Queue& /*queue*/, const Cublas& cublas, const Shape& shape, const T* a, const T* x,
+                 T* y) {
+  return [=, m = shape["m"], n = shape["n"]] {
+    constexpr cudaDataType_t type = kCublasType<T>;
+    const float one = 1;
+    const float zero = 0;
+    check(cublasGemmEx_64(cublas.handle(), CUBLAS_OP_T, CUBLAS_OP_N, m, 1, n, &one, a, type, n, x,
+                          type, n, &zero, y, type, m, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+  };
+}
+
+constexpr Technique technique(Engine engine) {
+  return {.operation = "matvec", .name = "cublas", .engine = engine, .origin = Origin::library};
+}
+
+const Registration gemv{technique(Engine::fma), planned(prepare, bind_gemv)};
+const Registration gemm{technique(Engine::tensor), planned(prepare, bind_gemm<Fp16>),
+                        planned(prepare, bind_gemm<Bf16>)};
+
+}  // namespace
+}  // namespace ridgepoint::cuda

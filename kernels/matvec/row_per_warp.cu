@@ -1,0 +1,79 @@
+// Matrix-vector product, a warp for one row or, where rows are many, for four at once, which share
+// what is read of x. The lanes read neighbouring packs of 16 bytes, four under way each, and their
+// sums meet in shuffles: no shared memory, no barrier. A is read once, x from the caches: the limit
+// is memory bandwidth, that of reading.
+#include "kernels/common/cuda/dot.cuh"
+#include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/cuda/reduce.cuh"
+#include "kernels/common/registry.hpp"
+
+namespace ridgepoint::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / kWarp;
+constexpr int kBlocksPerSm = 4;  // leaves 64 registers to a thread
+constexpr int kManyRows = 4;     // per warp
+
+// packs: as packs_per_row.
+template <int kRows, class T, class Out>
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+    matvec_row_per_warp(const T* a, const T* x, Out* y, std::int64_t m, std::int64_t n,
+                        std::int64_t packs) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const std::int64_t first = (std::int64_t{blockIdx.x} * kWarps + warp) * kRows;
+  if (first >= m) return;
+
+  const T* row[kRows];
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    // Beyond the last row the last one again: its sum is not written twice.
+    row[r] = a + (first + r < m ? first + r : m - 1) * n;
+  }
+  float sum[kRows] = {};
+  add_dot_share(row, x, n, packs, lane, kWarp, sum);
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    const float total = warp_sum(sum[r]);
+    if (lane == r && first + r < m) y[first + r] = from_float<Out>(total);
+  }
+}
+
+// Enough rows to have 48 KiB under way on each multiprocessor (see kPacksInFlight) with several of
+// them to a warp.
+bool many_rows(std::int64_t m) {
+  constexpr int kWarpsPerSm = 48 * 1024 / (kPacksInFlight * kPackBytes * kWarp);
+  return m >= std::int64_t{kManyRows} * kWarpsPerSm * sm_count();
+}
+
+template <class T, class Out>
+Launch bind(Queue& queue, const Shape& shape, const T* a, const T* x, Out* y) {
+  require_packs(a);
+  require_packs(x);
+  const std::int64_t m = shape["m"];
+  const std::int64_t n = shape["n"];
+  const std::int64_t packs = packs_per_row<T>(m, n);
+  const bool many = many_rows(m);
+  const unsigned blocks = blocks_for(m, many ? kWarps * kManyRows : kWarps);
+  return [=, stream = stream_of(queue)] {
+    if (many) {
+      matvec_row_per_warp<kManyRows><<<blocks, kThreads, 0, stream>>>(a, x, y, m, n, packs);
+    } else {
+      matvec_row_per_warp<1><<<blocks, kThreads, 0, stream>>>(a, x, y, m, n, packs);
+    }
+  };
+}
+
+const Registration row_per_warp{{.operation = "matvec",
+                                 .name = "row_per_warp",
+                                 .engine = Engine::fma,
+                                 .arithmetic = Format::fp32},
+                                bind<float, float>,
+                                bind<Fp16, Fp16>,
+                                bind<Bf16, Bf16>,
+                                bind<Fp8E4m3, Bf16>,
+                                bind<Fp8E5m2, Bf16>};
+
+}  // namespace
+}  // namespace ridgepoint::cuda

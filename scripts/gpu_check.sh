@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# Everything that a machine with a GPU can tell of this tree, in one command and under nine minutes; the
+# network is not needed. Builds for the GPU found, runs the device tests, the sanitizer on small shapes, the
+# quick and the standard profile, an A/A comparison, hardware counters and an independent measurement. Each
+# stage is bounded in time, so that one that hangs does not cost the others. Leaves one tar file in $OUT
+# (default build/gpu_check) and ends with a table.
+#   OUT                where the results go
+#   CMAKE_PREFIX_PATH  where the libraries are that are not installed
+#   BUDGET             seconds of the standard profile (default 120)
+#   LIMIT              seconds of the whole (default 520)
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+out=$(mkdir -p "${OUT:-build/gpu_check}" && cd "${OUT:-build/gpu_check}" && pwd)
+work=$out/gpu_check
+rm -rf "$work" && mkdir -p "$work"
+export PATH=$PATH:/usr/local/cuda/bin
+binary=build/cuda/ridgepoint
+python=$(command -v python3)
+[[ -x .venv/bin/python ]] && python=$PWD/.venv/bin/python
+budget=${BUDGET:-120}
+deadline=$((SECONDS + ${LIMIT:-520}))
+summary=$work/summary.txt
+
+# stage NAME SECONDS COMMAND...: runs it with a limit; its output goes to NAME.log, a line to the summary.
+stage() {
+  local name=$1 limit=$2 started=$SECONDS status result
+  shift 2
+  limit=$((limit < deadline - SECONDS ? limit : deadline - SECONDS))
+  if ((limit <= 0)); then
+    printf '%-12s %4d s  %s\n' "$name" 0 "skipped: no time is left" | tee -a "$summary" >&2
+    return 0
+  fi
+  timeout --kill-after=10 "$limit" "$@" >"$work/$name.log" 2>&1
+  status=$?
+  case $status in
+    0) result=ok ;;
+    77) result="skipped: $(tail -1 "$work/$name.log")" ;;
+    124 | 137) result="stopped after $limit s" ;;
+    *) result="FAILED ($status): $(grep -v '^$' "$work/$name.log" | tail -1 | cut -c1-120)" ;;
+  esac
+  printf '%-12s %4d s  %s\n' "$name" $((SECONDS - started)) "$result" | tee -a "$summary" >&2
+  return "$status"
+}
+
+skip() {
+  echo "$*"
+  exit 77
+}
+
+have_gpu() { nvidia-smi -L >/dev/null 2>&1; }
+
+build() {
+  local architecture=
+  command -v nvcc >/dev/null || skip "no nvcc"
+  have_gpu && architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d '. \r')
+  local launcher=()
+  command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+  cmake --preset cuda -DRIDGEPOINT_TESTS=ON -DRIDGEPOINT_FETCH=OFF "${launcher[@]}" \
+    ${architecture:+-DRIDGEPOINT_CUDA_ARCHITECTURES="$architecture-real"} &&
+    cmake --build --preset cuda --target ridgepoint ridgepoint_device_tests
+}
+
+device_tests() {
+  have_gpu || skip "no GPU"
+  local suite status=0
+  for suite in Memory Adapter Kernels; do
+    timeout 100 build/cuda/tests/device/ridgepoint_device_tests --gtest_filter="$suite.*" || status=1
+  done
+  return "$status"
+}
+
+sanitize() {
+  have_gpu || skip "no GPU"
+  command -v compute-sanitizer >/dev/null || skip "no compute-sanitizer"
+  compute-sanitizer --tool "$1" --error-exitcode 9 --print-limit 5 \
+    build/cuda/tests/device/ridgepoint_device_tests --gtest_filter=Kernels.AreRightOnSmallShapes
+}
+
+# run_profile NAME ARGUMENTS...
+run_profile() {
+  have_gpu || skip "no GPU"
+  local results=$work/$1 status
+  "$binary" run --device cuda:0 --profile "$1" --out "$results" "${@:2}"
+  status=$?
+  "$python" roofline/plot "$results" || echo "figures failed: $?"
+  "$binary" verify "$results" || echo "verify: $?"
+  return "$status"
+}
+
+# The same binary twice, in the order A B B A, on a row bound by memory, one by arithmetic and one by a library.
+compare_with_itself() {
+  have_gpu || skip "no GPU"
+  local rows='^(relu/vec16/bf16|matmul/(register_tile/fp32|cublas/bf16))/' arm
+  for arm in a1 b1 b2 a2; do
+    "$binary" run --device cuda:0 --profile quick --filter "$rows" --ceilings "$work/quick" \
+      --out "$work/aa_$arm" >/dev/null || return
+  done
+  "$python" scripts/gpu_check/same.py "$work"/aa_{a1,b1,b2,a2}
+}
+
+counters() {
+  have_gpu || skip "no GPU"
+  command -v ncu >/dev/null || skip "no ncu"
+  local rows='^(relu/vec16|gelu/vec16|dot/one_pass|matvec/row_per_warp|matmul/mma_sync)/(fp32|bf16|fp8_e4m3)/'
+  ncu --clock-control none --nvtx --launch-count 60 --csv \
+    --metrics dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum,sm__throughput.avg.pct_of_peak_sustained_elapsed \
+    "$binary" run --device cuda:0 --profile quick --filter "$rows" --budget 5 --out "$work/counters" ||
+    { grep -q ERR_NVGPUCTRPERM "$work/counters.log" && skip "counters are not permitted here"; return 1; }
+}
+
+independent() {
+  have_gpu || skip "no GPU"
+  "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null || skip "no PyTorch with CUDA"
+  "$python" scripts/gpu_check/independent.py "$work/quick"
+}
+
+{
+  date -u +%Y-%m-%dT%H:%M:%SZ
+  git log -1 --format='commit %h' 2>/dev/null
+  nvidia-smi 2>&1 | head -20
+  nvidia-smi -q 2>/dev/null
+} >"$work/machine.txt"
+
+export -f skip have_gpu build device_tests sanitize run_profile compare_with_itself counters independent
+export work binary python budget
+started=$SECONDS
+stage build 240 bash -c build && {
+  stage tests 150 bash -c device_tests
+  stage quick 150 bash -c 'run_profile quick'
+  stage self 40 bash -c compare_with_itself
+  stage torch 40 bash -c independent
+  stage memcheck 60 bash -c 'sanitize memcheck'
+  stage racecheck 60 bash -c 'sanitize racecheck'
+  stage ncu 60 bash -c counters
+  stage standard $((budget + 60)) bash -c 'run_profile standard --budget "$budget"'
+}
+echo "whole check $((SECONDS - started)) s" | tee -a "$summary" >&2
+[[ -f $work/quick/records.jsonl ]] && "$python" scripts/gpu_check/table.py "$work/quick" | tee "$work/table.txt"
+cat "$summary"
+tar -C "$out" -czf "$out/gpu_check.tar.gz" gpu_check && echo "$out/gpu_check.tar.gz"
+! grep -q FAILED "$summary"

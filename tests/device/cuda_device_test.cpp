@@ -1,0 +1,128 @@
+// The device adapter on the GPU: its memory agrees with the host's, its times with each other.
+#include <cmath>
+#include <cstring>
+
+#include "harness/host_memory.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/device/device_fixture.hpp"
+
+namespace ridgepoint {
+namespace {
+
+constexpr std::int64_t kElements = 100'003;
+
+class DeviceArray {
+ public:
+  DeviceArray(Device& device, std::size_t bytes)
+      : memory_(device.queue().allocate(bytes)), bytes_(bytes) {}
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(memory_.get()); }
+  [[nodiscard]] DeviceMemory::Region region() const { return {data(), bytes_}; }
+
+ private:
+  std::shared_ptr<void> memory_;
+  std::size_t bytes_;
+};
+
+class Memory : public DeviceTest {};
+
+TEST_F(Memory, FillsWithTheBitsThatAHostHas) {
+  HostMemory host(4);
+  for (const FormatInfo& f : kFormats) {
+    for (const Fill fill : {Fill::normal, Fill::uniform, Fill::zeros, Fill::integers}) {
+      const auto bytes = static_cast<std::size_t>(kElements * f.storage_bytes);
+      std::vector<std::byte> expected(bytes);
+      host.fill(expected.data(), kElements, f.format, fill, 11, 2);
+      const DeviceArray array(device(), bytes);
+      device().memory().fill(array.data(), kElements, f.format, fill, 11, 2);
+      HostBuffer copy;
+      const DeviceMemory::Region region = array.region();
+      EXPECT_EQ(std::memcmp(device().memory().on_host({&region, 1}, copy), expected.data(), bytes),
+                0)
+          << f.name << " " << name(fill);
+    }
+  }
+}
+
+TEST_F(Memory, SetsAndHoldsManyRegions) {
+  const DeviceArray array(device(), 1 << 20U);
+  std::vector<DeviceMemory::Region> all;
+  for (std::size_t i = 0; i < 100; ++i)
+    all.push_back(array.region().subspan(i * 10007, 1 + i * 90));
+  device().memory().set(all, 0xA5);
+  EXPECT_TRUE(device().memory().holds(all, 0xA5));
+  const DeviceMemory::Region one = all[57].subspan(all[57].size() - 1);
+  device().memory().set({&one, 1}, 0xA4);
+  EXPECT_FALSE(device().memory().holds(all, 0xA5));
+}
+
+TEST_F(Memory, FindsASingleNan) {
+  const DeviceArray array(device(), kElements * 4);
+  for (const FormatInfo& f : kFormats) {
+    device().memory().fill(array.data(), kElements, f.format, Fill::normal, 1, 1);
+    EXPECT_FALSE(device().memory().has_nan(array.data(), kElements, f.format));
+    const auto last = static_cast<std::size_t>((kElements - 1) * f.storage_bytes);
+    const DeviceMemory::Region region(array.data() + last,
+                                      static_cast<std::size_t>(f.storage_bytes));
+    device().memory().set({&region, 1}, 0xFF);
+    EXPECT_TRUE(device().memory().has_nan(array.data(), kElements, f.format)) << f.name;
+  }
+}
+
+TEST_F(Memory, AChecksumChangesWithAnyByteAndWithTheirOrder) {
+  const DeviceArray array(device(), kElements);
+  device().memory().fill(array.data(), kElements, Format::fp8_e4m3, Fill::normal, 1, 1);
+  const std::uint64_t before = device().memory().checksum(array.region());
+  EXPECT_EQ(device().memory().checksum(array.region()), before);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{4097}, std::size_t{kElements - 1}}) {
+    const DeviceMemory::Region one = array.region().subspan(at, 1);
+    device().memory().set({&one, 1}, 0x77);
+    EXPECT_NE(device().memory().checksum(array.region()), before) << at;
+    device().memory().fill(array.data(), kElements, Format::fp8_e4m3, Fill::normal, 1, 1);
+  }
+  EXPECT_NE(device().memory().checksum(array.region().subspan(8)),
+            device().memory().checksum(array.region().first(kElements - 8)));
+}
+
+TEST_F(Memory, FindsTheLargestDifferenceAsAHostDoes) {
+  const DeviceArray x(device(), kElements * 2);
+  const DeviceArray y(device(), kElements * 2);
+  std::vector<std::byte> host_x(kElements * 2);
+  std::vector<std::byte> host_y(kElements * 2);
+  HostMemory host(4);
+  for (const Format format : {Format::fp16, Format::bf16, Format::fp8_e5m2}) {
+    device().memory().fill(x.data(), kElements, format, Fill::normal, 1, 1);
+    device().memory().fill(y.data(), kElements, format, Fill::normal, 2, 1);
+    host.fill(host_x.data(), kElements, format, Fill::normal, 1, 1);
+    host.fill(host_y.data(), kElements, format, Fill::normal, 2, 1);
+    EXPECT_DOUBLE_EQ(
+        device().memory().largest_difference(x.data(), y.data(), kElements, format, 0.1, 0.01),
+        host.largest_difference(host_x.data(), host_y.data(), kElements, format, 0.1, 0.01));
+    EXPECT_EQ(device().memory().largest_difference(x.data(), x.data(), kElements, format, 0, 0), 0);
+  }
+}
+
+TEST_F(Memory, TooLargeAnAllocationSaysWhatIsFree) {
+  EXPECT_THROW(static_cast<void>(device().queue().allocate(std::size_t{1} << 50U)), OutOfMemory);
+  EXPECT_NO_THROW(static_cast<void>(device().queue().allocate(1)));
+}
+
+class Adapter : public DeviceTest {};
+
+TEST_F(Adapter, KnowsItsTicksAndGaps) {
+  const auto identity = device().identity();
+  EXPECT_GT(device().tick_s(), 1e-9);
+  EXPECT_LE(device().tick_s(), 1e-6);
+  EXPECT_GT(identity["graph_gap_s"], 1e-7);
+  EXPECT_LT(identity["graph_gap_s"], 1e-5);
+  EXPECT_LT(identity["graph_gap_s"], identity["launch_gap_s"]);
+  EXPECT_GT(device().machine().units, 0);
+  EXPECT_GE(device().machine().compute_capability, 80);
+}
+
+TEST_F(Adapter, IdentityIsStrictJson) {
+  EXPECT_NO_THROW(static_cast<void>(device().identity().dump()));
+  EXPECT_EQ(device().identity()["name"], "cuda:0");
+}
+
+}  // namespace
+}  // namespace ridgepoint

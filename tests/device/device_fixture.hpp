@@ -1,0 +1,20 @@
+// The GPU under test, opened once.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "harness/cuda_device.hpp"
+
+namespace ridgepoint {
+
+class DeviceTest : public ::testing::Test {
+ protected:
+  static Device& device() {
+    static const std::unique_ptr<Device> gpu = open_cuda_device(0);
+    return *gpu;
+  }
+};
+
+}  // namespace ridgepoint

@@ -1,0 +1,179 @@
+// Every CUDA technique in every format on the GPU: awkward shapes against the reference, element by
+// element, and vectors and matrices of more than 2^31 elements against a sample of it.
+#include <numeric>
+
+#include "harness/buffers.hpp"
+#include "harness/verify.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/device/device_fixture.hpp"
+#include "tests/emulator/shapes.hpp"
+
+namespace ridgepoint {
+namespace {
+
+constexpr std::uint64_t kSeed = 3;
+
+// A technique bound to one buffer set, on operands that guard zones surround.
+class DeviceRun {
+ public:
+  DeviceRun(Device& device, const Implementation& implementation, const Shape& shape, Fill fill)
+      : device_(device),
+        implementation_(implementation),
+        shape_(shape),
+        operands_(implementation.operation->operands(shape, implementation.format)),
+        buffers_(device, fill, kSeed),
+        set_(buffers_.allocate(operands_, 1).front()) {
+    Queue& queue = device.queue();
+    const Plan plan = implementation.prepare ? implementation.prepare(queue, shape) : nullptr;
+    launch_ = [plan, launch = implementation.bind(queue, plan, shape, set_)] { launch(); };
+  }
+
+  // Runs once on poisoned outputs; returns what identifies the bits of the output.
+  std::uint64_t run() {
+    buffers_.poison();
+    device_.run(launch_);
+    EXPECT_TRUE(buffers_.guards_intact());
+    return device_.memory().checksum(region(operands_.size() - 1));
+  }
+
+  Verification verify(const std::vector<std::int64_t>& rows) {
+    const Operand& output = operands_.back();
+    const auto size = static_cast<std::size_t>(info(output.format).storage_bytes);
+    std::vector<DeviceMemory::Region> regions;
+    for (const Slice& slice : slices_of(implementation_, shape_, rows)) {
+      regions.push_back(region(operands_.size() - 1)
+                            .subspan(static_cast<std::size_t>(slice.first) * size,
+                                     static_cast<std::size_t>(slice.count) * size));
+    }
+    std::vector<HostBuffer> copies(operands_.size());
+    const auto inputs = [&] {
+      std::vector<View> views;
+      for (std::size_t i = 0; i + 1 < operands_.size(); ++i) {
+        const DeviceMemory::Region whole = region(i);
+        views.push_back({device_.memory().on_host({&whole, 1}, copies[i]), operands_[i].format});
+      }
+      return views;
+    };
+    const View sampled{device_.memory().on_host(regions, copies.back()), output.format};
+    ReferenceCache references;
+    const Verification result =
+        compare(implementation_, shape_, sampled, rows,
+                references.get("", *implementation_.operation, shape_, inputs, rows));
+    EXPECT_FALSE(device_.memory().has_nan(set_.back(), output.elements, output.format));
+    return result;
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> all_rows() const {
+    const std::int64_t length = implementation_.operation->row_length(shape_);
+    std::vector<std::int64_t> rows(
+        static_cast<std::size_t>((operands_.back().elements + length - 1) / length));
+    std::iota(rows.begin(), rows.end(), 0);
+    return rows;
+  }
+
+ private:
+  [[nodiscard]] DeviceMemory::Region region(std::size_t operand) const {
+    return {static_cast<std::byte*>(set_[operand]),
+            static_cast<std::size_t>(operands_[operand].bytes())};
+  }
+
+  Device& device_;
+  const Implementation& implementation_;
+  Shape shape_;
+  std::vector<Operand> operands_;
+  Buffers buffers_;
+  BufferSet set_;
+  Launch launch_;
+};
+
+class Kernels : public DeviceTest {
+ protected:
+  template <class Check>
+  static void for_each_technique(Check check) {
+    for (const auto& i : Registry::instance().implementations()) {
+      if (i->backend != Backend::cuda) continue;
+      SCOPED_TRACE(std::string(i->operation->name) + "/" + std::string(i->technique.name) + "/" +
+                   i->format.name());
+      check(*i);
+    }
+  }
+};
+
+// False where the technique does not serve the shape.
+bool expect_right(Device& device, const Implementation& implementation, const Shape& shape) {
+  SCOPED_TRACE(shape.text());
+  try {
+    for (const Fill fill : {Fill::normal, Fill::integers}) {
+      DeviceRun run(device, implementation, shape, fill);
+      const std::uint64_t first = run.run();
+      const Verification verification = run.verify(run.all_rows());
+      EXPECT_LE(verification.error, 1);
+      if (fill == Fill::integers && emulator::exact_on_integers(*implementation.operation)) {
+        EXPECT_TRUE(verification.exact);
+      }
+      if (!implementation.technique.order_dependent) {
+        EXPECT_EQ(run.run(), first) << "a second launch gave other bits";
+      }
+    }
+    return true;
+  } catch (const Unsupported&) {
+    return false;
+  }
+}
+
+TEST_F(Kernels, AreRightOnAwkwardShapes) {
+  for_each_technique([&](const Implementation& implementation) {
+    int served = 0;
+    for (const Shape& shape : emulator::awkward_shapes(*implementation.operation)) {
+      served += expect_right(device(), implementation, shape) ? 1 : 0;
+    }
+    if (served == 0)
+      std::printf("serves none of the shapes: %s/%s/%s\n", implementation.operation->name.data(),
+                  implementation.technique.name.data(), implementation.format.name().c_str());
+  });
+}
+
+// Few enough launches for a tool that slows each down a hundred times.
+TEST_F(Kernels, AreRightOnSmallShapes) {
+  for_each_technique([&](const Implementation& implementation) {
+    const std::vector<Shape> shapes = emulator::awkward_shapes(*implementation.operation);
+    for (const std::size_t i : {shapes.size() / 2, shapes.size() - 1}) {
+      expect_right(device(), implementation, shapes[i]);
+    }
+  });
+}
+
+// Beyond 2^31 elements, in the narrowest format, where an index of 32 bits runs over.
+std::optional<Shape> huge_shape(const Operation& operation) {
+  constexpr std::int64_t beyond = (std::int64_t{1} << 31U) + 33;
+  const std::vector<std::string_view>& names = operation.dimensions;
+  if (names == std::vector<std::string_view>{"n"} && operation.name != "launch") {
+    return Shape({{"n", beyond}});
+  }
+  if (names == std::vector<std::string_view>{"m", "n"}) return Shape({{"m", 65552}, {"n", 32784}});
+  if (names == std::vector<std::string_view>{"m", "n", "k"}) {
+    return Shape({{"m", 65552}, {"n", 16}, {"k", 32784}}, Layout::nt);
+  }
+  return std::nullopt;
+}
+
+TEST_F(Kernels, AreRightBeyond2To31Elements) {
+  for_each_technique([&](const Implementation& implementation) {
+    const std::optional<Shape> shape = huge_shape(*implementation.operation);
+    const bool narrow = info(implementation.format.a).storage_bytes == 1;
+    if (!shape || (!narrow && !implementation.operation->ceiling)) return;
+    SCOPED_TRACE(shape->text());
+    try {
+      DeviceRun run(device(), implementation, *shape, Fill::normal);
+      run.run();
+      EXPECT_LE(run.verify(rows_to_check(*implementation.operation, *shape, kSeed)).error, 1);
+    } catch (const Unsupported&) {
+      return;
+    } catch (const OutOfMemory&) {
+      return;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace ridgepoint

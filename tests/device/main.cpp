@@ -1,0 +1,17 @@
+// Runs the tests that need a GPU; without one they are skipped (exit code 77).
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "harness/cuda_device.hpp"
+#include "kernels/common/registry.hpp"
+
+int main(int count, char** arguments) {
+  ::testing::InitGoogleTest(&count, arguments);
+  if (ridgepoint::cuda_device_count() == 0) {
+    std::puts("skipped: no GPU");
+    return 77;
+  }
+  ridgepoint::Registry::instance().resolve();
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,60 @@
+// cp.async of one thread. The copy may happen at any time until it is waited for, so the
+// destination is NaN from its issue on and the data come at the wait.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+namespace ridgepoint::emulator {
+
+struct AsyncCopy {
+  std::byte* to;
+  const std::byte* from;
+  std::size_t bytes;
+  std::size_t from_bytes;  // the rest becomes zero; 0: nothing is read
+};
+
+class AsyncCopies {
+ public:
+  void issue(const AsyncCopy& copy) {
+    std::memset(copy.to, 0xFF, copy.bytes);
+    open_.push_back(copy);
+  }
+  // What has been issued since the last commit becomes a group.
+  void commit() {
+    groups_.push_back(open_);
+    open_.clear();
+  }
+  // Waits for all groups but the newest `pending`.
+  void wait(std::size_t pending) {
+    while (groups_.size() > pending) {
+      perform(groups_.front());
+      groups_.erase(groups_.begin());
+    }
+  }
+  void wait_all() {
+    wait(0);
+    perform(open_);
+    open_.clear();
+  }
+  void forget() {
+    open_.clear();
+    groups_.clear();
+  }
+
+ private:
+  using Group = std::vector<AsyncCopy>;
+
+  static void perform(const Group& group) {
+    for (const AsyncCopy& copy : group) {
+      std::memset(copy.to, 0, copy.bytes);
+      if (copy.from_bytes > 0) std::memcpy(copy.to, copy.from, copy.from_bytes);
+    }
+  }
+
+  Group open_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace ridgepoint::emulator

@@ -1,0 +1,14 @@
+// CUDA graphs: while a stream is captured, launches are kept instead of run.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+namespace ridgepoint::emulator {
+
+using Launches = std::vector<std::function<void()>>;
+
+// Where launches go; null: they run.
+Launches*& captured_launches();
+
+}  // namespace ridgepoint::emulator

@@ -1,0 +1,144 @@
+// Every CUDA technique in every format against its operation's reference, on shapes that are
+// awkward for it. One test per technique and format, registered before they run.
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "tests/emulator/emulator.hpp"
+#include "tests/emulator/shapes.hpp"
+#include "tests/support/host_run.hpp"
+
+namespace ridgepoint::emulator {
+namespace {
+
+std::vector<std::byte> output_of(HostRun& run) {
+  GuardedArray& output = run.output();
+  const auto* first = static_cast<const std::byte*>(output.data());
+  return {first, first + static_cast<std::size_t>(output.operand().bytes())};
+}
+
+// What lies just outside the operands.
+std::vector<std::span<const std::byte>> around(HostRun& run, std::size_t operands) {
+  std::vector<std::span<const std::byte>> memory;
+  for (std::size_t i = 0; i < operands; ++i) {
+    GuardedArray& array = run.array(i);
+    const auto* first = static_cast<const std::byte*>(array.data());
+    const auto bytes = static_cast<std::size_t>(array.operand().bytes());
+    memory.emplace_back(first - GuardedArray::kGuardBytes, GuardedArray::kGuardBytes);
+    memory.emplace_back(first + bytes, GuardedArray::kGuardBytes);
+  }
+  return memory;
+}
+
+// The same bits again, from a second launch and with the threads in the opposite order.
+void expect_same_again(HostRun& run, bool order_dependent) {
+  const std::vector<std::byte> first = output_of(run);
+  set_order(Order::descending);
+  run.launch(2);
+  set_order(Order::ascending);
+  if (order_dependent) {
+    EXPECT_LE(run.verify().error, 1);
+  } else {
+    EXPECT_EQ(output_of(run), first) << "another order of the threads gives other bits";
+  }
+}
+
+// False where the technique does not serve the shape.
+bool expect_right(const Implementation& implementation, const Shape& shape) {
+  SCOPED_TRACE(shape.text());
+  HostRun run(implementation, shape);
+  const ForbiddenMemory forbidden(around(run, implementation.signature.count));
+  run.fill(Fill::normal);
+  if (!run.launch()) return false;
+  EXPECT_LE(run.verify().error, 1);
+  expect_same_again(run, implementation.technique.order_dependent);
+  if (exact_on_integers(*implementation.operation)) {
+    run.fill(Fill::integers);
+    run.launch();
+    EXPECT_TRUE(run.verify().exact);
+  }
+  return true;
+}
+
+void set_bits(GuardedArray& x, std::int64_t index, std::uint32_t bits) {
+  const auto width = static_cast<std::size_t>(info(x.operand().format).storage_bytes);
+  std::memcpy(static_cast<std::byte*>(x.data()) + static_cast<std::size_t>(index) * width, &bits,
+              width);
+}
+
+// y is NaN where x is and nowhere else, infinities apart.
+void expect_nan_where_input_is(HostRun& run) {
+  ASSERT_TRUE(run.launch());
+  const View x = run.array(0).view();
+  for (std::int64_t i = 0; i < run.output().operand().elements; ++i) {
+    if (std::isinf(x[i])) continue;
+    ASSERT_EQ(std::isnan(run.output().view()[i]), std::isnan(x[i])) << "element " << i;
+  }
+}
+
+void expect_nan_stays_nan_and_only_there(const Implementation& implementation) {
+  const FormatInfo& f = info(implementation.format.a);
+  // A NaN of either sign among numbers, in packs and behind the last one.
+  for (const std::uint32_t sign : {0U, 1U}) {
+    for (const std::int64_t at : {0, 5, 500, 1002}) {
+      HostRun run(implementation, Shape({{"n", 1003}}));
+      run.fill(Fill::normal);
+      const std::uint32_t largest = (1U << (f.bits() - 1)) - 1U;
+      set_bits(run.array(0), at, largest | sign << (f.bits() - 1));
+      expect_nan_where_input_is(run);
+    }
+  }
+  if (f.storage_bytes > 2) return;
+  // Every number and every NaN that there is.
+  const std::int64_t codes = std::int64_t{1} << f.bits();
+  HostRun run(implementation, Shape({{"n", codes}}));
+  for (std::int64_t i = 0; i < codes; ++i) {
+    set_bits(run.array(0), i, static_cast<std::uint32_t>(i));
+  }
+  expect_nan_where_input_is(run);
+}
+
+class Technique : public ::testing::Test {
+ public:
+  explicit Technique(const Implementation& implementation) : implementation_(implementation) {}
+
+  void TestBody() override {
+    int served = 0;
+    for (const Shape& shape : awkward_shapes(*implementation_.operation)) {
+      served += expect_right(implementation_, shape) ? 1 : 0;
+    }
+    EXPECT_GT(served, 0) << "serves none of the shapes";
+    const std::string_view operation = implementation_.operation->name;
+    if (operation == "relu" || operation == "gelu") {
+      expect_nan_stays_nan_and_only_there(implementation_);
+    }
+  }
+
+ private:
+  const Implementation& implementation_;
+};
+
+void register_tests() {
+  for (const auto& i : Registry::instance().implementations()) {
+    if (i->backend != Backend::cuda) continue;
+    const std::string suite = std::string(i->operation->name);
+    const std::string name = std::string(i->technique.name) + "_" + i->format.name();
+    ::testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                            [&i]() -> ::testing::Test* { return new Technique(*i); });
+  }
+}
+
+}  // namespace
+}  // namespace ridgepoint::emulator
+
+int main(int count, char** arguments) {
+  ::testing::InitGoogleTest(&count, arguments);
+  omp_set_num_threads(1);  // references are small, and the tests run beside each other
+  ridgepoint::Registry::instance().resolve();
+  ridgepoint::emulator::register_tests();
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,110 @@
+#include "tests/emulator/shapes.hpp"
+
+#include <array>
+#include <stdexcept>
+#include <string>
+
+namespace ridgepoint::emulator {
+namespace {
+
+using Dimensions = std::vector<std::string_view>;
+
+std::vector<Shape> vectors() {
+  std::vector<Shape> shapes;
+  for (const std::int64_t n :
+       {1, 2, 7, 8, 15, 16, 17, 31, 33, 64, 255, 256, 257, 1000, 4096, 4099, 20011, 70001}) {
+    shapes.push_back(Shape({{"n", n}}));
+  }
+  return shapes;
+}
+
+std::vector<Shape> matrices_and_vectors() {
+  constexpr std::array<std::array<std::int64_t, 2>, 15> sizes{{{1, 1},
+                                                               {1, 33},
+                                                               {33, 1},
+                                                               {2, 7},
+                                                               {3, 16},
+                                                               {5, 64},
+                                                               {7, 255},
+                                                               {17, 257},
+                                                               {31, 256},
+                                                               {64, 64},
+                                                               {4, 4099},
+                                                               {3, 4096},
+                                                               {257, 48},
+                                                               {389, 17},
+                                                               {391, 80}}};
+  std::vector<Shape> shapes;
+  for (const auto [m, n] : sizes) shapes.push_back(Shape({{"m", m}, {"n", n}}));
+  return shapes;
+}
+
+std::vector<Shape> products(bool all_layouts) {
+  // Multiples of 8 and 16 are what narrow formats need to be loaded 16 bytes at a time.
+  constexpr std::array<std::array<std::int64_t, 3>, 14> sizes{{{1, 1, 1},
+                                                               {1, 17, 5},
+                                                               {19, 1, 33},
+                                                               {7, 13, 1},
+                                                               {8, 8, 8},
+                                                               {16, 16, 16},
+                                                               {16, 8, 64},
+                                                               {31, 37, 41},
+                                                               {33, 65, 129},
+                                                               {48, 80, 112},
+                                                               {64, 32, 256},
+                                                               {128, 128, 32},
+                                                               {144, 160, 80},
+                                                               {131, 133, 61}}};
+  std::vector<Shape> shapes;
+  for (const Layout layout : {Layout::nt, Layout::nn, Layout::tn}) {
+    if (layout != Layout::nt && !all_layouts) continue;
+    for (const auto [m, n, k] : sizes) {
+      shapes.push_back(Shape({{"m", m}, {"n", n}, {"k", k}}, layout));
+    }
+  }
+  return shapes;
+}
+
+// Ceilings do the work of their first dimension as often as the last one says; what stands between
+// is the size of a tile, which techniques are written for.
+std::vector<Shape> repeated_work(const Operation& operation) {
+  constexpr std::int64_t kMostWork = 70000;
+  Machine gpu;
+  gpu.compute_capability = 89;
+  std::vector<Shape::Dimension> dimensions;
+  if (operation.dimensions.size() > 2) {
+    dimensions = operation.shapes(Profile::quick, Pace::fast, gpu).at(0).dimensions();
+  } else {
+    for (const std::string_view name : operation.dimensions) dimensions.emplace_back(name, 1);
+  }
+  const bool tiles = dimensions.size() > 2;
+  std::vector<Shape> shapes;
+  for (const std::int64_t size : {1, 3, 9, 129, 257, 2049, 4099, 8193}) {
+    if (tiles && size > 9) break;
+    for (const std::int64_t times : {1, 2, 16, 17, 33, 65}) {
+      if (size * times > kMostWork) continue;
+      dimensions.front().second = size;
+      dimensions.back().second = times;
+      shapes.emplace_back(dimensions);
+    }
+  }
+  return shapes;
+}
+
+}  // namespace
+
+std::vector<Shape> awkward_shapes(const Operation& operation) {
+  const Dimensions& names = operation.dimensions;
+  if (operation.name == "launch") return {Shape({{"n", 1}}), Shape({{"n", 9}})};
+  if (names == Dimensions{"n"}) return vectors();
+  if (names == Dimensions{"m", "n"}) return matrices_and_vectors();
+  if (names == Dimensions{"m", "n", "k"}) return products(operation.name == "matmul");
+  if (operation.ceiling && names.size() > 1) return repeated_work(operation);
+  throw std::logic_error("no shapes for " + std::string(operation.name));
+}
+
+bool exact_on_integers(const Operation& operation) {
+  return !operation.special && operation.name != "fma_peak";
+}
+
+}  // namespace ridgepoint::emulator

@@ -1,0 +1,74 @@
+// A management library that knows one device, GPU-fake, and reports made-up figures of it. It lacks
+// the functions that older drivers lack, and refuses what some devices refuse.
+#include <cstring>
+
+namespace {
+
+int device;  // its address is the handle
+int open_count = 0;
+unsigned power_readings = 0;
+
+int is_device(const void* handle) { return handle == &device ? 0 : 2; }
+
+}  // namespace
+
+extern "C" {
+
+int nvmlInit_v2() {
+  ++open_count;
+  return 0;
+}
+int nvmlShutdown() { return --open_count < 0 ? 1 : 0; }
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** handle) {
+  *handle = &device;
+  return std::strcmp(uuid, "GPU-fake") == 0 ? 0 : 6;
+}
+int nvmlSystemGetDriverVersion(char* text, unsigned length) {
+  std::strncpy(text, "580.65.06", length);
+  return 0;
+}
+int nvmlDeviceGetClockInfo(void* handle, unsigned type, unsigned* mhz) {
+  *mhz = type == 1 ? 1755 : 2619;
+  return is_device(handle);
+}
+int nvmlDeviceGetMaxClockInfo(void* handle, unsigned type, unsigned* mhz) {
+  *mhz = type == 1 ? 1980 : 2619;
+  return is_device(handle);
+}
+// 100 W, then 300 W, then 200 W for good.
+int nvmlDeviceGetPowerUsage(void* handle, unsigned* milliwatts) {
+  const unsigned reading = power_readings++;
+  *milliwatts = reading == 0 ? 100000 : reading == 1 ? 300000 : 200000;
+  return is_device(handle);
+}
+int nvmlDeviceGetEnforcedPowerLimit(void* handle, unsigned* milliwatts) {
+  *milliwatts = 700000;
+  return is_device(handle);
+}
+int nvmlDeviceGetTotalEnergyConsumption(void* handle, unsigned long long* millijoules) {
+  *millijoules = 5000;
+  return is_device(handle);
+}
+int nvmlDeviceGetTemperature(void* /*handle*/, unsigned /*sensor*/, unsigned* /*celsius*/) {
+  return 3;  // not supported
+}
+// The name before driver 535.
+int nvmlDeviceGetCurrentClocksThrottleReasons(void* handle, unsigned long long* reasons) {
+  *reasons = 0x4 | 0x40;
+  return is_device(handle);
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(void* handle, unsigned* count, void* /*list*/) {
+  *count = 3;
+  return handle == &device ? 7 : 2;  // the list is too small
+}
+int nvmlDeviceGetEccMode(void* handle, unsigned* current, unsigned* pending) {
+  *current = 1;
+  *pending = 0;
+  return is_device(handle);
+}
+// No nvmlDeviceGetMigMode.
+int nvmlDeviceGetPersistenceMode(void* handle, unsigned* mode) {
+  *mode = 0;
+  return is_device(handle);
+}
+}

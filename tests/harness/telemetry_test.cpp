@@ -1,0 +1,87 @@
+#include "harness/telemetry.hpp"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <thread>
+
+#include "harness/nvml.hpp"
+
+namespace ridgepoint {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::unique_ptr<Nvml> open_fake() {
+  std::string reason;
+  auto nvml = Nvml::open("GPU-fake", reason, RIDGEPOINT_FAKE_NVML);
+  EXPECT_NE(nvml, nullptr) << reason;
+  return nvml;
+}
+
+TEST(Nvml, ReadsInSiUnits) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  EXPECT_EQ(nvml->sm_clock_hz(), 1755e6);
+  EXPECT_EQ(nvml->memory_clock_hz(), 2619e6);
+  EXPECT_EQ(nvml->max_sm_clock_hz(), 1980e6);
+  EXPECT_EQ(nvml->power_limit_w(), 700);
+  EXPECT_EQ(nvml->energy_j(), 5);
+  EXPECT_EQ(nvml->driver(), "580.65.06");
+  EXPECT_EQ(nvml->ecc(), true);
+  EXPECT_EQ(nvml->persistence(), false);
+  EXPECT_EQ(nvml->processes(), 3) << "a list too small still tells their number";
+}
+
+TEST(Nvml, WhatIsMissingOrRefusedIsEmpty) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  EXPECT_FALSE(nvml->mig()) << "the library lacks the function";
+  EXPECT_FALSE(nvml->temperature_c()) << "the device refuses";
+}
+
+TEST(Nvml, ClockEventsHaveAnOlderName) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  ASSERT_TRUE(nvml->clock_events());
+  EXPECT_THAT(names_of_clock_events(*nvml->clock_events()),
+              ElementsAre("sw_power_cap", "hw_thermal_slowdown"));
+}
+
+TEST(Nvml, SaysWhyThereIsNone) {
+  std::string reason;
+  EXPECT_EQ(Nvml::open("GPU-fake", reason, "libno-such-library.so.1"), nullptr);
+  EXPECT_THAT(reason, HasSubstr("libno-such-library.so.1 is not installed"));
+  EXPECT_EQ(Nvml::open("GPU-other", reason, RIDGEPOINT_FAKE_NVML), nullptr);
+  EXPECT_THAT(reason, HasSubstr("does not know the device"));
+}
+
+TEST(Telemetry, GivesMedianAndRangeOfWhatItSampled) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  const double first = *nvml->power_w();  // the fake's readings change: 100, 300, 200 W and on
+  Telemetry telemetry(*nvml);
+  std::this_thread::sleep_for(std::chrono::milliseconds(220));
+  const auto json = telemetry.stop();
+  EXPECT_GE(json["samples"], 3);
+  EXPECT_EQ(json["power_w"]["median"], 200);
+  EXPECT_GE(json["power_w"]["max"], 200);
+  EXPECT_GE(first, 100);
+  EXPECT_EQ(json["sm_clock_hz"]["min"], 1755e6);
+  EXPECT_EQ(json["sm_clock_hz"]["max"], 1755e6);
+  EXPECT_TRUE(json["temperature_c"].is_null()) << "never 0";
+  EXPECT_THAT(json["clock_events"], ElementsAre("sw_power_cap", "hw_thermal_slowdown"));
+  EXPECT_EQ(json["other_processes"], 2) << "this process is one of the three";
+  EXPECT_TRUE(json["energy_j"].is_null()) << "a window this short says nothing";
+  EXPECT_GT(json["window_s"], 0.2);
+}
+
+TEST(Telemetry, MayBeLeftToItsDestructor) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  const Telemetry telemetry(*nvml);
+}
+
+}  // namespace
+}  // namespace ridgepoint

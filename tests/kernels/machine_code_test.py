@@ -1,0 +1,103 @@
+"""What the compiler made of the CUDA kernels: no serialised tensor instructions, no spills, and the
+instructions that each technique is about. Reads the build; needs no GPU."""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+from cubins import kernels_of  # noqa: E402
+
+BUILD = Path(os.environ["RIDGEPOINT_BUILD"])
+OBJECTS = {
+    path.relative_to(path.parents[1]).as_posix().removesuffix(".o"): path
+    for path in BUILD.glob("CMakeFiles/ridgepoint_kernels_*.dir/kernels/*/*.cu.o")
+}
+SPILL = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+SERIALISED = re.compile(r"C75\d\d")
+# A file that cannot do without says so, with the reason.
+DECLARES_SPILLS = re.compile(r"^// Spills registers:", re.MULTILINE)
+
+pytestmark = pytest.mark.skipif(not OBJECTS, reason="built without CUDA")
+
+
+def log_of(path: Path) -> str:
+    return path.with_name(path.name + ".ptxas").read_text()
+
+
+def faults(log: str, source: str) -> list[str]:
+    found = [match[0] for match in SERIALISED.finditer(log)]
+    if not DECLARES_SPILLS.search(source):
+        found += [match[0] for match in SPILL.finditer(log) if match[2] != "0" or match[3] != "0"]
+    return found
+
+
+def test_a_fault_is_found():
+    spilling = "    8 bytes stack frame, 4 bytes spill stores, 0 bytes spill loads\n"
+    assert len(faults(spilling, "")) == 1
+    assert faults(spilling, "// Spills registers: for a reason.\n") == []
+    assert faults("ptxas info    : (C7510) Potential Performance Loss: wgmma ...", "") == ["C7510"]
+    assert faults("    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n", "") == []
+
+
+def test_every_cuda_file_was_compiled():
+    sources = {path.relative_to(ROOT / "kernels").as_posix() for path in ROOT.glob("kernels/*/*.cu")}
+    assert set(OBJECTS) == sources
+
+
+@pytest.mark.parametrize("name", sorted(OBJECTS))
+def test_ptxas_serialised_nothing_and_spilled_nothing(name):
+    log = log_of(OBJECTS[name])
+    assert log.startswith("ptxas info"), "the compiler's messages are not there"
+    assert faults(log, (ROOT / "kernels" / name).read_text()) == []
+
+
+def kernels(name: str, part: str = ""):
+    found = [kernel for kernel in kernels_of(OBJECTS[name]) if part in kernel.name]
+    assert found, f"no kernel {part} in {name}"
+    return found
+
+
+@pytest.mark.parametrize("name", ["relu/vec16.cu", "gelu/vec16.cu", "ceilings/dram.cu"])
+def test_vectors_are_loaded_and_stored_16_bytes_at_a_time(name):
+    assert any(kernel.wide("LDG") >= 4 and kernel.wide("STG") >= 4 for kernel in kernels(name))
+
+
+def test_a_kernel_without_packs_has_no_wide_access():
+    assert all(kernel.wide("LDG") == kernel.wide("STG") == 0 for kernel in kernels("relu/naive.cu"))
+
+
+@pytest.mark.parametrize("name", ["dot/two_pass.cu", "dot/one_pass.cu", "matvec/row_per_warp.cu"])
+def test_sums_load_16_bytes_at_a_time(name):
+    assert any(kernel.wide("LDG") >= 4 for kernel in kernels(name))
+
+
+@pytest.mark.parametrize(
+    "name, opcode",
+    [
+        ("matmul/mma_sync.cu", "HMMA"),
+        ("ceilings/tensor_mma_sync.cu", "HMMA"),
+        ("ceilings/fma.cu", "FFMA"),
+        ("ceilings/fma_half.cu", "HFMA2"),
+        ("ceilings/shared.cu", "LDS"),
+        ("ceilings/sfu.cu", "MUFU"),
+        ("ceilings/convert.cu", "F2FP"),
+        ("matmul/shared_tile.cu", "LDS"),
+        ("matmul/register_tile.cu", "FFMA"),
+    ],
+)
+def test_the_instruction_that_a_file_is_about_is_there(name, opcode):
+    assert any(kernel.opcodes[opcode] > 0 for kernel in kernels(name))
+
+
+def test_no_kernel_keeps_registers_in_local_memory():
+    for name, path in OBJECTS.items():
+        if DECLARES_SPILLS.search((ROOT / "kernels" / name).read_text()):
+            continue
+        for kernel in kernels_of(path):
+            assert kernel.opcodes["LDL"] == kernel.opcodes["STL"] == 0, f"{name}: {kernel.name}"

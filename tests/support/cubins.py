@@ -1,0 +1,72 @@
+"""The machine code of CUDA objects, without a disassembler: opcodes of every kernel in an object file.
+
+An instruction of compute capability 7.0 and later is 16 bytes; the low 9 bits of its first word name it
+whatever the form of its operands. The table was found by compiling kernels that differ in one instruction.
+"""
+
+import struct
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+OPCODES = {
+    0x020: "FMUL", 0x021: "FADD", 0x023: "FFMA", 0x030: "HADD2", 0x032: "HMUL2", 0x035: "HFMA2", 0x03C: "HMMA",
+    0x03E: "F2FP", 0x040: "HMNMX2", 0x108: "MUFU", 0x181: "LDG", 0x183: "LDL", 0x184: "LDS", 0x186: "STG",
+    0x187: "STL", 0x188: "STS", 0x1F0: "HGMMA", 0x1F3: "QGMMA",
+}  # fmt: skip
+ELF = b"\x7fELF"
+EM_CUDA = 190
+WIDTH_AT, WIDTH_BITS, WIDTH_16_BYTES = 73, 3, 6  # of a load or a store, in the 128 bits of an instruction
+
+
+@dataclass
+class Kernel:
+    name: str
+    opcodes: Counter = field(default_factory=Counter)
+
+    def wide(self, opcode: str) -> int:
+        """Loads or stores of 16 bytes."""
+        return self.opcodes[f"{opcode}.128"]
+
+
+def instructions(code: bytes):
+    for at in range(0, len(code) - 15, 16):
+        word = int.from_bytes(code[at : at + 16], "little")
+        name = OPCODES.get(word & 0x1FF)
+        if name is None:
+            continue
+        yield name
+        if name in ("LDG", "STG") and (word >> WIDTH_AT) & ((1 << WIDTH_BITS) - 1) == WIDTH_16_BYTES:
+            yield f"{name}.128"
+
+
+def kernels_of_cubin(data: bytes, start: int) -> list[Kernel]:
+    """The .text sections of the 64-bit ELF file that begins at start."""
+    (section_table,) = struct.unpack_from("<Q", data, start + 0x28)
+    entry_size, entries, names_index = struct.unpack_from("<HHH", data, start + 0x3A)
+    sections = []
+    for i in range(entries):
+        name, _, _, _, offset, size = struct.unpack_from("<IIQQQQ", data, start + section_table + i * entry_size)
+        sections.append((name, offset, size))
+    names = start + sections[names_index][1]
+    found = []
+    for name, offset, size in sections:
+        end = data.index(b"\0", names + name)
+        text = data[names + name : end].decode()
+        if text.startswith(".text."):
+            kernel = Kernel(text.removeprefix(".text."))
+            kernel.opcodes.update(instructions(data[start + offset : start + offset + size]))
+            found.append(kernel)
+    return found
+
+
+def kernels_of(path: Path) -> list[Kernel]:
+    """All kernels of all architectures in an object; its cubins must not be compressed."""
+    data = path.read_bytes()
+    found = []
+    at = data.find(ELF, 1)  # the object itself is ELF as well
+    while at != -1:
+        if struct.unpack_from("<H", data, at + 18)[0] == EM_CUDA:
+            found += kernels_of_cubin(data, at)
+        at = data.find(ELF, at + 1)
+    return found
