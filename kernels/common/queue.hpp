@@ -24,7 +24,8 @@ class Queue {
   // Device memory, aligned to 256 bytes and not initialised, freed with its last owner. Throws
   // OutOfMemory.
   [[nodiscard]] virtual std::shared_ptr<void> allocate(std::size_t bytes) = 0;
-  // Seconds of one launch, which must have run before, for a technique that tunes itself in prepare.
+  // Seconds of one launch, which must have run before, for a technique that tunes itself in
+  // prepare.
   [[nodiscard]] virtual double time(const Launch& launch) = 0;
 };
 

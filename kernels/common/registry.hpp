@@ -179,8 +179,8 @@ class BackendRegistration {
   }
 };
 
-// The extension of the file is the backend: .cu files are compiled by nvcc, or run by the tests on a
-// host (tests/emulator).
+// The extension of the file is the backend: .cu files are compiled by nvcc, or run by the tests on
+// a host (tests/emulator).
 #if defined(__CUDACC__) || defined(RIDGEPOINT_EMULATED_CUDA)
 using Registration = BackendRegistration<Backend::cuda>;
 #else
