@@ -6,7 +6,7 @@
 # (default build/gpu_check) and ends with a table.
 #   OUT                where the results go
 #   CMAKE_PREFIX_PATH  where the libraries are that are not installed
-#   BUDGET             seconds of the standard profile (default 120)
+#   BUDGET             seconds of the standard profile (default 90)
 #   LIMIT              seconds of the whole (default 520)
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -17,7 +17,7 @@ export PATH=$PATH:/usr/local/cuda/bin
 binary=build/cuda/ridgepoint
 python=$(command -v python3)
 [[ -x .venv/bin/python ]] && python=$PWD/.venv/bin/python
-budget=${BUDGET:-120}
+budget=${BUDGET:-90}
 deadline=$((SECONDS + ${LIMIT:-520}))
 summary=$work/summary.txt
 
@@ -126,7 +126,7 @@ export work binary python budget
 started=$SECONDS
 stage build 240 bash -c build && {
   stage tests 150 bash -c device_tests
-  stage quick 150 bash -c 'run_profile quick'
+  stage quick 200 bash -c 'run_profile quick --budget 150'
   stage self 40 bash -c compare_with_itself
   stage torch 40 bash -c independent
   stage memcheck 60 bash -c 'sanitize memcheck'

@@ -52,8 +52,27 @@ def lines(rows: list[dict]):
         yield text + (f" {rate(hand) / rate(library):12.3f}" if hand and library else f" {'-':>12}")
 
 
+def tuning(rows: list[dict]):
+    """What cuBLASLt's own choice lacks of its fastest: the tuned row must never be the slower one."""
+    times = {(r["op"], r["format"], str(r["shape"]), r["regime"], r["technique"]): r["time_median_s"]
+             for r in rows if r["status"] == "ok"}  # fmt: skip
+    for (*key, technique), first in times.items():
+        tuned = times.get((*key, technique.replace("cublas", "cublas_tuned")))
+        if technique in ("cublas", "cublas_fast_accum") and tuned:
+            yield f"{key[0]}/{key[1]}/{technique}: tuned takes {tuned / first:.3f} of its time, {key[3]} {key[2]}"
+
+
+def device(environment: dict):
+    for d in environment["devices"]:
+        facts = {key: d[key] for key in ("model", "driver", "cuda", "cublas", "power_limit_w") if key in d}
+        gaps = {key: f"{d[key] * 1e6:.3f} us" for key in d if key.endswith(("_gap_s", "_tick_s"))}
+        yield f"{d['name']}: {facts} {gaps}"
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
-    records = (Path(sys.argv[1]) / "records.jsonl").read_text().splitlines()
-    print("\n".join(lines([json.loads(line) for line in records])))
+    folder = Path(sys.argv[1])
+    records = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+    environment = json.loads((folder / "environment.json").read_text())
+    print("\n".join([*device(environment), *lines(records), "", *tuning(records)]))
