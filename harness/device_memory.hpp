@@ -2,7 +2,6 @@
 // lies on a GPU is far from the host. Every call waits until it is done.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,13 +16,16 @@ namespace ridgepoint {
 class HostBuffer {
  public:
   std::byte* resize(std::size_t bytes) {
-    if (bytes > bytes_) data_.reset(new std::byte[bytes]);
-    bytes_ = std::max(bytes, bytes_);
+    if (bytes > bytes_) {
+      data_ = std::make_unique_for_overwrite<Bytes>(bytes);
+      bytes_ = bytes;
+    }
     return data_.get();
   }
 
  private:
-  std::unique_ptr<std::byte[]> data_;  // NOLINT(modernize-avoid-c-arrays): make_unique would clear
+  using Bytes = std::byte[];  // NOLINT(modernize-avoid-c-arrays): a vector would clear them
+  std::unique_ptr<Bytes> data_;
   std::size_t bytes_ = 0;
 };
 

@@ -32,7 +32,7 @@ Telemetry::Telemetry(const Nvml& nvml)
       thread_([this] { sample_until_stopped(); }) {}
 
 Telemetry::~Telemetry() {
-  if (thread_.joinable()) static_cast<void>(stop());
+  if (thread_.joinable()) end_sampling();
 }
 
 void Telemetry::sample_until_stopped() {
@@ -52,13 +52,17 @@ void Telemetry::take_sample() {
   if (const auto count = nvml_->processes()) processes_ = std::max(processes_.value_or(0), *count);
 }
 
-ordered_json Telemetry::stop() {
+void Telemetry::end_sampling() {
   {
     const std::scoped_lock lock(mutex_);
     stopped_ = true;
   }
   stopping_.notify_all();
   thread_.join();
+}
+
+ordered_json Telemetry::stop() {
+  end_sampling();
   ordered_json json = ordered_json::object();
   for (Quantity& quantity : quantities_) json[quantity.name] = summary(quantity.samples);
   json["samples"] = quantities_.front().samples.size();

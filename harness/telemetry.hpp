@@ -31,6 +31,7 @@ class Telemetry {
  private:
   void sample_until_stopped();
   void take_sample();
+  void end_sampling();
 
   struct Quantity {
     const char* name;
