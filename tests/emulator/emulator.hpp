@@ -8,8 +8,7 @@
 //
 // What it notices beyond wrong results, mostly as a Fault that names kernel, block and thread:
 // - a barrier or a warp-wide instruction that not all who must come to it do;
-// - shared memory read before it is written, or before an asynchronous copy has been waited for,
-// and
+// - shared memory read before it is written or before an asynchronous copy has been waited for, or
 //   overwritten by such a copy while it is still read: it holds NaN at those times;
 // - a race between threads, where it shows when they run in the opposite order (set_order);
 // - misaligned access by ldmatrix, cp.async and cached loads; too much shared memory; a grid or a
