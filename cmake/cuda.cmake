@@ -5,8 +5,7 @@ option(RIDGEPOINT_HOPPER "Build the kernels that only Hopper (compute capability
 
 set(RIDGEPOINT_HAS_CUDA OFF)
 if(NOT RIDGEPOINT_CUDA STREQUAL "OFF")
-  find_program(RIDGEPOINT_NVCC NAMES nvcc PATHS ENV CUDA_PATH ENV CUDA_HOME PATH_SUFFIXES bin)
-  find_program(RIDGEPOINT_NVCC NAMES nvcc PATHS /usr/local/cuda/bin)
+  find_program(RIDGEPOINT_NVCC NAMES nvcc PATHS ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)
   if(RIDGEPOINT_NVCC)
     set(RIDGEPOINT_HAS_CUDA ON)
   elseif(RIDGEPOINT_CUDA STREQUAL "ON")

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/host_info.hpp"
+#include "harness/statistics.hpp"
 #include "harness/stopwatch.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/isa_level.hpp"
@@ -96,8 +97,7 @@ double measure_launch_floor(int threads) {
     }
     samples.push_back(clock.seconds() / batch);
   }
-  std::ranges::nth_element(samples, samples.begin() + 50);
-  return samples[50];
+  return middle(samples);
 }
 
 }  // namespace

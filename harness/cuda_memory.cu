@@ -18,6 +18,8 @@ constexpr std::size_t kStagingBytes = std::size_t{64} << 20U;
 constexpr std::size_t kFewRegions = 8;  // are set by one memset each
 
 using Region = DeviceMemory::Region;
+static_assert(sizeof(Region) == sizeof(Bytes), "a span is a pointer and a size");
+
 template <class T>
 std::shared_ptr<T> on_device(std::size_t count) {
   void* memory = nullptr;
@@ -52,12 +54,12 @@ void with_type(Format format, F f) {
 }  // namespace
 
 CudaMemory::CudaMemory(cudaStream_t stream)
-    : stream_(stream), result_(on_device<std::uint64_t>(1)) {
+    : stream_(stream), result_(on_device<unsigned long long>(1)) {
   void* memory = nullptr;
   check(cudaHostAlloc(&memory, kStagingBytes, cudaHostAllocDefault));
   staging_ = {static_cast<std::byte*>(memory),
               [](std::byte* p) { static_cast<void>(cudaFreeHost(p)); }};
-  check(cudaMemsetAsync(result_.get(), 0, sizeof(std::uint64_t), stream_));
+  check(cudaMemsetAsync(result_.get(), 0, sizeof *result_, stream_));
 }
 
 // What the kernels enqueued so far have found; zero again for the next.
@@ -111,12 +113,10 @@ void CudaMemory::set(std::span<const Region> regions, unsigned char value) {
 }
 
 bool CudaMemory::holds(std::span<const Region> regions, unsigned char value) {
-  static_assert(sizeof(Region) == sizeof(Bytes), "a span is a pointer and a size");
   if (regions.empty()) return true;
   upload(regions.data(), regions.size_bytes());
-  auto* found = reinterpret_cast<unsigned long long*>(result_.get());
   memory_kernels::find_other_bytes<<<static_cast<unsigned>(regions.size()), kThreads, 0, stream_>>>(
-      reinterpret_cast<const Bytes*>(table_.get()), std::byte{value}, found);
+      reinterpret_cast<const Bytes*>(table_.get()), std::byte{value}, result_.get());
   return take_result() == 0;
 }
 
@@ -148,19 +148,17 @@ const std::byte* CudaMemory::on_host(std::span<const Region> regions, HostBuffer
 }
 
 bool CudaMemory::has_nan(const void* data, std::int64_t elements, Format format) {
-  auto* found = reinterpret_cast<unsigned long long*>(result_.get());
   with_type(format, [&](auto* type) {
     memory_kernels::find_nan<<<blocks(elements), kThreads, 0, stream_>>>(
-        static_cast<decltype(type)>(data), elements, found);
+        static_cast<decltype(type)>(data), elements, result_.get());
   });
   return take_result() != 0;
 }
 
 std::uint64_t CudaMemory::checksum(Region region) {
-  auto* sum = reinterpret_cast<unsigned long long*>(result_.get());
   memory_kernels::
       add_checksums<<<blocks(static_cast<std::int64_t>(region.size() / 8)), kThreads, 0, stream_>>>(
-          region.data(), region.size(), sum);
+          region.data(), region.size(), result_.get());
   return take_result();
 }
 
@@ -168,17 +166,16 @@ void CudaMemory::enqueue_read(const void* data, std::size_t bytes) {
   const auto count = static_cast<std::int64_t>(bytes / sizeof(uint4));
   constexpr unsigned never = 0xDEADBEEF;  // cleared memory has no bit of it
   memory_kernels::read_words<<<blocks(count), kThreads, 0, stream_>>>(
-      static_cast<const uint4*>(data), count, never,
-      reinterpret_cast<unsigned long long*>(result_.get()));
+      static_cast<const uint4*>(data), count, never, result_.get());
 }
 
 double CudaMemory::largest_difference(const void* x, const void* y, std::int64_t elements,
                                       Format format, double absolute, double relative) {
-  auto* largest = reinterpret_cast<unsigned long long*>(result_.get());
   with_type(format, [&](auto* type) {
     using Pointer = decltype(type);
     memory_kernels::find_difference<<<blocks(elements), kThreads, 0, stream_>>>(
-        static_cast<Pointer>(x), static_cast<Pointer>(y), elements, absolute, relative, largest);
+        static_cast<Pointer>(x), static_cast<Pointer>(y), elements, absolute, relative,
+        result_.get());
   });
   return std::bit_cast<double>(take_result());
 }

@@ -33,9 +33,9 @@ class CudaMemory final : public DeviceMemory {
   void upload(const void* data, std::size_t bytes);
 
   cudaStream_t stream_;
-  std::shared_ptr<std::uint64_t> result_;  // what a kernel found, on the device
-  std::shared_ptr<std::byte> staging_;     // pinned
-  std::shared_ptr<std::byte> table_;       // a quantile table or a list of regions, on the device
+  std::shared_ptr<unsigned long long> result_;  // what a kernel found, on the device
+  std::shared_ptr<std::byte> staging_;          // pinned
+  std::shared_ptr<std::byte> table_;  // a quantile table or a list of regions, on the device
   std::size_t table_bytes_ = 0;
 };
 

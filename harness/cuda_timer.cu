@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "harness/cuda_timer.cuh"
+#include "harness/statistics.hpp"
 #include "kernels/common/cuda/clock.cuh"
 
 namespace ridgepoint {
@@ -127,9 +128,7 @@ std::optional<double> CudaTimer::clock_hz() const {
     clocks.push_back(static_cast<double>(after->cycles - before.cycles) / seconds);
   }
   if (clocks.empty()) return std::nullopt;
-  const auto middle = clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2);
-  std::nth_element(clocks.begin(), middle, clocks.end());
-  return *middle;
+  return middle(clocks);
 }
 
 CudaGraphExec CudaTimer::capture(std::span<const Launch> launches, std::int64_t repeats) {

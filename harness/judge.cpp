@@ -69,9 +69,8 @@ bool served_by_cache(const Row& row) {
 
 constexpr double kNoLimit = std::numeric_limits<double>::max();
 
-Physics physics_of(const Row& row, std::optional<double> clock_hz) {
+Physics physics_of(const Row& row, const Declared& declared, std::optional<double> clock_hz) {
   const DeviceSpec* sheet = find_data_sheet(row.device->data_sheet());
-  const Declared declared = declared_by(row, clock_hz);
   Physics physics{.bandwidth_bytes_per_s = declared.bytes_per_s,
                   .issue_flops_per_s = peak_at_clock_flops_per_s(sheet, row.format.a, clock_hz)};
   // A model may do less per clock than others of its compute capability; its sheet knows.
@@ -110,7 +109,8 @@ void judge(Record& record, const Row& row, const MeasuredRoofs& roofs) {
   if (row.technique.arithmetic && row.format != FormatPair(*row.technique.arithmetic)) {
     record.flags.emplace_back("storage_format");
   }
-  const Physics physics = physics_of(row, record.clock_hz);
+  const Declared declared = declared_by(row, record.clock_hz);
+  const Physics physics = physics_of(row, declared, record.clock_hz);
   if (const auto impossible = miscounted(timed, physics)) {
     record.status = Status::invalid;
     record.reason = *impossible;
@@ -119,8 +119,8 @@ void judge(Record& record, const Row& row, const MeasuredRoofs& roofs) {
   }
   record.mfu = mfu(timed, find_data_sheet(row.device->data_sheet()), row.format.a);
   record.fraction_of_roof_at_clock = fraction_of_roof_at_clock(timed, physics.issue_flops_per_s);
-  if (const auto declared = declared_by(row, record.clock_hz).bytes_per_s) {
-    record.fraction_of_roof_at_clock = timed.work.bytes / timed.time_s / *declared;
+  if (declared.bytes_per_s) {
+    record.fraction_of_roof_at_clock = timed.work.bytes / timed.time_s / *declared.bytes_per_s;
   }
   if (row.is_ceiling()) {
     record.bound = text_of(row.operation->ceiling->resource);

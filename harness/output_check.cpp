@@ -61,16 +61,9 @@ const std::vector<Expected>& OutputCheck::reference(const Row& row, const Checke
 Verification OutputCheck::compare_set(const Row& row, const Checked& checked) {
   const auto rows =
       rows_to_check(*row.operation, row.shape, seed_, share(checked.index, checked.count));
-  const Operand output = row.operands().back();
-  const DeviceMemory::Region whole = region_of(output, checked.set->back());
-  const auto size = static_cast<std::size_t>(info(output.format).storage_bytes);
-  std::vector<DeviceMemory::Region> regions;
-  for (const Slice& slice : slices_of(*row.implementation, row.shape, rows)) {
-    regions.push_back(whole.subspan(static_cast<std::size_t>(slice.first) * size,
-                                    static_cast<std::size_t>(slice.count) * size));
-  }
   HostBuffer copy;
-  const View sampled{device_->memory().on_host(regions, copy), output.format};
+  const View sampled =
+      read_rows(device_->memory(), *row.implementation, row.shape, rows, checked.set->back(), copy);
   Verification result =
       compare(*row.implementation, row.shape, sampled, rows, reference(row, checked, rows));
   if (has_nan(row, *checked.set)) {

@@ -83,12 +83,6 @@ void warm_up(Batch& batch, const SamplingLimits& limits, const Stopwatch& clock)
   }
 }
 
-double median_clock(std::vector<double>& clocks) {
-  const auto middle = clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2);
-  std::nth_element(clocks.begin(), middle, clocks.end());
-  return *middle;
-}
-
 }  // namespace
 
 std::string_view name(Regime regime) { return kRegimeNames[static_cast<std::size_t>(regime)]; }
@@ -123,7 +117,7 @@ Samples take_samples(Device& device, std::span<const Launch> rotation, Regime re
     }
     if (count >= kFewestSamples && clock.seconds() > limits.seconds) break;
   }
-  if (!clocks.empty()) samples.clock_hz = median_clock(clocks);
+  if (!clocks.empty()) samples.clock_hz = middle(clocks);
   if (samples.seconds.size() < kEnoughSamples) samples.flags.emplace_back("few_samples");
   if (drifting(samples.seconds)) samples.flags.emplace_back("drift");
   if (bimodal(samples.seconds)) samples.flags.emplace_back("bimodal");

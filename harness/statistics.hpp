@@ -1,11 +1,13 @@
 // Statistics of the timing samples of one row: pure functions, no clock, no input or output.
-// Samples are seconds per launch in the order in which they were taken; every function throws
-// std::invalid_argument if one of them is negative or not finite.
+// Samples are seconds per launch in the order in which they were taken; every function but
+// middle throws std::invalid_argument if one of them is negative or not finite.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace ridgepoint {
 
@@ -45,6 +47,13 @@ inline constexpr std::size_t kMinIntervalSamples = 6;
 // That is less than 95 %: of n < 6 samples it is 1 - 2^(1-n), and correlation is hard to see in few
 // samples (simulated with lag-1 correlation 0.6: 85 % at 7 samples, 94 to 97 % from 30 on).
 Summary summarize(std::span<const double> samples, double tick_s);
+
+// The value in the middle, of an even number the upper one; not empty. Reorders the values.
+inline double middle(std::vector<double>& values) {
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
 
 // Stopping rule: both ends of the interval lie within `relative_half_width` of the median. Never
 // true below kMinIntervalSamples. Sorts the samples, so ask at next_check() only.

@@ -104,21 +104,22 @@ double tolerance(const Implementation& implementation, const Shape& shape, Forma
   return accumulated + special + rounding;
 }
 
-std::vector<Slice> slices_of(const Implementation& implementation, const Shape& shape,
-                             std::span<const std::int64_t> rows) {
-  const Operation& operation = *implementation.operation;
-  const std::int64_t length = operation.row_length(shape);
-  const std::int64_t elements = output_elements(operation, shape, implementation.format.a);
-  std::vector<Slice> slices;
+View read_rows(DeviceMemory& memory, const Implementation& implementation, const Shape& shape,
+               std::span<const std::int64_t> rows, void* output, HostBuffer& copy) {
+  const Operand operand = implementation.operation->operands(shape, implementation.format).back();
+  const std::int64_t length = implementation.operation->row_length(shape);
+  const std::int64_t size = info(operand.format).storage_bytes;
+  std::vector<DeviceMemory::Region> regions;
   for (const std::int64_t row : rows) {
-    const Slice slice{row * length, length_of(row, length, elements)};
-    if (!slices.empty() && slices.back().first + slices.back().count == slice.first) {
-      slices.back().count += slice.count;
+    std::byte* const first = static_cast<std::byte*>(output) + row * length * size;
+    const auto bytes = static_cast<std::size_t>(length_of(row, length, operand.elements) * size);
+    if (!regions.empty() && regions.back().data() + regions.back().size() == first) {
+      regions.back() = {regions.back().data(), regions.back().size() + bytes};  // neighbours
     } else {
-      slices.push_back(slice);
+      regions.emplace_back(first, bytes);
     }
   }
-  return slices;
+  return {memory.on_host(regions, copy), operand.format};
 }
 
 Verification compare(const Implementation& implementation, const Shape& shape, View output,

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/device_memory.hpp"
 #include "kernels/common/operation.hpp"
 #include "kernels/common/registry.hpp"
 
@@ -57,17 +58,11 @@ class ReferenceCache {
 double tolerance(const Implementation& implementation, const Shape& shape, Format output,
                  Expected expected);
 
-// Elements first .. first + count - 1 of an output.
-struct Slice {
-  std::int64_t first;
-  std::int64_t count;
-};
+// Rows of an output in device memory, one behind the other, in host memory: `copy`, or in place.
+View read_rows(DeviceMemory& memory, const Implementation& implementation, const Shape& shape,
+               std::span<const std::int64_t> rows, void* output, HostBuffer& copy);
 
-// Where those rows lie in the output; neighbours are one slice.
-std::vector<Slice> slices_of(const Implementation& implementation, const Shape& shape,
-                             std::span<const std::int64_t> rows);
-
-// Compares rows of an output, one behind the other in `output`, with `expected`.
+// Compares rows of an output, as read_rows gives them, with `expected`.
 Verification compare(const Implementation& implementation, const Shape& shape, View output,
                      std::span<const std::int64_t> rows, std::span<const Expected> expected);
 

@@ -40,21 +40,6 @@ bool run(Device& device, const Row& row, const Implementation& witness, const Bu
   }
 }
 
-Verification check_sample(Device& device, const Row& row, const Implementation& witness,
-                          std::byte* output, std::span<const std::int64_t> rows,
-                          std::span<const Expected> expected) {
-  const Format format = row.operands().back().format;
-  const auto size = static_cast<std::size_t>(info(format).storage_bytes);
-  std::vector<DeviceMemory::Region> regions;
-  for (const Slice& slice : slices_of(witness, row.shape, rows)) {
-    regions.emplace_back(output + static_cast<std::size_t>(slice.first) * size,
-                         static_cast<std::size_t>(slice.count) * size);
-  }
-  HostBuffer copy;
-  const View sampled{device.memory().on_host(regions, copy), format};
-  return compare(witness, row.shape, sampled, rows, expected);
-}
-
 // Bound on the difference of two right outputs: absolute, from the sample's largest terms, and
 // relative to the value, one rounding to the output each.
 double absolute_tolerance(const Row& row, const Implementation& witness,
@@ -85,12 +70,13 @@ std::optional<Witness> ask_witness(Device& device, const Row& row, const BufferS
   with_own_output.back() = memory.get();
   for (const Implementation* witness : candidates(row)) {
     if (!run(device, row, *witness, with_own_output)) continue;
-    auto* const data = static_cast<std::byte*>(memory.get());
-    if (!check_sample(device, row, *witness, data, rows, expected).passed()) continue;
+    HostBuffer copy;
+    const View sampled = read_rows(device.memory(), *witness, row.shape, rows, memory.get(), copy);
+    if (!compare(*witness, row.shape, sampled, rows, expected).passed()) continue;
     const double relative = info(output.format).epsilon();
     return Witness{
         std::string(witness->technique.name),
-        device.memory().largest_difference(set.back(), data, output.elements, output.format,
+        device.memory().largest_difference(set.back(), memory.get(), output.elements, output.format,
                                            absolute_tolerance(row, *witness, expected), relative)};
   }
   return std::nullopt;

@@ -30,8 +30,6 @@ struct Walk {
   }
 };
 
-__device__ float sum_of(float4 x) { return (x.x + x.y) + (x.z + x.w); }
-
 // Every pass repeats the same rounding errors: fp32 adds up a few loads only, double the rest.
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     read_repeatedly(const float* x, std::int64_t n, std::int64_t passes, float* partial) {

@@ -22,8 +22,6 @@ __device__ float4 load(const float* x, std::int64_t pack) {
 constexpr int kRounds = 8;
 constexpr int kPacksOfBlock = kThreads * kPacks * kRounds;
 
-__device__ float sum_of(float4 x) { return (x.x + x.y) + (x.z + x.w); }
-
 __global__ void __launch_bounds__(kThreads)
     sum_of_block(const float* x, std::int64_t n, float* partial) {
   const std::int64_t packs = n / kWidth;

@@ -6,7 +6,7 @@
 #include "harness/verify.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/device/device_fixture.hpp"
-#include "tests/emulator/shapes.hpp"
+#include "tests/support/awkward_shapes.hpp"
 
 namespace ridgepoint {
 namespace {
@@ -38,13 +38,6 @@ class DeviceRun {
 
   Verification verify(const std::vector<std::int64_t>& rows) {
     const Operand& output = operands_.back();
-    const auto size = static_cast<std::size_t>(info(output.format).storage_bytes);
-    std::vector<DeviceMemory::Region> regions;
-    for (const Slice& slice : slices_of(implementation_, shape_, rows)) {
-      regions.push_back(region(operands_.size() - 1)
-                            .subspan(static_cast<std::size_t>(slice.first) * size,
-                                     static_cast<std::size_t>(slice.count) * size));
-    }
     std::vector<HostBuffer> copies(operands_.size());
     const auto inputs = [&] {
       std::vector<View> views;
@@ -54,7 +47,8 @@ class DeviceRun {
       }
       return views;
     };
-    const View sampled{device_.memory().on_host(regions, copies.back()), output.format};
+    const View sampled =
+        read_rows(device_.memory(), implementation_, shape_, rows, set_.back(), copies.back());
     ReferenceCache references;
     const Verification result =
         compare(implementation_, shape_, sampled, rows,
@@ -108,7 +102,7 @@ bool expect_right(Device& device, const Implementation& implementation, const Sh
       const std::uint64_t first = run.run();
       const Verification verification = run.verify(run.all_rows());
       EXPECT_LE(verification.error, 1);
-      if (fill == Fill::integers && emulator::exact_on_integers(*implementation.operation)) {
+      if (fill == Fill::integers && exact_on_integers(*implementation.operation)) {
         EXPECT_TRUE(verification.exact);
       }
       if (!implementation.technique.order_dependent) {
@@ -124,7 +118,7 @@ bool expect_right(Device& device, const Implementation& implementation, const Sh
 TEST_F(Kernels, AreRightOnAwkwardShapes) {
   for_each_technique([&](const Implementation& implementation) {
     int served = 0;
-    for (const Shape& shape : emulator::awkward_shapes(*implementation.operation)) {
+    for (const Shape& shape : awkward_shapes(*implementation.operation)) {
       served += expect_right(device(), implementation, shape) ? 1 : 0;
     }
     if (served == 0)
@@ -136,7 +130,7 @@ TEST_F(Kernels, AreRightOnAwkwardShapes) {
 // Few enough launches for a tool that slows each down a hundred times.
 TEST_F(Kernels, AreRightOnSmallShapes) {
   for_each_technique([&](const Implementation& implementation) {
-    const std::vector<Shape> shapes = emulator::awkward_shapes(*implementation.operation);
+    const std::vector<Shape> shapes = awkward_shapes(*implementation.operation);
     for (const std::size_t i : {shapes.size() / 2, shapes.size() - 1}) {
       expect_right(device(), implementation, shapes[i]);
     }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/emulator/emulator.hpp"
-#include "tests/emulator/shapes.hpp"
+#include "tests/support/awkward_shapes.hpp"
 #include "tests/support/host_run.hpp"
 
 namespace ridgepoint::emulator {

@@ -1,4 +1,4 @@
-// Sums over a warp and over a block, in a fixed order: the same bits every time.
+// Sums over a pack, a warp and a block, in a fixed order: the same bits every time.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,6 +6,8 @@
 #include "kernels/common/cuda/launch.cuh"
 
 namespace ridgepoint::cuda {
+
+__device__ inline float sum_of(float4 x) { return (x.x + x.y) + (x.z + x.w); }
 
 // The sum in every lane.
 __device__ inline float warp_sum(float x) {

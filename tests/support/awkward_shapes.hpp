@@ -6,11 +6,11 @@
 
 #include "kernels/common/operation.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgepoint {
 
 std::vector<Shape> awkward_shapes(const Operation& operation);
 
 // Whether integers from -2 to 2 leave no rounding in any sum.
 bool exact_on_integers(const Operation& operation);
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgepoint

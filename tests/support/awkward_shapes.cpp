@@ -1,10 +1,10 @@
-#include "tests/emulator/shapes.hpp"
+#include "tests/support/awkward_shapes.hpp"
 
 #include <array>
 #include <stdexcept>
 #include <string>
 
-namespace ridgepoint::emulator {
+namespace ridgepoint {
 namespace {
 
 using Dimensions = std::vector<std::string_view>;
@@ -107,4 +107,4 @@ bool exact_on_integers(const Operation& operation) {
   return !operation.special && operation.name != "fma_peak";
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgepoint
