@@ -41,6 +41,15 @@ void fail(Record& record, Status status, std::string reason) {
   record.reason = std::move(reason);
 }
 
+// Where power settles slowly, a ceiling gives it half of its time to, up to 10 s: kernels are
+// judged by what the device sustains.
+double tensor_warm_up_s(const Row& row, double seconds) {
+  constexpr double settled_s = 10;
+  const double shortest = row.device->tensor_warm_up_s();
+  if (!row.is_ceiling() || shortest == 0) return shortest;
+  return std::max(shortest, std::min(settled_s, seconds / 2));
+}
+
 // What belongs to one row, for the device's telemetry, however it ends.
 class RowScope {
  public:
@@ -106,7 +115,7 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
   }
 
   SamplingLimits limits{.seconds = seconds, .stop = stop};
-  if (row.technique.engine == Engine::tensor) limits.warm_up_s = device_->tensor_warm_up_s();
+  if (row.technique.engine == Engine::tensor) limits.warm_up_s = tensor_warm_up_s(row, seconds);
   const Samples samples = take_samples(*device_, bound.rotation, row.regime, row.work(), limits);
   auto wrong = check_.after_timing(row, bound.sets, *record.verify);
   if (!wrong && !buffers_.guards_intact()) wrong = "wrote outside its output";

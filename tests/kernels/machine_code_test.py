@@ -82,6 +82,8 @@ def test_sums_load_16_bytes_at_a_time(name):
     [
         ("matmul/mma_sync.cu", "HMMA"),
         ("ceilings/tensor_mma_sync.cu", "HMMA"),
+        ("ceilings/tensor_wgmma.cu", "HGMMA"),
+        ("ceilings/tensor_wgmma.cu", "QGMMA"),
         ("ceilings/fma.cu", "FFMA"),
         ("ceilings/fma_half.cu", "HFMA2"),
         ("ceilings/shared.cu", "LDS"),
@@ -93,6 +95,64 @@ def test_sums_load_16_bytes_at_a_time(name):
 )
 def test_the_instruction_that_a_file_is_about_is_there(name, opcode):
     assert any(kernel.opcodes[opcode] > 0 for kernel in kernels(name))
+
+
+HOPPER = [name for name in OBJECTS if re.search(r"matmul/wgmma.*\.cu$", name)]
+MULTIPLIES = re.compile(r"8multiply|21multiply_persistently")  # mangled; the others fill matrices to tune on
+PERSISTENT_TILE = re.compile(r"4TileILi(\d+)ELi(\d+)E")
+STEPS = 4  # of wgmma in 128 bytes of k
+
+
+def products(name: str):
+    return [kernel for kernel in kernels(name) if MULTIPLIES.search(kernel.name)]
+
+
+def is_fp8(kernel) -> bool:
+    return re.search(r"StoredILNS_6FormatE[45]Eh", kernel.name) is not None
+
+
+@pytest.mark.parametrize("name", HOPPER)
+def test_hopper_products_use_their_format_s_instruction_and_no_other(name):
+    for kernel in products(name):
+        used, unused = ("QGMMA", "HGMMA") if is_fp8(kernel) else ("HGMMA", "QGMMA")
+        assert kernel.opcodes[used] > 0, kernel.name
+        assert kernel.opcodes[unused] == kernel.opcodes["HMMA"] == 0, kernel.name
+
+
+@pytest.mark.parametrize("name, sub_tiles", [("matmul/wgmma.cu", 2), ("matmul/wgmma_tma.cu", 1)])
+def test_a_stage_is_four_steps_of_each_sub_tile(name, sub_tiles):
+    for kernel in products(name):
+        assert kernel.opcodes["HGMMA"] + kernel.opcodes["QGMMA"] == STEPS * sub_tiles, kernel.name
+
+
+@pytest.mark.parametrize("name", [name for name in HOPPER if "persistent" in name])
+def test_persistent_products_specialise_their_warps_and_share_operands(name):
+    tiles = set()
+    for kernel in products(name):
+        rows, columns = map(int, PERSISTENT_TILE.search(kernel.name).groups())
+        tiles.add((rows, columns))
+        steps = kernel.opcodes["HGMMA"] + kernel.opcodes["QGMMA"]
+        assert steps == STEPS * rows // 128, kernel.name
+        assert kernel.opcodes["USETMAXREG"] == 2, kernel.name
+        assert kernel.opcodes["UTMALDG.MULTICAST"] > 0, kernel.name
+        assert kernel.opcodes["UTMALDG"] > kernel.opcodes["UTMALDG.MULTICAST"], kernel.name
+        assert kernel.opcodes["UTMASTG"] > 0, kernel.name
+    assert len(tiles) > 1
+
+
+def test_warps_are_specialised_where_tma_loads():
+    for kernel in products("matmul/wgmma_tma.cu"):
+        assert kernel.opcodes["USETMAXREG"] == 2
+        assert kernel.opcodes["UTMALDG"] == 6
+        assert kernel.opcodes["UTMALDG.MULTICAST"] == 0
+
+
+def test_95_of_100_instructions_of_the_fp32_loop_are_multiply_adds():
+    for kernel in kernels("matmul/ffma_tma.cu"):
+        in_a_stage = 8 * 16 * 32  # rows, columns and k of a thread
+        assert kernel.densest_share("FFMA", in_a_stage) >= 0.95
+        assert kernel.opcodes["UTMALDG"] > 0
+        assert kernel.opcodes["USETMAXREG"] == 2
 
 
 def test_no_kernel_keeps_registers_in_local_memory():

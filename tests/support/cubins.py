@@ -11,33 +11,49 @@ from pathlib import Path
 
 OPCODES = {
     0x020: "FMUL", 0x021: "FADD", 0x023: "FFMA", 0x030: "HADD2", 0x032: "HMUL2", 0x035: "HFMA2", 0x03C: "HMMA",
-    0x03E: "F2FP", 0x040: "HMNMX2", 0x108: "MUFU", 0x181: "LDG", 0x183: "LDL", 0x184: "LDS", 0x186: "STG",
-    0x187: "STL", 0x188: "STS", 0x1F0: "HGMMA", 0x1F3: "QGMMA",
+    0x03E: "F2FP", 0x040: "HMNMX2", 0x044: "STSM", 0x108: "MUFU", 0x181: "LDG", 0x183: "LDL", 0x184: "LDS",
+    0x186: "STG", 0x187: "STL", 0x188: "STS", 0x1B4: "UTMALDG", 0x1B5: "UTMASTG", 0x1C8: "USETMAXREG",
+    0x1F0: "HGMMA", 0x1F3: "QGMMA",
 }  # fmt: skip
 ELF = b"\x7fELF"
 EM_CUDA = 190
 WIDTH_AT, WIDTH_BITS, WIDTH_16_BYTES = 73, 3, 6  # of a load or a store, in the 128 bits of an instruction
+MULTICAST_FORM = 0x3B4  # of UTMALDG, in the low 12 bits
 
 
 @dataclass
 class Kernel:
     name: str
     opcodes: Counter = field(default_factory=Counter)
+    sequence: list[str] = field(default_factory=list)  # of all instructions; "" for those without a name here
 
     def wide(self, opcode: str) -> int:
         """Loads or stores of 16 bytes."""
         return self.opcodes[f"{opcode}.128"]
 
 
-def instructions(code: bytes):
+    def densest_share(self, opcode: str, count: int) -> float:
+        """Share of an opcode in the shortest stretch of code that has `count` of them."""
+        places = [i for i, name in enumerate(self.sequence) if name == opcode]
+        return max((count / (last - first + 1) for first, last in zip(places, places[count - 1 :])), default=0.0)
+
+
+def variant(name: str, word: int) -> str | None:
+    """The name of a form of an instruction that tests tell apart."""
+    if name in ("LDG", "STG") and (word >> WIDTH_AT) & ((1 << WIDTH_BITS) - 1) == WIDTH_16_BYTES:
+        return f"{name}.128"
+    if name == "UTMALDG" and word & 0xFFF == MULTICAST_FORM:
+        return "UTMALDG.MULTICAST"
+    return None
+
+
+def read_instructions(kernel: Kernel, code: bytes) -> None:
     for at in range(0, len(code) - 15, 16):
         word = int.from_bytes(code[at : at + 16], "little")
-        name = OPCODES.get(word & 0x1FF)
-        if name is None:
-            continue
-        yield name
-        if name in ("LDG", "STG") and (word >> WIDTH_AT) & ((1 << WIDTH_BITS) - 1) == WIDTH_16_BYTES:
-            yield f"{name}.128"
+        name = OPCODES.get(word & 0x1FF, "")
+        kernel.sequence.append(name)
+        if name:
+            kernel.opcodes.update(filter(None, (name, variant(name, word))))
 
 
 def kernels_of_cubin(data: bytes, start: int) -> list[Kernel]:
@@ -55,7 +71,7 @@ def kernels_of_cubin(data: bytes, start: int) -> list[Kernel]:
         text = data[names + name : end].decode()
         if text.startswith(".text."):
             kernel = Kernel(text.removeprefix(".text."))
-            kernel.opcodes.update(instructions(data[start + offset : start + offset + size]))
+            read_instructions(kernel, data[start + offset : start + offset + size])
             found.append(kernel)
     return found
 

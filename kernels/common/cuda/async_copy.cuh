@@ -7,12 +7,14 @@
 
 #include <cstdint>
 
+#include "kernels/common/cuda/shared_address.cuh"
+
 namespace ridgepoint::cuda {
 
 // Starts a copy of 16 bytes; both addresses must be aligned to 16 bytes. Unless `inside`, it reads
 // nothing and writes zeros.
 __device__ inline void copy_async(void* shared, const void* global, bool inside) {
-  const auto target = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+  const std::uint32_t target = shared_address(shared);
   const int bytes = inside ? 16 : 0;
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global),
                "r"(bytes)

@@ -58,4 +58,9 @@ inline int compute_capability() {
          attribute(cudaDevAttrComputeCapabilityMinor);
 }
 
+// Throws Unsupported where instructions of compute capability 9.0a (wgmma, setmaxnreg) cannot run.
+inline void require_hopper() {
+  if (compute_capability() != 90) throw Unsupported("runs on compute capability 9.0 only");
+}
+
 }  // namespace ridgepoint::cuda

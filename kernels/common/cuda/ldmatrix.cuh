@@ -12,12 +12,14 @@
 
 #include <cstdint>
 
+#include "kernels/common/cuda/shared_address.cuh"
+
 namespace ridgepoint::cuda {
 
 // Every lane of the warp must call it.
 template <bool kTransposed>
 __device__ void load_matrices(std::uint32_t (&word)[4], const void* row) {
-  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(row));
+  const std::uint32_t address = shared_address(row);
   if constexpr (kTransposed) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])

@@ -1,0 +1,73 @@
+// Launches of kernels that want more shared memory than a block may have declared, or clusters.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "kernels/common/cuda/check.cuh"
+#include "kernels/common/cuda/launch.cuh"
+
+namespace ridgepoint::cuda {
+
+// The most a block can have on compute capability 9.0. Source: CUDA C++ Programming Guide,
+// "Technical Specifications per Compute Capability": 227 KiB.
+inline constexpr int kMostSharedBytes = 227 << 10;
+
+struct ClusterGrid {
+  dim3 blocks;  // along x a multiple of `cluster`
+  int threads;
+  int shared_bytes;  // dynamic
+  unsigned cluster;  // blocks, along x
+  cudaStream_t stream;
+};
+
+namespace cluster_launch_detail {
+
+// Holds the attribute that it points to.
+class Configuration {
+ public:
+  explicit Configuration(const ClusterGrid& grid) {
+    attribute_.id = cudaLaunchAttributeClusterDimension;
+    attribute_.val.clusterDim = {grid.cluster, 1, 1};
+    config_.gridDim = grid.blocks;
+    config_.blockDim = dim3(static_cast<unsigned>(grid.threads));
+    config_.dynamicSmemBytes = static_cast<std::size_t>(grid.shared_bytes);
+    config_.stream = grid.stream;
+    config_.attrs = &attribute_;
+    config_.numAttrs = grid.cluster > 1 ? 1 : 0;
+  }
+  Configuration(const Configuration&) = delete;
+  Configuration& operator=(const Configuration&) = delete;
+  ~Configuration() = default;
+
+  [[nodiscard]] const cudaLaunchConfig_t* get() const { return &config_; }
+
+ private:
+  cudaLaunchAttribute attribute_{};
+  cudaLaunchConfig_t config_{};
+};
+
+}  // namespace cluster_launch_detail
+
+// Lets the kernel have its dynamic shared memory: once, before its launches.
+template <class... Parameters>
+void allow_shared(void (*kernel)(Parameters...), int bytes) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+}
+
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), const ClusterGrid& grid,
+            const std::type_identity_t<Parameters>&... arguments) {
+  const cluster_launch_detail::Configuration configuration(grid);
+  check(cudaLaunchKernelEx(configuration.get(), kernel, arguments...));
+}
+
+// Clusters of such a grid that the device holds at once.
+template <class... Parameters>
+int clusters_at_once(void (*kernel)(Parameters...), const ClusterGrid& grid) {
+  const cluster_launch_detail::Configuration configuration(grid);
+  int clusters = 0;
+  check(cudaOccupancyMaxActiveClusters(&clusters, kernel, configuration.get()));
+  return clusters;
+}
+
+}  // namespace ridgepoint::cuda

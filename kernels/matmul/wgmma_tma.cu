@@ -1,0 +1,130 @@
+// Warp specialisation: one thread of a producer warpgroup asks TMA, the copy engine, for the tiles
+// of four stages ahead, and two consumer warpgroups do nothing but multiply 64 x 256 each. Nobody
+// computes addresses, registers go to those who hold sums, and barriers hand stages to and fro. The
+// limit should be the tensor cores, but for the start and the end of every block.
+#include "kernels/common/cuda/cluster_launch.cuh"
+#include "kernels/common/cuda/fp8_accumulation.cuh"
+#include "kernels/common/cuda/ring.hpp"
+#include "kernels/common/cuda/tma.cuh"
+#include "kernels/common/cuda/warpgroup.cuh"
+#include "kernels/common/registry.hpp"
+#include "kernels/matmul/epilogue.cuh"
+#include "kernels/matmul/units.cuh"
+#include "kernels/matmul/wgmma_tile.cuh"
+
+namespace ridgepoint::cuda {
+namespace {
+
+constexpr int kRows = 128;
+constexpr int kColumns = 256;
+constexpr int kConsumers = 2;  // warpgroups, each of 64 rows
+constexpr int kThreads = (1 + kConsumers) * kWarpgroup;
+constexpr int kUnitsA = kRows / kUnitLines;
+constexpr int kUnitsB = kColumns / kUnitLines;
+constexpr int kStageBytes = (kUnitsA + kUnitsB) * kUnitBytes;
+constexpr int kStages = 4;
+
+struct Shared {
+  std::byte stage[kStages][kStageBytes];  // units of A, then of B
+  Barrier full[kStages];
+  Barrier empty[kStages];
+};
+
+template <Layout kLayout, class A>
+__device__ void produce(Shared& shared, const TensorMap& a, const TensorMap& b, int row, int column,
+                        int stages) {
+  RingPosition<kStages> ring;
+  for (int i = 0; i < stages; ++i, ring.advance()) {
+    Barrier& full = shared.full[ring.stage];
+    std::byte* const unit = shared.stage[ring.stage];
+    const int k = i * kUnitK<A>;
+    wait(shared.empty[ring.stage], ring.parity ^ 1U);
+    arrive_and_expect(full, kStageBytes);
+    load_units<a_along_k(kLayout), kUnitsA>(unit, a, row, k, full);
+    load_units<b_along_k(kLayout), kUnitsB>(unit + kUnitsA * kUnitBytes, b, column, k, full);
+  }
+}
+
+template <Layout kLayout, class A, class B>
+__device__ void consume(TileSums<1, kColumns>& sum, Shared& shared, int consumer, int stages) {
+  RingPosition<kStages> ring;
+  const bool speaks = threadIdx.x % kWarp == 0;  // for its warp
+  for (int i = 0; i < stages; ++i, ring.advance()) {
+    const std::byte* const unit = shared.stage[ring.stage];
+    wait(shared.full[ring.stage], ring.parity);
+    multiply_stage<kLayout, A, B>(sum, unit + consumer * kUnitBytes, unit + kUnitsA * kUnitBytes,
+                                  i > 0);
+    wait_multiplied<0>();
+    if (speaks) arrive(shared.empty[ring.stage]);
+  }
+}
+
+template <Layout kLayout, class A, class B, class Out>
+__global__ void __launch_bounds__(kThreads, 1)
+    multiply(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+             Product<A, B, Out> product, bool aligned_c) {
+  alignas(kUnitAlignment) extern __shared__ std::byte memory[];
+  Shared& shared = *reinterpret_cast<Shared*>(memory);
+  const int row = static_cast<int>(blockIdx.y) * kRows;
+  const int column = static_cast<int>(blockIdx.x) * kColumns;
+  const int stages = static_cast<int>(divide_up(product.k, kUnitK<A>));
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < kStages; ++i) {
+      init_barrier(shared.full[i], 1);
+      init_barrier(shared.empty[i], kConsumers * kWarpgroup / kWarp);
+    }
+    publish_barriers();
+  }
+  __syncthreads();
+
+  if (threadIdx.x < kWarpgroup) {
+    shrink_registers<24>();
+    if (threadIdx.x == 0) produce<kLayout, A>(shared, a, b, row, column, stages);
+  } else {
+    grow_registers<240>();
+    const int consumer = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+    TileSums<1, kColumns> sum;
+    consume<kLayout, A, B>(sum, shared, consumer, stages);
+#pragma unroll
+    for (int s = 0; s < kColumns / 2; s += 2) {
+      const std::int64_t r = row + consumer * kWgmmaRows + sum_row(s);
+      if (r >= product.m) continue;
+      store_sums<2>(product.c, product.n, r, column + sum_column(s), &sum[0][s], Plain{},
+                    aligned_c);
+    }
+  }
+}
+
+template <class A, class B, class Out>
+Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
+  return with_wgmma_layout<A>(shape.layout(), [&](auto layout) -> Launch {
+    const Product product(shape, a, b, c);
+    constexpr auto kernel = multiply<layout, A, B, Out>;
+    allow_shared(kernel, sizeof(Shared));
+    const ClusterGrid grid{.blocks = tiles_for(product.m, product.n, kRows, kColumns),
+                           .threads = kThreads,
+                           .shared_bytes = sizeof(Shared),
+                           .cluster = 1,
+                           .stream = stream_of(queue)};
+    return [=, map_a = unit_map(product.a), map_b = unit_map(product.b),
+            aligned_c = stores_together(c, product.n, 2)] {
+      launch(kernel, grid, map_a, map_b, product, aligned_c);
+    };
+  });
+}
+
+constexpr Technique technique(double special_error = 0) {
+  return {.operation = "matmul",
+          .name = "wgmma_tma",
+          .engine = Engine::tensor,
+          .special_error = special_error};
+}
+
+const Registration wgmma_tma{technique(), bind<Tf32, Tf32, Tf32>, bind<Fp16, Fp16, Fp16>,
+                             bind<Bf16, Bf16, Bf16>};
+const Registration wgmma_tma_fp8{technique(kFp8SumError), bind<Fp8E4m3, Fp8E4m3, Bf16>,
+                                 bind<Fp8E5m2, Fp8E5m2, Bf16>, bind<Fp8E4m3, Fp8E5m2, Bf16>,
+                                 bind<Fp8E5m2, Fp8E4m3, Bf16>};
+
+}  // namespace
+}  // namespace ridgepoint::cuda
