@@ -87,6 +87,18 @@ run_profile() {
   return "$status"
 }
 
+# Products of the sizes that matter, hand-written beside the library's best, in one run of the given seconds:
+# run_sweep REGIME SECONDS. What there is when time is up is compared.
+run_sweep() {
+  have_gpu || skip "no GPU"
+  local rows='^matmul(_gelu)?/(wgmma_(tuned|split_k)|cublas_(tuned|unfused)|ffma_tma).*/(fp32|tf32|fp16|bf16|fp8_e4m3)/'
+  timeout --signal=INT "$2" "$binary" run --device cuda:0 --profile full --regime "$1" --filter "$rows" \
+    --budget $(($2 - 10)) --ceilings "$work/quick" --out "$work/sweep_$1"
+  local status=$?
+  "$python" scripts/gpu_check/ratios.py "$work/sweep_$1" || return
+  return $((status == 124 ? 0 : status))
+}
+
 # The same binary twice, in the order A B B A, on a row bound by memory, one by arithmetic and one by a library.
 compare_with_itself() {
   have_gpu || skip "no GPU"
@@ -121,13 +133,15 @@ independent() {
   nvidia-smi -q 2>/dev/null
 } >"$work/machine.txt"
 
-export -f skip have_gpu build device_tests sanitize run_profile compare_with_itself counters independent
+export -f skip have_gpu build device_tests sanitize run_profile run_sweep compare_with_itself counters independent
 export work binary python budget
 started=$SECONDS
 stage build 240 bash -c build && {
   stage tests 150 bash -c device_tests
   stage quick 200 bash -c 'run_profile quick --budget 150'
   stage self 40 bash -c compare_with_itself
+  stage steady 100 bash -c 'run_sweep steady 90'
+  stage cold 50 bash -c 'run_sweep cold 40'
   stage torch 40 bash -c independent
   stage memcheck 60 bash -c 'sanitize memcheck'
   stage racecheck 60 bash -c 'sanitize racecheck'
@@ -135,6 +149,9 @@ stage build 240 bash -c build && {
   stage standard $((budget + 60)) bash -c 'run_profile standard --budget "$budget"'
 }
 echo "whole check $((SECONDS - started)) s" | tee -a "$summary" >&2
+for regime in steady cold; do
+  [[ -f $work/sweep_$regime/records.jsonl ]] && grep -A1000 "^product" "$work/$regime.log"
+done
 [[ -f $work/quick/records.jsonl ]] && "$python" scripts/gpu_check/table.py "$work/quick" | tee "$work/table.txt"
 cat "$summary"
 tar -C "$out" -czf "$out/gpu_check.tar.gz" gpu_check && echo "$out/gpu_check.tar.gz"

@@ -61,28 +61,49 @@ void fused_row(const Shape& s, std::int64_t i, std::span<const View> in, std::sp
   }
 }
 
-// Largest power of two, up to 8192, that a launch at this rate finishes in 0.1 s.
+constexpr std::int64_t kMostSide = 8192;
+
+// Largest power of two, up to kMostSide, that a launch at this rate finishes in 0.1 s.
 std::int64_t side(double flops_per_s) {
   std::int64_t n = 64;
-  while (n < 8192 && 2.0 * std::pow(2.0 * static_cast<double>(n), 3) < 0.1 * flops_per_s) n *= 2;
+  while (n < kMostSide && 2.0 * std::pow(2.0 * static_cast<double>(n), 3) < 0.1 * flops_per_s)
+    n *= 2;
   return n;
 }
 
 Shape cube(std::int64_t n, Layout layout) { return Shape({{"m", n}, {"n", n}, {"k", n}}, layout); }
+
+Shape product(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return Shape({{"m", m}, {"n", n}, {"k", k}}, Layout::nt);
+}
+
+// Of large models, beside the cubes: weight matrices, long in k, wide, a decoding batch of 16 and
+// of 64, and one that no tile divides. For devices that finish them.
+std::vector<Shape> of_models() {
+  return {product(4096, 7168, 16384), product(4096, 1536, 24576), product(2048, 2048, 13312),
+          product(8192, 28672, 8192), product(16, 8192, 8192),    product(64, 8192, 8192),
+          product(5120, 5120, 5000)};
+}
+
+// Ragged, skinny and long in k, for the others.
+std::vector<Shape> odd_shapes(std::int64_t n) {
+  return {product(n - 3, n - 5, n - 7), product(16, n, n), product(n / 4, n / 4, 4 * n)};
+}
 
 std::vector<Shape> sweep(Profile profile, Pace pace, const Machine& machine) {
   const std::int64_t n = side(machine.flops_per_s_hint / (pace == Pace::naive ? 64 : 1));
   std::vector<Shape> shapes{cube(n, Layout::nt)};
   if (profile == Profile::quick) return shapes;
   for (const std::int64_t size : {n / 2, n / 4, n / 8}) shapes.push_back(cube(size, Layout::nt));
-  if (pace == Pace::fast) shapes.push_back(cube(2 * n, Layout::nt));
+  if (pace == Pace::fast) {
+    shapes.push_back(cube(2 * n, Layout::nt));
+    // The two backward products of a linear layer whose forward is the first.
+    shapes.push_back(cube(n, Layout::nn));
+    shapes.push_back(cube(n, Layout::tn));
+  }
   if (profile != Profile::full) return shapes;
-  shapes.push_back(cube(n, Layout::nn));
-  shapes.push_back(cube(n, Layout::tn));
-  // Ragged, skinny (decode with a small batch) and long in k.
-  shapes.push_back(Shape({{"m", n - 3}, {"n", n - 5}, {"k", n - 7}}, Layout::nt));
-  shapes.push_back(Shape({{"m", 16}, {"n", n}, {"k", n}}, Layout::nt));
-  shapes.push_back(Shape({{"m", n / 4}, {"n", n / 4}, {"k", 4 * n}}, Layout::nt));
+  const std::vector<Shape> more = n == kMostSide ? of_models() : odd_shapes(n);
+  shapes.insert(shapes.end(), more.begin(), more.end());
   return shapes;
 }
 

@@ -23,9 +23,10 @@ constexpr double overhead(TileShape tile) { return 1 + 0.5 * (64.0 / tile.column
 // block does in each.
 constexpr double cost(TileShape tile, int cluster, std::int64_t m, std::int64_t n, int sms) {
   const Raster raster = raster_for(tile, cluster, m, n);
-  const int clusters = sms / cluster;
+  const int clusters = std::max(1, sms / cluster);
   const int rounds = (raster.count() + clusters - 1) / clusters;
-  const double sharing = cluster > 1 ? 0.97 : 1.0;  // an estimate as well
+  // An estimate as well. In a single round nobody competes for the L2 cache.
+  const double sharing = cluster > 1 && rounds > 1 ? 0.97 : 1.0;
   return rounds * overhead(tile) * tile.rows * tile.columns * sharing;
 }
 

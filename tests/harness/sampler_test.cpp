@@ -45,7 +45,7 @@ const SamplingLimits kPaced{.seconds = 2, .stop = [] {
                             }};
 
 TEST(Sampler, StopsAtThirtySamplesWhenTheyArePrecise) {
-  const Samples samples = sample("noise=0.004", {.seconds = 1, .stop = nullptr});
+  const Samples samples = sample("noise=0.001", {.seconds = 1, .stop = nullptr});
   EXPECT_EQ(samples.seconds.size(), 30U);
   EXPECT_TRUE(precise(samples.seconds, 0.005, 1e-9));
   EXPECT_THAT(samples.flags, Not(Contains("few_samples")));

@@ -97,6 +97,36 @@ def test_the_instruction_that_a_file_is_about_is_there(name, opcode):
     assert any(kernel.opcodes[opcode] > 0 for kernel in kernels(name))
 
 
+def is_fp8(kernel) -> bool:
+    return re.search(r"StoredILNS_6FormatE[45]Eh", kernel.name) is not None
+
+
+IN_FLIGHT_PER_SM = 48 << 10  # what an H200 needs to saturate its memory: CUB's tuning, "tuning_transform.cuh"
+THREADS, PACKS, PACK_BYTES = 256, 4, 16  # of a block; loaded by a thread before the first is used
+REGISTERS_PER_SM, MOST_THREADS_PER_SM = 65536, 2048  # of compute capability 9.0
+USED = re.compile(r"function '(\w+)' for 'sm_90'\n(?:.*\n){1,3}?.*Used (\d+) registers")
+
+
+@pytest.mark.parametrize("name", ["relu/vec16.cu", "gelu/vec16.cu", "dot/one_pass.cu", "dot/two_pass.cu"])
+def test_enough_bytes_are_in_flight_on_an_sm(name):
+    used = [int(registers) for kernel, registers in USED.findall(log_of(OBJECTS[name])) if "finish" not in kernel]
+    assert len(used) >= 4, "a kernel for each format"
+    blocks = min(REGISTERS_PER_SM // (THREADS * -(-max(used) // 8) * 8), MOST_THREADS_PER_SM // THREADS)
+    assert blocks * THREADS * PACKS * PACK_BYTES >= IN_FLIGHT_PER_SM
+
+
+def test_gelu_in_fp8_stays_within_its_budget_of_instructions():
+    # 4.3 TB/s read and written are 2.15e12 elements per second on 132 SMs at 1.755 GHz, where an SM starts 16
+    # special functions and 128 instructions of a thread per clock.
+    clocks = 132 * 1.755e9 / 2.15e12
+    elements = PACKS * 16 + 16 + 1  # of the code: packs at once, one pack, one element
+    fp8 = [kernel for kernel in kernels("gelu/vec16.cu") if is_fp8(kernel) and kernel.opcodes["F2FP"] >= elements]
+    assert len(fp8) >= 2, "compiled for a device that converts fp8"
+    for kernel in fp8:
+        assert kernel.opcodes["MUFU"] / elements < 16 * clocks
+        assert len(kernel.sequence) / elements < 128 * clocks
+
+
 HOPPER = [name for name in OBJECTS if re.search(r"matmul/wgmma.*\.cu$", name)]
 MULTIPLIES = re.compile(r"8multiply|21multiply_persistently")  # mangled; the others fill matrices to tune on
 PERSISTENT_TILE = re.compile(r"4TileILi(\d+)ELi(\d+)E")
@@ -105,10 +135,6 @@ STEPS = 4  # of wgmma in 128 bytes of k
 
 def products(name: str):
     return [kernel for kernel in kernels(name) if MULTIPLIES.search(kernel.name)]
-
-
-def is_fp8(kernel) -> bool:
-    return re.search(r"StoredILNS_6FormatE[45]Eh", kernel.name) is not None
 
 
 @pytest.mark.parametrize("name", HOPPER)

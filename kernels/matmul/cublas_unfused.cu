@@ -1,0 +1,65 @@
+// Bias and GeLU the way that fusion replaces: cuBLASLt's product writes C, and a kernel of its own
+// reads C, adds the bias, and writes C again. What `cublas` and `wgmma_persistent` save is the time
+// of that kernel, 2 m n numbers at the memory's bandwidth; C is also rounded once more here.
+#include "kernels/common/cuda/gelu.cuh"
+#include "kernels/common/cuda/pack.cuh"
+#include "kernels/matmul/cublas.cuh"
+#include "kernels/matmul/epilogue.cuh"
+
+namespace ridgepoint::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+// In place: a row of blocks per row of C, a pack of neighbours per thread.
+template <class Out>
+__global__ void __launch_bounds__(kThreads) finish(Out* c, BiasGelu<Out> gelu, std::int64_t n) {
+  const std::int64_t column =
+      (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) * kPackElements<Out>;
+  if (column >= n) return;
+  Out* const row = c + std::int64_t{blockIdx.y} * n;
+  Pack<Out> pack = load_pack(row, column / kPackElements<Out>);
+#pragma unroll
+  for (int i = 0; i < kPackElements<Out> / 2; ++i) {
+    Pair<Out>& pair = pack.pair[i];
+    pair.first = from_float<Out>(gelu(to_float(pair.first), column + 2 * i));
+    pair.second = from_float<Out>(gelu(to_float(pair.second), column + 2 * i + 1));
+  }
+  store_pack(row, column / kPackElements<Out>, pack);
+}
+
+template <class A, class B, class Out>
+Launch bind(Queue& queue, const LtProduct& product, const Shape& shape, const A* a, const B* b,
+            const Out* bias, Out* c) {
+  const std::int64_t n = shape["n"];
+  if (n % kPackElements<Out> != 0) throw Unsupported("rows of C are not multiples of 16 bytes");
+  require_packs(c);
+  const dim3 blocks = tiles_for(shape["m"], n, 1, kThreads * kPackElements<Out>);
+  return [multiply = product.bind(a, b, nullptr, c), blocks, stream = stream_of(queue),
+          gelu = BiasGelu<Out>{bias}, c, n] {
+    multiply();
+    finish<<<blocks, kThreads, 0, stream>>>(c, gelu, n);
+  };
+}
+
+template <class A, class B, class Out>
+auto product() {
+  return planned(prepare<A, B, Out, false, false, false>, bind<A, B, Out>);
+}
+
+constexpr Technique technique(Engine engine, double error) {
+  return cublas_technique("matmul_gelu", "cublas_unfused", engine, error);
+}
+
+// C's own rounding comes before the GeLU: half a unit of the last place, relative to the sum.
+constexpr double kBf16Rounding = 0x1p-9;
+
+const Registration fp32{technique(Engine::fma, kGeluExp2Error), product<float, float, float>()};
+const Registration half{technique(Engine::tensor, kGeluTanhError + kBf16Rounding),
+                        product<Fp16, Fp16, Fp16>(), product<Bf16, Bf16, Bf16>()};
+const Registration fp8{
+    technique(Engine::tensor, kGeluTanhError + kBf16Rounding + kFp8PromotedError),
+    product<Fp8E4m3, Fp8E4m3, Bf16>()};
+
+}  // namespace
+}  // namespace ridgepoint::cuda
