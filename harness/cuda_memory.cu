@@ -39,6 +39,7 @@ void with_type(Format format, F f) {
   switch (format) {
     case Format::fp32:
     case Format::tf32:
+    case Format::tf32x3:
       return f(static_cast<const float*>(nullptr));
     case Format::fp16:
       return f(static_cast<const Fp16*>(nullptr));

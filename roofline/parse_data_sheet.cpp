@@ -59,6 +59,19 @@ Peak read_peak(const JsonObject& object, int sms) {
   return peak;
 }
 
+// A product in tf32x3 is three in tf32; no data sheet says so.
+void add_tf32x3(std::vector<Peak>& peaks) {
+  const auto tf32 = std::ranges::find(peaks, Format::tf32, &Peak::format);
+  const bool told = std::ranges::find(peaks, Format::tf32x3, &Peak::format) != peaks.end();
+  if (tf32 == peaks.end() || told) return;
+  Peak third = *tf32;
+  third.format = Format::tf32x3;
+  third.flops_per_s /= 3;
+  third.flops_per_clock_per_sm /= 3;
+  third.source = "a third of tf32: " + third.source;
+  peaks.push_back(std::move(third));
+}
+
 std::vector<Peak> read_peaks(const JsonObject& sheet, int sms) {
   std::vector<Peak> peaks;
   for (const JsonObject& object : sheet.objects("peaks")) {
@@ -71,6 +84,7 @@ std::vector<Peak> read_peaks(const JsonObject& sheet, int sms) {
     peaks.push_back(std::move(peak));
   }
   if (peaks.empty()) sheet.reject("peaks", "at least one peak");
+  add_tf32x3(peaks);
   return peaks;
 }
 

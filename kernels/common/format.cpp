@@ -24,7 +24,9 @@ std::string FormatPair::name() const {
 
 FormatPair parse_format_pair(std::string_view name) {
   const std::size_t cross = name.find('x');
-  if (cross == std::string_view::npos) return parse_format(name);
+  if (cross == std::string_view::npos || name == info(Format::tf32x3).name) {
+    return parse_format(name);
+  }
   return {parse_format(name.substr(0, cross)), parse_format(name.substr(cross + 1))};
 }
 

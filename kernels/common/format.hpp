@@ -16,7 +16,9 @@
 
 namespace ridgepoint {
 
-enum class Format : std::uint8_t { fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2 };
+// tf32x3 is fp32 whose products are made of three products of tf32 numbers, the high and the low
+// parts of both: nearly as accurate, but not fp32's own arithmetic.
+enum class Format : std::uint8_t { fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2, tf32x3 };
 
 struct FormatInfo {
   Format format;
@@ -54,6 +56,7 @@ inline constexpr std::array kFormats{
     FormatInfo{Format::bf16,     "bf16",     8,  7, 2, true,  false, false},
     FormatInfo{Format::fp8_e4m3, "fp8_e4m3", 4,  3, 1, false, true,  false},
     FormatInfo{Format::fp8_e5m2, "fp8_e5m2", 5,  2, 1, true,  true,  false},
+    FormatInfo{Format::tf32x3,   "tf32x3",   8, 23, 4, true,  false, false},
 };
 // clang-format on
 
@@ -147,6 +150,7 @@ using Fp16 = Stored<Format::fp16, std::uint16_t>;
 using Bf16 = Stored<Format::bf16, std::uint16_t>;
 using Fp8E4m3 = Stored<Format::fp8_e4m3, std::uint8_t>;
 using Fp8E5m2 = Stored<Format::fp8_e5m2, std::uint8_t>;
+using Tf32x3 = Stored<Format::tf32x3, std::uint32_t>;  // the bits of a float
 
 template <class T>
 struct FormatOf {
@@ -161,7 +165,7 @@ template <class T>
 [[gnu::always_inline]] constexpr float decode(T x) {
   if constexpr (FormatOf<T>::value == Format::fp32)
     return x;
-  else if constexpr (FormatOf<T>::value == Format::tf32)
+  else if constexpr (sizeof(T) == sizeof(float))
     return std::bit_cast<float>(x.bits);
   else
     return decode_bits(info(T::format), x.bits);

@@ -38,6 +38,7 @@ double View::operator[](std::int64_t index) const {
   switch (format) {
     case Format::fp32:
     case Format::tf32:
+    case Format::tf32x3:
       return static_cast<const float*>(data)[index];
     case Format::fp16:
       return lookup<Fp16>(data, index);

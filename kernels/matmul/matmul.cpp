@@ -9,7 +9,7 @@ namespace ridgepoint {
 namespace {
 
 // A constant array: operations register while other files' objects may not exist yet.
-constexpr std::array<FormatPair, 8> kInputFormats{
+constexpr std::array<FormatPair, 9> kInputFormats{
 
     Format::fp32,
     Format::tf32,
@@ -18,7 +18,8 @@ constexpr std::array<FormatPair, 8> kInputFormats{
     Format::fp8_e4m3,
     Format::fp8_e5m2,
     FormatPair(Format::fp8_e4m3, Format::fp8_e5m2),
-    FormatPair(Format::fp8_e5m2, Format::fp8_e4m3)};
+    FormatPair(Format::fp8_e5m2, Format::fp8_e4m3),
+    Format::tf32x3};
 
 double multiply_add_flops(const Shape& s) {
   return 2.0 * static_cast<double>(s["m"]) * static_cast<double>(s["n"]) *
@@ -137,6 +138,7 @@ Operation matmul_operation() {
 Operation matmul_gelu_operation() {
   Operation fused = matmul_operation();
   fused.name = "matmul_gelu";
+  std::erase(fused.formats, FormatPair(Format::tf32x3));
   fused.flops = [](const Shape& s) {
     const double outputs = static_cast<double>(s["m"]) * static_cast<double>(s["n"]);
     return multiply_add_flops(s) + (kGeluFlops + 1) * outputs;

@@ -52,10 +52,11 @@ Technique technique(std::string_view operation, double special_error = 0) {
           .special_error = special_error};
 }
 
-const Registration naive{
-    technique("matmul"),          bind<float, float, float>,    bind<Tf32, Tf32, Tf32>,
-    bind<Fp16, Fp16, Fp16>,       bind<Bf16, Bf16, Bf16>,       bind<Fp8E4m3, Fp8E4m3, Bf16>,
-    bind<Fp8E5m2, Fp8E5m2, Bf16>, bind<Fp8E4m3, Fp8E5m2, Bf16>, bind<Fp8E5m2, Fp8E4m3, Bf16>};
+const Registration naive{technique("matmul"),          bind<float, float, float>,
+                         bind<Tf32, Tf32, Tf32>,       bind<Tf32x3, Tf32x3, Tf32x3>,
+                         bind<Fp16, Fp16, Fp16>,       bind<Bf16, Bf16, Bf16>,
+                         bind<Fp8E4m3, Fp8E4m3, Bf16>, bind<Fp8E5m2, Fp8E5m2, Bf16>,
+                         bind<Fp8E4m3, Fp8E5m2, Bf16>, bind<Fp8E5m2, Fp8E4m3, Bf16>};
 
 const Registration naive_gelu{technique("matmul_gelu", kGeluExp2Error),
                               bind_gelu<float, float, float>, bind_gelu<Tf32, Tf32, Tf32>};

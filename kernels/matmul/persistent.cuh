@@ -89,6 +89,7 @@ __device__ void set_up_barriers(typename Tile::Shared& shared, const Work<Tile>&
     }
     publish_barriers();
   }
+  __syncwarp();
   sync_cluster();
 }
 

@@ -7,7 +7,7 @@ from typing import Any, Optional
 from .devices import Sheet
 from .records import ResultsError, Row, Run
 
-ORDER = ("fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
+ORDER = ("fp32", "tf32x3", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
 OPERATIONS = ("relu", "gelu", "dot", "matvec", "matmul", "matmul_gelu")
 
 

@@ -1,6 +1,7 @@
 """Hand-written matrix products against the library's, shape by shape, from one interleaved run: the fastest of
 either, fp8 by the way it adds up, in steady state and, where it was measured, cold; then the geometric mean and
-the worst of a format. Clock and joules per FLOP (median power over the rate) stand beside.
+the worst of a format. Clock and joules per FLOP (median power over the rate) stand beside. Last the training step
+of a linear layer: forward, dX and dW are the layouts nt, nn and tn of the same three numbers.
 
     ratios.py RESULTS_DIRECTORY
 """
@@ -61,8 +62,26 @@ def lines(rows: list[dict]):
         yield f"{' '.join(filter(None, key)):40} {len(values):3} shapes, geometric mean {mean:.3f}, worst {min(values):.3f}"
 
 
+def steps(rows: list[dict]):
+    """6mnk FLOPs over the time of the three products, where a technique has all of them."""
+    layers: dict[tuple, dict[str, dict]] = defaultdict(dict)
+    for row in rows:
+        if kept(row) and row["op"] == "matmul" and row["regime"] == "steady":
+            m, n, k, layout = (row["shape"][name] for name in ("m", "n", "k", "layout"))
+            layers[(row["technique"], row["format"], f"{m}x{n}x{k}")][layout] = row
+    for key, products in sorted(layers.items()):
+        if len(products) == 3:
+            seconds = sum(row["time_median_s"] for row in products.values())
+            flops = sum(row["flops"] for row in products.values())
+            shares = [row["mfu"] for row in products.values()]
+            # Each product's time at the peak over the time taken.
+            mfu = f", MFU {100 * 3 / sum(1 / share for share in shares):.1f} %" if all(shares) else ""
+            yield f"step {' '.join(key):50} {1e3 * seconds:8.3f} ms {flops / seconds / 1e12:8.1f} TFLOP/s{mfu}"
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
     text = (Path(sys.argv[1]) / "records.jsonl").read_text()
-    print("\n".join(lines([json.loads(line) for line in text.splitlines()])))
+    records = [json.loads(line) for line in text.splitlines()]
+    print("\n".join([*lines(records), "", *steps(records)]))

@@ -6,14 +6,14 @@ import pytest
 from command_line import answer, refused, ridgepoint
 
 ELEMENTWISE = ["fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"]
-PRODUCT = ["fp32", "tf32", *ELEMENTWISE[1:], "fp8_e4m3xfp8_e5m2", "fp8_e5m2xfp8_e4m3"]
+FUSED = ["fp32", "tf32", *ELEMENTWISE[1:], "fp8_e4m3xfp8_e5m2", "fp8_e5m2xfp8_e4m3"]
 FORMATS = {
     "relu": ELEMENTWISE,
     "gelu": ELEMENTWISE,
     "dot": ELEMENTWISE,
     "matvec": ELEMENTWISE,
-    "matmul": PRODUCT,
-    "matmul_gelu": PRODUCT,
+    "matmul": [*FUSED, "tf32x3"],
+    "matmul_gelu": FUSED,
 }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts" / "gpu_check"))
 
-from ratios import lines, rivals  # noqa: E402
+from ratios import lines, rivals, steps  # noqa: E402
 
 
 def row(technique: str, flops_per_s: float, form: str = "bf16", n: int = 4096, **changes) -> dict:
@@ -46,3 +46,15 @@ def test_mean_and_worst_of_a_format():
     text = "\n".join(lines(rows))
     assert "2 shapes, geometric mean 1.000, worst 0.500" in text
     assert "0.88/1.75" in text  # 700 W over the rate, in picojoules
+
+
+def test_a_training_step_is_three_products_of_one_layer():
+    flops = 2 * 4096**3
+    products = [
+        row("wgmma_tuned", flops / seconds, shape={"m": 4096, "n": 4096, "k": 4096, "layout": layout}, mfu=mfu,
+            time_median_s=seconds, flops=flops)
+        for layout, seconds, mfu in (("nt", 1e-3, 0.8), ("nn", 1e-3, 0.8), ("tn", 2e-3, 0.4))
+    ]  # fmt: skip
+    (line,) = steps(products)
+    assert "4.000 ms" in line and f"{3 * flops / 4e-3 / 1e12:.1f} TFLOP/s" in line and "MFU 60.0 %" in line
+    assert list(steps(products[:2])) == []

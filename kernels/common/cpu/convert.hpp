@@ -44,7 +44,7 @@ template <class T>
 [[gnu::always_inline]] inline float widen(T x) {
   if constexpr (FormatOf<T>::value == Format::fp32) {
     return x;
-  } else if constexpr (FormatOf<T>::value == Format::tf32) {
+  } else if constexpr (sizeof(T) == sizeof(float)) {
     return std::bit_cast<float>(x.bits);
   } else if constexpr (FormatOf<T>::value == Format::bf16) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16U);
@@ -70,6 +70,9 @@ template <class T>
 [[gnu::always_inline]] inline T narrow(float x) {
   if constexpr (FormatOf<T>::value == Format::fp32) {
     return x;
+  } else if constexpr (FormatOf<T>::value == Format::tf32x3) {
+    const std::uint32_t sign = std::bit_cast<std::uint32_t>(x) & 0x80000000U;
+    return T{x == x ? std::bit_cast<std::uint32_t>(x) : sign | 0x7fc00000U};
   } else {
     constexpr FormatInfo kInfo = info(T::format);
     constexpr convert_detail::Bits kBits(kInfo);

@@ -33,7 +33,7 @@ class Configuration {
     config_.dynamicSmemBytes = static_cast<std::size_t>(grid.shared_bytes);
     config_.stream = grid.stream;
     config_.attrs = &attribute_;
-    config_.numAttrs = grid.cluster > 1 ? 1 : 0;
+    config_.numAttrs = 1;
   }
   Configuration(const Configuration&) = delete;
   Configuration& operator=(const Configuration&) = delete;

@@ -25,7 +25,7 @@ template <class T>
 __device__ float to_float(T x) {
   if constexpr (std::is_same_v<T, float>) {
     return x;
-  } else if constexpr (std::is_same_v<T, Tf32>) {
+  } else if constexpr (sizeof(T) == sizeof(float)) {
     return __uint_as_float(x.bits);
   } else if constexpr (std::is_same_v<T, Fp16>) {
     return __half2float(__ushort_as_half(x.bits));
@@ -100,6 +100,8 @@ template <class T>
 __device__ T from_float(float x) {
   if constexpr (std::is_same_v<T, float>) {
     return x;
+  } else if constexpr (std::is_same_v<T, Tf32x3>) {
+    return {__float_as_uint(x)};
   } else if constexpr (std::is_same_v<T, Tf32>) {
     // As cvt.rna.tf32: half of the last kept bit added to the magnitude, the rest cut off.
     const std::uint32_t bits = __float_as_uint(x);

@@ -32,7 +32,7 @@ std::string refusal(std::string_view name) {
 
 TEST(FormatName, RefusalsListWhatIsAllowed) {
   const std::string allowed =
-      "; allowed: fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2, fp8 (= fp8_e4m3)";
+      "; allowed: fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2, tf32x3, fp8 (= fp8_e4m3)";
   EXPECT_EQ(refusal("fp64"), "unknown format 'fp64'" + allowed);
   EXPECT_EQ(refusal(""), "unknown format ''" + allowed);
   EXPECT_EQ(refusal("bf16xint8"), "unknown format 'int8'" + allowed);

@@ -31,7 +31,7 @@ std::string label(const testing::TestParamInfo<Format>& test) {
 
 INSTANTIATE_TEST_SUITE_P(Format, EveryFormat,
                          testing::Values(Format::fp32, Format::tf32, Format::fp16, Format::bf16,
-                                         Format::fp8_e4m3, Format::fp8_e5m2),
+                                         Format::fp8_e4m3, Format::fp8_e5m2, Format::tf32x3),
                          label);
 // Those with few enough codes to try them all.
 class SmallFormat : public EveryFormat {};
