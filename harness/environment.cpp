@@ -13,6 +13,7 @@
 
 #include "harness/build_info.hpp"
 #include "harness/host_info.hpp"
+#include "harness/injected_work.hpp"
 #include "harness/results_directory.hpp"
 #include "kernels/common/cpu/onednn.hpp"
 #include "kernels/common/cpu/openblas.hpp"
@@ -29,8 +30,9 @@ using nlohmann::ordered_json;
 constexpr const char* kEnvironmentSchema = "ridgepoint.environment/1";
 constexpr std::array<std::string_view, 3> kProfiles{"quick", "standard", "full"};
 // Prefixes of environment variables that change results.
-constexpr std::array<std::string_view, 9> kVariables{
-    "OMP_", "GOMP_", "OPENBLAS_", "ONEDNN_", "DNNL_", "CUDA_", "CUBLAS_", "NVIDIA_", "MALLOC_"};
+constexpr std::array<std::string_view, 10> kVariables{
+    "OMP_",  "GOMP_",   "OPENBLAS_", "ONEDNN_", "DNNL_",
+    "CUDA_", "CUBLAS_", "NVIDIA_",   "MALLOC_", kInjectedWorkVariable};
 
 // Text, or null with the reason why.
 class Readings {
