@@ -9,6 +9,8 @@ from typing import Any, Optional
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from .quick_schema import Check, compile_schema
+
 SCHEMAS = Path(__file__).resolve().parents[2] / "results" / "schema"
 
 
@@ -91,22 +93,32 @@ def clean(value: Any) -> Any:
 
 
 @cache
+def schema(name: str) -> dict[str, Any]:
+    return json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+
+
+@cache
+def quick_check(name: str) -> Check:
+    return compile_schema(schema(name))
+
+
+@cache
 def validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8")))
+    return Draft202012Validator(schema(name))
 
 
 def reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def parse(text: str, schema: str, origin: str) -> dict[str, Any]:
+def parse(text: str, name: str, origin: str) -> dict[str, Any]:
     """One JSON object that obeys the schema, or a ResultsError that begins with origin."""
     try:
         value = json.loads(text, parse_constant=reject_constant)
     except (ValueError, RecursionError) as error:
         raise ResultsError(f"{origin}: not JSON: {error}") from None
-    problem = best_match(validator(schema).iter_errors(value))
-    if problem is not None:
+    if not quick_check(name)(value):
+        problem = best_match(validator(name).iter_errors(value))
         where = "".join(f"{key}: " for key in map(str, problem.absolute_path))
         raise ResultsError(f"{origin}: {clean(where + problem.message)[:200]}")
     return clean(value)

@@ -61,7 +61,7 @@ def explanation(report: Report) -> list[str]:
         lines.append(
             f"Preset {report.preset}: WORSE if surely more than {percent(p.tolerance, '')} slower, "
             f"SAME if surely less than {percent(p.margin, '')} slower; alpha {gate.ALPHA} per row. "
-            "`sees`: the change beyond the tolerance that so many pairs find in three cases of four."
+            "`sees`: a change beyond the tolerance that so many pairs find in three cases of four."
         )
     return lines + [f"Note: {clean(note)}" for note in report.notes]
 

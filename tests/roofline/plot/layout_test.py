@@ -154,8 +154,9 @@ def test_a_naive_row_is_drawn_smaller():
     view = golden().only("fp32")
     axes = axes_of(drawn(roofline, view))
     sizes = {
-        (round(float(x), 9), round(float(y), 9)): float(c.get_sizes()[0])
-        for c in axes.collections if isinstance(c, PathCollection) for x, y in c.get_offsets()
+        (round(float(x), 9), round(float(y), 9)): float(size)
+        for c in axes.collections if isinstance(c, PathCollection)
+        for (x, y), size in zip(c.get_offsets(), c.get_sizes(), strict=True)
     }
     assert {row.naive for row in view.points} == {True, False}
     for row in view.points:
