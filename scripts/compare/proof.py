@@ -46,7 +46,7 @@ class Plan:
     filter: str = FILTER
 
 
-TRIAL = Plan(1, 1, (0.05,), 1, "^gelu/naive/(fp32|bf16)/")
+TRIAL = Plan(1, 1, (0.05,), 1, "^matmul/(naive|packed)/fp32/")
 
 
 class Proof:

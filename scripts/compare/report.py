@@ -25,7 +25,7 @@ CODES = {
 }
 
 
-@dataclass
+@dataclass(slots=True)
 class Cycles:
     """The same in cycles, where a held clock is known: what of the change is not the clock's."""
 
@@ -33,7 +33,7 @@ class Cycles:
     change: float
 
 
-@dataclass
+@dataclass(slots=True)
 class Row:
     """One row of the comparison. Changes are of time, as shares: +0.02 is 2 % slower."""
 

@@ -61,12 +61,12 @@ def describe(baseline: Run, candidate: Run, allowed: list[str]) -> Report:
     hard, soft = differences(baseline.environment, candidate.environment, allowed)
     if hard:
         return incomparable("stored", names, list(first | second), hard)
-    one, other = baseline.table.times.tolist(), candidate.table.times.tolist()
+    one, other = baseline.table.times, candidate.table.times
     rows = []
     for name in first | second:
         i, j = first.get(name), second.get(name)
         row = why_not(name, [(baseline.table, i), (candidate.table, j)])
-        rows.append(row or describe_row(name, one[i], other[j]))
+        rows.append(row or describe_row(name, one[i].tolist(), other[j].tolist()))
     for run, side in ((baseline, "baseline"), (candidate, "candidate")):
         if run.environment["interrupted"]:
             soft.append(f"the {side} was interrupted: rows may be missing")
