@@ -5,13 +5,13 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import NoReturn, Optional
+from typing import NoReturn
 
 from roofline.plot.records import ResultsError, clean
 
 from . import gate, machine, picture, text
 from .comparable import ALLOWED
-from .judge import first_differences, judge
+from .judge import first_differences, judge, measure
 from .report import INTERNAL, UNDECIDED_CODE, USAGE, Report, incomparable
 from .runs import load_both
 from .session import Session, SessionError, listen_for_termination, progress, refuse_own_options
@@ -107,18 +107,11 @@ def reopened(folder: Path) -> Session:
 
 
 def run_session(session: Session, options: argparse.Namespace) -> Report:
-    """Looks after each number of pairs; only rows that are undecided are measured on."""
-    listen_for_termination()
+    """Stops after the first pair if that shows that the binaries must not be compared."""
     session.extend(1, None, progress(1))
     if why := first_differences(session, options.allow_mismatch):
         return incomparable("interleaved", tuple(session.binaries.values()), [], why)
-    undecided: Optional[list[str]] = None
-    for pairs in gate.LOOKS:
-        session.extend(pairs, undecided, progress(pairs))
-        report = judge(session, options.preset, options.allow_mismatch)
-        undecided = [row.id for row in report.rows if row.verdict == gate.UNDECIDED]
-        if not undecided:
-            break
+    report = measure(session, options.preset, options.allow_mismatch)
     print(f"{PROGRAM}: session: {session.folder}", file=sys.stderr)
     return report
 
@@ -128,6 +121,7 @@ def make_report(options: argparse.Namespace, passed: list[str]) -> Report:
         return describe(*load_both(*options.results), options.allow_mismatch)
     if options.session:
         return judge(Session.open(options.session), options.preset, options.allow_mismatch)
+    listen_for_termination()
     session = reopened(options.resume) if options.resume else new_session(options, passed)
     return run_session(session, options)
 

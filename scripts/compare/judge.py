@@ -11,7 +11,7 @@ from . import gate
 from .comparable import differences
 from .report import NOT_COMPARABLE, Cycles, Report, Row, incomparable
 from .runs import Run, load
-from .session import ARMS, Session
+from .session import ARMS, Session, progress
 from .stored import why_not
 
 Pair = tuple[Run, Run]  # baseline, candidate
@@ -155,3 +155,15 @@ def judge(session: Session, preset_name: str, allowed: list[str]) -> Report:
         rows.append(row)
     adjust_for_number(rows, series, preset)
     return Report("interleaved", *sides, rows, preset_name, soft)
+
+
+def measure(session: Session, preset_name: str, allowed: list[str]) -> Report:
+    """Looks after each number of pairs; only rows that are undecided are measured on."""
+    undecided: Optional[list[str]] = None
+    for pairs in gate.LOOKS:
+        session.extend(pairs, undecided, progress(pairs))
+        report = judge(session, preset_name, allowed)
+        undecided = [row.id for row in report.rows if row.verdict == gate.UNDECIDED]
+        if not undecided:
+            break
+    return report

@@ -19,12 +19,13 @@ from pathlib import Path
 import numpy as np
 
 from . import gate
-from .judge import judge, load_pairs
+from .judge import judge, load_pair, measure
 from .proof_page import ALL, summarise
 from .report import Report
 from .session import ARMS, Session, only, progress
 
 VARIABLE = "RIDGEPOINT_INJECT_WORK"
+ALLOWED = ["environment_variables"]  # the variable is what the candidate differs by
 # Rows bound by arithmetic, where a host is quiet enough to judge, and two bound by memory.
 FILTER = (
     "^(matmul/(naive|packed|vdpbf16)/(fp32|bf16)|matmul_gelu/packed/fp32"
@@ -89,17 +90,20 @@ class Proof:
         if name in (done := self.finished()):
             return done[name]
         session = self.session(name, share, pattern, rows)
-        undecided = None
-        for pairs in gate.LOOKS:
-            session.extend(pairs, undecided, progress(pairs))
-            report = judge(session, "standard", ["environment_variables"])
-            undecided = [row.id for row in report.rows if row.verdict == gate.UNDECIDED]
-            if not undecided:
-                break
+        report = measure(session, "standard", ALLOWED)
+        return self.remember(name, asked, share, report, session)
+
+    def single_look(self, name: str, asked: float, share: float, pattern: str, rows: int) -> dict:
+        """As many pairs as the first look has: enough to tell the change, whatever the verdict."""
+        if name in (done := self.finished()):
+            return done[name]
+        session = self.session(name, share, pattern, rows)
+        session.extend(gate.LOOKS[0], None, progress(gate.LOOKS[0]))
+        report = judge(session, "standard", ALLOWED)
         return self.remember(name, asked, share, report, session)
 
     def remember(self, name: str, asked: float, share: float, report: Report, session) -> dict:
-        first = load_pairs(session)[0][0]
+        first = load_pair(session, 1)[0]
         bounds = dict(zip(first.table.ids, first.table.bound))
         keys = ("id", "verdict", "change", "spread", "pairs")
         rows = [{k: getattr(row, k) for k in keys} | {"bound": bounds.get(row.id)}
@@ -116,16 +120,11 @@ class Proof:
         share = asked
         for attempt in range(CALIBRATIONS):
             name = f"calibration-{asked:g}-{attempt}-{slug(row)}"
-            done = self.finished().get(name)
-            if done is None:
-                session = self.session(name, share, only([row]), 1)
-                session.extend(gate.LOOKS[0], None, progress(gate.LOOKS[0]))
-                report = judge(session, "standard", ["environment_variables"])
-                done = self.remember(name, asked, share, report, session)
+            done = self.single_look(name, asked, share, only([row]), 1)
             change = done["rows"][0]["change"]
             if abs(change - asked) <= CALIBRATED_WITHIN:
-                return done["share"]
-            share = float(np.clip(done["share"] * asked / max(change, asked / 10), 1e-4, 1))
+                break
+            share = float(np.clip(share * asked / max(change, asked / 10), 1e-4, 1))
         return share
 
     def compute_bound(self) -> Iterator[str]:
