@@ -28,10 +28,9 @@ double injected_share() {
 
 Shape scaled_shape(const Shape& shape, double share) {
   std::vector<Shape::Dimension> dimensions = shape.dimensions();
-  if (!dimensions.empty()) {
-    std::int64_t& first = dimensions.front().second;
-    const auto scaled = std::llround(share * static_cast<double>(first));
-    first = std::max<std::int64_t>(scaled, 1);
+  const double factor = std::pow(share, 1 / static_cast<double>(dimensions.size()));
+  for (auto& [name, size] : dimensions) {
+    size = std::max<std::int64_t>(std::llround(factor * static_cast<double>(size)), 1);
   }
   return Shape(std::move(dimensions),
                shape.has_layout() ? std::optional(shape.layout()) : std::nullopt);

@@ -5,7 +5,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import NoReturn
+from typing import Callable, NoReturn
 
 from roofline.plot.records import ResultsError, clean
 
@@ -36,6 +36,19 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(USAGE)
 
 
+def add_report_options(parser: argparse.ArgumentParser) -> None:
+    """What every comparison has: its limits, and where its report goes."""
+    add = parser.add_argument
+    add("--preset", choices=sorted(gate.PRESETS), default="standard")
+    add("--allow-mismatch", action="append", default=[], choices=ALLOWED, metavar="KEY",
+        help="compare although this key differs")
+    add("--markdown", type=Path, metavar="FILE")
+    add("--json", type=Path, metavar="FILE")
+    add("--junit", type=Path, metavar="FILE")
+    add("--picture", type=Path, metavar="FILE", help=".svg, .png or .pdf")
+    add("--github", action="store_true", help="annotations and a step summary")
+
+
 def make_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="compare.py", epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -48,14 +61,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--resume", type=Path, metavar="DIR", help="finish a session that was interrupted")
     add("--filter", metavar="RE", help="rows to compare, as in `ridgepoint run`")
     add("--out", type=Path, metavar="DIR", help="session; default: results/local/compare-<time>")
-    add("--preset", choices=sorted(gate.PRESETS), default="standard")
-    add("--allow-mismatch", action="append", default=[], choices=ALLOWED, metavar="KEY",
-        help="compare although this key differs")
-    add("--markdown", type=Path, metavar="FILE")
-    add("--json", type=Path, metavar="FILE")
-    add("--junit", type=Path, metavar="FILE")
-    add("--picture", type=Path, metavar="FILE", help=".svg, .png or .pdf")
-    add("--github", action="store_true", help="annotations and a step summary")
+    add_report_options(parser)
     return parser
 
 
@@ -147,11 +153,11 @@ def fail(message: str, code: int) -> int:
     return code
 
 
-def main(arguments: list[str]) -> int:
-    options, passed = parse(arguments)
+def finish(make: Callable[[], Report], options: argparse.Namespace) -> int:
+    """Makes and writes a report; every failure is one line and its exit code."""
     try:
         require_writable(options)
-        report = make_report(options, passed)
+        report = make()
         write(report, options)
     except (ResultsError, OSError) as error:
         return fail(str(error), USAGE)
@@ -166,3 +172,8 @@ def main(arguments: list[str]) -> int:
         return fail(f"NOT_COMPARABLE: {why} (--allow-mismatch KEY compares all the same)",
                     report.exit_code)
     return report.exit_code
+
+
+def main(arguments: list[str]) -> int:
+    options, passed = parse(arguments)
+    return finish(lambda: make_report(options, passed), options)

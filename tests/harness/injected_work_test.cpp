@@ -58,10 +58,11 @@ TEST_F(InjectedWork, EveryLaunchDoesSoMuchMoreInBuffersOfItsOwn) {
   EXPECT_EQ(record.row.flops, 1000) << "what the row claims to do stays";
 }
 
-TEST_F(InjectedWork, ScalesTheFirstDimensionAndKeepsTheRest) {
-  const Shape shape({{"m", 1000}, {"n", 7}}, Layout::tn);
-  EXPECT_EQ(scaled_shape(shape, 0.05), Shape({{"m", 50}, {"n", 7}}, Layout::tn));
-  EXPECT_EQ(scaled_shape(shape, 1e-9), Shape({{"m", 1}, {"n", 7}}, Layout::tn));
+TEST_F(InjectedWork, ScalesAllDimensionsAlikeAndKeepsTheLayout) {
+  const Shape shape({{"m", 1000}, {"n", 200}}, Layout::tn);
+  EXPECT_EQ(scaled_shape(shape, 0.04), Shape({{"m", 200}, {"n", 40}}, Layout::tn));
+  EXPECT_EQ(scaled_shape(shape, 1e-12), Shape({{"m", 1}, {"n", 1}}, Layout::tn));
+  EXPECT_EQ(scaled_shape(Shape({{"n", 1000}}), 0.05), Shape({{"n", 50}}));
 }
 
 TEST_F(InjectedWork, OnlySharesAreAllowed) {
