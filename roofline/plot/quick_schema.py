@@ -1,4 +1,4 @@
-"""Says quickly whether a value obeys a JSON Schema; jsonschema, a hundred times slower, says why not.
+"""Says quickly whether a value obeys a JSON Schema; jsonschema, many times slower, says why not.
 
 Knows the keywords that results/schema uses; any other is an error, found by the first test.
 """

@@ -1,7 +1,7 @@
 """Reads environment.json and records.jsonl, which results/schema describes."""
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Optional
@@ -51,6 +51,7 @@ class Row:
     fraction_of_measured_roof: Optional[float]
     roof: Optional[dict[str, Any]]
     verify: Optional[dict[str, Any]]
+    dram_bytes: Optional[float] = None  # as a profiler counted them; in no record
 
     @property
     def drawable(self) -> bool:
@@ -71,6 +72,9 @@ class Row:
     def series(self) -> tuple[str, str, str, str]:
         """One implementation over shape."""
         return (self.op, self.technique, self.format, str(self.shape.get("layout", "")))
+
+
+KEYS = [field.name for field in fields(Row) if field.name != "dram_bytes"]
 
 
 @dataclass(frozen=True)
@@ -145,8 +149,21 @@ def parse_rows(text: str, path: Path) -> tuple[list[Row], bool]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             record = parse(line, "record", f"{path}:{number}")
-            rows[record["id"]] = Row(**{field.name: record[field.name] for field in fields(Row)})
+            rows[record["id"]] = Row(**{key: record[key] for key in KEYS})
     return list(rows.values()), torn
+
+
+def read_counters(path: Path) -> dict[str, float]:
+    """DRAM bytes by row, where scripts/counters.py measured them."""
+    found = {}
+    for number, line in enumerate(read(path).splitlines() if path.exists() else [], 1):
+        try:
+            told = json.loads(line, parse_constant=reject_constant)
+            if told["dram_bytes"] is not None:
+                found[str(told["id"])] = float(told["dram_bytes"])
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise ResultsError(f"{path}:{number}: no counters: {error!r}"[:300]) from None
+    return found
 
 
 def load_run(folder: Path) -> Run:
@@ -156,4 +173,6 @@ def load_run(folder: Path) -> Run:
     rows, torn = parse_rows(read(records_path), records_path)
     if not rows:
         raise ResultsError(f"{records_path}: no finished record in it")
+    counted = read_counters(folder / "counters.jsonl")
+    rows = [replace(row, dram_bytes=counted[row.id]) if row.id in counted else row for row in rows]
     return Run(environment, rows, torn)
