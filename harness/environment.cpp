@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <gnu/libc-version.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 
 #include "harness/build_info.hpp"
 #include "harness/host_info.hpp"
+#include "harness/injected_work.hpp"
 #include "harness/results_directory.hpp"
 #include "kernels/common/cpu/onednn.hpp"
 #include "kernels/common/cpu/openblas.hpp"
@@ -29,8 +31,12 @@ using nlohmann::ordered_json;
 constexpr const char* kEnvironmentSchema = "ridgepoint.environment/1";
 constexpr std::array<std::string_view, 3> kProfiles{"quick", "standard", "full"};
 // Prefixes of environment variables that change results.
-constexpr std::array<std::string_view, 9> kVariables{
-    "OMP_", "GOMP_", "OPENBLAS_", "ONEDNN_", "DNNL_", "CUDA_", "CUBLAS_", "NVIDIA_", "MALLOC_"};
+constexpr std::array<std::string_view, 10> kVariables{
+    "OMP_",  "GOMP_",   "OPENBLAS_", "ONEDNN_", "DNNL_",
+    "CUDA_", "CUBLAS_", "NVIDIA_",   "MALLOC_", kInjectedWorkVariable};
+// What tells a batch job from another, and nothing of who runs it.
+constexpr std::array<std::string_view, 3> kSchedulerVariables{"SLURM_JOB_ID", "SLURM_ARRAY_TASK_ID",
+                                                              "SLURM_PROCID"};
 
 // Text, or null with the reason why.
 class Readings {
@@ -57,20 +63,33 @@ ordered_json host(Readings& readings) {
   utsname system{};
   uname(&system);
   const std::string flags = cpuinfo("flags");
-  return {{"hostname_hash", sha256(system.nodename).substr(0, 16)},
-          {"cpu_model", readings.text("host.cpu_model", cpuinfo("model name"),
-                                      "/proc/cpuinfo has no model name")},
-          {"sockets", host_sockets()},
-          {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
-          {"memory_bytes", meminfo("MemTotal")},
-          {"kernel", fmt::format("{} {}", system.sysname, system.release)},
-          {"os", readings.text("host.os", operating_system(), "/etc/os-release is unreadable")},
-          {"governor",
-           readings.text("host.governor",
-                         first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-                         "the kernel offers no cpufreq")},
-          {"load_average", std::strtod(first_line("/proc/loadavg").c_str(), nullptr)},
-          {"virtualized", flags.find("hypervisor") != std::string::npos}};
+  return {
+      {"hostname_hash", sha256(system.nodename).substr(0, 16)},
+      {"cpu_model",
+       readings.text("host.cpu_model", cpuinfo("model name"), "/proc/cpuinfo has no model name")},
+      {"sockets", host_sockets()},
+      {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+      {"memory_bytes", meminfo("MemTotal")},
+      {"kernel", fmt::format("{} {}", system.sysname, system.release)},
+      {"os", readings.text("host.os", operating_system(), "/etc/os-release is unreadable")},
+      {"governor",
+       readings.text("host.governor",
+                     first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+                     "the kernel offers no cpufreq")},
+      {"libc", gnu_get_libc_version()},
+      {"numa_nodes", readings.text("host.numa_nodes", first_line("/sys/devices/system/node/online"),
+                                   "the kernel lists no nodes of memory")},
+      {"cgroup", readings.text("host.cgroup", first_line("/proc/self/cgroup"),
+                               "/proc/self/cgroup is unreadable")},
+      {"load_average", std::strtod(first_line("/proc/loadavg").c_str(), nullptr)},
+      {"virtualized", flags.find("hypervisor") != std::string::npos}};
+}
+
+ordered_json build(Readings& readings) {
+  return {{"compiler", build_info::compiler},
+          {"flags", build_info::flags},
+          {"build_type", build_info::build_type},
+          {"cuda", readings.text("build.cuda", build_info::cuda, "built without CUDA")}};
 }
 
 ordered_json libraries(Readings& readings) {
@@ -80,11 +99,11 @@ ordered_json libraries(Readings& readings) {
           {"onednn", readings.text("libraries.onednn", onednn_version(), "built without it")}};
 }
 
-ordered_json result_changing_variables() {
+ordered_json variables(std::span<const std::string_view> prefixes) {
   ordered_json variables = ordered_json::object();
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
-    for (const std::string_view prefix : kVariables) {
+    for (const std::string_view prefix : prefixes) {
       const std::size_t equals = text.find('=');
       if (text.starts_with(prefix) && equals != std::string_view::npos) {
         variables[std::string(text.substr(0, equals))] = text.substr(equals + 1);
@@ -106,7 +125,8 @@ ordered_json describe(const Device& device, Readings& readings) {
         json[key] = readings.absent(fmt::format("{}.{}", device.name(), key), reason);
     }
   };
-  add_absent({"uuid_hash", "driver", "cuda", "cublas", "clocks", "power_limit_w", "ecc", "mig"},
+  add_absent({"uuid_hash", "driver", "cuda", "cublas", "clocks", "power_limit_w", "power_limits_w",
+              "ecc", "mig", "persistence", "compute_mode", "vbios", "board_part_number", "pcie"},
              host ? "a host has none" : "the driver does not report it");
   add_absent({"isa", "threads", "pinned", "cores", "huge_pages"}, "a GPU has none");
   return json;
@@ -166,16 +186,14 @@ ordered_json make_environment(const RunRequest& request,
       {"ceilings", nullable(request.ceilings)},
       {"started", started},
       {"ended", nullptr},
+      {"duration_s", nullptr},
       {"interrupted", true},  // until the run says that it finished
       {"devices", device_list},
       {"host", host(readings)},
-      {"build",
-       {{"compiler", build_info::compiler},
-        {"flags", build_info::flags},
-        {"build_type", build_info::build_type},
-        {"cuda", readings.text("build.cuda", build_info::cuda, "built without CUDA")}}},
+      {"build", build(readings)},
       {"libraries", libraries(readings)},
-      {"environment_variables", result_changing_variables()}};
+      {"environment_variables", variables(kVariables)},
+      {"scheduler", variables(kSchedulerVariables)}};
   json["unavailable"] = readings.unavailable();
   return json;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/injected_work.hpp"
 #include "harness/judge.hpp"
 #include "kernels/common/error.hpp"
 
@@ -68,7 +69,10 @@ class RowScope {
 }  // namespace
 
 Measurer::Measurer(Device& device, Fill fill, std::uint64_t seed)
-    : device_(&device), buffers_(device, fill, seed), check_(device, seed) {}
+    : device_(&device),
+      buffers_(device, fill, seed),
+      check_(device, seed),
+      injected_share_(injected_share()) {}
 
 void Measurer::add_ceiling(const Record& record) { roofs_.add(as_result(record)); }
 
@@ -101,6 +105,7 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
   const RowScope scope(*device_, record);
   Bound bound = bind(row);
   record.sets = static_cast<std::int64_t>(bound.sets.size());
+  if (injected_share_ > 0) record.flags.emplace_back(kInjectedWorkFlag);
   buffers_.poison();
   device_->run(bound.rotation.front());
   record.verify.emplace();
@@ -137,17 +142,39 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
   judge(record, row, roofs_);
 }
 
-Measurer::Bound Measurer::bind(const Row& row) {
-  const std::vector<Operand> operands = row.operands();
-  Bound bound;
-  bound.sets = buffers_.allocate(operands, rotates(row) ? buffers_.sets_to_rotate(operands) : 1);
+std::vector<Launch> Measurer::launches(const Row& row, const Shape& shape,
+                                       std::span<const BufferSet> sets) {
   Queue& queue = device_->queue();
   const Implementation& technique = *row.implementation;
-  const Plan plan = technique.prepare ? technique.prepare(queue, row.shape) : nullptr;
-  for (const BufferSet& set : bound.sets) {
+  const Plan plan = technique.prepare ? technique.prepare(queue, shape) : nullptr;
+  std::vector<Launch> result;
+  result.reserve(sets.size());
+  for (const BufferSet& set : sets) {
     // The launch keeps what was prepared alive.
-    bound.rotation.emplace_back(
-        [plan, launch = technique.bind(queue, plan, row.shape, set)] { launch(); });
+    result.emplace_back([plan, launch = technique.bind(queue, plan, shape, set)] { launch(); });
+  }
+  return result;
+}
+
+Measurer::Bound Measurer::bind(const Row& row) {
+  const std::vector<Operand> operands = row.operands();
+  const std::int64_t count = rotates(row) ? buffers_.sets_to_rotate(operands) : 1;
+  Bound bound;
+  if (injected_share_ == 0) {
+    bound.sets = buffers_.allocate(operands, count);
+    bound.rotation = launches(row, row.shape, bound.sets);
+    return bound;
+  }
+  // The extra kernel has the last set to itself: results of the others stay what they are.
+  bound.sets = buffers_.allocate(operands, count + 1);
+  const Shape shape = scaled_shape(row.shape, injected_share_);
+  const Launch extra = launches(row, shape, std::span(bound.sets).last(1)).front();
+  bound.sets.pop_back();
+  for (const Launch& launch : launches(row, row.shape, bound.sets)) {
+    bound.rotation.emplace_back([extra, launch] {
+      extra();
+      launch();
+    });
   }
   return bound;
 }

@@ -5,7 +5,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "harness/buffers.hpp"
 #include "harness/output_check.hpp"
@@ -38,11 +40,13 @@ class Measurer {
   void measure_into(Record& record, const Row& row, double seconds,
                     const std::function<bool()>& stop);
   Bound bind(const Row& row);
+  std::vector<Launch> launches(const Row& row, const Shape& shape, std::span<const BufferSet> sets);
   void shorten_rotation(Record& record, const Row& row, Bound& bound, double seconds);
 
   Device* device_;
   Buffers buffers_;
   OutputCheck check_;
+  double injected_share_;
   MeasuredRoofs roofs_;
 };
 

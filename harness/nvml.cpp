@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <utility>
 
 namespace ridgepoint {
 namespace {
@@ -16,18 +17,6 @@ constexpr unsigned kMemoryClock = 2;
 constexpr unsigned kTextBytes = 96;
 constexpr double kMega = 1e6;
 constexpr double kMilli = 1e-3;
-
-constexpr std::array kClockEvents{
-    ClockEvent{0x1, "gpu_idle"},
-    ClockEvent{0x2, "applications_clocks_setting"},
-    ClockEvent{0x4, "sw_power_cap"},
-    ClockEvent{0x8, "hw_slowdown"},
-    ClockEvent{0x10, "sync_boost"},
-    ClockEvent{0x20, "sw_thermal_slowdown"},
-    ClockEvent{0x40, "hw_thermal_slowdown"},
-    ClockEvent{0x80, "hw_power_brake_slowdown"},
-    ClockEvent{0x100, "display_clock_setting"},
-};
 
 template <class Function>
 void load(void* library, const char* name, Function*& function) {
@@ -53,6 +42,16 @@ struct Nvml::Functions {
   Status (*ecc)(void*, unsigned*, unsigned*);
   Status (*mig)(void*, unsigned*, unsigned*);
   Status (*persistence)(void*, unsigned*);
+  Status (*default_power_limit)(void*, unsigned*);
+  Status (*power_range)(void*, unsigned*, unsigned*);
+  Status (*application_clock)(void*, unsigned, unsigned*);
+  Status (*compute_mode)(void*, unsigned*);
+  Status (*pcie_generation)(void*, unsigned*);
+  Status (*most_pcie_generation)(void*, unsigned*);
+  Status (*pcie_lanes)(void*, unsigned*);
+  Status (*most_pcie_lanes)(void*, unsigned*);
+  Status (*vbios)(void*, char*, unsigned);
+  Status (*board_part_number)(void*, char*, unsigned);
 
   explicit Functions(void* library) {
     load(library, "nvmlInit_v2", init);
@@ -73,6 +72,16 @@ struct Nvml::Functions {
     load(library, "nvmlDeviceGetEccMode", ecc);
     load(library, "nvmlDeviceGetMigMode", mig);
     load(library, "nvmlDeviceGetPersistenceMode", persistence);
+    load(library, "nvmlDeviceGetPowerManagementDefaultLimit", default_power_limit);
+    load(library, "nvmlDeviceGetPowerManagementLimitConstraints", power_range);
+    load(library, "nvmlDeviceGetApplicationsClock", application_clock);
+    load(library, "nvmlDeviceGetComputeMode", compute_mode);
+    load(library, "nvmlDeviceGetCurrPcieLinkGeneration", pcie_generation);
+    load(library, "nvmlDeviceGetMaxPcieLinkGeneration", most_pcie_generation);
+    load(library, "nvmlDeviceGetCurrPcieLinkWidth", pcie_lanes);
+    load(library, "nvmlDeviceGetMaxPcieLinkWidth", most_pcie_lanes);
+    load(library, "nvmlDeviceGetVbiosVersion", vbios);
+    load(library, "nvmlDeviceGetBoardPartNumber", board_part_number);
   }
 };
 
@@ -98,12 +107,24 @@ std::optional<double> scaled(std::optional<Number> value, double unit) {
   return static_cast<double>(*value) * unit;
 }
 
-// Of a pair of current and pending.
+// Current and pending, or least and most.
+using Pair = std::pair<unsigned, unsigned>;
+std::optional<Pair> read(Status (*function)(void*, unsigned*, unsigned*), void* device) {
+  Pair pair;
+  if (function == nullptr || function(device, &pair.first, &pair.second) != kSuccess)
+    return std::nullopt;
+  return pair;
+}
 std::optional<bool> current_mode(Status (*function)(void*, unsigned*, unsigned*), void* device) {
-  unsigned current = 0;
-  unsigned pending = 0;
-  if (function == nullptr || function(device, &current, &pending) != kSuccess) return std::nullopt;
-  return current != 0;
+  const auto pair = read(function, device);
+  return pair ? std::optional(pair->first != 0) : std::nullopt;
+}
+
+std::optional<std::string> read(Status (*function)(void*, char*, unsigned), void* device) {
+  std::array<char, kTextBytes> text{};
+  if (function == nullptr || function(device, text.data(), kTextBytes) != kSuccess)
+    return std::nullopt;
+  return text.data();
 }
 
 }  // namespace
@@ -185,12 +206,36 @@ std::optional<std::string> Nvml::driver() const {
   return text.data();
 }
 
-std::vector<std::string> names_of_clock_events(std::uint64_t bits) {
-  std::vector<std::string> names;
-  for (const ClockEvent& event : kClockEvents) {
-    if ((bits & event.bit) != 0) names.emplace_back(event.name);
-  }
-  return names;
+std::optional<double> Nvml::default_power_limit_w() const {
+  return scaled(read(functions_->default_power_limit, device_), kMilli);
+}
+std::optional<double> Nvml::least_power_limit_w() const {
+  const auto range = read(functions_->power_range, device_);
+  return range ? std::optional(range->first * kMilli) : std::nullopt;
+}
+std::optional<double> Nvml::most_power_limit_w() const {
+  const auto range = read(functions_->power_range, device_);
+  return range ? std::optional(range->second * kMilli) : std::nullopt;
+}
+std::optional<double> Nvml::application_sm_clock_hz() const {
+  return scaled(read(functions_->application_clock, device_, kSmClock), kMega);
+}
+std::optional<unsigned> Nvml::compute_mode() const {
+  return read(functions_->compute_mode, device_);
+}
+std::optional<unsigned> Nvml::pcie_generation() const {
+  return read(functions_->pcie_generation, device_);
+}
+std::optional<unsigned> Nvml::most_pcie_generation() const {
+  return read(functions_->most_pcie_generation, device_);
+}
+std::optional<unsigned> Nvml::pcie_lanes() const { return read(functions_->pcie_lanes, device_); }
+std::optional<unsigned> Nvml::most_pcie_lanes() const {
+  return read(functions_->most_pcie_lanes, device_);
+}
+std::optional<std::string> Nvml::vbios() const { return read(functions_->vbios, device_); }
+std::optional<std::string> Nvml::board_part_number() const {
+  return read(functions_->board_part_number, device_);
 }
 
 }  // namespace ridgepoint

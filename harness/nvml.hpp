@@ -25,7 +25,11 @@ class Nvml {
   [[nodiscard]] std::optional<double> max_sm_clock_hz() const;
   [[nodiscard]] std::optional<double> max_memory_clock_hz() const;
   [[nodiscard]] std::optional<double> power_w() const;
+  // The limit in force; what the board comes with; and what it may be set to.
   [[nodiscard]] std::optional<double> power_limit_w() const;
+  [[nodiscard]] std::optional<double> default_power_limit_w() const;
+  [[nodiscard]] std::optional<double> least_power_limit_w() const;
+  [[nodiscard]] std::optional<double> most_power_limit_w() const;
   // Since the driver was loaded.
   [[nodiscard]] std::optional<double> energy_j() const;
   [[nodiscard]] std::optional<double> temperature_c() const;
@@ -36,6 +40,17 @@ class Nvml {
   [[nodiscard]] std::optional<bool> ecc() const;
   [[nodiscard]] std::optional<bool> mig() const;
   [[nodiscard]] std::optional<bool> persistence() const;
+  // What an administrator set; equal to the highest clock where nobody did.
+  [[nodiscard]] std::optional<double> application_sm_clock_hz() const;
+  // 0: any process may use the device, 2: none, 3: one at a time (nvmlComputeMode_t).
+  [[nodiscard]] std::optional<unsigned> compute_mode() const;
+  // The link to the host, now: an idle one may run slower than it could.
+  [[nodiscard]] std::optional<unsigned> pcie_generation() const;
+  [[nodiscard]] std::optional<unsigned> most_pcie_generation() const;
+  [[nodiscard]] std::optional<unsigned> pcie_lanes() const;
+  [[nodiscard]] std::optional<unsigned> most_pcie_lanes() const;
+  [[nodiscard]] std::optional<std::string> vbios() const;
+  [[nodiscard]] std::optional<std::string> board_part_number() const;
   [[nodiscard]] std::optional<std::string> driver() const;
 
  private:

@@ -47,10 +47,14 @@ const std::map<std::string_view, Setter>& setters() {
       {"memory", number(&Simulation::memory)},
       {"noise", number(&Simulation::noise)},
       {"process", number(&Simulation::process)},
+      {"row", number(&Simulation::row)},
       {"drift", number(&Simulation::drift)},
       {"bimodal", number(&Simulation::bimodal)},
       {"glitch", number(&Simulation::glitch)},
       {"slow", number(&Simulation::slow)},
+      {"throttle", number(&Simulation::throttle)},
+      {"cap", number(&Simulation::cap)},
+      {"power_limit", number(&Simulation::power_limit)},
       {"lose", number(&Simulation::lose)},
       {"hang", number(&Simulation::hang)},
       {"seed", number(&Simulation::seed)},
@@ -77,6 +81,9 @@ Simulation parse_simulation(const std::string& text) {
     }
     setter->second(simulation, key, item.substr(key.size() + 1));
   }
+  if (simulation.throttle >= 1 || simulation.cap >= 1) {
+    throw UsageError("simulated device: throttle and cap are shares below 1");
+  }
   return simulation;
 }
 
@@ -88,6 +95,7 @@ SimulatedDevice::SimulatedDevice(Simulation simulation)
   machine_.memory_bytes = static_cast<std::int64_t>(simulation_.memory);
   machine_.flops_per_s_hint = 2e8;
   process_factor_ = std::exp(simulation_.process * std::normal_distribution<>()(random_));
+  held_clock_ = (1 - simulation_.throttle) * (1 - simulation_.cap);
 }
 
 nlohmann::ordered_json SimulatedDevice::identity() const {
@@ -96,18 +104,34 @@ nlohmann::ordered_json SimulatedDevice::identity() const {
   identity["model"] = "simulated device: no measurement";
   identity["event_tick_s"] = tick_s();
   identity["launch_floor_s"] = launch_floor_s();
+  if (simulation_.power_limit > 0) identity["power_limit_w"] = simulation_.power_limit;
   return identity;
 }
 
 double SimulatedDevice::noise() {
   const Simulation& s = simulation_;
-  double factor =
-      process_factor_ * s.slow * std::exp(s.noise * std::normal_distribution<>()(random_));
+  double factor = process_factor_ * row_factor_ * s.slow / held_clock_ *
+                  std::exp(s.noise * std::normal_distribution<>()(random_));
   factor *= 1 + s.drift * static_cast<double>(batches_) / 1000;
   std::uniform_real_distribution<> uniform;
   if (uniform(random_) < 0.5) factor *= 1 + s.bimodal;
   if (uniform(random_) < s.glitch) factor *= 2;
   return factor;
+}
+
+void SimulatedDevice::begin_row(const std::string& /*id*/) {
+  if (simulation_.row > 0) {
+    row_factor_ = std::exp(simulation_.row * std::normal_distribution<>()(random_));
+  }
+}
+
+nlohmann::ordered_json SimulatedDevice::end_row() {
+  nlohmann::ordered_json telemetry = CpuDevice::end_row();
+  std::vector<std::string> events;
+  if (simulation_.throttle > 0) events.emplace_back("hw_thermal_slowdown");
+  if (simulation_.cap > 0) events.emplace_back("sw_power_cap");
+  if (!events.empty()) telemetry["clock_events"] = events;
+  return telemetry;
 }
 
 void SimulatedDevice::run(const Launch& launch) {
@@ -127,7 +151,7 @@ Timing SimulatedDevice::time_batch(std::span<const Launch> rotation, std::int64_
   const double launch_s =
       std::max(work.flops / simulation_.peak, work.bytes / simulation_.bandwidth) + simulation_.gap;
   const auto launches = static_cast<double>(repeats) * static_cast<double>(rotation.size());
-  return {launches * launch_s * noise(), simulation_.clock};
+  return {launches * launch_s * noise(), simulation_.clock * held_clock_};
 }
 
 Timing SimulatedDevice::time_cold(const Launch& launch, const Work& work) {

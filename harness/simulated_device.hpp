@@ -19,13 +19,20 @@ struct Simulation {
   double clock = 1e9;       // Hz, reported as held
   double memory = 1 << 28;  // bytes
   std::string sheet;        // data sheet the device claims to match; empty: none
-  // Noise of a sample: exp(noise * N(0,1)); of the whole process: exp(process * N(0,1)).
+  // Noise of a sample: exp(noise * N(0,1)); of the whole process: exp(process * N(0,1)); of a row
+  // in this process: exp(row * N(0,1)).
   double noise = 0.004;
   double process = 0;
+  double row = 0;
   double drift = 0;    // relative change over 1000 batches
   double bimodal = 0;  // relative distance of a second level that half of the samples take
   double glitch = 0;   // share of samples that take twice as long
   double slow = 1;     // factor on every time: an injected regression
+  // Shares by which the clock is lower, and every time longer: through heat, or because the row
+  // draws more power than allowed. Telemetry tells which.
+  double throttle = 0;
+  double cap = 0;
+  double power_limit = 0;  // watt, as reported; 0: not reported
   // Faults, by the number of the timed batch (from 1; 0: never).
   std::int64_t lose = 0;  // the device is lost
   std::int64_t hang = 0;  // the launch never returns
@@ -45,6 +52,8 @@ class SimulatedDevice final : public CpuDevice {
   [[nodiscard]] double free_bytes() const override { return simulation_.memory; }
   [[nodiscard]] double tick_s() const override { return 1e-9; }
   [[nodiscard]] double launch_floor_s() const override { return simulation_.gap; }
+  void begin_row(const std::string& id) override;
+  nlohmann::ordered_json end_row() override;
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,
                     const Work& work) override;
   Timing time_cold(const Launch& launch, const Work& work) override;
@@ -56,6 +65,8 @@ class SimulatedDevice final : public CpuDevice {
   Simulation simulation_;
   std::mt19937_64 random_;
   double process_factor_ = 1;
+  double row_factor_ = 1;
+  double held_clock_ = 1;  // share of the nominal one
   std::int64_t batches_ = 0;
   std::size_t sets_run_ = 0;  // whose outputs exist: for those the model alone goes on
 };

@@ -10,11 +10,12 @@ packages=(
   g++ cmake ninja-build git ca-certificates
   libfmt-dev nlohmann-json3-dev libcli11-dev libbenchmark-dev libssl-dev
   libopenblas-openmp-dev libdnnl-dev
-  python3 python3-venv python3-numpy python3-matplotlib python3-jsonschema fonts-dejavu-core
+  python3 python3-venv python3-numpy python3-scipy python3-matplotlib python3-jsonschema
+  fonts-dejavu-core
 )
 python_packages=()
 if [[ ${1:-} == --dev ]]; then
-  packages+=(libgtest-dev libbenchmark-tools python3-scipy python3-pytest binutils
+  packages+=(libgtest-dev libbenchmark-tools python3-pytest binutils
              clang-tidy-19 clang-format-19 libomp-19-dev)
   python_packages+=("ml_dtypes==0.5.1")
 fi

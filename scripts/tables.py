@@ -3,6 +3,7 @@
 A part stands between an opening comment and the closing one of its kind, `<!-- /table -->`:
     <!-- table: operations -->     which technique serves which operation and format
     <!-- table: relu GB/s -->      the techniques of an operation, rates in this unit
+    <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
     <!-- picture -->               the roofline
     <!-- file: tests/toy.cpp -->   a source file, as it is
 """
@@ -18,12 +19,14 @@ from typing import Optional
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from compare import proof_page  # noqa: E402
 from roofline.plot.records import ResultsError, Row, load_run  # noqa: E402
 from roofline.plot.units import digits, percent  # noqa: E402
 from roofline.plot.view import OPERATIONS, ORDER, View, make_view, ordered  # noqa: E402
 
 STALE, USAGE_ERROR = 1, 2
 NO_RUN = "no published run"
+NO_PROOF = "Not measured on a real machine yet."
 UNITS = {
     "GB/s": ("bytes_per_s", 1e9),
     "GFLOP/s": ("flops_per_s", 1e9),
@@ -165,9 +168,12 @@ def source(path: Path) -> str:
         raise ResultsError(f"{path}: {error.strerror}") from None
 
 
-def content(kind: str, name: str, view: Optional[View], link: str) -> str:
+def content(kind: str, name: str, view: Optional[View], link: str, root: Path) -> str:
     if kind == "file":
         return source(ROOT / name)
+    if name == "gate":
+        proof = proof_page.newest(root / "results")
+        return proof_page.table(proof) if proof else NO_PROOF
     if view is None:
         return NO_RUN
     if kind == "picture":
@@ -178,25 +184,27 @@ def content(kind: str, name: str, view: Optional[View], link: str) -> str:
     return ladder(view, op, unit, link)
 
 
-def fill(text: str, view: Optional[View], link: str) -> str:
+def fill(text: str, view: Optional[View], link: str, root: Path) -> str:
     """The text with every marked part made anew."""
 
     def part(match: re.Match) -> str:
         kind, name = match.group(1), match.group(2) or ""
         opening = OPENING.match(match.group(0)).group(0)
-        return f"{opening}\n{content(kind, name, view, link)}\n<!-- /{kind} -->"
+        return f"{opening}\n{content(kind, name, view, link, root)}\n<!-- /{kind} -->"
 
     if len(OPENING.findall(text)) != len(MARKED.findall(text)):
         raise ResultsError("a marker `<!-- ... -->` has no closing one")
     return MARKED.sub(part, text)
 
 
-def update(page: Path, view: Optional[View], folder: Optional[Path], check: bool) -> bool:
+def update(
+    page: Path, view: Optional[View], folder: Optional[Path], check: bool, root: Path
+) -> bool:
     """Whether the page was current; if not, and unless only checking, it is now."""
     before = page.read_text("utf-8")
     link = Path(os.path.relpath(folder, page.parent)).as_posix() if folder else ""
     try:
-        after = fill(before, view, link)
+        after = fill(before, view, link, root)
     except ResultsError as error:
         raise ResultsError(f"{page.name}: {error}") from None
     if after != before and not check:
@@ -213,7 +221,7 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
         folder = options.results or published(root)
         view = make_view(load_run(folder), None) if folder else None
         pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
-        stale = [page for page in pages if not update(page, view, folder, options.check)]
+        stale = [page for page in pages if not update(page, view, folder, options.check, root)]
     except ResultsError as error:
         print(f"tables: {error}", file=sys.stderr)
         return USAGE_ERROR

@@ -10,6 +10,7 @@
 #include "harness/environment.hpp"
 #include "harness/google_flags.hpp"
 #include "harness/results_directory.hpp"
+#include "harness/stopwatch.hpp"
 #include "roofline/device_spec.hpp"
 
 namespace ridgepoint {
@@ -89,8 +90,10 @@ std::filesystem::path results_path(const RunOptions& options) {
 
 void execute(Campaign& run, ResultsDirectory& directory, nlohmann::ordered_json& environment,
              const GoogleFlags& flags) {
+  const Stopwatch clock;
   run_benchmarks(run, directory, flags);
   environment["ended"] = timestamp();
+  environment["duration_s"] = clock.seconds();
   environment["interrupted"] = false;
   directory.write_environment(environment);
   directory.write_checksums();

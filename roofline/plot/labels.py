@@ -4,6 +4,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cache
 
+import numpy as np
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
@@ -70,14 +71,6 @@ class Box:
     right: float
     top: float
 
-    def overlaps(self, other: "Box") -> bool:
-        return (
-            self.left < other.right
-            and other.left < self.right
-            and self.bottom < other.top
-            and other.bottom < self.top
-        )
-
     def inside(self, other: "Box") -> bool:
         return (
             self.left >= other.left
@@ -102,6 +95,7 @@ class Obstacles:
 
     area: Box
     boxes: list[Box] = field(default_factory=list)
+    columns: np.ndarray = field(default_factory=lambda: np.empty((4, 0)), repr=False)
 
     def add_line(self, start: Point, end: Point, half: float) -> None:
         self.boxes += squares(start, end, half)
@@ -111,4 +105,14 @@ class Obstacles:
         return sum(not self.clear(box) for box in squares(start, end, half))
 
     def clear(self, box: Box) -> bool:
-        return box.inside(self.area) and not any(box.overlaps(other) for other in self.boxes)
+        if not box.inside(self.area):
+            return False
+        left, bottom, right, top = self.edges()
+        across = (box.left < right) & (left < box.right)
+        return not (across & (box.bottom < top) & (bottom < box.top)).any()
+
+    def edges(self) -> np.ndarray:
+        """The boxes in columns: there may be tens of thousands, and each is asked for often."""
+        if self.columns.shape[1] != len(self.boxes):
+            self.columns = np.array([(b.left, b.bottom, b.right, b.top) for b in self.boxes]).T
+        return self.columns

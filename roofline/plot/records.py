@@ -1,13 +1,15 @@
 """Reads environment.json and records.jsonl, which results/schema describes."""
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Optional
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
+
+from .quick_schema import Check, compile_schema
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "results" / "schema"
 
@@ -49,6 +51,7 @@ class Row:
     fraction_of_measured_roof: Optional[float]
     roof: Optional[dict[str, Any]]
     verify: Optional[dict[str, Any]]
+    dram_bytes: Optional[float] = None  # as a profiler counted them; in no record
 
     @property
     def drawable(self) -> bool:
@@ -71,6 +74,9 @@ class Row:
         return (self.op, self.technique, self.format, str(self.shape.get("layout", "")))
 
 
+KEYS = [field.name for field in fields(Row) if field.name != "dram_bytes"]
+
+
 @dataclass(frozen=True)
 class Run:
     environment: dict[str, Any]
@@ -91,22 +97,32 @@ def clean(value: Any) -> Any:
 
 
 @cache
+def schema(name: str) -> dict[str, Any]:
+    return json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+
+
+@cache
+def quick_check(name: str) -> Check:
+    return compile_schema(schema(name))
+
+
+@cache
 def validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8")))
+    return Draft202012Validator(schema(name))
 
 
 def reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def parse(text: str, schema: str, origin: str) -> dict[str, Any]:
+def parse(text: str, name: str, origin: str) -> dict[str, Any]:
     """One JSON object that obeys the schema, or a ResultsError that begins with origin."""
     try:
         value = json.loads(text, parse_constant=reject_constant)
     except (ValueError, RecursionError) as error:
         raise ResultsError(f"{origin}: not JSON: {error}") from None
-    problem = best_match(validator(schema).iter_errors(value))
-    if problem is not None:
+    if not quick_check(name)(value):
+        problem = best_match(validator(name).iter_errors(value))
         where = "".join(f"{key}: " for key in map(str, problem.absolute_path))
         raise ResultsError(f"{origin}: {clean(where + problem.message)[:200]}")
     return clean(value)
@@ -133,8 +149,21 @@ def parse_rows(text: str, path: Path) -> tuple[list[Row], bool]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             record = parse(line, "record", f"{path}:{number}")
-            rows[record["id"]] = Row(**{field.name: record[field.name] for field in fields(Row)})
+            rows[record["id"]] = Row(**{key: record[key] for key in KEYS})
     return list(rows.values()), torn
+
+
+def read_counters(path: Path) -> dict[str, float]:
+    """DRAM bytes by row, where scripts/counters.py measured them."""
+    found = {}
+    for number, line in enumerate(read(path).splitlines() if path.exists() else [], 1):
+        try:
+            told = json.loads(line, parse_constant=reject_constant)
+            if told["dram_bytes"] is not None:
+                found[str(told["id"])] = float(told["dram_bytes"])
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise ResultsError(f"{path}:{number}: no counters: {error!r}"[:300]) from None
+    return found
 
 
 def load_run(folder: Path) -> Run:
@@ -144,4 +173,6 @@ def load_run(folder: Path) -> Run:
     rows, torn = parse_rows(read(records_path), records_path)
     if not rows:
         raise ResultsError(f"{records_path}: no finished record in it")
+    counted = read_counters(folder / "counters.jsonl")
+    rows = [replace(row, dram_bytes=counted[row.id]) if row.id in counted else row for row in rows]
     return Run(environment, rows, torn)

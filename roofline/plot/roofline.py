@@ -40,9 +40,21 @@ def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
     return log_limits(min(xs), max(xs) * 2), log_limits(low, high)
 
 
+def draw_ghosts(canvas: Canvas, rows: list[Row], place: sweeps.Places, theme: Theme) -> None:
+    """Where a point would stand by the traffic that was counted, joined to its own place."""
+    for row in rows:
+        if row.dram_bytes:
+            x, y = place[row.id]
+            ghost, hue = row.flops / row.dram_bytes, theme.hue(row.format)
+            canvas.axes.plot((x, ghost), (y, y), color=hue, linestyle=":", linewidth=0.8, zorder=4)
+            canvas.axes.plot([ghost], [y], "o", color=hue, markerfacecolor="none", markersize=4,
+                             alpha=0.6, zorder=4, gid="ghost")
+
+
 def draw_points(canvas: Canvas, view: View, theme: Theme) -> None:
     rows = placed(view)
     place = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in rows}
+    draw_ghosts(canvas, rows, place, theme)
     sweeps.draw_paths(canvas.axes, rows, place, theme, arrow=True)
     sweeps.draw_points(canvas.axes, rows, place, view, theme, power=-1)
     for group in sweeps.series(rows):

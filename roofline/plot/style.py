@@ -110,10 +110,25 @@ def fill(row: Row, theme: Theme) -> str:
     return blend(theme.hue(row.format), theme.background, pale)
 
 
+def markers(
+    ax: Axes, points: list[tuple[float, float]], rows: list[Row], theme: Theme, marker_shape: str,
+    size: float = 42.0,
+) -> None:
+    """Points of one shape: hue = format, fill = implementation; naive ones are small.
+
+    All in one call, because thousands of single markers take minutes to draw.
+    """
+    hues = [theme.hue(row.format) for row in rows]
+    edges = [
+        hue if row.origin == "library" or row.naive else blend(hue, theme.ink, 0.35)
+        for hue, row in zip(hues, rows)
+    ]
+    ax.scatter(*zip(*points), s=[size * (NAIVE_SIZE if row.naive else 1.0) for row in rows],
+               marker=marker_shape, facecolors=[fill(row, theme) for row in rows],
+               edgecolors=edges, linewidths=[0.9 if row.naive else 1.2 for row in rows],
+               linestyles=[edge_dashes(row.format) for row in rows], zorder=5, clip_on=False)
+
+
 def marker(ax: Axes, x: float, y: float, row: Row, theme: Theme, marker_shape: str, size=42.0):
-    """One point: hue = format, shape = operation, fill = implementation; naive ones are small."""
-    hue = theme.hue(row.format)
-    edge = hue if row.origin == "library" or row.naive else blend(hue, theme.ink, 0.35)
-    ax.scatter([x], [y], s=size * (NAIVE_SIZE if row.naive else 1.0), marker=marker_shape,
-               facecolors=fill(row, theme), edgecolors=edge, linewidths=0.9 if row.naive else 1.2,
-               linestyles=[edge_dashes(row.format)], zorder=5, clip_on=False)
+    """One point, as in a legend."""
+    markers(ax, [(x, y)], [row], theme, marker_shape, size)

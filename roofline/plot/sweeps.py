@@ -3,9 +3,11 @@
 from itertools import groupby
 
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba
 
 from .records import Row
-from .style import Theme, edge_dashes, marker, shape
+from .style import Theme, edge_dashes, markers, shape
 from .view import View
 
 Places = dict[str, tuple[float, float]]  # a row's id -> its data coordinates
@@ -31,13 +33,17 @@ def draw_paths(axes: Axes, rows: list[Row], place: Places, theme: Theme, arrow: 
             axes.annotate("", points[-1], points[-2], arrowprops=head, zorder=4)
 
 
-def draw_whisker(axes: Axes, row: Row, place: Places, theme: Theme, power: int) -> None:
+def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, power: int) -> None:
     """p10 to p90 of the samples, on an axis that grows as time to the given power."""
-    x, y = place[row.id]
-    low, high = (y * (t / row.time_median_s) ** power for t in (row.time_p10_s, row.time_p90_s))
-    width, alpha = (0.9, 0.6) if row.naive else (1.4, 1.0)
-    axes.plot((x, x), (low, high), color=theme.hue(row.format), linewidth=width, alpha=alpha,
-              zorder=4.5)
+    lines, colours = [], []
+    for row in rows:
+        x, y = place[row.id]
+        ends = (y * (t / row.time_median_s) ** power for t in (row.time_p10_s, row.time_p90_s))
+        lines.append([(x, end) for end in ends])
+        colours.append(to_rgba(theme.hue(row.format), 0.6 if row.naive else 1.0))
+    widths = [0.9 if row.naive else 1.4 for row in rows]
+    axes.add_collection(LineCollection(lines, colors=colours, linewidths=widths, zorder=4.5,
+                                       capstyle="projecting"))
 
 
 def draw_points(
@@ -45,7 +51,11 @@ def draw_points(
 ) -> None:
     """power of time in y: 1 where y is a time, -1 where it is a rate, 0 without a whisker."""
     # Naive and slow rows first, so that a faster point near them stays visible.
-    for row in sorted(rows, key=lambda row: (not row.naive, row.flops_per_s or 0, row.id)):
-        if power:
-            draw_whisker(axes, row, place, theme, power)
-        marker(axes, *place[row.id], row, theme, shape(row.op, view.operations()))
+    ordered = sorted(rows, key=lambda row: (not row.naive, row.flops_per_s or 0, row.id))
+    if power:
+        draw_whiskers(axes, ordered, place, theme, power)
+    operations = view.operations()
+    for op in operations:
+        own = [row for row in ordered if row.op == op]
+        if own:
+            markers(axes, [place[row.id] for row in own], own, theme, shape(op, operations))

@@ -18,6 +18,7 @@ from command_line import (
     run,
     schema,
 )
+from fault_log import tell_fault
 
 
 @pytest.fixture(scope="module", name="finished")
@@ -47,6 +48,12 @@ def test_a_device_lost_in_mid_run(batch, tmp_path):
     result = run(folder, "--device", f"sim:lose={batch}", *SMALL[2:])
     assert "lost" in one_line(result, DEVICE_LOST)
     *finished, lost = records(folder)
+    # Rows finish in the order of the plan: before the lost one stand all that came before it.
+    dry = ridgepoint("run", *SMALL, "--dry-run").stdout
+    planned = [line.split()[0] for line in dry.splitlines()]
+    missing = len(set(planned[: planned.index(lost["id"])]) - {r["id"] for r in finished})
+    how = "the simulated device is lost in mid run"
+    tell_fault("device lost", how, 1, missing, {result.returncode}, part=str(batch))
     assert (lost["status"], lost["samples_s"]) == ("failed", [])
     assert "lost" in lost["reason"]
     assert all(record["status"] == "ok" for record in finished)
@@ -97,6 +104,8 @@ def test_rows_that_do_not_fit_are_skipped_with_bytes_asked_and_free(tmp_path):
     assert result.returncode == OK
     skipped = [record for record in records(folder) if record["status"] == "skipped"]
     assert skipped
+    how = "the simulated device has less than the rows need: they are skipped"
+    tell_fault("out of device memory", how, 1, 0, {result.returncode})
     for record in skipped:
         assert "needs" in record["reason"] and "bytes are free" in record["reason"]
         assert record["bytes_per_s"] is None

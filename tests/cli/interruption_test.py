@@ -22,10 +22,11 @@ from command_line import (
     strict_json,
     wait_for_rows,
 )
+from fault_log import rows_lost, tell_fault
 
 # Every row warms up for 0.2 s at least: a signal after three rows comes in mid-run on any machine.
 SLOW = ("--device", "sim", "--profile", "standard", "--filter", "dot/naive/(fp32|bf16)")
-KILLS = 30
+KILLS = 100
 RECORD = schema("record")
 
 
@@ -64,8 +65,11 @@ def test_a_signal_keeps_the_finished_rows(which, tmp_path):
     *planned, _ = ridgepoint("run", "--dry-run", *SLOW).stdout.splitlines()
     process = start("run", "--out", folder, *SLOW)
     wait_for_rows(folder, 3)
+    before = whole_lines(folder)
     process.send_signal(which)
     result = finish(process)
+    lost = rows_lost(before, whole_lines(folder))
+    tell_fault(which.name, "sent in mid run", 1, lost, {result.returncode})
     assert "--resume" in one_line(result, UNDECIDED)
     assert "dram_" in result.stdout, "what was measured is shown"
     assert 3 <= len(whole_lines(folder)) < len(planned)
@@ -78,7 +82,7 @@ def test_kill_9_at_random_instants_loses_no_finished_row(whole, tmp_path):
     # Each kill hits a new run or a resumed one: the instants spread over start-up and all rows.
     instants = random.Random(2)
     expected = ids(whole)
-    killed = 0
+    killed = lost = 0
     for number in range(1000):
         folder = tmp_path / str(number)
         started = False
@@ -89,11 +93,14 @@ def test_kill_9_at_random_instants_loses_no_finished_row(whole, tmp_path):
             time.sleep(instants.uniform(0, 0.3))
             process.kill()
             killed += finish(process).returncode == -signal.SIGKILL
+            lost += rows_lost(before, whole_lines(folder))
             assert whole_lines(folder)[: len(before)] == before
             started = (folder / "environment.json").exists()
         if started:
             resume_and_check(folder, expected)
         if killed == KILLS:
+            how = "at random instants of new and resumed runs"
+            tell_fault("kill -9", how, killed, lost, {-signal.SIGKILL})
             return
     pytest.fail("the runs end before they can be killed")
 
@@ -112,6 +119,9 @@ def test_a_torn_last_line_is_dropped(torn, whole, tmp_path):
     kept = interrupted_copy(whole, folder, 4)
     (folder / "records.jsonl").write_text("".join(kept) + torn)
     resume_and_check(folder, ids(whole))
+    lost = rows_lost([line.rstrip("\n") for line in kept], whole_lines(folder))
+    how = "a last line that was cut, then --resume"
+    tell_fault("torn record", how, 1, lost, {OK}, part=repr(torn))
 
 
 def test_resuming_a_finished_run_measures_nothing(whole, tmp_path):
@@ -145,3 +155,6 @@ def test_a_full_disk_keeps_the_finished_rows(share, whole, tmp_path):
         resume_and_check(folder, ids(whole))
     else:
         assert run(folder).returncode == OK, "the folder can be used again"
+    how = "a limit on the size of files, at 0 to 90 % of the records"
+    lost = rows_lost(kept, whole_lines(folder))
+    tell_fault("full disk", how, 1, lost, {result.returncode}, part=str(share))

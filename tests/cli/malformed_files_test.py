@@ -16,6 +16,7 @@ from command_line import (
     ridgepoint,
     run,
 )
+from fault_log import tell_fault
 
 RELU = ("predict", "relu", "n:64", "--format", "bf16", "--on")
 # Each command that reads a results folder; `{}` stands for it.
@@ -78,8 +79,13 @@ def read(reader: str, folder):
 def test_garbage_among_the_records(content, reader, folder):
     path = folder / "records.jsonl"
     first, *rest = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(first + GARBAGE[content] + b"\n" + b"".join(rest))
-    refused(read(reader, folder), f"{path}:2: ")
+    damaged = first + GARBAGE[content] + b"\n" + b"".join(rest)
+    path.write_bytes(damaged)
+    result = read(reader, folder)
+    refused(result, f"{path}:2: ")
+    how = "garbage among the records, read by every command: refused, the file is left as it is"
+    lost = 0 if path.read_bytes() == damaged else len(rest)
+    tell_fault("corrupt records", how, 1, lost, {result.returncode}, part=f"{reader} {content}")
 
 
 @pytest.mark.parametrize("reader", READERS)

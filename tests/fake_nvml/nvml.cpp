@@ -66,7 +66,39 @@ int nvmlDeviceGetEccMode(void* handle, unsigned* current, unsigned* pending) {
   *pending = 0;
   return is_device(handle);
 }
-// No nvmlDeviceGetMigMode.
+// No nvmlDeviceGetMigMode, nvmlDeviceGetComputeMode and nvmlDeviceGetMaxPcieLinkWidth.
+int nvmlDeviceGetPowerManagementDefaultLimit(void* handle, unsigned* milliwatts) {
+  *milliwatts = 650000;
+  return is_device(handle);
+}
+int nvmlDeviceGetPowerManagementLimitConstraints(void* handle, unsigned* least, unsigned* most) {
+  *least = 200000;
+  *most = 700000;
+  return is_device(handle);
+}
+int nvmlDeviceGetApplicationsClock(void* handle, unsigned type, unsigned* mhz) {
+  *mhz = type == 1 ? 1830 : 2619;
+  return is_device(handle);
+}
+int nvmlDeviceGetCurrPcieLinkGeneration(void* handle, unsigned* generation) {
+  *generation = 4;
+  return is_device(handle);
+}
+int nvmlDeviceGetMaxPcieLinkGeneration(void* handle, unsigned* generation) {
+  *generation = 5;
+  return is_device(handle);
+}
+int nvmlDeviceGetCurrPcieLinkWidth(void* handle, unsigned* lanes) {
+  *lanes = 16;
+  return is_device(handle);
+}
+int nvmlDeviceGetVbiosVersion(void* handle, char* text, unsigned length) {
+  std::strncpy(text, "96.00.99.00.01", length);
+  return is_device(handle);
+}
+int nvmlDeviceGetBoardPartNumber(void* /*handle*/, char* /*text*/, unsigned /*length*/) {
+  return 3;  // not supported
+}
 int nvmlDeviceGetPersistenceMode(void* handle, unsigned* mode) {
   *mode = 0;
   return is_device(handle);

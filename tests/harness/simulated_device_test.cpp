@@ -119,12 +119,40 @@ TEST(SimulatedDevice, SlowIsAFactorOnEveryTime) {
   EXPECT_DOUBLE_EQ(times("noise=0,slow=1.02", 1).front(), 1.02 * times("noise=0", 1).front());
 }
 
+// 30 rows: the standard error of their deviation is 13 %.
+TEST(SimulatedDevice, RowFactorIsDrawnAnewForEveryRow) {
+  SimulatedDevice device(parse_simulation("noise=0,row=0.05"));
+  std::vector<double> rows;
+  for (int i = 0; i < 30; ++i) {
+    device.begin_row("row");
+    const auto samples = times(device, 2);
+    EXPECT_EQ(samples[0], samples[1]);
+    rows.push_back(samples[0]);
+  }
+  EXPECT_NEAR(log_deviation(rows), 0.05, 0.025);
+}
+
+TEST(SimulatedDevice, ALowerClockTakesLongerButNotMoreCycles) {
+  const double nominal = times("noise=0", 1).front();
+  for (const std::string cause : {"throttle", "cap"}) {
+    SimulatedDevice device(parse_simulation("noise=0," + cause + "=0.2"));
+    const Timing timing = device.time_batch({&kNothing, 1}, 1, kWork);
+    EXPECT_DOUBLE_EQ(timing.seconds, nominal / 0.8);
+    EXPECT_DOUBLE_EQ(*timing.clock_hz, 0.8e9);
+    const std::string event = cause == "cap" ? "sw_power_cap" : "hw_thermal_slowdown";
+    EXPECT_EQ(device.end_row().at("clock_events"), std::vector<std::string>{event});
+  }
+  EXPECT_TRUE(SimulatedDevice(Simulation{}).end_row().empty());
+}
+
 TEST(SimulatedDevice, SaysWhatItPretendsToBe) {
-  const SimulatedDevice device(parse_simulation("gap=5e-6,memory=1e6,sheet=h100-sxm"));
+  const SimulatedDevice device(
+      parse_simulation("gap=5e-6,memory=1e6,sheet=h100-sxm,power_limit=500"));
   EXPECT_EQ(device.launch_floor_s(), 5e-6);
   EXPECT_EQ(device.free_bytes(), 1e6);
   EXPECT_EQ(device.data_sheet(), "h100-sxm");
   EXPECT_EQ(device.identity().at("name"), "sim");
+  EXPECT_EQ(device.identity().at("power_limit_w"), 500);
   EXPECT_THAT(device.identity().at("model").get<std::string>(), HasSubstr("no measurement"));
 }
 
@@ -150,14 +178,16 @@ TEST(SimulatedDeviceDeathTest, HangsAtTheBatchAskedForUntilAWatchdogEndsTheProce
 TEST(ParseSimulation, ReadsEveryKey) {
   const Simulation s = parse_simulation(
       "peak=1,bandwidth=2,gap=3,clock=4,memory=5,noise=6,process=7,drift=8,bimodal=9,glitch=0.5,"
-      "slow=11,lose=12,hang=13,seed=14,sheet=l4");
+      "slow=11,lose=12,hang=13,seed=14,sheet=l4,row=15,throttle=0.1,cap=0.2,power_limit=16");
   EXPECT_EQ(std::tuple(s.peak, s.bandwidth, s.gap, s.clock, s.memory), std::tuple(1, 2, 3, 4, 5));
   EXPECT_EQ(std::tuple(s.noise, s.process, s.drift, s.bimodal), std::tuple(6, 7, 8, 9));
   EXPECT_EQ(std::tuple(s.glitch, s.slow, s.lose, s.hang, s.seed), std::tuple(0.5, 11, 12, 13, 14U));
+  EXPECT_EQ(std::tuple(s.row, s.throttle, s.cap, s.power_limit), std::tuple(15, 0.1, 0.2, 16));
   EXPECT_EQ(s.sheet, "l4");
 }
 
 TEST(ParseSimulation, RefusesWhatItCannotRead) {
+  EXPECT_THROW(parse_simulation("cap=1"), UsageError);
   for (const char* text : {"noise", "nois=1", "=1", "noise=1,,peak=2"}) {
     EXPECT_THAT([&] { parse_simulation(text); },
                 ThrowsMessage<UsageError>(AllOf(HasSubstr("key=value"), HasSubstr("bandwidth"))))

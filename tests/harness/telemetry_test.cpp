@@ -27,6 +27,14 @@ TEST(Nvml, ReadsInSiUnits) {
   EXPECT_EQ(nvml->memory_clock_hz(), 2619e6);
   EXPECT_EQ(nvml->max_sm_clock_hz(), 1980e6);
   EXPECT_EQ(nvml->power_limit_w(), 700);
+  EXPECT_EQ(nvml->default_power_limit_w(), 650);
+  EXPECT_EQ(nvml->least_power_limit_w(), 200);
+  EXPECT_EQ(nvml->most_power_limit_w(), 700);
+  EXPECT_EQ(nvml->application_sm_clock_hz(), 1830e6);
+  EXPECT_EQ(nvml->pcie_generation(), 4U);
+  EXPECT_EQ(nvml->most_pcie_generation(), 5U);
+  EXPECT_EQ(nvml->pcie_lanes(), 16U);
+  EXPECT_EQ(nvml->vbios(), "96.00.99.00.01");
   EXPECT_EQ(nvml->energy_j(), 5);
   EXPECT_EQ(nvml->driver(), "580.65.06");
   EXPECT_EQ(nvml->ecc(), true);
@@ -38,7 +46,9 @@ TEST(Nvml, WhatIsMissingOrRefusedIsEmpty) {
   const auto nvml = open_fake();
   ASSERT_TRUE(nvml);
   EXPECT_FALSE(nvml->mig()) << "the library lacks the function";
+  EXPECT_FALSE(nvml->compute_mode() || nvml->most_pcie_lanes()) << "and these";
   EXPECT_FALSE(nvml->temperature_c()) << "the device refuses";
+  EXPECT_FALSE(nvml->board_part_number()) << "the device refuses";
 }
 
 TEST(Nvml, ClockEventsHaveAnOlderName) {

@@ -154,3 +154,9 @@ def test_results_without_a_verified_row_say_so(results):
     assert main([str(results), "--formats", "svg"]) == 0
     assert "No verified row to draw" in (results / "figures" / "roofline.svg").read_text()
     shutil.rmtree(results / "figures")
+
+
+@pytest.mark.parametrize("line", ["{", "[]", "{}", '{"id": "x", "dram_bytes": "many"}', "null"])
+def test_counters_that_are_none(results, capfd, line):
+    (results / "counters.jsonl").write_text('{"id": "x", "dram_bytes": null}\n' + line + "\n")
+    assert "counters.jsonl:2: no counters" in fails([results], capfd)

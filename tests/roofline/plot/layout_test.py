@@ -154,8 +154,9 @@ def test_a_naive_row_is_drawn_smaller():
     view = golden().only("fp32")
     axes = axes_of(drawn(roofline, view))
     sizes = {
-        (round(float(x), 9), round(float(y), 9)): float(c.get_sizes()[0])
-        for c in axes.collections if isinstance(c, PathCollection) for x, y in c.get_offsets()
+        (round(float(x), 9), round(float(y), 9)): float(size)
+        for c in axes.collections if isinstance(c, PathCollection)
+        for (x, y), size in zip(c.get_offsets(), c.get_sizes(), strict=True)
     }
     assert {row.naive for row in view.points} == {True, False}
     for row in view.points:
@@ -226,3 +227,14 @@ def test_sizes_of_one_implementation_are_joined_by_a_path_with_an_arrow():
     assert any(len(line.get_xdata()) == 3 for line in axes.lines)
     arrows = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
     assert len(arrows) == 1
+
+
+def test_a_ghost_stands_at_the_traffic_that_was_counted():
+    view = golden().only("fp32")
+    row = next(row for row in view.points if row.flops and row.bytes)
+    counted = [replace(r, dram_bytes=4 * r.bytes) if r is row else r for r in view.rows]
+    for rows, count in ((view.rows, 0), (counted, 1)):
+        axes = axes_of(drawn(roofline, replace(view, rows=rows)))
+        ghosts = [line for line in axes.lines if line.get_gid() == "ghost"]
+        assert len(ghosts) == count
+    assert ghosts[0].get_xdata()[0] == pytest.approx(row.flops / row.bytes / 4)

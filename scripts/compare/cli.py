@@ -1,0 +1,179 @@
+"""Command line of scripts/compare.py."""
+
+import argparse
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Callable, NoReturn
+
+from roofline.plot.records import ResultsError, clean
+
+from . import gate, machine, picture, text
+from .comparable import ALLOWED
+from .judge import first_differences, judge, measure
+from .report import INTERNAL, UNDECIDED_CODE, USAGE, Report, incomparable
+from .runs import load_both
+from .session import Session, SessionError, listen_for_termination, progress, refuse_own_options
+from .stored import describe
+
+HELP = """\
+Three ways to call it:
+  compare.py BASELINE_DIR CANDIDATE_DIR             describes two stored runs: not a verdict
+  compare.py --baseline-bin A --candidate-bin B [-- ARGUMENTS OF ridgepoint run]
+                                                    measures both in turn, 20 to 40 pairs: verdicts
+  compare.py --session DIR                          judges the runs of such a session again
+Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 not comparable,
+6 a row went wrong, 7 device lost, 8 internal error."""
+PROGRAM = "compare"
+
+
+class Parser(argparse.ArgumentParser):
+    """A usage error is one line, like every other error of the program."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{PROGRAM}: {clean(message)} (--help lists the options)", file=sys.stderr)
+        raise SystemExit(USAGE)
+
+
+def add_report_options(parser: argparse.ArgumentParser) -> None:
+    """What every comparison has: its limits, and where its report goes."""
+    add = parser.add_argument
+    add("--preset", choices=sorted(gate.PRESETS), default="standard")
+    add("--allow-mismatch", action="append", default=[], choices=ALLOWED, metavar="KEY",
+        help="compare although this key differs")
+    add("--markdown", type=Path, metavar="FILE")
+    add("--json", type=Path, metavar="FILE")
+    add("--junit", type=Path, metavar="FILE")
+    add("--picture", type=Path, metavar="FILE", help=".svg, .png or .pdf")
+    add("--github", action="store_true", help="annotations and a step summary")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="compare.py", epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("results", nargs="*", type=Path, metavar="DIR", help="two results directories")
+    add("--baseline-bin", metavar="A", help="binary that the other is measured against")
+    add("--candidate-bin", metavar="B")
+    add("--session", type=Path, metavar="DIR", help="judge a session that --out keeps")
+    add("--resume", type=Path, metavar="DIR", help="finish a session that was interrupted")
+    add("--filter", metavar="RE", help="rows to compare, as in `ridgepoint run`")
+    add("--out", type=Path, metavar="DIR", help="session; default: results/local/compare-<time>")
+    add_report_options(parser)
+    return parser
+
+
+def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Options, and what follows `--`: arguments of ridgepoint run."""
+    cut = arguments.index("--") if "--" in arguments else len(arguments)
+    parser = make_parser()
+    options, passed = parser.parse_args(arguments[:cut]), arguments[cut + 1 :]
+    binaries = [options.baseline_bin, options.candidate_bin]
+    ways = [bool(options.results), any(binaries), bool(options.session), bool(options.resume)]
+    if sum(ways) != 1:
+        parser.error("give two results directories, two binaries, --session or --resume")
+    if options.results and len(options.results) != 2:
+        parser.error(f"{len(options.results)} results directories; allowed: two")
+    if any(binaries) and not all(binaries):
+        parser.error("--baseline-bin and --candidate-bin go together")
+    if not any(binaries) and (passed or options.filter or options.out):
+        parser.error("--filter, --out and arguments after -- need --baseline-bin")
+    return options, passed
+
+
+def require_writable(options: argparse.Namespace) -> None:
+    """Before the measuring rather than after it."""
+    for path in (options.markdown, options.json, options.junit, options.picture):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise ResultsError(f"{path}: allowed is a file in a folder that exists")
+    if options.picture is not None:
+        picture.require_format(options.picture)
+
+
+def new_session(options: argparse.Namespace, passed: list[str]) -> Session:
+    refuse_own_options(passed)
+    default = Path("results/local") / time.strftime("compare-%Y%m%dT%H%M%SZ", time.gmtime())
+    folder = options.out or default
+    if folder.exists():
+        raise ResultsError(f"{folder} exists; allowed: a new folder, or --resume {folder}")
+    binaries = {"baseline": options.baseline_bin, "candidate": options.candidate_bin}
+    session = Session(folder, binaries, passed, options.filter)
+    session.prepare()
+    return session
+
+
+def reopened(folder: Path) -> Session:
+    """An interrupted session without the pair that was cut short."""
+    session = Session.open(folder)
+    for arm in session.binaries:
+        shutil.rmtree(session.run_folder(session.pairs + 1, arm), ignore_errors=True)
+    return session
+
+
+def run_session(session: Session, options: argparse.Namespace) -> Report:
+    """Stops after the first pair if that shows that the binaries must not be compared."""
+    session.extend(1, None, progress(1))
+    if why := first_differences(session, options.allow_mismatch):
+        return incomparable("interleaved", tuple(session.binaries.values()), [], why)
+    report = measure(session, options.preset, options.allow_mismatch)
+    print(f"{PROGRAM}: session: {session.folder}", file=sys.stderr)
+    return report
+
+
+def make_report(options: argparse.Namespace, passed: list[str]) -> Report:
+    if options.results:
+        return describe(*load_both(*options.results), options.allow_mismatch)
+    if options.session:
+        return judge(Session.open(options.session), options.preset, options.allow_mismatch)
+    listen_for_termination()
+    session = reopened(options.resume) if options.resume else new_session(options, passed)
+    return run_session(session, options)
+
+
+def write(report: Report, options: argparse.Namespace) -> None:
+    for path, form in (
+        (options.markdown, text.markdown),
+        (options.json, machine.to_json),
+        (options.junit, machine.to_junit),
+    ):
+        if path is not None:
+            path.write_text(form(report), "utf-8")
+    if options.picture is not None:
+        picture.write(report, options.picture)
+    if options.github:
+        sys.stdout.write(machine.annotations(report))
+        machine.add_step_summary(report)
+    sys.stdout.write(text.terminal(report))
+
+
+def fail(message: str, code: int) -> int:
+    print(f"{PROGRAM}: {clean(message)}", file=sys.stderr)
+    return code
+
+
+def finish(make: Callable[[], Report], options: argparse.Namespace) -> int:
+    """Makes and writes a report; every failure is one line and its exit code."""
+    try:
+        require_writable(options)
+        report = make()
+        write(report, options)
+    except (ResultsError, OSError) as error:
+        return fail(str(error), USAGE)
+    except SessionError as error:
+        return fail(str(error), error.code)
+    except KeyboardInterrupt:
+        return fail("interrupted; finished pairs are kept, --resume DIR adds more", UNDECIDED_CODE)
+    except Exception as error:  # whatever else: one line and the code that says so
+        return fail(f"internal error: {type(error).__name__}: {error}", INTERNAL)
+    if report.not_comparable:
+        why = "; ".join(report.not_comparable)
+        return fail(f"NOT_COMPARABLE: {why} (--allow-mismatch KEY compares all the same)",
+                    report.exit_code)
+    return report.exit_code
+
+
+def main(arguments: list[str]) -> int:
+    options, passed = parse(arguments)
+    return finish(lambda: make_report(options, passed), options)

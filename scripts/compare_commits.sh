@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Compares two commits of this repository: builds each in a worktree of its own, then measures both in turn.
+#   scripts/compare_commits.sh BASE HEAD [options of compare.py] [-- arguments of ridgepoint run]
+# Exit codes are those of compare.py; a commit that does not build ends with 8.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+if [[ $# -lt 2 || $1 == -* || $2 == -* ]]; then
+  echo "compare_commits.sh: give two commits: BASE HEAD [options of compare.py] [-- arguments of run]" >&2
+  exit 2
+fi
+
+preset=release
+if command -v nvcc >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
+  preset=cuda
+fi
+
+# Prints the binary of a commit. A worktree is kept: a commit does not change.
+build() {
+  local commit tree
+  commit=$(git rev-parse --verify --quiet "$1^{commit}") || {
+    echo "compare_commits.sh: '$1' is no commit of this repository" >&2
+    return 2
+  }
+  tree=$PWD/build/commits/$commit
+  if [[ ! -e $tree/.git ]]; then
+    git worktree prune
+    git worktree add --quiet --detach "$tree" "$commit" >&2
+  fi
+  "$tree/scripts/build.sh" "$preset" -DRIDGEPOINT_TESTS=OFF >&2 || {
+    echo "compare_commits.sh: $1 does not build" >&2
+    return 8
+  }
+  echo "$tree/build/$preset/ridgepoint"
+}
+
+scripts/setup.sh >&2
+baseline=$(build "$1") || exit
+candidate=$(build "$2") || exit
+exec "${PYTHON:-.venv/bin/python}" scripts/compare.py --baseline-bin "$baseline" --candidate-bin "$candidate" "${@:3}"

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Measures the error rates of the gate on this machine: identical code, and 2 % and 5 % of work added.
+#   scripts/prove_gate.sh           hours; writes results/<device>/gate/<date>.json and docs/method.md
+#   scripts/prove_gate.sh --trial   a few minutes, to see that it works; writes to results/local only
+# A proof that was ended goes on where it stopped. The machine should have nothing else to do.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+case ${1:-} in
+  "" | --trial) ;;
+  *)
+    echo "prove_gate.sh: unknown argument '$1'; allowed: --trial" >&2
+    exit 2
+    ;;
+esac
+scripts/setup.sh
+scripts/build.sh release -DRIDGEPOINT_TESTS=OFF
+python=$PWD/.venv/bin/python
+binary=$PWD/build/release/ridgepoint
+prove() {
+  PYTHONPATH=scripts:. "$python" -m compare.proof "$binary" --device cpu "$@"
+}
+
+if [[ ${1:-} == --trial ]]; then
+  prove --out results/local/proof-trial --trial
+else
+  prove --out results/local/proof --publish results
+  "$python" scripts/tables.py
+fi

@@ -1,0 +1,186 @@
+"""The gate through the whole command line: two binaries in turn on the simulated device.
+
+Error rates in numbers are in tests/scripts/compare; here such machines are simulated a few times.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command_line import BINARY, ROOT, environment, ids, records
+
+COMPARE = ROOT / "scripts" / "compare.py"
+ROWS = ("relu/naive", 5)  # a filter, and how many rows it lets pass
+# A machine like the reference's: rows differ from process to process by 0.4 %.
+MACHINE = "gap=1e-9,row=0.004"
+# Every process gets the next seed, and with it noise of its own; `drift` grows with every process.
+WRAPPER = """#!/bin/sh
+n=$(($(cat {count}) + 1))
+echo $n >{count}
+slow=$(awk "BEGIN {{ print {slow} * (1 + {drift} * $n / 80) }}")
+exec {binary} "$@" --device "sim:{machine},seed=$n,slow=$slow" {more}
+"""
+
+
+class Bench:
+    """Two binaries in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.out = folder, folder / "session"
+        (folder / "count").write_text("0")
+
+    def binary(self, name: str, machine: str = MACHINE, slow=1.0, drift=0.0, more="") -> Path:
+        path = self.folder / name
+        parts = {"count": self.folder / "count", "binary": BINARY, "machine": machine}
+        path.write_text(WRAPPER.format(slow=slow, drift=drift, more=more, **parts))
+        path.chmod(0o755)
+        return path
+
+    def command(self, first: Path, second: Path, *arguments) -> list:
+        given = ["--baseline-bin", first, "--candidate-bin", second, "--out", self.out]
+        chosen = ["--filter", ROWS[0], "--json", self.folder / "report.json"]
+        return [sys.executable, COMPARE, *given, *chosen, *arguments, "--", "--budget", "0.1"]
+
+    def run(self, *arguments) -> tuple[int, dict]:
+        done = subprocess.run(
+            self.command(*arguments), capture_output=True, text=True, check=False, env=variables()
+        )
+        assert "Traceback" not in done.stderr
+        self.stdout, self.stderr = done.stdout, done.stderr
+        path = self.folder / "report.json"
+        return done.returncode, json.loads(path.read_text()) if path.exists() else {}
+
+
+def variables() -> dict[str, str]:
+    return environment(PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1")
+
+
+def verdicts(report: dict) -> set[str]:
+    return {row["verdict"] for row in report["rows"]}
+
+
+@pytest.fixture(name="bench")
+def bench_fixture(tmp_path):
+    return Bench(tmp_path)
+
+
+MACHINES = {
+    "quiet": {},
+    "drift": {"drift": 0.03},
+    "bimodal": {"machine": f"{MACHINE},bimodal=0.01"},
+    "glitches": {"machine": f"{MACHINE},glitch=0.05"},
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_same_code_is_the_same(machine, bench):
+    sides = [bench.binary(name, **MACHINES[machine]) for name in ("a", "b")]
+    code, report = bench.run(*sides)
+    assert code == 0
+    assert verdicts(report) == {"SAME"} and len(report["rows"]) == ROWS[1]
+
+
+@pytest.mark.parametrize("slow", [1.02, 1.05])
+def test_a_loss_must_go_red(slow, bench):
+    drift = 0.03
+    sides = bench.binary("a", drift=drift), bench.binary("b", slow=slow, drift=drift)
+    code, report = bench.run(*sides)
+    assert code == 4
+    assert verdicts(report) == {"WORSE"} and len(report["rows"]) == ROWS[1]
+    for row in report["rows"]:
+        assert row["change"] == pytest.approx(slow - 1, abs=0.005)
+    assert f"{ROWS[1]} rows: {ROWS[1]} WORSE" in bench.stdout
+
+
+def test_a_gain_is_better_and_fails_nothing(bench):
+    code, report = bench.run(bench.binary("a"), bench.binary("b", slow=0.95))
+    assert (code, verdicts(report)) == (0, {"BETTER"})
+
+
+def test_heat_that_struck_one_arm_forbids_a_verdict_and_a_power_cap_does_not(bench):
+    hot = bench.binary("hot", machine=f"{MACHINE},throttle=0.05")
+    code, report = bench.run(bench.binary("a"), hot)
+    assert (code, verdicts(report)) == (5, {"NOT_COMPARABLE"})
+    assert "hw_thermal_slowdown struck the candidate" in report["rows"][0]["reason"]
+
+
+def test_a_power_cap_is_told_from_the_code_by_cycles(bench):
+    capped = bench.binary("capped", machine=f"{MACHINE},cap=0.05")
+    code, report = bench.run(bench.binary("a"), capped)
+    assert (code, verdicts(report)) == (4, {"WORSE"})
+    assert {row["cycles"]["verdict"] for row in report["rows"]} == {"SAME"}
+
+
+@pytest.mark.parametrize(
+    ("machine", "more", "key"),
+    [(MACHINE, "--fill zeros", "fill"), (f"{MACHINE},power_limit=350", "", "power_limit_w")],
+)
+def test_what_must_agree_ends_the_session_after_one_pair(machine, more, key, bench):
+    code, _ = bench.run(bench.binary("a"), bench.binary("b", machine=machine, more=more))
+    assert code == 5
+    assert f"compare: NOT_COMPARABLE: {key}: " in bench.stderr
+    assert sorted(path.name for path in bench.out.iterdir() if path.is_dir()) == [
+        "01-baseline", "01-candidate", "reference"
+    ]
+
+
+def test_undecided_rows_are_measured_on_and_only_they(bench):
+    noisy = MACHINE.replace("0.004", "0.0115")
+    code, report = bench.run(bench.binary("a", noisy), bench.binary("b", noisy, slow=1.01))
+    assert {path.name for path in bench.out.iterdir()} >= {"40-baseline", "40-candidate"}
+    early = {row["id"] for row in report["rows"] if row["pairs"] == 20}
+    late = {row["id"] for row in report["rows"] if row["pairs"] == 40}
+    assert late and len(early | late) == ROWS[1]
+    assert set(ids(bench.out / "21-baseline")) == late
+    assert code in (0, 3, 4)
+
+
+def test_a_session_that_is_killed_is_resumed_and_loses_no_finished_pair(bench):
+    sides = bench.binary("a"), bench.binary("b")
+    with subprocess.Popen(
+        bench.command(*sides), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=variables(),
+    ) as process:
+        while not (bench.out / "04-baseline").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 3 and "--resume" in stderr and stderr.count("\n") == 1
+    before = records(bench.out / "02-candidate")
+    told = [COMPARE, "--resume", bench.out, "--json", bench.folder / "report.json"]
+    done = subprocess.run(
+        [sys.executable, *told], capture_output=True, text=True, check=False, env=variables()
+    )
+    assert done.returncode == 0, done.stderr
+    assert records(bench.out / "02-candidate") == before
+    assert json.loads((bench.out / "session.json").read_text())["pairs"] == 20
+
+
+@pytest.mark.parametrize(
+    ("machine", "code", "said"),
+    [(f"{MACHINE},lose=30", 7, "lost"), ("nonsense=1", 2, "nonsense")],
+)
+def test_a_binary_that_fails(machine, code, said, bench):
+    found, _ = bench.run(bench.binary("a"), bench.binary("b", machine=machine))
+    assert found == code
+    assert bench.stderr.count("\n") == 1 and said in bench.stderr
+
+
+def test_binaries_and_arguments_that_are_none(bench, tmp_path):
+    a = bench.binary("a")
+    code, _ = bench.run(a, tmp_path / "nowhere")
+    assert code == 2 and "cannot run" in bench.stderr
+    os.rename(bench.out, tmp_path / "old")
+    for arguments in (["--filter", "["], ["--filter", "nothing at all"]):
+        code, _ = bench.run(a, a, *arguments)
+        assert code == 2 and bench.stderr.count("\n") == 1
+        os.rename(bench.out, tmp_path / f"old{arguments[1][0]}")
+    command = [*bench.command(a, a), "--out", "elsewhere"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables())
+    assert done.returncode == 2 and "--out is not allowed" in done.stderr

@@ -1,0 +1,119 @@
+"""Faults that no other file here tries: hangs, stray writes, no memory, no place, hostile names."""
+
+import json
+import os
+import resource
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import pytest
+from command_line import (
+    OK,
+    ROW_FAILED,
+    SMALL,
+    USAGE,
+    environment,
+    ids,
+    interrupted_copy,
+    one_line,
+    read_environment,
+    records,
+    refused,
+    ridgepoint,
+    run,
+)
+from fault_log import rows_lost, tell_fault
+
+TESTS = Path(os.environ["RIDGEPOINT_BUILD"]) / "tests" / "ridgepoint_tests"
+
+
+@pytest.fixture(scope="module", name="finished")
+def finished_fixture(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("finished") / "results"
+    assert run(folder).returncode == OK
+    return folder
+
+
+def lines(folder) -> list[str]:
+    return (folder / "records.jsonl").read_text().splitlines()
+
+
+def test_a_kernel_that_hangs_is_ended_with_its_name(finished, tmp_path):
+    # The watchdog waits for a minute at least.
+    folder = tmp_path / "results"
+    before = [line.rstrip("\n") for line in interrupted_copy(finished, folder, 5)]
+    told = read_environment(folder) | {"device": "sim:hang=3"}
+    (folder / "environment.json").write_text(json.dumps(told))
+    result = ridgepoint("run", "--resume", folder)
+    hung = ids(finished)[5]
+    assert f"{hung} hung" in one_line(result, ROW_FAILED)
+    how = "a launch of the simulated device never returns: the watchdog ends the process"
+    tell_fault("hanging kernel", how, 1, rows_lost(before, lines(folder)), {result.returncode})
+    assert lines(folder)[:-1] == before
+    assert (records(folder)[-1]["id"], records(folder)[-1]["status"]) == (hung, "failed")
+
+
+def test_a_kernel_that_writes_out_of_bounds_is_wrong():
+    # Only a made-up kernel does so, and those are in the C++ tests.
+    name = "Measure.AWriteOutsideTheOutputIsWrong:Measure.OneFailingRowLeavesTheNextOneAlone"
+    result = subprocess.run(
+        [TESTS, f"--gtest_filter={name}"], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0 and "[  PASSED  ] 2 tests" in result.stdout
+    how = "a kernel writes just before and just behind its output: the row is wrong"
+    tell_fault("write out of bounds", how, 2, 0, {ROW_FAILED})
+
+
+def limit_memory(megabytes: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+
+def test_a_host_without_memory_skips_rows_and_says_how_much_they_need(tmp_path):
+    start = {"env": environment(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")}
+    if ridgepoint("info", preexec_fn=lambda: limit_memory(300), **start).returncode != OK:
+        pytest.skip("this build needs more address space to start: sanitizers do")
+    skipped, codes = 0, set()
+    for number, megabytes in enumerate((300, 400, 500)):
+        folder = tmp_path / str(number)
+        chosen = ("--device", "cpu", "--filter", "dot/naive/fp32", "--budget", "1")
+        result = run(folder, *chosen, preexec_fn=partial(limit_memory, megabytes), **start)
+        codes.add(result.returncode)
+        for record in records(folder):
+            assert record["status"] in ("ok", "skipped")
+            if record["status"] == "skipped":
+                assert "needs" in record["reason"] and "bytes are free" in record["reason"]
+                skipped += 1
+    assert codes == {OK} and skipped > 0
+    how = "a limit on the address space: rows are skipped with the bytes asked and free"
+    tell_fault("out of host memory", how, 3, 0, codes)
+
+
+def test_a_results_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    codes = set()
+    for folder in (tmp_path / "file" / "results", Path("/proc/ridgepoint/results")):
+        result = run(folder, *SMALL)
+        refused(result, f"cannot write results to {folder}")
+        codes.add(result.returncode)
+    tell_fault("unwritable results folder", "below a file, and in /proc", 2, 0, codes)
+
+
+HOSTILE = ["line\nbreak", "\x1b[31mred\x07", "</td><script>", "%s%n{}", "rtl \u202e", "x" * 5000]
+
+
+def test_hostile_names_in_records_reach_no_terminal(finished, tmp_path):
+    codes = set()
+    for number, name in enumerate(HOSTILE):
+        folder = tmp_path / str(number)
+        interrupted_copy(finished, folder, 5)
+        rows = [json.loads(line) for line in lines(folder)]
+        rows[2] |= {"id": name, "technique": name}
+        (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        result = ridgepoint("verify", folder)
+        codes.add(result.returncode)
+        assert all(line.isprintable() for line in result.stderr.splitlines())
+        assert "\x1b" not in result.stdout + result.stderr
+    assert codes <= {USAGE, ROW_FAILED}
+    how = "control characters, markup and formats as names: `verify` prints them on their line"
+    tell_fault("hostile names", how, len(HOSTILE), 0, codes)

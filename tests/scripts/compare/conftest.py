@@ -1,0 +1,10 @@
+"""Makes the package and the helpers importable; Matplotlib's cache stays out of the home."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+os.environ.setdefault("MPLCONFIGDIR", tempfile.mkdtemp(prefix="ridgepoint-matplotlib-"))
+sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "scripts"), str(ROOT)]

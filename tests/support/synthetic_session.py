@@ -1,0 +1,58 @@
+"""Sessions of the gate whose times are made up: no process is run."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / "tests" / "data" / "golden_results"
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT)]
+
+RECORD = next(
+    record
+    for line in (GOLDEN / "records.jsonl").read_text().splitlines()
+    if (record := json.loads(line))["status"] == "ok" and record["role"] == "kernel"
+)
+
+
+def record(name: str, seconds: float, **changes) -> dict:
+    """A sound row of this id and median time."""
+    times = {key: seconds for key in RECORD if key.startswith("time_")}
+    return RECORD | {"id": name, "samples_s": [seconds] * 7} | times | changes
+
+
+def write_run(folder: Path, records: list[dict], environment: dict) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    told = json.loads((GOLDEN / "environment.json").read_text()) | environment
+    (folder / "environment.json").write_text(json.dumps(told))
+    (folder / "records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    return folder
+
+
+def log_ratios(change: float, rows: int = 1, pairs: int = 20, spread: float = 0.004, seed: int = 1):
+    """One column per row."""
+    return np.random.default_rng(seed).normal(np.log1p(change), spread, (pairs, rows))
+
+
+def write_session(folder: Path, ratios: np.ndarray, edit=None) -> Path:
+    """Pairs whose candidate takes exp(ratio) ms where the baseline takes 1 ms.
+
+    `edit(arm, pair, records, environment)` may change a run before it is written.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for pair, row in enumerate(ratios, 1):
+        for arm in ("baseline", "candidate"):
+            times = np.exp(row) if arm == "candidate" else np.ones(len(row))
+            records = [record(f"relu/r{i}@cpu", 1e-3 * float(t)) for i, t in enumerate(times)]
+            environment: dict = {}
+            if edit is not None:
+                edit(arm, pair, records, environment)
+            write_run(folder / f"{pair:02}-{arm}", records, environment)
+    told = {"schema": "ridgepoint.session/1", "baseline": "old", "candidate": "new"}
+    told |= {"arguments": [], "filter": None, "pairs": len(ratios)}
+    (folder / "session.json").write_text(json.dumps(told))
+    return folder
