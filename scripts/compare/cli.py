@@ -105,8 +105,14 @@ def new_session(options: argparse.Namespace, passed: list[str]) -> Session:
 
 
 def reopened(folder: Path) -> Session:
-    """An interrupted session without the pair that was cut short."""
+    """An interrupted session without the pair that was cut short.
+
+    Before the first pair, the unscored run may have been cut short too: all is begun anew.
+    """
     session = Session.open(folder)
+    if session.pairs == 0:
+        shutil.rmtree(folder)
+        session.prepare()
     for arm in session.binaries:
         shutil.rmtree(session.run_folder(session.pairs + 1, arm), ignore_errors=True)
     return session
