@@ -26,16 +26,18 @@ class AsyncCopies {
     groups_.push_back(open_);
     open_.clear();
   }
-  // Waits for all groups but the newest `pending`.
-  void wait(std::size_t pending) {
+  // Waits for all groups but the newest `pending`; `landed` is told of every copy.
+  template <class Landed>
+  void wait(std::size_t pending, const Landed& landed) {
     while (groups_.size() > pending) {
-      perform(groups_.front());
+      perform(groups_.front(), landed);
       groups_.erase(groups_.begin());
     }
   }
-  void wait_all() {
-    wait(0);
-    perform(open_);
+  template <class Landed>
+  void wait_all(const Landed& landed) {
+    wait(0, landed);
+    perform(open_, landed);
     open_.clear();
   }
   void forget() {
@@ -46,10 +48,12 @@ class AsyncCopies {
  private:
   using Group = std::vector<AsyncCopy>;
 
-  static void perform(const Group& group) {
+  template <class Landed>
+  static void perform(const Group& group, const Landed& landed) {
     for (const AsyncCopy& copy : group) {
       std::memset(copy.to, 0, copy.bytes);
       if (copy.from_bytes > 0) std::memcpy(copy.to, copy.from, copy.from_bytes);
+      landed(copy);
     }
   }
 

@@ -3,41 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
+#include "tests/emulator/cluster.hpp"
 #include "tests/emulator/indices.hpp"
+#include "tests/emulator/text.hpp"
 
 namespace ridgepoint::emulator {
 namespace {
 
-// Static arrays of a block. Source: CUDA C++ Programming Guide, "Technical Specifications".
-constexpr std::size_t kMostSharedBytes = std::size_t{48} << 10U;
-
-// Least distance between shared arrays as PTX sees them, and from address 0.
-constexpr std::size_t kGap = 0x1000;
-
 Block* current_block = nullptr;
 Thread* current_thread = nullptr;
-
-// Kept from block to block: making a stack is slow.
-std::vector<std::unique_ptr<Thread>>& threads() {
-  static std::vector<std::unique_ptr<Thread>> pool;
-  return pool;
-}
-
-std::string text(uint3 index) { return fmt::format("({}, {}, {})", index.x, index.y, index.z); }
-
-std::string text(const std::source_location& where) {
-  const std::string_view file = where.file_name();
-  return fmt::format("{}:{}", file.substr(file.find_last_of('/') + 1), where.line());
-}
 
 }  // namespace
 
 void fault(const std::string& text) {
   if (current_block == nullptr) throw Fault(text);
   throw Fault(current_block->place(current_thread) + text);
+}
+
+Running::Running(Block* block, Thread* thread)
+    : block_(std::exchange(current_block, block)), thread_(std::exchange(current_thread, thread)) {}
+
+Running::~Running() {
+  current_block = block_;
+  current_thread = thread_;
 }
 
 Block& Block::current() {
@@ -56,49 +46,43 @@ std::string Block::place(const Thread* thread) const {
                            : fmt::format("{}, thread {}: ", block, text(thread->index));
 }
 
-Block::Block(std::string kernel, const std::function<void()>& body, uint3 index, dim3 size,
-             Order order)
-    : kernel_(std::move(kernel)), body_(body), index_(index), order_(order) {
-  current_block = this;
-  try {
-    start_threads(size);
-    run();
-  } catch (...) {
-    threads().clear();  // some are in the middle of the kernel
-    current_thread = nullptr;
-    current_block = nullptr;
-    throw;
-  }
-  current_block = nullptr;
+Block::Block(Cluster& cluster, const Work& work, uint3 index, unsigned rank, Threads threads)
+    : cluster_(cluster),
+      work_(work),
+      kernel_(work.kernel),
+      index_(index),
+      rank_(rank),
+      threads_(threads),
+      live_(static_cast<unsigned>(threads.size())),
+      rendezvous_((threads.size() + kWarp - 1) / kWarp),
+      gatherings_((threads.size() + kWarpgroup - 1) / kWarpgroup),
+      products_(rendezvous_.size()),
+      registers_(threads.size()),
+      shared_(work.shared, threads.size(), work.cluster == 1),
+      mbarriers_(shared_) {
+  for (unsigned i = 0; i < threads.size(); ++i) threads[i]->start(*this, i, work.block);
 }
 
-void Block::start_threads(dim3 size) {
-  count_ = std::size_t{size.x} * size.y * size.z;
-  rendezvous_.resize((count_ + kWarp - 1) / kWarp);
-  while (threads().size() < count_) threads().push_back(std::make_unique<Thread>(run_thread));
-  for (unsigned i = 0; i < count_; ++i) {
-    Thread& thread = *threads()[i];
-    thread.index = {i % size.x, i / size.x % size.y, i / (size.x * size.y)};
-    thread.warp = i / kWarp;
-    thread.lane = i % kWarp;
-    thread.state = State::ready;
-    thread.copies.forget();
-  }
+void Block::enter_kernel(std::string_view name, const std::source_location& where) {
+  if (kernel_.empty()) kernel_ = fmt::format("{} ({})", name, text(where));
 }
 
-// The body of every fiber.
 void Block::run_thread() {
   try {
-    current_block->body_();
+    current_block->work_.thread();
+    current_thread->stores.finish();
+    if (!current_block->products_[current_thread->warp].idle()) {
+      fault("ends without waiting for its wgmma products");
+    }
   } catch (...) {
     current_thread->error = std::current_exception();
   }
   current_thread->state = State::done;
 }
 
-std::span<const std::unique_ptr<Thread>> Block::lanes(unsigned warp) const {
+Threads Block::lanes(unsigned warp) const {
   const std::size_t first = std::size_t{warp} * kWarp;
-  return std::span(threads()).subspan(first, std::min<std::size_t>(kWarp, count_ - first));
+  return threads_.subspan(first, std::min<std::size_t>(kWarp, threads_.size() - first));
 }
 
 std::uint32_t Block::live_lanes(unsigned warp) const {
@@ -109,59 +93,55 @@ std::uint32_t Block::live_lanes(unsigned warp) const {
   return live;
 }
 
-// After every warp has run as far as it can, all threads that live wait at the barrier, or
-// something is wrong.
-void Block::run() {
-  for (;;) {
-    const std::size_t warps = rendezvous_.size();
-    for (std::size_t i = 0; i < warps; ++i) run_warp(static_cast<unsigned>(ordered(i, warps)));
-    const auto block = std::span(threads()).first(count_);
-    if (std::ranges::all_of(block, [](const auto& t) { return t->state == State::done; })) return;
-    release_barrier();
+bool Block::run() {
+  blockIdx = index_;
+  bool ran = false;
+  const std::size_t warps = rendezvous_.size();
+  for (std::size_t i = 0; i < warps; ++i) {
+    ran = run_warp(static_cast<unsigned>(work_.ordered(i, warps))) || ran;
   }
+  return ran;
 }
 
-void Block::run_warp(unsigned warp) {
-  const auto warp_lanes = lanes(warp);
+bool Block::run_warp(unsigned warp) {
+  const Threads warp_lanes = lanes(warp);
+  bool ever = false;
   for (bool ran = true; ran;) {
     ran = false;
     for (std::size_t i = 0; i < warp_lanes.size(); ++i) {
-      Thread& thread = *warp_lanes[ordered(i, warp_lanes.size())];
+      Thread& thread = *warp_lanes[work_.ordered(i, warp_lanes.size())];
       if (thread.state != State::ready) continue;
       resume(thread);
       ran = true;
     }
+    ever = ever || ran;
   }
+  return ever;
 }
 
 void Block::resume(Thread& thread) {
   threadIdx = thread.index;
-  current_thread = &thread;
+  const Running running(this, &thread);
   thread.fiber.resume();
-  current_thread = nullptr;
   if (thread.error) std::rethrow_exception(std::exchange(thread.error, nullptr));
-  if (thread.state == State::done) finish_rendezvous(thread.warp);
+  if (thread.state == State::done) end(thread);
 }
 
-void Block::release_barrier() {
-  const Thread* first = nullptr;
-  const auto block = std::span(threads()).first(count_);
-  for (const auto& thread : block) {
-    if (thread->state == State::in_warp) {
-      throw Fault(fmt::format("{}waits at {} ({}) for lanes that do not come", place(thread.get()),
-                              thread->waits_at, text(thread->where)));
-    }
-    if (thread->state != State::at_barrier) continue;
-    if (first == nullptr) first = thread.get();
-    if (thread->where.line() != first->where.line()) {
-      throw Fault(fmt::format("{}waits at {} ({}), but thread {} at {} ({})", place(thread.get()),
-                              thread->waits_at, text(thread->where), text(first->index),
-                              first->waits_at, text(first->where)));
-    }
+// Those who wait for all threads wait for one less.
+void Block::end(Thread& thread) {
+  --live_;
+  finish_rendezvous(thread.warp);
+  for (unsigned id = 0; id < barriers_.size(); ++id) {
+    if (barriers_[id].count == 0) release(id);
   }
-  for (const auto& thread : block) {
-    if (thread->state == State::at_barrier) thread->state = State::ready;
-  }
+  cluster_.thread_ended(thread);
+  cluster_.made_progress();
+}
+
+void Block::finish() {
+  const Running running(this, nullptr);
+  shared_.finish();
+  registers_.finish();
 }
 
 void Block::wait(State state, std::string_view what, const std::source_location& where) {
@@ -172,79 +152,24 @@ void Block::wait(State state, std::string_view what, const std::source_location&
   Fiber::suspend();
 }
 
-void Block::barrier(std::string_view what, const std::source_location& where) {
-  wait(State::at_barrier, what, where);
+void Block::yield(const std::source_location& where) {
+  for (const auto& lane : lanes(thread().warp)) {
+    if (lane->state == State::ready) lane->state = State::yielding;
+  }
+  wait(State::yielding, "a yield", where);
 }
 
-void Block::with_warp(std::uint32_t mask, std::string_view what, void* argument, Together together,
-                      const std::source_location& where) {
-  const Thread& self = thread();
-  const std::uint32_t own = 1U << self.lane;
-  if ((mask & own) == 0) fault(fmt::format("{} with a mask that leaves out its own lane", what));
-  std::vector<Rendezvous>& open = rendezvous_[self.warp];
-  auto found = std::ranges::find(open, mask, &Rendezvous::mask);
-  if (found == open.end()) found = open.insert(open.end(), {mask, what, together});
-  if (found->what != what) {
-    fault(fmt::format("{} ({}), while other lanes of its warp are at {}", what, text(where),
-                      found->what));
-  }
-  found->arrived |= own;
-  found->lanes[self.lane] = argument;
-  if (found->arrived == (mask & live_lanes(self.warp))) {
-    finish_rendezvous(self.warp);
-  } else {
-    wait(State::in_warp, what, where);
-  }
+void Block::poll(Poll poll, std::string_view what, const std::source_location& where) {
+  thread().poll = poll;
+  wait(State::polling, what, where);
 }
 
-// Lanes that have ended are not waited for.
-void Block::finish_rendezvous(unsigned warp) {
-  const std::uint32_t live = live_lanes(warp);
-  std::erase_if(rendezvous_[warp], [&](const Rendezvous& r) {
-    if ((r.arrived & live) != (r.mask & live)) return false;
-    r.together(r.lanes);
-    for (const auto& thread : lanes(warp)) {
-      if (r.lanes[thread->lane] != nullptr) thread->state = State::ready;
-    }
-    return true;
-  });
-}
-
-void Block::enter_shared(void* array, std::size_t bytes, std::size_t alignment) {
-  auto* const first = static_cast<std::byte*>(array);
-  std::size_t total = bytes;
-  std::size_t end = 0;
-  for (const SharedArray& known : shared_) {
-    if (known.bytes.data() == first) return;
-    total += known.bytes.size();
-    end = known.address + known.bytes.size();
+void Block::phase_ended(std::uint32_t barrier) {
+  cluster_.made_progress();
+  for (const auto& thread : threads_) {
+    if (thread->state != State::polling || thread->poll.barrier != barrier) continue;
+    if (mbarriers_.at(barrier).ended(thread->poll.parity)) thread->state = State::ready;
   }
-  if (total > kMostSharedBytes) fault(fmt::format("{} bytes of shared memory", total));
-  std::memset(array, 0xFF, bytes);
-  // No better aligned than asked for, and not next to another: neither may be relied on.
-  const std::size_t step = std::max(2 * alignment, kGap);
-  const std::size_t address = (end / step + 1) * step + alignment;
-  shared_.push_back({{first, bytes}, static_cast<std::uint32_t>(address)});
-}
-
-std::uint32_t Block::shared_address(const void* pointer) const {
-  for (const SharedArray& array : shared_) {
-    const std::ptrdiff_t offset = static_cast<const std::byte*>(pointer) - array.bytes.data();
-    if (offset >= 0 && offset <= std::ssize(array.bytes)) {
-      return array.address + static_cast<std::uint32_t>(offset);
-    }
-  }
-  fault("takes the shared address of what is not shared memory");
-}
-
-std::byte* Block::shared_pointer(std::uint32_t address, std::size_t bytes) const {
-  for (const SharedArray& array : shared_) {
-    if (address >= array.address && address + bytes <= array.address + array.bytes.size()) {
-      return &array.bytes[address - array.address];
-    }
-  }
-  fault(fmt::format("accesses {} bytes at shared address {:#x}, outside every shared array", bytes,
-                    address));
 }
 
 }  // namespace ridgepoint::emulator

@@ -1,4 +1,4 @@
-// The block that runs at the moment: its threads, what they wait for, and its shared memory.
+// One block: its threads, what they wait for together, and its shared memory.
 #pragma once
 
 #include <vector_types.h>
@@ -7,8 +7,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <functional>
 #include <memory>
 #include <source_location>
 #include <span>
@@ -16,35 +14,22 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/emulator/async_copies.hpp"
 #include "tests/emulator/emulator.hpp"
-#include "tests/emulator/fiber.hpp"
+#include "tests/emulator/mbarrier.hpp"
+#include "tests/emulator/products.hpp"
+#include "tests/emulator/registers.hpp"
+#include "tests/emulator/shared_memory.hpp"
+#include "tests/emulator/thread.hpp"
+#include "tests/emulator/work.hpp"
 
 namespace ridgepoint::emulator {
 
-inline constexpr unsigned kWarp = 32;
-inline constexpr std::uint32_t kWholeWarp = 0xffffffffU;
+class Cluster;
 
-enum class State { ready, at_barrier, in_warp, done };
-
-struct Thread {
-  explicit Thread(void (*body)()) : fiber(body) {}
-
-  Fiber fiber;
-  uint3 index{};
-  unsigned warp = 0;
-  unsigned lane = 0;
-  State state = State::ready;
-  std::string_view waits_at;
-  std::source_location where;
-  std::exception_ptr error;
-  AsyncCopies copies;
-};
-
-// One pointer per lane, null where the lane takes no part.
-using Lanes = std::array<void*, kWarp>;
-// Does what the lanes have come together for; the last of them to arrive calls it.
+// Do what the lanes, or the threads of a warpgroup, have come together for; the last of them to
+// arrive calls it.
 using Together = void (*)(const Lanes&);
+using WarpgroupTogether = void (*)(const Warpgroup&);
 
 // An instruction that lanes of a warp execute together, while some have not arrived.
 struct Rendezvous {
@@ -55,62 +40,111 @@ struct Rendezvous {
   Lanes lanes{};
 };
 
-// Shared memory as PTX sees it.
-struct SharedArray {
-  std::span<std::byte> bytes;
-  std::uint32_t address;
+// The same of a warpgroup, all of whose threads must come.
+struct Gathering {
+  std::string_view what;  // empty: none has come
+  unsigned arrived = 0;
+  Warpgroup threads{};
 };
+
+// bar.sync: a count of 0 stands for all threads that have not ended.
+struct NamedBarrier {
+  unsigned count = 0;
+  unsigned arrived = 0;
+};
+
+using Threads = std::span<const std::unique_ptr<Thread>>;
 
 class Block {
  public:
-  // Runs all threads to their end.
-  Block(std::string kernel, const std::function<void()>& body, uint3 index, dim3 size, Order order);
+  Block(Cluster& cluster, const Work& work, uint3 index, unsigned rank, Threads threads);
+  Block(const Block&) = delete;  // its threads point to it
+  Block& operator=(const Block&) = delete;
+  ~Block() = default;
 
   // The block and the thread that run at the moment; outside a launch there are none.
   static Block& current();
   static Thread& thread();
+  // The body of every fiber.
+  static void run_thread();
 
-  // Waits for all threads that have not ended.
-  void barrier(std::string_view what, const std::source_location& where);
-  // Waits for all lanes of `mask` that have not ended; `together` then gets their arguments, which
-  // stay where they are until then.
+  // Runs every warp as far as it can; false where none could.
+  bool run();
+  // Faults for what no block may leave behind.
+  void finish();
+  [[nodiscard]] bool ended() const { return live_ == 0; }
+
+  // Waits for `count` threads, or with 0 for all that have not ended, at a barrier of the block;
+  // and arrives there without waiting.
+  void barrier(unsigned id, unsigned count, std::string_view what,
+               const std::source_location& where);
+  void arrive(unsigned id, unsigned count);
+  // Waits for all lanes of `mask` that have not ended, or for a warpgroup; `together` then gets
+  // their arguments, which stay where they are until then.
   void with_warp(std::uint32_t mask, std::string_view what, void* argument, Together together,
                  const std::source_location& where);
+  void with_warpgroup(std::string_view what, void* argument, WarpgroupTogether together,
+                      const std::source_location& where);
+  // Gives way until the phase ends, or nothing else can run.
+  void poll(Poll poll, std::string_view what, const std::source_location& where);
+  // Lets all others, but for the lanes of its warp, go on as far as they can.
+  void yield(const std::source_location& where);
+  // A phase of the barrier has ended: those who poll for it may look again.
+  void phase_ended(std::uint32_t barrier);
+  void wait(State state, std::string_view what, const std::source_location& where);
 
-  // A shared array and the alignment that its declaration asks for: NaN at its first use by the
-  // block.
-  void enter_shared(void* array, std::size_t bytes, std::size_t alignment);
-  // Address of shared memory as PTX sees it, and back; faults where [address, + bytes) is not
-  // within one array.
-  [[nodiscard]] std::uint32_t shared_address(const void* pointer) const;
-  [[nodiscard]] std::byte* shared_pointer(std::uint32_t address, std::size_t bytes) const;
+  // For a launch that knows no name of the kernel.
+  void enter_kernel(std::string_view name, const std::source_location& where);
+
+  [[nodiscard]] Cluster& cluster() { return cluster_; }
+  [[nodiscard]] unsigned rank() const { return rank_; }
+  [[nodiscard]] SharedMemory& shared() { return shared_; }
+  [[nodiscard]] MBarriers& mbarriers() { return mbarriers_; }
+  [[nodiscard]] WarpProducts& products(unsigned warp) { return products_[warp]; }
+  [[nodiscard]] Registers& registers() { return registers_; }
+  [[nodiscard]] Threads threads() const { return threads_; }
 
   // "kernel k, block (0, 0, 0), thread (1, 0, 0): ".
   [[nodiscard]] std::string place(const Thread* thread) const;
 
  private:
-  static void run_thread();
-
-  void start_threads(dim3 size);
-  void run();
-  void run_warp(unsigned warp);
+  bool run_warp(unsigned warp);
   void resume(Thread& thread);
-  void release_barrier();
+  void end(Thread& thread);
+  void enter(unsigned id, unsigned count);
+  void release(unsigned id);
+  void require_one_place() const;
   void finish_rendezvous(unsigned warp);
-  void wait(State state, std::string_view what, const std::source_location& where);
   [[nodiscard]] std::uint32_t live_lanes(unsigned warp) const;
-  [[nodiscard]] std::span<const std::unique_ptr<Thread>> lanes(unsigned warp) const;
-  [[nodiscard]] std::size_t ordered(std::size_t index, std::size_t count) const {
-    return order_ == Order::ascending ? index : count - 1 - index;
-  }
+  [[nodiscard]] Threads lanes(unsigned warp) const;
 
+  Cluster& cluster_;
+  const Work& work_;
   std::string kernel_;
-  const std::function<void()>& body_;
   uint3 index_;
-  Order order_;
-  std::size_t count_ = 0;
+  unsigned rank_;
+  Threads threads_;
+  unsigned live_;
+  std::array<NamedBarrier, 16> barriers_;
   std::vector<std::vector<Rendezvous>> rendezvous_;  // of each warp
-  std::vector<SharedArray> shared_;
+  std::vector<Gathering> gatherings_;                // of each warpgroup
+  std::vector<WarpProducts> products_;               // of each warp
+  Registers registers_;
+  SharedMemory shared_;
+  MBarriers mbarriers_;
+};
+
+// Lets faults name this block and thread, while it lives.
+class Running {
+ public:
+  Running(Block* block, Thread* thread);
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running();
+
+ private:
+  Block* block_;
+  Thread* thread_;
 };
 
 }  // namespace ridgepoint::emulator

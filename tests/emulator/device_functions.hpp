@@ -67,7 +67,7 @@ void store(T* address, const T& value) {
 }  // namespace ridgepoint::emulator
 
 inline void __syncthreads(const std::source_location& where = std::source_location::current()) {
-  ridgepoint::emulator::Block::current().barrier("__syncthreads", where);
+  ridgepoint::emulator::Block::current().barrier(0, 0, "__syncthreads", where);
 }
 
 inline void __syncwarp(unsigned mask = ridgepoint::emulator::kWholeWarp,
@@ -140,7 +140,7 @@ void __stcg(T* address, std::type_identity_t<T> value) {
 }
 
 inline std::size_t __cvta_generic_to_shared(const void* pointer) {
-  return ridgepoint::emulator::Block::current().shared_address(pointer);
+  return ridgepoint::emulator::Block::current().shared().address(pointer);
 }
 
 [[noreturn]] inline void __trap() { ridgepoint::emulator::fault("__trap"); }

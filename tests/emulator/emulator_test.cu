@@ -12,6 +12,7 @@
 #include "kernels/common/cuda/async_copy.cuh"
 #include "kernels/common/cuda/ldmatrix.cuh"
 #include "kernels/common/cuda/reduce.cuh"
+#include "tests/emulator/fault_of.hpp"
 
 namespace ridgepoint::emulator {
 namespace {
@@ -23,17 +24,6 @@ Numbers counted() {
   Numbers x{};
   std::iota(x.begin(), x.end(), 1.0F);
   return x;
-}
-
-// The text of the Fault, empty where there is none.
-template <class Launch>
-std::string fault_of(Launch launch) {
-  try {
-    launch();
-  } catch (const Fault& fault) {
-    return fault.what();
-  }
-  return "";
 }
 
 template <bool kBarrier>

@@ -21,11 +21,33 @@ struct Operand {
   std::size_t bytes;
 };
 
+// What PTX code declares by `.reg`, for as long as one `asm` runs.
+using Temporaries = std::array<std::uint64_t, 4>;
+
+// What an instruction names: %1, a number in the text, a register of its own, %%laneid, or _.
+struct Argument {
+  enum class Kind { operand, immediate, temporary, special, sink };
+  Kind kind;
+  std::int64_t number = 0;  // the immediate's value, or which one
+  std::string name = {};    // special
+};
+
+// One instruction's text, taken apart.
+struct Form {
+  std::string name;
+  std::vector<std::string> parts;
+  std::vector<Argument> arguments;
+};
+
+// The instructions of an `asm`, once for every text: it is a literal, so its address names it.
+const std::vector<Form>& forms_of(const char* text);
+
 // One instruction with its operands in the order in which its text names them.
 class Instruction {
  public:
-  Instruction(const char* text, std::span<const Operand> operands,
-              const std::source_location& where);
+  Instruction(const Form& form, std::span<const Operand> operands, Temporaries& temporaries,
+              const std::source_location& where)
+      : form_(form), operands_(operands), temporaries_(temporaries), where_(where) {}
 
   // "mma.sync.aligned.m16n8k8...": what stands before the operands.
   [[nodiscard]] std::string_view name() const { return form_.name; }
@@ -35,14 +57,15 @@ class Instruction {
   }
   // Whether one of its parts is this, or this and a qualification ("shared", "shared::cta").
   [[nodiscard]] bool has(std::string_view part) const;
+  [[nodiscard]] bool starts_with(std::string_view text) const { return name().starts_with(text); }
   [[nodiscard]] const std::source_location& where() const { return where_; }
 
   [[nodiscard]] std::size_t count() const { return form_.arguments.size(); }
+  [[nodiscard]] const Argument& argument(std::size_t index) const;
   template <class T>
   [[nodiscard]] T get(std::size_t argument) const {
-    const Operand& operand = in_memory(argument, sizeof(T));
     T value;
-    std::memcpy(&value, operand.address, sizeof value);
+    std::memcpy(&value, in_memory(argument, sizeof(T)), sizeof value);
     return value;
   }
   // Of any width, or written in the text.
@@ -50,24 +73,19 @@ class Instruction {
   // Where an output goes.
   template <class T>
   [[nodiscard]] T* out(std::size_t argument) const {
-    return static_cast<T*>(in_memory(argument, sizeof(T)).address);
+    return static_cast<T*>(in_memory(argument, sizeof(T)));
   }
-
-  struct Argument {
-    bool immediate;
-    std::int64_t number;  // its value, or the number of an operand
-  };
-  struct Form {
-    std::string name;
-    std::vector<std::string> parts;
-    std::vector<Argument> arguments;
-  };
+  // An output of any integer width, or a predicate.
+  void set(std::size_t argument, std::uint64_t value) const;
 
  private:
-  [[nodiscard]] const Operand& in_memory(std::size_t argument, std::size_t bytes) const;
+  [[nodiscard]] void* in_memory(std::size_t argument, std::size_t bytes) const;
+  // 0 for what is not in memory.
+  [[nodiscard]] std::size_t width(const Argument& argument) const;
 
   const Form& form_;
   std::span<const Operand> operands_;
+  Temporaries& temporaries_;
   std::source_location where_;
 };
 
@@ -78,13 +96,20 @@ template <class... Operands>
 void ptx(const std::source_location& where, const char* text, Operands&&... operands) {
   const std::array<Operand, sizeof...(Operands)> list{
       Operand{const_cast<void*>(static_cast<const void*>(&operands)), sizeof operands}...};
-  execute(Instruction(text, list, where));
+  Temporaries temporaries{};
+  for (const Form& form : forms_of(text)) execute(Instruction(form, list, temporaries, where));
 }
 
 // Instructions by the first part of their name; false where the rest is not one that is known.
 bool execute_mma(const Instruction& instruction);
-bool execute_ldmatrix(const Instruction& instruction);
+bool execute_matrices(const Instruction& instruction);  // ldmatrix, stmatrix
 bool execute_cp_async(const Instruction& instruction);
-bool execute_special(const Instruction& instruction);
+bool execute_bulk(const Instruction& instruction);
+bool execute_fence(const Instruction& instruction);
+bool execute_mbarrier(const Instruction& instruction);
+bool execute_cluster(const Instruction& instruction);  // mapa, barrier.cluster
+bool execute_block(const Instruction& instruction);    // bar, setmaxnreg
+bool execute_shared(const Instruction& instruction);   // ld.shared, st.shared
+bool execute_scalar(const Instruction& instruction);
 
 }  // namespace ridgepoint::emulator

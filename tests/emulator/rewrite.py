@@ -1,7 +1,8 @@
 """Turns CUDA C++ into C++ that g++ compiles: rewrite.py SOURCE OUTPUT.
 
-Launches, shared arrays and inline PTX become calls of the emulator; every line keeps its number. Sources keep to what
-this understands: one launch per statement, shared arrays without initialisers, plain asm statements.
+Launches, shared arrays and inline PTX become calls of the emulator, and every kernel says its name; every line keeps
+its number. Sources keep to what this understands: one launch per statement, shared arrays without initialisers, plain
+asm statements.
 """
 
 import re
@@ -77,15 +78,48 @@ def launches(text: str, code: str):
         last = closing(code, arguments) + 1
         kernel = " ".join(text[begin : match.start()].split())
         given = text[arguments + 1 : last - 1].strip()
+        configuration = [text[slice(*part)].strip() for part in split(code, ",", match.end(), end, angles=True)]
+        # The runtime knows kernels that may have much dynamic memory by their addresses.
+        address = f".of({kernel})" if len(configuration) > 2 and configuration[2] != "0" else ""
         new = (
-            f'{EMULATOR}Launch("{kernel}", {text[match.end() : end].strip()})'
+            f'{EMULATOR}Launch("{kernel}", {text[match.end() : end].strip()}){address}'
             f"([=](auto... emulated) {{ {kernel}(emulated...); }}{', ' if given else ''}{given})"
         )
         yield begin, last, same_lines(new, text[begin:last])
 
 
+def launches_by_address(text: str, code: str):
+    for match in re.finditer(r"(::)?\bcudaLaunchKernelEx\b", code):
+        yield match.start(), match.end(), f"{EMULATOR}launch_kernel"
+
+
+def kernels(text: str, code: str):
+    """The kernel's name, at the start of its body: a launch by address does not know it."""
+    for match in re.finditer(r"\b__global__\b", code):
+        end = match.end()
+        while code[end] != "{" and code[end] != ";":
+            start = code.index("(", end)
+            name = re.search(r"(\w+)\s*$", code[:start]).group(1)
+            end = closing(code, start) + 1
+            end += len(code[end:]) - len(code[end:].lstrip())
+        if code[end] == "{":
+            call = f'{EMULATOR}Block::current().enter_kernel("{name}", ::std::source_location::current());'
+            yield end + 1, end + 1, f" {call}"
+
+
+def dynamic_memory(text: str, code: str):
+    attribute = r"(?:\balignas\s*\(([^()]*)\)\s*)?"
+    for match in re.finditer(attribute + r"\bextern\s+__shared__\s+" + attribute + r"([^;]*?)\b(\w+)\s*\[\s*\]\s*;", code):
+        before, after, element, name = match.groups()
+        element = element.strip()
+        alignment = before or after or f"alignof({element})"
+        memory = f"{EMULATOR}Block::current().shared().dynamic({alignment})"
+        new = f"{element}* const {name} = reinterpret_cast<{element}*>({memory});"
+        yield match.start(), match.end(), same_lines(new, text[slice(*match.span())])
+
+
 def shared_arrays(text: str, code: str):
-    for match in re.finditer(r"\b__shared__\b", code):
+    for match in re.finditer(r"(?<!extern )\b__shared__\b", code):
         end = code.index(";", match.end())
         aligned = re.match(r"\s*alignas\s*\([^)]*\)", text[match.end() : end])
         begin = match.end() + (aligned.end() if aligned else 0)
@@ -94,7 +128,7 @@ def shared_arrays(text: str, code: str):
             for declarator in split(code, ",", begin, end, angles=True)
         ]
         entries = "".join(
-            f" {EMULATOR}Block::current().enter_shared(&{name}, sizeof({name}), __alignof__({name}));" for name in names
+            f" {EMULATOR}Block::current().shared().enter(&{name}, sizeof({name}), __alignof__({name}));" for name in names
         )
         new = f"{aligned.group(0).strip() + ' ' if aligned else ''}static{text[begin:end]};{entries}"
         yield match.start(), end + 1, same_lines(new, text[match.start() : end + 1])
@@ -117,7 +151,8 @@ def assembly(text: str, code: str):
 
 def rewrite(text: str) -> str:
     code = blank_comments_and_strings(text)
-    edits = sorted([*launches(text, code), *shared_arrays(text, code), *assembly(text, code)])
+    steps = (launches, launches_by_address, kernels, dynamic_memory, shared_arrays, assembly)
+    edits = sorted(edit for step in steps for edit in step(text, code))
     parts, position = [], 0
     for begin, end, new in edits:
         parts += [text[position:begin], new]

@@ -1,31 +1,55 @@
 // The functions of the CUDA runtime that techniques call, for a made-up GPU. Its streaming
-// multiprocessors are few, so that persistent kernels go round more than once at small sizes; its
-// compute capability is the newest without instructions that are not emulated.
+// multiprocessors are few, so that persistent kernels go round more than once at small sizes.
+#include "tests/emulator/runtime_api.hpp"
+
 #include <cuda_runtime_api.h>
 
 #include <cstring>
 #include <map>
 
 #include "tests/emulator/emulator.hpp"
+#include "tests/emulator/shared_memory.hpp"
 
 namespace {
 
-const std::map<cudaDeviceAttr, int>& attributes() {
-  static const std::map<cudaDeviceAttr, int> known{
-      {cudaDevAttrMultiProcessorCount, 4},
-      {cudaDevAttrComputeCapabilityMajor, 8},
-      {cudaDevAttrComputeCapabilityMinor, 9},
+using ridgepoint::emulator::kMostDynamicBytes;
+using ridgepoint::emulator::kMostStaticBytes;
+
+int compute_capability = 90;
+int multiprocessors = ridgepoint::emulator::kMultiprocessors;
+
+std::map<const void*, std::size_t>& dynamic_bytes_allowed() {
+  static std::map<const void*, std::size_t> allowed;
+  return allowed;
+}
+
+std::map<cudaDeviceAttr, int> attributes() {
+  return {
+      {cudaDevAttrMultiProcessorCount, multiprocessors},
+      {cudaDevAttrComputeCapabilityMajor, compute_capability / 10},
+      {cudaDevAttrComputeCapabilityMinor, compute_capability % 10},
       {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
       {cudaDevAttrMaxThreadsPerBlock, 1024},
-      {cudaDevAttrMaxSharedMemoryPerBlock, 48 << 10},
+      {cudaDevAttrMaxSharedMemoryPerBlock, static_cast<int>(kMostStaticBytes)},
+      {cudaDevAttrMaxSharedMemoryPerBlockOptin, static_cast<int>(kMostDynamicBytes)},
       {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 << 10},
       {cudaDevAttrL2CacheSize, 1 << 20},
       {cudaDevAttrWarpSize, 32},
   };
-  return known;
 }
 
 }  // namespace
+
+void ridgepoint::emulator::set_compute_capability(int capability) {
+  compute_capability = capability;
+}
+
+void ridgepoint::emulator::set_multiprocessors(int count) { multiprocessors = count; }
+
+std::size_t ridgepoint::emulator::most_dynamic_bytes(const void* kernel) {
+  const auto found = dynamic_bytes_allowed().find(kernel);
+  return found == dynamic_bytes_allowed().end() ? kMostStaticBytes : found->second;
+}
 
 extern "C" {
 
@@ -35,8 +59,9 @@ cudaError_t cudaGetDevice(int* device) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*device*/) {
-  const auto known = attributes().find(attribute);
-  if (known == attributes().end()) {
+  const auto all = attributes();
+  const auto known = all.find(attribute);
+  if (known == all.end()) {
     throw ridgepoint::emulator::NotEmulated("device attribute " + std::to_string(attribute));
   }
   *value = known->second;
@@ -51,6 +76,29 @@ const char* cudaGetErrorString(cudaError_t /*error*/) { return "emulated error";
 
 cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t /*stream*/) {
   std::memset(memory, value, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t /*stream*/) { return cudaSuccess; }
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) {
+    throw ridgepoint::emulator::NotEmulated("kernel attribute " + std::to_string(attribute));
+  }
+  const auto bytes = static_cast<std::size_t>(value);
+  if (value < 0 || bytes > kMostDynamicBytes) return cudaErrorInvalidValue;
+  dynamic_bytes_allowed()[kernel] = bytes;
+  return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* /*kernel*/,
+                                           const cudaLaunchConfig_t* configuration) {
+  unsigned size = 1;
+  for (unsigned i = 0; i < configuration->numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = configuration->attrs[i];
+    if (attribute.id == cudaLaunchAttributeClusterDimension) size = attribute.val.clusterDim.x;
+  }
+  *clusters = multiprocessors / static_cast<int>(size);
   return cudaSuccess;
 }
 

@@ -35,7 +35,7 @@ TEST(RoofSource, ADataSheetGivesOneBandwidthForAllTraffic) {
 TEST(RoofSource, AnAbsentFormatNamesThoseThatExist) {
   const auto a100 = open_roof_source("a100-80-sxm");
   EXPECT_EQ(message_of<UsageError>([&] { (void)a100->peak(Format::fp8_e4m3); }),
-            "a100-80-sxm has no peak for fp8_e4m3; it has: fp32, tf32, fp16, bf16");
+            "a100-80-sxm has no peak for fp8_e4m3; it has: fp32, tf32, fp16, bf16, tf32x3");
 }
 
 TEST(RoofSource, AMixedPairHasThePeakOfItsSlowerFormat) {

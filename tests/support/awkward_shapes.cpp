@@ -69,6 +69,7 @@ std::vector<Shape> products(bool all_layouts) {
 // is the size of a tile, which techniques are written for.
 std::vector<Shape> repeated_work(const Operation& operation) {
   constexpr std::int64_t kMostWork = 70000;
+  constexpr std::int64_t kMostProducts = std::int64_t{1} << 26U;
   Machine gpu;
   gpu.compute_capability = 89;
   std::vector<Shape::Dimension> dimensions;
@@ -78,11 +79,13 @@ std::vector<Shape> repeated_work(const Operation& operation) {
     for (const std::string_view name : operation.dimensions) dimensions.emplace_back(name, 1);
   }
   const bool tiles = dimensions.size() > 2;
+  std::int64_t products = 1;  // of one tile
+  for (std::size_t i = 1; i + 1 < dimensions.size(); ++i) products *= dimensions[i].second;
   std::vector<Shape> shapes;
   for (const std::int64_t size : {1, 3, 9, 129, 257, 2049, 4099, 8193}) {
     if (tiles && size > 9) break;
     for (const std::int64_t times : {1, 2, 16, 17, 33, 65}) {
-      if (size * times > kMostWork) continue;
+      if (size * times > kMostWork || size * times * products > kMostProducts) continue;
       dimensions.front().second = size;
       dimensions.back().second = times;
       shapes.emplace_back(dimensions);
@@ -101,6 +104,22 @@ std::vector<Shape> awkward_shapes(const Operation& operation) {
   if (names == Dimensions{"m", "n", "k"}) return products(operation.name == "matmul");
   if (operation.ceiling && names.size() > 1) return repeated_work(operation);
   throw std::logic_error("no shapes for " + std::string(operation.name));
+}
+
+std::vector<Shape> shapes_of_many_tiles(const Operation& operation) {
+  if (operation.dimensions != Dimensions{"m", "n", "k"}) return {};
+  constexpr std::array<std::array<std::int64_t, 3>, 5> sizes{
+      {{136, 272, 520}, {400, 248, 144}, {200, 400, 528}, {24, 40, 2064}, {5, 136, 1040}}};
+  std::vector<Shape> shapes;
+  for (const auto [m, n, k] : sizes) {
+    shapes.push_back(Shape({{"m", m}, {"n", n}, {"k", k}}, Layout::nt));
+    const bool few_rows = m < 64;
+    if (operation.name != "matmul" || few_rows) continue;
+    for (const Layout layout : {Layout::nn, Layout::tn}) {
+      shapes.push_back(Shape({{"m", m}, {"n", n}, {"k", k}}, layout));
+    }
+  }
+  return shapes;
 }
 
 bool exact_on_integers(const Operation& operation) {

@@ -9,10 +9,23 @@
 #include <math.h>
 #include <string.h>
 
-#define __CUDA_ARCH__ 890
+#define __CUDA_ARCH__ 900
 #define __launch_bounds__(...)
 
 #include "tests/emulator/device_functions.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/indices.hpp"
 #include "tests/emulator/ptx.hpp"
+
+template <class... Parameters>
+cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute attribute,
+                                 int value) {
+  return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
+}
+
+template <class... Parameters>
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, void (*kernel)(Parameters...),
+                                           const cudaLaunchConfig_t* configuration) {
+  return cudaOccupancyMaxActiveClusters(clusters, reinterpret_cast<const void*>(kernel),
+                                        configuration);
+}
