@@ -8,7 +8,6 @@
 #include "kernels/common/cuda/tma.cuh"
 #include "kernels/common/cuda/wgmma.cuh"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/wgmma_tile.cuh"
 
 namespace ridgepoint::cuda {
@@ -78,17 +77,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     wait_multiplied<0>();
     current = (current + 1) % kStages;
   }
-
-#pragma unroll
-  for (int i = 0; i < kDown; ++i) {
-#pragma unroll
-    for (int s = 0; s < kTile / 2; s += 2) {
-      const std::int64_t r = row + i * kWgmmaRows + sum_row(s);
-      if (r >= product.m) continue;
-      store_sums<2>(product.c, product.n, r, column + sum_column(s), &sum[i][s], Plain{},
-                    aligned_c);
-    }
-  }
+  store_tile(sum, product, row, column, aligned_c);
 }
 
 template <class A, class B, class Out>

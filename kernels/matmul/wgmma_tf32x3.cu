@@ -8,7 +8,6 @@
 #include "kernels/common/cuda/tma.cuh"
 #include "kernels/common/cuda/warpgroup.cuh"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/units.cuh"
 #include "kernels/matmul/wgmma_tile.cuh"
 
@@ -112,13 +111,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     const int consumer = thread / kWarpgroup - 1;
     TileSums<1, kColumns> sum;
     consume(sum, shared, consumer, stages);
-#pragma unroll
-    for (int s = 0; s < kColumns / 2; s += 2) {
-      const std::int64_t r = row + consumer * kWgmmaRows + sum_row(s);
-      if (r >= product.m) continue;
-      store_sums<2>(product.c, product.n, r, column + sum_column(s), &sum[0][s], Plain{},
-                    aligned_c);
-    }
+    store_tile(sum, product, row + consumer * kWgmmaRows, column, aligned_c);
   }
 }
 

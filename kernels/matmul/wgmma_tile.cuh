@@ -7,6 +7,7 @@
 #include "kernels/common/cuda/unit.hpp"
 #include "kernels/common/cuda/warpgroup.cuh"
 #include "kernels/common/cuda/wgmma.cuh"
+#include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/operands.cuh"
 
 namespace ridgepoint::cuda {
@@ -48,6 +49,22 @@ __device__ inline int sum_row(int i) {
 }
 __device__ inline int sum_column(int i) {
   return 8 * (i / 4) + static_cast<int>(threadIdx.x) % 4 * 2 + i % 2;
+}
+
+// Rounds and stores a warpgroup's sums, whose first is at C[row, column], straight from registers:
+// four neighbouring threads fill a sector of fp32, half of one in 16 bits.
+template <int kDown, int kSums, class A, class B, class Out>
+__device__ void store_tile(const float (&sum)[kDown][kSums], const Product<A, B, Out>& product,
+                           std::int64_t row, std::int64_t column, bool aligned) {
+#pragma unroll
+  for (int i = 0; i < kDown; ++i) {
+#pragma unroll
+    for (int s = 0; s < kSums; s += 2) {
+      const std::int64_t r = row + i * kWgmmaRows + sum_row(s);
+      if (r >= product.m) continue;
+      store_sums<2>(product.c, product.n, r, column + sum_column(s), &sum[i][s], Plain{}, aligned);
+    }
+  }
 }
 
 // Calls `make` with the layout as a constant. Throws Unsupported for what wgmma cannot read.

@@ -108,8 +108,12 @@ std::vector<Shape> awkward_shapes(const Operation& operation) {
 
 std::vector<Shape> shapes_of_many_tiles(const Operation& operation) {
   if (operation.dimensions != Dimensions{"m", "n", "k"}) return {};
-  constexpr std::array<std::array<std::int64_t, 3>, 5> sizes{
-      {{136, 272, 520}, {400, 248, 144}, {200, 400, 528}, {24, 40, 2064}, {5, 136, 1040}}};
+  constexpr std::array<std::array<std::int64_t, 3>, 6> sizes{{{136, 272, 520},
+                                                              {400, 248, 144},
+                                                              {200, 400, 528},
+                                                              {24, 40, 2064},
+                                                              {5, 136, 1040},
+                                                              {56, 72, 32}}};
   std::vector<Shape> shapes;
   for (const auto [m, n, k] : sizes) {
     shapes.push_back(Shape({{"m", m}, {"n", n}, {"k", k}}, Layout::nt));
