@@ -11,6 +11,7 @@
 #include "kernels/common/cuda/unit.hpp"
 #include "kernels/common/cuda/warpgroup.cuh"
 #include "kernels/common/cuda/wgmma.cuh"
+#include "kernels/common/cuda/wgmma_sums.hpp"
 
 namespace ridgepoint::cuda {
 namespace {
@@ -78,13 +79,11 @@ __global__ void __launch_bounds__(kWarpgroup, 3)
   wait_multiplied<0>();
   pin_sums(sum);
 
-  const int row =
-      static_cast<int>(threadIdx.x) / kWarp * 16 + static_cast<int>(threadIdx.x) % kWarp / 4;
+  const int thread = static_cast<int>(threadIdx.x);
   const float scale = kBurst ? static_cast<float>(iterations) : 1.0F;
 #pragma unroll
   for (int s = 0; s < kN / 2; s += 2) {
-    const int column = s / 4 * 8 + static_cast<int>(threadIdx.x) % 4 * 2;
-    float* const to = y + (tile * kM + row + s / 2 % 2 * 8) * kN + column;
+    float* const to = y + (tile * kM + sum_row(thread, s)) * kN + sum_column(thread, s);
     *reinterpret_cast<float2*>(to) = make_float2(scale * sum[s], scale * sum[s + 1]);
   }
 }
@@ -100,7 +99,6 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* b, float* y) 
   const ClusterGrid grid{.blocks = dim3(blocks_for(shape["tiles"], 1)),
                          .threads = kWarpgroup,
                          .shared_bytes = kSharedBytes,
-                         .cluster = 1,
                          .stream = stream_of(queue)};
   return [=, iterations = chain_length(shape["iterations"])] {
     launch(kernel, grid, a, b, y, iterations);

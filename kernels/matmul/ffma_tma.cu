@@ -69,17 +69,17 @@ __device__ void multiply_tile(Sums& sum, FmaTile::Shared& shared, const Place& p
 #pragma unroll 1
   for (int i = 0; i < work.stages; ++i, ring.advance()) {
     const std::byte* const a = shared.stage[ring.stage];
-    const std::byte* const b = a + FmaTile::kUnitsA * kUnitBytes;
-    wait(shared.full[ring.stage], ring.parity);
+    const std::byte* const b = a + FmaTile::kOffsetB;
+    shared.barriers.wait_full(ring);
     multiply_stage(sum, a + place.row * kLineBytes, b + place.column * kLineBytes, place,
                    std::make_integer_sequence<int, kLineBytes / kPackBytes>());
     __syncwarp();
-    release(shared.empty[ring.stage], work.size);
+    release(shared.barriers.empty[ring.stage], work.size);
   }
 }
 
 template <class Epilogue>
-__global__ void __launch_bounds__(kPersistentThreads, 1)
+__global__ void __launch_bounds__(kSpecialisedThreads, 1)
     multiply(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
              Product<float, float, float> product, Raster raster, int stages, Epilogue finish) {
   alignas(kUnitAlignment) extern __shared__ std::byte memory[];

@@ -7,37 +7,26 @@
 #include <cstdint>
 
 #include "kernels/common/cuda/cluster_launch.cuh"
-#include "kernels/common/cuda/ring.hpp"
-#include "kernels/common/cuda/warpgroup.cuh"
-#include "kernels/matmul/operands.cuh"
 #include "kernels/matmul/raster.hpp"
-#include "kernels/matmul/units.cuh"
+#include "kernels/matmul/specialised.cuh"
 
 namespace ridgepoint::cuda {
 
-inline constexpr int kConsumers = 2;  // warpgroups; a third, the first of the block, loads
-inline constexpr int kPersistentThreads = (1 + kConsumers) * kWarpgroup;
 inline constexpr int kStoreUnits = 2;  // of each consumer, to store one while it fills the other
 
 // A block's tile of C, split by rows between the consumers, and the stages that it leaves room for.
 template <int kRowsOfTile, int kColumnsOfTile>
-struct Tile {
-  static constexpr int kRows = kRowsOfTile;
-  static constexpr int kColumns = kColumnsOfTile;
-  static constexpr int kUnitsA = kRows / kUnitLines;
-  static constexpr int kUnitsB = kColumns / kUnitLines;
-  static constexpr int kDown = kUnitsA / kConsumers;   // units of a consumer
-  static constexpr bool kSharesB = kColumns >= kRows;  // with its cluster, or else A
-  static constexpr int kStageBytes = (kUnitsA + kUnitsB) * kUnitBytes;
+struct Tile : BlockTile<kRowsOfTile, kColumnsOfTile> {
+  using BlockTile<kRowsOfTile, kColumnsOfTile>::kStageBytes;
+  static constexpr bool kSharesB = kColumnsOfTile >= kRowsOfTile;  // with its cluster, or else A
   static constexpr int kStoreBytes = kConsumers * kStoreUnits * kUnitBytes;
   static constexpr int kBarrierBytes = 1024;
   static constexpr int kStages = (kMostSharedBytes - kStoreBytes - kBarrierBytes) / kStageBytes;
 
   struct Shared {
-    std::byte stage[kStages][kStageBytes];  // units of A, then of B
+    std::byte stage[kStages][kStageBytes];
     std::byte store[kConsumers][kStoreUnits * kUnitBytes];
-    Barrier full[kStages];
-    Barrier empty[kStages];
+    StageBarriers<kStages> barriers;
   };
 };
 
@@ -81,14 +70,7 @@ __device__ void load_operand(std::byte* units, const TensorMap& map, int vector,
 // All threads, first of all: barriers that the whole cluster can use.
 template <class Tile>
 __device__ void set_up_barriers(typename Tile::Shared& shared, const Work<Tile>& work) {
-  if (threadIdx.x == 0) {
-    constexpr int consumer_warps = kConsumers * kWarpgroup / kWarp;
-    for (int i = 0; i < Tile::kStages; ++i) {
-      init_barrier(shared.full[i], 1);
-      init_barrier(shared.empty[i], consumer_warps * static_cast<int>(work.size));
-    }
-    publish_barriers();
-  }
+  if (threadIdx.x == 0) shared.barriers.init(kConsumerWarps * static_cast<int>(work.size));
   __syncwarp();
   sync_cluster();
 }
@@ -103,15 +85,13 @@ __device__ void produce(typename Tile::Shared& shared, const TensorMap& a, const
   for (int item = work.first; item < work.raster.count(); item += work.step) {
     const auto [row, column] = work.origin(item);
     for (int i = 0; i < work.stages; ++i, ring.advance()) {
-      Barrier& full = shared.full[ring.stage];
       std::byte* const units = shared.stage[ring.stage];
       const int k = i * kUnitK<A>;
-      wait(shared.empty[ring.stage], ring.parity ^ 1U);
-      arrive_and_expect(full, Tile::kStageBytes);
+      Barrier& full = shared.barriers.claim(ring, Tile::kStageBytes);
       load_operand<a_along_k(kLayout), Tile::kUnitsA, !Tile::kSharesB>(units, a, row, k, full,
                                                                        work);
-      load_operand<b_along_k(kLayout), Tile::kUnitsB, Tile::kSharesB>(
-          units + Tile::kUnitsA * kUnitBytes, b, column, k, full, work);
+      load_operand<b_along_k(kLayout), Tile::kUnitsB, Tile::kSharesB>(units + Tile::kOffsetB, b,
+                                                                      column, k, full, work);
     }
   }
 }
@@ -130,10 +110,10 @@ ClusterGrid persistent_grid(void (*kernel)(Parameters...), const Queue& queue, c
   static_assert(shared_bytes <= kMostSharedBytes);
   allow_shared(kernel, shared_bytes);
   ClusterGrid grid{.blocks = dim3(static_cast<unsigned>(cluster)),
-                   .threads = kPersistentThreads,
+                   .threads = kSpecialisedThreads,
                    .shared_bytes = shared_bytes,
-                   .cluster = static_cast<unsigned>(cluster),
-                   .stream = stream_of(queue)};
+                   .stream = stream_of(queue),
+                   .cluster = static_cast<unsigned>(cluster)};
   const int clusters = std::min(raster.count(), clusters_at_once(kernel, grid));
   grid.blocks.x *= static_cast<unsigned>(clusters);
   return grid;

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
-#include "kernels/common/cuda/async_copy.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/ldmatrix.cuh"
 #include "kernels/common/cuda/pack.cuh"
+#include "kernels/matmul/fill_pack.cuh"
 #include "kernels/matmul/operands.cuh"
 
 namespace ridgepoint::cuda {
@@ -38,14 +38,11 @@ __device__ int swizzled(int line, int pack) {
   return line * kLinePacks<kAlongK, T> + (pack ^ by);
 }
 
-// Starts copying the numbers from p0 on of the vectors from `first` on, zeros beyond the operand's
-// edges. Unless the operand is aligned to packs they go one by one. All kStageThreads threads
-// take part.
+// Starts copying the numbers from p0 on of the vectors from `first` on (fill_pack.cuh). All
+// kStageThreads threads take part.
 template <bool kAlongK, class T>
 __device__ void fill_stage(Stage& stage, const Vectors<T>& x, std::int64_t first, std::int64_t p0,
                            bool aligned) {
-  const std::int64_t lines = kAlongK ? x.count : x.length;
-  const std::int64_t line_length = kAlongK ? x.length : x.count;
 #pragma unroll
   for (int i = 0; i < kStagePacks / kStageThreads; ++i) {
     const int id = static_cast<int>(threadIdx.x) + i * kStageThreads;
@@ -53,18 +50,7 @@ __device__ void fill_stage(Stage& stage, const Vectors<T>& x, std::int64_t first
     const int pack = id % kLinePacks<kAlongK, T>;
     const std::int64_t from_line = (kAlongK ? first : p0) + line;
     const std::int64_t from = (kAlongK ? p0 : first) + pack * kPackElements<T>;
-    const bool inside = from_line < lines && from < line_length;
-    const T* const source = inside ? &x.data[from_line * line_length + from] : x.data;
-    uint4* const target = &stage[swizzled<kAlongK, T>(line, pack)];
-    if (aligned) {
-      copy_async(target, source, inside);
-    } else {
-      T* const numbers = reinterpret_cast<T*>(target);
-#pragma unroll 1
-      for (int e = 0; e < kPackElements<T>; ++e) {
-        numbers[e] = inside && from + e < line_length ? source[e] : T{};
-      }
-    }
+    fill_pack<kAlongK>(&stage[swizzled<kAlongK, T>(line, pack)], x, from_line, from, aligned);
   }
 }
 

@@ -2,12 +2,12 @@
 // memory, so that operands no longer pass through registers. Three stages come in by cp.async, as
 // for mma_sync, and the copies of one run while the products of another do. The limit is no longer
 // the instruction but the threads that spend their time on addresses of copies.
-#include "kernels/common/cuda/async_copy.cuh"
 #include "kernels/common/cuda/cluster_launch.cuh"
 #include "kernels/common/cuda/fp8_accumulation.cuh"
 #include "kernels/common/cuda/tma.cuh"
 #include "kernels/common/cuda/wgmma.cuh"
 #include "kernels/common/registry.hpp"
+#include "kernels/matmul/fill_pack.cuh"
 #include "kernels/matmul/wgmma_tile.cuh"
 
 namespace ridgepoint::cuda {
@@ -20,33 +20,20 @@ constexpr int kDown = kTile / kWgmmaRows;
 constexpr int kOperandBytes = kTile / kUnitLines * kUnitBytes;  // of one stage
 constexpr int kSharedBytes = kStages * 2 * kOperandBytes;
 
-// Starts copying 128 bytes of k of the 128 vectors from `first` on, zeros beyond the operand's
-// edges. Unless the operand is aligned to packs they go one by one.
+// Starts copying 128 bytes of k of the 128 vectors from `first` on (fill_pack.cuh).
 template <bool kAlongK, class T>
 __device__ void fill(std::byte* shared, const Vectors<T>& x, std::int64_t first, std::int64_t k,
                      bool aligned) {
   constexpr int packs = kLineBytes / kPackBytes;
-  const std::int64_t line_length = kAlongK ? x.length : x.count;
 #pragma unroll 4
   for (int id = static_cast<int>(threadIdx.x); id < kOperandBytes / kPackBytes; id += kThreads) {
     const int unit = id / (kUnitLines * packs);
     const int line = id / packs % kUnitLines;
     const int pack = id % packs;
     const std::int64_t vector = first + unit * kUnitLines;
-    const std::int64_t from_line = (kAlongK ? vector : k) + line;
     const std::int64_t from = (kAlongK ? k : vector) + pack * kPackElements<T>;
-    const bool inside = from_line < (kAlongK ? x.count : x.length) && from < line_length;
-    const T* const source = inside ? &x.data[from_line * line_length + from] : x.data;
-    std::byte* const target = shared + unit * kUnitBytes + swizzled(line, pack * kPackBytes);
-    if (aligned) {
-      copy_async(target, source, inside);
-    } else {
-      T* const numbers = reinterpret_cast<T*>(target);
-#pragma unroll 1
-      for (int e = 0; e < kPackElements<T>; ++e) {
-        numbers[e] = inside && from + e < line_length ? source[e] : T{};
-      }
-    }
+    fill_pack<kAlongK>(shared + unit * kUnitBytes + swizzled(line, pack * kPackBytes), x,
+                       (kAlongK ? vector : k) + line, from, aligned);
   }
 }
 
@@ -89,7 +76,6 @@ Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
     const ClusterGrid grid{.blocks = tiles_for(product.m, product.n, kTile, kTile),
                            .threads = kThreads,
                            .shared_bytes = kSharedBytes,
-                           .cluster = 1,
                            .stream = stream_of(queue)};
     return [=, aligned_a = product.a.falls_into(kPackElements<A>),
             aligned_b = product.b.falls_into(kPackElements<B>),

@@ -27,15 +27,15 @@ __device__ void multiply_tile(PersistentSums<Tile>& sum, typename Tile::Shared& 
   int before = 0;
   for (int i = 0; i < work.stages; ++i, ring.advance()) {
     const std::byte* const units = shared.stage[ring.stage];
-    wait(shared.full[ring.stage], ring.parity);
+    shared.barriers.wait_full(ring);
     multiply_stage<kLayout, A, B>(sum, units + consumer * Tile::kDown * kUnitBytes,
-                                  units + Tile::kUnitsA * kUnitBytes, i > 0);
+                                  units + Tile::kOffsetB, i > 0);
     wait_multiplied<1>();
-    if (i > 0) release(shared.empty[before], work.size);
+    if (i > 0) release(shared.barriers.empty[before], work.size);
     before = ring.stage;
   }
   wait_multiplied<0>();
-  release(shared.empty[before], work.size);
+  release(shared.barriers.empty[before], work.size);
 }
 
 // The same for fp8, whose tensor cores keep 13 bits of a sum: what they sum up over 128 of k moves
@@ -50,14 +50,14 @@ __device__ void multiply_tile_promoted(PersistentSums<Tile>& sum, typename Tile:
   }
   for (int i = 0; i < work.stages; ++i, ring.advance()) {
     const std::byte* const units = shared.stage[ring.stage];
-    wait(shared.full[ring.stage], ring.parity);
+    shared.barriers.wait_full(ring);
 #pragma unroll
     for (int d = 0; d < Tile::kDown; ++d) {
       TileSums<1, Tile::kColumns> part;
       multiply_stage<kLayout, A, B>(part, units + (consumer * Tile::kDown + d) * kUnitBytes,
-                                    units + Tile::kUnitsA * kUnitBytes, false);
+                                    units + Tile::kOffsetB, false);
       wait_multiplied<0>();
-      if (d == Tile::kDown - 1) release(shared.empty[ring.stage], work.size);
+      if (d == Tile::kDown - 1) release(shared.barriers.empty[ring.stage], work.size);
       pin_sums(part[0]);
 #pragma unroll
       for (int s = 0; s < Tile::kColumns / 2; ++s) sum[d][s] += part[0][s];
@@ -123,7 +123,7 @@ __device__ void store_tile(const PersistentSums<Tile>& sum, std::byte* store, co
 }
 
 template <Layout kLayout, class Tile, bool kPromoted, class A, class B, class Out, class Epilogue>
-__global__ void __launch_bounds__(kPersistentThreads, 1)
+__global__ void __launch_bounds__(kSpecialisedThreads, 1)
     multiply_persistently(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
                           const __grid_constant__ TensorMap c, Raster raster, int stages, int n,
                           Epilogue finish) {

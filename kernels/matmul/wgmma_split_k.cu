@@ -6,7 +6,7 @@
 #include "kernels/common/cuda/cluster_launch.cuh"
 #include "kernels/common/cuda/cluster_memory.cuh"
 #include "kernels/common/cuda/fp8_accumulation.cuh"
-#include "kernels/common/cuda/ring.hpp"
+#include "kernels/common/cuda/stage_barriers.cuh"
 #include "kernels/common/cuda/tma.cuh"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/split.hpp"
@@ -26,8 +26,7 @@ constexpr int kPitch = kColumns + 8;          // of sums in shared memory, in nu
 
 struct Shared {
   std::byte stage[kStages][kStageBytes];  // afterwards the block's sums
-  Barrier full[kStages];
-  Barrier empty[kStages];
+  StageBarriers<kStages> barriers;
 };
 static_assert(sizeof(Shared::stage) >= kMostRows * kPitch * sizeof(float));
 
@@ -36,10 +35,8 @@ __device__ void produce(Shared& shared, const TensorMap& a, const TensorMap& b, 
                         StageRange part) {
   RingPosition<kStages> ring;
   for (int i = part.first; i < part.first + part.count; ++i, ring.advance()) {
-    Barrier& full = shared.full[ring.stage];
     std::byte* const units = shared.stage[ring.stage];
-    wait(shared.empty[ring.stage], ring.parity ^ 1U);
-    arrive_and_expect(full, kStageBytes);
+    Barrier& full = shared.barriers.claim(ring, kStageBytes);
     load_units<true, 1>(units, b, column, i * kUnitK<T>, full);
     load_units<true, 1>(units + kUnitBytes, a, 0, i * kUnitK<T>, full);
   }
@@ -50,10 +47,10 @@ __device__ void consume(TileSums<1, kRows>& sum, Shared& shared, int stages) {
   RingPosition<kStages> ring;
   for (int i = 0; i < stages; ++i, ring.advance()) {
     const std::byte* const units = shared.stage[ring.stage];
-    wait(shared.full[ring.stage], ring.parity);
+    shared.barriers.wait_full(ring);
     multiply_stage<Layout::nt, B, A>(sum, units, units + kUnitBytes, i > 0);
     wait_multiplied<0>();
-    if (threadIdx.x % kWarp == 0) arrive(shared.empty[ring.stage]);
+    if (threadIdx.x % kWarp == 0) arrive(shared.barriers.empty[ring.stage]);
   }
 }
 
@@ -80,13 +77,7 @@ __global__ void __launch_bounds__(kThreads)
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   const StageRange own = part_of_stages(stages, cluster_rank(), cluster_size());
   const int column = static_cast<int>(blockIdx.x / cluster_size()) * kColumns;
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < kStages; ++i) {
-      init_barrier(shared.full[i], 1);
-      init_barrier(shared.empty[i], kWarpgroup / kWarp);
-    }
-    publish_barriers();
-  }
+  if (threadIdx.x == 0) shared.barriers.init(kWarpgroup / kWarp);
   __syncthreads();
 
   auto* const part = reinterpret_cast<float*>(memory);
@@ -115,8 +106,8 @@ Launch launch_rows(const Queue& queue, const Product<A, B, Out>& product) {
   const ClusterGrid grid{.blocks = dim3(blocks_for(tiles * split, 1)),
                          .threads = kThreads,
                          .shared_bytes = sizeof(Shared),
-                         .cluster = static_cast<unsigned>(split),
-                         .stream = stream_of(queue)};
+                         .stream = stream_of(queue),
+                         .cluster = static_cast<unsigned>(split)};
   return [=, a = unit_map(product.a), b = unit_map(product.b), c = product.c,
           m = static_cast<int>(product.m),
           n = product.n] { launch(kernel, grid, a, b, c, m, n, stages); };

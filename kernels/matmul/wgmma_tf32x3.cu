@@ -4,46 +4,24 @@
 // once per number, by warps of the loading warpgroup, from shared memory to shared memory. The
 // limit is a third of the tensor rate in tf32: more than twice that of the FMA units.
 #include "kernels/common/cuda/cluster_launch.cuh"
-#include "kernels/common/cuda/ring.hpp"
 #include "kernels/common/cuda/tma.cuh"
-#include "kernels/common/cuda/warpgroup.cuh"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/units.cuh"
+#include "kernels/matmul/specialised.cuh"
 #include "kernels/matmul/wgmma_tile.cuh"
 
 namespace ridgepoint::cuda {
 namespace {
 
-constexpr int kRows = 128;
-constexpr int kColumns = 256;
-constexpr int kConsumers = 2;  // warpgroups, each of 64 rows
-constexpr int kThreads = (1 + kConsumers) * kWarpgroup;
+using Tile = BlockTile<128, 256>;
 constexpr int kSplitters = kWarpgroup - kWarp;  // threads; their warpgroup's first warp loads
-constexpr int kUnitsA = kRows / kUnitLines;
-constexpr int kUnitsB = kColumns / kUnitLines;
-constexpr int kStageBytes = (kUnitsA + kUnitsB) * kUnitBytes;
 constexpr int kStages = 2;
 
 struct Shared {
-  std::byte whole[kStages][kStageBytes];  // units of A, then of B
-  std::byte low[kStages][kStageBytes];
-  Barrier full[kStages];   // whole is there
-  Barrier split[kStages];  // and low
-  Barrier empty[kStages];
+  std::byte whole[kStages][Tile::kStageBytes];
+  std::byte low[kStages][Tile::kStageBytes];
+  StageBarriers<kStages> barriers;  // of whole
+  Barrier split[kStages];           // low is there too
 };
-
-__device__ void produce(Shared& shared, const TensorMap& a, const TensorMap& b, int row, int column,
-                        int stages) {
-  RingPosition<kStages> ring;
-  for (int i = 0; i < stages; ++i, ring.advance()) {
-    Barrier& full = shared.full[ring.stage];
-    std::byte* const units = shared.whole[ring.stage];
-    wait(shared.empty[ring.stage], ring.parity ^ 1U);
-    arrive_and_expect(full, kStageBytes);
-    load_units<true, kUnitsA>(units, a, row, i * kUnitK<float>, full);
-    load_units<true, kUnitsB>(units + kUnitsA * kUnitBytes, b, column, i * kUnitK<float>, full);
-  }
-}
 
 // What is left of x without its first 11 bits. Exact; infinity and NaN stay in the high part.
 __device__ float low_part(float x) {
@@ -54,11 +32,11 @@ __device__ float low_part(float x) {
 __device__ void split(Shared& shared, int thread, int stages) {
   RingPosition<kStages> ring;
   for (int i = 0; i < stages; ++i, ring.advance()) {
-    wait(shared.full[ring.stage], ring.parity);
+    shared.barriers.wait_full(ring);
     const auto* const whole = reinterpret_cast<const float4*>(shared.whole[ring.stage]);
     auto* const low = reinterpret_cast<float4*>(shared.low[ring.stage]);
 #pragma unroll 4
-    for (int p = thread; p < kStageBytes / kPackBytes; p += kSplitters) {
+    for (int p = thread; p < Tile::kStageBytes / kPackBytes; p += kSplitters) {
       const float4 x = whole[p];
       low[p] = make_float4(low_part(x.x), low_part(x.y), low_part(x.z), low_part(x.w));
     }
@@ -67,9 +45,10 @@ __device__ void split(Shared& shared, int thread, int stages) {
   }
 }
 
-__device__ void consume(TileSums<1, kColumns>& sum, Shared& shared, int consumer, int stages) {
+__device__ void consume(TileSums<1, Tile::kColumns>& sum, Shared& shared, int consumer,
+                        int stages) {
   RingPosition<kStages> ring;
-  constexpr int b = kUnitsA * kUnitBytes;
+  constexpr int b = Tile::kOffsetB;
   const int a = consumer * kUnitBytes;
   for (int i = 0; i < stages; ++i, ring.advance()) {
     const std::byte* const whole = shared.whole[ring.stage];
@@ -79,37 +58,35 @@ __device__ void consume(TileSums<1, kColumns>& sum, Shared& shared, int consumer
     multiply_stage<Layout::nt, Tf32, Tf32>(sum, whole + a, low + b, true);
     multiply_stage<Layout::nt, Tf32, Tf32>(sum, whole + a, whole + b, true);
     wait_multiplied<0>();
-    if (threadIdx.x % kWarp == 0) arrive(shared.empty[ring.stage]);
+    if (threadIdx.x % kWarp == 0) arrive(shared.barriers.empty[ring.stage]);
   }
 }
 
-__global__ void __launch_bounds__(kThreads, 1)
+__global__ void __launch_bounds__(kSpecialisedThreads, 1)
     multiply(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
              Product<Tf32x3, Tf32x3, Tf32x3> product, bool aligned_c) {
   alignas(kUnitAlignment) extern __shared__ std::byte memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
-  const int row = static_cast<int>(blockIdx.y) * kRows;
-  const int column = static_cast<int>(blockIdx.x) * kColumns;
+  const int row = static_cast<int>(blockIdx.y) * Tile::kRows;
+  const int column = static_cast<int>(blockIdx.x) * Tile::kColumns;
   const int stages = static_cast<int>(divide_up(product.k, kUnitK<float>));
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
-    for (int i = 0; i < kStages; ++i) {
-      init_barrier(shared.full[i], 1);
-      init_barrier(shared.split[i], kSplitters);
-      init_barrier(shared.empty[i], kConsumers * kWarpgroup / kWarp);
-    }
-    publish_barriers();
+    for (Barrier& split : shared.split) init_barrier(split, kSplitters);
+    shared.barriers.init(kConsumerWarps);
   }
   __syncthreads();
 
   if (thread < kWarpgroup) {
     shrink_registers<40>();
-    if (thread == 0) produce(shared, a, b, row, column, stages);
+    if (thread == 0) {
+      load_tile<Layout::nt, Tf32x3, Tile>(shared.whole, shared.barriers, a, b, row, column, stages);
+    }
     if (thread >= kWarp) split(shared, thread - kWarp, stages);
   } else {
     grow_registers<232>();
     const int consumer = thread / kWarpgroup - 1;
-    TileSums<1, kColumns> sum;
+    TileSums<1, Tile::kColumns> sum;
     consume(sum, shared, consumer, stages);
     store_tile(sum, product, row + consumer * kWgmmaRows, column, aligned_c);
   }
@@ -120,10 +97,9 @@ Launch bind(Queue& queue, const Shape& shape, const Tf32x3* a, const Tf32x3* b, 
   if (shape.layout() != Layout::nt) throw Unsupported("wgmma reads tf32 along k only: layout nt");
   const Product product(shape, a, b, c);
   allow_shared(multiply, sizeof(Shared));
-  const ClusterGrid grid{.blocks = tiles_for(product.m, product.n, kRows, kColumns),
-                         .threads = kThreads,
+  const ClusterGrid grid{.blocks = tiles_for(product.m, product.n, Tile::kRows, Tile::kColumns),
+                         .threads = kSpecialisedThreads,
                          .shared_bytes = sizeof(Shared),
-                         .cluster = 1,
                          .stream = stream_of(queue)};
   return [=, map_a = unit_map(product.a), map_b = unit_map(product.b),
           aligned_c = stores_together(c, product.n, 2)] {

@@ -7,6 +7,7 @@
 #include "kernels/common/cuda/unit.hpp"
 #include "kernels/common/cuda/warpgroup.cuh"
 #include "kernels/common/cuda/wgmma.cuh"
+#include "kernels/common/cuda/wgmma_sums.hpp"
 #include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/operands.cuh"
 
@@ -44,11 +45,10 @@ __device__ void multiply_stage(float (&sum)[kDown][kSums], const std::byte* a, c
 
 // Row of sum i of the calling thread within its warpgroup's 64, and column within the product's.
 __device__ inline int sum_row(int i) {
-  const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
-  return thread / kWarp * 16 + thread % kWarp / 4 + 8 * (i / 2 % 2);
+  return sum_row(static_cast<int>(threadIdx.x) % kWarpgroup, i);
 }
 __device__ inline int sum_column(int i) {
-  return 8 * (i / 4) + static_cast<int>(threadIdx.x) % 4 * 2 + i % 2;
+  return sum_column(static_cast<int>(threadIdx.x) % kWarpgroup, i);
 }
 
 // Rounds and stores a warpgroup's sums, whose first is at C[row, column], straight from registers:

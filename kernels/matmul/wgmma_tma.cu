@@ -4,85 +4,57 @@
 // limit should be the tensor cores, but for the start and the end of every block.
 #include "kernels/common/cuda/cluster_launch.cuh"
 #include "kernels/common/cuda/fp8_accumulation.cuh"
-#include "kernels/common/cuda/ring.hpp"
 #include "kernels/common/cuda/tma.cuh"
-#include "kernels/common/cuda/warpgroup.cuh"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/units.cuh"
+#include "kernels/matmul/specialised.cuh"
 #include "kernels/matmul/wgmma_tile.cuh"
 
 namespace ridgepoint::cuda {
 namespace {
 
-constexpr int kRows = 128;
-constexpr int kColumns = 256;
-constexpr int kConsumers = 2;  // warpgroups, each of 64 rows
-constexpr int kThreads = (1 + kConsumers) * kWarpgroup;
-constexpr int kUnitsA = kRows / kUnitLines;
-constexpr int kUnitsB = kColumns / kUnitLines;
-constexpr int kStageBytes = (kUnitsA + kUnitsB) * kUnitBytes;
+using Tile = BlockTile<128, 256>;
 constexpr int kStages = 4;
 
 struct Shared {
-  std::byte stage[kStages][kStageBytes];  // units of A, then of B
-  Barrier full[kStages];
-  Barrier empty[kStages];
+  std::byte stage[kStages][Tile::kStageBytes];
+  StageBarriers<kStages> barriers;
 };
 
-template <Layout kLayout, class A>
-__device__ void produce(Shared& shared, const TensorMap& a, const TensorMap& b, int row, int column,
-                        int stages) {
-  RingPosition<kStages> ring;
-  for (int i = 0; i < stages; ++i, ring.advance()) {
-    Barrier& full = shared.full[ring.stage];
-    std::byte* const unit = shared.stage[ring.stage];
-    const int k = i * kUnitK<A>;
-    wait(shared.empty[ring.stage], ring.parity ^ 1U);
-    arrive_and_expect(full, kStageBytes);
-    load_units<a_along_k(kLayout), kUnitsA>(unit, a, row, k, full);
-    load_units<b_along_k(kLayout), kUnitsB>(unit + kUnitsA * kUnitBytes, b, column, k, full);
-  }
-}
-
 template <Layout kLayout, class A, class B>
-__device__ void consume(TileSums<1, kColumns>& sum, Shared& shared, int consumer, int stages) {
+__device__ void consume(TileSums<1, Tile::kColumns>& sum, Shared& shared, int consumer,
+                        int stages) {
   RingPosition<kStages> ring;
   const bool speaks = threadIdx.x % kWarp == 0;  // for its warp
   for (int i = 0; i < stages; ++i, ring.advance()) {
     const std::byte* const unit = shared.stage[ring.stage];
-    wait(shared.full[ring.stage], ring.parity);
-    multiply_stage<kLayout, A, B>(sum, unit + consumer * kUnitBytes, unit + kUnitsA * kUnitBytes,
-                                  i > 0);
+    shared.barriers.wait_full(ring);
+    multiply_stage<kLayout, A, B>(sum, unit + consumer * kUnitBytes, unit + Tile::kOffsetB, i > 0);
     wait_multiplied<0>();
-    if (speaks) arrive(shared.empty[ring.stage]);
+    if (speaks) arrive(shared.barriers.empty[ring.stage]);
   }
 }
 
 template <Layout kLayout, class A, class B, class Out>
-__global__ void __launch_bounds__(kThreads, 1)
+__global__ void __launch_bounds__(kSpecialisedThreads, 1)
     multiply(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
              Product<A, B, Out> product, bool aligned_c) {
   alignas(kUnitAlignment) extern __shared__ std::byte memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
-  const int row = static_cast<int>(blockIdx.y) * kRows;
-  const int column = static_cast<int>(blockIdx.x) * kColumns;
+  const int row = static_cast<int>(blockIdx.y) * Tile::kRows;
+  const int column = static_cast<int>(blockIdx.x) * Tile::kColumns;
   const int stages = static_cast<int>(divide_up(product.k, kUnitK<A>));
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < kStages; ++i) {
-      init_barrier(shared.full[i], 1);
-      init_barrier(shared.empty[i], kConsumers * kWarpgroup / kWarp);
-    }
-    publish_barriers();
-  }
+  if (threadIdx.x == 0) shared.barriers.init(kConsumerWarps);
   __syncthreads();
 
   if (threadIdx.x < kWarpgroup) {
     shrink_registers<24>();
-    if (threadIdx.x == 0) produce<kLayout, A>(shared, a, b, row, column, stages);
+    if (threadIdx.x == 0) {
+      load_tile<kLayout, A, Tile>(shared.stage, shared.barriers, a, b, row, column, stages);
+    }
   } else {
     grow_registers<240>();
     const int consumer = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
-    TileSums<1, kColumns> sum;
+    TileSums<1, Tile::kColumns> sum;
     consume<kLayout, A, B>(sum, shared, consumer, stages);
     store_tile(sum, product, row + consumer * kWgmmaRows, column, aligned_c);
   }
@@ -94,10 +66,9 @@ Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
     const Product product(shape, a, b, c);
     constexpr auto kernel = multiply<layout, A, B, Out>;
     allow_shared(kernel, sizeof(Shared));
-    const ClusterGrid grid{.blocks = tiles_for(product.m, product.n, kRows, kColumns),
-                           .threads = kThreads,
+    const ClusterGrid grid{.blocks = tiles_for(product.m, product.n, Tile::kRows, Tile::kColumns),
+                           .threads = kSpecialisedThreads,
                            .shared_bytes = sizeof(Shared),
-                           .cluster = 1,
                            .stream = stream_of(queue)};
     return [=, map_a = unit_map(product.a), map_b = unit_map(product.b),
             aligned_c = stores_together(c, product.n, 2)] {

@@ -26,8 +26,8 @@ cuda::ClusterGrid grid(unsigned blocks, unsigned cluster) {
   return {.blocks = dim3(blocks),
           .threads = kThreads,
           .shared_bytes = kShared,
-          .cluster = cluster,
-          .stream = nullptr};
+          .stream = nullptr,
+          .cluster = cluster};
 }
 
 // Both orders: what one of them hides the other shows.

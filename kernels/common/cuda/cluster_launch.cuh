@@ -16,8 +16,8 @@ struct ClusterGrid {
   dim3 blocks;  // along x a multiple of `cluster`
   int threads;
   int shared_bytes;  // dynamic
-  unsigned cluster;  // blocks, along x
   cudaStream_t stream;
+  unsigned cluster = 1;  // blocks, along x
 };
 
 namespace cluster_launch_detail {

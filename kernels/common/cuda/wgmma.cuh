@@ -1,9 +1,7 @@
 // wgmma.mma_async: a warpgroup multiplies 64 x 32 bytes of A by 32 bytes x N of B, both in shared
 // memory (unit.hpp), and adds to 64 x N sums in fp32 in its registers, while it goes on. Source:
 // PTX ISA, "Asynchronous warpgroup level matrix instructions". Compute capability 9.0 alone has it.
-//
-// With warp w of the warpgroup and lane l, sum i of a thread is that of
-//   row 16 w + l / 4 + 8 (i / 2 % 2),   column 8 (i / 4) + 2 (l % 4) + i % 2.
+// Which sums a thread has says wgmma_sums.hpp.
 //
 // Between begin_multiply() and the end of wait_multiplied() nobody may touch the sums. Where the
 // compiler sees that this cannot hold, it serialises the instructions and ptxas says so (C75xx).
