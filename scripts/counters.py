@@ -23,9 +23,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(1, str(ROOT))
 
+from compare.report import DEVICE_LOST, INTERNAL, OK, USAGE  # noqa: E402
 from roofline.plot.records import ResultsError, Row, clean, load_run  # noqa: E402
 
-OK, USAGE, NO_DEVICE, INTERNAL = 0, 2, 7, 8
 SCHEMA = "ridgepoint.counters/1"
 # Names: Nsight Compute's documentation, "Metrics Reference". The key ends in the unit.
 METRICS = {
@@ -119,9 +119,9 @@ def measure(options: argparse.Namespace) -> int:
     rows = [row for row in run.rows if row.drawable and row.device.startswith("cuda:")]
     rows = [row for row in rows if re.search(options.filter, row.id)]
     if not rows:
-        raise CountersError(f"{options.results} holds no such verified row of a GPU", NO_DEVICE)
+        raise CountersError(f"{options.results} holds no such verified row of a GPU", DEVICE_LOST)
     if shutil.which("ncu") is None:
-        raise CountersError("ncu is not installed (it comes with the CUDA toolkit)", NO_DEVICE)
+        raise CountersError("ncu is not installed (it comes with the CUDA toolkit)", DEVICE_LOST)
     lines = []
     for row in rows:
         told = counters_of(row, options, run.environment["profile"])

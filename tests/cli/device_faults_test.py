@@ -21,13 +21,6 @@ from command_line import (
 from fault_log import tell_fault
 
 
-@pytest.fixture(scope="module", name="finished")
-def finished_fixture(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("finished") / "results"
-    assert run(folder).returncode == OK
-    return folder
-
-
 def set_device(folder, device: str) -> None:
     environment = read_environment(folder)
     environment["device"] = device

@@ -28,13 +28,6 @@ from fault_log import rows_lost, tell_fault
 TESTS = Path(os.environ["RIDGEPOINT_BUILD"]) / "tests" / "ridgepoint_tests"
 
 
-@pytest.fixture(scope="module", name="finished")
-def finished_fixture(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("finished") / "results"
-    assert run(folder).returncode == OK
-    return folder
-
-
 def lines(folder) -> list[str]:
     return (folder / "records.jsonl").read_text().splitlines()
 

@@ -11,13 +11,6 @@ import pytest
 from command_line import OK, SMALL, environment, ids, records, ridgepoint, run, strict_json
 
 
-@pytest.fixture(scope="module", name="finished")
-def finished_fixture(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("finished") / "results"
-    assert run(folder).returncode == OK
-    return folder
-
-
 def compare_script() -> Path:
     """compare.py of the package libbenchmark-tools."""
     listing = subprocess.run(

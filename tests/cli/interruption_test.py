@@ -30,14 +30,6 @@ KILLS = 100
 RECORD = schema("record")
 
 
-@pytest.fixture(scope="module", name="whole")
-def whole_fixture(tmp_path_factory):
-    """An uninterrupted run."""
-    folder = tmp_path_factory.mktemp("whole") / "results"
-    assert run(folder).returncode == OK
-    return folder
-
-
 def whole_lines(folder) -> list[str]:
     """The complete lines of records.jsonl, each of them a valid record."""
     path = folder / "records.jsonl"
@@ -78,10 +70,10 @@ def test_a_signal_keeps_the_finished_rows(which, tmp_path):
     resume_and_check(folder, [line.split()[0] for line in planned])
 
 
-def test_kill_9_at_random_instants_loses_no_finished_row(whole, tmp_path):
+def test_kill_9_at_random_instants_loses_no_finished_row(finished, tmp_path):
     # Each kill hits a new run or a resumed one: the instants spread over start-up and all rows.
     instants = random.Random(2)
-    expected = ids(whole)
+    expected = ids(finished)
     killed = lost = 0
     for number in range(1000):
         folder = tmp_path / str(number)
@@ -105,39 +97,39 @@ def test_kill_9_at_random_instants_loses_no_finished_row(whole, tmp_path):
     pytest.fail("the runs end before they can be killed")
 
 
-def test_a_run_killed_before_it_wrote_anything_can_be_started_again(whole, tmp_path):
+def test_a_run_killed_before_it_wrote_anything_can_be_started_again(finished, tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
     (folder / "records.jsonl").touch()
     assert run(folder).returncode == OK
-    assert ids(folder) == ids(whole)
+    assert ids(folder) == ids(finished)
 
 
 @pytest.mark.parametrize("torn", ["{", '{"schema":"ridgepoint.record/1"', "\x00\x00"])
-def test_a_torn_last_line_is_dropped(torn, whole, tmp_path):
+def test_a_torn_last_line_is_dropped(torn, finished, tmp_path):
     folder = tmp_path / "results"
-    kept = interrupted_copy(whole, folder, 4)
+    kept = interrupted_copy(finished, folder, 4)
     (folder / "records.jsonl").write_text("".join(kept) + torn)
-    resume_and_check(folder, ids(whole))
+    resume_and_check(folder, ids(finished))
     lost = rows_lost([line.rstrip("\n") for line in kept], whole_lines(folder))
     how = "a last line that was cut, then --resume"
     tell_fault("torn record", how, 1, lost, {OK}, part=repr(torn))
 
 
-def test_resuming_a_finished_run_measures_nothing(whole, tmp_path):
+def test_resuming_a_finished_run_measures_nothing(finished, tmp_path):
     folder = tmp_path / "results"
     assert run(folder).returncode == OK
     lines = whole_lines(folder)
-    resume_and_check(folder, ids(whole))
+    resume_and_check(folder, ids(finished))
     assert whole_lines(folder) == lines
     document = strict_json((folder / "benchmark.json").read_text())
     assert [row["name"] for row in document["benchmarks"]] == ids(folder)
 
 
 @pytest.mark.parametrize("share", [0, 0.001, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9])
-def test_a_full_disk_keeps_the_finished_rows(share, whole, tmp_path):
+def test_a_full_disk_keeps_the_finished_rows(share, finished, tmp_path):
     folder = tmp_path / "results"
-    limit = int(share * (whole / "records.jsonl").stat().st_size)
+    limit = int(share * (finished / "records.jsonl").stat().st_size)
 
     def fill_disk() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -152,7 +144,7 @@ def test_a_full_disk_keeps_the_finished_rows(share, whole, tmp_path):
     if share >= 0.3:
         assert kept
     if (folder / "environment.json").exists():
-        resume_and_check(folder, ids(whole))
+        resume_and_check(folder, ids(finished))
     else:
         assert run(folder).returncode == OK, "the folder can be used again"
     how = "a limit on the size of files, at 0 to 90 % of the records"

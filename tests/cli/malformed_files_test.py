@@ -56,17 +56,10 @@ WRONG_KEYS = {
 }
 
 
-@pytest.fixture(scope="module", name="sound")
-def sound_fixture(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sound") / "results"
-    assert run(folder).returncode == OK
-    return folder
-
-
 @pytest.fixture(name="folder")
-def folder_fixture(sound, tmp_path):
+def folder_fixture(finished, tmp_path):
     """A copy that a test may damage."""
-    return shutil.copytree(sound, tmp_path / "results")
+    return shutil.copytree(finished, tmp_path / "results")
 
 
 def read(reader: str, folder):
@@ -175,11 +168,11 @@ def test_hostile_texts_stay_on_their_line(folder):
     assert any("comes twice" in line for line in lines)
 
 
-def test_hostile_names_of_folders(sound, tmp_path):
+def test_hostile_names_of_folders(finished, tmp_path):
     for name in ("line\nbreak", "\x1b[31mred", "{}", "%s%n", "a b", "-", "x" * 200):
         missing = tmp_path / name
         refused(ridgepoint("verify", missing), "cannot be read")
-        assert ridgepoint("verify", shutil.copytree(sound, missing)).returncode == OK
+        assert ridgepoint("verify", shutil.copytree(finished, missing)).returncode == OK
 
 
 def test_names_that_are_not_utf8(tmp_path):
