@@ -92,7 +92,7 @@ run_profile() {
 run_sweep() {
   have_gpu || skip "no GPU"
   local rows='^matmul(_gelu)?/(wgmma_(tuned|split_k)|cublas_(tuned|unfused)|ffma_tma).*/(fp32|tf32|fp16|bf16|fp8_e4m3)/'
-  timeout --signal=INT "$2" "$binary" run --device cuda:0 --profile full --regime "$1" --filter "$rows" \
+  timeout --foreground --signal=INT --kill-after=5 "$2" "$binary" run --device cuda:0 --profile full --regime "$1" --filter "$rows" \
     --budget $(($2 - 10)) --ceilings "$work/quick" --out "$work/sweep_$1"
   local status=$?
   "$python" scripts/gpu_check/ratios.py "$work/sweep_$1" || return
