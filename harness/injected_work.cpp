@@ -2,38 +2,60 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
-#include <cstring>
+#include <string_view>
 
 #include "kernels/common/error.hpp"
 
 namespace ridgepoint {
+namespace {
 
-double injected_share() {
-  const char* text = std::getenv(kInjectedWorkVariable);
-  if (text == nullptr) return 0;
-  double share = 0;
-  const char* last = text + std::strlen(text);
-  const auto [end, error] = std::from_chars(text, last, share);
-  // NaN fails both comparisons.
-  if (error != std::errc{} || end != last || !(share >= 0 && share <= 1)) {
-    throw UsageError(
-        fmt::format("{}='{}' is not a number from 0 to 1", kInjectedWorkVariable, text));
-  }
-  return share;
+constexpr int kLargestGroup = 1000;
+
+// A whole number that ends where `text` does; -1 for anything else.
+int whole_number(std::string_view text) {
+  int value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  return error == std::errc{} && end == last ? value : -1;
 }
 
-Shape scaled_shape(const Shape& shape, double share) {
-  std::vector<Shape::Dimension> dimensions = shape.dimensions();
-  const double factor = std::pow(share, 1 / static_cast<double>(dimensions.size()));
-  for (auto& [name, size] : dimensions) {
-    size = std::max<std::int64_t>(std::llround(factor * static_cast<double>(size)), 1);
+}  // namespace
+
+InjectedWork injected_work() {
+  const char* value = std::getenv(kInjectedWorkVariable);
+  if (value == nullptr) return {};
+  const std::string_view text = value;
+  const std::size_t slash = text.find('/');
+  if (slash != std::string_view::npos) {
+    const InjectedWork work{.extra = whole_number(text.substr(0, slash)),
+                            .counted = whole_number(text.substr(slash + 1))};
+    const bool group = work.counted >= 1 && work.counted <= kLargestGroup;
+    if (group && work.extra >= 0 && work.extra <= work.counted) return work;
   }
-  return Shape(std::move(dimensions),
-               shape.has_layout() ? std::optional(shape.layout()) : std::nullopt);
+  throw UsageError(fmt::format("{}='{}' is not K/N with 0 <= K <= N <= {} and N >= 1",
+                               kInjectedWorkVariable, text, kLargestGroup));
+}
+
+std::vector<Launch> inject(const std::vector<Launch>& rotation, const InjectedWork& work) {
+  const std::size_t sets = rotation.size();
+  const auto group = static_cast<std::size_t>(work.counted);
+  std::vector<Launch> result;
+  result.reserve((sets + group - 1) / group * group);
+  while (result.size() < sets || result.size() % group != 0) {
+    const std::size_t i = result.size();
+    const Launch& launch = rotation[i % sets];
+    if (i % group >= static_cast<std::size_t>(work.extra)) {
+      result.push_back(launch);
+      continue;
+    }
+    result.emplace_back([launch, other = rotation[(i + sets / 2) % sets]] {
+      launch();
+      other();
+    });
+  }
+  return result;
 }
 
 }  // namespace ridgepoint

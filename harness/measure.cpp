@@ -72,7 +72,7 @@ Measurer::Measurer(Device& device, Fill fill, std::uint64_t seed)
     : device_(&device),
       buffers_(device, fill, seed),
       check_(device, seed),
-      injected_share_(injected_share()) {}
+      injected_(injected_work()) {}
 
 void Measurer::add_ceiling(const Record& record) { roofs_.add(as_result(record)); }
 
@@ -105,7 +105,6 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
   const RowScope scope(*device_, record);
   Bound bound = bind(row);
   record.sets = static_cast<std::int64_t>(bound.sets.size());
-  if (injected_share_ > 0) record.flags.emplace_back(kInjectedWorkFlag);
   buffers_.poison();
   device_->run(bound.rotation.front());
   record.verify.emplace();
@@ -121,6 +120,7 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
 
   SamplingLimits limits{.seconds = seconds, .stop = stop};
   if (row.technique.engine == Engine::tensor) limits.warm_up_s = tensor_warm_up_s(row, seconds);
+  add_work(record, row, bound);
   const Samples samples = take_samples(*device_, bound.rotation, row.regime, row.work(), limits);
   auto wrong = check_.after_timing(row, bound.sets, *record.verify);
   if (!wrong && !buffers_.guards_intact()) wrong = "wrote outside its output";
@@ -142,16 +142,15 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
   judge(record, row, roofs_);
 }
 
-std::vector<Launch> Measurer::launches(const Row& row, const Shape& shape,
-                                       std::span<const BufferSet> sets) {
+std::vector<Launch> Measurer::launches(const Row& row, std::span<const BufferSet> sets) {
   Queue& queue = device_->queue();
   const Implementation& technique = *row.implementation;
-  const Plan plan = technique.prepare ? technique.prepare(queue, shape) : nullptr;
+  const Plan plan = technique.prepare ? technique.prepare(queue, row.shape) : nullptr;
   std::vector<Launch> result;
   result.reserve(sets.size());
   for (const BufferSet& set : sets) {
     // The launch keeps what was prepared alive.
-    result.emplace_back([plan, launch = technique.bind(queue, plan, shape, set)] { launch(); });
+    result.emplace_back([plan, launch = technique.bind(queue, plan, row.shape, set)] { launch(); });
   }
   return result;
 }
@@ -160,22 +159,8 @@ Measurer::Bound Measurer::bind(const Row& row) {
   const std::vector<Operand> operands = row.operands();
   const std::int64_t count = rotates(row) ? buffers_.sets_to_rotate(operands) : 1;
   Bound bound;
-  if (injected_share_ == 0) {
-    bound.sets = buffers_.allocate(operands, count);
-    bound.rotation = launches(row, row.shape, bound.sets);
-    return bound;
-  }
-  // The extra kernel has the last set to itself: results of the others stay what they are.
-  bound.sets = buffers_.allocate(operands, count + 1);
-  const Shape shape = scaled_shape(row.shape, injected_share_);
-  const Launch extra = launches(row, shape, std::span(bound.sets).last(1)).front();
-  bound.sets.pop_back();
-  for (const Launch& launch : launches(row, row.shape, bound.sets)) {
-    bound.rotation.emplace_back([extra, launch] {
-      extra();
-      launch();
-    });
-  }
+  bound.sets = buffers_.allocate(operands, count);
+  bound.rotation = launches(row, bound.sets);
   return bound;
 }
 
@@ -189,6 +174,12 @@ void Measurer::shorten_rotation(Record& record, const Row& row, Bound& bound, do
   bound.sets.resize(static_cast<std::size_t>(affordable));
   bound.rotation.resize(bound.sets.size());
   record.sets = static_cast<std::int64_t>(bound.sets.size());
+}
+
+void Measurer::add_work(Record& record, const Row& row, Bound& bound) const {
+  if (row.regime == Regime::cold) return;  // timed alone: there is no batch to add work to
+  bound.rotation = inject(bound.rotation, injected_);
+  if (injected_.extra > 0) record.flags.emplace_back(kInjectedWorkFlag);
 }
 
 }  // namespace ridgepoint

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/buffers.hpp"
+#include "harness/injected_work.hpp"
 #include "harness/output_check.hpp"
 #include "harness/row.hpp"
 #include "roofline/measured_roofs.hpp"
@@ -40,13 +41,14 @@ class Measurer {
   void measure_into(Record& record, const Row& row, double seconds,
                     const std::function<bool()>& stop);
   Bound bind(const Row& row);
-  std::vector<Launch> launches(const Row& row, const Shape& shape, std::span<const BufferSet> sets);
+  std::vector<Launch> launches(const Row& row, std::span<const BufferSet> sets);
   void shorten_rotation(Record& record, const Row& row, Bound& bound, double seconds);
+  void add_work(Record& record, const Row& row, Bound& bound) const;
 
   Device* device_;
   Buffers buffers_;
   OutputCheck check_;
-  double injected_share_;
+  InjectedWork injected_;
   MeasuredRoofs roofs_;
 };
 

@@ -30,7 +30,7 @@ class Batch {
  public:
   Batch(Device& device, std::span<const Launch> rotation, Regime regime, const Work& work)
       : device_(&device),
-        rotation_(regime == Regime::steady ? rotation : rotation.first(1)),
+        rotation_(regime == Regime::cold ? rotation.first(1) : rotation),
         regime_(regime),
         work_(work) {}
 

@@ -42,8 +42,8 @@ class Interrupted : public std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
 };
 
-// `rotation` holds one launch per buffer set; warm and cold use the first one only. `work` is one
-// launch's. Throws what the device throws.
+// `rotation` holds what a batch launches, in turn over the buffer sets; cold uses the first only.
+// `work` is one launch's. Throws what the device throws.
 Samples take_samples(Device& device, std::span<const Launch> rotation, Regime regime,
                      const Work& work, const SamplingLimits& limits);
 

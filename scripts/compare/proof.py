@@ -4,50 +4,42 @@
 
 Every session is a whole comparison of compare.py. FOLDER/sessions.jsonl holds one line per finished
 session, so that a proof that was ended goes on where it stopped. Work is added by the environment
-variable RIDGEPOINT_INJECT_WORK; its share is set once per row, by sessions that count for nothing,
-so that the time grows by what was asked.
+variable RIDGEPOINT_INJECT_WORK: one launch more to every 50 or 20, to both arms' batches of as many.
 """
 
 import argparse
 import json
 import shutil
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from . import gate
-from .judge import judge, load_pair, measure
+from .judge import load_pair, measure
 from .proof_page import ALL, summarise
-from .report import Report
-from .session import ARMS, Session, only, progress
+from .session import ARMS, Session
 
 VARIABLE = "RIDGEPOINT_INJECT_WORK"
 ALLOWED = ["environment_variables"]  # the variable is what the candidate differs by
-# Rows bound by arithmetic, where a host is quiet enough to judge, and two bound by memory.
+# Rows bound by arithmetic, on one set of buffers so that a host's neighbours disturb them little, and
+# one bound by memory.
 FILTER = (
-    "^(matmul/(naive|packed|vdpbf16)/(fp32|bf16)|matmul_gelu/packed/fp32"
-    "|(relu/streaming|dot/accumulators)/bf16)/"
+    "^(matmul|matmul_gelu)/(naive/(fp32|bf16)/m:128/|(packed|vdpbf16|onednn|openblas)/(fp32|bf16)/m:256/)"
+    "|^relu/streaming/bf16/n:33554432/"
 )
-SECONDS_PER_ROW = 0.3
-CALIBRATED_WITHIN = 0.002
-CALIBRATIONS = 3
+ARGUMENTS = ["--profile", "standard", "--regime", "warm"]
+BUDGET_S = 2  # of a process; most rows are precise before their share ends
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How many sessions, and which shares of work are added to how many rows."""
+    """How many sessions of identical code, and of each share of work: one launch more to so many."""
 
-    identical: int = 40
-    gates: int = 10
-    injected: tuple[float, ...] = (0.02, 0.05)
-    rows: int = 6
+    identical: int = 25
+    injected: tuple[tuple[int, int], ...] = ((50, 8), (20, 4))
     filter: str = FILTER
 
 
-TRIAL = Plan(1, 1, (0.05,), 1, "^matmul/(naive|packed)/fp32/")
+TRIAL = Plan(1, ((20, 1),), "^matmul/(naive/fp32/m:128|packed/fp32/m:256)/")
 
 
 class Proof:
@@ -66,88 +58,46 @@ class Proof:
         told = [json.loads(line) for line in self.lines.read_text("utf-8").splitlines()]
         return {one["name"]: one for one in told}
 
-    def slowed(self, share: float) -> Path:
-        """The binary with work added."""
-        path = self.out / f"injected-{share:.6f}.sh"
-        path.write_text(f'#!/bin/sh\n{VARIABLE}={share:.6f} exec "{self.binary}" "$@"\n')
+    def binary_with(self, work: str) -> Path:
+        """The binary with so much work added to every batch."""
+        path = self.out / f"work-{work.replace('/', '-of-')}.sh"
+        path.write_text(f'#!/bin/sh\n{VARIABLE}={work} exec "{self.binary}" "$@"\n')
         path.chmod(0o755)
         return path
 
-    def session(self, name: str, share: float, pattern: str, rows: int) -> Session:
+    def session(self, name: str, binaries: tuple[Path, Path]) -> Session:
         """Prepared and without pairs; what an earlier attempt left is dropped."""
         folder = self.out / name
         shutil.rmtree(folder, ignore_errors=True)
-        candidate = self.slowed(share) if share else self.binary
-        budget = f"{SECONDS_PER_ROW * rows:.2f}"
-        arguments = ["--device", self.device, "--budget", budget]
-        binaries = dict(zip(ARMS, (str(self.binary), str(candidate))))
-        session = Session(folder, binaries, arguments, pattern)
+        arguments = ["--device", self.device, "--budget", str(BUDGET_S), *ARGUMENTS]
+        arms = dict(zip(ARMS, map(str, binaries)))
+        session = Session(folder, arms, arguments, self.plan.filter)
         session.prepare()
         return session
 
-    def compare(self, name: str, asked: float, share: float, pattern: str, rows: int) -> dict:
-        """A whole comparison, as compare.py makes it; told by name if it was made before."""
-        if name in (done := self.finished()):
-            return done[name]
-        session = self.session(name, share, pattern, rows)
+    def compare(self, name: str, asked: float, binaries: tuple[Path, Path]) -> None:
+        """A whole comparison, as compare.py makes it, unless it was made before."""
+        if name in self.finished():
+            return
+        session = self.session(name, binaries)
         report = measure(session, "standard", ALLOWED)
-        return self.remember(name, asked, share, report, session)
-
-    def single_look(self, name: str, asked: float, share: float, pattern: str, rows: int) -> dict:
-        """As many pairs as the first look has: enough to tell the change, whatever the verdict."""
-        if name in (done := self.finished()):
-            return done[name]
-        session = self.session(name, share, pattern, rows)
-        session.extend(gate.LOOKS[0], None, progress(gate.LOOKS[0]))
-        report = judge(session, "standard", ALLOWED)
-        return self.remember(name, asked, share, report, session)
-
-    def remember(self, name: str, asked: float, share: float, report: Report, session) -> dict:
         first = load_pair(session, 1)[0]
         bounds = dict(zip(first.table.ids, first.table.bound))
         keys = ("id", "verdict", "change", "spread", "pairs")
         rows = [{k: getattr(row, k) for k in keys} | {"bound": bounds.get(row.id)}
                 for row in report.rows]
-        told = {"name": name, "asked": asked, "share": share, "rows": rows}
-        told["environment"] = first.environment
+        told = {"name": name, "asked": asked, "rows": rows, "environment": first.environment}
         with self.lines.open("a", encoding="utf-8") as file:
             file.write(json.dumps(told) + "\n")
         print(f"\r{name}: {report.counts()}", file=sys.stderr)
-        return told
-
-    def calibrate(self, row: str, asked: float) -> float:
-        """The share of work that makes this row take so much longer."""
-        share = asked
-        for attempt in range(CALIBRATIONS):
-            name = f"calibration-{asked:g}-{attempt}-{slug(row)}"
-            done = self.single_look(name, asked, share, only([row]), 1)
-            change = done["rows"][0]["change"]
-            if abs(change - asked) <= CALIBRATED_WITHIN:
-                break
-            share = float(np.clip(share * asked / max(change, asked / 10), 1e-4, 1))
-        return share
-
-    def compute_bound(self) -> Iterator[str]:
-        """Rows of the A/A sessions whose limit is arithmetic, one per technique and format."""
-        found = {}
-        for session in self.finished().values():
-            if session["asked"] == 0:
-                for row in session["rows"]:
-                    if row["bound"] in ("compute", "special") and row["change"] is not None:
-                        found.setdefault(row["id"], row)
-        return iter(list(found)[: self.plan.rows])
 
     def run(self) -> None:
-        rows = 2
         for number in range(1, self.plan.identical + 1):
-            done = self.compare(f"identical-{number:02}", 0, 0, self.plan.filter, rows)
-            rows = len(done["rows"])
-        for row in self.compute_bound():
-            for asked in self.plan.injected:
-                share = self.calibrate(row, asked)
-                for number in range(1, self.plan.gates + 1):
-                    name = f"injected-{asked:g}-{number:02}-{slug(row)}"
-                    self.compare(name, asked, share, only([row]), 1)
+            self.compare(f"identical-{number:02}", 0, (self.binary, self.binary))
+        for launches, sessions in self.plan.injected:
+            arms = self.binary_with(f"0/{launches}"), self.binary_with(f"1/{launches}")
+            for number in range(1, sessions + 1):
+                self.compare(f"one-of-{launches}-{number:02}", 1 / launches, arms)
 
 
 def slug(row: str) -> str:

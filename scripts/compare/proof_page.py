@@ -32,21 +32,20 @@ def group_of(rows: list[dict], bound: str, asked: float) -> dict[str, Any]:
 
 
 def summarise(sessions: list[dict]) -> dict[str, Any]:
-    """Groups by what was injected and what bounds the row; calibrations count for nothing."""
-    counted = [one for one in sessions if not one["name"].startswith("calibration")]
+    """Groups by what was injected and what bounds the row."""
     groups: dict[tuple[float, str], list[dict]] = {}
-    for session in counted:
+    for session in sessions:
         for row in session["rows"]:
             if row["change"] is not None:
                 bound = "compute" if row["bound"] in COMPUTE else row["bound"] or "unknown"
                 groups.setdefault((session["asked"], bound), []).append(row)
-    environment = counted[0]["environment"]
+    environment = sessions[0]["environment"]
     keys = ("started", "commit", "dirty", "build", "libraries", "environment_variables", "host")
     return {
         "schema": SCHEMA,
         **{key: environment[key] for key in keys},
         "device": environment["devices"][0],
-        "sessions": len(counted),
+        "sessions": len(sessions),
         "groups": [group_of(rows, bound, asked) for (asked, bound), rows in sorted(groups.items())],
     }
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
-#include <set>
+#include <numeric>
+#include <vector>
 
 #include "harness/measure.hpp"
 #include "harness/simulated_device.hpp"
@@ -20,58 +20,81 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::ThrowsMessage;
 
-class InjectedWork : public ::testing::Test {
+class InjectedWorkTest : public ::testing::Test {
  protected:
   void TearDown() override { unsetenv(kInjectedWorkVariable); }
-  static void inject(const char* share) { setenv(kInjectedWorkVariable, share, 1); }
+  static void set(const char* share) { setenv(kInjectedWorkVariable, share, 1); }
 
-  // A row of 1000 elements; tells the sizes of its launches and the outputs that they wrote.
-  Record measure() {
+  static Record measure(Regime regime) {
     SimulatedDevice device{Simulation{}};
-    const MadeUpRow made_up(device, [this](const float* x, float* y, std::int64_t n) {
-      ++launches_[n];
-      outputs_[n].insert(y);
-      std::copy_n(x, n, y);
-    });
-    return Measurer(device, Fill::normal, 1).measure(made_up.row(), 0.1, nullptr);
+    const MadeUpRow made_up(device,
+                            [](const float* x, float* y, std::int64_t n) { std::copy_n(x, n, y); });
+    Row row = made_up.row();
+    row.regime = regime;
+    return Measurer(device, Fill::normal, 1).measure(row, 0.1, nullptr);
   }
-
-  std::map<std::int64_t, int> launches_;
-  std::map<std::int64_t, std::set<const float*>> outputs_;
 };
 
-TEST_F(InjectedWork, NoneUnlessItIsAskedFor) {
-  const Record record = measure();
-  EXPECT_EQ(launches_.size(), 1U);
-  EXPECT_THAT(record.flags, Not(Contains(kInjectedWorkFlag)));
+// How often each of `sets` launches runs in a batch.
+std::vector<int> counts(std::size_t sets, const InjectedWork& work, std::size_t& counted) {
+  std::vector<int> result(sets);
+  std::vector<Launch> rotation;
+  for (std::size_t i = 0; i < sets; ++i) rotation.emplace_back([&result, i] { ++result[i]; });
+  const std::vector<Launch> batch = inject(rotation, work);
+  counted = batch.size();
+  for (const Launch& launch : batch) launch();
+  return result;
 }
 
-TEST_F(InjectedWork, EveryLaunchDoesSoMuchMoreInBuffersOfItsOwn) {
-  inject("0.02");
-  const Record record = measure();
-  ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
-  EXPECT_EQ(launches_.at(20), launches_.at(1000));
-  EXPECT_EQ(outputs_.at(20).size(), 1U);
-  EXPECT_EQ(outputs_.at(1000).size(), static_cast<std::size_t>(record.sets));
-  EXPECT_THAT(outputs_.at(1000), Not(Contains(*outputs_.at(20).begin())));
-  EXPECT_THAT(record.flags, Contains(kInjectedWorkFlag));
-  EXPECT_EQ(record.row.flops, 1000) << "what the row claims to do stays";
-}
-
-TEST_F(InjectedWork, ScalesAllDimensionsAlikeAndKeepsTheLayout) {
-  const Shape shape({{"m", 1000}, {"n", 200}}, Layout::tn);
-  EXPECT_EQ(scaled_shape(shape, 0.04), Shape({{"m", 200}, {"n", 40}}, Layout::tn));
-  EXPECT_EQ(scaled_shape(shape, 1e-12), Shape({{"m", 1}, {"n", 1}}, Layout::tn));
-  EXPECT_EQ(scaled_shape(Shape({{"n", 1000}}), 0.05), Shape({{"n", 50}}));
-}
-
-TEST_F(InjectedWork, OnlySharesAreAllowed) {
-  for (const char* text : {"", "x", "-0.1", "1.1", "nan", "0.02x", " 0.02"}) {
-    inject(text);
-    EXPECT_THAT(injected_share, ThrowsMessage<UsageError>(HasSubstr("from 0 to 1"))) << text;
+TEST_F(InjectedWorkTest, AddsItsShareToWholeGroups) {
+  std::size_t counted = 0;
+  for (const std::size_t sets : {1, 3, 20, 49, 50, 51, 700}) {
+    for (const InjectedWork work : {InjectedWork{1, 50}, {0, 50}, {3, 20}}) {
+      const std::vector<int> runs = counts(sets, work, counted);
+      const auto group = static_cast<std::size_t>(work.counted);
+      EXPECT_EQ(counted, (sets + group - 1) / group * group);
+      const std::size_t extra = counted / group * static_cast<std::size_t>(work.extra);
+      EXPECT_EQ(std::accumulate(runs.begin(), runs.end(), std::size_t{0}), counted + extra);
+    }
   }
-  inject("0.25");
-  EXPECT_EQ(injected_share(), 0.25);
+}
+
+TEST_F(InjectedWorkTest, NoWorkLeavesTheRotationAsItIs) {
+  std::size_t counted = 0;
+  EXPECT_EQ(counts(3, injected_work(), counted), (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(counted, 3U);
+}
+
+TEST_F(InjectedWorkTest, TheSecondLaunchIsHalfARotationAway) {
+  std::size_t counted = 0;
+  EXPECT_EQ(counts(4, {1, 4}, counted), (std::vector<int>{1, 1, 2, 1}));
+}
+
+TEST_F(InjectedWorkTest, ARowThatIsSlowedSaysSo) {
+  set("1/50");
+  for (const Regime regime : {Regime::steady, Regime::warm}) {
+    const Record record = measure(regime);
+    ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
+    EXPECT_THAT(record.flags, Contains(kInjectedWorkFlag));
+    EXPECT_EQ(record.launches_per_sample % 50, 0);
+    EXPECT_EQ(record.row.flops, 1000) << "what the row claims to do stays";
+  }
+  EXPECT_THAT(measure(Regime::cold).flags, Not(Contains(kInjectedWorkFlag)));
+  set("0/50");
+  const Record record = measure(Regime::warm);
+  EXPECT_THAT(record.flags, Not(Contains(kInjectedWorkFlag)));
+  EXPECT_EQ(record.launches_per_sample % 50, 0) << "timed like its slowed counterpart";
+}
+
+TEST_F(InjectedWorkTest, OnlySharesAreAllowed) {
+  for (const char* text :
+       {"", "x", "0.02", "/", "1/", "/5", "-1/5", "6/5", "1/0", "1/1001", " 1/5"}) {
+    set(text);
+    EXPECT_THAT(injected_work, ThrowsMessage<UsageError>(HasSubstr("is not K/N"))) << text;
+  }
+  set("1/20");
+  EXPECT_EQ(injected_work().extra, 1);
+  EXPECT_EQ(injected_work().counted, 20);
 }
 
 }  // namespace

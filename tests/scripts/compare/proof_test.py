@@ -14,15 +14,14 @@ def session(name: str, asked: float, *verdicts: str, bound: str = "compute") -> 
         {"id": f"r{i}", "verdict": v, "change": asked, "spread": 0.005, "pairs": 20, "bound": bound}
         for i, v in enumerate(verdicts)
     ]
-    return {"name": name, "asked": asked, "share": asked, "rows": rows, "environment": ENVIRONMENT}
+    return {"name": name, "asked": asked, "rows": rows, "environment": ENVIRONMENT}
 
 
-def test_groups_by_work_added_and_limit_without_calibrations():
+def test_groups_by_work_added_and_limit():
     sessions = [
         session("identical-01", 0, "SAME", "SAME", "WORSE"),
         session("identical-02", 0, "NOT_GATED", bound="memory"),
-        session("calibration-0.02-0-x", 0.02, "SAME"),
-        session("injected-0.02-01-x", 0.02, "WORSE"),
+        session("one-of-50-01", 0.02, "WORSE"),
     ]
     summary = proof_page.summarise(sessions)
     groups = {(g["asked"], g["bound"]): g for g in summary["groups"]}
@@ -33,7 +32,7 @@ def test_groups_by_work_added_and_limit_without_calibrations():
 
 def test_the_table_gives_bounds_and_its_source():
     sessions = [session(f"identical-{i:03}", 0, "SAME") for i in range(300)]
-    sessions += [session(f"injected-0.05-{i:03}-x", 0.05, "WORSE") for i in range(60)]
+    sessions += [session(f"one-of-20-{i:03}", 0.05, "WORSE") for i in range(60)]
     text = proof_page.table(proof_page.summarise(sessions))
     none = f"0.0%, at most {gate.most_failures(0, 300):.1%}"
     all_found = f"100.0%, at least {1 - gate.most_failures(0, 60):.1%}"
@@ -50,40 +49,41 @@ def test_the_newest_proof_is_shown(tmp_path):
     assert proof_page.newest(tmp_path) == {"from": "a"}
 
 
+FAKE = """#!/bin/sh
+echo "$0 $RIDGEPOINT_INJECT_WORK" >> {log}
+out=; for word; do [ "$last" = --out ] && out=$word; last=$word; done
+mkdir -p "$out"; cp {golden}/environment.json {golden}/records.jsonl "$out"
+"""
+
+
 @pytest.fixture(name="started")
-def started_fixture(tmp_path, monkeypatch):
-    """A proof whose sessions cost nothing, and the names of those that were really made."""
-    made = []
-
-    def compare(self, name, asked, share, pattern, rows):
-        if name not in self.finished():
-            made.append(name)
-            told = session(name, asked, "WORSE" if asked else "SAME") | {"share": share}
-            told["rows"][0]["change"] = 2 * share
-            with self.lines.open("a") as file:
-                file.write(json.dumps(told) + "\n")
-        return self.finished()[name]
-
-    monkeypatch.setattr(proof.Proof, "compare", compare)
-    monkeypatch.setattr(proof.Proof, "single_look", compare)
-    plan = proof.Plan(identical=2, gates=2, injected=(0.02,), rows=1)
-    return proof.Proof(tmp_path / "ridgepoint", tmp_path / "out", "sim", plan), made
+def started_fixture(tmp_path):
+    """A proof with a binary that repeats stored records, and the work that its processes added."""
+    log = tmp_path / "log"
+    binary = tmp_path / "ridgepoint"
+    binary.write_text(FAKE.format(log=log, golden=GOLDEN))
+    binary.chmod(0o755)
+    plan = proof.Plan(identical=1, injected=((50, 1),))
+    return proof.Proof(binary, tmp_path / "out", "cpu", plan), log
 
 
-def test_work_is_calibrated_before_it_is_judged(started):
-    the_proof, made = started
+def test_both_arms_are_timed_in_batches_of_as_many_launches(started):
+    the_proof, log = started
     the_proof.run()
-    names = [name.split("-")[0] for name in made]
-    assert names == ["identical"] * 2 + ["calibration"] * 2 + ["injected"] * 2
-    told = the_proof.finished()
-    assert told["injected-0.02-01-r0"]["share"] == pytest.approx(0.01), "twice as slow as asked"
+    assert set(the_proof.finished()) == {"identical-01", "one-of-50-01"}
+    assert the_proof.finished()["one-of-50-01"]["asked"] == 0.02
+    work = [line.split(" ")[1] for line in log.read_text().splitlines()]
+    scored = work[1:41] + work[42:]  # each session opens with one process that does not count
+    assert scored[:40] == [""] * 40
+    assert scored[40:44] == ["0/50", "1/50", "1/50", "0/50"]
 
 
 def test_a_proof_goes_on_where_it_stopped(started):
-    the_proof, made = started
+    the_proof, log = started
     the_proof.run()
-    count = len(made)
+    processes = len(log.read_text().splitlines())
     lines = the_proof.lines.read_text().splitlines(keepends=True)
-    the_proof.lines.write_text("".join(lines[:-1]))
+    the_proof.lines.write_text(lines[0])
     the_proof.run()
-    assert len(made) == count + 1 and made[-1] == made[-2]
+    assert len(the_proof.finished()) == 2
+    assert len(log.read_text().splitlines()) == processes + 41
