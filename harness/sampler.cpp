@@ -18,6 +18,9 @@ constexpr double kHalfWidth = 0.005;
 constexpr std::size_t kEnoughSamples = 30;
 constexpr std::int64_t kFewestWarmUps = 3;
 constexpr double kTicksPerSample = 1000;
+// Share of the row's time that enough samples span, however precise they are among themselves: a
+// clock that wanders over tenths of a second shows in no interval taken from a shorter stretch.
+constexpr double kSmallestSampling = 0.2;
 // Shares of the row's time that a warm-up takes at least and at most. The least, because launches
 // alone cannot tell a slow warm-up from none.
 constexpr double kSmallestWarmUp = 0.1;
@@ -28,11 +31,13 @@ constexpr std::array<std::string_view, 3> kRegimeNames{"steady", "cold", "warm"}
 // One batch of a regime, as the time of one launch.
 class Batch {
  public:
-  Batch(Device& device, std::span<const Launch> rotation, Regime regime, const Work& work)
+  Batch(Device& device, std::span<const Launch> rotation, Regime regime, const Work& work,
+        double shortest_s)
       : device_(&device),
         rotation_(regime == Regime::cold ? rotation.first(1) : rotation),
         regime_(regime),
-        work_(work) {}
+        work_(work),
+        shortest_s_(std::max(shortest_s, kTicksPerSample * device.tick_s())) {}
 
   Timing operator()() const {
     Timing timing = regime_ == Regime::cold ? device_->time_cold(rotation_.front(), work_)
@@ -45,12 +50,11 @@ class Batch {
     return repeats_ * static_cast<std::int64_t>(rotation_.size());
   }
 
-  // As many repetitions as make a batch span 1000 ticks of the device's timer.
-  void fit_to_tick(double seconds_of_a_launch) {
+  // As many repetitions as make a batch span its shortest time.
+  void fit(double seconds_of_a_launch) {
     if (regime_ == Regime::cold) return;
     const double rotation_s = seconds_of_a_launch * static_cast<double>(rotation_.size());
-    const double wanted = kTicksPerSample * device_->tick_s();
-    if (rotation_s > 0) repeats_ = static_cast<std::int64_t>(std::ceil(wanted / rotation_s));
+    if (rotation_s > 0) repeats_ = static_cast<std::int64_t>(std::ceil(shortest_s_ / rotation_s));
     repeats_ = std::max<std::int64_t>(repeats_, 1);
   }
 
@@ -59,6 +63,7 @@ class Batch {
   std::span<const Launch> rotation_;
   Regime regime_;
   Work work_;
+  double shortest_s_;
   std::int64_t repeats_ = 1;
 };
 
@@ -76,7 +81,7 @@ void warm_up(Batch& batch, const SamplingLimits& limits, const Stopwatch& clock)
     check_stop(limits);
     launches += batch.launches();
     times.push_back(batch().seconds);
-    batch.fit_to_tick(times.back());
+    batch.fit(times.back());
     const bool warm =
         launches >= kFewestWarmUps && clock.seconds() >= shortest && stable_median(times);
     if (warm || (launches >= kFewestWarmUps && clock.seconds() > longest)) return;
@@ -97,7 +102,8 @@ Regime parse_regime(std::string_view text) {
 Samples take_samples(Device& device, std::span<const Launch> rotation, Regime regime,
                      const Work& work, const SamplingLimits& limits) {
   const Stopwatch clock;
-  Batch batch(device, rotation, regime, work);
+  Batch batch(device, rotation, regime, work,
+              kSmallestSampling * limits.seconds / static_cast<double>(kEnoughSamples));
   warm_up(batch, limits, clock);
 
   Samples samples;

@@ -9,6 +9,7 @@ variable RIDGEPOINT_INJECT_WORK: one launch more to every 50 or 20, to both arms
 
 import argparse
 import json
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -20,31 +21,34 @@ from .session import ARMS, Session
 
 VARIABLE = "RIDGEPOINT_INJECT_WORK"
 ALLOWED = ["environment_variables"]  # the variable is what the candidate differs by
-# Rows bound by arithmetic, on one set of buffers so that a host's neighbours disturb them little, and
-# one bound by memory.
-FILTER = (
-    "^(matmul|matmul_gelu)/(naive/fp32/m:128|(packed|vdpbf16|onednn|openblas)/(fp32|bf16)/m:256)/"
-    "|^relu/streaming/bf16/n:33554432/"
+# Rows bound by arithmetic, few to a process: the shorter it is, the less a host's neighbours change
+# between a baseline and its candidate.
+COMPUTE = (
+    "^matmul/(naive/fp32/m:128|(packed|onednn|openblas)/fp32/m:256)/",
+    "^matmul(/(packed|onednn|vdpbf16)|_gelu/vdpbf16)/bf16/m:256/",
+    "^matmul_gelu/(naive/fp32/m:128|(packed|onednn)/fp32/m:256|packed/bf16/m:256)/",
 )
-ARGUMENTS = ["--profile", "standard", "--regime", "warm"]
-BUDGET_S = 2  # of a process; most rows are precise before their share ends
+MEMORY = ("^(relu/streaming|dot/accumulators)/bf16/n:33554432/",)
+# On one set of buffers: rotating over many would have to wait for memory as well.
+ARGUMENTS = ["--profile", "standard", "--regime", "warm", "--budget", "0.5"]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How many sessions of identical code, and of each share of work: one launch more to so many."""
+    """Sessions per filter: of identical code, and of one launch more to every so many."""
 
-    identical: int = 24
-    injected: tuple[tuple[int, int], ...] = ((50, 8), (20, 4))
-    filter: str = FILTER
+    identical: int
+    injected: tuple[tuple[int, int], ...]
+    filters: tuple[str, ...]
 
 
-TRIAL = Plan(1, ((20, 1),), "^matmul/(naive/fp32/m:128|packed/fp32/m:256)/")
+PLANS = (Plan(26, ((50, 5), (20, 3)), COMPUTE), Plan(6, ((50, 3), (20, 3)), MEMORY))
+TRIAL = (Plan(1, ((20, 1),), COMPUTE[:1]),)
 
 
 class Proof:
-    def __init__(self, binary: Path, out: Path, device: str, plan: Plan) -> None:
-        self.binary, self.out, self.device, self.plan = binary.resolve(), out, device, plan
+    def __init__(self, binary: Path, out: Path, device: str, plans: tuple[Plan, ...]) -> None:
+        self.binary, self.out, self.device, self.plans = binary.resolve(), out, device, plans
         out.mkdir(parents=True, exist_ok=True)
 
     @property
@@ -65,21 +69,20 @@ class Proof:
         path.chmod(0o755)
         return path
 
-    def session(self, name: str, binaries: tuple[Path, Path]) -> Session:
+    def session(self, name: str, pattern: str, binaries: tuple[Path, Path]) -> Session:
         """Prepared and without pairs; what an earlier attempt left is dropped."""
         folder = self.out / name
         shutil.rmtree(folder, ignore_errors=True)
-        arguments = ["--device", self.device, "--budget", str(BUDGET_S), *ARGUMENTS]
         arms = dict(zip(ARMS, map(str, binaries)))
-        session = Session(folder, arms, arguments, self.plan.filter)
+        session = Session(folder, arms, ["--device", self.device, *ARGUMENTS], pattern)
         session.prepare()
         return session
 
-    def compare(self, name: str, asked: float, binaries: tuple[Path, Path]) -> None:
+    def compare(self, name: str, asked: float, pattern: str, binaries: tuple[Path, Path]) -> None:
         """A whole comparison, as compare.py makes it, unless it was made before."""
         if name in self.finished():
             return
-        session = self.session(name, binaries)
+        session = self.session(name, pattern, binaries)
         report = measure(session, "standard", ALLOWED)
         first = load_pair(session, 1)[0]
         bounds = dict(zip(first.table.ids, first.table.bound))
@@ -92,16 +95,21 @@ class Proof:
         print(f"\r{name}: {report.counts()}", file=sys.stderr)
 
     def run(self) -> None:
-        for number in range(1, self.plan.identical + 1):
-            self.compare(f"identical-{number:02}", 0, (self.binary, self.binary))
-        for launches, sessions in self.plan.injected:
-            arms = self.binary_with(f"0/{launches}"), self.binary_with(f"1/{launches}")
-            for number in range(1, sessions + 1):
-                self.compare(f"one-of-{launches}-{number:02}", 1 / launches, arms)
+        for plan in self.plans:
+            for number in range(1, plan.identical + 1):
+                for pattern in plan.filters:
+                    name = f"identical-{number:02}-{slug(pattern)}"
+                    self.compare(name, 0, pattern, (self.binary, self.binary))
+            for launches, sessions in plan.injected:
+                arms = self.binary_with(f"0/{launches}"), self.binary_with(f"1/{launches}")
+                for number in range(1, sessions + 1):
+                    for pattern in plan.filters:
+                        name = f"one-of-{launches}-{number:02}-{slug(pattern)}"
+                        self.compare(name, 1 / launches, pattern, arms)
 
 
-def slug(row: str) -> str:
-    return "".join(c if c.isalnum() else "-" for c in row.split("@")[0])
+def slug(text: str) -> str:
+    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def main(arguments: list[str]) -> int:
@@ -112,13 +120,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--trial", action="store_true", help="a few minutes: does it work at all?")
     parser.add_argument("--publish", type=Path, metavar="RESULTS", help="write the rates here")
     options = parser.parse_args(arguments)
-    proof = Proof(options.binary, options.out, options.device, TRIAL if options.trial else Plan())
+    proof = Proof(options.binary, options.out, options.device, TRIAL if options.trial else PLANS)
     proof.run()
     summary = summarise(list(proof.finished().values()))
     path = options.out / "summary.json"
     if options.publish:
         device = summary["device"]
-        name = f"{slug(device['model'].lower())}-{device['threads']}-threads"
+        name = f"{slug(device['model'])}-{device['threads']}-threads"
         path = options.publish / name / "gate" / f"{summary['started'][:10]}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(summary, indent=1) + "\n", "utf-8")

@@ -63,15 +63,15 @@ def started_fixture(tmp_path):
     binary = tmp_path / "ridgepoint"
     binary.write_text(FAKE.format(log=log, golden=GOLDEN))
     binary.chmod(0o755)
-    plan = proof.Plan(identical=1, injected=((50, 1),))
-    return proof.Proof(binary, tmp_path / "out", "cpu", plan), log
+    plan = proof.Plan(identical=1, injected=((50, 1),), filters=("^matmul/",))
+    return proof.Proof(binary, tmp_path / "out", "cpu", (plan,)), log
 
 
 def test_both_arms_are_timed_in_batches_of_as_many_launches(started):
     the_proof, log = started
     the_proof.run()
-    assert set(the_proof.finished()) == {"identical-01", "one-of-50-01"}
-    assert the_proof.finished()["one-of-50-01"]["asked"] == 0.02
+    assert set(the_proof.finished()) == {"identical-01-matmul", "one-of-50-01-matmul"}
+    assert the_proof.finished()["one-of-50-01-matmul"]["asked"] == 0.02
     work = [line.split(" ")[1] for line in log.read_text().splitlines()]
     scored = work[1:41] + work[42:]  # each session opens with one process that does not count
     assert scored[:40] == [""] * 40
