@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include "harness/turns.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgepoint {
@@ -123,14 +124,27 @@ Campaign::Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory
 
 Campaign::~Campaign() = default;
 
+void Campaign::take_turns() {
+  die_with_parent();
+  const auto rest = [this] {
+    watchdog_->stop();
+    const double seconds = end_turn();
+    others_s_ += seconds;
+    watchdog_->start(hang_limit_);
+    return seconds;
+  };
+  for (auto& [device, measurer] : measurers_) measurer.take_turns(rest);
+}
+
 const Record& Campaign::measure(std::size_t index) {
   const Row& row = plan_.rows().at(index);
   if (const auto done = finished_.find(row.id()); done != finished_.end()) {
     return records_.emplace_back(done->second);
   }
-  const double share = plan_.share(index, clock_.seconds());
+  const double share = plan_.share(index, clock_.seconds() - others_s_);
   current_ = &row;
-  watchdog_->start(std::chrono::duration<double>(std::max(kHangFactor * share, kShortestHang)));
+  hang_limit_ = std::chrono::duration<double>(std::max(kHangFactor * share, kShortestHang));
+  watchdog_->start(hang_limit_);
   const auto disarm = [this](void*) { watchdog_->stop(); };
   const std::unique_ptr<void, decltype(disarm)> guard(this, disarm);
   Record record;

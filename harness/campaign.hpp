@@ -2,6 +2,7 @@
 // their records.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -57,6 +58,9 @@ class Campaign {
 
   [[nodiscard]] const std::vector<Row>& rows() const { return plan_.rows(); }
 
+  // Measures in turns with another process; see turns.hpp.
+  void take_turns();
+
   // Measures and appends; a row that is finished already is returned as it is. Throws Interrupted,
   // StorageError, and DeviceError after a record that says so.
   const Record& measure(std::size_t index);
@@ -74,6 +78,8 @@ class Campaign {
   std::vector<Record> records_;
   const Row* current_ = nullptr;
   Stopwatch clock_;
+  std::chrono::duration<double> hang_limit_{};  // of the current row, or of a turn
+  double others_s_ = 0;  // of the clock's, those that other processes had in their turns
   std::unique_ptr<Watchdog> watchdog_;
 };
 

@@ -118,7 +118,7 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
     record.flags.emplace_back("short_rotation");
   }
 
-  SamplingLimits limits{.seconds = seconds, .stop = stop};
+  SamplingLimits limits{.seconds = seconds, .stop = stop, .end_turn = end_turn_};
   if (row.technique.engine == Engine::tensor) limits.warm_up_s = tensor_warm_up_s(row, seconds);
   add_work(record, row, bound);
   const Samples samples = take_samples(*device_, bound.rotation, row.regime, row.work(), limits);

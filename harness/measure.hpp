@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/buffers.hpp"
@@ -25,6 +26,9 @@ class Measurer {
   // Never throws for a row's own failure: it becomes the record's status and reason. Throws
   // Interrupted, and DeviceError when the device is lost.
   Record measure(const Row& row, double seconds, const std::function<bool()>& stop);
+
+  // From now on `end_turn` is called before each sample; see SamplingLimits.
+  void take_turns(std::function<double()> end_turn) { end_turn_ = std::move(end_turn); }
 
   // Ceilings by which later rows are judged. A verified ceiling that measure() returns is added by
   // itself; this adds those of an earlier run.
@@ -50,6 +54,7 @@ class Measurer {
   OutputCheck check_;
   InjectedWork injected_;
   MeasuredRoofs roofs_;
+  std::function<double()> end_turn_;
 };
 
 }  // namespace ridgepoint

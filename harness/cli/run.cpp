@@ -26,6 +26,7 @@ struct RunOptions {
   std::string out;
   std::string resume;
   bool dry_run = false;
+  bool take_turns = false;
 };
 
 RunRequest request_of(const RunOptions& options, const std::string& google_filter) {
@@ -127,6 +128,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   point_latest_at(path);
   Campaign run(std::move(plan), request.fill, request.seed, directory, std::move(finished),
                ceilings);
+  if (options.take_turns) run.take_turns();
   execute(run, directory, environment, flags);
   fmt::print(stderr, "results: {}\n", path.string());
   return exit_code(run.records());
@@ -168,6 +170,8 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   add("--ceilings", request.ceilings, "Results folder whose ceilings are used");
   add("--roof", request.roof, "Data sheet to draw beside the measured roofs");
   command->add_flag("--dry-run", options->dry_run, "Print rows, bytes and time, and stop");
+  command->add_flag("--take-turns", options->take_turns,
+                    "Stop before each sample until continued, as compare.py does");
   command->allow_extras()->footer(
       "--benchmark_* flags of Google Benchmark: filter, list_tests, out, format, color");
   command->callback([=, &code, line = std::move(command_line)] {

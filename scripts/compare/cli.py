@@ -14,7 +14,9 @@ from .comparable import ALLOWED
 from .judge import first_differences, judge, measure
 from .report import INTERNAL, UNDECIDED_CODE, USAGE, Report, incomparable
 from .runs import load_both
-from .session import Session, SessionError, listen_for_termination, progress, refuse_own_options
+from .session import (
+    PROCESS, SAMPLE, Session, SessionError, listen_for_termination, progress, refuse_own_options,
+)
 from .stored import describe
 
 HELP = """\
@@ -60,6 +62,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--session", type=Path, metavar="DIR", help="judge a session that --out keeps")
     add("--resume", type=Path, metavar="DIR", help="finish a session that was interrupted")
     add("--filter", metavar="RE", help="rows to compare, as in `ridgepoint run`")
+    add("--turns", choices=(PROCESS, SAMPLE),
+        help="what one side measures before the other's turn; default: on a host a sample")
     add("--out", type=Path, metavar="DIR", help="session; default: results/local/compare-<time>")
     add_report_options(parser)
     return parser
@@ -78,8 +82,8 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         parser.error(f"{len(options.results)} results directories; allowed: two")
     if any(binaries) and not all(binaries):
         parser.error("--baseline-bin and --candidate-bin go together")
-    if not any(binaries) and (passed or options.filter or options.out):
-        parser.error("--filter, --out and arguments after -- need --baseline-bin")
+    if not any(binaries) and (passed or options.filter or options.out or options.turns):
+        parser.error("--filter, --out, --turns and arguments after -- need --baseline-bin")
     return options, passed
 
 
@@ -99,7 +103,7 @@ def new_session(options: argparse.Namespace, passed: list[str]) -> Session:
     if folder.exists():
         raise ResultsError(f"{folder} exists; allowed: a new folder, or --resume {folder}")
     binaries = {"baseline": options.baseline_bin, "candidate": options.candidate_bin}
-    session = Session(folder, binaries, passed, options.filter)
+    session = Session(folder, binaries, passed, options.filter, turns=options.turns)
     session.prepare()
     return session
 

@@ -21,16 +21,15 @@ from .session import ARMS, Session
 
 VARIABLE = "RIDGEPOINT_INJECT_WORK"
 ALLOWED = ["environment_variables"]  # the variable is what the candidate differs by
-# Rows bound by arithmetic, few to a process: the shorter it is, the less a host's neighbours change
-# between a baseline and its candidate.
+# Rows bound by arithmetic, of short launches: a turn of 50 of them should last but milliseconds.
 COMPUTE = (
-    "^matmul/(naive/fp32/m:128|(packed|onednn|openblas)/fp32/m:256)/",
-    "^matmul(/(packed|onednn|vdpbf16)|_gelu/vdpbf16)/bf16/m:256/",
-    "^matmul_gelu/(naive/fp32/m:128|(packed|onednn)/fp32/m:256|packed/bf16/m:256)/",
+    "^matmul/(naive/fp32/m:64|(packed|onednn|openblas)/fp32/m:128)/",
+    "^matmul/(packed|vdpbf16)/(bf16|fp8_e4m3)/m:128/",
+    "^matmul_gelu/((packed|onednn)/fp32|(packed|vdpbf16)/bf16)/m:128/",
 )
 MEMORY = ("^(relu/streaming|dot/accumulators)/bf16/n:33554432/",)
 # On one set of buffers: rotating over many would have to wait for memory as well.
-ARGUMENTS = ["--profile", "standard", "--regime", "warm", "--budget", "0.5"]
+ARGUMENTS = ["--profile", "standard", "--regime", "warm", "--budget", "0.6"]
 
 
 @dataclass(frozen=True)

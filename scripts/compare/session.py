@@ -1,4 +1,7 @@
-"""A session: both binaries in turn, one process each, A B B A, so that a slow drift cancels.
+"""A session: pairs of processes, one of each binary.
+
+They run one after the other, A B B A, so that a slow drift cancels; on a host, whose neighbours and
+clocks change faster than that, at once and in turns of one sample.
 
 A folder holds it: session.json, `reference` (an unscored run of the baseline whose ceilings all
 others use) and, for pair i, `i-baseline` and `i-candidate`, results directories all of them.
@@ -11,16 +14,20 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 from roofline.plot.records import ResultsError, read
 
 from .report import DEVICE_LOST, INTERNAL, ROW_FAILED, UNDECIDED_CODE, USAGE
+from .turns import take_turns
 
 SCHEMA = "ridgepoint.session/1"
 ARMS = ("baseline", "candidate")
-OURS = ("--out", "--resume", "--filter", "--dry-run")  # of run's options, those that a session sets
+# Of run's options, those that a session sets.
+OURS = ("--out", "--resume", "--filter", "--dry-run", "--take-turns")
+PROCESS, SAMPLE = "process", "sample"  # how long a turn lasts
 
 
 class SessionError(Exception):
@@ -46,6 +53,12 @@ def only(ids: list[str]) -> str:
     return f"^(?:{'|'.join(map(re.escape, ids))})$"
 
 
+def knows_turns(binary: str) -> bool:
+    """An older ridgepoint does not."""
+    told = subprocess.run([binary, "run", "--help"], capture_output=True, text=True, check=False)
+    return "--take-turns" in told.stdout
+
+
 @dataclass
 class Session:
     folder: Path
@@ -53,6 +66,7 @@ class Session:
     arguments: list[str]
     filter: Optional[str] = None
     pairs: int = 0
+    turns: Optional[str] = None  # PROCESS or SAMPLE; None until prepare() knows the device
 
     def save(self) -> None:
         text = {
@@ -62,6 +76,7 @@ class Session:
             "arguments": self.arguments,
             "filter": self.filter,
             "pairs": self.pairs,
+            "turns": self.turns,
         }
         temporary = self.folder / "session.json.tmp"
         temporary.write_text(json.dumps(text, indent=1) + "\n", "utf-8")
@@ -75,35 +90,55 @@ class Session:
             if told["schema"] != SCHEMA:
                 raise ValueError(f"schema is not {SCHEMA}")
             arms = {arm: str(told[arm]) for arm in ARMS}
-            return cls(folder, arms, told["arguments"], told["filter"], int(told["pairs"]))
+            parts = told["arguments"], told["filter"], int(told["pairs"]), told["turns"]
+            return cls(folder, arms, *parts)
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise ResultsError(f"{path}: not a session: {error!r}"[:300]) from None
 
     def run_folder(self, pair: int, arm: str) -> Path:
         return self.folder / f"{pair:02}-{arm}"
 
-    def measure(self, arm: str, folder: Path, extra: list[str]) -> None:
+    def start(self, arm: str, folder: Path, extra: list[str], **how: Any) -> subprocess.Popen:
         command = [self.binaries[arm], "run", "--out", str(folder), *self.arguments, *extra]
+        with self.errors_of(arm).open("w") as stderr:
+            try:
+                null = subprocess.DEVNULL
+                return subprocess.Popen(command, stdin=null, stdout=null, stderr=stderr, **how)
+            except OSError as error:
+                raise SessionError(f"cannot run {command[0]}: {error.strerror}", USAGE) from None
+
+    def errors_of(self, arm: str) -> Path:
+        return self.folder / f"{arm}.stderr"
+
+    def measure(self, arm: str, folder: Path, extra: list[str]) -> None:
+        process = self.start(arm, folder, extra)
         try:
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE, text=True, errors="replace",
-            )
-        except OSError as error:
-            raise SessionError(f"cannot run {command[0]}: {error.strerror}", USAGE) from None
-        try:
-            _, stderr = process.communicate()
+            process.wait()
         except BaseException:
             process.terminate()
             process.wait()
             raise
-        if process.returncode not in (0, ROW_FAILED):
-            raise SessionError(*self.failure(arm, process.returncode, stderr))
+        self.require_success(arm, process.returncode)
 
-    def failure(self, arm: str, code: int, stderr: str) -> tuple[str, int]:
+    def measure_pair(self, pair: int, extra: list[str]) -> None:
+        arms = order(pair)
+        folders = [self.run_folder(pair, arm) for arm in arms]
+        if self.turns == PROCESS:
+            for arm, folder in zip(arms, folders):
+                self.measure(arm, folder, extra)
+            return
+        extra = [*extra, "--take-turns"]
+        starts = [partial(self.start, arm, folder, extra) for arm, folder in zip(arms, folders)]
+        for arm, code in zip(arms, take_turns(starts)):
+            self.require_success(arm, code)
+
+    def require_success(self, arm: str, code: int) -> None:
+        if code in (0, ROW_FAILED):
+            return
+        stderr = self.errors_of(arm).read_text("utf-8", "replace")
         last = (stderr.strip().splitlines() or ["no message"])[-1]
         known = code if code in (USAGE, UNDECIDED_CODE, DEVICE_LOST) else INTERNAL
-        return f"the {arm} ended with code {code}: {last}", known
+        raise SessionError(f"the {arm} ended with code {code}: {last}", known)
 
     def selection(self, ids: Optional[list[str]]) -> list[str]:
         pattern = only(ids) if ids else self.filter
@@ -113,7 +148,16 @@ class Session:
         """The unscored run; it fills caches of files and settles the machine as well."""
         self.folder.mkdir(parents=True)
         self.save()
-        self.measure("baseline", self.folder / "reference", self.selection(None))
+        reference = self.folder / "reference"
+        self.measure("baseline", reference, self.selection(None))
+        if self.turns is None:
+            self.turns = self.suitable_turns(reference)
+            self.save()
+
+    def suitable_turns(self, reference: Path) -> str:
+        devices = json.loads(read(reference / "environment.json"))["devices"]
+        host = all(device["name"] == "cpu" for device in devices)
+        return SAMPLE if host and all(map(knows_turns, self.binaries.values())) else PROCESS
 
     def extend(self, pairs: int, ids: Optional[list[str]], told: Callable[[int], None]) -> None:
         """Up to so many pairs in all; of the rows `ids` alone, where they are given."""
@@ -122,8 +166,7 @@ class Session:
             extra += ["--ceilings", str(self.folder / "reference")]
         while self.pairs < pairs:
             told(self.pairs)
-            for arm in order(self.pairs + 1):
-                self.measure(arm, self.run_folder(self.pairs + 1, arm), extra)
+            self.measure_pair(self.pairs + 1, extra)
             self.pairs += 1
             self.save()
 

@@ -162,6 +162,54 @@ def test_a_session_that_is_killed_is_resumed_and_loses_no_finished_pair(bench):
     assert json.loads((bench.out / "session.json").read_text())["pairs"] == 20
 
 
+def test_turns_of_a_sample_leave_the_verdict_as_it_is(bench):
+    """On the simulated device, where a sample's time is known; on a host they are the default."""
+    slow = bench.binary("b", slow=1.05)
+    code, report = bench.run(bench.binary("a"), slow, "--turns", "sample")
+    assert (code, verdicts(report)) == (4, {"WORSE"})
+    arms = ("01-baseline", "01-candidate")
+    both = [json.loads((bench.out / arm / "environment.json").read_text()) for arm in arms]
+    assert all("--take-turns" in environment["command_line"] for environment in both)
+    started, ended = ([environment[key] for environment in both] for key in ("started", "ended"))
+    assert max(started) <= min(ended), "both ran at the same time"
+
+
+def host_session(bench, **options) -> subprocess.Popen:
+    command = [COMPARE, "--baseline-bin", BINARY, "--candidate-bin", BINARY, "--out", bench.out]
+    command += ["--filter", "^relu/naive/fp32/", "--", "--device", "cpu", "--budget", "0.3"]
+    return subprocess.Popen([sys.executable, *command], env=variables(), **options)
+
+
+def run_by(folder: Path) -> list[int]:
+    """Processes that measure into this folder."""
+    pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    found = []
+    for pid in pids:
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:  # it has ended
+            continue
+        if words[0] == BINARY.encode() and any(str(folder).encode() in word for word in words):
+            found.append(pid)
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_session_that_is_killed_leaves_no_stopped_process(number, bench):
+    with host_session(bench, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        while not (bench.out / "01-candidate").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        assert json.loads((bench.out / "session.json").read_text())["turns"] == "sample"
+        assert len(run_by(bench.out)) == 2
+        process.send_signal(number)
+        process.wait(60)
+    deadline = time.monotonic() + 30
+    while run_by(bench.out):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def test_a_session_that_was_killed_before_its_first_pair_begins_anew(bench):
     assert bench.run(bench.binary("a"), bench.binary("b", f"{MACHINE},lose=1"))[0] == 7
     assert json.loads((bench.out / "session.json").read_text())["pairs"] == 0

@@ -129,6 +129,31 @@ TEST(Sampler, StopsBetweenSamplesWhenAskedTo) {
   }
 }
 
+TEST(Sampler, EndsItsTurnBeforeEachSampleAndSettlesAfterIt) {
+  SimulatedDevice device(parse_simulation("noise=0.001"));
+  std::vector<int> counts(2);
+  int turns = 0;
+  const SamplingLimits limits{.seconds = 0.05, .stop = nullptr, .end_turn = [&] {
+                                ++turns;
+                                return 0.0;
+                              }};
+  const Samples samples = take_samples(device, counting(counts), Regime::steady, kWork, limits);
+  EXPECT_EQ(samples.seconds.size(), static_cast<std::size_t>(turns));
+  EXPECT_GT(turns, 30) << "however precise, until the time is up";
+  EXPECT_EQ(counts, (std::vector<int>{1, 1 + turns})) << "a launch on the set that comes last";
+}
+
+TEST(Sampler, TheTimeOfOthersIsNotTheRows) {
+  int turns = 0;
+  const SamplingLimits limits{.seconds = 0.02, .stop = nullptr, .end_turn = [&] {
+                                std::this_thread::sleep_for(std::chrono::milliseconds(10));
+                                ++turns;
+                                return 0.01;
+                              }};
+  sample("", limits, Regime::cold);
+  EXPECT_GT(turns, static_cast<int>(kFewestSamples));
+}
+
 TEST(Sampler, ALostDeviceIsReported) { EXPECT_THROW(sample("lose=5", kNoTime), DeviceError); }
 
 TEST(Regime, NamesGoBothWays) {

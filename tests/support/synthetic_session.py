@@ -53,6 +53,6 @@ def write_session(folder: Path, ratios: np.ndarray, edit=None) -> Path:
                 edit(arm, pair, records, environment)
             write_run(folder / f"{pair:02}-{arm}", records, environment)
     told = {"schema": "ridgepoint.session/1", "baseline": "old", "candidate": "new"}
-    told |= {"arguments": [], "filter": None, "pairs": len(ratios)}
+    told |= {"arguments": [], "filter": None, "pairs": len(ratios), "turns": "process"}
     (folder / "session.json").write_text(json.dumps(told))
     return folder

@@ -1,0 +1,15 @@
+// Two processes that measure the same rows in turns of one sample, so that whatever slows the
+// machine for a tenth of a second or more slows both alike. Only one of them runs at a time: before
+// each sample a process stops its process group, all threads of it, until the one that started it
+// continues it by SIGCONT, to let the other rest (scripts/compare/turns.py).
+#pragma once
+
+namespace ridgepoint {
+
+// Ties the life of this process to its parent's: nobody else would continue it.
+void die_with_parent();
+
+// Stops this process group until it is continued; returns the seconds that passed.
+double end_turn();
+
+}  // namespace ridgepoint

@@ -1,0 +1,59 @@
+"""Processes that measure in turns: only one runs at a time, until it stops itself before a sample.
+
+The processes are those of `ridgepoint run --take-turns`; see harness/turns.hpp.
+"""
+
+import itertools
+import os
+import signal
+import subprocess
+from typing import Any, Callable
+
+Start = Callable[..., subprocess.Popen]  # takes keywords for Popen
+
+
+def own_group() -> dict[str, Any]:
+    """Keywords for Popen: what stops itself must not stop us, nor the other."""
+    return {"preexec_fn": os.setpgrp}
+
+
+def stopped(process: subprocess.Popen) -> bool:
+    """Waits until the process stops itself (True) or has ended (False), which is left to wait()."""
+    told = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
+    if told.si_code != os.CLD_STOPPED:
+        return False
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED)  # until here the stop was only looked at
+    return True
+
+
+def resume(process: subprocess.Popen) -> None:
+    os.killpg(process.pid, signal.SIGCONT)
+
+
+def end(process: subprocess.Popen) -> None:
+    """As an interrupted run ends: what it finished is kept."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGTERM)
+        resume(process)
+        process.wait()
+
+
+def take_turns(starts: list[Start]) -> list[int]:
+    """Starts two processes and lets them run in turn, A B B A, until both have ended; their codes."""
+    processes: list[subprocess.Popen] = []
+    waiting: list[bool] = []
+    try:
+        for start in starts:
+            processes.append(start(**own_group()))
+            waiting.append(stopped(processes[-1]))
+        for turn in itertools.cycle((0, 1, 1, 0)):
+            if not any(waiting):
+                break
+            if waiting[turn]:
+                resume(processes[turn])
+                waiting[turn] = stopped(processes[turn])
+    except BaseException:
+        for process in processes:
+            end(process)
+        raise
+    return [process.wait() for process in processes]

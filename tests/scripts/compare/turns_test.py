@@ -1,0 +1,79 @@
+"""Turns of two processes; shell scripts stand in for ridgepoint."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from functools import partial
+
+import pytest
+from compare.turns import take_turns
+
+# Writes its name at each turn and stops; the script's group is its own, as compare.turns sees to.
+SCRIPT = "for i in $(seq {turns}); do kill -STOP 0; echo {name} >>{log}; done; exit {code}"
+
+
+def script(log, name: str, turns: int, code: int = 0):
+    command = SCRIPT.format(turns=turns, name=name, log=log, code=code)
+    return partial(subprocess.Popen, ["sh", "-c", command])
+
+
+def order(log) -> str:
+    return "".join(log.read_text().split())
+
+
+def test_turns_are_taken_a_b_b_a(tmp_path):
+    log = tmp_path / "log"
+    assert take_turns([script(log, "A", 4), script(log, "B", 4, code=6)]) == [0, 6]
+    assert order(log) == "ABBAABBA"
+
+
+def test_one_that_ends_early_leaves_the_other_alone(tmp_path):
+    log = tmp_path / "log"
+    assert take_turns([script(log, "A", 1, code=3), script(log, "B", 4)]) == [3, 0]
+    assert order(log) == "ABBBB"
+    log.unlink()
+    assert take_turns([script(log, "A", 2), script(log, "B", 0, code=2)]) == [0, 2]
+    assert order(log) == "AA"
+
+
+def test_one_that_is_killed_does_not_hang_the_other(tmp_path):
+    log = tmp_path / "log"
+    killed = partial(subprocess.Popen, ["sh", "-c", "kill -STOP 0; kill -9 $$"])
+    assert take_turns([killed, script(log, "B", 3)]) == [-signal.SIGKILL, 0]
+    assert order(log) == "BBB"
+
+
+def test_a_program_that_cannot_be_started_ends_the_first(tmp_path):
+    started = []
+
+    def first(**how):
+        started.append(script(tmp_path / "log", "A", 5)(**how))
+        return started[0]
+
+    with pytest.raises(FileNotFoundError):
+        take_turns([first, partial(subprocess.Popen, ["/no/such/program"])])
+    assert started[0].returncode == -signal.SIGTERM
+
+
+def test_an_interruption_ends_both(tmp_path):
+    started = []
+
+    def endless(**how):
+        script_text = "while :; do kill -STOP 0; sleep 0.01; done"
+        started.append(subprocess.Popen(["sh", "-c", script_text], **how))
+        return started[-1]
+
+    def interrupt():
+        while len(started) < 2:
+            time.sleep(0.01)
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        take_turns([endless, endless])
+    thread.join()
+    assert [process.returncode for process in started] == [-signal.SIGTERM] * 2
