@@ -1,6 +1,6 @@
 // Intel AMX between its tile registers: two tiles of A and two of B are loaded once and multiplied
 // again and again into four sums. The limit is the rate at which the tensor engine accepts work.
-// Not yet run on a processor with AMX: tests/kernels/matmul/amx_test.cpp runs it on emulated tiles.
+// tests/kernels/matmul/amx_test.cpp runs it on emulated tiles as well.
 #if defined(__x86_64__)
 #include <algorithm>
 #include <bit>

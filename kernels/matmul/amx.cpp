@@ -1,7 +1,7 @@
 // Intel AMX: an instruction that multiplies two tiles of 16 x 32 bf16 and adds to an fp32 tile. fp8
 // widens to bf16 exactly while packing. The limit is the tensor engine, and with it the caches that
-// feed its tiles. Denormal inputs and results count as zero. Not yet run on a processor with AMX:
-// its packing and indexing are tested with emulated tiles (tests/kernels/matmul/amx_test.cpp).
+// feed its tiles. Denormal inputs and results count as zero. Where there is no AMX, its packing and
+// indexing are tested with emulated tiles (tests/kernels/matmul/amx_test.cpp).
 #if defined(__x86_64__)
 #include "kernels/common/cpu/amx.hpp"
 
