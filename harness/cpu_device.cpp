@@ -116,6 +116,7 @@ CpuDevice::CpuDevice() : tick_s_(measure_tick()) {
               .flops_per_s_hint = threads * flops_per_s_of_a_core};
   queue_ = std::make_unique<CpuQueue>(threads);
   memory_ = std::make_unique<HostMemory>(threads);
+  meters_ = std::make_unique<HostMeters>(threads);
   launch_floor_s_ = measure_launch_floor(threads);
 }
 
@@ -128,6 +129,11 @@ Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repe
     for (const Launch& launch : rotation) launch();
   }
   return {clock.seconds(), std::nullopt};
+}
+
+nlohmann::ordered_json CpuDevice::end_row() {
+  if (meters_->no_cycles().empty()) return nlohmann::ordered_json::object();
+  return {{"unavailable", meters_->no_cycles()}};
 }
 
 // Reads 3 x the last-level cache: reading leaves no dirty lines whose write-back the launch would

@@ -6,6 +6,7 @@
 
 #include "harness/device.hpp"
 #include "harness/host_memory.hpp"
+#include "harness/host_meters.hpp"
 
 namespace ridgepoint {
 
@@ -31,6 +32,8 @@ class CpuDevice : public Device {
                     const Work& work) override;
   Timing time_cold(const Launch& launch, const Work& work) override;
   void run(const Launch& launch) override { launch(); }
+  [[nodiscard]] std::vector<Meter> meters() const override { return meters_->read(); }
+  nlohmann::ordered_json end_row() override;
 
  protected:
   Machine machine_;
@@ -40,6 +43,7 @@ class CpuDevice : public Device {
 
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<HostMemory> memory_;
+  std::unique_ptr<HostMeters> meters_;
   int cores_ = 0;  // that this process may use; pinning narrows what the kernel reports later
   int pinned_threads_ = 0;
   double tick_s_ = 0;

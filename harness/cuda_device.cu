@@ -82,6 +82,8 @@ class CudaDevice final : public Device {
 
   void begin_row(const std::string& id) override;
   ordered_json end_row() override;
+  [[nodiscard]] std::vector<Meter> meters() const override;
+  [[nodiscard]] std::optional<double> busy_share(const Launch& launch) override;
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,
                     const Work& work) override;
   Timing time_cold(const Launch& launch, const Work& work) override;
@@ -136,6 +138,21 @@ void CudaDevice::begin_row(const std::string& id) {
   graph_.reset();
   graph_launches_ = nullptr;
   if (nvml_) telemetry_ = std::make_unique<Telemetry>(*nvml_);
+}
+
+std::vector<Meter> CudaDevice::meters() const {
+  if (!nvml_) return {};
+  return {{kEnergyMeter, nvml_->energy_j()},
+          {"power_capped_s", nvml_->power_capped_s()},
+          {"heat_capped_s", nvml_->heat_capped_s()},
+          {"ecc_corrected", nvml_->corrected_errors()},
+          {"ecc_uncorrected", nvml_->uncorrected_errors()}};
+}
+
+std::optional<double> CudaDevice::busy_share(const Launch& launch) {
+  const std::optional<unsigned> blocks = timer_->blocks(launch);
+  if (!blocks) return std::nullopt;
+  return std::min(1.0, static_cast<double>(*blocks) / machine_.units);
 }
 
 ordered_json CudaDevice::end_row() {

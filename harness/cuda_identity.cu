@@ -69,6 +69,13 @@ ordered_json settings(const Nvml& nvml) {
   add(clocks, "application_sm_hz", nvml.application_sm_clock_hz());
   add(clocks, "max_memory_hz", nvml.max_memory_clock_hz());
   if (!clocks.empty()) json["clocks"] = clocks;
+  add(json, "nvlinks", nvml.nvlinks());
+  if (const auto rows = nvml.remapped_rows()) {
+    json["remapped_rows"] = {{"corrected", rows->corrected},
+                             {"uncorrected", rows->uncorrected},
+                             {"pending", rows->pending},
+                             {"failed", rows->failed}};
+  }
   return json;
 }
 

@@ -131,7 +131,33 @@ std::optional<double> CudaTimer::clock_hz() const {
   return middle(clocks);
 }
 
-CudaGraphExec CudaTimer::capture(std::span<const Launch> launches, std::int64_t repeats) {
+namespace {
+
+// Of the kernel with most of them; empty where a kernel keeps it to itself, as a library's may.
+std::optional<unsigned> most_blocks(cudaGraph_t graph) {
+  std::size_t count = 0;
+  check(cudaGraphGetNodes(graph, nullptr, &count));
+  std::vector<cudaGraphNode_t> nodes(count);
+  check(cudaGraphGetNodes(graph, nodes.data(), &count));
+  std::optional<unsigned> most;
+  for (const cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type{};
+    check(cudaGraphNodeGetType(node, &type));
+    if (type != cudaGraphNodeTypeKernel) continue;
+    cudaKernelNodeParams kernel{};
+    if (cudaGraphKernelNodeGetParams(node, &kernel) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return std::nullopt;
+    }
+    const unsigned blocks = kernel.gridDim.x * kernel.gridDim.y * kernel.gridDim.z;
+    most = std::max(most.value_or(0), blocks);
+  }
+  return most;
+}
+
+}  // namespace
+
+CudaGraph CudaTimer::graph_of(std::span<const Launch> launches, std::int64_t repeats) {
   check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
   cudaGraph_t captured = nullptr;
   try {
@@ -144,13 +170,27 @@ CudaGraphExec CudaTimer::capture(std::span<const Launch> launches, std::int64_t 
     throw;
   }
   check(cudaStreamEndCapture(stream_, &captured));
-  const CudaGraph graph(captured);
+  return CudaGraph(captured);
+}
+
+CudaGraphExec CudaTimer::capture(std::span<const Launch> launches, std::int64_t repeats) {
+  const CudaGraph graph = graph_of(launches, repeats);
   cudaGraphExec_t executable = nullptr;
   check(cudaGraphInstantiate(&executable, graph.get(), 0));
   CudaGraphExec result(executable);
   check(cudaGraphUpload(executable, stream_));
   check(cudaStreamSynchronize(stream_));
   return result;
+}
+
+std::optional<unsigned> CudaTimer::blocks(const Launch& launch) {
+  try {
+    return most_blocks(graph_of({&launch, 1}, 1).get());
+  } catch (const DeviceError&) {
+    throw;
+  } catch (const std::exception&) {
+    return std::nullopt;  // not every launch can be captured
+  }
 }
 
 double CudaTimer::tick_s() {

@@ -47,6 +47,9 @@ class CudaTimer {
 
   // The launches, `repeats` times over, as one graph.
   CudaGraphExec capture(std::span<const Launch> launches, std::int64_t repeats);
+  // Thread blocks of the launch's largest kernel, which is not run; empty where a kernel does not
+  // tell.
+  std::optional<unsigned> blocks(const Launch& launch);
 
   // Smallest step of the time between two events, by many short intervals.
   double tick_s();
@@ -63,6 +66,7 @@ class CudaTimer {
   class GateOpener;
 
   std::optional<double> clock_hz() const;
+  CudaGraph graph_of(std::span<const Launch> launches, std::int64_t repeats);
 
   cudaStream_t stream_;
   int sms_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/device_memory.hpp"
+#include "harness/meters.hpp"
 #include "kernels/common/machine.hpp"
 #include "kernels/common/queue.hpp"
 #include "kernels/common/registry.hpp"
@@ -53,6 +54,11 @@ class Device {
   // result is the row's entry `telemetry`; empty where the device reports nothing.
   virtual void begin_row(const std::string& /*id*/) {}
   virtual nlohmann::ordered_json end_row() { return nlohmann::ordered_json::object(); }
+  // Multiprocessors that a launch can keep busy, as a share of all: its thread blocks over them, at
+  // most 1. Empty where it is not known.
+  [[nodiscard]] virtual std::optional<double> busy_share(const Launch& /*launch*/) { return {}; }
+  // Totals by which the samples of a row are judged beside time.
+  [[nodiscard]] virtual std::vector<Meter> meters() const { return {}; }
   // Smallest step of the device's timer and time of an empty launch, seconds.
   [[nodiscard]] virtual double tick_s() const = 0;
   [[nodiscard]] virtual double launch_floor_s() const = 0;

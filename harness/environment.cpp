@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <random>
 
 #include "harness/build_info.hpp"
 #include "harness/host_info.hpp"
@@ -59,6 +61,19 @@ std::string operating_system() {
   return quote == std::string::npos ? line : line.substr(quote + 1, line.size() - quote - 2);
 }
 
+// A UUID of version 7 (RFC 9562, section 5.7): milliseconds since 1970, then random bits, so that
+// runs sort by when they began.
+std::string new_run_id() {
+  using std::chrono::milliseconds;
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  const auto ms =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(since_1970).count());
+  std::random_device random;
+  const std::uint64_t low = std::uint64_t{random()} << 32U | random();
+  return fmt::format("{:08x}-{:04x}-7{:03x}-{:04x}-{:012x}", ms >> 16U & 0xffffffffU, ms & 0xffffU,
+                     random() & 0xfffU, 0x8000U | (low >> 48U & 0x3fffU), low & 0xffffffffffffU);
+}
+
 ordered_json host(Readings& readings) {
   utsname system{};
   uname(&system);
@@ -81,6 +96,8 @@ ordered_json host(Readings& readings) {
                                    "the kernel lists no nodes of memory")},
       {"cgroup", readings.text("host.cgroup", first_line("/proc/self/cgroup"),
                                "/proc/self/cgroup is unreadable")},
+      {"container",
+       readings.text("host.container", container(), "no sign of a container, or of its image")},
       {"load_average", std::strtod(first_line("/proc/loadavg").c_str(), nullptr)},
       {"virtualized", flags.find("hypervisor") != std::string::npos}};
 }
@@ -126,7 +143,8 @@ ordered_json describe(const Device& device, Readings& readings) {
     }
   };
   add_absent({"uuid_hash", "driver", "cuda", "cublas", "clocks", "power_limit_w", "power_limits_w",
-              "ecc", "mig", "persistence", "compute_mode", "vbios", "board_part_number", "pcie"},
+              "ecc", "mig", "persistence", "compute_mode", "vbios", "board_part_number", "pcie",
+              "nvlinks", "remapped_rows"},
              host ? "a host has none" : "the driver does not report it");
   add_absent({"isa", "threads", "pinned", "cores", "huge_pages"}, "a GPU has none");
   return json;
@@ -169,7 +187,7 @@ ordered_json make_environment(const RunRequest& request,
   const std::string started = timestamp();
   ordered_json json{
       {"schema", kEnvironmentSchema},
-      {"run_id", sha256(fmt::format("{} {}", started, getpid())).substr(0, 16)},
+      {"run_id", new_run_id()},
       {"version", build_info::version},
       {"method_version", kMethodVersion},
       {"commit", readings.text("commit", build_info::commit, "built outside a git checkout")},

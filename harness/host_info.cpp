@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -75,6 +76,15 @@ std::string cpuinfo(const std::string& key) { return value_of("/proc/cpuinfo", k
 std::int64_t meminfo(const std::string& key) {
   const std::string text = value_of("/proc/meminfo", key);  // "24573564 kB"
   return std::strtoll(text.c_str(), nullptr, 10) << 10U;
+}
+
+std::string container() {
+  if (const char* image = std::getenv("APPTAINER_CONTAINER")) return image;
+  std::ifstream podman("/run/.containerenv");
+  for (std::string line; std::getline(podman, line);) {
+    if (line.starts_with("imageid=")) return "podman " + line.substr(line.find('=') + 1);
+  }
+  return std::filesystem::exists("/.dockerenv") ? "docker" : "";
 }
 
 int host_sockets() {

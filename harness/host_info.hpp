@@ -17,6 +17,9 @@ std::string cpuinfo(const std::string& key);
 std::int64_t meminfo(const std::string& key);
 // First line of a file without its newline; empty where unreadable.
 std::string first_line(const std::string& path);
+// The container's image as far as it can be known from inside: Apptainer's file, Podman's imageid,
+// or that it is Docker's; empty where nothing tells of one.
+std::string container();
 // Processor packages; 0 where unknown.
 int host_sockets();
 // Processors this process may run on.

@@ -31,6 +31,9 @@ ResultRow as_result(const Record& record) {
           .mfu = record.mfu};
 }
 
+// Of a device's multiprocessors; clusters of thread blocks may leave the last few without work.
+constexpr double kSmallestBusyShare = 0.9;
+
 // A ceiling that saturates no memory has its data in caches or registers.
 bool rotates(const Row& row) {
   return row.regime == Regime::steady &&
@@ -59,7 +62,12 @@ class RowScope {
   }
   RowScope(const RowScope&) = delete;  // ends what it began
   RowScope& operator=(const RowScope&) = delete;
-  ~RowScope() { record_->telemetry = device_->end_row(); }
+  ~RowScope() {
+    record_->telemetry = device_->end_row();
+    record_->telemetry["window"] = std::move(window);
+  }
+
+  nlohmann::ordered_json window = nullptr;  // what the samples cost; null where there are none
 
  private:
   Device* device_;
@@ -102,7 +110,7 @@ Record Measurer::measure(const Row& row, double seconds, const std::function<boo
 
 void Measurer::measure_into(Record& record, const Row& row, double seconds,
                             const std::function<bool()>& stop) {
-  const RowScope scope(*device_, record);
+  RowScope scope(*device_, record);
   Bound bound = bind(row);
   record.sets = static_cast<std::int64_t>(bound.sets.size());
   buffers_.poison();
@@ -118,10 +126,13 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
     record.flags.emplace_back("short_rotation");
   }
 
+  const double busy_share = device_->busy_share(bound.rotation.front()).value_or(1);
+  if (busy_share < kSmallestBusyShare) record.flags.emplace_back("below_one_wave");
   SamplingLimits limits{.seconds = seconds, .stop = stop, .end_turn = end_turn_};
   if (row.technique.engine == Engine::tensor) limits.warm_up_s = tensor_warm_up_s(row, seconds);
   add_work(record, row, bound);
   const Samples samples = take_samples(*device_, bound.rotation, row.regime, row.work(), limits);
+  scope.window = to_json(samples.window, row.work());
   auto wrong = check_.after_timing(row, bound.sets, *record.verify);
   if (!wrong && !buffers_.guards_intact()) wrong = "wrote outside its output";
   if (!wrong && !row.technique.order_dependent &&

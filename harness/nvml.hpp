@@ -10,6 +10,14 @@
 
 namespace ridgepoint {
 
+// Rows of memory that spare ones replaced, after errors that ECC corrected or could not.
+struct RemappedRows {
+  unsigned corrected;
+  unsigned uncorrected;
+  bool pending;  // until the next reset
+  bool failed;
+};
+
 class Nvml {
  public:
   // The device with this UUID ("GPU-..." or "MIG-..."). Null, with the cause in `reason`, where the
@@ -52,6 +60,15 @@ class Nvml {
   [[nodiscard]] std::optional<std::string> vbios() const;
   [[nodiscard]] std::optional<std::string> board_part_number() const;
   [[nodiscard]] std::optional<std::string> driver() const;
+  // Seconds for which the power limit, or heat, lowered the clock; errors of memory that ECC
+  // corrected or could not: all since the driver was loaded.
+  [[nodiscard]] std::optional<double> power_capped_s() const;
+  [[nodiscard]] std::optional<double> heat_capped_s() const;
+  [[nodiscard]] std::optional<double> corrected_errors() const;
+  [[nodiscard]] std::optional<double> uncorrected_errors() const;
+  [[nodiscard]] std::optional<RemappedRows> remapped_rows() const;
+  // Links to other GPUs that are up; empty where the board has none.
+  [[nodiscard]] std::optional<unsigned> nvlinks() const;
 
  private:
   struct Functions;

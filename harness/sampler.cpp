@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "harness/statistics.hpp"
 #include "harness/stopwatch.hpp"
@@ -25,6 +26,9 @@ constexpr double kSmallestSampling = 0.2;
 // alone cannot tell a slow warm-up from none.
 constexpr double kSmallestWarmUp = 0.1;
 constexpr double kLargestWarmUp = 0.25;
+
+// Rows with so much time go on, however precise, until a counter of energy can be read.
+constexpr double kEnergyRow = 1.5 * kShortestEnergyWindow;
 
 constexpr std::array<std::string_view, 3> kRegimeNames{"steady", "cold", "warm"};
 
@@ -94,6 +98,30 @@ void warm_up(Batch& batch, const SamplingLimits& limits, const Stopwatch& clock)
   }
 }
 
+// From a row's first sample to its last.
+class MeteredWindow {
+ public:
+  explicit MeteredWindow(const Device& device) : device_(&device), before_(device.meters()) {}
+
+  void add(double seconds, std::int64_t launches) {
+    window_.busy_s += seconds;
+    window_.launches += launches;
+  }
+  [[nodiscard]] Window end() {
+    window_.elapsed_s = clock_.seconds();
+    window_.meters = difference(before_, device_->meters());
+    return std::move(window_);
+  }
+  [[nodiscard]] double busy_s() const { return window_.busy_s; }
+  [[nodiscard]] bool has_energy() const { return energy_j(before_).has_value(); }
+
+ private:
+  const Device* device_;
+  std::vector<Meter> before_;
+  Stopwatch clock_;
+  Window window_;
+};
+
 }  // namespace
 
 std::string_view name(Regime regime) { return kRegimeNames[static_cast<std::size_t>(regime)]; }
@@ -118,6 +146,8 @@ Samples take_samples(Device& device, std::span<const Launch> rotation, Regime re
   std::vector<double> clocks;
   std::size_t look = kEnoughSamples;
   double others_s = 0;
+  MeteredWindow window(device);
+  const bool until_energy = window.has_energy() && limits.seconds >= kEnergyRow;
   while (true) {
     check_stop(limits);
     if (limits.end_turn) {
@@ -127,13 +157,16 @@ Samples take_samples(Device& device, std::span<const Launch> rotation, Regime re
     const Timing timing = batch();
     samples.seconds.push_back(timing.seconds);
     if (timing.clock_hz) clocks.push_back(*timing.clock_hz);
+    window.add(timing.seconds * static_cast<double>(batch.launches()), batch.launches());
     const std::size_t count = samples.seconds.size();
-    if (count == look && !limits.end_turn) {
-      if (precise(samples.seconds, kHalfWidth, tick)) break;
+    if (count == look) {
+      const bool enough = !until_energy || window.busy_s() >= kShortestEnergyWindow;
+      if (enough && !limits.end_turn && precise(samples.seconds, kHalfWidth, tick)) break;
       look = next_check(count);
     }
     if (count >= kFewestSamples && clock.seconds() - others_s > limits.seconds) break;
   }
+  samples.window = window.end();
   if (!clocks.empty()) samples.clock_hz = middle(clocks);
   if (samples.seconds.size() < kEnoughSamples) samples.flags.emplace_back("few_samples");
   if (drifting(samples.seconds)) samples.flags.emplace_back("drift");

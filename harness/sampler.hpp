@@ -28,6 +28,7 @@ struct Samples {
   std::int64_t launches_per_sample = 0;
   std::optional<double> clock_hz;  // median of what the device held
   std::vector<std::string> flags;
+  Window window;
 };
 
 struct SamplingLimits {

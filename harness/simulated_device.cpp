@@ -55,6 +55,8 @@ const std::map<std::string_view, Setter>& setters() {
       {"throttle", number(&Simulation::throttle)},
       {"cap", number(&Simulation::cap)},
       {"power_limit", number(&Simulation::power_limit)},
+      {"power", number(&Simulation::power)},
+      {"busy", number(&Simulation::busy)},
       {"lose", number(&Simulation::lose)},
       {"hang", number(&Simulation::hang)},
       {"seed", number(&Simulation::seed)},
@@ -126,7 +128,7 @@ void SimulatedDevice::begin_row(const std::string& /*id*/) {
 }
 
 nlohmann::ordered_json SimulatedDevice::end_row() {
-  nlohmann::ordered_json telemetry = CpuDevice::end_row();
+  nlohmann::ordered_json telemetry = nlohmann::ordered_json::object();
   std::vector<std::string> events;
   if (simulation_.throttle > 0) events.emplace_back("hw_thermal_slowdown");
   if (simulation_.cap > 0) events.emplace_back("sw_power_cap");
@@ -151,7 +153,14 @@ Timing SimulatedDevice::time_batch(std::span<const Launch> rotation, std::int64_
   const double launch_s =
       std::max(work.flops / simulation_.peak, work.bytes / simulation_.bandwidth) + simulation_.gap;
   const auto launches = static_cast<double>(repeats) * static_cast<double>(rotation.size());
-  return {launches * launch_s * noise(), simulation_.clock * held_clock_};
+  const double seconds = launches * launch_s * noise();
+  busy_s_ += seconds;
+  return {seconds, simulation_.clock * held_clock_};
+}
+
+std::vector<Meter> SimulatedDevice::meters() const {
+  if (simulation_.power == 0) return {};
+  return {{kEnergyMeter, simulation_.power * busy_s_}};
 }
 
 Timing SimulatedDevice::time_cold(const Launch& launch, const Work& work) {

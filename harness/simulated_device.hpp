@@ -33,6 +33,8 @@ struct Simulation {
   double throttle = 0;
   double cap = 0;
   double power_limit = 0;  // watt, as reported; 0: not reported
+  double busy = 1;         // share of the device that a launch can keep busy
+  double power = 0;        // watt drawn during launches; 0: not reported
   // Faults, by the number of the timed batch (from 1; 0: never).
   std::int64_t lose = 0;  // the device is lost
   std::int64_t hang = 0;  // the launch never returns
@@ -58,6 +60,10 @@ class SimulatedDevice final : public CpuDevice {
                     const Work& work) override;
   Timing time_cold(const Launch& launch, const Work& work) override;
   void run(const Launch& launch) override;
+  [[nodiscard]] std::vector<Meter> meters() const override;
+  [[nodiscard]] std::optional<double> busy_share(const Launch& /*launch*/) override {
+    return simulation_.busy;
+  }
 
  private:
   double noise();
@@ -68,6 +74,7 @@ class SimulatedDevice final : public CpuDevice {
   double row_factor_ = 1;
   double held_clock_ = 1;  // share of the nominal one
   std::int64_t batches_ = 0;
+  double busy_s_ = 0;
   std::size_t sets_run_ = 0;  // whose outputs exist: for those the model alone goes on
 };
 

@@ -10,8 +10,6 @@ using nlohmann::ordered_json;
 
 // A driver renews its readings some ten times a second.
 constexpr std::chrono::milliseconds kPeriod{50};
-// Over less the energy counter, renewed as seldom, says nothing.
-constexpr double kShortestEnergyWindow = 2;
 
 ordered_json summary(std::vector<double>& samples) {
   if (samples.empty()) return nullptr;
@@ -28,7 +26,6 @@ Telemetry::Telemetry(const Nvml& nvml)
                   {"memory_clock_hz", &Nvml::memory_clock_hz},
                   {"power_w", &Nvml::power_w},
                   {"temperature_c", &Nvml::temperature_c}},
-      energy_before_j_(nvml.energy_j()),
       thread_([this] { sample_until_stopped(); }) {}
 
 Telemetry::~Telemetry() {
@@ -70,12 +67,6 @@ ordered_json Telemetry::stop() {
       clock_events_ ? ordered_json(names_of_clock_events(*clock_events_)) : ordered_json(nullptr);
   json["other_processes"] =
       processes_ ? ordered_json(std::max(*processes_, 1U) - 1) : ordered_json(nullptr);
-  const double window_s = clock_.seconds();
-  const auto energy_after_j = nvml_->energy_j();
-  const bool known = energy_before_j_ && energy_after_j && window_s >= kShortestEnergyWindow;
-  json["energy_j"] =
-      known ? ordered_json(*energy_after_j - *energy_before_j_) : ordered_json(nullptr);
-  json["window_s"] = window_s;
   return json;
 }
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "harness/nvml.hpp"
-#include "harness/stopwatch.hpp"
 
 namespace ridgepoint {
 
@@ -25,7 +24,7 @@ class Telemetry {
 
   // Ends the sampling. Per quantity median, least and most of its samples (power_w, sm_clock_hz,
   // memory_clock_hz, temperature_c), or null; clock_events: all reasons seen; other_processes: the
-  // most at once; energy_j and window_s of the whole time.
+  // most at once.
   nlohmann::ordered_json stop();
 
  private:
@@ -43,8 +42,6 @@ class Telemetry {
   std::vector<Quantity> quantities_;
   std::optional<std::uint64_t> clock_events_;
   std::optional<unsigned> processes_;
-  std::optional<double> energy_before_j_;
-  Stopwatch clock_;
   std::mutex mutex_;
   std::condition_variable stopping_;
   bool stopped_ = false;

@@ -24,6 +24,7 @@ class Series:
     seconds: np.ndarray
     clock_hz: np.ndarray
     bounds: set[Optional[str]]
+    partial: bool  # it leaves a part of the device idle
     causes: tuple[list[str], list[str]]  # from outside, by arm
 
     @property
@@ -66,6 +67,7 @@ def series_of(name: str, pairs: list[Pair], index: list[tuple[dict, dict]]) -> S
         np.array([[table.times[i, 0] for table, i in row] for row in places]),
         np.array([[table.clock_hz[i] for table, i in row] for row in places]),
         {table.bound[i] for row in places for table, i in row},
+        any(table.partial[i] for row in places for table, i in row),
         causes,
     )
 
@@ -104,6 +106,8 @@ def judged(name: str, series: Series, preset: gate.Preset) -> Row:
         row.reason = f"the spread of {100 * row.spread:.1f} % exceeds 2 %"
     if "launch" in series.bounds:
         row.verdict, row.reason = gate.NOT_GATED, "bound by its launch"
+    if series.partial:
+        row.verdict, row.reason = gate.NOT_GATED, "less than one wave of thread blocks"
     if (cause := struck(series.causes)) is not None:
         row.verdict, row.reason = NOT_COMPARABLE, cause
     return row

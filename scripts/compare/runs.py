@@ -31,6 +31,7 @@ class Table:
     status: list[str] = field(default_factory=list)
     reason: list[Optional[str]] = field(default_factory=list)
     bound: list[Optional[str]] = field(default_factory=list)
+    partial: list[bool] = field(default_factory=list)  # it leaves a part of the device idle
     cause: list[Optional[str]] = field(default_factory=list)  # from outside, that struck the row
     times: np.ndarray = field(default_factory=lambda: np.empty((0, len(TIMES))))
     clock_hz: np.ndarray = field(default_factory=lambda: np.empty(0))
@@ -102,6 +103,7 @@ def add_record(record: Any, table: Table, times: array, clocks: array) -> None:
     table.status.append(status)
     table.reason.append(optional_text(record, "reason"))
     table.bound.append(optional_text(record, "bound"))
+    table.partial.append("below_one_wave" in record["flags"])
     table.cause.append(external_cause(record["telemetry"]))
     times.extend(row)
     clocks.append(number(record, "clock_hz"))

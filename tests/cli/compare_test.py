@@ -129,6 +129,13 @@ def test_what_must_agree_ends_the_session_after_one_pair(machine, more, key, ben
     ]
 
 
+def test_what_leaves_a_part_of_the_device_idle_is_never_gated(bench):
+    machine = f"{MACHINE},busy=0.5"
+    code, report = bench.run(bench.binary("a", machine), bench.binary("b", machine, slow=1.05))
+    assert (code, verdicts(report)) == (0, {"NOT_GATED"})
+    assert report["rows"][0]["reason"] == "less than one wave of thread blocks"
+
+
 def test_undecided_rows_are_measured_on_and_only_they(bench):
     noisy = MACHINE.replace("0.004", "0.0115")
     code, report = bench.run(bench.binary("a", noisy), bench.binary("b", noisy, slow=1.01))

@@ -103,4 +103,31 @@ int nvmlDeviceGetPersistenceMode(void* handle, unsigned* mode) {
   *mode = 0;
   return is_device(handle);
 }
+struct ViolationTime {
+  unsigned long long reference_us;
+  unsigned long long violation_ns;
+};
+// 1.5 s by power, 0.25 s by heat.
+int nvmlDeviceGetViolationStatus(void* handle, unsigned limit, ViolationTime* time) {
+  *time = {1, limit == 0 ? 1500000000ULL : 250000000ULL};
+  return limit < 2 ? is_device(handle) : 3;
+}
+int nvmlDeviceGetTotalEccErrors(void* handle, unsigned kind, unsigned period,
+                                unsigned long long* count) {
+  *count = 12;
+  return kind == 0 && period == 0 ? is_device(handle) : 3;
+}
+int nvmlDeviceGetRemappedRows(void* handle, unsigned* corrected, unsigned* uncorrected,
+                              unsigned* pending, unsigned* failed) {
+  *corrected = 3;
+  *uncorrected = 1;
+  *pending = 1;
+  *failed = 0;
+  return is_device(handle);
+}
+// Six links, the first two of which are down.
+int nvmlDeviceGetNvLinkState(void* handle, unsigned link, unsigned* active) {
+  *active = link < 2 ? 0 : 1;
+  return link < 6 ? is_device(handle) : 2;
+}
 }
