@@ -39,14 +39,18 @@ def end(process: subprocess.Popen) -> None:
 
 
 def take_turns(starts: list[Start]) -> list[int]:
-    """Starts two processes and lets them run in turn, A B B A, until both have ended; their codes."""
+    """Starts processes, lets them run in turn until all have ended, and gives their exit codes.
+
+    Two of them run A B B A, more of them forwards and backwards alike: a slow drift cancels.
+    """
     processes: list[subprocess.Popen] = []
     waiting: list[bool] = []
     try:
         for start in starts:
             processes.append(start(**own_group()))
             waiting.append(stopped(processes[-1]))
-        for turn in itertools.cycle((0, 1, 1, 0)):
+        forwards = range(len(starts))
+        for turn in itertools.cycle((*forwards, *reversed(forwards))):
             if not any(waiting):
                 break
             if waiting[turn]:

@@ -1,76 +1,39 @@
-"""How the host's kernels, libraries and ceilings compare, measured in pairs, and how well processes agree.
+"""How the host's kernels, libraries and ceilings compare, and how well processes agree.
 
-    scripts/crosscheck/ratios.py BINARY > ratios.json        about half an hour on an idle machine
+    scripts/crosscheck/ratios.py BINARY > ratios.json        about a quarter of an hour
     scripts/crosscheck/ratios.py --page ratios.json          the same as Markdown
 
-Each pair runs in processes of its own in the order A B B A, so that a slow drift of the machine cancels. The
-ratio is A's speed over B's, in FLOP/s or, against a memory ceiling, in byte/s; the median of the blocks, with
-the lowest and highest. The DRAM ceilings are paired with stream.c, a program that shares no code with the
-suite. Whole quick runs then give the spread of every row's median, largest over smallest less one.
+Each pair runs in two processes at once, in turns of one sample (sides.py), so that what happens to the machine
+happens to both. The ratio is A's speed over B's, in FLOP/s or, against a memory ceiling, in byte/s: the median of
+five such blocks, with the lowest and highest. The DRAM ceilings are paired with stream.c, and OpenBLAS's sgemm with
+Google Benchmark's plain loop (sgemm_loop.cpp) and with numpy under timeit (sgemm_numpy.py): programs that share no
+code with the suite. Whole quick runs, in turn as well, then give the spread of every row's median.
 """
 
 import json
-import math
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-BLOCKS = 3
+from sides import BLOCKS, Side, compare, in_turn, program_side, records, row_side, run_command
+
 PROCESSES = 5
 CEILINGS = "^(dram_|fma_|tensor_)"
 DRAM = {"relu": "dram_copy", "gelu": "dram_copy", "dot": "dram_read", "matvec": "dram_read"}
-Speed = Callable[[], float]
+LARGE = "^matmul/[a-z]+/(fp32|bf16)/m:2048/n:2048/k:2048/"
+Row = Callable[..., Side]
+SGEMM = "^matmul/openblas/fp32/m:1024/n:1024/k:1024/layout:nt/warm@"
 
 
-def run(binary: str, *options: str) -> tuple[list[dict], dict]:
-    """Records and environment of one run."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "run"
-        command = [binary, "run", "--device", "cpu", "--out", str(out), *options]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        lines = (out / "records.jsonl").read_text().splitlines()
-        return [json.loads(line) for line in lines], json.loads((out / "environment.json").read_text())
-
-
-def row_speed(binary: str, row: dict, profile: str, unit: str, ceilings: str) -> Speed:
-    """Measures a row in a process of its own; the ceilings' folder spares it theirs."""
-    pattern = f"^{re.escape(row['id'])}$"
-
-    def measure() -> float:
-        rows, _ = run(binary, "--profile", profile, "--filter", pattern, "--ceilings", ceilings)
-        (result,) = [r for r in rows if r["id"] == row["id"] and r["status"] == "ok"]
-        return result["flops_per_s" if unit == "GFLOP/s" else "bytes_per_s"] / 1e9
-
-    return measure
-
-
-def stream_speed(program: Path, kernel: str) -> Speed:
-    def measure() -> float:
-        output = subprocess.run([program], check=True, capture_output=True, text=True).stdout
-        return float(re.search(rf"^{kernel} .*median +([0-9.]+)", output, re.MULTILINE)[1])
-
-    return measure
-
-
-def abba(a: Speed, b: Speed) -> dict:
-    """Ratio of each block's geometric means, and the speeds of both sides."""
-    ratios, speeds = [], ([], [])
-    for _ in range(BLOCKS):
-        first, second, third, fourth = a(), b(), b(), a()
-        ratios.append(math.sqrt(first * fourth / (second * third)))
-        speeds[0].extend((first, fourth))
-        speeds[1].extend((second, third))
-    return {
-        "ratio": statistics.median(ratios),
-        "low": min(ratios),
-        "high": max(ratios),
-        "a_speed": statistics.median(speeds[0]),
-        "b_speed": statistics.median(speeds[1]),
-    }
+def run(binary: str, folder: Path, *options: str) -> list[dict]:
+    """Records of one run."""
+    command = [binary, "run", "--device", "cpu", "--out", str(folder), *options]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return records(folder)
 
 
 def best_hand(rows: list[dict]) -> dict | None:
@@ -78,7 +41,7 @@ def best_hand(rows: list[dict]) -> dict | None:
     return min(hand, key=lambda r: r["time_median_s"], default=None)
 
 
-def pairs_of(rows: list[dict], profile: str) -> list[tuple[dict, dict, str, str]]:
+def pairs_of(rows: list[dict]) -> list[tuple[dict, dict, str]]:
     """The best hand-written row of each operation and format with each library and with its ceiling."""
     ok = [r for r in rows if r["status"] == "ok" and r["regime"] == "steady"]
     ceilings = [r for r in ok if r["role"] == "ceiling"]
@@ -91,45 +54,74 @@ def pairs_of(rows: list[dict], profile: str) -> list[tuple[dict, dict, str, str]
         best = best_hand(group)
         if best is None:
             continue
-        pairs += [(best, r, profile, "GFLOP/s") for r in group if r["origin"] == "library"]
+        pairs += [(best, r, "GFLOP/s") for r in group if r["origin"] == "library"]
         for ceiling in ceilings:
             same = ceiling["saturates"] == best["engine"] and ceiling["format"] == best["arithmetic"]
             if ceiling["op"] == DRAM.get(best["op"]):
-                pairs.append((best, ceiling, profile, "GB/s"))
+                pairs.append((best, ceiling, "GB/s"))
             elif best["op"].startswith("matmul") and same:
-                pairs.append((best, ceiling, profile, "GFLOP/s"))
+                pairs.append((best, ceiling, "GFLOP/s"))
     return sorted(pairs, key=lambda pair: (pair[0]["op"], pair[0]["format"], pair[1]["id"]))
 
 
-def quick_and_large(binary: str, quick: list[dict]) -> list[tuple[dict, dict, str, str]]:
-    """The quick profile's pairs, and those of fp32 matmul at 2048 cubed."""
-    large, _ = run(binary, "--profile", "standard", "--filter", "^matmul/[a-z]+/fp32/m:2048/n:2048/k:2048/")
-    return pairs_of(quick, "quick") + pairs_of(large, "standard")
+def built(source: str, folder: Path, compiler: str, *options: str) -> str:
+    program = folder / Path(source).stem
+    command = [compiler, Path(__file__).with_name(source), "-o", program, *options]
+    subprocess.run(command, check=True)
+    return str(program)
 
 
-def compare(binary: str, quick: list[dict], folder: Path) -> list[dict]:
+def independent(binary: str, quick: list[dict], folder: Path, row: Row) -> list[tuple[Side, Side, str]]:
+    """The DRAM ceilings and OpenBLAS's sgemm, each with programs of others or of their own."""
+    stream = built("stream.c", folder, "gcc", "-O3", "-march=native", "-ffast-math", "-fopenmp")
+    pairs = []
+    for r in quick:
+        if r["role"] == "ceiling" and r["op"].startswith("dram_"):
+            name = r["op"].removeprefix("dram_")
+            words = [stream, "256", "nt", "30", name]
+            side = program_side(f"stream.c {name}", rf"^{name} .*median +([0-9.]+)", *words)
+            pairs.append((row(r, "GB/s"), side, "GB/s"))
+    warm = ["--profile", "standard", "--regime", "warm"]
+    found = run(binary, folder / "sgemm", "--filter", SGEMM, "--budget", "1", *warm)
+    loop = built("sgemm_loop.cpp", folder, "g++", "-O2", "-lbenchmark", "-lopenblas", "-lpthread")
+    numpy = str(Path(__file__).with_name("sgemm_numpy.py"))
+    for r in (r for r in found if r["role"] == "kernel" and r["status"] == "ok"):
+        own = row(r, "GFLOP/s", *warm)
+        plain = program_side("Google Benchmark's loop", r"sgemm.*_median .*GFLOP/s=([0-9.]+)G", loop)
+        pairs.append((own, plain, "GFLOP/s"))
+        timed = program_side("numpy, timeit", r"^median ([0-9.]+)", sys.executable, numpy)
+        pairs.append((own, timed, "GFLOP/s"))
+    return pairs
+
+
+def compare_all(binary: str, quick: list[dict], folder: Path) -> list[dict]:
     """Every pair that the rows here allow."""
-    stream, ceilings = folder / "stream", str(folder / "ceilings")
-    source = Path(__file__).with_name("stream.c")
-    options = ["-O3", "-march=native", "-ffast-math", "-fopenmp"]
-    subprocess.run(["gcc", *options, source, "-o", stream], check=True)
-    command = [binary, "run", "--device", "cpu", "--filter", CEILINGS, "--out", ceilings]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    ceilings = str(folder / "ceilings")
+    run(binary, Path(ceilings), "--filter", CEILINGS)
+    large = run(binary, folder / "large", "--profile", "standard", "--filter", LARGE)
 
-    sides: list[tuple[str, str, str, Speed, Speed]] = []
-    for a, b, profile, unit in quick_and_large(binary, quick):
-        speeds = [row_speed(binary, row, profile, unit, ceilings) for row in (a, b)]
-        sides.append((a["id"], b["id"], unit, *speeds))
-    for row in quick:
-        if row["role"] == "ceiling" and row["op"].startswith("dram_"):
-            name = row["op"].removeprefix("dram_")
-            own = row_speed(binary, row, "quick", "GB/s", ceilings)
-            sides.append((row["id"], f"stream.c {name}", "GB/s", own, stream_speed(stream, name)))
+    def row(r: dict, unit: str, *options: str) -> Side:
+        return row_side(binary, r, unit, ceilings, *options)
+
+    sides = [(row(a, unit), row(b, unit), unit) for a, b, unit in pairs_of(quick)]
+    standard = ("--profile", "standard")
+    sides += [
+        (row(a, unit, *standard), row(b, unit, *standard), unit) for a, b, unit in pairs_of(large)
+    ]
+    sides += independent(binary, quick, folder, row)
     results = []
-    for a, b, unit, speed_a, speed_b in sides:
-        results.append({"a": a, "b": b, "unit": unit} | abba(speed_a, speed_b))
-        print(f"{results[-1]['ratio']:.3f}  {a} / {b}", file=sys.stderr)
+    for a, b, unit in sides:
+        results.append({"a": a.name, "b": b.name, "unit": unit} | compare(a, b))
+        print(f"{results[-1]['ratio']:.3f}  {a.name} / {b.name}", file=sys.stderr)
     return results
+
+
+def agreeing(binary: str, folder: Path) -> list[Path]:
+    """Results of several quick runs of all rows, in turn."""
+    sides = [
+        Side(f"run {seed}", partial(run_command, binary), lambda _: 0.0) for seed in range(PROCESSES)
+    ]
+    return [each / "run" for each in in_turn(sides, folder)]
 
 
 def spread_of(runs: list[list[dict]]) -> list[dict]:
@@ -147,10 +139,13 @@ def spread_of(runs: list[list[dict]]) -> list[dict]:
 
 
 def measure(binary: str) -> dict:
-    runs = [run(binary, "--seed", str(seed)) for seed in range(1, PROCESSES + 1)]
-    environment = runs[0][1]
-    with tempfile.TemporaryDirectory() as folder:
-        pairs = compare(binary, runs[0][0], Path(folder))
+    with tempfile.TemporaryDirectory() as text:
+        folder = Path(text)
+        (folder / "runs").mkdir()
+        runs = agreeing(binary, folder / "runs")
+        environment = json.loads((runs[0] / "environment.json").read_text())
+        rows = [records(each) for each in runs]
+        pairs = compare_all(binary, rows[0], folder)
     return {
         "started": environment["started"],
         "commit": environment["commit"],
@@ -161,13 +156,13 @@ def measure(binary: str) -> dict:
         "blocks": BLOCKS,
         "processes": PROCESSES,
         "pairs": pairs,
-        "spread": spread_of([rows for rows, _ in runs]),
+        "spread": spread_of(rows),
     }
 
 
 def short(row: str) -> str:
     """An id without what is the same in every row."""
-    return row.replace("/steady@cpu", "").replace("/layout:nt", "")
+    return row.replace("/steady@cpu", "").replace("@cpu", "").replace("/layout:nt", "")
 
 
 def page(result: dict) -> str:
@@ -184,7 +179,8 @@ def page(result: dict) -> str:
         "",
         "## Pairs",
         "",
-        f"Speed of A over speed of B: median of {result['blocks']} blocks A B B A, and their range.",
+        f"Speed of A over speed of B, measured in turns of one sample: median of {result['blocks']} pairs of processes, "
+        "and their range.",
         "",
         "| A | B | unit | A | B | A / B | range |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -198,7 +194,8 @@ def page(result: dict) -> str:
         "",
         "## How well processes agree",
         "",
-        f"Spread of a row's median over {result['processes']} whole quick runs: largest over smallest, less one.",
+        f"Spread of a row's median over {result['processes']} whole quick runs, in turns of one sample as well: largest "
+        "over smallest, less one.",
         "",
         "| rows bound by | rows | within 1 % | within 5 % | median spread | largest |",
         "| --- | --- | --- | --- | --- | --- |",

@@ -1,13 +1,15 @@
 // An independent check of the host's DRAM ceilings, after McCalpin's STREAM: it shares no code with
 // the suite.
 //
-//   gcc -O3 -march=native -ffast-math -fopenmp stream.c -o stream && OMP_PROC_BIND=true ./stream [MiB] [nt|plain] [repeats]
+//   gcc -O3 -march=native -ffast-math -fopenmp stream.c -o stream && OMP_PROC_BIND=true ./stream [MiB] [nt|plain] [repeats] [kernel]
 //
-// MiB is the size of each of the three arrays (default 256; at least 4 x the last-level cache), `nt`
+// With the name of a kernel, only that one runs, and the process stops itself before each repeat until it is
+// continued: so does `ridgepoint run --take-turns`, and the two can be measured in turn (sides.py). MiB is the size of each of the three arrays (default 256; at least 4 x the last-level cache), `nt`
 // (default) and `plain` choose the stores. Prints GB/s of each kernel, best and median of the
 // repeats, with bytes counted as read + written: what `plain` stores read for ownership is not.
 #include <immintrin.h>
 #include <omp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@
 static float *a, *b, *c;
 static long n;
 static int nt = 1;
+static const char* only = NULL;
 static volatile float sink;
 
 static void read_all(void) {
@@ -81,9 +84,14 @@ static int ascending(const void* x, const void* y) {
 }
 
 static void report(const char* name, void (*kernel)(void), int streams, int repeats) {
+  if (only && strcmp(only, name) != 0) return;
   double* seconds = malloc((size_t)repeats * sizeof(double));
   kernel();
   for (int r = 0; r < repeats; ++r) {
+    if (only) {
+      kill(0, SIGSTOP);
+      kernel();  // what the other process left in the caches is nobody's
+    }
     const double start = omp_get_wtime();
     kernel();
     seconds[r] = omp_get_wtime() - start;
@@ -98,6 +106,7 @@ int main(int argc, char** argv) {
   n = (argc > 1 ? atol(argv[1]) : 256) * (1L << 20) / (long)sizeof(float);
   nt = argc <= 2 || strcmp(argv[2], "plain") != 0;
   const int repeats = argc > 3 ? atoi(argv[3]) : 30;
+  if (argc > 4) only = argv[4];
   a = array();
   b = array();
   c = array();
