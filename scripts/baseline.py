@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+PROGRAM = "baseline"
 sys.path.insert(1, str(ROOT))
 
 from compare import baseline, cli, drift, picture  # noqa: E402  (the package beside this file)
@@ -46,7 +47,7 @@ def main(arguments: list[str]) -> int:
     if options.command == "check":
         limits = options.preset, options.allow_mismatch
         return cli.finish(
-            lambda: baseline.check(options.baseline, load(options.run), *limits), options
+            lambda: baseline.check(options.baseline, load(options.run), *limits), options, PROGRAM
         )
     try:
         if options.command == "promote":
@@ -55,9 +56,9 @@ def main(arguments: list[str]) -> int:
         else:
             show_drift(options)
     except (ResultsError, OSError) as error:
-        return cli.fail(str(error), USAGE)
+        return cli.fail(str(error), USAGE, PROGRAM)
     except baseline.NotComparable as error:
-        return cli.fail(f"NOT_COMPARABLE: {error}", INCOMPARABLE)
+        return cli.fail(f"NOT_COMPARABLE: {error}", INCOMPARABLE, PROGRAM)
     return OK
 
 

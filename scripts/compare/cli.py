@@ -4,6 +4,7 @@ import argparse
 import shutil
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Callable, NoReturn
 
@@ -34,8 +35,8 @@ class Parser(argparse.ArgumentParser):
     """A usage error is one line, like every other error of the program."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"{PROGRAM}: {clean(message)} (--help lists the options)", file=sys.stderr)
-        raise SystemExit(USAGE)
+        program = Path(self.prog).stem  # of a command such as "baseline.py check" too
+        raise SystemExit(fail(f"{message} (--help lists the options)", USAGE, program))
 
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
@@ -158,29 +159,32 @@ def write(report: Report, options: argparse.Namespace) -> None:
     sys.stdout.write(text.terminal(report))
 
 
-def fail(message: str, code: int) -> int:
-    print(f"{PROGRAM}: {clean(message)}", file=sys.stderr)
+def fail(message: str, code: int, program: str = PROGRAM) -> int:
+    print(f"{program}: {clean(message)}", file=sys.stderr)
     return code
 
 
-def finish(make: Callable[[], Report], options: argparse.Namespace) -> int:
+def finish(
+    make: Callable[[], Report], options: argparse.Namespace, program: str = PROGRAM
+) -> int:
     """Makes and writes a report; every failure is one line and its exit code."""
+    failed = partial(fail, program=program)
     try:
         require_writable(options)
         report = make()
         write(report, options)
     except (ResultsError, OSError) as error:
-        return fail(str(error), USAGE)
+        return failed(str(error), USAGE)
     except SessionError as error:
-        return fail(str(error), error.code)
+        return failed(str(error), error.code)
     except KeyboardInterrupt:
-        return fail("interrupted; finished pairs are kept, --resume DIR adds more", UNDECIDED_CODE)
+        return failed("interrupted; finished pairs are kept, --resume DIR adds more", UNDECIDED_CODE)
     except Exception as error:  # whatever else: one line and the code that says so
-        return fail(f"internal error: {type(error).__name__}: {error}", INTERNAL)
+        return failed(f"internal error: {type(error).__name__}: {error}", INTERNAL)
     if report.not_comparable:
         why = "; ".join(report.not_comparable)
-        return fail(f"NOT_COMPARABLE: {why} (--allow-mismatch KEY compares all the same)",
-                    report.exit_code)
+        return failed(f"NOT_COMPARABLE: {why} (--allow-mismatch KEY compares all the same)",
+                      report.exit_code)
     return report.exit_code
 
 

@@ -117,7 +117,7 @@ def test_the_bound_is_wrong_as_rarely_as_it_promises():
 def test_a_baseline_that_is_none(text, stored, runs, capsys):
     stored.write_text(text)
     assert call("check", stored, runs[0]) == 2
-    assert capsys.readouterr().err.startswith(f"compare: {stored}:")
+    assert capsys.readouterr().err.startswith(f"baseline: {stored}:")
 
 
 def test_a_drift_is_told_from_noise(tmp_path, capsys):
