@@ -21,33 +21,41 @@ from .session import ARMS, Session
 
 VARIABLE = "RIDGEPOINT_INJECT_WORK"
 ALLOWED = ["environment_variables"]  # the variable is what the candidate differs by
-# Rows bound by arithmetic, of short launches: a turn of 50 of them should last but milliseconds.
-COMPUTE = (
-    "^matmul/(naive/fp32/m:64|(packed|onednn|openblas)/fp32/m:128)/",
-    "^matmul/(packed|vdpbf16)/(bf16|fp8_e4m3)/m:128/",
-    "^matmul_gelu/((packed|onednn)/fp32|(packed|vdpbf16)/bf16)/m:128/",
-)
-MEMORY = ("^(relu/streaming|dot/accumulators)/bf16/n:33554432/",)
+# Rows bound by arithmetic, of short launches: a turn may have to hold 50 of them.
+COMPUTE = "^matmul(_gelu)?/((packed|onednn)/fp32|(packed|vdpbf16)/(bf16|fp8_e4m3))/m:256/"
+MEMORY = "^(relu/streaming|dot/accumulators)/bf16/n:33554432/"
 # On one set of buffers: rotating over many would have to wait for memory as well.
-ARGUMENTS = ["--profile", "standard", "--regime", "warm", "--budget", "0.6"]
+ARGUMENTS = ["--profile", "standard", "--regime", "warm"]
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Sessions per filter: of identical code, and of one launch more to every so many."""
+class Series:
+    """So many sessions of these rows, whose processes measure for so many seconds."""
 
-    identical: int
-    injected: tuple[tuple[int, int], ...]
-    filters: tuple[str, ...]
+    rows: str  # a filter
+    every: int  # one launch is added to every so many; 0: none, identical code
+    sessions: int
+    seconds: float
+
+    def name(self, number: int) -> str:
+        kind = f"one-of-{self.every}" if self.every else "identical"
+        return f"{kind}-{slug(self.rows)}-{number:02}"
 
 
-PLANS = (Plan(26, ((50, 5), (20, 3)), COMPUTE), Plan(6, ((50, 3), (20, 3)), MEMORY))
-TRIAL = (Plan(1, ((20, 1),), COMPUTE[:1]),)
+SERIES = (
+    Series(COMPUTE, 0, 25, 0.6),
+    Series(COMPUTE, 20, 1, 2),
+    Series(COMPUTE, 50, 3, 3),
+    Series(MEMORY, 0, 3, 1),
+    Series(MEMORY, 50, 1, 2),
+    Series(MEMORY, 20, 1, 2),
+)
+TRIAL = (Series(COMPUTE, 0, 1, 0.6), Series(COMPUTE, 20, 1, 2))
 
 
 class Proof:
-    def __init__(self, binary: Path, out: Path, device: str, plans: tuple[Plan, ...]) -> None:
-        self.binary, self.out, self.device, self.plans = binary.resolve(), out, device, plans
+    def __init__(self, binary: Path, out: Path, device: str, series: tuple[Series, ...]) -> None:
+        self.binary, self.out, self.device, self.series = binary.resolve(), out, device, series
         out.mkdir(parents=True, exist_ok=True)
 
     @property
@@ -68,43 +76,39 @@ class Proof:
         path.chmod(0o755)
         return path
 
-    def session(self, name: str, pattern: str, binaries: tuple[Path, Path]) -> Session:
+    def session(self, name: str, series: Series) -> Session:
         """Prepared and without pairs; what an earlier attempt left is dropped."""
         folder = self.out / name
         shutil.rmtree(folder, ignore_errors=True)
-        arms = dict(zip(ARMS, map(str, binaries)))
-        session = Session(folder, arms, ["--device", self.device, *ARGUMENTS], pattern)
+        binaries = [self.binary] * 2
+        if series.every:
+            binaries = [self.binary_with(f"{extra}/{series.every}") for extra in (0, 1)]
+        arguments = ["--device", self.device, *ARGUMENTS, "--budget", str(series.seconds)]
+        session = Session(folder, dict(zip(ARMS, map(str, binaries))), arguments, series.rows)
         session.prepare()
         return session
 
-    def compare(self, name: str, asked: float, pattern: str, binaries: tuple[Path, Path]) -> None:
-        """A whole comparison, as compare.py makes it, unless it was made before."""
-        if name in self.finished():
-            return
-        session = self.session(name, pattern, binaries)
+    def compare(self, name: str, series: Series) -> None:
+        """A whole comparison, as compare.py makes it."""
+        session = self.session(name, series)
         report = measure(session, "standard", ALLOWED)
         first = load_pair(session, 1)[0]
         bounds = dict(zip(first.table.ids, first.table.bound))
         keys = ("id", "verdict", "change", "spread", "pairs")
         rows = [{k: getattr(row, k) for k in keys} | {"bound": bounds.get(row.id)}
                 for row in report.rows]
+        asked = 1 / series.every if series.every else 0
         told = {"name": name, "asked": asked, "rows": rows, "environment": first.environment}
         with self.lines.open("a", encoding="utf-8") as file:
             file.write(json.dumps(told) + "\n")
         print(f"\r{name}: {report.counts()}", file=sys.stderr)
 
     def run(self) -> None:
-        for plan in self.plans:
-            for number in range(1, plan.identical + 1):
-                for pattern in plan.filters:
-                    name = f"identical-{number:02}-{slug(pattern)}"
-                    self.compare(name, 0, pattern, (self.binary, self.binary))
-            for launches, sessions in plan.injected:
-                arms = self.binary_with(f"0/{launches}"), self.binary_with(f"1/{launches}")
-                for number in range(1, sessions + 1):
-                    for pattern in plan.filters:
-                        name = f"one-of-{launches}-{number:02}-{slug(pattern)}"
-                        self.compare(name, 1 / launches, pattern, arms)
+        for series in self.series:
+            for number in range(1, series.sessions + 1):
+                name = series.name(number)
+                if name not in self.finished():
+                    self.compare(name, series)
 
 
 def slug(text: str) -> str:
@@ -119,7 +123,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--trial", action="store_true", help="a few minutes: does it work at all?")
     parser.add_argument("--publish", type=Path, metavar="RESULTS", help="write the rates here")
     options = parser.parse_args(arguments)
-    proof = Proof(options.binary, options.out, options.device, TRIAL if options.trial else PLANS)
+    proof = Proof(options.binary, options.out, options.device, TRIAL if options.trial else SERIES)
     proof.run()
     summary = summarise(list(proof.finished().values()))
     path = options.out / "summary.json"

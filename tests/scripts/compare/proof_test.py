@@ -50,6 +50,7 @@ def test_the_newest_proof_is_shown(tmp_path):
 
 
 FAKE = """#!/bin/sh
+[ "$2" = --help ] && exit  # and it knows no turns
 echo "$0 $RIDGEPOINT_INJECT_WORK" >> {log}
 out=; for word; do [ "$last" = --out ] && out=$word; last=$word; done
 mkdir -p "$out"; cp {golden}/environment.json {golden}/records.jsonl "$out"
@@ -63,15 +64,15 @@ def started_fixture(tmp_path):
     binary = tmp_path / "ridgepoint"
     binary.write_text(FAKE.format(log=log, golden=GOLDEN))
     binary.chmod(0o755)
-    plan = proof.Plan(identical=1, injected=((50, 1),), filters=("^matmul/",))
-    return proof.Proof(binary, tmp_path / "out", "cpu", (plan,)), log
+    series = [proof.Series("^matmul/", every, sessions=1, seconds=1) for every in (0, 50)]
+    return proof.Proof(binary, tmp_path / "out", "cpu", tuple(series)), log
 
 
 def test_both_arms_are_timed_in_batches_of_as_many_launches(started):
     the_proof, log = started
     the_proof.run()
-    assert set(the_proof.finished()) == {"identical-01-matmul", "one-of-50-01-matmul"}
-    assert the_proof.finished()["one-of-50-01-matmul"]["asked"] == 0.02
+    assert set(the_proof.finished()) == {"identical-matmul-01", "one-of-50-matmul-01"}
+    assert the_proof.finished()["one-of-50-matmul-01"]["asked"] == 0.02
     work = [line.split(" ")[1] for line in log.read_text().splitlines()]
     scored = work[1:41] + work[42:]  # each session opens with one process that does not count
     assert scored[:40] == [""] * 40
