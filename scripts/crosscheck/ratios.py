@@ -22,6 +22,7 @@ from pathlib import Path
 from sides import BLOCKS, Side, compare, in_turn, program_side, records, row_side, run_command
 
 PROCESSES = 5
+FLOAT_BYTES = 4
 CEILINGS = "^(dram_|fma_|tensor_)"
 DRAM = {"relu": "dram_copy", "gelu": "dram_copy", "dot": "dram_read", "matvec": "dram_read"}
 LARGE = "^matmul/[a-z]+/(fp32|bf16)/m:2048/n:2048/k:2048/"
@@ -78,7 +79,8 @@ def independent(binary: str, quick: list[dict], folder: Path, row: Row) -> list[
     for r in quick:
         if r["role"] == "ceiling" and r["op"].startswith("dram_"):
             name = r["op"].removeprefix("dram_")
-            words = [stream, "256", "nt", "30", name]
+            mebibytes = r["shape"]["n"] * FLOAT_BYTES >> 20  # of an array, as the row has them
+            words = [stream, str(mebibytes), "nt", "20", name]
             side = program_side(f"stream.c {name}", rf"^{name} .*median +([0-9.]+)", *words)
             pairs.append((row(r, "GB/s"), side, "GB/s"))
     warm = ["--profile", "standard", "--regime", "warm"]
@@ -87,7 +89,9 @@ def independent(binary: str, quick: list[dict], folder: Path, row: Row) -> list[
     numpy = str(Path(__file__).with_name("sgemm_numpy.py"))
     for r in (r for r in found if r["role"] == "kernel" and r["status"] == "ok"):
         own = row(r, "GFLOP/s", *warm)
-        plain = program_side("Google Benchmark's loop", r"sgemm.*_median .*GFLOP/s=([0-9.]+)G", loop)
+        words = [loop, "1024", "30", "--benchmark_format=json"]
+        median = r'real_time_median"(?:.|\n)*?"GFLOP/s": ([0-9.e+-]+)'
+        plain = program_side("Google Benchmark's loop", median, *words)
         pairs.append((own, plain, "GFLOP/s"))
         timed = program_side("numpy, timeit", r"^median ([0-9.]+)", sys.executable, numpy)
         pairs.append((own, timed, "GFLOP/s"))

@@ -1,7 +1,7 @@
 // An independent timing of OpenBLAS's sgemm: Google Benchmark's own loop around the call, C = A B^T of
 // n x n matrices. It shares no code with the suite.
 //
-//   g++ -O2 sgemm_loop.cpp -lbenchmark -lopenblas -lpthread -o sgemm_loop && ./sgemm_loop [n] [repetitions]
+//   g++ -O2 sgemm_loop.cpp -lbenchmark -lopenblas -lpthread -o sgemm_loop && ./sgemm_loop 1024 30
 //
 // Before each repetition the process stops itself until it is continued, as `ridgepoint run --take-turns`
 // does, so that the two can be measured in turn (sides.py).
