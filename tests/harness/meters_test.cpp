@@ -70,8 +70,8 @@ TEST(Meters, ARowGoesOnUntilItsEnergyCanBeTold) {
 
 TEST(Meters, AHostCountsItsTeamOrSaysWhyNot) {
   const HostMeters meters(1);
-  const std::vector<Meter> before = meters.read();
   const Stopwatch clock;
+  const std::vector<Meter> before = meters.read();
   while (clock.seconds() < 0.02) asm volatile("");
   const std::vector<Meter> spent = difference(before, meters.read());
   const auto find = [&](std::string_view name) {

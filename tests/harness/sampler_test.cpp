@@ -140,7 +140,7 @@ TEST(Sampler, EndsItsTurnBeforeEachSampleAndSettlesAfterIt) {
   const Samples samples = take_samples(device, counting(counts), Regime::steady, kWork, limits);
   EXPECT_EQ(samples.seconds.size(), static_cast<std::size_t>(turns));
   EXPECT_GT(turns, 30) << "however precise, until the time is up";
-  EXPECT_EQ(counts, (std::vector<int>{1, 1 + turns})) << "a launch on the set that comes last";
+  EXPECT_EQ(counts.back() - counts.front(), turns) << "a launch on the set that comes last";
 }
 
 TEST(Sampler, TheTimeOfOthersIsNotTheRows) {

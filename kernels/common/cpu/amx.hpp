@@ -38,29 +38,39 @@ inline void require_amx_bf16() {
 
 #if defined(__x86_64__)
 
+// Palette 1: bytes per row and rows of each register.
+struct alignas(64) AmxConfiguration {
+  std::uint8_t palette = 1;
+  std::uint8_t start_row = 0;
+  std::array<std::uint8_t, 14> reserved{};
+  std::array<std::uint16_t, 16> row_bytes{};
+  std::array<std::uint8_t, 16> rows{};
+};
+static_assert(sizeof(AmxConfiguration) == 64);
+
 // The tile registers of this thread. Instructions by name: the intrinsics of GCC 12 declare too few
 // of the bytes that they read, and the compiler then drops stores to them.
 struct AmxTiles {
-  // Palette 1: bytes per row and rows of each register.
-  struct alignas(64) Configuration {
-    std::uint8_t palette = 1;
-    std::uint8_t start_row = 0;
-    std::array<std::uint8_t, 14> reserved{};
-    std::array<std::uint16_t, 16> row_bytes{};
-    std::array<std::uint8_t, 16> rows{};
-  };
-  static_assert(sizeof(Configuration) == 64);
+  static inline thread_local AmxConfiguration before;
 
-  // All eight registers at full size; to be called by every thread before the others.
+  // All eight registers at full size; to be called by every thread before the others. What was
+  // configured comes back at the end: it may be a library's, which relies on it.
   static void begin() {
-    Configuration configuration;
+    asm volatile("sttilecfg %0" : "=m"(before));
+    AmxConfiguration configuration;
     for (std::size_t i = 0; i < 8; ++i) {
       configuration.row_bytes[i] = kTileRowBytes;
       configuration.rows[i] = kTileRows;
     }
     asm volatile("ldtilecfg %0" ::"m"(configuration));
   }
-  static void end() { asm volatile("tilerelease"); }
+  static void end() {
+    if (before.palette == 0) {
+      asm volatile("tilerelease");
+    } else {
+      asm volatile("ldtilecfg %0" ::"m"(before));
+    }
+  }
 
   // Rows `stride` bytes apart.
   template <int Tile>

@@ -104,7 +104,21 @@ OneDnnPlan plan(const Queue& queue, std::vector<Argument> arguments, const Creat
   }
 }
 
+// oneDNN 2.6.3 dies of an illegal instruction in bf16 on a processor with AMX where tiles are left
+// over: seen from 33 x 65 x 63 on. Whole tiles are safe.
+void require_whole_amx_tiles(Format format, const Shape& s) {
+  constexpr int amx = static_cast<int>(dnnl::cpu_isa::avx512_core_amx);
+  constexpr std::int64_t rows = 16;
+  constexpr std::int64_t depth = 32;
+  const bool used =
+      format == Format::bf16 && (static_cast<int>(dnnl::get_effective_cpu_isa()) & amx) == amx;
+  if (used && (s["m"] % rows != 0 || s["n"] % rows != 0 || s["k"] % depth != 0)) {
+    throw Unsupported("oneDNN's AMX product is called with whole tiles only");
+  }
+}
+
 OneDnnPlan plan_product(const Queue& queue, Format format, const Shape& s, bool gelu) {
+  require_whole_amx_tiles(format, s);
   const memory::dim m = s["m"];
   const memory::dim n = s["n"];
   const memory::dim k = s["k"];
