@@ -54,6 +54,28 @@ CudaEvent make_event() {
   return CudaEvent(event);
 }
 
+// Of the kernel with most of them; empty where a kernel keeps it to itself, as a library's may.
+std::optional<unsigned> most_blocks(cudaGraph_t graph) {
+  std::size_t count = 0;
+  check(cudaGraphGetNodes(graph, nullptr, &count));
+  std::vector<cudaGraphNode_t> nodes(count);
+  check(cudaGraphGetNodes(graph, nodes.data(), &count));
+  std::optional<unsigned> most;
+  for (const cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type{};
+    check(cudaGraphNodeGetType(node, &type));
+    if (type != cudaGraphNodeTypeKernel) continue;
+    cudaKernelNodeParams kernel{};
+    if (cudaGraphKernelNodeGetParams(node, &kernel) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return std::nullopt;
+    }
+    const unsigned blocks = kernel.gridDim.x * kernel.gridDim.y * kernel.gridDim.z;
+    most = std::max(most.value_or(0), blocks);
+  }
+  return most;
+}
+
 }  // namespace
 
 // Opens the gate whatever happens while launches are enqueued: a closed one would stop the stream.
@@ -130,32 +152,6 @@ std::optional<double> CudaTimer::clock_hz() const {
   if (clocks.empty()) return std::nullopt;
   return middle(clocks);
 }
-
-namespace {
-
-// Of the kernel with most of them; empty where a kernel keeps it to itself, as a library's may.
-std::optional<unsigned> most_blocks(cudaGraph_t graph) {
-  std::size_t count = 0;
-  check(cudaGraphGetNodes(graph, nullptr, &count));
-  std::vector<cudaGraphNode_t> nodes(count);
-  check(cudaGraphGetNodes(graph, nodes.data(), &count));
-  std::optional<unsigned> most;
-  for (const cudaGraphNode_t node : nodes) {
-    cudaGraphNodeType type{};
-    check(cudaGraphNodeGetType(node, &type));
-    if (type != cudaGraphNodeTypeKernel) continue;
-    cudaKernelNodeParams kernel{};
-    if (cudaGraphKernelNodeGetParams(node, &kernel) != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());
-      return std::nullopt;
-    }
-    const unsigned blocks = kernel.gridDim.x * kernel.gridDim.y * kernel.gridDim.z;
-    most = std::max(most.value_or(0), blocks);
-  }
-  return most;
-}
-
-}  // namespace
 
 CudaGraph CudaTimer::graph_of(std::span<const Launch> launches, std::int64_t repeats) {
   check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));

@@ -123,7 +123,7 @@ def compare_all(binary: str, quick: list[dict], folder: Path) -> list[dict]:
 def agreeing(binary: str, folder: Path) -> list[Path]:
     """Results of several quick runs of all rows, in turn."""
     sides = [
-        Side(f"run {seed}", partial(run_command, binary), lambda _: 0.0) for seed in range(PROCESSES)
+        Side(f"run {i + 1}", partial(run_command, binary), lambda _: 0.0) for i in range(PROCESSES)
     ]
     return [each / "run" for each in in_turn(sides, folder)]
 

@@ -84,9 +84,8 @@ def compare(a: Side, b: Side) -> dict:
     """The ratio of each block, A's speed over B's; each side begins every other block."""
     found = []
     for block in range(BLOCKS):
-        order = (a, b) if block % 2 == 0 else (b, a)
-        both = dict(zip(("ab", "ba")[block % 2], speeds(list(order))))
-        found.append((both["a"], both["b"]))
+        first, second = speeds([a, b] if block % 2 == 0 else [b, a])
+        found.append((first, second) if block % 2 == 0 else (second, first))
     ratios = [x / y for x, y in found]
     return {
         "ratio": statistics.median(ratios),

@@ -3,10 +3,12 @@
 //
 //   gcc -O3 -march=native -ffast-math -fopenmp stream.c -o stream && OMP_PROC_BIND=true ./stream [MiB] [nt|plain] [repeats] [kernel]
 //
-// With the name of a kernel, only that one runs, and the process stops itself before each repeat until it is
-// continued: so does `ridgepoint run --take-turns`, and the two can be measured in turn (sides.py). MiB is the size of each of the three arrays (default 256; at least 4 x the last-level cache), `nt`
+// MiB is the size of each of the three arrays (default 256; at least 4 x the last-level cache), `nt`
 // (default) and `plain` choose the stores. Prints GB/s of each kernel, best and median of the
 // repeats, with bytes counted as read + written: what `plain` stores read for ownership is not.
+// With the name of a kernel only that one runs, and the process stops itself before each repeat
+// until it is continued, as `ridgepoint run --take-turns` does, so that the two can be measured in
+// turn (sides.py).
 #include <immintrin.h>
 #include <omp.h>
 #include <signal.h>

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "harness/host_meters.hpp"
 #include "harness/measure.hpp"
 #include "harness/simulated_device.hpp"

@@ -104,8 +104,9 @@ OneDnnPlan plan(const Queue& queue, std::vector<Argument> arguments, const Creat
   }
 }
 
-// oneDNN 2.6.3 dies of an illegal instruction in bf16 on a processor with AMX where tiles are left
-// over: seen from 33 x 65 x 63 on. Whole tiles are safe.
+// oneDNN 2.6.3 dies of an illegal instruction in bf16 on a processor with AMX at 33 x 65 x 63, in a
+// program of its own too; other shapes that leave parts of tiles over ran. Which ones die is not
+// known, and a dead process takes the run with it.
 void require_whole_amx_tiles(Format format, const Shape& s) {
   constexpr int amx = static_cast<int>(dnnl::cpu_isa::avx512_core_amx);
   constexpr std::int64_t rows = 16;
