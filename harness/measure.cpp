@@ -188,6 +188,7 @@ void Measurer::shorten_rotation(Record& record, const Row& row, Bound& bound, do
 }
 
 void Measurer::add_work(Record& record, const Row& row, Bound& bound) const {
+  if (row.is_ceiling()) return;            // what rows are judged by stays as it is
   if (row.regime == Regime::cold) return;  // timed alone: there is no batch to add work to
   bound.rotation = inject(bound.rotation, injected_);
   if (injected_.extra > 0) record.flags.emplace_back(kInjectedWorkFlag);

@@ -31,6 +31,11 @@ def group_of(rows: list[dict], bound: str, asked: float) -> dict[str, Any]:
     }
 
 
+def commit_of(environment: dict[str, Any]) -> str:
+    changed = " with changes" if environment["dirty"] else ""
+    return (environment["commit"] or "unknown")[:7] + changed
+
+
 def summarise(sessions: list[dict]) -> dict[str, Any]:
     """Groups by what was injected and what bounds the row."""
     groups: dict[tuple[float, str], list[dict]] = {}
@@ -39,11 +44,13 @@ def summarise(sessions: list[dict]) -> dict[str, Any]:
             if row["change"] is not None:
                 bound = "compute" if row["bound"] in COMPUTE else row["bound"] or "unknown"
                 groups.setdefault((session["asked"], bound), []).append(row)
-    environment = sessions[0]["environment"]
-    keys = ("started", "commit", "dirty", "build", "libraries", "environment_variables", "host")
+    environments = [session["environment"] for session in sessions]
+    environment = environments[0]
+    keys = ("started", "build", "libraries", "environment_variables", "host")
     return {
         "schema": SCHEMA,
         **{key: environment[key] for key in keys},
+        "commits": list(dict.fromkeys(map(commit_of, environments))),
         "device": environment["devices"][0],
         "sessions": len(sessions),
         "groups": [group_of(rows, bound, asked) for (asked, bound), rows in sorted(groups.items())],
@@ -76,9 +83,8 @@ def table(summary: dict) -> str:
         cells += [*(group[verdict] for verdict in ALL), change, found(group)]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     device = summary["device"]
-    commit = (summary["commit"] or "unknown")[:7] + (" with changes" if summary["dirty"] else "")
     return "\n".join(lines) + (
         f"\n\nMeasured by `scripts/prove_gate.sh`: {device['model']}, {device['threads']} threads, "
-        f"{summary['started'][:10]}, {commit}; standard preset. Bounds are one-sided, of 95 % "
+        f"{summary['started'][:10]}, {' and '.join(summary['commits'])}; standard preset. Bounds are one-sided, of 95 % "
         "confidence."
     )

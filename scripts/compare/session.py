@@ -135,10 +135,12 @@ class Session:
     def require_success(self, arm: str, code: int) -> None:
         if code in (0, ROW_FAILED):
             return
-        stderr = self.errors_of(arm).read_text("utf-8", "replace")
-        last = (stderr.strip().splitlines() or ["no message"])[-1]
         known = code if code in (USAGE, UNDECIDED_CODE, DEVICE_LOST) else INTERNAL
-        raise SessionError(f"the {arm} ended with code {code}: {last}", known)
+        raise SessionError(f"the {arm} ended with code {code}: {self.last_words(arm)}", known)
+
+    def last_words(self, arm: str) -> str:
+        stderr = self.errors_of(arm).read_text("utf-8", "replace")
+        return (stderr.strip().splitlines() or ["no message"])[-1]
 
     def selection(self, ids: Optional[list[str]]) -> list[str]:
         pattern = only(ids) if ids else self.filter
@@ -150,6 +152,9 @@ class Session:
         self.save()
         reference = self.folder / "reference"
         self.measure("baseline", reference, self.selection(None))
+        if json.loads(read(reference / "environment.json"))["interrupted"]:
+            message = f"the first run did not finish: {self.last_words('baseline')}"
+            raise SessionError(message, ROW_FAILED)
         if self.turns is None:
             self.turns = self.suitable_turns(reference)
             self.save()

@@ -239,6 +239,18 @@ def test_a_binary_that_fails(machine, code, said, bench):
     assert bench.stderr.count("\n") == 1 and said in bench.stderr
 
 
+def test_a_first_run_that_did_not_finish_is_no_reference(bench):
+    # As the watchdog ends a run: with a row that failed, before the others were measured.
+    a = bench.binary("a")
+    told = '"interrupted": '
+    script = a.read_text().replace("exec ", "")
+    script += f"sed -i 's/{told}false/{told}true/' \"$3\"/environment.json\n"
+    a.write_text(script + "echo 'relu/naive hung' >&2; exit 6\n")
+    code, _ = bench.run(a, bench.binary("b"))
+    assert code == 6
+    assert "did not finish: relu/naive hung" in bench.stderr and bench.stderr.count("\n") == 1
+
+
 def test_binaries_and_arguments_that_are_none(bench, tmp_path):
     a = bench.binary("a")
     code, _ = bench.run(a, tmp_path / "nowhere")

@@ -25,10 +25,11 @@ class InjectedWorkTest : public ::testing::Test {
   void TearDown() override { unsetenv(kInjectedWorkVariable); }
   static void set(const char* share) { setenv(kInjectedWorkVariable, share, 1); }
 
-  static Record measure(Regime regime) {
+  static Record measure(Regime regime, bool ceiling = false) {
     SimulatedDevice device{Simulation{}};
-    const MadeUpRow made_up(device,
-                            [](const float* x, float* y, std::int64_t n) { std::copy_n(x, n, y); });
+    MadeUpRow made_up(device,
+                      [](const float* x, float* y, std::int64_t n) { std::copy_n(x, n, y); });
+    if (ceiling) made_up.operation.ceiling = Ceiling{.resource = Resource::memory};
     Row row = made_up.row();
     row.regime = regime;
     return Measurer(device, Fill::normal, 1).measure(row, 0.1, nullptr);
@@ -80,6 +81,10 @@ TEST_F(InjectedWorkTest, ARowThatIsSlowedSaysSo) {
     EXPECT_EQ(record.row.flops, 1000) << "what the row claims to do stays";
   }
   EXPECT_THAT(measure(Regime::cold).flags, Not(Contains(kInjectedWorkFlag)));
+  const Record ceiling = measure(Regime::steady, true);
+  ASSERT_EQ(ceiling.status, Status::ok) << ceiling.reason.value_or("");
+  EXPECT_THAT(ceiling.flags, Not(Contains(kInjectedWorkFlag)));
+  EXPECT_NE(ceiling.launches_per_sample % 50, 0) << "rows are judged by it";
   set("0/50");
   const Record record = measure(Regime::warm);
   EXPECT_THAT(record.flags, Not(Contains(kInjectedWorkFlag)));
