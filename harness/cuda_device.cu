@@ -64,6 +64,9 @@ class CudaDevice final : public Device {
   [[nodiscard]] Backend backend() const override { return Backend::cuda; }
   [[nodiscard]] const Machine& machine() const override { return machine_; }
   [[nodiscard]] ordered_json identity() const override;
+  [[nodiscard]] ordered_json state() const override {
+    return nvml_ ? state_of(*nvml_) : ordered_json::object();
+  }
   [[nodiscard]] std::string data_sheet() const override {
     return sheet_ == nullptr ? std::string() : sheet_->name;
   }

@@ -27,14 +27,23 @@ bool is_slice(const cudaDeviceProp& properties) {
   return std::string_view(properties.name).find("MIG") != std::string_view::npos;
 }
 
-// "10de:2330", as the kernel lists the device on its bus; empty where it does not.
-std::string pci_id(const cudaDeviceProp& properties) {
+// "0000:1b:00.0"
+std::string pci_address(const cudaDeviceProp& properties) {
   std::array<char, 32> address{};
   std::snprintf(address.data(), address.size(), "%04x:%02x:%02x.0", properties.pciDomainID,
                 properties.pciBusID, properties.pciDeviceID);
-  const std::string folder = std::string("/sys/bus/pci/devices/") + address.data();
-  const std::string vendor = first_line(folder + "/vendor");
-  const std::string device = first_line(folder + "/device");
+  return address.data();
+}
+
+// A file of the device's folder in /sys; empty where the kernel does not list the device.
+std::string bus_entry(const cudaDeviceProp& properties, const char* file) {
+  return first_line("/sys/bus/pci/devices/" + pci_address(properties) + "/" + file);
+}
+
+// "10de:2330" from such files; `prefix` chooses the subsystem's.
+std::string pci_id(const cudaDeviceProp& properties, const std::string& prefix = "") {
+  const std::string vendor = bus_entry(properties, (prefix + "vendor").c_str());
+  const std::string device = bus_entry(properties, (prefix + "device").c_str());
   if (vendor.size() < 3 || device.size() < 3) return {};
   return vendor.substr(2) + ":" + device.substr(2);  // without "0x"
 }
@@ -48,11 +57,14 @@ ordered_json settings(const Nvml& nvml) {
   add(json, "driver", nvml.driver());
   add(json, "power_limit_w", nvml.power_limit_w());
   add(json, "ecc", nvml.ecc());
+  add(json, "pending_ecc", nvml.pending_ecc());
   add(json, "mig", nvml.mig());
   add(json, "persistence", nvml.persistence());
   add(json, "compute_mode", nvml.compute_mode());
   add(json, "vbios", nvml.vbios());
   add(json, "board_part_number", nvml.board_part_number());
+  add(json, "inforom", nvml.inforom());
+  add(json, "gsp_firmware", nvml.gsp_firmware());
   ordered_json limits = ordered_json::object();
   add(limits, "default", nvml.default_power_limit_w());
   add(limits, "min", nvml.least_power_limit_w());
@@ -113,7 +125,12 @@ Machine machine_of(const cudaDeviceProp& properties, const DeviceSpec* sheet) {
 ordered_json identity_of(const cudaDeviceProp& properties, const Machine& machine,
                          const Nvml* nvml) {
   int runtime = 0;
+  int driver_api = 0;
   cuda::check(cudaRuntimeGetVersion(&runtime));
+  cuda::check(cudaDriverGetVersion(&driver_api));
+  const auto cuda_version = [](int number) {
+    return version(static_cast<std::size_t>(number), 1000, 10);
+  };
   const ordered_json l2{
       {"level", 2}, {"bytes", machine.last_level_cache_bytes()}, {"shared_by", machine.units}};
   ordered_json json{
@@ -124,8 +141,16 @@ ordered_json identity_of(const cudaDeviceProp& properties, const Machine& machin
       {"caches", ordered_json::array({l2})},
       {"memory_bytes", machine.memory_bytes},
       {"uuid_hash", sha256(uuid_text(properties)).substr(0, 16)},
-      {"cuda", version(static_cast<std::size_t>(runtime), 1000, 10)},
+      {"memory_bus_bits", properties.memoryBusWidth},
+      {"pci_address", pci_address(properties)},
+      {"cuda", cuda_version(runtime)},
+      {"cuda_of_driver", cuda_version(driver_api)},
       {"cublas", version(cublasLtGetVersion(), 10000, 100)}};
+  for (const auto& [key, text] : {std::pair{"pci_id", pci_id(properties)},
+                                  {"pci_subsystem_id", pci_id(properties, "subsystem_")},
+                                  {"numa_node", bus_entry(properties, "numa_node")}}) {
+    if (!text.empty()) json[key] = text;
+  }
   if (nvml != nullptr) json.update(settings(*nvml));
   return json;
 }

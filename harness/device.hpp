@@ -38,6 +38,10 @@ class Device {
   [[nodiscard]] virtual const Machine& machine() const = 0;
   // The device's entry of environment.json.
   [[nodiscard]] virtual nlohmann::ordered_json identity() const = 0;
+  // Readings that may differ before and after a run; null where unreadable, empty where none exist.
+  [[nodiscard]] virtual nlohmann::ordered_json state() const {
+    return nlohmann::ordered_json::object();
+  }
   // Name of the matching data sheet; empty where there is none (any host).
   [[nodiscard]] virtual std::string data_sheet() const { return {}; }
 

@@ -16,6 +16,7 @@
 
 #include "harness/build_info.hpp"
 #include "harness/host_info.hpp"
+#include "harness/host_meters.hpp"
 #include "harness/injected_work.hpp"
 #include "harness/results_directory.hpp"
 #include "kernels/common/cpu/onednn.hpp"
@@ -98,7 +99,6 @@ ordered_json host(Readings& readings) {
                                "/proc/self/cgroup is unreadable")},
       {"container",
        readings.text("host.container", container(), "no sign of a container, or of its image")},
-      {"load_average", std::strtod(first_line("/proc/loadavg").c_str(), nullptr)},
       {"virtualized", flags.find("hypervisor") != std::string::npos}};
 }
 
@@ -142,12 +142,36 @@ ordered_json describe(const Device& device, Readings& readings) {
         json[key] = readings.absent(fmt::format("{}.{}", device.name(), key), reason);
     }
   };
-  add_absent({"uuid_hash", "driver", "cuda", "cublas", "clocks", "power_limit_w", "power_limits_w",
-              "ecc", "mig", "persistence", "compute_mode", "vbios", "board_part_number", "pcie",
-              "nvlinks", "remapped_rows"},
+  add_absent({"uuid_hash", "memory_bus_bits", "pci_address", "pci_id", "pci_subsystem_id",
+              "numa_node", "driver", "cuda", "cuda_of_driver", "cublas", "clocks", "power_limit_w",
+              "power_limits_w", "ecc", "pending_ecc", "mig", "persistence", "compute_mode", "vbios",
+              "board_part_number", "inforom", "gsp_firmware", "pcie", "nvlinks", "remapped_rows"},
              host ? "a host has none" : "the driver does not report it");
   add_absent({"isa", "threads", "pinned", "cores", "huge_pages"}, "a GPU has none");
   return json;
+}
+
+// The host's and every device's readings of this moment; "before" or "after" the run.
+ordered_json states(const std::string& moment, const Devices& devices, Readings& readings) {
+  const auto nullable = [](const std::optional<double>& value) {
+    return value ? ordered_json(*value) : ordered_json(nullptr);
+  };
+  ordered_json states{
+      {"host",
+       {{"load_average", std::strtod(first_line("/proc/loadavg").c_str(), nullptr)},
+        {"available_memory_bytes", meminfo("MemAvailable")},
+        {"package_energy_j", nullable(package_energy_j())},
+        {"stolen_s", nullable(stolen_s())}}}};
+  for (const auto& device : devices) states[device->name()] = device->state();
+  for (const auto& [name, state] : states.items()) {
+    for (const auto& [key, value] : state.items()) {
+      if (!value.is_null()) continue;
+      readings.absent(fmt::format("state.{}.{}.{}", moment, name, key),
+                      name == "host" ? "the kernel does not let it be read"
+                                     : "the driver does not report it");
+    }
+  }
+  return states;
 }
 
 // An option that was not given is null.
@@ -178,8 +202,7 @@ std::string timestamp() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-ordered_json make_environment(const RunRequest& request,
-                              const std::vector<std::unique_ptr<Device>>& devices,
+ordered_json make_environment(const RunRequest& request, const Devices& devices,
                               std::span<const std::string> command_line) {
   Readings readings;
   ordered_json device_list = ordered_json::array();
@@ -208,12 +231,22 @@ ordered_json make_environment(const RunRequest& request,
       {"interrupted", true},  // until the run says that it finished
       {"devices", device_list},
       {"host", host(readings)},
+      {"state", {{"before", states("before", devices, readings)}, {"after", nullptr}}},
       {"build", build(readings)},
       {"libraries", libraries(readings)},
       {"environment_variables", variables(kVariables)},
       {"scheduler", variables(kSchedulerVariables)}};
   json["unavailable"] = readings.unavailable();
   return json;
+}
+
+void end_environment(ordered_json& environment, const Devices& devices, double duration_s) {
+  Readings readings;
+  environment["ended"] = timestamp();
+  environment["duration_s"] = duration_s;
+  environment["interrupted"] = false;
+  environment["state"]["after"] = states("after", devices, readings);
+  environment["unavailable"].update(readings.unavailable());
 }
 
 RunRequest read_request(const std::string& results_directory) {

@@ -34,10 +34,15 @@ std::string_view name(Profile profile);
 // Throws UsageError.
 Profile parse_profile(std::string_view text);
 
+using Devices = std::vector<std::unique_ptr<Device>>;
+
 // Everything but the end of the run.
-nlohmann::ordered_json make_environment(const RunRequest& request,
-                                        const std::vector<std::unique_ptr<Device>>& devices,
+nlohmann::ordered_json make_environment(const RunRequest& request, const Devices& devices,
                                         std::span<const std::string> command_line);
+
+// What only the end of a whole run tells.
+void end_environment(nlohmann::ordered_json& environment, const Devices& devices,
+                     double duration_s);
 
 // The request of an earlier run, to resume it. Throws UsageError.
 RunRequest read_request(const std::string& results_directory);

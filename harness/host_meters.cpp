@@ -33,7 +33,8 @@ int open_counter(std::uint32_t type, std::uint64_t event) {
                                   no_group, PERF_FLAG_FD_CLOEXEC));
 }
 
-// Joules of all processor packages (Linux, Documentation/power/powercap); root may read them.
+}  // namespace
+
 std::optional<double> package_energy_j() {
   constexpr double micro = 1e-6;
   std::optional<double> joules;
@@ -47,7 +48,6 @@ std::optional<double> package_energy_j() {
   return joules;
 }
 
-// Seconds, over all processors, that a hypervisor ran others (proc(5), /proc/stat, steal).
 std::optional<double> stolen_s() {
   std::ifstream file("/proc/stat");
   std::string label;
@@ -57,8 +57,6 @@ std::optional<double> stolen_s() {
   if (!file) return std::nullopt;
   return ticks.back() / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
-
-}  // namespace
 
 HostMeters::HostMeters(int threads)
     : counters_{{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 1, {}},

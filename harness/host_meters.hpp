@@ -3,12 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/meters.hpp"
 
 namespace ridgepoint {
+
+// Joules of all processor packages (Linux, Documentation/power/powercap); root may read them.
+std::optional<double> package_energy_j();
+// Seconds, over all processors, that a hypervisor ran others (proc(5), /proc/stat, steal).
+std::optional<double> stolen_s();
 
 class HostMeters {
  public:

@@ -59,6 +59,19 @@ std::optional<double> Nvml::temperature_c() const {
   constexpr unsigned gpu_sensor = 0;
   return nvml::scaled(nvml::read(functions_->temperature, device_, gpu_sensor), 1);
 }
+std::optional<double> Nvml::memory_temperature_c() const {
+  nvml::FieldValue field{};
+  field.field = nvml::kMemoryTemperature;
+  if (functions_->fields == nullptr || functions_->fields(device_, 1, &field) != nvml::kSuccess ||
+      field.status != nvml::kSuccess || field.type != nvml::kUnsignedInt) {
+    return std::nullopt;
+  }
+  return field.value.number;
+}
+std::optional<unsigned> Nvml::performance_state() const {
+  const auto state = nvml::read(functions_->performance_state, device_);
+  return state == nvml::kUnknownPerformanceState ? std::nullopt : state;
+}
 std::optional<std::uint64_t> Nvml::clock_events() const {
   return nvml::read(functions_->clock_events, device_);
 }
@@ -70,6 +83,9 @@ std::optional<unsigned> Nvml::processes() const {
   return count;
 }
 std::optional<bool> Nvml::ecc() const { return nvml::current_mode(functions_->ecc, device_); }
+std::optional<bool> Nvml::pending_ecc() const {
+  return nvml::pending_mode(functions_->ecc, device_);
+}
 std::optional<bool> Nvml::mig() const { return nvml::current_mode(functions_->mig, device_); }
 std::optional<bool> Nvml::persistence() const {
   const auto mode = nvml::read(functions_->persistence, device_);
@@ -117,6 +133,17 @@ std::optional<unsigned> Nvml::most_pcie_lanes() const {
 std::optional<std::string> Nvml::vbios() const { return nvml::read(functions_->vbios, device_); }
 std::optional<std::string> Nvml::board_part_number() const {
   return nvml::read(functions_->board_part_number, device_);
+}
+std::optional<std::string> Nvml::inforom() const {
+  return nvml::read(functions_->inforom, device_);
+}
+std::optional<std::string> Nvml::gsp_firmware() const {
+  std::array<char, nvml::kTextBytes> text{};  // the function asks for 64 bytes
+  if (functions_->gsp_firmware == nullptr ||
+      functions_->gsp_firmware(device_, text.data()) != nvml::kSuccess) {
+    return std::nullopt;
+  }
+  return text.data();
 }
 
 }  // namespace ridgepoint

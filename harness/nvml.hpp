@@ -41,11 +41,17 @@ class Nvml {
   // Since the driver was loaded.
   [[nodiscard]] std::optional<double> energy_j() const;
   [[nodiscard]] std::optional<double> temperature_c() const;
+  // Of the memory: some boards report it.
+  [[nodiscard]] std::optional<double> memory_temperature_c() const;
+  // P0, the fastest, to P15 (nvmlPstates_t).
+  [[nodiscard]] std::optional<unsigned> performance_state() const;
   // Bits of kClockEvents.
   [[nodiscard]] std::optional<std::uint64_t> clock_events() const;
   // Processes that compute on the device, this one included.
   [[nodiscard]] std::optional<unsigned> processes() const;
+  // In force now; what a reset will put in force.
   [[nodiscard]] std::optional<bool> ecc() const;
+  [[nodiscard]] std::optional<bool> pending_ecc() const;
   [[nodiscard]] std::optional<bool> mig() const;
   [[nodiscard]] std::optional<bool> persistence() const;
   // What an administrator set; equal to the highest clock where nobody did.
@@ -59,6 +65,8 @@ class Nvml {
   [[nodiscard]] std::optional<unsigned> most_pcie_lanes() const;
   [[nodiscard]] std::optional<std::string> vbios() const;
   [[nodiscard]] std::optional<std::string> board_part_number() const;
+  [[nodiscard]] std::optional<std::string> inforom() const;
+  [[nodiscard]] std::optional<std::string> gsp_firmware() const;
   [[nodiscard]] std::optional<std::string> driver() const;
   // Seconds for which the power limit, or heat, lowered the clock; errors of memory that ECC
   // corrected or could not: all since the driver was loaded.

@@ -21,6 +21,9 @@ inline constexpr Status kInsufficientSize = 7;
 inline constexpr unsigned kSmClock = 1;
 inline constexpr unsigned kMemoryClock = 2;
 inline constexpr unsigned kTextBytes = 96;
+inline constexpr unsigned kMemoryTemperature = 82;  // NVML_FI_DEV_MEMORY_TEMP
+inline constexpr int kUnsignedInt = 1;              // NVML_VALUE_TYPE_UNSIGNED_INT
+inline constexpr unsigned kUnknownPerformanceState = 32;
 inline constexpr unsigned kViolatedPower = 0;
 inline constexpr unsigned kViolatedHeat = 1;
 inline constexpr unsigned kCorrected = 0;
@@ -30,6 +33,20 @@ inline constexpr unsigned kMostNvlinks = 18;
 inline constexpr double kMega = 1e6;
 inline constexpr double kMilli = 1e-3;
 inline constexpr double kNano = 1e-9;
+
+// nvmlFieldValue_t
+struct FieldValue {
+  unsigned field;
+  unsigned scope;
+  long long timestamp;
+  long long latency_us;
+  int type;
+  Status status;
+  union {
+    unsigned number;
+    unsigned long long other;  // the largest of the types that we do not ask for
+  } value;
+};
 
 // nvmlViolationTime_t: microseconds of a clock, and nanoseconds of violation.
 struct ViolationTime {
@@ -56,6 +73,8 @@ struct Nvml::Functions {
   nvml::Status (*power_limit)(void*, unsigned*);
   nvml::Status (*energy)(void*, unsigned long long*);
   nvml::Status (*temperature)(void*, unsigned, unsigned*);
+  nvml::Status (*fields)(void*, int, nvml::FieldValue*);
+  nvml::Status (*performance_state)(void*, unsigned*);
   nvml::Status (*clock_events)(void*, unsigned long long*);
   nvml::Status (*processes)(void*, unsigned*, void*);
   nvml::Status (*ecc)(void*, unsigned*, unsigned*);
@@ -71,6 +90,8 @@ struct Nvml::Functions {
   nvml::Status (*most_pcie_lanes)(void*, unsigned*);
   nvml::Status (*vbios)(void*, char*, unsigned);
   nvml::Status (*board_part_number)(void*, char*, unsigned);
+  nvml::Status (*inforom)(void*, char*, unsigned);
+  nvml::Status (*gsp_firmware)(void*, char*);
   nvml::Status (*violation)(void*, unsigned, nvml::ViolationTime*);
   nvml::Status (*ecc_errors)(void*, unsigned, unsigned, unsigned long long*);
   nvml::Status (*remapped_rows)(void*, unsigned*, unsigned*, unsigned*, unsigned*);
@@ -87,6 +108,8 @@ struct Nvml::Functions {
     nvml::load(library, "nvmlDeviceGetEnforcedPowerLimit", power_limit);
     nvml::load(library, "nvmlDeviceGetTotalEnergyConsumption", energy);
     nvml::load(library, "nvmlDeviceGetTemperature", temperature);
+    nvml::load(library, "nvmlDeviceGetFieldValues", fields);
+    nvml::load(library, "nvmlDeviceGetPerformanceState", performance_state);
     nvml::load(library, "nvmlDeviceGetCurrentClocksEventReasons", clock_events);
     if (clock_events == nullptr) {  // its name before driver 535
       nvml::load(library, "nvmlDeviceGetCurrentClocksThrottleReasons", clock_events);
@@ -105,6 +128,8 @@ struct Nvml::Functions {
     nvml::load(library, "nvmlDeviceGetMaxPcieLinkWidth", most_pcie_lanes);
     nvml::load(library, "nvmlDeviceGetVbiosVersion", vbios);
     nvml::load(library, "nvmlDeviceGetBoardPartNumber", board_part_number);
+    nvml::load(library, "nvmlDeviceGetInforomImageVersion", inforom);
+    nvml::load(library, "nvmlDeviceGetGspFirmwareVersion", gsp_firmware);
     nvml::load(library, "nvmlDeviceGetViolationStatus", violation);
     nvml::load(library, "nvmlDeviceGetTotalEccErrors", ecc_errors);
     nvml::load(library, "nvmlDeviceGetRemappedRows", remapped_rows);
@@ -146,6 +171,11 @@ inline std::optional<bool> current_mode(Status (*function)(void*, unsigned*, uns
                                         void* device) {
   const auto pair = read(function, device);
   return pair ? std::optional(pair->first != 0) : std::nullopt;
+}
+inline std::optional<bool> pending_mode(Status (*function)(void*, unsigned*, unsigned*),
+                                        void* device) {
+  const auto pair = read(function, device);
+  return pair ? std::optional(pair->second != 0) : std::nullopt;
 }
 
 inline std::optional<std::string> read(Status (*function)(void*, char*, unsigned), void* device) {

@@ -18,14 +18,45 @@ ordered_json summary(std::vector<double>& samples) {
       {"median", samples[samples.size() / 2]}, {"min", samples.front()}, {"max", samples.back()}};
 }
 
+template <class Value>
+ordered_json nullable(const std::optional<Value>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json named(const std::optional<std::uint64_t>& clock_events) {
+  return clock_events ? ordered_json(names_of_clock_events(*clock_events)) : ordered_json(nullptr);
+}
+
+// Beside this one.
+ordered_json others(const std::optional<unsigned>& processes) {
+  return processes ? ordered_json(std::max(*processes, 1U) - 1) : ordered_json(nullptr);
+}
+
 }  // namespace
+
+ordered_json state_of(const Nvml& nvml) {
+  return {{"sm_clock_hz", nullable(nvml.sm_clock_hz())},
+          {"memory_clock_hz", nullable(nvml.memory_clock_hz())},
+          {"performance_state", nullable(nvml.performance_state())},
+          {"power_w", nullable(nvml.power_w())},
+          {"temperature_c", nullable(nvml.temperature_c())},
+          {"memory_temperature_c", nullable(nvml.memory_temperature_c())},
+          {"energy_j", nullable(nvml.energy_j())},
+          {"clock_events", named(nvml.clock_events())},
+          {"power_capped_s", nullable(nvml.power_capped_s())},
+          {"heat_capped_s", nullable(nvml.heat_capped_s())},
+          {"ecc_corrected", nullable(nvml.corrected_errors())},
+          {"ecc_uncorrected", nullable(nvml.uncorrected_errors())},
+          {"other_processes", others(nvml.processes())}};
+}
 
 Telemetry::Telemetry(const Nvml& nvml)
     : nvml_(&nvml),
       quantities_{{"sm_clock_hz", &Nvml::sm_clock_hz},
                   {"memory_clock_hz", &Nvml::memory_clock_hz},
                   {"power_w", &Nvml::power_w},
-                  {"temperature_c", &Nvml::temperature_c}},
+                  {"temperature_c", &Nvml::temperature_c},
+                  {"memory_temperature_c", &Nvml::memory_temperature_c}},
       thread_([this] { sample_until_stopped(); }) {}
 
 Telemetry::~Telemetry() {
@@ -63,10 +94,8 @@ ordered_json Telemetry::stop() {
   ordered_json json = ordered_json::object();
   for (Quantity& quantity : quantities_) json[quantity.name] = summary(quantity.samples);
   json["samples"] = quantities_.front().samples.size();
-  json["clock_events"] =
-      clock_events_ ? ordered_json(names_of_clock_events(*clock_events_)) : ordered_json(nullptr);
-  json["other_processes"] =
-      processes_ ? ordered_json(std::max(*processes_, 1U) - 1) : ordered_json(nullptr);
+  json["clock_events"] = named(clock_events_);
+  json["other_processes"] = others(processes_);
   return json;
 }
 

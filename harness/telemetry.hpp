@@ -1,4 +1,4 @@
-// What a GPU reports of itself while a row runs, sampled on a thread of its own.
+// What a GPU reports of itself: at one moment, and while a row runs, sampled on a thread of its own.
 #pragma once
 
 #include <condition_variable>
@@ -14,6 +14,9 @@
 
 namespace ridgepoint {
 
+// Readings that may differ before and after a run; null where the driver does not tell.
+nlohmann::ordered_json state_of(const Nvml& nvml);
+
 class Telemetry {
  public:
   // Samples `nvml` from now on until stop() or the end.
@@ -23,7 +26,7 @@ class Telemetry {
   ~Telemetry();
 
   // Ends the sampling. Per quantity median, least and most of its samples (power_w, sm_clock_hz,
-  // memory_clock_hz, temperature_c), or null; clock_events: all reasons seen; other_processes: the
+  // memory_clock_hz, temperature_c, memory_temperature_c), or null; clock_events: all reasons seen; other_processes: the
   // most at once.
   nlohmann::ordered_json stop();
 

@@ -89,17 +89,6 @@ std::filesystem::path results_path(const RunOptions& options) {
   return default_results_path();
 }
 
-void execute(Campaign& run, ResultsDirectory& directory, nlohmann::ordered_json& environment,
-             const GoogleFlags& flags) {
-  const Stopwatch clock;
-  run_benchmarks(run, directory, flags);
-  environment["ended"] = timestamp();
-  environment["duration_s"] = clock.seconds();
-  environment["interrupted"] = false;
-  directory.write_environment(environment);
-  directory.write_checksums();
-}
-
 ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                      const std::vector<std::string>& command_line) {
   const RunRequest request = request_of(options, flags.filter);
@@ -129,7 +118,11 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   Campaign run(std::move(plan), request.fill, request.seed, directory, std::move(finished),
                ceilings);
   if (options.take_turns) run.take_turns();
-  execute(run, directory, environment, flags);
+  const Stopwatch clock;
+  run_benchmarks(run, directory, flags);
+  end_environment(environment, devices, clock.seconds());
+  directory.write_environment(environment);
+  directory.write_checksums();
   fmt::print(stderr, "results: {}\n", path.string());
   return exit_code(run.records());
 }

@@ -99,6 +99,36 @@ int nvmlDeviceGetVbiosVersion(void* handle, char* text, unsigned length) {
 int nvmlDeviceGetBoardPartNumber(void* /*handle*/, char* /*text*/, unsigned /*length*/) {
   return 3;  // not supported
 }
+int nvmlDeviceGetInforomImageVersion(void* handle, char* text, unsigned length) {
+  std::strncpy(text, "G520.0200.00.05", length);
+  return is_device(handle);
+}
+int nvmlDeviceGetGspFirmwareVersion(void* handle, char* text) {
+  std::strcpy(text, "580.65.06");
+  return is_device(handle);
+}
+int nvmlDeviceGetPerformanceState(void* handle, unsigned* state) {
+  *state = 32;  // unknown
+  return is_device(handle);
+}
+struct FieldValue {
+  unsigned field;
+  unsigned scope;
+  long long timestamp;
+  long long latency_us;
+  int type;
+  int status;
+  unsigned long long value;
+};
+// The memory has 61 degrees; nothing else is supported.
+int nvmlDeviceGetFieldValues(void* handle, int count, FieldValue* fields) {
+  for (FieldValue* field = fields; field != fields + count; ++field) {
+    field->status = field->field == 82 ? 0 : 3;
+    field->type = 1;
+    field->value = 61;
+  }
+  return is_device(handle);
+}
 int nvmlDeviceGetPersistenceMode(void* handle, unsigned* mode) {
   *mode = 0;
   return is_device(handle);

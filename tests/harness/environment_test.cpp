@@ -91,7 +91,7 @@ TEST_F(EnvironmentTest, EveryFactThatIsNullHasAReason) {
   }
   // What the user did not ask for, and what has not happened yet, is not unreadable.
   for (const char* option :
-       {"device", "filter", "budget_s", "roof", "ceilings", "ended", "duration_s"}) {
+       {"device", "filter", "budget_s", "roof", "ceilings", "ended", "duration_s", "state.after"}) {
     EXPECT_EQ(nulls.erase(option), 1U) << option;
   }
   std::set<std::string> explained;
@@ -108,6 +108,22 @@ TEST_F(EnvironmentTest, ARunCountsAsInterruptedUntilItSaysThatItEnded) {
   EXPECT_TRUE(environment().at("ended").is_null());
   EXPECT_TRUE(std::regex_match(environment().at("started").get<std::string>(),
                                std::regex("[0-9-]{10}T[0-9:]{8}Z")));
+}
+
+TEST_F(EnvironmentTest, TheEndTellsTheStateAfter) {
+  ordered_json all = environment();
+  const ordered_json before = all.at("state").at("before");
+  EXPECT_GT(before.at("host").at("available_memory_bytes"), 0);
+  EXPECT_TRUE(before.contains("sim"));
+  end_environment(all, devices_, 12.5);
+  EXPECT_EQ(all.at("interrupted"), false);
+  EXPECT_EQ(all.at("duration_s"), 12.5);
+  const ordered_json after = all.at("state").at("after");
+  for (const auto& [key, value] : before.at("host").items()) {
+    EXPECT_TRUE(after.at("host").contains(key)) << key;
+    const bool explained = all.at("unavailable").contains("state.after.host." + key);
+    EXPECT_EQ(after.at("host").at(key).is_null(), explained) << key;
+  }
 }
 
 TEST_F(EnvironmentTest, RecordsTheCommandAndTheVariablesThatChangeResults) {

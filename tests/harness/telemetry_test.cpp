@@ -37,7 +37,11 @@ TEST(Nvml, ReadsInSiUnits) {
   EXPECT_EQ(nvml->vbios(), "96.00.99.00.01");
   EXPECT_EQ(nvml->energy_j(), 5);
   EXPECT_EQ(nvml->driver(), "580.65.06");
+  EXPECT_EQ(nvml->memory_temperature_c(), 61);
+  EXPECT_EQ(nvml->inforom(), "G520.0200.00.05");
+  EXPECT_EQ(nvml->gsp_firmware(), "580.65.06");
   EXPECT_EQ(nvml->ecc(), true);
+  EXPECT_EQ(nvml->pending_ecc(), false);
   EXPECT_EQ(nvml->persistence(), false);
   EXPECT_EQ(nvml->processes(), 3) << "a list too small still tells their number";
 }
@@ -48,6 +52,7 @@ TEST(Nvml, WhatIsMissingOrRefusedIsEmpty) {
   EXPECT_FALSE(nvml->mig()) << "the library lacks the function";
   EXPECT_FALSE(nvml->compute_mode() || nvml->most_pcie_lanes()) << "and these";
   EXPECT_FALSE(nvml->temperature_c()) << "the device refuses";
+  EXPECT_FALSE(nvml->performance_state()) << "the device does not know";
   EXPECT_FALSE(nvml->board_part_number()) << "the device refuses";
   EXPECT_FALSE(nvml->uncorrected_errors()) << "the device refuses";
 }
@@ -80,6 +85,18 @@ TEST(Nvml, SaysWhyThereIsNone) {
   EXPECT_THAT(reason, HasSubstr("libno-such-library.so.1 is not installed"));
   EXPECT_EQ(Nvml::open("GPU-other", reason, RIDGEPOINT_FAKE_NVML), nullptr);
   EXPECT_THAT(reason, HasSubstr("does not know the device"));
+}
+
+TEST(Telemetry, TellsTheStateOfAMoment) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  const auto state = state_of(*nvml);
+  EXPECT_EQ(state.at("memory_clock_hz"), 2619e6);
+  EXPECT_EQ(state.at("memory_temperature_c"), 61);
+  EXPECT_TRUE(state.at("temperature_c").is_null()) << "never 0, never absent";
+  EXPECT_EQ(state.at("heat_capped_s"), 0.25);
+  EXPECT_THAT(state.at("clock_events"), ElementsAre("sw_power_cap", "hw_thermal_slowdown"));
+  EXPECT_EQ(state.at("other_processes"), 2);
 }
 
 TEST(Telemetry, GivesMedianAndRangeOfWhatItSampled) {
