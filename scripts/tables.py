@@ -75,7 +75,7 @@ def technique_names(rows: list[Row], formats: list[str]) -> str:
 def operations_table(view: View, link: str) -> str:
     """Which technique of which operation was verified in which format."""
     table = []
-    for op in view.operations():
+    for op in view.operations:
         rows = [row for row in view.points if row.op == op]
         formats = ordered({row.format for row in rows}, ORDER)
         by_origin = [[row for row in rows if row.origin == o] for o in ("hand", "library")]

@@ -47,7 +47,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def figures(view: View) -> dict[str, Callable]:
     """Every figure of a view by file name; each value draws it in a theme."""
     drawn: dict[str, Callable] = {"roofline": partial(roofline.draw, view)}
-    for name in view.formats():
+    for name in view.formats:
         drawn[f"roofline-{file_name(name)}"] = partial(roofline.draw, view.only(name))
     drawn["time-vs-size"] = partial(time_vs_size.draw, view)
     drawn["error-vs-speed"] = partial(error_vs_speed.draw, view)

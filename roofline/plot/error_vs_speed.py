@@ -1,7 +1,6 @@
 """Error over speed: what a smaller format gains, and what it costs."""
 
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from . import frame, grid, sweeps
@@ -33,15 +32,13 @@ def limits(view: View, rows: list[Row]) -> tuple[Limits, Limits]:
 def draw_tolerances(axes: Axes, rows: list[Row], place: sweeps.Places, theme: Theme) -> None:
     """A thin line up to the error that would have been refused, with a bar at its end."""
     rows = [row for row in rows if error(row)]
-    if not rows:
-        return
-    ends = [(place[row.id][0], row.verify["tolerance"]) for row in rows]
-    colours = [theme.hue(row.format) for row in rows]
-    lines = [(place[row.id], end) for row, end in zip(rows, ends)]
-    axes.add_collection(LineCollection(lines, colors=colours, linewidths=0.8, alpha=0.7, zorder=3))
-    for hue in dict.fromkeys(colours):
-        own = [end for end, colour in zip(ends, colours) if colour == hue]
-        axes.plot(*zip(*own), "_", color=hue, alpha=0.7, zorder=3)
+    lines: dict[str, list[tuple[sweeps.Place, sweeps.Place]]] = {}
+    for row in rows:
+        x, y = place[row.id]
+        lines.setdefault(theme.hue(row.format), []).append(((x, y), (x, row.verify["tolerance"])))
+    for hue, own in lines.items():
+        sweeps.draw_segments(axes, own, color=hue, linewidth=0.8, alpha=0.7, zorder=3)
+        axes.plot(*zip(*(end for _, end in own)), "_", color=hue, alpha=0.7, zorder=3)
 
 
 def draw(view: View, theme: Theme) -> Figure:

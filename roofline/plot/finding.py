@@ -61,8 +61,8 @@ def compute_bound(view: View) -> list[Row]:
         ]
         rows = [r for r in rows if roofs[r.roof["compute_ceiling"]].saturates == engine]
         native = [r for r in rows if roofs[r.roof["compute_ceiling"]].format == r.format]
-        found += fastest(native or rows, view.operations())
-    return fastest(found, view.operations()) if view.format else found
+        found += fastest(native or rows, view.operations)
+    return fastest(found, view.operations) if view.format else found
 
 
 def compute_finding(view: View) -> str:
@@ -82,9 +82,12 @@ def memory_shares(view: View) -> dict[str, dict[str, float]]:
     """
     found: dict[str, dict[str, float]] = {}
     compute = {(row.op, row.format) for row in view.points if row.bound == "compute"}
-    for op, name in product(view.operations(), view.formats()):
-        rows = [r for r in hand(view) if (r.op, r.format, r.bound) == (op, name, "memory")]
-        row = best(rows, share)
+    bound: dict[tuple[str, str], list[Row]] = {}
+    for row in hand(view):
+        if row.bound == "memory":
+            bound.setdefault((row.op, row.format), []).append(row)
+    for op, name in product(view.operations, view.formats):
+        row = best(bound.get((op, name), []), share)
         if row and (op, name) not in compute:
             found.setdefault(op, {})[name] = share(row)
     return found
@@ -161,7 +164,7 @@ def time_title(view: View) -> str:
     """How near the fastest hand-written row of each operation comes to its lower bound."""
     nearest = {
         spoken(op): min(known)
-        for op in view.operations()
+        for op in view.operations
         if (known := [x for row in hand(view) if row.op == op and (x := excess(row))])
     }
     if not nearest:

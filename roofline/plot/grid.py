@@ -20,7 +20,7 @@ def draw_legend(
 ) -> float:
     """One or two lines: the hues named in their colours, fill, then (line style, meaning) pairs."""
     x = frame.MARGIN
-    for name in view.formats():
+    for name in view.formats:
         page.text(x, y, name, size=SMALL, weight="bold", color=theme.text(name), va="center")
         x += labels.width(name, SMALL, "bold") + 0.18
     x = draw_fills(page, view, theme, x, y) + 0.06
@@ -44,7 +44,7 @@ def make_panels(
     top: float, theme: Theme,
 ) -> dict[str, Axes]:
     """Axes by operation; only the outer ones carry tick numbers."""
-    operations = view.operations()
+    operations = view.operations
     columns = min(COLUMNS, len(operations))
     rows = ceil(len(operations) / columns)
     width = (frame.WIDTH - LEFT - frame.MARGIN - GAP * (columns - 1)) / columns

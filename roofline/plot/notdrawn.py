@@ -65,7 +65,7 @@ def storage_note(view: View) -> str:
         native = row.arithmetic == row.format
         used.setdefault(family(row.format), set()).add("" if native else row.arithmetic)
     stored: dict[str, list[str]] = {}
-    for name in dict.fromkeys(family(name) for name in view.formats()):
+    for name in dict.fromkeys(family(name) for name in view.formats):
         for arithmetic in ordered(used[name] - {""}, ORDER):
             stored.setdefault(arithmetic, []).append(name + "*" * (len(used[name]) > 1))
     parts = [f"{', '.join(names)} computed in {wide}" for wide, names in stored.items()]

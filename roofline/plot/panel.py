@@ -50,8 +50,8 @@ def draw_noise_note(page: Axes, rows: list[Row], left: float, y: float) -> float
 
 def columns(view: View) -> list[list[str]]:
     """The formats of each column. All mixed pairs share one: each has a figure of its own."""
-    plain = [[name] for name in view.formats() if not is_pair(name)]
-    pairs = [name for name in view.formats() if is_pair(name)]
+    plain = [[name] for name in view.formats if not is_pair(name)]
+    pairs = [name for name in view.formats if is_pair(name)]
     return plain + ([pairs] if pairs else [])
 
 
@@ -72,7 +72,7 @@ def draw_heads(page: Axes, view: View, theme: Theme, xs: list[float], y: float) 
 def matrix_lines(view: View) -> list[tuple[str, str, list[Row]]]:
     """Operation, name and rows of every line: hand-written ones, then those of libraries."""
     lines = []
-    for op in view.operations():
+    for op in view.operations:
         name = op
         for origin in ("hand", "library"):
             rows = [row for row in view.points if (row.op, row.origin) == (op, origin)]
@@ -93,7 +93,7 @@ def draw_matrix(
     for op, name, rows in matrix_lines(view):
         y -= STEP
         sign = neutral(rows[0], rows[0].origin)
-        marker(page, left + 0.08, y, sign, theme, shape(op, view.operations()), 40)
+        marker(page, left + 0.08, y, sign, theme, shape(op, view.operations), 40)
         page.text(left + 0.22, y, labels.fit(name, SMALL, HEAD - 0.22), size=SMALL, va="center")
         for x, formats in zip(xs, columns(view)):
             found = [row for row in rows if row.format in formats]
@@ -110,7 +110,7 @@ def table_rows(view: View) -> list[Row]:
     for row in view.points:
         found.setdefault((row.op, row.technique), []).append(row)
     chosen = [best(rows, share) or best(rows, lambda r: r.flops_per_s) for rows in found.values()]
-    order = {op: index for index, op in enumerate(view.operations())}
+    order = {op: index for index, op in enumerate(view.operations)}
     kept = [row for row in chosen if row is not None]
     return sorted(kept, key=lambda row: (order[row.op], -(row.flops_per_s or 0), row.technique))
 
@@ -128,7 +128,7 @@ def draw_table(
     rows, step = table_rows(view), LINE + 0.03
     for row in rows[:20]:
         y -= step
-        marker(page, left + 0.08, y, row, theme, shape(row.op, view.operations()), 34)
+        marker(page, left + 0.08, y, row, theme, shape(row.op, view.operations), 34)
         name = labels.fit(f"{row.op} {row.technique}", SMALL, width - 1.95)
         page.text(left + 0.22, y, name, size=SMALL, va="center")
         values = (

@@ -15,7 +15,7 @@ def chosen(view: View) -> list[Row]:
     """The rows of the title; of one format, the fastest hand-written row of each operation."""
     if not view.format:
         return compute_bound(view)
-    rows = [[row for row in hand(view) if row.op == op] for op in reversed(view.operations())]
+    rows = [[row for row in hand(view) if row.op == op] for op in reversed(view.operations)]
     found = [best(some, lambda row: row.flops_per_s) for some in rows]
     return [row for row in found if row is not None and row.intensity_flop_per_byte]
 

@@ -87,6 +87,8 @@ class Run:
 def clean(value: Any) -> Any:
     """Replaces what no figure file can hold: control characters and lone surrogates."""
     if isinstance(value, str):
+        if value.isprintable():
+            return value
         text = value.encode("utf-8", "replace").decode("utf-8")
         return "".join(c if c.isprintable() else " " for c in text)
     if isinstance(value, list):
@@ -116,7 +118,10 @@ def reject_constant(name: str) -> None:
 
 
 def parse(text: str, name: str, origin: str) -> dict[str, Any]:
-    """One JSON object that obeys the schema, or a ResultsError that begins with origin."""
+    """One JSON object that obeys the schema, or a ResultsError that begins with origin.
+
+    Its texts are those of the file: to be cleaned before they are shown.
+    """
     try:
         value = json.loads(text, parse_constant=reject_constant)
     except (ValueError, RecursionError) as error:
@@ -125,7 +130,7 @@ def parse(text: str, name: str, origin: str) -> dict[str, Any]:
         problem = best_match(validator(name).iter_errors(value))
         where = "".join(f"{key}: " for key in map(str, problem.absolute_path))
         raise ResultsError(f"{origin}: {clean(where + problem.message)[:200]}")
-    return clean(value)
+    return value
 
 
 def read(path: Path) -> str:
@@ -149,7 +154,8 @@ def parse_rows(text: str, path: Path) -> tuple[list[Row], bool]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             record = parse(line, "record", f"{path}:{number}")
-            rows[record["id"]] = Row(**{key: record[key] for key in KEYS})
+            row = Row(**clean({key: record[key] for key in KEYS}))
+            rows[row.id] = row
     return list(rows.values()), torn
 
 
@@ -169,7 +175,7 @@ def read_counters(path: Path) -> dict[str, float]:
 def load_run(folder: Path) -> Run:
     """Reads a results directory; raises ResultsError for anything that is missing or malformed."""
     environment_path, records_path = folder / "environment.json", folder / "records.jsonl"
-    environment = parse(read(environment_path), "environment", f"{environment_path}:1")
+    environment = clean(parse(read(environment_path), "environment", f"{environment_path}:1"))
     rows, torn = parse_rows(read(records_path), records_path)
     if not rows:
         raise ResultsError(f"{records_path}: no finished record in it")

@@ -104,7 +104,7 @@ def sheet_roofs(view: View) -> Optional[Roofs]:
     sheet: Optional[Sheet] = view.sheet
     if sheet is None:
         return None
-    names = {n for n in view.formats() if n in sheet.peaks and view.format in (None, n)}
+    names = {n for n in view.formats if n in sheet.peaks and view.format in (None, n)}
     compute = [
         Roof(f"{name} {engine}", peak, peak, peak, (name,), engine)
         for name in ordered(names, ORDER)

@@ -1,6 +1,7 @@
 """Colours and markers: what PICTURES.md fixes for every figure."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Optional, Union
 
 from matplotlib import colors
@@ -71,11 +72,13 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+@cache
 def blend(colour: str, other: str, share: float) -> str:
     pairs = zip(colors.to_rgb(colour), colors.to_rgb(other))
     return colors.to_hex([a + (b - a) * share for a, b in pairs])
 
 
+@cache
 def readable(colour: str, ink: str, background: str) -> str:
     steps = (blend(colour, ink, step / 20) for step in range(21))
     return next(c for c in steps if contrast(c, background) >= TEXT_CONTRAST)

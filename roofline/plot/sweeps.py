@@ -1,16 +1,17 @@
 """Points with their whiskers, and the path of one implementation over shape."""
 
 from itertools import groupby
+from math import nan
+from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgba
 
 from .records import Row
 from .style import Theme, edge_dashes, markers, shape
 from .view import View
 
-Places = dict[str, tuple[float, float]]  # a row's id -> its data coordinates
+Place = tuple[float, float]  # data coordinates
+Places = dict[str, Place]  # of a row's id
 
 
 def series(rows: list[Row]) -> list[list[Row]]:
@@ -33,17 +34,24 @@ def draw_paths(axes: Axes, rows: list[Row], place: Places, theme: Theme, arrow: 
             axes.annotate("", points[-1], points[-2], arrowprops=head, zorder=4)
 
 
+def draw_segments(axes: Axes, segments: list[tuple[Place, Place]], **style: Any) -> None:
+    """Short lines of one look as one path with gaps: one by one, thousands take seconds."""
+    xs, ys = zip(*(end for pair in segments for end in (*pair, (nan, nan))))
+    axes.plot(xs, ys, **style)
+
+
 def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, power: int) -> None:
     """p10 to p90 of the samples, on an axis that grows as time to the given power."""
-    lines, colours = [], []
+    lines: dict[tuple[str, bool], list[tuple[Place, Place]]] = {}
     for row in rows:
         x, y = place[row.id]
-        ends = (y * (t / row.time_median_s) ** power for t in (row.time_p10_s, row.time_p90_s))
-        lines.append([(x, end) for end in ends])
-        colours.append(to_rgba(theme.hue(row.format), 0.6 if row.naive else 1.0))
-    widths = [0.9 if row.naive else 1.4 for row in rows]
-    axes.add_collection(LineCollection(lines, colors=colours, linewidths=widths, zorder=4.5,
-                                       capstyle="projecting"))
+        low, high = (
+            y * (t / row.time_median_s) ** power for t in (row.time_p10_s, row.time_p90_s)
+        )
+        lines.setdefault((row.format, row.naive), []).append(((x, low), (x, high)))
+    for (name, naive), some in lines.items():
+        draw_segments(axes, some, color=theme.hue(name), alpha=0.6 if naive else 1.0,
+                      linewidth=0.9 if naive else 1.4, zorder=4.5, solid_capstyle="projecting")
 
 
 def draw_points(
@@ -54,7 +62,7 @@ def draw_points(
     ordered = sorted(rows, key=lambda row: (not row.naive, row.flops_per_s or 0, row.id))
     if power:
         draw_whiskers(axes, ordered, place, theme, power)
-    operations = view.operations()
+    operations = view.operations
     for op in operations:
         own = [row for row in ordered if row.op == op]
         if own:

@@ -55,9 +55,11 @@ class View:
         """TFLOP/s on a GPU, GFLOP/s on a host."""
         return ("GFLOP/s", 1e9) if self.device["backend"] == "cpu" else ("TFLOP/s", 1e12)
 
+    @cached_property
     def formats(self) -> list[str]:
         return ordered({row.format for row in self.points}, ORDER)
 
+    @cached_property
     def operations(self) -> list[str]:
         return ordered({row.op for row in self.points}, OPERATIONS)
 
