@@ -23,9 +23,12 @@ VARIABLE = "RIDGEPOINT_INJECT_WORK"
 ALLOWED = ["environment_variables"]  # the variable is what the candidate differs by
 # Rows bound by arithmetic, of short launches: a turn may have to hold 50 of them.
 COMPUTE = "^matmul(_gelu)?/((packed|onednn)/fp32|(packed|vdpbf16)/(bf16|fp8_e4m3))/m:256/"
-MEMORY = "^(relu/streaming|dot/accumulators)/bf16/n:33554432/"
 # On one set of buffers: rotating over many would have to wait for memory as well.
-ARGUMENTS = ["--profile", "standard", "--regime", "warm"]
+WARM = ("--profile", "standard", "--regime", "warm")
+# Rows bound by memory, at the one size that the quick profile has. Nothing is added to them: on a
+# host of large caches twenty launches take seconds.
+MEMORY = "^(relu/streaming|dot/accumulators)/bf16/"
+QUICK = ("--profile", "quick")
 
 
 @dataclass(frozen=True)
@@ -33,24 +36,24 @@ class Series:
     """So many sessions of these rows, whose processes measure for so many seconds."""
 
     rows: str  # a filter
+    arguments: tuple[str, ...]  # of run
     every: int  # one launch is added to every so many; 0: none, identical code
     sessions: int
     seconds: float
 
     def name(self, number: int) -> str:
         kind = f"one-of-{self.every}" if self.every else "identical"
-        return f"{kind}-{slug(self.rows)}-{number:02}"
+        return f"{kind}-{slug(self.rows)}-{self.seconds:g}s-{number:02}"
 
 
 SERIES = (
-    Series(COMPUTE, 0, 25, 0.6),
-    Series(COMPUTE, 20, 1, 2),
-    Series(COMPUTE, 50, 3, 3),
-    Series(MEMORY, 0, 3, 1),
-    Series(MEMORY, 50, 1, 2),
-    Series(MEMORY, 20, 1, 2),
+    Series(COMPUTE, WARM, 0, 28, 0.6),
+    Series(COMPUTE, WARM, 20, 1, 2),
+    Series(COMPUTE, WARM, 50, 3, 3),
+    Series(COMPUTE, WARM, 50, 2, 8),
+    Series(MEMORY, QUICK, 0, 1, 2),
 )
-TRIAL = (Series(COMPUTE, 0, 1, 0.6), Series(COMPUTE, 20, 1, 2))
+TRIAL = (Series(COMPUTE, WARM, 0, 1, 0.6), Series(COMPUTE, WARM, 20, 1, 2))
 
 
 class Proof:
@@ -83,7 +86,8 @@ class Proof:
         binaries = [self.binary] * 2
         if series.every:
             binaries = [self.binary_with(f"{extra}/{series.every}") for extra in (0, 1)]
-        arguments = ["--device", self.device, *ARGUMENTS, "--budget", str(series.seconds)]
+        seconds = str(series.seconds)
+        arguments = ["--device", self.device, *series.arguments, "--budget", seconds]
         session = Session(folder, dict(zip(ARMS, map(str, binaries))), arguments, series.rows)
         session.prepare()
         return session
@@ -98,7 +102,8 @@ class Proof:
         rows = [{k: getattr(row, k) for k in keys} | {"bound": bounds.get(row.id)}
                 for row in report.rows]
         asked = 1 / series.every if series.every else 0
-        told = {"name": name, "asked": asked, "rows": rows, "environment": first.environment}
+        told = {"name": name, "asked": asked, "seconds": series.seconds, "rows": rows,
+                "environment": first.environment}
         with self.lines.open("a", encoding="utf-8") as file:
             file.write(json.dumps(told) + "\n")
         print(f"\r{name}: {report.counts()}", file=sys.stderr)

@@ -14,7 +14,8 @@ def session(name: str, asked: float, *verdicts: str, bound: str = "compute") -> 
         {"id": f"r{i}", "verdict": v, "change": asked, "spread": 0.005, "pairs": 20, "bound": bound}
         for i, v in enumerate(verdicts)
     ]
-    return {"name": name, "asked": asked, "rows": rows, "environment": ENVIRONMENT}
+    told = {"name": name, "asked": asked, "seconds": 2, "rows": rows}
+    return told | {"environment": ENVIRONMENT}
 
 
 def test_groups_by_work_added_and_limit():
@@ -32,11 +33,12 @@ def test_groups_by_work_added_and_limit():
 
 def test_the_table_gives_bounds_and_its_source():
     sessions = [session(f"identical-{i:03}", 0, "SAME") for i in range(300)]
-    sessions += [session(f"one-of-20-{i:03}", 0.05, "WORSE") for i in range(60)]
+    sessions += [session(f"one-of-20-{i:03}", 0.05, "WORSE", "NOT_GATED") for i in range(60)]
     text = proof_page.table(proof_page.summarise(sessions))
     none = f"0.0%, at most {gate.most_failures(0, 300):.1%}"
     all_found = f"100.0%, at least {1 - gate.most_failures(0, 60):.1%}"
     assert none in text and all_found in text
+    assert "| 2 s | 2 | 120 | 60 |" in text, "what was not gated is no miss"
     assert "0.0%, at most 1.0%" in text and "at least 95.1%" in text
     assert "scripts/prove_gate.sh" in text and ENVIRONMENT["started"][:10] in text
 
@@ -64,15 +66,15 @@ def started_fixture(tmp_path):
     binary = tmp_path / "ridgepoint"
     binary.write_text(FAKE.format(log=log, golden=GOLDEN))
     binary.chmod(0o755)
-    series = [proof.Series("^matmul/", every, sessions=1, seconds=1) for every in (0, 50)]
+    series = [proof.Series("^matmul/", (), every, sessions=1, seconds=1) for every in (0, 50)]
     return proof.Proof(binary, tmp_path / "out", "cpu", tuple(series)), log
 
 
 def test_both_arms_are_timed_in_batches_of_as_many_launches(started):
     the_proof, log = started
     the_proof.run()
-    assert set(the_proof.finished()) == {"identical-matmul-01", "one-of-50-matmul-01"}
-    assert the_proof.finished()["one-of-50-matmul-01"]["asked"] == 0.02
+    assert set(the_proof.finished()) == {"identical-matmul-1s-01", "one-of-50-matmul-1s-01"}
+    assert the_proof.finished()["one-of-50-matmul-1s-01"]["asked"] == 0.02
     work = [line.split(" ")[1] for line in log.read_text().splitlines()]
     scored = work[1:41] + work[42:]  # each session opens with one process that does not count
     assert scored[:40] == [""] * 40
