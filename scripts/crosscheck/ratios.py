@@ -1,7 +1,8 @@
 """How the host's kernels, libraries and ceilings compare, and how well processes agree.
 
-    scripts/crosscheck/ratios.py BINARY > ratios.json        about a quarter of an hour
-    scripts/crosscheck/ratios.py --page ratios.json          the same as Markdown
+    scripts/crosscheck/ratios.py BINARY > ratios.json              a quarter of an hour; with hundreds of MB of cache, more
+    scripts/crosscheck/ratios.py BINARY --programs > ratios.json   the pairs with other programs alone
+    scripts/crosscheck/ratios.py --page ratios.json                the same as Markdown
 
 Each pair runs in two processes at once, in turns of one sample (sides.py), so that what happens to the machine
 happens to both. The ratio is A's speed over B's, in FLOP/s or, against a memory ceiling, in byte/s: the median of
@@ -72,11 +73,11 @@ def built(source: str, folder: Path, compiler: str, *options: str) -> str:
     return str(program)
 
 
-def independent(binary: str, quick: list[dict], folder: Path, row: Row) -> list[tuple[Side, Side, str]]:
+def independent(binary: str, measured: list[dict], folder: Path, row: Row) -> list[tuple[Side, Side, str]]:
     """The DRAM ceilings and OpenBLAS's sgemm, each with programs of others or of their own."""
     stream = built("stream.c", folder, "gcc", "-O3", "-march=native", "-ffast-math", "-fopenmp")
     pairs = []
-    for r in quick:
+    for r in measured:
         if r["role"] == "ceiling" and r["op"].startswith("dram_"):
             name = r["op"].removeprefix("dram_")
             mebibytes = r["shape"]["n"] * FLOAT_BYTES >> 20  # of an array, as the row has them
@@ -99,20 +100,19 @@ def independent(binary: str, quick: list[dict], folder: Path, row: Row) -> list[
 
 
 def compare_all(binary: str, quick: list[dict], folder: Path) -> list[dict]:
-    """Every pair that the rows here allow."""
+    """Every pair that the rows here allow; of ceilings alone, those with other programs."""
     ceilings = str(folder / "ceilings")
-    run(binary, Path(ceilings), "--filter", CEILINGS)
-    large = run(binary, folder / "large", "--profile", "standard", "--filter", LARGE)
+    measured = run(binary, Path(ceilings), "--filter", CEILINGS)
 
     def row(r: dict, unit: str, *options: str) -> Side:
         return row_side(binary, r, unit, ceilings, *options)
 
     sides = [(row(a, unit), row(b, unit), unit) for a, b, unit in pairs_of(quick)]
-    standard = ("--profile", "standard")
-    sides += [
-        (row(a, unit, *standard), row(b, unit, *standard), unit) for a, b, unit in pairs_of(large)
-    ]
-    sides += independent(binary, quick, folder, row)
+    if quick:
+        standard = ("--profile", "standard")
+        large = pairs_of(run(binary, folder / "large", *standard, "--filter", LARGE))
+        sides += [(row(a, unit, *standard), row(b, unit, *standard), unit) for a, b, unit in large]
+    sides += independent(binary, measured, folder, row)
     results = []
     for a, b, unit in sides:
         results.append({"a": a.name, "b": b.name, "unit": unit} | compare(a, b))
@@ -142,14 +142,13 @@ def spread_of(runs: list[list[dict]]) -> list[dict]:
     ]
 
 
-def measure(binary: str) -> dict:
+def measure(binary: str, programs_only: bool) -> dict:
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
         (folder / "runs").mkdir()
-        runs = agreeing(binary, folder / "runs")
-        environment = json.loads((runs[0] / "environment.json").read_text())
-        rows = [records(each) for each in runs]
-        pairs = compare_all(binary, rows[0], folder)
+        rows = [] if programs_only else list(map(records, agreeing(binary, folder / "runs")))
+        pairs = compare_all(binary, rows[0] if rows else [], folder)
+        environment = json.loads((folder / "ceilings" / "environment.json").read_text())
     return {
         "started": environment["started"],
         "commit": environment["commit"],
@@ -167,6 +166,30 @@ def measure(binary: str) -> dict:
 def short(row: str) -> str:
     """An id without what is the same in every row."""
     return row.replace("/steady@cpu", "").replace("@cpu", "").replace("/layout:nt", "")
+
+
+def agreement(result: dict) -> list[str]:
+    """The section on how far processes disagree, where they were measured."""
+    if not result["spread"]:
+        return []
+    lines = [
+        "",
+        "## How well processes agree",
+        "",
+        f"Spread of a row's median over {result['processes']} whole quick runs, in turns of one sample as well: largest "
+        "over smallest, less one.",
+        "",
+        "| rows bound by | rows | within 1 % | within 5 % | median spread | largest |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for bound in sorted({row["bound"] or "unknown" for row in result["spread"]}):
+        spreads = [r["spread"] for r in result["spread"] if (r["bound"] or "unknown") == bound]
+        within = [sum(s <= limit for s in spreads) / len(spreads) for limit in (0.01, 0.05)]
+        lines.append(
+            f"| {bound} | {len(spreads)} | {within[0]:.0%} | {within[1]:.0%} "
+            f"| {statistics.median(spreads):.1%} | {max(spreads):.0%} |"
+        )
+    return lines
 
 
 def page(result: dict) -> str:
@@ -194,31 +217,14 @@ def page(result: dict) -> str:
             f"| {short(p['a'])} | {short(p['b'])} | {p['unit']} | {p['a_speed']:.3g} | {p['b_speed']:.3g} "
             f"| **{p['ratio']:.2f}** | {p['low']:.2f} to {p['high']:.2f} |"
         )
-    lines += [
-        "",
-        "## How well processes agree",
-        "",
-        f"Spread of a row's median over {result['processes']} whole quick runs, in turns of one sample as well: largest "
-        "over smallest, less one.",
-        "",
-        "| rows bound by | rows | within 1 % | within 5 % | median spread | largest |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    for bound in sorted({row["bound"] or "unknown" for row in result["spread"]}):
-        spreads = [r["spread"] for r in result["spread"] if (r["bound"] or "unknown") == bound]
-        within = [sum(s <= limit for s in spreads) / len(spreads) for limit in (0.01, 0.05)]
-        lines.append(
-            f"| {bound} | {len(spreads)} | {within[0]:.0%} | {within[1]:.0%} "
-            f"| {statistics.median(spreads):.1%} | {max(spreads):.0%} |"
-        )
-    return "\n".join(lines)
+    return "\n".join(lines + agreement(result))
 
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
     if len(arguments) == 2 and arguments[0] == "--page":
         print(page(json.loads(Path(arguments[1]).read_text())))
-    elif len(arguments) == 1 and not arguments[0].startswith("-"):
-        print(json.dumps(measure(arguments[0]), indent=1))
+    elif arguments and not arguments[0].startswith("-") and arguments[1:] in ([], ["--programs"]):
+        print(json.dumps(measure(arguments[0], "--programs" in arguments), indent=1))
     else:
         raise SystemExit(__doc__)
