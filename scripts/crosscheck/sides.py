@@ -59,7 +59,8 @@ def program_side(name: str, pattern: str, *command: str) -> Side:
     def speed(folder: Path) -> float:
         return float(re.search(pattern, (folder / "stdout").read_text(), re.MULTILINE)[1])
 
-    return Side(name, lambda _: list(command), speed)
+    pinned = ["env", "OMP_PROC_BIND=true", *command]  # as ridgepoint's own threads are
+    return Side(name, lambda _: pinned, speed)
 
 
 def in_turn(sides: list[Side], folder: Path) -> list[Path]:

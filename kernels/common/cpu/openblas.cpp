@@ -1,8 +1,12 @@
 #include "kernels/common/cpu/openblas.hpp"
 
+#include <algorithm>
+#include <array>
 #include <limits>
+#include <string_view>
 
 #include "kernels/common/error.hpp"
+#include "kernels/common/isa_level.hpp"
 
 #ifdef RIDGEPOINT_OPENBLAS
 #include <cblas.h>
@@ -21,6 +25,11 @@ blasint size(const Shape& shape, std::string_view dimension) {
   return static_cast<blasint>(shape[dimension]);
 }
 
+// Cores whose kernels do without AVX (OpenBLAS, driver/others/dynamic.c).
+constexpr std::array<std::string_view, 11> kOldCores{
+    "Prescott", "Core2",     "Penryn",  "Dunnington",   "Nehalem", "Atom",
+    "Opteron",  "Barcelona", "Bobcat", "Opteron_SSE3", "Nano"};
+
 // The library has one thread count for the whole process.
 void use_threads(const Queue& queue) { openblas_set_num_threads(queue.threads()); }
 
@@ -28,6 +37,11 @@ void use_threads(const Queue& queue) { openblas_set_num_threads(queue.threads())
 
 std::string openblas_version() {
   return std::string(openblas_get_config()) + " on " + openblas_get_corename();
+}
+
+std::string better_openblas_core() {
+  if (std::ranges::find(kOldCores, openblas_get_corename()) == kOldCores.end()) return {};
+  return host_isa() == Isa::v4 ? "SKYLAKEX" : host_isa() == Isa::v3 ? "HASWELL" : "";
 }
 
 Launch openblas_dot(Queue& queue, const Shape& shape, const float* x, const float* y, float* s) {
@@ -61,6 +75,7 @@ namespace {
 }  // namespace
 
 std::string openblas_version() { return {}; }
+std::string better_openblas_core() { return {}; }
 Launch openblas_dot(Queue& /*queue*/, const Shape& /*shape*/, const float* /*x*/,
                     const float* /*y*/, float* /*s*/) {
   absent();

@@ -12,6 +12,12 @@ namespace ridgepoint {
 // Version, threading and the core that its kernels were chosen for; "" where the build has none.
 std::string openblas_version();
 
+// The variable by which OpenBLAS is told whose kernels to use; it reads it while it is loaded.
+inline constexpr const char* kOpenblasCore = "OPENBLAS_CORETYPE";
+// What that variable should be: a release that is older than the processor does not know it and
+// takes kernels without AVX, several times slower. Empty where OpenBLAS's own choice stands.
+std::string better_openblas_core();
+
 // s = x . y with n elements each.
 Launch openblas_dot(Queue& queue, const Shape& shape, const float* x, const float* y, float* s);
 // y[m] = A[m,n] x[n].
