@@ -12,6 +12,7 @@ code with the suite. Whole quick runs, in turn as well, then give the spread of 
 """
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -26,6 +27,11 @@ PROCESSES = 5
 FLOAT_BYTES = 4
 CEILINGS = "^(dram_|fma_|tensor_)"
 DRAM = {"relu": "dram_copy", "gelu": "dram_copy", "dot": "dram_read", "matvec": "dram_read"}
+# Several sums in the widest registers: one sum after the other reads a fifth slower here.
+STREAM_FLAGS = (
+    "-O3 -march=native -ffast-math -fopenmp -mprefer-vector-width=512 -funroll-loops "
+    "-fvariable-expansion-in-unroller"
+).split()
 LARGE = "^matmul/[a-z]+/(fp32|bf16)/m:2048/n:2048/k:2048/"
 Row = Callable[..., Side]
 SGEMM = "^matmul/openblas/fp32/m:1024/n:1024/k:1024/layout:nt/warm@"
@@ -75,7 +81,7 @@ def built(source: str, folder: Path, compiler: str, *options: str) -> str:
 
 def independent(binary: str, measured: list[dict], folder: Path, row: Row) -> list[tuple[Side, Side, str]]:
     """The DRAM ceilings and OpenBLAS's sgemm, each with programs of others or of their own."""
-    stream = built("stream.c", folder, "gcc", "-O3", "-march=native", "-ffast-math", "-fopenmp")
+    stream = built("stream.c", folder, "gcc", *STREAM_FLAGS)
     pairs = []
     for r in measured:
         if r["role"] == "ceiling" and r["op"].startswith("dram_"):
@@ -99,10 +105,18 @@ def independent(binary: str, measured: list[dict], folder: Path, row: Row) -> li
     return pairs
 
 
+def openblas_variables(results: Path) -> dict[str, str]:
+    """What a run told its OpenBLAS, for that of the other programs."""
+    environment = json.loads((results / "environment.json").read_text())
+    found = environment["environment_variables"]
+    return {key: found[key] for key in found if key.startswith("OPENBLAS_")}
+
+
 def compare_all(binary: str, quick: list[dict], folder: Path) -> list[dict]:
     """Every pair that the rows here allow; of ceilings alone, those with other programs."""
     ceilings = str(folder / "ceilings")
     measured = run(binary, Path(ceilings), "--filter", CEILINGS)
+    os.environ |= openblas_variables(folder / "ceilings")
 
     def row(r: dict, unit: str, *options: str) -> Side:
         return row_side(binary, r, unit, ceilings, *options)

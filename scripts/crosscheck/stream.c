@@ -1,7 +1,8 @@
 // An independent check of the host's DRAM ceilings, after McCalpin's STREAM: it shares no code with
 // the suite.
 //
-//   gcc -O3 -march=native -ffast-math -fopenmp stream.c -o stream && OMP_PROC_BIND=true ./stream [MiB] [nt|plain] [repeats] [kernel]
+//   gcc -O3 -march=native -ffast-math -fopenmp -funroll-loops -fvariable-expansion-in-unroller stream.c -o stream
+//   OMP_PROC_BIND=true ./stream [MiB] [nt|plain] [repeats] [kernel]
 //
 // MiB is the size of each of the three arrays (default 256; at least 4 x the last-level cache), `nt`
 // (default) and `plain` choose the stores. Prints GB/s of each kernel, best and median of the
