@@ -23,8 +23,7 @@ constexpr std::int64_t kGraphNodes = 1024;
 constexpr std::int64_t kRotationBytes = std::int64_t{2} << 30U;
 // How long the power of a GPU takes to settle under a tensor load.
 constexpr double kTensorWarmUp = 0.5;
-// What allocations may take of the free memory.
-constexpr double kUsable = 0.95;
+constexpr double kUsable = 0.95;  // of the free memory, by allocations
 
 double free_device_bytes() {
   std::size_t free = 0;
@@ -65,7 +64,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] const Machine& machine() const override { return machine_; }
   [[nodiscard]] ordered_json identity() const override;
   [[nodiscard]] ordered_json state() const override {
-    return nvml_ ? state_of(*nvml_) : ordered_json::object();
+    return nvml_ ? state_of(*nvml_) : Device::state();
   }
   [[nodiscard]] std::string data_sheet() const override {
     return sheet_ == nullptr ? std::string() : sheet_->name;

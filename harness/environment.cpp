@@ -3,7 +3,6 @@
 #include <benchmark/benchmark.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gnu/libc-version.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <random>
+#include <sstream>
 
 #include "harness/build_info.hpp"
 #include "harness/host_info.hpp"
@@ -21,8 +21,6 @@
 #include "harness/results_directory.hpp"
 #include "kernels/common/cpu/onednn.hpp"
 #include "kernels/common/cpu/openblas.hpp"
-#include "kernels/common/error.hpp"
-#include "roofline/json_object.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX declares it nowhere
 
@@ -31,8 +29,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kEnvironmentSchema = "ridgepoint.environment/1";
-constexpr std::array<std::string_view, 3> kProfiles{"quick", "standard", "full"};
 // Prefixes of environment variables that change results.
 constexpr std::array<std::string_view, 10> kVariables{
     "OMP_",  "GOMP_",   "OPENBLAS_", "ONEDNN_", "DNNL_",
@@ -40,6 +36,13 @@ constexpr std::array<std::string_view, 10> kVariables{
 // What tells a batch job from another, and nothing of who runs it.
 constexpr std::array<std::string_view, 3> kSchedulerVariables{"SLURM_JOB_ID", "SLURM_ARRAY_TASK_ID",
                                                               "SLURM_PROCID"};
+
+// Keys of a device that only a GPU, or only a host, has.
+constexpr const char* kOfGpus =
+    "uuid_hash memory_bus_bits pci_address pci_id pci_subsystem_id numa_node driver cuda "
+    "cuda_of_driver cublas clocks power_limit_w power_limits_w ecc pending_ecc mig persistence "
+    "compute_mode vbios board_part_number inforom gsp_firmware pcie nvlinks remapped_rows";
+constexpr const char* kOfHosts = "isa threads pinned cores huge_pages";
 
 // Text, or null with the reason why.
 class Readings {
@@ -136,18 +139,15 @@ ordered_json describe(const Device& device, Readings& readings) {
   const std::string sheet = device.data_sheet();
   json["data_sheet"] =
       readings.text(device.name() + ".data_sheet", sheet, "no data sheet matches this device");
-  const auto add_absent = [&](std::initializer_list<const char*> keys, const char* reason) {
-    for (const char* key : keys) {
+  const auto add_absent = [&](const char* keys, const char* reason) {
+    std::istringstream list(keys);
+    for (std::string key; list >> key;) {
       if (!json.contains(key))
         json[key] = readings.absent(fmt::format("{}.{}", device.name(), key), reason);
     }
   };
-  add_absent({"uuid_hash", "memory_bus_bits", "pci_address", "pci_id", "pci_subsystem_id",
-              "numa_node", "driver", "cuda", "cuda_of_driver", "cublas", "clocks", "power_limit_w",
-              "power_limits_w", "ecc", "pending_ecc", "mig", "persistence", "compute_mode", "vbios",
-              "board_part_number", "inforom", "gsp_firmware", "pcie", "nvlinks", "remapped_rows"},
-             host ? "a host has none" : "the driver does not report it");
-  add_absent({"isa", "threads", "pinned", "cores", "huge_pages"}, "a GPU has none");
+  add_absent(kOfGpus, host ? "a host has none" : "the driver does not report it");
+  add_absent(kOfHosts, "a GPU has none");
   return json;
 }
 
@@ -156,19 +156,18 @@ ordered_json states(const std::string& moment, const Devices& devices, Readings&
   const auto nullable = [](const std::optional<double>& value) {
     return value ? ordered_json(*value) : ordered_json(nullptr);
   };
-  ordered_json states{
-      {"host",
-       {{"load_average", std::strtod(first_line("/proc/loadavg").c_str(), nullptr)},
-        {"available_memory_bytes", meminfo("MemAvailable")},
-        {"package_energy_j", nullable(package_energy_j())},
-        {"stolen_s", nullable(stolen_s())}}}};
+  ordered_json states{{"host",
+                       {{"load_average", std::strtod(first_line("/proc/loadavg").c_str(), nullptr)},
+                        {"available_memory_bytes", meminfo("MemAvailable")},
+                        {"package_energy_j", nullable(package_energy_j())},
+                        {"stolen_s", nullable(stolen_s())}}}};
   for (const auto& device : devices) states[device->name()] = device->state();
   for (const auto& [name, state] : states.items()) {
     for (const auto& [key, value] : state.items()) {
       if (!value.is_null()) continue;
-      readings.absent(fmt::format("state.{}.{}.{}", moment, name, key),
-                      name == "host" ? "the kernel does not let it be read"
-                                     : "the driver does not report it");
+      readings.absent(
+          fmt::format("state.{}.{}.{}", moment, name, key),
+          name == "host" ? "the kernel does not let it be read" : "the driver does not report it");
     }
   }
   return states;
@@ -187,16 +186,6 @@ std::vector<std::string> names(const std::vector<Regime>& regimes) {
 }
 
 }  // namespace
-
-std::string_view name(Profile profile) { return kProfiles[static_cast<std::size_t>(profile)]; }
-
-Profile parse_profile(std::string_view text) {
-  for (std::size_t i = 0; i < kProfiles.size(); ++i) {
-    if (kProfiles[i] == text) return static_cast<Profile>(i);
-  }
-  throw UsageError(
-      fmt::format("unknown profile '{}'; allowed: {}", text, fmt::join(kProfiles, ", ")));
-}
 
 std::string timestamp() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -247,26 +236,6 @@ void end_environment(ordered_json& environment, const Devices& devices, double d
   environment["interrupted"] = false;
   environment["state"]["after"] = states("after", devices, readings);
   environment["unavailable"].update(readings.unavailable());
-}
-
-RunRequest read_request(const std::string& results_directory) {
-  const std::string path = results_directory + "/environment.json";
-  const nlohmann::json raw = parse_json(read_file(path), path);
-  const JsonObject json(raw, path);
-  if (json.text("schema") != kEnvironmentSchema) json.reject("schema", kEnvironmentSchema);
-  RunRequest request;
-  request.device = json.optional_text("device").value_or("");
-  request.profile = parse_profile(json.text("profile"));
-  request.filter = json.optional_text("filter").value_or("");
-  for (const std::string& regime : json.texts("regimes")) {
-    request.regimes.push_back(parse_regime(regime));
-  }
-  request.seed = static_cast<std::uint64_t>(json.number("seed", {0, 0x1p53}));
-  request.fill = parse_fill(json.text("fill"));
-  request.budget_s = json.optional_number("budget_s", {0, 1e9});
-  request.roof = json.optional_text("roof").value_or("");
-  request.ceilings = json.optional_text("ceilings").value_or("");
-  return request;
 }
 
 }  // namespace ridgepoint

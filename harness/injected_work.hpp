@@ -1,8 +1,9 @@
 // Work added on purpose, so that it can be proved that a comparison finds it: with
 // RIDGEPOINT_INJECT_WORK=1/50 one of every 50 launches that a kernel's batch counts runs another
-// launch of the rotation as well; ceilings are left alone. It is real work, on any device, and costs 2 % exactly where a launch costs
-// the same each time. 0/50 adds none but times batches of 50 alike: what to compare with. The
-// variable stands in environment.json, and a row that it slowed is flagged `injected_work`.
+// launch of the rotation as well; ceilings are left alone. It is real work, on any device, and
+// costs 2 % exactly where a launch costs the same each time. 0/50 adds none but times batches of 50
+// alike: what to compare with. The variable stands in environment.json, and a row that it slowed is
+// flagged `injected_work`.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// What a GPU reports of itself: at one moment, and while a row runs, sampled on a thread of its own.
+// What a GPU reports of itself: at one moment, and while a row runs, sampled on a thread of its
+// own.
 #pragma once
 
 #include <condition_variable>
@@ -26,8 +27,8 @@ class Telemetry {
   ~Telemetry();
 
   // Ends the sampling. Per quantity median, least and most of its samples (power_w, sm_clock_hz,
-  // memory_clock_hz, temperature_c, memory_temperature_c), or null; clock_events: all reasons seen; other_processes: the
-  // most at once.
+  // memory_clock_hz, temperature_c, memory_temperature_c), or null; clock_events: all reasons seen;
+  // other_processes: the most at once.
   nlohmann::ordered_json stop();
 
  private:

@@ -1,8 +1,8 @@
 // Matrix-vector product with x widened to fp32 once, before the rows need it: what is left per
 // element of A is its own conversion and a multiply-add, in running sums enough to hide the latency
-// (kernels/common/cpu/dot.hpp). Rows go in pairs, which share what they read of x: it is larger than
-// a row in a narrow format, and need not stay in the first cache beside it. Every element of A is
-// read once: the limit is memory bandwidth, that of reading.
+// (kernels/common/cpu/dot.hpp). Rows go in pairs, which share what they read of x: it is larger
+// than a row in a narrow format, and need not stay in the first cache beside it. Every element of A
+// is read once: the limit is memory bandwidth, that of reading.
 #include <algorithm>
 #include <array>
 

@@ -1,10 +1,10 @@
-// An independent timing of OpenBLAS's sgemm: Google Benchmark's own loop around the call, C = A B^T of
-// n x n matrices. It shares no code with the suite.
+// An independent timing of OpenBLAS's sgemm: Google Benchmark's own loop around the call, C = A B^T
+// of n x n matrices. It shares no code with the suite.
 //
 //   g++ -O2 sgemm_loop.cpp -lbenchmark -lopenblas -lpthread -o sgemm_loop && ./sgemm_loop 1024 30
 //
-// Before each repetition the process stops itself until it is continued, as `ridgepoint run --take-turns`
-// does, so that the two can be measured in turn (sides.py).
+// Before each repetition the process stops itself until it is continued, as `ridgepoint run
+// --take-turns` does, so that the two can be measured in turn (sides.py).
 #include <benchmark/benchmark.h>
 #include <cblas.h>
 
@@ -22,15 +22,22 @@ int main(int argc, char** argv) {
   for (float& x : a) x = normal(random);
   for (float& x : b) x = normal(random);
   const auto multiply = [&] {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, n, n, 1, a.data(), n, b.data(), n, 0, c.data(), n);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, n, n, 1, a.data(), n, b.data(), n, 0,
+                c.data(), n);
   };
-  benchmark::RegisterBenchmark("sgemm", [&](benchmark::State& state) {
-    kill(0, SIGSTOP);
-    multiply();
-    for (auto _ : state) multiply();
-    state.counters["GFLOP/s"] =
-        benchmark::Counter(2e-9 * n * n * n, benchmark::Counter::kIsIterationInvariantRate);
-  })->Iterations(3)->Repetitions(repetitions)->ReportAggregatesOnly(true)->UseRealTime();
+  benchmark::RegisterBenchmark(
+      "sgemm",
+      [&](benchmark::State& state) {
+        kill(0, SIGSTOP);
+        multiply();
+        for (auto _ : state) multiply();
+        state.counters["GFLOP/s"] =
+            benchmark::Counter(2e-9 * n * n * n, benchmark::Counter::kIsIterationInvariantRate);
+      })
+      ->Iterations(3)
+      ->Repetitions(repetitions)
+      ->ReportAggregatesOnly(true)
+      ->UseRealTime();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

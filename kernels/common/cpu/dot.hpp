@@ -21,10 +21,10 @@ static const float* widened(const T* x, float* buffer) {
   }
 }
 
-// results[r] = x_r . y over n elements, x_r being kRows vectors `stride` elements apart, which share
-// what is read of y. Each takes kBlock running sums, which are four registers: one would wait for
-// each addition; four hide 4 cycles of latency at one multiply-add per cycle, all that two loads per
-// cycle can feed.
+// results[r] = x_r . y over n elements, x_r being kRows vectors `stride` elements apart, which
+// share what is read of y. Each takes kBlock running sums, which are four registers: one would wait
+// for each addition; four hide 4 cycles of latency at one multiply-add per cycle, all that two
+// loads per cycle can feed.
 template <int kRows, class X, class Y>
 static void dots(const X* x, std::int64_t stride, const Y* y, std::int64_t n, float* results) {
   const std::int64_t whole = n / kBlock * kBlock;

@@ -27,7 +27,7 @@ blasint size(const Shape& shape, std::string_view dimension) {
 
 // Cores whose kernels do without AVX (OpenBLAS, driver/others/dynamic.c).
 constexpr std::array<std::string_view, 11> kOldCores{
-    "Prescott", "Core2",     "Penryn",  "Dunnington",   "Nehalem", "Atom",
+    "Prescott", "Core2",     "Penryn", "Dunnington",   "Nehalem", "Atom",
     "Opteron",  "Barcelona", "Bobcat", "Opteron_SSE3", "Nano"};
 
 // The library has one thread count for the whole process.
