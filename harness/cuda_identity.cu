@@ -36,14 +36,14 @@ std::string pci_address(const cudaDeviceProp& properties) {
 }
 
 // A file of the device's folder in /sys; empty where the kernel does not list the device.
-std::string bus_entry(const cudaDeviceProp& properties, const char* file) {
+std::string bus_entry(const cudaDeviceProp& properties, const std::string& file) {
   return first_line("/sys/bus/pci/devices/" + pci_address(properties) + "/" + file);
 }
 
 // "10de:2330" from such files; `prefix` chooses the subsystem's.
 std::string pci_id(const cudaDeviceProp& properties, const std::string& prefix = "") {
-  const std::string vendor = bus_entry(properties, (prefix + "vendor").c_str());
-  const std::string device = bus_entry(properties, (prefix + "device").c_str());
+  const std::string vendor = bus_entry(properties, prefix + "vendor");
+  const std::string device = bus_entry(properties, prefix + "device");
   if (vendor.size() < 3 || device.size() < 3) return {};
   return vendor.substr(2) + ":" + device.substr(2);  // without "0x"
 }

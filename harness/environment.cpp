@@ -18,6 +18,7 @@
 #include "harness/host_info.hpp"
 #include "harness/host_meters.hpp"
 #include "harness/injected_work.hpp"
+#include "harness/nullable.hpp"
 #include "harness/results_directory.hpp"
 #include "kernels/common/cpu/onednn.hpp"
 #include "kernels/common/cpu/openblas.hpp"
@@ -153,9 +154,6 @@ ordered_json describe(const Device& device, Readings& readings) {
 
 // The host's and every device's readings of this moment; "before" or "after" the run.
 ordered_json states(const std::string& moment, const Devices& devices, Readings& readings) {
-  const auto nullable = [](const std::optional<double>& value) {
-    return value ? ordered_json(*value) : ordered_json(nullptr);
-  };
   ordered_json states{{"host",
                        {{"load_average", std::strtod(first_line("/proc/loadavg").c_str(), nullptr)},
                         {"available_memory_bytes", meminfo("MemAvailable")},
@@ -174,7 +172,7 @@ ordered_json states(const std::string& moment, const Devices& devices, Readings&
 }
 
 // An option that was not given is null.
-ordered_json nullable(const std::string& option) {
+ordered_json given(const std::string& option) {
   return option.empty() ? ordered_json(nullptr) : ordered_json(option);
 }
 
@@ -205,15 +203,15 @@ ordered_json make_environment(const RunRequest& request, const Devices& devices,
       {"commit", readings.text("commit", build_info::commit, "built outside a git checkout")},
       {"dirty", build_info::dirty},
       {"command_line", std::vector<std::string>(command_line.begin(), command_line.end())},
-      {"device", nullable(request.device)},
+      {"device", given(request.device)},
       {"profile", name(request.profile)},
-      {"filter", nullable(request.filter)},
+      {"filter", given(request.filter)},
       {"regimes", names(request.regimes)},
       {"seed", request.seed},
       {"fill", name(request.fill)},
-      {"budget_s", request.budget_s ? ordered_json(*request.budget_s) : ordered_json(nullptr)},
-      {"roof", nullable(request.roof)},
-      {"ceilings", nullable(request.ceilings)},
+      {"budget_s", nullable(request.budget_s)},
+      {"roof", given(request.roof)},
+      {"ceilings", given(request.ceilings)},
       {"started", started},
       {"ended", nullptr},
       {"duration_s", nullptr},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "harness/nullable.hpp"
+
 namespace ridgepoint {
 namespace {
 
@@ -10,10 +12,6 @@ using nlohmann::ordered_json;
 
 // Of the window; the rest is between batches, where an idle device draws less.
 constexpr double kSmallestBusyShare = 0.9;
-
-ordered_json nullable(const std::optional<double>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
 
 // Joules of the window, where they say what its launches took.
 std::optional<double> energy(const Window& window) {

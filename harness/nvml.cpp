@@ -82,11 +82,11 @@ std::optional<unsigned> Nvml::processes() const {
   if (status != nvml::kSuccess && status != nvml::kInsufficientSize) return std::nullopt;
   return count;
 }
-std::optional<bool> Nvml::ecc() const { return nvml::current_mode(functions_->ecc, device_); }
+std::optional<bool> Nvml::ecc() const { return nvml::mode(functions_->ecc, device_); }
 std::optional<bool> Nvml::pending_ecc() const {
-  return nvml::pending_mode(functions_->ecc, device_);
+  return nvml::mode(functions_->ecc, device_, &nvml::Pair::second);
 }
-std::optional<bool> Nvml::mig() const { return nvml::current_mode(functions_->mig, device_); }
+std::optional<bool> Nvml::mig() const { return nvml::mode(functions_->mig, device_); }
 std::optional<bool> Nvml::persistence() const {
   const auto mode = nvml::read(functions_->persistence, device_);
   return mode ? std::optional(*mode != 0) : std::nullopt;

@@ -167,15 +167,11 @@ inline std::optional<Pair> read(Status (*function)(void*, unsigned*, unsigned*),
     return std::nullopt;
   return pair;
 }
-inline std::optional<bool> current_mode(Status (*function)(void*, unsigned*, unsigned*),
-                                        void* device) {
+// Whether the current mode, or the pending one, is on.
+inline std::optional<bool> mode(Status (*function)(void*, unsigned*, unsigned*), void* device,
+                                unsigned Pair::* which = &Pair::first) {
   const auto pair = read(function, device);
-  return pair ? std::optional(pair->first != 0) : std::nullopt;
-}
-inline std::optional<bool> pending_mode(Status (*function)(void*, unsigned*, unsigned*),
-                                        void* device) {
-  const auto pair = read(function, device);
-  return pair ? std::optional(pair->second != 0) : std::nullopt;
+  return pair ? std::optional((*pair).*which != 0) : std::nullopt;
 }
 
 inline std::optional<std::string> read(Status (*function)(void*, char*, unsigned), void* device) {

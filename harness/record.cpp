@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "harness/nullable.hpp"
+
 namespace ridgepoint {
 namespace {
 
@@ -10,11 +12,6 @@ using nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 5> kStatusNames{"ok", "wrong", "invalid", "failed",
                                                        "skipped"};
-
-template <class T>
-ordered_json nullable(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
 
 std::optional<double> rate(double amount, const std::optional<Summary>& time) {
   if (!time || amount <= 0) return std::nullopt;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "harness/nullable.hpp"
+
 namespace ridgepoint {
 namespace {
 
@@ -16,11 +18,6 @@ ordered_json summary(std::vector<double>& samples) {
   std::ranges::sort(samples);
   return {
       {"median", samples[samples.size() / 2]}, {"min", samples.front()}, {"max", samples.back()}};
-}
-
-template <class Value>
-ordered_json nullable(const std::optional<Value>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
 ordered_json named(const std::optional<std::uint64_t>& clock_events) {
