@@ -1,5 +1,6 @@
 """From the runs of a session to verdicts."""
 
+import math
 from dataclasses import dataclass
 from typing import Optional
 
@@ -10,8 +11,8 @@ from roofline.plot.records import ResultsError
 from . import gate
 from .comparable import differences
 from .report import NOT_COMPARABLE, Cycles, Report, Row, incomparable
-from .runs import Run, load
-from .session import ARMS, Session, progress
+from .runs import Run, Table, load
+from .session import ARMS, SAMPLE, Session, progress
 from .stored import why_not
 
 Pair = tuple[Run, Run]  # baseline, candidate
@@ -19,17 +20,14 @@ Pair = tuple[Run, Run]  # baseline, candidate
 
 @dataclass(frozen=True)
 class Series:
-    """One row over the pairs that measured it: median times and clocks, one column per arm."""
+    """One row over the pairs that measured it; of times and clocks, one column per arm."""
 
-    seconds: np.ndarray
+    seconds: np.ndarray  # medians
     clock_hz: np.ndarray
     bounds: set[Optional[str]]
     partial: bool  # it leaves a part of the device idle
     causes: tuple[list[str], list[str]]  # from outside, by arm
-
-    @property
-    def log_ratios(self) -> np.ndarray:
-        return np.log(self.seconds[:, 1] / self.seconds[:, 0])
+    log_ratios: np.ndarray
 
     @property
     def log_cycle_ratios(self) -> Optional[np.ndarray]:
@@ -38,7 +36,21 @@ class Series:
 
 
 def load_pair(session: Session, pair: int) -> Pair:
-    return load(session.run_folder(pair, ARMS[0])), load(session.run_folder(pair, ARMS[1]))
+    in_turns = session.turns == SAMPLE
+    return tuple(load(session.run_folder(pair, arm), in_turns) for arm in ARMS)
+
+
+def log_ratio(places: list[tuple[Table, int]]) -> float:
+    """Of one pair: of its medians or, where both took turns, the median over neighbouring samples.
+
+    What slows a host for longer than a turn strikes both neighbours, and their ratio is spared.
+    """
+    (baseline, i), (candidate, j) = places
+    if not (baseline.samples and candidate.samples):
+        return math.log(candidate.times[j, 0] / baseline.times[i, 0])
+    before, after = baseline.samples[i], candidate.samples[j]
+    common = min(len(before), len(after))
+    return float(np.median(np.log(after[:common] / before[:common])))
 
 
 def load_pairs(session: Session) -> list[Pair]:
@@ -69,6 +81,7 @@ def series_of(name: str, pairs: list[Pair], index: list[tuple[dict, dict]]) -> S
         {table.bound[i] for row in places for table, i in row},
         any(table.partial[i] for row in places for table, i in row),
         causes,
+        np.array([log_ratio(row) for row in places]),
     )
 
 

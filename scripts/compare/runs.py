@@ -35,6 +35,7 @@ class Table:
     cause: list[Optional[str]] = field(default_factory=list)  # from outside, that struck the row
     times: np.ndarray = field(default_factory=lambda: np.empty((0, len(TIMES))))
     clock_hz: np.ndarray = field(default_factory=lambda: np.empty(0))
+    samples: list[np.ndarray] = field(default_factory=list)  # in order; empty unless asked for
 
     def index(self) -> dict[str, int]:
         """Position of each id; of a row measured again, the last."""
@@ -76,6 +77,14 @@ def optional_text(record: dict, key: str) -> Optional[str]:
     return None if record[key] is None else text(record, key)
 
 
+def samples_of(record: dict) -> np.ndarray:
+    """Times of the samples in the order in which they were taken."""
+    values = record["samples_s"]
+    if type(values) is not list or not all(type(v) in (int, float) and v > 0 for v in values):
+        raise ValueError("samples_s is no list of positive numbers")
+    return np.array(values, dtype=float)
+
+
 def external_cause(telemetry: Any) -> Optional[str]:
     """What else than the kernel slowed the device while the row ran."""
     if type(telemetry) is not dict:
@@ -86,7 +95,9 @@ def external_cause(telemetry: Any) -> Optional[str]:
     return "another process on the device" if telemetry.get("other_processes") else None
 
 
-def add_record(record: Any, table: Table, times: array, clocks: array) -> None:
+def add_record(
+    record: Any, table: Table, times: array, clocks: array, with_samples: bool
+) -> None:
     """Raises KeyError or ValueError for what no run writes."""
     if type(record) is not dict or record.get("schema") != SCHEMA:
         raise ValueError(f"not a record of schema {SCHEMA}")
@@ -107,9 +118,14 @@ def add_record(record: Any, table: Table, times: array, clocks: array) -> None:
     table.cause.append(external_cause(record["telemetry"]))
     times.extend(row)
     clocks.append(number(record, "clock_hz"))
+    if with_samples:
+        samples = samples_of(record)
+        if (len(samples) == 0) == (status == "ok"):
+            raise ValueError("a row has samples if and only if it is ok")
+        table.samples.append(samples)
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path, with_samples: bool) -> Table:
     """All finished rows; a last line without its end, left by a killed run, is none."""
     table, times, clocks = Table(), array("d"), array("d")
     with path.open("rb") as file:
@@ -117,7 +133,8 @@ def read_table(path: Path) -> Table:
             if not line.endswith(b"\n"):
                 break
             try:
-                add_record(DECODER.decode(line.decode("utf-8")), table, times, clocks)
+                record = DECODER.decode(line.decode("utf-8"))
+                add_record(record, table, times, clocks, with_samples)
             except (KeyError, TypeError, ValueError, RecursionError) as error:
                 what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
                 raise ResultsError(f"{path}:{line_number}: {clean(what)[:200]}") from None
@@ -126,12 +143,12 @@ def read_table(path: Path) -> Table:
     return table
 
 
-def load(folder: Path) -> Run:
+def load(folder: Path, with_samples: bool = False) -> Run:
     """Raises ResultsError for anything that is missing or malformed."""
     path = folder / "environment.json"
     environment = parse(read(path), "environment", f"{path}:1")
     try:
-        table = read_table(folder / "records.jsonl")
+        table = read_table(folder / "records.jsonl", with_samples)
     except OSError as error:
         raise ResultsError(f"{folder / 'records.jsonl'}: {error.strerror}") from None
     if not table.ids:

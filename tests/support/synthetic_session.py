@@ -37,7 +37,7 @@ def log_ratios(change: float, rows: int = 1, pairs: int = 20, spread: float = 0.
     return np.random.default_rng(seed).normal(np.log1p(change), spread, (pairs, rows))
 
 
-def write_session(folder: Path, ratios: np.ndarray, edit=None) -> Path:
+def write_session(folder: Path, ratios: np.ndarray, edit=None, turns="process") -> Path:
     """Pairs whose candidate takes exp(ratio) ms where the baseline takes 1 ms.
 
     `edit(arm, pair, records, environment)` may change a run before it is written.
@@ -53,6 +53,6 @@ def write_session(folder: Path, ratios: np.ndarray, edit=None) -> Path:
                 edit(arm, pair, records, environment)
             write_run(folder / f"{pair:02}-{arm}", records, environment)
     told = {"schema": "ridgepoint.session/1", "baseline": "old", "candidate": "new"}
-    told |= {"arguments": [], "filter": None, "pairs": len(ratios), "turns": "process"}
+    told |= {"arguments": [], "filter": None, "pairs": len(ratios), "turns": turns}
     (folder / "session.json").write_text(json.dumps(told))
     return folder
