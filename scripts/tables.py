@@ -4,6 +4,7 @@ A part stands between an opening comment and the closing one of its kind, `<!-- 
     <!-- table: operations -->     which technique serves which operation and format
     <!-- table: relu GB/s -->      the techniques of an operation, rates in this unit
     <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
+    <!-- table: programs -->       the suite beside other programs, by scripts/crosscheck/ratios.py
     <!-- picture -->               the roofline
     <!-- file: tests/toy.cpp -->   a source file, as it is
 """
@@ -20,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from compare import proof_page  # noqa: E402
+from crosscheck import page as crosscheck  # noqa: E402
 from roofline.plot.records import ResultsError, Row, load_run  # noqa: E402
 from roofline.plot.units import digits, percent  # noqa: E402
 from roofline.plot.view import OPERATIONS, ORDER, View, make_view, ordered  # noqa: E402
@@ -174,6 +176,8 @@ def content(kind: str, name: str, view: Optional[View], link: str, root: Path) -
     if name == "gate":
         proof = proof_page.newest(root / "results")
         return proof_page.table(proof) if proof else NO_PROOF
+    if name == "programs":
+        return crosscheck.with_programs(root / "results")
     if view is None:
         return NO_RUN
     if kind == "picture":

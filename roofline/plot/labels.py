@@ -9,6 +9,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
 POINTS_PER_INCH = 72.0
+CELLS_PER_INCH = 100.0
 
 Point = tuple[float, float]
 
@@ -89,30 +90,40 @@ def squares(start: Point, end: Point, half: float) -> list[Box]:
     return [Box(x - half, y - half, x + half, y + half) for x, y in centres]
 
 
+def cell(inches: float) -> int:
+    """Its number in a raster that begins at 0; what lies before counts as its edge."""
+    return max(0, round(inches * CELLS_PER_INCH))
+
+
 @dataclass
 class Obstacles:
-    """What is on the canvas already, so that the next label keeps clear of it."""
+    """What is on the canvas already, as a raster, so that the next label keeps clear of it.
+
+    A look at it costs as much whether ten points are drawn or ten thousand.
+    """
 
     area: Box
-    boxes: list[Box] = field(default_factory=list)
-    columns: np.ndarray = field(default_factory=lambda: np.empty((4, 0)), repr=False)
+    taken: np.ndarray = field(init=False, repr=False)  # by column and row, from the lower left
+
+    def __post_init__(self) -> None:
+        self.taken = np.zeros([part.stop for part in self.cells(self.area)], bool)
+
+    def cells(self, box: Box) -> tuple[slice, slice]:
+        """The part of the raster that a box covers, a cell at least."""
+        left, bottom = cell(box.left - self.area.left), cell(box.bottom - self.area.bottom)
+        right, top = cell(box.right - self.area.left), cell(box.top - self.area.bottom)
+        return slice(left, max(right, left + 1)), slice(bottom, max(top, bottom + 1))
+
+    def add(self, box: Box) -> None:
+        self.taken[self.cells(box)] = True
 
     def add_line(self, start: Point, end: Point, half: float) -> None:
-        self.boxes += squares(start, end, half)
+        for square in squares(start, end, half):
+            self.add(square)
 
     def hits(self, start: Point, end: Point, half: float) -> int:
         """How many squares of a line are not clear."""
         return sum(not self.clear(box) for box in squares(start, end, half))
 
     def clear(self, box: Box) -> bool:
-        if not box.inside(self.area):
-            return False
-        left, bottom, right, top = self.edges()
-        across = (box.left < right) & (left < box.right)
-        return not (across & (box.bottom < top) & (bottom < box.top)).any()
-
-    def edges(self) -> np.ndarray:
-        """The boxes in columns: there may be tens of thousands, and each is asked for often."""
-        if self.columns.shape[1] != len(self.boxes):
-            self.columns = np.array([(b.left, b.bottom, b.right, b.top) for b in self.boxes]).T
-        return self.columns
+        return box.inside(self.area) and not self.taken[self.cells(box)].any()

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from .style import NORMAL, Theme
 
-DOTS_PER_INCH = 150  # 1920 x 1080 pixels
+DOTS_PER_INCH = {"svg": 300, "pdf": 300, "png": 150}  # PNG: 1920 x 1080; others: images within
 # No date and no library version: they would change the bytes of an unchanged figure.
 METADATA = {
     "svg": {"Creator": "ridgepoint", "Date": None},
@@ -54,6 +54,6 @@ def save(draw: Callable[[Theme], Figure], theme: Theme, path: Path, formats: lis
             figure.savefig(
                 path.with_name(f"{path.name}.{kind}"),
                 format=kind,
-                dpi=DOTS_PER_INCH,
+                dpi=DOTS_PER_INCH[kind],
                 metadata=METADATA[kind],
             )

@@ -52,6 +52,6 @@ def draw(canvas: Canvas, view: View, theme: Theme, room: int) -> int:
             continue
         canvas.page.text(box.left, box.bottom + 0.03, text, size=SMALL,
                          color=theme.text(row.format), bbox=theme.patch, gid=DIRECT)
-        canvas.obstacles.boxes.append(box)
+        canvas.obstacles.add(box)
         done += 1
     return done

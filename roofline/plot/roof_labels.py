@@ -97,7 +97,7 @@ def label_ridge(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen) -> None:
             if canvas.obstacles.clear(box):
                 canvas.page.text(left, low, text, size=SMALL, color=pen.text_colour(roof),
                                  bbox=pen.theme.patch)
-                canvas.obstacles.boxes.append(box)
+                canvas.obstacles.add(box)
                 return
 
 

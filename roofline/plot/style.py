@@ -22,6 +22,7 @@ HUES = {"fp32": GREEN, "fp16": VERMILLION, "bf16": BLUE}
 SHAPES = {"relu": "^", "gelu": "v", "dot": "o", "matvec": "s", "matmul": "D", "matmul_gelu": "p"}
 Dashes = Union[str, tuple[int, tuple[int, ...]]]
 NAIVE_SIZE = 0.45  # area of a naive row's marker, as a share of the others'
+MOST_VECTORS = 500  # points of one shape in a panel
 SPARE_SHAPES = ("<", ">", "h", "8", "P", "X")
 
 
@@ -119,7 +120,8 @@ def markers(
 ) -> None:
     """Points of one shape: hue = format, fill = implementation; naive ones are small.
 
-    All in one call, because thousands of single markers take minutes to draw.
+    All in one call, because thousands of single markers take minutes to draw; and so many become
+    an image even in SVG and PDF, which no viewer would show at a bearable speed otherwise.
     """
     hues = [theme.hue(row.format) for row in rows]
     edges = [
@@ -129,7 +131,8 @@ def markers(
     ax.scatter(*zip(*points), s=[size * (NAIVE_SIZE if row.naive else 1.0) for row in rows],
                marker=marker_shape, facecolors=[fill(row, theme) for row in rows],
                edgecolors=edges, linewidths=[0.9 if row.naive else 1.2 for row in rows],
-               linestyles=[edge_dashes(row.format) for row in rows], zorder=5, clip_on=False)
+               linestyles=[edge_dashes(row.format) for row in rows], zorder=5, clip_on=False,
+               rasterized=len(rows) > MOST_VECTORS)
 
 
 def marker(ax: Axes, x: float, y: float, row: Row, theme: Theme, marker_shape: str, size=42.0):

@@ -30,7 +30,7 @@ class Side:
     def start(self, folder: Path, **how) -> subprocess.Popen:
         with (folder / "stdout").open("w") as stdout:
             command = self.command(folder)
-            return subprocess.Popen(command, stdout=stdout, stderr=subprocess.DEVNULL, **how)
+            return subprocess.Popen(command, stdout=stdout, stderr=subprocess.STDOUT, **how)
 
 
 def records(folder: Path) -> list[dict]:
@@ -53,11 +53,17 @@ def run_command(binary: str, folder: Path, *options: str) -> list[str]:
     return [*run, *options]
 
 
-def program_side(name: str, pattern: str, *command: str) -> Side:
-    """A program that stops itself before each of its samples and prints its median speed."""
+def program_side(name: str, pattern: str, *command: str, scale: float = 1) -> Side:
+    """A program that prints its speed, or that of each sample: the pattern finds it, in 1 / scale.
+
+    It may stop itself before each of its samples; else it measures in one turn, all of them.
+    """
 
     def speed(folder: Path) -> float:
-        return float(re.search(pattern, (folder / "stdout").read_text(), re.MULTILINE)[1])
+        found = re.findall(pattern, (folder / "stdout").read_text(), re.MULTILINE)
+        if not found:
+            raise SystemExit(f"{name} did not print its speed: {(folder / 'stdout').read_text()[-300:]}")
+        return scale * statistics.median(map(float, found))
 
     pinned = ["env", "OMP_PROC_BIND=true", *command]  # as ridgepoint's own threads are
     return Side(name, lambda _: pinned, speed)

@@ -43,3 +43,12 @@ def test_a_side_that_fails_is_named(tmp_path):
     broken = sides.program_side("broken", "", "sh", "-c", "exit 3")
     with pytest.raises(SystemExit, match="broken ended with code 3"):
         sides.speeds([program("A", 1, tmp_path / "log"), broken])
+
+
+def test_a_program_may_print_every_sample_in_a_unit_of_its_own(tmp_path):
+    side = sides.program_side("x", r"([0-9.]+) MFlops", "true", scale=1e-3)
+    (tmp_path / "stdout").write_text("M= 1 : 2000.0 MFlops 1 sec\nM= 2 : 9000.0 MFlops\nM= 3 : 4000 MFlops\n")
+    assert side.speed(tmp_path) == 4
+    (tmp_path / "stdout").write_text("no such kernel")
+    with pytest.raises(SystemExit, match="x did not print its speed: no such kernel"):
+        side.speed(tmp_path)

@@ -11,6 +11,7 @@ import pytest
 from conftest import GOLDEN, ROOT
 
 from roofline.plot.cli import main
+from roofline.plot.style import MOST_VECTORS
 
 NAMES = ["roofline", "roofline-fp32", "roofline-bf16", "time-vs-size", "error-vs-speed"]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -54,6 +55,21 @@ def test_svg_and_pdf_hold_real_text(tmp_path):
     pdf = (tmp_path / "roofline.pdf").read_bytes()
     assert re.search(rb"/Subtype /CIDFontType2|/Subtype /TrueType", pdf)
     assert b"/CreationDate" not in pdf
+
+
+def test_a_crowd_of_points_becomes_an_image_within_svg(tmp_path, edit):
+    def crowd(records, _):
+        row = next(r for r in records if r["op"] == "matmul" and r["status"] == "ok")
+        records += [row | {"id": f"{row['id']}:{i}"} for i in range(MOST_VECTORS + 1)]
+
+    sizes = {}
+    for name, folder in (("few", GOLDEN), ("crowd", edit(crowd))):
+        main([str(folder), "--out", str(tmp_path / name), "--formats", "svg"])
+        figure = tmp_path / name / "roofline.svg"
+        sizes[name] = figure.stat().st_size
+        assert bool(list(ElementTree.parse(figure).iter(f"{SVG}image"))) == (name == "crowd")
+        assert any(text.startswith("fp32 matmul reaches 88 %") for text in texts(figure))
+    assert sizes["crowd"] < 3 * sizes["few"]
 
 
 def test_pictures_have_the_size_of_a_slide(tmp_path):

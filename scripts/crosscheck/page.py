@@ -1,0 +1,88 @@
+"""What ratios.py measured as Markdown: scripts/crosscheck/page.py ratios.json > docs/crosscheck.md."""
+
+import json
+import statistics
+import sys
+from pathlib import Path
+
+HEADER = "| A | B | unit | A | B | A / B | range |\n| --- | --- | --- | --- | --- | --- | --- |"
+
+
+def short(row: str) -> str:
+    """An id without what is the same in every row."""
+    return row.replace("/steady@cpu", "").replace("@cpu", "").replace("/layout:nt", "")
+
+
+def agreement(result: dict) -> list[str]:
+    """The section on how far processes disagree, where they were measured."""
+    if not result["spread"]:
+        return []
+    lines = [
+        "",
+        "## How well processes agree",
+        "",
+        f"Spread of a row's median over {result['processes']} whole quick runs, in turns of one sample as well: largest "
+        "over smallest, less one.",
+        "",
+        "| rows bound by | rows | within 1 % | within 5 % | median spread | largest |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for bound in sorted({row["bound"] or "unknown" for row in result["spread"]}):
+        spreads = [r["spread"] for r in result["spread"] if (r["bound"] or "unknown") == bound]
+        within = [sum(s <= limit for s in spreads) / len(spreads) for limit in (0.01, 0.05)]
+        lines.append(
+            f"| {bound} | {len(spreads)} | {within[0]:.0%} | {within[1]:.0%} "
+            f"| {statistics.median(spreads):.1%} | {max(spreads):.0%} |"
+        )
+    return lines
+
+
+def provenance(result: dict) -> str:
+    device, libraries = result["device"], result["libraries"]
+    dirty = " with changes" if result["dirty"] else ""
+    return (
+        f"{device['model']}, {device['threads']} threads, {result['started'][:10]}, "
+        f"commit {result['commit'][:7]}{dirty}. {libraries['openblas']}; oneDNN {libraries['onednn']}."
+    )
+
+
+def table(pairs: list[dict]) -> str:
+    rows = [
+        f"| {short(p['a'])} | {short(p['b'])} | {p['unit']} | {p['a_speed']:.3g} | {p['b_speed']:.3g} "
+        f"| **{p['ratio']:.2f}** | {p['low']:.2f} to {p['high']:.2f} |"
+        for p in pairs
+    ]
+    return "\n".join([HEADER, *rows])
+
+
+def with_programs(results: Path) -> str:
+    """The table of docs/method.md: the newest pairs with other programs under results/<device>/crosscheck."""
+    for path in sorted(results.glob("*/crosscheck/*.json"), key=lambda p: (p.name, p), reverse=True):
+        result = json.loads(path.read_text("utf-8"))
+        pairs = [pair for pair in result["pairs"] if pair.get("part") == "programs"]
+        if pairs:
+            return f"{table(pairs)}\n\nMeasured by `scripts/crosscheck/ratios.py`: {provenance(result)}"
+    return "Not measured yet: `scripts/crosscheck/ratios.py`."
+
+
+def page(result: dict) -> str:
+    """All of it."""
+    lines = [
+        "# Cross-checks on a host",
+        "",
+        "Made by `scripts/crosscheck/ratios.py`, which says how; not written by hand.",
+        "",
+        provenance(result),
+        "",
+        "## Pairs",
+        "",
+        f"Speed of A over speed of B, measured in turns of one sample: median of {result['blocks']} pairs of processes, "
+        "and their range.",
+        "",
+        table(result["pairs"]),
+    ]
+    return "\n".join(lines + agreement(result))
+
+
+if __name__ == "__main__":
+    print(page(json.loads(Path(sys.argv[1]).read_text())))

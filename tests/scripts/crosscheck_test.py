@@ -1,0 +1,61 @@
+"""Which programs stand beside which rows, and what a page makes of the ratios."""
+
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts" / "crosscheck"))
+
+import page  # noqa: E402
+import programs  # noqa: E402
+
+RESULT = {
+    "device": {"model": "Machine", "threads": 2}, "started": "2026-01-02T03:04:05Z", "commit": "0123456789",
+    "dirty": False, "libraries": {"openblas": "OpenBLAS 1", "onednn": "2"}, "blocks": 5, "processes": 5, "spread": [],
+    "pairs": [
+        {"part": part, "a": f"{part}/x/steady@cpu", "b": "other", "unit": "GB/s", "ratio": 1.02, "low": 1, "high": 1.1,
+         "a_speed": 10.2, "b_speed": 10}
+        for part in ("pairs", "programs")
+    ],
+}  # fmt: skip
+
+
+def row(record: dict, _unit: str, *_options: str) -> str:
+    return record["op"]
+
+
+def ceiling(name: str, elements: int = 1 << 20) -> dict:
+    return {"op": name, "role": "ceiling", "shape": {"n": elements}}
+
+
+def sides_of(monkeypatch, likwid: str | None) -> list:
+    monkeypatch.setattr(programs, "built", lambda source, *_: source.name)
+    monkeypatch.setattr(programs.shutil, "which", lambda _: likwid)
+    ceilings = [ceiling("dram_read"), ceiling("dram_copy"), ceiling("fma_peak")]
+    return programs.bandwidth(ceilings, Path("/tmp"), row, threads=2)
+
+
+def test_dram_ceilings_stand_beside_stream_and_likwid(monkeypatch):
+    pairs = sides_of(monkeypatch, "/usr/bin/likwid-bench")
+    assert [a for a, _, _ in pairs] == ["dram_read", "dram_read", "dram_copy", "dram_copy"]
+    stream, likwid = pairs[2][1], pairs[3][1]
+    assert stream.name == "stream.c copy" and "stream.c 4 nt 20 copy" in " ".join(stream.command(Path()))
+    words = likwid.command(Path())
+    assert words[words.index("-w") + 1] == "N:8192kB:2"  # two arrays of 4 MiB
+    assert likwid.name.startswith("likwid-bench copy_mem_")
+
+
+def test_without_likwid_stream_is_left(monkeypatch):
+    assert [b.name for _, b, _ in sides_of(monkeypatch, None)] == ["stream.c read", "stream.c copy"]
+
+
+def test_the_table_holds_programs_only_and_the_page_all(tmp_path):
+    folder = tmp_path / "machine" / "crosscheck"
+    folder.mkdir(parents=True)
+    assert page.with_programs(tmp_path).startswith("Not measured yet")
+    (folder / "2026-01-02.json").write_text(json.dumps(RESULT))
+    table = page.with_programs(tmp_path)
+    assert "| programs/x | other | GB/s | 10.2 | 10 | **1.02** | 1.00 to 1.10 |" in table
+    assert "pairs/x" not in table and "Machine, 2 threads, 2026-01-02, commit 0123456." in table
+    assert "pairs/x" in page.page(RESULT) and "processes agree" not in page.page(RESULT)
