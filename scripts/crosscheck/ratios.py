@@ -18,7 +18,6 @@ five such blocks, with the lowest and highest. Parts:
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
