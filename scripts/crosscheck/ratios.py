@@ -170,7 +170,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="ratios.py", description=__doc__.splitlines()[0])
     parser.add_argument("binary", help="an absolute path of ridgepoint")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--filter", default="", metavar="REGEX", help="rows of the part pairs")
+    parser.add_argument("--filter", default="", metavar="REGEX", help="of the part pairs: rows of the quick profile")
     parser.add_argument("--openblas", type=Path, metavar="SOURCES", help="a folder, as `apt-get source openblas` leaves it")
     return parser.parse_args(arguments)
 
