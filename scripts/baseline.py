@@ -9,6 +9,10 @@ ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = "baseline"
 sys.path.insert(1, str(ROOT))
 
+from roofline.plot.interpreter import require_packages  # noqa: E402
+
+require_packages()
+
 from compare import baseline, cli, drift, picture  # noqa: E402  (the package beside this file)
 from compare.report import INCOMPARABLE, OK, USAGE  # noqa: E402
 from compare.runs import load  # noqa: E402

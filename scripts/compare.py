@@ -6,6 +6,10 @@ from pathlib import Path
 
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+from roofline.plot.interpreter import require_packages  # noqa: E402
+
+require_packages()
+
 from compare.cli import main  # noqa: E402  (the package beside this file)
 
 if __name__ == "__main__":

@@ -23,6 +23,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(1, str(ROOT))
 
+from roofline.plot.interpreter import require_packages  # noqa: E402
+
+require_packages()
+
 from compare.report import DEVICE_LOST, INTERNAL, OK, USAGE  # noqa: E402
 from roofline.plot.records import ResultsError, Row, clean, load_run  # noqa: E402
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Fills the table of docs/reliability.md from what the tests of faults saw.
 
     scripts/reliability.py build/release/faults            after ctest; --check writes nothing

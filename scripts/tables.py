@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Fills the marked parts of README.md and docs/*.md: tables and picture of a published run, files.
 
 A part stands between an opening comment and the closing one of its kind, `<!-- /table -->`:
@@ -19,6 +20,10 @@ from typing import Optional
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+
+from roofline.plot.interpreter import require_packages  # noqa: E402
+
+require_packages()
 
 from compare import proof_page  # noqa: E402
 from crosscheck import page as crosscheck  # noqa: E402

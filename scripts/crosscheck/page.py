@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """What ratios.py measured as Markdown: scripts/crosscheck/page.py ratios.json > docs/crosscheck.md."""
 
 import json

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """How the host's kernels, libraries and ceilings compare, and how well processes agree.
 
     scripts/crosscheck/ratios.py BINARY > ratios.json    a quarter of an hour; with hundreds of MB of cache, hours
@@ -24,8 +25,14 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-import programs
-from sides import BLOCKS, Side, compare, in_turn, records, row_side, run_command
+sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
+
+from roofline.plot.interpreter import require_packages  # noqa: E402
+
+require_packages()
+
+import programs  # noqa: E402
+from sides import BLOCKS, Side, compare, in_turn, records, row_side, run_command  # noqa: E402
 
 PARTS = ("programs", "pairs", "spread")
 PROCESSES = 5
