@@ -1,5 +1,6 @@
 """Entry point of `python3 roofline/plot RESULTS_DIR`; see cli.py."""
 
+import gc
 import sys
 from pathlib import Path
 
@@ -12,4 +13,5 @@ require_packages()
 
 from roofline.plot.cli import main  # noqa: E402
 
+gc.disable()  # too short a life to collect in
 sys.exit(main(sys.argv[1:]))

@@ -15,6 +15,7 @@ from .style import THEMES, Theme
 from .view import View, make_view
 
 USAGE_ERROR = 2
+inherited: dict[str, Callable] = {}  # figures of a drawing process, which need not be sent to it
 
 
 class Parser(argparse.ArgumentParser):
@@ -45,20 +46,26 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def figures(view: View) -> dict[str, Callable]:
-    """Every figure of a view by file name; each value draws it in a theme."""
-    drawn: dict[str, Callable] = {"roofline": partial(roofline.draw, view)}
+    """Every figure of a view by file name, those of all rows first; each value draws it in a theme."""
+    drawn: dict[str, Callable] = {
+        "roofline": partial(roofline.draw, view),
+        "time-vs-size": partial(time_vs_size.draw, view),
+        "error-vs-speed": partial(error_vs_speed.draw, view),
+    }
     for name in view.formats:
         drawn[f"roofline-{file_name(name)}"] = partial(roofline.draw, view.only(name))
-    drawn["time-vs-size"] = partial(time_vs_size.draw, view)
-    drawn["error-vs-speed"] = partial(error_vs_speed.draw, view)
     return drawn
 
 
+def save_figure(name: str, theme: Theme, out: Path, formats: list[str]) -> None:
+    save(inherited[name], theme, out / name, formats)
+
+
 def save_all(view: View, theme: Theme, out: Path, formats: list[str]) -> None:
-    """Figures know nothing of each other, so every processor draws one at a time."""
-    with ProcessPoolExecutor() as pool:
-        drawn = figures(view).items()
-        done = [pool.submit(save, draw, theme, out / name, formats) for name, draw in drawn]
+    """Figures know nothing of each other, so every processor draws one at a time, the longest first."""
+    drawn = figures(view)
+    with ProcessPoolExecutor(initializer=inherited.update, initargs=(drawn,)) as pool:
+        done = [pool.submit(save_figure, name, theme, out, formats) for name in drawn]
     for one in done:
         one.result()
 
