@@ -47,9 +47,9 @@ class Series:
 
 
 SERIES = (
-    Series(COMPUTE, WARM, 0, 32, 0.6),
+    Series(COMPUTE, WARM, 0, 27, 0.6),
     Series(COMPUTE, WARM, 20, 1, 2),
-    Series(COMPUTE, WARM, 50, 3, 16),
+    Series(COMPUTE, WARM, 50, 3, 8),
     Series(MEMORY, QUICK, 0, 1, 2),
 )
 TRIAL = (Series(COMPUTE, WARM, 0, 1, 0.6), Series(COMPUTE, WARM, 20, 1, 2))

@@ -129,7 +129,8 @@ class Session:
             return
         extra = [*extra, "--take-turns"]
         starts = [partial(self.start, arm, folder, extra) for arm, folder in zip(arms, folders)]
-        for arm, code in zip(arms, take_turns(starts)):
+        records = [folder / "records.jsonl" for folder in folders]
+        for arm, code in zip(arms, take_turns(starts, records)):
             self.require_success(arm, code)
 
     def require_success(self, arm: str, code: int) -> None:

@@ -7,7 +7,8 @@ import itertools
 import os
 import signal
 import subprocess
-from typing import Any, Callable
+from pathlib import Path
+from typing import Any, Callable, Sequence
 
 Start = Callable[..., subprocess.Popen]  # takes keywords for Popen
 
@@ -38,11 +39,31 @@ def end(process: subprocess.Popen) -> None:
         process.wait()
 
 
-def take_turns(starts: list[Start]) -> list[int]:
+class Lines:
+    """How many lines a growing file holds; none while it does not exist."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.size, self.count = path, 0, 0
+
+    def counted(self) -> int:
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                file.seek(self.size)
+                added = file.read()
+            self.size += len(added)
+            self.count += added.count(b"\n")
+        return self.count
+
+
+def take_turns(starts: list[Start], records: Sequence[Path] = ()) -> list[int]:
     """Starts processes, lets them run in turn until all have ended, and gives their exit codes.
 
     Two of them run A B B A, more of them forwards and backwards alike: a slow drift cancels.
+    `records`: the file of each process that gets a line per finished row, if all measure rows. Who
+    is a row ahead then waits: one process may fit more samples into its time than the other, and
+    samples that are to be compared must remain neighbours.
     """
+    rows = [Lines(path) for path in records] or [Lines(Path(os.devnull))] * len(starts)
     processes: list[subprocess.Popen] = []
     waiting: list[bool] = []
     try:
@@ -53,7 +74,8 @@ def take_turns(starts: list[Start]) -> list[int]:
         for turn in itertools.cycle((*forwards, *reversed(forwards))):
             if not any(waiting):
                 break
-            if waiting[turn]:
+            behind = min(row.counted() for row, waits in zip(rows, waiting) if waits)
+            if waiting[turn] and rows[turn].count == behind:
                 resume(processes[turn])
                 waiting[turn] = stopped(processes[turn])
     except BaseException:

@@ -26,6 +26,7 @@ class Side:
     name: str
     command: Callable[[Path], list[str]]
     speed: Callable[[Path], float]
+    measures_rows: bool = True  # ridgepoint does, in the folder `run`
 
     def start(self, folder: Path, **how) -> subprocess.Popen:
         with (folder / "stdout").open("w") as stdout:
@@ -66,7 +67,7 @@ def program_side(name: str, pattern: str, *command: str, scale: float = 1) -> Si
         return scale * statistics.median(map(float, found))
 
     pinned = ["env", "OMP_PROC_BIND=true", *command]  # as ridgepoint's own threads are
-    return Side(name, lambda _: pinned, speed)
+    return Side(name, lambda _: pinned, speed, measures_rows=False)
 
 
 def in_turn(sides: list[Side], folder: Path) -> list[Path]:
@@ -74,8 +75,10 @@ def in_turn(sides: list[Side], folder: Path) -> list[Path]:
     folders = [folder / str(i) for i in range(len(sides))]
     for each in folders:
         each.mkdir()
-    codes = take_turns([partial(side.start, each) for side, each in zip(sides, folders)])
-    for side, code in zip(sides, codes):
+    starts = [partial(side.start, each) for side, each in zip(sides, folders)]
+    in_step = all(side.measures_rows for side in sides)
+    records = [each / "run" / "records.jsonl" for each in folders] if in_step else []
+    for side, code in zip(sides, take_turns(starts, records)):
         if code != 0:
             raise SystemExit(f"{side.name} ended with code {code}")
     return folders

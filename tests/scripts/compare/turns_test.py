@@ -29,6 +29,22 @@ def test_turns_are_taken_a_b_b_a(tmp_path):
     assert order(log) == "ABBAABBA"
 
 
+def measures_rows(log, name: str, samples: list[int]):
+    """Takes so many turns for each row and adds a line to its records after them."""
+    rows = [f"for i in $(seq {n}); do kill -STOP 0; echo {name} >>{log}; done; echo >>{log}.{name}"
+            for n in samples]
+    return partial(subprocess.Popen, ["sh", "-c", "; ".join(rows)])
+
+
+def test_who_is_a_row_ahead_waits(tmp_path):
+    log = tmp_path / "log"
+    starts = [measures_rows(log, "A", [2, 4, 1]), measures_rows(log, "B", [4, 2, 1])]
+    records = [tmp_path / "log.A", tmp_path / "log.B"]
+    assert take_turns(starts, records) == [0, 0]
+    first, second, third = "ABBA" + "BB", "AA" + "BB" + "AA", "BA"
+    assert order(log) == first + second + third
+
+
 def test_one_that_ends_early_leaves_the_other_alone(tmp_path):
     log = tmp_path / "log"
     assert take_turns([script(log, "A", 1, code=3), script(log, "B", 4)]) == [3, 0]
