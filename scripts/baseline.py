@@ -11,7 +11,7 @@ sys.path.insert(1, str(ROOT))
 
 from roofline.plot.interpreter import require_packages  # noqa: E402
 
-require_packages()
+require_packages("numpy", "scipy", "matplotlib", "jsonschema")
 
 from compare import baseline, cli, drift, picture  # noqa: E402  (the package beside this file)
 from compare.report import INCOMPARABLE, OK, USAGE  # noqa: E402

@@ -8,7 +8,7 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
 from roofline.plot.interpreter import require_packages  # noqa: E402
 
-require_packages()
+require_packages("numpy", "scipy", "matplotlib", "jsonschema")
 
 from compare.cli import main  # noqa: E402  (the package beside this file)
 

@@ -25,7 +25,7 @@ sys.path.insert(1, str(ROOT))
 
 from roofline.plot.interpreter import require_packages  # noqa: E402
 
-require_packages()
+require_packages("numpy", "scipy", "jsonschema")
 
 from compare.report import DEVICE_LOST, INTERNAL, OK, USAGE  # noqa: E402
 from roofline.plot.records import ResultsError, Row, clean, load_run  # noqa: E402

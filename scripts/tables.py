@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from roofline.plot.interpreter import require_packages  # noqa: E402
 
-require_packages()
+require_packages("numpy", "scipy", "matplotlib", "jsonschema")
 
 from compare import proof_page  # noqa: E402
 from crosscheck import page as crosscheck  # noqa: E402

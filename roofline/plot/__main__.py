@@ -9,7 +9,7 @@ sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from roofline.plot.interpreter import require_packages  # noqa: E402
 
-require_packages()
+require_packages("numpy", "matplotlib", "jsonschema")
 
 from roofline.plot.cli import main  # noqa: E402
 

@@ -10,17 +10,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ENVIRONMENT = Path(__file__).resolve().parents[2] / ".venv"
-PACKAGES = ("numpy", "scipy", "matplotlib", "jsonschema")
 USAGE = 2
 
 
-def missing_packages() -> list[str]:
-    return [name for name in PACKAGES if find_spec(name) is None]
-
-
-def require_packages() -> None:
+def require_packages(*names: str) -> None:
     """Goes on where all are installed; else starts the same command under .venv, or ends it."""
-    missing = missing_packages()
+    missing = [name for name in names if find_spec(name) is None]
     if not missing:
         return
     python = ENVIRONMENT / "bin" / "python"

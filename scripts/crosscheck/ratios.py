@@ -29,7 +29,7 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
 
 from roofline.plot.interpreter import require_packages  # noqa: E402
 
-require_packages()
+require_packages("numpy")
 
 import programs  # noqa: E402
 from sides import BLOCKS, Side, compare, in_turn, records, row_side, run_command  # noqa: E402

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[3] / "roofline" / "plot" / "interpreter.py"
-SCRIPT = "from roofline.plot.interpreter import require_packages\nrequire_packages()\nprint('went on')\n"
+SCRIPT = """\
+from roofline.plot.interpreter import require_packages
+
+require_packages("numpy", "scipy", "matplotlib", "jsonschema")
+print("went on")
+"""
 
 
 @pytest.fixture
