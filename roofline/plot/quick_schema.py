@@ -101,4 +101,7 @@ def compile_schema(schema: dict) -> Check:
     checks = [KEYWORDS[k](schema[k], schema) for k in schema if k not in SAYS_NOTHING]
     if len(checks) == 1:
         return checks[0]
+    if len(checks) == 2:  # nearly all
+        first, second = checks
+        return lambda v: first(v) and second(v)
     return lambda v: all([check(v) for check in checks])

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Optional
 
@@ -68,7 +68,7 @@ class Row:
         """Largest |output - reference| over its tolerance; None: not checked, or infinite."""
         return self.verify["error"] if self.verify else None
 
-    @property
+    @cached_property
     def series(self) -> tuple[str, str, str, str]:
         """One implementation over shape."""
         return (self.op, self.technique, self.format, str(self.shape.get("layout", "")))

@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests" / "data" / "golden_results"
 
-os.environ.setdefault("MPLCONFIGDIR", tempfile.mkdtemp(prefix="ridgepoint-matplotlib-"))
+cache = tempfile.TemporaryDirectory(prefix="ridgepoint-matplotlib-")  # removed at the end
+os.environ.setdefault("MPLCONFIGDIR", cache.name)
 sys.path.insert(0, str(ROOT))
 
 

@@ -6,5 +6,6 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-os.environ.setdefault("MPLCONFIGDIR", tempfile.mkdtemp(prefix="ridgepoint-matplotlib-"))
+cache = tempfile.TemporaryDirectory(prefix="ridgepoint-matplotlib-")  # removed at the end
+os.environ.setdefault("MPLCONFIGDIR", cache.name)
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "scripts"), str(ROOT)]
