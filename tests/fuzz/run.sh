@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=${1:-600}
 compiler=$(command -v clang++-19 || command -v clang++) || {
-  echo "run.sh: no clang++ here; on Debian: apt install clang-19" >&2
+  echo "run.sh: no clang++ here; on Debian: apt install clang-19 libclang-rt-19-dev" >&2
   exit 2
 }
 common=(roofline/json_object.cpp kernels/common/format.cpp)
