@@ -44,6 +44,7 @@ target_link_libraries(ridgepoint_cuda INTERFACE CUDA::cudart_static CUDA::cublas
 # of Hopper's own instructions is compiled for compute capability 9.0a and nothing else. Object
 # libraries, because a static one would drop the registrations.
 function(add_cuda_kernels target)
+  set(CMAKE_UNITY_BUILD OFF)  # techniques share names
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cu")
   set(portable "")
   set(hopper "")

@@ -2,6 +2,7 @@
 # itself. A file that includes kernels/common/cpu/target_begin.hpp is compiled once per instruction
 # set. Object libraries, because a static one would drop the registrations.
 function(add_host_kernels target)
+  set(CMAKE_UNITY_BUILD OFF)  # techniques share names
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cpp")
   file(GLOB specifications CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/kernels/*/*.hpp")
   list(FILTER sources EXCLUDE REGEX "/kernels/common/")

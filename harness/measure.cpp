@@ -32,7 +32,7 @@ ResultRow as_result(const Record& record) {
 }
 
 // Of a device's multiprocessors; clusters of thread blocks may leave the last few without work.
-constexpr double kSmallestBusyShare = 0.9;
+constexpr double kSmallestWaveShare = 0.9;
 
 // A ceiling that saturates no memory has its data in caches or registers.
 bool rotates(const Row& row) {
@@ -127,7 +127,7 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
   }
 
   const double busy_share = device_->busy_share(bound.rotation.front()).value_or(1);
-  if (busy_share < kSmallestBusyShare) record.flags.emplace_back("below_one_wave");
+  if (busy_share < kSmallestWaveShare) record.flags.emplace_back("below_one_wave");
   SamplingLimits limits{.seconds = seconds, .stop = stop, .end_turn = end_turn_};
   if (row.technique.engine == Engine::tensor) limits.warm_up_s = tensor_warm_up_s(row, seconds);
   add_work(record, row, bound);

@@ -19,11 +19,6 @@ namespace {
 
 using dnnl::memory;
 
-struct Argument {
-  int index;  // DNNL_ARG_...
-  memory::desc layout;
-};
-
 const dnnl::engine& engine() {
   static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
   return cpu;
@@ -69,6 +64,11 @@ dnnl::matmul make_matmul(const memory::desc& a, const memory::desc& b, const mem
 
 class OneDnnPrimitive {
  public:
+  struct Argument {
+    int index;  // DNNL_ARG_...
+    memory::desc layout;
+  };
+
   OneDnnPrimitive(dnnl::primitive primitive, std::vector<Argument> arguments)
       : primitive_(std::move(primitive)), arguments_(std::move(arguments)) {}
 
@@ -92,6 +92,8 @@ class OneDnnPrimitive {
 };
 
 namespace {
+
+using Argument = OneDnnPrimitive::Argument;
 
 // Creates with the queue's threads; the library's refusal becomes Unsupported.
 template <class Create>
