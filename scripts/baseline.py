@@ -42,7 +42,7 @@ def show_drift(options: argparse.Namespace) -> None:
         picture.require_format(options.picture)
     found, changes = drift.trends(runs), drift.breaks(runs)
     if options.picture:
-        drift.write(found, changes, options.picture)
+        drift.write(runs, found, changes, options.picture)
     sys.stdout.write(drift.text(found, changes))
 
 

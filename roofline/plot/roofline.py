@@ -25,10 +25,16 @@ def placed(view: View) -> list[Row]:
     return [row for row in view.points if row.intensity_flop_per_byte and row.flops_per_s]
 
 
+def ghosts(view: View) -> dict[str, float]:
+    """FLOP per byte of counted traffic of the rows that a profiler saw."""
+    return {row.id: row.flops / row.dram_bytes for row in placed(view) if row.dram_bytes}
+
+
 def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
     """All points, roofs and ridges; x in FLOP/byte, y in the figure's unit."""
     scale = view.unit[1]
     xs = [X_FROM, X_TO] + [row.intensity_flop_per_byte for row in placed(view)]
+    xs += [ghost / 1.5 for ghost in ghosts(view).values()]
     ys = [row.flops_per_s / scale for row in placed(view)]
     for roofs in sources:
         ys += [roof.value / scale for roof in roofs.compute]
@@ -40,21 +46,21 @@ def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
     return log_limits(min(xs), max(xs) * 2), log_limits(low, high)
 
 
-def draw_ghosts(canvas: Canvas, rows: list[Row], place: sweeps.Places, theme: Theme) -> None:
+def draw_ghosts(canvas: Canvas, view: View, place: sweeps.Places, theme: Theme) -> None:
     """Where a point would stand by the traffic that was counted, joined to its own place."""
-    for row in rows:
-        if row.dram_bytes:
-            x, y = place[row.id]
-            ghost, hue = row.flops / row.dram_bytes, theme.hue(row.format)
-            canvas.axes.plot((x, ghost), (y, y), color=hue, linestyle=":", linewidth=0.8, zorder=4)
-            canvas.axes.plot([ghost], [y], "o", color=hue, markerfacecolor="none", markersize=4,
-                             alpha=0.6, zorder=4, gid="ghost")
+    hues = {row.id: theme.hue(row.format) for row in placed(view)}
+    for name, ghost in ghosts(view).items():
+        (x, y), hue = place[name], hues[name]
+        canvas.axes.plot((x, ghost), (y, y), color=hue, linestyle=":", linewidth=0.8, zorder=4)
+        canvas.axes.plot([ghost], [y], "o", color=hue, markerfacecolor="none", markersize=4,
+                         alpha=0.6, zorder=4, gid="ghost")
+        canvas.occupy([(x, y), (ghost, y)])
 
 
 def draw_points(canvas: Canvas, view: View, theme: Theme) -> None:
     rows = placed(view)
     place = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in rows}
-    draw_ghosts(canvas, rows, place, theme)
+    draw_ghosts(canvas, view, place, theme)
     sweeps.draw_paths(canvas.axes, rows, place, theme, arrow=True)
     sweeps.draw_points(canvas.axes, rows, place, view, theme, power=-1)
     for group in sweeps.series(rows):
@@ -103,10 +109,14 @@ def sheet_note(view: View) -> str:
     return f"Dashed: {view.sheet.title} data sheet{state}"
 
 
+def ghost_note(view: View) -> str:
+    return "Dotted, to a small circle: by the traffic of DRAM that was counted" if ghosts(view) else ""
+
+
 def draw(view: View, theme: Theme) -> Figure:
     """The roofline of a view: combined, or of one format if the view has one."""
     figure, page = frame.new_page(theme)
-    notes = [storage_note(view), sheet_note(view)]
+    notes = [storage_note(view), sheet_note(view), ghost_note(view)]
     top = frame.header(page, view, roofline_title(view), notes, theme)
     measured, sheet = measured_roofs(view), sheet_roofs(view)
     sources = [roofs for roofs in (measured, sheet) if roofs]

@@ -234,7 +234,16 @@ def test_a_ghost_stands_at_the_traffic_that_was_counted():
     row = next(row for row in view.points if row.flops and row.bytes)
     counted = [replace(r, dram_bytes=4 * r.bytes) if r is row else r for r in view.rows]
     for rows, count in ((view.rows, 0), (counted, 1)):
-        axes = axes_of(drawn(roofline, replace(view, rows=rows)))
-        ghosts = [line for line in axes.lines if line.get_gid() == "ghost"]
-        assert len(ghosts) == count
+        figure = drawn(roofline, replace(view, rows=rows))
+        ghosts = [line for line in axes_of(figure).lines if line.get_gid() == "ghost"]
+        told = [t for t in visible_texts(figure) if "that was counted" in t.get_text()]
+        assert len(ghosts) == len(told) == count
     assert ghosts[0].get_xdata()[0] == pytest.approx(row.flops / row.bytes / 4)
+
+
+def test_a_ghost_far_from_its_point_widens_the_axis():
+    view = golden().only("fp32")
+    row = next(row for row in view.points if row.flops and row.bytes)
+    far = [replace(r, dram_bytes=1e4 * r.bytes) if r is row else r for r in view.rows]
+    axes = axes_of(drawn(roofline, replace(view, rows=far)))
+    assert axes.get_xlim()[0] < row.flops / row.bytes / 1e4
