@@ -19,16 +19,45 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kNames{"normal", "uniform", "zeros", "integers"};
 
-double quantile(Fill fill, double p) {
+// Of p <= 1/2, by Newton's method on Phi(x) = erfc(-x / sqrt(2)) / 2, which keeps its relative
+// accuracy in the lower tail. Phi is convex there, so from any x <= 0 that is not below the root
+// every step goes down to it and none beyond.
+double lower_quantile(double p, double x) {
+  double step = 1;
+  while (step > 1e-15 * (1 - x)) {
+    const double density = std::exp(-x * x / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+    step = (std::erfc(-x / std::numbers::sqrt2) / 2 - p) / density;
+    x -= step;
+  }
+  return x;
+}
+
+constexpr double middle(std::uint32_t k) { return (k + 0.5) / kQuantiles; }
+
+// Symmetric; each lower one begins at its neighbour above.
+std::vector<double> normal_quantiles() {
+  std::vector<double> x(kQuantiles);
+  double neighbour = 0;
+  for (std::uint32_t k = kQuantiles / 2; k-- > 0;) {
+    neighbour = lower_quantile(middle(k), neighbour);
+    x[k] = neighbour;
+    x[kQuantiles - 1 - k] = -neighbour;
+  }
+  return x;
+}
+
+double quantile(Fill fill, std::uint32_t k) {
   switch (fill) {
-    case Fill::normal:
-      return normal_quantile(p);
+    case Fill::normal: {
+      static const std::vector<double> normal = normal_quantiles();
+      return normal[k];
+    }
     case Fill::uniform:
-      return 2 * p - 1;
+      return 2 * middle(k) - 1;
     case Fill::zeros:
       return 0;
     case Fill::integers:
-      return std::floor(5 * p) - 2;
+      return std::floor(5 * middle(k)) - 2;
   }
   return 0;
 }
@@ -41,8 +70,7 @@ std::uint32_t stored_bits(Format format, float value) {
 std::vector<std::uint32_t> make_table(Format format, Fill fill) {
   std::vector<std::uint32_t> table(kQuantiles);
   for (std::uint32_t k = 0; k < kQuantiles; ++k) {
-    const double p = (k + 0.5) / kQuantiles;
-    table[k] = stored_bits(format, static_cast<float>(quantile(fill, p)));
+    table[k] = stored_bits(format, static_cast<float>(quantile(fill, k)));
   }
   return table;
 }
@@ -86,16 +114,7 @@ Fill parse_fill(std::string_view name) {
 }
 
 double normal_quantile(double p) {
-  const double tail = std::min(p, 1 - p);
-  // Newton's method on Phi(x) = erfc(-x / sqrt(2)) / 2, which keeps its relative accuracy in the
-  // lower tail. Phi is convex there, so from 0 every step goes down to the root and none beyond it.
-  double x = 0;
-  double step = 1;
-  while (step > 1e-15 * (1 - x)) {
-    const double density = std::exp(-x * x / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-    step = (std::erfc(-x / std::numbers::sqrt2) / 2 - tail) / density;
-    x -= step;
-  }
+  const double x = lower_quantile(std::min(p, 1 - p), 0);
   return p > 0.5 ? -x : x;
 }
 

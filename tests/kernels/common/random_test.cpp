@@ -74,6 +74,14 @@ TEST(NormalQuantile, AgreesWithScipy) {
   EXPECT_EQ(normal_quantile(0.5), 0);
 }
 
+TEST(QuantileTable, HoldsTheNormalQuantiles) {
+  const auto table = quantile_table(Format::fp32, Fill::normal);
+  for (std::uint32_t k = 0; k < kQuantiles; ++k) {
+    const auto expected = static_cast<float>(normal_quantile((k + 0.5) / kQuantiles));
+    ASSERT_EQ(std::bit_cast<float>(table[k]), expected) << k;
+  }
+}
+
 TEST(QuantileTable, FillsAreSymmetric) {
   for (const Fill fill : {Fill::normal, Fill::uniform, Fill::integers}) {
     const auto table = quantile_table(Format::fp32, fill);
