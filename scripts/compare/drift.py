@@ -131,9 +131,9 @@ def subtitle(runs: list[Run], changes: list[Break]) -> str:
 
 
 def unit(days: float) -> tuple[str, float]:
-    """The largest unit of time that divides these days into two or more; its name and days."""
-    fitting = [one for one in UNITS if days * DAY >= 2 * one[1]]
-    name, seconds = (fitting or UNITS)[-1 if fitting else 0]
+    """The largest unit of time of which these days are two or more, else minutes; in days."""
+    fitting = [one for one in UNITS if days * DAY >= 2 * one[1]] or UNITS[:1]
+    name, seconds = fitting[-1]
     return name, seconds / DAY
 
 
