@@ -10,6 +10,22 @@
 #include "kernels/common/operation.hpp"
 
 namespace ridgepoint {
+namespace {
+
+// Of the bits without their signs: NaN is above all numbers in every format.
+template <class Bits>
+Bits largest_magnitude(const void* data, std::int64_t elements, int threads) {
+  const auto* const bits = static_cast<const Bits*>(data);
+  constexpr Bits unsigned_bits = std::numeric_limits<Bits>::max() / 2;
+  Bits largest = 0;
+#pragma omp parallel for simd num_threads(threads) reduction(max : largest)
+  for (std::int64_t i = 0; i < elements; ++i) {
+    largest = std::max(largest, static_cast<Bits>(bits[i] & unsigned_bits));
+  }
+  return largest;
+}
+
+}  // namespace
 
 void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
   constexpr std::size_t kChunk = std::size_t{1} << 20U;
@@ -45,11 +61,16 @@ const std::byte* HostMemory::on_host(std::span<const Region> regions, HostBuffer
 }
 
 bool HostMemory::has_nan(const void* data, std::int64_t elements, Format format) {
-  const View view{data, format};
-  bool found = false;
-#pragma omp parallel for num_threads(threads_) reduction(|| : found)
-  for (std::int64_t i = 0; i < elements; ++i) found = found || std::isnan(view[i]);
-  return found;
+  const FormatInfo& f = info(format);
+  switch (f.storage_bytes) {
+    case 1:
+      return largest_magnitude<std::uint8_t>(data, elements, threads_) >= f.first_nan();
+    case 2:
+      return largest_magnitude<std::uint16_t>(data, elements, threads_) >= f.first_nan();
+    default:  // tf32, too, is stored as fp32
+      return largest_magnitude<std::uint32_t>(data, elements, threads_) >=
+             info(Format::fp32).first_nan();
+  }
 }
 
 std::uint64_t HostMemory::checksum(Region region) {

@@ -43,6 +43,11 @@ struct FormatInfo {
     // Without infinities the all-ones mantissa of the top exponent is NaN: one step less.
     return power(max_exponent()) * (2.0 - epsilon() * (has_infinity ? 1.0 : 2.0));
   }
+  // Smallest bits, of those without a sign, that are not a number.
+  [[nodiscard]] constexpr std::uint32_t first_nan() const {
+    const std::uint32_t infinity = ((1U << exponent_bits) - 1U) << mantissa_bits;
+    return has_infinity ? infinity + 1U : infinity | ((1U << mantissa_bits) - 1U);
+  }
   [[nodiscard]] constexpr double min_normal() const { return power(1 - bias()); }
   [[nodiscard]] constexpr double min_subnormal() const { return min_normal() * epsilon(); }
 };
@@ -95,9 +100,7 @@ constexpr float decode_bits(const FormatInfo& f, std::uint32_t bits) {
   const std::uint32_t sign = bits >> (f.bits() - 1) << 31U;
   const std::uint32_t magnitude = bits & ((1U << (f.bits() - 1)) - 1U);
   const std::uint32_t infinity = ((1U << f.exponent_bits) - 1U) << f.mantissa_bits;
-  const std::uint32_t nan =
-      f.has_infinity ? infinity + 1U : infinity | ((1U << f.mantissa_bits) - 1U);
-  if (magnitude >= nan) return std::bit_cast<float>(sign | 0x7fc00000U);
+  if (magnitude >= f.first_nan()) return std::bit_cast<float>(sign | 0x7fc00000U);
   if (f.has_infinity && magnitude == infinity) return std::bit_cast<float>(sign | 0x7f800000U);
   const float value = std::bit_cast<float>(magnitude << (23 - f.mantissa_bits)) *
                       static_cast<float>(FormatInfo::power(127 - f.bias()));

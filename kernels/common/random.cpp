@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <numbers>
@@ -94,9 +95,14 @@ void fill_as(Bits* out, std::int64_t first, std::int64_t elements, const std::ui
     // The first and the last block may be partial.
     const std::int64_t from = std::max(first - start, std::int64_t{0});
     const std::int64_t to = std::min(end - start, kElementsPerBlock);
-    for (std::int64_t i = from; i < to; ++i) {
-      const std::uint32_t k = random_bits(random, static_cast<std::uint32_t>(i));
-      out[start + i - first] = static_cast<Bits>(table[k]);
+    std::array<Bits, kElementsPerBlock> whole;
+    for (std::uint32_t i = 0; i < kElementsPerBlock; ++i) {
+      whole[i] = static_cast<Bits>(table[random_bits(random, i)]);
+    }
+    if (to - from == kElementsPerBlock) {
+      std::memcpy(out + start - first, whole.data(), sizeof(whole));
+    } else {
+      std::copy(whole.data() + from, whole.data() + to, out + start + from - first);
     }
   }
 }

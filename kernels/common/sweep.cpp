@@ -4,9 +4,17 @@
 #include <initializer_list>
 
 namespace ridgepoint {
+namespace {
+
+// Hosts report hundreds of MB of cache that they share with neighbours.
+constexpr double kMostEvictingBytes = 0x1p30;
+constexpr std::int64_t kMostNaiveElements = std::int64_t{1} << 21U;
+
+}  // namespace
 
 std::int64_t dram_elements(const Machine& machine, double bytes_per_element) {
-  const double wanted = std::max(8.0 * static_cast<double>(machine.last_level_cache_bytes()),
+  const double evicting = 8.0 * static_cast<double>(machine.last_level_cache_bytes());
+  const double wanted = std::max(std::min(evicting, kMostEvictingBytes),
                                  static_cast<double>(machine.long_launch_bytes));
   std::int64_t elements = 1;
   while (static_cast<double>(elements) * bytes_per_element < wanted) elements *= 2;
@@ -15,9 +23,9 @@ std::int64_t dram_elements(const Machine& machine, double bytes_per_element) {
 
 std::vector<Shape> vector_sweep(Profile profile, Pace pace, const Machine& machine,
                                 double bytes_per_element) {
+  std::int64_t largest = dram_elements(machine, bytes_per_element);
   // A naive conversion is some ten times slower than memory.
-  const std::int64_t largest =
-      dram_elements(machine, bytes_per_element) / (pace == Pace::naive ? 16 : 1);
+  if (pace == Pace::naive) largest = std::min(largest / 16, kMostNaiveElements);
   std::vector<Shape> shapes;
   const auto add = [&](std::initializer_list<std::int64_t> divisors) {
     for (const std::int64_t divisor : divisors) {

@@ -9,8 +9,8 @@
 
 namespace ridgepoint {
 
-// Smallest power of two of elements whose `bytes_per_element` come to 8 x the last-level cache, and
-// to a long launch: DRAM decides the speed, not what is left of a previous pass.
+// Smallest power of two of elements whose `bytes_per_element` come to 8 x the last-level cache (1
+// GiB at most), and to a long launch: DRAM decides the speed, not what is left of a previous pass.
 std::int64_t dram_elements(const Machine& machine, double bytes_per_element);
 
 // Sizes of dimension n for an operation with `bytes_per_element` of traffic in fp32: DRAM-sized

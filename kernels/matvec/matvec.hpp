@@ -14,7 +14,7 @@ namespace matvec_detail {
 
 inline Shape shape(std::int64_t m, std::int64_t n) { return Shape({{"m", m}, {"n", n}}); }
 
-// The side of a square matrix that fills 8 x the last-level cache in fp32, then smaller ones.
+// The side of a square matrix of dram_elements in fp32, then smaller ones.
 inline std::vector<Shape> sweep(Profile profile, Pace pace, const Machine& machine) {
   const auto elements = static_cast<std::uint64_t>(dram_elements(machine, sizeof(float)));
   const std::int64_t side = std::int64_t{1} << ((std::bit_width(elements)) / 2);

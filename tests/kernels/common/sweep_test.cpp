@@ -40,6 +40,13 @@ TEST(Sweep, DramElementsFillEightCachesAndNoMoreThanTwiceThat) {
   }
 }
 
+TEST(Sweep, DramElementsOfACacheSharedWithNeighboursAreOneGibibyte) {
+  Machine shared = machine();
+  shared.caches.back().bytes = std::int64_t{300} << 20U;
+  EXPECT_EQ(dram_elements(shared, 8), std::int64_t{1} << 27U);
+  EXPECT_EQ(vector_sweep(Profile::quick, Pace::naive, shared, 8).front()["n"], 1 << 21U);
+}
+
 TEST(Sweep, QuickIsTheDramSizeAlone) {
   const std::int64_t dram = dram_elements(machine(), 8);
   EXPECT_EQ(sizes(Profile::quick, Pace::fast), std::vector{dram});

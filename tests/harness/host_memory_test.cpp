@@ -1,0 +1,49 @@
+#include "harness/host_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/common/operation.hpp"
+
+namespace ridgepoint {
+namespace {
+
+TEST(HostMemory, KnowsEveryNanOfTheSmallFormats) {
+  HostMemory memory(1);
+  for (const FormatInfo& f : kFormats) {
+    if (f.storage_bytes > 2) continue;
+    for (std::uint32_t bits = 0; bits < 1U << f.bits(); ++bits) {  // little-endian
+      const bool expected = std::isnan(View{&bits, f.format}[0]);
+      ASSERT_EQ(memory.has_nan(&bits, 1, f.format), expected) << f.name << ' ' << bits;
+    }
+  }
+}
+
+TEST(HostMemory, KnowsTheNanOfFourByteFormats) {
+  HostMemory memory(1);
+  for (const Format format : {Format::fp32, Format::tf32, Format::tf32x3}) {
+    for (const float x : {0.0F, -1.0F, INFINITY, -INFINITY}) {
+      EXPECT_FALSE(memory.has_nan(&x, 1, format)) << x;
+    }
+    for (const std::uint32_t nan : {0x7f800001U, 0x7fc00000U, 0xff800001U, 0xffffffffU}) {
+      EXPECT_TRUE(memory.has_nan(&nan, 1, format)) << nan;
+    }
+  }
+}
+
+TEST(HostMemory, FindsOneNanAmongMany) {
+  HostMemory memory(2);
+  std::vector<float> x(10'007, 1.0F);
+  EXPECT_FALSE(memory.has_nan(x.data(), 10'007, Format::fp32));
+  for (const std::size_t place : {std::size_t{0}, x.size() / 2, x.size() - 1}) {
+    x[place] = NAN;
+    EXPECT_TRUE(memory.has_nan(x.data(), 10'007, Format::fp32)) << place;
+    x[place] = 1.0F;
+  }
+}
+
+}  // namespace
+}  // namespace ridgepoint
