@@ -13,8 +13,6 @@ constexpr std::size_t kAlignment = 256;
 // their low 12 bits make a processor take a load for a reader of an earlier store (4K aliasing).
 constexpr std::size_t kGuard = 5 * kAlignment;
 constexpr std::size_t kCacheLine = 64;
-// An arena that grows by a little would be filled anew for it.
-constexpr std::size_t kArenaStep = std::size_t{64} << 20U;
 constexpr unsigned char kGuardByte = 0xA5;
 constexpr unsigned char kPoisonByte = 0xFF;  // NaN in every format
 
@@ -69,7 +67,8 @@ std::byte* Buffers::inputs(Format format, std::size_t bytes) {
   Arena& arena = inputs_[static_cast<std::size_t>(format)];
   if (arena.bytes < bytes) {
     arena = {};  // free before the larger one is asked for
-    const std::size_t roomy = round_up(bytes, kArenaStep);
+    // A row that needs a little more would have it all filled anew.
+    const std::size_t roomy = bytes + bytes / 16;
     if (static_cast<double>(roomy) <= device_->free_bytes()) bytes = roomy;
     arena.memory = device_->queue().allocate(bytes);
     arena.bytes = bytes;
