@@ -25,16 +25,16 @@ def placed(view: View) -> list[Row]:
     return [row for row in view.points if row.intensity_flop_per_byte and row.flops_per_s]
 
 
-def ghosts(view: View) -> dict[str, float]:
-    """FLOP per byte of counted traffic of the rows that a profiler saw."""
-    return {row.id: row.flops / row.dram_bytes for row in placed(view) if row.dram_bytes}
+def ghosts(view: View) -> list[tuple[Row, float]]:
+    """Rows whose traffic a profiler counted, with their FLOP per byte of it."""
+    return [(row, row.flops / row.dram_bytes) for row in placed(view) if row.dram_bytes]
 
 
 def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
     """All points, roofs and ridges; x in FLOP/byte, y in the figure's unit."""
     scale = view.unit[1]
     xs = [X_FROM, X_TO] + [row.intensity_flop_per_byte for row in placed(view)]
-    xs += [ghost / 1.5 for ghost in ghosts(view).values()]
+    xs += [ghost / 1.5 for _, ghost in ghosts(view)]
     ys = [row.flops_per_s / scale for row in placed(view)]
     for roofs in sources:
         ys += [roof.value / scale for roof in roofs.compute]
@@ -48,9 +48,8 @@ def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
 
 def draw_ghosts(canvas: Canvas, view: View, place: sweeps.Places, theme: Theme) -> None:
     """Where a point would stand by the traffic that was counted, joined to its own place."""
-    hues = {row.id: theme.hue(row.format) for row in placed(view)}
-    for name, ghost in ghosts(view).items():
-        (x, y), hue = place[name], hues[name]
+    for row, ghost in ghosts(view):
+        (x, y), hue = place[row.id], theme.hue(row.format)
         canvas.axes.plot((x, ghost), (y, y), color=hue, linestyle=":", linewidth=0.8, zorder=4)
         canvas.axes.plot([ghost], [y], "o", color=hue, markerfacecolor="none", markersize=4,
                          alpha=0.6, zorder=4, gid="ghost")

@@ -12,11 +12,11 @@ from scipy import stats
 
 from roofline.plot import labels
 from roofline.plot.frame import HEIGHT, MARGIN, WIDTH, add_axes, new_page
-from roofline.plot.output import save
 from roofline.plot.records import ResultsError, clean
-from roofline.plot.style import BLUE, NORMAL, SMALL, THEMES, TITLES, VERMILLION, Theme, readable
+from roofline.plot.style import NORMAL, SMALL, TITLES, Theme, readable
 
 from .comparable import differences
+from .picture import hue_of_change, save_picture
 from .runs import Run
 from .text import aligned, percent
 
@@ -62,6 +62,10 @@ def started(run: Run) -> datetime:
         raise ResultsError(f"{run.folder}: started is no time: {text!r}") from None
 
 
+def days_since(first: Run, run: Run) -> float:
+    return (started(run) - started(first)).total_seconds() / DAY
+
+
 def trend(name: str, days: np.ndarray, times: np.ndarray) -> Trend:
     logs = np.log(times)
     slope = stats.theilslopes(logs, days).slope if np.ptp(days) > 0 else 0.0
@@ -76,10 +80,9 @@ def trends(runs: list[Run]) -> list[Trend]:
     if len(runs) < FEWEST_RUNS:
         raise ResultsError(f"{len(runs)} runs; a trend takes {FEWEST_RUNS}")
     runs = sorted(runs, key=started)
-    first = started(runs[0])
     series: dict[str, list[tuple[float, float]]] = {}
     for run in runs:
-        day = (started(run) - first).total_seconds() / DAY
+        day = days_since(runs[0], run)
         for name, i in run.table.index().items():
             if run.table.status[i] == "ok":
                 series.setdefault(name, []).append((day, float(run.table.times[i, 0])))
@@ -97,7 +100,7 @@ def breaks(runs: list[Run]) -> list[Break]:
     runs = sorted(runs, key=started)
     for one, other in zip(runs, runs[1:]):
         for what in differences(one.environment, other.environment, [])[0]:
-            day = (started(other) - started(runs[0])).total_seconds() / DAY
+            day = days_since(runs[0], other)
             found.append(Break(day, f"{other.environment['started']}: {clean(what)}"))
     return found
 
@@ -117,7 +120,7 @@ def title(found: list[Trend]) -> str:
     drifting = [t for t in found if t.drifts]
     if not drifting:
         return f"None of {len(found)} rows drifts"
-    return f"{len(drifting)} of {len(found)} rows drift, {percent(drifting[0].change)} at most"
+    return f"{len(drifting)} of {len(found)} rows drift, the strongest by {percent(drifting[0].change)}"
 
 
 def subtitle(runs: list[Run], changes: list[Break]) -> str:
@@ -138,9 +141,7 @@ def unit(days: float) -> tuple[str, float]:
 
 
 def colour(t: Trend, theme: Theme) -> str:
-    if not t.drifts:
-        return theme.muted
-    return VERMILLION if t.change > 0 else BLUE
+    return hue_of_change(t.change, t.drifts, theme)
 
 
 def draw_names(page: Axes, found: list[Trend], top: float, theme: Theme) -> None:
@@ -192,5 +193,4 @@ def draw(runs: list[Run], found: list[Trend], changes: list[Break], theme: Theme
 
 
 def write(runs: list[Run], found: list[Trend], changes: list[Break], path: Path) -> None:
-    drawn = path.with_suffix("")
-    save(partial(draw, runs, found, changes), THEMES["light"], drawn, [path.suffix[1:]])
+    save_picture(partial(draw, runs, found, changes), path)

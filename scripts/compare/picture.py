@@ -1,6 +1,8 @@
 """The picture of a comparison: an arrow for each row whose change exceeds the noise."""
 
+from functools import partial
 from pathlib import Path
+from typing import Callable
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -46,10 +48,15 @@ def subtitle(report: Report) -> str:
     return f"{word} · {clean(report.baseline)} → {clean(report.candidate)}"
 
 
-def colour(row: Row, theme: Theme) -> str:
-    if not row.beyond_noise:
+def hue_of_change(change: float, counts: bool, theme: Theme) -> str:
+    """Of a change of time; one that does not count recedes."""
+    if not counts:
         return theme.muted
-    return VERMILLION if row.change > 0 else BLUE
+    return VERMILLION if change > 0 else BLUE
+
+
+def colour(row: Row, theme: Theme) -> str:
+    return hue_of_change(row.change, row.beyond_noise, theme)
 
 
 def draw_row(axes: Axes, row: Row, y: float, theme: Theme) -> None:
@@ -116,6 +123,9 @@ def require_format(path: Path) -> None:
         raise ResultsError(f"{path}: a picture is one of {', '.join('.' + f for f in FORMATS)}")
 
 
+def save_picture(draw_in: Callable[[Theme], Figure], path: Path) -> None:
+    save(draw_in, THEMES["light"], path.with_suffix(""), [path.suffix[1:]])
+
+
 def write(report: Report, path: Path) -> None:
-    drawn = path.with_suffix("")
-    save(lambda theme: draw(report, theme), THEMES["light"], drawn, [path.suffix[1:]])
+    save_picture(partial(draw, report), path)
