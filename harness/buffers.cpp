@@ -63,52 +63,55 @@ double Buffers::footprint(std::span<const Operand> operands, std::int64_t count)
   return bytes * static_cast<double>(count);
 }
 
-std::byte* Buffers::inputs(Format format, std::size_t bytes) {
+void Buffers::reserve(Arena& arena, std::size_t bytes, std::size_t roomy) {
+  if (arena.bytes >= bytes) return;
+  arena = {};  // free before the larger one is asked for
+  if (static_cast<double>(roomy) <= device_->free_bytes()) bytes = roomy;
+  arena.memory = device_->queue().allocate(bytes);
+  arena.bytes = bytes;
+}
+
+std::byte* Buffers::inputs(Format format, std::size_t bytes, std::size_t roomy) {
   Arena& arena = inputs_[static_cast<std::size_t>(format)];
-  if (arena.bytes < bytes) {
-    arena = {};  // free before the larger one is asked for
-    // A row that needs a little more would have it all filled anew.
-    const std::size_t roomy = bytes + bytes / 16;
-    if (static_cast<double>(roomy) <= device_->free_bytes()) bytes = roomy;
-    arena.memory = device_->queue().allocate(bytes);
-    arena.bytes = bytes;
+  reserve(arena, bytes, roomy + roomy / 16);  // or a row that needs a little more would refill it
+  auto* const memory = static_cast<std::byte*>(arena.memory.get());
+  if (arena.filled < bytes) {
     const auto size = static_cast<std::size_t>(info(format).storage_bytes);
-    device_->memory().fill(arena.memory.get(), static_cast<std::int64_t>(bytes / size), format,
-                           fill_, seed_, static_cast<std::uint32_t>(format));
+    device_->memory().fill(memory + arena.filled,
+                           static_cast<std::int64_t>((bytes - arena.filled) / size), format, fill_,
+                           seed_, static_cast<std::uint32_t>(format),
+                           static_cast<std::int64_t>(arena.filled / size));
+    arena.filled = bytes;
   }
-  return static_cast<std::byte*>(arena.memory.get());
+  return memory;
 }
 
-std::byte* Buffers::outputs(std::size_t bytes) {
-  if (outputs_.bytes < bytes) {
-    outputs_ = {};
-    outputs_.memory = device_->queue().allocate(bytes);
-    outputs_.bytes = bytes;
-  }
-  return static_cast<std::byte*>(outputs_.memory.get());
-}
-
-std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std::int64_t count) {
+std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std::int64_t count,
+                                         std::int64_t later) {
   const double asked = footprint(operands, count);
   const double available = available_bytes();
   if (asked > available) throw OutOfMemory(asked, available);
 
+  // Of one set.
   std::array<std::size_t, kFormats.size()> input_bytes{};
-  std::size_t output_bytes = kGuard;
-  const auto sets = static_cast<std::size_t>(count);
+  std::size_t output_bytes = 0;
   for (const Operand& operand : operands) {
     const bool written = operand.access == Access::written;
     (written ? output_bytes : input_bytes[static_cast<std::size_t>(operand.format)]) +=
-        sets * room(operand);
+        room(operand);
   }
+  const auto sets = static_cast<std::size_t>(count);
+  const auto most = static_cast<std::size_t>(std::max(count, later));
   std::array<std::byte*, kFormats.size()> input_cursor{};
   for (const FormatInfo& f : kFormats) {
-    const auto index = static_cast<std::size_t>(f.format);
-    if (input_bytes[index] > 0) input_cursor[index] = inputs(f.format, input_bytes[index]);
+    const std::size_t bytes = input_bytes[static_cast<std::size_t>(f.format)];
+    if (bytes == 0) continue;
+    input_cursor[static_cast<std::size_t>(f.format)] = inputs(f.format, sets * bytes, most * bytes);
   }
-  std::byte* output_cursor = outputs(output_bytes);
+  reserve(outputs_, kGuard + sets * output_bytes, kGuard + most * output_bytes);
+  auto* output_cursor = static_cast<std::byte*>(outputs_.memory.get());
   guards_.assign(1, {output_cursor, kGuard});
-  written_ = {output_cursor, output_bytes};
+  written_ = {output_cursor, kGuard + sets * output_bytes};
   output_cursor += kGuard;
 
   std::vector<BufferSet> result(sets);

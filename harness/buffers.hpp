@@ -30,8 +30,9 @@ class Buffers {
   static double footprint(std::span<const Operand> operands, std::int64_t count);
 
   // Disjoint sets with the same inputs for every technique of an operation. They stay valid until
-  // the next call. Throws OutOfMemory.
-  std::vector<BufferSet> allocate(std::span<const Operand> operands, std::int64_t count);
+  // the next call, which finds room for `later` sets of the same operands. Throws OutOfMemory.
+  std::vector<BufferSet> allocate(std::span<const Operand> operands, std::int64_t count,
+                                  std::int64_t later = 0);
 
   // Fills the outputs with NaN.
   void poison();
@@ -43,11 +44,13 @@ class Buffers {
   struct Arena {
     std::shared_ptr<void> memory;
     std::size_t bytes = 0;
+    std::size_t filled = 0;  // bytes, from the first; of inputs
   };
 
   [[nodiscard]] double available_bytes() const;
-  std::byte* inputs(Format format, std::size_t bytes);
-  std::byte* outputs(std::size_t bytes);
+  // At least `bytes`; as many as `roomy` where the arena must grow and the memory allows it.
+  void reserve(Arena& arena, std::size_t bytes, std::size_t roomy);
+  std::byte* inputs(Format format, std::size_t bytes, std::size_t roomy);
 
   Device* device_;
   Fill fill_;

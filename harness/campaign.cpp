@@ -16,7 +16,7 @@ namespace ridgepoint {
 namespace {
 
 // Seconds per row where no budget is given: quick, standard, full.
-constexpr std::array kSecondsPerRow{0.4, 2.0, 4.0};
+constexpr std::array kSecondsPerRow{0.3, 2.0, 4.0};
 constexpr double kShortestShare = 0.05;
 // A row that takes this many times its share, and at least a minute, hangs.
 constexpr double kHangFactor = 50;

@@ -82,14 +82,14 @@ void CudaMemory::upload(const void* data, std::size_t bytes) {
 }
 
 void CudaMemory::fill(void* out, std::int64_t elements, Format format, Fill fill,
-                      std::uint64_t seed, std::uint32_t stream) {
+                      std::uint64_t seed, std::uint32_t stream, std::int64_t first) {
   const std::span<const std::uint32_t> quantiles = quantile_table(format, fill);
   upload(quantiles.data(), quantiles.size_bytes());
   const auto* table = reinterpret_cast<const std::uint32_t*>(table_.get());
   const unsigned grid = blocks(elements / kElementsPerBlock);
   const auto launch = [&](auto* words) {
     memory_kernels::fill_elements<<<grid, kThreads, 0, stream_>>>(words, elements, table, seed,
-                                                                  stream);
+                                                                  stream, first);
   };
   const int bytes = info(format).storage_bytes;
   if (bytes == 1) launch(static_cast<std::uint8_t*>(out));

@@ -15,7 +15,7 @@ class CudaMemory final : public DeviceMemory {
   explicit CudaMemory(cudaStream_t stream);
 
   void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
-            std::uint32_t stream) override;
+            std::uint32_t stream, std::int64_t first) override;
   void set(std::span<const Region> regions, unsigned char value) override;
   [[nodiscard]] bool holds(std::span<const Region> regions, unsigned char value) override;
   [[nodiscard]] const std::byte* on_host(std::span<const Region> regions,

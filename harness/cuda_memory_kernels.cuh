@@ -24,13 +24,14 @@ __device__ inline std::int64_t stride() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
-// As fill_random: element i takes 16 random bits, which choose an entry of the table.
+// As fill_random: each element takes 16 random bits, which choose an entry of the table.
 template <class Word>
 __global__ void fill_elements(Word* out, std::int64_t elements, const std::uint32_t* table,
-                              std::uint64_t seed, std::uint32_t stream) {
+                              std::uint64_t seed, std::uint32_t stream, std::int64_t first) {
   const std::int64_t count = (elements + kElementsPerBlock - 1) / kElementsPerBlock;
   for (std::int64_t b = first_item(); b < count; b += stride()) {
-    const PhiloxBlock block = random_block(seed, stream, static_cast<std::uint64_t>(b));
+    const PhiloxBlock block =
+        random_block(seed, stream, static_cast<std::uint64_t>(first / kElementsPerBlock + b));
     for (std::uint32_t i = 0; i < kElementsPerBlock; ++i) {
       const std::int64_t at = b * kElementsPerBlock + i;
       if (at < elements) out[at] = static_cast<Word>(table[random_bits(block, i)]);

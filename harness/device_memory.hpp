@@ -38,9 +38,10 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   virtual ~DeviceMemory() = default;
 
-  // The elements of a stream of random numbers, from its first (kernels/common/random.hpp).
+  // Elements of a stream of random numbers (kernels/common/random.hpp), from `first` on, a multiple
+  // of kElementsPerBlock.
   virtual void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
-                    std::uint32_t stream) = 0;
+                    std::uint32_t stream, std::int64_t first) = 0;
   // Sets every byte of every region, as memset does.
   virtual void set(std::span<const Region> regions, unsigned char value) = 0;
   // Whether every byte of every region has that value.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include "kernels/common/operation.hpp"
 
@@ -25,23 +26,36 @@ Bits largest_magnitude(const void* data, std::int64_t elements, int threads) {
   return largest;
 }
 
-}  // namespace
+constexpr std::size_t kChunk = std::size_t{1} << 20U;
 
-void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
-  constexpr std::size_t kChunk = std::size_t{1} << 20U;
-#pragma omp parallel for
+// Calls f(first, count) for every chunk of so many bytes.
+template <class F>
+void in_chunks(std::size_t bytes, F f) {
+#pragma omp parallel for if (bytes > kChunk)
   for (std::size_t first = 0; first < bytes; first += kChunk) {
-    std::memcpy(to + first, from + first, std::min(kChunk, bytes - first));
+    f(first, std::min(kChunk, bytes - first));
   }
 }
 
+}  // namespace
+
+void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
+  in_chunks(bytes, [&](std::size_t first, std::size_t count) {
+    std::memcpy(to + first, from + first, count);
+  });
+}
+
 void HostMemory::fill(void* out, std::int64_t elements, Format format, Fill fill,
-                      std::uint64_t seed, std::uint32_t stream) {
-  fill_random(out, elements, format, fill, seed, stream, threads_);
+                      std::uint64_t seed, std::uint32_t stream, std::int64_t first) {
+  fill_random(out, elements, format, fill, seed, stream, threads_, first);
 }
 
 void HostMemory::set(std::span<const Region> regions, unsigned char value) {
-  for (const Region& region : regions) std::memset(region.data(), value, region.size());
+  for (const Region& region : regions) {
+    in_chunks(region.size(), [&](std::size_t first, std::size_t count) {
+      std::memset(region.data() + first, value, count);
+    });
+  }
 }
 
 bool HostMemory::holds(std::span<const Region> regions, unsigned char value) {
@@ -74,8 +88,14 @@ bool HostMemory::has_nan(const void* data, std::int64_t elements, Format format)
 }
 
 std::uint64_t HostMemory::checksum(Region region) {
-  return std::hash<std::string_view>()(
-      {reinterpret_cast<const char*>(region.data()), region.size()});
+  const auto hash = [](const void* data, std::size_t bytes) -> std::uint64_t {
+    return std::hash<std::string_view>()({static_cast<const char*>(data), bytes});
+  };
+  std::vector<std::uint64_t> hashes((region.size() + kChunk - 1) / kChunk);
+  in_chunks(region.size(), [&](std::size_t first, std::size_t count) {
+    hashes[first / kChunk] = hash(region.data() + first, count);
+  });
+  return hash(hashes.data(), hashes.size() * sizeof(std::uint64_t));
 }
 
 double HostMemory::largest_difference(const void* x, const void* y, std::int64_t elements,

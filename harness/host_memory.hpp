@@ -13,7 +13,7 @@ class HostMemory final : public DeviceMemory {
   explicit HostMemory(int threads) : threads_(threads) {}
 
   void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
-            std::uint32_t stream) override;
+            std::uint32_t stream, std::int64_t first) override;
   void set(std::span<const Region> regions, unsigned char value) override;
   [[nodiscard]] bool holds(std::span<const Region> regions, unsigned char value) override;
   [[nodiscard]] const std::byte* on_host(std::span<const Region> regions,

@@ -111,9 +111,10 @@ Record Measurer::measure(const Row& row, double seconds, const std::function<boo
 void Measurer::measure_into(Record& record, const Row& row, double seconds,
                             const std::function<bool()>& stop) {
   RowScope scope(*device_, record);
-  Bound bound = bind(row);
-  record.sets = static_cast<std::int64_t>(bound.sets.size());
-  buffers_.poison();
+  const Implementation& technique = *row.implementation;
+  const Plan plan = technique.prepare ? technique.prepare(device_->queue(), row.shape) : nullptr;
+  const std::int64_t wanted = rotates(row) ? buffers_.sets_to_rotate(row.operands()) : 1;
+  Bound bound = bind(row, plan, 1, wanted);
   device_->run(bound.rotation.front());
   record.verify.emplace();
   if (const auto wrong = check_.before_timing(row, bound.sets.front(), *record.verify)) {
@@ -121,14 +122,19 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
     return;
   }
   const std::uint64_t first_bits = check_.checksum(row, bound.sets.front());
-  shorten_rotation(record, row, bound, seconds);
+  record.sets = std::min(wanted, affordable_sets(row, bound.rotation.front(), seconds));
+  if (record.sets > 1) bound = bind(row, plan, record.sets);
   if (rotates(row) && buffers_.rotation_is_short(row.operands(), record.sets)) {
     record.flags.emplace_back("short_rotation");
   }
 
   const double busy_share = device_->busy_share(bound.rotation.front()).value_or(1);
   if (busy_share < kSmallestWaveShare) record.flags.emplace_back("below_one_wave");
-  SamplingLimits limits{.seconds = seconds, .stop = stop, .end_turn = end_turn_};
+  // What told how many sets are affordable was a launch on the first.
+  SamplingLimits limits{.seconds = seconds,
+                        .launched = record.sets == 1 ? 1 : 0,
+                        .stop = stop,
+                        .end_turn = end_turn_};
   if (row.technique.engine == Engine::tensor) limits.warm_up_s = tensor_warm_up_s(row, seconds);
   add_work(record, row, bound);
   const Samples samples = take_samples(*device_, bound.rotation, row.regime, row.work(), limits);
@@ -153,38 +159,26 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
   judge(record, row, roofs_);
 }
 
-std::vector<Launch> Measurer::launches(const Row& row, std::span<const BufferSet> sets) {
-  Queue& queue = device_->queue();
-  const Implementation& technique = *row.implementation;
-  const Plan plan = technique.prepare ? technique.prepare(queue, row.shape) : nullptr;
-  std::vector<Launch> result;
-  result.reserve(sets.size());
-  for (const BufferSet& set : sets) {
-    // The launch keeps what was prepared alive.
-    result.emplace_back([plan, launch = technique.bind(queue, plan, row.shape, set)] { launch(); });
-  }
-  return result;
-}
-
-Measurer::Bound Measurer::bind(const Row& row) {
-  const std::vector<Operand> operands = row.operands();
-  const std::int64_t count = rotates(row) ? buffers_.sets_to_rotate(operands) : 1;
+Measurer::Bound Measurer::bind(const Row& row, const Plan& plan, std::int64_t sets,
+                               std::int64_t later) {
   Bound bound;
-  bound.sets = buffers_.allocate(operands, count);
-  bound.rotation = launches(row, bound.sets);
+  bound.sets = buffers_.allocate(row.operands(), sets, later);
+  bound.rotation.reserve(bound.sets.size());
+  for (const BufferSet& set : bound.sets) {
+    // The launch keeps what was prepared alive.
+    bound.rotation.emplace_back([plan, launch = row.implementation->bind(
+                                           device_->queue(), plan, row.shape, set)] { launch(); });
+  }
+  buffers_.poison();
   return bound;
 }
 
-// A slow row would spend its share on a single rotation: it keeps as many sets as let it take the
+// A slow row would spend its share on a single rotation: it gets as many sets as let it take the
 // fewest samples. At such times a launch, not what a cache keeps of it, sets the pace.
-void Measurer::shorten_rotation(Record& record, const Row& row, Bound& bound, double seconds) {
-  const Launch& first = bound.rotation.front();
-  const double launch_s = device_->time_batch({&first, 1}, 1, row.work()).seconds;
-  const double affordable = std::max(1.0, seconds / (kFewestSamples * launch_s));
-  if (affordable >= static_cast<double>(bound.sets.size())) return;
-  bound.sets.resize(static_cast<std::size_t>(affordable));
-  bound.rotation.resize(bound.sets.size());
-  record.sets = static_cast<std::int64_t>(bound.sets.size());
+std::int64_t Measurer::affordable_sets(const Row& row, const Launch& launch, double seconds) {
+  const double launch_s = device_->time_batch({&launch, 1}, 1, row.work()).seconds;
+  return static_cast<std::int64_t>(
+      std::clamp(seconds / (kFewestSamples * launch_s), 1.0, static_cast<double>(kMaxSets)));
 }
 
 void Measurer::add_work(Record& record, const Row& row, Bound& bound) const {

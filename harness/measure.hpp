@@ -44,9 +44,9 @@ class Measurer {
 
   void measure_into(Record& record, const Row& row, double seconds,
                     const std::function<bool()>& stop);
-  Bound bind(const Row& row);
-  std::vector<Launch> launches(const Row& row, std::span<const BufferSet> sets);
-  void shorten_rotation(Record& record, const Row& row, Bound& bound, double seconds);
+  // With poisoned outputs.
+  Bound bind(const Row& row, const Plan& plan, std::int64_t sets, std::int64_t later = 0);
+  std::int64_t affordable_sets(const Row& row, const Launch& launch, double seconds);
   void add_work(Record& record, const Row& row, Bound& bound) const;
 
   Device* device_;

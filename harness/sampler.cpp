@@ -86,7 +86,7 @@ void warm_up(Batch& batch, const SamplingLimits& limits, const Stopwatch& clock)
   const double shortest = std::max(limits.warm_up_s, kSmallestWarmUp * limits.seconds);
   const double longest = std::max(limits.warm_up_s, kLargestWarmUp * limits.seconds);
   std::vector<double> times;
-  std::int64_t launches = 0;
+  std::int64_t launches = limits.launched;
   while (true) {
     check_stop(limits);
     launches += batch.launches();

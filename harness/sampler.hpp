@@ -34,6 +34,7 @@ struct Samples {
 struct SamplingLimits {
   double seconds;              // the row's share of the budget, warm-up included
   double warm_up_s = 0;        // at least (tensor rows on a device whose power settles slowly)
+  std::int64_t launched = 0;   // right before, on the same buffers: they count as warm-ups
   std::function<bool()> stop;  // asked between samples; true throws Interrupted
   // Called before each sample, if it is set; returns the seconds that others took meanwhile, which
   // are not the row's. Samples are then taken until the time is up, however precise they are.

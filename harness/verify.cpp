@@ -1,6 +1,7 @@
 #include "harness/verify.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -28,6 +29,9 @@ std::int64_t length_of(std::int64_t row, std::int64_t row_length, std::int64_t e
   return std::min(row_length, elements - row * row_length);
 }
 
+// Elements compared at once: few enough for a first-level cache, enough to be a thread's share.
+constexpr std::int64_t kBlock = 1024;
+
 struct Worst {
   Verification result;
 
@@ -37,12 +41,16 @@ struct Worst {
                          : bound > 0    ? error / bound
                                         : std::numeric_limits<double>::infinity();
     const double ranked = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
-    ++result.elements;
-    result.exact = result.exact && exact;
-    if (ranked > result.error || result.elements == 1) {
-      result.error = ranked;
-      result.tolerance = bound;
+    add({.error = ranked, .tolerance = bound, .elements = 1, .exact = exact});
+  }
+
+  void add(const Verification& other) {
+    if (other.error > result.error || result.elements == 0) {
+      result.error = other.error;
+      result.tolerance = other.tolerance;
     }
+    result.elements += other.elements;
+    result.exact = result.exact && other.exact;
   }
 };
 
@@ -51,6 +59,16 @@ double rounded(double value, Format format) {
   const FormatInfo& f = info(format);
   if (format == Format::fp32) return static_cast<float>(value);
   return decode_bits(f, encode_bits(f, static_cast<float>(value)));
+}
+
+double bound(const Technique& technique, double terms, Format output, Expected expected) {
+  const double accumulated =
+      kGrowth * unit_roundoff(technique.accumulator) * std::sqrt(terms) * expected.norm;
+  const double special = technique.special_error * expected.norm;
+  // Rounding to the output: relative, but never finer than half a subnormal step.
+  const double rounding = std::max(unit_roundoff(output) * (std::abs(expected.value) + accumulated),
+                                   info(output).min_subnormal() / 2);
+  return accumulated + special + rounding;
 }
 
 }  // namespace
@@ -94,14 +112,8 @@ const std::vector<Expected>& ReferenceCache::get(const std::string& key, const O
 
 double tolerance(const Implementation& implementation, const Shape& shape, Format output,
                  Expected expected) {
-  const double terms = implementation.operation->reduction(shape);
-  const double accumulated = kGrowth * unit_roundoff(implementation.technique.accumulator) *
-                             std::sqrt(terms) * expected.norm;
-  const double special = implementation.technique.special_error * expected.norm;
-  // Rounding to the output: relative, but never finer than half a subnormal step.
-  const double rounding = std::max(unit_roundoff(output) * (std::abs(expected.value) + accumulated),
-                                   info(output).min_subnormal() / 2);
-  return accumulated + special + rounding;
+  return bound(implementation.technique, implementation.operation->reduction(shape), output,
+               expected);
 }
 
 View read_rows(DeviceMemory& memory, const Implementation& implementation, const Shape& shape,
@@ -127,20 +139,28 @@ Verification compare(const Implementation& implementation, const Shape& shape, V
   const Operation& operation = *implementation.operation;
   const std::int64_t length = operation.row_length(shape);
   const std::int64_t elements = output_elements(operation, shape, implementation.format.a);
-  Worst worst;
-  std::int64_t position = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::int64_t j = 0; j < length_of(rows[i], length, elements); ++j) {
-      const Expected& e =
-          expected[i * static_cast<std::size_t>(length) + static_cast<std::size_t>(j)];
-      const double value = output[position++];
+  const double terms = operation.reduction(shape);
+  // Only the last row may be short, and it comes last here, too.
+  const std::int64_t checked =
+      (std::ssize(rows) - 1) * length + length_of(rows.back(), length, elements);
+  std::vector<Worst> blocks(static_cast<std::size_t>((checked + kBlock - 1) / kBlock));
+#pragma omp parallel for if (blocks.size() > 1)
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const std::int64_t first = static_cast<std::int64_t>(b) * kBlock;
+    std::array<double, kBlock> storage;
+    const auto values =
+        std::span(storage).first(static_cast<std::size_t>(std::min(kBlock, checked - first)));
+    output.read(first, values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const Expected& e = expected[static_cast<std::size_t>(first) + i];
       // A value that rounds out of the format's range is right if the output saturated as it does.
-      const double target = rounded(e.value, output.format);
-      const bool exact = value == target;
-      const double error = exact ? 0 : std::abs(value - e.value);
-      worst.add(error, tolerance(implementation, shape, output.format, e), exact);
+      const bool exact = values[i] == rounded(e.value, output.format);
+      const double error = exact ? 0 : std::abs(values[i] - e.value);
+      blocks[b].add(error, bound(implementation.technique, terms, output.format, e), exact);
     }
   }
+  Worst worst;
+  for (const Worst& block : blocks) worst.add(block.result);
   return worst.result;
 }
 

@@ -45,7 +45,8 @@ inline Operation read() {
   op.reduction = [](const Shape& s) { return static_cast<double>(s["n"]); };
   op.reference = [](const Shape& s, std::int64_t, std::span<const View> in,
                     std::span<Expected> out) {
-    out[0] = sum_of_terms(s["n"], [&](std::int64_t i) { return in[0][i]; });
+    out[0] = sum_of_terms(s["n"],
+                          [&](std::int64_t first, std::span<double> x) { in[0].read(first, x); });
   };
   return op;
 }

@@ -1,7 +1,7 @@
 #include "kernels/common/operation.hpp"
 
-#include <array>
-#include <cstring>
+#include <algorithm>
+#include <cstddef>
 
 namespace ridgepoint {
 namespace {
@@ -20,8 +20,10 @@ const std::vector<float>& decode_table() {
 }
 
 template <class T>
-double lookup(const void* data, std::int64_t index) {
-  return decode_table<T>()[static_cast<const T*>(data)[index].bits];
+void look_up(const void* data, std::int64_t first, std::span<double> out) {
+  const float* const table = decode_table<T>().data();
+  const T* const elements = static_cast<const T*>(data) + first;
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = table[elements[i].bits];
 }
 
 double operand_bytes(const std::vector<Operand>& operands, bool written_only) {
@@ -35,21 +37,31 @@ double operand_bytes(const std::vector<Operand>& operands, bool written_only) {
 }  // namespace
 
 double View::operator[](std::int64_t index) const {
+  double element = 0;
+  read(index, {&element, 1});
+  return element;
+}
+
+void View::read(std::int64_t first, std::span<double> out) const {
   switch (format) {
     case Format::fp32:
     case Format::tf32:
     case Format::tf32x3:
-      return static_cast<const float*>(data)[index];
+      std::copy_n(static_cast<const float*>(data) + first, out.size(), out.data());
+      break;
     case Format::fp16:
-      return lookup<Fp16>(data, index);
+      look_up<Fp16>(data, first, out);
+      break;
     case Format::bf16:
-      return lookup<Bf16>(data, index);
+      look_up<Bf16>(data, first, out);
+      break;
     case Format::fp8_e4m3:
-      return lookup<Fp8E4m3>(data, index);
+      look_up<Fp8E4m3>(data, first, out);
+      break;
     case Format::fp8_e5m2:
-      return lookup<Fp8E5m2>(data, index);
+      look_up<Fp8E5m2>(data, first, out);
+      break;
   }
-  return 0;
 }
 
 double bytes(const Operation& operation, const Shape& shape, FormatPair format) {

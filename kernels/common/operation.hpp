@@ -35,6 +35,8 @@ struct View {
   Format format;
 
   [[nodiscard]] double operator[](std::int64_t index) const;
+  // Elements first .. first + out.size() - 1, a good deal quicker than one by one.
+  void read(std::int64_t first, std::span<double> out) const;
 };
 
 // One output element by the reference: its value and the 2-norm of the terms whose sum it is. A

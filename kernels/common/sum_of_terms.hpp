@@ -2,29 +2,41 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/common/operation.hpp"
 
 namespace ridgepoint {
 
-// Sum and 2-norm of term(0) ... term(n - 1), shared out among the threads in chunks of a fixed
-// size: the result does not depend on how many they are.
-template <class Term>
-Expected sum_of_terms(std::int64_t n, Term term) {
+// Terms are made and added so many at once, in a first-level cache.
+inline constexpr std::int64_t kTermsAtOnce = 1024;
+
+// Sum and 2-norm of n terms; terms(first, out) writes the out.size() ones from `first` on. They are
+// shared out among the threads in chunks of a fixed size: the result does not depend on how many
+// they are.
+template <class Terms>
+Expected sum_of_terms(std::int64_t n, Terms terms) {
   constexpr std::int64_t kChunk = std::int64_t{1} << 18U;
   const std::int64_t chunks = (n + kChunk - 1) / kChunk;
   std::vector<Expected> partial(static_cast<std::size_t>(chunks));
-#pragma omp parallel for
+#pragma omp parallel for if (chunks > 1)
   for (std::int64_t c = 0; c < chunks; ++c) {
     double sum = 0;
     double squares = 0;
-    for (std::int64_t i = c * kChunk; i < std::min(n, (c + 1) * kChunk); ++i) {
-      const double x = term(i);
-      sum += x;
-      squares += x * x;
+    std::array<double, kTermsAtOnce> block;
+    const std::int64_t end = std::min(n, (c + 1) * kChunk);
+    for (std::int64_t first = c * kChunk; first < end; first += kTermsAtOnce) {
+      const std::span<double> some(block.data(),
+                                   static_cast<std::size_t>(std::min(kTermsAtOnce, end - first)));
+      terms(first, some);
+      for (const double x : some) {
+        sum += x;
+        squares += x * x;
+      }
     }
     partial[static_cast<std::size_t>(c)] = {sum, squares};
   }
@@ -34,6 +46,16 @@ Expected sum_of_terms(std::int64_t n, Term term) {
     total.norm += p.norm;
   }
   return {total.value, std::sqrt(total.norm)};
+}
+
+// Terms x[x_first + i] y[i].
+inline auto products(View x, std::int64_t x_first, View y) {
+  return [=](std::int64_t first, std::span<double> out) {
+    std::array<double, kTermsAtOnce> other;
+    x.read(x_first + first, out);
+    y.read(first, std::span(other).first(out.size()));
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] *= other[i];
+  };
 }
 
 }  // namespace ridgepoint

@@ -18,9 +18,7 @@ inline const RegisterOperation dot{{
     .row_length = [](const Shape&) { return std::int64_t{1}; },
     .reference =
         [](const Shape& s, std::int64_t /*row*/, std::span<const View> in,
-           std::span<Expected> out) {
-          out[0] = sum_of_terms(s["n"], [&](std::int64_t i) { return in[0][i] * in[1][i]; });
-        },
+           std::span<Expected> out) { out[0] = sum_of_terms(s["n"], products(in[0], 0, in[1])); },
     .reduction = [](const Shape& s) { return static_cast<double>(s["n"]); },
     .shapes =
         [](Profile profile, Pace pace, const Machine& machine) {

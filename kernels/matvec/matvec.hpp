@@ -3,9 +3,9 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 
 #include "kernels/common/registry.hpp"
+#include "kernels/common/sum_of_terms.hpp"
 #include "kernels/common/sweep.hpp"
 
 namespace ridgepoint {
@@ -49,15 +49,7 @@ inline const RegisterOperation matvec{{
     .row_length = [](const Shape&) { return std::int64_t{1}; },
     .reference =
         [](const Shape& s, std::int64_t row, std::span<const View> in, std::span<Expected> out) {
-          const std::int64_t n = s["n"];
-          double sum = 0;
-          double squares = 0;
-          for (std::int64_t j = 0; j < n; ++j) {
-            const double term = in[0][row * n + j] * in[1][j];
-            sum += term;
-            squares += term * term;
-          }
-          out[0] = {sum, std::sqrt(squares)};
+          out[0] = sum_of_terms(s["n"], products(in[0], row * s["n"], in[1]));
         },
     .reduction = [](const Shape& s) { return static_cast<double>(s["n"]); },
     .shapes = matvec_detail::sweep,

@@ -88,6 +88,22 @@ TEST_F(BuffersTest, TwoTechniquesGetTheSameInputs) {
   EXPECT_EQ(first, second);
 }
 
+TEST_F(BuffersTest, MoreSetsOfTheSameBeginWithThoseThatWereThere) {
+  const std::vector<Operand> shape = operands();
+  const BufferSet first = buffers_.allocate(shape, 1, 5).front();
+  std::string content_of_first(content(first[0], shape[0]));
+  const auto sets = buffers_.allocate(shape, 5);
+  EXPECT_EQ(sets.front(), first);
+  EXPECT_EQ(content(first[0], shape[0]), content_of_first);
+  Buffers at_once(device_, Fill::normal, 7);
+  const auto same = at_once.allocate(shape, 5);
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(content(sets[set][i], shape[i]), content(same[set][i], shape[i])) << set << i;
+    }
+  }
+}
+
 TEST_F(BuffersTest, PoisonIsNanInEveryFormatAndSparesInputs) {
   for (const FormatInfo& f : kFormats) {
     const std::vector<Operand> shape = operands(f.format);

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -43,6 +45,34 @@ TEST(HostMemory, FindsOneNanAmongMany) {
     EXPECT_TRUE(memory.has_nan(x.data(), 10'007, Format::fp32)) << place;
     x[place] = 1.0F;
   }
+}
+
+// Larger than what one thread takes at once, and no multiple of it.
+constexpr std::size_t kLarge = 3 * (std::size_t{1} << 20U) + 17;
+
+TEST(HostMemory, SetsAllOfALargeRegionAndNothingBeyond) {
+  HostMemory memory(2);
+  std::vector<std::byte> bytes(kLarge + 2);
+  const DeviceMemory::Region inner = DeviceMemory::Region(bytes).subspan(1, kLarge);
+  memory.set({&inner, 1}, 0xA5);
+  EXPECT_TRUE(memory.holds({&inner, 1}, 0xA5));
+  EXPECT_EQ(bytes.front(), std::byte{0});
+  EXPECT_EQ(bytes.back(), std::byte{0});
+}
+
+TEST(HostMemory, AChecksumChangesWithAnyByteAndWithTheirOrder) {
+  HostMemory memory(2);
+  std::vector<std::byte> bytes(kLarge);
+  for (std::size_t i = 0; i < kLarge; ++i) bytes[i] = static_cast<std::byte>(i % 251);
+  const std::uint64_t before = memory.checksum(bytes);
+  EXPECT_EQ(memory.checksum(bytes), before);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{1} << 20U, kLarge - 1}) {
+    bytes[at] ^= std::byte{1};
+    EXPECT_NE(memory.checksum(bytes), before) << at;
+    bytes[at] ^= std::byte{1};
+  }
+  std::swap_ranges(bytes.begin(), bytes.begin() + (1 << 20U), bytes.begin() + (1 << 20U));
+  EXPECT_NE(memory.checksum(bytes), before);
 }
 
 }  // namespace

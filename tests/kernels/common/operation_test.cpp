@@ -144,6 +144,11 @@ TEST(View, ReadsEveryFormat) {
         View{e4m3.data(), Format::fp8_e4m3}, View{e5m2.data(), Format::fp8_e5m2}}) {
     EXPECT_EQ(view[0], -1.5) << info(view.format).name;
     EXPECT_EQ(view[1], 2) << info(view.format).name;
+    std::array<double, 2> both{};
+    view.read(0, both);
+    EXPECT_EQ(both, (std::array<double, 2>{-1.5, 2})) << info(view.format).name;
+    view.read(1, std::span(both).first(1));
+    EXPECT_EQ(both.front(), 2) << info(view.format).name;
   }
 }
 

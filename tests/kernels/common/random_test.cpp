@@ -126,9 +126,9 @@ TEST(FillRandom, DoesNotDependOnTheNumberOfThreads) {
 }
 
 TEST(FillRandom, AnyPartCanBeMadeAlone) {
-  const auto whole = bf16(200);
+  const auto whole = bf16(1300);
   for (std::int64_t first = 0; first < 20; ++first) {
-    for (const std::int64_t elements : {0, 1, 3, 8, 17, 180}) {
+    for (const std::int64_t elements : {0, 1, 3, 8, 17, 180, 512, 1280}) {
       const std::vector part(whole.begin() + first, whole.begin() + first + elements);
       ASSERT_EQ(bf16(elements, kSeed, 0, 2, first), part) << first << ' ' << elements;
     }
