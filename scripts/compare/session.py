@@ -28,6 +28,9 @@ ARMS = ("baseline", "candidate")
 # Of run's options, those that a session sets.
 OURS = ("--out", "--resume", "--filter", "--dry-run", "--take-turns")
 PROCESS, SAMPLE = "process", "sample"  # how long a turn lasts
+# In turns of samples a row gets so much more than in the unscored run, where nothing says how long:
+# it costs a process about as much to come to a row's first sample, and precision grows with time.
+MORE_SECONDS = 1.0
 
 
 class SessionError(Exception):
@@ -165,10 +168,25 @@ class Session:
         host = all(device["name"] == "cpu" for device in devices)
         return SAMPLE if host and all(map(knows_turns, self.binaries.values())) else PROCESS
 
+    def told(self, option: str) -> bool:
+        return any(argument.split("=")[0] == option for argument in self.arguments)
+
+    def time_for(self, ids: Optional[list[str]]) -> list[str]:
+        """What a process may take for these rows, or for all of them."""
+        if self.turns == PROCESS or self.told("--budget"):
+            return []
+        reference = self.folder / "reference"
+        rows = [json.loads(line) for line in read(reference / "records.jsonl").splitlines()]
+        measured = [row for row in rows if row["status"] == "ok"]
+        kernels = [row for row in measured if row["role"] != "ceiling"] or measured
+        spent = json.loads(read(reference / "environment.json"))["duration_s"]
+        seconds = spent / max(len(measured), 1) + MORE_SECONDS
+        return ["--budget", f"{seconds * len(ids or kernels):.1f}"]
+
     def extend(self, pairs: int, ids: Optional[list[str]], told: Callable[[int], None]) -> None:
         """Up to so many pairs in all; of the rows `ids` alone, where they are given."""
-        extra = self.selection(ids)
-        if not any(a.split("=")[0] == "--ceilings" for a in self.arguments):
+        extra = self.selection(ids) + self.time_for(ids)
+        if not self.told("--ceilings"):
             extra += ["--ceilings", str(self.folder / "reference")]
         while self.pairs < pairs:
             told(self.pairs)

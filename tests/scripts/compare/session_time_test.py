@@ -1,0 +1,34 @@
+"""How long a process of a session may take."""
+
+import json
+
+import pytest
+from compare.session import PROCESS, SAMPLE, Session
+
+ROWS = [("a", "ceiling", "ok"), ("b", "kernel", "ok"), ("c", "kernel", "ok"), ("d", "kernel", "skipped")]
+
+
+@pytest.fixture
+def session(tmp_path):
+    reference = tmp_path / "reference"
+    reference.mkdir()
+    (reference / "environment.json").write_text(json.dumps({"duration_s": 6.0}))
+    rows = [{"id": i, "role": role, "status": status} for i, role, status in ROWS]
+    (reference / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return Session(tmp_path, {}, [], turns=SAMPLE)
+
+
+def test_each_row_has_a_second_more_than_in_the_unscored_run(session):
+    assert session.time_for(None) == ["--budget", "6.0"]  # 6 s for three rows, two of them kernels
+    assert session.time_for(["c"]) == ["--budget", "3.0"]
+
+
+@pytest.mark.parametrize("given", [["--budget", "7"], ["--budget=7"]])
+def test_a_budget_that_was_given_stays(given, session):
+    session.arguments = given
+    assert session.time_for(None) == []
+
+
+def test_whole_processes_in_turn_have_their_profiles_time(session):
+    session.turns = PROCESS
+    assert session.time_for(None) == []
