@@ -1,6 +1,7 @@
 """The picture of a comparison: an arrow for each row whose change exceeds the noise."""
 
 from functools import partial
+from os.path import commonprefix
 from pathlib import Path
 from typing import Callable
 
@@ -42,10 +43,19 @@ def title(report: Report) -> str:
     return f"{slower} of {len(report.rows)} rows took longer than the noise explains, {faster} less"
 
 
+def apart(one: str, other: str) -> tuple[str, str]:
+    """Two paths without the folders in front and the names behind that they share."""
+    parts = [Path(one).parts, Path(other).parts]
+    for _ in ("in front", "behind"):  # turned round each time
+        same = len(commonprefix(parts))
+        parts = [path[same:][::-1] for path in parts]
+    return (str(Path(*parts[0])), str(Path(*parts[1]))) if all(parts) else (one, other)
+
+
 def subtitle(report: Report) -> str:
     stored = "description of two stored runs, not a verdict"
     word = stored if report.kind == "stored" else report.kind
-    return f"{word} · {clean(report.baseline)} → {clean(report.candidate)}"
+    return f"{word} · {' → '.join(map(clean, apart(report.baseline, report.candidate)))}"
 
 
 def hue_of_change(change: float, counts: bool, theme: Theme) -> str:
