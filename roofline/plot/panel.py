@@ -58,13 +58,15 @@ def columns(view: View) -> list[list[str]]:
 def draw_heads(page: Axes, view: View, theme: Theme, xs: list[float], y: float) -> float:
     """Names of formats in one line or two, first line at height y; returns the last line's."""
     names = ["fp8_pairs" if is_pair(formats[0]) else formats[0] for formats in columns(view)]
-    heads = [name.split("_", 1) for name in names]
-    room = xs[1] - xs[0] if len(xs) > 1 else HEAD
+    heads = [name.replace("tf32x", "tf32_x").split("_", 1) for name in names]
+    room = (xs[1] - xs[0] if len(xs) > 1 else HEAD) - 0.03
+    widest = max(labels.width(part, SMALL, "bold") for head in heads for part in head)
+    size, weight = (SMALL, "bold") if widest <= room else (SMALL - 1, "normal")
     last = y - LINE * (max(map(len, heads)) - 1)
     for x, head, formats in zip(xs, heads, columns(view)):
         for above, part in enumerate(reversed(head)):
-            text = labels.fit(part, SMALL, room - 0.01, "bold")
-            page.text(x, last + above * LINE, text, size=SMALL, weight="bold", ha="center",
+            text = labels.fit(part, size, room, weight)
+            page.text(x, last + above * LINE, text, size=size, weight=weight, ha="center",
                       va="center", color=theme.text(formats[0]))
     return last
 
