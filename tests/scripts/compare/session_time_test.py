@@ -3,9 +3,13 @@
 import json
 
 import pytest
+from compare.cli import main
 from compare.session import PROCESS, SAMPLE, Session
+from synthetic_session import log_ratios, write_session
 
-ROWS = [("a", "ceiling", "ok"), ("b", "kernel", "ok"), ("c", "kernel", "ok"), ("d", "kernel", "skipped")]
+ROWS = [
+    ("a", "ceiling", "ok"), ("b", "kernel", "ok"), ("c", "kernel", "ok"), ("d", "kernel", "skipped")
+]
 
 
 @pytest.fixture
@@ -32,3 +36,14 @@ def test_a_budget_that_was_given_stays(given, session):
 def test_whole_processes_in_turn_have_their_profiles_time(session):
     session.turns = PROCESS
     assert session.time_for(None) == []
+
+
+@pytest.mark.parametrize(("of", "noted"), [("both arms", False), ("one arm", True)])
+def test_only_arms_must_agree_on_a_budget(of, noted, tmp_path, capsys):
+    def shorter(arm, pair, records, environment):
+        less = pair > 20 and (of == "both arms" or arm == "baseline")
+        environment["budget_s"] = 5.0 if less else 9.0
+
+    folder = write_session(tmp_path / "session", log_ratios(0, pairs=40), edit=shorter)
+    assert main(["--session", str(folder)]) == 0
+    assert ("budget_s" in capsys.readouterr().out) == noted
