@@ -24,7 +24,7 @@ class CpuDevice : public Device {
   [[nodiscard]] DeviceMemory& memory() override { return *memory_; }
   // At most 1 GiB: a cache that would ask for more is shared with other tenants.
   [[nodiscard]] std::int64_t rotation_bytes() const override {
-    return std::min(Device::rotation_bytes(), std::int64_t{1} << 30U);
+    return std::min(Device::rotation_bytes(), kMostEvictingBytes);
   }
   [[nodiscard]] double tick_s() const override { return tick_s_; }
   [[nodiscard]] double launch_floor_s() const override { return launch_floor_s_; }

@@ -111,16 +111,14 @@ Record Measurer::measure(const Row& row, double seconds, const std::function<boo
 void Measurer::measure_into(Record& record, const Row& row, double seconds,
                             const std::function<bool()>& stop) {
   RowScope scope(*device_, record);
-  const Implementation& technique = *row.implementation;
-  const Plan plan = technique.prepare ? technique.prepare(device_->queue(), row.shape) : nullptr;
+  const Plan plan = prepare(row);
   const std::int64_t wanted = rotates(row) ? buffers_.sets_to_rotate(row.operands()) : 1;
   Bound bound = bind(row, plan, 1, wanted);
   device_->run(bound.rotation.front());
   record.verify.emplace();
-  if (const auto wrong = check_.before_timing(row, bound.sets.front(), *record.verify)) {
-    fail(record, Status::wrong, *wrong);
-    return;
-  }
+  auto wrong = check_.before_timing(row, bound.sets.front(), *record.verify);
+  if (!wrong) wrong = stray_write();  // before more sets are made, with new guards
+  if (wrong) return fail(record, Status::wrong, *wrong);
   const std::uint64_t first_bits = check_.checksum(row, bound.sets.front());
   record.sets = std::min(wanted, affordable_sets(row, bound.rotation.front(), seconds));
   if (record.sets > 1) bound = bind(row, plan, record.sets);
@@ -130,25 +128,27 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
 
   const double busy_share = device_->busy_share(bound.rotation.front()).value_or(1);
   if (busy_share < kSmallestWaveShare) record.flags.emplace_back("below_one_wave");
-  // What told how many sets are affordable was a launch on the first.
-  SamplingLimits limits{.seconds = seconds,
-                        .launched = record.sets == 1 ? 1 : 0,
-                        .stop = stop,
-                        .end_turn = end_turn_};
-  if (row.technique.engine == Engine::tensor) limits.warm_up_s = tensor_warm_up_s(row, seconds);
+  const SamplingLimits limits{
+      .seconds = seconds,
+      .warm_up_s = row.technique.engine == Engine::tensor ? tensor_warm_up_s(row, seconds) : 0,
+      // What told how many sets are affordable was a launch on the first.
+      .launched = record.sets == 1 ? 1 : 0,
+      .stop = stop,
+      .end_turn = end_turn_};
   add_work(record, row, bound);
   const Samples samples = take_samples(*device_, bound.rotation, row.regime, row.work(), limits);
   scope.window = to_json(samples.window, row.work());
-  auto wrong = check_.after_timing(row, bound.sets, *record.verify);
-  if (!wrong && !buffers_.guards_intact()) wrong = "wrote outside its output";
+  wrong = check_.after_timing(row, bound.sets, *record.verify);
+  if (!wrong) wrong = stray_write();
   if (!wrong && !row.technique.order_dependent &&
       check_.checksum(row, bound.sets.front()) != first_bits) {
     wrong = "a second launch gave other bits: the result moves";
   }
-  if (wrong) {
-    fail(record, Status::wrong, *wrong);
-    return;
-  }
+  if (wrong) return fail(record, Status::wrong, *wrong);
+  finish(record, row, samples);
+}
+
+void Measurer::finish(Record& record, const Row& row, const Samples& samples) const {
   record.samples_s = samples.seconds;
   record.launches_per_sample = samples.launches_per_sample;
   record.clock_hz = samples.clock_hz;
@@ -157,6 +157,16 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
   record.time = summarize(samples.seconds,
                           device_->tick_s() / static_cast<double>(samples.launches_per_sample));
   judge(record, row, roofs_);
+}
+
+Plan Measurer::prepare(const Row& row) {
+  const auto& prepare_plan = row.implementation->prepare;
+  return prepare_plan ? prepare_plan(device_->queue(), row.shape) : nullptr;
+}
+
+std::optional<std::string> Measurer::stray_write() {
+  if (buffers_.guards_intact()) return std::nullopt;
+  return "wrote outside its output";
 }
 
 Measurer::Bound Measurer::bind(const Row& row, const Plan& plan, std::int64_t sets,

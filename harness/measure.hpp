@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "harness/injected_work.hpp"
 #include "harness/output_check.hpp"
 #include "harness/row.hpp"
+#include "harness/sampler.hpp"
 #include "roofline/measured_roofs.hpp"
 
 namespace ridgepoint {
@@ -44,9 +46,14 @@ class Measurer {
 
   void measure_into(Record& record, const Row& row, double seconds,
                     const std::function<bool()>& stop);
+  Plan prepare(const Row& row);
+  // What is wrong if a guard zone changed.
+  std::optional<std::string> stray_write();
   // With poisoned outputs.
   Bound bind(const Row& row, const Plan& plan, std::int64_t sets, std::int64_t later = 0);
   std::int64_t affordable_sets(const Row& row, const Launch& launch, double seconds);
+  // Of a row that is right: its samples, their statistics and what they are judged by.
+  void finish(Record& record, const Row& row, const Samples& samples) const;
   void add_work(Record& record, const Row& row, Bound& bound) const;
 
   Device* device_;

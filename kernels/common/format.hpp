@@ -45,8 +45,11 @@ struct FormatInfo {
   }
   // Smallest bits, of those without a sign, that are not a number.
   [[nodiscard]] constexpr std::uint32_t first_nan() const {
-    const std::uint32_t infinity = ((1U << exponent_bits) - 1U) << mantissa_bits;
-    return has_infinity ? infinity + 1U : infinity | ((1U << mantissa_bits) - 1U);
+    return top_exponent() + (has_infinity ? 1U : (1U << mantissa_bits) - 1U);
+  }
+  // Bits of the top exponent without a mantissa: infinity, in formats that have one.
+  [[nodiscard]] constexpr std::uint32_t top_exponent() const {
+    return ((1U << exponent_bits) - 1U) << mantissa_bits;
   }
   [[nodiscard]] constexpr double min_normal() const { return power(1 - bias()); }
   [[nodiscard]] constexpr double min_subnormal() const { return min_normal() * epsilon(); }
@@ -99,7 +102,7 @@ FormatPair parse_format_pair(std::string_view name);
 constexpr float decode_bits(const FormatInfo& f, std::uint32_t bits) {
   const std::uint32_t sign = bits >> (f.bits() - 1) << 31U;
   const std::uint32_t magnitude = bits & ((1U << (f.bits() - 1)) - 1U);
-  const std::uint32_t infinity = ((1U << f.exponent_bits) - 1U) << f.mantissa_bits;
+  const std::uint32_t infinity = f.top_exponent();
   if (magnitude >= f.first_nan()) return std::bit_cast<float>(sign | 0x7fc00000U);
   if (f.has_infinity && magnitude == infinity) return std::bit_cast<float>(sign | 0x7f800000U);
   const float value = std::bit_cast<float>(magnitude << (23 - f.mantissa_bits)) *
@@ -112,7 +115,7 @@ constexpr std::uint32_t encode_bits(const FormatInfo& f, float value) {
   const auto raw = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (raw >> 31U) << (f.bits() - 1);
   const std::uint32_t magnitude = raw & 0x7fffffffU;
-  const std::uint32_t infinity = ((1U << f.exponent_bits) - 1U) << f.mantissa_bits;
+  const std::uint32_t infinity = f.top_exponent();
   const std::uint32_t largest = infinity + (f.has_infinity ? -1U : (1U << f.mantissa_bits) - 2U);
   const std::uint32_t nan =
       infinity | (f.has_infinity ? 1U << (f.mantissa_bits - 1) : (1U << f.mantissa_bits) - 1U);

@@ -6,6 +6,10 @@
 
 namespace ridgepoint {
 
+// Hosts report hundreds of MB of cache that they share with neighbours: more traffic than this is
+// not spent there on emptying caches.
+inline constexpr std::int64_t kMostEvictingBytes = std::int64_t{1} << 30U;
+
 struct Cache {
   int level;
   std::int64_t bytes;  // of one instance

@@ -6,16 +6,13 @@
 namespace ridgepoint {
 namespace {
 
-// Hosts report hundreds of MB of cache that they share with neighbours.
-constexpr double kMostEvictingBytes = 0x1p30;
 constexpr std::int64_t kMostNaiveElements = std::int64_t{1} << 21U;
 
 }  // namespace
 
 std::int64_t dram_elements(const Machine& machine, double bytes_per_element) {
-  const double evicting = 8.0 * static_cast<double>(machine.last_level_cache_bytes());
-  const double wanted = std::max(std::min(evicting, kMostEvictingBytes),
-                                 static_cast<double>(machine.long_launch_bytes));
+  const std::int64_t evicting = std::min(8 * machine.last_level_cache_bytes(), kMostEvictingBytes);
+  const auto wanted = static_cast<double>(std::max(evicting, machine.long_launch_bytes));
   std::int64_t elements = 1;
   while (static_cast<double>(elements) * bytes_per_element < wanted) elements *= 2;
   return elements;

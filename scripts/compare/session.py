@@ -154,40 +154,44 @@ class Session:
         """The unscored run; it fills caches of files and settles the machine as well."""
         self.folder.mkdir(parents=True)
         self.save()
-        reference = self.folder / "reference"
-        self.measure("baseline", reference, self.selection(None))
-        if json.loads(read(reference / "environment.json"))["interrupted"]:
+        self.measure("baseline", self.reference, self.selection(None))
+        if self.of_reference("interrupted"):
             message = f"the first run did not finish: {self.last_words('baseline')}"
             raise SessionError(message, ROW_FAILED)
         if self.turns is None:
-            self.turns = self.suitable_turns(reference)
+            self.turns = self.suitable_turns()
             self.save()
 
-    def suitable_turns(self, reference: Path) -> str:
-        devices = json.loads(read(reference / "environment.json"))["devices"]
-        host = all(device["name"] == "cpu" for device in devices)
+    @property
+    def reference(self) -> Path:
+        return self.folder / "reference"
+
+    def of_reference(self, key: str) -> Any:
+        """From the environment of the unscored run."""
+        return json.loads(read(self.reference / "environment.json"))[key]
+
+    def suitable_turns(self) -> str:
+        host = all(device["name"] == "cpu" for device in self.of_reference("devices"))
         return SAMPLE if host and all(map(knows_turns, self.binaries.values())) else PROCESS
 
-    def told(self, option: str) -> bool:
+    def given(self, option: str) -> bool:
         return any(argument.split("=")[0] == option for argument in self.arguments)
 
     def time_for(self, ids: Optional[list[str]]) -> list[str]:
         """What a process may take for these rows, or for all of them."""
-        if self.turns == PROCESS or self.told("--budget"):
+        if self.turns == PROCESS or self.given("--budget"):
             return []
-        reference = self.folder / "reference"
-        rows = [json.loads(line) for line in read(reference / "records.jsonl").splitlines()]
+        rows = [json.loads(line) for line in read(self.reference / "records.jsonl").splitlines()]
         measured = [row for row in rows if row["status"] == "ok"]
         kernels = [row for row in measured if row["role"] != "ceiling"] or measured
-        spent = json.loads(read(reference / "environment.json"))["duration_s"]
-        seconds = spent / max(len(measured), 1) + MORE_SECONDS
+        seconds = self.of_reference("duration_s") / max(len(measured), 1) + MORE_SECONDS
         return ["--budget", f"{seconds * len(ids or kernels):.1f}"]
 
     def extend(self, pairs: int, ids: Optional[list[str]], told: Callable[[int], None]) -> None:
         """Up to so many pairs in all; of the rows `ids` alone, where they are given."""
         extra = self.selection(ids) + self.time_for(ids)
-        if not self.told("--ceilings"):
-            extra += ["--ceilings", str(self.folder / "reference")]
+        if not self.given("--ceilings"):
+            extra += ["--ceilings", str(self.reference)]
         while self.pairs < pairs:
             told(self.pairs)
             self.measure_pair(self.pairs + 1, extra)

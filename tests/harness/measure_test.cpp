@@ -147,6 +147,15 @@ TEST(Measure, AWriteOutsideTheOutputIsWrong) {
   }
 }
 
+TEST(Measure, AWriteOutsideByTheFirstLaunchAloneIsWrong) {
+  const auto calls = std::make_shared<int>(0);
+  const auto kernel = [=](const float* x, float* y, std::int64_t n) {
+    MadeUpRow::copy(x, y, n);
+    if (++*calls == 1) y[n] = 0;
+  };
+  EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("outside its output"));
+}
+
 TEST(Measure, ALostDeviceAndAnInterruptEndTheRun) {
   SimulatedDevice device(parse_simulation("lose=2"));
   const MadeUpRow made_up(device);
