@@ -5,6 +5,8 @@
 # stage is bounded in time, so that one that hangs does not cost the others. Leaves one tar file in $OUT
 # (default build/gpu_check) and ends with a table.
 #   OUT                where the results go
+#   PREBUILT           folder with ridgepoint and ridgepoint_device_tests built elsewhere for this GPU;
+#                      without it they are built here
 #   CMAKE_PREFIX_PATH  where the libraries are that are not installed
 #   BUDGET             seconds of the standard profile (default 90)
 #   LIMIT              seconds of the whole (default 520)
@@ -14,7 +16,8 @@ out=$(mkdir -p "${OUT:-build/gpu_check}" && cd "${OUT:-build/gpu_check}" && pwd)
 work=$out/gpu_check
 rm -rf "$work" && mkdir -p "$work"
 export PATH=$PATH:/usr/local/cuda/bin
-binary=build/cuda/ridgepoint
+binary=${PREBUILT:-build/cuda}/ridgepoint
+device_tests=${PREBUILT:-build/cuda/tests/device}/ridgepoint_device_tests
 python=$(command -v python3)
 [[ -x .venv/bin/python ]] && python=$PWD/.venv/bin/python
 budget=${BUDGET:-90}
@@ -51,6 +54,7 @@ have_gpu() { nvidia-smi -L >/dev/null 2>&1; }
 
 build() {
   local architecture=
+  [[ -n ${PREBUILT:-} ]] && { ldd "$binary" "$device_tests"; return; }
   command -v nvcc >/dev/null || skip "no nvcc"
   have_gpu && architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d '. \r')
   local launcher=()
@@ -60,20 +64,27 @@ build() {
     cmake --build --preset cuda --target ridgepoint ridgepoint_device_tests
 }
 
-device_tests() {
+# One process for each technique, four at a time: one that breaks its context or hangs costs no other.
+run_device_tests() {
   have_gpu || skip "no GPU"
-  local suite status=0
-  for suite in Memory Adapter Kernels; do
-    timeout 100 build/cuda/tests/device/ridgepoint_device_tests --gtest_filter="$suite.*" || status=1
-  done
-  return "$status"
+  mkdir -p "$work/tests"
+  "$device_tests" --gtest_list_tests | sed -n 's|^  [A-Za-z0-9]*/\([a-z0-9_]*\).*|*/\1|p' | sort -u |
+    { printf '%s\n' 'Memory.*' 'Adapter.*' && cat; } | xargs -P 4 -I % bash -c 'one_device_test "%"'
+}
+
+# one_device_test FILTER
+one_device_test() {
+  local log=$work/tests/${1//[^a-z0-9A-Z_]/}.log
+  timeout --kill-after=5 100 "$device_tests" --gtest_filter="$1" >"$log" 2>&1 && return
+  echo "FAILED ($?) $1: $(grep -m1 -A3 -E 'Failure|exception|error' "$log" | tr '\n' ' ' | cut -c1-300)"
+  return 1
 }
 
 sanitize() {
   have_gpu || skip "no GPU"
   command -v compute-sanitizer >/dev/null || skip "no compute-sanitizer"
   compute-sanitizer --tool "$1" --error-exitcode 9 --print-limit 5 \
-    build/cuda/tests/device/ridgepoint_device_tests --gtest_filter=Kernels.AreRightOnSmallShapes
+    "$device_tests" --gtest_filter='*Kernels.AreRightOnSmallShapes/*'
 }
 
 # run_profile NAME ARGUMENTS...
@@ -133,11 +144,11 @@ independent() {
   nvidia-smi -q 2>/dev/null
 } >"$work/machine.txt"
 
-export -f skip have_gpu build device_tests sanitize run_profile run_sweep compare_with_itself counters independent
-export work binary python budget
+export -f skip have_gpu build run_device_tests one_device_test sanitize run_profile run_sweep compare_with_itself counters independent
+export work binary device_tests python budget
 started=$SECONDS
 stage build 240 bash -c build && {
-  stage tests 150 bash -c device_tests
+  stage tests 150 bash -c run_device_tests
   stage quick 200 bash -c 'run_profile quick --budget 150'
   stage self 40 bash -c compare_with_itself
   stage steady 100 bash -c 'run_sweep steady 90'

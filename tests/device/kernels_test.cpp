@@ -1,6 +1,8 @@
 // Every CUDA technique in every format on the GPU: awkward shapes against the reference, element by
 // element, and vectors and matrices of more than 2^31 elements against a sample of it.
+#include <map>
 #include <numeric>
+#include <string>
 
 #include "harness/buffers.hpp"
 #include "harness/verify.hpp"
@@ -80,18 +82,44 @@ class DeviceRun {
   Launch launch_;
 };
 
-class Kernels : public DeviceTest {
+// One test a technique, so that each can run in a process of its own: a kernel that breaks the
+// context of its process or never ends then costs no other.
+class Kernels : public DeviceTest, public ::testing::WithParamInterface<std::string> {
  protected:
   template <class Check>
-  static void for_each_technique(Check check) {
-    for (const auto& i : Registry::instance().implementations()) {
-      if (i->backend != Backend::cuda) continue;
-      SCOPED_TRACE(std::string(i->operation->name) + "/" + std::string(i->technique.name) + "/" +
-                   i->format.name());
+  static void for_each_format(Check check) {
+    for (const Implementation* i : techniques().at(GetParam())) {
+      SCOPED_TRACE(GetParam() + " " + i->format.name());
       check(*i);
     }
   }
+
+ public:
+  using Techniques = std::map<std::string, std::vector<const Implementation*>>;
+
+  // By the name that a test has, OPERATION_TECHNIQUE.
+  static const Techniques& techniques() {
+    static const Techniques all = [] {
+      Techniques found;
+      for (const auto& i : Registry::instance().implementations()) {
+        if (i->backend != Backend::cuda) continue;
+        found[std::string(i->operation->name) + "_" + std::string(i->technique.name)].push_back(
+            i.get());
+      }
+      return found;
+    }();
+    return all;
+  }
+
+  static std::vector<std::string> names() {
+    std::vector<std::string> all;
+    for (const auto& [name, formats] : techniques()) all.push_back(name);
+    return all;
+  }
 };
+
+INSTANTIATE_TEST_SUITE_P(Cuda, Kernels, ::testing::ValuesIn(Kernels::names()),
+                         [](const auto& test) { return test.param; });
 
 // False where the technique does not serve the shape.
 bool expect_right(Device& device, const Implementation& implementation, const Shape& shape) {
@@ -115,21 +143,53 @@ bool expect_right(Device& device, const Implementation& implementation, const Sh
   }
 }
 
-TEST_F(Kernels, AreRightOnAwkwardShapes) {
-  for_each_technique([&](const Implementation& implementation) {
+TEST_P(Kernels, AreRightOnAwkwardShapes) {
+  for_each_format([&](const Implementation& implementation) {
     int served = 0;
     for (const Shape& shape : awkward_shapes(*implementation.operation)) {
       served += expect_right(device(), implementation, shape) ? 1 : 0;
     }
+    for (const Shape& shape : shapes_of_many_tiles(*implementation.operation)) {
+      served += expect_right(device(), implementation, shape) ? 1 : 0;
+    }
     if (served == 0)
-      std::printf("serves none of the shapes: %s/%s/%s\n", implementation.operation->name.data(),
-                  implementation.technique.name.data(), implementation.format.name().c_str());
+      std::printf("serves none of the shapes: %s %s\n", GetParam().c_str(),
+                  implementation.format.name().c_str());
+  });
+}
+
+// More tiles than multiprocessors, a ragged edge and enough of k that every ring of stages wraps;
+// one row in each band of 32 is checked, at a place that moves from band to band.
+TEST_P(Kernels, AreRightOnMoreTilesThanMultiprocessors) {
+  for_each_format([&](const Implementation& implementation) {
+    if (implementation.operation->dimensions.size() != 3 || implementation.operation->ceiling)
+      return;
+    for (const Layout layout : {Layout::nt, Layout::nn, Layout::tn}) {
+      const Shape shape({{"m", 3376}, {"n", 4144}, {"k", 1104}}, layout);
+      try {
+        DeviceRun run(device(), implementation, shape, Fill::integers);
+        const std::uint64_t first = run.run();
+        std::vector<std::int64_t> rows;
+        for (std::int64_t band = 0; band * 32 + 31 < shape["m"]; ++band)
+          rows.push_back(band * 32 + band * 5 % 32);
+        const Verification verification = run.verify(rows);
+        EXPECT_LE(verification.error, 1) << shape.text();
+        if (exact_on_integers(*implementation.operation)) {
+          EXPECT_TRUE(verification.exact) << shape.text();
+        }
+        if (!implementation.technique.order_dependent) {
+          EXPECT_EQ(run.run(), first) << shape.text();
+        }
+      } catch (const Unsupported&) {
+        continue;
+      }
+    }
   });
 }
 
 // Few enough launches for a tool that slows each down a hundred times.
-TEST_F(Kernels, AreRightOnSmallShapes) {
-  for_each_technique([&](const Implementation& implementation) {
+TEST_P(Kernels, AreRightOnSmallShapes) {
+  for_each_format([&](const Implementation& implementation) {
     const std::vector<Shape> shapes = awkward_shapes(*implementation.operation);
     for (const std::size_t i : {shapes.size() / 2, shapes.size() - 1}) {
       expect_right(device(), implementation, shapes[i]);
@@ -151,8 +211,8 @@ std::optional<Shape> huge_shape(const Operation& operation) {
   return std::nullopt;
 }
 
-TEST_F(Kernels, AreRightBeyond2To31Elements) {
-  for_each_technique([&](const Implementation& implementation) {
+TEST_P(Kernels, AreRightBeyond2To31Elements) {
+  for_each_format([&](const Implementation& implementation) {
     const std::optional<Shape> shape = huge_shape(*implementation.operation);
     const bool narrow = info(implementation.format.a).storage_bytes == 1;
     if (!shape || (!narrow && !implementation.operation->ceiling)) return;

@@ -7,11 +7,11 @@
 #include "kernels/common/registry.hpp"
 
 int main(int count, char** arguments) {
+  ridgepoint::Registry::instance().resolve();  // tests are named by techniques
   ::testing::InitGoogleTest(&count, arguments);
   if (ridgepoint::cuda_device_count() == 0) {
     std::puts("skipped: no GPU");
     return 77;
   }
-  ridgepoint::Registry::instance().resolve();
   return RUN_ALL_TESTS();
 }

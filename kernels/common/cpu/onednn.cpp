@@ -180,26 +180,26 @@ Launch bind_onednn(Queue& queue, const OneDnnPlan& plan, const std::vector<const
 class OneDnnPrimitive {};
 
 namespace {
-[[noreturn]] void absent() { throw Unsupported("built without oneDNN"); }
+[[noreturn]] void no_onednn() { throw Unsupported("built without oneDNN"); }
 }  // namespace
 
 std::string onednn_version() { return {}; }
 OneDnnPlan plan_onednn_eltwise(Queue& /*queue*/, Eltwise /*function*/, Format /*format*/,
                                const Shape& /*shape*/) {
-  absent();
+  no_onednn();
 }
 OneDnnPlan plan_onednn_matvec(Queue& /*queue*/, Format /*format*/, const Shape& /*shape*/) {
-  absent();
+  no_onednn();
 }
 OneDnnPlan plan_onednn_matmul(Queue& /*queue*/, Format /*format*/, const Shape& /*shape*/) {
-  absent();
+  no_onednn();
 }
 OneDnnPlan plan_onednn_matmul_gelu(Queue& /*queue*/, Format /*format*/, const Shape& /*shape*/) {
-  absent();
+  no_onednn();
 }
 Launch bind_onednn(Queue& /*queue*/, const OneDnnPlan& /*plan*/,
                    const std::vector<const void*>& /*operands*/) {
-  absent();
+  no_onednn();
 }
 
 #endif

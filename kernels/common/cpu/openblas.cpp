@@ -71,22 +71,22 @@ Launch openblas_matmul(Queue& queue, const Shape& shape, const float* a, const f
 #else
 
 namespace {
-[[noreturn]] void absent() { throw Unsupported("built without OpenBLAS"); }
+[[noreturn]] void no_openblas() { throw Unsupported("built without OpenBLAS"); }
 }  // namespace
 
 std::string openblas_version() { return {}; }
 std::string better_openblas_core() { return {}; }
 Launch openblas_dot(Queue& /*queue*/, const Shape& /*shape*/, const float* /*x*/,
                     const float* /*y*/, float* /*s*/) {
-  absent();
+  no_openblas();
 }
 Launch openblas_matvec(Queue& /*queue*/, const Shape& /*shape*/, const float* /*a*/,
                        const float* /*x*/, float* /*y*/) {
-  absent();
+  no_openblas();
 }
 Launch openblas_matmul(Queue& /*queue*/, const Shape& /*shape*/, const float* /*a*/,
                        const float* /*b*/, float* /*c*/) {
-  absent();
+  no_openblas();
 }
 
 #endif
