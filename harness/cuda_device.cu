@@ -92,7 +92,7 @@ class CudaDevice final : public Device {
   void run(const Launch& launch) override;
 
  private:
-  Timing time_graph(std::span<const Launch> rotation, std::int64_t repeats);
+  std::optional<Timing> time_graph(std::span<const Launch> rotation, std::int64_t repeats);
 
   int index_;
   cudaDeviceProp properties_{};
@@ -168,7 +168,7 @@ ordered_json CudaDevice::end_row() {
 Timing CudaDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats,
                               const Work& /*work*/) {
   if (launch_s_ && *launch_s_ < kGapsOfAShortLaunch * launch_gap_s_) {
-    return time_graph(rotation, repeats);
+    if (const std::optional<Timing> timing = time_graph(rotation, repeats)) return *timing;
   }
   const Timing timing = timer_->time(rotation, repeats);
   const double launches = static_cast<double>(repeats) * static_cast<double>(rotation.size());
@@ -177,8 +177,9 @@ Timing CudaDevice::time_batch(std::span<const Launch> rotation, std::int64_t rep
 }
 
 // A graph holds whole rotations and is launched as often as it takes; a few launches more than
-// asked for are timed with the rest.
-Timing CudaDevice::time_graph(std::span<const Launch> rotation, std::int64_t repeats) {
+// asked for are timed with the rest. Empty where the launches cannot be captured.
+std::optional<Timing> CudaDevice::time_graph(std::span<const Launch> rotation,
+                                             std::int64_t repeats) {
   const auto size = static_cast<std::int64_t>(rotation.size());
   const std::int64_t graphs = cuda::divide_up(repeats * size, std::max(kGraphNodes, size));
   const std::int64_t repeats_of_a_graph = cuda::divide_up(repeats, graphs);
@@ -187,6 +188,7 @@ Timing CudaDevice::time_graph(std::span<const Launch> rotation, std::int64_t rep
     graph_launches_ = rotation.data();
     graph_nodes_ = repeats_of_a_graph * size;
   }
+  if (!graph_) return std::nullopt;
   const Launch launch = [this] { check(cudaGraphLaunch(graph_.get(), stream_.get())); };
   Timing timing = timer_->time({&launch, 1}, graphs);
   timing.seconds *= static_cast<double>(repeats) / static_cast<double>(graphs * repeats_of_a_graph);

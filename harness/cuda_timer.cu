@@ -160,10 +160,13 @@ CudaGraph CudaTimer::graph_of(std::span<const Launch> launches, std::int64_t rep
     for (std::int64_t i = 0; i < repeats; ++i) {
       for (const Launch& launch : launches) launch();
     }
-  } catch (...) {
-    static_cast<void>(cudaStreamEndCapture(stream_, &captured));
-    const CudaGraph unused(captured);
+  } catch (const DeviceError&) {
     throw;
+  } catch (const std::exception&) {
+    static_cast<void>(cudaStreamEndCapture(stream_, &captured));
+    static_cast<void>(cudaGetLastError());  // the capture's, which ended with it
+    const CudaGraph unfinished(captured);
+    return nullptr;
   }
   check(cudaStreamEndCapture(stream_, &captured));
   return CudaGraph(captured);
@@ -171,6 +174,7 @@ CudaGraph CudaTimer::graph_of(std::span<const Launch> launches, std::int64_t rep
 
 CudaGraphExec CudaTimer::capture(std::span<const Launch> launches, std::int64_t repeats) {
   const CudaGraph graph = graph_of(launches, repeats);
+  if (!graph) return nullptr;
   cudaGraphExec_t executable = nullptr;
   check(cudaGraphInstantiate(&executable, graph.get(), 0));
   CudaGraphExec result(executable);
@@ -180,13 +184,8 @@ CudaGraphExec CudaTimer::capture(std::span<const Launch> launches, std::int64_t 
 }
 
 std::optional<unsigned> CudaTimer::blocks(const Launch& launch) {
-  try {
-    return most_blocks(graph_of({&launch, 1}, 1).get());
-  } catch (const DeviceError&) {
-    throw;
-  } catch (const std::exception&) {
-    return std::nullopt;  // not every launch can be captured
-  }
+  const CudaGraph graph = graph_of({&launch, 1}, 1);
+  return graph ? most_blocks(graph.get()) : std::nullopt;
 }
 
 double CudaTimer::tick_s() {

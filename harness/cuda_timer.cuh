@@ -45,7 +45,8 @@ class CudaTimer {
   // the gate gave up.
   Timing time(std::span<const Launch> launches, std::int64_t repeats, const Launch& before = {});
 
-  // The launches, `repeats` times over, as one graph.
+  // The launches, `repeats` times over, as one graph; null where they cannot be captured, as one
+  // that launches a graph itself. Throws DeviceError for a lost device.
   CudaGraphExec capture(std::span<const Launch> launches, std::int64_t repeats);
   // Thread blocks of the launch's largest kernel, which is not run; empty where a kernel does not
   // tell.
@@ -66,6 +67,7 @@ class CudaTimer {
   class GateOpener;
 
   std::optional<double> clock_hz() const;
+  // Null where they cannot be captured.
   CudaGraph graph_of(std::span<const Launch> launches, std::int64_t repeats);
 
   cudaStream_t stream_;

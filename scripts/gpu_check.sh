@@ -69,7 +69,7 @@ run_device_tests() {
   have_gpu || skip "no GPU"
   mkdir -p "$work/tests"
   "$device_tests" --gtest_list_tests | sed -n 's|^  [A-Za-z0-9]*/\([a-z0-9_]*\).*|*/\1|p' | sort -u |
-    { printf '%s\n' 'Memory.*' 'Adapter.*' && cat; } | xargs -P 4 -I % bash -c 'one_device_test "%"'
+    { printf '%s\n' 'Memory.*' 'Adapter.*' && cat; } | xargs -P 4 -I % env OMP_NUM_THREADS=4 bash -c 'one_device_test "%"'
 }
 
 # one_device_test FILTER

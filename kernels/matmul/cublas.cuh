@@ -9,6 +9,7 @@
 #include "kernels/common/cuda/cublaslt.cuh"
 #include "kernels/common/cuda/fp8_accumulation.cuh"
 #include "kernels/common/cuda/types.cuh"
+#include "kernels/common/gelu_reference.hpp"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/tuning.cuh"
 
@@ -34,6 +35,10 @@ LtProduct prepare(Queue& queue, const Shape& shape) {
   if (kTuned) tune<A, B, Out>(queue, shape, product);
   return product;
 }
+
+// Where C is rounded to 16 bits before bias and GeLU: half a unit of the last place of bf16, of a
+// sum that is up to twice gelu_norm, times GeLU's largest slope.
+inline constexpr double kRoundedBeforeGelu = 0x1p-9 * 2 * kGeluMaxSlope;
 
 constexpr Technique cublas_technique(std::string_view operation, std::string_view name,
                                      Engine engine, double error = 0) {

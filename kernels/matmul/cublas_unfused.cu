@@ -51,14 +51,11 @@ constexpr Technique technique(Engine engine, double error) {
   return cublas_technique("matmul_gelu", "cublas_unfused", engine, error);
 }
 
-// C's own rounding comes before the GeLU: half a unit of the last place, relative to the sum.
-constexpr double kBf16Rounding = 0x1p-9;
-
 const Registration fp32{technique(Engine::fma, kGeluExp2Error), product<float, float, float>()};
-const Registration half{technique(Engine::tensor, kGeluTanhError + kBf16Rounding),
+const Registration half{technique(Engine::tensor, kGeluTanhError + kRoundedBeforeGelu),
                         product<Fp16, Fp16, Fp16>(), product<Bf16, Bf16, Bf16>()};
 const Registration fp8{
-    technique(Engine::tensor, kGeluTanhError + kBf16Rounding + kFp8PromotedError),
+    technique(Engine::tensor, kGeluTanhError + kRoundedBeforeGelu + kFp8PromotedError),
     product<Fp8E4m3, Fp8E4m3, Bf16>()};
 
 }  // namespace

@@ -72,7 +72,7 @@ template <class Tile>
 __device__ void set_up_barriers(typename Tile::Shared& shared, const Work<Tile>& work) {
   if (threadIdx.x == 0) shared.barriers.init(kConsumerWarps * static_cast<int>(work.size));
   __syncwarp();
-  sync_cluster();
+  meet_cluster();  // init() has published them
 }
 
 // The producer's one thread: all stages of all tiles.

@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(kSpecialisedThreads, 1)
     if (threadIdx.x == 0) produce<kLayout, A>(shared, a, b, work);
   } else {
     grow_registers<232>();
-    const int consumer = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+    const int consumer = warpgroup_index() - 1;
     RingPosition<Tile::kStages> ring;
     PersistentSums<Tile> sum;
     int turn = 0;
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(kSpecialisedThreads, 1)
     if (threadIdx.x % kWarpgroup == 0) wait_stores();
   }
   __syncwarp();
-  sync_cluster();  // nobody leaves while another may still arrive at its barriers
+  meet_cluster();  // nobody leaves while another may still arrive at its barriers
 }
 
 }  // namespace ridgepoint::cuda

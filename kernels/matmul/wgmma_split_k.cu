@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kThreads)
   __syncwarp();
   sync_cluster();  // all parts are there
   store_share(part, c, m, n, column);
-  sync_cluster();  // nobody leaves while another may still read its part
+  meet_cluster();  // nobody leaves while another may still read its part
 }
 
 template <int kRows, class A, class B, class Out>

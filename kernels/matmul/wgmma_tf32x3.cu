@@ -1,8 +1,10 @@
 // Products of fp32 numbers on tensor cores that know tf32: a number is split into what tf32 holds
 // of it and the rest, and a product becomes three, high x high + high x low + low x high. The
 // hardware reads the high part by itself, for it ignores the last 13 bits; the low one is computed
-// once per number, by warps of the loading warpgroup, from shared memory to shared memory. The
-// limit is a third of the tensor rate in tf32: more than twice that of the FMA units.
+// once per number, by warps of the loading warpgroup, from shared memory to shared memory. Tensor
+// cores cut off what a sum cannot hold, which adds up over a long k: the sums of each stage move to
+// others, which are rounded (Ootomo and Yokota, arXiv 2203.03341). The limit is a third of the
+// tensor rate in tf32: more than twice that of the FMA units.
 #include "kernels/common/cuda/cluster_launch.cuh"
 #include "kernels/common/cuda/tma.cuh"
 #include "kernels/common/registry.hpp"
@@ -12,7 +14,7 @@
 namespace ridgepoint::cuda {
 namespace {
 
-using Tile = BlockTile<128, 256>;
+using Tile = BlockTile<256, 128>;
 constexpr int kSplitters = kWarpgroup - kWarp;  // threads; their warpgroup's first warp loads
 constexpr int kStages = 2;
 
@@ -45,19 +47,31 @@ __device__ void split(Shared& shared, int thread, int stages) {
   }
 }
 
-__device__ void consume(TileSums<1, Tile::kColumns>& sum, Shared& shared, int consumer,
-                        int stages) {
+using Sums = TileSums<Tile::kDown, Tile::kColumns>;
+
+__device__ void consume(Sums& sum, Shared& shared, int consumer, int stages) {
+#pragma unroll
+  for (int s = 0; s < Tile::kDown * Tile::kColumns / 2; ++s) {
+    sum[s / (Tile::kColumns / 2)][s % (Tile::kColumns / 2)] = 0;
+  }
   RingPosition<kStages> ring;
   constexpr int b = Tile::kOffsetB;
-  const int a = consumer * kUnitBytes;
   for (int i = 0; i < stages; ++i, ring.advance()) {
     const std::byte* const whole = shared.whole[ring.stage];
     const std::byte* const low = shared.low[ring.stage];
     wait(shared.split[ring.stage], ring.parity);
-    multiply_stage<Layout::nt, Tf32, Tf32>(sum, low + a, whole + b, i > 0);
-    multiply_stage<Layout::nt, Tf32, Tf32>(sum, whole + a, low + b, true);
-    multiply_stage<Layout::nt, Tf32, Tf32>(sum, whole + a, whole + b, true);
-    wait_multiplied<0>();
+#pragma unroll
+    for (int d = 0; d < Tile::kDown; ++d) {
+      const int a = (consumer * Tile::kDown + d) * kUnitBytes;
+      TileSums<1, Tile::kColumns> part;
+      multiply_stage<Layout::nt, Tf32, Tf32>(part, low + a, whole + b, false);
+      multiply_stage<Layout::nt, Tf32, Tf32>(part, whole + a, low + b, true);
+      multiply_stage<Layout::nt, Tf32, Tf32>(part, whole + a, whole + b, true);
+      wait_multiplied<0>();
+      pin_sums(part[0]);
+#pragma unroll
+      for (int s = 0; s < Tile::kColumns / 2; ++s) sum[d][s] += part[0][s];
+    }
     if (threadIdx.x % kWarp == 0) arrive(shared.barriers.empty[ring.stage]);
   }
 }
@@ -85,10 +99,10 @@ __global__ void __launch_bounds__(kSpecialisedThreads, 1)
     if (thread >= kWarp) split(shared, thread - kWarp, stages);
   } else {
     grow_registers<232>();
-    const int consumer = thread / kWarpgroup - 1;
-    TileSums<1, Tile::kColumns> sum;
+    const int consumer = warpgroup_index() - 1;
+    Sums sum;
     consume(sum, shared, consumer, stages);
-    store_tile(sum, product, row + consumer * kWgmmaRows, column, aligned_c);
+    store_tile(sum, product, row + consumer * Tile::kDown * kWgmmaRows, column, aligned_c);
   }
 }
 

@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kSpecialisedThreads, 1)
     }
   } else {
     grow_registers<240>();
-    const int consumer = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+    const int consumer = warpgroup_index() - 1;
     TileSums<1, Tile::kColumns> sum;
     consume<kLayout, A, B>(sum, shared, consumer, stages);
     store_tile(sum, product, row + consumer * kWgmmaRows, column, aligned_c);

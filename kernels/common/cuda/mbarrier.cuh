@@ -34,14 +34,14 @@ __device__ inline void arrive(Barrier& barrier) {
                : "memory");
 }
 
-// Arrives at the same barrier of block number `rank` of the cluster.
+// Arrives at the same barrier of block number `rank` of the cluster, releasing to this block only:
+// to release to the cluster would flush all the thread's writes to the L2 cache, at each arrival.
 __device__ inline void arrive_at(Barrier& barrier, unsigned rank) {
   std::uint32_t remote;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
                : "=r"(remote)
                : "r"(shared_address(&barrier)), "r"(rank));
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote)
-               : "memory");
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(remote) : "memory");
 }
 
 // Arrives and announces bytes that will come in this phase.

@@ -37,9 +37,21 @@ __device__ inline unsigned cluster_size() {
   return size;
 }
 
-// All threads of all blocks of the cluster.
+// Number of the calling thread's warpgroup in its block: one value for a warp, and the compiler
+// knows.
+__device__ inline int warpgroup_index() {
+  return __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / kWarpgroup, 0);
+}
+
+// All threads of all blocks of the cluster have come here; what they wrote before is visible.
 __device__ inline void sync_cluster() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// The same where nothing that was written need be visible, which spares a flush to the L2 cache.
+__device__ inline void meet_cluster() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
