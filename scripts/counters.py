@@ -13,6 +13,7 @@ import argparse
 import csv
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -103,8 +104,9 @@ def own_kernel(found: list[dict]) -> list[dict]:
 def counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run"
+        environment = {**os.environ, "RIDGEPOINT_UNGATED": "1"}  # ncu runs kernels one at a time
         line = command(row, options.binary, options.results, profile, out)
-        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
     found = launches(done.stdout)
     if not found:
         raise failure(done.stdout + done.stderr)

@@ -1,6 +1,6 @@
-// Main memory at full rate: 16 bytes per access, four independent ones per thread before the first
-// is used, so that enough of them are under way, and a grid sized to the data: blocks that finish
-// make room for others at their own pace. The limit is the memory itself.
+// Main memory at full rate: 16 bytes per access, as few per thread as keep enough of them under
+// way, and a grid sized to the data: blocks that finish make room for others at their own pace, so
+// that those that run at a time stay close together in memory. The limit is the memory itself.
 #include "kernels/ceilings/dram.hpp"
 #include "kernels/common/cuda/grid_sum.cuh"
 #include "kernels/common/cuda/launch.cuh"
@@ -10,33 +10,29 @@
 namespace ridgepoint::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kPacks = 4;  // under way per thread
+constexpr int kThreads = 1024;
 constexpr int kWidth = kPackElements<float>;
 
 __device__ float4 load(const float* x, std::int64_t pack) {
   return reinterpret_cast<const float4*>(x)[pack];
 }
 
-// Few partial sums leave little to the second kernel, so a block reads more than it has under way.
-constexpr int kRounds = 8;
-constexpr int kPacksOfBlock = kThreads * kPacks * kRounds;
+// What a thread reads: with fewer there would be more partial sums for the second kernel, and with
+// more an H100 reads up to 3 % slower.
+constexpr int kPacks = 4;
+constexpr int kPacksOfBlock = kThreads * kPacks;
 
 __global__ void __launch_bounds__(kThreads)
     sum_of_block(const float* x, std::int64_t n, float* partial) {
   const std::int64_t packs = n / kWidth;
   const std::int64_t first = std::int64_t{blockIdx.x} * kPacksOfBlock + threadIdx.x;
-  const std::int64_t end = std::int64_t{blockIdx.x + 1} * kPacksOfBlock;
   float sum[kPacks] = {};
-  if (end <= packs) {
-#pragma unroll 2
-    for (std::int64_t i = first; i < end; i += kThreads * kPacks) {
-      float4 value[kPacks];
+  if (std::int64_t{blockIdx.x + 1} * kPacksOfBlock <= packs) {
+    float4 value[kPacks];
 #pragma unroll
-      for (int k = 0; k < kPacks; ++k) value[k] = load(x, i + k * kThreads);
+    for (int k = 0; k < kPacks; ++k) value[k] = load(x, first + k * kThreads);
 #pragma unroll
-      for (int k = 0; k < kPacks; ++k) sum[k] += sum_of(value[k]);
-    }
+    for (int k = 0; k < kPacks; ++k) sum[k] = sum_of(value[k]);
   } else {  // in the last block
     for (std::int64_t i = first; i < packs; i += kThreads) sum[0] += sum_of(load(x, i));
   }
@@ -84,21 +80,13 @@ struct Triad {
   }
 };
 
+// A pack for each thread: more of them under way at a time are slower by up to 1 % on an H100.
 template <class Source>
 __global__ void __launch_bounds__(kThreads) write(Source source, std::int64_t n, float* y) {
   const std::int64_t packs = n / kWidth;
-  const std::int64_t first = std::int64_t{blockIdx.x} * (kThreads * kPacks) + threadIdx.x;
-  auto* const packs_of_y = reinterpret_cast<float4*>(y);
-  if (first + (kPacks - 1) * kThreads < packs) {
-    float4 value[kPacks];
-#pragma unroll
-    for (int k = 0; k < kPacks; ++k) value[k] = source.pack(first + k * kThreads);
-#pragma unroll
-    for (int k = 0; k < kPacks; ++k) packs_of_y[first + k * kThreads] = value[k];
-  } else {  // in the last block
-    for (std::int64_t i = first; i < packs; i += kThreads) packs_of_y[i] = source.pack(i);
-  }
-  const std::int64_t behind = packs * kWidth + first;
+  const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (thread < packs) reinterpret_cast<float4*>(y)[thread] = source.pack(thread);
+  const std::int64_t behind = packs * kWidth + thread;
   if (behind < n) y[behind] = source.element(behind);
 }
 
@@ -106,7 +94,7 @@ template <class Source>
 Launch launch_write(Queue& queue, const Shape& shape, Source source, float* y) {
   require_packs(y);
   const std::int64_t n = shape["n"];
-  const unsigned blocks = blocks_for(n, kThreads * kPacks * kWidth);
+  const unsigned blocks = blocks_for(n, kThreads * kWidth);
   return [=, stream = stream_of(queue)] { write<<<blocks, kThreads, 0, stream>>>(source, n, y); };
 }
 

@@ -1,4 +1,4 @@
-// GeLU on packs of 16 bytes, four to a thread and asked for together, with the tanh that the
+// GeLU on packs of 16 bytes, one to a thread as in ReLU, with the tanh that the
 // output's precision needs (kernels/common/cuda/gelu.cuh): the accurate one for fp32, a single MUFU
 // for narrower formats, which are converted two at a time. Either fits beside the memory traffic
 // (for fp8, two bytes per element, a second MUFU would not): the limit is memory bandwidth.
@@ -11,9 +11,7 @@
 namespace ridgepoint::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kPacks = 4;        // per thread
-constexpr int kBlocksPerSm = 4;  // leaves 64 registers: the loads need not wait for free ones
+constexpr int kThreads = 512;
 
 template <class T>
 __device__ float gelu(float x) {
@@ -31,22 +29,12 @@ __device__ Pack<T> gelu(Pack<T> pack) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    gelu_vec16(const T* x, T* y, std::int64_t n) {
+__global__ void __launch_bounds__(kThreads) gelu_vec16(const T* x, T* y, std::int64_t n) {
   const std::int64_t packs = n / kPackElements<T>;
-  const std::int64_t first = std::int64_t{blockIdx.x} * (kThreads * kPacks) + threadIdx.x;
-  if (first + (kPacks - 1) * kThreads < packs) {
-    Pack<T> pack[kPacks];
-#pragma unroll
-    for (int k = 0; k < kPacks; ++k) pack[k] = load_pack(x, first + k * kThreads);
-#pragma unroll
-    for (int k = 0; k < kPacks; ++k) store_pack(y, first + k * kThreads, gelu(pack[k]));
-  } else {  // in the last block
-#pragma unroll 1
-    for (std::int64_t i = first; i < packs; i += kThreads) store_pack(y, i, gelu(load_pack(x, i)));
-  }
+  const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (thread < packs) store_pack(y, thread, gelu(load_pack(x, thread)));
   // The few elements behind the last pack, in the first block.
-  const std::int64_t behind = packs * kPackElements<T> + first;
+  const std::int64_t behind = packs * kPackElements<T> + thread;
   if (behind < n) y[behind] = from_float<T>(gelu<T>(to_float(x[behind])));
 }
 
@@ -55,7 +43,7 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
   require_packs(x);
   require_packs(y);
   const std::int64_t n = shape["n"];
-  const unsigned blocks = blocks_for(n, kThreads * kPacks * kPackElements<T>);
+  const unsigned blocks = blocks_for(n, kThreads * kPackElements<T>);
   return [=, stream = stream_of(queue)] { gelu_vec16<<<blocks, kThreads, 0, stream>>>(x, y, n); };
 }
 

@@ -8,7 +8,12 @@
 #include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/persistent.cuh"
 
+#ifndef UNROLL_X
+#define UNROLL_X 2
+#endif
 namespace ridgepoint::cuda {
+constexpr int kUnrolledPacks = UNROLL_X;
+
 namespace {
 
 using FmaTile = Tile<128, 256>;
@@ -23,29 +28,28 @@ struct Place {
   int row, column;  // of the thread's first element in its block's tile
 
   __device__ explicit Place(int thread)
-      : row(thread / kWarp / 4 * kWarpSide + thread % 8),
-        column(thread / kWarp % 4 * kWarpSide + thread % kWarp / 8) {}
+      : row(thread / kWarp / 4 * kWarpSide + thread / 2 % 8),
+        column(thread / kWarp % 4 * kWarpSide + thread % kWarp / 16 * 2 + thread % 2) {}
 };
 
 __device__ float4 load_four(const std::byte* from) {
   return *reinterpret_cast<const float4*>(from);
 }
 
-// Adds the products of the four k in pack kPack of every line; a and b are the thread's first ones.
-// Packs of line r are XORed with r % 8 (unit.hpp). All lines of A agree in that; those of B in two
-// of the three bits, the third is that of c.
-template <int kPack>
-__device__ void multiply_pack(Sums& sum, const std::byte* a, const std::byte* b,
-                              const Place& place) {
-  const std::byte* const own_a = a + (kPack ^ place.row % 8) * kPackBytes;
-  const std::byte* const own_b = b + (kPack % 4 ^ place.column % 4) * kPackBytes;
+// Adds the products of the four k in pack `pack` of every line; a and b are the thread's first
+// ones. Packs of line r are XORed with r % 8 (unit.hpp). All lines of A agree in that; those of B
+// in two of the three bits, the third is that of c.
+__device__ void multiply_pack(Sums& sum, const std::byte* a, const std::byte* b, const Place& place,
+                              int pack) {
+  const std::byte* const own_a = a + (pack ^ place.row % 8) * kPackBytes;
+  const int even = pack ^ place.column % 4;
+  const std::byte* const own_b[2] = {b + even * kPackBytes, b + (even ^ 4) * kPackBytes};
   float4 x[kDown];
 #pragma unroll
   for (int r = 0; r < kDown; ++r) x[r] = load_four(own_a + r * 8 * kLineBytes);
 #pragma unroll
   for (int c = 0; c < kAcross; ++c) {
-    const int high = (kPack / 4) ^ (c % 2);
-    const float4 y = load_four(own_b + c * 4 * kLineBytes + high * 4 * kPackBytes);
+    const float4 y = load_four(own_b[c % 2] + c * 4 * kLineBytes);
 #pragma unroll
     for (int r = 0; r < kDown; ++r) {
       sum[r][c] = fmaf(x[r].x, y.x, sum[r][c]);
@@ -54,12 +58,6 @@ __device__ void multiply_pack(Sums& sum, const std::byte* a, const std::byte* b,
       sum[r][c] = fmaf(x[r].w, y.w, sum[r][c]);
     }
   }
-}
-
-template <int... kPacks>
-__device__ void multiply_stage(Sums& sum, const std::byte* a, const std::byte* b,
-                               const Place& place, std::integer_sequence<int, kPacks...>) {
-  (multiply_pack<kPacks>(sum, a, b, place), ...);
 }
 
 __device__ void multiply_tile(Sums& sum, FmaTile::Shared& shared, const Place& place,
@@ -71,8 +69,10 @@ __device__ void multiply_tile(Sums& sum, FmaTile::Shared& shared, const Place& p
     const std::byte* const a = shared.stage[ring.stage];
     const std::byte* const b = a + FmaTile::kOffsetB;
     shared.barriers.wait_full(ring);
-    multiply_stage(sum, a + place.row * kLineBytes, b + place.column * kLineBytes, place,
-                   std::make_integer_sequence<int, kLineBytes / kPackBytes>());
+#pragma unroll kUnrolledPacks
+    for (int pack = 0; pack < kLineBytes / kPackBytes; ++pack) {
+      multiply_pack(sum, a + place.row * kLineBytes, b + place.column * kLineBytes, place, pack);
+    }
     __syncwarp();
     release(shared.barriers.empty[ring.stage], work.size);
   }

@@ -1,7 +1,7 @@
-// ReLU on packs of 16 bytes, the widest load there is, four under way per thread before the first
-// is used. No format is converted: two halves go through one packed maximum, four bytes through
-// integer operations on their word. Every format now moves the same bytes per instruction, and the
-// limit is memory bandwidth, that of a copy.
+// ReLU on packs of 16 bytes, the widest load there is, one to a thread: the threads of a full
+// device have as many under way as its memory can use. No format is converted: two halves go
+// through one packed maximum, four bytes through integer operations on their word. Every format now
+// moves the same bytes per instruction, and the limit is memory bandwidth, that of a copy.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/pack.cuh"
 #include "kernels/common/cuda/types.cuh"
@@ -10,8 +10,7 @@
 namespace ridgepoint::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kPacks = 4;  // per thread
+constexpr int kThreads = 1024;
 
 template <class T>
 __device__ T relu(T x) {
@@ -65,19 +64,10 @@ __device__ Pack<T> relu(Pack<T> pack) {
 template <class T>
 __global__ void __launch_bounds__(kThreads) relu_vec16(const T* x, T* y, std::int64_t n) {
   const std::int64_t packs = n / kPackElements<T>;
-  const std::int64_t first = std::int64_t{blockIdx.x} * (kThreads * kPacks) + threadIdx.x;
-  if (first + (kPacks - 1) * kThreads < packs) {
-    Pack<T> pack[kPacks];
-#pragma unroll
-    for (int k = 0; k < kPacks; ++k) pack[k] = load_pack(x, first + k * kThreads);
-#pragma unroll
-    for (int k = 0; k < kPacks; ++k) store_pack(y, first + k * kThreads, relu(pack[k]));
-  } else {  // in the last block
-#pragma unroll 1
-    for (std::int64_t i = first; i < packs; i += kThreads) store_pack(y, i, relu(load_pack(x, i)));
-  }
+  const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (thread < packs) store_pack(y, thread, relu(load_pack(x, thread)));
   // The few elements behind the last pack, in the first block.
-  const std::int64_t behind = packs * kPackElements<T> + first;
+  const std::int64_t behind = packs * kPackElements<T> + thread;
   if (behind < n) y[behind] = relu(x[behind]);
 }
 
@@ -86,7 +76,7 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
   require_packs(x);
   require_packs(y);
   const std::int64_t n = shape["n"];
-  const unsigned blocks = blocks_for(n, kThreads * kPacks * kPackElements<T>);
+  const unsigned blocks = blocks_for(n, kThreads * kPackElements<T>);
   return [=, stream = stream_of(queue)] { relu_vec16<<<blocks, kThreads, 0, stream>>>(x, y, n); };
 }
 
