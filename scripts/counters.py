@@ -39,7 +39,10 @@ METRICS = {
     "tensor_pipe_active_percent": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
     "fma_pipe_active_percent": "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
 }
+DURATION = "gpu__time_duration.sum"
 SCALES = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "%": 1}
+for prefix, scale in (("", 1), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9)):
+    SCALES |= {prefix + "s": scale, prefix + "second": scale}
 LAUNCHES = 200  # of a row that ncu looks at: its checks, and some of its kernel
 
 
@@ -55,7 +58,7 @@ def nvtx_range(name: str) -> str:
 
 
 def command(row: Row, binary: Path, results: Path, profile: str, out: Path) -> list[str]:
-    metrics = ",".join(METRICS.values())
+    metrics = ",".join([*METRICS.values(), DURATION])
     profiler = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--nvtx"]
     profiler += ["--nvtx-include", nvtx_range(row.id), "--launch-count", str(LAUNCHES)]
     run = ["run", "--device", row.device, "--filter", f"^{re.escape(row.id)}$", "--out", str(out)]
@@ -86,7 +89,7 @@ def launches(text: str) -> list[dict[str, float]]:
     for row in rows:
         told = dict(zip(header, row))
         launch = {"kernel": told["Kernel Name"]}
-        for key, metric in METRICS.items():
+        for key, metric in {**METRICS, "duration_s": DURATION}.items():
             value = told.get(metric, "").replace(",", "")
             scale = SCALES.get(units[header.index(metric)]) if metric in header else None
             launch[key] = float(value) * scale if value and scale else None
@@ -95,9 +98,11 @@ def launches(text: str) -> list[dict[str, float]]:
 
 
 def own_kernel(found: list[dict]) -> list[dict]:
-    """The launches of the row's kernel: the checks around it launch others, but none so often."""
-    names = [launch["kernel"] for launch in found]
-    name = max(dict.fromkeys(names), key=names.count)
+    """The launches of the row's kernel: what surrounds them fills, checks and stamps in less time."""
+    spent: dict[str, float] = {}
+    for launch in found:
+        spent[launch["kernel"]] = spent.get(launch["kernel"], 0) + (launch["duration_s"] or 0)
+    name = max(spent, key=spent.__getitem__)
     return [launch for launch in found if launch["kernel"] == name]
 
 

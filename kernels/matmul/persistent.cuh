@@ -67,12 +67,13 @@ __device__ void load_operand(std::byte* units, const TensorMap& map, int vector,
   }
 }
 
-// All threads, first of all: barriers that the whole cluster can use.
+// All threads, first of all: barriers that the whole cluster can use, and operands that are there.
 template <class Tile>
 __device__ void set_up_barriers(typename Tile::Shared& shared, const Work<Tile>& work) {
   if (threadIdx.x == 0) shared.barriers.init(kConsumerWarps * static_cast<int>(work.size));
   __syncwarp();
   meet_cluster();  // init() has published them
+  wait_for_predecessor();
 }
 
 // The producer's one thread: all stages of all tiles.
@@ -113,7 +114,8 @@ ClusterGrid persistent_grid(void (*kernel)(Parameters...), const Queue& queue, c
                    .threads = kSpecialisedThreads,
                    .shared_bytes = shared_bytes,
                    .stream = stream_of(queue),
-                   .cluster = static_cast<unsigned>(cluster)};
+                   .cluster = static_cast<unsigned>(cluster),
+                   .early = true};
   const int clusters = std::min(raster.count(), clusters_at_once(kernel, grid));
   grid.blocks.x *= static_cast<unsigned>(clusters);
   return grid;

@@ -1,5 +1,5 @@
 // Instructions of blocks and clusters. Source: PTX ISA, "bar", "setmaxnreg", "barrier.cluster",
-// "mapa".
+// "mapa", "griddepcontrol".
 #include "tests/emulator/block.hpp"
 #include "tests/emulator/cluster.hpp"
 #include "tests/emulator/cluster_address.hpp"
@@ -55,7 +55,8 @@ bool execute_cluster(const Instruction& instruction) {
   } else if (instruction.starts_with("barrier.cluster.wait")) {
     cluster.wait(instruction.where());
   } else {
-    return false;
+    // A kernel starts when the one ahead has ended: griddepcontrol has nothing to wait for.
+    return instruction.starts_with("griddepcontrol.");
   }
   return true;
 }

@@ -1,4 +1,6 @@
-// Launches of kernels that want more shared memory than a block may have declared, or clusters.
+// Launches of kernels that want more shared memory than a block may have declared, clusters, or a
+// start before the kernel ahead of them ends (programmatic dependent launch, which cuBLAS uses
+// too).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,7 +20,17 @@ struct ClusterGrid {
   int shared_bytes;  // dynamic
   cudaStream_t stream;
   unsigned cluster = 1;  // blocks, along x
+  bool early =
+      false;  // blocks may start as room comes free; the kernel calls wait_for_predecessor()
 };
+
+// All threads, before the first access to global memory: the kernel ahead has ended and what it
+// wrote is visible. Before, those of this kernel that follow may start. Source: PTX ISA,
+// "griddepcontrol".
+__device__ inline void wait_for_predecessor() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
 
 namespace cluster_launch_detail {
 
@@ -26,14 +38,16 @@ namespace cluster_launch_detail {
 class Configuration {
  public:
   explicit Configuration(const ClusterGrid& grid) {
-    attribute_.id = cudaLaunchAttributeClusterDimension;
-    attribute_.val.clusterDim = {grid.cluster, 1, 1};
+    attributes_[0].id = cudaLaunchAttributeClusterDimension;
+    attributes_[0].val.clusterDim = {grid.cluster, 1, 1};
+    attributes_[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes_[1].val.programmaticStreamSerializationAllowed = 1;
     config_.gridDim = grid.blocks;
     config_.blockDim = dim3(static_cast<unsigned>(grid.threads));
     config_.dynamicSmemBytes = static_cast<std::size_t>(grid.shared_bytes);
     config_.stream = grid.stream;
-    config_.attrs = &attribute_;
-    config_.numAttrs = 1;
+    config_.attrs = attributes_;
+    config_.numAttrs = grid.early ? 2 : 1;
   }
   Configuration(const Configuration&) = delete;
   Configuration& operator=(const Configuration&) = delete;
@@ -42,7 +56,7 @@ class Configuration {
   [[nodiscard]] const cudaLaunchConfig_t* get() const { return &config_; }
 
  private:
-  cudaLaunchAttribute attribute_{};
+  cudaLaunchAttribute attributes_[2]{};
   cudaLaunchConfig_t config_{};
 };
 

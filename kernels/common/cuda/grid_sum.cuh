@@ -20,8 +20,13 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ double share[kThreads];
   const unsigned thread = threadIdx.x;
   double own = 0;
+  const unsigned fours = count / 4;
 #pragma unroll 8
-  for (unsigned i = thread; i < count; i += kThreads) own += partial[i];
+  for (unsigned i = thread; i < fours; i += kThreads) {
+    const float4 four = reinterpret_cast<const float4*>(partial)[i];
+    own += (static_cast<double>(four.x) + four.y) + (static_cast<double>(four.z) + four.w);
+  }
+  if (thread < count % 4) own += partial[4 * fours + thread];
   share[thread] = own;
   for (unsigned half = kThreads / 2; half > 0; half /= 2) {
     __syncthreads();
