@@ -7,6 +7,10 @@
 
 namespace ridgepoint {
 
+// Environment variable: launches do not wait behind a gate. For tools that run kernels one at a
+// time, as profilers and sanitizers do; times then include what the host needs to launch.
+inline constexpr const char* kUngatedVariable = "RIDGEPOINT_UNGATED";
+
 // 0 without a driver, a device, or CUDA in the build.
 int cuda_device_count();
 

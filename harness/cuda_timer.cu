@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/cuda_device.hpp"
 #include "harness/cuda_timer.cuh"
 #include "harness/statistics.hpp"
 #include "kernels/common/cuda/clock.cuh"

@@ -28,10 +28,6 @@ using CudaGraph = std::unique_ptr<cudaGraph_t, CudaDeleter<cudaGraph_t, cudaGrap
 using CudaGraphExec =
     std::unique_ptr<cudaGraphExec_t, CudaDeleter<cudaGraphExec_t, cudaGraphExecDestroy>>;
 
-// Environment variable: launches do not wait behind a gate. For tools that run kernels one at a
-// time, as profilers and sanitizers do; times then include what the host needs to launch.
-inline constexpr const char* kUngatedVariable = "RIDGEPOINT_UNGATED";
-
 // Clocks of one SM at one moment.
 struct ClockStamp {
   unsigned sm;

@@ -15,8 +15,10 @@
 #include <sstream>
 
 #include "harness/build_info.hpp"
+#include "harness/cuda_device.hpp"
 #include "harness/host_info.hpp"
 #include "harness/host_meters.hpp"
+#include "harness/injected_work.hpp"
 #include "harness/nullable.hpp"
 #include "harness/results_directory.hpp"
 #include "kernels/common/cpu/onednn.hpp"
@@ -30,9 +32,9 @@ namespace {
 using nlohmann::ordered_json;
 
 // Prefixes of environment variables that change results.
-constexpr std::array<std::string_view, 10> kVariables{
-    "OMP_",  "GOMP_",   "OPENBLAS_", "ONEDNN_", "DNNL_",
-    "CUDA_", "CUBLAS_", "NVIDIA_",   "MALLOC_", "RIDGEPOINT_"};
+constexpr std::array<std::string_view, 11> kVariables{
+    "OMP_",    "GOMP_",   "OPENBLAS_",           "ONEDNN_",       "DNNL_", "CUDA_", "CUBLAS_",
+    "NVIDIA_", "MALLOC_", kInjectedWorkVariable, kUngatedVariable};
 // What tells a batch job from another, and nothing of who runs it.
 constexpr std::array<std::string_view, 3> kSchedulerVariables{"SLURM_JOB_ID", "SLURM_ARRAY_TASK_ID",
                                                               "SLURM_PROCID"};

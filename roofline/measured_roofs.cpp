@@ -74,6 +74,11 @@ std::optional<MeasuredRate> MeasuredRoofs::engine_roof(Engine engine, Format for
   for (const EngineRoof& roof : engines_) {
     if (roof.engine == engine && roof.format == format) return roof.rate;
   }
+  if (format == Format::tf32x3) {  // a product of it is three of tf32
+    std::optional<MeasuredRate> rate = engine_roof(engine, Format::tf32);
+    if (rate) rate->per_s /= 3;
+    return rate;
+  }
   return std::nullopt;
 }
 

@@ -98,7 +98,7 @@ def launches(text: str) -> list[dict[str, float]]:
 
 
 def own_kernel(found: list[dict]) -> list[dict]:
-    """The launches of the row's kernel: what surrounds them fills, checks and stamps in less time."""
+    """The launches of the row's kernel: what surrounds them takes less time."""
     spent: dict[str, float] = {}
     for launch in found:
         spent[launch["kernel"]] = spent.get(launch["kernel"], 0) + (launch["duration_s"] or 0)

@@ -65,6 +65,8 @@ Launch::Launch(const cudaLaunchConfig_t& configuration)
       shared_(configuration.dynamicSmemBytes) {
   for (unsigned i = 0; i < configuration.numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = configuration.attrs[i];
+    // Kernels run one after another in any case.
+    if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization) continue;
     if (attribute.id != cudaLaunchAttributeClusterDimension) {
       throw NotEmulated("launch attribute " + std::to_string(attribute.id));
     }

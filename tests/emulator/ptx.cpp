@@ -68,7 +68,7 @@ void execute(const Instruction& instruction) {
       Family{"mbarrier", execute_mbarrier}, Family{"mapa", execute_cluster},
       Family{"barrier", execute_cluster},   Family{"bar", execute_block},
       Family{"setmaxnreg", execute_block},  Family{"ld", execute_shared},
-      Family{"st", execute_shared},
+      Family{"st", execute_shared},         Family{"griddepcontrol", execute_cluster},
   };
   const auto* const family = std::ranges::find(kFamilies, instruction.part(0), &Family::name);
   const Execute run = family != kFamilies.end() ? family->execute : execute_scalar;

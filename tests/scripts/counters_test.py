@@ -14,14 +14,16 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import counters  # noqa: E402
 
 READ, WRITTEN, TENSOR, FMA = counters.METRICS.values()
-HEADER = f'"ID","Kernel Name","{READ}","{WRITTEN}","{TENSOR}","{FMA}"'
-UNITS = '"","","Mbyte","Kbyte","%","%"'
+HEADER = f'"ID","Kernel Name","{READ}","{WRITTEN}","{TENSOR}","{FMA}","{counters.DURATION}"'
+UNITS = '"","","Mbyte","Kbyte","%","%","us"'
+STAMP = '"9","write_stamp","0","0","0","0","2"'
 LAUNCHES = [
-    '"0","fill","9,999.0","0","0","0"',
-    '"1","void relu<float>(float)","400.5","1,500","0","12.5"',
-    '"2","void relu<float>(float)","400.0","2,000","0","12.5"',
-    '"3","void relu<float>(float)","401.0","2,500","0","12.5"',
-    '"4","check","1","1","0","0"',
+    '"0","fill","9,999.0","0","0","0","1,500"',
+    *[STAMP] * 6,
+    '"1","void relu<float>(float)","400.5","1,500","0","12.5","1,000"',
+    '"2","void relu<float>(float)","400.0","2,000","0","12.5","1,001"',
+    '"3","void relu<float>(float)","401.0","2,500","0","12.5","1,000"',
+    '"4","check","1","1","0","0","10"',
 ]
 
 
@@ -55,7 +57,7 @@ def call(*arguments) -> int:
     return counters.main([str(argument) for argument in arguments])
 
 
-def test_the_rows_own_kernel_is_the_one_launched_most(results, tmp_path, monkeypatch, capsys):
+def test_the_rows_own_kernel_is_the_one_that_took_most_time(results, tmp_path, monkeypatch, capsys):
     output = "\n".join(["==PROF== Connected", HEADER, UNITS, *LAUNCHES, ""])
     arguments = install_ncu(tmp_path, monkeypatch, output)
     assert call(results, "--filter", "relu/streaming/fp32/.*/steady") == 0

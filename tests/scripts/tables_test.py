@@ -133,6 +133,20 @@ def test_the_newest_published_run_is_used_and_local_ones_never(project: Path) ->
     assert tables.published(project) == newest
 
 
+def test_a_part_shows_the_device_that_it_names(project: Path) -> None:
+    publish(project, "a/2026-03-02-new", "2026-03-02T00:00:00Z")
+    publish(project, "b/2026-03-01-old", "2026-03-01T00:00:00Z")
+    path = page(project, "table: relu GB/s @ b")
+    assert tables.main([], project) == 0
+    assert "results/b/2026-03-01-old" in path.read_text()
+
+
+def test_a_device_without_a_run_is_one_line(project: Path, capsys: pytest.CaptureFixture) -> None:
+    page(project, "picture: @ c")
+    assert tables.main([], project) == 2
+    assert capsys.readouterr().err == "tables: page.md: no published run of 'c'\n"
+
+
 def test_without_a_published_run_the_page_says_so(project: Path) -> None:
     path = page(project, "table: relu GB/s")
     assert tables.main(["--check"], project) == 1
