@@ -137,8 +137,7 @@ void CudaDevice::begin_row(const std::string& id) {
   check(cudaSetDevice(index_));
   nvtxRangePushA(id.c_str());
   launch_s_.reset();
-  graph_.reset();
-  graph_launches_ = nullptr;
+  graph_launches_ = nullptr;  // end_row() has dropped the graph
   if (nvml_) telemetry_ = std::make_unique<Telemetry>(*nvml_);
 }
 
@@ -176,8 +175,7 @@ Timing CudaDevice::time_batch(std::span<const Launch> rotation, std::int64_t rep
   return timing;
 }
 
-// A graph holds whole rotations and is launched as often as it takes; a few launches more than
-// asked for are timed with the rest. Empty where the launches cannot be captured.
+// By graphs of whole rotations, so of a few launches more; empty where they cannot be captured.
 std::optional<Timing> CudaDevice::time_graph(std::span<const Launch> rotation,
                                              std::int64_t repeats) {
   const auto size = static_cast<std::int64_t>(rotation.size());
@@ -228,9 +226,9 @@ ordered_json CudaDevice::identity() const {
 
 int cuda_device_count() {
   int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
-  return status == cudaSuccess ? count : 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  static_cast<void>(cudaGetLastError());
+  return 0;
 }
 
 std::unique_ptr<Device> open_cuda_device(int index) {

@@ -22,8 +22,7 @@ constexpr int kK = static_cast<int>(kWarpgroupTile.k);
 constexpr int kSharedBytes = (kM + kN) * kLineBytes;
 using Sums = WgmmaSums<kN>;
 
-// Instructions of one product, and of a group: between two groups the tensor cores lose some
-// clocks.
+// Instructions of one product, and of a group: the tensor cores lose clocks between two groups.
 template <class T>
 inline constexpr int kSteps = kK * static_cast<int>(sizeof(T)) / kStepBytes;
 inline constexpr int kGroup = 16;

@@ -64,6 +64,12 @@ TEST(MeasuredRoofs, EngineRoofsAreKeptByEngineAndFormat) {
   EXPECT_THAT(roofs.formats(), ElementsAre(Format::bf16));
 }
 
+TEST(MeasuredRoofs, ThreeProductsOfTf32AreOneOfTf32x3) {
+  const MeasuredRoofs roofs = roofs_of({engine_ceiling("a", "tensor", "tf32", 6e9)});
+  EXPECT_EQ(roofs.engine_roof(Engine::tensor, Format::tf32x3)->per_s, 2e9);
+  EXPECT_EQ(roofs.engine_roof(Engine::fma, Format::tf32x3), std::nullopt);
+}
+
 TEST(MeasuredRoofs, OnlyVerifiedSteadyCeilingsOfThisDeviceCount) {
   const auto changed = [](json ceiling, const char* key, const json& value) {
     ceiling[key] = value;

@@ -1,6 +1,5 @@
-// Launches of kernels that want more shared memory than a block may have declared, clusters, or a
-// start before the kernel ahead of them ends (programmatic dependent launch, which cuBLAS uses
-// too).
+// Launches of kernels that want more shared memory than a block may have declared, clusters, or to
+// start before the kernel ahead of them ends (programmatic dependent launch; cuBLAS uses it too).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,8 +19,8 @@ struct ClusterGrid {
   int shared_bytes;  // dynamic
   cudaStream_t stream;
   unsigned cluster = 1;  // blocks, along x
-  bool early =
-      false;  // blocks may start as room comes free; the kernel calls wait_for_predecessor()
+  // Blocks may start where room comes free; the kernel calls wait_for_predecessor().
+  bool early = false;
 };
 
 // All threads, before the first access to global memory: the kernel ahead has ended and what it

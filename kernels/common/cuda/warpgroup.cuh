@@ -37,8 +37,7 @@ __device__ inline unsigned cluster_size() {
   return size;
 }
 
-// Number of the calling thread's warpgroup in its block: one value for a warp, and the compiler
-// knows.
+// Number of the calling thread's warpgroup in its block, known to be the same for a whole warp.
 __device__ inline int warpgroup_index() {
   return __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / kWarpgroup, 0);
 }
