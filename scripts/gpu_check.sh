@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Everything that a machine with a GPU can tell of this tree, in one command and under nine minutes; the
-# network is not needed. Builds for the GPU found, runs the device tests, the sanitizer on small shapes, the
-# quick and the standard profile, an A/A comparison, hardware counters and an independent measurement. Each
-# stage is bounded in time, so that one that hangs does not cost the others. Leaves one tar file in $OUT
-# (default build/gpu_check) and ends with a table.
+# network is not needed. Builds for the GPU found, runs the device tests, the quick profile, hardware counters,
+# an independent measurement, an A/A comparison, the sanitizer on small shapes, sweeps and the standard
+# profile. Each stage is bounded in time, so that one that hangs does not cost the others; what there is no
+# time for is skipped. Leaves one tar file in $OUT (default build/gpu_check) and ends with a table.
 #   OUT                where the results go
 #   PREBUILT           folder with ridgepoint and ridgepoint_device_tests built elsewhere for this GPU;
 #                      without it they are built here
@@ -153,13 +153,13 @@ started=$SECONDS
 stage build 240 bash -c build && {
   stage tests 150 bash -c run_device_tests
   stage quick 200 bash -c 'run_profile quick --budget 150'
+  stage ncu 60 bash -c counters
+  stage torch 40 bash -c independent
   stage self 40 bash -c compare_with_itself
+  stage memcheck 80 bash -c 'sanitize memcheck'
+  stage racecheck 80 bash -c 'sanitize racecheck'
   stage steady 100 bash -c 'run_sweep steady 90'
   stage cold 50 bash -c 'run_sweep cold 40'
-  stage torch 40 bash -c independent
-  stage racecheck 80 bash -c 'sanitize racecheck'
-  stage memcheck 80 bash -c 'sanitize memcheck'
-  stage ncu 60 bash -c counters
   stage standard $((budget + 60)) bash -c 'run_profile standard --budget "$budget"'
 }
 echo "whole check $((SECONDS - started)) s" | tee -a "$summary" >&2

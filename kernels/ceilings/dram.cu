@@ -26,20 +26,21 @@ __global__ void __launch_bounds__(kThreads)
     sum_of_block(const float* x, std::int64_t n, float* partial) {
   const std::int64_t packs = n / kWidth;
   const std::int64_t first = std::int64_t{blockIdx.x} * kPacksOfBlock + threadIdx.x;
-  float sum[kPacks] = {};
+  float sum = 0;
   if (std::int64_t{blockIdx.x + 1} * kPacksOfBlock <= packs) {
     float4 value[kPacks];
 #pragma unroll
     for (int k = 0; k < kPacks; ++k) value[k] = load(x, first + k * kThreads);
 #pragma unroll
-    for (int k = 0; k < kPacks; ++k) sum[k] = sum_of(value[k]);
+    for (int k = 0; k < kPacks; ++k) sum += sum_of(value[k]);
   } else {  // in the last block
-    for (std::int64_t i = first; i < packs; i += kThreads) sum[0] += sum_of(load(x, i));
+#pragma unroll 1
+    for (std::int64_t i = first; i < packs; i += kThreads) sum += sum_of(load(x, i));
   }
   // The few elements behind the last pack, in the first block.
   const std::int64_t behind = packs * kWidth + first;
-  if (behind < n) sum[0] += x[behind];
-  const float total = block_sum<kThreads>((sum[0] + sum[1]) + (sum[2] + sum[3]));
+  if (behind < n) sum += x[behind];
+  const float total = block_sum<kThreads>(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }
 

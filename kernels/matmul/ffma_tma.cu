@@ -1,8 +1,8 @@
 // fp32 on the CUDA cores, at the rate at which they issue. Every instruction that is no FFMA costs
 // peak, and this spends 1 in 20 on others: TMA does the copies and their addresses, and a thread
-// computes 8 x 16 elements of C, so that 24 loads of 16 bytes feed 512 multiply-adds. Both operands
-// lie along k, four numbers to a load; the persistent grid is that of wgmma_persistent, without
-// clusters, because the L2 cache has little to deliver. The limit is the FMA units.
+// computes 8 x 16 elements of C, so that 24 loads of 16 bytes, four k each, feed 512 multiply-adds.
+// The grid is that of wgmma_persistent, without clusters, for the L2 cache has little to deliver.
+// The limit is the FMA units.
 #include "kernels/common/cuda/tma.cuh"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/epilogue.cuh"
@@ -16,7 +16,6 @@ constexpr int kDown = 8;     // elements of C of a thread, each 8 rows from the 
 constexpr int kAcross = 16;  // each 4 columns from the next
 // A warp's threads are 8 x 4 and its elements 64 x 64; eight warps are 2 x 4.
 constexpr int kWarpSide = 64;
-
 using Sums = float[kDown][kAcross];
 
 // Neighbours share a row or a column: loads of 16 bytes then take half the clocks (measured on an
@@ -29,35 +28,22 @@ struct Place {
         column(thread / kWarp % 4 * kWarpSide + thread % kWarp / 16 * 2 + thread % 2) {}
 };
 
-__device__ float4 load_four(const std::byte* from) {
-  return *reinterpret_cast<const float4*>(from);
-}
-
-// Packs, four k each, of the lines that a thread reads. Packs of line r are XORed with r % 8
-// (unit.hpp). All lines of A agree in that; those of B in two of the three bits, the third is that
-// of their number.
+// Packs, four k each, of the lines that a thread reads. Those of line r are XORed with r % 8
+// (unit.hpp): alike in all its lines of A, in lines of B but for one bit of three, their number's.
 struct Lines {
-  const std::byte* a;  // the thread's first lines
-  const std::byte* b;
-  int row, column;
+  const std::byte *a, *b;  // the first of them
+  Place place;
 
   __device__ float4 of_a(int pack, int r) const {
-    return load_four(a + (pack ^ row % 8) * kPackBytes + r * 8 * kLineBytes);
+    return reinterpret_cast<const float4*>(a + r * 8 * kLineBytes)[pack ^ place.row % 8];
   }
   __device__ float4 of_b(int pack, int c) const {
-    return load_four(b + (pack ^ column % 4 ^ c % 2 * 4) * kPackBytes + c * 4 * kLineBytes);
+    const int swizzle = place.column % 4 ^ c % 2 * 4;
+    return reinterpret_cast<const float4*>(b + c * 4 * kLineBytes)[pack ^ swizzle];
   }
 };
 
-__device__ void multiply(float& sum, const float4& x, const float4& y) {
-  sum = fmaf(x.x, y.x, sum);
-  sum = fmaf(x.y, y.y, sum);
-  sum = fmaf(x.z, y.z, sum);
-  sum = fmaf(x.w, y.w, sum);
-}
-
-// The loop is not unrolled: a stage's 4096 multiply-adds in a row would not fit into the cache of
-// instructions, which costs a tenth.
+// Not unrolled: a stage's 4096 multiply-adds do not fit into the instruction cache: a tenth slower.
 __device__ void multiply_stage(Sums& sum, const Lines& lines) {
 #pragma unroll 1
   for (int pack = 0; pack < kLineBytes / kPackBytes; ++pack) {
@@ -68,7 +54,12 @@ __device__ void multiply_stage(Sums& sum, const Lines& lines) {
     for (int c = 0; c < kAcross; ++c) {
       const float4 y = lines.of_b(pack, c);
 #pragma unroll
-      for (int r = 0; r < kDown; ++r) multiply(sum[r][c], x[r], y);
+      for (int r = 0; r < kDown; ++r) {
+        sum[r][c] = fmaf(x[r].x, y.x, sum[r][c]);
+        sum[r][c] = fmaf(x[r].y, y.y, sum[r][c]);
+        sum[r][c] = fmaf(x[r].z, y.z, sum[r][c]);
+        sum[r][c] = fmaf(x[r].w, y.w, sum[r][c]);
+      }
     }
   }
 }
@@ -79,11 +70,10 @@ __device__ void multiply_tile(Sums& sum, FmaTile::Shared& shared, const Place& p
   for (int i = 0; i < kDown * kAcross; ++i) sum[i / kAcross][i % kAcross] = 0;
 #pragma unroll 1
   for (int i = 0; i < work.stages; ++i, ring.advance()) {
-    const std::byte* const a = shared.stage[ring.stage];
-    const std::byte* const b = a + FmaTile::kOffsetB;
+    const std::byte* const a = shared.stage[ring.stage] + place.row * kLineBytes;
+    const std::byte* const b = a + FmaTile::kOffsetB + (place.column - place.row) * kLineBytes;
     shared.barriers.wait_full(ring);
-    multiply_stage(
-        sum, {a + place.row * kLineBytes, b + place.column * kLineBytes, place.row, place.column});
+    multiply_stage(sum, {a, b, place});
     __syncwarp();
     release(shared.barriers.empty[ring.stage], work.size);
   }
