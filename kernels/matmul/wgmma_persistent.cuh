@@ -44,10 +44,7 @@ template <Layout kLayout, class A, class B, class Tile>
 __device__ void multiply_tile_promoted(PersistentSums<Tile>& sum, typename Tile::Shared& shared,
                                        int consumer, RingPosition<Tile::kStages>& ring,
                                        const Work<Tile>& work) {
-#pragma unroll
-  for (int s = 0; s < Tile::kDown * Tile::kColumns / 2; ++s) {
-    sum[s / (Tile::kColumns / 2)][s % (Tile::kColumns / 2)] = 0;
-  }
+  clear_sums(sum);
   for (int i = 0; i < work.stages; ++i, ring.advance()) {
     const std::byte* const units = shared.stage[ring.stage];
     shared.barriers.wait_full(ring);
@@ -58,9 +55,7 @@ __device__ void multiply_tile_promoted(PersistentSums<Tile>& sum, typename Tile:
                                     units + Tile::kOffsetB, false);
       wait_multiplied<0>();
       if (d == Tile::kDown - 1) release(shared.barriers.empty[ring.stage], work.size);
-      pin_sums(part[0]);
-#pragma unroll
-      for (int s = 0; s < Tile::kColumns / 2; ++s) sum[d][s] += part[0][s];
+      add_part(sum[d], part[0]);
     }
   }
 }

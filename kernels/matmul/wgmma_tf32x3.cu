@@ -50,10 +50,7 @@ __device__ void split(Shared& shared, int thread, int stages) {
 using Sums = TileSums<Tile::kDown, Tile::kColumns>;
 
 __device__ void consume(Sums& sum, Shared& shared, int consumer, int stages) {
-#pragma unroll
-  for (int s = 0; s < Tile::kDown * Tile::kColumns / 2; ++s) {
-    sum[s / (Tile::kColumns / 2)][s % (Tile::kColumns / 2)] = 0;
-  }
+  clear_sums(sum);
   RingPosition<kStages> ring;
   constexpr int b = Tile::kOffsetB;
   for (int i = 0; i < stages; ++i, ring.advance()) {
@@ -68,9 +65,7 @@ __device__ void consume(Sums& sum, Shared& shared, int consumer, int stages) {
       multiply_stage<Layout::nt, Tf32, Tf32>(part, whole + a, low + b, true);
       multiply_stage<Layout::nt, Tf32, Tf32>(part, whole + a, whole + b, true);
       wait_multiplied<0>();
-      pin_sums(part[0]);
-#pragma unroll
-      for (int s = 0; s < Tile::kColumns / 2; ++s) sum[d][s] += part[0][s];
+      add_part(sum[d], part[0]);
     }
     if (threadIdx.x % kWarp == 0) arrive(shared.barriers.empty[ring.stage]);
   }

@@ -43,6 +43,20 @@ __device__ void multiply_stage(float (&sum)[kDown][kSums], const std::byte* a, c
   for (int i = 0; i < kDown; ++i) pin_sums(sum[i]);
 }
 
+template <int kDown, int kSums>
+__device__ void clear_sums(float (&sum)[kDown][kSums]) {
+#pragma unroll
+  for (int i = 0; i < kDown * kSums; ++i) sum[i / kSums][i % kSums] = 0;
+}
+
+// Adds what the tensor cores summed up, and are done with, in fp32: rounded, where they cut off.
+template <int kSums>
+__device__ void add_part(float (&sum)[kSums], float (&part)[kSums]) {
+  pin_sums(part);
+#pragma unroll
+  for (int s = 0; s < kSums; ++s) sum[s] += part[s];
+}
+
 // Row of sum i of the calling thread within its warpgroup's 64, and column within the product's.
 __device__ inline int sum_row(int i) {
   return sum_row(static_cast<int>(threadIdx.x) % kWarpgroup, i);
