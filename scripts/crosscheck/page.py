@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What ratios.py measured as Markdown: scripts/crosscheck/page.py ratios.json > docs/crosscheck.md."""
+"""What ratios.py measured as Markdown: scripts/crosscheck/page.py ratios.json ... > docs/crosscheck.md."""
 
 import json
 import statistics
@@ -15,12 +15,10 @@ def short(row: str) -> str:
 
 
 def agreement(result: dict) -> list[str]:
-    """The section on how far processes disagree, where they were measured."""
+    """How far processes disagree, where it was measured."""
     if not result["spread"]:
         return []
     lines = [
-        "",
-        "## How well processes agree",
         "",
         f"Spread of a row's median over {result['processes']} whole quick runs, in turns of one sample as well: largest "
         "over smallest, less one.",
@@ -66,24 +64,25 @@ def with_programs(results: Path) -> str:
     return "Not measured yet: `scripts/crosscheck/ratios.py`."
 
 
-def page(result: dict) -> str:
-    """All of it."""
-    lines = [
-        "# Cross-checks on a host",
-        "",
-        "Made by `scripts/crosscheck/ratios.py`, which says how; not written by hand.",
-        "",
-        provenance(result),
-        "",
-        "## Pairs",
+def ratios(result: dict) -> list[str]:
+    if not result["pairs"]:
+        return []
+    return [
         "",
         f"Speed of A over speed of B, measured in turns of one sample: median of {result['blocks']} pairs of processes, "
         "and their range.",
         "",
         table(result["pairs"]),
     ]
-    return "\n".join(lines + agreement(result))
+
+
+def page(results: list[dict]) -> str:
+    """All of them, a section for each."""
+    lines = ["# Cross-checks on hosts", "", "Made by `scripts/crosscheck/ratios.py`, which says how; not written by hand."]
+    for result in results:
+        lines += ["", "## " + provenance(result), *ratios(result), *agreement(result)]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    print(page(json.loads(Path(sys.argv[1]).read_text())))
+    print(page([json.loads(Path(name).read_text("utf-8")) for name in sys.argv[1:]]))

@@ -3,7 +3,7 @@
 
     scripts/crosscheck/ratios.py BINARY > ratios.json    a quarter of an hour; with hundreds of MB of cache, hours
     scripts/crosscheck/ratios.py BINARY --parts programs --openblas SOURCES > ratios.json
-    scripts/crosscheck/page.py ratios.json               the same as Markdown
+    scripts/crosscheck/page.py ratios.json ...           the same as Markdown
 
 Each pair runs in two processes at once, in turns of one sample (sides.py), so that what happens to the machine
 happens to both. The ratio is A's speed over B's, in FLOP/s or, against a memory ceiling, in byte/s: the median of
@@ -173,10 +173,18 @@ def measure(options: argparse.Namespace) -> dict:
     }
 
 
+def parts(text: str) -> list[str]:
+    chosen = text.split(",")
+    unknown = [part for part in chosen if part not in PARTS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"unknown part '{unknown[0]}'; allowed: {', '.join(PARTS)}")
+    return chosen
+
+
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="ratios.py", description=__doc__.splitlines()[0])
     parser.add_argument("binary", help="an absolute path of ridgepoint")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--parts", type=parts, default=PARTS, metavar="PARTS", help=f"of {','.join(PARTS)}; default: all")
     parser.add_argument("--filter", default="", metavar="REGEX", help="of the part pairs: rows of the quick profile")
     parser.add_argument("--openblas", type=Path, metavar="SOURCES", help="a folder, as `apt-get source openblas` leaves it")
     return parser.parse_args(arguments)

@@ -4,11 +4,14 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts" / "crosscheck"))
 
 import page  # noqa: E402
 import programs  # noqa: E402
+import ratios  # noqa: E402
 
 RESULT = {
     "device": {"model": "Machine", "threads": 2}, "started": "2026-01-02T03:04:05Z", "commit": "0123456789",
@@ -58,4 +61,18 @@ def test_the_table_holds_programs_only_and_the_page_all(tmp_path):
     table = page.with_programs(tmp_path)
     assert "| programs/x | other | GB/s | 10.2 | 10 | **1.02** | 1.00 to 1.10 |" in table
     assert "pairs/x" not in table and "Machine, 2 threads, 2026-01-02, commit 0123456." in table
-    assert "pairs/x" in page.page(RESULT) and "processes agree" not in page.page(RESULT)
+    assert "pairs/x" in page.page([RESULT]) and "whole quick runs" not in page.page([RESULT])
+
+
+def test_the_page_has_a_section_for_each_file():
+    spread = RESULT | {"pairs": [], "spread": [{"id": "x", "bound": "compute", "spread": 0.02}]}
+    text = page.page([RESULT, spread])
+    assert text.count("## Machine, 2 threads") == 2 and text.count("pairs/x") == 1
+    assert "| compute | 1 | 0% | 100% | 2.0% | 2% |" in text
+
+
+def test_parts_are_a_list_and_unknown_ones_are_refused(capsys):
+    assert ratios.parse(["--parts", "pairs,spread", "/bin/true"]).parts == ["pairs", "spread"]
+    with pytest.raises(SystemExit):
+        ratios.parse(["--parts", "pears", "/bin/true"])
+    assert "unknown part 'pears'; allowed: programs, pairs, spread" in capsys.readouterr().err

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/common/cpu/convert.hpp"
+#include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/cpu/sum.hpp"
 
 namespace ridgepoint::cpu {
@@ -16,6 +17,7 @@ static const float* widened(const T* x, float* buffer) {
   if constexpr (FormatOf<T>::value == Format::fp32) {
     return x;
   } else {
+    for (std::int64_t k = 0; k < kBlock; k += kLineElements<T>) prefetch_ahead(x + k);
     widen_block(x, buffer);
     return buffer;
   }
