@@ -103,6 +103,7 @@ std::optional<double> HostMeters::total(const Counter& counter) {
 
 std::vector<Meter> HostMeters::read() const {
   std::vector<Meter> meters;
+  meters.reserve(counters_.size() + 2);
   for (const Counter& counter : counters_) meters.push_back({counter.name, total(counter)});
   meters.push_back({kEnergyMeter, package_energy_j()});
   meters.push_back({"stolen_s", stolen_s()});

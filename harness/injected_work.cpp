@@ -16,8 +16,9 @@ constexpr int kLargestGroup = 1000;
 // A whole number that ends where `text` does; -1 for anything else.
 int whole_number(std::string_view text) {
   int value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
+  const char* first = text.data();
+  const char* last = first + text.size();
+  const auto [end, error] = std::from_chars(first, last, value);
   return error == std::errc{} && end == last ? value : -1;
 }
 

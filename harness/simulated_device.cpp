@@ -90,14 +90,15 @@ Simulation parse_simulation(const std::string& text) {
 }
 
 SimulatedDevice::SimulatedDevice(Simulation simulation)
-    : simulation_(std::move(simulation)), random_(simulation_.seed) {
+    : simulation_(std::move(simulation)),
+      random_(simulation_.seed),
+      held_clock_((1 - simulation_.throttle) * (1 - simulation_.cap)) {
   // Small caches keep the shapes small, so that a whole run takes seconds.
   machine_.caches = {{.level = 1, .bytes = 16 << 10, .shared_by = 1},
                      {.level = 2, .bytes = 128 << 10, .shared_by = machine_.units}};
   machine_.memory_bytes = static_cast<std::int64_t>(simulation_.memory);
   machine_.flops_per_s_hint = 2e8;
   process_factor_ = std::exp(simulation_.process * std::normal_distribution<>()(random_));
-  held_clock_ = (1 - simulation_.throttle) * (1 - simulation_.cap);
 }
 
 nlohmann::ordered_json SimulatedDevice::identity() const {

@@ -13,7 +13,7 @@ namespace ridgepoint {
 inline constexpr std::int64_t kFmaIterations = 4096;
 inline constexpr float kFmaFactor = 1.0F - 1.0F / kFmaIterations;  // exact, as is the next
 inline constexpr float kFmaAddend = 16.0F / kFmaIterations;        // a fixed point of 16
-inline constexpr int kFmaChains = 8;                               // of a GPU's thread
+inline constexpr std::int64_t kFmaChains = 8;                      // of a GPU's thread
 
 namespace fma_detail {
 

@@ -8,6 +8,7 @@
 
 #include "harness/simulated_device.hpp"
 #include "harness/statistics.hpp"
+#include "harness/stopwatch.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgepoint {
@@ -149,13 +150,18 @@ TEST(Sampler, EndsItsTurnBeforeEachSampleAndSettlesAfterIt) {
 
 TEST(Sampler, TheTimeOfOthersIsNotTheRows) {
   int turns = 0;
-  const SamplingLimits limits{.seconds = 0.02, .stop = nullptr, .end_turn = [&] {
-                                std::this_thread::sleep_for(std::chrono::milliseconds(10));
-                                ++turns;
-                                return 0.01;
-                              }};
-  sample("", limits, Regime::cold);
-  EXPECT_GT(turns, static_cast<int>(kFewestSamples));
+  const SamplingLimits limits{.seconds = 0.1,
+                              .stop = [&] { return turns == 20; },
+                              .end_turn =
+                                  [&] {
+                                    const Stopwatch clock;
+                                    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+                                    ++turns;
+                                    return clock.seconds();
+                                  }};
+  // Stopped in the last turn, when others had twice the row's time and the row still had most of
+  // it.
+  EXPECT_THROW(sample("", limits, Regime::cold), Interrupted);
 }
 
 TEST(Sampler, ALostDeviceIsReported) { EXPECT_THROW(sample("lose=5", kNoTime), DeviceError); }

@@ -50,7 +50,7 @@ static void dots(const X* x, std::int64_t stride, const Y* y, std::int64_t n, fl
 // x . y over n elements.
 template <class X, class Y>
 static float dot(const X* x, const Y* y, std::int64_t n) {
-  float result;
+  float result = 0;
   dots<1>(x, 0, y, n, &result);
   return result;
 }

@@ -20,7 +20,7 @@ inline constexpr std::size_t kLineBytes = 64;
 template <class T>
 inline constexpr std::int64_t kLineElements = static_cast<std::int64_t>(kLineBytes / sizeof(T));
 
-// Asks for the line that a walk through memory needs some ten lines later. What a core has under
+// Asks for the line that a walk through memory needs sixteen lines later. What a core has under
 // way no longer ends with the instructions that it looks ahead, which are few lines where each
 // takes work.
 template <class T>
