@@ -1,6 +1,7 @@
 # Kernels of the host backend. A technique is one .cpp in an operation's folder and is found by
 # itself. A file that includes kernels/common/cpu/target_begin.hpp is compiled once per instruction
-# set. Object libraries, because a static one would drop the registrations.
+# set, one with target_begin_v4.hpp for x86-64-v4 alone. Object libraries, because a static one would
+# drop the registrations.
 function(add_host_kernels target)
   set(CMAKE_UNITY_BUILD OFF)  # techniques share names
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cpp")
@@ -16,10 +17,13 @@ function(add_host_kernels target)
 
   set(portable "${operations}")
   set(per_isa "")
+  set(only_4 "")
   foreach(source IN LISTS sources)
-    file(STRINGS "${source}" marker REGEX "#include \"kernels/common/cpu/target_begin.hpp\"")
+    file(STRINGS "${source}" marker REGEX "#include \"kernels/common/cpu/target_begin(_v4)?.hpp\"")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
-    if(marker)
+    if(marker MATCHES "_v4")
+      list(APPEND only_4 "${source}")
+    elseif(marker)
       list(APPEND per_isa "${source}")
     else()
       list(APPEND portable "${source}")
@@ -38,7 +42,7 @@ function(add_host_kernels target)
   foreach(level IN LISTS levels)
     if(per_isa)
       set(isa $<IF:$<EQUAL:${level},0>,none,v${level}>)
-      add_library(${target}_${level} OBJECT ${per_isa})
+      add_library(${target}_${level} OBJECT ${per_isa} ${only_${level}})
       target_compile_definitions(${target}_${level} PRIVATE RIDGEPOINT_ISA=${isa} RIDGEPOINT_ISA_LEVEL=${level})
       target_link_libraries(${target}_${level} PRIVATE ridgepoint_common)
       list(APPEND objects $<TARGET_OBJECTS:${target}_${level}>)

@@ -16,6 +16,8 @@ commands = {}
 for command in json.load(open("build/dev/compile_commands.json")):
     own = "/tests/" not in command["file"] and "/build/" not in command["file"]
     if own and command["file"].endswith(".cpp"):
+        text = command["command"].replace("RIDGEPOINT_ISA=v4", "RIDGEPOINT_ISA=v2")
+        command["command"] = text.replace("RIDGEPOINT_ISA_LEVEL=4", "RIDGEPOINT_ISA_LEVEL=2")
         known = commands.setdefault(command["file"], command)
         if "RIDGEPOINT_ISA_LEVEL=2" in command["command"]:
             known.update(command)

@@ -1,7 +1,6 @@
 // Intel AMX between its tile registers: two tiles of A and two of B are loaded once and multiplied
 // again and again into four sums. The limit is the rate at which the tensor engine accepts work.
 // tests/kernels/matmul/amx_test.cpp runs it on emulated tiles as well.
-#if defined(__x86_64__)
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -10,8 +9,8 @@
 #include "kernels/ceilings/products.hpp"
 #include "kernels/common/cpu/amx.hpp"
 #include "kernels/common/cpu/convert.hpp"
+#include "kernels/common/cpu/target_begin_v4.hpp"
 
-#include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/pack.hpp"
 #include "kernels/common/cpu/amx_kernel.hpp"
 
@@ -53,5 +52,3 @@ const Registration amx{
 
 }  // namespace
 }  // namespace ridgepoint
-
-#endif

@@ -13,12 +13,6 @@
 namespace ridgepoint {
 namespace {
 
-#ifdef __x86_64__
-constexpr bool kIsX86 = true;
-#else
-constexpr bool kIsX86 = false;
-#endif
-
 // The operands' formats do not depend on the sizes; any shape will do.
 Shape unit_shape(const Operation& operation) {
   std::vector<Shape::Dimension> dimensions;
@@ -40,10 +34,10 @@ auto identity(const Implementation& i) {
   return std::tuple(i.operation->name, i.technique.name, i.backend, i.format.a, i.format.b);
 }
 
-// Registration order is link order; sort so that nothing depends on it.
-bool before(const std::unique_ptr<Implementation>& a, const std::unique_ptr<Implementation>& b) {
-  const auto newest_first = std::pair(identity(*a), -static_cast<int>(a->technique.isa));
-  return newest_first < std::pair(identity(*b), -static_cast<int>(b->technique.isa));
+// Registration order is link order; sort so that nothing depends on it. Of one technique, what a
+// processor up to `newest` can run comes first, and of that the newest.
+auto place(const Implementation& i, Isa newest) {
+  return std::tuple(identity(i), i.technique.isa > newest, -static_cast<int>(i.technique.isa));
 }
 
 void resolve_one(Implementation& implementation, const Operation& operation) {
@@ -72,6 +66,13 @@ const Operation& operation_of(const Technique& technique,
   return **found;
 }
 
+// For a technique that no processor as old as this one has.
+void refuse(Implementation& implementation) {
+  implementation.prepare = [isa = implementation.technique.isa](Queue&, const Shape&) -> Plan {
+    throw Unsupported(fmt::format("this processor is no {}", name(isa)));
+  };
+}
+
 bool same(const std::unique_ptr<Implementation>& a, const std::unique_ptr<Implementation>& b) {
   return identity(*a) == identity(*b);
 }
@@ -95,7 +96,7 @@ void Registry::add(Implementation implementation) {
   implementations_.push_back(std::make_unique<Implementation>(std::move(implementation)));
 }
 
-void Registry::resolve() {
+void Registry::resolve(Isa newest) {
   const auto operation_name = [](const auto& operation) { return operation->name; };
   std::ranges::sort(operations_, {}, operation_name);
   if (const auto twice = std::ranges::adjacent_find(operations_, {}, operation_name);
@@ -103,18 +104,18 @@ void Registry::resolve() {
     throw std::logic_error(fmt::format("operation {} is registered twice", (*twice)->name));
   }
   for (const auto& i : implementations_) resolve_one(*i, operation_of(i->technique, operations_));
-  std::ranges::sort(implementations_, before);
+  std::ranges::sort(implementations_, {}, [&](const auto& i) { return place(*i, newest); });
   if (const auto twice = std::ranges::adjacent_find(implementations_, twins);
       twice != implementations_.end()) {
     const Implementation& i = **twice;
     throw std::logic_error(fmt::format("technique {}/{} is registered twice for {}",
                                        i.operation->name, i.technique.name, i.format.name()));
   }
-  const Isa newest = host_isa();
-  std::erase_if(implementations_,
-                [&](const auto& i) { return kIsX86 && i->technique.isa > newest; });
-  const auto older = std::ranges::unique(implementations_, same);
-  implementations_.erase(older.begin(), older.end());
+  const auto others = std::ranges::unique(implementations_, same);
+  implementations_.erase(others.begin(), others.end());
+  for (const auto& i : implementations_) {
+    if (i->technique.isa > newest) refuse(*i);
+  }
 }
 
 const std::vector<std::unique_ptr<Operation>>& Registry::operations() const { return operations_; }

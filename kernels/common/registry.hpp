@@ -83,9 +83,10 @@ class Registry {
   void add(Implementation implementation);
 
   // Matches every technique with its operation and format by the types of its pointers, and drops
-  // those for which the same exists for a newer instruction set of this processor. Throws
-  // std::logic_error naming a technique that fits nothing or comes twice.
-  void resolve();
+  // those for which the same exists for a newer instruction set up to `newest`. A technique that
+  // only newer processors have stays, and throws Unsupported when prepared. Throws std::logic_error
+  // naming a technique that fits nothing or comes twice.
+  void resolve(Isa newest = host_isa());
 
   [[nodiscard]] const std::vector<std::unique_ptr<Operation>>& operations() const;
   [[nodiscard]] const std::vector<std::unique_ptr<Implementation>>& implementations() const;

@@ -2,7 +2,6 @@
 // widens to bf16 exactly while packing. The limit is the tensor engine, and with it the caches that
 // feed its tiles. Denormal inputs and results count as zero. Where there is no AMX, its packing and
 // indexing are tested with emulated tiles (tests/kernels/matmul/amx_test.cpp).
-#if defined(__x86_64__)
 #include "kernels/common/cpu/amx.hpp"
 
 #include <omp.h>
@@ -14,9 +13,9 @@
 
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/gelu.hpp"
+#include "kernels/common/cpu/target_begin_v4.hpp"
 #include "kernels/common/registry.hpp"
 
-#include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/pack.hpp"
 #include "kernels/common/cpu/amx_kernel.hpp"
 #include "kernels/common/cpu/blocked_product.hpp"
@@ -72,5 +71,3 @@ const Registration amx_gelu{{.operation = "matmul_gelu",
 
 }  // namespace
 }  // namespace ridgepoint
-
-#endif

@@ -2,7 +2,6 @@
 // both products to an fp32 sum. fp8 widens to bf16 exactly. The limit is still the vector units, at
 // twice the fp32 rate where two such instructions start per cycle (AMD Zen 5), at half of it where
 // one starts every other cycle (Intel). Denormal inputs and results count as zero.
-#if defined(__x86_64__)
 #include <omp.h>
 
 #include <algorithm>
@@ -12,10 +11,10 @@
 
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/gelu.hpp"
+#include "kernels/common/cpu/target_begin_v4.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 
-#include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/pack.hpp"
 #include "kernels/common/cpu/bf16_pairs.hpp"
 #include "kernels/common/cpu/blocked_product.hpp"
@@ -79,5 +78,3 @@ const Registration vdpbf16_gelu{{.operation = "matmul_gelu",
 
 }  // namespace
 }  // namespace ridgepoint
-
-#endif

@@ -1,6 +1,6 @@
 #include "kernels/common/registry.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,13 @@
 #include <utility>
 
 #include "kernels/common/error.hpp"
+#include "tests/support/host_queue.hpp"
 
 namespace ridgepoint {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 // y = x in fp32 and bf16.
 Operation copy_operation(std::string_view name = "copy") {
@@ -175,20 +179,32 @@ TEST(Registry, OneTechniqueMayServeTwoBackends) {
   EXPECT_EQ(registry.implementations()[1]->backend, Backend::cuda);
 }
 
-#ifdef __x86_64__
-TEST(Registry, TheNewestInstructionSetOfThisProcessorWins) {
+TEST(Registry, TheNewestInstructionSetOfTheProcessorWins) {
+  for (const Isa newest : {Isa::v2, Isa::v3, Isa::v4}) {
+    Registry registry;
+    registry.add(copy_operation());
+    for (const Isa isa : {Isa::v2, Isa::v4, Isa::v3}) {
+      registry.add(implementation(technique("fast", isa), kFloat));
+    }
+    registry.add(implementation(technique("fast", Isa::v2), kBf16));
+    registry.resolve(newest);
+    ASSERT_EQ(registry.implementations().size(), 2);
+    EXPECT_EQ(registry.implementations()[0]->technique.isa, newest);
+    EXPECT_EQ(registry.implementations()[1]->technique.isa, Isa::v2);
+    EXPECT_FALSE(registry.implementations()[0]->prepare);
+  }
+}
+
+TEST(Registry, WhatOnlyNewerProcessorsHaveStaysAndIsRefused) {
   Registry registry;
   registry.add(copy_operation());
-  for (const Isa isa : {Isa::v2, Isa::v4, Isa::v3}) {
-    registry.add(implementation(technique("fast", isa), kFloat));
-  }
-  registry.add(implementation(technique("fast", Isa::v2), kBf16));
-  registry.resolve();
-  ASSERT_EQ(registry.implementations().size(), 2);
-  EXPECT_EQ(registry.implementations()[0]->technique.isa, host_isa());
-  EXPECT_EQ(registry.implementations()[1]->technique.isa, Isa::v2);
+  registry.add(implementation(technique("new", Isa::v4), kFloat));
+  registry.resolve(Isa::v3);
+  ASSERT_EQ(registry.implementations().size(), 1);
+  HostQueue queue;
+  const auto prepare = [&] { registry.implementations()[0]->prepare(queue, Shape({{"n", 1}})); };
+  EXPECT_THAT(prepare, ThrowsMessage<Unsupported>(HasSubstr("no x86-64-v4")));
 }
-#endif
 
 TEST(Registry, OrderOfRegistrationDoesNotMatter) {
   Registry registry;
