@@ -80,7 +80,8 @@ def page(results: list[dict]) -> str:
     """All of them, a section for each."""
     lines = ["# Cross-checks on hosts", "", "Made by `scripts/crosscheck/ratios.py`, which says how; not written by hand."]
     for result in results:
-        lines += ["", "## " + provenance(result), *ratios(result), *agreement(result)]
+        kind = "Pairs" if result["pairs"] else "How well processes agree"
+        lines += ["", f"## {kind}", "", provenance(result), *ratios(result), *agreement(result)]
     return "\n".join(lines)
 
 
