@@ -11,16 +11,14 @@ scripts/build.sh dev -DRIDGEPOINT_TESTS=ON
 mkdir -p build/tidy
 /usr/bin/python3 - <<'EOF'
 import json
+import re
 
 commands = {}
 for command in json.load(open("build/dev/compile_commands.json")):
     own = "/tests/" not in command["file"] and "/build/" not in command["file"]
     if own and command["file"].endswith(".cpp"):
-        text = command["command"].replace("RIDGEPOINT_ISA=v4", "RIDGEPOINT_ISA=v2")
-        command["command"] = text.replace("RIDGEPOINT_ISA_LEVEL=4", "RIDGEPOINT_ISA_LEVEL=2")
-        known = commands.setdefault(command["file"], command)
-        if "RIDGEPOINT_ISA_LEVEL=2" in command["command"]:
-            known.update(command)
+        command["command"] = re.sub(r"(RIDGEPOINT_ISA(=v|_LEVEL=))[34]", r"\g<1>2", command["command"])
+        commands.setdefault(command["file"], command)
 json.dump(list(commands.values()), open("build/tidy/compile_commands.json", "w"))
 print(*commands, sep="\n", file=open("build/tidy/files", "w"))
 EOF

@@ -15,10 +15,14 @@ def short(row: str) -> str:
 
 
 def agreement(result: dict) -> list[str]:
-    """How far processes disagree, where it was measured."""
+    """The section on how far processes disagree, where it was measured."""
     if not result["spread"]:
         return []
     lines = [
+        "",
+        "## How well processes agree",
+        "",
+        provenance(result),
         "",
         f"Spread of a row's median over {result['processes']} whole quick runs, in turns of one sample as well: largest "
         "over smallest, less one.",
@@ -65,9 +69,14 @@ def with_programs(results: Path) -> str:
 
 
 def ratios(result: dict) -> list[str]:
+    """The section on pairs, where some were measured."""
     if not result["pairs"]:
         return []
     return [
+        "",
+        "## Pairs",
+        "",
+        provenance(result),
         "",
         f"Speed of A over speed of B, measured in turns of one sample: median of {result['blocks']} pairs of processes, "
         "and their range.",
@@ -77,11 +86,10 @@ def ratios(result: dict) -> list[str]:
 
 
 def page(results: list[dict]) -> str:
-    """All of them, a section for each."""
+    """All of them, with a section for each part that was measured."""
     lines = ["# Cross-checks on hosts", "", "Made by `scripts/crosscheck/ratios.py`, which says how; not written by hand."]
     for result in results:
-        kind = "Pairs" if result["pairs"] else "How well processes agree"
-        lines += ["", f"## {kind}", "", provenance(result), *ratios(result), *agreement(result)]
+        lines += ratios(result) + agreement(result)
     return "\n".join(lines)
 
 

@@ -159,8 +159,7 @@ TEST(Sampler, TheTimeOfOthersIsNotTheRows) {
                                     ++turns;
                                     return clock.seconds();
                                   }};
-  // Stopped in the last turn, when others had twice the row's time and the row still had most of
-  // it.
+  // Others had twice the row's time by then, and the row most of its own still before it.
   EXPECT_THROW(sample("", limits, Regime::cold), Interrupted);
 }
 
