@@ -155,9 +155,8 @@ bool needs_ceiling(const Row& row, const Row& ceiling, std::span<const Row> ceil
     case Resource::tensor: {
       if (row.technique.engine == Engine::memory) return false;
       const bool tensor = ceiling.operation->ceiling->resource == Resource::tensor;
-      const auto multiplies = [&](Format format) {  // a product of tf32x3 is three of tf32
-        return format == ceiling.format.a ||
-               (format == Format::tf32x3 && ceiling.format.a == Format::tf32);
+      const auto multiplies = [&](Format format) {
+        return products_of(format).factors == ceiling.format.a;
       };
       return tensor == (row.technique.engine == Engine::tensor) &&
              (multiplies(arithmetic.a) || multiplies(arithmetic.b));

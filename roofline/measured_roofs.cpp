@@ -71,13 +71,10 @@ void MeasuredRoofs::add_special(const ResultRow& row) {
 }
 
 std::optional<MeasuredRate> MeasuredRoofs::engine_roof(Engine engine, Format format) const {
+  const auto [factors, count] = products_of(format);
   for (const EngineRoof& roof : engines_) {
-    if (roof.engine == engine && roof.format == format) return roof.rate;
-  }
-  if (format == Format::tf32x3) {  // a product of it is three of tf32
-    std::optional<MeasuredRate> rate = engine_roof(engine, Format::tf32);
-    if (rate) rate->per_s /= 3;
-    return rate;
+    if (roof.engine != engine || roof.format != factors) continue;
+    return MeasuredRate{.per_s = roof.rate.per_s / count, .id = roof.rate.id};
   }
   return std::nullopt;
 }

@@ -59,17 +59,18 @@ Peak read_peak(const JsonObject& object, int sms) {
   return peak;
 }
 
-// A product in tf32x3 is three in tf32; no data sheet says so.
+// What data sheets do not list: a format whose products take several of another.
 void add_tf32x3(std::vector<Peak>& peaks) {
-  const auto tf32 = std::ranges::find(peaks, Format::tf32, &Peak::format);
+  const auto [factors, count] = products_of(Format::tf32x3);
+  const auto factor_peak = std::ranges::find(peaks, factors, &Peak::format);
   const bool told = std::ranges::find(peaks, Format::tf32x3, &Peak::format) != peaks.end();
-  if (tf32 == peaks.end() || told) return;
-  Peak third = *tf32;
-  third.format = Format::tf32x3;
-  third.flops_per_s /= 3;
-  third.flops_per_clock_per_sm /= 3;
-  third.source = "a third of tf32: " + third.source;
-  peaks.push_back(std::move(third));
+  if (factor_peak == peaks.end() || told) return;
+  Peak peak = *factor_peak;
+  peak.format = Format::tf32x3;
+  peak.flops_per_s /= count;
+  peak.flops_per_clock_per_sm /= count;
+  peak.source = fmt::format("1/{} of {}: {}", count, info(factors).name, peak.source);
+  peaks.push_back(std::move(peak));
 }
 
 std::vector<Peak> read_peaks(const JsonObject& sheet, int sms) {

@@ -16,8 +16,8 @@
 
 namespace ridgepoint {
 
-// tf32x3 is fp32 whose products are made of three products of tf32 numbers, the high and the low
-// parts of both: nearly as accurate, but not fp32's own arithmetic.
+// tf32x3 is fp32 whose products are made of products of tf32 numbers, the high and the low parts of
+// both: nearly as accurate, but not fp32's own arithmetic.
 enum class Format : std::uint8_t { fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2, tf32x3 };
 
 struct FormatInfo {
@@ -70,6 +70,16 @@ inline constexpr std::array kFormats{
 
 constexpr const FormatInfo& info(Format format) {
   return kFormats[static_cast<std::size_t>(format)];
+}
+
+// What hardware multiplies for one product of `format`: `count` products of numbers of `factors`.
+struct Products {
+  Format factors;
+  int count;
+};
+constexpr Products products_of(Format format) {
+  // high x high, high x low and low x high
+  return format == Format::tf32x3 ? Products{Format::tf32, 3} : Products{format, 1};
 }
 
 // "bf16" -> Format::bf16; `fp8` is an alias of fp8_e4m3. Throws UsageError listing what exists.

@@ -12,7 +12,7 @@ from .style import DIRECT, SMALL, Theme
 LINE = 0.155  # inches between the lines of a label
 APART = 0.06  # inches between labels
 ROOM, STEM = 1.45, 0.16  # inches right of the axes: of a label at most, of the line to it
-MIDDLES = (0.125, -0.125, 0.18, -0.18)  # inches from a diagonal to the middle of its label
+MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18)  # inches along both axes from line to label
 HALF = 0.05  # half the height of such a label
 
 
