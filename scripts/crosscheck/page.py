@@ -20,7 +20,7 @@ def agreement(result: dict) -> list[str]:
         return []
     lines = [
         "",
-        "## How well processes agree",
+        f"## How well processes agree: {result['device']['model']}",
         "",
         provenance(result),
         "",
@@ -74,7 +74,7 @@ def ratios(result: dict) -> list[str]:
         return []
     return [
         "",
-        "## Pairs",
+        f"## Pairs: {result['device']['model']}",
         "",
         provenance(result),
         "",

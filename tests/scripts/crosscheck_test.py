@@ -68,7 +68,7 @@ def test_the_table_holds_programs_only_and_the_page_all(tmp_path):
 def test_the_page_has_a_section_for_each_part_whatever_file_it_is_in(files):
     spread = {"spread": [{"id": "x", "bound": "compute", "spread": 0.02}]}
     text = page.page([RESULT | spread] if files == 1 else [RESULT, RESULT | {"pairs": []} | spread])
-    assert text.index("## Pairs\n\nMachine, 2 threads") < text.index("## How well processes agree\n\nMachine, 2 threads")
+    assert text.index("## Pairs: Machine\n\nMachine, 2 threads") < text.index("## How well processes agree: Machine\n")
     assert text.count("pairs/x") == 1
     assert "| compute | 1 | 0% | 100% | 2.0% | 2% |" in text
 
