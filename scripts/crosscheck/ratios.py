@@ -38,7 +38,7 @@ PARTS = ("programs", "pairs", "spread")
 PROCESSES = 5
 CEILINGS = "^(dram_|fma_|tensor_)"
 DRAM = {"relu": "dram_copy", "gelu": "dram_copy", "dot": "dram_read", "matvec": "dram_read"}
-LARGE = "^matmul/[a-z]+/(fp32|bf16)/m:2048/n:2048/k:2048/"
+LARGE = "^matmul/[a-z0-9_]+/(fp32|bf16)/m:2048/n:2048/k:2048/"
 
 
 def run(binary: str, folder: Path, *options: str) -> list[dict]:
@@ -103,10 +103,11 @@ class Measurement:
             ("large", LARGE, ("--profile", "standard")),
         ):
             given = ("--filter", pattern, "--ceilings", str(self.ceilings), *options)
-            rows = self.measured + run(self.options.binary, self.folder / name, *given)
+            rows = run(self.options.binary, self.folder / name, *given)
+            kernels = [r for r in rows if r["role"] == "kernel"]
             found += [
                 (self.row(a, unit, *options), self.row(b, unit, *options), unit)
-                for a, b, unit in pairs_of(rows)
+                for a, b, unit in pairs_of(self.measured + kernels)
             ]
         return found
 
