@@ -11,6 +11,7 @@
 #include "harness/google_flags.hpp"
 #include "harness/results_directory.hpp"
 #include "harness/stopwatch.hpp"
+#include "kernels/common/cpu/openblas.hpp"
 #include "roofline/device_spec.hpp"
 
 namespace ridgepoint {
@@ -89,6 +90,17 @@ std::filesystem::path results_path(const RunOptions& options) {
   return default_results_path();
 }
 
+// A user's choice stands, but a library that is held back must not pass for one at its best.
+void tell_of_openblas_core(const std::vector<Record>& records) {
+  const std::string better = better_openblas_core();
+  const bool used = std::ranges::any_of(records, [](const Record& r) {
+    return r.row.technique == "openblas" && r.status == Status::ok;
+  });
+  if (better.empty() || !used) return;
+  fmt::print(stderr, "note: {} keeps OpenBLAS from its kernels for {}, which this processor runs\n",
+             kOpenblasCore, better);
+}
+
 ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                      const std::vector<std::string>& command_line) {
   const RunRequest request = request_of(options, flags.filter);
@@ -123,6 +135,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   end_environment(environment, devices, clock.seconds());
   directory.write_environment(environment);
   directory.write_checksums();
+  tell_of_openblas_core(run.records());
   fmt::print(stderr, "results: {}\n", path.string());
   return exit_code(run.records());
 }

@@ -25,10 +25,11 @@ blasint size(const Shape& shape, std::string_view dimension) {
   return static_cast<blasint>(shape[dimension]);
 }
 
-// Cores whose kernels do without AVX (OpenBLAS, driver/others/dynamic.c).
-constexpr std::array<std::string_view, 11> kOldCores{
+// Cores whose kernels do without AVX, and without AVX-512 (OpenBLAS, driver/others/dynamic.c).
+constexpr std::array<std::string_view, 11> kSseCores{
     "Prescott", "Core2",     "Penryn", "Dunnington",   "Nehalem", "Atom",
     "Opteron",  "Barcelona", "Bobcat", "Opteron_SSE3", "Nano"};
+constexpr std::array<std::string_view, 2> kAvx2Cores{"Haswell", "Zen"};
 
 // The library has one thread count for the whole process.
 void use_threads(const Queue& queue) { openblas_set_num_threads(queue.threads()); }
@@ -40,8 +41,12 @@ std::string openblas_version() {
 }
 
 std::string better_openblas_core() {
-  if (std::ranges::find(kOldCores, openblas_get_corename()) == kOldCores.end()) return {};
-  return host_isa() == Isa::v4 ? "SKYLAKEX" : host_isa() == Isa::v3 ? "HASWELL" : "";
+  const auto chosen_from = [core = std::string_view(openblas_get_corename())](const auto& cores) {
+    return std::ranges::find(cores, core) != cores.end();
+  };
+  const Isa isa = host_isa();
+  if (isa == Isa::v4 && (chosen_from(kSseCores) || chosen_from(kAvx2Cores))) return "SKYLAKEX";
+  return isa == Isa::v3 && chosen_from(kSseCores) ? "HASWELL" : "";
 }
 
 Launch openblas_dot(Queue& queue, const Shape& shape, const float* x, const float* y, float* s) {

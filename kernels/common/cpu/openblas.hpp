@@ -14,8 +14,9 @@ std::string openblas_version();
 
 // The variable by which OpenBLAS is told whose kernels to use; it reads it while it is loaded.
 inline constexpr const char* kOpenblasCore = "OPENBLAS_CORETYPE";
-// What that variable should be: a release that is older than the processor does not know it and
-// takes kernels without AVX, several times slower. Empty where OpenBLAS's own choice stands.
+// What that variable should be where OpenBLAS uses kernels of an older instruction set than this
+// processor's, half as fast or slower: a release that is older than the processor does not know it,
+// or somebody set the variable. Empty where the choice is good.
 std::string better_openblas_core();
 
 // s = x . y with n elements each.
