@@ -11,13 +11,14 @@
 
 namespace ridgepoint::cpu {
 
-// kBlock elements as fp32: where they lie or, if they must be converted, in `buffer`.
+// kBlock elements as fp32: where they lie or, if they must be converted, in `buffer`; `ahead` is
+// what will be needed after kAheadElements more.
 template <class T>
-static const float* widened(const T* x, float* buffer) {
+static const float* widened(const T* x, float* buffer, const T* ahead) {
   if constexpr (FormatOf<T>::value == Format::fp32) {
     return x;
   } else {
-    for (std::int64_t k = 0; k < kBlock; k += kLineElements<T>) prefetch_ahead(x + k);
+    for (std::int64_t k = 0; k < kBlock; k += kLineElements<T>) __builtin_prefetch(ahead + k);
     widen_block(x, buffer);
     return buffer;
   }
@@ -33,11 +34,13 @@ static void dots(const X* x, std::int64_t stride, const Y* y, std::int64_t n, fl
   std::array<std::array<float, kBlock>, kRows> sums{};
   for (std::int64_t i = 0; i < whole; i += kBlock) {
     std::array<float, kBlock> buffer_y;
-    const float* b = widened(y + i, buffer_y.data());
+    const float* b = widened(y + i, buffer_y.data(), y + i + kAheadElements<Y>);
+    const X* ahead = x + i + kAheadElements<X>;
+    if (i + kAheadElements<X> >= n) ahead += kRows * stride - n;  // the rows that come next
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) {
       std::array<float, kBlock> buffer_x;
-      const float* a = widened(x + r * stride + i, buffer_x.data());
+      const float* a = widened(x + r * stride + i, buffer_x.data(), ahead + r * stride);
       for (std::int64_t k = 0; k < kBlock; ++k) sums[r][k] += a[k] * b[k];
     }
   }

@@ -20,14 +20,11 @@ inline constexpr std::size_t kLineBytes = 64;
 template <class T>
 inline constexpr std::int64_t kLineElements = static_cast<std::int64_t>(kLineBytes / sizeof(T));
 
-// Asks for the line that a walk through memory needs sixteen lines later. What a core has under
-// way no longer ends with the instructions that it looks ahead, which are few lines where each
+// How far ahead a walk through memory asks for lines, sixteen of them. What a core has under way
+// then no longer ends with the instructions that it looks ahead, which are few lines where each
 // takes work.
 template <class T>
-[[gnu::always_inline]] inline void prefetch_ahead(const T* x) {
-  constexpr std::size_t kAheadBytes = 1024;
-  __builtin_prefetch(reinterpret_cast<const std::byte*>(x) + kAheadBytes);
-}
+inline constexpr std::int64_t kAheadElements = 16 * kLineElements<T>;
 
 // stream_line: stores the line at `line` to `out`, both aligned to kLineBytes, with as few stores
 // as the instruction set allows; one of a whole line is some 10 % faster than four parts of it.
