@@ -19,11 +19,7 @@ def agreement(result: dict) -> list[str]:
     if not result["spread"]:
         return []
     lines = [
-        "",
-        f"## How well processes agree: {result['device']['model']}",
-        "",
-        provenance(result),
-        "",
+        *opening("How well processes agree", result),
         f"Spread of a row's median over {result['processes']} whole quick runs, in turns of one sample as well: largest "
         "over smallest, less one.",
         "",
@@ -47,6 +43,11 @@ def provenance(result: dict) -> str:
         f"{device['model']}, {device['threads']} threads, {result['started'][:10]}, "
         f"commit {result['commit'][:7]}{dirty}. {libraries['openblas']}; oneDNN {libraries['onednn']}."
     )
+
+
+def opening(title: str, result: dict) -> list[str]:
+    """Of a section: its heading names the machine."""
+    return ["", f"## {title}: {result['device']['model']}", "", provenance(result), ""]
 
 
 def table(pairs: list[dict]) -> str:
@@ -73,11 +74,7 @@ def ratios(result: dict) -> list[str]:
     if not result["pairs"]:
         return []
     return [
-        "",
-        f"## Pairs: {result['device']['model']}",
-        "",
-        provenance(result),
-        "",
+        *opening("Pairs", result),
         f"Speed of A over speed of B, measured in turns of one sample: median of {result['blocks']} pairs of processes, "
         "and their range.",
         "",
