@@ -21,6 +21,7 @@ float sum_of(const float* x, std::int64_t n) {
   const std::int64_t whole = n / kPartialSums * kPartialSums;
   std::array<float, kPartialSums> sums{};
   for (std::int64_t i = 0; i < whole; i += kPartialSums) {
+    cpu::ask_ahead<kPartialSums>(x + i);
     for (std::int64_t k = 0; k < kPartialSums; ++k) sums[k] += x[i + k];
   }
   return std::accumulate(sums.begin(), sums.end(), std::accumulate(x + whole, x + n, 0.0F));

@@ -107,8 +107,11 @@ template <class T>
   if constexpr (T::format == Format::fp8_e5m2) {
     return static_cast<std::uint16_t>(x.bits << 8U);
   } else {
-    const unsigned nan = (x.bits & 0x7fU) == 0x7fU ? 0x7c00U : 0U;
-    return static_cast<std::uint16_t>((x.bits & 0x80U) << 8U | (x.bits & 0x7fU) << 7U | nan);
+    // Both bits above the shifted magnitude are the sign; the lower one belongs to the exponent.
+    // Where the magnitude is all ones, one more carries into that bit, which makes the exponent
+    // NaN's.
+    const unsigned bits = static_cast<unsigned>(static_cast<std::int8_t>(x.bits)) << 7U & 0xbfffU;
+    return static_cast<std::uint16_t>(bits | ((bits + 0x80U) & 0x4000U));
   }
 }
 

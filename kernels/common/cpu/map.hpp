@@ -41,7 +41,7 @@ static void stream_blocks(const T* x, T* y, const StreamCut& cut, Function funct
   const std::int64_t end = cut.tail;
 #pragma omp for schedule(static) nowait
   for (std::int64_t i = cut.head; i < end; i += kElements) {
-    __builtin_prefetch(x + i + kAheadElements<T>);
+    ask_ahead<kElements>(x + i);
     alignas(kLineBytes) std::array<T, kElements> block;
     function(x + i, block.data());
     for (std::int64_t k = 0; k < kElements; k += kLineElements<T>) {

@@ -11,6 +11,7 @@ namespace ridgepoint::cpu {
 template <std::size_t N>
 [[gnu::always_inline]] inline float sum(std::array<float, N> terms) {
   static_assert((N & (N - 1)) == 0);
+#pragma GCC unroll 8  // so that each step's length is known
   for (std::size_t half = N / 2; half > 0; half /= 2) {
     for (std::size_t k = 0; k < half; ++k) terms[k] += terms[k + half];
   }
