@@ -110,7 +110,7 @@ run_sweep() {
   timeout --foreground --signal=INT --kill-after=5 "$2" "$binary" run --device cuda:0 --profile full --regime "$1" --filter "$rows" \
     --budget $(($2 - 10)) --ceilings "$work/quick" --out "$work/sweep_$1"
   local status=$?
-  "$python" scripts/gpu_check/ratios.py "$work/sweep_$1" || return
+  "$python" scripts/gpu_check/rivals.py "$work/sweep_$1" || return
   return $((status == 124 ? 0 : status))
 }
 

@@ -1,6 +1,7 @@
 // Main memory at full rate: every thread walks its own contiguous share, and what is written goes
-// past the caches, line by line. The limit is the memory itself or, with few cores, the number of
-// lines that a core can have under way.
+// past the caches, line by line. Reading asks for lines far ahead, which beside writing gains
+// nothing. The limit is the memory itself or, with few cores, the number of lines that a core can
+// have under way.
 #include "kernels/ceilings/dram.hpp"
 
 #include <array>

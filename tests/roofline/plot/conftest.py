@@ -1,4 +1,4 @@
-"""Results directories for the tests of the figures; Matplotlib's cache stays out of the home."""
+"""Copies of the golden results for the tests of the figures; Matplotlib's cache stays out of the home."""
 
 import json
 import os
@@ -11,19 +11,11 @@ from typing import Callable
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-GOLDEN = ROOT / "tests" / "data" / "golden_results"
-
 cache = tempfile.TemporaryDirectory(prefix="ridgepoint-matplotlib-")  # removed at the end
 os.environ.setdefault("MPLCONFIGDIR", cache.name)
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT)]
 
-
-def read_records(folder: Path) -> list[dict]:
-    return [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
-
-
-def write_records(folder: Path, records: list[dict]) -> None:
-    (folder / "records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+from golden import GOLDEN, read_records, write_records  # noqa: E402
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from conftest import GOLDEN, read_records, write_records
+from golden import GOLDEN, read_records, write_records
 
 from roofline.plot.cli import main
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from conftest import GOLDEN, ROOT
+from golden import GOLDEN, ROOT
 
 from roofline.plot.cli import main
 from roofline.plot.style import MOST_VECTORS

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from conftest import GOLDEN
+from golden import GOLDEN
 
 from roofline.plot import finding, notdrawn
 from roofline.plot.records import load_run

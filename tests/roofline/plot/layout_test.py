@@ -6,7 +6,7 @@ from math import isclose
 
 import matplotlib.style
 import pytest
-from conftest import GOLDEN
+from golden import GOLDEN
 from matplotlib.collections import PathCollection
 from matplotlib.text import Text
 

@@ -4,7 +4,7 @@ import copy
 import json
 
 import pytest
-from conftest import GOLDEN, ROOT, read_records
+from golden import GOLDEN, ROOT, read_records
 from jsonschema import Draft202012Validator
 
 

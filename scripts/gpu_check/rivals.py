@@ -3,7 +3,7 @@ either, fp8 by the way it adds up, in steady state and, where it was measured, c
 the worst of a format. Clock and joules per FLOP (median power over the rate) stand beside. Last the training step
 of a linear layer: forward, dX and dW are the layouts nt, nn and tn of the same three numbers.
 
-    ratios.py RESULTS_DIRECTORY
+    rivals.py RESULTS_DIRECTORY
 """
 
 import json

@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts" / "gpu_check"))
 
-from ratios import lines, rivals, steps  # noqa: E402
+from rivals import lines, rivals, steps  # noqa: E402
 
 
 def row(technique: str, flops_per_s: float, form: str = "bf16", n: int = 4096, **changes) -> dict:
