@@ -1,7 +1,7 @@
 // Matrix-vector product row by row, each the dot product of kernels/common/cpu/dot.hpp: A is walked
 // through as one stream, which memory is fastest at. x is read again for every row and stays in a
-// cache; where its format takes more than an instruction to widen, it is widened to fp32 once. The
-// limit is memory bandwidth, that of reading.
+// cache; where widening its format takes many instructions, that is done once. The limit is memory
+// bandwidth, that of reading.
 #include <type_traits>
 
 #include "kernels/common/cpu/convert.hpp"

@@ -1,7 +1,5 @@
 """Error over speed: what a smaller format gains, and what it costs."""
 
-from math import log10
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -46,8 +44,8 @@ def draw_tolerances(axes: Axes, rows: list[Row], place: sweeps.Places, theme: Th
 
 def name_rail(axes: Axes, speeds: list[float], x: Limits, theme: Theme) -> None:
     """At the right, unless one of the rail's points is there."""
-    shares = [(log10(speed) - x[0]) / (x[1] - x[0]) for speed in speeds]
-    place, side = (0.01, "left") if max(shares, default=0) > 1 - NAME else (0.99, "right")
+    right = 10 ** (x[1] - NAME * (x[1] - x[0]))
+    place, side = (0.01, "left") if max(speeds, default=0) > right else (0.99, "right")
     axes.text(place, EXACT / 2, "no error", transform=axes.transAxes, size=SMALL, ha=side, va="center",
               color=theme.ink)
 

@@ -1,13 +1,7 @@
-"""Makes the helpers of these tests importable; a finished run that they start from."""
-
-import sys
-from pathlib import Path
+"""A finished run that these tests start from."""
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-
-from command_line import OK, run  # noqa: E402
+from command_line import OK, run
 
 
 @pytest.fixture(scope="module", name="finished")

@@ -3,15 +3,11 @@ instructions that each technique is about. Reads the build; needs no GPU."""
 
 import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
-
-from cubins import kernels_of  # noqa: E402
+from cubins import kernels_of
+from golden import ROOT
 
 BUILD = Path(os.environ["RIDGEPOINT_BUILD"])
 OBJECTS = {

@@ -2,16 +2,11 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
+import counters
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-GOLDEN = ROOT / "tests" / "data" / "golden_results"
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import counters  # noqa: E402
+from golden import GOLDEN, ROOT
 
 READ, WRITTEN, TENSOR, FMA = counters.METRICS.values()
 HEADER = f'"ID","Kernel Name","{READ}","{WRITTEN}","{TENSOR}","{FMA}","{counters.DURATION}"'

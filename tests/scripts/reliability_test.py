@@ -2,13 +2,11 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
+import reliability
 
-import reliability  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
 
 # A build with sanitizers needs too much address space to be limited.
 MAY_BE_SKIPPED = {"out of host memory"}

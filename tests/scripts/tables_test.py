@@ -2,17 +2,12 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Callable
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-GOLDEN = ROOT / "tests" / "data" / "golden_results"
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import tables  # noqa: E402
+import tables
+from golden import GOLDEN, ROOT
 
 
 @pytest.fixture

@@ -2,19 +2,13 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
-
-ROOT = Path(__file__).resolve().parents[2]
-GOLDEN = ROOT / "tests" / "data" / "golden_results"
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT)]
+from golden import GOLDEN, read_records
 
 RECORD = next(
-    record
-    for line in (GOLDEN / "records.jsonl").read_text().splitlines()
-    if (record := json.loads(line))["status"] == "ok" and record["role"] == "kernel"
+    record for record in read_records(GOLDEN) if record["status"] == "ok" and record["role"] == "kernel"
 )
 
 

@@ -13,7 +13,7 @@ namespace ridgepoint::cpu {
 
 // kBlock elements as fp32: where they lie or, if they must be converted, in `buffer`.
 template <class T>
-[[gnu::always_inline]] inline const float* widened(const T* x, float* buffer) {
+[[gnu::always_inline]] static inline const float* widened(const T* x, float* buffer) {
   if constexpr (FormatOf<T>::value == Format::fp32) {
     return x;
   } else {

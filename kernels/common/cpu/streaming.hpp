@@ -20,17 +20,13 @@ inline constexpr std::size_t kLineBytes = 64;
 template <class T>
 inline constexpr std::int64_t kLineElements = static_cast<std::int64_t>(kLineBytes / sizeof(T));
 
-// How far ahead a walk through memory asks for lines, 8 KiB of them. What a core has under way then
-// no longer ends with the instructions that it looks ahead, nor where its own prefetchers stop.
-template <class T>
-inline constexpr std::int64_t kAheadElements = 128 * kLineElements<T>;
-
-// Asks for the elements that lie that far beyond x[0, kElements). They need not exist.
+// Asks for the elements that lie 8 KiB beyond x[0, kElements), which need not exist. In a walk
+// through memory, what a core has under way then no longer ends with the instructions that it looks
+// ahead, nor where its own prefetchers stop.
 template <std::int64_t kElements, class T>
 [[gnu::always_inline]] inline void ask_ahead(const T* x) {
-  for (std::int64_t k = 0; k < kElements; k += kLineElements<T>) {
-    __builtin_prefetch(x + k + kAheadElements<T>);
-  }
+  constexpr std::int64_t kAhead = 128 * kLineElements<T>;
+  for (std::int64_t k = 0; k < kElements; k += kLineElements<T>) __builtin_prefetch(x + k + kAhead);
 }
 
 // stream_line: stores the line at `line` to `out`, both aligned to kLineBytes, with as few stores

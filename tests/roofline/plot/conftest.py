@@ -1,21 +1,12 @@
-"""Copies of the golden results for the tests of the figures; Matplotlib's cache stays out of the home."""
+"""Copies of the golden results for the tests of the figures."""
 
 import json
-import os
 import shutil
-import sys
-import tempfile
 from pathlib import Path
 from typing import Callable
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[3]
-cache = tempfile.TemporaryDirectory(prefix="ridgepoint-matplotlib-")  # removed at the end
-os.environ.setdefault("MPLCONFIGDIR", cache.name)
-sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT)]
-
-from golden import GOLDEN, read_records, write_records  # noqa: E402
+from golden import GOLDEN, read_records, write_records
 
 
 @pytest.fixture

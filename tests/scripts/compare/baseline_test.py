@@ -1,17 +1,13 @@
 """Baselines: promoted by command, compared by key, honest about what they see; drift of runs."""
 
 import json
-import sys
 
+import baseline as command
 import numpy as np
 import pytest
-from synthetic_session import ROOT, record, write_run
-
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import baseline as command  # noqa: E402
-from compare import baseline  # noqa: E402
-from compare.gate import PRESETS  # noqa: E402
+from compare import baseline
+from compare.gate import PRESETS
+from synthetic_session import record, write_run
 
 ROWS = ("dot/a@cpu", "dot/b@cpu")
 
