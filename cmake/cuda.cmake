@@ -38,7 +38,10 @@ add_library(ridgepoint_cuda INTERFACE)
 target_compile_options(ridgepoint_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo
                        -Xptxas=-v --compress-mode=none -Xcompiler=-Wall,-Wextra,-fopenmp
                        $<$<BOOL:${RIDGEPOINT_WERROR}>:--Werror=all-warnings>>)
-target_link_libraries(ridgepoint_cuda INTERFACE CUDA::cudart_static CUDA::cublas CUDA::cublasLt CUDA::nvtx3)
+target_link_libraries(ridgepoint_cuda INTERFACE CUDA::cudart_static CUDA::nvtx3 ${CMAKE_DL_LIBS})
+# cuBLAS is loaded when it is first called: a program must only know where it is.
+target_include_directories(ridgepoint_cuda SYSTEM INTERFACE $<TARGET_PROPERTY:CUDA::cublas,INTERFACE_INCLUDE_DIRECTORIES>)
+target_link_options(ridgepoint_cuda INTERFACE "LINKER:-rpath,$<TARGET_FILE_DIR:CUDA::cublas>")
 
 # A technique is one .cu in an operation's folder and is found by itself. One that includes a header
 # of Hopper's own instructions is compiled for compute capability 9.0a and nothing else. Object

@@ -1,5 +1,3 @@
-#include <cublasLt.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -8,6 +6,7 @@
 #include "harness/host_info.hpp"
 #include "harness/results_directory.hpp"
 #include "kernels/common/cuda/check.cuh"
+#include "kernels/common/cuda/cublas_functions.cuh"
 
 namespace ridgepoint {
 namespace {
@@ -21,6 +20,15 @@ constexpr double kFlopsPerSecondOfAnSm = 4e11;
 
 std::string version(std::size_t number, std::size_t major, std::size_t minor) {
   return std::to_string(number / major) + "." + std::to_string(number % major / minor);
+}
+
+// Empty where the library is missing.
+std::string cublas_version() {
+  try {
+    return version(cuda::cublasLtGetVersion(), 10000, 100);
+  } catch (const Unsupported&) {
+    return {};
+  }
 }
 
 bool is_slice(const cudaDeviceProp& properties) {
@@ -144,9 +152,9 @@ ordered_json identity_of(const cudaDeviceProp& properties, const Machine& machin
       {"memory_bus_bits", properties.memoryBusWidth},
       {"pci_address", pci_address(properties)},
       {"cuda", cuda_version(runtime)},
-      {"cuda_of_driver", cuda_version(driver_api)},
-      {"cublas", version(cublasLtGetVersion(), 10000, 100)}};
-  for (const auto& [key, text] : {std::pair{"pci_id", pci_id(properties)},
+      {"cuda_of_driver", cuda_version(driver_api)}};
+  for (const auto& [key, text] : {std::pair{"cublas", cublas_version()},
+                                  {"pci_id", pci_id(properties)},
                                   {"pci_subsystem_id", pci_id(properties, "subsystem_")},
                                   {"numa_node", bus_entry(properties, "numa_node")}}) {
     if (!text.empty()) json[key] = text;

@@ -1,8 +1,6 @@
 // cuBLAS, a yardstick: its status codes as exceptions and a handle for a Queue.
 #pragma once
 
-#include <cublas_v2.h>
-
 #include <cstddef>
 #include <memory>
 #include <source_location>
@@ -10,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "kernels/common/cuda/cublas_functions.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/format.hpp"
 #include "kernels/common/queue.hpp"

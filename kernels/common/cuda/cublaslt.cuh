@@ -2,8 +2,6 @@
 // matrix read by columns is its transpose, so it is asked for C^T = B^T A^T: its A is our B.
 #pragma once
 
-#include <cublasLt.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
