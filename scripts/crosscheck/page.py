@@ -18,10 +18,11 @@ def agreement(result: dict) -> list[str]:
     """The section on how far processes disagree, where it was measured."""
     if not result["spread"]:
         return []
+    seconds = f" of {result['budget_s']:g} s" if result.get("budget_s") else ""
     lines = [
         *opening("How well processes agree", result),
-        f"Spread of a row's median over {result['processes']} whole quick runs, in turns of one sample as well: largest "
-        "over smallest, less one.",
+        f"Spread of a row's median over {result['processes']} whole quick runs{seconds}, in turns of one sample as well: "
+        "largest over smallest, less one.",
         "",
         "| rows bound by | rows | within 1 % | within 5 % | median spread | largest |",
         "| --- | --- | --- | --- | --- | --- |",

@@ -3,6 +3,7 @@
 
     scripts/crosscheck/ratios.py BINARY > ratios.json    a quarter of an hour; with hundreds of MB of cache, hours
     scripts/crosscheck/ratios.py BINARY --parts programs --openblas SOURCES > ratios.json
+    scripts/crosscheck/ratios.py BINARY --parts spread --budget 360 > ratios.json    half an hour
     scripts/crosscheck/page.py ratios.json ...           the same as Markdown
 
 Each pair runs in two processes at once, in turns of one sample (sides.py), so that what happens to the machine
@@ -22,7 +23,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
 
 sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
@@ -129,11 +129,14 @@ def compare_all(pairs: list[programs.Pair], part: str) -> list[dict]:
     return results
 
 
-def agreeing(binary: str, folder: Path) -> list[Path]:
-    """Results of several quick runs of all rows, in turn."""
-    sides = [
-        Side(f"run {i + 1}", partial(run_command, binary), lambda _: 0.0) for i in range(PROCESSES)
-    ]
+def agreeing(binary: str, folder: Path, seconds: float | None) -> list[Path]:
+    """Results of several quick runs of all rows, in turn, of so many seconds each."""
+    options = ["--budget", str(seconds)] if seconds else []
+
+    def command(each: Path) -> list[str]:
+        return run_command(binary, each, *options)
+
+    sides = [Side(f"run {i + 1}", command, lambda _: 0.0) for i in range(PROCESSES)]
     return [each / "run" for each in in_turn(sides, folder)]
 
 
@@ -161,7 +164,7 @@ def measure(options: argparse.Namespace) -> dict:
             pairs += compare_all(measurement.pairs(), "pairs")
         if "spread" in options.parts:
             (Path(text) / "runs").mkdir()
-            runs = list(map(records, agreeing(options.binary, Path(text) / "runs")))
+            runs = list(map(records, agreeing(options.binary, Path(text) / "runs", options.budget)))
     environment = measurement.environment
     keys = ("started", "commit", "dirty", "libraries", "environment_variables")
     return {
@@ -170,6 +173,7 @@ def measure(options: argparse.Namespace) -> dict:
         "blocks": BLOCKS,
         "processes": PROCESSES,
         "pairs": pairs,
+        "budget_s": options.budget,
         "spread": spread_of(runs),
     }
 
@@ -187,6 +191,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("binary", help="an absolute path of ridgepoint")
     parser.add_argument("--parts", type=parts, default=PARTS, metavar="PARTS", help=f"of {','.join(PARTS)}; default: all")
     parser.add_argument("--filter", default="", metavar="REGEX", help="of the part pairs: rows of the quick profile")
+    parser.add_argument("--budget", type=float, metavar="SECONDS", help="of each run of the part spread; default: the quick profile's")
     parser.add_argument("--openblas", type=Path, metavar="SOURCES", help="a folder, as `apt-get source openblas` leaves it")
     return parser.parse_args(arguments)
 
