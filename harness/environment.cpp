@@ -148,6 +148,7 @@ ordered_json describe(const Device& device, Readings& readings) {
         json[key] = readings.absent(fmt::format("{}.{}", device.name(), key), reason);
     }
   };
+  if (!host) add_absent("cublas", "the library cannot be loaded");
   add_absent(kOfGpus, host ? "a host has none" : "the driver does not report it");
   add_absent(kOfHosts, "a GPU has none");
   return json;

@@ -132,11 +132,10 @@ def compare_all(pairs: list[programs.Pair], part: str) -> list[dict]:
 def agreeing(binary: str, folder: Path, seconds: float | None) -> list[Path]:
     """Results of several quick runs of all rows, in turn, of so many seconds each."""
     options = ["--budget", str(seconds)] if seconds else []
-
-    def command(each: Path) -> list[str]:
-        return run_command(binary, each, *options)
-
-    sides = [Side(f"run {i + 1}", command, lambda _: 0.0) for i in range(PROCESSES)]
+    sides = [
+        Side(f"run {i + 1}", lambda each: run_command(binary, each, *options), lambda _: 0.0)
+        for i in range(PROCESSES)
+    ]
     return [each / "run" for each in in_turn(sides, folder)]
 
 

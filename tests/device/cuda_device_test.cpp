@@ -128,5 +128,8 @@ TEST_F(Adapter, IdentityIsStrictJson) {
   EXPECT_EQ(device().identity()["name"], "cuda:0");
 }
 
+// Without the library, tests of its techniques would find them unsupported and pass.
+TEST_F(Adapter, KnowsCublas) { EXPECT_TRUE(device().identity().contains("cublas")); }
+
 }  // namespace
 }  // namespace ridgepoint
