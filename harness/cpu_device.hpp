@@ -28,6 +28,7 @@ class CpuDevice : public Device {
   }
   [[nodiscard]] double tick_s() const override { return tick_s_; }
   [[nodiscard]] double launch_floor_s() const override { return launch_floor_s_; }
+  [[nodiscard]] bool launches_block() const override { return true; }
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,
                     const Work& work) override;
   Timing time_cold(const Launch& launch, const Work& work) override;

@@ -66,6 +66,8 @@ class Device {
   // Smallest step of the device's timer and time of an empty launch, seconds.
   [[nodiscard]] virtual double tick_s() const = 0;
   [[nodiscard]] virtual double launch_floor_s() const = 0;
+  // Whether a launch returns when its work is done, so that timing a batch in parts costs nothing.
+  [[nodiscard]] virtual bool launches_block() const { return false; }
   // Runs the rotation `repeats` times back to back and waits for it. `work` is one launch's, for a
   // simulated clock; real devices ignore it. Throws DeviceError when the device is lost.
   virtual Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,

@@ -133,6 +133,8 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
       .warm_up_s = row.technique.engine == Engine::tensor ? tensor_warm_up_s(row, seconds) : 0,
       // What told how many sets are affordable was a launch on the first.
       .launched = record.sets == 1 ? 1 : 0,
+      // In some samples only, added work would leave the median as it is.
+      .undivided = injected_.counted > 1,
       .stop = stop,
       .end_turn = end_turn_};
   add_work(record, row, bound);
@@ -150,6 +152,7 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
 
 void Measurer::finish(Record& record, const Row& row, const Samples& samples) const {
   record.samples_s = samples.seconds;
+  record.samples_per_batch = samples.samples_per_batch;
   record.launches_per_sample = samples.launches_per_sample;
   record.clock_hz = samples.clock_hz;
   record.flags.insert(record.flags.end(), samples.flags.begin(), samples.flags.end());

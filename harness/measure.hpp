@@ -29,7 +29,7 @@ class Measurer {
   // Interrupted, and DeviceError when the device is lost.
   Record measure(const Row& row, double seconds, const std::function<bool()>& stop);
 
-  // From now on `end_turn` is called before each sample; see SamplingLimits.
+  // From now on `end_turn` is called before each batch; see SamplingLimits.
   void take_turns(std::function<double()> end_turn) { end_turn_ = std::move(end_turn); }
 
   // Ceilings by which later rows are judged. A verified ceiling that measure() returns is added by

@@ -125,6 +125,10 @@ Record parse_record(std::string_view line, const std::string& origin) {
   record.reason = json.optional_text("reason");
   record.sets = static_cast<std::int64_t>(json.number("sets", kCount));
   record.samples_s = parse_samples(json, raw);
+  if (raw.contains("samples_per_batch")) {  // not before method version 2
+    record.samples_per_batch =
+        static_cast<std::int64_t>(json.number("samples_per_batch", {1, kCount.high}));
+  }
   record.launches_per_sample =
       static_cast<std::int64_t>(json.number("launches_per_sample", kCount));
   record.time = parse_times(json, record.samples_s.size());

@@ -96,6 +96,7 @@ ordered_json to_json(const Record& record) {
   json["reason"] = nullable(record.reason);
   json["sets"] = record.sets;
   json["samples_s"] = record.samples_s;
+  json["samples_per_batch"] = record.samples_per_batch;
   json["launches_per_sample"] = record.launches_per_sample;
   add_times(json, record.time);
   json["flops_per_s"] = nullable(record.flops_per_s());

@@ -32,23 +32,23 @@ constexpr double kEnergyRow = 1.5 * kShortestEnergyWindow;
 
 constexpr std::array<std::string_view, 3> kRegimeNames{"steady", "cold", "warm"};
 
-// One batch of a regime, as the time of one launch.
+// The batches of a regime: whole rotations, timed as one sample or, where that costs nothing, as
+// several.
 class Batch {
  public:
   Batch(Device& device, std::span<const Launch> rotation, Regime regime, const Work& work,
-        double shortest_s)
+        const SamplingLimits& limits)
       : device_(&device),
         rotation_(regime == Regime::cold ? rotation.first(1) : rotation),
         regime_(regime),
         work_(work),
-        shortest_s_(std::max(shortest_s, kTicksPerSample * device.tick_s())) {}
+        shortest_s_(std::max(kSmallestSampling * limits.seconds / double{kEnoughSamples},
+                             kTicksPerSample * device.tick_s())),
+        divisible_(device.launches_block() && !limits.undivided) {}
 
-  Timing operator()() const {
-    Timing timing = regime_ == Regime::cold ? device_->time_cold(rotation_.front(), work_)
-                                            : device_->time_batch(rotation_, repeats_, work_);
-    timing.seconds /= static_cast<double>(launches());
-    return timing;
-  }
+  // Time of one launch: the mean of a batch, and of one of its samples.
+  [[nodiscard]] Timing time() const { return time(rotation_); }
+  [[nodiscard]] Timing time_sample(std::size_t i) const { return time(sample(i)); }
 
   // A launch that is not timed, after others had the machine: it finds cold code, and what the
   // batch then starts with is last in turn to be used again.
@@ -56,25 +56,49 @@ class Batch {
     if (regime_ != Regime::cold) device_->run(rotation_.back());
   }
 
-  [[nodiscard]] std::int64_t launches() const {
-    return repeats_ * static_cast<std::int64_t>(rotation_.size());
+  [[nodiscard]] std::size_t samples() const { return samples_; }
+  [[nodiscard]] std::int64_t launches() const { return launches(rotation_); }
+  [[nodiscard]] std::int64_t launches_of_sample(std::size_t i) const { return launches(sample(i)); }
+  // The fewest; some have one more where the rotation does not divide evenly.
+  [[nodiscard]] std::int64_t launches_per_sample() const {
+    return launches() / static_cast<std::int64_t>(samples_);
   }
 
-  // As many repetitions as make a batch span its shortest time.
+  // As many repetitions as make a batch span the shortest time of a sample, or as many samples as
+  // leave each of them that time.
   void fit(double seconds_of_a_launch) {
-    if (regime_ == Regime::cold) return;
+    if (regime_ == Regime::cold || seconds_of_a_launch <= 0) return;
     const double rotation_s = seconds_of_a_launch * static_cast<double>(rotation_.size());
-    if (rotation_s > 0) repeats_ = static_cast<std::int64_t>(std::ceil(shortest_s_ / rotation_s));
-    repeats_ = std::max<std::int64_t>(repeats_, 1);
+    repeats_ = static_cast<std::int64_t>(std::ceil(shortest_s_ / rotation_s));
+    if (!divisible_) return;
+    const auto most = static_cast<double>(rotation_.size());
+    samples_ = static_cast<std::size_t>(std::clamp(rotation_s / shortest_s_, 1.0, most));
   }
 
  private:
+  [[nodiscard]] std::span<const Launch> sample(std::size_t i) const {
+    const std::size_t first = i * rotation_.size() / samples_;
+    const std::size_t end = (i + 1) * rotation_.size() / samples_;
+    return rotation_.subspan(first, end - first);
+  }
+  [[nodiscard]] std::int64_t launches(std::span<const Launch> part) const {
+    return repeats_ * static_cast<std::int64_t>(part.size());
+  }
+  [[nodiscard]] Timing time(std::span<const Launch> part) const {
+    Timing timing = regime_ == Regime::cold ? device_->time_cold(part.front(), work_)
+                                            : device_->time_batch(part, repeats_, work_);
+    timing.seconds /= static_cast<double>(launches(part));
+    return timing;
+  }
+
   Device* device_;
   std::span<const Launch> rotation_;
   Regime regime_;
   Work work_;
   double shortest_s_;
+  bool divisible_;
   std::int64_t repeats_ = 1;
+  std::size_t samples_ = 1;
 };
 
 void check_stop(const SamplingLimits& limits) {
@@ -90,7 +114,7 @@ void warm_up(Batch& batch, const SamplingLimits& limits, const Stopwatch& clock)
   while (true) {
     check_stop(limits);
     launches += batch.launches();
-    times.push_back(batch().seconds);
+    times.push_back(batch.time().seconds);
     batch.fit(times.back());
     const bool warm =
         launches >= kFewestWarmUps && clock.seconds() >= shortest && stable_median(times);
@@ -122,6 +146,18 @@ class MeteredWindow {
   Window window_;
 };
 
+// Those of one batch.
+void add_samples(const Batch& batch, std::vector<double>& seconds, std::vector<double>& clocks,
+                 MeteredWindow& window) {
+  for (std::size_t i = 0; i < batch.samples(); ++i) {
+    const Timing timing = batch.time_sample(i);
+    const std::int64_t launches = batch.launches_of_sample(i);
+    seconds.push_back(timing.seconds);
+    if (timing.clock_hz) clocks.push_back(*timing.clock_hz);
+    window.add(timing.seconds * static_cast<double>(launches), launches);
+  }
+}
+
 }  // namespace
 
 std::string_view name(Regime regime) { return kRegimeNames[static_cast<std::size_t>(regime)]; }
@@ -136,13 +172,13 @@ Regime parse_regime(std::string_view text) {
 Samples take_samples(Device& device, std::span<const Launch> rotation, Regime regime,
                      const Work& work, const SamplingLimits& limits) {
   const Stopwatch clock;
-  Batch batch(device, rotation, regime, work,
-              kSmallestSampling * limits.seconds / static_cast<double>(kEnoughSamples));
+  Batch batch(device, rotation, regime, work, limits);
   warm_up(batch, limits, clock);
 
   Samples samples;
-  samples.launches_per_sample = batch.launches();
-  const double tick = device.tick_s() / static_cast<double>(batch.launches());
+  samples.samples_per_batch = static_cast<std::int64_t>(batch.samples());
+  samples.launches_per_sample = batch.launches_per_sample();
+  const double tick = device.tick_s() / static_cast<double>(samples.launches_per_sample);
   std::vector<double> clocks;
   std::size_t look = kEnoughSamples;
   double others_s = 0;
@@ -154,12 +190,9 @@ Samples take_samples(Device& device, std::span<const Launch> rotation, Regime re
       others_s += limits.end_turn();
       batch.settle();
     }
-    const Timing timing = batch();
-    samples.seconds.push_back(timing.seconds);
-    if (timing.clock_hz) clocks.push_back(*timing.clock_hz);
-    window.add(timing.seconds * static_cast<double>(batch.launches()), batch.launches());
+    add_samples(batch, samples.seconds, clocks, window);
     const std::size_t count = samples.seconds.size();
-    if (count == look) {
+    if (count >= look) {
       const bool enough = !until_energy || window.busy_s() >= kShortestEnergyWindow;
       if (enough && !limits.end_turn && precise(samples.seconds, kHalfWidth, tick)) break;
       look = next_check(count);

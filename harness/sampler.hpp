@@ -25,8 +25,9 @@ inline constexpr std::size_t kFewestSamples = 7;
 
 struct Samples {
   std::vector<double> seconds;  // per launch
-  std::int64_t launches_per_sample = 0;
-  std::optional<double> clock_hz;  // median of what the device held
+  std::int64_t samples_per_batch = 1;
+  std::int64_t launches_per_sample = 0;  // that each averages; some may average one more
+  std::optional<double> clock_hz;        // median of what the device held
   std::vector<std::string> flags;
   Window window;
 };
@@ -35,13 +36,14 @@ struct SamplingLimits {
   double seconds;              // the row's share of the budget, warm-up included
   double warm_up_s = 0;        // at least (tensor rows on a device whose power settles slowly)
   std::int64_t launched = 0;   // right before, on the same buffers: they count as warm-ups
-  std::function<bool()> stop;  // asked between samples; true throws Interrupted
-  // Called before each sample, if it is set; returns the seconds that others took meanwhile, which
+  bool undivided = false;      // a batch is one sample, whatever the device
+  std::function<bool()> stop;  // asked between batches; true throws Interrupted
+  // Called before each batch, if it is set; returns the seconds that others took meanwhile, which
   // are not the row's. Samples are then taken until the time is up, however precise they are.
   std::function<double()> end_turn = nullptr;
 };
 
-// Thrown between samples when limits.stop says so.
+// Thrown between batches when limits.stop says so.
 class Interrupted : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }

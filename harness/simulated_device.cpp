@@ -57,6 +57,7 @@ const std::map<std::string_view, Setter>& setters() {
       {"power_limit", number(&Simulation::power_limit)},
       {"power", number(&Simulation::power)},
       {"busy", number(&Simulation::busy)},
+      {"block", number(&Simulation::block)},
       {"lose", number(&Simulation::lose)},
       {"hang", number(&Simulation::hang)},
       {"seed", number(&Simulation::seed)},

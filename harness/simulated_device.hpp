@@ -35,6 +35,7 @@ struct Simulation {
   double power_limit = 0;  // watt, as reported; 0: not reported
   double busy = 1;         // share of the device that a launch can keep busy
   double power = 0;        // watt drawn during launches; 0: not reported
+  double block = 0;        // above 0, a launch returns when its work is done, as on a host
   // Faults, by the number of the timed batch (from 1; 0: never).
   std::int64_t lose = 0;  // the device is lost
   std::int64_t hang = 0;  // the launch never returns
@@ -54,6 +55,7 @@ class SimulatedDevice final : public CpuDevice {
   [[nodiscard]] double free_bytes() const override { return simulation_.memory; }
   [[nodiscard]] double tick_s() const override { return 1e-9; }
   [[nodiscard]] double launch_floor_s() const override { return simulation_.gap; }
+  [[nodiscard]] bool launches_block() const override { return simulation_.block > 0; }
   void begin_row(const std::string& id) override;
   nlohmann::ordered_json end_row() override;
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,

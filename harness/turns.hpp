@@ -1,6 +1,6 @@
-// Two processes that measure the same rows in turns of one sample, so that whatever slows the
+// Two processes that measure the same rows in turns of one batch, so that whatever slows the
 // machine for a tenth of a second or more slows both alike. Only one of them runs at a time: before
-// each sample a process stops its process group, all threads of it, until the one that started it
+// each batch a process stops its process group, all threads of it, until the one that started it
 // continues it by SIGCONT, to let the other rest (scripts/compare/turns.py).
 #pragma once
 

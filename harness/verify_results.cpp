@@ -69,6 +69,8 @@ void check_times(const Record& record, const DeviceFacts& device, Checker& check
   const auto launches = static_cast<double>(record.launches_per_sample);
   check.require(launches >= 1 && !record.samples_s.empty(), "an ok row needs samples");
   if (record.samples_s.empty() || launches < 1) return;
+  check.require(std::ssize(record.samples_s) % record.samples_per_batch == 0,
+                "samples_s does not hold whole batches");
   const Summary s = summarize(record.samples_s, device.tick_s / launches);
   check.equal("time_median_s", record.time->median, s.median);
   check.equal("time_ci_low_s", record.time->ci_low, s.ci_low);

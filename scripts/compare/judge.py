@@ -12,7 +12,7 @@ from . import gate
 from .comparable import differences
 from .report import NOT_COMPARABLE, Cycles, Report, Row, incomparable
 from .runs import Run, Table, load
-from .session import ARMS, SAMPLE, Session, progress
+from .session import ARMS, BATCH, Session, progress
 from .stored import why_not
 
 Pair = tuple[Run, Run]  # baseline, candidate
@@ -36,19 +36,19 @@ class Series:
 
 
 def load_pair(session: Session, pair: int) -> Pair:
-    in_turns = session.turns == SAMPLE
+    in_turns = session.turns == BATCH
     return tuple(load(session.run_folder(pair, arm), in_turns) for arm in ARMS)
 
 
 def log_ratio(places: list[tuple[Table, int]]) -> float:
-    """Of one pair: of its medians or, where both took turns, the median over neighbouring samples.
+    """Of one pair: of its medians or, where both took turns, the median over neighbouring batches.
 
     What slows a host for longer than a turn strikes both neighbours, and their ratio is spared.
     """
     (baseline, i), (candidate, j) = places
-    if not (baseline.samples and candidate.samples):
+    if not (baseline.batches and candidate.batches):
         return math.log(candidate.times[j, 0] / baseline.times[i, 0])
-    before, after = baseline.samples[i], candidate.samples[j]
+    before, after = baseline.batches[i], candidate.batches[j]
     common = min(len(before), len(after))
     return float(np.median(np.log(after[:common] / before[:common])))
 

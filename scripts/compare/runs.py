@@ -35,7 +35,7 @@ class Table:
     cause: list[Optional[str]] = field(default_factory=list)  # from outside, that struck the row
     times: np.ndarray = field(default_factory=lambda: np.empty((0, len(TIMES))))
     clock_hz: np.ndarray = field(default_factory=lambda: np.empty(0))
-    samples: list[np.ndarray] = field(default_factory=list)  # in order; empty unless asked for
+    batches: list[np.ndarray] = field(default_factory=list)  # medians; empty unless asked for
 
     def index(self) -> dict[str, int]:
         """Position of each id; of a row measured again, the last."""
@@ -77,12 +77,15 @@ def optional_text(record: dict, key: str) -> Optional[str]:
     return None if record[key] is None else text(record, key)
 
 
-def samples_of(record: dict) -> np.ndarray:
-    """Times of the samples in the order in which they were taken."""
+def batches_of(record: dict) -> np.ndarray:
+    """Median of each batch's samples, in the order in which they were taken."""
     values = record["samples_s"]
     if type(values) is not list or not all(type(v) in (int, float) and v > 0 for v in values):
         raise ValueError("samples_s is no list of positive numbers")
-    return np.array(values, dtype=float)
+    count = record.get("samples_per_batch", 1)
+    if type(count) is not int or count < 1 or len(values) % count != 0:
+        raise ValueError("samples_s does not hold whole batches of samples_per_batch")
+    return np.median(np.array(values, dtype=float).reshape(-1, count), axis=1)
 
 
 def external_cause(telemetry: Any) -> Optional[str]:
@@ -96,7 +99,7 @@ def external_cause(telemetry: Any) -> Optional[str]:
 
 
 def add_record(
-    record: Any, table: Table, times: array, clocks: array, with_samples: bool
+    record: Any, table: Table, times: array, clocks: array, with_batches: bool
 ) -> None:
     """Raises KeyError or ValueError for what no run writes."""
     if type(record) is not dict or record.get("schema") != SCHEMA:
@@ -118,14 +121,14 @@ def add_record(
     table.cause.append(external_cause(record["telemetry"]))
     times.extend(row)
     clocks.append(number(record, "clock_hz"))
-    if with_samples:
-        samples = samples_of(record)
-        if (len(samples) == 0) == (status == "ok"):
+    if with_batches:
+        batches = batches_of(record)
+        if (len(batches) == 0) == (status == "ok"):
             raise ValueError("a row has samples if and only if it is ok")
-        table.samples.append(samples)
+        table.batches.append(batches)
 
 
-def read_table(path: Path, with_samples: bool) -> Table:
+def read_table(path: Path, with_batches: bool) -> Table:
     """All finished rows; a last line without its end, left by a killed run, is none."""
     table, times, clocks = Table(), array("d"), array("d")
     with path.open("rb") as file:
@@ -134,7 +137,7 @@ def read_table(path: Path, with_samples: bool) -> Table:
                 break
             try:
                 record = DECODER.decode(line.decode("utf-8"))
-                add_record(record, table, times, clocks, with_samples)
+                add_record(record, table, times, clocks, with_batches)
             except (KeyError, TypeError, ValueError, RecursionError) as error:
                 what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
                 raise ResultsError(f"{path}:{line_number}: {clean(what)[:200]}") from None
@@ -143,12 +146,12 @@ def read_table(path: Path, with_samples: bool) -> Table:
     return table
 
 
-def load(folder: Path, with_samples: bool = False) -> Run:
+def load(folder: Path, with_batches: bool = False) -> Run:
     """Raises ResultsError for anything that is missing or malformed."""
     path = folder / "environment.json"
     environment = parse(read(path), "environment", f"{path}:1")
     try:
-        table = read_table(folder / "records.jsonl", with_samples)
+        table = read_table(folder / "records.jsonl", with_batches)
     except OSError as error:
         raise ResultsError(f"{folder / 'records.jsonl'}: {error.strerror}") from None
     if not table.ids:

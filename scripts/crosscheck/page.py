@@ -21,7 +21,7 @@ def agreement(result: dict) -> list[str]:
     seconds = f" of {result['budget_s']:g} s" if result.get("budget_s") else ""
     lines = [
         *opening("How well processes agree", result),
-        f"Spread of a row's median over {result['processes']} whole quick runs{seconds}, in turns of one sample as well: "
+        f"Spread of a row's median over {result['processes']} whole quick runs{seconds}, in turns of one batch as well: "
         "largest over smallest, less one.",
         "",
         "| rows bound by | rows | within 1 % | within 5 % | median spread | largest |",
@@ -76,7 +76,7 @@ def ratios(result: dict) -> list[str]:
         return []
     return [
         *opening("Pairs", result),
-        f"Speed of A over speed of B, measured in turns of one sample: median of {result['blocks']} pairs of processes, "
+        f"Speed of A over speed of B, measured in turns of one batch: median of {result['blocks']} pairs of processes, "
         "and their range.",
         "",
         table(result["pairs"]),

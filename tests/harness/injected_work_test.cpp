@@ -26,7 +26,8 @@ class InjectedWorkTest : public ::testing::Test {
   static void set(const char* share) { setenv(kInjectedWorkVariable, share, 1); }
 
   static Record measure(Regime regime, bool ceiling = false) {
-    SimulatedDevice device{Simulation{}};
+    // Each launch would make a sample of its own.
+    SimulatedDevice device(parse_simulation("block=1,gap=1e-3"));
     MadeUpRow made_up(device,
                       [](const float* x, float* y, std::int64_t n) { std::copy_n(x, n, y); });
     if (ceiling) made_up.operation.ceiling = Ceiling{.resource = Resource::memory};

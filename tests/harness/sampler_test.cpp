@@ -110,6 +110,46 @@ TEST(Sampler, SteadyRunsWholeRotations) {
   EXPECT_EQ(counts, std::vector<int>(5, 1));  // the simulated device runs each set once
 }
 
+// Work of which the simulated device does so many launches in 1000 ticks, a sample's least time.
+Work launches_of_a_sample(double count) { return {.flops = 0, .bytes = 1e-6 / count * 1e12}; }
+
+TEST(Sampler, ABatchIsManySamplesWhereLaunchesBlock) {
+  SimulatedDevice device(parse_simulation("noise=0.001,gap=0,bandwidth=1e12,block=1"));
+  struct Case {
+    double launches_in_1000_ticks;
+    std::size_t sets;
+    std::int64_t samples_per_batch;
+    std::int64_t launches_per_sample;
+  };
+  for (const Case& c : {Case{0.5, 5, 5, 1},
+                        {1.55, 16, 10, 1},
+                        {2.9, 12, 4, 3},
+                        {2.9, 2, 1, 4},
+                        {2.9, 1, 1, 3},
+                        {0.5, 1, 1, 1}}) {
+    std::vector<int> counts(c.sets);
+    const Samples samples = take_samples(device, counting(counts), Regime::steady,
+                                         launches_of_a_sample(c.launches_in_1000_ticks), kNoTime);
+    EXPECT_EQ(samples.launches_per_sample, c.launches_per_sample);
+    EXPECT_EQ(samples.samples_per_batch, c.samples_per_batch);
+    EXPECT_EQ(std::ssize(samples.seconds) % c.samples_per_batch, 0) << "whole rotations";
+    EXPECT_LT(std::ssize(samples.seconds),
+              static_cast<std::int64_t>(kFewestSamples) + c.samples_per_batch);
+    for (const double seconds : samples.seconds) {
+      EXPECT_NEAR(seconds, 1e-6 / c.launches_in_1000_ticks, 1e-8) << "of one launch";
+    }
+    EXPECT_NEAR(samples.window.busy_s / static_cast<double>(samples.window.launches),
+                1e-6 / c.launches_in_1000_ticks, 1e-8);
+  }
+}
+
+TEST(Sampler, ABatchIsOneSampleWhereItMustBe) {
+  for (const char* simulation : {"noise=0.001,block=1", "noise=0.001"}) {
+    const SamplingLimits limits{.seconds = 0, .undivided = true, .stop = nullptr};
+    EXPECT_EQ(sample(simulation, limits, Regime::steady, 5).launches_per_sample, 5);
+  }
+}
+
 TEST(Sampler, ColdStaysOnOneSet) {
   SimulatedDevice device(Simulation{});
   std::vector<int> counts(5);
@@ -125,8 +165,8 @@ TEST(Sampler, AColdSampleIsOneLaunchHoweverShort) {
 
 TEST(Sampler, KeepsTheClockHeld) { EXPECT_EQ(sample("clock=1.5e9", kNoTime).clock_hz, 1.5e9); }
 
-TEST(Sampler, StopsBetweenSamplesWhenAskedTo) {
-  for (const int asked : {1, 2, 6}) {  // in the warm-up, and between samples
+TEST(Sampler, StopsBetweenBatchesWhenAskedTo) {
+  for (const int asked : {1, 2, 6}) {  // in the warm-up, and between batches
     int questions = 0;
     const SamplingLimits limits{.seconds = 0, .stop = [&] { return ++questions == asked; }};
     EXPECT_THROW(sample("", limits), Interrupted);
@@ -134,7 +174,7 @@ TEST(Sampler, StopsBetweenSamplesWhenAskedTo) {
   }
 }
 
-TEST(Sampler, EndsItsTurnBeforeEachSampleAndSettlesAfterIt) {
+TEST(Sampler, EndsItsTurnBeforeEachBatchAndSettlesAfterIt) {
   SimulatedDevice device(parse_simulation("noise=0.001"));
   std::vector<int> counts(2);
   int turns = 0;

@@ -81,6 +81,11 @@ TEST_F(VerifyResultsTest, SamplesThatAreNotThereAreMissed) {
   expect_found("an ok row needs samples");
 }
 
+TEST_F(VerifyResultsTest, ABatchWithoutItsLastSamplesIsFound) {
+  kernel().at("samples_per_batch") = kernel().at("samples_s").size() - 1;
+  expect_found("samples_s does not hold whole batches");
+}
+
 TEST_F(VerifyResultsTest, EveryChangedTimeIsFound) {
   for (const char* key : {"time_median_s", "time_ci_low_s", "time_ci_high_s", "time_min_s",
                           "time_p10_s", "time_p90_s"}) {

@@ -1,4 +1,4 @@
-"""Processes that took turns of one sample are compared sample by sample."""
+"""Processes that took turns of one batch are compared batch by batch."""
 
 import json
 
@@ -29,12 +29,39 @@ def restless(arm, pair, records, _environment):
 @pytest.mark.parametrize(("change", "verdict"), [(0, "SAME"), (0.02, "WORSE"), (-0.02, "BETTER")])
 def test_what_slows_both_neighbours_is_spared(change, verdict, tmp_path):
     ratios = log_ratios(change, pairs=40)
-    in_turns = write_session(tmp_path / "turns", ratios, restless, turns="sample")
+    in_turns = write_session(tmp_path / "turns", ratios, restless, turns="batch")
     code, row = judge(in_turns, tmp_path)
     assert (code, row["verdict"]) == (4 if verdict == "WORSE" else 0, verdict)
     assert row["change"] == pytest.approx(change, abs=0.003)
     apart = write_session(tmp_path / "apart", ratios, restless)
     assert judge(apart, tmp_path)[1]["verdict"] == "NOT_GATED"
+
+
+def test_a_batch_of_many_samples_counts_by_its_median(tmp_path):
+    def glitches(arm, pair, records, environment):
+        """In some samples of each batch; one process cuts its batches into fewer of them."""
+        restless(arm, pair, records, environment)
+        for record in records:
+            count = 3 if arm == "baseline" else 5
+            factors = np.where(np.arange(count) == 1, 3.0, 1.0)
+            record["samples_s"] = np.outer(record["samples_s"], factors).ravel().tolist()
+            record["samples_per_batch"] = count
+
+    folder = write_session(tmp_path / "session", log_ratios(0.02, pairs=40), glitches, turns="batch")
+    code, row = judge(folder, tmp_path)
+    assert (code, row["verdict"]) == (4, "WORSE")
+    assert row["change"] == pytest.approx(0.02, abs=0.003)
+
+
+@pytest.mark.parametrize("count", [0, 2, 2.5, "x", None, True])
+def test_batches_that_no_run_writes(count, tmp_path, capsys):
+    def edit(arm, pair, records, _environment):
+        if (arm, pair) == ("candidate", 3):
+            records[0]["samples_per_batch"] = count
+
+    folder = write_session(tmp_path / "session", log_ratios(0), edit, turns="batch")
+    assert main(["--session", str(folder)]) == 2
+    assert "03-candidate/records.jsonl:1: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("samples", [None, [], [1e-3, 0], [1e-3, "x"], [True, -1]])
@@ -43,6 +70,6 @@ def test_samples_that_no_run_writes(samples, tmp_path, capsys):
         if (arm, pair) == ("candidate", 3):
             records[0]["samples_s"] = samples
 
-    folder = write_session(tmp_path / "session", log_ratios(0), edit, turns="sample")
+    folder = write_session(tmp_path / "session", log_ratios(0), edit, turns="batch")
     assert main(["--session", str(folder)]) == 2
     assert "03-candidate/records.jsonl:1: " in capsys.readouterr().err
