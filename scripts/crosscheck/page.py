@@ -14,6 +14,14 @@ def short(row: str) -> str:
     return row.replace("/steady@cpu", "").replace("@cpu", "").replace("/layout:nt", "")
 
 
+def share_within(limit: float, spreads: list[float]) -> float:
+    return sum(s <= limit for s in spreads) / len(spreads)
+
+
+def in_short(spreads: list[float]) -> str:
+    return f"{statistics.median(spreads):.1%}, {share_within(0.01, spreads):.0%} of them within 1 %"
+
+
 def agreement(result: dict) -> list[str]:
     """The section on how far processes disagree, where it was measured."""
     if not result["spread"]:
@@ -29,11 +37,18 @@ def agreement(result: dict) -> list[str]:
     ]
     for bound in sorted({row["bound"] or "unknown" for row in result["spread"]}):
         spreads = [r["spread"] for r in result["spread"] if (r["bound"] or "unknown") == bound]
-        within = [sum(s <= limit for s in spreads) / len(spreads) for limit in (0.01, 0.05)]
         lines.append(
-            f"| {bound} | {len(spreads)} | {within[0]:.0%} | {within[1]:.0%} "
+            f"| {bound} | {len(spreads)} | {share_within(0.01, spreads):.0%} | {share_within(0.05, spreads):.0%} "
             f"| {statistics.median(spreads):.1%} | {max(spreads):.0%} |"
         )
+    cut = [row for row in result["spread"] if "spread_of_batches" in row]
+    if cut:
+        now, uncut = (in_short([row[key] for row in cut]) for key in ("spread", "spread_of_batches"))
+        lines += [
+            "",
+            f"Of {len(cut)} rows whose batches are cut into samples the median spread is {now}; with one sample for each "
+            f"batch, its mean, it would be {uncut}.",
+        ]
     return lines
 
 

@@ -20,6 +20,7 @@ five such blocks, with the lowest and highest. Parts:
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -139,18 +140,30 @@ def agreeing(binary: str, folder: Path, seconds: float | None) -> list[Path]:
     return [each / "run" for each in in_turn(sides, folder)]
 
 
+def spread(values: list[float]) -> float:
+    return max(values) / min(values) - 1
+
+
+def median_of_batches(record: dict) -> float:
+    """Had each batch been timed as one sample: the mean of those that it has."""
+    batches = zip(*[iter(record["samples_s"])] * record["samples_per_batch"])
+    return statistics.median(map(statistics.fmean, batches))
+
+
 def spread_of(runs: list[list[dict]]) -> list[dict]:
-    """Of every row's median over the runs."""
-    medians: dict[str, list[float]] = {}
-    bounds = {}
-    for r in (r for rows in runs for r in rows if r["status"] == "ok"):
-        medians.setdefault(r["id"], []).append(r["time_median_s"])
-        bounds[r["id"]] = r["bound"]
-    return [
-        {"id": name, "bound": bounds[name], "spread": max(times) / min(times) - 1}
-        for name, times in sorted(medians.items())
-        if len(times) == len(runs)
-    ]
+    """Of every row's median over the runs, and where batches have several samples also of theirs."""
+    rows: dict[str, list[dict]] = {}
+    for r in (r for run in runs for r in run if r["status"] == "ok"):
+        rows.setdefault(r["id"], []).append(r)
+    found = []
+    for name, measured in sorted(rows.items()):
+        if len(measured) < len(runs):
+            continue
+        row = {"id": name, "bound": measured[0]["bound"], "spread": spread([r["time_median_s"] for r in measured])}
+        if all(r["samples_per_batch"] > 1 for r in measured):
+            row["spread_of_batches"] = spread(list(map(median_of_batches, measured)))
+        found.append(row)
+    return found
 
 
 def measure(options: argparse.Namespace) -> dict:

@@ -73,6 +73,24 @@ def test_the_page_has_a_section_for_each_part_whatever_file_it_is_in(files):
     assert "| compute | 1 | 0% | 100% | 2.0% | 2% |" in text
 
 
+def timed(samples: list[float], per_batch: int) -> dict:
+    median = sorted(samples)[len(samples) // 2]
+    row = {"id": "x", "bound": "compute", "status": "ok", "samples_s": samples, "samples_per_batch": per_batch}
+    return row | {"time_median_s": median}
+
+
+def test_one_slow_launch_moves_the_batch_but_not_the_samples():
+    runs = [[timed([1.0, 1.0, 1.0] * 3, 3)], [timed([1.0, 1.3, 1.0] * 3, 3)]]
+    (found,) = ratios.spread_of(runs)
+    assert found["spread"] == 0 and found["spread_of_batches"] == pytest.approx(0.1)
+    text = page.page([RESULT | {"spread": [found]}])
+    assert "Of 1 rows whose batches are cut into samples the median spread is 0.0%, 100% of them within 1 %;" in text
+    assert "it would be 10.0%, 0% of them within 1 %." in text
+    whole = [[timed([1.0, 1.1, 1.2], 1)], [timed([1.0, 1.1, 1.2], 1)], [timed([1.0], 1) | {"status": "wrong"}]]
+    assert ratios.spread_of(whole) == []
+    assert ratios.spread_of(whole[:2]) == [{"id": "x", "bound": "compute", "spread": 0}]
+
+
 def test_parts_are_a_list_and_unknown_ones_are_refused(capsys):
     assert ratios.parse(["--parts", "pairs,spread", "/bin/true"]).parts == ["pairs", "spread"]
     with pytest.raises(SystemExit):
