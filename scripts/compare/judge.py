@@ -12,7 +12,7 @@ from . import gate
 from .comparable import differences
 from .report import NOT_COMPARABLE, Cycles, Report, Row, incomparable
 from .runs import Run, Table, load
-from .session import ARMS, BATCH, Session, progress
+from .session import ARMS, PROCESS, Session, progress
 from .stored import why_not
 
 Pair = tuple[Run, Run]  # baseline, candidate
@@ -36,7 +36,7 @@ class Series:
 
 
 def load_pair(session: Session, pair: int) -> Pair:
-    in_turns = session.turns == BATCH
+    in_turns = session.turns != PROCESS
     return tuple(load(session.run_folder(pair, arm), in_turns) for arm in ARMS)
 
 
