@@ -14,42 +14,50 @@ def short(row: str) -> str:
     return row.replace("/steady@cpu", "").replace("@cpu", "").replace("/layout:nt", "")
 
 
-def share_within(limit: float, spreads: list[float]) -> float:
-    return sum(s <= limit for s in spreads) / len(spreads)
+def share_within(limit: float, spreads: list[float]) -> str:
+    return f"{sum(s <= limit for s in spreads) / len(spreads):.0%}"
 
 
-def in_short(spreads: list[float]) -> str:
-    return f"{statistics.median(spreads):.1%}, {share_within(0.01, spreads):.0%} of them within 1 %"
+def cut_rows(rows: list[dict]) -> str:
+    """Those whose batches are cut into samples: the median spread, and what it would be uncut."""
+    cut = [row for row in rows if "spread_of_batches" in row]
+    if not cut:
+        return "–"
+    now, uncut = (statistics.median(row[key] for row in cut) for key in ("spread", "spread_of_batches"))
+    return f"{now:.1%}, {uncut:.1%}"
 
 
-def agreement(result: dict) -> list[str]:
-    """The section on how far processes disagree, where it was measured."""
-    if not result["spread"]:
-        return []
-    seconds = f" of {result['budget_s']:g} s" if result.get("budget_s") else ""
-    lines = [
-        *opening("How well processes agree", result),
-        f"Spread of a row's median over {result['processes']} whole quick runs{seconds}, in turns of one batch as well: "
-        "largest over smallest, less one.",
-        "",
-        "| rows bound by | rows | within 1 % | within 5 % | median spread | largest |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+def agreement_rows(result: dict) -> list[str]:
+    time = f"{result['budget_s']:g} s" if result.get("budget_s") else "quick"
+    run = f"{result['started'][:16].replace('T', ' ')}, {result['commit'][:7]} | {time}"
+    lines = []
     for bound in sorted({row["bound"] or "unknown" for row in result["spread"]}):
-        spreads = [r["spread"] for r in result["spread"] if (r["bound"] or "unknown") == bound]
+        rows = [row for row in result["spread"] if (row["bound"] or "unknown") == bound]
+        spreads = [row["spread"] for row in rows]
         lines.append(
-            f"| {bound} | {len(spreads)} | {share_within(0.01, spreads):.0%} | {share_within(0.05, spreads):.0%} "
-            f"| {statistics.median(spreads):.1%} | {max(spreads):.0%} |"
+            f"| {run} | {bound} | {len(rows)} | {share_within(0.01, spreads)} | {share_within(0.05, spreads)} "
+            f"| {statistics.median(spreads):.1%} | {max(spreads):.0%} | {cut_rows(rows)} |"
         )
-    cut = [row for row in result["spread"] if "spread_of_batches" in row]
-    if cut:
-        now, uncut = (in_short([row[key] for row in cut]) for key in ("spread", "spread_of_batches"))
-        lines += [
-            "",
-            f"Of {len(cut)} rows whose batches are cut into samples the median spread is {now}; with one sample for each "
-            f"batch, its mean, it would be {uncut}.",
-        ]
     return lines
+
+
+def agreement(results: list[dict]) -> list[str]:
+    """The section on how far processes of one machine disagree, where it was measured."""
+    rows = [line for result in results for line in agreement_rows(result)]
+    if not rows:
+        return []
+    return [
+        "",
+        f"## How well processes agree: {results[0]['device']['model']}",
+        "",
+        f"Spread of a row's median over {results[0]['processes']} whole quick runs, in turns of one batch as well: largest over "
+        "smallest, less one. A run takes the time of the quick profile or the one named. Last, for rows whose batches are cut "
+        "into samples: their median spread, and what it would be if each batch were one sample, its mean.",
+        "",
+        "| begun (UTC), commit | a run | rows bound by | rows | within 1 % | within 5 % | median spread | largest | cut, uncut |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        *rows,
+    ]
 
 
 def provenance(result: dict) -> str:
@@ -101,8 +109,9 @@ def ratios(result: dict) -> list[str]:
 def page(results: list[dict]) -> str:
     """All of them, with a section for each part that was measured."""
     lines = ["# Cross-checks on hosts", "", "Made by `scripts/crosscheck/ratios.py`, which says how; not written by hand."]
-    for result in results:
-        lines += ratios(result) + agreement(result)
+    for model in dict.fromkeys(result["device"]["model"] for result in results):
+        of_one = [result for result in results if result["device"]["model"] == model]
+        lines += [line for result in of_one for line in ratios(result)] + agreement(of_one)
     return "\n".join(lines)
 
 

@@ -70,7 +70,16 @@ def test_the_page_has_a_section_for_each_part_whatever_file_it_is_in(files):
     text = page.page([RESULT | spread] if files == 1 else [RESULT, RESULT | {"pairs": []} | spread])
     assert text.index("## Pairs: Machine\n\nMachine, 2 threads") < text.index("## How well processes agree: Machine\n")
     assert text.count("pairs/x") == 1
-    assert "| compute | 1 | 0% | 100% | 2.0% | 2% |" in text
+    assert "| 2026-01-02 03:04, 0123456 | quick | compute | 1 | 0% | 100% | 2.0% | 2% | – |" in text
+
+
+def test_machines_stand_apart_and_all_runs_of_one_in_one_table():
+    spread = {"pairs": [], "spread": [{"id": "x", "bound": None, "spread": 0.2}]}
+    other = RESULT | spread | {"device": {"model": "Other", "threads": 2}}
+    text = page.page([RESULT | spread, other, RESULT | spread | {"budget_s": 20.0}])
+    machine, rest = text.split("## How well processes agree: Other\n")
+    assert machine.count("| quick | unknown | 1 |") == machine.count("| 20 s | unknown | 1 |") == 1
+    assert rest.count("| unknown | 1 |") == 1 and text.count("How well") == 2
 
 
 def timed(samples: list[float], per_batch: int) -> dict:
@@ -83,9 +92,7 @@ def test_one_slow_launch_moves_the_batch_but_not_the_samples():
     runs = [[timed([1.0, 1.0, 1.0] * 3, 3)], [timed([1.0, 1.3, 1.0] * 3, 3)]]
     (found,) = ratios.spread_of(runs)
     assert found["spread"] == 0 and found["spread_of_batches"] == pytest.approx(0.1)
-    text = page.page([RESULT | {"spread": [found]}])
-    assert "Of 1 rows whose batches are cut into samples the median spread is 0.0%, 100% of them within 1 %;" in text
-    assert "it would be 10.0%, 0% of them within 1 %." in text
+    assert "| compute | 1 | 100% | 100% | 0.0% | 0% | 0.0%, 10.0% |" in page.page([RESULT | {"spread": [found]}])
     whole = [[timed([1.0, 1.1, 1.2], 1)], [timed([1.0, 1.1, 1.2], 1)], [timed([1.0], 1) | {"status": "wrong"}]]
     assert ratios.spread_of(whole) == []
     assert ratios.spread_of(whole[:2]) == [{"id": "x", "bound": "compute", "spread": 0}]
