@@ -16,7 +16,7 @@ from .judge import first_differences, judge, measure
 from .report import INTERNAL, UNDECIDED_CODE, USAGE, Report, incomparable
 from .runs import load_both
 from .session import (
-    PROCESS, BATCH, Session, SessionError, listen_for_termination, progress, refuse_own_options,
+    BATCH, PROCESS, Session, SessionError, listen_for_termination, progress, refuse_own_options,
 )
 from .stored import describe
 

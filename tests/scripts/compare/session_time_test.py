@@ -4,7 +4,7 @@ import json
 
 import pytest
 from compare.cli import main
-from compare.session import PROCESS, BATCH, Session
+from compare.session import BATCH, PROCESS, Session
 from synthetic_session import log_ratios, write_session
 
 ROWS = [
