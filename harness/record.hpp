@@ -54,7 +54,7 @@ struct Record {
   std::optional<std::string> reason;  // set for every status but ok
   std::int64_t sets = 0;
   std::vector<double> samples_s;       // per launch
-  std::int64_t samples_per_batch = 1;  // neighbours, taken without a break
+  std::int64_t samples_per_batch = 1;  // neighbours, together whole rotations
   std::int64_t launches_per_sample = 0;
   std::optional<Summary> time;  // of samples_s; set for ok only
   std::optional<double> clock_hz;

@@ -50,13 +50,19 @@ class Batch {
   [[nodiscard]] Timing time() const { return time(rotation_); }
   [[nodiscard]] Timing time_sample(std::size_t i) const { return time(sample(i)); }
 
-  // A launch that is not timed, after others had the machine: it finds cold code, and what the
-  // batch then starts with is last in turn to be used again.
-  void settle() const {
-    if (regime_ != Regime::cold) device_->run(rotation_.back());
+  // A launch that is not timed, after others had the machine: it finds cold code. The sample then
+  // starts with what is last in turn to be used again.
+  void settle_before(std::size_t i) const {
+    if (regime_ == Regime::cold) return;
+    const std::size_t first = i * rotation_.size() / samples_;
+    device_->run(first == 0 ? rotation_.back() : rotation_[first - 1]);
   }
 
   [[nodiscard]] std::size_t samples() const { return samples_; }
+  [[nodiscard]] std::size_t turns() const {
+    return (samples_ + kSamplesPerTurn - 1) / kSamplesPerTurn;
+  }
+  [[nodiscard]] std::size_t first_of_turn(std::size_t i) const { return i * samples_ / turns(); }
   [[nodiscard]] std::int64_t launches() const { return launches(rotation_); }
   [[nodiscard]] std::int64_t launches_of_sample(std::size_t i) const { return launches(sample(i)); }
   // The fewest; some have one more where the rotation does not divide evenly.
@@ -146,10 +152,11 @@ class MeteredWindow {
   Window window_;
 };
 
-// Those of one batch.
-void add_samples(const Batch& batch, std::vector<double>& seconds, std::vector<double>& clocks,
-                 MeteredWindow& window) {
-  for (std::size_t i = 0; i < batch.samples(); ++i) {
+// Those of one turn, a part of a batch.
+void add_samples(const Batch& batch, std::size_t turn, std::vector<double>& seconds,
+                 std::vector<double>& clocks, MeteredWindow& window) {
+  const std::size_t end = batch.first_of_turn(turn + 1);
+  for (std::size_t i = batch.first_of_turn(turn); i < end; ++i) {
     const Timing timing = batch.time_sample(i);
     const std::int64_t launches = batch.launches_of_sample(i);
     seconds.push_back(timing.seconds);
@@ -185,12 +192,14 @@ Samples take_samples(Device& device, std::span<const Launch> rotation, Regime re
   MeteredWindow window(device);
   const bool until_energy = window.has_energy() && limits.seconds >= kEnergyRow;
   while (true) {
-    check_stop(limits);
-    if (limits.end_turn) {
-      others_s += limits.end_turn();
-      batch.settle();
+    for (std::size_t turn = 0; turn < batch.turns(); ++turn) {
+      check_stop(limits);
+      if (limits.end_turn) {
+        others_s += limits.end_turn();
+        batch.settle_before(batch.first_of_turn(turn));
+      }
+      add_samples(batch, turn, samples.seconds, clocks, window);
     }
-    add_samples(batch, samples.seconds, clocks, window);
     const std::size_t count = samples.seconds.size();
     if (count >= look) {
       const bool enough = !until_energy || window.busy_s() >= kShortestEnergyWindow;

@@ -23,6 +23,9 @@ Regime parse_regime(std::string_view text);
 // A row takes at least so many samples, however slow it is.
 inline constexpr std::size_t kFewestSamples = 7;
 
+// Of a batch, at most, before another process has its turn.
+inline constexpr std::size_t kSamplesPerTurn = 4;
+
 struct Samples {
   std::vector<double> seconds;  // per launch
   std::int64_t samples_per_batch = 1;
@@ -37,13 +40,13 @@ struct SamplingLimits {
   double warm_up_s = 0;        // at least (tensor rows on a device whose power settles slowly)
   std::int64_t launched = 0;   // right before, on the same buffers: they count as warm-ups
   bool undivided = false;      // a batch is one sample, whatever the device
-  std::function<bool()> stop;  // asked between batches; true throws Interrupted
-  // Called before each batch, if it is set; returns the seconds that others took meanwhile, which
+  std::function<bool()> stop;  // asked every few samples; true throws Interrupted
+  // Called before each turn, if it is set; returns the seconds that others took meanwhile, which
   // are not the row's. Samples are then taken until the time is up, however precise they are.
   std::function<double()> end_turn = nullptr;
 };
 
-// Thrown between batches when limits.stop says so.
+// Thrown between samples when limits.stop says so.
 class Interrupted : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }

@@ -125,6 +125,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   ResultsDirectory directory(path, resumed);
   std::vector<Record> finished = resumed ? read_records(options.resume) : std::vector<Record>();
   nlohmann::ordered_json environment = make_environment(request, devices, command_line);
+  if (options.take_turns) environment["samples_per_turn"] = kSamplesPerTurn;
   directory.write_environment(environment);
   point_latest_at(path);
   Campaign run(std::move(plan), request.fill, request.seed, directory, std::move(finished),
@@ -177,7 +178,7 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   add("--roof", request.roof, "Data sheet to draw beside the measured roofs");
   command->add_flag("--dry-run", options->dry_run, "Print rows, bytes and time, and stop");
   command->add_flag("--take-turns", options->take_turns,
-                    "Stop before each batch until continued, as compare.py does");
+                    "Stop every few samples until continued, as compare.py does");
   command->allow_extras()->footer(
       "--benchmark_* flags of Google Benchmark: filter, list_tests, out, format, color");
   command->callback([=, &code, line = std::move(command_line)] {

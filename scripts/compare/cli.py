@@ -16,7 +16,7 @@ from .judge import first_differences, judge, measure
 from .report import INTERNAL, UNDECIDED_CODE, USAGE, Report, incomparable
 from .runs import load_both
 from .session import (
-    BATCH, PROCESS, Session, SessionError, listen_for_termination, progress, refuse_own_options,
+    PROCESS, SAMPLES, Session, SessionError, listen_for_termination, progress, refuse_own_options,
 )
 from .stored import describe
 
@@ -63,8 +63,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--session", type=Path, metavar="DIR", help="judge a session that --out keeps")
     add("--resume", type=Path, metavar="DIR", help="finish a session that was interrupted")
     add("--filter", metavar="RE", help="rows to compare, as in `ridgepoint run`")
-    add("--turns", choices=(PROCESS, BATCH),
-        help="what one side measures before the other's turn; default: on a host a batch")
+    add("--turns", choices=(PROCESS, SAMPLES),
+        help="what one side measures before the other's turn; default: on a host a few samples")
     add("--out", type=Path, metavar="DIR", help="session; default: results/local/compare-<time>")
     add_report_options(parser)
     return parser

@@ -41,14 +41,14 @@ def load_pair(session: Session, pair: int) -> Pair:
 
 
 def log_ratio(places: list[tuple[Table, int]]) -> float:
-    """Of one pair: of its medians or, where both took turns, the median over neighbouring batches.
+    """Of one pair: of its medians or, where both took turns, the median over neighbouring turns.
 
     What slows a host for longer than a turn strikes both neighbours, and their ratio is spared.
     """
     (baseline, i), (candidate, j) = places
-    if not (baseline.batches and candidate.batches):
+    if not (baseline.turns and candidate.turns):
         return math.log(candidate.times[j, 0] / baseline.times[i, 0])
-    before, after = baseline.batches[i], candidate.batches[j]
+    before, after = baseline.turns[i], candidate.turns[j]
     common = min(len(before), len(after))
     return float(np.median(np.log(after[:common] / before[:common])))
 

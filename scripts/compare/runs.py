@@ -1,13 +1,15 @@
 """Reads what a comparison needs of results directories: few keys of many records, line by line."""
 
 import gc
+import itertools
 import json
 import math
 from array import array
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 
@@ -35,7 +37,7 @@ class Table:
     cause: list[Optional[str]] = field(default_factory=list)  # from outside, that struck the row
     times: np.ndarray = field(default_factory=lambda: np.empty((0, len(TIMES))))
     clock_hz: np.ndarray = field(default_factory=lambda: np.empty(0))
-    batches: list[np.ndarray] = field(default_factory=list)  # medians; empty unless asked for
+    turns: list[np.ndarray] = field(default_factory=list)  # medians; empty unless asked for
 
     def index(self) -> dict[str, int]:
         """Position of each id; of a row measured again, the last."""
@@ -53,6 +55,7 @@ def reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
+TurnsOf = Callable[[dict], np.ndarray]
 DECODER = json.JSONDecoder(parse_constant=reject_constant)
 
 
@@ -77,15 +80,22 @@ def optional_text(record: dict, key: str) -> Optional[str]:
     return None if record[key] is None else text(record, key)
 
 
-def batches_of(record: dict) -> np.ndarray:
-    """Median of each batch's samples, in the order in which they were taken."""
+def turns_of(record: dict, longest: Optional[int]) -> np.ndarray:
+    """Median of each turn's samples, in the order in which they were taken.
+
+    A turn is a batch or, of more than `longest` samples, a part of it, as even as can be.
+    """
     values = record["samples_s"]
     if type(values) is not list or not all(type(v) in (int, float) and v > 0 for v in values):
         raise ValueError("samples_s is no list of positive numbers")
     count = record.get("samples_per_batch", 1)
     if type(count) is not int or count < 1 or len(values) % count != 0:
         raise ValueError("samples_s does not hold whole batches of samples_per_batch")
-    return np.median(np.array(values, dtype=float).reshape(-1, count), axis=1)
+    batches = np.array(values, dtype=float).reshape(-1, count)
+    parts = 1 if longest is None else -(-count // longest)
+    ends = [i * count // parts for i in range(parts + 1)]
+    turns = [np.median(batches[:, i:j], axis=1) for i, j in itertools.pairwise(ends)]
+    return np.column_stack(turns).ravel()
 
 
 def external_cause(telemetry: Any) -> Optional[str]:
@@ -99,7 +109,7 @@ def external_cause(telemetry: Any) -> Optional[str]:
 
 
 def add_record(
-    record: Any, table: Table, times: array, clocks: array, with_batches: bool
+    record: Any, table: Table, times: array, clocks: array, turns_in: Optional[TurnsOf]
 ) -> None:
     """Raises KeyError or ValueError for what no run writes."""
     if type(record) is not dict or record.get("schema") != SCHEMA:
@@ -121,14 +131,14 @@ def add_record(
     table.cause.append(external_cause(record["telemetry"]))
     times.extend(row)
     clocks.append(number(record, "clock_hz"))
-    if with_batches:
-        batches = batches_of(record)
-        if (len(batches) == 0) == (status == "ok"):
+    if turns_in:
+        turns = turns_in(record)
+        if (len(turns) == 0) == (status == "ok"):
             raise ValueError("a row has samples if and only if it is ok")
-        table.batches.append(batches)
+        table.turns.append(turns)
 
 
-def read_table(path: Path, with_batches: bool) -> Table:
+def read_table(path: Path, turns_in: Optional[TurnsOf]) -> Table:
     """All finished rows; a last line without its end, left by a killed run, is none."""
     table, times, clocks = Table(), array("d"), array("d")
     with path.open("rb") as file:
@@ -137,7 +147,7 @@ def read_table(path: Path, with_batches: bool) -> Table:
                 break
             try:
                 record = DECODER.decode(line.decode("utf-8"))
-                add_record(record, table, times, clocks, with_batches)
+                add_record(record, table, times, clocks, turns_in)
             except (KeyError, TypeError, ValueError, RecursionError) as error:
                 what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
                 raise ResultsError(f"{path}:{line_number}: {clean(what)[:200]}") from None
@@ -146,12 +156,13 @@ def read_table(path: Path, with_batches: bool) -> Table:
     return table
 
 
-def load(folder: Path, with_batches: bool = False) -> Run:
+def load(folder: Path, in_turns: bool = False) -> Run:
     """Raises ResultsError for anything that is missing or malformed."""
     path = folder / "environment.json"
     environment = parse(read(path), "environment", f"{path}:1")
+    turns_in = partial(turns_of, longest=environment.get("samples_per_turn")) if in_turns else None
     try:
-        table = read_table(folder / "records.jsonl", with_batches)
+        table = read_table(folder / "records.jsonl", turns_in)
     except OSError as error:
         raise ResultsError(f"{folder / 'records.jsonl'}: {error.strerror}") from None
     if not table.ids:

@@ -1,7 +1,7 @@
 """A session: pairs of processes, one of each binary.
 
 They run one after the other, A B B A, so that a slow drift cancels; on a host, whose neighbours and
-clocks change faster than that, at once and in turns of one batch.
+clocks change faster than that, at once and in turns of a few samples.
 
 A folder holds it: session.json, `reference` (an unscored run of the baseline whose ceilings all
 others use) and, for pair i, `i-baseline` and `i-candidate`, results directories all of them.
@@ -27,8 +27,8 @@ SCHEMA = "ridgepoint.session/1"
 ARMS = ("baseline", "candidate")
 # Of run's options, those that a session sets.
 OURS = ("--out", "--resume", "--filter", "--dry-run", "--take-turns")
-PROCESS, BATCH = "process", "batch"  # how long a turn lasts
-# In turns of batches a row gets so much more than in the unscored run, where nothing says how long:
+PROCESS, SAMPLES = "process", "samples"  # that a turn takes
+# In turns of samples a row gets so much more than in the unscored run, where nothing says how long:
 # it costs a process about as much to come to a row's first sample, and precision grows with time.
 MORE_SECONDS = 1.0
 
@@ -69,7 +69,7 @@ class Session:
     arguments: list[str]
     filter: Optional[str] = None
     pairs: int = 0
-    turns: Optional[str] = None  # PROCESS or BATCH; None until prepare() knows the device
+    turns: Optional[str] = None  # PROCESS or SAMPLES; None until prepare() knows the device
 
     def save(self) -> None:
         text = {
@@ -172,7 +172,7 @@ class Session:
 
     def suitable_turns(self) -> str:
         host = all(device["name"] == "cpu" for device in self.of_reference("devices"))
-        return BATCH if host and all(map(knows_turns, self.binaries.values())) else PROCESS
+        return SAMPLES if host and all(map(knows_turns, self.binaries.values())) else PROCESS
 
     def given(self, option: str) -> bool:
         return any(argument.split("=")[0] == option for argument in self.arguments)

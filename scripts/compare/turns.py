@@ -1,4 +1,4 @@
-"""Processes that measure in turns: only one runs at a time, until it stops itself before a batch.
+"""Processes that measure in turns: only one runs at a time, until it stops itself.
 
 The processes are those of `ridgepoint run --take-turns`; see harness/turns.hpp.
 """
@@ -36,6 +36,8 @@ def end(process: subprocess.Popen) -> None:
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGTERM)
         resume(process)
+        while stopped(process):  # it was about to end its turn
+            resume(process)
         process.wait()
 
 
@@ -60,8 +62,8 @@ def take_turns(starts: list[Start], records: Sequence[Path] = ()) -> list[int]:
 
     Two of them run A B B A, more of them forwards and backwards alike: a slow drift cancels.
     `records`: the file of each process that gets a line per finished row, if all measure rows. Who
-    is a row ahead then waits: one process may fit more batches into its time than the other, and
-    batches that are to be compared must remain neighbours.
+    is a row ahead then waits: one process may fit more turns into its time than the other, and
+    turns that are to be compared must remain neighbours.
     """
     rows = [Lines(path) for path in records] or [Lines(Path(os.devnull))] * len(starts)
     processes: list[subprocess.Popen] = []

@@ -50,7 +50,7 @@ def agreement(results: list[dict]) -> list[str]:
         "",
         f"## How well processes agree: {results[0]['device']['model']}",
         "",
-        f"Spread of a row's median over {results[0]['processes']} whole quick runs, in turns of one batch as well: largest over "
+        f"Spread of a row's median over {results[0]['processes']} whole quick runs, in turn as well: largest over "
         "smallest, less one. A run takes the time of the quick profile or the one named. Last, for rows whose batches are cut "
         "into samples: their median spread, and what it would be if each batch were one sample, its mean.",
         "",
@@ -99,7 +99,7 @@ def ratios(result: dict) -> list[str]:
         return []
     return [
         *opening("Pairs", result),
-        f"Speed of A over speed of B, measured in turns of one batch: median of {result['blocks']} pairs of processes, "
+        f"Speed of A over speed of B, measured in turn: median of {result['blocks']} pairs of processes, "
         "and their range.",
         "",
         table(result["pairs"]),

@@ -6,7 +6,7 @@
     scripts/crosscheck/ratios.py BINARY --parts spread --budget 360 > ratios.json    half an hour
     scripts/crosscheck/page.py ratios.json ...           the same as Markdown
 
-Each pair runs in two processes at once, in turns of one batch (sides.py), so that what happens to the machine
+Each pair runs in two processes at once, in turns of a few samples (sides.py), so that what happens to the machine
 happens to both. The ratio is A's speed over B's, in FLOP/s or, against a memory ceiling, in byte/s: the median of
 five such blocks, with the lowest and highest. Parts:
 

@@ -1,4 +1,4 @@
-"""Two things measured in turn, one batch each: what changes the machine meanwhile strikes both."""
+"""Two things measured in turn, a little each: what changes the machine meanwhile strikes both."""
 
 import json
 import re

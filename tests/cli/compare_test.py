@@ -169,10 +169,10 @@ def test_a_session_that_is_killed_is_resumed_and_loses_no_finished_pair(bench):
     assert json.loads((bench.out / "session.json").read_text())["pairs"] == 20
 
 
-def test_turns_of_a_batch_leave_the_verdict_as_it_is(bench):
+def test_turns_of_samples_leave_the_verdict_as_it_is(bench):
     """On the simulated device, where a batch's time is known; on a host they are the default."""
     slow = bench.binary("b", slow=1.05)
-    code, report = bench.run(bench.binary("a"), slow, "--turns", "batch")
+    code, report = bench.run(bench.binary("a"), slow, "--turns", "samples")
     assert (code, verdicts(report)) == (4, {"WORSE"})
     arms = ("01-baseline", "01-candidate")
     both = [json.loads((bench.out / arm / "environment.json").read_text()) for arm in arms]
@@ -207,7 +207,7 @@ def test_a_session_that_is_killed_leaves_no_stopped_process(number, bench):
         while not (bench.out / "01-candidate").exists():
             assert process.poll() is None
             time.sleep(0.01)
-        assert json.loads((bench.out / "session.json").read_text())["turns"] == "batch"
+        assert json.loads((bench.out / "session.json").read_text())["turns"] == "samples"
         assert len(run_by(bench.out)) == 2
         process.send_signal(number)
         process.wait(60)

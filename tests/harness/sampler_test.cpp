@@ -188,6 +188,24 @@ TEST(Sampler, EndsItsTurnBeforeEachBatchAndSettlesAfterIt) {
   EXPECT_EQ(counts.back() - counts.front(), turns) << "a launch on the set that comes last";
 }
 
+TEST(Sampler, OfABatchOfManySamplesATurnTakesAFew) {
+  SimulatedDevice device(parse_simulation("noise=0.001,gap=0,bandwidth=1e12,block=1"));
+  std::vector<int> counts(9);  // of which three turns take three each
+  std::vector<int> at_first;
+  int turns = 0;
+  const SamplingLimits limits{.seconds = 0, .stop = nullptr, .end_turn = [&] {
+                                if (turns++ == 0) at_first = counts;
+                                return 0.0;
+                              }};
+  const Samples samples =
+      take_samples(device, counting(counts), Regime::steady, launches_of_a_sample(0.5), limits);
+  EXPECT_EQ(samples.seconds.size(), counts.size());
+  EXPECT_EQ(turns, 3);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    EXPECT_EQ(counts[i] - at_first[i], i % 3 == 2 ? 1 : 0) << "a launch on the set before, " << i;
+  }
+}
+
 TEST(Sampler, TheTimeOfOthersIsNotTheRows) {
   int turns = 0;
   const SamplingLimits limits{.seconds = 0.1,

@@ -1,4 +1,4 @@
-"""Processes that took turns of one batch are compared batch by batch."""
+"""Processes that took turns are compared turn by turn."""
 
 import json
 
@@ -51,6 +51,33 @@ def test_a_batch_of_many_samples_counts_by_its_median(tmp_path):
     code, row = judge(folder, tmp_path)
     assert (code, row["verdict"]) == (4, "WORSE")
     assert row["change"] == pytest.approx(0.02, abs=0.003)
+
+
+def test_a_turn_may_be_a_part_of_a_batch(tmp_path):
+    def cut(arm, pair, records, environment):
+        """Of at most two samples; one process has more of them in a batch than the other."""
+        restless(arm, pair, records, environment)
+        environment["samples_per_turn"] = 2
+        sizes = [1, 2, 2] if arm == "baseline" else [1, 2]
+        for record in records:
+            turns = record["samples_s"]
+            record["samples_s"] = np.repeat(turns, sizes * (len(turns) // len(sizes))).tolist()
+            record["samples_per_batch"] = sum(sizes)
+
+    folder = write_session(tmp_path / "session", log_ratios(0.02, pairs=40), cut, turns="samples")
+    code, row = judge(folder, tmp_path)
+    assert (code, row["verdict"]) == (4, "WORSE")
+    assert row["change"] == pytest.approx(0.02, abs=0.003)
+
+
+@pytest.mark.parametrize("value", [0, 2.5, "x", None])
+def test_a_turn_of_no_such_length(value, tmp_path, capsys):
+    def edit(_arm, _pair, _records, environment):
+        environment["samples_per_turn"] = value
+
+    folder = write_session(tmp_path / "session", log_ratios(0), edit, turns="samples")
+    assert main(["--session", str(folder)]) == 2
+    assert "01-baseline/environment.json:1: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

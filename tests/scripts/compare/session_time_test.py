@@ -4,7 +4,7 @@ import json
 
 import pytest
 from compare.cli import main
-from compare.session import BATCH, PROCESS, Session
+from compare.session import PROCESS, SAMPLES, Session
 from synthetic_session import log_ratios, write_session
 
 ROWS = [
@@ -19,7 +19,7 @@ def session(tmp_path):
     (reference / "environment.json").write_text(json.dumps({"duration_s": 6.0}))
     rows = [{"id": i, "role": role, "status": status} for i, role, status in ROWS]
     (reference / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return Session(tmp_path, {}, [], turns=BATCH)
+    return Session(tmp_path, {}, [], turns=SAMPLES)
 
 
 def test_each_row_has_a_second_more_than_in_the_unscored_run(session):

@@ -73,11 +73,16 @@ def test_a_program_that_cannot_be_started_ends_the_first(tmp_path):
     assert started[0].returncode == -signal.SIGTERM
 
 
-def test_an_interruption_ends_both(tmp_path):
+@pytest.mark.parametrize(
+    ("at_term", "code"),
+    [("-", -signal.SIGTERM), ("'kill -STOP 0; exit 3'", 3)],
+    ids=["at once", "as its turn ends"],
+)
+def test_an_interruption_ends_both(at_term, code):
     started = []
 
     def endless(**how):
-        script_text = "while :; do kill -STOP 0; sleep 0.01; done"
+        script_text = f"trap {at_term} TERM; while :; do kill -STOP 0; sleep 0.01; done"
         started.append(subprocess.Popen(["sh", "-c", script_text], **how))
         return started[-1]
 
@@ -92,4 +97,4 @@ def test_an_interruption_ends_both(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         take_turns([endless, endless])
     thread.join()
-    assert [process.returncode for process in started] == [-signal.SIGTERM] * 2
+    assert [process.returncode for process in started] == [code] * 2
