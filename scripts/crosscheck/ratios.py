@@ -150,8 +150,16 @@ def median_of_batches(record: dict) -> float:
     return statistics.median(map(statistics.fmean, batches))
 
 
+def half_width(record: dict) -> float:
+    """Of the median's 95 % interval within the run, relative to the median."""
+    return (record["time_ci_high_s"] - record["time_ci_low_s"]) / (2 * record["time_median_s"])
+
+
 def spread_of(runs: list[list[dict]]) -> list[dict]:
-    """Of every row's median over the runs, and where batches have several samples also of theirs."""
+    """Of every row's median over the runs, and where batches have several samples also of theirs.
+
+    The widest interval of the runs tells whether the machine was calm while they measured the row.
+    """
     rows: dict[str, list[dict]] = {}
     for r in (r for run in runs for r in run if r["status"] == "ok"):
         rows.setdefault(r["id"], []).append(r)
@@ -160,6 +168,7 @@ def spread_of(runs: list[list[dict]]) -> list[dict]:
         if len(measured) < len(runs):
             continue
         row = {"id": name, "bound": measured[0]["bound"], "spread": spread([r["time_median_s"] for r in measured])}
+        row["half_width"] = max(map(half_width, measured))
         if all(r["samples_per_batch"] > 1 for r in measured):
             row["spread_of_batches"] = spread(list(map(median_of_batches, measured)))
         found.append(row)
