@@ -27,12 +27,10 @@ def cut_rows(rows: list[dict]) -> str:
     return f"{now:.1%}, {uncut:.1%}"
 
 
-def calm_rows(rows: list[dict]) -> str:
-    """Those whose median every run knew to 1 %: how many, and the share that agrees to 1 %."""
-    if not all("half_width" in row for row in rows):
-        return "–"
-    calm = [row["spread"] for row in rows if row["half_width"] <= 0.01]
-    return f"{len(calm)}, {share_within(0.01, calm)}" if calm else "0"
+def neighbours(rows: list[dict]) -> str:
+    """By turns of the same moment: the share of rows within 1 %, and the median spread."""
+    found = [row["spread_of_neighbours"] for row in rows if "spread_of_neighbours" in row]
+    return f"{share_within(0.01, found)}, {statistics.median(found):.1%}" if found else "–"
 
 
 def agreement_rows(result: dict) -> list[str]:
@@ -45,7 +43,7 @@ def agreement_rows(result: dict) -> list[str]:
         lines.append(
             f"| {run} | {bound} | {len(rows)} | {share_within(0.01, spreads)} | {share_within(0.05, spreads)} "
             f"| {statistics.median(spreads):.1%} | {max(spreads):.0%} "
-            f"| {calm_rows(rows)} | {cut_rows(rows)} |"
+            f"| {neighbours(rows)} | {cut_rows(rows)} |"
         )
     return lines
 
@@ -60,12 +58,12 @@ def agreement(results: list[dict]) -> list[str]:
         f"## How well processes agree: {results[0]['device']['model']}",
         "",
         f"Spread of a row's median over {results[0]['processes']} whole quick runs, in turn as well: largest over "
-        "smallest, less one. A run takes the time of the quick profile or the one named. Calm are "
-        "rows whose median every run knew to 1 % by its own samples, the half width of its 95 % interval: nothing disturbed the "
-        "machine meanwhile; how many, and the share that agrees within 1 %. Last, for rows whose batches are cut into samples: "
-        "their median spread, and what it would be if each batch were one sample, its mean.",
+        "smallest, less one. A run takes the time of the quick profile or the one named. Neighbours: each turn's time is taken "
+        "relative to those that the other runs had next to it, which leaves out what the machine did to all of them; the share "
+        "of rows whose medians of these agree within 1 %, and the median spread. Last, for rows whose batches are cut into "
+        "samples: the spread of their medians, and what it would be if each batch were one sample, its mean.",
         "",
-        "| begun (UTC), commit | a run | rows bound by | rows | within 1 % | within 5 % | median spread | largest | calm | cut, uncut |",
+        "| begun (UTC), commit | a run | rows bound by | rows | within 1 % | within 5 % | median spread | largest | neighbours | cut, uncut |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
         *rows,
     ]

@@ -32,8 +32,10 @@ from roofline.plot.interpreter import require_packages  # noqa: E402
 
 require_packages("numpy")
 
+import numpy as np  # noqa: E402
 import programs  # noqa: E402
 from sides import BLOCKS, Side, compare, in_turn, records, row_side, run_command  # noqa: E402
+from compare.runs import turns_of  # noqa: E402  (scripts/compare, on the path by sides)
 
 PARTS = ("programs", "pairs", "spread")
 PROCESSES = 5
@@ -150,16 +152,16 @@ def median_of_batches(record: dict) -> float:
     return statistics.median(map(statistics.fmean, batches))
 
 
-def half_width(record: dict) -> float:
-    """Of the median's 95 % interval within the run, relative to the median."""
-    return (record["time_ci_high_s"] - record["time_ci_low_s"]) / (2 * record["time_median_s"])
+def spread_of_neighbours(measured: list[dict], samples_per_turn: int) -> float:
+    """Of a row's time by turns of the same moment, each over what all runs had in it: what struck all is left out."""
+    turns = [turns_of(record, samples_per_turn) for record in measured]
+    common = min(map(len, turns))
+    logs = np.log([each[:common] for each in turns])
+    return float(np.exp(np.ptp(np.median(logs - np.median(logs, axis=0), axis=1)))) - 1
 
 
-def spread_of(runs: list[list[dict]]) -> list[dict]:
-    """Of every row's median over the runs, and where batches have several samples also of theirs.
-
-    The widest interval of the runs tells whether the machine was calm while they measured the row.
-    """
+def spread_of(runs: list[list[dict]], samples_per_turn: int) -> list[dict]:
+    """Of every row's median over the runs, of its neighbouring turns and, where batches have several samples, of theirs."""
     rows: dict[str, list[dict]] = {}
     for r in (r for run in runs for r in run if r["status"] == "ok"):
         rows.setdefault(r["id"], []).append(r)
@@ -168,7 +170,7 @@ def spread_of(runs: list[list[dict]]) -> list[dict]:
         if len(measured) < len(runs):
             continue
         row = {"id": name, "bound": measured[0]["bound"], "spread": spread([r["time_median_s"] for r in measured])}
-        row["half_width"] = max(map(half_width, measured))
+        row["spread_of_neighbours"] = spread_of_neighbours(measured, samples_per_turn)
         if all(r["samples_per_batch"] > 1 for r in measured):
             row["spread_of_batches"] = spread(list(map(median_of_batches, measured)))
         found.append(row)
@@ -178,14 +180,16 @@ def spread_of(runs: list[list[dict]]) -> list[dict]:
 def measure(options: argparse.Namespace) -> dict:
     with tempfile.TemporaryDirectory() as text:
         measurement = Measurement(options, Path(text))
-        pairs, runs = [], []
+        pairs, spreads = [], []
         if "programs" in options.parts:
             pairs += compare_all(measurement.programs(), "programs")
         if "pairs" in options.parts:
             pairs += compare_all(measurement.pairs(), "pairs")
         if "spread" in options.parts:
             (Path(text) / "runs").mkdir()
-            runs = list(map(records, agreeing(options.binary, Path(text) / "runs", options.budget)))
+            folders = agreeing(options.binary, Path(text) / "runs", options.budget)
+            told = json.loads((folders[0] / "environment.json").read_text())
+            spreads = spread_of(list(map(records, folders)), told["samples_per_turn"])
     environment = measurement.environment
     keys = ("started", "commit", "dirty", "libraries", "environment_variables")
     return {
@@ -195,7 +199,7 @@ def measure(options: argparse.Namespace) -> dict:
         "processes": PROCESSES,
         "pairs": pairs,
         "budget_s": options.budget,
-        "spread": spread_of(runs),
+        "spread": spreads,
     }
 
 

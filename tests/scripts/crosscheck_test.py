@@ -85,25 +85,28 @@ def test_machines_stand_apart_and_all_runs_of_one_in_one_table():
 def timed(samples: list[float], per_batch: int) -> dict:
     median = sorted(samples)[len(samples) // 2]
     row = {"id": "x", "bound": "compute", "status": "ok", "samples_s": samples, "samples_per_batch": per_batch}
-    return row | {"time_median_s": median, "time_ci_low_s": 0.995 * median, "time_ci_high_s": 1.005 * median}
+    return row | {"time_median_s": median}
 
 
 def test_one_slow_launch_moves_the_batch_but_not_the_samples():
     runs = [[timed([1.0, 1.0, 1.0] * 3, 3)], [timed([1.0, 1.3, 1.0] * 3, 3)]]
-    (found,) = ratios.spread_of(runs)
+    (found,) = ratios.spread_of(runs, 3)
     assert found["spread"] == 0 and found["spread_of_batches"] == pytest.approx(0.1)
-    assert "| compute | 1 | 100% | 100% | 0.0% | 0% | 1, 100% | 0.0%, 10.0% |" in page.page([RESULT | {"spread": [found]}])
+    assert "| compute | 1 | 100% | 100% | 0.0% | 0% | 100%, 0.0% | 0.0%, 10.0% |" in page.page([RESULT | {"spread": [found]}])
     whole = [[timed([1.0, 1.1, 1.2], 1)], [timed([1.0, 1.1, 1.2], 1)], [timed([1.0], 1) | {"status": "wrong"}]]
-    assert ratios.spread_of(whole) == []
-    (found,) = ratios.spread_of(whole[:2])
-    assert found == {"id": "x", "bound": "compute", "spread": 0, "half_width": pytest.approx(0.005)}
+    assert ratios.spread_of(whole, 3) == []
+    (found,) = ratios.spread_of(whole[:2], 3)
+    assert found == {"id": "x", "bound": "compute", "spread": 0, "spread_of_neighbours": 0}
 
 
-def test_what_one_run_did_not_know_does_not_count_as_calm():
-    wide = timed([1.0] * 7, 1) | {"time_ci_high_s": 1.1}
-    rows = ratios.spread_of([[timed([1.0] * 7, 1)], [wide]]) + ratios.spread_of([[timed([1.0], 1)], [timed([1.02], 1)]])
-    assert page.calm_rows(rows) == "1, 0%" and page.calm_rows(rows[:1]) == "0"
-    assert page.calm_rows([{"id": "x", "bound": None, "spread": 0.2}]) == "–", "older measurements do not tell"
+def test_what_slows_all_runs_in_turn_is_not_between_neighbours():
+    """A machine that is twice as slow in the second half, which one of the runs does not reach."""
+    slow = [1.0] * 8 + [2.0] * 8
+    runs = [[timed(slow, 4)], [timed([1.02 * t for t in slow], 4)], [timed(slow[:8], 4)]]
+    (found,) = ratios.spread_of(runs, samples_per_turn=2)
+    assert found["spread"] > 1 and found["spread_of_neighbours"] == pytest.approx(0.02)
+    assert page.neighbours([found, found | {"spread_of_neighbours": 0.004}]) == "50%, 1.2%"
+    assert page.neighbours([{"id": "x", "bound": None, "spread": 0.2}]) == "–", "older measurements do not tell"
 
 
 def test_parts_are_a_list_and_unknown_ones_are_refused(capsys):
