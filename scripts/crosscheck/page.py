@@ -58,9 +58,9 @@ def agreement(results: list[dict]) -> list[str]:
         f"## How well processes agree: {results[0]['device']['model']}",
         "",
         f"Spread of a row's median over {results[0]['processes']} whole quick runs, in turn as well: largest over "
-        "smallest, less one. A run takes the time of the quick profile or the one named. Neighbours: each turn's time is taken "
-        "relative to those that the other runs had next to it, which leaves out what the machine did to all of them; the share "
-        "of rows whose medians of these agree within 1 %, and the median spread. Last, for rows whose batches are cut into "
+        "smallest, less one. A run takes the time of the quick profile or the one named. Neighbours: two runs "
+        "compared as the gate does, by the median ratio of their turns of the same moment, which leaves out what the machine did "
+        "to both; of the two that differ most, the share of rows within 1 % and the median. Last, for rows whose batches are cut into "
         "samples: the spread of their medians, and what it would be if each batch were one sample, its mean.",
         "",
         "| begun (UTC), commit | a run | rows bound by | rows | within 1 % | within 5 % | median spread | largest | neighbours | cut, uncut |",

@@ -18,7 +18,9 @@ five such blocks, with the lowest and highest. Parts:
 """
 
 import argparse
+import itertools
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -153,11 +155,10 @@ def median_of_batches(record: dict) -> float:
 
 
 def spread_of_neighbours(measured: list[dict], samples_per_turn: int) -> float:
-    """Of a row's time by turns of the same moment, each over what all runs had in it: what struck all is left out."""
-    turns = [turns_of(record, samples_per_turn) for record in measured]
-    common = min(map(len, turns))
-    logs = np.log([each[:common] for each in turns])
-    return float(np.exp(np.ptp(np.median(logs - np.median(logs, axis=0), axis=1)))) - 1
+    """The largest between two runs, by the median over their turns of the same moment: what struck both is left out."""
+    turns = [np.log(turns_of(record, samples_per_turn)) for record in measured]
+    pairs = [(a[: len(b)], b[: len(a)]) for a, b in itertools.combinations(turns, 2)]
+    return math.expm1(max(abs(np.median(a - b)) for a, b in pairs))
 
 
 def spread_of(runs: list[list[dict]], samples_per_turn: int) -> list[dict]:
