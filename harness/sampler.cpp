@@ -54,8 +54,8 @@ class Batch {
   // starts with what is last in turn to be used again.
   void settle_before(std::size_t i) const {
     if (regime_ == Regime::cold) return;
-    const std::size_t first = i * rotation_.size() / samples_;
-    device_->run(first == 0 ? rotation_.back() : rotation_[first - 1]);
+    const std::size_t sets = rotation_.size();
+    device_->run(rotation_[(first_of_sample(i) + sets - 1) % sets]);
   }
 
   [[nodiscard]] std::size_t samples() const { return samples_; }
@@ -83,9 +83,11 @@ class Batch {
 
  private:
   [[nodiscard]] std::span<const Launch> sample(std::size_t i) const {
-    const std::size_t first = i * rotation_.size() / samples_;
-    const std::size_t end = (i + 1) * rotation_.size() / samples_;
-    return rotation_.subspan(first, end - first);
+    const std::size_t first = first_of_sample(i);
+    return rotation_.subspan(first, first_of_sample(i + 1) - first);
+  }
+  [[nodiscard]] std::size_t first_of_sample(std::size_t i) const {
+    return i * rotation_.size() / samples_;
   }
   [[nodiscard]] std::int64_t launches(std::span<const Launch> part) const {
     return repeats_ * static_cast<std::int64_t>(part.size());

@@ -11,7 +11,7 @@ from roofline.plot.records import ResultsError
 from . import gate
 from .comparable import differences
 from .report import NOT_COMPARABLE, Cycles, Report, Row, incomparable
-from .runs import Run, Table, load
+from .runs import Run, Table, load, log_ratio_of_neighbours
 from .session import ARMS, PROCESS, Session, progress
 from .stored import why_not
 
@@ -41,16 +41,11 @@ def load_pair(session: Session, pair: int) -> Pair:
 
 
 def log_ratio(places: list[tuple[Table, int]]) -> float:
-    """Of one pair: of its medians or, where both took turns, the median over neighbouring turns.
-
-    What slows a host for longer than a turn strikes both neighbours, and their ratio is spared.
-    """
+    """Of one pair: of its medians or, where both took turns, of neighbouring turns."""
     (baseline, i), (candidate, j) = places
     if not (baseline.turns and candidate.turns):
         return math.log(candidate.times[j, 0] / baseline.times[i, 0])
-    before, after = baseline.turns[i], candidate.turns[j]
-    common = min(len(before), len(after))
-    return float(np.median(np.log(after[:common] / before[:common])))
+    return log_ratio_of_neighbours(baseline.turns[i], candidate.turns[j])
 
 
 def load_pairs(session: Session) -> list[Pair]:

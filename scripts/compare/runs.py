@@ -98,6 +98,15 @@ def turns_of(record: dict, longest: Optional[int]) -> np.ndarray:
     return np.column_stack(turns).ravel()
 
 
+def log_ratio_of_neighbours(before: np.ndarray, after: np.ndarray) -> float:
+    """The median over the turns that two processes took next to each other, first with first and so on.
+
+    What slows a host for longer than a turn strikes both neighbours, and their ratio is spared.
+    """
+    common = min(len(before), len(after))
+    return float(np.median(np.log(after[:common] / before[:common])))
+
+
 def external_cause(telemetry: Any) -> Optional[str]:
     """What else than the kernel slowed the device while the row ran."""
     if type(telemetry) is not dict:

@@ -34,10 +34,9 @@ from roofline.plot.interpreter import require_packages  # noqa: E402
 
 require_packages("numpy")
 
-import numpy as np  # noqa: E402
 import programs  # noqa: E402
 from sides import BLOCKS, Side, compare, in_turn, records, row_side, run_command  # noqa: E402
-from compare.runs import turns_of  # noqa: E402  (scripts/compare, on the path by sides)
+from compare.runs import log_ratio_of_neighbours, turns_of  # noqa: E402  (scripts/compare, on the path by sides)
 
 PARTS = ("programs", "pairs", "spread")
 PROCESSES = 5
@@ -154,14 +153,13 @@ def median_of_batches(record: dict) -> float:
     return statistics.median(map(statistics.fmean, batches))
 
 
-def spread_of_neighbours(measured: list[dict], samples_per_turn: int) -> float:
-    """The largest between two runs, by the median over their turns of the same moment: what struck both is left out."""
-    turns = [np.log(turns_of(record, samples_per_turn)) for record in measured]
-    pairs = [(a[: len(b)], b[: len(a)]) for a, b in itertools.combinations(turns, 2)]
-    return math.expm1(max(abs(np.median(a - b)) for a, b in pairs))
+def spread_of_neighbours(measured: list[dict], samples_per_turn: int | None) -> float:
+    """The largest between two runs, compared as the gate does; a turn of None samples is a whole batch."""
+    turns = [turns_of(record, samples_per_turn) for record in measured]
+    return math.expm1(max(abs(log_ratio_of_neighbours(*pair)) for pair in itertools.combinations(turns, 2)))
 
 
-def spread_of(runs: list[list[dict]], samples_per_turn: int) -> list[dict]:
+def spread_of(runs: list[list[dict]], samples_per_turn: int | None) -> list[dict]:
     """Of every row's median over the runs, of its neighbouring turns and, where batches have several samples, of theirs."""
     rows: dict[str, list[dict]] = {}
     for r in (r for run in runs for r in run if r["status"] == "ok"):
@@ -190,7 +188,7 @@ def measure(options: argparse.Namespace) -> dict:
             (Path(text) / "runs").mkdir()
             folders = agreeing(options.binary, Path(text) / "runs", options.budget)
             told = json.loads((folders[0] / "environment.json").read_text())
-            spreads = spread_of(list(map(records, folders)), told["samples_per_turn"])
+            spreads = spread_of(list(map(records, folders)), told.get("samples_per_turn"))
     environment = measurement.environment
     keys = ("started", "commit", "dirty", "libraries", "environment_variables")
     return {
