@@ -31,23 +31,18 @@ def provenance(view: View, link: str) -> str:
     return f"{escape(device['model'])}{threads}: {run}"
 
 
-def technique_names(rows: list[Row], formats: list[str]) -> str:
-    """Techniques with verified rows; a part of the formats is named."""
-    texts = []
-    for name in sorted({row.technique for row in rows}):
-        served = ordered({row.format for row in rows if row.technique == name}, ORDER)
-        texts.append(f"`{name}`" + ("" if served == formats else f" ({', '.join(served)})"))
-    return ", ".join(texts)
+def technique_names(rows: list[Row], origin: str) -> str:
+    names = sorted({row.technique for row in rows if row.origin == origin})
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def operations_table(view: View, link: str) -> str:
-    """Which technique of which operation was verified in which format."""
+    """What was verified: formats and techniques of each operation. Ladders tell which serves which."""
     table = []
     for op in view.operations:
         rows = [row for row in view.points if row.op == op]
         formats = ordered({row.format for row in rows}, ORDER)
-        by_origin = [[row for row in rows if row.origin == o] for o in ("hand", "library")]
-        names = [technique_names(part, formats) for part in by_origin]
+        names = [technique_names(rows, origin) for origin in ("hand", "library")]
         table.append([op, ", ".join(formats), *names])
     header = ["operation", "verified formats", "hand-written", "library"]
     return f"{lines(header, table)}\n\nVerified on {provenance(view, link)}."

@@ -3,7 +3,7 @@
 
 A part stands between an opening comment and the closing one of its kind, `<!-- /table -->`. It shows
 the newest published run, or that of a device, which its folder in results/ names: `@ nvidia-h200`.
-    <!-- table: operations -->     which technique serves which operation and format
+    <!-- table: operations -->     formats and techniques of each operation
     <!-- table: relu GB/s @ nvidia-h200 -->    the techniques of an operation, rates in this unit
     <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
     <!-- table: programs -->       the suite beside other programs, by scripts/crosscheck/ratios.py
