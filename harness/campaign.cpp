@@ -18,6 +18,8 @@ namespace {
 // Seconds per row where no budget is given: quick, standard, full.
 constexpr std::array kSecondsPerRow{0.3, 2.0, 4.0};
 constexpr double kShortestShare = 0.05;
+// Of the plan's seconds, those that its rows may wait for their threads (patience.hpp).
+constexpr double kPatience = 0.5;
 // A row that takes this many times its share, and at least a minute, hangs.
 constexpr double kHangFactor = 50;
 constexpr double kShortestHang = 60;
@@ -109,7 +111,10 @@ Campaign::Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory
     : plan_(std::move(plan)),
       directory_(&directory),
       watchdog_(std::make_unique<Watchdog>([this] { give_up_on_hung_row(); })) {
-  for (const Row& row : plan_.rows()) measurers_.try_emplace(row.device, *row.device, fill, seed);
+  const double patience_s = kPatience * plan_.total_seconds();
+  for (const Row& row : plan_.rows()) {
+    measurers_.try_emplace(row.device, *row.device, fill, seed, patience_s);
+  }
   for (auto& [device, measurer] : measurers_) {
     for (const Record& record : ceilings) {
       if (record.row.device == device->name()) measurer.add_ceiling(record);

@@ -118,6 +118,10 @@ CpuDevice::CpuDevice() : tick_s_(measure_tick()) {
   memory_ = std::make_unique<HostMemory>(threads);
   meters_ = std::make_unique<HostMeters>(threads);
   launch_floor_s_ = measure_launch_floor(threads);
+  const bool one_cache = !machine_.caches.empty() && machine_.caches.back().shared_by >= threads;
+  const bool guest = cpuinfo("flags").find(" hypervisor ") != std::string::npos;
+  may_move_ = guest && one_cache && threads > 1;
+  own_cores_ = cpuinfo("siblings") == cpuinfo("cpu cores");
 }
 
 double CpuDevice::free_bytes() const { return allocatable_bytes(); }
@@ -129,6 +133,11 @@ Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repe
     for (const Launch& launch : rotation) launch();
   }
   return {clock.seconds(), std::nullopt};
+}
+
+std::optional<Placement> CpuDevice::placement() {
+  if (!may_move_) return std::nullopt;
+  return Placement{core_to_core_s(machine_.units), own_cores_};
 }
 
 nlohmann::ordered_json CpuDevice::end_row() {

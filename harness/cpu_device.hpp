@@ -34,6 +34,7 @@ class CpuDevice : public Device {
   Timing time_cold(const Launch& launch, const Work& work) override;
   void run(const Launch& launch) override { launch(); }
   [[nodiscard]] std::vector<Meter> meters() const override { return meters_->read(); }
+  [[nodiscard]] std::optional<Placement> placement() override;
   nlohmann::ordered_json end_row() override;
 
  protected:
@@ -49,6 +50,8 @@ class CpuDevice : public Device {
   int pinned_threads_ = 0;
   double tick_s_ = 0;
   double launch_floor_s_ = 0;
+  bool may_move_ = false;   // its threads, by a hypervisor
+  bool own_cores_ = false;  // no two threads share one, as far as this host is told
   std::shared_ptr<void> eviction_buffer_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "harness/device_memory.hpp"
 #include "harness/meters.hpp"
+#include "harness/placement.hpp"
 #include "kernels/common/machine.hpp"
 #include "kernels/common/queue.hpp"
 #include "kernels/common/registry.hpp"
@@ -61,6 +62,8 @@ class Device {
   // Multiprocessors that a launch can keep busy, as a share of all: its thread blocks over them, at
   // most 1. Empty where it is not known.
   [[nodiscard]] virtual std::optional<double> busy_share(const Launch& /*launch*/) { return {}; }
+  // Where the threads are now; empty where nobody moves them.
+  [[nodiscard]] virtual std::optional<Placement> placement() { return {}; }
   // Totals by which the samples of a row are judged beside time.
   [[nodiscard]] virtual std::vector<Meter> meters() const { return {}; }
   // Smallest step of the device's timer and time of an empty launch, seconds.

@@ -65,9 +65,11 @@ class RowScope {
   ~RowScope() {
     record_->telemetry = device_->end_row();
     record_->telemetry["window"] = std::move(window);
+    if (!placement.is_null()) record_->telemetry["placement"] = std::move(placement);
   }
 
   nlohmann::ordered_json window = nullptr;  // what the samples cost; null where there are none
+  nlohmann::ordered_json placement = nullptr;
 
  private:
   Device* device_;
@@ -76,11 +78,12 @@ class RowScope {
 
 }  // namespace
 
-Measurer::Measurer(Device& device, Fill fill, std::uint64_t seed)
+Measurer::Measurer(Device& device, Fill fill, std::uint64_t seed, double patience_s)
     : device_(&device),
       buffers_(device, fill, seed),
       check_(device, seed),
-      injected_(injected_work()) {}
+      injected_(injected_work()),
+      patience_(device, patience_s) {}
 
 void Measurer::add_ceiling(const Record& record) { roofs_.add(as_result(record)); }
 
@@ -136,10 +139,13 @@ void Measurer::measure_into(Record& record, const Row& row, double seconds,
       // In some samples only, added work would leave the median as it is.
       .undivided = injected_.counted > 1,
       .stop = stop,
-      .end_turn = end_turn_};
+      .end_turn = end_turn_,
+      .wait = [&] { return patience_.wait(stop); }};
   add_work(record, row, bound);
+  patience_.begin_row();
   const Samples samples = take_samples(*device_, bound.rotation, row.regime, row.work(), limits);
   scope.window = to_json(samples.window, row.work());
+  scope.placement = patience_.telemetry();
   wrong = check_.after_timing(row, bound.sets, *record.verify);
   if (!wrong) wrong = stray_write();
   if (!wrong && !row.technique.order_dependent &&
@@ -156,6 +162,7 @@ void Measurer::finish(Record& record, const Row& row, const Samples& samples) co
   record.launches_per_sample = samples.launches_per_sample;
   record.clock_hz = samples.clock_hz;
   record.flags.insert(record.flags.end(), samples.flags.begin(), samples.flags.end());
+  if (patience_.apart()) record.flags.emplace_back("threads_apart");
   record.status = Status::ok;
   record.time = summarize(samples.seconds,
                           device_->tick_s() / static_cast<double>(samples.launches_per_sample));

@@ -14,6 +14,7 @@
 #include "harness/buffers.hpp"
 #include "harness/injected_work.hpp"
 #include "harness/output_check.hpp"
+#include "harness/patience.hpp"
 #include "harness/row.hpp"
 #include "harness/sampler.hpp"
 #include "roofline/measured_roofs.hpp"
@@ -23,7 +24,8 @@ namespace ridgepoint {
 // State that the rows of one device share.
 class Measurer {
  public:
-  Measurer(Device& device, Fill fill, std::uint64_t seed);
+  // Rows wait at most `patience_s` in all for their threads; see patience.hpp.
+  Measurer(Device& device, Fill fill, std::uint64_t seed, double patience_s = 0);
 
   // Never throws for a row's own failure: it becomes the record's status and reason. Throws
   // Interrupted, and DeviceError when the device is lost.
@@ -60,6 +62,7 @@ class Measurer {
   Buffers buffers_;
   OutputCheck check_;
   InjectedWork injected_;
+  Patience patience_;
   MeasuredRoofs roofs_;
   std::function<double()> end_turn_;
 };

@@ -113,6 +113,16 @@ void check_stop(const SamplingLimits& limits) {
   if (limits.stop && limits.stop()) throw Interrupted();
 }
 
+double wait(const SamplingLimits& limits) { return limits.wait ? limits.wait() : 0; }
+
+// What comes between two turns; returns its seconds.
+double between_turns(const Batch& batch, std::size_t turn, const SamplingLimits& limits) {
+  double seconds = limits.end_turn ? limits.end_turn() : 0;
+  seconds += wait(limits);
+  if (limits.end_turn || seconds > 0) batch.settle_before(batch.first_of_turn(turn));
+  return seconds;
+}
+
 // Launches until the running median is stable, and sizes the batches on the way.
 void warm_up(Batch& batch, const SamplingLimits& limits, const Stopwatch& clock) {
   const double shortest = std::max(limits.warm_up_s, kSmallestWarmUp * limits.seconds);
@@ -180,6 +190,7 @@ Regime parse_regime(std::string_view text) {
 
 Samples take_samples(Device& device, std::span<const Launch> rotation, Regime regime,
                      const Work& work, const SamplingLimits& limits) {
+  wait(limits);
   const Stopwatch clock;
   Batch batch(device, rotation, regime, work, limits);
   warm_up(batch, limits, clock);
@@ -196,10 +207,7 @@ Samples take_samples(Device& device, std::span<const Launch> rotation, Regime re
   while (true) {
     for (std::size_t turn = 0; turn < batch.turns(); ++turn) {
       check_stop(limits);
-      if (limits.end_turn) {
-        others_s += limits.end_turn();
-        batch.settle_before(batch.first_of_turn(turn));
-      }
+      others_s += between_turns(batch, turn, limits);
       add_samples(batch, turn, samples.seconds, clocks, window);
     }
     const std::size_t count = samples.seconds.size();

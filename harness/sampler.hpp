@@ -44,6 +44,9 @@ struct SamplingLimits {
   // Called before each turn, if it is set; returns the seconds that others took meanwhile, which
   // are not the row's. Samples are then taken until the time is up, however precise they are.
   std::function<double()> end_turn = nullptr;
+  // Called before the warm-up and before each turn, if it is set: waits until the device may be
+  // measured and returns the seconds that took, which are not the row's.
+  std::function<double()> wait = nullptr;
 };
 
 // Thrown between samples when limits.stop says so.

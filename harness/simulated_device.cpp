@@ -58,6 +58,7 @@ const std::map<std::string_view, Setter>& setters() {
       {"power", number(&Simulation::power)},
       {"busy", number(&Simulation::busy)},
       {"block", number(&Simulation::block)},
+      {"apart", number(&Simulation::apart)},
       {"lose", number(&Simulation::lose)},
       {"hang", number(&Simulation::hang)},
       {"seed", number(&Simulation::seed)},
@@ -163,6 +164,11 @@ Timing SimulatedDevice::time_batch(std::span<const Launch> rotation, std::int64_
 std::vector<Meter> SimulatedDevice::meters() const {
   if (simulation_.power == 0) return {};
   return {{kEnergyMeter, simulation_.power * busy_s_}};
+}
+
+std::optional<Placement> SimulatedDevice::placement() {
+  if (simulation_.apart == 0) return std::nullopt;
+  return Placement{++looks_ <= simulation_.apart ? 200e-9 : 50e-9};
 }
 
 Timing SimulatedDevice::time_cold(const Launch& launch, const Work& work) {

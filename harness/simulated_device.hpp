@@ -36,6 +36,8 @@ struct Simulation {
   double busy = 1;         // share of the device that a launch can keep busy
   double power = 0;        // watt drawn during launches; 0: not reported
   double block = 0;        // above 0, a launch returns when its work is done, as on a host
+  // So many looks at the threads find them apart (placement.hpp), then no more; 0: none is taken.
+  std::int64_t apart = 0;
   // Faults, by the number of the timed batch (from 1; 0: never).
   std::int64_t lose = 0;  // the device is lost
   std::int64_t hang = 0;  // the launch never returns
@@ -63,6 +65,7 @@ class SimulatedDevice final : public CpuDevice {
   Timing time_cold(const Launch& launch, const Work& work) override;
   void run(const Launch& launch) override;
   [[nodiscard]] std::vector<Meter> meters() const override;
+  [[nodiscard]] std::optional<Placement> placement() override;
   [[nodiscard]] std::optional<double> busy_share(const Launch& /*launch*/) override {
     return simulation_.busy;
   }
@@ -76,6 +79,7 @@ class SimulatedDevice final : public CpuDevice {
   double row_factor_ = 1;
   double held_clock_ = 1;  // share of the nominal one
   std::int64_t batches_ = 0;
+  std::int64_t looks_ = 0;
   double busy_s_ = 0;
   std::size_t sets_run_ = 0;  // whose outputs exist: for those the model alone goes on
 };

@@ -221,6 +221,21 @@ TEST(Sampler, TheTimeOfOthersIsNotTheRows) {
   EXPECT_THROW(sample("", limits, Regime::cold), Interrupted);
 }
 
+TEST(Sampler, WaitsBeforeTheWarmUpAndEachTurnAndSettlesOnlyAfterAWait) {
+  SimulatedDevice device(parse_simulation("noise=0.001"));
+  std::vector<int> counts(2);
+  int waits = 0;
+  int launched_before = -1;
+  const SamplingLimits limits{.seconds = 0, .stop = nullptr, .wait = [&] {
+                                if (waits == 0) launched_before = counts.front();
+                                return ++waits % 2 == 0 ? 3600.0 : 0.0;
+                              }};
+  const Samples samples = take_samples(device, counting(counts), Regime::steady, kWork, limits);
+  EXPECT_EQ(launched_before, 0);
+  EXPECT_EQ(samples.seconds.size(), static_cast<std::size_t>(waits - 1));
+  EXPECT_EQ(counts.back() - counts.front(), waits / 2) << "a launch on the set that comes last";
+}
+
 TEST(Sampler, ALostDeviceIsReported) { EXPECT_THROW(sample("lose=5", kNoTime), DeviceError); }
 
 TEST(Regime, NamesGoBothWays) {

@@ -178,12 +178,13 @@ TEST(SimulatedDeviceDeathTest, HangsAtTheBatchAskedForUntilAWatchdogEndsTheProce
 TEST(ParseSimulation, ReadsEveryKey) {
   const Simulation s = parse_simulation(
       "peak=1,bandwidth=2,gap=3,clock=4,memory=5,noise=6,process=7,drift=8,bimodal=9,glitch=0.5,"
-      "slow=11,lose=12,hang=13,seed=14,sheet=l4,row=15,throttle=0.1,cap=0.2,power_limit=16");
+      "slow=11,lose=12,hang=13,seed=14,sheet=l4,row=15,throttle=0.1,cap=0.2,power_limit=16,"
+      "apart=17");
   EXPECT_EQ(std::tuple(s.peak, s.bandwidth, s.gap, s.clock, s.memory), std::tuple(1, 2, 3, 4, 5));
   EXPECT_EQ(std::tuple(s.noise, s.process, s.drift, s.bimodal), std::tuple(6, 7, 8, 9));
   EXPECT_EQ(std::tuple(s.glitch, s.slow, s.lose, s.hang, s.seed), std::tuple(0.5, 11, 12, 13, 14U));
   EXPECT_EQ(std::tuple(s.row, s.throttle, s.cap, s.power_limit), std::tuple(15, 0.1, 0.2, 16));
-  EXPECT_EQ(s.sheet, "l4");
+  EXPECT_EQ(std::tuple(s.sheet, s.apart), std::tuple("l4", 17));
 }
 
 TEST(ParseSimulation, RefusesWhatItCannotRead) {

@@ -1,0 +1,70 @@
+#include "harness/patience.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "harness/statistics.hpp"
+
+namespace ridgepoint {
+namespace {
+
+// A look takes some 20 us.
+constexpr double kPeriod_s = 0.01;
+constexpr std::chrono::milliseconds kPause{5};
+// Threads that stay apart for longer are measured so.
+constexpr double kLongestApart_s = 20;
+// A hypervisor soon notices two busy processors on one core. Where they stay, handing over is fast.
+constexpr double kLongestStacked_s = 5;
+// Looks in a row that find threads in place before a wait is over: near a bound one may err.
+constexpr int kLooks = 3;
+
+double median(std::vector<double> values) { return middle(values); }
+
+}  // namespace
+
+void Patience::begin_row() {
+  handoffs_s_.clear();
+  waited_s_ = 0;
+}
+
+double Patience::longest_wait_s(const Placement& placement) const {
+  if (!hopeful_) return 0;
+  return std::min(placement.apart() ? kLongestApart_s : kLongestStacked_s, left_s_);
+}
+
+double Patience::wait(const std::function<bool()>& stop) {
+  if (!handoffs_s_.empty() && since_look_.seconds() < kPeriod_s) return 0;
+  std::optional<Placement> now = device_->placement();
+  if (!now) return 0;
+  const Stopwatch clock;
+  double waited_s = 0;
+  const auto in_place = [&] { return !now->apart() && !now->stacked(); };
+  int looks = in_place() ? kLooks : 0;
+  while (looks < kLooks && waited_s < longest_wait_s(*now) && !(stop && stop())) {
+    std::this_thread::sleep_for(kPause);
+    now = device_->placement();
+    looks = in_place() ? looks + 1 : 0;
+    waited_s = clock.seconds();
+  }
+  hopeful_ = in_place();
+  left_s_ -= waited_s;
+  waited_s_ += waited_s;
+  handoffs_s_.push_back(now->core_to_core_s);
+  since_look_ = Stopwatch();
+  return waited_s;
+}
+
+bool Patience::apart() const {
+  return !handoffs_s_.empty() && Placement{median(handoffs_s_)}.apart();
+}
+
+nlohmann::ordered_json Patience::telemetry() const {
+  if (handoffs_s_.empty()) return nullptr;
+  const auto [least, most] = std::ranges::minmax(handoffs_s_);
+  return {{"core_to_core_s", {{"median", median(handoffs_s_)}, {"min", least}, {"max", most}}},
+          {"waited_s", waited_s_}};
+}
+
+}  // namespace ridgepoint
