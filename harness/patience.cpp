@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds kPause{5};
 // Threads that stay apart for longer are measured so.
 constexpr double kLongestApart_s = 20;
 // A hypervisor soon notices two busy processors on one core. Where they stay, handing over is fast.
-constexpr double kLongestStacked_s = 5;
+constexpr double kLongestOneCore_s = 5;
 // Looks in a row that find threads in place before a wait is over: near a bound one may err.
 constexpr int kLooks = 3;
 
@@ -29,26 +29,26 @@ void Patience::begin_row() {
   waited_s_ = 0;
 }
 
-double Patience::longest_wait_s(const Placement& placement) const {
-  if (!hopeful_) return 0;
-  return std::min(placement.apart() ? kLongestApart_s : kLongestStacked_s, left_s_);
+double Patience::longest_wait_s(Where where) const {
+  if (where == in_vain_) return 0;
+  return std::min(where == Where::apart ? kLongestApart_s : kLongestOneCore_s, left_s_);
 }
 
 double Patience::wait(const std::function<bool()>& stop) {
   if (!handoffs_s_.empty() && since_look_.seconds() < kPeriod_s) return 0;
   std::optional<Placement> now = device_->placement();
   if (!now) return 0;
+  const double longest_s = longest_wait_s(now->where());
   const Stopwatch clock;
   double waited_s = 0;
-  const auto in_place = [&] { return !now->apart() && !now->stacked(); };
-  int looks = in_place() ? kLooks : 0;
-  while (looks < kLooks && waited_s < longest_wait_s(*now) && !(stop && stop())) {
+  int looks = now->where() == Where::in_place ? kLooks : 0;
+  while (looks < kLooks && waited_s < longest_s && !(stop && stop())) {
     std::this_thread::sleep_for(kPause);
     now = device_->placement();
-    looks = in_place() ? looks + 1 : 0;
+    looks = now->where() == Where::in_place ? looks + 1 : 0;
     waited_s = clock.seconds();
   }
-  hopeful_ = in_place();
+  in_vain_ = now->where();
   left_s_ -= waited_s;
   waited_s_ += waited_s;
   handoffs_s_.push_back(now->core_to_core_s);
@@ -57,7 +57,7 @@ double Patience::wait(const std::function<bool()>& stop) {
 }
 
 bool Patience::apart() const {
-  return !handoffs_s_.empty() && Placement{median(handoffs_s_)}.apart();
+  return !handoffs_s_.empty() && Placement{median(handoffs_s_)}.where() == Where::apart;
 }
 
 nlohmann::ordered_json Patience::telemetry() const {

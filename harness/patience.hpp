@@ -26,11 +26,11 @@ class Patience {
   [[nodiscard]] nlohmann::ordered_json telemetry() const;
 
  private:
-  [[nodiscard]] double longest_wait_s(const Placement& placement) const;
+  [[nodiscard]] double longest_wait_s(Where where) const;
 
   Device* device_;
   double left_s_;
-  bool hopeful_ = true;  // the last wait did not end in vain
+  Where in_vain_ = Where::in_place;  // where the last wait left the threads
   // Of the row.
   Stopwatch since_look_;
   std::vector<double> handoffs_s_;

@@ -6,6 +6,8 @@
 // a cache line.
 #pragma once
 
+#include <cstdint>
+
 namespace ridgepoint {
 
 // Seconds in which one thread of an OpenMP team hands a cache line to the next: a token goes around
@@ -18,12 +20,16 @@ double core_to_core_s(int threads);
 inline constexpr double kOneCore_s = 42e-9;
 inline constexpr double kOneCache_s = 100e-9;
 
+enum class Where : std::uint8_t { one_core, in_place, apart };
+
 struct Placement {
   double core_to_core_s;
   bool own_cores = true;  // the guest is told that no two threads share a core
 
-  [[nodiscard]] bool stacked() const { return own_cores && core_to_core_s < kOneCore_s; }
-  [[nodiscard]] bool apart() const { return core_to_core_s > kOneCache_s; }
+  [[nodiscard]] Where where() const {
+    if (core_to_core_s > kOneCache_s) return Where::apart;
+    return own_cores && core_to_core_s < kOneCore_s ? Where::one_core : Where::in_place;
+  }
 };
 
 }  // namespace ridgepoint

@@ -16,13 +16,11 @@ TEST(CoreToCore, EndsForAnyTeamEvenWhereThreadsMustShareAProcessor) {
 }
 
 TEST(Placement, IsToldByHowFastThreadsHandOver) {
-  EXPECT_TRUE(Placement{30e-9}.stacked());
-  EXPECT_FALSE((Placement{30e-9, false}.stacked())) << "the guest is told that they share a core";
-  for (const double in_place : {45e-9, 75e-9}) {
-    EXPECT_FALSE(Placement{in_place}.stacked());
-    EXPECT_FALSE(Placement{in_place}.apart());
-  }
-  EXPECT_TRUE(Placement{220e-9}.apart());
+  EXPECT_EQ(Placement{30e-9}.where(), Where::one_core);
+  EXPECT_EQ((Placement{30e-9, false}.where()), Where::in_place) << "the guest is told of it";
+  EXPECT_EQ(Placement{45e-9}.where(), Where::in_place);
+  EXPECT_EQ(Placement{75e-9}.where(), Where::in_place);
+  EXPECT_EQ(Placement{220e-9}.where(), Where::apart);
 }
 
 }  // namespace
