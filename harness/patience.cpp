@@ -13,7 +13,7 @@ namespace {
 // A look takes some 20 us.
 constexpr double kPeriod_s = 0.01;
 constexpr std::chrono::milliseconds kPause{5};
-// Threads that stay apart for longer are measured so.
+// Of one row. Threads that stay apart for longer are measured so.
 constexpr double kLongestApart_s = 20;
 // A hypervisor soon notices two busy processors on one core. Where they stay, handing over is fast.
 constexpr double kLongestOneCore_s = 5;
@@ -31,7 +31,8 @@ void Patience::begin_row() {
 
 double Patience::longest_wait_s(Where where) const {
   if (where == in_vain_) return 0;
-  return std::min(where == Where::apart ? kLongestApart_s : kLongestOneCore_s, left_s_);
+  const double of_row_s = where == Where::apart ? kLongestApart_s : kLongestOneCore_s;
+  return std::min(of_row_s - waited_s_, left_s_);
 }
 
 double Patience::wait(const std::function<bool()>& stop) {

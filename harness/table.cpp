@@ -69,8 +69,8 @@ void print_apart(std::ostream& out, const std::vector<Record>& records) {
   });
   if (rows == 0) return;
   fmt::print(out,
-             "THREADS APART: the hypervisor ran {} rows on more than one die; they compare with no "
-             "other row or roof\n",
+             "THREADS APART: the hypervisor ran {} rows on more than one die; they compare with "
+             "each other only\n",
              rows);
 }
 
