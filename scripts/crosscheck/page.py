@@ -5,6 +5,7 @@ import json
 import statistics
 import sys
 from pathlib import Path
+from typing import Callable, Iterable
 
 HEADER = "| A | B | unit | A | B | A / B | range |\n| --- | --- | --- | --- | --- | --- | --- |"
 
@@ -92,35 +93,44 @@ def table(pairs: list[dict]) -> str:
     return "\n".join([HEADER, *rows])
 
 
+def newest(results: Iterable[dict], holds: Callable[[dict], bool]) -> list[dict]:
+    """The last measured of those that hold something, if any."""
+    return sorted(filter(holds, results), key=lambda result: result["started"])[-1:]
+
+
+def programs_of(result: dict) -> list[dict]:
+    return [pair for pair in result["pairs"] if pair.get("part") == "programs"]
+
+
 def with_programs(results: Path) -> str:
     """The table of docs/method.md: the newest pairs with other programs under results/<device>/crosscheck."""
-    for path in sorted(results.glob("*/crosscheck/*.json"), key=lambda p: (p.name, p), reverse=True):
-        result = json.loads(path.read_text("utf-8"))
-        pairs = [pair for pair in result["pairs"] if pair.get("part") == "programs"]
-        if pairs:
-            return f"{table(pairs)}\n\nMeasured by `scripts/crosscheck/ratios.py`: {provenance(result)}"
+    found = (json.loads(path.read_text("utf-8")) for path in results.glob("*/crosscheck/*.json"))
+    for result in newest(found, programs_of):
+        return f"{table(programs_of(result))}\n\nMeasured by `scripts/crosscheck/ratios.py`: {provenance(result)}"
     return "Not measured yet: `scripts/crosscheck/ratios.py`."
 
 
-def ratios(result: dict) -> list[str]:
-    """The section on pairs, where some were measured."""
-    if not result["pairs"]:
-        return []
+def ratios(results: list[dict]) -> list[str]:
+    """The section on the newest pairs of a machine, where some were measured."""
     return [
-        *opening("Pairs", result),
-        f"Speed of A over speed of B, measured in turn: median of {result['blocks']} pairs of processes, "
-        "and their range.",
-        "",
-        table(result["pairs"]),
+        line
+        for result in newest(results, lambda result: result["pairs"])
+        for line in (
+            *opening("Pairs", result),
+            f"Speed of A over speed of B, measured in turn: median of {result['blocks']} pairs of processes, "
+            "and their range.",
+            "",
+            table(result["pairs"]),
+        )
     ]
 
 
 def page(results: list[dict]) -> str:
-    """All of them, with a section for each part that was measured."""
+    """Of each machine the newest pairs, and how far processes agree."""
     lines = ["# Cross-checks on hosts", "", "Made by `scripts/crosscheck/ratios.py`, which says how; not written by hand."]
     for model in dict.fromkeys(result["device"]["model"] for result in results):
         of_one = [result for result in results if result["device"]["model"] == model]
-        lines += [line for result in of_one for line in ratios(result)] + agreement(of_one)
+        lines += ratios(of_one) + agreement(of_one)
     return "\n".join(lines)
 
 

@@ -73,6 +73,13 @@ def test_the_page_has_a_section_for_each_part_whatever_file_it_is_in(files):
     assert "| 2026-01-02 03:04, 0123456 | quick | compute | 1 | 0% | 100% | 2.0% | 2% | – |" in text
 
 
+def test_of_a_machine_only_the_newest_pairs_are_shown():
+    later = RESULT | {"started": "2026-01-03T00:00:00Z", "commit": "f" * 40}
+    for results in ([RESULT, later], [later, RESULT]):
+        text = page.page(results)
+        assert text.count("## Pairs") == 1 and "commit fffffff" in text
+
+
 def test_machines_stand_apart_and_all_runs_of_one_in_one_table():
     spread = {"pairs": [], "spread": [{"id": "x", "bound": None, "spread": 0.2}]}
     other = RESULT | spread | {"device": {"model": "Other", "threads": 2}}
