@@ -68,10 +68,11 @@ void print_apart(std::ostream& out, const std::vector<Record>& records) {
     return std::ranges::find(r.flags, "threads_apart") != r.flags.end();
   });
   if (rows == 0) return;
-  fmt::print(out,
-             "THREADS APART: the hypervisor ran {} rows on more than one die; they compare with "
-             "each other only\n",
-             rows);
+  fmt::print(
+      out,
+      "THREADS APART: {} rows ran on more than one die, or beside other programs; they compare "
+      "with each other only\n",
+      rows);
 }
 
 void print_row(std::ostream& out, const Record& r) {
