@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "harness/statistics.hpp"
+#include "harness/telemetry.hpp"
 
 namespace ridgepoint {
 namespace {
@@ -19,8 +20,6 @@ constexpr double kLongestApart_s = 20;
 constexpr double kLongestOneCore_s = 5;
 // Looks in a row that find threads in place before a wait is over: near a bound one may err.
 constexpr int kLooks = 3;
-
-double median(std::vector<double> values) { return middle(values); }
 
 }  // namespace
 
@@ -58,14 +57,13 @@ double Patience::wait(const std::function<bool()>& stop) {
 }
 
 bool Patience::apart() const {
-  return !handoffs_s_.empty() && Placement{median(handoffs_s_)}.where() == Where::apart;
+  std::vector<double> handoffs_s = handoffs_s_;
+  return !handoffs_s.empty() && Placement{middle(handoffs_s)}.where() == Where::apart;
 }
 
 nlohmann::ordered_json Patience::telemetry() const {
   if (handoffs_s_.empty()) return nullptr;
-  const auto [least, most] = std::ranges::minmax(handoffs_s_);
-  return {{"core_to_core_s", {{"median", median(handoffs_s_)}, {"min", least}, {"max", most}}},
-          {"waited_s", waited_s_}};
+  return {{"core_to_core_s", summary(handoffs_s_)}, {"waited_s", waited_s_}};
 }
 
 }  // namespace ridgepoint

@@ -13,13 +13,6 @@ using nlohmann::ordered_json;
 // A driver renews its readings some ten times a second.
 constexpr std::chrono::milliseconds kPeriod{50};
 
-ordered_json summary(std::vector<double>& samples) {
-  if (samples.empty()) return nullptr;
-  std::ranges::sort(samples);
-  return {
-      {"median", samples[samples.size() / 2]}, {"min", samples.front()}, {"max", samples.back()}};
-}
-
 ordered_json named(const std::optional<std::uint64_t>& clock_events) {
   return clock_events ? ordered_json(names_of_clock_events(*clock_events)) : ordered_json(nullptr);
 }
@@ -30,6 +23,13 @@ ordered_json others(const std::optional<unsigned>& processes) {
 }
 
 }  // namespace
+
+ordered_json summary(std::vector<double> samples) {
+  if (samples.empty()) return nullptr;
+  std::ranges::sort(samples);
+  return {
+      {"median", samples[samples.size() / 2]}, {"min", samples.front()}, {"max", samples.back()}};
+}
 
 ordered_json state_of(const Nvml& nvml) {
   return {{"sm_clock_hz", nullable(nvml.sm_clock_hz())},

@@ -15,6 +15,9 @@
 
 namespace ridgepoint {
 
+// {median, min, max}; null where there are none.
+nlohmann::ordered_json summary(std::vector<double> samples);
+
 // Readings that may differ before and after a run; null where the driver does not tell.
 nlohmann::ordered_json state_of(const Nvml& nvml);
 
