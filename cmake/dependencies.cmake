@@ -3,7 +3,7 @@
 include(FetchContent)
 set(FETCHCONTENT_QUIET OFF)
 
-# fetch_if_missing(<package> <url> <sha256-less tag comment>): find_package, else FetchContent.
+# find_or_fetch(<package> <target> <GitHub repository> <tag>): find_package, else FetchContent.
 macro(find_or_fetch package target repository tag)
   find_package(${package} QUIET)
   if(NOT TARGET ${target})
@@ -26,7 +26,7 @@ find_or_fetch(nlohmann_json nlohmann_json::nlohmann_json nlohmann/json v3.11.2)
 find_or_fetch(CLI11 CLI11::CLI11 CLIUtils/CLI11 v2.1.2)
 find_or_fetch(benchmark benchmark::benchmark google/benchmark v1.9.4)
 if(RIDGEPOINT_TESTS)
-  find_or_fetch(GTest GTest::gtest_main google/googletest v1.15.2)
+  find_or_fetch(GTest GTest::gmock_main google/googletest v1.15.2)
 endif()
 
 # Yardsticks are optional: without them their rows are skipped and say why. oneDNN's CMake package

@@ -13,11 +13,11 @@ packages=(
   python3 python3-venv python3-numpy python3-scipy python3-matplotlib python3-jsonschema
   fonts-dejavu-core
 )
-python_packages=()
+python_packages=(numpy scipy matplotlib jsonschema)  # where Debian's are missing
 if [[ ${1:-} == --dev ]]; then
-  packages+=(libgtest-dev libbenchmark-tools python3-pytest binutils
+  packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest binutils
              clang-tidy-19 clang-format-19 libomp-19-dev)
-  python_packages+=("ml_dtypes==0.5.1")
+  python_packages+=(pytest "ml_dtypes==0.5.1")
 fi
 
 missing_packages() {
@@ -38,7 +38,8 @@ install_packages() {
   [[ ${#missing[@]} -gt 0 ]] || return 0
   if [[ $EUID -ne 0 ]] && ! sudo -n true 2>/dev/null; then
     echo "setup: not installed and no root to install them: ${missing[*]}" >&2
-    echo "setup: going on with what exists; CMake fetches pinned versions of the libraries" >&2
+    echo "setup: going on with what exists; CMake fetches pinned versions of fmt, nlohmann-json, CLI11, Google" \
+      "Benchmark and GoogleTest" >&2
     return 0
   fi
   "${as_root[@]}" apt-get update -qq
@@ -47,10 +48,14 @@ install_packages() {
 
 # Over the system's Python, so that Debian's numpy and matplotlib are used.
 make_python_environment() {
-  [[ -x .venv/bin/python ]] || /usr/bin/python3 -m venv --system-site-packages .venv
-  local requirement
+  local python=/usr/bin/python3 requirement
+  [[ -x $python ]] || python=python3
+  if [[ ! -x .venv/bin/python ]]; then
+    "$python" -m venv --system-site-packages .venv ||  # says that python3-venv is missing
+      "$python" -m venv --system-site-packages --without-pip .venv
+  fi
   for requirement in "${python_packages[@]}"; do
-    .venv/bin/python -m pip show --quiet "${requirement%%==*}" 2>/dev/null ||
+    .venv/bin/python -c "import ${requirement%%==*}" 2>/dev/null ||
       .venv/bin/python -m pip install --quiet --disable-pip-version-check "$requirement"
   done
 }
