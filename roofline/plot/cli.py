@@ -15,6 +15,7 @@ from .style import THEMES, Theme
 from .view import View, make_view
 
 USAGE_ERROR = 2
+INTERRUPTED = 3
 inherited: dict[str, Callable] = {}  # figures of a drawing process, which need not be sent to it
 
 
@@ -87,4 +88,7 @@ def main(arguments: list[str]) -> int:
     except (ResultsError, OSError) as error:
         print(f"plot: {error}", file=sys.stderr)
         return USAGE_ERROR
+    except KeyboardInterrupt:
+        print("plot: interrupted; figures may be missing", file=sys.stderr)
+        return INTERRUPTED
     return 0

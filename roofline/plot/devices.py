@@ -1,6 +1,7 @@
 """Data sheets: roofline/devices/*.json, facts of vendors, never of a measurement."""
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "devices"
 
 @dataclass(frozen=True)
 class Sheet:
-    """Dense peaks per format, best engine of each (FLOP/s), and bandwidth (bytes/s)."""
+    """Dense peaks per format that sum in fp32, best engine of each (FLOP/s), and bandwidth (bytes/s)."""
 
     name: str
     title: str
@@ -25,17 +26,22 @@ def parse_sheet(path: Path) -> Sheet:
         sheet = clean(json.loads(path.read_text("utf-8")))
         peaks: dict[str, tuple[str, float]] = {}
         for peak in sheet["peaks"]:
+            if peak["accumulator"] != "fp32":  # what no kernel here sums in
+                continue
             best = (str(peak["engine"]), float(peak["flops_per_s"]))
             peaks[peak["format"]] = max(best, peaks.get(peak["format"], best), key=lambda p: p[1])
         memory = sheet["memory"]
+        rates = [float(memory["bandwidth_bytes_per_s"]), *(rate for _, rate in peaks.values())]
+        if not all(0 < rate < math.inf for rate in rates):
+            raise ValueError("a rate that is no number above 0")
         return Sheet(
             name=str(sheet["name"]),
             title=str(sheet.get("title") or sheet["name"]),
             memory=str(memory.get("kind") or "memory"),
-            bytes_per_s=float(memory["bandwidth_bytes_per_s"]),
+            bytes_per_s=rates[0],
             peaks=peaks,
         )
-    except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         raise ResultsError(f"{path}: not a data sheet: {type(error).__name__} {error}") from None
 
 

@@ -144,8 +144,13 @@ def roofline_title(view: View) -> str:
 
 
 def lower_bound(row: Row) -> Optional[float]:
-    """Least time (s) by the measured roofs the row was judged by: max(compute, memory)."""
+    """Least time (s) by the measured roofs the row was judged by: max(compute, memory).
+
+    None for arithmetic that no ceiling measured: traffic alone would promise too much.
+    """
     roof = row.roof or {}
+    if row.flops and row.engine != "memory" and not roof.get("flops_per_s"):
+        return None
     times = [
         work / roof[key]
         for work, key in ((row.flops, "flops_per_s"), (row.bytes, "bytes_per_s"))
@@ -171,11 +176,11 @@ def time_title(view: View) -> str:
         return f"Time of {len(view.points)} verified rows; no measured roof to predict a bound from"
     at = [op for op, value in nearest.items() if value <= 1 / ON_THE_ROOF]
     above = [f"{op} {digits(value)}" for op, value in nearest.items() if op not in at]
-    parts = [f"at the lower bound of their time: {', '.join(at)}"] if at else []
+    parts = [f"at the lower bound of its time: {', '.join(at)}"] if at else []
     if above:
-        bound = "it" if at else "the lower bound of their time"
+        bound = "it" if at else "the lower bound of its time"
         parts.append(f"in multiples of {bound}: {', '.join(above)}")
-    return f"Fastest hand-written rows {'; '.join(parts)}"
+    return f"Each operation in its best format, hand-written: {'; '.join(parts)}"
 
 
 def error_title(view: View) -> str:
@@ -189,5 +194,5 @@ def error_title(view: View) -> str:
     who = f"{row.format} {spoken(row.op)} ({row.technique})"
     return (
         f"{len(checked)} verified rows: {exact} without any error; "
-        f"the least exact, {who}, uses {percent(row.relative_error)} % of its tolerance"
+        f"the nearest to its tolerance, {who}, uses {percent(row.relative_error)} % of it"
     )

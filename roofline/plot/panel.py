@@ -88,7 +88,7 @@ def draw_matrix(
     page: Axes, view: View, theme: Theme, left: float, top: float, width: float
 ) -> float:
     """Operations by formats; returns the height where it ends."""
-    draw_key(page, view, theme, left, top - 0.1, "Best share of the measured roof, %")
+    draw_key(page, view, theme, left, top - 0.1, "Share of the measured roof, fastest row, %")
     step = (width - HEAD) / len(columns(view))
     xs = [left + HEAD + (index + 0.5) * step for index in range(len(columns(view)))]
     y = draw_heads(page, view, theme, xs, top - 0.6)
@@ -99,8 +99,9 @@ def draw_matrix(
         page.text(left + 0.22, y, labels.fit(name, SMALL, HEAD - 0.22), size=SMALL, va="center")
         for x, formats in zip(xs, columns(view)):
             found = [row for row in rows if row.format in formats]
-            top_row = best(found, share)
-            text = percent(share(top_row)) if top_row else "–" if found else ""
+            top_row = best(found, lambda row: row.flops_per_s or row.bytes_per_s)
+            known = top_row is not None and share(top_row) is not None
+            text = percent(share(top_row)) if known else "–" if found else ""
             page.text(x, y, text, size=SMALL, ha="center", va="center",
                       color=theme.text(formats[0]))
     return draw_noise_note(page, view.points, left, y) - 0.25

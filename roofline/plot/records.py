@@ -1,6 +1,8 @@
 """Reads environment.json and records.jsonl, which results/schema describes."""
 
 import json
+import math
+import sys
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -142,6 +144,13 @@ def read(path: Path) -> str:
         raise ResultsError(f"{path}: not UTF-8: {error.reason} at byte {error.start}") from None
 
 
+def require_finite(row: Row, origin: str) -> None:
+    """Raises ResultsError for a number such as 1e999, which JSON allows and no double holds."""
+    for key, value in vars(row).items():
+        if isinstance(value, (int, float)) and not abs(value) <= sys.float_info.max:
+            raise ResultsError(f"{origin}: {key} is beyond double precision")
+
+
 def parse_rows(text: str, path: Path) -> tuple[list[Row], bool]:
     """All rows, and whether an unfinished last line was left out.
 
@@ -155,6 +164,7 @@ def parse_rows(text: str, path: Path) -> tuple[list[Row], bool]:
         if line.strip():
             record = parse(line, "record", f"{path}:{number}")
             row = Row(**clean({key: record[key] for key in KEYS}))
+            require_finite(row, f"{path}:{number}")
             rows[row.id] = row
     return list(rows.values()), torn
 
@@ -167,7 +177,9 @@ def read_counters(path: Path) -> dict[str, float]:
             told = json.loads(line, parse_constant=reject_constant)
             if told["dram_bytes"] is not None:
                 found[str(told["id"])] = float(told["dram_bytes"])
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
+                if not 0 < found[str(told["id"])] < math.inf:
+                    raise ValueError("dram_bytes is no number above 0")
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise ResultsError(f"{path}:{number}: no counters: {error!r}"[:300]) from None
     return found
 

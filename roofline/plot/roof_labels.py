@@ -30,7 +30,7 @@ def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs]) -> FlatLa
     peaks = [roof.value for roof in promised.compute if roof.name == first.name] if promised else []
     if peaks:
         lines.append(f"{units.percent(first.value / peaks[0])} % of data sheet")
-    shared = len(group) > 1 and not pen.grey  # by roofs of several hues
+    shared = len(group) > 1  # by roofs of several hues
     colour = pen.theme.ink if shared else pen.text_colour(first)
     return FlatLabel(first.value, [labels.fit(text, SMALL, ROOM) for text in lines], colour)
 

@@ -19,15 +19,11 @@ class Pen:
     theme: Theme
     width: float
     dash: Union[str, tuple] = "solid"
-    grey: bool = False  # of another device than the measured one
-
     def colour(self, roof: Roof) -> str:
-        flat = roof.engine != "memory" and not self.grey
-        return self.theme.hue(roof.formats[0] if flat else None)
+        return self.theme.hue(None if roof.engine == "memory" else roof.formats[0])
 
     def text_colour(self, roof: Roof) -> str:
-        flat = roof.engine != "memory" and not self.grey
-        return self.theme.text(roof.formats[0] if flat else None)
+        return self.theme.text(None if roof.engine == "memory" else roof.formats[0])
 
     def dashes(self, index: int, sharing: int) -> Union[str, tuple]:
         """Solid, or every sharing-th dash of a line that several roofs share."""
@@ -40,8 +36,8 @@ def measured_pen(theme: Theme) -> Pen:
     return Pen(theme, 2.0)
 
 
-def sheet_pen(theme: Theme, foreign: bool) -> Pen:
-    return Pen(theme, 1.3, (0, (5, 3)), foreign)
+def sheet_pen(theme: Theme) -> Pen:
+    return Pen(theme, 1.3, (0, (5, 3)))
 
 
 def diagonal_ends(canvas: Canvas, roof: Roof, roofs: Roofs) -> tuple[float, float]:

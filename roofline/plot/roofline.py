@@ -74,9 +74,9 @@ def flat_labels(
     pen = measured_pen(theme)
     found = [roof_labels.flat_label(group, pen, own) for group in merged(measured.compute)]
     if sheet and shows_sheet(view, measured):
-        grey = sheet_pen(theme, view.foreign_sheet)
+        dashed = sheet_pen(theme)
         groups = merged(sheet.compute)[: MOST_LABELS - len(found) - bool(measured.memory) - 1]
-        found += [roof_labels.flat_label(group, grey, None) for group in groups]
+        found += [roof_labels.flat_label(group, dashed, None) for group in groups]
     return found
 
 
@@ -91,9 +91,9 @@ def draw_labels(canvas: Canvas, view: View, measured: Roofs, sheet: Optional[Roo
     pen, own = measured_pen(theme), None if view.foreign_sheet else sheet
     used = len(flats) + roof_labels.label_memory(canvas, measured, pen, own)
     if sheet and shows_sheet(view, measured):
-        grey = sheet_pen(theme, view.foreign_sheet)
-        used += roof_labels.label_memory(canvas, sheet, grey, None)
-        roof_labels.label_ridges(canvas, sheet, grey)
+        dashed = sheet_pen(theme)
+        used += roof_labels.label_memory(canvas, sheet, dashed, None)
+        roof_labels.label_ridges(canvas, sheet, dashed)
     roof_labels.draw_flat_labels(canvas, flats, theme)
     roof_labels.label_ridges(canvas, measured, pen)
     used += roof_labels.label_caches(canvas, measured, pen, MOST_LABELS - used)
@@ -124,8 +124,7 @@ def draw(view: View, theme: Theme) -> Figure:
     canvas = make_canvas(figure, page, limits(view, sources), view.unit, right, top, theme)
     draw_points(canvas, view, theme)
     if sheet:
-        pen = sheet_pen(theme, view.foreign_sheet)
-        draw_roofs(canvas, sheet, pen, ridges=shows_sheet(view, measured))
+        draw_roofs(canvas, sheet, sheet_pen(theme), ridges=shows_sheet(view, measured))
     draw_roofs(canvas, measured, measured_pen(theme), ridges=True)
     draw_labels(canvas, view, measured, sheet, flats, theme)
     end = draw_panel(page, view, theme, PANEL_LEFT, top, PANEL_WIDTH)

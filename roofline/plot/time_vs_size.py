@@ -18,8 +18,9 @@ DASH = 1.25  # half length of a single lower bound's mark, as a factor of size
 
 def limits(view: View) -> tuple[Limits, Limits]:
     """All sizes and times, measured and predicted; MB and ms."""
-    sizes = [row.bytes / 1e6 for row in view.points]
-    known = [time for row in view.points for time in (row.time_median_s, lower_bound(row))]
+    rows = [row for row in view.points if row.bytes]
+    sizes = [row.bytes / 1e6 for row in rows]
+    known = [time for row in rows for time in (row.time_median_s, lower_bound(row))]
     times = [time * 1e3 for time in known if time]
     floor = view.device["launch_floor_s"]
     if floor and min(times) < 30e3 * floor:  # else it would be far below everything drawn
@@ -28,10 +29,14 @@ def limits(view: View) -> tuple[Limits, Limits]:
 
 
 def draw_bounds(axes: Axes, rows: list[Row], theme: Theme) -> None:
-    """The bound of each format over its sizes; bandwidth alone makes it one line for all."""
+    """The bound of each format over its sizes, by its fastest engine; bandwidth alone makes it one line for all."""
     for name in sorted({row.format for row in rows}):
-        found = {row.bytes / 1e6: lower_bound(row) for row in rows if row.format == name}
-        line = sorted((size, bound * 1e3) for size, bound in found.items() if bound)
+        found: dict[float, float] = {}
+        for row in rows:
+            if row.format == name and (bound := lower_bound(row)):
+                size = row.bytes / 1e6
+                found[size] = min(bound, found.get(size, bound))
+        line = sorted((size, bound * 1e3) for size, bound in found.items())
         if len(line) == 1:
             line = [(line[0][0] / DASH, line[0][1]), (line[0][0] * DASH, line[0][1])]
         if line:

@@ -6,6 +6,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from roofline.plot.devices import find_sheet
+
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "results/schema/device.schema.json").read_text())
 SHEETS = {
@@ -88,3 +90,10 @@ def test_names_and_match_rules_are_unique():
     matches = [m for s in SHEETS.values() for m in s["match"]["names"] + s["match"]["pci_ids"]]
     assert len(set(names)) == len(names)
     assert len(set(matches)) == len(matches)
+
+
+def test_figures_draw_peaks_that_sum_in_fp32():
+    fp16 = [peak for peak in SHEETS["rtx4090"]["peaks"] if peak["format"] == "fp16"]
+    assert {peak["accumulator"] for peak in fp16} == {"fp16", "fp32"}
+    [summed_in_fp32] = [p["flops_per_s"] for p in fp16 if p["accumulator"] == "fp32" and p["engine"] == "tensor"]
+    assert find_sheet("rtx4090").peaks["fp16"] == ("tensor", summed_in_fp32)
