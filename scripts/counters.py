@@ -4,9 +4,9 @@
     scripts/counters.py RESULTS_DIR [--binary build/ridgepoint] [--filter RE]
 
 Each row of the run is measured again in a process of its own under ncu, within its NVTX range and
-at the clock as it is. RESULTS_DIR/counters.jsonl gets a line per row; the figures then draw a ghost
+at the clock as it is. RESULTS_DIR/counters.jsonl gets a line per row, in place of an earlier one of the same row; the figures then draw a ghost
 point at the traffic that was measured. Timings under ncu mean nothing and are not kept.
-Exit codes: 0 fine, 2 usage or no permission, 7 no ncu or no GPU, 8 ncu failed.
+Exit codes: 0 fine, 2 usage or no permission, 3 interrupted, 7 no ncu or no GPU, 8 ncu failed.
 """
 
 import argparse
@@ -28,8 +28,8 @@ from roofline.plot.interpreter import require_packages  # noqa: E402
 
 require_packages("numpy", "scipy", "jsonschema")
 
-from compare.report import DEVICE_LOST, INTERNAL, OK, USAGE  # noqa: E402
-from roofline.plot.records import ResultsError, Row, clean, load_run  # noqa: E402
+from compare.report import DEVICE_LOST, INTERNAL, OK, UNDECIDED_CODE, USAGE  # noqa: E402
+from roofline.plot.records import ResultsError, Row, clean, load_run, read_counters  # noqa: E402
 
 SCHEMA = "ridgepoint.counters/1"
 # Names: Nsight Compute's documentation, "Metrics Reference". The key ends in the unit.
@@ -43,6 +43,7 @@ DURATION = "gpu__time_duration.sum"
 SCALES = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "%": 1}
 for prefix, scale in (("", 1), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9)):
     SCALES |= {prefix + "s": scale, prefix + "second": scale}
+NUMBER = re.compile(r"[0-9.]*[0-9](e[+-]?[0-9]+)?", re.IGNORECASE)  # not n/a, nan
 LAUNCHES = 200  # of a row that ncu looks at: its checks, and some of its kernel
 
 
@@ -92,7 +93,7 @@ def launches(text: str) -> list[dict[str, float]]:
         for key, metric in {**METRICS, "duration_s": DURATION}.items():
             value = told.get(metric, "").replace(",", "")
             scale = SCALES.get(units[header.index(metric)]) if metric in header else None
-            launch[key] = float(value) * scale if value and scale else None
+            launch[key] = float(value) * scale if NUMBER.fullmatch(value) and scale else None
         found.append(launch)
     return found
 
@@ -125,6 +126,20 @@ def counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
     return told
 
 
+def measured_before(path: Path) -> dict[str, str]:
+    """Lines of earlier calls by row."""
+    read_counters(path)  # raises ResultsError for what this would not have written
+    lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
+    return {json.loads(line)["id"]: line for line in lines}
+
+
+def replace(path: Path, text: str) -> None:
+    """The whole file or, whatever ends this process, the one before."""
+    fresh = path.with_suffix(".tmp")
+    fresh.write_text(text, "utf-8")
+    fresh.replace(path)
+
+
 def measure(options: argparse.Namespace) -> int:
     run = load_run(options.results)
     rows = [row for row in run.rows if row.drawable and row.device.startswith("cuda:")]
@@ -133,13 +148,14 @@ def measure(options: argparse.Namespace) -> int:
         raise CountersError(f"{options.results} holds no such verified row of a GPU", DEVICE_LOST)
     if shutil.which("ncu") is None:
         raise CountersError("ncu is not installed (it comes with the CUDA toolkit)", DEVICE_LOST)
-    lines = []
+    path = options.results / "counters.jsonl"
+    lines = measured_before(path)
     for row in rows:
         told = counters_of(row, options, run.environment["profile"])
-        lines.append(json.dumps(told) + "\n")
+        lines[row.id] = json.dumps(told) + "\n"
+        replace(path, "".join(lines.values()))
         ratio = f"{told['dram_bytes'] / row.bytes:.3f}" if told["dram_bytes"] else "unknown"
         print(f"{row.id}: DRAM traffic over compulsory bytes {ratio}")
-    (options.results / "counters.jsonl").write_text("".join(lines), "utf-8")
     return OK
 
 
@@ -154,6 +170,8 @@ def main(arguments: list[str]) -> int:
         message, code = str(error), USAGE
     except CountersError as error:
         message, code = str(error), error.code
+    except KeyboardInterrupt:
+        message, code = "interrupted; what was counted is kept", UNDECIDED_CODE
     print(f"counters: {clean(message)}", file=sys.stderr)
     return code
 

@@ -99,3 +99,21 @@ def test_without_ncu_or_rows_of_a_gpu(results, tmp_path, monkeypatch, capsys):
     assert "no such verified row of a GPU" in capsys.readouterr().err
     assert call(tmp_path / "nowhere") == 2
     assert call(results, "--filter", "[") == 2
+
+
+def test_what_was_counted_before_is_kept(results, tmp_path, monkeypatch, capsys):
+    output = "\n".join(["==PROF== Connected", HEADER, UNITS, *LAUNCHES, ""])
+    install_ncu(tmp_path, monkeypatch, output)
+    assert call(results, "--filter", "relu/streaming/fp32/.*/steady") == 0
+    first = (results / "counters.jsonl").read_text()
+    (tmp_path / "bin" / "output").write_text(output.replace('"400.5"', '"n/a"').replace('"400.0"', '"nan"'))
+    assert call(results, "--filter", "relu/streaming/bf16/.*/steady") == 0
+    second = (results / "counters.jsonl").read_text()
+    assert second.startswith(first) and second.count("\n") == 2
+    assert json.loads(second.splitlines()[1])["dram_read_bytes"] == 401e6, "of the launch that tells"
+    (tmp_path / "bin" / "output").write_text("ncu: no more space\n")
+    assert call(results, "--filter", "relu") != 0
+    assert (results / "counters.jsonl").read_text() == second
+    (results / "counters.jsonl").write_text(second + "{")
+    assert call(results, "--filter", "relu") == 2
+    assert "counters.jsonl:3" in capsys.readouterr().err
