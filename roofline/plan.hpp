@@ -50,8 +50,9 @@ PlanAnswer plan_memory(const StateQuestion& question, std::optional<double> gpus
 PlanAnswer plan_zero(const StateQuestion& question, double stage, double ranks,
                      const RoofSource* device);
 
-// Bytes of one dense tensor; shape is sizes joined by x: "49152x12288".
-PlanAnswer plan_tensor(const std::string& shape, Format format);
+// Bytes of one dense tensor, and whether it fits the device; shape is sizes joined by x:
+// "49152x12288".
+PlanAnswer plan_tensor(const std::string& shape, Format format, const RoofSource* device = nullptr);
 
 // Activations kept for the backward pass of `layers` layers that each put out batch x width values.
 // checkpoint: none (keep all) or sqrt (keep every sqrt(layers)-th, recompute one segment at a time
@@ -65,6 +66,6 @@ struct ActivationQuestion {
   std::string checkpoint = "none";
   Format format = Format::bf16;
 };
-PlanAnswer plan_activations(const ActivationQuestion& question);
+PlanAnswer plan_activations(const ActivationQuestion& question, const RoofSource* device = nullptr);
 
 }  // namespace ridgepoint

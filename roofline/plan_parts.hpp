@@ -3,7 +3,10 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <string_view>
+
+#include "roofline/roofs.hpp"
 
 namespace ridgepoint {
 
@@ -17,5 +20,15 @@ nlohmann::ordered_json term(std::string_view name, double value, std::string_vie
 
 // Sets a key only where there is a value.
 void set_if(nlohmann::ordered_json& object, const char* key, std::optional<double> value);
+
+// Memory of so many devices; empty without a device.
+struct Capacity {
+  std::string name;
+  double bytes;
+};
+std::optional<Capacity> capacity_of(const RoofSource* device, double count);
+
+// Sets `fits` and adds the capacity to the terms of an answer whose `bytes` are known.
+void tell_whether_it_fits(nlohmann::ordered_json& answer, const Capacity& capacity);
 
 }  // namespace ridgepoint

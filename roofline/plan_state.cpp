@@ -43,11 +43,6 @@ struct Part {
   int sharded_from;
 };
 
-struct Capacity {
-  std::string name;
-  double bytes;
-};
-
 template <class Entry>
 const Entry& choose(std::string_view option, std::string_view name, std::span<const Entry> table) {
   const auto found = std::ranges::find(table, name, &Entry::name);
@@ -90,11 +85,8 @@ void complete(PlanAnswer& answer, const StateQuestion& question, const std::vect
   answer["parameters"] = parameters;
   answer["bytes"] = bytes_per_parameter * parameters;
   answer["bytes_per_parameter"] = bytes_per_parameter;
-  if (capacity) {
-    answer["fits"] = bytes_per_parameter * parameters <= capacity->bytes;
-    terms.push_back(term(capacity->name, capacity->bytes, "byte"));
-  }
   answer["terms"] = terms;
+  if (capacity) tell_whether_it_fits(answer, *capacity);
   answer["note"] = "activations are not counted";
 }
 
@@ -102,13 +94,6 @@ PlanAnswer echo(const char* plan, const StateQuestion& question) {
   PlanAnswer inputs{{"precision", question.precision}, {"optimizer", question.optimizer}};
   set_if(inputs, "parameters", question.parameters);
   return {{"plan", plan}, {"inputs", inputs}};
-}
-
-std::optional<Capacity> capacity_of(const RoofSource* device, double gpus) {
-  if (device == nullptr) return std::nullopt;
-  const auto bytes = device->memory_bytes();
-  if (!bytes) throw UsageError(fmt::format("{}: its memory size is unknown", device->name()));
-  return Capacity{fmt::format("memory of {:g} x {}", gpus, device->name()), *bytes * gpus};
 }
 
 }  // namespace

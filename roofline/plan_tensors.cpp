@@ -60,18 +60,27 @@ PlanAnswer inputs(const ActivationQuestion& q) {
           {"format", info(q.format).name}};
 }
 
-}  // namespace
-
-PlanAnswer plan_tensor(const std::string& shape, Format format) {
-  const double elements = elements_of(shape);
-  const double width = info(format).storage_bytes;
-  return {{"plan", "tensor"},
-          {"inputs", {{"shape", shape}, {"format", info(format).name}}},
-          {"bytes", elements * width},
-          {"terms", {term("elements", elements, "1"), term("bytes of an element", width, "byte")}}};
+PlanAnswer on(const RoofSource* device, PlanAnswer answer) {
+  if (device == nullptr) return answer;
+  answer["inputs"]["device"] = device->name();
+  tell_whether_it_fits(answer, capacity_of(device, 1).value());
+  return answer;
 }
 
-PlanAnswer plan_activations(const ActivationQuestion& question) {
+}  // namespace
+
+PlanAnswer plan_tensor(const std::string& shape, Format format, const RoofSource* device) {
+  const double elements = elements_of(shape);
+  const double width = info(format).storage_bytes;
+  return on(
+      device,
+      {{"plan", "tensor"},
+       {"inputs", {{"shape", shape}, {"format", info(format).name}}},
+       {"bytes", elements * width},
+       {"terms", {term("elements", elements, "1"), term("bytes of an element", width, "byte")}}});
+}
+
+PlanAnswer plan_activations(const ActivationQuestion& question, const RoofSource* device) {
   whole("--layers", question.layers);
   whole("--width", question.width);
   whole("--batch", question.batch);
@@ -83,15 +92,15 @@ PlanAnswer plan_activations(const ActivationQuestion& question) {
   const double rows = std::ceil(question.batch / question.micro_batches);
   const double layer = info(question.format).storage_bytes * rows * question.width;
   const bool recomputes = question.checkpoint == "sqrt";
-  return {{"plan", "activations"},
-          {"inputs", inputs(question)},
-          {"bytes", layer * (alive.outputs + alive.pre_activations)},
-          {"terms",
-           {term("rows of the largest micro-batch", rows, "1"),
-            term("one layer's output, rows x width", layer, "byte"),
-            term("outputs alive at once", alive.outputs, "1"),
-            term("pre-activations alive at once", alive.pre_activations, "1"),
-            term("extra forward passes", recomputes ? 1 : 0, "1")}}};
+  return on(device, {{"plan", "activations"},
+                     {"inputs", inputs(question)},
+                     {"bytes", layer * (alive.outputs + alive.pre_activations)},
+                     {"terms",
+                      {term("rows of the largest micro-batch", rows, "1"),
+                       term("one layer's output, rows x width", layer, "byte"),
+                       term("outputs alive at once", alive.outputs, "1"),
+                       term("pre-activations alive at once", alive.pre_activations, "1"),
+                       term("extra forward passes", recomputes ? 1 : 0, "1")}}});
 }
 
 }  // namespace ridgepoint

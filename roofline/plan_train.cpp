@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "kernels/common/error.hpp"
 #include "roofline/plan.hpp"
 #include "roofline/plan_parts.hpp"
@@ -80,6 +82,10 @@ PlanAnswer plan_train(const TrainQuestion& question, const RoofSource* device) {
   const double gpus = question.gpus.value_or(1);
   const double flops_per_day = gpus * question.mfu.value_or(1) * peak.per_s * kSecondsPerDay;
   const double days = flops ? *flops / flops_per_day : question.days.value_or(0);
+  if (!std::isfinite(days) || !std::isfinite(gpus * days)) {
+    throw UsageError(fmt::format("--mfu is {:g}; allowed: one that leaves a finite number of days",
+                                 question.mfu.value_or(1)));
+  }
   terms.push_back(term("peak of one device", peak.per_s, "FLOP/s"));
   terms.push_back(term("rate of all, gpus x mfu x peak", flops_per_day / kSecondsPerDay, "FLOP/s"));
   terms.push_back(term("device-days, gpus x days", gpus * days, "day"));

@@ -57,7 +57,8 @@ void resolve_mfu(TrainQuestion& question, const std::string& text) {
     question.mfu = value;
     return;
   }
-  if (!std::filesystem::is_directory(text)) {
+  std::error_code ignored;  // what cannot be looked at is no folder
+  if (!std::filesystem::is_directory(text, ignored)) {
     throw UsageError(
         fmt::format("--mfu is '{}'; allowed: a number from 0 to 1, or a results directory", text));
   }
@@ -149,8 +150,12 @@ void add_tensor(CLI::App& plan) {
   CLI::App& app = *plan.add_subcommand("tensor", "Bytes of one tensor");
   app.add_option("--shape", state->shape, "Sizes joined by x: 49152x12288")->required();
   add_format(app, *state, "Format of its elements");
+  add_device(app, *state);
   add_json(app, *state);
-  app.callback([state] { print(*state, plan_tensor(state->shape, parse_format(state->format))); });
+  app.callback([state] {
+    const auto roofs = state->roofs();
+    print(*state, plan_tensor(state->shape, parse_format(state->format), roofs.get()));
+  });
 }
 
 void add_activations(CLI::App& plan) {
@@ -170,10 +175,12 @@ void add_activations(CLI::App& plan) {
   app.add_flag("--pre-activations", question.pre_activations,
                "Keep the values before each nonlinearity as well");
   add_format(app, *state, "Format of the activations");
+  add_device(app, *state);
   add_json(app, *state);
   app.callback([state] {
     state->question.format = parse_format(state->format);
-    print(*state, plan_activations(state->question));
+    const auto roofs = state->roofs();
+    print(*state, plan_activations(state->question, roofs.get()));
   });
 }
 

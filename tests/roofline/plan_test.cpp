@@ -81,6 +81,16 @@ TEST(LecturePlan, Question5Gpt3FeedForwardMatrixIs2304MiBInFp32And1152InBf16) {
   EXPECT_DOUBLE_EQ(number(plan_tensor("49152x12288", Format::bf16), "bytes"), 1152 * kMiB);
 }
 
+TEST(Plan, TellsWhetherATensorAndActivationsFitADevice) {
+  EXPECT_EQ(plan_tensor("49152x12288", Format::fp32, h100()).at("fits"), true);
+  EXPECT_EQ(plan_tensor("1000000x100000", Format::bf16, h100()).at("fits"), false);
+  EXPECT_FALSE(plan_tensor("7", Format::bf16).contains("fits"));
+  const ActivationQuestion question{.layers = 96, .width = 12288, .batch = 65536};
+  const PlanAnswer answer = plan_activations(question, h100());
+  EXPECT_EQ(answer.at("fits"), false);
+  EXPECT_DOUBLE_EQ(term_of(answer, "memory of 1 x h100-sxm"), 80e9);
+}
+
 TEST(LecturePlan, Question6SeventyBillionParametersDoNotFit) {
   const PlanAnswer weights = plan_memory({.optimizer = "none", .parameters = 70e9}, 1, h100());
   EXPECT_DOUBLE_EQ(number(weights, "bytes"), 140e9);
