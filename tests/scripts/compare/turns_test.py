@@ -29,6 +29,12 @@ def test_turns_are_taken_a_b_b_a(tmp_path):
     assert order(log) == "ABBAABBA"
 
 
+def test_more_than_two_run_in_a_circle_so_that_none_follows_itself(tmp_path):
+    log = tmp_path / "log"
+    assert take_turns([script(log, name, 3) for name in "ABC"]) == [0, 0, 0]
+    assert order(log) == "ABCABCABC"
+
+
 def measures_rows(log, name: str, samples: list[int]):
     """Takes so many turns for each row and adds a line to its records after them."""
     rows = [f"for i in $(seq {n}); do kill -STOP 0; echo {name} >>{log}; done; echo >>{log}.{name}"
