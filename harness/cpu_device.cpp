@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
+#include "harness/cgroup.hpp"
+#include "harness/core_clock.hpp"
 #include "harness/host_info.hpp"
 #include "harness/statistics.hpp"
 #include "harness/stopwatch.hpp"
@@ -18,9 +22,18 @@ namespace ridgepoint {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+// A batch that is shorter would wait for its clock longer than a hundredth of its time.
+constexpr double kShortestOfClock_s = 1e-3;
 
-// A part of memory stays free for the rest of the system.
-double allocatable_bytes() { return 0.9 * static_cast<double>(meminfo("MemAvailable")); }
+// Of the host's memory or, where a container or a batch job has less, of theirs. A part stays free
+// for the rest of the system.
+double allocatable_bytes() {
+  std::ifstream file("/proc/self/cgroup");
+  const std::string membership(std::istreambuf_iterator<char>(file), {});
+  const std::int64_t available = meminfo("MemAvailable");
+  const auto left = memory_left_by_cgroup(membership, "/sys/fs/cgroup");
+  return 0.9 * static_cast<double>(std::min(available, left.value_or(available)));
+}
 
 // Anonymous memory on huge pages where the kernel grants them; small buffers take ordinary pages.
 std::shared_ptr<void> map_memory(std::size_t bytes) {
@@ -132,7 +145,9 @@ Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repe
   for (std::int64_t i = 0; i < repeats; ++i) {
     for (const Launch& launch : rotation) launch();
   }
-  return {clock.seconds(), std::nullopt};
+  const double seconds = clock.seconds();
+  if (seconds < kShortestOfClock_s) return {seconds, std::nullopt};
+  return {seconds, core_clock_hz(machine_.units)};
 }
 
 std::optional<Placement> CpuDevice::placement() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "harness/injected_work.hpp"
@@ -80,6 +81,8 @@ class RowScope {
 
 Measurer::Measurer(Device& device, Fill fill, std::uint64_t seed, double patience_s)
     : device_(&device),
+      fill_(fill),
+      seed_(seed),
       buffers_(device, fill, seed),
       check_(device, seed),
       injected_(injected_work()),
@@ -90,6 +93,8 @@ void Measurer::add_ceiling(const Record& record) { roofs_.add(as_result(record))
 Record Measurer::measure(const Row& row, double seconds, const std::function<bool()>& stop) {
   Record record;
   record.row = row.describe();
+  record.seed = seed_;
+  record.fill = name(fill_);
   if (row.implementation == nullptr) {
     record.reason = unsupported_reason(row);
     return record;
@@ -100,6 +105,8 @@ Record Measurer::measure(const Row& row, double seconds, const std::function<boo
     fail(record, Status::skipped, reason.what());
   } catch (const OutOfMemory& reason) {
     fail(record, Status::skipped, reason.what());
+  } catch (const std::bad_alloc&) {
+    fail(record, Status::skipped, "the host has too little memory to verify it");
   } catch (const Interrupted&) {
     throw;
   } catch (const DeviceError&) {

@@ -59,6 +59,8 @@ class Measurer {
   void add_work(Record& record, const Row& row, Bound& bound) const;
 
   Device* device_;
+  Fill fill_;
+  std::uint64_t seed_;
   Buffers buffers_;
   OutputCheck check_;
   InjectedWork injected_;

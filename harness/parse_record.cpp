@@ -123,6 +123,11 @@ Record parse_record(std::string_view line, const std::string& origin) {
   record.row = parse_row(json, raw);
   record.status = parse_status(json);
   record.reason = json.optional_text("reason");
+  if (raw.contains("seed")) {  // older runs have neither
+    if (const auto seed = json.optional_number("seed", kCount))
+      record.seed = static_cast<std::uint64_t>(*seed);
+  }
+  if (raw.contains("fill")) record.fill = json.optional_text("fill");
   record.sets = static_cast<std::int64_t>(json.number("sets", kCount));
   record.samples_s = parse_samples(json, raw);
   if (raw.contains("samples_per_batch")) {  // not before method version 2

@@ -94,6 +94,8 @@ ordered_json to_json(const Record& record) {
   ordered_json json = to_json(record.row);
   json["status"] = name(record.status);
   json["reason"] = nullable(record.reason);
+  json["seed"] = nullable(record.seed);
+  json["fill"] = nullable(record.fill);
   json["sets"] = record.sets;
   json["samples_s"] = record.samples_s;
   json["samples_per_batch"] = record.samples_per_batch;

@@ -52,6 +52,8 @@ struct Record {
   RowDescription row;
   Status status = Status::skipped;
   std::optional<std::string> reason;  // set for every status but ok
+  std::optional<std::uint64_t> seed;  // of the run's inputs, as is fill; empty in older records
+  std::optional<std::string> fill;
   std::int64_t sets = 0;
   std::vector<double> samples_s;       // per launch
   std::int64_t samples_per_batch = 1;  // neighbours, together whole rotations

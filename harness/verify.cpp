@@ -98,13 +98,11 @@ const std::vector<Expected>& ReferenceCache::get(const std::string& key, const O
                                                  const Shape& shape,
                                                  const std::function<std::vector<View>()>& inputs,
                                                  std::span<const std::int64_t> rows) {
-  const auto [entry, missing] = values_.try_emplace(key);
-  if (!missing) return entry->second;
+  if (const auto known = values_.find(key); known != values_.end()) return known->second;
   const std::vector<View> views = inputs();
   const std::int64_t length = operation.row_length(shape);
   const std::int64_t elements = output_elements(operation, shape, operation.formats.front().a);
-  std::vector<Expected>& values = entry->second;
-  values.resize(rows.size() * static_cast<std::size_t>(length));
+  std::vector<Expected> values(rows.size() * static_cast<std::size_t>(length));
   // A single row is left to itself: a long one shares its terms out among the threads.
 #pragma omp parallel for schedule(dynamic) if (rows.size() > 1)
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -112,7 +110,7 @@ const std::vector<Expected>& ReferenceCache::get(const std::string& key, const O
     operation.reference(shape, rows[i], views,
                         std::span(values).subspan(i * static_cast<std::size_t>(length), count));
   }
-  return values;
+  return values_.emplace(key, std::move(values)).first->second;
 }
 
 double tolerance(const Implementation& implementation, const Shape& shape, Format output,

@@ -31,8 +31,8 @@ class Series:
 
     @property
     def log_cycle_ratios(self) -> Optional[np.ndarray]:
-        cycles = self.seconds * self.clock_hz
-        return None if np.isnan(cycles).any() else np.log(cycles[:, 1] / cycles[:, 0])
+        clocks = np.log(self.clock_hz[:, 1] / self.clock_hz[:, 0])
+        return None if np.isnan(clocks).any() else self.log_ratios + clocks
 
 
 def load_pair(session: Session, pair: int) -> Pair:

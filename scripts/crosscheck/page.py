@@ -34,6 +34,12 @@ def neighbours(rows: list[dict]) -> str:
     return f"{share_within(0.01, found)}, {statistics.median(found):.1%}" if found else "–"
 
 
+def in_cycles(rows: list[dict]) -> str:
+    """The share of rows within 1 %, and the median spread, where the clock is known."""
+    found = [row["spread_in_cycles"] for row in rows if "spread_in_cycles" in row]
+    return f"{share_within(0.01, found)}, {statistics.median(found):.1%}" if found else "–"
+
+
 def agreement_rows(result: dict) -> list[str]:
     time = f"{result['budget_s']:g} s" if result.get("budget_s") else "quick"
     run = f"{result['started'][:16].replace('T', ' ')}, {result['commit'][:7]} | {time}"
@@ -44,7 +50,7 @@ def agreement_rows(result: dict) -> list[str]:
         lines.append(
             f"| {run} | {bound} | {len(rows)} | {share_within(0.01, spreads)} | {share_within(0.05, spreads)} "
             f"| {statistics.median(spreads):.1%} | {max(spreads):.0%} "
-            f"| {neighbours(rows)} | {cut_rows(rows)} |"
+            f"| {in_cycles(rows)} | {neighbours(rows)} | {cut_rows(rows)} |"
         )
     return lines
 
@@ -58,14 +64,14 @@ def agreement(results: list[dict]) -> list[str]:
         "",
         f"## How well processes agree: {results[0]['device']['model']}",
         "",
-        f"Spread of a row's median over {results[0]['processes']} whole quick runs, in turn as well: largest over "
-        "smallest, less one. A run takes the time of the quick profile or the one named. Neighbours: two runs "
-        "compared as the gate does, by the median ratio of their turns of the same moment, which leaves out what the machine did "
-        "to both; of the two that differ most, the share of rows within 1 % and the median. Last, for rows whose batches are cut into "
-        "samples: the spread of their medians, and what it would be if each batch were one sample, its mean.",
+        f"{results[0]['processes']} whole quick runs took turns on the machine, each in the time of the quick profile or the one "
+        "named. Spread of a row: the largest of its medians over the smallest, less one. In cycles: the same of the medians times the "
+        "clock held; the share of rows within 1 %, and the median. Neighbours: two runs compared as the gate does, turn by turn, which "
+        "leaves out what the machine did to both; the same of the two that differ most. Cut, uncut, for rows with several samples to a "
+        "batch: the median spread, and what it would be if each batch counted as one sample, its mean.",
         "",
-        "| begun (UTC), commit | a run | rows bound by | rows | within 1 % | within 5 % | median spread | largest | neighbours | cut, uncut |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| begun (UTC), commit | a run | rows bound by | rows | within 1 % | within 5 % | median spread | largest | in cycles | neighbours | cut, uncut |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
         *rows,
     ]
 
@@ -117,8 +123,8 @@ def ratios(results: list[dict]) -> list[str]:
         for result in newest(results, lambda result: result["pairs"])
         for line in (
             *opening("Pairs", result),
-            f"Speed of A over speed of B, measured in turn: median of {result['blocks']} pairs of processes, "
-            "and their range.",
+            f"Speed of A over speed of B, measured in turn: median and range of the ratios of {result['blocks']} pairs of "
+            "processes. The speeds are medians of their own, whose ratio may be another.",
             "",
             table(result["pairs"]),
         )
@@ -127,7 +133,7 @@ def ratios(results: list[dict]) -> list[str]:
 
 def page(results: list[dict]) -> str:
     """Of each machine the newest pairs, and how far processes agree."""
-    lines = ["# Cross-checks on hosts", "", "Made by `scripts/crosscheck/ratios.py`, which says how; not written by hand."]
+    lines = ["# Cross-checks on hosts", "", "Made by `scripts/crosscheck/ratios.py`, whose text says how; not written by hand."]
     for model in dict.fromkeys(result["device"]["model"] for result in results):
         of_one = [result for result in results if result["device"]["model"] == model]
         lines += ratios(of_one) + agreement(of_one)

@@ -160,7 +160,8 @@ def spread_of_neighbours(measured: list[dict], samples_per_turn: int | None) -> 
 
 
 def spread_of(runs: list[list[dict]], samples_per_turn: int | None) -> list[dict]:
-    """Of every row's median over the runs, of its neighbouring turns and, where batches have several samples, of theirs."""
+    """Of every row's median over the runs, in seconds and in cycles of the clock held, of its neighbouring turns and, where
+    batches have several samples, of theirs."""
     rows: dict[str, list[dict]] = {}
     for r in (r for run in runs for r in run if r["status"] == "ok"):
         rows.setdefault(r["id"], []).append(r)
@@ -169,6 +170,8 @@ def spread_of(runs: list[list[dict]], samples_per_turn: int | None) -> list[dict
         if len(measured) < len(runs):
             continue
         row = {"id": name, "bound": measured[0]["bound"], "spread": spread([r["time_median_s"] for r in measured])}
+        if all(r["clock_hz"] for r in measured):
+            row["spread_in_cycles"] = spread([r["time_median_s"] * r["clock_hz"] for r in measured])
         row["spread_of_neighbours"] = spread_of_neighbours(measured, samples_per_turn)
         if all(r["samples_per_batch"] > 1 for r in measured):
             row["spread_of_batches"] = spread(list(map(median_of_batches, measured)))

@@ -50,6 +50,16 @@ class WitnessTest : public RegistryTest {
   BufferSet set_;
 };
 
+TEST_F(WitnessTest, AReferenceThatCouldNotBeMadeIsAskedForAgain) {
+  run("relu");
+  const auto rows = rows_to_check(*row_.operation, row_.shape, 1);
+  ReferenceCache references;
+  const auto none = []() -> std::vector<View> { throw std::bad_alloc(); };
+  EXPECT_THROW(references.get("", *row_.operation, row_.shape, none, rows), std::bad_alloc);
+  const auto inputs = [&] { return std::vector<View>{{set_[0], Format::fp32}}; };
+  EXPECT_FALSE(references.get("", *row_.operation, row_.shape, inputs, rows).empty());
+}
+
 TEST_F(WitnessTest, AgreesWithARightOutput) {
   for (const std::string_view operation : {"relu", "gelu"}) {
     run(operation);

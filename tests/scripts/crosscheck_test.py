@@ -91,7 +91,7 @@ def test_machines_stand_apart_and_all_runs_of_one_in_one_table():
 
 def timed(samples: list[float], per_batch: int) -> dict:
     median = sorted(samples)[len(samples) // 2]
-    row = {"id": "x", "bound": "compute", "status": "ok", "samples_s": samples, "samples_per_batch": per_batch}
+    row = {"id": "x", "bound": "compute", "status": "ok", "samples_s": samples, "samples_per_batch": per_batch, "clock_hz": None}
     return row | {"time_median_s": median}
 
 
@@ -99,11 +99,18 @@ def test_one_slow_launch_moves_the_batch_but_not_the_samples():
     runs = [[timed([1.0, 1.0, 1.0] * 3, 3)], [timed([1.0, 1.3, 1.0] * 3, 3)]]
     (found,) = ratios.spread_of(runs, 3)
     assert found["spread"] == 0 and found["spread_of_batches"] == pytest.approx(0.1)
-    assert "| compute | 1 | 100% | 100% | 0.0% | 0% | 100%, 0.0% | 0.0%, 10.0% |" in page.page([RESULT | {"spread": [found]}])
+    assert "| compute | 1 | 100% | 100% | 0.0% | 0% | – | 100%, 0.0% | 0.0%, 10.0% |" in page.page([RESULT | {"spread": [found]}])
     whole = [[timed([1.0, 1.1, 1.2], 1)], [timed([1.0, 1.1, 1.2], 1)], [timed([1.0], 1) | {"status": "wrong"}]]
     assert ratios.spread_of(whole, 3) == []
     (found,) = ratios.spread_of(whole[:2], 3)
     assert found == {"id": "x", "bound": "compute", "spread": 0, "spread_of_neighbours": 0}
+
+
+def test_what_only_the_clock_did_is_gone_in_cycles():
+    runs = [[timed([s] * 3, 3) | {"clock_hz": hz}] for s, hz in ((1.0, 4e9), (1.25, 3.2e9))]
+    (found,) = ratios.spread_of(runs, 3)
+    assert found["spread"] == pytest.approx(0.25) and found["spread_in_cycles"] == pytest.approx(0)
+    assert page.in_cycles([found, {"id": "x", "bound": None, "spread": 0.2}]) == "100%, 0.0%"
 
 
 def test_what_slows_all_runs_in_turn_is_not_between_neighbours():

@@ -1,0 +1,40 @@
+#include "harness/core_clock.hpp"
+
+#include "harness/stopwatch.hpp"
+
+namespace ridgepoint {
+
+#if defined(__x86_64__)
+
+namespace {
+
+constexpr int kRounds = 512;
+constexpr int kAdditions =
+    64;  // of a round; of two registers, since newer processors fold constants
+
+double clock_of_this_thread_hz() {
+  long sum = 0;
+  const long one = 1;
+  const Stopwatch clock;
+  for (int i = 0; i < kRounds; ++i) {
+    asm volatile(".rept %c2\n\tadd %1, %0\n\t.endr" : "+r"(sum) : "r"(one), "i"(kAdditions));
+  }
+  return kRounds * kAdditions / clock.seconds();
+}
+
+}  // namespace
+
+std::optional<double> core_clock_hz(int threads) {
+  double sum = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : sum)
+  sum += clock_of_this_thread_hz();
+  return sum / threads;
+}
+
+#else
+
+std::optional<double> core_clock_hz(int /*threads*/) { return std::nullopt; }
+
+#endif
+
+}  // namespace ridgepoint
