@@ -46,9 +46,16 @@ std::string one_of(const Flag& flag, std::span<const std::string_view> allowed) 
   return std::string(flag.value);
 }
 
+// Google Benchmark's words for every row, and for those that do not match.
+std::string expression(std::string_view filter) {
+  if (filter == "all") return ".";
+  if (!filter.starts_with('-')) return std::string(filter);
+  return fmt::format("^(?!.*(?:{}))", filter.substr(1));
+}
+
 void apply(const Flag& flag, GoogleFlags& flags) {
   if (flag.name == "filter") {
-    flags.filter = flag.value;
+    flags.filter = expression(flag.value);
   } else if (flag.name == "list_tests") {
     flags.list_tests = one_of(flag, kBooleans) == "true";
   } else if (flag.name == "format") {

@@ -19,8 +19,6 @@
 namespace ridgepoint {
 namespace {
 
-constexpr std::array kChecked{"environment.json", "records.jsonl", "benchmark.json"};
-
 std::string last_error() { return std::strerror(errno); }
 
 // Writes everything or throws with errno's text.
@@ -33,11 +31,9 @@ void write_all(int file, std::string_view text, const std::string& path) {
   }
 }
 
-// Length of the file up to and including its last newline.
+// Length of the file up to and including its last newline. Throws UsageError if it cannot be read.
 off_t whole_lines(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return 0;
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string text = read_file(path.string());
   const std::size_t newline = text.rfind('\n');
   return newline == std::string::npos ? 0 : static_cast<off_t>(newline + 1);
 }
@@ -89,7 +85,7 @@ ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume)
                          std::filesystem::file_size(records, ignored) == 0;
   const int exclusive = resume || abandoned ? 0 : O_EXCL;
   if (!error) {
-    records_ = open(records.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | exclusive, 0644);
+    records_ = open(records.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | exclusive, 0644);
   }
   if (records_ < 0 && errno == EEXIST && !error) {
     throw UsageError(

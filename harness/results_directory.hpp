@@ -1,6 +1,7 @@
 // Writes a results directory so that a kill, a crash or a full disk never costs a finished row.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -45,6 +46,9 @@ class ResultsDirectory {
   std::mutex mutex_;
   int records_ = -1;
 };
+
+// What SHA256SUMS lists, where it exists.
+inline constexpr std::array kChecked{"environment.json", "records.jsonl", "benchmark.json"};
 
 // SHA-256 of a file or text, in lower-case hexadecimal.
 std::string sha256_of_file(const std::filesystem::path& path);

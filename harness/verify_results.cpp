@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -93,6 +95,24 @@ void check_rates(const Record& record, const JsonObject& raw, Checker& check) {
   if (record.row.bytes > 0) compare("intensity_flop_per_byte", record.row.flops / record.row.bytes);
 }
 
+// Shares of the recorded roof and of the peak at the clock held.
+void check_fractions(const Record& record, const Timed& timed, const Physics& physics,
+                     Checker& check) {
+  if (record.roof && record.roof->bytes_per_s) {
+    const bool memory_only = record.row.engine == "memory" && !record.roof->flops_per_s;
+    const double peak = record.roof->flops_per_s.value_or(std::numeric_limits<double>::max());
+    if (record.roof->flops_per_s || memory_only) {
+      const auto share = fraction_of_measured_roof(timed, Roof{peak, *record.roof->bytes_per_s});
+      check.equal("fraction_of_measured_roof", record.fraction_of_measured_roof.value_or(0),
+                  share.value_or(0));
+    }
+  }
+  if (record.row.role == "kernel" && record.fraction_of_roof_at_clock) {
+    const auto share = fraction_of_roof_at_clock(timed, physics.issue_flops_per_s);
+    check.equal("fraction_of_roof_at_clock", *record.fraction_of_roof_at_clock, share.value_or(0));
+  }
+}
+
 void check_physics(const Record& record, const DeviceFacts& device, Checker& check) {
   const Timed timed{{record.row.flops, record.row.bytes}, record.time->median};
   const Format format = parse_format_pair(record.row.format).a;
@@ -107,6 +127,7 @@ void check_physics(const Record& record, const DeviceFacts& device, Checker& che
   if (device.sheet != nullptr && record.mfu) {
     check.equal("mfu", *record.mfu, mfu(timed, device.sheet, format).value_or(0));
   }
+  check_fractions(record, timed, physics, check);
 }
 
 void check_record(const Record& record, const JsonObject& raw,
@@ -145,12 +166,42 @@ void check_checksums(const std::filesystem::path& directory, std::vector<std::st
   }
   std::string expected;
   std::string name;
+  std::set<std::string> listed;
+  std::error_code ignored;  // what cannot be looked at is missing
   while (sums >> expected >> name) {
-    if (!std::filesystem::exists(directory / name)) {
+    listed.insert(name);
+    if (!std::filesystem::is_regular_file(directory / name, ignored)) {
       problems.push_back(fmt::format("{} is missing", name));
     } else if (sha256_of_file(directory / name) != expected) {
       problems.push_back(fmt::format("{} is not what the run wrote: its checksum differs", name));
     }
+  }
+  for (const char* file : kChecked) {
+    if (!listed.contains(file) && std::filesystem::exists(directory / file, ignored)) {
+      problems.push_back(fmt::format("SHA256SUMS does not list {}", file));
+    }
+  }
+}
+
+// Keys of environment.json without which nobody can say what was measured, and on what.
+constexpr std::array kProvenance{"run_id",
+                                 "version",
+                                 "method_version",
+                                 "commit",
+                                 "dirty",
+                                 "started",
+                                 "command_line",
+                                 "host",
+                                 "build",
+                                 "libraries",
+                                 "interrupted",
+                                 "unavailable",
+                                 "environment_variables"};
+
+void check_environment(const std::string& path, std::vector<std::string>& problems) {
+  const nlohmann::json raw = parse_json(read_file(path), path);
+  for (const char* key : kProvenance) {
+    if (!raw.contains(key)) problems.push_back(fmt::format("environment.json lacks {}", key));
   }
 }
 
@@ -158,8 +209,10 @@ void check_checksums(const std::filesystem::path& directory, std::vector<std::st
 
 std::vector<std::string> verify_results(const std::filesystem::path& directory) {
   static_cast<void>(read_request(directory.string()));
-  const auto devices = read_devices((directory / "environment.json").string());
+  const std::string environment = (directory / "environment.json").string();
+  const auto devices = read_devices(environment);
   std::vector<std::string> problems;
+  check_environment(environment, problems);
   std::set<std::string> ids;
   const std::string path = (directory / "records.jsonl").string();
   std::istringstream lines(read_file(path));

@@ -14,6 +14,9 @@ namespace {
 
 using nlohmann::json;
 
+// Copying what is nested deeper may run out of stack.
+constexpr int kDeepest = 100;
+
 // A value as a message shows it: short, and valid UTF-8 whatever the file held.
 std::string shown(const json& value) {
   if (value.is_object()) return "an object";
@@ -104,8 +107,14 @@ std::optional<JsonObject> JsonObject::optional_object(const char* key) const {
 }
 
 json parse_json(std::string_view text, std::string_view origin) {
+  const auto shallow = [&](int depth, json::parse_event_t, const json&) {
+    if (depth > kDeepest) {
+      throw UsageError(fmt::format("{}: nested more than {} levels deep", origin, kDeepest));
+    }
+    return true;
+  };
   try {
-    return json::parse(text);
+    return json::parse(text, shallow);
   } catch (const json::parse_error& error) {
     throw UsageError(fmt::format("{}: not JSON, the error is at byte {}", origin, error.byte));
   } catch (const json::out_of_range&) {

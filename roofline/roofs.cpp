@@ -132,12 +132,13 @@ std::unique_ptr<RoofSource> measured_roofs(const Results& results, std::string_v
 
 std::unique_ptr<RoofSource> open_roof_source(const std::string& device) {
   if (const DeviceSpec* sheet = find_data_sheet(device)) return sheet_roofs(*sheet);
-  if (fs::is_regular_file(device)) {
+  std::error_code ignored;  // what cannot be looked at is unknown
+  if (fs::is_regular_file(device, ignored)) {
     return sheet_roofs(parse_data_sheet(read_file(device), device));
   }
-  if (fs::is_directory(device)) return measured_roofs(read_results(device), "");
+  if (fs::is_directory(device, ignored)) return measured_roofs(read_results(device), "");
   const std::size_t at = device.rfind('@');
-  if (at != std::string::npos && fs::is_directory(device.substr(0, at))) {
+  if (at != std::string::npos && fs::is_directory(device.substr(0, at), ignored)) {
     return measured_roofs(read_results(device.substr(0, at)), device.substr(at + 1));
   }
   throw UsageError(fmt::format(

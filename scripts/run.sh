@@ -28,9 +28,12 @@ for ((i = 0; i < ${#arguments[@]}; i++)); do
     --out=* | --resume=*) results=${arguments[i]#*=} ;;
   esac
 done
-if [[ $results/records.jsonl -nt $started ]]; then
-  .venv/bin/python roofline/plot "$results" >&2 || status=$((status > 8 ? status : 8))
-  echo "figures: $results/figures" >&2
+if [[ -s $results/records.jsonl && $results/records.jsonl -nt $started ]]; then
+  if .venv/bin/python roofline/plot "$results" >&2; then
+    echo "figures: $results/figures" >&2
+  else
+    status=$((status > 8 ? status : 8))
+  fi
 fi
 rm -f "$started"
 if [[ $preset == release ]] && have_nvcc; then

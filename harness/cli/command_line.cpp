@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
 
 #include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
@@ -71,7 +74,9 @@ int run_command_line(int argc, char** argv) {
   add_verify_command(app, code);
   try {
     Registry::instance().resolve();
-    return parse_and_run(app, argc, argv, code);
+    const int result = parse_and_run(app, argc, argv, code);
+    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
+    return result;
   } catch (const UsageError& error) {
     return report(error.what(), ExitCode::usage);
   } catch (const StorageError& error) {
@@ -82,7 +87,9 @@ int run_command_line(int argc, char** argv) {
   } catch (const DeviceError& error) {
     return report(error.what(), ExitCode::device_lost);
   } catch (const std::exception& error) {
-    return report(error.what(), ExitCode::internal);
+    if (std::ferror(stdout) == 0) return report(error.what(), ExitCode::internal);
+    return report(fmt::format("cannot write to standard output: {}", error.what()),
+                  ExitCode::undecided);
   }
 }
 

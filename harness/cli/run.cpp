@@ -10,6 +10,7 @@
 #include "harness/environment.hpp"
 #include "harness/google_flags.hpp"
 #include "harness/results_directory.hpp"
+#include "harness/resume.hpp"
 #include "harness/stopwatch.hpp"
 #include "kernels/common/cpu/openblas.hpp"
 #include "roofline/device_spec.hpp"
@@ -122,10 +123,11 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   const bool resumed = !options.resume.empty();
   const std::filesystem::path path = results_path(options);
   listen_for_signals();
-  ResultsDirectory directory(path, resumed);
-  std::vector<Record> finished = resumed ? read_records(options.resume) : std::vector<Record>();
   nlohmann::ordered_json environment = make_environment(request, devices, command_line);
   if (options.take_turns) environment["samples_per_turn"] = kSamplesPerTurn;
+  if (resumed) continue_run(environment, options.resume);
+  ResultsDirectory directory(path, resumed);
+  std::vector<Record> finished = resumed ? read_records(options.resume) : std::vector<Record>();
   directory.write_environment(environment);
   point_latest_at(path);
   Campaign run(std::move(plan), request.fill, request.seed, directory, std::move(finished),
@@ -160,7 +162,10 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   const auto options = std::make_shared<RunOptions>();
   RunRequest& request = options->request;
   CLI::Option* resume =
-      command->add_option("--resume", options->resume, "Finish the run in this folder");
+      command->add_option("--resume", options->resume, "Finish the run in this folder")
+          ->check([](const std::string& folder) {
+            return std::string(folder.empty() ? "no folder is named" : "");
+          });
   const auto add = [&](const char* flag, auto& value, const char* help) {
     return command->add_option(flag, value, help)->excludes(resume);
   };

@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -138,3 +139,16 @@ def test_variables_of_google_benchmark_do_not_change_a_run(finished, tmp_path):
     assert result.stdout.startswith("operation")
     assert ids(folder) == ids(finished)
     assert not (tmp_path / "copy").exists()
+
+
+def test_google_benchmarks_words_for_all_rows_and_for_those_that_do_not_match():
+    def listed(*flags: str) -> set[str]:
+        result = ridgepoint("run", "--device", "sim", "--benchmark_list_tests", *flags)
+        assert result.returncode == OK
+        return set(result.stdout.split())
+
+    every = listed()
+    assert listed("--benchmark_filter=all") == every
+    kernels = {name for name in every if re.match("(relu|gelu|dot|matvec|matmul)", name)}
+    left = listed("--benchmark_filter=-matmul|^relu")
+    assert {name for name in left & kernels} == {name for name in kernels if not re.search("matmul|^relu", name)}

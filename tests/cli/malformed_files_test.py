@@ -1,6 +1,7 @@
 """Files that are cut, mistyped, garbage, empty or hostile: one line that names the file."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -242,3 +243,45 @@ def test_an_unfinished_run_is_not_sound(folder):
     (folder / "SHA256SUMS").unlink()
     line = one_line(read("verify", folder), ROW_FAILED)
     assert "did not finish" in line and "--resume" in line
+
+
+@pytest.mark.parametrize("text", ["", "0" * 64 + "  environment.json\n"])
+def test_a_list_of_checksums_that_was_cut_short_is_not_sound(text, folder):
+    (folder / "SHA256SUMS").write_text(text)
+    result = read("verify", folder)
+    assert result.returncode == ROW_FAILED
+    assert "SHA256SUMS does not list records.jsonl" in result.stdout + result.stderr
+
+
+def test_shares_and_provenance_are_verified_too(folder):
+    lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
+    judged = next(i for i, line in enumerate(lines) if json.loads(line)["fraction_of_measured_roof"])
+    record = json.loads(lines[judged])
+    record["fraction_of_measured_roof"] *= 1.5
+    lines[judged] = json.dumps(record) + "\n"
+    (folder / "records.jsonl").write_text("".join(lines))
+    environment = json.loads((folder / "environment.json").read_text())
+    del environment["commit"]
+    (folder / "environment.json").write_text(json.dumps(environment))
+    result = read("verify", folder)
+    assert result.returncode == ROW_FAILED
+    said = result.stdout + result.stderr
+    assert "fraction_of_measured_roof is" in said and "environment.json lacks commit" in said
+
+
+@pytest.mark.parametrize("reader", ["resume", "verify", "ceilings"])
+def test_json_of_a_million_levels(reader, folder):
+    lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
+    deep = '"telemetry":{"x":' + "[" * 1000000 + "]" * 1000000 + "}"
+    lines[0] = re.sub(r'"telemetry":\{.*\},"flags"', lambda _: deep + ',"flags"', lines[0])
+    (folder / "records.jsonl").write_text("".join(lines))
+    refused(read(reader, folder), "records.jsonl:1", "nested more than 100 levels deep")
+
+
+def test_a_device_that_is_a_loop_of_links(tmp_path):
+    (tmp_path / "a").symlink_to("a")
+    for name in (str(tmp_path / "a"), "x" * 300):
+        refused(ridgepoint("predict", "relu", "n:4", "--format", "bf16", "--on", name), "unknown device")
+        refused(
+            ridgepoint("plan", "train", "--flops", "1e20", "--on", "h100-sxm", "--mfu", name), "--mfu is"
+        )

@@ -1,7 +1,10 @@
 """Every mistake on the command line: exit code 2 and one line with what is wrong and allowed."""
 
+import json
+import subprocess
+
 import pytest
-from command_line import SMALL, refused, ridgepoint, run
+from command_line import BINARY, SMALL, refused, ridgepoint, run
 
 HELP = "--help` lists what is allowed"
 COMMANDS = "allowed: info, list, run, predict, plan, verify"
@@ -194,3 +197,56 @@ def test_predict(operation, shape, form, device, parts):
 )
 def test_plan(arguments, parts):
     refused(ridgepoint("plan", *arguments.split()), *parts)
+
+
+def test_resume_of_nothing():
+    refused(ridgepoint("run", "--resume", ""), "--resume", "no folder is named")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [("commit", "0" * 40, "commit of the program"), ("method_version", 1, "method_version of the program")],
+)
+def test_another_program_does_not_resume_a_run(key, value, said, tmp_path):
+    folder = tmp_path / "results"
+    assert run(folder, *SMALL).returncode == 0
+    told = json.loads((folder / "environment.json").read_text())
+    (folder / "environment.json").write_text(json.dumps(told | {key: value}))
+    refused(ridgepoint("run", "--resume", folder), said, str(value))
+
+
+def test_another_device_does_not_resume_a_run(tmp_path):
+    folder = tmp_path / "results"
+    assert run(folder, *SMALL).returncode == 0
+    path = folder / "environment.json"
+    told = json.loads(path.read_text())
+    told["devices"][0]["threads"] += 1
+    path.write_text(json.dumps(told))
+    before = (folder / "records.jsonl").read_bytes()
+    refused(ridgepoint("run", "--resume", folder), "threads of the device was")
+    told["devices"] *= 2
+    path.write_text(json.dumps(told))
+    refused(ridgepoint("run", "--resume", folder), "2 devices were measured, now there are 1")
+    assert (folder / "records.jsonl").read_bytes() == before
+
+
+def test_a_resumed_run_keeps_its_beginning(tmp_path):
+    folder = tmp_path / "results"
+    assert run(folder, *SMALL).returncode == 0
+    first = json.loads((folder / "environment.json").read_text())
+    assert ridgepoint("run", "--resume", folder).returncode == 0
+    told = json.loads((folder / "environment.json").read_text())
+    for key in ("run_id", "started", "command_line", "devices"):
+        assert told[key] == first[key]
+    assert len(told["resumed"]) == 1
+
+
+@pytest.mark.parametrize("command", ["info", "list --device sim", "predict relu n:4 --format bf16 --on h200"])
+def test_a_standard_output_that_is_full(command):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        result = subprocess.run(
+            [BINARY, *command.split()], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert result.returncode == 3
+    assert result.stderr.startswith("ridgepoint: cannot write to standard output")
+    assert result.stderr.count("\n") == 1

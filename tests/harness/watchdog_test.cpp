@@ -36,6 +36,16 @@ TEST_F(WatchdogDeathTest, EndsTheProcessWhenARowOutlastsItsLimit) {
   EXPECT_EXIT(hang(), ExitedWithCode(kExpired), "");
 }
 
+TEST_F(WatchdogDeathTest, ALimitBeyondTheClocksReachIsNoneInThePast) {
+  const auto finish = [] {
+    Watchdog watchdog(expire);
+    watchdog.start(std::chrono::duration<double>(1e300));
+    std::this_thread::sleep_for(milliseconds(50));
+    std::_Exit(kSurvived);
+  };
+  EXPECT_EXIT(finish(), ExitedWithCode(kSurvived), "");
+}
+
 TEST_F(WatchdogDeathTest, ARowThatFinishesStopsIt) {
   const auto finish = [] {
     Watchdog watchdog(expire);
