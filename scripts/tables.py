@@ -12,7 +12,6 @@ the newest published run, or that of a device, which its folder in results/ name
 """
 
 import argparse
-import json
 import os
 import re
 import sys
@@ -29,7 +28,7 @@ require_packages("numpy", "scipy", "matplotlib", "jsonschema")
 from compare import proof_page  # noqa: E402
 from crosscheck import page as crosscheck  # noqa: E402
 from result_tables import escape, ladder, operations_table  # noqa: E402
-from roofline.plot.records import ResultsError, load_run  # noqa: E402
+from roofline.plot.records import ResultsError, load_run, parse, read  # noqa: E402
 from roofline.plot.view import View, make_view  # noqa: E402
 
 STALE, USAGE_ERROR = 1, 2
@@ -43,7 +42,8 @@ def published(root: Path, device: str = "*") -> Optional[Path]:
     """The newest results/<device>/<date>-<commit>; results/local is nobody's to publish."""
 
     def started(folder: Path) -> str:
-        return json.loads((folder / "environment.json").read_text("utf-8"))["started"]
+        path = folder / "environment.json"
+        return parse(read(path), "environment", str(path))["started"] or ""
 
     found = [path.parent for path in (root / "results").glob(f"{device}/*/records.jsonl")]
     return max((f for f in found if f.parent.name != "local"), key=started, default=None)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from roofline.plot.records import ResultsError, read
+from roofline.plot.records import ResultsError, parse, read
 
 from . import gate
 from .comparable import device_entries, differences
@@ -78,10 +78,7 @@ def read_baseline(path: Path) -> dict[str, dict[str, float]]:
 
 
 def read_environment(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(read(environment_path(path)))
-    except ValueError as error:
-        raise ResultsError(f"{environment_path(path)}: not JSON: {error}") from None
+    return parse(read(environment_path(path)), "environment", str(environment_path(path)))
 
 
 def promote(runs: list[Run], root: Path) -> Path:
@@ -105,8 +102,10 @@ def promote(runs: list[Run], root: Path) -> Path:
     if not path.exists():
         text = json.dumps(reference, indent=1) + "\n"
         environment_path(path).write_text(text, "utf-8")
-    with path.open("a", encoding="utf-8") as file:
-        file.write("".join(f"{line}\n" for run in runs for line in lines_of(run)))
+    before = read(path) if path.exists() else ""
+    fresh = path.with_suffix(".tmp")  # then the whole file, or the one before
+    fresh.write_text(before + "".join(f"{line}\n" for run in runs for line in lines_of(run)), "utf-8")
+    fresh.replace(path)
     return path
 
 

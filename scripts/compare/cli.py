@@ -1,6 +1,7 @@
 """Command line of scripts/compare.py."""
 
 import argparse
+import errno
 import shutil
 import sys
 import time
@@ -91,8 +92,12 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
 def require_writable(options: argparse.Namespace) -> None:
     """Before the measuring rather than after it."""
     for path in (options.markdown, options.json, options.junit, options.picture):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise ResultsError(f"{path}: allowed is a file in a folder that exists")
+        try:
+            if path is not None:
+                path.open("a", encoding="utf-8").close()
+        except OSError as error:
+            allowed = "allowed is a file in a folder that exists, which may be written"
+            raise ResultsError(f"{path}: {error.strerror}; {allowed}") from None
     if options.picture is not None:
         picture.require_format(options.picture)
 
@@ -144,6 +149,8 @@ def make_report(options: argparse.Namespace, passed: list[str]) -> Report:
 
 
 def write(report: Report, options: argparse.Namespace) -> None:
+    """To the terminal first: no file that cannot be written takes the verdicts away."""
+    sys.stdout.write(text.terminal(report))
     for path, form in (
         (options.markdown, text.markdown),
         (options.json, machine.to_json),
@@ -156,7 +163,6 @@ def write(report: Report, options: argparse.Namespace) -> None:
     if options.github:
         sys.stdout.write(machine.annotations(report))
         machine.add_step_summary(report)
-    sys.stdout.write(text.terminal(report))
 
 
 def fail(message: str, code: int, program: str = PROGRAM) -> int:
@@ -174,7 +180,8 @@ def finish(
         report = make()
         write(report, options)
     except (ResultsError, OSError) as error:
-        return failed(str(error), USAGE)
+        full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+        return failed(str(error), UNDECIDED_CODE if full else USAGE)
     except SessionError as error:
         return failed(str(error), error.code)
     except KeyboardInterrupt:
