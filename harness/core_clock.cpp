@@ -8,9 +8,9 @@ namespace ridgepoint {
 
 namespace {
 
+// Of two registers: newer processors fold additions of constants.
+constexpr int kAdditions = 64;
 constexpr int kRounds = 512;
-constexpr int kAdditions =
-    64;  // of a round; of two registers, since newer processors fold constants
 
 double clock_of_this_thread_hz() {
   long sum = 0;

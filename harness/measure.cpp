@@ -106,7 +106,7 @@ Record Measurer::measure(const Row& row, double seconds, const std::function<boo
   } catch (const OutOfMemory& reason) {
     fail(record, Status::skipped, reason.what());
   } catch (const std::bad_alloc&) {
-    fail(record, Status::skipped, "the host has too little memory to verify it");
+    fail(record, Status::skipped, "the host has too little memory for it");
   } catch (const Interrupted&) {
     throw;
   } catch (const DeviceError&) {

@@ -50,7 +50,10 @@ void continue_run(ordered_json& environment, const std::string& results_director
       require_same(path, "device", key, earlier.at("devices").at(i), devices.at(i));
     }
   }
-  ordered_json resumed = earlier.value("resumed", ordered_json::array());
+  ordered_json resumed = ordered_json::array();
+  if (earlier.contains("resumed") && earlier.at("resumed").is_array()) {
+    resumed = earlier.at("resumed");
+  }
   resumed.push_back(environment.at("started"));
   environment["resumed"] = std::move(resumed);
   for (const char* key : kKept) {
