@@ -91,10 +91,13 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 def require_writable(options: argparse.Namespace) -> None:
     """Before the measuring rather than after it."""
-    for path in (options.markdown, options.json, options.junit, options.picture):
+    given = (options.markdown, options.json, options.junit, options.picture)
+    for path in filter(None, given):
+        known = path.exists()
         try:
-            if path is not None:
-                path.open("a", encoding="utf-8").close()
+            path.open("a", encoding="utf-8").close()
+            if not known:
+                path.unlink()
         except OSError as error:
             allowed = "allowed is a file in a folder that exists, which may be written"
             raise ResultsError(f"{path}: {error.strerror}; {allowed}") from None

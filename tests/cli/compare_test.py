@@ -263,3 +263,12 @@ def test_binaries_and_arguments_that_are_none(bench, tmp_path):
     command = [*bench.command(a, a), "--out", "elsewhere"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables())
     assert done.returncode == 2 and "--out is not allowed" in done.stderr
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_the_measuring(bench):
+    (bench.folder / "taken").mkdir()
+    told = [COMPARE, "--baseline-bin", bench.binary("a"), "--candidate-bin", bench.binary("b")]
+    for path in (bench.folder / "taken", bench.folder / "nowhere" / "x.json"):
+        done = subprocess.run([*map(str, told), "--json", str(path)], capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1
+        assert f"{path}: " in done.stderr and "allowed is a file" in done.stderr
