@@ -89,11 +89,7 @@ void compare_with_roofs(Record& record, const Row& row, const Timed& timed,
                         const MeasuredRoofs& roofs) {
   record.roof = roof_of(row, roofs);
   Limits limits;
-  // A technique of the memory engine does next to no arithmetic: no arithmetic roof limits it.
-  const bool memory_only = row.technique.engine == Engine::memory;
-  if (record.roof->bytes_per_s && (record.roof->flops_per_s || memory_only)) {
-    limits.roof = Roof{record.roof->flops_per_s.value_or(kNoLimit), *record.roof->bytes_per_s};
-  }
+  limits.roof = record.limiting_roof();
   limits.launch_floor_s = row.device->launch_floor_s();
   if (row.operation->special) limits.special_results = row.operation->special(row.shape);
   if (const auto rate = roofs.special_roof()) limits.special_results_per_s = rate->per_s;

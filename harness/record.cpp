@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "harness/nullable.hpp"
 
@@ -86,6 +87,12 @@ void add_times(ordered_json& json, const std::optional<Summary>& time) {
 }  // namespace
 
 std::string_view name(Status status) { return kStatusNames[static_cast<std::size_t>(status)]; }
+
+std::optional<Roof> Record::limiting_roof() const {
+  const bool memory_only = row.engine == "memory";
+  if (!roof || !roof->bytes_per_s || !(roof->flops_per_s || memory_only)) return std::nullopt;
+  return Roof{roof->flops_per_s.value_or(std::numeric_limits<double>::max()), *roof->bytes_per_s};
+}
 
 std::optional<double> Record::flops_per_s() const { return rate(row.flops, time); }
 std::optional<double> Record::bytes_per_s() const { return rate(row.bytes, time); }

@@ -10,6 +10,7 @@
 
 #include "harness/statistics.hpp"
 #include "harness/verify.hpp"
+#include "roofline/model.hpp"
 
 namespace ridgepoint {
 
@@ -69,6 +70,9 @@ struct Record {
   nlohmann::ordered_json telemetry = nlohmann::ordered_json::object();
   std::vector<std::string> flags;
 
+  // What limits the row: both rates of its roof, or memory's alone for the memory engine, which
+  // does next to no arithmetic. Empty where one is missing.
+  [[nodiscard]] std::optional<Roof> limiting_roof() const;
   // Achieved rates by the median time; empty unless ok, and FLOP/s empty without FLOPs.
   [[nodiscard]] std::optional<double> flops_per_s() const;
   [[nodiscard]] std::optional<double> bytes_per_s() const;

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -98,15 +97,9 @@ void check_rates(const Record& record, const JsonObject& raw, Checker& check) {
 // Shares of the recorded roof and of the peak at the clock held.
 void check_fractions(const Record& record, const Timed& timed, const Physics& physics,
                      Checker& check) {
-  if (record.roof && record.roof->bytes_per_s) {
-    const bool memory_only = record.row.engine == "memory" && !record.roof->flops_per_s;
-    const double peak = record.roof->flops_per_s.value_or(std::numeric_limits<double>::max());
-    if (record.roof->flops_per_s || memory_only) {
-      const auto share = fraction_of_measured_roof(timed, Roof{peak, *record.roof->bytes_per_s});
-      check.equal("fraction_of_measured_roof", record.fraction_of_measured_roof.value_or(0),
-                  share.value_or(0));
-    }
-  }
+  const auto of_roof = fraction_of_measured_roof(timed, record.limiting_roof());
+  check.equal("fraction_of_measured_roof", record.fraction_of_measured_roof.value_or(0),
+              of_roof.value_or(0));
   if (record.row.role == "kernel" && record.fraction_of_roof_at_clock) {
     const auto share = fraction_of_roof_at_clock(timed, physics.issue_flops_per_s);
     check.equal("fraction_of_roof_at_clock", *record.fraction_of_roof_at_clock, share.value_or(0));
@@ -147,10 +140,9 @@ void check_record(const Record& record, const JsonObject& raw,
   check_physics(record, device->second, check);
 }
 
-std::map<std::string, DeviceFacts> read_devices(const std::string& path) {
-  const nlohmann::json raw = parse_json(read_file(path), path);
+std::map<std::string, DeviceFacts> devices_of(const JsonObject& environment) {
   std::map<std::string, DeviceFacts> devices;
-  for (const JsonObject& device : JsonObject(raw, path).objects("devices")) {
+  for (const JsonObject& device : environment.objects("devices")) {
     const auto sheet = device.optional_text("data_sheet");
     devices[device.text("name")] = {.tick_s = device.number("event_tick_s", {0, 1}),
                                     .sheet = sheet ? find_data_sheet(*sheet) : nullptr};
@@ -198,10 +190,10 @@ constexpr std::array kProvenance{"run_id",
                                  "unavailable",
                                  "environment_variables"};
 
-void check_environment(const std::string& path, std::vector<std::string>& problems) {
-  const nlohmann::json raw = parse_json(read_file(path), path);
+void check_provenance(const nlohmann::json& environment, std::vector<std::string>& problems) {
   for (const char* key : kProvenance) {
-    if (!raw.contains(key)) problems.push_back(fmt::format("environment.json lacks {}", key));
+    if (!environment.contains(key))
+      problems.push_back(fmt::format("environment.json lacks {}", key));
   }
 }
 
@@ -209,10 +201,11 @@ void check_environment(const std::string& path, std::vector<std::string>& proble
 
 std::vector<std::string> verify_results(const std::filesystem::path& directory) {
   static_cast<void>(read_request(directory.string()));
-  const std::string environment = (directory / "environment.json").string();
-  const auto devices = read_devices(environment);
+  const std::string told = (directory / "environment.json").string();
+  const nlohmann::json environment = parse_json(read_file(told), told);
+  const auto devices = devices_of(JsonObject(environment, told));
   std::vector<std::string> problems;
-  check_environment(environment, problems);
+  check_provenance(environment, problems);
   std::set<std::string> ids;
   const std::string path = (directory / "records.jsonl").string();
   std::istringstream lines(read_file(path));

@@ -55,7 +55,7 @@ make_python_environment() {
       "$python" -m venv --system-site-packages --without-pip .venv
   fi
   for requirement in "${python_packages[@]}"; do
-    .venv/bin/python -c "import ${requirement%%==*}" 2>/dev/null ||
+    .venv/bin/python -c "from importlib.util import find_spec; exit(not find_spec('${requirement%%==*}'))" ||
       .venv/bin/python -m pip install --quiet --disable-pip-version-check "$requirement"
   done
 }

@@ -28,15 +28,9 @@ def cut_rows(rows: list[dict]) -> str:
     return f"{now:.1%}, {uncut:.1%}"
 
 
-def neighbours(rows: list[dict]) -> str:
-    """By turns of the same moment: the share of rows within 1 %, and the median spread."""
-    found = [row["spread_of_neighbours"] for row in rows if "spread_of_neighbours" in row]
-    return f"{share_within(0.01, found)}, {statistics.median(found):.1%}" if found else "–"
-
-
-def in_cycles(rows: list[dict]) -> str:
-    """The share of rows within 1 %, and the median spread, where the clock is known."""
-    found = [row["spread_in_cycles"] for row in rows if "spread_in_cycles" in row]
+def agreeing(rows: list[dict], spread: str) -> str:
+    """The share of rows within 1 % and the median, of a spread that not every measurement has."""
+    found = [row[spread] for row in rows if spread in row]
     return f"{share_within(0.01, found)}, {statistics.median(found):.1%}" if found else "–"
 
 
@@ -50,7 +44,7 @@ def agreement_rows(result: dict) -> list[str]:
         lines.append(
             f"| {run} | {bound} | {len(rows)} | {share_within(0.01, spreads)} | {share_within(0.05, spreads)} "
             f"| {statistics.median(spreads):.1%} | {max(spreads):.0%} "
-            f"| {in_cycles(rows)} | {neighbours(rows)} | {cut_rows(rows)} |"
+            f"| {agreeing(rows, 'spread_in_cycles')} | {agreeing(rows, 'spread_of_neighbours')} | {cut_rows(rows)} |"
         )
     return lines
 

@@ -110,7 +110,7 @@ def test_what_only_the_clock_did_is_gone_in_cycles():
     runs = [[timed([s] * 3, 3) | {"clock_hz": hz}] for s, hz in ((1.0, 4e9), (1.25, 3.2e9))]
     (found,) = ratios.spread_of(runs, 3)
     assert found["spread"] == pytest.approx(0.25) and found["spread_in_cycles"] == pytest.approx(0)
-    assert page.in_cycles([found, {"id": "x", "bound": None, "spread": 0.2}]) == "100%, 0.0%"
+    assert page.agreeing([found, {"id": "x", "bound": None, "spread": 0.2}], "spread_in_cycles") == "100%, 0.0%"
 
 
 def test_what_slows_all_runs_in_turn_is_not_between_neighbours():
@@ -119,8 +119,8 @@ def test_what_slows_all_runs_in_turn_is_not_between_neighbours():
     runs = [[timed(slow, 4)], [timed([1.02 * t for t in slow], 4)], [timed(slow[:8], 4)]]
     (found,) = ratios.spread_of(runs, samples_per_turn=2)
     assert found["spread"] > 1 and found["spread_of_neighbours"] == pytest.approx(0.02)
-    assert page.neighbours([found, found | {"spread_of_neighbours": 0.004}]) == "50%, 1.2%"
-    assert page.neighbours([{"id": "x", "bound": None, "spread": 0.2}]) == "–", "older measurements do not tell"
+    assert page.agreeing([found, found | {"spread_of_neighbours": 0.004}], "spread_of_neighbours") == "50%, 1.2%"
+    assert page.agreeing([{"id": "x", "bound": None, "spread": 0.2}], "spread_of_neighbours") == "–", "older measurements do not tell"
 
 
 def test_parts_are_a_list_and_unknown_ones_are_refused(capsys):
