@@ -35,7 +35,7 @@ double allocatable_bytes() {
   return 0.9 * static_cast<double>(std::min(available, left.value_or(available)));
 }
 
-// Anonymous memory on huge pages where the kernel grants them; small buffers take ordinary pages.
+// Anonymous memory in whole huge pages, where the system grants them.
 std::shared_ptr<void> map_memory(std::size_t bytes) {
   const std::size_t size =
       (std::max<std::size_t>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
