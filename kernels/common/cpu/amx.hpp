@@ -72,6 +72,10 @@ struct AmxTiles {
     }
   }
 
+  template <int Tile>
+  void zero() {
+    asm volatile("tilezero %%tmm%c0" ::"i"(Tile));
+  }
   // Rows `stride` bytes apart.
   template <int Tile>
   void load(const void* from, std::int64_t stride) {

@@ -16,20 +16,28 @@ struct AmxKernel {
   static constexpr std::int64_t rows = 2 * cpu::kTileRows;
   static constexpr std::int64_t columns = 2 * cpu::kTileWords;
   static constexpr std::int64_t step = cpu::kTileWords;
+  static constexpr std::int64_t run = step;  // a tile of A lies in one piece
   // The panels of A and of B, 16 KiB each, stay in the first cache.
   static constexpr std::int64_t depth = 128;
-  static constexpr std::int64_t block_rows = 8 * rows;
-  static constexpr std::int64_t block_columns = 8 * columns;
+  static constexpr std::int64_t block_columns = columns;
+  // A block's rows of A, 1 MiB, stay in the second: the next block needs them again.
+  static std::int64_t block_rows(std::int64_t k) {
+    return std::clamp<std::int64_t>((std::int64_t{1} << 18U) / k, 128, 512);
+  }
 
   static void begin() { Tiles::begin(); }
   static void end() { Tiles::end(); }
 
   static void multiply_tile(std::int64_t words, const std::uint32_t* a, std::int64_t lda,
-                            const std::uint32_t* b, float* c) {
+                            const std::uint32_t* b, float* c, bool add) {
     Tiles tiles;
-    load_sums(tiles, c);
+    if (add) {
+      load_sums(tiles, c);
+    } else {
+      zero_sums(tiles);
+    }
     for (std::int64_t p = 0; p < words; p += step) {
-      load_factors(tiles, a + p, lda, b + p * columns);
+      load_factors(tiles, a + p * rows, lda, b + p * columns);
       multiply(tiles);
     }
     store_sums(tiles, c);
@@ -45,9 +53,8 @@ struct AmxKernel {
         std::memcpy(&words_of_b[p * columns + j], b + Word::steps * (j * step + p), 4);
       }
     }
-    std::fill_n(c, rows * columns, 0.0F);
     Tiles tiles;
-    load_sums(tiles, c);
+    zero_sums(tiles);
     load_factors(tiles, words_of_a, step, words_of_b);
     for (std::int64_t i = 0; i < times; ++i) multiply(tiles);
     store_sums(tiles, c);
@@ -58,6 +65,12 @@ struct AmxKernel {
   static constexpr std::int64_t kRight = cpu::kTileWords;
   static constexpr std::int64_t kBelow = cpu::kTileRows * columns;
 
+  static void zero_sums(Tiles& tiles) {
+    tiles.template zero<0>();
+    tiles.template zero<1>();
+    tiles.template zero<2>();
+    tiles.template zero<3>();
+  }
   static void load_sums(Tiles& tiles, const float* c) {
     tiles.template load<0>(c, kRowBytes);
     tiles.template load<1>(c + kRight, kRowBytes);

@@ -73,20 +73,21 @@ template <std::int64_t N, class T, class Number, class Convert>
 
 // A word that is a float: any format, widened.
 struct FloatWord {
-  static constexpr std::int64_t steps = 1;  // of the reduction
+  using Number = float;
+  static constexpr std::int64_t steps = 1;  // numbers, and of the reduction
 
   // kBlock words of one line of words.
   template <class T>
   [[gnu::always_inline]] static void read(const Lines<T>& from, std::int64_t line,
-                                          std::int64_t first, std::uint32_t* words) {
-    float x[kBlock];
-    read_line<kBlock>(from, line, first, x, [](const T* in, float* out) { widen_block(in, out); });
-    std::memcpy(words, x, sizeof x);
+                                          std::int64_t first, float* words) {
+    read_line<kBlock>(from, line, first, words,
+                      [](const T* in, float* out) { widen_block(in, out); });
   }
 };
 
 // A word that is two bf16. fp8 widens to bf16 exactly.
 struct Bf16Pair {
+  using Number = std::uint16_t;
   static constexpr std::int64_t steps = 2;
 
   template <class T>
@@ -104,52 +105,57 @@ struct Bf16Pair {
 
   template <class T>
   [[gnu::always_inline]] static void read(const Lines<T>& from, std::int64_t line,
-                                          std::int64_t first, std::uint32_t* words) {
+                                          std::int64_t first, std::uint16_t* words) {
     const auto convert = [](const T* in, std::uint16_t* out) { widen_to_bf16(in, out); };
     if (from.along) {
-      std::uint16_t x[2 * kBlock];
-      read_line<2 * kBlock>(from, line, 2 * first, x, convert);
-      std::memcpy(words, x, sizeof x);
+      read_line<2 * kBlock>(from, line, 2 * first, words, convert);
     } else {
       std::uint16_t earlier[kBlock];
       std::uint16_t later[kBlock];
       read_line<kBlock>(from, 2 * line, first, earlier, convert);
       read_line<kBlock>(from, 2 * line + 1, first, later, convert);
-      for (int i = 0; i < kBlock; ++i) {
-        words[i] = static_cast<std::uint32_t>(earlier[i] | later[i] << 16U);
+      for (std::int64_t i = 0; i < kBlock; ++i) {
+        words[2 * i] = earlier[i];
+        words[2 * i + 1] = later[i];
       }
     }
   }
 };
 
-// Panels of `width` columns one after the other, each `rows` x `width` words; width is a multiple
-// of kLanes.
+// A packed matrix: the words of each row of A or column of B, `lines` of which are neighbours in a
+// panel. There, `run` words of the first line are followed by as many of the next; after the last
+// line come the next words of the first. Either run is 1, or lines is 1 and run is `words`, or both
+// are multiples of kLanes.
 struct Panels {
   std::uint32_t* data;
-  std::int64_t rows;
-  std::int64_t width;
+  std::int64_t words;  // of a line, with room for whole blocks
+  std::int64_t lines;
+  std::int64_t run;
 
-  [[nodiscard, gnu::always_inline]] std::uint32_t* at(std::int64_t row, std::int64_t column) const {
-    return data + column / width * rows * width + row * width + column % width;
+  [[nodiscard, gnu::always_inline]] std::uint32_t* at(std::int64_t line, std::int64_t word) const {
+    return data + line / lines * lines * words + word / run * run * lines + line % lines * run +
+           word % run;
   }
 };
 
-// Packs the kLanes lines of words from `line` on, up to word `length` rounded up to kBlock: as rows
-// of the panels, or transposed as columns.
+// Packs the kLanes lines of `from` from `line` on, where lines of pairs are pairs of lines, up to
+// word `length` rounded up to kBlock.
 template <class Word, class T>
-[[gnu::always_inline]] inline void pack(const Lines<T>& from, bool transposed, const Panels& to,
-                                        std::int64_t line, std::int64_t length) {
+[[gnu::always_inline]] inline void pack(const Lines<T>& from, const Panels& to, std::int64_t line,
+                                        std::int64_t length) {
+  const bool lines_adjacent = to.run == 1;
   for (std::int64_t first = 0; first < length; first += kBlock) {
-    alignas(64) std::uint32_t strip[kLanes][kBlock];
+    alignas(64) typename Word::Number strip[kLanes][kBlock * Word::steps];
     for (int i = 0; i < kLanes; ++i) Word::read(from, line + i, first, strip[i]);
     for (std::int64_t j = 0; j < kBlock; j += kLanes) {
       Vector square[kLanes];
 #pragma GCC unroll 16
-      for (int i = 0; i < kLanes; ++i) square[i] = load(&strip[i][j]);
-      if (transposed) transpose(square);
-      std::uint32_t* out = transposed ? to.at(first + j, line) : to.at(line, first + j);
+      for (int i = 0; i < kLanes; ++i) square[i] = load(&strip[i][j * Word::steps]);
+      if (from.along == lines_adjacent) transpose(square);
+      std::uint32_t* out = from.along ? to.at(line, first + j) : to.at(first + j, line);
 #pragma GCC unroll 16
-      for (int i = 0; i < kLanes; ++i) store(out + i * to.width, square[i]);
+      for (int i = 0; i < kLanes; ++i)
+        store(out + i * (lines_adjacent ? to.lines : to.run), square[i]);
     }
   }
 }

@@ -19,23 +19,24 @@ struct RegisterTile {
   static constexpr std::int64_t rows = 6;
   static constexpr std::int64_t columns = vectors * cpu::kLanes;
   static constexpr std::int64_t step = 1;
-  // Measured on 1 MiB of second-level cache: `rows` rows of a stay in the first, a block of B and
-  // of C in the second.
+  static constexpr std::int64_t run = 0;
+  // `rows` rows of a stay in the first cache; a block's rows, half a MiB, and a panel of B in the
+  // second.
   static constexpr std::int64_t depth = 512;
-  static constexpr std::int64_t block_rows = 16 * rows;
   static constexpr std::int64_t block_columns = 256;
+  static std::int64_t block_rows(std::int64_t /*k*/) { return 256; }
 
   static void begin() {}
   static void end() {}
 
   static void multiply_tile(std::int64_t words, const std::uint32_t* a, std::int64_t lda,
-                            const std::uint32_t* b, float* c) {
+                            const std::uint32_t* b, float* c, bool add) {
     cpu::Vector sum[rows][vectors];
 #pragma GCC unroll 8
     for (std::int64_t i = 0; i < rows; ++i) {
 #pragma GCC unroll 8
       for (std::int64_t v = 0; v < vectors; ++v)
-        sum[i][v] = cpu::load(c + i * columns + v * cpu::kLanes);
+        sum[i][v] = add ? cpu::load(c + i * columns + v * cpu::kLanes) : cpu::Vector{};
     }
     for (std::int64_t p = 0; p < words; ++p, b += columns) {
       cpu::Vector row[vectors];

@@ -15,6 +15,7 @@
 
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/gelu.hpp"
+#include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/random.hpp"
 #include "kernels/common/registry.hpp"
 #include "tests/support/host_queue.hpp"
@@ -43,6 +44,10 @@ class EmulatedTiles {
   static void begin() {}
   static void end() {}
 
+  template <int Tile>
+  void zero() {
+    std::memset(tiles_[Tile], 0, sizeof tiles_[Tile]);
+  }
   template <int Tile>
   void load(const void* from, std::int64_t stride) {
     for (int i = 0; i < kTileRows; ++i) {
@@ -176,15 +181,18 @@ TEST(Amx, ProcessorAgreesWithTheEmulation) {
   constexpr std::int64_t kWords = 256;
   const std::vector<Bf16> a = integers<Bf16>(2 * 32 * kWords, 0);
   const std::vector<Bf16> b = integers<Bf16>(2 * 32 * kWords, 1);
-  std::vector<float> expected(32 * 32);
-  std::vector<float> actual(32 * 32);
   const auto* a_words = reinterpret_cast<const std::uint32_t*>(a.data());
   const auto* b_words = reinterpret_cast<const std::uint32_t*>(b.data());
-  Emulated::multiply_tile(kWords, a_words, kWords, b_words, expected.data());
-  AmxKernel<cpu::AmxTiles>::begin();
-  AmxKernel<cpu::AmxTiles>::multiply_tile(kWords, a_words, kWords, b_words, actual.data());
-  AmxKernel<cpu::AmxTiles>::end();
-  EXPECT_EQ(actual, expected);
+  const auto twice = [&](auto kernel) {
+    std::vector<float> c(32 * 32, std::numeric_limits<float>::quiet_NaN());
+    kernel.begin();
+    for (const bool add : {false, true}) {
+      kernel.multiply_tile(kWords, a_words, kernel.run, b_words, c.data(), add);
+    }
+    kernel.end();
+    return c;
+  };
+  EXPECT_EQ(twice(AmxKernel<cpu::AmxTiles>()), twice(Emulated()));
 }
 #endif
 
