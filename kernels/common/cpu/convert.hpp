@@ -73,6 +73,17 @@ template <class T>
   } else if constexpr (FormatOf<T>::value == Format::tf32x3) {
     const std::uint32_t sign = std::bit_cast<std::uint32_t>(x) & 0x80000000U;
     return T{x == x ? std::bit_cast<std::uint32_t>(x) : sign | 0x7fc00000U};
+  } else if constexpr (info(T::format).exponent_bits == 8) {  // fp32's: bf16 and tf32
+    constexpr FormatInfo kInfo = info(T::format);
+    constexpr convert_detail::Bits kBits(kInfo);
+    constexpr std::uint32_t kHalf = 1U << (kBits.shift - 1U);
+    constexpr int kUnused = kInfo.format == Format::tf32 ? 13 : 0;  // tf32 is stored as a float
+    const auto raw = std::bit_cast<std::uint32_t>(x);
+    // Rounded as an integer, sign and all: what overflows becomes infinity.
+    const std::uint32_t bump = kInfo.ties_away ? kHalf : kHalf - 1U + (raw >> kBits.shift & 1U);
+    const std::uint32_t nan = (raw & 0x80000000U) | kBits.nan << kBits.shift;
+    const std::uint32_t y = select(x == x, raw + bump, nan) >> kBits.shift;
+    return T{static_cast<decltype(T::bits)>(y << kUnused)};
   } else {
     constexpr FormatInfo kInfo = info(T::format);
     constexpr convert_detail::Bits kBits(kInfo);
@@ -81,20 +92,16 @@ template <class T>
     const std::uint32_t magnitude = raw & 0x7fffffffU;
     const std::uint32_t sign = (raw & 0x80000000U) >> kBits.sign_shift;
     // Just under half a step, plus the last bit kept: a tie goes to the even neighbour.
-    const std::uint32_t bump =
-        kInfo.ties_away ? kHalf : kHalf - 1U + (magnitude >> kBits.shift & 1U);
+    const std::uint32_t bump = kHalf - 1U + (magnitude >> kBits.shift & 1U);
     std::uint32_t y = (magnitude - kBits.rebias + bump) >> kBits.shift;
-    if constexpr (kBits.rebias != 0) {
-      // Aligned with step, the sum's own rounding is the one wanted.
-      const float sum = std::bit_cast<float>(magnitude) + kBits.step;
-      const std::uint32_t subnormal =
-          std::bit_cast<std::uint32_t>(sum) - std::bit_cast<std::uint32_t>(kBits.step);
-      y = select(magnitude < kBits.rebias + (1U << 23U), subnormal, y);
-    }
+    // Aligned with step, the sum's own rounding is the one wanted.
+    const float sum = std::bit_cast<float>(magnitude) + kBits.step;
+    const std::uint32_t subnormal =
+        std::bit_cast<std::uint32_t>(sum) - std::bit_cast<std::uint32_t>(kBits.step);
+    y = select(magnitude < kBits.rebias + (1U << 23U), subnormal, y);
     y = select(y > kBits.largest, kBits.overflow, y);
     y = select(magnitude > 0x7f800000U, kBits.nan, y);
-    constexpr int kUnused = kInfo.format == Format::tf32 ? 13 : 0;  // tf32 is stored as a float
-    return T{static_cast<decltype(T::bits)>((sign | y) << kUnused)};
+    return T{static_cast<decltype(T::bits)>(sign | y)};
   }
 }
 
