@@ -1,7 +1,6 @@
-// Main memory at full rate: every thread walks its own contiguous share, and what is written goes
-// past the caches, line by line. Reading asks for lines far ahead, which beside writing gains
-// nothing. The limit is the memory itself or, with few cores, the number of lines that a core can
-// have under way.
+// Main memory at full rate: every thread walks its own contiguous share, asks for lines ahead, and
+// writes past the caches, line by line. The limit is the memory itself or, with few cores, the
+// number of lines that a core can have under way.
 #include "kernels/ceilings/dram.hpp"
 
 #include <array>
@@ -16,16 +15,21 @@
 namespace ridgepoint {
 namespace {
 
-using cpu::kPartialSums;
+constexpr std::int64_t kPartialSums = 4 * cpu::kVectorFloats;
 
+// Both halves at once: two streams to a core are read faster than one.
 float sum_of(const float* x, std::int64_t n) {
-  const std::int64_t whole = n / kPartialSums * kPartialSums;
+  const std::int64_t half = n / 2;
+  const std::int64_t whole = half / kPartialSums * kPartialSums;
   std::array<float, kPartialSums> sums{};
   for (std::int64_t i = 0; i < whole; i += kPartialSums) {
     cpu::ask_ahead<kPartialSums>(x + i);
-    for (std::int64_t k = 0; k < kPartialSums; ++k) sums[k] += x[i + k];
+    cpu::ask_ahead<kPartialSums>(x + half + i);
+    for (std::int64_t k = 0; k < kPartialSums; ++k) sums[k] += x[i + k] + x[half + i + k];
   }
-  return std::accumulate(sums.begin(), sums.end(), std::accumulate(x + whole, x + n, 0.0F));
+  float sum = std::accumulate(sums.begin(), sums.end(), 0.0F);
+  sum = std::accumulate(x + whole, x + half, sum);
+  return std::accumulate(x + half + whole, x + n, sum);
 }
 
 Launch bind_read(Queue& queue, const Shape& shape, const float* x, float* sum) {
@@ -42,14 +46,16 @@ Launch bind_read(Queue& queue, const Shape& shape, const float* x, float* sum) {
   };
 }
 
-// y[i] = value(i) for this thread's share, by streaming stores. Its own function, so that pointers
-// stay in registers: the fewer instructions a line takes, the more lines are under way at once.
-template <class Value>
-void stream_share(const cpu::StreamCut& cut, float* y, Value value) {
+// y[i] = value(i) for this thread's share, from the arrays x, by streaming stores. Its own
+// function, so that pointers stay in registers: the fewer instructions a line takes, the more lines
+// are under way at once.
+template <class Value, class... X>
+void stream_share(const cpu::StreamCut& cut, float* y, Value value, const X*... x) {
   constexpr std::int64_t kLine = cpu::kLineElements<float>;
   const std::int64_t end = cut.tail;
 #pragma omp for schedule(static) nowait
   for (std::int64_t first = cut.head; first < end; first += kLine) {
+    (cpu::ask_ahead<kLine>(x + first), ...);
     alignas(cpu::kLineBytes) std::array<float, kLine> line;
 #pragma omp simd
     for (std::int64_t k = 0; k < kLine; ++k) line[k] = value(first + k);
@@ -58,12 +64,12 @@ void stream_share(const cpu::StreamCut& cut, float* y, Value value) {
   cpu::streaming_fence();
 }
 
-template <class Value>
-Launch stream(int threads, std::int64_t n, float* y, Value value) {
+template <class Value, class... X>
+Launch stream(int threads, std::int64_t n, float* y, Value value, const X*... x) {
   return [=] {
     const cpu::StreamCut cut(y, n, cpu::kLineElements<float>);
 #pragma omp parallel num_threads(threads)
-    stream_share(cut, y, value);
+    stream_share(cut, y, value, x...);
     for (std::int64_t i = 0; i < cut.head; ++i) y[i] = value(i);
     for (std::int64_t i = cut.tail; i < n; ++i) y[i] = value(i);
   };
@@ -74,12 +80,12 @@ Launch bind_write(Queue& queue, const Shape& shape, const float* value, float* y
 }
 
 Launch bind_copy(Queue& queue, const Shape& shape, const float* x, float* y) {
-  return stream(queue.threads(), shape["n"], y, [=](std::int64_t i) { return x[i]; });
+  return stream(queue.threads(), shape["n"], y, [=](std::int64_t i) { return x[i]; }, x);
 }
 
 Launch bind_triad(Queue& queue, const Shape& shape, const float* a, const float* b, float* c) {
-  return stream(queue.threads(), shape["n"], c,
-                [=](std::int64_t i) { return a[i] + kTriadFactor * b[i]; });
+  const auto value = [=](std::int64_t i) { return a[i] + kTriadFactor * b[i]; };
+  return stream(queue.threads(), shape["n"], c, value, a, b);
 }
 
 }  // namespace

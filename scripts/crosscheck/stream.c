@@ -23,6 +23,9 @@ static long n;
 static int nt = 1;
 static const char* only = NULL;
 static volatile float sink;
+// Bytes that a kernel asks ahead, as measured: reading, on an AMD EPYC, a page, where prefetchers
+// stop; on an Intel Xeon it is quickest unasked, and what writes too gains.
+static long ahead_of_reading = 4096, ahead_of_writing = 0;
 
 // The widest streaming store that the compiler was allowed to use.
 #if defined(__AVX512F__)
@@ -46,10 +49,9 @@ typedef __m128 vector;
 #endif
 enum { WIDTH = sizeof(vector) / sizeof(float) };
 
-// Sums enough to overlap the additions; asked for a page ahead, which is where the processor's own
-// prefetchers stop.
+// Sums enough to overlap the additions.
 static void read_all(void) {
-  enum { SUMS = 8, PAGE = 4096 };
+  enum { SUMS = 8 };
   float sum = 0;
 #pragma omp parallel reduction(+ : sum)
   {
@@ -58,7 +60,7 @@ static void read_all(void) {
 #pragma omp for schedule(static)
     for (long i = 0; i < n; i += SUMS * WIDTH) {
       for (int k = 0; k < SUMS; ++k) {
-        __builtin_prefetch((const char*)(a + i + k * WIDTH) + PAGE);
+        __builtin_prefetch((const char*)(a + i + k * WIDTH) + ahead_of_reading);
         s[k] += LOAD(a + i + k * WIDTH);
       }
     }
@@ -74,6 +76,8 @@ static inline __attribute__((always_inline)) void write_all(float* dst, const fl
   {
 #pragma omp for schedule(static) nowait
     for (long i = 0; i < n; i += WIDTH) {
+      if (x) __builtin_prefetch((const char*)(x + i) + ahead_of_writing);
+      if (y) __builtin_prefetch((const char*)(y + i) + ahead_of_writing);
       vector v = x ? LOAD(x + i) : s;
       if (y) v += s * LOAD(y + i);
       if (nt) STREAM(dst + i, v);
@@ -124,6 +128,7 @@ int main(int argc, char** argv) {
   nt = argc <= 2 || strcmp(argv[2], "plain") != 0;
   const int repeats = argc > 3 ? atoi(argv[3]) : 30;
   if (argc > 4) only = argv[4];
+  if (__builtin_cpu_is("intel")) ahead_of_reading = 0, ahead_of_writing = 2048;
   a = array();
   b = array();
   c = array();

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/streaming.hpp"
@@ -11,36 +13,58 @@
 
 namespace ridgepoint::cpu {
 
-// kBlock elements as fp32: where they lie or, if they must be converted, in `buffer`.
+// kBlock elements as fp32: where they lie or, if they must be converted, in `buffer`. bf16 comes in
+// an order of its own, the same for every array, since pairs take fewer instructions: first the
+// lower halves of all words, then the upper ones.
 template <class T>
 [[gnu::always_inline]] static inline const float* widened(const T* x, float* buffer) {
-  if constexpr (FormatOf<T>::value == Format::fp32) {
+  constexpr Format kFormat = FormatOf<T>::value;
+  if constexpr (kFormat == Format::fp32) {
     return x;
+  } else if constexpr (kFormat == Format::bf16) {
+    std::array<std::uint32_t, kBlock / 2> pairs;
+    std::memcpy(pairs.data(), x, sizeof pairs);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      buffer[i] = std::bit_cast<float>(pairs[i] << 16U);
+      buffer[pairs.size() + i] = std::bit_cast<float>(pairs[i] & 0xffff0000U);
+    }
+    return buffer;
   } else {
     widen_block(x, buffer);
     return buffer;
   }
 }
 
-// x . y over n elements, in kBlock running sums, which are four registers: one would wait for each
-// addition; four hide 4 cycles of latency at one multiply-add per cycle, all that two loads per
-// cycle can feed. x comes from memory, and so does y unless it is kReused: then a cache has it.
-template <bool kReused, class X, class Y>
-static float dot(const X* x, const Y* y, std::int64_t n) {
-  const std::int64_t whole = n / kBlock * kBlock;
-  std::array<float, kBlock> sums{};
-  for (std::int64_t i = 0; i < whole; i += kBlock) {
-    ask_ahead<kBlock>(x + i);
-    if constexpr (!kReused) ask_ahead<kBlock>(y + i);
-    std::array<float, kBlock> buffer_x;
+// y . x, or that with each of several rows of x, which lie `stride` elements apart, over n
+// elements. Each in running sums that fill four registers: one would wait for each addition; four
+// hide 4 cycles of latency at one multiply-add per cycle, all that two loads per cycle can feed. x
+// comes from memory, and so does y unless it is kReused: then a cache has it.
+template <int kRows, bool kReused, class X, class Y>
+static std::array<float, kRows> dots(const X* x, std::int64_t stride, const Y* y, std::int64_t n) {
+  // Two streams are read fastest when they alternate every two lines.
+  constexpr std::int64_t kStep = FormatOf<X>::value == Format::fp32 ? kBlock / kRows : kBlock;
+  const std::int64_t whole = n / kStep * kStep;
+  std::array<std::array<float, kStep>, kRows> sums{};
+  for (std::int64_t i = 0; i < whole; i += kStep) {
+    if constexpr (!kReused) ask_ahead<kStep>(y + i);
     std::array<float, kBlock> buffer_y;
-    const float* a = widened(x + i, buffer_x.data());
     const float* b = widened(y + i, buffer_y.data());
-    for (std::int64_t k = 0; k < kBlock; ++k) sums[k] += a[k] * b[k];
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const X* row = x + r * stride + i;
+      ask_ahead<kStep>(row);
+      std::array<float, kBlock> buffer_x;
+      const float* a = widened(row, buffer_x.data());
+      for (std::int64_t k = 0; k < kStep; ++k) sums[r][k] += a[k] * b[k];
+    }
   }
-  float result = sum(sums);
-  for (std::int64_t i = whole; i < n; ++i) result += widen(x[i]) * widen(y[i]);
-  return result;
+  std::array<float, kRows> results;
+  for (int r = 0; r < kRows; ++r) {
+    results[r] = sum(sums[r]);
+    const X* row = x + r * stride;
+    for (std::int64_t i = whole; i < n; ++i) results[r] += widen(row[i]) * widen(y[i]);
+  }
+  return results;
 }
 
 }  // namespace ridgepoint::cpu
