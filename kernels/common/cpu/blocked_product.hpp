@@ -109,12 +109,13 @@ struct BlockedProduct {
         tiles + omp_get_thread_num() * rows_of_band<Kernel>(m, bands) * Kernel::block_columns;
     for (std::int64_t p = 0; p < k; p += Kernel::depth) {
       const std::int64_t count = std::min(Kernel::depth, k - p);
+      // Of the words of a panel of B, for each tile.
+      const std::int64_t share = ceil_div(count * tile_elements, i_end - i_begin);
       float* tile = sums;
       for (std::int64_t j = j_begin; j < j_end; j += Kernel::columns) {
         const bool last = j + Kernel::columns >= j_end;
         const std::uint32_t* next =
             last ? packed_b.at(j_begin, p + count) : packed_b.at(j + Kernel::columns, p);
-        const std::int64_t share = ceil_div(count * tile_elements, i_end - i_begin);
         for (std::int64_t i = i_begin; i < i_end; i += Kernel::rows, tile += tile_elements) {
           ask_for(next, share);
           next += share;
