@@ -1,12 +1,14 @@
 // Multiply-adds of bf16 pairs between registers (VDPBF16PS): every lane adds two products to its
 // fp32 sum. 16 sums hide the latency of one instruction; nothing is loaded or stored but before the
 // first and after the last. The limit is the rate at which the units accept work.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
 
 #include "kernels/ceilings/products.hpp"
 #include "kernels/common/cpu/convert.hpp"
+#include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/cpu/target_begin_v4.hpp"
 #include "kernels/common/error.hpp"
 

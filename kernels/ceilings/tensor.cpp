@@ -9,6 +9,7 @@
 #include "kernels/ceilings/products.hpp"
 #include "kernels/common/cpu/amx.hpp"
 #include "kernels/common/cpu/convert.hpp"
+#include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/cpu/target_begin_v4.hpp"
 
 #include "kernels/common/cpu/pack.hpp"

@@ -29,7 +29,8 @@ struct AmxKernel {
   static void end() { Tiles::end(); }
 
   static void multiply_tile(std::int64_t words, const std::uint32_t* a, std::int64_t lda,
-                            const std::uint32_t* b, float* c, bool add) {
+                            const std::uint32_t* b, float* c, bool add, cpu::NextWords next) {
+    next.ask_for();
     Tiles tiles;
     if (add) {
       load_sums(tiles, c);

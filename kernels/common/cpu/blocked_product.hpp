@@ -1,14 +1,16 @@
-// The matrix product around a register-tile kernel: packs both inputs once, which hides their
-// layout and format, then multiplies blocks of C that fit the caches, in parallel. After Goto and
-// van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008.
+// The matrix product around a register-tile kernel: packs both inputs, which hides their layout and
+// format, and multiplies blocks of C that fit the caches, in parallel. B is packed for all threads
+// before they multiply; of A each packs its own rows, when it first needs them. After Goto and van
+// de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008.
 //
 // A Kernel has: Word (FloatWord or Bf16Pair); rows and columns of its tile of C; step, the words of
 // the reduction that it multiplies at once, and depth, those that it should before it turns to the
 // next tile; block_rows(k) and block_columns, the part of C that a thread works on at once; and
 // static functions begin() and end() around a thread's work, and
-//   multiply_tile(count, a, lda, b, c, add):  c[rows][columns] = a b, or that added to c
+//   multiply_tile(count, a, lda, b, c, add, next):  c[rows][columns] = a b, or that added to c
 // with `count` words, rounded up to `step`, of each row of a and each column of b. a has `run`
 // words of each row together (0: all of them), rows lda words apart; b has rows of `columns` words.
+// `next` is the part of B that it should ask the caches for meanwhile.
 //
 // To be included inside a region of target_begin.hpp, after pack.hpp; see there.
 #pragma once
@@ -57,10 +59,12 @@ struct Workspace {
 };
 
 // C[m,n] = epilogue(A B) with k words of reduction.
-template <class Kernel, class A, class B, class Out, class Epilogue>
+template <class KernelOf, class A, class B, class Out, class Epilogue>
 struct BlockedProduct {
+  using Kernel = KernelOf;
+  using Word = typename Kernel::Word;
   static_assert(cpu::kBlock % Kernel::columns == 0 || Kernel::columns % cpu::kBlock == 0);
-  static constexpr std::int64_t tile_elements = Kernel::rows * Kernel::columns;
+  static_assert(Kernel::depth % cpu::kBlock == 0);
   static constexpr bool rows_are_lines = Kernel::columns % cpu::kLineElements<Out> == 0;
 
   std::int64_t m;
@@ -68,69 +72,36 @@ struct BlockedProduct {
   std::int64_t k;
   cpu::Lines<A> a;
   cpu::Lines<B> b;
-  cpu::Panels packed_a;
-  cpu::Panels packed_b;
-  float* tiles;        // for each thread, a block's
+  cpu::Panels<Kernel::rows, Kernel::run> packed_a;  // a band's, for each thread
+  cpu::Panels<Kernel::columns, 1> packed_b;
+  float* tiles;        // a block's, for each thread
   std::int64_t bands;  // of rows of C, each as high as a block
   Out* c;
   bool streaming;  // whole tiles of C past the caches
   Epilogue epilogue;
 
-  // Strips of kLanes lines of words to pack: those of A, then those of B.
-  [[nodiscard]] std::int64_t strips_a() const {
-    return ceil_div(a.along ? round_up(m, Kernel::rows) : round_up(k, Kernel::step), cpu::kLanes);
+  // B is packed in strips of kLanes lines of words, each as long as they are: so memory is read in
+  // few, long streams.
+  [[nodiscard]] std::int64_t lines_of_b() const {
+    return b.along ? round_up(n, Kernel::columns) : round_up(k, Kernel::step);
   }
-  [[nodiscard]] std::int64_t strips() const {
-    return strips_a() + ceil_div(b.along ? round_up(n, Kernel::columns) : round_up(k, Kernel::step),
-                                 cpu::kLanes);
-  }
-  void pack(std::int64_t strip) const {
-    using Word = typename Kernel::Word;
-    if (strip < strips_a()) {
-      cpu::pack<Word>(a, packed_a, strip * cpu::kLanes, a.along ? k : round_up(m, Kernel::rows));
-      return;
-    }
-    cpu::pack<Word>(b, packed_b, (strip - strips_a()) * cpu::kLanes,
-                    b.along ? k : round_up(n, Kernel::columns));
+  void pack_b(std::int64_t line) const {
+    const std::int64_t end = b.along ? k : round_up(n, Kernel::columns);
+    cpu::pack<Word>(b, packed_b, {line, line + cpu::kLanes}, {0, end});
   }
 
   // Blocks of C, band by band. A band has as many tiles as another, or one more.
-  [[nodiscard]] std::int64_t blocks_in_row() const { return ceil_div(n, Kernel::block_columns); }
-  [[nodiscard]] std::int64_t blocks() const { return bands * blocks_in_row(); }
-  [[nodiscard]] std::int64_t begin_of_band(std::int64_t band) const {
-    return std::min(m, ceil_div(m, Kernel::rows) * band / bands * Kernel::rows);
+  [[nodiscard]] std::int64_t blocks_in_band() const { return ceil_div(n, Kernel::block_columns); }
+  [[nodiscard]] std::int64_t blocks() const { return bands * blocks_in_band(); }
+  [[nodiscard]] cpu::Range rows_of(std::int64_t block) const {
+    const std::int64_t band = block / blocks_in_band();
+    const std::int64_t tiles_in_all = ceil_div(m, Kernel::rows);
+    return {tiles_in_all * band / bands * Kernel::rows,
+            std::min(m, tiles_in_all * (band + 1) / bands * Kernel::rows)};
   }
-  void multiply_block(std::int64_t block) const {
-    const std::int64_t i_begin = begin_of_band(block / blocks_in_row());
-    const std::int64_t i_end = begin_of_band(block / blocks_in_row() + 1);
-    const std::int64_t j_begin = block % blocks_in_row() * Kernel::block_columns;
-    const std::int64_t j_end = std::min(n, j_begin + Kernel::block_columns);
-    float* sums =
-        tiles + omp_get_thread_num() * rows_of_band<Kernel>(m, bands) * Kernel::block_columns;
-    for (std::int64_t p = 0; p < k; p += Kernel::depth) {
-      const std::int64_t count = std::min(Kernel::depth, k - p);
-      // Of the words of a panel of B, for each tile.
-      const std::int64_t share = ceil_div(count * tile_elements, i_end - i_begin);
-      float* tile = sums;
-      for (std::int64_t j = j_begin; j < j_end; j += Kernel::columns) {
-        const bool last = j + Kernel::columns >= j_end;
-        const std::uint32_t* next =
-            last ? packed_b.at(j_begin, p + count) : packed_b.at(j + Kernel::columns, p);
-        for (std::int64_t i = i_begin; i < i_end; i += Kernel::rows, tile += tile_elements) {
-          ask_for(next, share);
-          next += share;
-          Kernel::multiply_tile(count, packed_a.at(i, p), packed_a.run, packed_b.at(j, p), tile,
-                                p > 0);
-          if (p + count == k) write_tile(tile, i, j);
-        }
-      }
-    }
-  }
-
-  // Brings words of the panel of B that comes next into the second cache.
-  [[gnu::always_inline]] static void ask_for(const std::uint32_t* words, std::int64_t count) {
-    constexpr std::int64_t kLine = cpu::kLineElements<std::uint32_t>;
-    for (std::int64_t w = 0; w < count; w += kLine) __builtin_prefetch(words + w, 0, 2);
+  [[nodiscard]] cpu::Range columns_of(std::int64_t block) const {
+    const std::int64_t begin = block % blocks_in_band() * Kernel::block_columns;
+    return {begin, std::min(n, begin + Kernel::block_columns)};
   }
 
   void write_tile(const float* sums, std::int64_t i, std::int64_t j) const {
@@ -169,6 +140,74 @@ struct BlockedProduct {
   }
 };
 
+// A thread's share of a product: it multiplies blocks of C, in their order.
+template <class Product>
+class Worker {
+ public:
+  using Kernel = typename Product::Kernel;
+
+  explicit Worker(const Product& product) : product_(product), a_(product.packed_a) {
+    const std::int64_t rows = rows_of_band<Kernel>(product.m, product.bands);
+    a_.data += omp_get_thread_num() * round_up(rows, cpu::kBlock) * a_.words;
+    sums_ = product.tiles + omp_get_thread_num() * rows * Kernel::block_columns;
+  }
+
+  void multiply(std::int64_t block) {
+    const cpu::Range rows = product_.rows_of(block);
+    const cpu::Range columns = product_.columns_of(block);
+    if (rows.begin != a_.begin) {  // a new band
+      a_.begin = rows.begin;
+      unpacked_ = product_.a.along ? rows.begin : 0;
+    }
+    for (std::int64_t p = 0; p < product_.k; p += Kernel::depth) {
+      const cpu::Range words{p, std::min(p + Kernel::depth, product_.k)};
+      float* tile = sums_;
+      for (std::int64_t j = columns.begin; j < columns.end; j += Kernel::columns) {
+        const bool last = j + Kernel::columns >= columns.end;
+        const std::uint32_t* next = last ? product_.packed_b.at(columns.begin, words.end)
+                                         : product_.packed_b.at(j + Kernel::columns, p);
+        tile = multiply_panel(rows, words, j, next, tile);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t tile_elements = Kernel::rows * Kernel::columns;
+
+  // Tiles of C below each other, with the panel of B at column j; `next` is the next one of B.
+  float* multiply_panel(cpu::Range rows, cpu::Range words, std::int64_t j,
+                        const std::uint32_t* next, float* tile) {
+    const std::int64_t count = words.end - words.begin;
+    const std::int64_t share = ceil_div(count * tile_elements, rows.end - rows.begin);
+    for (std::int64_t i = rows.begin; i < rows.end; i += Kernel::rows) {
+      while (unpacked_ < (product_.a.along ? i + Kernel::rows : product_.k)) pack_strip(rows);
+      Kernel::multiply_tile(count, a_.at(i, words.begin), a_.line_stride(),
+                            product_.packed_b.at(j, words.begin), tile, words.begin > 0,
+                            cpu::NextWords{next, share});
+      if (words.end == product_.k) product_.write_tile(tile, i, j);
+      next += share;
+      tile += tile_elements;
+    }
+    return tile;
+  }
+
+  // Packs the next lines of A and asks for those after them. Apart, for it would take registers
+  // from the tile's loop.
+  [[gnu::noinline]] void pack_strip(cpu::Range rows) {
+    using Word = typename Kernel::Word;
+    const cpu::Range of_line = product_.a.along ? cpu::Range{0, product_.k} : rows;
+    const std::int64_t end = unpacked_ + cpu::kLanes;
+    cpu::pack<Word>(product_.a, a_, {unpacked_, end}, of_line);
+    cpu::ask_for<Word>(product_.a, {end, end + cpu::kLanes}, of_line);
+    unpacked_ = end;
+  }
+
+  const Product& product_;
+  cpu::Panels<Kernel::rows, Kernel::run> a_;  // of the band at hand
+  float* sums_;                               // of a block, tile by tile
+  std::int64_t unpacked_ = 0;                 // its first line of A that is
+};
+
 // Words per row of packed A: room for whole blocks and one vector more, so that rows do not all
 // fall into the same sets of a cache.
 template <class Kernel>
@@ -181,12 +220,11 @@ Workspace prepare(Queue& queue, const Shape& s) {
   const auto words = [&queue](std::int64_t count) {
     return queue.allocate(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
   };
-  const std::int64_t rows = round_up(round_up(s["m"], Kernel::rows), cpu::kBlock);
+  const std::int64_t rows = rows_of_band<Kernel>(s["m"], bands_of<Kernel>(s, queue.threads()));
   const std::int64_t columns = round_up(round_up(s["n"], Kernel::columns), cpu::kBlock);
-  return {
-      words(rows * row_words<Kernel>(s)), words(columns * row_words<Kernel>(s)),
-      words(queue.threads() * rows_of_band<Kernel>(s["m"], bands_of<Kernel>(s, queue.threads())) *
-            Kernel::block_columns)};
+  return {words(queue.threads() * round_up(rows, cpu::kBlock) * row_words<Kernel>(s)),
+          words(columns * row_words<Kernel>(s)),
+          words(queue.threads() * rows * Kernel::block_columns)};
 }
 
 template <class Kernel, class A, class B, class Out, class Epilogue>
@@ -202,30 +240,29 @@ Launch blocked_product(Queue& queue, const Workspace& workspace, const Shape& s,
     return static_cast<std::uint32_t*>(memory.get());
   };
   using Product = BlockedProduct<Kernel, A, B, Out, Epilogue>;
-  const Product product{
-      .m = m,
-      .n = n,
-      .k = ceil_div(k, Kernel::Word::steps),
-      .a = {a, a_along ? m : k, a_along ? k : m, a_along},
-      .b = {b, b_along ? n : k, b_along ? k : n, b_along},
-      .packed_a = {words_of(workspace.a), width, Kernel::run > 0 ? Kernel::rows : 1,
-                   Kernel::run > 0 ? Kernel::run : width},
-      .packed_b = {words_of(workspace.b), width, Kernel::columns, 1},
-      .tiles = static_cast<float*>(workspace.tiles.get()),
-      .bands = bands_of<Kernel>(s, queue.threads()),
-      .c = c,
-      .streaming = Product::streaming_pays(c, m, n),
-      .epilogue = epilogue};
+  const Product product{.m = m,
+                        .n = n,
+                        .k = ceil_div(k, Kernel::Word::steps),
+                        .a = {a, a_along ? m : k, a_along ? k : m, a_along},
+                        .b = {b, b_along ? n : k, b_along ? k : n, b_along},
+                        .packed_a = {words_of(workspace.a), width, -1},
+                        .packed_b = {words_of(workspace.b), width, 0},
+                        .tiles = static_cast<float*>(workspace.tiles.get()),
+                        .bands = bands_of<Kernel>(s, queue.threads()),
+                        .c = c,
+                        .streaming = Product::streaming_pays(c, m, n),
+                        .epilogue = epilogue};
   return [product, workspace, threads = queue.threads()] {
 #pragma omp parallel num_threads(threads)
     {
-#pragma omp for nowait
-      for (std::int64_t i = 0; i < product.strips_a(); ++i) product.pack(i);
 #pragma omp for
-      for (std::int64_t i = product.strips_a(); i < product.strips(); ++i) product.pack(i);
+      for (std::int64_t line = 0; line < product.lines_of_b(); line += cpu::kLanes) {
+        product.pack_b(line);
+      }
       Kernel::begin();
+      Worker worker(product);
 #pragma omp for schedule(static) nowait
-      for (std::int64_t i = 0; i < product.blocks(); ++i) product.multiply_block(i);
+      for (std::int64_t i = 0; i < product.blocks(); ++i) worker.multiply(i);
       cpu::streaming_fence();
       Kernel::end();
     }

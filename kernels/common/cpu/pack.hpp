@@ -122,40 +122,94 @@ struct Bf16Pair {
   }
 };
 
-// A packed matrix: the words of each row of A or column of B, `lines` of which are neighbours in a
-// panel. There, `run` words of the first line are followed by as many of the next; after the last
-// line come the next words of the first. Either run is 1, or lines is 1 and run is `words`, or both
-// are multiples of kLanes.
+// A packed matrix: the words of each row of A or column of B, kLines of which are neighbours in a
+// panel. There, kRun words of the first line are followed by as many of the next; after the last
+// line come the next words of the first. Either kRun is 1, or it is 0, which means all words of a
+// line, or it and kLines are multiples of kLanes.
+template <std::int64_t kLines, std::int64_t kRun>
 struct Panels {
+  static constexpr bool lines_adjacent = kRun == 1;
+
   std::uint32_t* data;
   std::int64_t words;  // of a line, with room for whole blocks
-  std::int64_t lines;
-  std::int64_t run;
+  std::int64_t begin;  // the first line
 
   [[nodiscard, gnu::always_inline]] std::uint32_t* at(std::int64_t line, std::int64_t word) const {
-    return data + line / lines * lines * words + word / run * run * lines + line % lines * run +
-           word % run;
+    line -= begin;
+    if constexpr (kRun == 0) {
+      return data + line * words + word;
+    } else {
+      return data + line / kLines * kLines * words + word / kRun * kRun * kLines +
+             line % kLines * kRun + word % kRun;
+    }
+  }
+  // From a line to the next of its panel.
+  [[nodiscard, gnu::always_inline]] std::int64_t line_stride() const {
+    return kRun == 0 ? words : kRun;
+  }
+  // From one to the next of kLanes vectors of words: of lines, or of words where those of different
+  // lines are adjacent.
+  [[nodiscard, gnu::always_inline]] std::int64_t vector_stride() const {
+    return lines_adjacent ? kLines : line_stride();
   }
 };
 
-// Packs the kLanes lines of `from` from `line` on, where lines of pairs are pairs of lines, up to
-// word `length` rounded up to kBlock.
+// Consecutive words.
+struct NextWords {
+  const std::uint32_t* data;
+  std::int64_t count;
+
+  // Brings them into the second cache.
+  [[gnu::always_inline]] void ask_for() const {
+    for (std::int64_t w = 0; w < count; w += kLine) __builtin_prefetch(data + w, 0, 2);
+  }
+  // The same a line at a time: that which belongs to step `i`, if there is one.
+  [[gnu::always_inline]] void ask_for_line(std::int64_t i) const {
+    if (i * kLine < count) __builtin_prefetch(data + i * kLine, 0, 2);
+  }
+
+ private:
+  static constexpr std::int64_t kLine = kLineElements<std::uint32_t>;
+};
+
+// From `begin` on, before `end`.
+struct Range {
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+// Packs words of lines of `from`, where lines of pairs are pairs of lines: both ranges rounded up,
+// to kLanes lines and to kBlock words.
+template <class Word, class T, class Panels>
+[[gnu::always_inline]] inline void pack(const Lines<T>& from, const Panels& to, Range lines,
+                                        Range words) {
+  for (std::int64_t first = words.begin; first < words.end; first += kBlock) {
+    for (std::int64_t line = lines.begin; line < lines.end; line += kLanes) {
+      alignas(64) typename Word::Number strip[kLanes][kBlock * Word::steps];
+      for (int i = 0; i < kLanes; ++i) Word::read(from, line + i, first, strip[i]);
+      for (std::int64_t j = 0; j < kBlock; j += kLanes) {
+        Vector square[kLanes];
+#pragma GCC unroll 16
+        for (int i = 0; i < kLanes; ++i) square[i] = load(&strip[i][j * Word::steps]);
+        if (from.along == Panels::lines_adjacent) transpose(square);
+        std::uint32_t* out = from.along ? to.at(line, first + j) : to.at(first + j, line);
+#pragma GCC unroll 16
+        for (int i = 0; i < kLanes; ++i) store(out + i * to.vector_stride(), square[i]);
+      }
+    }
+  }
+}
+
+// Brings what pack would read into the second cache.
 template <class Word, class T>
-[[gnu::always_inline]] inline void pack(const Lines<T>& from, const Panels& to, std::int64_t line,
-                                        std::int64_t length) {
-  const bool lines_adjacent = to.run == 1;
-  for (std::int64_t first = 0; first < length; first += kBlock) {
-    alignas(64) typename Word::Number strip[kLanes][kBlock * Word::steps];
-    for (int i = 0; i < kLanes; ++i) Word::read(from, line + i, first, strip[i]);
-    for (std::int64_t j = 0; j < kBlock; j += kLanes) {
-      Vector square[kLanes];
-#pragma GCC unroll 16
-      for (int i = 0; i < kLanes; ++i) square[i] = load(&strip[i][j * Word::steps]);
-      if (from.along == lines_adjacent) transpose(square);
-      std::uint32_t* out = from.along ? to.at(line, first + j) : to.at(first + j, line);
-#pragma GCC unroll 16
-      for (int i = 0; i < kLanes; ++i)
-        store(out + i * (lines_adjacent ? to.lines : to.run), square[i]);
+[[gnu::always_inline]] inline void ask_for(const Lines<T>& from, Range lines, Range words) {
+  const std::int64_t along = from.along ? Word::steps : 1;
+  const std::int64_t across = from.along ? 1 : Word::steps;
+  const std::int64_t end = std::min(lines.end * across, from.lines);
+  for (std::int64_t line = lines.begin * across; line < end; ++line) {
+    const T* row = from.data + line * from.length;
+    for (std::int64_t i = words.begin * along; i < words.end * along; i += kLineElements<T>) {
+      __builtin_prefetch(row + i, 0, 2);
     }
   }
 }

@@ -20,17 +20,17 @@ struct RegisterTile {
   static constexpr std::int64_t columns = vectors * cpu::kLanes;
   static constexpr std::int64_t step = 1;
   static constexpr std::int64_t run = 0;
-  // `rows` rows of a stay in the first cache; a block's rows, half a MiB, and a panel of B in the
-  // second.
-  static constexpr std::int64_t depth = 512;
+  // A panel of B, 32 KiB, stays in the first cache: every tile reads all of it. A block's rows of A
+  // and its sums stay in the second.
+  static constexpr std::int64_t depth = 8192 / columns;
   static constexpr std::int64_t block_columns = 256;
-  static std::int64_t block_rows(std::int64_t /*k*/) { return 256; }
+  static std::int64_t block_rows(std::int64_t /*k*/) { return 192; }
 
   static void begin() {}
   static void end() {}
 
   static void multiply_tile(std::int64_t words, const std::uint32_t* a, std::int64_t lda,
-                            const std::uint32_t* b, float* c, bool add) {
+                            const std::uint32_t* b, float* c, bool add, cpu::NextWords next) {
     cpu::Vector sum[rows][vectors];
 #pragma GCC unroll 8
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -39,6 +39,7 @@ struct RegisterTile {
         sum[i][v] = add ? cpu::load(c + i * columns + v * cpu::kLanes) : cpu::Vector{};
     }
     for (std::int64_t p = 0; p < words; ++p, b += columns) {
+      next.ask_for_line(p);
       cpu::Vector row[vectors];
 #pragma GCC unroll 8
       for (std::int64_t v = 0; v < vectors; ++v) row[v] = cpu::load(b + v * cpu::kLanes);

@@ -187,7 +187,7 @@ TEST(Amx, ProcessorAgreesWithTheEmulation) {
     std::vector<float> c(32 * 32, std::numeric_limits<float>::quiet_NaN());
     kernel.begin();
     for (const bool add : {false, true}) {
-      kernel.multiply_tile(kWords, a_words, kernel.run, b_words, c.data(), add);
+      kernel.multiply_tile(kWords, a_words, kernel.run, b_words, c.data(), add, {});
     }
     kernel.end();
     return c;
