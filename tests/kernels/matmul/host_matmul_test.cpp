@@ -12,15 +12,17 @@ Shape product(std::int64_t m, std::int64_t n, std::int64_t k, Layout layout) {
   return Shape({{"m", m}, {"n", n}, {"k", k}}, layout);
 }
 
-// m, n, k: one; around the register tiles (6 x 8, 16, 64) and AMX's; around the blocks (96 x 256)
-// and the steps of k (512 words, 1024 of bf16); primes; long and thin.
-constexpr std::array<std::array<std::int64_t, 3>, 10> kSizes{{{1, 1, 1},
+// m, n, k: one; around the register tiles (6 x 8, 16, 64) and AMX's; around the blocks (192 x 256)
+// and the steps of k (128 to 1024 words); several bands of several blocks for each thread; primes;
+// long and thin.
+constexpr std::array<std::array<std::int64_t, 3>, 11> kSizes{{{1, 1, 1},
                                                               {5, 7, 3},
                                                               {7, 9, 15},
                                                               {13, 17, 33},
                                                               {33, 65, 63},
                                                               {97, 257, 129},
                                                               {193, 521, 31},
+                                                              {400, 300, 133},
                                                               {3, 2, 1031},
                                                               {1, 300, 40},
                                                               {300, 1, 41}}};
