@@ -1,7 +1,7 @@
-// Matrix-vector product row by row, each the dot product of kernels/common/cpu/dot.hpp. Two rows at
-// a time: memory is read faster in two streams to a core than in one, and they share what it takes
-// to read and widen x. x is read again for every two rows and stays in a cache; where widening it
-// takes many instructions, that is done once. The limit is memory bandwidth, that of reading.
+// Matrix-vector product row by row, each the dot product of kernels/common/cpu/dot.hpp. A thread
+// walks its rows in two streams at once, the first half of them and the second: memory is read
+// faster so than in one, and both share what it takes to read x. That is read again for every two
+// rows and stays in a cache; it is widened once. The limit is memory bandwidth, that of reading.
 #include <type_traits>
 
 #include "kernels/common/cpu/convert.hpp"
@@ -14,28 +14,27 @@
 namespace ridgepoint {
 namespace {
 
-// Whether x is widened once. fp16 is where the processor has no conversion of it.
+// Rows read at once: four of fp8, whose widening takes longer, where registers hold their sums.
 template <class T>
-constexpr bool kWidened =
-    sizeof(T) == 1 || (FormatOf<T>::value == Format::fp16 && cpu::kFp16Lanes == 0);
+constexpr int kStreams = sizeof(T) == 1 && RIDGEPOINT_ISA_LEVEL == 4 ? 4 : 2;
 
-// y[0, kRows) from as many rows of A.
-template <int kRows, class T, class X, class Out>
-void multiply_rows(const T* a, const X* x, Out* y, std::int64_t n) {
-  const std::array<float, kRows> sums = cpu::dots<kRows, true>(a, n, x, n);
-  for (int r = 0; r < kRows; ++r) y[r] = cpu::narrow<Out>(sums[r]);
+// Rows of A, `stride` apart from the first on, times x: elements of y as far apart.
+template <int kRows, class T, class Out>
+void multiply_rows(const T* a, std::int64_t stride, const float* x, Out* y, std::int64_t n) {
+  const std::array<float, kRows> sums = cpu::dots<kRows, true>(a, stride * n, x, n);
+  for (int r = 0; r < kRows; ++r) y[r * stride] = cpu::narrow<Out>(sums[r]);
 }
 
-template <class T, class X, class Out>
-void multiply(const T* a, const X* x, Out* y, std::int64_t m, std::int64_t n) {
-  constexpr int kRows = sizeof(T) == 1 ? 1 : 2;  // of fp8, whose widening takes longer, one
-#pragma omp for schedule(static)
-  for (std::int64_t i = 0; i < m; i += kRows) {
-    if (i + kRows <= m) {
-      multiply_rows<kRows>(a + i * n, x, y + i, n);
-    } else {
-      multiply_rows<1>(a + i * n, x, y + i, n);
-    }
+// y[begin, end). x is arranged for A's format.
+template <class T, class Out>
+void multiply(const T* a, const float* x, Out* y, std::int64_t begin, std::int64_t end,
+              std::int64_t n) {
+  const std::int64_t stream = (end - begin) / kStreams<T>;
+  for (std::int64_t i = begin; i < begin + stream; ++i) {
+    multiply_rows<kStreams<T>>(a + i * n, stream, x, y + i, n);
+  }
+  for (std::int64_t i = begin + kStreams<T> * stream; i < end; ++i) {
+    multiply_rows<1>(a + i * n, 1, x, y + i, n);
   }
 }
 
@@ -43,17 +42,23 @@ template <class T, class Out>
 Launch bind(Queue& queue, const Shape& shape, const T* a, const T* x, Out* y) {
   const std::int64_t n = shape["n"];
   std::shared_ptr<void> workspace;
-  if constexpr (kWidened<T>)
+  if constexpr (!std::is_same_v<T, float>) {
     workspace = queue.allocate(static_cast<std::size_t>(n) * sizeof(float));
+  }
   return [=, m = shape["m"], threads = queue.threads()] {
 #pragma omp parallel num_threads(threads)
-    if constexpr (kWidened<T>) {
-      auto* wide = static_cast<float*>(workspace.get());
+    {
+      const float* wide = nullptr;
+      if constexpr (std::is_same_v<T, float>) {
+        wide = x;
+      } else {
+        wide = static_cast<float*>(workspace.get());
+        cpu::arrange(x, n, static_cast<float*>(workspace.get()));
+      }
 #pragma omp for schedule(static)
-      for (std::int64_t j = 0; j < n; ++j) wide[j] = cpu::widen(x[j]);
-      multiply(a, wide, y, m, n);
-    } else {
-      multiply(a, x, y, m, n);
+      for (int t = 0; t < threads; ++t) {
+        multiply(a, wide, y, m * t / threads, m * (t + 1) / threads, n);
+      }
     }
   };
 }

@@ -2,6 +2,7 @@
 // which it is compiled for; its functions are static, so that each region keeps its own.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -35,10 +36,25 @@ template <class T>
   }
 }
 
+// x as fp32 in the order in which arrays of its format come, for a y of dots that is read more than
+// once. By all threads of a parallel region.
+template <class T>
+static void arrange(const T* x, std::int64_t n, float* arranged) {
+  const std::int64_t whole = n / kBlock * kBlock;
+#pragma omp for schedule(static) nowait
+  for (std::int64_t i = 0; i < whole; i += kBlock) {
+    std::array<float, kBlock> buffer;
+    std::copy_n(widened(x + i, buffer.data()), kBlock, arranged + i);
+  }
+#pragma omp for schedule(static)
+  for (std::int64_t i = whole; i < n; ++i) arranged[i] = widen(x[i]);
+}
+
 // y . x, or that with each of several rows of x, which lie `stride` elements apart, over n
-// elements. Each in running sums that fill four registers: one would wait for each addition; four
-// hide 4 cycles of latency at one multiply-add per cycle, all that two loads per cycle can feed. x
-// comes from memory, and so does y unless it is kReused: then a cache has it.
+// elements. y is of the format of x, or arranged for it. Each in running sums that fill four
+// registers: one would wait for each addition; four hide 4 cycles of latency at one multiply-add
+// per cycle, all that two loads per cycle can feed. x comes from memory, and so does y unless it is
+// kReused: then a cache has it.
 template <int kRows, bool kReused, class X, class Y>
 static std::array<float, kRows> dots(const X* x, std::int64_t stride, const Y* y, std::int64_t n) {
   // Two streams are read fastest when they alternate every two lines.
