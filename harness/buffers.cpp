@@ -71,6 +71,20 @@ void Buffers::reserve(Arena& arena, std::size_t bytes, std::size_t roomy) {
   arena.bytes = bytes;
 }
 
+void Buffers::make_room(const Bytes& of_set, std::size_t sets) {
+  const auto missing = [](const Arena& arena, std::size_t bytes) {
+    return static_cast<double>(bytes - std::min(bytes, arena.filled));
+  };
+  double bytes = missing(outputs_, kGuard + sets * of_set.output);
+  for (std::size_t f = 0; f < inputs_.size(); ++f) {
+    bytes += missing(inputs_[f], sets * of_set.inputs[f]);
+  }
+  if (bytes <= device_->free_bytes()) return;
+  for (std::size_t f = 0; f < inputs_.size(); ++f) {
+    if (of_set.inputs[f] == 0) inputs_[f] = {};
+  }
+}
+
 std::byte* Buffers::inputs(Format format, std::size_t bytes, std::size_t roomy) {
   Arena& arena = inputs_[static_cast<std::size_t>(format)];
   reserve(arena, bytes, roomy + roomy / 16);  // or a row that needs a little more would refill it
@@ -92,26 +106,27 @@ std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std:
   const double available = available_bytes();
   if (asked > available) throw OutOfMemory(asked, available);
 
-  // Of one set.
-  std::array<std::size_t, kFormats.size()> input_bytes{};
-  std::size_t output_bytes = 0;
+  Bytes of_set;
   for (const Operand& operand : operands) {
     const bool written = operand.access == Access::written;
-    (written ? output_bytes : input_bytes[static_cast<std::size_t>(operand.format)]) +=
+    (written ? of_set.output : of_set.inputs[static_cast<std::size_t>(operand.format)]) +=
         room(operand);
   }
   const auto sets = static_cast<std::size_t>(count);
   const auto most = static_cast<std::size_t>(std::max(count, later));
+  make_room(of_set, sets);
   std::array<std::byte*, kFormats.size()> input_cursor{};
   for (const FormatInfo& f : kFormats) {
-    const std::size_t bytes = input_bytes[static_cast<std::size_t>(f.format)];
+    const std::size_t bytes = of_set.inputs[static_cast<std::size_t>(f.format)];
     if (bytes == 0) continue;
     input_cursor[static_cast<std::size_t>(f.format)] = inputs(f.format, sets * bytes, most * bytes);
   }
-  reserve(outputs_, kGuard + sets * output_bytes, kGuard + most * output_bytes);
+  const std::size_t written = kGuard + sets * of_set.output;
+  reserve(outputs_, written, kGuard + most * of_set.output);
+  outputs_.filled = std::max(outputs_.filled, written);
   auto* output_cursor = static_cast<std::byte*>(outputs_.memory.get());
   guards_.assign(1, {output_cursor, kGuard});
-  written_ = {output_cursor, kGuard + sets * output_bytes};
+  written_ = {output_cursor, written};
   output_cursor += kGuard;
 
   std::vector<BufferSet> result(sets);

@@ -1,5 +1,6 @@
 // The buffers of a row: views of one arena of random inputs per format and of one arena of outputs,
-// so that a rotation over many sets costs one fill. Outputs lie between guard zones.
+// so that a rotation over many sets costs one fill; where memory is short, inputs of a format are
+// filled again. Outputs lie between guard zones.
 #pragma once
 
 #include <array>
@@ -44,10 +45,18 @@ class Buffers {
   struct Arena {
     std::shared_ptr<void> memory;
     std::size_t bytes = 0;
-    std::size_t filled = 0;  // bytes, from the first; of inputs
+    std::size_t filled = 0;  // bytes, from the first, with inputs or with what kernels wrote
+  };
+
+  // Of one set, by format of inputs and of the output.
+  struct Bytes {
+    std::array<std::size_t, kFormats.size()> inputs{};
+    std::size_t output = 0;
   };
 
   [[nodiscard]] double available_bytes() const;
+  // Frees the inputs of other formats where these sets would not fit beside them.
+  void make_room(const Bytes& of_set, std::size_t sets);
   // At least `bytes`; as many as `roomy` where the arena must grow and the memory allows it.
   void reserve(Arena& arena, std::size_t bytes, std::size_t roomy);
   std::byte* inputs(Format format, std::size_t bytes, std::size_t roomy);

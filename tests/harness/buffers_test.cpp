@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <new>
+#include <string>
 #include <string_view>
 
 #include "harness/cpu_device.hpp"
@@ -212,6 +215,52 @@ TEST(BuffersMemory, WhatIsHeldAlreadyCountsAsFree) {
   Buffers buffers(device, Fill::normal, 1);
   const std::vector<Operand> shape{{"y", 20000, Format::fp32, Access::written}};
   for (int row = 0; row < 3; ++row) EXPECT_NO_THROW(buffers.allocate(shape, 1));
+}
+
+// A device that has so many bytes and no more.
+class SmallMemory : public CpuDevice {
+ public:
+  explicit SmallMemory(double bytes) : queue_(bytes) {}
+  [[nodiscard]] Queue& queue() override { return queue_; }
+  [[nodiscard]] double free_bytes() const override { return queue_.left; }
+
+ private:
+  class SmallQueue : public Queue {
+   public:
+    explicit SmallQueue(double bytes) : left(bytes) {}
+    [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
+      const auto size = static_cast<double>(bytes);
+      if (size > left) throw OutOfMemory(size, left);
+      left -= size;
+      return {::operator new(bytes, std::align_val_t{kAlignment}), [this, size](void* memory) {
+                ::operator delete(memory, std::align_val_t{kAlignment});
+                left += size;
+              }};
+    }
+    [[nodiscard]] double time(const Launch& /*launch*/) override { return 0; }
+
+    double left;
+  };
+
+  SmallQueue queue_;
+};
+
+TEST(BuffersMemory, InputsOfOtherFormatsGiveWayAndComeBackAsTheyWere) {
+  constexpr std::int64_t kElements = 500000;
+  SmallMemory device(7 * kElements);
+  Buffers buffers(device, Fill::normal, 1);
+  const auto row = [&](Format format) {
+    const std::vector<Operand> shape{{"x", kElements, format},
+                                     {"y", kElements, Format::fp8_e4m3, Access::written}};
+    const auto* x = static_cast<const char*>(buffers.allocate(shape, 1).front().front());
+    return std::string(x, static_cast<std::size_t>(shape.front().bytes()));
+  };
+  const std::string bf16 = row(Format::bf16);
+  const std::string fp16 = row(Format::fp16);
+  EXPECT_NE(fp16, bf16);
+  EXPECT_NO_THROW(row(Format::fp32));  // 4 of 7 bytes an element, beside 1 of the output
+  EXPECT_EQ(row(Format::bf16), bf16);
+  EXPECT_EQ(row(Format::fp16), fp16);
 }
 
 }  // namespace
