@@ -87,7 +87,7 @@ struct BlockedProduct {
   }
   void pack_b(std::int64_t line) const {
     const std::int64_t end = b.along ? k : round_up(n, Kernel::columns);
-    cpu::pack<Word>(b, packed_b, {line, line + cpu::kLanes}, {0, end});
+    cpu::pack<Word>(b, packed_b, line, {0, end});
   }
 
   // Blocks of C, band by band. A band has as many tiles as another, or one more.
@@ -191,15 +191,12 @@ class Worker {
     return tile;
   }
 
-  // Packs the next lines of A and asks for those after them. Apart, for it would take registers
-  // from the tile's loop.
+  // Packs the next lines of A. Apart, for it would take registers from the tile's loop.
   [[gnu::noinline]] void pack_strip(cpu::Range rows) {
     using Word = typename Kernel::Word;
     const cpu::Range of_line = product_.a.along ? cpu::Range{0, product_.k} : rows;
-    const std::int64_t end = unpacked_ + cpu::kLanes;
-    cpu::pack<Word>(product_.a, a_, {unpacked_, end}, of_line);
-    cpu::ask_for<Word>(product_.a, {end, end + cpu::kLanes}, of_line);
-    unpacked_ = end;
+    cpu::pack<Word>(product_.a, a_, unpacked_, of_line);
+    unpacked_ += cpu::kLanes;
   }
 
   const Product& product_;

@@ -154,7 +154,7 @@ struct Panels {
   }
 };
 
-// Consecutive words.
+// Words of B that a kernel will need next.
 struct NextWords {
   const std::uint32_t* data;
   std::int64_t count;
@@ -178,38 +178,37 @@ struct Range {
   std::int64_t end;
 };
 
-// Packs words of lines of `from`, where lines of pairs are pairs of lines: both ranges rounded up,
-// to kLanes lines and to kBlock words.
-template <class Word, class T, class Panels>
-[[gnu::always_inline]] inline void pack(const Lines<T>& from, const Panels& to, Range lines,
-                                        Range words) {
-  for (std::int64_t first = words.begin; first < words.end; first += kBlock) {
-    for (std::int64_t line = lines.begin; line < lines.end; line += kLanes) {
-      alignas(64) typename Word::Number strip[kLanes][kBlock * Word::steps];
-      for (int i = 0; i < kLanes; ++i) Word::read(from, line + i, first, strip[i]);
-      for (std::int64_t j = 0; j < kBlock; j += kLanes) {
-        Vector square[kLanes];
-#pragma GCC unroll 16
-        for (int i = 0; i < kLanes; ++i) square[i] = load(&strip[i][j * Word::steps]);
-        if (from.along == Panels::lines_adjacent) transpose(square);
-        std::uint32_t* out = from.along ? to.at(line, first + j) : to.at(first + j, line);
-#pragma GCC unroll 16
-        for (int i = 0; i < kLanes; ++i) store(out + i * to.vector_stride(), square[i]);
-      }
+// Brings into the second cache what pack would read of these lines and words.
+template <class Word, class T>
+[[gnu::always_inline]] inline void ask_for(const Lines<T>& from, std::int64_t line, Range words) {
+  const std::int64_t along = from.along ? Word::steps : 1;
+  const std::int64_t across = from.along ? 1 : Word::steps;
+  const std::int64_t end = std::min((line + kLanes) * across, from.lines);
+  for (line *= across; line < end; ++line) {
+    const T* row = from.data + line * from.length;
+    for (std::int64_t i = words.begin * along; i < words.end * along; i += kLineElements<T>) {
+      __builtin_prefetch(row + i, 0, 2);
     }
   }
 }
 
-// Brings what pack would read into the second cache.
-template <class Word, class T>
-[[gnu::always_inline]] inline void ask_for(const Lines<T>& from, Range lines, Range words) {
-  const std::int64_t along = from.along ? Word::steps : 1;
-  const std::int64_t across = from.along ? 1 : Word::steps;
-  const std::int64_t end = std::min(lines.end * across, from.lines);
-  for (std::int64_t line = lines.begin * across; line < end; ++line) {
-    const T* row = from.data + line * from.length;
-    for (std::int64_t i = words.begin * along; i < words.end * along; i += kLineElements<T>) {
-      __builtin_prefetch(row + i, 0, 2);
+// Packs words of the kLanes lines of `from` from `line` on, where lines of pairs are pairs of
+// lines; whole blocks of words. Meanwhile it asks for those of the kLanes lines after them.
+template <class Word, class T, class Panels>
+[[gnu::always_inline]] inline void pack(const Lines<T>& from, const Panels& to, std::int64_t line,
+                                        Range words) {
+  for (std::int64_t first = words.begin; first < words.end; first += kBlock) {
+    alignas(64) typename Word::Number strip[kLanes][kBlock * Word::steps];
+    ask_for<Word>(from, line + kLanes, {first, first + kBlock});
+    for (int i = 0; i < kLanes; ++i) Word::read(from, line + i, first, strip[i]);
+    for (std::int64_t j = 0; j < kBlock; j += kLanes) {
+      Vector square[kLanes];
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes; ++i) square[i] = load(&strip[i][j * Word::steps]);
+      if (from.along == Panels::lines_adjacent) transpose(square);
+      std::uint32_t* out = from.along ? to.at(line, first + j) : to.at(first + j, line);
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes; ++i) store(out + i * to.vector_stride(), square[i]);
     }
   }
 }
