@@ -1,7 +1,7 @@
 // Matrix-vector product row by row, each the dot product of kernels/common/cpu/dot.hpp. A thread
 // walks its rows in two streams at once, the first half of them and the second: memory is read
-// faster so than in one, and both share what it takes to read x. That is read again for every two
-// rows and stays in a cache; it is widened once. The limit is memory bandwidth, that of reading.
+// faster so than in one, and both share what it takes to read x. That stays in a cache, and is
+// widened once. The limit is memory bandwidth, that of reading.
 #include <type_traits>
 
 #include "kernels/common/cpu/convert.hpp"
@@ -48,13 +48,7 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* x, Out* y) {
   return [=, m = shape["m"], threads = queue.threads()] {
 #pragma omp parallel num_threads(threads)
     {
-      const float* wide = nullptr;
-      if constexpr (std::is_same_v<T, float>) {
-        wide = x;
-      } else {
-        wide = static_cast<float*>(workspace.get());
-        cpu::arrange(x, n, static_cast<float*>(workspace.get()));
-      }
+      const float* wide = cpu::arranged(x, n, static_cast<float*>(workspace.get()));
 #pragma omp for schedule(static)
       for (int t = 0; t < threads; ++t) {
         multiply(a, wide, y, m * t / threads, m * (t + 1) / threads, n);

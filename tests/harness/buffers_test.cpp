@@ -6,13 +6,13 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 
 #include "harness/cpu_device.hpp"
 #include "harness/simulated_device.hpp"
 #include "kernels/common/error.hpp"
+#include "tests/support/host_queue.hpp"
 
 namespace ridgepoint {
 namespace {
@@ -225,19 +225,16 @@ class SmallMemory : public CpuDevice {
   [[nodiscard]] double free_bytes() const override { return queue_.left; }
 
  private:
-  class SmallQueue : public Queue {
+  class SmallQueue : public HostQueue {
    public:
     explicit SmallQueue(double bytes) : left(bytes) {}
     [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
       const auto size = static_cast<double>(bytes);
       if (size > left) throw OutOfMemory(size, left);
       left -= size;
-      return {::operator new(bytes, std::align_val_t{kAlignment}), [this, size](void* memory) {
-                ::operator delete(memory, std::align_val_t{kAlignment});
-                left += size;
-              }};
+      const std::shared_ptr<void> memory = HostQueue::allocate(bytes);
+      return {memory.get(), [this, size, memory](void*) { left += size; }};
     }
-    [[nodiscard]] double time(const Launch& /*launch*/) override { return 0; }
 
     double left;
   };

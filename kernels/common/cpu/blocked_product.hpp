@@ -32,8 +32,8 @@ class Worker {
 
   explicit Worker(const Product& product) : product_(product), a_(product.packed_a) {
     const std::int64_t rows = rows_of_band<Kernel>(product.m, product.bands);
-    a_.data += omp_get_thread_num() * round_up(rows, cpu::kBlock) * a_.words;
-    sums_ = product.tiles + omp_get_thread_num() * rows * Kernel::block_columns;
+    a_.data += omp_get_thread_num() * words_of_band(rows, a_.words);
+    sums_ = product.tiles + omp_get_thread_num() * words_of_sums<Kernel>(rows);
   }
 
   void multiply(std::int64_t block) {
@@ -109,9 +109,9 @@ Workspace prepare(Queue& queue, const Shape& s) {
   };
   const std::int64_t rows = rows_of_band<Kernel>(s["m"], bands_of<Kernel>(s, queue.threads()));
   const std::int64_t columns = round_up(round_up(s["n"], Kernel::columns), cpu::kBlock);
-  return {words(queue.threads() * round_up(rows, cpu::kBlock) * row_words<Kernel>(s)),
+  return {words(queue.threads() * words_of_band(rows, row_words<Kernel>(s))),
           words(columns * row_words<Kernel>(s)),
-          words(queue.threads() * rows * Kernel::block_columns)};
+          words(queue.threads() * words_of_sums<Kernel>(rows))};
 }
 
 template <class Kernel, class A, class B, class Out, class Epilogue>

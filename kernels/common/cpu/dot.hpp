@@ -36,18 +36,24 @@ template <class T>
   }
 }
 
-// x as fp32 in the order in which arrays of its format come, for a y of dots that is read more than
-// once. By all threads of a parallel region.
+// x[0, n) as fp32 in the order in which arrays of its format come, for a y of dots that is read
+// more than once: where it lies or, if it must be converted, in `buffer`. By all threads of a
+// parallel region.
 template <class T>
-static void arrange(const T* x, std::int64_t n, float* arranged) {
-  const std::int64_t whole = n / kBlock * kBlock;
+static const float* arranged(const T* x, std::int64_t n, float* buffer) {
+  if constexpr (FormatOf<T>::value == Format::fp32) {
+    return x;
+  } else {
+    const std::int64_t whole = n / kBlock * kBlock;
 #pragma omp for schedule(static) nowait
-  for (std::int64_t i = 0; i < whole; i += kBlock) {
-    std::array<float, kBlock> buffer;
-    std::copy_n(widened(x + i, buffer.data()), kBlock, arranged + i);
-  }
+    for (std::int64_t i = 0; i < whole; i += kBlock) {
+      std::array<float, kBlock> block;
+      std::copy_n(widened(x + i, block.data()), kBlock, buffer + i);
+    }
 #pragma omp for schedule(static)
-  for (std::int64_t i = whole; i < n; ++i) arranged[i] = widen(x[i]);
+    for (std::int64_t i = whole; i < n; ++i) buffer[i] = widen(x[i]);
+    return buffer;
+  }
 }
 
 // y . x, or that with each of several rows of x, which lie `stride` elements apart, over n

@@ -1,12 +1,8 @@
 // A matrix product cut for blocked_product.hpp: bands of rows of C, as high as a block; blocks of a
 // band; strips of B to pack; and how a finished tile of C is written.
 //
-// To be included inside a region of target_begin.hpp, after pack.hpp; see there.
+// A part of blocked_product.hpp, which includes it where both must stand.
 #pragma once
-
-#ifndef RIDGEPOINT_ISA
-#error "include this file after kernels/common/cpu/target_begin.hpp"
-#endif
 
 namespace ridgepoint {
 namespace {
@@ -39,6 +35,16 @@ std::int64_t bands_of(const Shape& s, std::int64_t threads) {
 template <class Kernel>
 std::int64_t rows_of_band(std::int64_t m, std::int64_t bands) {
   return ceil_div(ceil_div(m, Kernel::rows), bands) * Kernel::rows;
+}
+
+// Words that a thread needs for so many rows of a band: those of packed A, `width` to a row, and
+// the sums of a block.
+constexpr std::int64_t words_of_band(std::int64_t rows, std::int64_t width) {
+  return round_up(rows, cpu::kBlock) * width;
+}
+template <class Kernel>
+constexpr std::int64_t words_of_sums(std::int64_t rows) {
+  return rows * Kernel::block_columns;
 }
 
 // C[m,n] = epilogue(A B) with k words of reduction.
