@@ -1,7 +1,9 @@
-// A Queue for tests of host kernels: two threads, no device behind it.
+// A Queue for tests of host kernels: two threads, no device behind it. Its memory is NaN in every
+// format until it is written, so that what a kernel reads unwritten shows.
 #pragma once
 
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "kernels/common/queue.hpp"
@@ -15,7 +17,9 @@ class HostQueue : public Queue {
   [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
     constexpr std::size_t kAlignment = 4096;
     const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    return {std::aligned_alloc(kAlignment, whole), std::free};
+    const std::shared_ptr<void> memory(std::aligned_alloc(kAlignment, whole), std::free);
+    std::memset(memory.get(), 0xff, whole);
+    return memory;
   }
 
   // No technique may depend on how fast a test runs.

@@ -64,7 +64,8 @@ class Worker {
     const std::int64_t count = words.end - words.begin;
     const std::int64_t share = ceil_div(count * tile_elements, rows.end - rows.begin);
     for (std::int64_t i = rows.begin; i < rows.end; i += Kernel::rows) {
-      while (unpacked_ < (product_.a.along ? i + Kernel::rows : product_.k)) pack_strip(rows);
+      const std::int64_t needed = product_.a.along ? i + Kernel::rows : product_.padded_k();
+      while (unpacked_ < needed) pack_strip(rows);
       Kernel::multiply_tile(count, a_.at(i, words.begin), a_.line_stride(),
                             product_.packed_b.at(j, words.begin), tile, words.begin > 0,
                             cpu::NextWords{next, share});

@@ -69,10 +69,13 @@ struct BlockedProduct {
   bool streaming;  // whole tiles of C past the caches
   Epilogue epilogue;
 
+  // Words of the reduction that a kernel reads: those beyond k are packed as zeros.
+  [[nodiscard]] std::int64_t padded_k() const { return round_up(k, Kernel::step); }
+
   // B is packed in strips of kLanes lines of words, each as long as they are: so memory is read in
   // few, long streams.
   [[nodiscard]] std::int64_t lines_of_b() const {
-    return b.along ? round_up(n, Kernel::columns) : round_up(k, Kernel::step);
+    return b.along ? round_up(n, Kernel::columns) : padded_k();
   }
   void pack_b(std::int64_t line) const {
     const std::int64_t end = b.along ? k : round_up(n, Kernel::columns);
