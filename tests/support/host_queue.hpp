@@ -1,4 +1,4 @@
-// A Queue for tests of host kernels: two threads, no device behind it. Its memory is NaN in every
+// A Queue for tests of host kernels: a few threads, no device behind it. Its memory is NaN in every
 // format until it is written, so that what a kernel reads unwritten shows.
 #pragma once
 
@@ -12,7 +12,9 @@ namespace ridgepoint {
 
 class HostQueue : public Queue {
  public:
-  [[nodiscard]] int threads() const override { return 2; }
+  explicit HostQueue(int threads = 2) : threads_(threads) {}
+
+  [[nodiscard]] int threads() const override { return threads_; }
 
   [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
     constexpr std::size_t kAlignment = 4096;
@@ -27,6 +29,9 @@ class HostQueue : public Queue {
     launch();
     return 1e-3;
   }
+
+ private:
+  int threads_;
 };
 
 }  // namespace ridgepoint

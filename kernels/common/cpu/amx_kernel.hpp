@@ -19,7 +19,6 @@ struct AmxKernel {
   static constexpr std::int64_t run = step;  // a tile of A lies in one piece
   // The panels of A and of B, 16 KiB each, stay in the first cache.
   static constexpr std::int64_t depth = 128;
-  static constexpr std::int64_t block_columns = columns;
   // A block's rows of A, 1 MiB, stay in the second: the next block needs them again.
   static std::int64_t block_rows(std::int64_t k) {
     return std::clamp<std::int64_t>((std::int64_t{1} << 18U) / k, 128, 512);
@@ -29,8 +28,7 @@ struct AmxKernel {
   static void end() { Tiles::end(); }
 
   static void multiply_tile(std::int64_t words, const std::uint32_t* a, std::int64_t lda,
-                            const std::uint32_t* b, float* c, bool add, cpu::NextWords next) {
-    next.ask_for();
+                            const std::uint32_t* b, float* c, bool add, cpu::LinesAhead& ahead) {
     Tiles tiles;
     if (add) {
       load_sums(tiles, c);
@@ -38,6 +36,7 @@ struct AmxKernel {
       zero_sums(tiles);
     }
     for (std::int64_t p = 0; p < words; p += step) {
+      for (int line = 0; line < 8; ++line) ahead.ask();
       load_factors(tiles, a + p * rows, lda, b + p * columns);
       multiply(tiles);
     }

@@ -11,6 +11,8 @@
 #error "include this file after kernels/common/cpu/target_begin.hpp"
 #endif
 
+#include "kernels/common/cpu/lines_ahead.hpp"
+
 namespace ridgepoint::cpu {
 
 // Words in a vector register of this instruction set.
@@ -46,6 +48,14 @@ template <int Step = 1>
   if constexpr (2 * Step < kLanes) transpose<2 * Step>(rows);
 }
 
+// From `begin` on, before `end`.
+struct Range {
+  std::int64_t begin;
+  std::int64_t end;
+
+  [[nodiscard, gnu::always_inline]] constexpr std::int64_t count() const { return end - begin; }
+};
+
 // A matrix as it is stored: `lines` rows or columns, each `length` contiguous elements. The
 // reduction runs along the lines, or across them.
 template <class T>
@@ -54,6 +64,17 @@ struct Lines {
   std::int64_t lines;
   std::int64_t length;
   bool along;
+
+  // The memory that pack reads of these rows of A or columns of B.
+  template <class Word>
+  [[nodiscard, gnu::always_inline]] LinesAhead memory(Range outer, Range words) const {
+    const Range steps{words.begin * Word::steps, words.end * Word::steps};
+    const Range across = along ? outer : steps;
+    const Range part = along ? steps : outer;
+    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
+    return {data + across.begin * length + part.begin, std::min(across.end, lines) - across.begin,
+            (std::min(part.end, length) - part.begin) * kBytes, length * kBytes};
+  }
 };
 
 // N elements of a line from `first` on, each converted by `convert`; zeros beyond the matrix.
@@ -143,6 +164,13 @@ struct Panels {
              line % kLines * kRun + word % kRun;
     }
   }
+  // Their memory, where the lines are whole panels.
+  [[nodiscard, gnu::always_inline]] LinesAhead memory(Range lines, Range of_line) const {
+    constexpr std::int64_t kTogether = kRun == 0 ? 1 : kLines;
+    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(*data)) * kTogether;
+    return {at(lines.begin, of_line.begin), ceil_div(lines.count(), kTogether),
+            of_line.count() * kBytes, words * kBytes};
+  }
   // From a line to the next of its panel.
   [[nodiscard, gnu::always_inline]] std::int64_t line_stride() const {
     return kRun == 0 ? words : kRun;
@@ -154,52 +182,13 @@ struct Panels {
   }
 };
 
-// Words of B that a kernel will need next.
-struct NextWords {
-  const std::uint32_t* data;
-  std::int64_t count;
-
-  // Brings them into the second cache.
-  [[gnu::always_inline]] void ask_for() const {
-    for (std::int64_t w = 0; w < count; w += kLine) __builtin_prefetch(data + w, 0, 2);
-  }
-  // The same a line at a time: that which belongs to step `i`, if there is one.
-  [[gnu::always_inline]] void ask_for_line(std::int64_t i) const {
-    if (i * kLine < count) __builtin_prefetch(data + i * kLine, 0, 2);
-  }
-
- private:
-  static constexpr std::int64_t kLine = kLineElements<std::uint32_t>;
-};
-
-// From `begin` on, before `end`.
-struct Range {
-  std::int64_t begin;
-  std::int64_t end;
-};
-
-// Brings into the second cache what pack would read of these lines and words.
-template <class Word, class T>
-[[gnu::always_inline]] inline void ask_for(const Lines<T>& from, std::int64_t line, Range words) {
-  const std::int64_t along = from.along ? Word::steps : 1;
-  const std::int64_t across = from.along ? 1 : Word::steps;
-  const std::int64_t end = std::min((line + kLanes) * across, from.lines);
-  for (line *= across; line < end; ++line) {
-    const T* row = from.data + line * from.length;
-    for (std::int64_t i = words.begin * along; i < words.end * along; i += kLineElements<T>) {
-      __builtin_prefetch(row + i, 0, 2);
-    }
-  }
-}
-
 // Packs words of the kLanes lines of `from` from `line` on, where lines of pairs are pairs of
-// lines; whole blocks of words. Meanwhile it asks for those of the kLanes lines after them.
+// lines; whole blocks of words.
 template <class Word, class T, class Panels>
-[[gnu::always_inline]] inline void pack(const Lines<T>& from, const Panels& to, std::int64_t line,
-                                        Range words) {
+[[gnu::always_inline]] inline void pack_strip(const Lines<T>& from, const Panels& to,
+                                              std::int64_t line, Range words) {
   for (std::int64_t first = words.begin; first < words.end; first += kBlock) {
     alignas(64) typename Word::Number strip[kLanes][kBlock * Word::steps];
-    ask_for<Word>(from, line + kLanes, {first, first + kBlock});
     for (int i = 0; i < kLanes; ++i) Word::read(from, line + i, first, strip[i]);
     for (std::int64_t j = 0; j < kBlock; j += kLanes) {
       Vector square[kLanes];
@@ -210,6 +199,17 @@ template <class Word, class T, class Panels>
 #pragma GCC unroll 16
       for (int i = 0; i < kLanes; ++i) store(out + i * to.vector_stride(), square[i]);
     }
+  }
+}
+
+// Packs these words of these rows of A or columns of B, of both up to kBlock more.
+template <class Word, class T, class Panels>
+[[gnu::always_inline]] inline void pack(const Lines<T>& from, const Panels& to, Range outer,
+                                        Range words) {
+  const Range across = from.along ? outer : words;
+  const Range part = from.along ? words : outer;
+  for (std::int64_t line = across.begin; line < across.end; line += kLanes) {
+    pack_strip<Word>(from, to, line, part);
   }
 }
 

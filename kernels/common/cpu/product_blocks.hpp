@@ -1,5 +1,5 @@
 // A matrix product cut for blocked_product.hpp: bands of rows of C, as high as a block; blocks of a
-// band; strips of B to pack; and how a finished tile of C is written.
+// band; and how a finished tile of C is written.
 //
 // A part of blocked_product.hpp, which includes it where both must stand.
 #pragma once
@@ -7,7 +7,7 @@
 namespace ridgepoint {
 namespace {
 
-constexpr std::int64_t ceil_div(std::int64_t x, std::int64_t y) { return (x + y - 1) / y; }
+using cpu::ceil_div;
 constexpr std::int64_t round_up(std::int64_t x, std::int64_t to) { return ceil_div(x, to) * to; }
 
 // What becomes of a sum in column j before it is rounded to the output's format.
@@ -37,6 +37,10 @@ std::int64_t rows_of_band(std::int64_t m, std::int64_t bands) {
   return ceil_div(ceil_div(m, Kernel::rows), bands) * Kernel::rows;
 }
 
+// A block is as wide as a panel, or as pack fills at once.
+template <class Kernel>
+constexpr std::int64_t kBlockColumns = std::max<std::int64_t>(Kernel::columns, cpu::kBlock);
+
 // Words that a thread needs for so many rows of a band: those of packed A, `width` to a row, and
 // the sums of a block.
 constexpr std::int64_t words_of_band(std::int64_t rows, std::int64_t width) {
@@ -44,7 +48,7 @@ constexpr std::int64_t words_of_band(std::int64_t rows, std::int64_t width) {
 }
 template <class Kernel>
 constexpr std::int64_t words_of_sums(std::int64_t rows) {
-  return rows * Kernel::block_columns;
+  return rows * kBlockColumns<Kernel>;
 }
 
 // C[m,n] = epilogue(A B) with k words of reduction.
@@ -72,18 +76,8 @@ struct BlockedProduct {
   // Words of the reduction that a kernel reads: those beyond k are packed as zeros.
   [[nodiscard]] std::int64_t padded_k() const { return round_up(k, Kernel::step); }
 
-  // B is packed in strips of kLanes lines of words, each as long as they are: so memory is read in
-  // few, long streams.
-  [[nodiscard]] std::int64_t lines_of_b() const {
-    return b.along ? round_up(n, Kernel::columns) : padded_k();
-  }
-  void pack_b(std::int64_t line) const {
-    const std::int64_t end = b.along ? k : round_up(n, Kernel::columns);
-    cpu::pack<Word>(b, packed_b, line, {0, end});
-  }
-
   // Blocks of C, band by band. A band has as many tiles as another, or one more.
-  [[nodiscard]] std::int64_t blocks_in_band() const { return ceil_div(n, Kernel::block_columns); }
+  [[nodiscard]] std::int64_t blocks_in_band() const { return ceil_div(n, kBlockColumns<Kernel>); }
   [[nodiscard]] std::int64_t blocks() const { return bands * blocks_in_band(); }
   [[nodiscard]] cpu::Range rows_of(std::int64_t block) const {
     const std::int64_t band = block / blocks_in_band();
@@ -92,8 +86,8 @@ struct BlockedProduct {
             std::min(m, tiles_in_all * (band + 1) / bands * Kernel::rows)};
   }
   [[nodiscard]] cpu::Range columns_of(std::int64_t block) const {
-    const std::int64_t begin = block % blocks_in_band() * Kernel::block_columns;
-    return {begin, std::min(n, begin + Kernel::block_columns)};
+    const std::int64_t begin = block % blocks_in_band() * kBlockColumns<Kernel>;
+    return {begin, std::min(n, begin + kBlockColumns<Kernel>)};
   }
 
   void write_tile(const float* sums, std::int64_t i, std::int64_t j) const {

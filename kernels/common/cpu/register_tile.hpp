@@ -20,17 +20,16 @@ struct RegisterTile {
   static constexpr std::int64_t columns = vectors * cpu::kLanes;
   static constexpr std::int64_t step = 1;
   static constexpr std::int64_t run = 0;
-  // A panel of B, 32 KiB, stays in the first cache: every tile reads all of it. A block's rows of A
-  // and its sums stay in the second.
-  static constexpr std::int64_t depth = 8192 / columns;
-  static constexpr std::int64_t block_columns = 256;
+  // A block's rows of A, its panel of B, 128 KiB, and its sums stay in the second cache.
+  static constexpr std::int64_t depth = 512;
   static std::int64_t block_rows(std::int64_t /*k*/) { return 192; }
 
   static void begin() {}
   static void end() {}
 
-  static void multiply_tile(std::int64_t words, const std::uint32_t* a, std::int64_t lda,
-                            const std::uint32_t* b, float* c, bool add, cpu::NextWords next) {
+  [[gnu::noinline]] static void multiply_tile(std::int64_t words, const std::uint32_t* a,
+                                              std::int64_t lda, const std::uint32_t* b, float* c,
+                                              bool add, cpu::LinesAhead& ahead) {
     cpu::Vector sum[rows][vectors];
 #pragma GCC unroll 8
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -38,18 +37,29 @@ struct RegisterTile {
       for (std::int64_t v = 0; v < vectors; ++v)
         sum[i][v] = add ? cpu::load(c + i * columns + v * cpu::kLanes) : cpu::Vector{};
     }
-    for (std::int64_t p = 0; p < words; ++p, b += columns) {
-      next.ask_for_line(p);
+    const auto add_products = [&](std::int64_t p) __attribute__((always_inline)) {
       cpu::Vector row[vectors];
 #pragma GCC unroll 8
-      for (std::int64_t v = 0; v < vectors; ++v) row[v] = cpu::load(b + v * cpu::kLanes);
+      for (std::int64_t v = 0; v < vectors; ++v)
+        row[v] = cpu::load(b + p * columns + v * cpu::kLanes);
 #pragma GCC unroll 8
       for (std::int64_t i = 0; i < rows; ++i) {
 #pragma GCC unroll 8
         for (std::int64_t v = 0; v < vectors; ++v)
           MultiplyAdd::apply(sum[i][v], a + i * lda + p, row[v]);
       }
+    };
+    // Four steps at a time: counting would take turns from the multiply-adds.
+    constexpr std::int64_t kTogether = 4;
+    cpu::LinesAhead lines = ahead;  // in registers
+    std::int64_t p = 0;
+    for (; p + kTogether <= words; p += kTogether) {
+      lines.ask();
+#pragma GCC unroll 4
+      for (std::int64_t q = 0; q < kTogether; ++q) add_products(p + q);
     }
+    for (; p < words; ++p) add_products(p);
+    ahead = lines;
 #pragma GCC unroll 8
     for (std::int64_t i = 0; i < rows; ++i) {
 #pragma GCC unroll 8

@@ -14,9 +14,9 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #if RIDGEPOINT_ISA_LEVEL == 3
-#pragma GCC target("arch=x86-64-v3")
+#pragma GCC target("arch=x86-64-v3,prfchw")
 #elif RIDGEPOINT_ISA_LEVEL == 4
-#pragma GCC target("arch=x86-64-v4,prefer-vector-width=512")
+#pragma GCC target("arch=x86-64-v4,prefer-vector-width=512,prfchw")
 #endif
 #endif
 

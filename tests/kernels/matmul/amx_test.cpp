@@ -6,6 +6,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -94,7 +95,7 @@ std::vector<T> integers(std::int64_t count, std::uint32_t stream) {
 }
 
 template <class A, class B>
-void expect_exact_product(const Shape& s) {
+void expect_exact_product(const Shape& s, int threads = 2) {
   SCOPED_TRACE(s.text());
   const std::int64_t m = s["m"];
   const std::int64_t n = s["n"];
@@ -102,7 +103,7 @@ void expect_exact_product(const Shape& s) {
   const std::vector<A> a = integers<A>(m * k, 0);
   const std::vector<B> b = integers<B>(k * n, 1);
   std::vector<Bf16> c(static_cast<std::size_t>(m * n));
-  HostQueue queue;
+  HostQueue queue(threads);
   const Workspace workspace = prepare<Emulated>(queue, s);
   bind<Emulated>(queue, workspace, s, a.data(), b.data(), c.data())();
   for (std::int64_t i = 0; i < m; ++i) {
@@ -140,6 +141,17 @@ const std::vector<Shape> kShapes = [] {
 
 TEST(Amx, EmulatedTilesGiveTheExactProductOfBf16) {
   for (const Shape& shape : kShapes) expect_exact_product<Bf16, Bf16>(shape);
+}
+
+// A tile of rows for each, some without rows, some without columns of B to pack.
+TEST(Amx, AnyNumberOfThreadsMultiplies) {
+  for (const int threads : {1, 3, 4, 5, 8}) {
+    for (const auto& [m, n] : std::vector<std::array<std::int64_t, 2>>{{96, 200}, {150, 33}}) {
+      SCOPED_TRACE(threads);
+      expect_exact_product<Bf16, Bf16>(Shape({{"m", m}, {"n", n}, {"k", 300}}, Layout::nt),
+                                       threads);
+    }
+  }
 }
 
 TEST(Amx, Fp8IsWidenedWhilePackingAlsoMixed) {
@@ -187,7 +199,8 @@ TEST(Amx, ProcessorAgreesWithTheEmulation) {
     std::vector<float> c(32 * 32, std::numeric_limits<float>::quiet_NaN());
     kernel.begin();
     for (const bool add : {false, true}) {
-      kernel.multiply_tile(kWords, a_words, kernel.run, b_words, c.data(), add, {});
+      cpu::LinesAhead none;
+      kernel.multiply_tile(kWords, a_words, kernel.run, b_words, c.data(), add, none);
     }
     kernel.end();
     return c;
