@@ -34,7 +34,7 @@ class Worker {
     }
     for (std::int64_t turn = 0; turn < sharing_.count(); ++turn) multiply(turn);
   }
-  // When all of B is packed.
+  // Once all have packed theirs.
   void multiply_rest() {
     for (std::int64_t turn = sharing_.count(); turn < mine_.count(); ++turn) multiply(turn);
   }
@@ -42,7 +42,6 @@ class Worker {
  private:
   // Some words of the reduction of a block.
   struct Step {
-    std::int64_t turn;
     cpu::Range rows;
     cpu::Range columns;
     cpu::Range words;
@@ -80,8 +79,7 @@ class Worker {
     const std::int64_t block = block_of(turn);
     const cpu::Range rows = product_.rows_of(block);
     const std::int64_t end = first_word + Kernel::depth;
-    return {.turn = turn,
-            .rows = rows,
+    return {.rows = rows,
             .columns = columns_of_b(block),
             .words = {first_word, end < product_.k ? end : product_.padded_k()},
             .packs_a = turn == 0 || product_.rows_of(block_of(turn - 1)).begin != rows.begin,
