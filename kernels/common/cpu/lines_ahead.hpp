@@ -24,7 +24,7 @@ class LinesAhead {
         left_in_row_(in_row_),
         left_(rows * in_row_) {}
 
-  // Will be written, and before by no one else.
+  // The same, for a thread that will write them.
   [[nodiscard]] LinesAhead to_write() const {
     LinesAhead lines = *this;
     lines.written_ = true;
@@ -35,8 +35,8 @@ class LinesAhead {
   // So many may be asked for from now on.
   void allow(std::int64_t count) { allowed_ = count; }
 
-  // Asks the second cache for the next line, if one more is allowed; beyond the last too, which may
-  // be no memory of ours.
+  // Asks the caches for the next line, if one more is allowed; beyond the last too, which may be no
+  // memory of ours.
   [[gnu::always_inline]] void ask() {
     if (allowed_ <= 0) return;
     --allowed_;

@@ -27,6 +27,7 @@ struct RegisterTile {
   static void begin() {}
   static void end() {}
 
+  // Not inlined: the loop needs all registers.
   [[gnu::noinline]] static void multiply_tile(std::int64_t words, const std::uint32_t* a,
                                               std::int64_t lda, const std::uint32_t* b, float* c,
                                               bool add, cpu::LinesAhead& ahead) {
