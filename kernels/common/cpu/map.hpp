@@ -10,10 +10,16 @@
 
 namespace ridgepoint::cpu {
 
-// Where x and y together do not fit the last-level cache, y is better streamed past it.
+// What a few cores keep of a cache that a whole socket shares, as measured: on an Intel Xeon that
+// reports 480 MiB, arrays of 64 MiB were copied as fast past the caches as through them, of 128 MiB
+// half as fast again.
+constexpr std::int64_t kMostKept = std::int64_t{64} << 20U;
+
+// Where x and y together do not stay in the last-level cache, y is better streamed past it.
 template <class T>
 static bool streaming_pays(std::int64_t n) {
-  return 2 * n * static_cast<std::int64_t>(sizeof(T)) > last_level_cache_bytes();
+  const std::int64_t kept = std::min(last_level_cache_bytes(), kMostKept);
+  return 2 * n * static_cast<std::int64_t>(sizeof(T)) > kept;
 }
 
 // Fewer elements than a block, through padded copies.

@@ -20,7 +20,7 @@ struct RegisterTile {
   static constexpr std::int64_t columns = vectors * cpu::kLanes;
   static constexpr std::int64_t step = 1;
   static constexpr std::int64_t run = 0;
-  // A block's rows of A, its panel of B, 128 KiB, and its sums stay in the second cache.
+  // A block's rows of A, its panel of B and its sums stay in the second cache.
   static constexpr std::int64_t depth = 512;
   static std::int64_t block_rows(std::int64_t /*k*/) { return 192; }
 
@@ -31,25 +31,13 @@ struct RegisterTile {
   [[gnu::noinline]] static void multiply_tile(std::int64_t words, const std::uint32_t* a,
                                               std::int64_t lda, const std::uint32_t* b, float* c,
                                               bool add, cpu::LinesAhead& ahead) {
-    cpu::Vector sum[rows][vectors];
+    Sums sum;
 #pragma GCC unroll 8
     for (std::int64_t i = 0; i < rows; ++i) {
 #pragma GCC unroll 8
       for (std::int64_t v = 0; v < vectors; ++v)
         sum[i][v] = add ? cpu::load(c + i * columns + v * cpu::kLanes) : cpu::Vector{};
     }
-    const auto add_products = [&](std::int64_t p) __attribute__((always_inline)) {
-      cpu::Vector row[vectors];
-#pragma GCC unroll 8
-      for (std::int64_t v = 0; v < vectors; ++v)
-        row[v] = cpu::load(b + p * columns + v * cpu::kLanes);
-#pragma GCC unroll 8
-      for (std::int64_t i = 0; i < rows; ++i) {
-#pragma GCC unroll 8
-        for (std::int64_t v = 0; v < vectors; ++v)
-          MultiplyAdd::apply(sum[i][v], a + i * lda + p, row[v]);
-      }
-    };
     // Four steps at a time: counting would take turns from the multiply-adds.
     constexpr std::int64_t kTogether = 4;
     cpu::LinesAhead lines = ahead;  // in registers
@@ -57,15 +45,32 @@ struct RegisterTile {
     for (; p + kTogether <= words; p += kTogether) {
       lines.ask();
 #pragma GCC unroll 4
-      for (std::int64_t q = 0; q < kTogether; ++q) add_products(p + q);
+      for (std::int64_t q = p; q < p + kTogether; ++q)
+        add_products(sum, a + q, lda, b + q * columns);
     }
-    for (; p < words; ++p) add_products(p);
+    for (; p < words; ++p) add_products(sum, a + p, lda, b + p * columns);
     ahead = lines;
 #pragma GCC unroll 8
     for (std::int64_t i = 0; i < rows; ++i) {
 #pragma GCC unroll 8
       for (std::int64_t v = 0; v < vectors; ++v)
         cpu::store(c + i * columns + v * cpu::kLanes, sum[i][v]);
+    }
+  }
+
+ private:
+  using Sums = cpu::Vector[rows][vectors];
+
+  // One step: a word of each row of a times a row of b.
+  [[gnu::always_inline]] static void add_products(Sums& sum, const std::uint32_t* a,
+                                                  std::int64_t lda, const std::uint32_t* b) {
+    cpu::Vector row[vectors];
+#pragma GCC unroll 8
+    for (std::int64_t v = 0; v < vectors; ++v) row[v] = cpu::load(b + v * cpu::kLanes);
+#pragma GCC unroll 8
+    for (std::int64_t i = 0; i < rows; ++i) {
+#pragma GCC unroll 8
+      for (std::int64_t v = 0; v < vectors; ++v) MultiplyAdd::apply(sum[i][v], a + i * lda, row[v]);
     }
   }
 };
