@@ -36,6 +36,7 @@ struct AmxKernel {
       zero_sums(tiles);
     }
     for (std::int64_t p = 0; p < words; p += step) {
+      // As many lines as the products of a step leave time for, as measured.
       for (int line = 0; line < 8; ++line) ahead.ask();
       load_factors(tiles, a + p * rows, lda, b + p * columns);
       multiply(tiles);

@@ -10,9 +10,9 @@
 
 namespace ridgepoint::cpu {
 
-// What a few cores keep of a cache that a whole socket shares, as measured: on an Intel Xeon that
-// reports 480 MiB, arrays of 64 MiB were copied as fast past the caches as through them, of 128 MiB
-// half as fast again.
+// What a few cores keep of a cache that a whole socket shares, in bytes, as tried with ReLU on an
+// Intel Xeon that reports 480 MiB: with x and y of 64 MiB in all, y was written as fast past the
+// caches as through them, with 128 MiB half as fast again.
 constexpr std::int64_t kMostKept = std::int64_t{64} << 20U;
 
 // Where x and y together do not stay in the last-level cache, y is better streamed past it.

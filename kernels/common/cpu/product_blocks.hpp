@@ -85,9 +85,10 @@ struct BlockedProduct {
     return {tiles_in_all * band / bands * Kernel::rows,
             std::min(m, tiles_in_all * (band + 1) / bands * Kernel::rows)};
   }
+  // To the end of its last panel.
   [[nodiscard]] cpu::Range columns_of(std::int64_t block) const {
     const std::int64_t begin = block % blocks_in_band() * kBlockColumns<Kernel>;
-    return {begin, std::min(n, begin + kBlockColumns<Kernel>)};
+    return {begin, std::min(round_up(n, Kernel::columns), begin + kBlockColumns<Kernel>)};
   }
 
   void write_tile(const float* sums, std::int64_t i, std::int64_t j) const {

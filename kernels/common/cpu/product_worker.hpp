@@ -18,10 +18,11 @@ class Worker {
   explicit Worker(const Product& product)
       : product_(product),
         mine_(share_of(product.blocks())),
-        sharing_(overlap(mine_, columns_to_pack())) {
+        sharing_(overlap(mine_, columns_to_pack())),
+        packed_a_(product.packed_a) {
     const std::int64_t thread = omp_get_thread_num();
     const std::int64_t rows = rows_of_band<Kernel>(product.m, product.bands);
-    packed_a_ = product.packed_a.data + thread * words_of_band(rows, product.packed_a.words);
+    packed_a_.data += thread * words_of_band(rows, packed_a_.words);
     sums_ = product.tiles + thread * words_of_sums<Kernel>(rows);
   }
 
@@ -30,7 +31,8 @@ class Worker {
     const cpu::Range columns = columns_to_pack();
     for (std::int64_t block = columns.begin; block < columns.end; ++block) {
       if (block >= sharing_.begin && block < sharing_.end) continue;
-      cpu::pack<Word>(product_.b, product_.packed_b, columns_of_b(block), {0, product_.padded_k()});
+      cpu::pack<Word>(product_.b, product_.packed_b, product_.columns_of(block),
+                      {0, product_.padded_k()});
     }
     for (std::int64_t turn = 0; turn < sharing_.count(); ++turn) multiply(turn);
   }
@@ -40,6 +42,8 @@ class Worker {
   }
 
  private:
+  using PanelsOfA = decltype(Product::packed_a);
+
   // Some words of the reduction of a block.
   struct Step {
     cpu::Range rows;
@@ -70,23 +74,21 @@ class Worker {
     const std::int64_t block = mine_.begin + turn - sharing_.count();
     return block < sharing_.begin ? block : block + sharing_.count();
   }
-  [[nodiscard]] cpu::Range columns_of_b(std::int64_t block) const {
-    const cpu::Range columns = product_.columns_of(block);
-    return {columns.begin, round_up(columns.end, Kernel::columns)};
-  }
 
   [[nodiscard]] Step step(std::int64_t turn, std::int64_t first_word) const {
     const std::int64_t block = block_of(turn);
     const cpu::Range rows = product_.rows_of(block);
     const std::int64_t end = first_word + Kernel::depth;
     return {.rows = rows,
-            .columns = columns_of_b(block),
+            .columns = product_.columns_of(block),
             .words = {first_word, end < product_.k ? end : product_.padded_k()},
             .packs_a = turn == 0 || product_.rows_of(block_of(turn - 1)).begin != rows.begin,
             .packs_b = turn < sharing_.count()};
   }
-  [[nodiscard]] auto band_of_a(const Step& s) const {
-    return cpu::Panels<Kernel::rows, Kernel::run>{packed_a_, product_.packed_a.words, s.rows.begin};
+  [[nodiscard]] PanelsOfA band_of_a(const Step& s) const {
+    PanelsOfA band = packed_a_;
+    band.begin = s.rows.begin;
+    return band;
   }
 
   void multiply(std::int64_t turn) {
@@ -117,7 +119,7 @@ class Worker {
 
   // Adds to every tile of the block.
   void multiply(const Step& s, cpu::PartsAhead& ahead) {
-    const auto a = band_of_a(s);
+    const PanelsOfA a = band_of_a(s);
     const std::int64_t words = std::min(s.words.end, product_.k) - s.words.begin;
     ahead.divide(ceil_div(s.rows.count(), Kernel::rows) * (s.columns.count() / Kernel::columns));
     float* tile = sums_;
@@ -133,10 +135,10 @@ class Worker {
   }
 
   const Product& product_;
-  cpu::Range mine_;          // blocks
-  cpu::Range sharing_;       // those of them for which it packs B
-  std::uint32_t* packed_a_;  // of the band at hand
-  float* sums_;              // of a block, tile by tile
+  cpu::Range mine_;     // blocks
+  cpu::Range sharing_;  // those of them for which it packs B
+  PanelsOfA packed_a_;  // of the band at hand
+  float* sums_;         // of a block, tile by tile
 };
 
 }  // namespace
