@@ -22,6 +22,7 @@ namespace ridgepoint {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+constexpr std::size_t kSmallPage = 4096;
 // A batch that is shorter would wait for its clock longer than a hundredth of its time.
 constexpr double kShortestOfClock_s = 1e-3;
 
@@ -35,22 +36,23 @@ double allocatable_bytes() {
   return 0.9 * static_cast<double>(std::min(available, left.value_or(available)));
 }
 
-// Anonymous memory in whole huge pages, where the system grants them.
-std::shared_ptr<void> map_memory(std::size_t bytes) {
-  const std::size_t size =
-      (std::max<std::size_t>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
+// Anonymous memory in whole pages of this size. Huge ones, where the system grants them, save
+// misses of the TLB.
+std::shared_ptr<void> map_memory(std::size_t bytes, std::size_t page = kHugePage) {
+  const std::size_t size = (std::max<std::size_t>(bytes, 1) + page - 1) / page * page;
   if (static_cast<double>(size) > allocatable_bytes()) {
     throw OutOfMemory(static_cast<double>(size), allocatable_bytes());
   }
-  // One huge page more, so that an aligned block fits.
-  void* base = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE,
+  // One page more, so that an aligned block fits.
+  void* base = mmap(nullptr, size + page, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) throw OutOfMemory(static_cast<double>(size), allocatable_bytes());
   void* aligned = base;
-  std::size_t space = size + kHugePage;
-  std::align(kHugePage, size, aligned, space);
-  madvise(aligned, size, MADV_HUGEPAGE);  // advice: a kernel without huge pages may refuse
-  return {aligned, [base, size](void*) { munmap(base, size + kHugePage); }};
+  std::size_t space = size + page;
+  std::align(page, size, aligned, space);
+  // Advice: a kernel without huge pages may refuse.
+  madvise(aligned, size, page == kHugePage ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  return {aligned, [base, size, page](void*) { munmap(base, size + page); }};
 }
 
 class CpuQueue final : public Queue {
@@ -59,6 +61,11 @@ class CpuQueue final : public Queue {
   [[nodiscard]] int threads() const override { return threads_; }
   [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
     return map_memory(bytes);
+  }
+  // In a virtual machine some huge pages share a core's cache unevenly among its sets, and lose
+  // lines that would fit; small pages from all over its memory even that out.
+  [[nodiscard]] std::shared_ptr<void> allocate_for_cache(std::size_t bytes) override {
+    return map_memory(bytes, kSmallPage);
   }
   [[nodiscard]] double time(const Launch& launch) override {
     const Stopwatch clock;
