@@ -3,11 +3,14 @@
 #include <omp.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "harness/cgroup.hpp"
@@ -26,14 +29,26 @@ constexpr std::size_t kSmallPage = 4096;
 // A batch that is shorter would wait for its clock longer than a hundredth of its time.
 constexpr double kShortestOfClock_s = 1e-3;
 
-// Of the host's memory or, where a container or a batch job has less, of theirs. A part stays free
-// for the rest of the system.
+// What a limit (ulimit -v) leaves of this process's addresses.
+std::optional<std::int64_t> addresses_left() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  std::ifstream file("/proc/self/statm");
+  std::int64_t pages = 0;  // first of its numbers: those that have an address
+  file >> pages;
+  return static_cast<std::int64_t>(limit.rlim_cur) - pages * sysconf(_SC_PAGESIZE);
+}
+
+// Of the host's memory or, where a container, a batch job or a limit leaves less, of that. A part
+// stays free for the rest of the system.
 double allocatable_bytes() {
   std::ifstream file("/proc/self/cgroup");
   const std::string membership(std::istreambuf_iterator<char>(file), {});
   const std::int64_t available = meminfo("MemAvailable");
   const auto left = memory_left_by_cgroup(membership, "/sys/fs/cgroup");
-  return 0.9 * static_cast<double>(std::min(available, left.value_or(available)));
+  const std::int64_t least = std::min(
+      {available, left.value_or(available), addresses_left().value_or(available)});
+  return 0.9 * static_cast<double>(std::max<std::int64_t>(least, 0));
 }
 
 // Anonymous memory in whole pages of this size. Huge ones, where the system grants them, save

@@ -133,11 +133,15 @@ def compare_all(pairs: list[programs.Pair], part: str) -> list[dict]:
     return results
 
 
-def agreeing(binary: str, folder: Path, seconds: float | None) -> list[Path]:
-    """Results of several quick runs of all rows, in turn, of so many seconds each."""
+def agreeing(binary: str, folder: Path, memory_bytes: int, seconds: float | None) -> list[Path]:
+    """Results of several quick runs of all rows, in turn, of so many seconds each.
+
+    Each is limited to its share of the memory: what one has mapped and not yet used would look free to another.
+    """
     options = ["--budget", str(seconds)] if seconds else []
+    limited = ["prlimit", f"--as={memory_bytes * 9 // 10 // PROCESSES}"]
     sides = [
-        Side(f"run {i + 1}", lambda each: run_command(binary, each, *options), lambda _: 0.0)
+        Side(f"run {i + 1}", lambda each: [*limited, *run_command(binary, each, *options)], lambda _: 0.0)
         for i in range(PROCESSES)
     ]
     return [each / "run" for each in in_turn(sides, folder)]
@@ -189,7 +193,8 @@ def measure(options: argparse.Namespace) -> dict:
             pairs += compare_all(measurement.pairs(), "pairs")
         if "spread" in options.parts:
             (Path(text) / "runs").mkdir()
-            folders = agreeing(options.binary, Path(text) / "runs", options.budget)
+            memory_bytes = measurement.environment["devices"][0]["memory_bytes"]
+            folders = agreeing(options.binary, Path(text) / "runs", memory_bytes, options.budget)
             told = json.loads((folders[0] / "environment.json").read_text())
             spreads = spread_of(list(map(records, folders)), told.get("samples_per_turn"))
     environment = measurement.environment
