@@ -46,8 +46,8 @@ double allocatable_bytes() {
   const std::string membership(std::istreambuf_iterator<char>(file), {});
   const std::int64_t available = meminfo("MemAvailable");
   const auto left = memory_left_by_cgroup(membership, "/sys/fs/cgroup");
-  const std::int64_t least = std::min(
-      {available, left.value_or(available), addresses_left().value_or(available)});
+  const std::int64_t least =
+      std::min({available, left.value_or(available), addresses_left().value_or(available)});
   return 0.9 * static_cast<double>(std::max<std::int64_t>(least, 0));
 }
 

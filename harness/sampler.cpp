@@ -19,6 +19,9 @@ constexpr double kHalfWidth = 0.005;
 constexpr std::size_t kEnoughSamples = 30;
 constexpr std::int64_t kFewestWarmUps = 3;
 constexpr double kTicksPerSample = 1000;
+// Where processes take turns of a few samples, none need be longer: the shorter a turn, the less
+// the clock has wandered when the next process has its own.
+constexpr double kLongestOfTurn_s = 0.005;
 // Share of the row's time that enough samples span, however precise they are among themselves: a
 // clock that wanders over tenths of a second shows in no interval taken from a shorter stretch.
 constexpr double kSmallestSampling = 0.2;
@@ -42,8 +45,7 @@ class Batch {
         rotation_(regime == Regime::cold ? rotation.first(1) : rotation),
         regime_(regime),
         work_(work),
-        shortest_s_(std::max(kSmallestSampling * limits.seconds / double{kEnoughSamples},
-                             kTicksPerSample * device.tick_s())),
+        shortest_s_(std::max(shortest(limits), kTicksPerSample * device.tick_s())),
         divisible_(device.launches_block() && !limits.undivided) {}
 
   // Time of one launch: the mean of a batch, and of one of its samples.
@@ -82,6 +84,10 @@ class Batch {
   }
 
  private:
+  static double shortest(const SamplingLimits& limits) {
+    const double share = kSmallestSampling * limits.seconds / double{kEnoughSamples};
+    return limits.end_turn ? std::min(share, kLongestOfTurn_s) : share;
+  }
   [[nodiscard]] std::span<const Launch> sample(std::size_t i) const {
     const std::size_t first = first_of_sample(i);
     return rotation_.subspan(first, first_of_sample(i + 1) - first);

@@ -206,6 +206,20 @@ TEST(Sampler, OfABatchOfManySamplesATurnTakesAFew) {
   }
 }
 
+TEST(Sampler, InTurnsASampleIsShortHoweverMuchTimeThereIs) {
+  SimulatedDevice device(parse_simulation("noise=0.001,gap=0,bandwidth=1e12,block=1"));
+  const Work of_950_us{.flops = 0, .bytes = 0.95e9};
+  std::vector<int> counts(1);
+  SamplingLimits limits{.seconds = 0.9, .stop = nullptr};  // a fifth over 30 samples: 6 ms
+  EXPECT_EQ(
+      take_samples(device, counting(counts), Regime::steady, of_950_us, limits).launches_per_sample,
+      7);
+  limits.end_turn = [] { return 0.0; };
+  EXPECT_EQ(
+      take_samples(device, counting(counts), Regime::steady, of_950_us, limits).launches_per_sample,
+      6);
+}
+
 TEST(Sampler, TheTimeOfOthersIsNotTheRows) {
   int turns = 0;
   const SamplingLimits limits{.seconds = 0.1,
