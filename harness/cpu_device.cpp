@@ -39,16 +39,21 @@ std::optional<std::int64_t> addresses_left() {
   return static_cast<std::int64_t>(limit.rlim_cur) - pages * sysconf(_SC_PAGESIZE);
 }
 
-// Of the host's memory or, where a container, a batch job or a limit leaves less, of that. A part
-// stays free for the rest of the system.
-double allocatable_bytes() {
+// Bytes left of the host's memory or, where a container, a batch job or a limit leaves less, of
+// that.
+double bytes_left() {
   std::ifstream file("/proc/self/cgroup");
   const std::string membership(std::istreambuf_iterator<char>(file), {});
   const std::int64_t available = meminfo("MemAvailable");
-  const auto left = memory_left_by_cgroup(membership, "/sys/fs/cgroup");
-  const std::int64_t least =
-      std::min({available, left.value_or(available), addresses_left().value_or(available)});
-  return 0.9 * static_cast<double>(std::max<std::int64_t>(least, 0));
+  const auto in_group = memory_left_by_cgroup(membership, "/sys/fs/cgroup");
+  return static_cast<double>(
+      std::min({available, in_group.value_or(available), addresses_left().value_or(available)}));
+}
+
+// A tenth of what was left at first stays free, for libraries and the rest of the system.
+double allocatable_bytes() {
+  static const double reserve = 0.1 * bytes_left();
+  return std::max(bytes_left() - reserve, 0.0);
 }
 
 // Anonymous memory in whole pages of this size. Huge ones, where the system grants them, save

@@ -90,17 +90,28 @@ Measurer::Measurer(Device& device, Fill fill, std::uint64_t seed, double patienc
 
 void Measurer::add_ceiling(const Record& record) { roofs_.add(as_result(record)); }
 
-Record Measurer::measure(const Row& row, double seconds, const std::function<bool()>& stop) {
+Record Measurer::described(const Row& row) const {
   Record record;
   record.row = row.describe();
   record.seed = seed_;
   record.fill = name(fill_);
+  return record;
+}
+
+Record Measurer::measure(const Row& row, double seconds, const std::function<bool()>& stop) {
+  Record record = described(row);
   if (row.implementation == nullptr) {
     record.reason = unsupported_reason(row);
     return record;
   }
   try {
-    measure_into(record, row, seconds, stop);
+    try {
+      measure_into(record, row, seconds, stop);
+    } catch (const OutOfMemory&) {
+      buffers_ = Buffers(*device_, fill_, seed_);  // without what earlier rows left
+      record = described(row);
+      measure_into(record, row, seconds, stop);
+    }
   } catch (const Unsupported& reason) {
     fail(record, Status::skipped, reason.what());
   } catch (const OutOfMemory& reason) {

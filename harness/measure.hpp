@@ -46,6 +46,7 @@ class Measurer {
     std::vector<Launch> rotation;
   };
 
+  [[nodiscard]] Record described(const Row& row) const;
   void measure_into(Record& record, const Row& row, double seconds,
                     const std::function<bool()>& stop);
   Plan prepare(const Row& row);

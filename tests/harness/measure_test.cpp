@@ -78,6 +78,22 @@ TEST(Measure, TooLittleMemoryIsSkippedWithTheBytes) {
               AllOf(HasSubstr("needs "), HasSubstr("5000 bytes are free")));
 }
 
+TEST(Measure, WithTooLittleMemoryARowIsTriedOnceMoreWithoutTheBuffersOfOthers) {
+  SimulatedDevice device{Simulation{}};
+  MadeUpRow made_up(device);
+  int tries = 0;
+  int of_them_without = 1;
+  made_up.implementation.prepare = [&](auto&&...) -> Plan {
+    if (++tries <= of_them_without) throw OutOfMemory(2000, 1000);
+    return nullptr;
+  };
+  EXPECT_EQ(measure(device, made_up.row()).status, Status::ok);
+  EXPECT_EQ(tries, 2);
+  of_them_without = 9;
+  EXPECT_THAT(reason_of(measure(device, made_up.row()), Status::skipped), HasSubstr("needs 2000"));
+  EXPECT_EQ(tries, 4);
+}
+
 TEST(Measure, AnExceptionIsAFailureWithItsText) {
   const auto launch = [](const float*, float*, std::int64_t) {
     throw std::runtime_error("illegal instruction");
