@@ -60,19 +60,18 @@ double allocatable_bytes() {
 // misses of the TLB.
 std::shared_ptr<void> map_memory(std::size_t bytes, std::size_t page = kHugePage) {
   const std::size_t size = (std::max<std::size_t>(bytes, 1) + page - 1) / page * page;
-  if (static_cast<double>(size) > allocatable_bytes()) {
-    throw OutOfMemory(static_cast<double>(size), allocatable_bytes());
-  }
-  // One page more, so that an aligned block fits.
-  void* base = mmap(nullptr, size + page, PROT_READ | PROT_WRITE,
+  const std::size_t mapped = size + page;  // one more, so that an aligned block fits
+  const double free = allocatable_bytes();
+  if (static_cast<double>(mapped) > free) throw OutOfMemory(static_cast<double>(mapped), free);
+  void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) throw OutOfMemory(static_cast<double>(size), allocatable_bytes());
+  if (base == MAP_FAILED) throw OutOfMemory(static_cast<double>(mapped), free);
   void* aligned = base;
-  std::size_t space = size + page;
+  std::size_t space = mapped;
   std::align(page, size, aligned, space);
   // Advice: a kernel without huge pages may refuse.
   madvise(aligned, size, page == kHugePage ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-  return {aligned, [base, size, page](void*) { munmap(base, size + page); }};
+  return {aligned, [base, mapped](void*) { munmap(base, mapped); }};
 }
 
 class CpuQueue final : public Queue {
