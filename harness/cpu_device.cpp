@@ -25,7 +25,6 @@ namespace ridgepoint {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-constexpr std::size_t kSmallPage = 4096;
 // A batch that is shorter would wait for its clock longer than a hundredth of its time.
 constexpr double kShortestOfClock_s = 1e-3;
 
@@ -56,11 +55,11 @@ double allocatable_bytes() {
   return std::max(bytes_left() - reserve, 0.0);
 }
 
-// Anonymous memory in whole pages of this size. Huge ones, where the system grants them, save
-// misses of the TLB.
-std::shared_ptr<void> map_memory(std::size_t bytes, std::size_t page = kHugePage) {
-  const std::size_t size = (std::max<std::size_t>(bytes, 1) + page - 1) / page * page;
-  const std::size_t mapped = size + page;  // one more, so that an aligned block fits
+// Anonymous memory in whole huge pages, where the system grants them.
+std::shared_ptr<void> map_memory(std::size_t bytes) {
+  const std::size_t size =
+      (std::max<std::size_t>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
+  const std::size_t mapped = size + kHugePage;  // one more, so that an aligned block fits
   const double free = allocatable_bytes();
   if (static_cast<double>(mapped) > free) throw OutOfMemory(static_cast<double>(mapped), free);
   void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
@@ -68,9 +67,8 @@ std::shared_ptr<void> map_memory(std::size_t bytes, std::size_t page = kHugePage
   if (base == MAP_FAILED) throw OutOfMemory(static_cast<double>(mapped), free);
   void* aligned = base;
   std::size_t space = mapped;
-  std::align(page, size, aligned, space);
-  // Advice: a kernel without huge pages may refuse.
-  madvise(aligned, size, page == kHugePage ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  std::align(kHugePage, size, aligned, space);
+  madvise(aligned, size, MADV_HUGEPAGE);  // advice: a kernel without huge pages may refuse
   return {aligned, [base, mapped](void*) { munmap(base, mapped); }};
 }
 
@@ -80,11 +78,6 @@ class CpuQueue final : public Queue {
   [[nodiscard]] int threads() const override { return threads_; }
   [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
     return map_memory(bytes);
-  }
-  // In a virtual machine some huge pages share a core's cache unevenly among its sets, and lose
-  // lines that would fit; small pages from all over its memory even that out.
-  [[nodiscard]] std::shared_ptr<void> allocate_for_cache(std::size_t bytes) override {
-    return map_memory(bytes, kSmallPage);
   }
   [[nodiscard]] double time(const Launch& launch) override {
     const Stopwatch clock;

@@ -24,10 +24,6 @@ class Queue {
   // Device memory, aligned to 256 bytes and not initialised, freed with its last owner. Throws
   // OutOfMemory.
   [[nodiscard]] virtual std::shared_ptr<void> allocate(std::size_t bytes) = 0;
-  // The same, for what a host's kernel keeps in its cores' own caches.
-  [[nodiscard]] virtual std::shared_ptr<void> allocate_for_cache(std::size_t bytes) {
-    return allocate(bytes);
-  }
   // Seconds of one launch, which must have run before, for a technique that tunes itself in
   // prepare.
   [[nodiscard]] virtual double time(const Launch& launch) = 0;

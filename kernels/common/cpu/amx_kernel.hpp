@@ -19,9 +19,10 @@ struct AmxKernel {
   static constexpr std::int64_t run = step;  // a tile of A lies in one piece
   // The panels of A and of B, 16 KiB each, stay in the first cache.
   static constexpr std::int64_t depth = 128;
-  // A block's rows of A, 1 MiB, stay in the second: the next block needs them again.
+  // A block's rows of A, 512 KiB, stay in the second: the next block needs them again. Twice as
+  // many fill half of it; where pages lie anywhere in memory, some of its sets then overflow.
   static std::int64_t block_rows(std::int64_t k) {
-    return std::clamp<std::int64_t>((std::int64_t{1} << 18U) / k, 128, 512);
+    return std::clamp<std::int64_t>((std::int64_t{1} << 17U) / k, 128, 512);
   }
 
   static void begin() { Tiles::begin(); }

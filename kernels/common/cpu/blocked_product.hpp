@@ -39,15 +39,14 @@ struct Workspace {
 
 template <class Kernel>
 Workspace prepare(Queue& queue, const Shape& s) {
-  const auto bytes = [](std::int64_t words) {
-    return static_cast<std::size_t>(words) * sizeof(std::uint32_t);
+  const auto words = [&queue](std::int64_t count) {
+    return queue.allocate(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
   };
   const std::int64_t rows = rows_of_band<Kernel>(s["m"], bands_of<Kernel>(s, queue.threads()));
   const std::int64_t columns = round_up(round_up(s["n"], Kernel::columns), cpu::kBlock);
   const std::int64_t width = row_words<Kernel>(s);
-  return {queue.allocate_for_cache(bytes(queue.threads() * words_of_band(rows, width))),
-          queue.allocate(bytes(columns * width)),
-          queue.allocate(bytes(queue.threads() * words_of_sums<Kernel>(rows)))};
+  return {words(queue.threads() * words_of_band(rows, width)), words(columns * width),
+          words(queue.threads() * words_of_sums<Kernel>(rows))};
 }
 
 template <class Kernel, class A, class B, class Out, class Epilogue>

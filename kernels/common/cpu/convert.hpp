@@ -1,10 +1,11 @@
 // Conversions between the storage formats and fp32 for host kernels: the values of decode and
 // encode in kernels/common/format.hpp, but free of branches, so that a loop over them vectorises.
 //
-// Only sums and integer operations: a product with a denormal operand would be slow on some
-// processors, and one that flushes denormals would be wrong.
+// widen and narrow take only sums and integer operations: a product with a denormal operand would
+// be slow on some processors, and one that flushes denormals would be wrong.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -122,19 +123,38 @@ template <class T>
   }
 }
 
+// The way back, to nearest, from an fp16 that was rounded to odd.
+template <class T>
+[[gnu::always_inline]] constexpr T from_fp16_bits(std::uint16_t half) {
+  static_assert(info(T::format).saturates);
+  constexpr Bits kBits(info(T::format));
+  constexpr unsigned kShift = T::format == Format::fp8_e5m2 ? 8 : 7;
+  const auto magnitude = static_cast<std::uint16_t>(half & 0x7fffU);
+  const auto bump =
+      static_cast<std::uint16_t>((1U << (kShift - 1U)) - 1U + (magnitude >> kShift & 1U));
+  const auto y = static_cast<std::uint16_t>(static_cast<std::uint16_t>(magnitude + bump) >> kShift);
+  const auto most = static_cast<std::uint16_t>(magnitude > 0x7c00U ? kBits.nan : kBits.largest);
+  return T{static_cast<std::uint8_t>((half >> 8U & 0x80U) | std::min(y, most))};
+}
+
 }  // namespace convert_detail
 
 // Elements that the block conversions below convert at once: as many as a vector register holds
 // bytes, so that the compiler fills whole registers in every format. They exist because it does not
 // choose the processor's own conversions of fp16 for a plain loop.
+//
+// Rounded to odd, a number that fp16 does not hold becomes the neighbour whose last bit is 1, and
+// the largest at most; rounded once more, to two bits fewer at least, it is what one rounding
+// gives. This takes twice as many lanes: what is to be read as one register is written as one.
 #if defined(__clang__) || !defined(RIDGEPOINT_ISA_LEVEL) || RIDGEPOINT_ISA_LEVEL < 3
 constexpr int kBlock = 16;
 constexpr int kFp16Lanes = 0;  // no such conversions at this level
 inline void widen_fp16(const void* in, float* out);
 inline void narrow_fp16(const float* in, void* out);
+inline void narrow_fp16_to_odd(const float* in, void* out);
 #elif RIDGEPOINT_ISA_LEVEL == 3
 #pragma GCC push_options
-#pragma GCC target("avx,f16c")
+#pragma GCC target("avx2,f16c")
 constexpr int kBlock = 32;
 constexpr int kFp16Lanes = 8;
 [[gnu::always_inline]] inline void widen_fp16(const void* in, float* out) {
@@ -144,9 +164,23 @@ constexpr int kFp16Lanes = 8;
   _mm_storeu_si128(static_cast<__m128i*>(out),
                    _mm256_cvtps_ph(_mm256_loadu_ps(in), _MM_FROUND_TO_NEAREST_INT));
 }
+[[gnu::always_inline]] inline void narrow_fp16_to_odd(const float* in, void* out) {
+  const __m256 low = _mm256_loadu_ps(in);
+  const __m256 high = _mm256_loadu_ps(in + kFp16Lanes);
+  const __m128i half_low = _mm256_cvtps_ph(low, _MM_FROUND_TO_ZERO);
+  const __m128i half_high = _mm256_cvtps_ph(high, _MM_FROUND_TO_ZERO);
+  const __m256 wrong_low = _mm256_cmp_ps(_mm256_cvtph_ps(half_low), low, _CMP_NEQ_UQ);
+  const __m256 wrong_high = _mm256_cmp_ps(_mm256_cvtph_ps(half_high), high, _CMP_NEQ_UQ);
+  // Packing leaves quarters 0 2 1 3 of the lanes in order.
+  const __m256i wrong = _mm256_permute4x64_epi64(
+      _mm256_packs_epi32(_mm256_castps_si256(wrong_low), _mm256_castps_si256(wrong_high)), 0xd8);
+  const __m256i half = _mm256_set_m128i(half_high, half_low);
+  _mm256_storeu_si256(static_cast<__m256i*>(out),
+                      _mm256_or_si256(half, _mm256_srli_epi16(wrong, 15)));
+}
 #else
 #pragma GCC push_options
-#pragma GCC target("avx512f")
+#pragma GCC target("avx512f,avx512bw")
 constexpr int kBlock = 64;
 constexpr int kFp16Lanes = 16;
 // The masked forms of all lanes: GCC 12 warns of its own unmasked ones.
@@ -158,6 +192,19 @@ constexpr int kFp16Lanes = 16;
   const __m256i half =
       _mm512_maskz_cvtps_ph(0xffff, _mm512_loadu_ps(in), _MM_FROUND_TO_NEAREST_INT);
   _mm256_storeu_si256(static_cast<__m256i*>(out), half);
+}
+[[gnu::always_inline]] inline void narrow_fp16_to_odd(const float* in, void* out) {
+  const __m512 low = _mm512_loadu_ps(in);
+  const __m512 high = _mm512_loadu_ps(in + kFp16Lanes);
+  const __m256i half_low = _mm512_maskz_cvtps_ph(0xffff, low, _MM_FROUND_TO_ZERO);
+  const __m256i half_high = _mm512_maskz_cvtps_ph(0xffff, high, _MM_FROUND_TO_ZERO);
+  const __mmask32 wrong = _mm512_kunpackw(
+      _mm512_cmp_ps_mask(_mm512_maskz_cvtph_ps(0xffff, half_high), high, _CMP_NEQ_UQ),
+      _mm512_cmp_ps_mask(_mm512_maskz_cvtph_ps(0xffff, half_low), low, _CMP_NEQ_UQ));
+  const __m512i half =
+      _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(half_low), half_high, 1);
+  _mm512_storeu_si512(out,
+                      _mm512_or_si512(half, _mm512_maskz_mov_epi16(wrong, _mm512_set1_epi16(1))));
 }
 #endif
 
@@ -179,11 +226,23 @@ template <class T>
   }
 }
 
-// out[i] = narrow<T>(in[i])
+// out[i] = narrow<T>(in[i]), but a NaN may keep what fits of its payload.
 template <class T>
 [[gnu::always_inline]] inline void narrow_block(const float* in, T* out) {
-  if constexpr (kFp16Lanes > 0 && FormatOf<T>::value == Format::fp16) {
+  constexpr Format kFormat = FormatOf<T>::value;
+  if constexpr (kFp16Lanes > 0 && kFormat == Format::fp16) {
     for (int i = 0; i < kBlock; i += kFp16Lanes) narrow_fp16(in + i, out + i);
+  } else if constexpr (kFp16Lanes > 0 && info(kFormat).storage_bytes == 1) {
+    // A product so small that it is denormal, or flushed, rounds to zero either way.
+    std::array<float, kBlock> scaled;
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      scaled[i] = kFormat == Format::fp8_e4m3 ? in[i] * 0x1p-8F : in[i];
+    }
+    std::array<std::uint16_t, kBlock> half;
+    for (std::size_t i = 0; i < kBlock; i += 2 * kFp16Lanes) {
+      narrow_fp16_to_odd(&scaled[i], &half[i]);
+    }
+    for (std::size_t i = 0; i < kBlock; ++i) out[i] = convert_detail::from_fp16_bits<T>(half[i]);
   } else {
     for (int i = 0; i < kBlock; ++i) out[i] = narrow<T>(in[i]);
   }
