@@ -42,7 +42,8 @@ struct SamplingLimits {
   bool undivided = false;      // a batch is one sample, whatever the device
   std::function<bool()> stop;  // asked every few samples; true throws Interrupted
   // Called before each turn, if it is set; returns the seconds that others took meanwhile, which
-  // are not the row's. Samples are then taken until the time is up, however precise they are.
+  // are not the row's. The first batch is then not kept, and samples are taken until the time is
+  // up, however precise they are.
   std::function<double()> end_turn = nullptr;
   // Called before the warm-up and before each turn, if it is set: waits until the device may be
   // measured and returns the seconds that took, which are not the row's.
