@@ -51,10 +51,14 @@ bool Buffers::rotation_is_short(std::span<const Operand> operands, std::int64_t 
   return sets < kMaxSets && sets * bytes_touched(operands) < device_->machine().evicting_bytes();
 }
 
-double Buffers::available_bytes() const {
+double Buffers::held_bytes() const {
   auto held = static_cast<double>(outputs_.bytes);
   for (const Arena& arena : inputs_) held += static_cast<double>(arena.bytes);
-  return held + device_->free_bytes();
+  return held;
+}
+
+bool Buffers::in_the_way(std::span<const Operand> operands) const {
+  return held_bytes() > 0 && footprint(operands, 1) <= available_bytes();
 }
 
 double Buffers::footprint(std::span<const Operand> operands, std::int64_t count) {

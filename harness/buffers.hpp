@@ -35,6 +35,9 @@ class Buffers {
   std::vector<BufferSet> allocate(std::span<const Operand> operands, std::int64_t count,
                                   std::int64_t later = 0);
 
+  // Whether a set would fit if what is held were freed.
+  [[nodiscard]] bool in_the_way(std::span<const Operand> operands) const;
+
   // Fills the outputs with NaN.
   void poison();
 
@@ -54,7 +57,8 @@ class Buffers {
     std::size_t output = 0;
   };
 
-  [[nodiscard]] double available_bytes() const;
+  [[nodiscard]] double held_bytes() const;
+  [[nodiscard]] double available_bytes() const { return held_bytes() + device_->free_bytes(); }
   // Frees the inputs of other formats where these sets would not fit beside them.
   void make_room(const Bytes& of_set, std::size_t sets);
   // At least `bytes`; as many as `roomy` where the arena must grow and the memory allows it.

@@ -105,13 +105,7 @@ Record Measurer::measure(const Row& row, double seconds, const std::function<boo
     return record;
   }
   try {
-    try {
-      measure_into(record, row, seconds, stop);
-    } catch (const OutOfMemory&) {
-      buffers_ = Buffers(*device_, fill_, seed_);  // without what earlier rows left
-      record = described(row);
-      measure_into(record, row, seconds, stop);
-    }
+    measure_with_room(record, row, seconds, stop);
   } catch (const Unsupported& reason) {
     fail(record, Status::skipped, reason.what());
   } catch (const OutOfMemory& reason) {
@@ -127,6 +121,18 @@ Record Measurer::measure(const Row& row, double seconds, const std::function<boo
   }
   if (row.is_ceiling() && !row.control) add_ceiling(record);
   return record;
+}
+
+void Measurer::measure_with_room(Record& record, const Row& row, double seconds,
+                                 const std::function<bool()>& stop) {
+  try {
+    measure_into(record, row, seconds, stop);
+  } catch (const OutOfMemory&) {
+    if (!buffers_.in_the_way(row.operands())) throw;
+    buffers_ = Buffers(*device_, fill_, seed_);
+    record = described(row);
+    measure_into(record, row, seconds, stop);
+  }
 }
 
 void Measurer::measure_into(Record& record, const Row& row, double seconds,

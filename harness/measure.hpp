@@ -47,6 +47,9 @@ class Measurer {
   };
 
   [[nodiscard]] Record described(const Row& row) const;
+  // With too little memory beside the buffers of earlier rows, once more without them.
+  void measure_with_room(Record& record, const Row& row, double seconds,
+                         const std::function<bool()>& stop);
   void measure_into(Record& record, const Row& row, double seconds,
                     const std::function<bool()>& stop);
   Plan prepare(const Row& row);

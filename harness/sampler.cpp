@@ -29,8 +29,7 @@ constexpr double kSmallestSampling = 0.2;
 // alone cannot tell a slow warm-up from none.
 constexpr double kSmallestWarmUp = 0.1;
 constexpr double kLargestWarmUp = 0.25;
-// In turns, the share that sampling takes, whatever a process spent before: those that are compared
-// then sample at the same time. The rest is for the warm-up and a batch that is not kept.
+// The share that sampling takes in turns: those that are compared then sample at the same time.
 constexpr double kSamplingInTurns = 0.6;
 
 // Rows with so much time go on, however precise, until a counter of energy can be read.
@@ -175,25 +174,24 @@ class MeteredWindow {
 
 // What was sampled of a row.
 struct Taken {
-  std::vector<double> seconds;
-  std::vector<double> clocks;
+  std::vector<double> seconds{};
+  std::vector<double> clocks{};
   double others_s = 0;  // that others took between turns
+  MeteredWindow window;
 
-  void add_turn(const Batch& batch, std::size_t turn, MeteredWindow& window) {
-    const std::size_t end = batch.first_of_turn(turn + 1);
-    for (std::size_t i = batch.first_of_turn(turn); i < end; ++i) {
-      const Timing timing = batch.time_sample(i);
-      const std::int64_t launches = batch.launches_of_sample(i);
-      seconds.push_back(timing.seconds);
-      if (timing.clock_hz) clocks.push_back(*timing.clock_hz);
-      window.add(timing.seconds * static_cast<double>(launches), launches);
-    }
+  void add(const Batch& batch, std::size_t i) {
+    const Timing timing = batch.time_sample(i);
+    const std::int64_t launches = batch.launches_of_sample(i);
+    seconds.push_back(timing.seconds);
+    if (timing.clock_hz) clocks.push_back(*timing.clock_hz);
+    window.add(timing.seconds * static_cast<double>(launches), launches);
   }
-  void add_batch(const Batch& batch, const SamplingLimits& limits, MeteredWindow& window) {
+  void add_batch(const Batch& batch, const SamplingLimits& limits) {
     for (std::size_t turn = 0; turn < batch.turns(); ++turn) {
       check_stop(limits);
       others_s += between_turns(batch, turn, limits);
-      add_turn(batch, turn, window);
+      const std::size_t end = batch.first_of_turn(turn + 1);
+      for (std::size_t i = batch.first_of_turn(turn); i < end; ++i) add(batch, i);
     }
   }
 };
@@ -217,36 +215,29 @@ Samples take_samples(Device& device, std::span<const Launch> rotation, Regime re
   warm_up(batch, limits, clock);
 
   // While it waited for its first turn, others prepared their buffers; its own are slow once.
-  if (limits.end_turn) {
-    MeteredWindow window(device);
-    Taken().add_batch(batch, limits, window);
-  }
+  if (limits.end_turn) Taken{.window = MeteredWindow(device)}.add_batch(batch, limits);
 
   Samples samples;
   samples.samples_per_batch = static_cast<std::int64_t>(batch.samples());
   samples.launches_per_sample = batch.launches_per_sample();
   const double tick = device.tick_s() / static_cast<double>(samples.launches_per_sample);
-  Taken taken;
+  Taken taken{.window = MeteredWindow(device)};
   std::size_t look = kEnoughSamples;
-  MeteredWindow window(device);
-  const bool until_energy = window.has_energy() && limits.seconds >= kEnergyRow;
-  const Stopwatch sampling;
-  const auto time_is_up = [&] {
-    return limits.end_turn ? sampling.seconds() - taken.others_s > kSamplingInTurns * limits.seconds
-                           : clock.seconds() - taken.others_s > limits.seconds;
-  };
+  const bool until_energy = taken.window.has_energy() && limits.seconds >= kEnergyRow;
+  const double limit_s =
+      limits.end_turn ? clock.seconds() + kSamplingInTurns * limits.seconds : limits.seconds;
   while (true) {
-    taken.add_batch(batch, limits, window);
+    taken.add_batch(batch, limits);
     const std::size_t count = taken.seconds.size();
     if (count >= look) {
-      const bool enough = !until_energy || window.busy_s() >= kShortestEnergyWindow;
+      const bool enough = !until_energy || taken.window.busy_s() >= kShortestEnergyWindow;
       if (enough && !limits.end_turn && precise(taken.seconds, kHalfWidth, tick)) break;
       look = next_check(count);
     }
-    if (count >= kFewestSamples && time_is_up()) break;
+    if (count >= kFewestSamples && clock.seconds() - taken.others_s > limit_s) break;
   }
   samples.seconds = std::move(taken.seconds);
-  samples.window = window.end();
+  samples.window = taken.window.end();
   if (!taken.clocks.empty()) samples.clock_hz = middle(taken.clocks);
   if (samples.seconds.size() < kEnoughSamples) samples.flags.emplace_back("few_samples");
   if (drifting(samples.seconds)) samples.flags.emplace_back("drift");

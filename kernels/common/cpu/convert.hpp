@@ -239,8 +239,8 @@ template <class T>
       scaled[i] = kFormat == Format::fp8_e4m3 ? in[i] * 0x1p-8F : in[i];
     }
     std::array<std::uint16_t, kBlock> half;
-    for (std::size_t i = 0; i < kBlock; i += 2 * kFp16Lanes) {
-      narrow_fp16_to_odd(&scaled[i], &half[i]);
+    for (int i = 0; i < kBlock; i += 2 * kFp16Lanes) {
+      narrow_fp16_to_odd(scaled.data() + i, half.data() + i);
     }
     for (std::size_t i = 0; i < kBlock; ++i) out[i] = convert_detail::from_fp16_bits<T>(half[i]);
   } else {
