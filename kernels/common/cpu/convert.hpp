@@ -226,7 +226,7 @@ template <class T>
   }
 }
 
-// out[i] = narrow<T>(in[i]), but a NaN may keep what fits of its payload.
+// out[i] = narrow<T>(in[i]), but of fp16 a NaN may keep what fits of its payload.
 template <class T>
 [[gnu::always_inline]] inline void narrow_block(const float* in, T* out) {
   constexpr Format kFormat = FormatOf<T>::value;
