@@ -1,7 +1,7 @@
 // Matrix-vector product row by row, each the dot product of kernels/common/cpu/dot.hpp. A thread
-// walks its rows in two streams at once, the first half of them and the second: memory is read
-// faster so than in one, and both share what it takes to read x. That stays in a cache, and is
-// widened once. The limit is memory bandwidth, that of reading.
+// walks two or four parts of its rows in as many streams: memory is read faster so than in one, and
+// they share what it takes to read x. That stays in a cache, and is widened once. The limit is
+// memory bandwidth, that of reading.
 #include <type_traits>
 
 #include "kernels/common/cpu/convert.hpp"
@@ -14,9 +14,8 @@
 namespace ridgepoint {
 namespace {
 
-// Rows read at once: four of fp8, whose widening takes longer, where registers hold their sums.
-template <class T>
-constexpr int kStreams = sizeof(T) == 1 && RIDGEPOINT_ISA_LEVEL == 4 ? 4 : 2;
+// Rows read at once, as many as registers hold the sums of.
+constexpr int kStreams = RIDGEPOINT_ISA_LEVEL == 4 ? 4 : 2;
 
 // Rows of A, `stride` apart from the first on, times x: elements of y as far apart.
 template <int kRows, class T, class Out>
@@ -29,11 +28,11 @@ void multiply_rows(const T* a, std::int64_t stride, const float* x, Out* y, std:
 template <class T, class Out>
 void multiply(const T* a, const float* x, Out* y, std::int64_t begin, std::int64_t end,
               std::int64_t n) {
-  const std::int64_t stream = (end - begin) / kStreams<T>;
+  const std::int64_t stream = (end - begin) / kStreams;
   for (std::int64_t i = begin; i < begin + stream; ++i) {
-    multiply_rows<kStreams<T>>(a + i * n, stream, x, y + i, n);
+    multiply_rows<kStreams>(a + i * n, stream, x, y + i, n);
   }
-  for (std::int64_t i = begin + kStreams<T> * stream; i < end; ++i) {
+  for (std::int64_t i = begin + kStreams * stream; i < end; ++i) {
     multiply_rows<1>(a + i * n, 1, x, y + i, n);
   }
 }

@@ -56,7 +56,7 @@ def agreement(results: list[dict]) -> list[str]:
         return []
     return [
         "",
-        f"## How well processes agree: {results[0]['device']['model']}",
+        f"## How well processes agree: {machine(results[0])}",
         "",
         f"{results[0]['processes']} whole quick runs took turns on the machine, each in the time of the quick profile or the one "
         "named. Spread of a row: the largest of its medians over the smallest, less one. In cycles: the same of the medians times the "
@@ -70,18 +70,25 @@ def agreement(results: list[dict]) -> list[str]:
     ]
 
 
+def machine(result: dict) -> str:
+    """Its model and largest cache: virtual machines give processors that differ one name."""
+    device = result["device"]
+    last_level = max((cache["bytes"] for cache in device["caches"]), default=0)
+    return f"{device['model']}, {last_level >> 20} MiB of last-level cache"
+
+
 def provenance(result: dict) -> str:
     device, libraries = result["device"], result["libraries"]
     dirty = " with changes" if result["dirty"] else ""
     return (
-        f"{device['model']}, {device['threads']} threads, {result['started'][:10]}, "
+        f"{machine(result)}, {device['threads']} threads, {result['started'][:10]}, "
         f"commit {result['commit'][:7]}{dirty}. {libraries['openblas']}; oneDNN {libraries['onednn']}."
     )
 
 
 def opening(title: str, result: dict) -> list[str]:
     """Of a section: its heading names the machine."""
-    return ["", f"## {title}: {result['device']['model']}", "", provenance(result), ""]
+    return ["", f"## {title}: {machine(result)}", "", provenance(result), ""]
 
 
 def table(pairs: list[dict]) -> str:
@@ -93,9 +100,14 @@ def table(pairs: list[dict]) -> str:
     return "\n".join([HEADER, *rows])
 
 
+def in_order(results: Iterable[dict]) -> list[dict]:
+    """As they were measured."""
+    return sorted(results, key=lambda result: result["started"])
+
+
 def newest(results: Iterable[dict], holds: Callable[[dict], bool]) -> list[dict]:
     """The last measured of those that hold something, if any."""
-    return sorted(filter(holds, results), key=lambda result: result["started"])[-1:]
+    return in_order(filter(holds, results))[-1:]
 
 
 def programs_of(result: dict) -> list[dict]:
@@ -127,9 +139,10 @@ def ratios(results: list[dict]) -> list[str]:
 
 def page(results: list[dict]) -> str:
     """Of each machine the newest pairs, and how far processes agree."""
+    results = in_order(results)
     lines = ["# Cross-checks on hosts", "", "Made by `scripts/crosscheck/ratios.py`, whose text says how; not written by hand."]
-    for model in dict.fromkeys(result["device"]["model"] for result in results):
-        of_one = [result for result in results if result["device"]["model"] == model]
+    for each in dict.fromkeys(map(machine, results)):
+        of_one = [result for result in results if machine(result) == each]
         lines += ratios(of_one) + agreement(of_one)
     return "\n".join(lines)
 

@@ -13,8 +13,9 @@ import page  # noqa: E402
 import programs  # noqa: E402
 import ratios  # noqa: E402
 
+DEVICE = {"model": "Machine", "threads": 2, "caches": [{"bytes": 1 << 16}, {"bytes": 1 << 25}]}
 RESULT = {
-    "device": {"model": "Machine", "threads": 2}, "started": "2026-01-02T03:04:05Z", "commit": "0123456789",
+    "device": DEVICE, "started": "2026-01-02T03:04:05Z", "commit": "0123456789",
     "dirty": False, "libraries": {"openblas": "OpenBLAS 1", "onednn": "2"}, "blocks": 5, "processes": 5, "spread": [],
     "pairs": [
         {"part": part, "a": f"{part}/x/steady@cpu", "b": "other", "unit": "GB/s", "ratio": 1.02, "low": 1, "high": 1.1,
@@ -60,7 +61,7 @@ def test_the_table_holds_programs_only_and_the_page_all(tmp_path):
     (folder / "2026-01-02.json").write_text(json.dumps(RESULT))
     table = page.with_programs(tmp_path)
     assert "| programs/x | other | GB/s | 10.2 | 10 | **1.02** | 1.00 to 1.10 |" in table
-    assert "pairs/x" not in table and "Machine, 2 threads, 2026-01-02, commit 0123456." in table
+    assert "pairs/x" not in table and "Machine, 32 MiB of last-level cache, 2 threads, 2026-01-02, commit 0123456." in table
     assert "pairs/x" in page.page([RESULT]) and "whole quick runs" not in page.page([RESULT])
 
 
@@ -68,7 +69,7 @@ def test_the_table_holds_programs_only_and_the_page_all(tmp_path):
 def test_the_page_has_a_section_for_each_part_whatever_file_it_is_in(files):
     spread = {"spread": [{"id": "x", "bound": "compute", "spread": 0.02}]}
     text = page.page([RESULT | spread] if files == 1 else [RESULT, RESULT | {"pairs": []} | spread])
-    assert text.index("## Pairs: Machine\n\nMachine, 2 threads") < text.index("## How well processes agree: Machine\n")
+    assert text.index("## Pairs: Machine, 32 MiB") < text.index("## How well processes agree: Machine, 32 MiB")
     assert text.count("pairs/x") == 1
     assert "| 2026-01-02 03:04, 0123456 | quick | compute | 1 | 0% | 100% | 2.0% | 2% | – |" in text
 
@@ -80,11 +81,12 @@ def test_of_a_machine_only_the_newest_pairs_are_shown():
         assert text.count("## Pairs") == 1 and "commit fffffff" in text
 
 
-def test_machines_stand_apart_and_all_runs_of_one_in_one_table():
+@pytest.mark.parametrize("other", [{"model": "Other"}, {"caches": [{"bytes": 1 << 28}]}])
+def test_machines_stand_apart_and_all_runs_of_one_in_one_table(other):
     spread = {"pairs": [], "spread": [{"id": "x", "bound": None, "spread": 0.2}]}
-    other = RESULT | spread | {"device": {"model": "Other", "threads": 2}}
-    text = page.page([RESULT | spread, other, RESULT | spread | {"budget_s": 20.0}])
-    machine, rest = text.split("## How well processes agree: Other\n")
+    of_other = RESULT | spread | {"device": DEVICE | other}
+    text = page.page([RESULT | spread, of_other, RESULT | spread | {"budget_s": 20.0}])
+    machine, rest = text.split(f"## How well processes agree: {page.machine(of_other)}\n")
     assert machine.count("| quick | unknown | 1 |") == machine.count("| 20 s | unknown | 1 |") == 1
     assert rest.count("| unknown | 1 |") == 1 and text.count("How well") == 2
 

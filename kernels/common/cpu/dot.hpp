@@ -63,21 +63,19 @@ static const float* arranged(const T* x, std::int64_t n, float* buffer) {
 // kReused: then a cache has it.
 template <int kRows, bool kReused, class X, class Y>
 static std::array<float, kRows> dots(const X* x, std::int64_t stride, const Y* y, std::int64_t n) {
-  // Two streams are read fastest when they alternate every two lines.
-  constexpr std::int64_t kStep = FormatOf<X>::value == Format::fp32 ? kBlock / kRows : kBlock;
-  const std::int64_t whole = n / kStep * kStep;
-  std::array<std::array<float, kStep>, kRows> sums{};
-  for (std::int64_t i = 0; i < whole; i += kStep) {
-    if constexpr (!kReused) ask_ahead<kStep>(y + i);
+  const std::int64_t whole = n / kBlock * kBlock;
+  std::array<std::array<float, kBlock>, kRows> sums{};
+  for (std::int64_t i = 0; i < whole; i += kBlock) {
+    if constexpr (!kReused) ask_ahead<kBlock>(y + i);
     std::array<float, kBlock> buffer_y;
     const float* b = widened(y + i, buffer_y.data());
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       const X* row = x + r * stride + i;
-      ask_ahead<kStep>(row);
+      ask_ahead<kBlock>(row);
       std::array<float, kBlock> buffer_x;
       const float* a = widened(row, buffer_x.data());
-      for (std::int64_t k = 0; k < kStep; ++k) sums[r][k] += a[k] * b[k];
+      for (std::int64_t k = 0; k < kBlock; ++k) sums[r][k] += a[k] * b[k];
     }
   }
   std::array<float, kRows> results;
