@@ -138,10 +138,10 @@ def ratios(results: list[dict]) -> list[str]:
 
 
 def page(results: list[dict]) -> str:
-    """Of each machine the newest pairs, and how far processes agree."""
+    """Of each machine, the last measured first, the newest pairs, and how far processes agree."""
     results = in_order(results)
     lines = ["# Cross-checks on hosts", "", "Made by `scripts/crosscheck/ratios.py`, whose text says how; not written by hand."]
-    for each in dict.fromkeys(map(machine, results)):
+    for each in dict.fromkeys(map(machine, reversed(results))):
         of_one = [result for result in results if machine(result) == each]
         lines += ratios(of_one) + agreement(of_one)
     return "\n".join(lines)
