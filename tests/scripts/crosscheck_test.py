@@ -14,6 +14,7 @@ import programs  # noqa: E402
 import ratios  # noqa: E402
 
 DEVICE = {"model": "Machine", "threads": 2, "caches": [{"bytes": 1 << 16}, {"bytes": 1 << 25}]}
+NAME = "Machine, 32 MiB of last-level cache"
 RESULT = {
     "device": DEVICE, "started": "2026-01-02T03:04:05Z", "commit": "0123456789",
     "dirty": False, "libraries": {"openblas": "OpenBLAS 1", "onednn": "2"}, "blocks": 5, "processes": 5, "spread": [],
@@ -61,7 +62,7 @@ def test_the_table_holds_programs_only_and_the_page_all(tmp_path):
     (folder / "2026-01-02.json").write_text(json.dumps(RESULT))
     table = page.with_programs(tmp_path)
     assert "| programs/x | other | GB/s | 10.2 | 10 | **1.02** | 1.00 to 1.10 |" in table
-    assert "pairs/x" not in table and "Machine, 32 MiB of last-level cache, 2 threads, 2026-01-02, commit 0123456." in table
+    assert "pairs/x" not in table and f"{NAME}, 2 threads, 2026-01-02, commit 0123456." in table
     assert "pairs/x" in page.page([RESULT]) and "whole quick runs" not in page.page([RESULT])
 
 
@@ -69,7 +70,7 @@ def test_the_table_holds_programs_only_and_the_page_all(tmp_path):
 def test_the_page_has_a_section_for_each_part_whatever_file_it_is_in(files):
     spread = {"spread": [{"id": "x", "bound": "compute", "spread": 0.02}]}
     text = page.page([RESULT | spread] if files == 1 else [RESULT, RESULT | {"pairs": []} | spread])
-    assert text.index("## Pairs: Machine, 32 MiB") < text.index("## How well processes agree: Machine, 32 MiB")
+    assert text.index(f"## Pairs: {NAME}\n\n{NAME}, 2 threads") < text.index(f"## How well processes agree: {NAME}\n")
     assert text.count("pairs/x") == 1
     assert "| 2026-01-02 03:04, 0123456 | quick | compute | 1 | 0% | 100% | 2.0% | 2% | – |" in text
 
@@ -79,6 +80,13 @@ def test_of_a_machine_only_the_newest_pairs_are_shown():
     for results in ([RESULT, later], [later, RESULT]):
         text = page.page(results)
         assert text.count("## Pairs") == 1 and "commit fffffff" in text
+
+
+def test_the_machine_measured_last_comes_first():
+    later = RESULT | {"device": DEVICE | {"model": "Later"}, "started": "2026-01-03T00:00:00Z"}
+    for results in ([RESULT, later], [later, RESULT]):
+        text = page.page(results)
+        assert text.index("## Pairs: Later") < text.index(f"## Pairs: {NAME}")
 
 
 @pytest.mark.parametrize("other", [{"model": "Other"}, {"caches": [{"bytes": 1 << 28}]}])
