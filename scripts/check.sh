@@ -23,4 +23,4 @@ json.dump(list(commands.values()), open("build/tidy/compile_commands.json", "w")
 print(*commands, sep="\n", file=open("build/tidy/files", "w"))
 EOF
 xargs -P "$(nproc)" -n 2 clang-tidy-19 -p build/tidy --extra-arg=-Wno-error --extra-arg=-Wno-unknown-warning-option --quiet --warnings-as-errors='*' <build/tidy/files
-ctest --preset dev -j "$(nproc)"
+ctest --preset dev -j "$(($(nproc) + 1))"  # some tests wait

@@ -19,7 +19,7 @@ for argument in "$@"; do
 done
 scripts/setup.sh --dev
 scripts/build.sh "$preset" -DRIDGEPOINT_TESTS=ON
-ctest --preset "$preset" -j "$(nproc)"
+ctest --preset "$preset" -j "$(($(nproc) + 1))"  # some tests wait
 if [[ -n $checks ]]; then
   scripts/check.sh
 fi
