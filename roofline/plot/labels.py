@@ -10,6 +10,7 @@ from matplotlib.textpath import text_to_path
 
 POINTS_PER_INCH = 72.0
 CELLS_PER_INCH = 100.0
+DRAWN, TEXT = 1, 2  # what may be in the way of a label: text may cross a line, never other text
 
 Point = tuple[float, float]
 
@@ -106,7 +107,7 @@ class Obstacles:
     taken: np.ndarray = field(init=False, repr=False)  # by column and row, from the lower left
 
     def __post_init__(self) -> None:
-        self.taken = np.zeros([part.stop for part in self.cells(self.area)], bool)
+        self.taken = np.zeros([part.stop for part in self.cells(self.area)], np.uint8)
 
     def cells(self, box: Box) -> tuple[slice, slice]:
         """The part of the raster that a box covers, a cell at least."""
@@ -114,16 +115,21 @@ class Obstacles:
         right, top = cell(box.right - self.area.left), cell(box.top - self.area.bottom)
         return slice(left, max(right, left + 1)), slice(bottom, max(top, bottom + 1))
 
-    def add(self, box: Box) -> None:
-        self.taken[self.cells(box)] = True
+    def add(self, box: Box, what: int = TEXT) -> None:
+        np.maximum(self.taken[self.cells(box)], what, out=self.taken[self.cells(box)])
 
-    def add_line(self, start: Point, end: Point, half: float) -> None:
+    def add_line(self, start: Point, end: Point, half: float, what: int = DRAWN) -> None:
         for square in squares(start, end, half):
-            self.add(square)
+            self.add(square, what)
 
-    def hits(self, start: Point, end: Point, half: float) -> int:
-        """How many squares of a line are not clear."""
-        return sum(not self.clear(box) for box in squares(start, end, half))
+    def hits(self, start: Point, end: Point, half: float) -> tuple[int, int]:
+        """How many squares of a line meet text (or leave the canvas), and how many anything."""
+        met = [self.meets(box) for box in squares(start, end, half)]
+        return met.count(TEXT), len(met) - met.count(0)
+
+    def meets(self, box: Box) -> int:
+        """0 where nothing is in the way, else DRAWN or TEXT."""
+        return int(self.taken[self.cells(box)].max()) if box.inside(self.area) else TEXT
 
     def clear(self, box: Box) -> bool:
-        return box.inside(self.area) and not self.taken[self.cells(box)].any()
+        return not self.meets(box)

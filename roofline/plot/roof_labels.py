@@ -12,7 +12,7 @@ from .style import DIRECT, SMALL, Theme
 LINE = 0.155  # inches between the lines of a label
 APART = 0.06  # inches between labels
 ROOM, STEM = 1.45, 0.16  # inches right of the axes: of a label at most, of the line to it
-MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18)  # inches along both axes from line to label
+MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18, 0.25)  # inches along both axes from line to label
 HALF = 0.05  # half the height of such a label
 
 
@@ -74,12 +74,13 @@ def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: li
     ]
 
     def line(place: labels.Point) -> tuple[labels.Point, labels.Point, float]:
-        return place, (place[0] + side, place[1] + side), HALF
+        low, high = -APART, side + APART
+        return (place[0] + low, place[1] + low), (place[0] + high, place[1] + high), HALF
 
     x, y = min(places, key=lambda place: canvas.obstacles.hits(*line(place)))
     canvas.page.text(x + HALF, y - HALF, text, size=SMALL, color=pen.text_colour(roof),
                      rotation=45, rotation_mode="anchor", va="baseline", gid=DIRECT)
-    canvas.obstacles.add_line(*line((x, y)))
+    canvas.obstacles.add_line(*line((x, y)), what=labels.TEXT)
 
 
 def label_ridge(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen) -> None:

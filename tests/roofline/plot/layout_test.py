@@ -8,7 +8,9 @@ import matplotlib.style
 import pytest
 from golden import GOLDEN
 from matplotlib.collections import PathCollection
+from matplotlib.path import Path
 from matplotlib.text import Text
+from matplotlib.transforms import Affine2D
 
 from roofline.plot import error_vs_speed, roofline, time_vs_size
 from roofline.plot.devices import find_sheet
@@ -205,14 +207,54 @@ def test_text_is_legible_and_on_the_page(theme, figure_of):
         assert page.y0 <= box.y0 and box.y1 <= page.y1, text.get_text()
 
 
+def outline(text: Text) -> Path:
+    """The text's box, turned as the text is (about its anchor)."""
+    turn = text.get_rotation() if text.get_rotation_mode() == "anchor" else 0
+    if turn:
+        text.set_rotation(0)
+    # Boxes of neighbouring lines touch; a glyph overlaps only where they share more.
+    path = Path(text.get_window_extent().padded(-1.5).corners()[[0, 1, 3, 2]])
+    if turn:
+        text.set_rotation(turn)
+    anchor = text.get_transform().transform(text.get_position())
+    return path.transformed(Affine2D().rotate_deg_around(*anchor, turn))
+
+
+def overlapping(figure) -> list[tuple[str, str]]:
+    found = [(text.get_text(), outline(text)) for text in visible_texts(figure)]
+    return [(one, other) for (one, a), (other, b) in combinations(found, 2)
+            if a.intersects_path(b, filled=True)]
+
+
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 @pytest.mark.parametrize("figure_of", [roofline, time_vs_size, error_vs_speed])
 def test_no_text_overlaps_another(view, figure_of):
-    texts = [t for t in visible_texts(drawn(figure_of, view)) if t.get_rotation() == 0]
-    for one, other in combinations(texts, 2):
-        # Boxes of neighbouring lines touch; a glyph overlaps only where they share more.
-        a, b = one.get_window_extent().padded(-1.5), other.get_window_extent().padded(-1.5)
-        assert not a.overlaps(b), (one.get_text(), other.get_text())
+    assert not overlapping(drawn(figure_of, view))
+
+
+def with_rates(read: float, copy: float, l3: float, l2: float, l1: float) -> View:
+    """Golden rows under other slanted roofs, in GB/s, and a third cache."""
+    view = golden()
+    third = next(replace(row, level=3) for row in view.ceilings if row.level == 2)
+    rates = {"dram/read": read, "dram/copy": copy, 1: l1, 2: l2, 3: l3}
+    rows = []
+    for row in [*view.rows, third]:
+        key = row.level or "/".join(row.id.split("/")[:2])
+        rows.append(replace(row, bytes_per_s=rates[key] * 1e9) if key in rates else row)
+    return replace(view, rows=rows)
+
+
+@pytest.mark.parametrize("rates", [
+    (118, 173, 177, 887, 1050), (107, 97.7, 187, 285, 285), (35.3, 57.4, 78.8, 113, 223),
+    (112, 123, 140, 170, 226), (195, 174, 453, 654, 887), (33.6, 46.9, 58.6, 345, 584),
+])
+@pytest.mark.parametrize("name", [None, "bf16"])
+def test_labels_of_slanted_roofs_near_each_other_keep_apart(rates, name):
+    view = with_rates(*rates)
+    figure = drawn(roofline, view.only(name) if name else view)
+    turned = {t.get_text().split()[0] for t in visible_texts(figure) if t.get_rotation() == 45}
+    assert turned == {"DRAM", "L1", "L2", "L3"}
+    assert not overlapping(figure)
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
