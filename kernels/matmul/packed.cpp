@@ -29,7 +29,12 @@ struct FusedMultiplyAdd {
                                            cpu::Vector row_of_b) {
     float element = 0;
     std::memcpy(&element, a, sizeof element);
+#if RIDGEPOINT_ISA_LEVEL >= 3
+    // The compiler also overwrites factors, copies, and is one register short: a sum in memory.
+    asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(element - cpu::Vector{}), "v"(row_of_b));
+#else
     sum += element * row_of_b;
+#endif
   }
 };
 using Kernel = RegisterTile<FusedMultiplyAdd>;
