@@ -23,8 +23,7 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, const T* y, float* s) 
     for (int t = 0; t < threads; ++t) {
       const std::int64_t first = n * t / threads;
       const std::int64_t last = n * (t + 1) / threads;
-      sums[static_cast<std::size_t>(t)] =
-          cpu::dots<1, false>(x + first, 0, y + first, last - first)[0];
+      sums[static_cast<std::size_t>(t)] = cpu::dot(x + first, y + first, last - first);
     }
     *s = std::accumulate(sums.begin(), sums.end(), 0.0F);
   };

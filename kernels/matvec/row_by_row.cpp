@@ -14,26 +14,18 @@
 namespace ridgepoint {
 namespace {
 
-// Rows read at once, as many as registers hold the sums of.
-constexpr int kStreams = RIDGEPOINT_ISA_LEVEL == 4 ? 4 : 2;
-
-// Rows of A, `stride` apart from the first on, times x: elements of y as far apart.
-template <int kRows, class T, class Out>
-void multiply_rows(const T* a, std::int64_t stride, const float* x, Out* y, std::int64_t n) {
-  const std::array<float, kRows> sums = cpu::dots<kRows, true>(a, stride * n, x, n);
-  for (int r = 0; r < kRows; ++r) y[r * stride] = cpu::narrow<Out>(sums[r]);
-}
-
 // y[begin, end). x is arranged for A's format.
 template <class T, class Out>
 void multiply(const T* a, const float* x, Out* y, std::int64_t begin, std::int64_t end,
               std::int64_t n) {
-  const std::int64_t stream = (end - begin) / kStreams;
-  for (std::int64_t i = begin; i < begin + stream; ++i) {
-    multiply_rows<kStreams>(a + i * n, stream, x, y + i, n);
+  const std::int64_t half = (end - begin) / 2;
+  for (std::int64_t i = begin; i < begin + half; ++i) {
+    const auto [first, second] = cpu::dot_arranged(a + i * n, a + (i + half) * n, x, n);
+    y[i] = cpu::narrow<Out>(first);
+    y[i + half] = cpu::narrow<Out>(second);
   }
-  for (std::int64_t i = begin + kStreams * stream; i < end; ++i) {
-    multiply_rows<1>(a + i * n, 1, x, y + i, n);
+  for (std::int64_t i = begin + 2 * half; i < end; ++i) {
+    y[i] = cpu::narrow<Out>(cpu::dot_arranged(a + i * n, x, n));
   }
 }
 

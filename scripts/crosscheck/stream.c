@@ -23,19 +23,22 @@ static long n;
 static int nt = 1;
 static const char* only = NULL;
 static volatile float sink;
-// How many bytes ahead a kernel asks, for the first cache and for the second: what suits depends on
-// the processor, so each kernel tries them all before it is measured. 0 is the line that it reads
-// anyway, which can be quicker than not to ask.
-struct ahead {
+// How many bytes ahead a kernel asks, for the first cache and for the second, and in how many streams
+// a thread reads: what suits depends on the processor, so each kernel tries them all before it is
+// measured. 0 is the line that it reads anyway, which can be quicker than not to ask.
+struct way {
   long first, second;
+  int streams;  // of read alone
 };
-static const struct ahead choices[] = {{0, 0},       {1024, 1024}, {2048, 2048}, {4096, 4096},
-                                       {8192, 8192}, {1024, 4096}, {2048, 8192}, {4096, 16384}};
-static struct ahead ahead;
+static const struct way choices[] = {
+    {0, 0, 1},       {1024, 1024, 1}, {2048, 2048, 1}, {4096, 4096, 1},  {8192, 8192, 1},
+    {1024, 4096, 1}, {2048, 8192, 1}, {4096, 16384, 1}, {0, 0, 2},       {2048, 2048, 2},
+    {8192, 8192, 2}, {1024, 4096, 2}, {2048, 4096, 2},  {2048, 8192, 2}};
+static struct way way;
 
 static inline __attribute__((always_inline)) void ask(const float* x) {
-  __builtin_prefetch((const char*)x + ahead.first, 0, 3);
-  __builtin_prefetch((const char*)x + ahead.second, 0, 2);
+  __builtin_prefetch((const char*)x + way.first, 0, 3);
+  __builtin_prefetch((const char*)x + way.second, 0, 2);
 }
 
 // The widest streaming store that the compiler was allowed to use.
@@ -60,8 +63,41 @@ typedef __m128 vector;
 #endif
 enum { WIDTH = sizeof(vector) / sizeof(float) };
 
+static float sum_of(vector x) {
+  float sum = 0;
+  for (int k = 0; k < WIDTH; ++k) sum += ((const float*)&x)[k];
+  return sum;
+}
+
+// A thread's share from two places, a vector of each in turn, some pages more than half of it apart.
+static void read_in_two_streams(void) {
+  enum { MORE = 3072 };
+  float sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  {
+    const long share = n / omp_get_num_threads() / WIDTH * WIDTH;
+    const long apart = share / 2 / WIDTH * WIDTH + MORE;
+    const float* x = a + share * omp_get_thread_num();
+    vector s = SET(0.0F), t = s;
+#pragma GCC unroll 1  // else the compiler asks for several lines of one, then of the other
+    for (long i = 0; i < share - apart; i += WIDTH) {
+      ask(x + i);
+      s += LOAD(x + i);
+      ask(x + apart + i);
+      t += LOAD(x + apart + i);
+    }
+    for (long i = share - apart; i < apart; i += WIDTH) s += LOAD(x + i);
+    sum += sum_of(s + t);
+  }
+  sink = sum;
+}
+
 // Sums enough to overlap the additions.
 static void read_all(void) {
+  if (way.streams == 2) {
+    read_in_two_streams();
+    return;
+  }
   enum { SUMS = 8 };
   float sum = 0;
 #pragma omp parallel reduction(+ : sum)
@@ -75,7 +111,7 @@ static void read_all(void) {
         s[k] += LOAD(a + i + k * WIDTH);
       }
     }
-    for (int k = 0; k < SUMS * WIDTH; ++k) sum += ((const float*)s)[k];
+    for (int k = 0; k < SUMS; ++k) sum += sum_of(s[k]);
   }
   sink = sum;
 }
@@ -122,14 +158,14 @@ static double seconds_of(void (*kernel)(void)) {
 }
 
 // The choice whose fastest of three is the fastest.
-static struct ahead fastest(void (*kernel)(void)) {
-  struct ahead best = choices[0];
+static struct way fastest(void (*kernel)(void)) {
+  struct way best = choices[0];
   double least = 1e30;
   for (int trial = 0; trial < 3; ++trial) {
     for (size_t i = 0; i < sizeof choices / sizeof *choices; ++i) {
-      ahead = choices[i];
+      way = choices[i];
       const double seconds = seconds_of(kernel);
-      if (seconds < least) least = seconds, best = ahead;
+      if (seconds < least) least = seconds, best = way;
     }
   }
   return best;
@@ -138,7 +174,7 @@ static struct ahead fastest(void (*kernel)(void)) {
 static void report(const char* name, void (*kernel)(void), int streams, int repeats) {
   if (only && strcmp(only, name) != 0) return;
   double* seconds = malloc((size_t)repeats * sizeof(double));
-  ahead = fastest(kernel);
+  way = fastest(kernel);
   for (int r = 0; r < repeats; ++r) {
     if (only) {
       kill(0, SIGSTOP);
@@ -148,8 +184,9 @@ static void report(const char* name, void (*kernel)(void), int streams, int repe
   }
   qsort(seconds, (size_t)repeats, sizeof(double), ascending);
   const double gigabytes = 1e-9 * streams * (double)n * sizeof(float);
-  printf("%-6s best %7.2f  median %7.2f GB/s, asking %ld and %ld bytes ahead\n", name, gigabytes / seconds[0],
-         gigabytes / seconds[repeats / 2], ahead.first, ahead.second);
+  printf("%-6s best %7.2f  median %7.2f GB/s, asking %ld and %ld bytes ahead, %d stream%s\n", name,
+         gigabytes / seconds[0], gigabytes / seconds[repeats / 2], way.first, way.second, way.streams,
+         way.streams == 1 ? "" : "s");
   free(seconds);
 }
 

@@ -208,21 +208,21 @@ constexpr int kFp16Lanes = 16;
 }
 #endif
 
-// kBlock elements, in and out unaligned: out[i] = widen(in[i]).
-template <class T>
+// kCount elements, a multiple of kFp16Lanes, in and out unaligned: out[i] = widen(in[i]).
+template <class T, std::int64_t kCount = kBlock>
 [[gnu::always_inline]] inline void widen_block(const T* in, float* out) {
   constexpr Format kFormat = FormatOf<T>::value;
   if constexpr (kFp16Lanes > 0 && kFormat == Format::fp16) {
-    for (int i = 0; i < kBlock; i += kFp16Lanes) widen_fp16(in + i, out + i);
+    for (std::int64_t i = 0; i < kCount; i += kFp16Lanes) widen_fp16(in + i, out + i);
   } else if constexpr (kFp16Lanes > 0 && info(kFormat).storage_bytes == 1) {
-    std::array<std::uint16_t, kBlock> half;
-    for (std::size_t i = 0; i < kBlock; ++i) half[i] = convert_detail::fp16_bits(in[i]);
-    for (std::size_t i = 0; i < kBlock; i += kFp16Lanes) widen_fp16(&half[i], out + i);
+    std::array<std::uint16_t, kCount> half;
+    for (std::size_t i = 0; i < kCount; ++i) half[i] = convert_detail::fp16_bits(in[i]);
+    for (std::size_t i = 0; i < kCount; i += kFp16Lanes) widen_fp16(&half[i], out + i);
     if constexpr (kFormat == Format::fp8_e4m3) {
-      for (int i = 0; i < kBlock; ++i) out[i] *= 256.0F;
+      for (std::int64_t i = 0; i < kCount; ++i) out[i] *= 256.0F;
     }
   } else {
-    for (int i = 0; i < kBlock; ++i) out[i] = widen(in[i]);
+    for (std::int64_t i = 0; i < kCount; ++i) out[i] = widen(in[i]);
   }
 }
 
