@@ -1,7 +1,7 @@
 // Matrix-vector product row by row, each the dot product of kernels/common/cpu/dot.hpp. A thread
-// walks two or four parts of its rows in as many streams: memory is read faster so than in one, and
-// they share what it takes to read x. That stays in a cache, and is widened once. The limit is
-// memory bandwidth, that of reading.
+// walks two halves of its rows in as many streams: memory is read faster so than in one, and they
+// share x. That stays in a cache, and is widened once. The limit is memory bandwidth, that of
+// reading.
 #include <type_traits>
 
 #include "kernels/common/cpu/convert.hpp"
