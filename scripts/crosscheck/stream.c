@@ -69,7 +69,7 @@ static float sum_of(vector x) {
   return sum;
 }
 
-// A thread's share from two places, a vector of each in turn, some pages more than half of it apart.
+// A thread's share from two places, a vector of each in turn, three pages more than half of it apart.
 static void read_in_two_streams(void) {
   enum { MORE = 3072 };
   float sum = 0;
@@ -184,9 +184,10 @@ static void report(const char* name, void (*kernel)(void), int streams, int repe
   }
   qsort(seconds, (size_t)repeats, sizeof(double), ascending);
   const double gigabytes = 1e-9 * streams * (double)n * sizeof(float);
-  printf("%-6s best %7.2f  median %7.2f GB/s, asking %ld and %ld bytes ahead, %d stream%s\n", name,
-         gigabytes / seconds[0], gigabytes / seconds[repeats / 2], way.first, way.second, way.streams,
-         way.streams == 1 ? "" : "s");
+  printf("%-6s best %7.2f  median %7.2f GB/s, asking %ld and %ld bytes ahead", name, gigabytes / seconds[0],
+         gigabytes / seconds[repeats / 2], way.first, way.second);
+  if (kernel == read_all) printf(" in %d stream%s", way.streams, way.streams == 1 ? "" : "s");
+  printf("\n");
   free(seconds);
 }
 

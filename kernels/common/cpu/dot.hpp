@@ -60,7 +60,8 @@ static const float* arranged(const T* x, std::int64_t n, float* buffer) {
   }
 }
 
-// Running sums for each element of a piece: one alone would wait for each addition.
+// Running sums, one for each element of a piece. They fill a register at least, whose additions
+// wait for each other less than memory takes.
 template <class T>
 using Sums = std::array<float, kPiece<T>>;
 

@@ -22,9 +22,10 @@ inline constexpr std::int64_t kLineElements = static_cast<std::int64_t>(kLineByt
 
 // How far ahead of a walk through memory lines are asked for, in bytes: into the first cache and,
 // from further away, into the second, which can have more lines under way. As measured: reading
-// gains most by 8 KiB on an AMD EPYC, where only the first was tried. On Intel Xeons it does by
-// 2 KiB (8 took a third of a matrix-vector product's speed); asking the second cache too is worth a
-// tenth of a copy's speed, anywhere from 4 to 16 KiB.
+// gains most by 8 KiB on an AMD EPYC, where only the first was tried. On Intel Xeons it does by 1
+// or 2 KiB (8 took a third of a matrix-vector product's speed); 2 suit lines of two streams in
+// turn, on the one that they were tried on. Asking the second cache too is worth a tenth of a
+// copy's speed, anywhere from 4 to 16 KiB.
 struct Ahead {
   std::int64_t first, second;
 };
