@@ -1,24 +1,24 @@
-# The CUDA half: kernels/*/*.cu and harness/*.cu. RIDGEPOINT_CUDA is ON, OFF, or AUTO: where nvcc is found.
-set(RIDGEPOINT_CUDA AUTO CACHE STRING "Build the CUDA half: ON, OFF or AUTO (where nvcc is found)")
-set(RIDGEPOINT_CUDA_ARCHITECTURES "80-real;89-real;90" CACHE STRING "Architectures of the portable kernels")
-option(RIDGEPOINT_HOPPER "Build the kernels that only Hopper (compute capability 9.0a) can run" ON)
+# The CUDA half: kernels/**/*.cu and harness/device/cuda. RIDGEBENCH_CUDA is ON, OFF, or AUTO: where nvcc is found.
+set(RIDGEBENCH_CUDA AUTO CACHE STRING "Build the CUDA half: ON, OFF or AUTO (where nvcc is found)")
+set(RIDGEBENCH_CUDA_ARCHITECTURES "80-real;89-real;90" CACHE STRING "Architectures of the portable kernels")
+option(RIDGEBENCH_HOPPER "Build the kernels that only Hopper (compute capability 9.0a) can run" ON)
 
-set(RIDGEPOINT_HAS_CUDA OFF)
-if(NOT RIDGEPOINT_CUDA STREQUAL "OFF")
-  find_program(RIDGEPOINT_NVCC NAMES nvcc PATHS ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)
-  if(RIDGEPOINT_NVCC)
-    set(RIDGEPOINT_HAS_CUDA ON)
-  elseif(RIDGEPOINT_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "RIDGEPOINT_CUDA is ON, but nvcc was not found: put it on the PATH, or set RIDGEPOINT_CUDA=OFF")
+set(RIDGEBENCH_HAS_CUDA OFF)
+if(NOT RIDGEBENCH_CUDA STREQUAL "OFF")
+  find_program(RIDGEBENCH_NVCC NAMES nvcc PATHS ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)
+  if(RIDGEBENCH_NVCC)
+    set(RIDGEBENCH_HAS_CUDA ON)
+  elseif(RIDGEBENCH_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "RIDGEBENCH_CUDA is ON, but nvcc was not found: put it on the PATH, or set RIDGEBENCH_CUDA=OFF")
   endif()
 endif()
-if(NOT RIDGEPOINT_HAS_CUDA)
+if(NOT RIDGEBENCH_HAS_CUDA)
   return()
 endif()
 
-set(CMAKE_CUDA_COMPILER "${RIDGEPOINT_NVCC}")
+set(CMAKE_CUDA_COMPILER "${RIDGEBENCH_NVCC}")
 set(CMAKE_CUDA_HOST_COMPILER "${CMAKE_CXX_COMPILER}")
-set(CMAKE_CUDA_ARCHITECTURES "${RIDGEPOINT_CUDA_ARCHITECTURES}")
+set(CMAKE_CUDA_ARCHITECTURES "${RIDGEBENCH_CUDA_ARCHITECTURES}")
 enable_language(CUDA)
 find_package(CUDAToolkit 12.8 REQUIRED)
 set(CMAKE_CUDA_STANDARD 20)
@@ -34,42 +34,32 @@ endif()
 set(CMAKE_CUDA_COMPILER_LAUNCHER "${CMAKE_SOURCE_DIR}/cmake/ptxas_log.sh" ${CMAKE_CUDA_COMPILER_LAUNCHER})
 
 # What every CUDA file is compiled with. Cubins stay uncompressed: a test reads their instructions.
-add_library(ridgepoint_cuda INTERFACE)
-target_compile_options(ridgepoint_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo
+add_library(ridgebench_cuda INTERFACE)
+target_compile_options(ridgebench_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo
                        -Xptxas=-v --compress-mode=none -Xcompiler=-Wall,-Wextra,-fopenmp
-                       $<$<BOOL:${RIDGEPOINT_WERROR}>:--Werror=all-warnings>>)
-target_link_libraries(ridgepoint_cuda INTERFACE CUDA::cudart_static CUDA::nvtx3 ${CMAKE_DL_LIBS})
+                       $<$<BOOL:${RIDGEBENCH_WERROR}>:--Werror=all-warnings>>)
+target_link_libraries(ridgebench_cuda INTERFACE CUDA::cudart_static CUDA::nvtx3 ${CMAKE_DL_LIBS})
 # cuBLAS is loaded when it is first called: a program must only know where it is.
-target_include_directories(ridgepoint_cuda SYSTEM INTERFACE $<TARGET_PROPERTY:CUDA::cublas,INTERFACE_INCLUDE_DIRECTORIES>)
-target_link_options(ridgepoint_cuda INTERFACE "LINKER:-rpath,$<TARGET_FILE_DIR:CUDA::cublas>")
+target_include_directories(ridgebench_cuda SYSTEM INTERFACE $<TARGET_PROPERTY:CUDA::cublas,INTERFACE_INCLUDE_DIRECTORIES>)
+target_link_options(ridgebench_cuda INTERFACE "LINKER:-rpath,$<TARGET_FILE_DIR:CUDA::cublas>")
 
-# A technique is one .cu in an operation's folder and is found by itself. One that includes a header
-# of Hopper's own instructions is compiled for compute capability 9.0a and nothing else. Object
-# libraries, because a static one would drop the registrations.
+# A technique is one .cu in an operation's folder and is found by itself. A folder named hopper is
+# compiled for compute capability 9.0a and nothing else. The kernels link as object libraries: a
+# static library would drop the registrations.
 function(add_cuda_kernels target)
   set(CMAKE_UNITY_BUILD OFF)  # techniques share names
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cu")
-  set(portable "")
-  set(hopper "")
-  foreach(source IN LISTS sources)
-    file(STRINGS "${source}" marker REGEX "#include \"kernels/common/cuda/(wgmma|tma)[.]cuh\"")
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
-    if(marker)
-      list(APPEND hopper "${source}")
-    else()
-      list(APPEND portable "${source}")
-    endif()
-  endforeach()
+  file(GLOB portable CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cu")
+  file(GLOB hopper CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/hopper/*.cu")
   set(parts cuda)
   add_library(${target}_cuda OBJECT ${portable})
-  if(hopper AND RIDGEPOINT_HOPPER)
+  if(hopper AND RIDGEBENCH_HOPPER)
     list(APPEND parts hopper)
     add_library(${target}_hopper OBJECT ${hopper})
     set_target_properties(${target}_hopper PROPERTIES CUDA_ARCHITECTURES 90a-real)
   endif()
   foreach(part IN LISTS parts)
-    target_link_libraries(${target}_${part} PRIVATE ridgepoint_common ridgepoint_cuda)
+    target_link_libraries(${target}_${part} PRIVATE ridgebench_common ridgebench_cuda)
     target_sources(${target} INTERFACE $<TARGET_OBJECTS:${target}_${part}>)
   endforeach()
-  target_link_libraries(${target} INTERFACE ridgepoint_cuda)
+  target_link_libraries(${target} INTERFACE ridgebench_cuda)
 endfunction()

@@ -9,7 +9,7 @@
 
 #include "roofline/embedded_sheets.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 bool same(std::string_view a, std::string_view b) {
@@ -68,4 +68,4 @@ const DeviceSpec* match_data_sheet(std::string_view device_name, std::string_vie
   return find([&](const DeviceSpec& sheet) { return contains(sheet.pci_ids, pci_id); });
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -10,7 +10,7 @@
 #include "kernels/common/format.hpp"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // One promised rate, with the clock that the promise assumes: a device that holds another clock has
 // another peak, flops_per_clock_per_sm x SMs x clock.
@@ -87,4 +87,4 @@ const DeviceSpec* match_data_sheet(std::string_view device_name, std::string_vie
 // malformed, has absurd values, or whose peaks disagree with their own clocks without a doubt.
 DeviceSpec parse_data_sheet(std::string_view text, std::string_view origin);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

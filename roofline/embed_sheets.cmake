@@ -14,7 +14,7 @@ file(WRITE "${OUTPUT}" "// Generated from roofline/devices by roofline/embed_she
 
 #include <array>
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr auto kSheets = std::to_array<EmbeddedSheet>({
@@ -24,5 +24,5 @@ ${entries}});
 
 std::span<const EmbeddedSheet> embedded_sheets() { return kSheets; }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench
 ")

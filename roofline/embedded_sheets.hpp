@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 struct EmbeddedSheet {
   std::string_view file;  // "h100-sxm.json"
@@ -14,4 +14,4 @@ struct EmbeddedSheet {
 // In the order of the file names.
 std::span<const EmbeddedSheet> embedded_sheets();
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

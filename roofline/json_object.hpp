@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // Bounds of a sensible value, both included.
 struct Range {
@@ -51,4 +51,4 @@ nlohmann::json parse_json(std::string_view text, std::string_view origin);
 // The whole file. Throws UsageError if it cannot be read.
 std::string read_file(const std::string& path);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 // Two traffic mixes nearer than this are the same one.
@@ -109,4 +109,4 @@ std::optional<MeasuredRate> MeasuredRoofs::memory_roof(double written_fraction) 
   return nearest == nullptr ? std::nullopt : std::optional(nearest->rate);
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

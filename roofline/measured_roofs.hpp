@@ -11,7 +11,7 @@
 #include "kernels/common/registry.hpp"
 #include "roofline/results.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // A measured rate (FLOP/s or byte/s) and the id of the row that reached it.
 struct MeasuredRate {
@@ -66,4 +66,4 @@ class MeasuredRoofs {
   std::optional<MeasuredRate> special_;
 };
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 double arithmetic_s(const Work& work, const Roof& roof) {
@@ -57,4 +57,4 @@ Bound bound(const Work& work, const Roof& roof) {
   return arithmetic_s(work, roof) < traffic_s(work, roof) ? Bound::memory : Bound::compute;
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

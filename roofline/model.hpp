@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // What limits a row: the memory, the arithmetic engine, the special-function units, or the launch.
 enum class Bound : std::uint8_t { memory, compute, special, launch };
@@ -47,4 +47,4 @@ double time_without_overlap_s(const Work& work, const Roof& roof);
 // Memory below the ridge, compute from it on, launch where there is no work at all.
 Bound bound(const Work& work, const Roof& roof);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -7,10 +7,10 @@
 #include "roofline/device_spec.hpp"
 #include "roofline/json_object.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
-constexpr std::string_view kSchema = "ridgepoint.device/1";
+constexpr std::string_view kSchema = "ridgebench.device/1";
 
 // Anything outside is a slip of the unit: MHz for Hz, TFLOP/s for FLOP/s, GB for bytes.
 constexpr Range kSms{1, 1e4};
@@ -141,4 +141,4 @@ DeviceSpec parse_data_sheet(std::string_view text, std::string_view origin) {
           .doubts = sheet.texts("doubts")};
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

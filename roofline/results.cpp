@@ -6,7 +6,7 @@
 
 #include "roofline/json_object.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr Range kRate{0, 1e21};  // per second; 0 where a row has no bytes
@@ -65,4 +65,4 @@ Results read_results(const std::filesystem::path& directory) {
           .rows = read_rows((directory / "records.jsonl").string())};
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 struct MeasuredDevice {
   std::string name;  // "cpu", "cuda:0"
@@ -43,4 +43,4 @@ struct Results {
 // Reads environment.json and records.jsonl. Throws UsageError: one line with file, line and key.
 Results read_results(const std::filesystem::path& directory);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -13,7 +13,7 @@
 #include "roofline/json_object.hpp"
 #include "roofline/measured_roofs.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -146,4 +146,4 @@ std::unique_ptr<RoofSource> open_roof_source(const std::string& device) {
       device, data_sheet_names()));
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

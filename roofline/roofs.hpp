@@ -11,7 +11,7 @@
 #include "roofline/model.hpp"
 #include "roofline/results.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // A rate (FLOP/s or byte/s) and what vouches for it: a sheet's name or a measured row's id.
 struct Rate {
@@ -54,4 +54,4 @@ std::unique_ptr<RoofSource> measured_roofs(const Results& results, std::string_v
 // directory, with @cpu or @cuda:0 appended if it holds several devices. Throws UsageError.
 std::unique_ptr<RoofSource> open_roof_source(const std::string& device);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

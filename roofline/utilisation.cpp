@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr double kLaunchFloors = 10;
@@ -65,4 +65,4 @@ std::optional<std::string> miscounted(const Timed& row, const Physics& physics) 
   return std::nullopt;
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -8,7 +8,7 @@
 #include "roofline/device_spec.hpp"
 #include "roofline/model.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // One launch, by its median time; seconds > 0.
 struct Timed {
@@ -55,4 +55,4 @@ struct Physics {
 // miscounted. Empty for a row that is possible.
 std::optional<std::string> miscounted(const Timed& row, const Physics& physics);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mapfile -t sources < <(git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
 clang-format-19 --dry-run --Werror "${sources[@]}"
 
-scripts/build.sh dev -DRIDGEPOINT_TESTS=ON
+scripts/build.sh dev -DRIDGEBENCH_TESTS=ON
 # Files of several instruction sets are checked as the oldest: the regions' pragmas are GCC's.
 mkdir -p build/tidy
 /usr/bin/python3 - <<'EOF'
@@ -17,7 +17,7 @@ commands = {}
 for command in json.load(open("build/dev/compile_commands.json")):
     own = "/tests/" not in command["file"] and "/build/" not in command["file"]
     if own and command["file"].endswith(".cpp"):
-        command["command"] = re.sub(r"(RIDGEPOINT_ISA(=v|_LEVEL=))[34]", r"\g<1>2", command["command"])
+        command["command"] = re.sub(r"(RIDGEBENCH_ISA(=v|_LEVEL=))[34]", r"\g<1>2", command["command"])
         commands.setdefault(command["file"], command)
 json.dump(list(commands.values()), open("build/tidy/compile_commands.json", "w"))
 print(*commands, sep="\n", file=open("build/tidy/files", "w"))

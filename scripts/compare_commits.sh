@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compares two commits of this repository: builds each in a worktree of its own, then measures both in turn.
-#   scripts/compare_commits.sh BASE HEAD [options of compare.py] [-- arguments of ridgepoint run]
+#   scripts/compare_commits.sh BASE HEAD [options of compare.py] [-- arguments of ridgebench run]
 # Exit codes are those of compare.py; a commit that does not build ends with 8.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -26,11 +26,11 @@ build() {
     git worktree prune
     git worktree add --quiet --detach "$tree" "$commit" >&2
   fi
-  "$tree/scripts/build.sh" "$preset" -DRIDGEPOINT_TESTS=OFF >&2 || {
+  "$tree/scripts/build.sh" "$preset" -DRIDGEBENCH_TESTS=OFF >&2 || {
     echo "compare_commits.sh: $1 does not build" >&2
     return 8
   }
-  echo "$tree/build/$preset/ridgepoint"
+  echo "$tree/build/$preset/ridgebench"
 }
 
 scripts/setup.sh >&2

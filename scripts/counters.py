@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures with Nsight Compute what the kernels of a run moved and kept busy on a GPU.
 
-    scripts/counters.py RESULTS_DIR [--binary build/ridgepoint] [--filter RE]
+    scripts/counters.py RESULTS_DIR [--binary build/ridgebench] [--filter RE]
 
 Each row of the run is measured again in a process of its own under ncu, within its NVTX range and
 at the clock as it is. RESULTS_DIR/counters.jsonl gets a line per row, in place of an earlier one of the same row; the figures then draw a ghost
@@ -31,7 +31,7 @@ require_packages("numpy", "scipy", "jsonschema")
 from compare.report import DEVICE_LOST, INTERNAL, OK, UNDECIDED_CODE, USAGE  # noqa: E402
 from roofline.plot.records import ResultsError, Row, clean, load_run, read_counters  # noqa: E402
 
-SCHEMA = "ridgepoint.counters/1"
+SCHEMA = "ridgebench.counters/1"
 # Names: Nsight Compute's documentation, "Metrics Reference". The key ends in the unit.
 METRICS = {
     "dram_read_bytes": "dram__bytes_read.sum",
@@ -110,7 +110,7 @@ def own_kernel(found: list[dict]) -> list[dict]:
 def counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run"
-        environment = {**os.environ, "RIDGEPOINT_UNGATED": "1"}  # ncu runs kernels one at a time
+        environment = {**os.environ, "RIDGEBENCH_UNGATED": "1"}  # ncu runs kernels one at a time
         line = command(row, options.binary, options.results, profile, out)
         done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
     found = launches(done.stdout)
@@ -162,7 +162,7 @@ def measure(options: argparse.Namespace) -> int:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="counters.py", description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path, metavar="RESULTS_DIR")
-    parser.add_argument("--binary", type=Path, default=ROOT / "build" / "ridgepoint")
+    parser.add_argument("--binary", type=Path, default=ROOT / "build" / "ridgebench")
     parser.add_argument("--filter", default="", metavar="RE", help="rows to measure; default: all")
     try:
         return measure(parser.parse_args(arguments))

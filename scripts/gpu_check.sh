@@ -5,7 +5,7 @@
 # profile. Each stage is bounded in time, so that one that hangs does not cost the others; what there is no
 # time for is skipped. Leaves one tar file in $OUT (default build/gpu_check) and ends with a table.
 #   OUT                where the results go
-#   PREBUILT           folder with ridgepoint and ridgepoint_device_tests built elsewhere for this GPU;
+#   PREBUILT           folder with ridgebench and ridgebench_device_tests built elsewhere for this GPU;
 #                      without it they are built here
 #   CMAKE_PREFIX_PATH  where the libraries are that are not installed
 #   BUDGET             seconds of the standard profile (default 90)
@@ -16,8 +16,8 @@ out=$(mkdir -p "${OUT:-build/gpu_check}" && cd "${OUT:-build/gpu_check}" && pwd)
 work=$out/gpu_check
 rm -rf "$work" && mkdir -p "$work"
 export PATH=$PATH:/usr/local/cuda/bin
-binary=${PREBUILT:-build/cuda}/ridgepoint
-device_tests=${PREBUILT:-build/cuda/tests/device}/ridgepoint_device_tests
+binary=${PREBUILT:-build/cuda}/ridgebench
+device_tests=${PREBUILT:-build/cuda/tests/device}/ridgebench_device_tests
 python=$(command -v python3)
 [[ -x .venv/bin/python ]] && python=$PWD/.venv/bin/python
 budget=${BUDGET:-90}
@@ -66,9 +66,9 @@ build() {
   have_gpu && architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d '. \r')
   local launcher=()
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
-  cmake --preset cuda -DRIDGEPOINT_TESTS=ON -DRIDGEPOINT_FETCH=OFF "${launcher[@]}" \
-    ${architecture:+-DRIDGEPOINT_CUDA_ARCHITECTURES="$architecture-real"} &&
-    cmake --build --preset cuda --target ridgepoint ridgepoint_device_tests
+  cmake --preset cuda -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_FETCH=OFF "${launcher[@]}" \
+    ${architecture:+-DRIDGEBENCH_CUDA_ARCHITECTURES="$architecture-real"} &&
+    cmake --build --preset cuda --target ridgebench ridgebench_device_tests
 }
 
 techniques() { "$device_tests" --gtest_list_tests | sed -n 's|^  [A-Za-z0-9]*/\([a-z0-9_]*\).*|\1|p' | sort -u; }
@@ -101,7 +101,7 @@ run_device_tests() {
 sanitize() {
   have_gpu || skip "no GPU"
   command -v compute-sanitizer >/dev/null || skip "no compute-sanitizer"
-  export RIDGEPOINT_UNGATED=1
+  export RIDGEBENCH_UNGATED=1
   techniques | grep -E '^(relu|gelu|dot|matvec|matmul)_' | grep -v _cub |
     xargs -P 6 -I % bash -c "one_device_test $1 '*SmallShapes/%' compute-sanitizer --tool $1 --error-exitcode 9 --print-limit 5"
 }

@@ -13,9 +13,9 @@ case ${1:-} in
     ;;
 esac
 scripts/setup.sh
-scripts/build.sh release -DRIDGEPOINT_TESTS=OFF
+scripts/build.sh release -DRIDGEBENCH_TESTS=OFF
 python=$PWD/.venv/bin/python
-binary=$PWD/build/release/ridgepoint
+binary=$PWD/build/release/ridgebench
 prove() {
   PYTHONPATH=scripts:. "$python" -m compare.proof "$binary" --device cpu "$@"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The main job in one command: sets up, builds, measures and draws. Takes the arguments of
-# `ridgepoint run`; without any, the quick profile of the default device. Without a GPU the host is
+# `ridgebench run`; without any, the quick profile of the default device. Without a GPU the host is
 # measured first, and the CUDA half is built afterwards, where there is a compiler for it.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -13,10 +13,10 @@ preset=release
 if have_nvcc && nvidia-smi -L >/dev/null 2>&1; then
   preset=cuda
 fi
-scripts/setup.sh && scripts/build.sh "$preset" -DRIDGEPOINT_TESTS=OFF || exit 8
+scripts/setup.sh && scripts/build.sh "$preset" -DRIDGEBENCH_TESTS=OFF || exit 8
 
 started=$(mktemp)
-"build/$preset/ridgepoint" run "$@"
+"build/$preset/ridgebench" run "$@"
 status=$?
 
 # Draws the run that was just made: --out DIR, --resume DIR, else the newest.
@@ -38,6 +38,6 @@ fi
 rm -f "$started"
 if [[ $preset == release ]] && have_nvcc; then
   echo "building the CUDA half, for machines with a GPU" >&2
-  scripts/build.sh cuda -DRIDGEPOINT_TESTS=OFF || status=$((status > 8 ? status : 8))
+  scripts/build.sh cuda -DRIDGEBENCH_TESTS=OFF || status=$((status > 8 ? status : 8))
 fi
 exit "$status"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what ridgepoint needs and does not find: Debian packages where apt and root (or sudo) are at
+# Installs what ridgebench needs and does not find: Debian packages where apt and root (or sudo) are at
 # hand, and a Python environment in .venv for the rest. Running it again changes nothing.
 #   scripts/setup.sh          to build, measure and draw
 #   scripts/setup.sh --dev    also what the tests and checks need

@@ -6,6 +6,6 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-cache = tempfile.TemporaryDirectory(prefix="ridgepoint-matplotlib-")  # removed at the end
+cache = tempfile.TemporaryDirectory(prefix="ridgebench-matplotlib-")  # removed at the end
 os.environ.setdefault("MPLCONFIGDIR", cache.name)
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "scripts"), str(ROOT)]

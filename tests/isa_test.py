@@ -25,7 +25,7 @@ FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 
 
 def objects(build: Path) -> list[Path]:
-    return [o for level in (3, 4) for o in sorted((build / f"CMakeFiles/ridgepoint_kernels_{level}.dir").rglob("*.o"))]
+    return [o for level in (3, 4) for o in sorted((build / f"CMakeFiles/ridgebench_kernels_{level}.dir").rglob("*.o"))]
 
 
 def output(*command: str) -> str:
@@ -54,22 +54,22 @@ def offenders(obj: Path) -> list[str]:
 
 
 def test_start_up_and_shared_code_needs_no_new_instruction_set():
-    build = Path(os.environ["RIDGEPOINT_BUILD"])
+    build = Path(os.environ["RIDGEBENCH_BUILD"])
     found = objects(build)
-    assert found, f"no object of ridgepoint_kernels_3 or _4 under {build}"
+    assert found, f"no object of ridgebench_kernels_3 or _4 under {build}"
     assert [line for obj in found for line in offenders(obj)] == []
 
 
 def test_the_kernels_themselves_use_the_new_instruction_set():
     """Else the test above would look at objects that were compiled for nothing new."""
     for level in (3, 4):
-        folder = Path(os.environ["RIDGEPOINT_BUILD"]) / f"CMakeFiles/ridgepoint_kernels_{level}.dir"
+        folder = Path(os.environ["RIDGEBENCH_BUILD"]) / f"CMakeFiles/ridgebench_kernels_{level}.dir"
         wide = [
             name
             for obj in folder.rglob("*.o")
             for name in functions_with_wide_registers(output("objdump", "-d", str(obj)).splitlines())
         ]
-        assert wide, f"no function of ridgepoint_kernels_{level} uses a wide register"
+        assert wide, f"no function of ridgebench_kernels_{level} uses a wide register"
 
 
 def test_a_violation_is_found(tmp_path):

@@ -127,7 +127,7 @@ SOUND = {
     "kernels/common/format.hpp": "#include <array>\n",
     "kernels/relu/relu.hpp": '#include "kernels/common/format.hpp"\n',
     "kernels/relu/naive.cpp": COMMENT + '#include "kernels/relu/relu.hpp"\n',
-    "kernels/relu/naive.cu": COMMENT + '#include <cuda_runtime.h>\n#include "kernels/common/cuda/mma.cuh"\n',
+    "kernels/relu/naive.cu": COMMENT + '#include <cuda_runtime.h>\n#include "kernels/common/cuda/ptx/mma.cuh"\n',
     "kernels/dot/dot.hpp": '#include "kernels/common/format.hpp"\n',
     "roofline/model.cpp": '#include "kernels/common/format.hpp"\n',
     "harness/run.cpp": '#include "roofline/model.hpp"\n#include "kernels/common/format.hpp"\n',

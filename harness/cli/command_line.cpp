@@ -7,12 +7,12 @@
 
 #include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/cli/plan.hpp"
-#include "harness/results_directory.hpp"
-#include "harness/sampler.hpp"
+#include "harness/cli/plan_text.hpp"
+#include "harness/results/results_directory.hpp"
+#include "harness/measure/sampler.hpp"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 int report(const std::string& what, ExitCode code) {
@@ -23,7 +23,7 @@ int report(const std::string& what, ExitCode code) {
 // CLI11 says what was wrong; this adds what is allowed.
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
-  std::string path = "ridgepoint";
+  std::string path = "ridgebench";
   while (!command->get_subcommands().empty()) {
     command = command->get_subcommands().back();
     path += " " + command->get_name();
@@ -56,14 +56,14 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const ExitCode& code) {
 
 void print_problem(std::string text) {
   for (char& c : text) c = std::iscntrl(static_cast<unsigned char>(c)) != 0 ? ' ' : c;
-  fmt::print(stderr, "ridgepoint: {}\n", text);
+  fmt::print(stderr, "ridgebench: {}\n", text);
 }
 
 int run_command_line(int argc, char** argv) {
   CLI::App app{
       "How fast each basic operation of deep learning runs on this machine, how fast it could, and "
       "why"};
-  app.set_version_flag("--version", std::string("ridgepoint ") + build_info::version);
+  app.set_version_flag("--version", std::string("ridgebench ") + build_info::version);
   app.require_subcommand(1);
   ExitCode code = ExitCode::fine;
   add_info_command(app);
@@ -93,4 +93,4 @@ int run_command_line(int argc, char** argv) {
   }
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -1,4 +1,4 @@
-// The sub-commands of ridgepoint. Each adds its options; its callback runs it, throws UsageError or
+// The sub-commands of ridgebench. Each adds its options; its callback runs it, throws UsageError or
 // DeviceError, and sets the exit code where success is not all there is to say.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "kernels/common/error.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 void add_info_command(CLI::App& app);
 void add_list_command(CLI::App& app);
@@ -17,11 +17,11 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
 void add_predict_command(CLI::App& app);
 void add_verify_command(CLI::App& app, ExitCode& code);
 
-// Prints "ridgepoint: TEXT" as one line on stderr; control characters, which a file or a file's
+// Prints "ridgebench: TEXT" as one line on stderr; control characters, which a file or a file's
 // name may hold, become spaces.
 void print_problem(std::string text);
 
 // Runs a command line and returns the exit code; an error is one line on stderr.
 int run_command_line(int argc, char** argv);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -4,10 +4,10 @@
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/device.hpp"
+#include "harness/device/device.hpp"
 #include "roofline/device_spec.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 using nlohmann::ordered_json;
@@ -104,4 +104,4 @@ void add_info_command(CLI::App& app) {
   });
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

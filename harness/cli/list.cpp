@@ -3,13 +3,13 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "harness/campaign.hpp"
+#include "harness/measure/campaign.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/environment.hpp"
-#include "harness/row.hpp"
+#include "harness/results/environment.hpp"
+#include "harness/measure/case.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 struct ListOptions {
@@ -24,8 +24,8 @@ void list(const ListOptions& options) {
   const std::regex filter = compile_filter(options.filter);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const auto& device : devices) {
-    for (const Row& row :
-         enumerate_rows(Registry::instance(), *device, parse_profile(options.profile), {})) {
+    for (const Case& row :
+         enumerate_cases(Registry::instance(), *device, parse_profile(options.profile), {})) {
       const std::string id = row.id();
       if (!std::regex_search(id, filter)) continue;
       const std::string reason = unsupported_reason(row);
@@ -60,4 +60,4 @@ void add_list_command(CLI::App& app) {
   command->callback([options] { list(*options); });
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -1,4 +1,4 @@
-#include "harness/cli/plan.hpp"
+#include "harness/cli/plan_text.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 
 #include "harness/cli/print_json.hpp"
 #include "kernels/common/error.hpp"
-#include "roofline/measured_mfu.hpp"
+#include "roofline/plan/measured_mfu.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 // What every question has; options write into it, so it lives as long as its callback.
@@ -196,4 +196,4 @@ void add_plan_command(CLI::App& app) {
   add_zero(plan);
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -3,9 +3,9 @@
 #include <array>
 #include <string_view>
 
-#include "harness/cli/plan.hpp"
+#include "harness/cli/plan_text.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 // Memory sizes are sold in powers of ten, tensors counted in MiB: both are shown.
@@ -65,4 +65,4 @@ std::string plan_text(const PlanAnswer& answer) {
   return text;
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -11,7 +11,7 @@
 #include "roofline/model.hpp"
 #include "roofline/roofs.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 using nlohmann::ordered_json;
@@ -94,4 +94,4 @@ void add_predict_command(CLI::App& app) {
   });
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -4,18 +4,18 @@
 #include <fstream>
 #include <memory>
 
-#include "harness/bench.hpp"
-#include "harness/campaign.hpp"
+#include "harness/cli/bench.hpp"
+#include "harness/measure/campaign.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/environment.hpp"
-#include "harness/google_flags.hpp"
-#include "harness/results_directory.hpp"
-#include "harness/resume.hpp"
-#include "harness/stopwatch.hpp"
+#include "harness/results/environment.hpp"
+#include "harness/cli/google_flags.hpp"
+#include "harness/results/results_directory.hpp"
+#include "harness/results/resume.hpp"
+#include "harness/base/stopwatch.hpp"
 #include "kernels/common/cpu/openblas.hpp"
 #include "roofline/device_spec.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr double kLargestSeed = 0x1p53;  // environment.json keeps it as a JSON number
@@ -65,12 +65,12 @@ std::vector<Record> read_ceilings(const std::string& directory,
   }
   std::vector<Record> records = read_records(directory);
   std::erase_if(records,
-                [](const Record& r) { return r.row.role != "ceiling" || r.status != Status::ok; });
+                [](const Record& r) { return r.role != "ceiling" || r.status != Status::ok; });
   return records;
 }
 
 void print_dry_run(const RunPlan& plan) {
-  for (const Row& row : plan.rows()) {
+  for (const Case& row : plan.rows()) {
     fmt::print("{:<80} {:.0f} bytes\n", row.id(), Buffers::footprint(row.operands(), 1));
   }
   fmt::print("{} rows, about {:.0f} s, {:.0f} bytes for the largest buffer set\n",
@@ -95,7 +95,7 @@ std::filesystem::path results_path(const RunOptions& options) {
 void tell_of_openblas_core(const std::vector<Record>& records) {
   const std::string better = better_openblas_core();
   const bool used = std::ranges::any_of(records, [](const Record& r) {
-    return r.row.technique == "openblas" && r.status == Status::ok;
+    return r.technique == "openblas" && r.status == Status::ok;
   });
   if (better.empty() || !used) return;
   fmt::print(stderr, "note: {} keeps OpenBLAS from its kernels for {}, which this processor runs\n",
@@ -107,8 +107,8 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   const RunRequest request = request_of(options, flags.filter);
   const auto devices = open_devices(request.device);
   const std::vector<Record> ceilings = read_ceilings(request.ceilings, devices);
-  const auto have_ceiling = [&](const Row& row) {
-    return std::ranges::any_of(ceilings, [&](const Record& r) { return r.row.id == row.id(); });
+  const auto have_ceiling = [&](const Case& row) {
+    return std::ranges::any_of(ceilings, [&](const Record& r) { return r.id == row.id(); });
   };
   RunPlan plan(request, devices, have_ceiling);
   if (flags.list_tests) {
@@ -191,4 +191,4 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   });
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "harness/cli/commands.hpp"
-#include "harness/verify_results.hpp"
+#include "harness/results/verify_results.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 void add_verify_command(CLI::App& app, ExitCode& code) {
   CLI::App* command = app.add_subcommand(
@@ -20,4 +20,4 @@ void add_verify_command(CLI::App& app, ExitCode& code) {
   });
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -5,7 +5,7 @@
 #include "kernels/ceilings/atomics.hpp"
 #include "kernels/common/cuda/launch.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -45,4 +45,4 @@ const Registration direct{{.operation = "atomic_add", .name = "direct", .engine 
                           bind};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

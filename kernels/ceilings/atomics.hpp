@@ -8,7 +8,7 @@
 
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // 1 to 8: never 0, so that every addition shows, and so small that 2^21 of them stay below 2^24,
 // the integers that fp32 holds.
@@ -60,4 +60,4 @@ inline Operation atomic_add() {
 
 inline const RegisterOperation atomic_add{atomics_detail::atomic_add()};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

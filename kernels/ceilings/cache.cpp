@@ -10,7 +10,7 @@
 
 #include "kernels/common/cpu/target_begin.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 using cpu::kPartialSums;
@@ -50,11 +50,11 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* sum) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench
 
 #include "kernels/common/cpu/target_end.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr Technique technique(std::string_view operation) {
@@ -66,4 +66,4 @@ const Registration level_2{technique("cache_l2_read"), bind};
 const Registration level_3{technique("cache_l3_read"), bind};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

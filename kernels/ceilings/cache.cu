@@ -8,7 +8,7 @@
 #include "kernels/common/cuda/reduce.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -76,4 +76,4 @@ const Registration level_2{
     {.operation = "cache_l2_read", .name = "vec16", .engine = Engine::memory}, bind};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

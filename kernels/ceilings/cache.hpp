@@ -8,7 +8,7 @@
 
 #include "kernels/ceilings/repeated_read.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 namespace cache_detail {
 
@@ -101,4 +101,4 @@ inline const RegisterOperation cache_l1_read{cache_detail::cache("cache_l1_read"
 inline const RegisterOperation cache_l2_read{cache_detail::cache("cache_l2_read", 2)};
 inline const RegisterOperation cache_l3_read{cache_detail::cache("cache_l3_read", 3)};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -6,7 +6,7 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -100,4 +100,4 @@ const Registration to_wide{technique("convert_widen"), bind_widen<Fp16>, bind_wi
                            bind_widen<Fp8E5m2>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -20,7 +20,7 @@
 #include "kernels/ceilings/gpu_chains.hpp"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 inline constexpr std::int64_t kConvertIterations = 256;
 inline constexpr float kConvertStep = 1.0F / kConvertIterations;  // exact
@@ -129,4 +129,4 @@ inline const RegisterOperation convert_widen{
     convert_detail::convert("convert_widen", {Format::fp16, Format::fp8_e4m3, Format::fp8_e5m2},
                             kWidenInputs, kWidenConversions, convert_detail::widen)};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

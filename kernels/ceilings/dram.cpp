@@ -12,7 +12,7 @@
 
 #include "kernels/common/cpu/target_begin.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr std::int64_t kLine = cpu::kLineElements<float>;
@@ -90,11 +90,11 @@ Launch bind_triad(Queue& queue, const Shape& shape, const float* a, const float*
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench
 
 #include "kernels/common/cpu/target_end.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr Technique technique(std::string_view operation) {
@@ -107,4 +107,4 @@ const Registration copy{technique("dram_copy"), bind_copy};
 const Registration triad{technique("dram_triad"), bind_triad};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -7,7 +7,7 @@
 #include "kernels/common/cuda/pack.cuh"
 #include "kernels/common/cuda/reduce.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 1024;
@@ -124,4 +124,4 @@ const Registration copy{technique("dram_copy"), bind_copy};
 const Registration triad{technique("dram_triad"), bind_triad};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

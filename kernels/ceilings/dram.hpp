@@ -8,7 +8,7 @@
 #include "kernels/common/sum_of_terms.hpp"
 #include "kernels/common/sweep.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 inline constexpr float kTriadFactor = 3;
 
@@ -104,4 +104,4 @@ inline const RegisterOperation dram_write{dram_detail::write()};
 inline const RegisterOperation dram_copy{dram_detail::copy()};
 inline const RegisterOperation dram_triad{dram_detail::triad()};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

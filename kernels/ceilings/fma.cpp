@@ -9,12 +9,12 @@
 
 #include "kernels/common/cpu/target_begin.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 // 2 units x 5 cycles of latency and some: 12 vectors within the 16 registers of AVX2, and 16 of the
 // 32 of AVX-512. SSE has no multiply-add and needs a register for the product.
-constexpr std::int64_t kChains = (RIDGEPOINT_ISA_LEVEL >= 4 ? 16 : 12) * cpu::kVectorFloats;
+constexpr std::int64_t kChains = (RIDGEBENCH_ISA_LEVEL >= 4 ? 16 : 12) * cpu::kVectorFloats;
 
 // Runs `count` <= kChains chains, all kChains of them in step.
 void run(const float* x, float* y, std::int64_t count, std::int64_t iterations) {
@@ -36,15 +36,15 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* y) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench
 
 #include "kernels/common/cpu/target_end.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 const Registration registers{
     {.operation = "fma_peak", .name = "registers", .engine = Engine::fma, .isa = cpu::kIsa}, bind};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

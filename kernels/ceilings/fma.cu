@@ -5,7 +5,7 @@
 #include "kernels/ceilings/fma.hpp"
 #include "kernels/common/cuda/launch.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -53,4 +53,4 @@ const Registration registers{{.operation = "fma_peak", .name = "registers", .eng
                              bind};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

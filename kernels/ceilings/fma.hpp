@@ -8,7 +8,7 @@
 #include "kernels/ceilings/gpu_chains.hpp"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 inline constexpr std::int64_t kFmaIterations = 4096;
 inline constexpr float kFmaFactor = 1.0F - 1.0F / kFmaIterations;  // exact, as is the next
@@ -74,4 +74,4 @@ inline Operation fma_peak() {
 
 inline const RegisterOperation fma_peak{fma_detail::fma_peak()};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

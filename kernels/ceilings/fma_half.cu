@@ -6,7 +6,7 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -82,4 +82,4 @@ const Registration fp16{technique(Format::fp16), bind<Fp16>};
 const Registration bf16{technique(Format::bf16), bind<Bf16>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

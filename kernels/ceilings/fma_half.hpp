@@ -10,7 +10,7 @@
 #include "kernels/ceilings/gpu_chains.hpp"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 inline constexpr std::int64_t kFmaHalfIterations = 4096;
 // Exact in both formats. The values stay in [c, c + c^2] and, apart from 0 itself, above 2^-11 in
@@ -91,4 +91,4 @@ inline Operation fma_half_peak() {
 
 inline const RegisterOperation fma_half_peak{fma_half_detail::fma_half_peak()};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -15,7 +15,7 @@
 #include "kernels/common/cpu/pack.hpp"
 #include "kernels/common/cpu/bf16_pairs.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr std::int64_t kRows = kPairsTile.m;
@@ -67,11 +67,11 @@ Launch bind(Queue& queue, const Shape& shape, const Bf16* a, const Bf16* b, floa
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench
 
 #include "kernels/common/cpu/target_end.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 const Registration vdpbf16{
@@ -79,4 +79,4 @@ const Registration vdpbf16{
     bind};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

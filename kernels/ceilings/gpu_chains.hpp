@@ -6,7 +6,7 @@
 
 #include "kernels/common/error.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // An SM holds 2048 threads or 1536, by compute capability (CUDA C++ Programming Guide, technical
 // specifications per compute capability): this many fill it a whole number of times, so that no SM
@@ -21,4 +21,4 @@ inline int chain_length(std::int64_t iterations) {
   return static_cast<int>(iterations);
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

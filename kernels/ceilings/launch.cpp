@@ -2,7 +2,7 @@
 // nothing in each but one word copied.
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 Launch bind(Queue& queue, const Shape& shape, const float* x, float* y) {
@@ -18,4 +18,4 @@ const Registration parallel_region{
     {.operation = "launch", .name = "parallel_region", .engine = Engine::memory}, bind};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

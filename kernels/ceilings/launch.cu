@@ -6,7 +6,7 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 __global__ void copy_word(const float* x, float* y) { *y = *x; }
@@ -52,4 +52,4 @@ const Registration stream{technique("stream"), bind_stream};
 const Registration graph{technique("graph"), bind_graph};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

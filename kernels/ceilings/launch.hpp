@@ -6,7 +6,7 @@
 
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 namespace launch_detail {
 
@@ -42,4 +42,4 @@ inline Operation launch() {
 
 inline const RegisterOperation launch{launch_detail::launch()};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -11,7 +11,7 @@
 
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // Adding one value again and again repeats its rounding error, up to iterations / 2 roundings in
 // the end. No more iterations than keep that within the tolerance, 8 sqrt(iterations k) roundings.
@@ -117,4 +117,4 @@ inline const RegisterOperation wgmma_peak{products_detail::products(
 inline const RegisterOperation fma_pairs_peak{products_detail::products(
     "fma_pairs_peak", {.resource = Resource::fma}, {Format::bf16}, kPairsTile, 2048)};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -8,7 +8,7 @@
 #include "kernels/common/registry.hpp"
 #include "kernels/common/sum_of_terms.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 inline Operation repeated_read(std::string_view name, int cache_level) {
   const auto reads = [](const Shape& s) {
@@ -36,4 +36,4 @@ inline Operation repeated_read(std::string_view name, int cache_level) {
   return op;
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

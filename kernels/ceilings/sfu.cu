@@ -4,9 +4,9 @@
 // rate at which the special function unit accepts work.
 #include "kernels/ceilings/sfu.hpp"
 #include "kernels/common/cuda/launch.cuh"
-#include "kernels/common/cuda/special.cuh"
+#include "kernels/common/cuda/ptx/special.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -56,15 +56,15 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* y) {
   };
 }
 
-constexpr Technique technique(std::string_view operation, double special_error) {
+constexpr Technique technique(std::string_view operation, double approximation_error) {
   return {.operation = operation,
           .name = "registers",
           .engine = Engine::sfu,
-          .special_error = special_error};
+          .approximation_error = approximation_error};
 }
 
 const Registration tanh{technique("sfu_tanh", Tanh::kError), bind<Tanh>};
 const Registration exp2{technique("sfu_exp2", Exp2::kError), bind<Exp2>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -8,7 +8,7 @@
 #include "kernels/ceilings/gpu_chains.hpp"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 inline constexpr std::int64_t kSfuIterations = 1024;
 inline constexpr float kSfuStep = 1.0F / kSfuIterations;  // exact
@@ -77,4 +77,4 @@ inline const RegisterOperation sfu_tanh{
 inline const RegisterOperation sfu_exp2{
     sfu_detail::sfu("sfu_exp2", std::exp2, sfu_detail::exp2_per_clock)};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

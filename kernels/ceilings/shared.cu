@@ -7,7 +7,7 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/reduce.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -67,4 +67,4 @@ const Registration vec16{{.operation = "shared_read", .name = "vec16", .engine =
                          bind};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

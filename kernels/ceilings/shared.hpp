@@ -4,7 +4,7 @@
 
 #include "kernels/ceilings/repeated_read.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 inline constexpr std::int64_t kSharedElements = 8192;  // 32 KiB, what a block holds
 
@@ -29,4 +29,4 @@ inline Operation shared_read() {
 
 inline const RegisterOperation shared_read{shared_detail::shared_read()};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -1,6 +1,6 @@
 // Intel AMX between its tile registers: two tiles of A and two of B are loaded once and multiplied
 // again and again into four sums. The limit is the rate at which the tensor engine accepts work.
-// tests/kernels/matmul/amx_test.cpp runs it on emulated tiles as well.
+// tests/kernels/matmul/host/amx_test.cpp runs it on emulated tiles as well.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -15,7 +15,7 @@
 #include "kernels/common/cpu/pack.hpp"
 #include "kernels/common/cpu/amx_kernel.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 using Kernel = AmxKernel<cpu::AmxTiles>;
@@ -41,15 +41,15 @@ Launch bind(Queue& queue, const Shape& shape, const Bf16* a, const Bf16* b, floa
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench
 
 #include "kernels/common/cpu/target_end.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 const Registration amx{
     {.operation = "tensor_peak", .name = "amx", .engine = Engine::tensor, .isa = cpu::kIsa}, bind};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

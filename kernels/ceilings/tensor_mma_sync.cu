@@ -5,10 +5,10 @@
 #include "kernels/ceilings/gpu_chains.hpp"
 #include "kernels/ceilings/products.hpp"
 #include "kernels/common/cuda/launch.cuh"
-#include "kernels/common/cuda/mma.cuh"
+#include "kernels/common/cuda/ptx/mma.cuh"
 #include "kernels/common/cuda/pack.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kWarps = 4;  // of a block: small, so that one loads while others multiply
@@ -25,7 +25,7 @@ __device__ std::uint32_t load_word(const T* tile, int row, int word) {
   return reinterpret_cast<const std::uint32_t*>(tile)[row * (kK / Mma<T>::kPerWord) + word];
 }
 
-// All of a tile that a warp needs, in the layout of kernels/common/cuda/mma.cuh.
+// All of a tile that a warp needs, in the layout of kernels/common/cuda/ptx/mma.cuh.
 template <class T>
 struct Fragments {
   static constexpr int kRows = kM / Mma<T>::kM;
@@ -128,15 +128,15 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* b, float* y) 
 // of 2^-13 per step, of a sum that is half its final size on average.
 constexpr double kFp8Error = 0x1p-13 * (kK / 2) * (kProductsPerSum / 2);
 
-constexpr Technique technique(double special_error) {
+constexpr Technique technique(double approximation_error) {
   return {.operation = "tensor_peak",
           .name = "mma_sync",
           .engine = Engine::tensor,
-          .special_error = special_error};
+          .approximation_error = approximation_error};
 }
 
 const Registration wide{technique(0), bind<Tf32>, bind<Fp16>, bind<Bf16>};
 const Registration fp8{technique(kFp8Error), bind<Fp8E4m3>, bind<Fp8E5m2>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -4,7 +4,7 @@
 
 #include "kernels/common/sweep.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr std::int64_t kRowLength = 256;
@@ -41,4 +41,4 @@ Operation elementwise(const Elementwise& e) {
   return op;
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -5,7 +5,7 @@
 
 #include "kernels/common/operation.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 struct Elementwise {
   std::string_view name;
@@ -21,4 +21,4 @@ struct Elementwise {
 // Dimension n. A row of the reference is a block of up to 256 elements.
 Operation elementwise(const Elementwise& e);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

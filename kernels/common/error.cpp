@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 Unsupported::Unsupported(const char* reason) : std::runtime_error(reason) {}
 
@@ -12,4 +12,4 @@ OutOfMemory::OutOfMemory(double asked, double free)
     : std::runtime_error(
           fmt::format("needs {:.0f} bytes of device memory, {:.0f} bytes are free", asked, free)) {}
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

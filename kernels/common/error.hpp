@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // Process exit codes. Schedulers report the maximum of a job's steps, so worse is larger.
 enum class ExitCode : std::uint8_t {
@@ -48,4 +48,4 @@ class OutOfMemory : public std::runtime_error {
   OutOfMemory(double asked, double free);
 };
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -4,7 +4,7 @@
 
 #include "kernels/common/error.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 Format parse_format(std::string_view name) {
   if (name == "fp8") return Format::fp8_e4m3;
@@ -30,4 +30,4 @@ FormatPair parse_format_pair(std::string_view name) {
   return {parse_format(name.substr(0, cross)), parse_format(name.substr(cross + 1))};
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

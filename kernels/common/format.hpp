@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // tf32x3 is fp32 whose products are made of products of tf32 numbers, the high and the low parts of
 // both: nearly as accurate, but not fp32's own arithmetic.
@@ -210,4 +210,4 @@ template <class T>
   }
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

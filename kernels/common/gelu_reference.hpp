@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // The lecture's convention: tanh expanded. A bias costs one more.
 inline constexpr double kGeluFlops = 20;
@@ -23,4 +23,4 @@ inline double gelu_norm(double x) { return 0.5 * std::hypot(x, x * gelu_tanh(x))
 // Largest |dy/dx|: how much of an error in x reaches y.
 inline constexpr double kGeluMaxSlope = 1.13;
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 std::string_view name(Isa isa) {
   constexpr std::array<std::string_view, 4> names{"", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
@@ -17,4 +17,4 @@ Isa host_isa() {
   return Isa::v2;
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

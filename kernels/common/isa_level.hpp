@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 enum class Isa : std::uint8_t { none, v2, v3, v4 };  // none: not bound to a level (GPU, libraries)
 
@@ -14,4 +14,4 @@ std::string_view name(Isa isa);
 // Newest level that this processor and its operating system support.
 Isa host_isa();
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

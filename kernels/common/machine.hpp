@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // Hosts report hundreds of MB of cache that they share with neighbours: more traffic than this is
 // not spent there on emptying caches.
@@ -39,4 +39,4 @@ struct Machine {
   [[nodiscard]] std::int64_t evicting_bytes() const { return 3 * last_level_cache_bytes(); }
 };
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 // Decoding through tables keeps the reference fast enough to sum 10^8 terms.
@@ -74,4 +74,4 @@ double written_fraction(const Operation& operation, const Shape& shape, FormatPa
   return operand_bytes(operands, true) / operand_bytes(operands, false);
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -14,7 +14,7 @@
 #include "kernels/common/machine.hpp"
 #include "kernels/common/shape.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 enum class Access : std::uint8_t { read, written };
 
@@ -99,4 +99,4 @@ double bytes(const Operation& operation, const Shape& shape, FormatPair format);
 // Share of those bytes that is written: selects the memory ceiling with the same traffic mix.
 double written_fraction(const Operation& operation, const Shape& shape, FormatPair format);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

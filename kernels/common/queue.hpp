@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // Enqueues the kernel once and does nothing else.
 using Launch = std::function<void()>;
@@ -29,4 +29,4 @@ class Queue {
   [[nodiscard]] virtual double time(const Launch& launch) = 0;
 };
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -15,7 +15,7 @@
 
 #include "kernels/common/error.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr std::array<std::string_view, 4> kNames{"normal", "uniform", "zeros", "integers"};
@@ -172,4 +172,4 @@ void fill_random(void* out, std::int64_t elements, Format format, Fill fill, std
   }
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -12,7 +12,7 @@
 
 #include "kernels/common/format.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // Four 32-bit words: a counter, or the random block that belongs to it.
 struct PhiloxBlock {
@@ -74,4 +74,4 @@ std::span<const std::uint32_t> quantile_table(Format format, Fill fill);
 void fill_random(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
                  std::uint32_t stream, int threads, std::int64_t first = 0);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

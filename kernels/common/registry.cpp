@@ -10,7 +10,7 @@
 
 #include "kernels/common/error.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 // The operands' formats do not depend on the sizes; any shape will do.
@@ -66,13 +66,6 @@ const Operation& operation_of(const Technique& technique,
   return **found;
 }
 
-// For a technique that no processor as old as this one has.
-void refuse(Implementation& implementation) {
-  implementation.prepare = [isa = implementation.technique.isa](Queue&, const Shape&) -> Plan {
-    throw Unsupported(fmt::format("this processor is no {}", name(isa)));
-  };
-}
-
 bool same(const std::unique_ptr<Implementation>& a, const std::unique_ptr<Implementation>& b) {
   return identity(*a) == identity(*b);
 }
@@ -82,6 +75,13 @@ bool twins(const std::unique_ptr<Implementation>& a, const std::unique_ptr<Imple
 }
 
 }  // namespace
+
+std::optional<std::string> Implementation::unsupported(const Machine& machine,
+                                                       const Shape& shape) const {
+  if (lacks_isa) return fmt::format("this processor is no {}", name(technique.isa));
+  if (technique.supports == nullptr) return std::nullopt;
+  return technique.supports(machine, shape, format);
+}
 
 Registry& Registry::instance() {
   static Registry registry;
@@ -113,9 +113,7 @@ void Registry::resolve(Isa newest) {
   }
   const auto others = std::ranges::unique(implementations_, same);
   implementations_.erase(others.begin(), others.end());
-  for (const auto& i : implementations_) {
-    if (i->technique.isa > newest) refuse(*i);
-  }
+  for (const auto& i : implementations_) i->lacks_isa = i->technique.isa > newest;
 }
 
 const std::vector<std::unique_ptr<Operation>>& Registry::operations() const { return operations_; }
@@ -145,4 +143,4 @@ void registry_detail::add(const Technique& technique, Backend backend,
   Registry::instance().add(std::move(implementation));
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -17,14 +18,18 @@
 #include "kernels/common/operation.hpp"
 #include "kernels/common/queue.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 enum class Backend : std::uint8_t { cpu, cuda };
 // The unit that a technique keeps busy; memory means that it does next to no arithmetic.
 enum class Engine : std::uint8_t { memory, fma, tensor, sfu };
 enum class Origin : std::uint8_t { hand, library };
 
-// What a technique says of itself, in its one registration line.
+// Why a technique cannot serve a shape on a machine; empty where it can. Pure arithmetic: it launches,
+// allocates and tunes nothing, because `list` and `--dry-run` call it for every case.
+using Supports = std::optional<std::string> (*)(const Machine&, const Shape&, FormatPair);
+
+// What a technique declares in its one registration.
 struct Technique {
   std::string_view operation;
   std::string_view name;
@@ -35,8 +40,16 @@ struct Technique {
   Origin origin = Origin::hand;
   Pace pace = Pace::fast;
   Isa isa = Isa::none;
-  // Largest error of an approximate special function, relative to the norm of the reference.
-  double special_error = 0;
+  // Null: every shape on every machine of the backend.
+  Supports supports = nullptr;
+  // Fraction bits that the running sum keeps; 0: all of the accumulator format's.
+  int accumulator_bits = 0;
+  // Largest error of a sum that keeps fewer bits than its format, relative to the norm of the
+  // reference. The source stands with the constant.
+  double accumulation_error = 0;
+  // Largest error of an approximate function (exp, tanh, a product of split operands), relative to
+  // the norm of the reference.
+  double approximation_error = 0;
   // The order of its sums may differ from run to run, and the last bits with it.
   bool order_dependent = false;
 };
@@ -69,6 +82,11 @@ struct Implementation {
   // Filled in by Registry::resolve.
   const Operation* operation = nullptr;
   FormatPair format{};
+  bool lacks_isa = false;  // the technique's instruction set is newer than the processor's
+
+  // Why this cannot serve the shape on the machine; empty where it can. Launches nothing.
+  [[nodiscard]] std::optional<std::string> unsupported(const Machine& machine,
+                                                       const Shape& shape) const;
 
   [[nodiscard]] FormatPair arithmetic() const {
     return technique.arithmetic ? FormatPair(*technique.arithmetic) : format;
@@ -84,7 +102,7 @@ class Registry {
 
   // Matches every technique with its operation and format by the types of its pointers, and drops
   // those for which the same exists for a newer instruction set up to `newest`. A technique that
-  // only newer processors have stays, and throws Unsupported when prepared. Throws std::logic_error
+  // only newer processors have stays and is unsupported. Throws std::logic_error
   // naming a technique that fits nothing or comes twice.
   void resolve(Isa newest = host_isa());
 
@@ -169,11 +187,22 @@ auto planned(State (*prepare)(Queue&, const Shape&),
   return registry_detail::Planned<State, Pointers...>{prepare, bind};
 }
 
+// A list of the types that a technique serves.
+template <class... T>
+struct Types {};
+
 // Adds a technique at start-up, with one bind per format that it serves; the format is read off the
 // types of bind's pointers.
 template <Backend B>
 class BackendRegistration {
  public:
+  // bind_for.operator()<T>() returns what serves T: a bind, or planned(prepare, bind).
+  //   const Registration vec16{{...}, Types<float, Fp16>{}, []<class T>() { return bind<T>; }};
+  template <class... T, class BindFor>
+  BackendRegistration(const Technique& technique, Types<T...>, BindFor bind_for) {
+    (registry_detail::add(technique, B, registry_detail::erase(bind_for.template operator()<T>())),
+     ...);
+  }
   template <class... Binds>
   explicit BackendRegistration(const Technique& technique, Binds... binds) {
     (registry_detail::add(technique, B, registry_detail::erase(binds)), ...);
@@ -182,10 +211,10 @@ class BackendRegistration {
 
 // The extension of the file is the backend: .cu files are compiled by nvcc, or run by the tests on
 // a host (tests/emulator).
-#if defined(__CUDACC__) || defined(RIDGEPOINT_EMULATED_CUDA)
+#if defined(__CUDACC__) || defined(RIDGEBENCH_EMULATED_CUDA)
 using Registration = BackendRegistration<Backend::cuda>;
 #else
 using Registration = BackendRegistration<Backend::cpu>;
 #endif
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

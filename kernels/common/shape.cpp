@@ -11,7 +11,7 @@
 
 #include "kernels/common/error.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, Layout>, 3> kLayouts{
@@ -120,4 +120,4 @@ Shape parse_shape(std::string_view text, std::span<const std::string_view> dimen
   return shape;
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

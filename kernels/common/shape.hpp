@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // Storage of the two inputs of a matmul C[M,N] = A B, all row-major.
 // nt: A[M,K], B[N,K] (forward of a linear layer); nn: A[M,K], B[K,N]; tn: A[K,M], B[K,N].
@@ -45,4 +45,4 @@ class Shape {
 Shape parse_shape(std::string_view text, std::span<const std::string_view> dimensions,
                   bool has_layout);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

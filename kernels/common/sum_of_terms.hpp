@@ -10,7 +10,7 @@
 
 #include "kernels/common/operation.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // Terms are made and added so many at once, in a first-level cache.
 inline constexpr std::int64_t kTermsAtOnce = 1024;
@@ -58,4 +58,4 @@ inline auto products(View x, std::int64_t x_first, View y) {
   };
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

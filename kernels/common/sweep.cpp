@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr std::int64_t kMostNaiveElements = std::int64_t{1} << 21U;
@@ -37,4 +37,4 @@ std::vector<Shape> vector_sweep(Profile profile, Pace pace, const Machine& machi
   return shapes;
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -7,7 +7,7 @@
 #include "kernels/common/machine.hpp"
 #include "kernels/common/operation.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // Smallest power of two of elements whose `bytes_per_element` come to 8 x the last-level cache (1
 // GiB at most), and to a long launch: DRAM decides the speed, not what is left of a previous pass.
@@ -19,4 +19,4 @@ std::int64_t dram_elements(const Machine& machine, double bytes_per_element);
 std::vector<Shape> vector_sweep(Profile profile, Pace pace, const Machine& machine,
                                 double bytes_per_element);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -11,7 +11,7 @@
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/dot.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 template <class T>
@@ -30,11 +30,11 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, const T* y, float* s) 
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench
 
 #include "kernels/common/cpu/target_end.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 const Registration accumulators{{.operation = "dot",
@@ -49,4 +49,4 @@ const Registration accumulators{{.operation = "dot",
                                 bind<Fp8E5m2>};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -12,7 +12,7 @@
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 template <class T>
@@ -65,4 +65,4 @@ const Registration cub{{.operation = "dot",
                        planned(prepare<Fp8E5m2>, bind<Fp8E5m2>)};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

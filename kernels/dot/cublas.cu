@@ -1,10 +1,10 @@
 // Dot product by cuBLAS (cublasSdot), the yardstick of fp32; the result stays on the device, so
 // that the call does not wait. For fp16 and bf16 there is cublasDotEx, but it rounds the result to
 // the format of its inputs, and dot's is fp32 (cuBLAS documentation, table of cublasDotEx).
-#include "kernels/common/cuda/cublas.cuh"
+#include "kernels/common/cuda/lib/cublas.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 Cublas prepare(Queue& queue, const Shape& /*shape*/) { return {queue, CUBLAS_POINTER_MODE_DEVICE}; }
@@ -19,4 +19,4 @@ const Registration cublas{
     planned(prepare, bind)};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -5,7 +5,7 @@
 #include "kernels/common/sum_of_terms.hpp"
 #include "kernels/common/sweep.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 inline const RegisterOperation dot{{
     .name = "dot",
@@ -26,4 +26,4 @@ inline const RegisterOperation dot{{
         },
 }};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

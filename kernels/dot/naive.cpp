@@ -2,7 +2,7 @@
 // latency of an addition is the limit, not yet memory.
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 template <class T>
@@ -28,4 +28,4 @@ const Registration naive{{.operation = "dot",
                          bind<Fp8E5m2>};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

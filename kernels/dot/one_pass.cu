@@ -10,7 +10,7 @@
 #include "kernels/common/cuda/reduce.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -81,4 +81,4 @@ const Registration one_pass{
     planned(prepare<Fp8E5m2>, bind<Fp8E5m2>)};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

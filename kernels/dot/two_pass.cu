@@ -9,7 +9,7 @@
 #include "kernels/common/cuda/reduce.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -66,4 +66,4 @@ const Registration two_pass{
     planned(prepare<Fp8E5m2>, bind<Fp8E5m2>)};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -1,11 +1,11 @@
 // GeLU by CUB (DeviceTransform), the yardstick: the same function of one element as in vec16.cu
 // (kernels/common/cuda/gelu.cuh), in a general kernel that CUB tunes for the device.
-#include "kernels/common/cuda/cub.cuh"
+#include "kernels/common/cuda/lib/cub.cuh"
 #include "kernels/common/cuda/gelu.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 struct Gelu {
@@ -33,7 +33,7 @@ constexpr Technique technique(double error) {
           .engine = Engine::fma,
           .arithmetic = Format::fp32,
           .origin = Origin::library,
-          .special_error = error};
+          .approximation_error = error};
 }
 
 const Registration fp32{technique(kGeluExp2Error), planned(prepare<float>, bind<float>)};
@@ -43,4 +43,4 @@ const Registration narrow{technique(kGeluTanhError), planned(prepare<Fp16>, bind
                           planned(prepare<Fp8E5m2>, bind<Fp8E5m2>)};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

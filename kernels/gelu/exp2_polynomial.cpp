@@ -10,7 +10,7 @@
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/map.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 // Elements at once: a line, or more where a vector register of conversions needs more.
@@ -47,11 +47,11 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench
 
 #include "kernels/common/cpu/target_end.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 const Registration exp2_polynomial{{.operation = "gelu",
@@ -59,7 +59,7 @@ const Registration exp2_polynomial{{.operation = "gelu",
                                     .engine = Engine::fma,
                                     .arithmetic = Format::fp32,
                                     .isa = cpu::kIsa,
-                                    .special_error = cpu::kGeluError},
+                                    .approximation_error = cpu::kGeluError},
                                    bind<float>,
                                    bind<Fp16>,
                                    bind<Bf16>,
@@ -67,4 +67,4 @@ const Registration exp2_polynomial{{.operation = "gelu",
                                    bind<Fp8E5m2>};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

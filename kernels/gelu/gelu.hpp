@@ -6,7 +6,7 @@
 #include "kernels/common/gelu_reference.hpp"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 inline const RegisterOperation gelu{elementwise({
     .name = "gelu",
@@ -17,4 +17,4 @@ inline const RegisterOperation gelu{elementwise({
     .special_per_element = 1,
 })};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -4,7 +4,7 @@
 
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 // 0.797884561 = sqrt(2/pi)
@@ -32,4 +32,4 @@ const Registration naive{{.operation = "gelu",
                          bind<Fp8E5m2>};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -4,7 +4,7 @@
 
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 template <class T>
@@ -26,4 +26,4 @@ const Registration onednn{{.operation = "gelu",
                           planned(prepare<Bf16>, bind<Bf16>)};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -8,7 +8,7 @@
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 512;
@@ -52,7 +52,7 @@ constexpr Technique technique(double error) {
           .name = "vec16",
           .engine = Engine::fma,
           .arithmetic = Format::fp32,
-          .special_error = error};
+          .approximation_error = error};
 }
 
 const Registration fp32{technique(kGeluExp2Error), bind<float>};
@@ -60,4 +60,4 @@ const Registration narrow{technique(kGeluTanhError), bind<Fp16>, bind<Bf16>, bin
                           bind<Fp8E5m2>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -6,9 +6,9 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/operands.cuh"
+#include "kernels/matmul/tile/operands.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kRows = 8;
@@ -48,4 +48,4 @@ const Registration coalesced{{.operation = "matmul",
                              bind<Fp8E5m2, Fp8E4m3, Bf16>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

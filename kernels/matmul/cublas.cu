@@ -3,7 +3,7 @@
 // moves their sums to fp32 on the way, with `_fast_accum` it does not.
 #include "kernels/matmul/cublas.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 template <class A, class B, class Out>
@@ -47,4 +47,4 @@ const Registration cublas_tuned[] = {fp32<true>("cublas_tuned"), tensor<true>("c
                                      fp8<true, true>("cublas_tuned_fast_accum")};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

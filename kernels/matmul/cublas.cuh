@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/common/cuda/cublaslt.cuh"
+#include "kernels/common/cuda/lib/cublaslt.cuh"
 #include "kernels/common/cuda/fp8_accumulation.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/gelu_reference.hpp"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/tuning.cuh"
+#include "kernels/matmul/tile/tuning.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 
 template <class A, class B, class Out>
 void tune(Queue& queue, const Shape& shape, LtProduct& product) {
@@ -46,7 +46,7 @@ constexpr Technique cublas_technique(std::string_view operation, std::string_vie
           .name = name,
           .engine = engine,
           .origin = Origin::library,
-          .special_error = error};
+          .approximation_error = error};
 }
 
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

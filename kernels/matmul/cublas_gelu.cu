@@ -5,7 +5,7 @@
 #include "kernels/common/cuda/gelu.cuh"
 #include "kernels/matmul/cublas.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 template <class A, class B, class Out>
@@ -56,4 +56,4 @@ const Registration cublas_tuned[] = {fp32<true>("cublas_tuned"), tensor<true>("c
                                      fp8<true, true>("cublas_tuned_fast_accum")};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -4,9 +4,9 @@
 #include "kernels/common/cuda/gelu.cuh"
 #include "kernels/common/cuda/pack.cuh"
 #include "kernels/matmul/cublas.cuh"
-#include "kernels/matmul/epilogue.cuh"
+#include "kernels/matmul/tile/epilogue.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -59,4 +59,4 @@ const Registration fp8{
     product<Fp8E4m3, Fp8E4m3, Bf16>()};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -6,7 +6,7 @@
 #include "kernels/common/gelu_reference.hpp"
 #include "kernels/common/sum_of_terms.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 // A constant array: operations register while other files' objects may not exist yet.
@@ -158,4 +158,4 @@ Operation matmul_gelu_operation() {
   return fused;
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -5,7 +5,7 @@
 
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // matmul: operands a, b, c.
 Operation matmul_operation();
@@ -15,4 +15,4 @@ Operation matmul_gelu_operation();
 inline const RegisterOperation matmul{matmul_operation()};
 inline const RegisterOperation matmul_gelu{matmul_gelu_operation()};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

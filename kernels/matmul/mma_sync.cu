@@ -6,13 +6,13 @@
 // emulation.
 #include "kernels/common/cuda/fp8_accumulation.cuh"
 #include "kernels/common/cuda/launch.cuh"
-#include "kernels/common/cuda/mma.cuh"
+#include "kernels/common/cuda/ptx/mma.cuh"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/epilogue.cuh"
-#include "kernels/matmul/operands.cuh"
-#include "kernels/matmul/stage.cuh"
+#include "kernels/matmul/tile/epilogue.cuh"
+#include "kernels/matmul/tile/operands.cuh"
+#include "kernels/matmul/tile/stage.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kTile = kStageVectors;  // rows and columns of C per block
@@ -125,11 +125,11 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const A* a, const B* b, const
   return launch<Layout::nt>(queue, Product(shape, a, b, c), BiasGelu<Out>{bias});
 }
 
-Technique technique(std::string_view operation, double special_error = 0) {
+Technique technique(std::string_view operation, double approximation_error = 0) {
   return {.operation = operation,
           .name = "mma_sync",
           .engine = Engine::tensor,
-          .special_error = special_error};
+          .approximation_error = approximation_error};
 }
 
 const Registration mma_sync{technique("matmul"), bind<Tf32, Tf32, Tf32>, bind<Fp16, Fp16, Fp16>,
@@ -147,4 +147,4 @@ const Registration mma_sync_gelu_fp8{
     bind_gelu<Fp8E5m2, Fp8E4m3, Bf16>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

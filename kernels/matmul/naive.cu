@@ -5,10 +5,10 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/epilogue.cuh"
-#include "kernels/matmul/operands.cuh"
+#include "kernels/matmul/tile/epilogue.cuh"
+#include "kernels/matmul/tile/operands.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kRows = kWarp;
@@ -43,13 +43,13 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const A* a, const B* b, const
   return launch(queue, Product(shape, a, b, c), BiasGelu<Out>{bias});
 }
 
-Technique technique(std::string_view operation, double special_error = 0) {
+Technique technique(std::string_view operation, double approximation_error = 0) {
   return {.operation = operation,
           .name = "naive",
           .engine = Engine::fma,
           .arithmetic = Format::fp32,
           .pace = Pace::naive,
-          .special_error = special_error};
+          .approximation_error = approximation_error};
 }
 
 const Registration naive{technique("matmul"),          bind<float, float, float>,
@@ -70,4 +70,4 @@ const Registration naive_gelu_narrow{technique("matmul_gelu", kGeluTanhError),
                                      bind_gelu<Fp8E5m2, Fp8E4m3, Bf16>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -6,11 +6,11 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/epilogue.cuh"
-#include "kernels/matmul/operands.cuh"
-#include "kernels/matmul/slab.cuh"
+#include "kernels/matmul/tile/epilogue.cuh"
+#include "kernels/matmul/tile/operands.cuh"
+#include "kernels/matmul/tile/slab.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kTile = kSlabVectors;  // rows and columns of C per block, and threads
@@ -106,12 +106,12 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const A* a, const B* b, const
   return launch<Layout::nt>(queue, Product(shape, a, b, c), BiasGelu<Out>{bias});
 }
 
-Technique technique(std::string_view operation, double special_error = 0) {
+Technique technique(std::string_view operation, double approximation_error = 0) {
   return {.operation = operation,
           .name = "register_tile",
           .engine = Engine::fma,
           .arithmetic = Format::fp32,
-          .special_error = special_error};
+          .approximation_error = approximation_error};
 }
 
 const Registration register_tile{
@@ -131,4 +131,4 @@ const Registration register_tile_gelu_narrow{technique("matmul_gelu", kGeluTanhE
                                              bind_gelu<Fp8E5m2, Fp8E4m3, Bf16>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

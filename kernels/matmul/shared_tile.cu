@@ -6,9 +6,9 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/operands.cuh"
+#include "kernels/matmul/tile/operands.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kTile = 32;
@@ -71,4 +71,4 @@ const Registration shared_tile{{.operation = "matmul",
                                bind<Fp8E5m2, Fp8E4m3, Bf16>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -1,10 +1,10 @@
 // Matrix-vector product by cuBLAS, the yardstick: cublasSgemv for fp32, and for fp16 and bf16,
 // which gemv does not take, a matmul with one column (cublasGemmEx). A is row-major, which to
 // cuBLAS is the transpose of a column-major matrix.
-#include "kernels/common/cuda/cublas.cuh"
+#include "kernels/common/cuda/lib/cublas.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 Cublas prepare(Queue& queue, const Shape& /*shape*/) { return {queue, CUBLAS_POINTER_MODE_HOST}; }
@@ -39,4 +39,4 @@ const Registration gemm{technique(Engine::tensor), planned(prepare, bind_gemm<Fp
                         planned(prepare, bind_gemm<Bf16>)};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

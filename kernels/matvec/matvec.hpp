@@ -8,7 +8,7 @@
 #include "kernels/common/sum_of_terms.hpp"
 #include "kernels/common/sweep.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 namespace matvec_detail {
 
@@ -55,4 +55,4 @@ inline const RegisterOperation matvec{{
     .shapes = matvec_detail::sweep,
 }};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

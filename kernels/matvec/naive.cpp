@@ -2,7 +2,7 @@
 // memory bandwidth, but a single running sum per row waits for each addition.
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 template <class T, class Out>
@@ -29,4 +29,4 @@ const Registration naive{{.operation = "matvec",
                          bind<Fp8E5m2, Bf16>};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

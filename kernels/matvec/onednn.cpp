@@ -4,7 +4,7 @@
 
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 template <class T>
@@ -23,4 +23,4 @@ const Registration fp32{onednn_product("matvec", Format::fp32),
 const Registration bf16{onednn_product("matvec", Format::bf16), planned(prepare<Bf16>, bind<Bf16>)};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

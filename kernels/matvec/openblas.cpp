@@ -4,7 +4,7 @@
 
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 const Registration openblas{
@@ -12,4 +12,4 @@ const Registration openblas{
     openblas_matvec};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

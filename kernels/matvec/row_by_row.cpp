@@ -11,7 +11,7 @@
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/dot.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 // y[begin, end). x is arranged for A's format.
@@ -49,11 +49,11 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* x, Out* y) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench
 
 #include "kernels/common/cpu/target_end.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 const Registration row_by_row{{.operation = "matvec",
@@ -68,4 +68,4 @@ const Registration row_by_row{{.operation = "matvec",
                               bind<Fp8E5m2, Bf16>};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -7,7 +7,7 @@
 #include "kernels/common/cuda/reduce.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kLargeBlock = 1024;
@@ -53,4 +53,4 @@ const Registration row_per_block{{.operation = "matvec",
                                  bind<Fp8E5m2, Bf16>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -7,7 +7,7 @@
 #include "kernels/common/cuda/reduce.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -76,4 +76,4 @@ const Registration row_per_warp{{.operation = "matvec",
                                 bind<Fp8E5m2, Bf16>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -1,10 +1,10 @@
 // ReLU by CUB (DeviceTransform), the yardstick: a general kernel around the one-element function,
 // with the tile and, on Hopper, the bulk copies to shared memory that CUB's tuning chooses.
-#include "kernels/common/cuda/cub.cuh"
+#include "kernels/common/cuda/lib/cub.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 struct Relu {
@@ -37,4 +37,4 @@ const Registration cub{{.operation = "relu",
                        planned(prepare<Fp8E5m2>, bind<Fp8E5m2>)};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -2,7 +2,7 @@
 // comparison: the limit is memory bandwidth, whatever the format.
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 template <class T>
@@ -25,4 +25,4 @@ const Registration naive{{.operation = "relu",
                          bind<Fp8E5m2>};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

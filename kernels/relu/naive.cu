@@ -6,7 +6,7 @@
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -34,4 +34,4 @@ const Registration naive{
     bind<Fp8E5m2>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -4,7 +4,7 @@
 #include "kernels/common/elementwise.hpp"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 inline const RegisterOperation relu{elementwise({
     .name = "relu",
@@ -12,4 +12,4 @@ inline const RegisterOperation relu{elementwise({
     .value = [](double x) { return x < 0 ? 0.0 : x; },
 })};
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -9,7 +9,7 @@
 #include "kernels/common/cpu/target_begin.hpp"
 #include "kernels/common/cpu/map.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 // x < 0 ? 0 : x; -0 and NaN stay as they are.
@@ -40,11 +40,11 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench
 
 #include "kernels/common/cpu/target_end.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 const Registration streaming{
@@ -56,4 +56,4 @@ const Registration streaming{
     bind<Fp8E5m2>};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -7,7 +7,7 @@
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 1024;
@@ -88,4 +88,4 @@ const Registration vec16{{.operation = "relu", .name = "vec16", .engine = Engine
                          bind<Fp8E5m2>};
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -41,7 +41,7 @@ def footer(view: View) -> str:
     environment = view.environment
     commit = (environment["commit"] or "unknown")[:12]
     parts = [
-        f"ridgepoint {environment['version']}",
+        f"ridgebench {environment['version']}",
         f"commit {commit}{' with local changes' if environment['dirty'] else ''}",
         environment["build"]["compiler"] or "compiler unknown",
         f"seed {environment['seed']}",

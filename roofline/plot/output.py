@@ -13,8 +13,8 @@ from .style import NORMAL, Theme
 DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # PNG: 1920 x 1080; others: images within
 # No date and no library version: they would change the bytes of an unchanged figure.
 METADATA = {
-    "svg": {"Creator": "ridgepoint", "Date": None},
-    "pdf": {"Creator": "ridgepoint", "Producer": None, "CreationDate": None},
+    "svg": {"Creator": "ridgebench", "Date": None},
+    "pdf": {"Creator": "ridgebench", "Producer": None, "CreationDate": None},
     "png": {"Software": None},
 }
 FORMATS = tuple(METADATA)
@@ -25,7 +25,7 @@ def settings(theme: Theme) -> dict:
     """Names are printed as they are ($ is no TeX); identifiers in SVG do not vary."""
     return {
         "svg.fonttype": "none",
-        "svg.hashsalt": "ridgepoint",
+        "svg.hashsalt": "ridgebench",
         "pdf.fonttype": 42,
         "text.parse_math": False,
         "font.family": ["DejaVu Sans", "sans-serif"],  # shipped with Matplotlib: one layout

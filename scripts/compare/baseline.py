@@ -20,7 +20,7 @@ from .comparable import device_entries, differences
 from .report import MISSING, Report, Row, incomparable
 from .runs import Run
 
-SCHEMA = "ridgepoint.baseline/1"
+SCHEMA = "ridgebench.baseline/1"
 FEWEST_RUNS = 10
 
 

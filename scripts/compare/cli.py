@@ -24,7 +24,7 @@ from .stored import describe
 HELP = """\
 Three ways to call it:
   compare.py BASELINE_DIR CANDIDATE_DIR             describes two stored runs: not a verdict
-  compare.py --baseline-bin A --candidate-bin B [-- ARGUMENTS OF ridgepoint run]
+  compare.py --baseline-bin A --candidate-bin B [-- ARGUMENTS OF ridgebench run]
                                                     measures both in turn, 20 to 40 pairs: verdicts
   compare.py --session DIR                          judges the runs of such a session again
 Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 not comparable,
@@ -63,7 +63,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--candidate-bin", metavar="B")
     add("--session", type=Path, metavar="DIR", help="judge a session that --out keeps")
     add("--resume", type=Path, metavar="DIR", help="finish a session that was interrupted")
-    add("--filter", metavar="RE", help="rows to compare, as in `ridgepoint run`")
+    add("--filter", metavar="RE", help="rows to compare, as in `ridgebench run`")
     add("--turns", choices=(PROCESS, SAMPLES),
         help="what one side measures before the other's turn; default: on a host a few samples")
     add("--out", type=Path, metavar="DIR", help="session; default: results/local/compare-<time>")
@@ -72,7 +72,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Options, and what follows `--`: arguments of ridgepoint run."""
+    """Options, and what follows `--`: arguments of ridgebench run."""
     cut = arguments.index("--") if "--" in arguments else len(arguments)
     parser = make_parser()
     options, passed = parser.parse_args(arguments[:cut]), arguments[cut + 1 :]

@@ -42,10 +42,10 @@ def to_junit(report: Report) -> str:
         "skipped": str(sum(v in SKIPPED for v in verdicts)),
         "errors": "0",
     }
-    suite = ElementTree.Element("testsuite", {"name": "ridgepoint", **counts})
+    suite = ElementTree.Element("testsuite", {"name": "ridgebench", **counts})
     for row in report.rows:
         case = ElementTree.SubElement(
-            suite, "testcase", classname="ridgepoint", name=legal(row.id), time="0"
+            suite, "testcase", classname="ridgebench", name=legal(row.id), time="0"
         )
         if row.verdict in FAILURES:
             ElementTree.SubElement(case, "failure", message=legal(message(row)))

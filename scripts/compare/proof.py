@@ -4,7 +4,7 @@
 
 Every session is a whole comparison of compare.py. FOLDER/sessions.jsonl holds one line per finished
 session, so that a proof that was ended goes on where it stopped. Work is added by the environment
-variable RIDGEPOINT_INJECT_WORK: one launch more to every 50 or 20, to both arms' batches of as many.
+variable RIDGEBENCH_INJECT_WORK: one launch more to every 50 or 20, to both arms' batches of as many.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from .judge import load_pair, measure
 from .proof_page import ALL, summarise
 from .session import ARMS, Session
 
-VARIABLE = "RIDGEPOINT_INJECT_WORK"
+VARIABLE = "RIDGEBENCH_INJECT_WORK"
 ALLOWED = ["environment_variables"]  # the variable is what the candidate differs by
 # Rows bound by arithmetic, of short launches: a turn may have to hold 50 of them.
 COMPUTE = "^matmul(_gelu)?/((packed|onednn)/fp32|(packed|vdpbf16)/(bf16|fp8_e4m3))/m:256/"

@@ -9,7 +9,7 @@ import numpy as np
 from . import gate
 from .report import FAILED, MISSING, NOT_COMPARABLE
 
-SCHEMA = "ridgepoint.proof/1"
+SCHEMA = "ridgebench.proof/1"
 ALL = (gate.WORSE, gate.SAME, gate.BETTER, gate.UNDECIDED, gate.NOT_GATED)
 BROKEN = (FAILED, MISSING, NOT_COMPARABLE)
 COMPUTE = ("compute", "special")

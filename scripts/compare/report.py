@@ -5,7 +5,7 @@ from typing import Any, Optional
 
 from . import gate
 
-SCHEMA = "ridgepoint.comparison/1"
+SCHEMA = "ridgebench.comparison/1"
 OK, USAGE, UNDECIDED_CODE, REGRESSION, INCOMPARABLE, ROW_FAILED, DEVICE_LOST, INTERNAL = (
     0, 2, 3, 4, 5, 6, 7, 8
 )

@@ -15,7 +15,7 @@ import numpy as np
 
 from roofline.plot.records import ResultsError, clean, parse, read
 
-SCHEMA = "ridgepoint.record/1"
+SCHEMA = "ridgebench.record/1"
 STATUSES = {"ok", "wrong", "invalid", "failed", "skipped"}
 TIMES = ("time_median_s", "time_ci_low_s", "time_ci_high_s")
 # Clock events that come from outside: a power cap is the kernel's own doing, heat is not.

@@ -23,7 +23,7 @@ from roofline.plot.records import ResultsError, read
 from .report import DEVICE_LOST, INTERNAL, ROW_FAILED, UNDECIDED_CODE, USAGE
 from .turns import take_turns
 
-SCHEMA = "ridgepoint.session/1"
+SCHEMA = "ridgebench.session/1"
 ARMS = ("baseline", "candidate")
 # Of run's options, those that a session sets.
 OURS = ("--out", "--resume", "--filter", "--dry-run", "--take-turns")
@@ -57,7 +57,7 @@ def only(ids: list[str]) -> str:
 
 
 def knows_turns(binary: str) -> bool:
-    """An older ridgepoint does not."""
+    """An older ridgebench does not."""
     told = subprocess.run([binary, "run", "--help"], capture_output=True, text=True, check=False)
     return "--take-turns" in told.stdout
 

@@ -96,7 +96,7 @@ def escape(text: str) -> str:
 
 def markdown(report: Report) -> str:
     lines = [
-        f"# ridgepoint comparison: {headline(report)}",
+        f"# ridgebench comparison: {headline(report)}",
         "",
         f"- baseline: {escape(report.baseline)}",
         f"- candidate: {escape(report.candidate)}",

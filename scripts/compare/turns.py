@@ -1,6 +1,6 @@
 """Processes that measure in turns: only one runs at a time, until it stops itself.
 
-The processes are those of `ridgepoint run --take-turns`; see harness/turns.hpp.
+The processes are those of `ridgebench run --take-turns`; see harness/measure/turns.hpp.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 // Stands in for OpenBLAS's common.h, so that its own benchmark (benchmark/gemm.c of its sources)
 // compiles without the rest of them. The loop and the timing are theirs; before each measurement
-// the process stops itself until it is continued, as `ridgepoint run --take-turns` does.
+// the process stops itself until it is continued, as `ridgebench run --take-turns` does.
 #include <ctype.h>
 #include <signal.h>
 #include <sys/time.h>

@@ -58,7 +58,7 @@ def bandwidth(ceilings: list[dict], folder: Path, row: Row, threads: int) -> lis
 
 
 def products(record: dict, folder: Path, row: Row, openblas: Path | None) -> list[Pair]:
-    """OpenBLAS's sgemm as ridgepoint times it, and as others do."""
+    """OpenBLAS's sgemm as ridgebench times it, and as others do."""
     loop = built(own("sgemm_loop.cpp"), folder / "sgemm_loop", "g++", "-O2", "-lbenchmark", "-lopenblas", "-lpthread")
     median = r'real_time_median"(?:.|\n)*?"GFLOP/s": ([0-9.e+-]+)'
     others = [

@@ -220,7 +220,7 @@ def parts(text: str) -> list[str]:
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="ratios.py", description=__doc__.splitlines()[0])
-    parser.add_argument("binary", help="an absolute path of ridgepoint")
+    parser.add_argument("binary", help="an absolute path of ridgebench")
     parser.add_argument("--parts", type=parts, default=PARTS, metavar="PARTS", help=f"of {','.join(PARTS)}; default: all")
     parser.add_argument("--filter", default="", metavar="REGEX", help="of the part pairs: rows of the quick profile")
     parser.add_argument("--budget", type=float, metavar="SECONDS", help="of each run of the part spread; default: the quick profile's")

@@ -3,7 +3,7 @@
 //
 //   g++ -O2 sgemm_loop.cpp -lbenchmark -lopenblas -lpthread -o sgemm_loop && ./sgemm_loop 1024 30
 //
-// Before each repetition the process stops itself until it is continued, as `ridgepoint run
+// Before each repetition the process stops itself until it is continued, as `ridgebench run
 // --take-turns` does, so that the two can be measured in turn (sides.py).
 #include <benchmark/benchmark.h>
 #include <cblas.h>

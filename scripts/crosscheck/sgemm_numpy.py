@@ -3,7 +3,7 @@
     python sgemm_numpy.py [n] [repeats]
 
 Python's timeit takes the time. Before each repeat the process stops itself until it is continued, as
-`ridgepoint run --take-turns` does, so that the two can be measured in turn (sides.py).
+`ridgebench run --take-turns` does, so that the two can be measured in turn (sides.py).
 """
 
 import os

@@ -26,7 +26,7 @@ class Side:
     name: str
     command: Callable[[Path], list[str]]
     speed: Callable[[Path], float]
-    measures_rows: bool = True  # ridgepoint does, in the folder `run`
+    measures_rows: bool = True  # ridgebench does, in the folder `run`
 
     def start(self, folder: Path, **how) -> subprocess.Popen:
         with (folder / "stdout").open("w") as stdout:
@@ -66,7 +66,7 @@ def program_side(name: str, pattern: str, *command: str, scale: float = 1) -> Si
             raise SystemExit(f"{name} did not print its speed: {(folder / 'stdout').read_text()[-300:]}")
         return scale * statistics.median(map(float, found))
 
-    pinned = ["env", "OMP_PROC_BIND=true", *command]  # as ridgepoint's own threads are
+    pinned = ["env", "OMP_PROC_BIND=true", *command]  # as ridgebench's own threads are
     return Side(name, lambda _: pinned, speed, measures_rows=False)
 
 

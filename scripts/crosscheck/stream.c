@@ -8,7 +8,7 @@
 // (default) and `plain` choose the stores. Prints GB/s of each kernel, best and median of the
 // repeats, with bytes counted as read + written: what `plain` stores read for ownership is not.
 // With the name of a kernel only that one runs, and the process stops itself before each repeat
-// until it is continued, as `ridgepoint run --take-turns` does, so that the two can be measured in
+// until it is continued, as `ridgebench run --take-turns` does, so that the two can be measured in
 // turn (sides.py).
 #include <immintrin.h>
 #include <omp.h>

@@ -13,13 +13,13 @@ cd "$(dirname "$0")/.."
 test "$(cat speed)" != broken
 mkdir -p build/release
 echo built >>built
-cat >build/release/ridgepoint <<EOF
+cat >build/release/ridgebench <<EOF
 #!/bin/sh
 n=\\$((\\$(cat {count}) + 1))
 echo \\$n >{count}
 exec {binary} "\\$@" --device "sim:gap=1e-9,row=0.004,seed=\\$n,slow=$(cat speed)"
 EOF
-chmod +x build/release/ridgepoint
+chmod +x build/release/ridgebench
 """
 
 

@@ -14,7 +14,7 @@ from command_line import (
     read_environment,
     records,
     refused,
-    ridgepoint,
+    ridgebench,
     run,
     schema,
 )
@@ -30,7 +30,7 @@ def set_device(folder, device: str) -> None:
 @pytest.mark.parametrize("command", ["run", "list"])
 def test_a_gpu_that_is_not_there(command, tmp_path):
     # Index 99 is absent on machines with GPUs too.
-    result = ridgepoint(command, "--device", "cuda:99", cwd=tmp_path)
+    result = ridgebench(command, "--device", "cuda:99", cwd=tmp_path)
     refused(result, "cuda:99", "absent", "allowed: ", code=DEVICE_LOST)
     assert list(tmp_path.iterdir()) == []
 
@@ -42,7 +42,7 @@ def test_a_device_lost_in_mid_run(batch, tmp_path):
     assert "lost" in one_line(result, DEVICE_LOST)
     *finished, lost = records(folder)
     # Rows finish in the order of the plan: before the lost one stand all that came before it.
-    dry = ridgepoint("run", *SMALL, "--dry-run").stdout
+    dry = ridgebench("run", *SMALL, "--dry-run").stdout
     planned = [line.split()[0] for line in dry.splitlines()]
     missing = len(set(planned[: planned.index(lost["id"])]) - {r["id"] for r in finished})
     how = "the simulated device is lost in mid run"
@@ -59,7 +59,7 @@ def test_rows_finished_before_the_loss_are_kept(rows, finished, tmp_path):
     folder = tmp_path / "results"
     kept = interrupted_copy(finished, folder, rows)
     set_device(folder, "sim:lose=1")
-    assert "lost" in one_line(ridgepoint("run", "--resume", folder), DEVICE_LOST)
+    assert "lost" in one_line(ridgebench("run", "--resume", folder), DEVICE_LOST)
     lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
     assert lines[:-1] == kept
     assert json.loads(lines[-1])["status"] == "failed"
@@ -70,9 +70,9 @@ def test_the_rest_can_be_measured_when_the_device_is_back(finished, tmp_path):
     folder = tmp_path / "results"
     interrupted_copy(finished, folder, 5)
     set_device(folder, "sim:lose=1")
-    assert ridgepoint("run", "--resume", folder).returncode == DEVICE_LOST
+    assert ridgebench("run", "--resume", folder).returncode == DEVICE_LOST
     set_device(folder, "sim")
-    result = ridgepoint("run", "--resume", folder)
+    result = ridgebench("run", "--resume", folder)
     assert result.returncode == ROW_FAILED, "the lost row stays failed"
     assert ids(folder) == ids(finished)
     assert [r["status"] for r in records(folder)].count("failed") == 1

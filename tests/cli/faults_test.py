@@ -21,12 +21,12 @@ from command_line import (
     read_environment,
     records,
     refused,
-    ridgepoint,
+    ridgebench,
     run,
 )
 from fault_log import rows_lost, tell_fault
 
-TESTS = Path(os.environ["RIDGEPOINT_BUILD"]) / "tests" / "ridgepoint_tests"
+TESTS = Path(os.environ["RIDGEBENCH_BUILD"]) / "tests" / "ridgebench_tests"
 
 
 def lines(folder) -> list[str]:
@@ -39,7 +39,7 @@ def test_a_kernel_that_hangs_is_ended_with_its_name(finished, tmp_path):
     before = [line.rstrip("\n") for line in interrupted_copy(finished, folder, 5)]
     told = read_environment(folder) | {"device": "sim:hang=3"}
     (folder / "environment.json").write_text(json.dumps(told))
-    result = ridgepoint("run", "--resume", folder)
+    result = ridgebench("run", "--resume", folder)
     hung = ids(finished)[5]
     assert f"{hung} hung" in one_line(result, ROW_FAILED)
     how = "a launch of the simulated device never returns: the watchdog ends the process"
@@ -65,7 +65,7 @@ def limit_memory(megabytes: int) -> None:
 
 def test_a_host_without_memory_skips_rows_and_says_how_much_they_need(tmp_path):
     start = {"env": environment(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")}
-    if ridgepoint("info", preexec_fn=lambda: limit_memory(300), **start).returncode != OK:
+    if ridgebench("info", preexec_fn=lambda: limit_memory(300), **start).returncode != OK:
         pytest.skip("this build needs more address space to start: sanitizers do")
     skipped, codes = 0, set()
     for number, megabytes in enumerate((300, 400, 500)):
@@ -87,7 +87,7 @@ def test_a_host_without_memory_skips_rows_and_says_how_much_they_need(tmp_path):
 def test_a_results_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("not a folder")
     codes = set()
-    for folder in (tmp_path / "file" / "results", Path("/proc/ridgepoint/results")):
+    for folder in (tmp_path / "file" / "results", Path("/proc/ridgebench/results")):
         result = run(folder, *SMALL)
         refused(result, f"cannot write results to {folder}")
         codes.add(result.returncode)
@@ -105,7 +105,7 @@ def test_hostile_names_in_records_reach_no_terminal(finished, tmp_path):
         rows = [json.loads(line) for line in lines(folder)]
         rows[2] |= {"id": name, "technique": name}
         (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        result = ridgepoint("verify", folder)
+        result = ridgebench("verify", folder)
         codes.add(result.returncode)
         assert all(line.isprintable() for line in result.stderr.splitlines())
         assert "\x1b" not in result.stdout + result.stderr

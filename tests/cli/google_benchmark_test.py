@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import OK, SMALL, environment, ids, records, ridgepoint, run, strict_json
+from command_line import OK, SMALL, environment, ids, records, ridgebench, run, strict_json
 
 
 def compare_script() -> Path:
@@ -99,16 +99,16 @@ def test_out_writes_a_copy_in_any_format(form, tmp_path):
 
 
 def test_list_tests_prints_ids_and_measures_nothing(tmp_path):
-    result = ridgepoint("run", *SMALL, "--benchmark_list_tests", cwd=tmp_path)
+    result = ridgebench("run", *SMALL, "--benchmark_list_tests", cwd=tmp_path)
     assert (result.returncode, result.stderr) == (OK, "")
-    dry = ridgepoint("run", *SMALL, "--dry-run", cwd=tmp_path)
+    dry = ridgebench("run", *SMALL, "--dry-run", cwd=tmp_path)
     assert result.stdout.split() == [line.split()[0] for line in dry.stdout.splitlines()[:-1]]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_googles_filter_is_ours():
     def chosen(flag: str) -> list[str]:
-        result = ridgepoint("run", "--device", "sim", flag, "--benchmark_list_tests=true")
+        result = ridgebench("run", "--device", "sim", flag, "--benchmark_list_tests=true")
         assert result.returncode == OK
         return result.stdout.split()
 
@@ -143,7 +143,7 @@ def test_variables_of_google_benchmark_do_not_change_a_run(finished, tmp_path):
 
 def test_google_benchmarks_words_for_all_rows_and_for_those_that_do_not_match():
     def listed(*flags: str) -> set[str]:
-        result = ridgepoint("run", "--device", "sim", "--benchmark_list_tests", *flags)
+        result = ridgebench("run", "--device", "sim", "--benchmark_list_tests", *flags)
         assert result.returncode == OK
         return set(result.stdout.split())
 

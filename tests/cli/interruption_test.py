@@ -15,7 +15,7 @@ from command_line import (
     interrupted_copy,
     one_line,
     read_environment,
-    ridgepoint,
+    ridgebench,
     run,
     schema,
     start,
@@ -42,19 +42,19 @@ def whole_lines(folder) -> list[str]:
 def resume_and_check(folder, expected: list[str]) -> None:
     """--resume keeps the lines that are there and adds the missing rows; then all is sound."""
     kept = whole_lines(folder)
-    result = ridgepoint("run", "--resume", folder)
+    result = ridgebench("run", "--resume", folder)
     assert (result.returncode, result.stderr) == (OK, f"results: {folder}\n")
     assert whole_lines(folder)[: len(kept)] == kept
     assert ids(folder) == expected
     assert read_environment(folder)["interrupted"] is False
-    sound = ridgepoint("verify", folder)
+    sound = ridgebench("verify", folder)
     assert (sound.returncode, sound.stderr) == (OK, "")
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_keeps_the_finished_rows(which, tmp_path):
     folder = tmp_path / "results"
-    *planned, _ = ridgepoint("run", "--dry-run", *SLOW).stdout.splitlines()
+    *planned, _ = ridgebench("run", "--dry-run", *SLOW).stdout.splitlines()
     process = start("run", "--out", folder, *SLOW)
     wait_for_rows(folder, 3)
     before = whole_lines(folder)
@@ -105,7 +105,7 @@ def test_a_run_killed_before_it_wrote_anything_can_be_started_again(finished, tm
     assert ids(folder) == ids(finished)
 
 
-@pytest.mark.parametrize("torn", ["{", '{"schema":"ridgepoint.record/1"', "\x00\x00"])
+@pytest.mark.parametrize("torn", ["{", '{"schema":"ridgebench.record/1"', "\x00\x00"])
 def test_a_torn_last_line_is_dropped(torn, finished, tmp_path):
     folder = tmp_path / "results"
     kept = interrupted_copy(finished, folder, 4)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from command_line import answer, refused, ridgepoint
+from command_line import answer, refused, ridgebench
 
 ELEMENTWISE = ["fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"]
 FUSED = ["fp32", "tf32", *ELEMENTWISE[1:], "fp8_e4m3xfp8_e5m2", "fp8_e5m2xfp8_e4m3"]
@@ -57,7 +57,7 @@ def test_ids_are_unique_and_say_what_the_row_is(rows):
 
 
 def test_text_and_json_list_the_same_rows(rows):
-    result = ridgepoint("list", "--device", "sim")
+    result = ridgebench("list", "--device", "sim")
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     assert [line.split()[0] for line in lines] == [row["id"] for row in rows]
@@ -69,7 +69,7 @@ def test_filter_is_a_regular_expression_on_ids(rows):
     chosen = answer("list", "--device", "sim", "--filter", "^(relu|dot)/naive/(fp32|bf16)/")
     assert len(chosen) == 4
     assert chosen == [row for row in rows if row in chosen]
-    refused(ridgepoint("list", "--filter", "["), "'['", "not a regular expression")
+    refused(ridgebench("list", "--filter", "["), "'['", "not a regular expression")
 
 
 def test_larger_profiles_have_more_rows(rows):
@@ -117,7 +117,7 @@ def test_fp4_is_listed_and_not_faked(info):
 
 
 def test_info_prints_a_table():
-    result = ridgepoint("info")
+    result = ridgebench("info")
     assert (result.returncode, result.stderr) == (0, "")
     for words in ("cpu:", "h100-sxm", "fp8_e4m3", "1/5/2", "Blackwell"):
         assert words in result.stdout

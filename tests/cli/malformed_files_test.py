@@ -14,7 +14,7 @@ from command_line import (
     read_environment,
     records,
     refused,
-    ridgepoint,
+    ridgebench,
     run,
 )
 from fault_log import tell_fault
@@ -30,7 +30,7 @@ READERS = {
 }
 GARBAGE = {
     "garbage": b"\x7fELF\x02\x01 not JSON",
-    "cut": b'{"schema": "ridgepoint.rec',
+    "cut": b'{"schema": "ridgebench.rec',
     "array": b"[1, 2, 3]",
     "number": b"42",
     "text": b'"records"',
@@ -65,7 +65,7 @@ def folder_fixture(finished, tmp_path):
 
 def read(reader: str, folder):
     arguments = [argument.replace("{}", str(folder)) for argument in READERS[reader]]
-    return ridgepoint(*arguments, cwd=folder.parent)
+    return ridgebench(*arguments, cwd=folder.parent)
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -121,7 +121,7 @@ def test_a_file_that_is_not_there(kind, name, reader, folder):
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("schema", "ridgepoint.environment/99"),
+        ("schema", "ridgebench.environment/99"),
         ("profile", "huge"),
         ("profile", None),
         ("filter", 7),
@@ -159,29 +159,29 @@ def test_wrong_devices(devices, reader, folder):
 
 def test_hostile_texts_stay_on_their_line(folder):
     rows = records(folder)
-    rows[1]["id"] = "relu\n\x1b[31mridgepoint: all is well\r/{}%s@sim"
+    rows[1]["id"] = "relu\n\x1b[31mridgebench: all is well\r/{}%s@sim"
     rows[2]["id"] = rows[1]["id"]
     (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     result = read("verify", folder)
     assert (result.returncode, result.stdout) == (ROW_FAILED, "")
     lines = result.stderr.split("\n")
-    assert all(line.startswith("ridgepoint: ") and line.isprintable() for line in lines[:-1])
+    assert all(line.startswith("ridgebench: ") and line.isprintable() for line in lines[:-1])
     assert any("comes twice" in line for line in lines)
 
 
 def test_hostile_names_of_folders(finished, tmp_path):
     for name in ("line\nbreak", "\x1b[31mred", "{}", "%s%n", "a b", "-", "x" * 200):
         missing = tmp_path / name
-        refused(ridgepoint("verify", missing), "cannot be read")
-        assert ridgepoint("verify", shutil.copytree(finished, missing)).returncode == OK
+        refused(ridgebench("verify", missing), "cannot be read")
+        assert ridgebench("verify", shutil.copytree(finished, missing)).returncode == OK
 
 
 def test_names_that_are_not_utf8(tmp_path):
     folder = bytes(tmp_path) + b"/\xff\xfe"
     name = folder.decode("utf-8", "surrogateescape")
     assert run(name).returncode == OK
-    assert ridgepoint("verify", name).returncode == OK
-    answer = ridgepoint(*RELU, name, "--json")
+    assert ridgebench("verify", name).returncode == OK
+    answer = ridgebench(*RELU, name, "--json")
     assert (answer.returncode, answer.stderr) == (OK, "")
     assert json.loads(answer.stdout)["bound"] == "memory"
 
@@ -194,7 +194,7 @@ def sheet_fixture() -> dict:
 def test_a_data_sheet_file_is_a_device(sheet, tmp_path):
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(sheet | {"name": "mine"}))
-    result = ridgepoint(*RELU, path, "--json")
+    result = ridgebench(*RELU, path, "--json")
     assert json.loads(result.stdout)["device"] == "mine"
 
 
@@ -202,14 +202,14 @@ def test_a_data_sheet_file_is_a_device(sheet, tmp_path):
 def test_garbage_for_a_data_sheet(content, tmp_path):
     path = tmp_path / "sheet.json"
     path.write_bytes(GARBAGE.get(content, b""))
-    refused(ridgepoint(*RELU, path), str(path))
+    refused(ridgebench(*RELU, path), str(path))
 
 
 @pytest.mark.parametrize(
     ("change", "parts"),
     [
         (lambda s: s.pop("memory"), ("memory", "missing")),
-        (lambda s: s.update(schema="ridgepoint.device/9"), ("schema", "ridgepoint.device/1")),
+        (lambda s: s.update(schema="ridgebench.device/9"), ("schema", "ridgebench.device/1")),
         (lambda s: s.update(name="H100 <b>"), ("name", "lower-case letters")),
         (lambda s: s.update(name="up\n\x1b[31m"), ("name", "lower-case letters")),
         (lambda s: s.update(sms="132"), ("sms", "a number from")),
@@ -228,7 +228,7 @@ def test_wrong_keys_of_a_data_sheet(change, parts, sheet, tmp_path):
     path = tmp_path / "sheet.json"
     change(sheet)
     path.write_text(json.dumps(sheet))
-    refused(ridgepoint(*RELU, path), str(path), *parts)
+    refused(ridgebench(*RELU, path), str(path), *parts)
 
 
 def test_a_sparse_peak_is_refused(sheet, tmp_path):
@@ -236,7 +236,7 @@ def test_a_sparse_peak_is_refused(sheet, tmp_path):
     tensor = next(p for p in sheet["peaks"] if p["format"] == "bf16" and p["engine"] == "tensor")
     tensor.update(flops_per_s=1979e12, doubt=None)
     path.write_text(json.dumps(sheet))
-    refused(ridgepoint(*RELU, path), "flops_per_s", "within 1.5 %")
+    refused(ridgebench(*RELU, path), "flops_per_s", "within 1.5 %")
 
 
 def test_an_unfinished_run_is_not_sound(folder):
@@ -281,7 +281,7 @@ def test_json_of_a_million_levels(reader, folder):
 def test_a_device_that_is_a_loop_of_links(tmp_path):
     (tmp_path / "a").symlink_to("a")
     for name in (str(tmp_path / "a"), "x" * 300):
-        refused(ridgepoint("predict", "relu", "n:4", "--format", "bf16", "--on", name), "unknown device")
+        refused(ridgebench("predict", "relu", "n:4", "--format", "bf16", "--on", name), "unknown device")
         refused(
-            ridgepoint("plan", "train", "--flops", "1e20", "--on", "h100-sxm", "--mfu", name), "--mfu is"
+            ridgebench("plan", "train", "--flops", "1e20", "--on", "h100-sxm", "--mfu", name), "--mfu is"
         )

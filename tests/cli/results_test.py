@@ -16,7 +16,7 @@ from command_line import (
     read_environment,
     records,
     refused,
-    ridgepoint,
+    ridgebench,
     run,
     schema,
 )
@@ -72,7 +72,7 @@ def test_ceilings_come_first_and_controls_last(quick):
 
 
 def test_verify_calls_the_run_sound(quick):
-    result = ridgepoint("verify", quick[0])
+    result = ridgebench("verify", quick[0])
     assert (result.returncode, result.stdout, result.stderr) == (OK, f"{quick[0]}: sound\n", "")
 
 
@@ -127,7 +127,7 @@ def read_terminal(terminal: int) -> bytes:
 
 def test_the_seed_decides_the_order_of_rows():
     def order(seed: int) -> list[str]:
-        result = ridgepoint("run", "--device", "sim", "--dry-run", "--seed", seed)
+        result = ridgebench("run", "--device", "sim", "--dry-run", "--seed", seed)
         return [line.split()[0] for line in result.stdout.splitlines()[:-1]]
 
     assert order(3) == order(3)
@@ -137,13 +137,13 @@ def test_the_seed_decides_the_order_of_rows():
 
 def test_the_records_follow_the_order_of_the_dry_run(tmp_path):
     folder = tmp_path / "results"
-    planned = ridgepoint("run", *SMALL, "--dry-run").stdout.splitlines()[:-1]
+    planned = ridgebench("run", *SMALL, "--dry-run").stdout.splitlines()[:-1]
     assert run(folder).returncode == OK
     assert ids(folder) == [line.split()[0] for line in planned]
 
 
 def test_a_dry_run_tells_rows_bytes_and_time_and_writes_nothing(tmp_path):
-    result = ridgepoint("run", *SMALL, "--dry-run", "--out", "results", cwd=tmp_path)
+    result = ridgebench("run", *SMALL, "--dry-run", "--out", "results", cwd=tmp_path)
     assert (result.returncode, result.stderr) == (OK, "")
     *rows, total = result.stdout.splitlines()
     assert all(re.fullmatch(r"\S+@sim(:control)? +\d+ bytes", row) for row in rows)
@@ -154,7 +154,7 @@ def test_a_dry_run_tells_rows_bytes_and_time_and_writes_nothing(tmp_path):
 def test_latest_points_at_the_newest_run(tmp_path):
     local = tmp_path / "results" / "local"
     for runs in (1, 2):
-        result = ridgepoint("run", *SMALL, cwd=tmp_path)
+        result = ridgebench("run", *SMALL, cwd=tmp_path)
         assert result.returncode == OK
         newest = result.stderr.removeprefix("results: ").strip()
         assert (local / "latest").resolve() == (tmp_path / newest).resolve()
@@ -204,7 +204,7 @@ def test_plan_with_a_measured_mfu(tmp_path):
     assert reply["inputs"]["mfu"] == best
     assert reply["inputs"]["mfu_row"].startswith("matmul/naive/bf16/")
     assert reply["days"] == answer(*question, "--mfu", repr(best))["days"]
-    refused(ridgepoint(*question, "--mfu", folder, "--format", "fp16"), "no steady fp16 matmul")
+    refused(ridgebench(*question, "--mfu", folder, "--format", "fp16"), "no steady fp16 matmul")
 
 
 @pytest.mark.parametrize("form", ["fp32", "bf16"])
@@ -214,7 +214,7 @@ def test_a_real_run_on_this_host(form, tmp_path):
     assert run(folder, *chosen).returncode == OK
     assert all(not list(schema("record").iter_errors(record)) for record in records(folder))
     assert list(schema("environment").iter_errors(read_environment(folder))) == []
-    assert ridgepoint("verify", folder).returncode == OK
+    assert ridgebench("verify", folder).returncode == OK
 
 
 def test_openblas_takes_kernels_of_this_processor_unless_it_was_told_which(tmp_path):

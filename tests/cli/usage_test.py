@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from command_line import BINARY, SMALL, refused, ridgepoint, run
+from command_line import BINARY, SMALL, refused, ridgebench, run
 
 HELP = "--help` lists what is allowed"
 COMMANDS = "allowed: info, list, run, predict, plan, verify"
@@ -16,23 +16,23 @@ COMMANDS = "allowed: info, list, run, predict, plan, verify"
         ("", ("a command is missing", COMMANDS)),
         ("measure", ("'measure'", COMMANDS)),
         ("--verbose", ("'--verbose'", COMMANDS)),
-        ("info extra", ("extra", "`ridgepoint info " + HELP)),
-        ("info --xml", ("--xml", "`ridgepoint info " + HELP)),
-        ("list --sorted", ("--sorted", "`ridgepoint list " + HELP)),
-        ("run extra", ("'extra'", "`ridgepoint run " + HELP)),
-        ("run --fast", ("'--fast'", "`ridgepoint run " + HELP)),
+        ("info extra", ("extra", "`ridgebench info " + HELP)),
+        ("info --xml", ("--xml", "`ridgebench info " + HELP)),
+        ("list --sorted", ("--sorted", "`ridgebench list " + HELP)),
+        ("run extra", ("'extra'", "`ridgebench run " + HELP)),
+        ("run --fast", ("'--fast'", "`ridgebench run " + HELP)),
         ("predict", ("operation is required", HELP)),
         ("predict relu n:4 --on h200", ("--format is required", HELP)),
         ("predict relu n:4 --format bf16", ("--on is required", HELP)),
         ("verify", ("directory is required", HELP)),
         ("plan", ("missing", "allowed: train, memory, tensor, activations, zero")),
         ("plan holiday", ("'holiday'", "allowed: train, memory, tensor, activations, zero")),
-        ("plan train --gpu 8", ("--gpu", "`ridgepoint plan train " + HELP)),
-        ("plan tensor", ("--shape is required", "`ridgepoint plan tensor " + HELP)),
+        ("plan train --gpu 8", ("--gpu", "`ridgebench plan train " + HELP)),
+        ("plan tensor", ("--shape is required", "`ridgebench plan tensor " + HELP)),
     ],
 )
 def test_unknown_or_missing_words(arguments, parts):
-    refused(ridgepoint(*arguments.split()), *parts)
+    refused(ridgebench(*arguments.split()), *parts)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_unknown_or_missing_words(arguments, parts):
         ("--filter", "[", ("'['", "not a regular expression")),
         ("--filter", "(", ("'('", "not a regular expression")),
         ("--filter", "*", ("'*'", "not a regular expression")),
-        ("--filter", "no such row", ("'no such row'", "ridgepoint list")),
+        ("--filter", "no such row", ("'no such row'", "ridgebench list")),
         ("--budget", "0", ("--budget", "'0'", "number of seconds")),
         ("--budget", "-1", ("--budget", "'-1'", "number of seconds")),
         ("--budget", "nan", ("--budget", "'nan'", "number of seconds")),
@@ -76,17 +76,17 @@ def test_values_of_run(flag, value, parts, tmp_path):
 
 @pytest.mark.parametrize("flag", ["--out=x", "--device=sim", "--seed=2", "--filter=relu"])
 def test_resume_takes_all_else_from_the_run(flag, tmp_path):
-    refused(ridgepoint("run", "--resume", tmp_path, flag), "--resume", flag.split("=")[0])
+    refused(ridgebench("run", "--resume", tmp_path, flag), "--resume", flag.split("=")[0])
 
 
 def test_resume_refuses_another_filter_in_googles_words(tmp_path):
-    result = ridgepoint("run", "--resume", tmp_path, "--benchmark_filter=relu")
+    result = ridgebench("run", "--resume", tmp_path, "--benchmark_filter=relu")
     refused(result, "--resume", "--benchmark_filter")
 
 
 @pytest.mark.parametrize("command", ["run --resume", "verify"])
 def test_a_folder_that_holds_no_run(command, tmp_path):
-    refused(ridgepoint(*command.split(), tmp_path), str(tmp_path), "cannot be read")
+    refused(ridgebench(*command.split(), tmp_path), str(tmp_path), "cannot be read")
 
 
 def test_out_into_a_run_keeps_it(tmp_path):
@@ -99,7 +99,7 @@ def test_out_into_a_run_keeps_it(tmp_path):
 
 def test_out_where_nothing_can_be_written(tmp_path):
     (tmp_path / "file").write_text("not a folder")
-    for folder in (tmp_path / "file" / "results", "/proc/ridgepoint/results"):
+    for folder in (tmp_path / "file" / "results", "/proc/ridgebench/results"):
         refused(run(folder, *SMALL), f"cannot write results to {folder}", "allowed: a folder")
 
 
@@ -113,7 +113,7 @@ def test_out_where_nothing_can_be_written(tmp_path):
         ("color=blue", ("--benchmark_color", "'blue'", "auto, true, false")),
         ("list_tests=often", ("--benchmark_list_tests", "'often'", "true, false")),
         ("filter=[", ("'['", "not a regular expression")),
-        ("filter=no_such_row", ("'no_such_row'", "ridgepoint list")),
+        ("filter=no_such_row", ("'no_such_row'", "ridgebench list")),
         ("out=/nowhere/copy.json", ("/nowhere/copy.json", "allowed: a file in a folder")),
         ("time_unit=ms", ("time_unit", "allowed: filter, list_tests, format, out")),
     ],
@@ -159,7 +159,7 @@ SIZE = "a whole number between 1 and"
     ],
 )
 def test_predict(operation, shape, form, device, parts):
-    refused(ridgepoint("predict", operation, shape, "--format", form, "--on", device), *parts)
+    refused(ridgebench("predict", operation, shape, "--format", form, "--on", device), *parts)
 
 
 @pytest.mark.parametrize(
@@ -196,11 +196,11 @@ def test_predict(operation, shape, form, device, parts):
     ],
 )
 def test_plan(arguments, parts):
-    refused(ridgepoint("plan", *arguments.split()), *parts)
+    refused(ridgebench("plan", *arguments.split()), *parts)
 
 
 def test_resume_of_nothing():
-    refused(ridgepoint("run", "--resume", ""), "--resume", "no folder is named")
+    refused(ridgebench("run", "--resume", ""), "--resume", "no folder is named")
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_another_program_does_not_resume_a_run(key, value, said, tmp_path):
     assert run(folder, *SMALL).returncode == 0
     told = json.loads((folder / "environment.json").read_text())
     (folder / "environment.json").write_text(json.dumps(told | {key: value}))
-    refused(ridgepoint("run", "--resume", folder), said, str(value))
+    refused(ridgebench("run", "--resume", folder), said, str(value))
 
 
 def test_another_device_does_not_resume_a_run(tmp_path):
@@ -223,10 +223,10 @@ def test_another_device_does_not_resume_a_run(tmp_path):
     told["devices"][0]["threads"] += 1
     path.write_text(json.dumps(told))
     before = (folder / "records.jsonl").read_bytes()
-    refused(ridgepoint("run", "--resume", folder), "threads of the device was")
+    refused(ridgebench("run", "--resume", folder), "threads of the device was")
     told["devices"] *= 2
     path.write_text(json.dumps(told))
-    refused(ridgepoint("run", "--resume", folder), "2 devices were measured, now there are 1")
+    refused(ridgebench("run", "--resume", folder), "2 devices were measured, now there are 1")
     assert (folder / "records.jsonl").read_bytes() == before
 
 
@@ -234,7 +234,7 @@ def test_a_resumed_run_keeps_its_beginning(tmp_path):
     folder = tmp_path / "results"
     assert run(folder, *SMALL).returncode == 0
     first = json.loads((folder / "environment.json").read_text())
-    assert ridgepoint("run", "--resume", folder).returncode == 0
+    assert ridgebench("run", "--resume", folder).returncode == 0
     told = json.loads((folder / "environment.json").read_text())
     for key in ("run_id", "started", "command_line", "devices"):
         assert told[key] == first[key]
@@ -248,5 +248,5 @@ def test_a_standard_output_that_is_full(command):
             [BINARY, *command.split()], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert result.returncode == 3
-    assert result.stderr.startswith("ridgepoint: cannot write to standard output")
+    assert result.stderr.startswith("ridgebench: cannot write to standard output")
     assert result.stderr.count("\n") == 1

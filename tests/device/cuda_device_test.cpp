@@ -2,11 +2,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "harness/host_memory.hpp"
+#include "harness/device/cpu/memory.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/device/device_fixture.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr std::int64_t kElements = 100'003;
@@ -132,4 +132,4 @@ TEST_F(Adapter, IdentityIsStrictJson) {
 TEST_F(Adapter, KnowsCublas) { EXPECT_TRUE(device().identity().contains("cublas")); }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "harness/cuda_device.hpp"
+#include "harness/device/cuda/device.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 class DeviceTest : public ::testing::Test {
  protected:
@@ -17,4 +17,4 @@ class DeviceTest : public ::testing::Test {
   }
 };
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -5,13 +5,13 @@
 #include <numeric>
 #include <string>
 
-#include "harness/buffers.hpp"
-#include "harness/verify.hpp"
+#include "harness/measure/buffers.hpp"
+#include "harness/measure/verification.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/device/device_fixture.hpp"
 #include "tests/support/awkward_shapes.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr std::uint64_t kSeed = 3;
@@ -232,4 +232,4 @@ TEST_P(Kernels, AreRightBeyond2To31Elements) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -3,13 +3,13 @@
 
 #include <cstdio>
 
-#include "harness/cuda_device.hpp"
+#include "harness/device/cuda/device.hpp"
 #include "kernels/common/registry.hpp"
 
 int main(int count, char** arguments) {
-  ridgepoint::Registry::instance().resolve();  // tests are named by techniques
+  ridgebench::Registry::instance().resolve();  // tests are named by techniques
   ::testing::InitGoogleTest(&count, arguments);
-  if (ridgepoint::cuda_device_count() == 0) {
+  if (ridgebench::cuda_device_count() == 0) {
     std::puts("skipped: no GPU");
     return 77;
   }

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 struct AsyncCopy {
   std::byte* to;
@@ -61,4 +61,4 @@ class AsyncCopies {
   std::vector<Group> groups_;
 };
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

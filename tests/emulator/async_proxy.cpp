@@ -7,7 +7,7 @@
 
 #include "tests/emulator/emulator.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 AsyncProxy::AsyncProxy(std::span<const std::byte> memory, std::size_t threads)
     : memory_(memory),
@@ -57,4 +57,4 @@ void AsyncProxy::reads(const std::byte* at, std::size_t bytes, std::string_view 
   synchronise(chunk);
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 class AsyncProxy {
  public:
@@ -47,4 +47,4 @@ class AsyncProxy {
   std::size_t unfenced_count_ = 0;
 };
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -9,7 +9,7 @@
 #include "tests/emulator/indices.hpp"
 #include "tests/emulator/text.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 Block* current_block = nullptr;
@@ -172,4 +172,4 @@ void Block::phase_ended(std::uint32_t barrier) {
   }
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

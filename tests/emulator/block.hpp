@@ -22,7 +22,7 @@
 #include "tests/emulator/thread.hpp"
 #include "tests/emulator/work.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 class Cluster;
 
@@ -147,4 +147,4 @@ class Running {
   Thread* thread_;
 };
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

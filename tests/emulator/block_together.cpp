@@ -7,7 +7,7 @@
 #include "tests/emulator/cluster.hpp"
 #include "tests/emulator/text.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 // Source: PTX ISA, "bar": the count is a multiple of the warp's size, and all agree on it.
 void Block::enter(unsigned id, unsigned count) {
@@ -128,4 +128,4 @@ void Block::with_warpgroup(std::string_view what, void* argument, WarpgroupToget
   }
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

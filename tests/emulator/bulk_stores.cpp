@@ -6,7 +6,7 @@
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/shared_memory.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 void read(std::vector<BulkStore>& group, const SharedMemory& shared) {
@@ -47,4 +47,4 @@ void BulkStores::finish() {
   groups_.clear();
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -8,7 +8,7 @@
 
 #include "tests/emulator/tensor_map.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 class SharedMemory;
 
@@ -41,4 +41,4 @@ class BulkStores {
   std::vector<Group> groups_;  // not written yet, oldest first
 };
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

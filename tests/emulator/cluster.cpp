@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 // Kept from launch to launch: making a stack is slow.
@@ -149,4 +149,4 @@ void Cluster::end_arrival() {
   }
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

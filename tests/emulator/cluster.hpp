@@ -12,7 +12,7 @@
 #include "tests/emulator/tensor_map.hpp"
 #include "tests/emulator/work.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 // A TMA load into one block. A multicast is one to each.
 struct BulkLoad {
@@ -74,4 +74,4 @@ class Cluster {
   std::uint64_t progress_at_try_ = 0;
 };
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -7,7 +7,7 @@
 #include "tests/emulator/block.hpp"
 #include "tests/emulator/cluster.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 struct ClusterAddress {
   Block* block;
@@ -28,4 +28,4 @@ inline ClusterAddress cluster_address(std::uint32_t address) {
   return {&own.cluster().block(rank - 1), address & ((1U << kRankShift) - 1U)};
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

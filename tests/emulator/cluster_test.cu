@@ -7,13 +7,13 @@
 #include <numeric>
 
 #include "kernels/common/cuda/cluster_launch.cuh"
-#include "kernels/common/cuda/cluster_memory.cuh"
+#include "kernels/common/cuda/ptx/cluster_memory.cuh"
 #include "kernels/common/cuda/tensor_map.cuh"
-#include "kernels/common/cuda/tma.cuh"
-#include "kernels/common/cuda/warpgroup.cuh"
+#include "kernels/common/cuda/ptx/tma.cuh"
+#include "kernels/common/cuda/ptx/warpgroup.cuh"
 #include "tests/emulator/fault_of.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 using cuda::Barrier;
@@ -171,4 +171,4 @@ TEST(Cluster, WhatCannotBeIsRefused) {
 }
 
 }  // namespace
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -7,7 +7,7 @@
 #include "tests/emulator/cluster.hpp"
 #include "tests/emulator/text.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 std::string Cluster::waits_for(const Thread& thread) {
   std::string what = fmt::format("waits at {} ({})", thread.waits_at, text(thread.where));
@@ -49,4 +49,4 @@ void Cluster::report_deadlock() {
   throw Fault(all);
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -16,7 +16,7 @@
 
 #include "tests/emulator/block.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 // A lane's part in a shuffle: what it gives, and the lane that it takes from.
 template <class T>
@@ -64,54 +64,54 @@ void store(T* address, const T& value) {
   *address = value;
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator
 
 inline void __syncthreads(const std::source_location& where = std::source_location::current()) {
-  ridgepoint::emulator::Block::current().barrier(0, 0, "__syncthreads", where);
+  ridgebench::emulator::Block::current().barrier(0, 0, "__syncthreads", where);
 }
 
-inline void __syncwarp(unsigned mask = ridgepoint::emulator::kWholeWarp,
+inline void __syncwarp(unsigned mask = ridgebench::emulator::kWholeWarp,
                        const std::source_location& where = std::source_location::current()) {
   char present = 0;
-  ridgepoint::emulator::Block::current().with_warp(
-      mask, "__syncwarp", &present, [](const ridgepoint::emulator::Lanes&) {}, where);
+  ridgebench::emulator::Block::current().with_warp(
+      mask, "__syncwarp", &present, [](const ridgebench::emulator::Lanes&) {}, where);
 }
 
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32,
               const std::source_location& where = std::source_location::current()) {
-  const unsigned lane = ridgepoint::emulator::Block::thread().lane;
+  const unsigned lane = ridgebench::emulator::Block::thread().lane;
   const auto segment = static_cast<unsigned>(width);
   const unsigned from = lane / segment * segment + static_cast<unsigned>(source) % segment;
-  return ridgepoint::emulator::shuffle(mask, "__shfl_sync", value, from, where);
+  return ridgebench::emulator::shuffle(mask, "__shfl_sync", value, from, where);
 }
 
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
                   const std::source_location& where = std::source_location::current()) {
-  const unsigned lane = ridgepoint::emulator::Block::thread().lane;
+  const unsigned lane = ridgebench::emulator::Block::thread().lane;
   const auto segment = static_cast<unsigned>(width);
   const unsigned from = lane ^ static_cast<unsigned>(lane_mask);
   // Later groups of `width` lanes are out of reach, earlier ones are not.
   const bool reached = from / segment <= lane / segment;
-  return ridgepoint::emulator::shuffle(mask, "__shfl_xor_sync", value, reached ? from : lane,
+  return ridgebench::emulator::shuffle(mask, "__shfl_xor_sync", value, reached ? from : lane,
                                        where);
 }
 
 template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
                    const std::source_location& where = std::source_location::current()) {
-  const unsigned lane = ridgepoint::emulator::Block::thread().lane;
+  const unsigned lane = ridgebench::emulator::Block::thread().lane;
   const auto segment = static_cast<unsigned>(width);
   const bool reached = lane % segment + delta < segment;
-  return ridgepoint::emulator::shuffle(mask, "__shfl_down_sync", value,
+  return ridgebench::emulator::shuffle(mask, "__shfl_down_sync", value,
                                        reached ? lane + delta : lane, where);
 }
 
 // Only one thread runs at a time.
 template <class T>
 T atomicAdd(T* address, std::type_identity_t<T> value) {
-  const T old = ridgepoint::emulator::load(address);
+  const T old = ridgebench::emulator::load(address);
   *address = old + value;
   return old;
 }
@@ -120,30 +120,30 @@ inline void __threadfence_block() {}
 
 template <class T>
 T __ldg(const T* address) {
-  return ridgepoint::emulator::load(address);
+  return ridgebench::emulator::load(address);
 }
 template <class T>
 T __ldcg(const T* address) {
-  return ridgepoint::emulator::load(address);
+  return ridgebench::emulator::load(address);
 }
 template <class T>
 T __ldcs(const T* address) {
-  return ridgepoint::emulator::load(address);
+  return ridgebench::emulator::load(address);
 }
 template <class T>
 void __stcs(T* address, std::type_identity_t<T> value) {
-  ridgepoint::emulator::store(address, value);
+  ridgebench::emulator::store(address, value);
 }
 template <class T>
 void __stcg(T* address, std::type_identity_t<T> value) {
-  ridgepoint::emulator::store(address, value);
+  ridgebench::emulator::store(address, value);
 }
 
 inline std::size_t __cvta_generic_to_shared(const void* pointer) {
-  return ridgepoint::emulator::Block::current().shared().address(pointer);
+  return ridgebench::emulator::Block::current().shared().address(pointer);
 }
 
-[[noreturn]] inline void __trap() { ridgepoint::emulator::fault("__trap"); }
+[[noreturn]] inline void __trap() { ridgebench::emulator::fault("__trap"); }
 
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
 inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }

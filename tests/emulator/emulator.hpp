@@ -44,7 +44,7 @@
 #include <utility>
 #include <vector>
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 // The kernel does what on a GPU would hang, trap or leave garbage.
 class Fault : public std::runtime_error {
@@ -128,4 +128,4 @@ cudaError_t launch_kernel(const cudaLaunchConfig_t* configuration, void (*kernel
   return cudaSuccess;
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "kernels/common/cuda/async_copy.cuh"
-#include "kernels/common/cuda/ldmatrix.cuh"
+#include "kernels/common/cuda/ptx/async_copy.cuh"
+#include "kernels/common/cuda/ptx/ldmatrix.cuh"
 #include "kernels/common/cuda/reduce.cuh"
 #include "tests/emulator/fault_of.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 constexpr int kThreads = 64;
@@ -220,4 +220,4 @@ TEST(Emulator, WhatItCannotRunIsRefused) {
 }
 
 }  // namespace
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -8,7 +8,7 @@
 
 #include "tests/emulator/emulator.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 // The text of the Fault, empty where there is none.
 template <class Launch>
@@ -25,4 +25,4 @@ inline void expect_fault(const std::string& fault, std::string_view text) {
   EXPECT_NE(fault.find(text), std::string::npos) << fault;
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

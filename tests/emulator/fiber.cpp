@@ -9,7 +9,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{256} << 10U;
@@ -78,4 +78,4 @@ void Fiber::run() {
   arrive(running->sanitizer_stack_, &resumer_stack, &resumer_bytes);
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 class Fiber {
  public:
@@ -32,4 +32,4 @@ class Fiber {
   void* sanitizer_stack_ = nullptr;
 };
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-using ridgepoint::emulator::captured_launches;
-using ridgepoint::emulator::Launches;
+using ridgebench::emulator::captured_launches;
+using ridgebench::emulator::Launches;
 
 // The toolkit declares these without saying what they are.
 struct CUgraph_st {
@@ -15,7 +15,7 @@ struct CUgraphExec_st {
   Launches launches;
 };
 
-Launches*& ridgepoint::emulator::captured_launches() {
+Launches*& ridgebench::emulator::captured_launches() {
   static Launches* launches = nullptr;
   return launches;
 }

@@ -4,11 +4,11 @@
 #include <functional>
 #include <vector>
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 using Launches = std::vector<std::function<void()>>;
 
 // Where launches go; null: they run.
 Launches*& captured_launches();
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/matmul/wgmma_instances.cuh"
+#include "kernels/matmul/hopper/wgmma_instances.cuh"
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/host_queue.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 using cuda::Choice;
@@ -102,4 +102,4 @@ TEST_F(Instances, PromoteFp8) {
 }
 
 }  // namespace
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

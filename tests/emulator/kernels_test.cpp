@@ -13,7 +13,7 @@
 #include "tests/support/awkward_shapes.hpp"
 #include "tests/support/host_run.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 std::vector<std::byte> output_of(HostRun& run) {
@@ -173,12 +173,12 @@ void register_tests() {
 }
 
 }  // namespace
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator
 
 int main(int count, char** arguments) {
   ::testing::InitGoogleTest(&count, arguments);
   omp_set_num_threads(1);  // references are small, and the tests run beside each other
-  ridgepoint::Registry::instance().resolve();
-  ridgepoint::emulator::register_tests();
+  ridgebench::Registry::instance().resolve();
+  ridgebench::emulator::register_tests();
   return RUN_ALL_TESTS();
 }

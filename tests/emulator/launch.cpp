@@ -14,7 +14,7 @@
 #include "tests/emulator/text.hpp"
 #include "tests/emulator/work.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 // Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
@@ -129,4 +129,4 @@ void Launch::run(const std::function<void()>& thread) const {
   }
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -7,7 +7,7 @@
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/shared_memory.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 constexpr std::uint64_t kMark = 0x7265697272616200;  // a barrier's own bits are its own business
@@ -93,4 +93,4 @@ std::string MBarriers::text(std::uint32_t address, unsigned parity) {
       parity, address, barrier.phase, barrier.pending, barrier.bytes);
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

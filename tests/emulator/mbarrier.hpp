@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 class SharedMemory;
 
@@ -49,4 +49,4 @@ class MBarriers {
   std::map<std::uint32_t, MBarrier> barriers_;
 };
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

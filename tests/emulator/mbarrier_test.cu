@@ -5,11 +5,11 @@
 #include <array>
 #include <stdexcept>
 
-#include "kernels/common/cuda/mbarrier.cuh"
+#include "kernels/common/cuda/ptx/mbarrier.cuh"
 #include "kernels/common/cuda/tensor_map.cuh"
 #include "tests/emulator/fault_of.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 using cuda::Barrier;
@@ -47,4 +47,4 @@ TEST(TensorMap, LimitsOfTheDriver) {
 }
 
 }  // namespace
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

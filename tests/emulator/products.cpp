@@ -8,7 +8,7 @@
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/wgmma_operand.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 constexpr unsigned kRows = 16;  // of a warp
@@ -131,4 +131,4 @@ void WarpProducts::wait(std::size_t pending, const SharedMemory& shared) {
   }
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -13,7 +13,7 @@
 #include "tests/emulator/thread.hpp"
 #include "tests/emulator/wgmma.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 class SharedMemory;
 
@@ -60,4 +60,4 @@ class WarpProducts {
   std::vector<std::shared_ptr<Accumulator>> accumulators_;
 };
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

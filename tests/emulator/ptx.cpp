@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 bool Instruction::has(std::string_view part) const {
   return std::ranges::any_of(form_.parts, [&](std::string_view own) {
@@ -75,4 +75,4 @@ void execute(const Instruction& instruction) {
   if (!run(instruction)) throw NotEmulated(std::string(instruction.name()));
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -14,7 +14,7 @@
 
 #include "tests/emulator/emulator.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 struct Operand {
   void* address;
@@ -112,4 +112,4 @@ bool execute_block(const Instruction& instruction);    // bar, setmaxnreg
 bool execute_shared(const Instruction& instruction);   // ld.shared, st.shared
 bool execute_scalar(const Instruction& instruction);
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

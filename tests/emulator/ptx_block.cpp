@@ -5,7 +5,7 @@
 #include "tests/emulator/cluster_address.hpp"
 #include "tests/emulator/ptx.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 struct RegisterCount {
@@ -61,4 +61,4 @@ bool execute_cluster(const Instruction& instruction) {
   return true;
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

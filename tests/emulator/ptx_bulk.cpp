@@ -4,7 +4,7 @@
 #include "tests/emulator/cluster_address.hpp"
 #include "tests/emulator/ptx.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 constexpr std::uint32_t kBoxAlignment = 128;
@@ -83,4 +83,4 @@ bool execute_bulk(const Instruction& instruction) {
   return true;
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -4,7 +4,7 @@
 #include "tests/emulator/cluster_address.hpp"
 #include "tests/emulator/ptx.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 void arrive(const Instruction& instruction, std::uint32_t address) {
@@ -63,4 +63,4 @@ bool execute_fence(const Instruction& instruction) {
   return true;
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -10,7 +10,7 @@
 #include "tests/emulator/block.hpp"
 #include "tests/emulator/ptx.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 constexpr unsigned kRows = 16;
@@ -102,4 +102,4 @@ bool execute_mma(const Instruction& instruction) {
   return true;
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

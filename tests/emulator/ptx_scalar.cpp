@@ -5,7 +5,7 @@
 #include "tests/emulator/cluster.hpp"
 #include "tests/emulator/ptx.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 // As exact as a float can be; the GPU is not. ".ftz" takes subnormal numbers for zero.
@@ -52,4 +52,4 @@ bool execute_scalar(const Instruction& instruction) {
   return true;
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -5,7 +5,7 @@
 #include "tests/emulator/cluster_address.hpp"
 #include "tests/emulator/ptx.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 constexpr unsigned kMatrixRows = 8;
@@ -181,4 +181,4 @@ bool execute_shared(const Instruction& instruction) {
   return true;
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

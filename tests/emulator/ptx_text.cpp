@@ -7,7 +7,7 @@
 
 #include "tests/emulator/ptx.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
@@ -110,4 +110,4 @@ const std::vector<Form>& forms_of(const char* text) {
   return known.emplace(text, Parser(text).forms).first->second;
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -7,7 +7,7 @@
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/thread.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 constexpr std::size_t kRegisters = 65536;  // of a streaming multiprocessor
@@ -55,4 +55,4 @@ void Registers::finish() const {
   }
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 class Registers {
  public:
@@ -21,4 +21,4 @@ class Registers {
   std::vector<unsigned> of_warp_;  // a thread's; 0: unchanged
 };
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

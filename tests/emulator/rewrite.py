@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-EMULATOR = "::ridgepoint::emulator::"
+EMULATOR = "::ridgebench::emulator::"
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 

@@ -6,11 +6,11 @@ import pytest
 from rewrite import rewrite
 
 ROOT = Path(__file__).resolve().parents[2]
-LAUNCH = "::ridgepoint::emulator::Launch"
-BLOCK = "::ridgepoint::emulator::Block::current()"
+LAUNCH = "::ridgebench::emulator::Launch"
+BLOCK = "::ridgebench::emulator::Block::current()"
 ENTER = f"{BLOCK}.shared().enter"
 DYNAMIC = f"{BLOCK}.shared().dynamic"
-PTX = "::ridgepoint::emulator::ptx(::std::source_location::current()"
+PTX = "::ridgebench::emulator::ptx(::std::source_location::current()"
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ PTX = "::ridgepoint::emulator::ptx(::std::source_location::current()"
             "k<T><<<1, 2, n * sizeof(T)>>>(x);",
             f'{LAUNCH}("k<T>", 1, 2, n * sizeof(T)).of(k<T>)([=](auto... emulated) {{ k<T>(emulated...); }}, x);',
         ),
-        ("check(cudaLaunchKernelEx(&c, k, x));", "check(::ridgepoint::emulator::launch_kernel(&c, k, x));"),
+        ("check(cudaLaunchKernelEx(&c, k, x));", "check(::ridgebench::emulator::launch_kernel(&c, k, x));"),
         ("// k<<<1, 2>>>(x);", "// k<<<1, 2>>>(x);"),
         ('"<<<" /* __shared__ */;', '"<<<" /* __shared__ */;'),
         ("__shared__ float a[2][3];", f"static float a[2][3]; {ENTER}(&a, sizeof(a), __alignof__(a));"),

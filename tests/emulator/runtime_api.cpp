@@ -12,11 +12,11 @@
 
 namespace {
 
-using ridgepoint::emulator::kMostDynamicBytes;
-using ridgepoint::emulator::kMostStaticBytes;
+using ridgebench::emulator::kMostDynamicBytes;
+using ridgebench::emulator::kMostStaticBytes;
 
 int compute_capability = 90;
-int multiprocessors = ridgepoint::emulator::kMultiprocessors;
+int multiprocessors = ridgebench::emulator::kMultiprocessors;
 
 std::map<const void*, std::size_t>& dynamic_bytes_allowed() {
   static std::map<const void*, std::size_t> allowed;
@@ -40,13 +40,13 @@ std::map<cudaDeviceAttr, int> attributes() {
 
 }  // namespace
 
-void ridgepoint::emulator::set_compute_capability(int capability) {
+void ridgebench::emulator::set_compute_capability(int capability) {
   compute_capability = capability;
 }
 
-void ridgepoint::emulator::set_multiprocessors(int count) { multiprocessors = count; }
+void ridgebench::emulator::set_multiprocessors(int count) { multiprocessors = count; }
 
-std::size_t ridgepoint::emulator::most_dynamic_bytes(const void* kernel) {
+std::size_t ridgebench::emulator::most_dynamic_bytes(const void* kernel) {
   const auto found = dynamic_bytes_allowed().find(kernel);
   return found == dynamic_bytes_allowed().end() ? kMostStaticBytes : found->second;
 }
@@ -62,7 +62,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*d
   const auto all = attributes();
   const auto known = all.find(attribute);
   if (known == all.end()) {
-    throw ridgepoint::emulator::NotEmulated("device attribute " + std::to_string(attribute));
+    throw ridgebench::emulator::NotEmulated("device attribute " + std::to_string(attribute));
   }
   *value = known->second;
   return cudaSuccess;
@@ -83,7 +83,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t /*stream*/) { return cudaSuccess;
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) {
-    throw ridgepoint::emulator::NotEmulated("kernel attribute " + std::to_string(attribute));
+    throw ridgebench::emulator::NotEmulated("kernel attribute " + std::to_string(attribute));
   }
   const auto bytes = static_cast<std::size_t>(value);
   if (value < 0 || bytes > kMostDynamicBytes) return cudaErrorInvalidValue;

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 // Dynamic shared memory that the kernel at an address may have: cudaFuncSetAttribute.
 std::size_t most_dynamic_bytes(const void* kernel);
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

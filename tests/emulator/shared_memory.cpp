@@ -8,7 +8,7 @@
 
 #include "tests/emulator/emulator.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 // Least distance between shared arrays as PTX sees them, and from address 0.
@@ -102,4 +102,4 @@ std::byte* SharedMemory::pointer(std::uint32_t address, std::size_t bytes) const
                     address));
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

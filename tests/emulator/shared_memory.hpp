@@ -8,7 +8,7 @@
 
 #include "tests/emulator/async_proxy.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 // The most that static arrays, or a launch without leave, may have; and with leave, on compute
 // capability 9.0. Source: CUDA C++ Programming Guide, "Technical Specifications".
@@ -51,4 +51,4 @@ class SharedMemory {
   AsyncProxy async_proxy_;
 };
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

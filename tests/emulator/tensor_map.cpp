@@ -11,7 +11,7 @@
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/shared_memory.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x70616d2d736e6574;
@@ -158,14 +158,14 @@ std::vector<std::byte> gather_box(const TiledMap& map, std::uint32_t address,
   return box;
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator
 
 extern "C" cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function,
                                                         unsigned /*version*/,
                                                         unsigned long long /*flags*/,
                                                         cudaDriverEntryPointQueryResult* found) {
   const bool known = std::string_view(name) == "cuTensorMapEncodeTiled";
-  PFN_cuTensorMapEncodeTiled_v12000 const encoder = ridgepoint::emulator::encode_tiled;
+  PFN_cuTensorMapEncodeTiled_v12000 const encoder = ridgebench::emulator::encode_tiled;
   *function = known ? reinterpret_cast<void*>(encoder) : nullptr;
   *found = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   return cudaSuccess;

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 class SharedMemory;
 
@@ -50,4 +50,4 @@ constexpr std::uint32_t swizzle_128(std::uint32_t address) {
   return address ^ (address >> 7U & 7U) << 4U;
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

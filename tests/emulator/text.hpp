@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 inline std::string text(uint3 index) {
   return fmt::format("({}, {}, {})", index.x, index.y, index.z);
@@ -19,4 +19,4 @@ inline std::string text(const std::source_location& where) {
   return fmt::format("{}:{}", file.substr(file.find_last_of('/') + 1), where.line());
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

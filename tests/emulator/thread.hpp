@@ -13,7 +13,7 @@
 #include "tests/emulator/bulk_stores.hpp"
 #include "tests/emulator/fiber.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 class Block;
 
@@ -68,4 +68,4 @@ struct Thread {
 using Lanes = std::array<void*, kWarp>;
 using Warpgroup = std::array<void*, kWarpgroup>;
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -6,13 +6,13 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/common/cuda/stmatrix.cuh"
+#include "kernels/common/cuda/ptx/stmatrix.cuh"
 #include "kernels/common/cuda/tensor_map.cuh"
-#include "kernels/common/cuda/tma.cuh"
+#include "kernels/common/cuda/ptx/tma.cuh"
 #include "kernels/common/cuda/unit.hpp"
 #include "tests/emulator/fault_of.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 using cuda::Barrier;
@@ -217,4 +217,4 @@ TEST(Tma, StmatrixNeedsTheFenceOfEveryThread) {
 }
 
 }  // namespace
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -6,7 +6,7 @@
 #include "tests/emulator/cluster.hpp"
 #include "tests/emulator/wgmma_operand.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 constexpr unsigned kRows = 64;
@@ -86,4 +86,4 @@ void wgmma_wait(int pending, const Where& where) {
   Block::current().with_warp(kWholeWarp, "wgmma.wait_group", &pending, together, where);
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -6,7 +6,7 @@
 
 #include "kernels/common/format.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 // One wgmma.mma_async of 64 rows and 32 bytes of k, as a thread gives it.
 struct Wgmma {
@@ -25,4 +25,4 @@ void wgmma_multiply(const Wgmma& product, const Where& where = Where::current())
 void wgmma_commit(const Where& where = Where::current());
 void wgmma_wait(int pending, const Where& where = Where::current());
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -10,7 +10,7 @@
 #include "tests/emulator/shared_memory.hpp"
 #include "tests/emulator/tensor_map.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 constexpr unsigned kStepBytes = 32;
@@ -131,4 +131,4 @@ void WgmmaOperand::require_published(SharedMemory& shared, unsigned count,
   });
 }
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -9,7 +9,7 @@
 
 #include "kernels/common/format.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 class SharedMemory;
 
@@ -40,4 +40,4 @@ class WgmmaOperand {
   bool across_;
 };
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

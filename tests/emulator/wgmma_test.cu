@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "kernels/common/cuda/cluster_launch.cuh"
-#include "kernels/common/cuda/tma.cuh"
+#include "kernels/common/cuda/ptx/tma.cuh"
 #include "kernels/common/cuda/unit.hpp"
-#include "kernels/common/cuda/warpgroup.cuh"
-#include "kernels/common/cuda/wgmma.cuh"
+#include "kernels/common/cuda/ptx/warpgroup.cuh"
+#include "kernels/common/cuda/ptx/wgmma.cuh"
 #include "tests/emulator/fault_of.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 namespace {
 
 constexpr int kM = 64;
@@ -184,4 +184,4 @@ TEST(DynamicMemory, NeedsLeaveAndHasAnEnd) {
 }
 
 }  // namespace
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

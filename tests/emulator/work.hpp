@@ -9,7 +9,7 @@
 
 #include "tests/emulator/emulator.hpp"
 
-namespace ridgepoint::emulator {
+namespace ridgebench::emulator {
 
 struct Work {
   std::string kernel;            // empty: it says its name itself
@@ -27,4 +27,4 @@ struct Work {
   }
 };
 
-}  // namespace ridgepoint::emulator
+}  // namespace ridgebench::emulator

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "harness/record.hpp"
+#include "harness/results/record.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/fuzz/target.hpp"
 
@@ -10,10 +10,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view line(reinterpret_cast<const char*>(data), size);
   std::string written;
   try {
-    written = ridgepoint::to_json(ridgepoint::parse_record(line, "fuzz")).dump();
-  } catch (const ridgepoint::UsageError&) {
+    written = ridgebench::to_json(ridgebench::parse_record(line, "fuzz")).dump();
+  } catch (const ridgebench::UsageError&) {
     return 0;
   }
-  if (to_json(ridgepoint::parse_record(written, "again")).dump() != written) std::abort();
+  if (to_json(ridgebench::parse_record(written, "again")).dump() != written) std::abort();
   return 0;
 }

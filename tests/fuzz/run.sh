@@ -11,7 +11,7 @@ compiler=$(command -v clang++-19 || command -v clang++) || {
 }
 common=(roofline/json_object.cpp kernels/common/format.cpp)
 declare -A sources=(
-  [records]="harness/parse_record.cpp harness/record.cpp"
+  [records]="harness/results/parse_record.cpp harness/results/record.cpp"
   [sheets]="roofline/parse_data_sheet.cpp"
 )
 mkdir -p build/fuzz

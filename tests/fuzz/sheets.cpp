@@ -9,11 +9,11 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
-    const ridgepoint::DeviceSpec sheet = ridgepoint::parse_data_sheet(text, "fuzz");
+    const ridgebench::DeviceSpec sheet = ridgebench::parse_data_sheet(text, "fuzz");
     bool sound = sheet.sms > 0 && sheet.memory.bandwidth_bytes_per_s > 0 && !sheet.peaks.empty();
-    for (const ridgepoint::Peak& peak : sheet.peaks) sound = sound && peak.flops_per_s > 0;
+    for (const ridgebench::Peak& peak : sheet.peaks) sound = sound && peak.flops_per_s > 0;
     if (!sound) std::abort();
-  } catch (const ridgepoint::UsageError&) {
+  } catch (const ridgebench::UsageError&) {
     return 0;
   }
   return 0;

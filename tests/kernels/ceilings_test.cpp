@@ -15,7 +15,7 @@
 #include "kernels/ceilings/shared.hpp"
 #include "tests/support/host_run.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 const std::vector<std::string_view> kVectorCeilings{"dram_read", "dram_write", "dram_copy",
@@ -477,4 +477,4 @@ TEST(Ceilings, AtomicSumsAreExact) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

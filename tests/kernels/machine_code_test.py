@@ -9,10 +9,10 @@ import pytest
 from cubins import kernels_of
 from golden import ROOT
 
-BUILD = Path(os.environ["RIDGEPOINT_BUILD"])
+BUILD = Path(os.environ["RIDGEBENCH_BUILD"])
 OBJECTS = {
-    path.relative_to(path.parents[1]).as_posix().removesuffix(".o"): path
-    for path in BUILD.glob("CMakeFiles/ridgepoint_kernels_*.dir/kernels/*/*.cu.o")
+    path.as_posix().split(".dir/kernels/")[1].removesuffix(".o"): path
+    for path in BUILD.glob("CMakeFiles/ridgebench_kernels_*.dir/kernels/**/*.cu.o")
 }
 SPILL = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 SERIALISED = re.compile(r"C75\d\d")
@@ -42,7 +42,7 @@ def test_a_fault_is_found():
 
 
 def test_every_cuda_file_was_compiled():
-    sources = {path.relative_to(ROOT / "kernels").as_posix() for path in ROOT.glob("kernels/*/*.cu")}
+    sources = {path.relative_to(ROOT / "kernels").as_posix() for path in ROOT.glob("kernels/**/*.cu")}
     assert set(OBJECTS) == sources
 
 
@@ -80,8 +80,8 @@ def test_sums_load_16_bytes_at_a_time(name):
     [
         ("matmul/mma_sync.cu", "HMMA"),
         ("ceilings/tensor_mma_sync.cu", "HMMA"),
-        ("ceilings/tensor_wgmma.cu", "HGMMA"),
-        ("ceilings/tensor_wgmma.cu", "QGMMA"),
+        ("ceilings/hopper/tensor_wgmma.cu", "HGMMA"),
+        ("ceilings/hopper/tensor_wgmma.cu", "QGMMA"),
         ("ceilings/fma.cu", "FFMA"),
         ("ceilings/fma_half.cu", "HFMA2"),
         ("ceilings/shared.cu", "LDS"),
@@ -135,7 +135,7 @@ def test_gelu_in_fp8_stays_within_its_budget_of_instructions():
         assert len(kernel.sequence) / elements < 128 * clocks
 
 
-HOPPER = [name for name in OBJECTS if re.search(r"matmul/wgmma.*\.cu$", name)]
+HOPPER = [name for name in OBJECTS if re.search(r"matmul/hopper/wgmma.*\.cu$", name)]
 MULTIPLIES = re.compile(r"8multiply|21multiply_persistently")  # mangled; the others fill matrices to tune on
 PERSISTENT_TILE = re.compile(r"4TileILi(\d+)ELi(\d+)E")
 STEPS = 4  # of wgmma in 128 bytes of k
@@ -153,7 +153,7 @@ def test_hopper_products_use_their_format_s_instruction_and_no_other(name):
         assert kernel.opcodes[unused] == kernel.opcodes["HMMA"] == 0, kernel.name
 
 
-@pytest.mark.parametrize("name, sub_tiles", [("matmul/wgmma.cu", 2), ("matmul/wgmma_tma.cu", 1)])
+@pytest.mark.parametrize("name, sub_tiles", [("matmul/hopper/wgmma.cu", 2), ("matmul/hopper/wgmma_tma.cu", 1)])
 def test_a_stage_is_four_steps_of_each_sub_tile(name, sub_tiles):
     for kernel in products(name):
         assert kernel.opcodes["HGMMA"] + kernel.opcodes["QGMMA"] == STEPS * sub_tiles, kernel.name
@@ -175,14 +175,14 @@ def test_persistent_products_specialise_their_warps_and_share_operands(name):
 
 
 def test_warps_are_specialised_where_tma_loads():
-    for kernel in products("matmul/wgmma_tma.cu"):
+    for kernel in products("matmul/hopper/wgmma_tma.cu"):
         assert kernel.opcodes["USETMAXREG"] == 2
         assert kernel.opcodes["UTMALDG"] == 6
         assert kernel.opcodes["UTMALDG.MULTICAST"] == 0
 
 
 def test_95_of_100_instructions_of_the_fp32_loop_are_multiply_adds():
-    for kernel in kernels("matmul/ffma_tma.cu"):
+    for kernel in kernels("matmul/hopper/ffma_tma.cu"):
         in_the_loop = 8 * 16 * 4  # rows, columns and k of a thread
         assert kernel.densest_share("FFMA", in_the_loop) >= 0.95
         assert kernel.opcodes["UTMALDG"] > 0

@@ -9,7 +9,7 @@
 #include "roofline/embedded_sheets.hpp"
 #include "tests/roofline/results_directory.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 using ::testing::AllOf;
@@ -99,8 +99,8 @@ TEST(MalformedSheet, TextThatIsNoJsonIsRejectedInOneLine) {
 }
 
 TEST(MalformedSheet, AnotherSchemaIsRefused) {
-  EXPECT_THAT(rejection_of("/schema", "ridgepoint.device/2"),
-              HasSubstr("allowed: ridgepoint.device/1"));
+  EXPECT_THAT(rejection_of("/schema", "ridgebench.device/2"),
+              HasSubstr("allowed: ridgebench.device/1"));
 }
 
 TEST(MalformedSheet, WrongTypesAreRefused) {
@@ -144,4 +144,4 @@ TEST(MalformedSheet, APeakGivenTwiceIsRefused) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "kernels/common/error.hpp"
-#include "roofline/measured_mfu.hpp"
+#include "roofline/plan/measured_mfu.hpp"
 #include "tests/roofline/results_directory.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 using nlohmann::json;
@@ -151,4 +151,4 @@ TEST(MeasuredMfu, AHostHasNoneAndTheMessageSaysWhy) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -6,7 +6,7 @@
 
 #include "roofline/roofs.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 Roof sheet_roof(const char* device, Format format) {
@@ -127,4 +127,4 @@ TEST(Model, BoundsHaveTheNamesOfTheRecord) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace ridgepoint::testing {
+namespace ridgebench::testing {
 
 using nlohmann::json;
 using Rows = std::vector<json>;
@@ -20,7 +20,7 @@ class ResultsDirectory {
       const std::vector<json>& rows,
       const json& devices = {{{"name", "cpu"}, {"model", "Test host"}, {"memory_bytes", 16e9}}})
       : path_(std::filesystem::temp_directory_path() /
-              ("ridgepoint-test-" + std::to_string(std::random_device{}()))) {
+              ("ridgebench-test-" + std::to_string(std::random_device{}()))) {
     std::filesystem::create_directory(path_);
     write("environment.json", json{{"devices", devices}}.dump());
     std::string lines;
@@ -98,4 +98,4 @@ std::string message_of(auto&& action) {
   return "";
 }
 
-}  // namespace ridgepoint::testing
+}  // namespace ridgebench::testing

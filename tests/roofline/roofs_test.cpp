@@ -7,7 +7,7 @@
 #include "roofline/embedded_sheets.hpp"
 #include "tests/roofline/results_directory.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 using nlohmann::json;
@@ -102,4 +102,4 @@ TEST(RoofSource, ADirectoryWithoutCeilingsIsNoDevice) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 const DeviceSpec* h100() { return find_data_sheet("h100-sxm"); }
@@ -102,4 +102,4 @@ TEST(PhysicsCheck, AllowsAnythingWhereNoLimitIsKnown) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -13,7 +13,7 @@ MAY_BE_SKIPPED = {"out of host memory"}
 
 
 def test_the_page_is_current_and_no_row_was_lost():
-    faults = reliability.read_faults(Path(os.environ["RIDGEPOINT_BUILD"]) / "faults")
+    faults = reliability.read_faults(Path(os.environ["RIDGEBENCH_BUILD"]) / "faults")
     page = (ROOT / "docs" / "reliability.md").read_text()
     for fault in faults.values():
         assert reliability.row(fault) in page, "scripts/reliability.py BUILD/faults renews it"

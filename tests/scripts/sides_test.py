@@ -31,11 +31,11 @@ def test_a_row_gives_the_rate_of_its_unit(tmp_path):
     row = {"id": "relu/x(1)@cpu", "flops_per_s": 3e9, "bytes_per_s": 8e9}
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "records.jsonl").write_text(json.dumps(row) + "\n")
-    side = sides.row_side("/bin/ridgepoint", row, "GB/s", "ceilings", "--profile", "standard")
+    side = sides.row_side("/bin/ridgebench", row, "GB/s", "ceilings", "--profile", "standard")
     assert side.speed(tmp_path) == 8
     assert sides.row_side("", row, "GFLOP/s", "").speed(tmp_path) == 3
     command = side.command(tmp_path)
-    assert command[:2] == ["/bin/ridgepoint", "run"] and "--take-turns" in command
+    assert command[:2] == ["/bin/ridgebench", "run"] and "--take-turns" in command
     assert r"^relu/x\(1\)@cpu$" in command and "standard" in command
 
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 using Dimensions = std::vector<std::string_view>;
@@ -130,4 +130,4 @@ bool exact_on_integers(const Operation& operation) {
   return !operation.special && operation.name != "fma_peak";
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

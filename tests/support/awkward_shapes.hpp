@@ -6,7 +6,7 @@
 
 #include "kernels/common/operation.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 std::vector<Shape> awkward_shapes(const Operation& operation);
 
@@ -18,4 +18,4 @@ std::vector<Shape> shapes_of_many_tiles(const Operation& operation);
 // Whether integers from -2 to 2 leave no rounding in any sum.
 bool exact_on_integers(const Operation& operation);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

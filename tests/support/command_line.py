@@ -1,4 +1,4 @@
-"""Runs the ridgepoint under test and checks what all its answers have in common."""
+"""Runs the ridgebench under test and checks what all its answers have in common."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-BINARY = os.environ["RIDGEPOINT"]  # no default: the tests of another build would prove nothing
+BINARY = os.environ["RIDGEBENCH"]  # no default: the tests of another build would prove nothing
 ROOT = Path(__file__).resolve().parents[2]
 OK, USAGE, UNDECIDED, ROW_FAILED, DEVICE_LOST = 0, 2, 3, 6, 7
 # A whole run within a second: a few small rows of the simulated device with the ceilings they need.
@@ -21,7 +21,7 @@ def environment(**variables: str) -> dict[str, str]:
     return os.environ | {"OMP_WAIT_POLICY": "passive"} | variables
 
 
-def ridgepoint(*arguments, **options) -> subprocess.CompletedProcess:
+def ridgebench(*arguments, **options) -> subprocess.CompletedProcess:
     command = [BINARY, *map(str, arguments)]
     defaults = {"env": environment(), "stdin": subprocess.DEVNULL, "timeout": 120}
     defaults |= {"encoding": "utf-8", "errors": "surrogateescape"}  # a folder's name may be bytes
@@ -29,7 +29,7 @@ def ridgepoint(*arguments, **options) -> subprocess.CompletedProcess:
 
 
 def start(*arguments) -> subprocess.Popen:
-    """Starts ridgepoint without waiting for it."""
+    """Starts ridgebench without waiting for it."""
     command = [BINARY, *map(str, arguments)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(command, env=environment(), text=True, **pipes)
@@ -38,7 +38,7 @@ def start(*arguments) -> subprocess.Popen:
 def one_line(result: subprocess.CompletedProcess, code: int) -> str:
     """The only line on stderr of a command that ended with this exit code."""
     assert result.returncode == code, result.stderr
-    assert result.stderr.startswith("ridgepoint: ") and result.stderr.endswith("\n")
+    assert result.stderr.startswith("ridgebench: ") and result.stderr.endswith("\n")
     assert result.stderr.count("\n") == 1, result.stderr
     assert not any(ord(character) < 32 for character in result.stderr[:-1]), result.stderr
     assert len(result.stderr) < 1000, result.stderr
@@ -64,13 +64,13 @@ def strict_json(text: str):
 
 def answer(*arguments):
     """What a command prints with --json: JSON and nothing else."""
-    result = ridgepoint(*arguments, "--json")
+    result = ridgebench(*arguments, "--json")
     assert (result.returncode, result.stderr) == (OK, "")
     return strict_json(result.stdout)
 
 
 def run(folder: Path, *arguments, **options) -> subprocess.CompletedProcess:
-    return ridgepoint("run", "--out", folder, *(arguments or SMALL), **options)
+    return ridgebench("run", "--out", folder, *(arguments or SMALL), **options)
 
 
 def records(folder: Path) -> list[dict]:

@@ -6,7 +6,7 @@
 
 #include "tests/support/host_run.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 inline Shape vector_of(std::int64_t n) { return Shape({{"n", n}}); }
 
@@ -38,4 +38,4 @@ inline void expect_nan_stays_nan_and_only_there(std::string_view operation) {
   });
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -15,7 +15,7 @@ def tell_fault(
 
     Tests of the same fault have a `part` each; their tries are added up.
     """
-    folder = Path(os.environ["RIDGEPOINT_BUILD"]) / FOLDER
+    folder = Path(os.environ["RIDGEBENCH_BUILD"]) / FOLDER
     folder.mkdir(exist_ok=True)
     name = re.sub(r"\W+", "-", f"{fault} {part}").strip("-")
     told = {"fault": fault, "how": how, "tries": tries, "lost": lost, "codes": sorted(codes)}

@@ -10,7 +10,7 @@
 #include "kernels/common/operation.hpp"
 #include "kernels/common/random.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 class GuardedArray {
  public:
@@ -63,4 +63,4 @@ class GuardedArray {
   std::vector<std::uint8_t> memory_;
 };
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

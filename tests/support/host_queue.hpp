@@ -8,7 +8,7 @@
 
 #include "kernels/common/queue.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 class HostQueue : public Queue {
  public:
@@ -34,4 +34,4 @@ class HostQueue : public Queue {
   int threads_;
 };
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

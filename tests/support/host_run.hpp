@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "harness/verify.hpp"
+#include "harness/measure/verification.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 #include "tests/support/guarded_array.hpp"
 #include "tests/support/host_queue.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // Calls `check` for every technique of the operation in every format, and for every instruction set
 // that this processor has (a run of the suite keeps the newest alone).
@@ -122,4 +122,4 @@ inline const std::vector<std::int64_t> kAwkwardSizes{1,  2,  7,   15,  17,  31, 
 // Many blocks for each thread, and a remainder.
 inline constexpr std::int64_t kManyBlocks = 1000003;
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

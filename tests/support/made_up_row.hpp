@@ -7,9 +7,9 @@
 #include <functional>
 #include <utility>
 
-#include "harness/row.hpp"
+#include "harness/measure/case.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // y = x over n numbers in fp32, or whatever `kernel` makes of it; one FLOP per element.
 class MadeUpRow {
@@ -50,7 +50,7 @@ class MadeUpRow {
   MadeUpRow& operator=(const MadeUpRow&) = delete;
 
   // As the members stand now; it lives no longer than this.
-  [[nodiscard]] Row row(Regime regime = Regime::steady) const {
+  [[nodiscard]] Case row(Regime regime = Regime::steady) const {
     return {.operation = &operation,
             .technique = implementation.technique,
             .implementation = &implementation,
@@ -69,4 +69,4 @@ class MadeUpRow {
   Shape shape_;
 };
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -9,7 +9,7 @@
 
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 class ResolvedRegistry {
  public:
@@ -32,4 +32,4 @@ class RegistryTest : public ::testing::Test {
   ResolvedRegistry registry_;
 };
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -3,31 +3,31 @@
 
 #include <string>
 
-#include "harness/record.hpp"
+#include "harness/results/record.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/steady@cpu") {
   Record r;
-  r.row = {.id = id,
-           .op = "copy",
-           .technique = "fast",
-           .backend = "cpu",
-           .device = "cpu",
-           .origin = "hand",
-           .role = "ceiling",
-           .saturates = "cache",
-           .level = 2,
-           .engine = "memory",
-           .format = "bf16",
-           .arithmetic = "fp32",
-           .accumulator = "fp32",
-           .isa = "x86-64-v3",
-           .shape = {{"n", 1000}, {"layout", "nt"}},
-           .regime = "steady",
-           .flops = 3000,
-           .bytes = 4000,
-           .written_fraction = 0.5};
+  r.id = id;
+  r.op = "copy";
+  r.technique = "fast";
+  r.backend = "cpu";
+  r.device = "cpu";
+  r.origin = "hand";
+  r.role = "ceiling";
+  r.saturates = "cache";
+  r.level = 2;
+  r.engine = "memory";
+  r.format = "bf16";
+  r.arithmetic = "fp32";
+  r.accumulator = "fp32";
+  r.isa = "x86-64-v3";
+  r.shape = {{"n", 1000}, {"layout", "nt"}};
+  r.regime = "steady";
+  r.flops = 3000;
+  r.bytes = 4000;
+  r.written_fraction = 0.5;
   r.status = Status::ok;
   r.seed = 7;
   r.fill = "normal";
@@ -59,11 +59,30 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
 
 // One that says why it was not measured.
 inline Record skipped_record(const std::string& id) {
+  const Record sample = sample_record(id);
   Record r;
-  r.row = sample_record(id).row;
+  r.id = sample.id;
+  r.op = sample.op;
+  r.technique = sample.technique;
+  r.backend = sample.backend;
+  r.device = sample.device;
+  r.origin = sample.origin;
+  r.role = sample.role;
+  r.saturates = sample.saturates;
+  r.level = sample.level;
+  r.engine = sample.engine;
+  r.format = sample.format;
+  r.arithmetic = sample.arithmetic;
+  r.accumulator = sample.accumulator;
+  r.isa = sample.isa;
+  r.shape = sample.shape;
+  r.regime = sample.regime;
+  r.flops = sample.flops;
+  r.bytes = sample.bytes;
+  r.written_fraction = sample.written_fraction;
   r.status = Status::skipped;
   r.reason = "copy/fast does not serve bf16";
   return r;
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "harness/campaign.hpp"
-#include "harness/environment.hpp"
+#include "harness/measure/campaign.hpp"
+#include "harness/results/environment.hpp"
 #include "tests/support/resolved_registry.hpp"
 #include "tests/support/temporary_directory.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 class SimulatedRun : public RegistryTest {
  protected:
@@ -25,7 +25,7 @@ class SimulatedRun : public RegistryTest {
   }
 
   [[nodiscard]] RunPlan plan(const RunRequest& request) const {
-    return {request, devices_, [](const Row&) { return false; }};
+    return {request, devices_, [](const Case&) { return false; }};
   }
 
   void use(const std::string& simulation) { devices_ = open_devices("sim:" + simulation); }
@@ -39,11 +39,11 @@ class SimulatedRun : public RegistryTest {
     return campaign.records();
   }
 
-  // A whole run as `ridgepoint run` leaves it, but for benchmark.json.
+  // A whole run as `ridgebench run` leaves it, but for benchmark.json.
   std::vector<Record> write_run(const RunRequest& request) {
     ResultsDirectory directory(run_, false);
     nlohmann::ordered_json environment =
-        make_environment(request, devices_, std::vector<std::string>{"ridgepoint", "run"});
+        make_environment(request, devices_, std::vector<std::string>{"ridgebench", "run"});
     std::vector<Record> records = measure(request, directory, SIZE_MAX);
     environment["ended"] = timestamp();
     environment["interrupted"] = false;
@@ -57,4 +57,4 @@ class SimulatedRun : public RegistryTest {
   std::filesystem::path run_ = folder_ / "run";
 };
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -46,7 +46,7 @@ def write_session(folder: Path, ratios: np.ndarray, edit=None, turns="process") 
             if edit is not None:
                 edit(arm, pair, records, environment)
             write_run(folder / f"{pair:02}-{arm}", records, environment)
-    told = {"schema": "ridgepoint.session/1", "baseline": "old", "candidate": "new"}
+    told = {"schema": "ridgebench.session/1", "baseline": "old", "candidate": "new"}
     told |= {"arguments": [], "filter": None, "pairs": len(ratios), "turns": turns}
     (folder / "session.json").write_text(json.dumps(told))
     return folder

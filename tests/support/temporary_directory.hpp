@@ -8,12 +8,12 @@
 #include <stdexcept>
 #include <string>
 
-namespace ridgepoint {
+namespace ridgebench {
 
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "ridgepoint-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "ridgebench-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
     path_ = name;
   }
@@ -42,4 +42,4 @@ inline void write_text(const std::filesystem::path& path, const std::string& tex
   std::ofstream(path, std::ios::binary) << text;
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

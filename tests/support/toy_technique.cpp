@@ -3,7 +3,7 @@
 // bandwidth.
 #include "kernels/common/registry.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 template <class T>
@@ -23,4 +23,4 @@ const Registration toy{
     bind<Bf16>};
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

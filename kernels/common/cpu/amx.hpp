@@ -13,7 +13,7 @@
 
 #include "kernels/common/error.hpp"
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 
 inline constexpr std::int64_t kTileRows = 16;
 inline constexpr std::int64_t kTileWords = 16;  // of 4 bytes, in a row
@@ -94,4 +94,4 @@ struct AmxTiles {
 
 #endif
 
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

@@ -3,11 +3,11 @@
 // To be included inside a region of target_begin.hpp, after pack.hpp; see there.
 #pragma once
 
-#ifndef RIDGEPOINT_ISA
+#ifndef RIDGEBENCH_ISA
 #error "include this file after kernels/common/cpu/target_begin.hpp"
 #endif
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 template <class Tiles>
@@ -101,4 +101,4 @@ struct AmxKernel {
 };
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

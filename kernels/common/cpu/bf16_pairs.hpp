@@ -3,11 +3,11 @@
 // after pack.hpp; see there.
 #pragma once
 
-#ifndef RIDGEPOINT_ISA
+#ifndef RIDGEBENCH_ISA
 #error "include this file after kernels/common/cpu/target_begin.hpp"
 #endif
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 
 // A word, two bf16, in each lane.
 using Words [[gnu::vector_size(sizeof(Vector))]] = std::uint32_t;
@@ -25,4 +25,4 @@ using Words [[gnu::vector_size(sizeof(Vector))]] = std::uint32_t;
   }
 }
 
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

@@ -10,14 +10,14 @@
 #include <bit>
 #include <cstdint>
 
-#if defined(RIDGEPOINT_ISA_LEVEL) && RIDGEPOINT_ISA_LEVEL >= 3
+#if defined(RIDGEBENCH_ISA_LEVEL) && RIDGEBENCH_ISA_LEVEL >= 3
 #include <immintrin.h>
 #endif
 
 #include "kernels/common/cpu/select.hpp"
 #include "kernels/common/format.hpp"
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 
 namespace convert_detail {
 
@@ -146,13 +146,13 @@ template <class T>
 // Rounded to odd, a number that fp16 does not hold becomes the neighbour whose last bit is 1, and
 // the largest at most; rounded once more, to two bits fewer at least, it is what one rounding
 // gives. This takes twice as many lanes: what is to be read as one register is written as one.
-#if defined(__clang__) || !defined(RIDGEPOINT_ISA_LEVEL) || RIDGEPOINT_ISA_LEVEL < 3
+#if defined(__clang__) || !defined(RIDGEBENCH_ISA_LEVEL) || RIDGEBENCH_ISA_LEVEL < 3
 constexpr int kBlock = 16;
 constexpr int kFp16Lanes = 0;  // no such conversions at this level
 inline void widen_fp16(const void* in, float* out);
 inline void narrow_fp16(const float* in, void* out);
 inline void narrow_fp16_to_odd(const float* in, void* out);
-#elif RIDGEPOINT_ISA_LEVEL == 3
+#elif RIDGEBENCH_ISA_LEVEL == 3
 #pragma GCC push_options
 #pragma GCC target("avx2,f16c")
 constexpr int kBlock = 32;
@@ -248,8 +248,8 @@ template <class T>
   }
 }
 
-#if !defined(__clang__) && defined(RIDGEPOINT_ISA_LEVEL) && RIDGEPOINT_ISA_LEVEL >= 3
+#if !defined(__clang__) && defined(RIDGEBENCH_ISA_LEVEL) && RIDGEBENCH_ISA_LEVEL >= 3
 #pragma GCC pop_options
 #endif
 
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

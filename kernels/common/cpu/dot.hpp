@@ -12,7 +12,7 @@
 #include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/cpu/sum.hpp"
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 
 // Elements that are read at once: a line, or a block of convert.hpp where that is shorter.
 template <class T>
@@ -126,4 +126,4 @@ static std::array<float, 2> dot_arranged(const T* first, const T* second, const 
   return {total(sums, first, y, whole, n), total(lagging, second, y, whole, n)};
 }
 
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

@@ -7,7 +7,7 @@
 
 #include "kernels/common/cpu/select.hpp"
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 
 // 2^t for t in [-126, 128]; infinity from 127.5 on; NaN stays NaN.
 [[gnu::always_inline]] inline float exp2_clamped(float t) {
@@ -43,4 +43,4 @@ inline constexpr double kGeluError = 3e-7;
   return above / (1.0F + exp2_clamped(t));
 }
 
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

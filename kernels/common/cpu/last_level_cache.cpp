@@ -6,7 +6,7 @@
 
 #include "kernels/common/machine.hpp"
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 namespace {
 
 // Linux lists a processor's caches from the first level on, each with a size in KiB ("32768K"). Not
@@ -28,4 +28,4 @@ std::int64_t last_level_cache_bytes() {
   return bytes;
 }
 
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 
 // Bytes of one instance, asked once; what Machine assumes where the system does not say.
 std::int64_t last_level_cache_bytes();
 
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

@@ -4,11 +4,11 @@
 // To be included inside a region of target_begin.hpp, after streaming.hpp; see there.
 #pragma once
 
-#ifndef RIDGEPOINT_ISA
+#ifndef RIDGEBENCH_ISA
 #error "include this file after kernels/common/cpu/target_begin.hpp"
 #endif
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 namespace {
 
 constexpr std::int64_t ceil_div(std::int64_t x, std::int64_t y) { return (x + y - 1) / y; }
@@ -91,4 +91,4 @@ class PartsAhead {
 };
 
 }  // namespace
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

@@ -8,7 +8,7 @@
 #include "kernels/common/cpu/last_level_cache.hpp"
 #include "kernels/common/cpu/streaming.hpp"
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 
 // What a few cores keep of a cache that a whole socket shares, in bytes, as tried with ReLU on an
 // Intel Xeon that reports 480 MiB: with x and y of 64 MiB in all, y was written as fast past the
@@ -74,4 +74,4 @@ static void map(const T* x, T* y, std::int64_t n, int threads, bool streaming, F
   map_edge<kElements>(x + cut.tail, y + cut.tail, n - cut.tail, function);
 }
 
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

@@ -2,7 +2,7 @@
 
 #include "kernels/common/error.hpp"
 
-#ifdef RIDGEPOINT_ONEDNN
+#ifdef RIDGEBENCH_ONEDNN
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -11,9 +11,9 @@
 #include <utility>
 #endif
 
-namespace ridgepoint {
+namespace ridgebench {
 
-#ifdef RIDGEPOINT_ONEDNN
+#ifdef RIDGEBENCH_ONEDNN
 
 namespace {
 
@@ -207,7 +207,7 @@ Launch bind_onednn(Queue& /*queue*/, const OneDnnPlan& /*plan*/,
 Technique onednn_product(std::string_view operation, [[maybe_unused]] Format format) {
   Technique technique{
       .operation = operation, .name = "onednn", .engine = Engine::fma, .origin = Origin::library};
-#ifdef RIDGEPOINT_ONEDNN
+#ifdef RIDGEBENCH_ONEDNN
   const auto has = [isa = static_cast<int>(dnnl::get_effective_cpu_isa())](dnnl::cpu_isa set) {
     return (isa & static_cast<int>(set)) == static_cast<int>(set);  // newer sets contain older ones
   };
@@ -220,4 +220,4 @@ Technique onednn_product(std::string_view operation, [[maybe_unused]] Format for
   return technique;
 }
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

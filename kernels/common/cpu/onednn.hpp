@@ -13,7 +13,7 @@
 #include "kernels/common/registry.hpp"
 #include "kernels/common/shape.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // "2.6.3"; "" where the build has none.
 std::string onednn_version();
@@ -40,4 +40,4 @@ OneDnnPlan plan_onednn_matmul_gelu(Queue& queue, Format format, const Shape& sha
 // The last operand is written.
 Launch bind_onednn(Queue& queue, const OneDnnPlan& plan, const std::vector<const void*>& operands);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -8,13 +8,13 @@
 #include "kernels/common/error.hpp"
 #include "kernels/common/isa_level.hpp"
 
-#ifdef RIDGEPOINT_OPENBLAS
+#ifdef RIDGEBENCH_OPENBLAS
 #include <cblas.h>
 #endif
 
-namespace ridgepoint {
+namespace ridgebench {
 
-#ifdef RIDGEPOINT_OPENBLAS
+#ifdef RIDGEBENCH_OPENBLAS
 
 namespace {
 
@@ -96,4 +96,4 @@ Launch openblas_matmul(Queue& /*queue*/, const Shape& /*shape*/, const float* /*
 
 #endif
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

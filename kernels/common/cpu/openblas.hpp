@@ -7,7 +7,7 @@
 #include "kernels/common/queue.hpp"
 #include "kernels/common/shape.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 
 // Version, threading and the core that its kernels were chosen for; "" where the build has none.
 std::string openblas_version();
@@ -26,4 +26,4 @@ Launch openblas_matvec(Queue& queue, const Shape& shape, const float* a, const f
 // C[m,n] = A B in the shape's layout.
 Launch openblas_matmul(Queue& queue, const Shape& shape, const float* a, const float* b, float* c);
 
-}  // namespace ridgepoint
+}  // namespace ridgebench

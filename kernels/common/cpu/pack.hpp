@@ -7,16 +7,16 @@
 // that another file could link to.
 #pragma once
 
-#ifndef RIDGEPOINT_ISA
+#ifndef RIDGEBENCH_ISA
 #error "include this file after kernels/common/cpu/target_begin.hpp"
 #endif
 
 #include "kernels/common/cpu/lines_ahead.hpp"
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 
 // Words in a vector register of this instruction set.
-constexpr int kLanes = RIDGEPOINT_ISA_LEVEL == 4 ? 16 : RIDGEPOINT_ISA_LEVEL == 3 ? 8 : 4;
+constexpr int kLanes = RIDGEBENCH_ISA_LEVEL == 4 ? 16 : RIDGEBENCH_ISA_LEVEL == 3 ? 8 : 4;
 using Vector [[gnu::vector_size(kLanes * sizeof(float))]] = float;
 
 // From and to memory of any alignment.
@@ -213,4 +213,4 @@ template <class Word, class T, class Panels>
   }
 }
 
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 
 // Floats in a vector register of the instruction set that the file is compiled for.
-#if defined(RIDGEPOINT_ISA_LEVEL) && RIDGEPOINT_ISA_LEVEL >= 4
+#if defined(RIDGEBENCH_ISA_LEVEL) && RIDGEBENCH_ISA_LEVEL >= 4
 constexpr std::int64_t kVectorFloats = 16;
-#elif defined(RIDGEPOINT_ISA_LEVEL) && RIDGEPOINT_ISA_LEVEL == 3
+#elif defined(RIDGEBENCH_ISA_LEVEL) && RIDGEBENCH_ISA_LEVEL == 3
 constexpr std::int64_t kVectorFloats = 8;
 #else
 constexpr std::int64_t kVectorFloats = 4;
@@ -18,4 +18,4 @@ constexpr std::int64_t kVectorFloats = 4;
 // hide 4 cycles of latency at 2 additions per cycle, what x86 cores of the last decade have.
 constexpr std::int64_t kPartialSums = 8 * kVectorFloats;
 
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 
 // condition ? yes : no by masks. From ?: the compiler may make a branch, to skip the work that one
 // side does not need, and then a loop around it does not vectorise.
@@ -19,4 +19,4 @@ namespace ridgepoint::cpu {
       select(condition, std::bit_cast<std::uint32_t>(yes), std::bit_cast<std::uint32_t>(no)));
 }
 
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 
 // The unit in which memory moves, in bytes.
 inline constexpr std::size_t kLineBytes = 64;
@@ -50,14 +50,14 @@ template <std::int64_t kElements, class T>
 
 // stream_line: stores the line at `line` to `out`, both aligned to kLineBytes, with as few stores
 // as the instruction set allows; one of a whole line is some 10 % faster than four parts of it.
-#if defined(__x86_64__) && defined(RIDGEPOINT_ISA_LEVEL) && RIDGEPOINT_ISA_LEVEL >= 4
+#if defined(__x86_64__) && defined(RIDGEBENCH_ISA_LEVEL) && RIDGEBENCH_ISA_LEVEL >= 4
 #pragma GCC push_options
 #pragma GCC target("avx512f")
 [[gnu::always_inline]] inline void stream_line(void* out, const void* line) {
   _mm512_stream_si512(static_cast<__m512i*>(out), _mm512_load_si512(line));
 }
 #pragma GCC pop_options
-#elif defined(__x86_64__) && defined(RIDGEPOINT_ISA_LEVEL) && RIDGEPOINT_ISA_LEVEL == 3
+#elif defined(__x86_64__) && defined(RIDGEBENCH_ISA_LEVEL) && RIDGEBENCH_ISA_LEVEL == 3
 #pragma GCC push_options
 #pragma GCC target("avx")
 [[gnu::always_inline]] inline void stream_line(void* out, const void* line) {
@@ -103,4 +103,4 @@ struct StreamCut {
   std::int64_t head, tail;
 };
 
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 
 // Adds halves together until one is left: few steps that wait for each other, and vectors for as
 // long as they are full. N is a power of two.
@@ -18,4 +18,4 @@ template <std::size_t N>
   return terms[0];
 }
 
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

@@ -7,19 +7,19 @@
 
 #include "kernels/common/isa_level.hpp"
 
-#ifndef RIDGEPOINT_ISA
-#error "the build defines RIDGEPOINT_ISA; it looks for the include line of this file, spelt in full"
+#ifndef RIDGEBENCH_ISA
+#error "the build defines RIDGEBENCH_ISA; it looks for the include line of this file, spelt in full"
 #endif
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
-#if RIDGEPOINT_ISA_LEVEL == 3
+#if RIDGEBENCH_ISA_LEVEL == 3
 #pragma GCC target("arch=x86-64-v3,prfchw")
-#elif RIDGEPOINT_ISA_LEVEL == 4
+#elif RIDGEBENCH_ISA_LEVEL == 4
 #pragma GCC target("arch=x86-64-v4,prefer-vector-width=512,prfchw")
 #endif
 #endif
 
-namespace ridgepoint::cpu {
-inline constexpr Isa kIsa = Isa::RIDGEPOINT_ISA;
-}  // namespace ridgepoint::cpu
+namespace ridgebench::cpu {
+inline constexpr Isa kIsa = Isa::RIDGEBENCH_ISA;
+}  // namespace ridgebench::cpu

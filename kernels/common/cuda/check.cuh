@@ -9,7 +9,7 @@
 
 #include "kernels/common/error.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 
 // Errors after which the process can do nothing more on the device. Source: CUDA Runtime API,
 // cudaError_t: those that "leave the process in an inconsistent state".
@@ -45,4 +45,4 @@ inline void check(cudaError_t status,
   throw std::runtime_error(text);
 }
 
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

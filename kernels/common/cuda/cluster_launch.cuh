@@ -7,7 +7,7 @@
 #include "kernels/common/cuda/check.cuh"
 #include "kernels/common/cuda/launch.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 
 // The most a block can have on compute capability 9.0. Source: CUDA C++ Programming Guide,
 // "Technical Specifications per Compute Capability": 227 KiB.
@@ -83,4 +83,4 @@ int clusters_at_once(void (*kernel)(Parameters...), const ClusterGrid& grid) {
   return clusters;
 }
 
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

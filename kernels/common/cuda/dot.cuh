@@ -8,7 +8,7 @@
 #include "kernels/common/cuda/pack.cuh"
 #include "kernels/common/cuda/types.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 
 // Packs of the rows that a thread asks for before it uses the first: with 1024 threads on a
 // multiprocessor 64 KiB are under way, which covers the latency of HBM3e (48 KiB according to CUB's
@@ -90,4 +90,4 @@ constexpr std::int64_t packs_per_row(std::int64_t m, std::int64_t n) {
   return m == 1 || n % kPackElements<T> == 0 ? n / kPackElements<T> : 0;
 }
 
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

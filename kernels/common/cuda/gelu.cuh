@@ -2,9 +2,9 @@
 // accurate to fp32, and one that spends a single MUFU, for narrower outputs.
 #pragma once
 
-#include "kernels/common/cuda/special.cuh"
+#include "kernels/common/cuda/ptx/special.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 
 // x/2 (1 + tanh u) = x / (1 + e^(-2u)) with u = sqrt(2/pi) (x + 0.044715 x^3): two MUFUs, and no
 // sum that cancels. NaN stays NaN, gelu(inf) = inf.
@@ -31,4 +31,4 @@ __device__ inline float gelu_tanh_approx(float x) {
 // gelu_norm = one half |(x, x tanh u)|, no more than 2^-11 / sqrt(2) of it.
 inline constexpr double kGeluTanhError = 0x1p-11 * 0.7072;
 
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

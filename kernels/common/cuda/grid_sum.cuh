@@ -8,7 +8,7 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/queue.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 
 inline constexpr int kGridSumThreads = 1024;
 
@@ -40,4 +40,4 @@ inline std::shared_ptr<float> allocate_partial_sums(Queue& queue, unsigned block
   return std::static_pointer_cast<float>(queue.allocate(blocks * sizeof(float)));
 }
 
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -10,7 +10,7 @@
 #include "kernels/common/error.hpp"
 #include "kernels/common/queue.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 
 inline constexpr int kWarp = 32;
 
@@ -63,4 +63,4 @@ inline void require_hopper() {
   if (compute_capability() != 90) throw Unsupported("runs on compute capability 9.0 only");
 }
 
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

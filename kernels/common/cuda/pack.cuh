@@ -10,7 +10,7 @@
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/error.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 
 inline constexpr int kPackBytes = 16;
 
@@ -59,4 +59,4 @@ inline void require_packs(const void* operand) {
   }
 }
 
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -5,7 +5,7 @@
 
 #include "kernels/common/cuda/launch.cuh"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 
 __device__ inline float sum_of(float4 x) { return (x.x + x.y) + (x.z + x.w); }
 
@@ -31,4 +31,4 @@ __device__ float block_sum(float x) {
   return warp_sum(thread < warps ? partial[thread] : 0.0F);
 }
 
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

@@ -15,7 +15,7 @@
 #include "kernels/common/error.hpp"
 #include "kernels/common/format.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 
 enum class Swizzle : std::uint8_t { none, bytes_128 };
 
@@ -73,4 +73,4 @@ CUtensorMap tensor_map(const T* matrix, std::int64_t rows, std::int64_t row_leng
   return map;
 }
 
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

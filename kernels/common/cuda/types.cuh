@@ -11,7 +11,7 @@
 
 #include "kernels/common/format.hpp"
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 
 // The fp8 formats convert through fp16 only, which holds each of their values exactly.
 template <class T>
@@ -116,4 +116,4 @@ __device__ T from_float(float x) {
   }
 }
 
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

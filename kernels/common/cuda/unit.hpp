@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 
 inline constexpr int kUnitLines = 64;
 inline constexpr int kLineBytes = 128;
@@ -50,4 +50,4 @@ constexpr std::uint64_t unit_offset(int unit) {
   return static_cast<std::uint64_t>(unit * kUnitBytes) >> 4U;
 }
 
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

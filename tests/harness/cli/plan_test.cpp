@@ -1,4 +1,4 @@
-#include "harness/cli/plan.hpp"
+#include "harness/cli/plan_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "kernels/common/error.hpp"
 #include "tests/roofline/results_directory.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 using ::testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST(PlanCommand, NeedsAQuestion) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -11,7 +11,7 @@
 #include "kernels/common/format.hpp"
 
 int main(int count, char** strings) {
-  using namespace ridgepoint;
+  using namespace ridgebench;
   const std::span arguments(strings, static_cast<std::size_t>(count));
   if (count != 3) return 2;
   try {

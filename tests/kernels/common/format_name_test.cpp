@@ -6,7 +6,7 @@
 #include "kernels/common/error.hpp"
 #include "kernels/common/format.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 TEST(FormatName, EveryNameParsesToItself) {
@@ -47,4 +47,4 @@ TEST(FormatName, ProductsOfFp8AreInBf16) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -1,7 +1,7 @@
 """Conversions of kernels/common/format.hpp against numpy (fp16) and ml_dtypes (bf16, fp8).
 
 They agree bit for bit but for two stated differences: what overflow of fp8 gives, and the payload
-of a NaN. The program that converts is named by the environment variable RIDGEPOINT_FORMAT_DUMP.
+of a NaN. The program that converts is named by the environment variable RIDGEBENCH_FORMAT_DUMP.
 """
 
 import os
@@ -29,7 +29,7 @@ SATURATION = {
 
 
 def convert(direction, name, words):
-    program = os.environ["RIDGEPOINT_FORMAT_DUMP"]
+    program = os.environ["RIDGEBENCH_FORMAT_DUMP"]
     result = subprocess.run([program, direction, name], input=words.tobytes(), capture_output=True,
                             check=True)
     return np.frombuffer(result.stdout, dtype=np.uint32)

@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -216,4 +216,4 @@ TEST(Format, StoredTypesHaveTheWidthOfTheTable) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

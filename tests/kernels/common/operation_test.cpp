@@ -14,7 +14,7 @@
 #include "kernels/matvec/matvec.hpp"
 #include "kernels/relu/relu.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 struct Case {
@@ -28,7 +28,7 @@ struct Case {
         format(f) {}
 
   [[nodiscard]] double flops() const { return operation.flops(shape); }
-  [[nodiscard]] double bytes() const { return ridgepoint::bytes(operation, shape, format); }
+  [[nodiscard]] double bytes() const { return ridgebench::bytes(operation, shape, format); }
   [[nodiscard]] double intensity() const { return flops() / bytes(); }
   [[nodiscard]] double written() const { return written_fraction(operation, shape, format); }
 };
@@ -153,4 +153,4 @@ TEST(View, ReadsEveryFormat) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -11,7 +11,7 @@
 
 #include "kernels/common/error.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr std::uint64_t kSeed = 42;
@@ -195,4 +195,4 @@ TEST(FillName, EveryNameParsesToItself) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -13,7 +13,7 @@
 #include "kernels/common/error.hpp"
 #include "tests/support/host_queue.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 using ::testing::HasSubstr;
@@ -201,9 +201,22 @@ TEST(Registry, WhatOnlyNewerProcessorsHaveStaysAndIsRefused) {
   registry.add(implementation(technique("new", Isa::v4), kFloat));
   registry.resolve(Isa::v3);
   ASSERT_EQ(registry.implementations().size(), 1);
-  HostQueue queue;
-  const auto prepare = [&] { registry.implementations()[0]->prepare(queue, Shape({{"n", 1}})); };
-  EXPECT_THAT(prepare, ThrowsMessage<Unsupported>(HasSubstr("no x86-64-v4")));
+  EXPECT_EQ(registry.implementations()[0]->unsupported(Machine{}, Shape({{"n", 1}})),
+            "this processor is no x86-64-v4");
+}
+
+TEST(Registry, ATechniqueRefusesAShapeWithoutBeingPrepared) {
+  Registry registry;
+  registry.add(copy_operation());
+  Technique even = technique("even");
+  even.supports = [](const Machine&, const Shape& shape, FormatPair) {
+    return shape["n"] % 2 == 0 ? std::nullopt : std::optional<std::string>("n is odd");
+  };
+  registry.add(implementation(even, kFloat));
+  registry.resolve();
+  const Implementation& found = *registry.implementations()[0];
+  EXPECT_EQ(found.unsupported(Machine{}, Shape({{"n", 1}})), "n is odd");
+  EXPECT_EQ(found.unsupported(Machine{}, Shape({{"n", 2}})), std::nullopt);
 }
 
 TEST(Registry, OrderOfRegistrationDoesNotMatter) {
@@ -245,4 +258,4 @@ TEST(Implementation, ArithmeticIsTheRowsOwnUnlessWidened) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -9,7 +9,7 @@
 
 #include "kernels/common/error.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr std::array<std::string_view, 1> kVector{"n"};
@@ -97,4 +97,4 @@ TEST(Shape, RefusesAProductThatOverflows) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

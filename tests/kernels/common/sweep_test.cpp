@@ -6,7 +6,7 @@
 #include <bit>
 #include <set>
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 // Two instances of a last-level cache of 16 MiB.
@@ -80,4 +80,4 @@ TEST(Sweep, SizesAreAtLeastOne) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -2,7 +2,7 @@
 
 #include "tests/support/host_run.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 Shape vectors_of(std::int64_t n) { return Shape({{"n", n}}); }
@@ -48,4 +48,4 @@ TEST(Dot, SumIsTheSameEveryTimeUnlessDeclaredOtherwise) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

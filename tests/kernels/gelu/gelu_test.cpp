@@ -1,6 +1,6 @@
 #include "tests/support/elementwise.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 TEST(Gelu, EveryHostTechniqueIsRightAtAwkwardSizesAndAlignments) {
@@ -10,4 +10,4 @@ TEST(Gelu, EveryHostTechniqueIsRightAtAwkwardSizesAndAlignments) {
 TEST(Gelu, NanStaysNanAndOnlyThere) { expect_nan_stays_nan_and_only_there("gelu"); }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -2,7 +2,7 @@
 
 #include "tests/support/host_run.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 Shape matrix_of(std::int64_t m, std::int64_t n) { return Shape({{"m", m}, {"n", n}}); }
@@ -44,4 +44,4 @@ TEST(Matvec, NanInTheVectorReachesEveryRow) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -2,7 +2,7 @@
 
 #include "tests/support/elementwise.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 TEST(Relu, EveryHostTechniqueIsRightAtAwkwardSizesAndAlignments) {
@@ -42,4 +42,4 @@ TEST(Relu, StreamingIsRightForEveryCodePoint) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

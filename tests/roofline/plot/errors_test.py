@@ -59,7 +59,7 @@ def test_a_line_that_is_no_record(results, capfd, line, expected):
         ({"flops": "many"}, "flops: 'many' is not of type 'number'"),
         ({"status": "fine"}, "status: 'fine' is not one of"),
         ({"time_median_s": None}, "time_median_s: None is not of type 'number'"),
-        ({"schema": "ridgepoint.record/2"}, "schema: 'ridgepoint.record/1' was expected"),
+        ({"schema": "ridgebench.record/2"}, "schema: 'ridgebench.record/1' was expected"),
         ({"roof": {"flops_per_s": 1}}, "roof: 'bytes_per_s' is a required property"),
     ],
 )
@@ -130,7 +130,7 @@ def test_unknown_keys_are_ignored(edit, tmp_path):
 
 def test_a_cut_off_last_line_is_left_out_and_mentioned(results):
     with (results / "records.jsonl").open("a") as file:
-        file.write('{"schema": "ridgepoint.rec')
+        file.write('{"schema": "ridgebench.rec')
     assert main([str(results), "--formats", "svg"]) == 0
     assert "unfinished last line" in (results / "figures" / "roofline.svg").read_text()
 

@@ -109,7 +109,7 @@ def test_the_bound_is_wrong_as_rarely_as_it_promises():
     assert share == pytest.approx(0.001, abs=0.0007)
 
 
-@pytest.mark.parametrize("text", ["", "{\n", "[]\n", '{"schema": "ridgepoint.baseline/1"}\n'])
+@pytest.mark.parametrize("text", ["", "{\n", "[]\n", '{"schema": "ridgebench.baseline/1"}\n'])
 def test_a_baseline_that_is_none(text, stored, runs, capsys):
     stored.write_text(text)
     assert call("check", stored, runs[0]) == 2

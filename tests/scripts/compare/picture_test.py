@@ -7,7 +7,7 @@ from compare.picture import apart
 @pytest.mark.parametrize(
     ("one", "other", "told"),
     [
-        ("/x/commits/a1/build/ridgepoint", "/x/commits/b2/build/ridgepoint", ("a1", "b2")),
+        ("/x/commits/a1/build/ridgebench", "/x/commits/b2/build/ridgebench", ("a1", "b2")),
         ("/x/old/build", "/x/new/of/build", ("old", "new/of")),
         ("results/a", "elsewhere/b", ("results/a", "elsewhere/b")),
         ("/x/build", "/x/build", ("/x/build", "/x/build")),

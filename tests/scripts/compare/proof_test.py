@@ -53,7 +53,7 @@ def test_the_newest_proof_is_shown(tmp_path):
 
 FAKE = """#!/bin/sh
 [ "$2" = --help ] && exit  # and it knows no turns
-echo "$0 $RIDGEPOINT_INJECT_WORK" >> {log}
+echo "$0 $RIDGEBENCH_INJECT_WORK" >> {log}
 out=; for word; do [ "$last" = --out ] && out=$word; last=$word; done
 mkdir -p "$out"; cp {golden}/environment.json {golden}/records.jsonl "$out"
 """
@@ -63,7 +63,7 @@ mkdir -p "$out"; cp {golden}/environment.json {golden}/records.jsonl "$out"
 def started_fixture(tmp_path):
     """A proof with a binary that repeats stored records, and the work that its processes added."""
     log = tmp_path / "log"
-    binary = tmp_path / "ridgepoint"
+    binary = tmp_path / "ridgebench"
     binary.write_text(FAKE.format(log=log, golden=GOLDEN))
     binary.chmod(0o755)
     series = [proof.Series("^matmul/", (), every, sessions=1, seconds=1) for every in (0, 50)]

@@ -151,9 +151,9 @@ GARBAGE = {
     "array": b"[1, 2]\n",
     "deep": b"[" * 200_000 + b"\n",
     "not UTF-8": b'{"schema": "\xff"}\n',
-    "NaN": b'{"schema": "ridgepoint.record/1", "role": NaN}\n',
-    "no keys": b'{"schema": "ridgepoint.record/1"}\n',
-    "other schema": b'{"schema": "ridgepoint.record/9"}\n',
+    "NaN": b'{"schema": "ridgebench.record/1", "role": NaN}\n',
+    "no keys": b'{"schema": "ridgebench.record/1"}\n',
+    "other schema": b'{"schema": "ridgebench.record/9"}\n',
 }
 
 
@@ -193,7 +193,7 @@ def test_files_that_are_not_there(pair, tmp_path, capsys):
 
 def test_a_torn_last_line_is_no_record(pair):
     with (pair[1] / "records.jsonl").open("a") as file:
-        file.write('{"schema": "ridgepoint.rec')
+        file.write('{"schema": "ridgebench.rec')
     assert compare(*pair) == 0
 
 

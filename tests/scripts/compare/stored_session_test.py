@@ -221,7 +221,7 @@ def test_github_annotations_keep_to_their_lines(hostile, tmp_path, monkeypatch, 
     assert len(errors) == 2
     assert errors[0].startswith("::error title=</failure>|<b>::WORSE +5.")
     assert not any(ord(c) < 32 for line in lines for c in line)
-    assert summary.read_text().startswith("# ridgepoint comparison: 5 rows: 1 WORSE, 1 MISSING")
+    assert summary.read_text().startswith("# ridgebench comparison: 5 rows: 1 WORSE, 1 MISSING")
 
 
 def test_github_shows_no_more_annotations_than_it_displays(tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""Turns of two processes; shell scripts stand in for ridgepoint."""
+"""Turns of two processes; shell scripts stand in for ridgebench."""
 
 import os
 import signal

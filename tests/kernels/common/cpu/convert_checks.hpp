@@ -1,5 +1,5 @@
 // The conversions of one instruction set level against those of format.hpp. The including file
-// defines RIDGEPOINT_ISA and RIDGEPOINT_ISA_LEVEL, as the build does for kernels, and CONVERT, the
+// defines RIDGEBENCH_ISA and RIDGEBENCH_ISA_LEVEL, as the build does for kernels, and CONVERT, the
 // name of the tests.
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "kernels/common/cpu/target_begin.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 template <class T>
@@ -24,10 +24,10 @@ template <class T>
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench
 #include "kernels/common/cpu/target_end.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 template <class T>
@@ -121,4 +121,4 @@ TYPED_TEST(CONVERT, NarrowsEveryExponentAsEncodeDoes) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

@@ -8,7 +8,7 @@
 
 #include "kernels/common/gelu_reference.hpp"
 
-namespace ridgepoint {
+namespace ridgebench {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -45,4 +45,4 @@ TEST(CpuGelu, Exp2IsExactForIntegersAndOverflowsToInfinity) {
 }
 
 }  // namespace
-}  // namespace ridgepoint
+}  // namespace ridgebench

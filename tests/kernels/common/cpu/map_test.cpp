@@ -7,7 +7,7 @@
 
 #include "kernels/common/cpu/last_level_cache.hpp"
 
-namespace ridgepoint::cpu {
+namespace ridgebench::cpu {
 namespace {
 
 // Streaming stores are chosen for large arrays only; here they are forced, at every alignment.
@@ -54,4 +54,4 @@ TEST(Map, StreamingPaysOnlyBeyondWhatTheLastLevelCacheKeeps) {
 }
 
 }  // namespace
-}  // namespace ridgepoint::cpu
+}  // namespace ridgebench::cpu

@@ -7,7 +7,7 @@
 
 #include <set>
 
-namespace ridgepoint::cuda {
+namespace ridgebench::cuda {
 namespace {
 
 constexpr int kPack = 16;
@@ -63,4 +63,4 @@ TEST(Unit, StepsAndUnitsAdvanceTheStartAlone) {
 }
 
 }  // namespace
-}  // namespace ridgepoint::cuda
+}  // namespace ridgebench::cuda

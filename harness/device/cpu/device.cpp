@@ -1,0 +1,226 @@
+#include "harness/device/cpu/device.hpp"
+
+#include <omp.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "harness/device/cpu/cgroup.hpp"
+#include "harness/device/cpu/core_clock.hpp"
+#include "harness/device/cpu/info.hpp"
+#include "harness/base/statistics.hpp"
+#include "harness/base/stopwatch.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/common/isa_level.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+// A batch that is shorter would wait for its clock longer than a hundredth of its time.
+constexpr double kShortestOfClock_s = 1e-3;
+
+// What a limit (ulimit -v) leaves of this process's addresses.
+std::optional<std::int64_t> addresses_left() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  std::ifstream file("/proc/self/statm");
+  std::int64_t pages = 0;  // first of its numbers: those that have an address
+  file >> pages;
+  return static_cast<std::int64_t>(limit.rlim_cur) - pages * sysconf(_SC_PAGESIZE);
+}
+
+// Bytes left of the host's memory or, where a container, a batch job or a limit leaves less, of
+// that.
+double bytes_left() {
+  std::ifstream file("/proc/self/cgroup");
+  const std::string membership(std::istreambuf_iterator<char>(file), {});
+  const std::int64_t available = meminfo("MemAvailable");
+  const auto in_group = memory_left_by_cgroup(membership, "/sys/fs/cgroup");
+  return static_cast<double>(
+      std::min({available, in_group.value_or(available), addresses_left().value_or(available)}));
+}
+
+// A tenth of what was left at first stays free, for libraries and the rest of the system.
+double allocatable_bytes() {
+  static const double reserve = 0.1 * bytes_left();
+  return std::max(bytes_left() - reserve, 0.0);
+}
+
+// Anonymous memory in whole huge pages, where the system grants them.
+std::shared_ptr<void> map_memory(std::size_t bytes) {
+  const std::size_t size =
+      (std::max<std::size_t>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
+  const std::size_t mapped = size + kHugePage;  // one more, so that an aligned block fits
+  const double free = allocatable_bytes();
+  if (static_cast<double>(mapped) > free) throw OutOfMemory(static_cast<double>(mapped), free);
+  void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) throw OutOfMemory(static_cast<double>(mapped), free);
+  void* aligned = base;
+  std::size_t space = mapped;
+  std::align(kHugePage, size, aligned, space);
+  madvise(aligned, size, MADV_HUGEPAGE);  // advice: a kernel without huge pages may refuse
+  return {aligned, [base, mapped](void*) { munmap(base, mapped); }};
+}
+
+class CpuQueue final : public Queue {
+ public:
+  explicit CpuQueue(int threads) : threads_(threads) {}
+  [[nodiscard]] int threads() const override { return threads_; }
+  [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
+    return map_memory(bytes);
+  }
+  [[nodiscard]] double time(const Launch& launch) override {
+    const Stopwatch clock;
+    launch();
+    return clock.seconds();
+  }
+
+ private:
+  int threads_;
+};
+
+// Binds thread i of the OpenMP team to the i-th allowed processor; returns how many were bound.
+int pin_threads(int threads, const std::vector<int>& processors) {
+  int pinned = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : pinned)
+  {
+    const auto index = static_cast<std::size_t>(omp_get_thread_num());
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processors[index % processors.size()], &set);
+    pinned += sched_setaffinity(0, sizeof set, &set) == 0 ? 1 : 0;
+  }
+  return pinned;
+}
+
+// Smallest difference between two readings of the clock that differ.
+double measure_tick() {
+  double smallest = 1;
+  for (int i = 0; i < 200; ++i) {
+    const Stopwatch clock;
+    double step = 0;
+    while (step <= 0) step = clock.seconds();
+    smallest = std::min(smallest, step);
+  }
+  return smallest;
+}
+
+// Median time of handing an empty region to the team and waiting for it. Where threads sleep in
+// between (OMP_WAIT_POLICY=passive) it is a hundred times as long, and fewer samples are taken.
+double measure_launch_floor(int threads) {
+  constexpr double enough_s = 0.05;
+  std::vector<double> samples;
+  const Stopwatch total;
+  while (samples.size() < 7 || (samples.size() < 101 && total.seconds() < enough_s)) {
+    constexpr int batch = 100;
+    const Stopwatch clock;
+    for (int j = 0; j < batch; ++j) {
+#pragma omp parallel num_threads(threads)
+      {
+        asm volatile("" ::: "memory");
+      }
+    }
+    samples.push_back(clock.seconds() / batch);
+  }
+  return middle(samples);
+}
+
+}  // namespace
+
+CpuDevice::CpuDevice() : tick_s_(measure_tick()) {
+  const std::vector<int> processors = allowed_processors();
+  const int threads = std::min(omp_get_max_threads(), static_cast<int>(processors.size()));
+  omp_set_num_threads(threads);
+  omp_set_dynamic(0);
+  cores_ = static_cast<int>(processors.size());
+  pinned_threads_ = pin_threads(threads, processors);
+  constexpr double flops_per_s_of_a_core = 5e10;
+  machine_ = {.units = threads,
+              .caches = host_caches(),
+              .memory_bytes = meminfo("MemTotal"),
+              .flops_per_s_hint = threads * flops_per_s_of_a_core};
+  queue_ = std::make_unique<CpuQueue>(threads);
+  memory_ = std::make_unique<HostMemory>(threads);
+  meters_ = std::make_unique<HostMeters>(threads);
+  launch_floor_s_ = measure_launch_floor(threads);
+  const bool one_cache = !machine_.caches.empty() && machine_.caches.back().shared_by >= threads;
+  const bool guest = cpuinfo("flags").find(" hypervisor ") != std::string::npos;
+  may_move_ = guest && one_cache && threads > 1;
+  own_cores_ = cpuinfo("siblings") == cpuinfo("cpu cores");
+}
+
+double CpuDevice::free_bytes() const { return allocatable_bytes(); }
+
+Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats,
+                             const Work& /*work*/) {
+  const Stopwatch clock;
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    for (const Launch& launch : rotation) launch();
+  }
+  const double seconds = clock.seconds();
+  if (seconds < kShortestOfClock_s) return {seconds, std::nullopt};
+  return {seconds, core_clock_hz(machine_.units)};
+}
+
+std::optional<Placement> CpuDevice::placement() {
+  if (!may_move_) return std::nullopt;
+  return Placement{core_to_core_s(machine_.units), own_cores_};
+}
+
+nlohmann::ordered_json CpuDevice::end_row() {
+  if (meters_->no_cycles().empty()) return nlohmann::ordered_json::object();
+  return {{"unavailable", meters_->no_cycles()}};
+}
+
+// Reads 3 x the last-level cache: reading leaves no dirty lines whose write-back the launch would
+// pay.
+void CpuDevice::evict_caches() {
+  const auto bytes = static_cast<std::size_t>(machine_.evicting_bytes());
+  if (!eviction_buffer_) {
+    eviction_buffer_ = map_memory(bytes);
+    std::memset(eviction_buffer_.get(), 1, bytes);
+  }
+  const auto* words = static_cast<const std::uint64_t*>(eviction_buffer_.get());
+  std::uint64_t sum = 0;
+#pragma omp parallel for num_threads(machine_.units) reduction(+ : sum)
+  for (std::size_t i = 0; i < bytes / sizeof *words; ++i) sum += words[i];
+  asm volatile("" : : "r"(sum));  // the sum is needed by nobody: keep the reads
+}
+
+Timing CpuDevice::time_cold(const Launch& launch, const Work& work) {
+  evict_caches();
+  return time_batch({&launch, 1}, 1, work);
+}
+
+nlohmann::ordered_json CpuDevice::identity() const {
+  nlohmann::ordered_json caches = nlohmann::ordered_json::array();
+  for (const Cache& cache : machine_.caches) {
+    caches.push_back(
+        {{"level", cache.level}, {"bytes", cache.bytes}, {"shared_by", cache.shared_by}});
+  }
+  return {{"name", name()},
+          {"backend", "cpu"},
+          {"model", cpuinfo("model name")},
+          {"vendor", cpuinfo("vendor_id")},
+          {"isa", ridgebench::name(host_isa())},
+          {"threads", machine_.units},
+          {"pinned", pinned_threads_ == machine_.units},
+          {"cores", cores_},
+          {"caches", caches},
+          {"memory_bytes", machine_.memory_bytes},
+          {"huge_pages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")},
+          {"event_tick_s", tick_s_},
+          {"launch_floor_s", launch_floor_s_}};
+}
+
+}  // namespace ridgebench

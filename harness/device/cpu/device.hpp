@@ -1,0 +1,58 @@
+// The host as a device: pinned OpenMP threads, huge pages asked for, steady_clock.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "harness/device/device.hpp"
+#include "harness/device/cpu/memory.hpp"
+#include "harness/device/cpu/meters.hpp"
+
+namespace ridgebench {
+
+class CpuDevice : public Device {
+ public:
+  // Pins one thread to each processor that this process may use (OMP_NUM_THREADS limits them).
+  CpuDevice();
+
+  [[nodiscard]] std::string name() const override { return "cpu"; }
+  [[nodiscard]] Backend backend() const override { return Backend::cpu; }
+  [[nodiscard]] const Machine& machine() const override { return machine_; }
+  [[nodiscard]] nlohmann::ordered_json identity() const override;
+  [[nodiscard]] Queue& queue() override { return *queue_; }
+  [[nodiscard]] double free_bytes() const override;
+  [[nodiscard]] DeviceMemory& memory() override { return *memory_; }
+  // At most 1 GiB: a cache that would ask for more is shared with other tenants.
+  [[nodiscard]] std::int64_t rotation_bytes() const override {
+    return std::min(Device::rotation_bytes(), kMostEvictingBytes);
+  }
+  [[nodiscard]] double tick_s() const override { return tick_s_; }
+  [[nodiscard]] double launch_floor_s() const override { return launch_floor_s_; }
+  [[nodiscard]] bool launches_block() const override { return true; }
+  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,
+                    const Work& work) override;
+  Timing time_cold(const Launch& launch, const Work& work) override;
+  void run(const Launch& launch) override { launch(); }
+  [[nodiscard]] std::vector<Meter> meters() const override { return meters_->read(); }
+  [[nodiscard]] std::optional<Placement> placement() override;
+  nlohmann::ordered_json end_row() override;
+
+ protected:
+  Machine machine_;
+
+ private:
+  void evict_caches();
+
+  std::unique_ptr<Queue> queue_;
+  std::unique_ptr<HostMemory> memory_;
+  std::unique_ptr<HostMeters> meters_;
+  int cores_ = 0;  // that this process may use; pinning narrows what the kernel reports later
+  int pinned_threads_ = 0;
+  double tick_s_ = 0;
+  double launch_floor_s_ = 0;
+  bool may_move_ = false;   // its threads, by a hypervisor
+  bool own_cores_ = false;  // no two threads share one, as far as this host is told
+  std::shared_ptr<void> eviction_buffer_;
+};
+
+}  // namespace ridgebench

@@ -1,0 +1,111 @@
+#include "harness/device/cpu/info.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace ridgebench {
+namespace {
+
+// "480M", "48K" -> bytes
+std::int64_t parse_cache_size(const std::string& text) {
+  char* end = nullptr;
+  const std::int64_t size = std::strtoll(text.c_str(), &end, 10);
+  if (*end == 'K') return size << 10U;
+  if (*end == 'M') return size << 20U;
+  return size;
+}
+
+// "0-3,8" -> 5
+int count_processors(const std::string& list) {
+  int count = 0;
+  const char* cursor = list.c_str();
+  while (*cursor != '\0') {
+    char* end = nullptr;
+    const long first = std::strtol(cursor, &end, 10);
+    long last = first;
+    if (*end == '-') last = std::strtol(end + 1, &end, 10);
+    count += static_cast<int>(last - first + 1);
+    if (*end != ',') break;
+    cursor = end + 1;
+  }
+  return count;
+}
+
+// The value after "key<blanks>:" in a colon-separated file.
+std::string value_of(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos || !line.starts_with(key)) continue;
+    if (line.find_first_not_of(" \t", key.size()) != colon) continue;
+    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
+    return start == std::string::npos ? "" : line.substr(start);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::vector<Cache> host_caches() {
+  std::vector<Cache> caches;
+  for (int index = 0;; ++index) {
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    const std::string level = first_line(folder + "level");
+    if (level.empty()) return caches;
+    if (first_line(folder + "type") == "Instruction") continue;
+    caches.push_back({.level = std::atoi(level.c_str()),
+                      .bytes = parse_cache_size(first_line(folder + "size")),
+                      .shared_by = count_processors(first_line(folder + "shared_cpu_list"))});
+  }
+}
+
+std::string cpuinfo(const std::string& key) { return value_of("/proc/cpuinfo", key); }
+
+std::int64_t meminfo(const std::string& key) {
+  const std::string text = value_of("/proc/meminfo", key);  // "24573564 kB"
+  return std::strtoll(text.c_str(), nullptr, 10) << 10U;
+}
+
+std::string container() {
+  if (const char* image = std::getenv("APPTAINER_CONTAINER")) return image;
+  std::ifstream podman("/run/.containerenv");
+  for (std::string line; std::getline(podman, line);) {
+    if (line.starts_with("imageid=")) return "podman " + line.substr(line.find('=') + 1);
+  }
+  return std::filesystem::exists("/.dockerenv") ? "docker" : "";
+}
+
+int host_sockets() {
+  std::set<std::string> packages;
+  for (int cpu = 0;; ++cpu) {
+    const std::string id =
+        first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/physical_package_id", cpu));
+    if (id.empty()) return static_cast<int>(packages.size());
+    packages.insert(id);
+  }
+}
+
+std::vector<int> allowed_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> processors;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) processors.push_back(cpu);
+  }
+  return processors;
+}
+
+}  // namespace ridgebench

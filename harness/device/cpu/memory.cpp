@@ -1,0 +1,116 @@
+#include "harness/device/cpu/memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "kernels/common/operation.hpp"
+
+namespace ridgebench {
+namespace {
+
+// Of the bits without their signs: NaN is above all numbers in every format.
+template <class Bits>
+Bits largest_magnitude(const void* data, std::int64_t elements, int threads) {
+  const auto* const bits = static_cast<const Bits*>(data);
+  constexpr Bits unsigned_bits = std::numeric_limits<Bits>::max() / 2;
+  Bits largest = 0;
+#pragma omp parallel for simd num_threads(threads) reduction(max : largest)
+  for (std::int64_t i = 0; i < elements; ++i) {
+    largest = std::max(largest, static_cast<Bits>(bits[i] & unsigned_bits));
+  }
+  return largest;
+}
+
+constexpr std::size_t kChunk = std::size_t{1} << 20U;
+
+// Calls f(first, count) for every chunk of so many bytes.
+template <class F>
+void in_chunks(std::size_t bytes, F f) {
+#pragma omp parallel for if (bytes > kChunk)
+  for (std::size_t first = 0; first < bytes; first += kChunk) {
+    f(first, std::min(kChunk, bytes - first));
+  }
+}
+
+}  // namespace
+
+void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
+  in_chunks(bytes, [&](std::size_t first, std::size_t count) {
+    std::memcpy(to + first, from + first, count);
+  });
+}
+
+void HostMemory::fill(void* out, std::int64_t elements, Format format, Fill fill,
+                      std::uint64_t seed, std::uint32_t stream, std::int64_t first) {
+  fill_random(out, elements, format, fill, seed, stream, threads_, first);
+}
+
+void HostMemory::set(std::span<const Region> regions, unsigned char value) {
+  for (const Region& region : regions) {
+    in_chunks(region.size(), [&](std::size_t first, std::size_t count) {
+      std::memset(region.data() + first, value, count);
+    });
+  }
+}
+
+bool HostMemory::holds(std::span<const Region> regions, unsigned char value) {
+  return std::ranges::all_of(regions, [&](const Region& region) {
+    return std::ranges::all_of(region, [&](std::byte b) { return b == std::byte{value}; });
+  });
+}
+
+const std::byte* HostMemory::on_host(std::span<const Region> regions, HostBuffer& scratch) {
+  if (regions.size() == 1) return regions.front().data();
+  std::size_t bytes = 0;
+  for (const Region& region : regions) bytes += region.size();
+  std::byte* const copy = scratch.resize(bytes);
+  std::byte* end = copy;
+  for (const Region& region : regions) end = std::ranges::copy(region, end).out;
+  return copy;
+}
+
+bool HostMemory::has_nan(const void* data, std::int64_t elements, Format format) {
+  const FormatInfo& f = info(format);
+  switch (f.storage_bytes) {
+    case 1:
+      return largest_magnitude<std::uint8_t>(data, elements, threads_) >= f.first_nan();
+    case 2:
+      return largest_magnitude<std::uint16_t>(data, elements, threads_) >= f.first_nan();
+    default:  // tf32, too, is stored as fp32
+      return largest_magnitude<std::uint32_t>(data, elements, threads_) >=
+             info(Format::fp32).first_nan();
+  }
+}
+
+std::uint64_t HostMemory::checksum(Region region) {
+  const auto hash = [](const void* data, std::size_t bytes) -> std::uint64_t {
+    return std::hash<std::string_view>()({static_cast<const char*>(data), bytes});
+  };
+  std::vector<std::uint64_t> hashes((region.size() + kChunk - 1) / kChunk);
+  in_chunks(region.size(), [&](std::size_t first, std::size_t count) {
+    hashes[first / kChunk] = hash(region.data() + first, count);
+  });
+  return hash(hashes.data(), hashes.size() * sizeof(std::uint64_t));
+}
+
+double HostMemory::largest_difference(const void* x, const void* y, std::int64_t elements,
+                                      Format format, double absolute, double relative) {
+  const View a{x, format};
+  const View b{y, format};
+  double largest = 0;
+#pragma omp parallel for num_threads(threads_) reduction(max : largest)
+  for (std::int64_t i = 0; i < elements; ++i) {
+    if (a[i] == b[i]) continue;
+    const double ratio = std::abs(a[i] - b[i]) / (absolute + relative * std::abs(b[i]));
+    largest =
+        std::max(largest, std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio);
+  }
+  return largest;
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,30 @@
+// The host's own memory.
+#pragma once
+
+#include "harness/device/device_memory.hpp"
+
+namespace ridgebench {
+
+// memcpy by all threads: pages touched for the first time are what it waits for.
+void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes);
+
+class HostMemory final : public DeviceMemory {
+ public:
+  explicit HostMemory(int threads) : threads_(threads) {}
+
+  void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
+            std::uint32_t stream, std::int64_t first) override;
+  void set(std::span<const Region> regions, unsigned char value) override;
+  [[nodiscard]] bool holds(std::span<const Region> regions, unsigned char value) override;
+  [[nodiscard]] const std::byte* on_host(std::span<const Region> regions,
+                                         HostBuffer& scratch) override;
+  [[nodiscard]] bool has_nan(const void* data, std::int64_t elements, Format format) override;
+  [[nodiscard]] std::uint64_t checksum(Region region) override;
+  [[nodiscard]] double largest_difference(const void* x, const void* y, std::int64_t elements,
+                                          Format format, double absolute, double relative) override;
+
+ private:
+  int threads_;
+};
+
+}  // namespace ridgebench

@@ -1,0 +1,250 @@
+#include <nvtx3/nvToolsExt.h>
+
+#include <algorithm>
+
+#include "harness/device/cuda/device.hpp"
+#include "harness/device/cuda/identity.hpp"
+#include "harness/device/cuda/memory.cuh"
+#include "harness/device/cuda/timer.cuh"
+#include "harness/device/cuda/telemetry.hpp"
+#include "kernels/common/cuda/launch.cuh"
+
+namespace ridgebench {
+namespace {
+
+using cuda::check;
+using nlohmann::ordered_json;
+
+// Shorter launches go through a graph, in units of the gap between launches (docs/method.md).
+constexpr double kGapsOfAShortLaunch = 20;
+// Nodes of such a graph, unless a rotation has more.
+constexpr std::int64_t kGraphNodes = 1024;
+// What one stream must move before a line may be used again.
+constexpr std::int64_t kRotationBytes = std::int64_t{2} << 30U;
+// How long the power of a GPU takes to settle under a tensor load.
+constexpr double kTensorWarmUp = 0.5;
+constexpr double kUsable = 0.95;  // of the free memory, by allocations
+
+double free_device_bytes() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check(cudaMemGetInfo(&free, &total));
+  return kUsable * static_cast<double>(free);
+}
+
+class CudaQueue final : public Queue {
+ public:
+  CudaQueue(cudaStream_t stream, CudaTimer& timer) : stream_(stream), timer_(&timer) {}
+  [[nodiscard]] void* stream() const override { return stream_; }
+  [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
+    void* memory = nullptr;
+    const cudaError_t status = cudaMalloc(&memory, std::max<std::size_t>(bytes, 1));
+    if (status == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());
+      throw OutOfMemory(static_cast<double>(bytes), free_device_bytes());
+    }
+    check(status);
+    return {memory, [](void* p) { static_cast<void>(cudaFree(p)); }};
+  }
+  [[nodiscard]] double time(const Launch& launch) override {
+    return timer_->time({&launch, 1}, 1).seconds;
+  }
+
+ private:
+  cudaStream_t stream_;
+  CudaTimer* timer_;
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int index);
+
+  [[nodiscard]] std::string name() const override { return "cuda:" + std::to_string(index_); }
+  [[nodiscard]] Backend backend() const override { return Backend::cuda; }
+  [[nodiscard]] const Machine& machine() const override { return machine_; }
+  [[nodiscard]] ordered_json identity() const override;
+  [[nodiscard]] ordered_json state() const override {
+    return nvml_ ? state_of(*nvml_) : Device::state();
+  }
+  [[nodiscard]] std::string data_sheet() const override {
+    return sheet_ == nullptr ? std::string() : sheet_->name;
+  }
+  [[nodiscard]] Queue& queue() override {
+    check(cudaSetDevice(index_));  // several devices take turns
+    return *queue_;
+  }
+  [[nodiscard]] double free_bytes() const override { return free_device_bytes(); }
+  [[nodiscard]] DeviceMemory& memory() override { return *memory_; }
+  [[nodiscard]] std::int64_t rotation_bytes() const override {
+    return std::max(Device::rotation_bytes(), kRotationBytes);
+  }
+  [[nodiscard]] double tensor_warm_up_s() const override { return kTensorWarmUp; }
+  [[nodiscard]] double tick_s() const override { return tick_s_; }
+  [[nodiscard]] double launch_floor_s() const override { return graph_gap_s_; }
+
+  void begin_row(const std::string& id) override;
+  ordered_json end_row() override;
+  [[nodiscard]] std::vector<Meter> meters() const override;
+  [[nodiscard]] std::optional<double> busy_share(const Launch& launch) override;
+  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,
+                    const Work& work) override;
+  Timing time_cold(const Launch& launch, const Work& work) override;
+  void run(const Launch& launch) override;
+
+ private:
+  std::optional<Timing> time_graph(std::span<const Launch> rotation, std::int64_t repeats);
+
+  int index_;
+  cudaDeviceProp properties_{};
+  const DeviceSpec* sheet_ = nullptr;
+  Machine machine_;
+  CudaStream stream_;
+  std::unique_ptr<CudaTimer> timer_;
+  std::unique_ptr<CudaQueue> queue_;
+  std::unique_ptr<CudaMemory> memory_;
+  std::string no_nvml_;  // why there is none
+  std::unique_ptr<Nvml> nvml_;
+  double tick_s_ = 0;
+  double launch_gap_s_ = 0;
+  double graph_gap_s_ = 0;
+  std::shared_ptr<void> eviction_buffer_;
+  // Of the row that is being measured:
+  std::unique_ptr<Telemetry> telemetry_;
+  std::optional<double> launch_s_;
+  CudaGraphExec graph_;
+  const void* graph_launches_ = nullptr;
+  std::int64_t graph_nodes_ = 0;
+};
+
+CudaDevice::CudaDevice(int index) : index_(index) {
+  check(cudaSetDevice(index));
+  check(cudaGetDeviceProperties(&properties_, index));
+  sheet_ = sheet_of(properties_);
+  machine_ = machine_of(properties_, sheet_);
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  stream_.reset(stream);
+  timer_ = std::make_unique<CudaTimer>(stream, machine_.units);
+  queue_ = std::make_unique<CudaQueue>(stream, *timer_);
+  memory_ = std::make_unique<CudaMemory>(stream);
+  nvml_ = Nvml::open(uuid_text(properties_), no_nvml_);
+  tick_s_ = timer_->tick_s();
+  launch_gap_s_ = timer_->launch_gap_s();
+  graph_gap_s_ = timer_->graph_gap_s();
+}
+
+void CudaDevice::begin_row(const std::string& id) {
+  check(cudaSetDevice(index_));
+  nvtxRangePushA(id.c_str());
+  launch_s_.reset();
+  graph_launches_ = nullptr;  // end_row() has dropped the graph
+  if (nvml_) telemetry_ = std::make_unique<Telemetry>(*nvml_);
+}
+
+std::vector<Meter> CudaDevice::meters() const {
+  if (!nvml_) return {};
+  return {{kEnergyMeter, nvml_->energy_j()},
+          {"power_capped_s", nvml_->power_capped_s()},
+          {"heat_capped_s", nvml_->heat_capped_s()},
+          {"ecc_corrected", nvml_->corrected_errors()},
+          {"ecc_uncorrected", nvml_->uncorrected_errors()}};
+}
+
+std::optional<double> CudaDevice::busy_share(const Launch& launch) {
+  const std::optional<unsigned> blocks = timer_->blocks(launch);
+  if (!blocks) return std::nullopt;
+  return std::min(1.0, static_cast<double>(*blocks) / machine_.units);
+}
+
+ordered_json CudaDevice::end_row() {
+  nvtxRangePop();
+  graph_.reset();
+  if (!telemetry_) return {{"unavailable", no_nvml_}};
+  const std::unique_ptr<Telemetry> telemetry = std::move(telemetry_);
+  return telemetry->stop();
+}
+
+Timing CudaDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats,
+                              const Work& /*work*/) {
+  if (launch_s_ && *launch_s_ < kGapsOfAShortLaunch * launch_gap_s_) {
+    if (const std::optional<Timing> timing = time_graph(rotation, repeats)) return *timing;
+  }
+  const Timing timing = timer_->time(rotation, repeats);
+  const double launches = static_cast<double>(repeats) * static_cast<double>(rotation.size());
+  launch_s_ = std::min(launch_s_.value_or(timing.seconds), timing.seconds / launches);
+  return timing;
+}
+
+// By graphs of whole rotations, so of a few launches more; empty where they cannot be captured.
+std::optional<Timing> CudaDevice::time_graph(std::span<const Launch> rotation,
+                                             std::int64_t repeats) {
+  const auto size = static_cast<std::int64_t>(rotation.size());
+  const std::int64_t graphs = cuda::divide_up(repeats * size, std::max(kGraphNodes, size));
+  const std::int64_t repeats_of_a_graph = cuda::divide_up(repeats, graphs);
+  if (graph_launches_ != rotation.data() || graph_nodes_ != repeats_of_a_graph * size) {
+    graph_ = timer_->capture(rotation, repeats_of_a_graph);
+    graph_launches_ = rotation.data();
+    graph_nodes_ = repeats_of_a_graph * size;
+  }
+  if (!graph_) return std::nullopt;
+  const Launch launch = [this] { check(cudaGraphLaunch(graph_.get(), stream_.get())); };
+  Timing timing = timer_->time({&launch, 1}, graphs);
+  timing.seconds *= static_cast<double>(repeats) / static_cast<double>(graphs * repeats_of_a_graph);
+  return timing;
+}
+
+// Reading leaves no dirty lines, whose write-back the launch would pay.
+Timing CudaDevice::time_cold(const Launch& launch, const Work& /*work*/) {
+  const auto bytes = static_cast<std::size_t>(machine_.evicting_bytes());
+  if (!eviction_buffer_) {
+    eviction_buffer_ = queue_->allocate(bytes);
+    check(cudaMemsetAsync(eviction_buffer_.get(), 0, bytes, stream_.get()));
+    memory_->enqueue_read(eviction_buffer_.get(), bytes);  // loads the kernel
+    check(cudaStreamSynchronize(stream_.get()));
+  }
+  return timer_->time({&launch, 1}, 1,
+                      [&] { memory_->enqueue_read(eviction_buffer_.get(), bytes); });
+}
+
+void CudaDevice::run(const Launch& launch) {
+  launch();
+  check(cudaGetLastError());
+  check(cudaStreamSynchronize(stream_.get()));
+}
+
+ordered_json CudaDevice::identity() const {
+  ordered_json json{{"name", name()}, {"backend", "cuda"}};
+  json.update(identity_of(properties_, machine_, nvml_.get()));
+  json.update({{"event_tick_s", tick_s_},
+               {"launch_floor_s", launch_floor_s()},
+               {"launch_gap_s", launch_gap_s_},
+               {"graph_gap_s", graph_gap_s_}});
+  return json;
+}
+
+}  // namespace
+
+int cuda_device_count() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  static_cast<void>(cudaGetLastError());
+  return 0;
+}
+
+std::unique_ptr<Device> open_cuda_device(int index) {
+  const std::string absent = "device cuda:" + std::to_string(index) + " is absent: ";
+  const int count = cuda_device_count();
+  if (count == 0) {
+    int driver = 0;
+    const bool found = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
+    throw DeviceError(absent +
+                      (found ? "the NVIDIA driver offers no GPU" : "no NVIDIA driver was found") +
+                      "; allowed: cpu");
+  }
+  if (index >= count) {
+    throw DeviceError(absent + "allowed: cuda:0 to cuda:" + std::to_string(count - 1) + ", cpu");
+  }
+  return std::make_unique<CudaDevice>(index);
+}
+
+}  // namespace ridgebench

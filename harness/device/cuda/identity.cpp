@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "harness/device/cuda/identity.hpp"
+#include "harness/device/cpu/info.hpp"
+#include "harness/results/results_directory.hpp"
+#include "kernels/common/cuda/check.cuh"
+#include "kernels/common/cuda/lib/cublas_functions.cuh"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+
+// A launch moves so much in fp32, and a quarter of it in fp8.
+constexpr std::int64_t kLongLaunchBytes = std::int64_t{4} << 30U;
+// Sizes sweeps and judges nothing: a good matmul on the fp32 units of one SM.
+constexpr double kFlopsPerSecondOfAnSm = 4e11;
+
+std::string version(std::size_t number, std::size_t major, std::size_t minor) {
+  return std::to_string(number / major) + "." + std::to_string(number % major / minor);
+}
+
+// Empty where the library is missing.
+std::string cublas_version() {
+  try {
+    return version(cuda::cublasLtGetVersion(), 10000, 100);
+  } catch (const Unsupported&) {
+    return {};
+  }
+}
+
+bool is_slice(const cudaDeviceProp& properties) {
+  return std::string_view(properties.name).find("MIG") != std::string_view::npos;
+}
+
+// "0000:1b:00.0"
+std::string pci_address(const cudaDeviceProp& properties) {
+  std::array<char, 32> address{};
+  std::snprintf(address.data(), address.size(), "%04x:%02x:%02x.0", properties.pciDomainID,
+                properties.pciBusID, properties.pciDeviceID);
+  return address.data();
+}
+
+// A file of the device's folder in /sys; empty where the kernel does not list the device.
+std::string bus_entry(const cudaDeviceProp& properties, const std::string& file) {
+  return first_line("/sys/bus/pci/devices/" + pci_address(properties) + "/" + file);
+}
+
+// "10de:2330" from such files; `prefix` chooses the subsystem's.
+std::string pci_id(const cudaDeviceProp& properties, const std::string& prefix = "") {
+  const std::string vendor = bus_entry(properties, prefix + "vendor");
+  const std::string device = bus_entry(properties, prefix + "device");
+  if (vendor.size() < 3 || device.size() < 3) return {};
+  return vendor.substr(2) + ":" + device.substr(2);  // without "0x"
+}
+
+// What the suite reads and never sets.
+ordered_json settings(const Nvml& nvml) {
+  ordered_json json = ordered_json::object();
+  const auto add = [](ordered_json& to, const char* key, const auto& value) {
+    if (value) to[key] = *value;
+  };
+  add(json, "driver", nvml.driver());
+  add(json, "power_limit_w", nvml.power_limit_w());
+  add(json, "ecc", nvml.ecc());
+  add(json, "pending_ecc", nvml.pending_ecc());
+  add(json, "mig", nvml.mig());
+  add(json, "persistence", nvml.persistence());
+  add(json, "compute_mode", nvml.compute_mode());
+  add(json, "vbios", nvml.vbios());
+  add(json, "board_part_number", nvml.board_part_number());
+  add(json, "inforom", nvml.inforom());
+  add(json, "gsp_firmware", nvml.gsp_firmware());
+  ordered_json limits = ordered_json::object();
+  add(limits, "default", nvml.default_power_limit_w());
+  add(limits, "min", nvml.least_power_limit_w());
+  add(limits, "max", nvml.most_power_limit_w());
+  if (!limits.empty()) json["power_limits_w"] = limits;
+  ordered_json pcie = ordered_json::object();
+  add(pcie, "generation", nvml.pcie_generation());
+  add(pcie, "max_generation", nvml.most_pcie_generation());
+  add(pcie, "lanes", nvml.pcie_lanes());
+  add(pcie, "max_lanes", nvml.most_pcie_lanes());
+  if (!pcie.empty()) json["pcie"] = pcie;
+  ordered_json clocks = ordered_json::object();
+  add(clocks, "max_sm_hz", nvml.max_sm_clock_hz());
+  add(clocks, "application_sm_hz", nvml.application_sm_clock_hz());
+  add(clocks, "max_memory_hz", nvml.max_memory_clock_hz());
+  if (!clocks.empty()) json["clocks"] = clocks;
+  add(json, "nvlinks", nvml.nvlinks());
+  if (const auto rows = nvml.remapped_rows()) {
+    json["remapped_rows"] = {{"corrected", rows->corrected},
+                             {"uncorrected", rows->uncorrected},
+                             {"pending", rows->pending},
+                             {"failed", rows->failed}};
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string uuid_text(const cudaDeviceProp& properties) {
+  std::string text = is_slice(properties) ? "MIG-" : "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    std::array<char, 4> byte{};
+    std::snprintf(byte.data(), byte.size(), "%02x",
+                  static_cast<unsigned>(static_cast<unsigned char>(properties.uuid.bytes[i])));
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += byte.data();
+  }
+  return text;
+}
+
+const DeviceSpec* sheet_of(const cudaDeviceProp& properties) {
+  return is_slice(properties) ? nullptr : match_data_sheet(properties.name, pci_id(properties));
+}
+
+Machine machine_of(const cudaDeviceProp& properties, const DeviceSpec* sheet) {
+  // A driver may report more cache than the data sheet knows of: the smaller figure holds.
+  double l2 = properties.l2CacheSize;
+  if (sheet != nullptr && sheet->l2.bytes) l2 = std::min(l2, *sheet->l2.bytes);
+  const int sms = properties.multiProcessorCount;
+  return {.units = sms,
+          .compute_capability = 10 * properties.major + properties.minor,
+          .caches = {{.level = 2, .bytes = static_cast<std::int64_t>(l2), .shared_by = sms}},
+          .memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem),
+          .flops_per_s_hint = sms * kFlopsPerSecondOfAnSm,
+          .long_launch_bytes = kLongLaunchBytes};
+}
+
+ordered_json identity_of(const cudaDeviceProp& properties, const Machine& machine,
+                         const Nvml* nvml) {
+  int runtime = 0;
+  int driver_api = 0;
+  cuda::check(cudaRuntimeGetVersion(&runtime));
+  cuda::check(cudaDriverGetVersion(&driver_api));
+  const auto cuda_version = [](int number) {
+    return version(static_cast<std::size_t>(number), 1000, 10);
+  };
+  const ordered_json l2{
+      {"level", 2}, {"bytes", machine.last_level_cache_bytes()}, {"shared_by", machine.units}};
+  ordered_json json{
+      {"model", properties.name},
+      {"vendor", "NVIDIA"},
+      {"compute_capability", version(static_cast<std::size_t>(machine.compute_capability), 10, 1)},
+      {"sms", machine.units},
+      {"caches", ordered_json::array({l2})},
+      {"memory_bytes", machine.memory_bytes},
+      {"uuid_hash", sha256(uuid_text(properties)).substr(0, 16)},
+      {"memory_bus_bits", properties.memoryBusWidth},
+      {"pci_address", pci_address(properties)},
+      {"cuda", cuda_version(runtime)},
+      {"cuda_of_driver", cuda_version(driver_api)}};
+  for (const auto& [key, text] : {std::pair{"cublas", cublas_version()},
+                                  {"pci_id", pci_id(properties)},
+                                  {"pci_subsystem_id", pci_id(properties, "subsystem_")},
+                                  {"numa_node", bus_entry(properties, "numa_node")}}) {
+    if (!text.empty()) json[key] = text;
+  }
+  if (nvml != nullptr) json.update(settings(*nvml));
+  return json;
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,42 @@
+// A GPU's memory. All work goes through one stream.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <vector>
+
+#include "harness/device/device_memory.hpp"
+
+namespace ridgebench {
+
+class CudaMemory final : public DeviceMemory {
+ public:
+  explicit CudaMemory(cudaStream_t stream);
+
+  void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
+            std::uint32_t stream, std::int64_t first) override;
+  void set(std::span<const Region> regions, unsigned char value) override;
+  [[nodiscard]] bool holds(std::span<const Region> regions, unsigned char value) override;
+  [[nodiscard]] const std::byte* on_host(std::span<const Region> regions,
+                                         HostBuffer& scratch) override;
+  [[nodiscard]] bool has_nan(const void* data, std::int64_t elements, Format format) override;
+  [[nodiscard]] std::uint64_t checksum(Region region) override;
+  [[nodiscard]] double largest_difference(const void* x, const void* y, std::int64_t elements,
+                                          Format format, double absolute, double relative) override;
+
+  // Reads all of it, in the stream and without waiting: what the caches held before is gone.
+  void enqueue_read(const void* data, std::size_t bytes);
+
+ private:
+  std::uint64_t take_result();
+  void upload(const void* data, std::size_t bytes);
+
+  cudaStream_t stream_;
+  std::shared_ptr<unsigned long long> result_;  // what a kernel found, on the device
+  std::shared_ptr<std::byte> staging_;          // pinned
+  std::shared_ptr<std::byte> table_;  // a quantile table or a list of regions, on the device
+  std::size_t table_bytes_ = 0;
+};
+
+}  // namespace ridgebench

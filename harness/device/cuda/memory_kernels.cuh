@@ -1,0 +1,115 @@
+// Kernels that fill, set and compare device memory; grid-stride loops, but for lists of regions,
+// which take a block each. None of them is measured.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/common/cuda/types.cuh"
+#include "kernels/common/random.hpp"
+
+namespace ridgebench::memory_kernels {
+
+// std::span is not for device code.
+struct Bytes {
+  std::byte* data;
+  std::size_t size;
+};
+
+__device__ inline std::int64_t first_item() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ inline std::int64_t stride() {
+  return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+}
+
+// As fill_random: each element takes 16 random bits, which choose an entry of the table.
+template <class Word>
+__global__ void fill_elements(Word* out, std::int64_t elements, const std::uint32_t* table,
+                              std::uint64_t seed, std::uint32_t stream, std::int64_t first) {
+  const std::int64_t count = (elements + kElementsPerBlock - 1) / kElementsPerBlock;
+  for (std::int64_t b = first_item(); b < count; b += stride()) {
+    const PhiloxBlock block =
+        random_block(seed, stream, static_cast<std::uint64_t>(first / kElementsPerBlock + b));
+    for (std::uint32_t i = 0; i < kElementsPerBlock; ++i) {
+      const std::int64_t at = b * kElementsPerBlock + i;
+      if (at < elements) out[at] = static_cast<Word>(table[random_bits(block, i)]);
+    }
+  }
+}
+
+// One block a region.
+__global__ void set_regions(const Bytes* regions, std::byte value) {
+  const Bytes region = regions[blockIdx.x];
+  for (std::size_t i = threadIdx.x; i < region.size; i += blockDim.x) region.data[i] = value;
+}
+
+__global__ void find_other_bytes(const Bytes* regions, std::byte value, unsigned long long* found) {
+  const Bytes region = regions[blockIdx.x];
+  for (std::size_t i = threadIdx.x; i < region.size; i += blockDim.x) {
+    if (region.data[i] != value) *found = 1;
+  }
+}
+
+template <class T>
+__global__ void find_nan(const T* data, std::int64_t elements, unsigned long long* found) {
+  for (std::int64_t i = first_item(); i < elements; i += stride()) {
+    if (isnan(cuda::to_float(data[i]))) *found = 1;
+  }
+}
+
+// The finaliser of SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number
+// generators", OOPSLA 2014. Mixing the index in makes the sum depend on where a word is.
+__device__ inline std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ x >> 30U) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ x >> 27U) * 0x94D049BB133111EBU;
+  return x ^ x >> 31U;
+}
+
+__global__ void add_checksums(const std::byte* data, std::size_t bytes, unsigned long long* sum) {
+  constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+  const auto words = static_cast<std::int64_t>((bytes + word_bytes - 1) / word_bytes);
+  std::uint64_t own = 0;
+  for (std::int64_t i = first_item(); i < words; i += stride()) {
+    const std::size_t at = static_cast<std::size_t>(i) * word_bytes;
+    std::uint64_t word = 0;
+    if (at + word_bytes <= bytes) {
+      word = *reinterpret_cast<const std::uint64_t*>(data + at);
+    } else {
+      for (std::size_t b = at; b < bytes; ++b) {
+        word = word << 8U | static_cast<std::uint64_t>(data[b]);
+      }
+    }
+    own += mix(word + mix(static_cast<std::uint64_t>(i) + 1));
+  }
+  atomicAdd(sum, own);
+}
+
+// The bits of non-negative doubles are ordered as the numbers are.
+template <class T>
+__global__ void find_difference(const T* x, const T* y, std::int64_t elements, double absolute,
+                                double relative, unsigned long long* largest) {
+  double own = 0;
+  for (std::int64_t i = first_item(); i < elements; i += stride()) {
+    const double a = cuda::to_float(x[i]);
+    const double b = cuda::to_float(y[i]);
+    if (a == b) continue;
+    const double ratio = fabs(a - b) / (absolute + relative * fabs(b));
+    own = isnan(ratio) ? std::numeric_limits<double>::infinity() : fmax(own, ratio);
+  }
+  if (own > 0) atomicMax(largest, static_cast<unsigned long long>(__double_as_longlong(own)));
+}
+
+// Writes only if all words are one that the host names and never stores: the reads are needed.
+__global__ void read_words(const uint4* data, std::int64_t count, unsigned never,
+                           unsigned long long* found) {
+  unsigned all = ~0U;
+  for (std::int64_t i = first_item(); i < count; i += stride()) {
+    const uint4 words = data[i];
+    all &= words.x & words.y & words.z & words.w;
+  }
+  if (all == never) *found = 1;
+}
+
+}  // namespace ridgebench::memory_kernels

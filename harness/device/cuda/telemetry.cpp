@@ -1,0 +1,99 @@
+#include "harness/device/cuda/telemetry.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "harness/base/nullable.hpp"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+
+// A driver renews its readings some ten times a second.
+constexpr std::chrono::milliseconds kPeriod{50};
+
+ordered_json named(const std::optional<std::uint64_t>& clock_events) {
+  return clock_events ? ordered_json(names_of_clock_events(*clock_events)) : ordered_json(nullptr);
+}
+
+// Beside this one.
+ordered_json others(const std::optional<unsigned>& processes) {
+  return processes ? ordered_json(std::max(*processes, 1U) - 1) : ordered_json(nullptr);
+}
+
+}  // namespace
+
+ordered_json summary(std::vector<double> samples) {
+  if (samples.empty()) return nullptr;
+  std::ranges::sort(samples);
+  return {
+      {"median", samples[samples.size() / 2]}, {"min", samples.front()}, {"max", samples.back()}};
+}
+
+ordered_json state_of(const Nvml& nvml) {
+  return {{"sm_clock_hz", nullable(nvml.sm_clock_hz())},
+          {"memory_clock_hz", nullable(nvml.memory_clock_hz())},
+          {"performance_state", nullable(nvml.performance_state())},
+          {"power_w", nullable(nvml.power_w())},
+          {"temperature_c", nullable(nvml.temperature_c())},
+          {"memory_temperature_c", nullable(nvml.memory_temperature_c())},
+          {"energy_j", nullable(nvml.energy_j())},
+          {"clock_events", named(nvml.clock_events())},
+          {"power_capped_s", nullable(nvml.power_capped_s())},
+          {"heat_capped_s", nullable(nvml.heat_capped_s())},
+          {"ecc_corrected", nullable(nvml.corrected_errors())},
+          {"ecc_uncorrected", nullable(nvml.uncorrected_errors())},
+          {"other_processes", others(nvml.processes())}};
+}
+
+Telemetry::Telemetry(const Nvml& nvml)
+    : nvml_(&nvml),
+      quantities_{{"sm_clock_hz", &Nvml::sm_clock_hz},
+                  {"memory_clock_hz", &Nvml::memory_clock_hz},
+                  {"power_w", &Nvml::power_w},
+                  {"temperature_c", &Nvml::temperature_c},
+                  {"memory_temperature_c", &Nvml::memory_temperature_c}},
+      thread_([this] { sample_until_stopped(); }) {}
+
+Telemetry::~Telemetry() {
+  if (thread_.joinable()) end_sampling();
+}
+
+void Telemetry::sample_until_stopped() {
+  std::unique_lock lock(mutex_);
+  while (!stopped_) {
+    take_sample();
+    stopping_.wait_for(lock, kPeriod, [this] { return stopped_; });
+  }
+}
+
+void Telemetry::take_sample() {
+  for (Quantity& quantity : quantities_) {
+    if (const auto value = (nvml_->*quantity.read)()) quantity.samples.push_back(*value);
+  }
+  if (const auto events = nvml_->clock_events())
+    clock_events_ = clock_events_.value_or(0) | *events;
+  if (const auto count = nvml_->processes()) processes_ = std::max(processes_.value_or(0), *count);
+}
+
+void Telemetry::end_sampling() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopped_ = true;
+  }
+  stopping_.notify_all();
+  thread_.join();
+}
+
+ordered_json Telemetry::stop() {
+  end_sampling();
+  ordered_json json = ordered_json::object();
+  for (Quantity& quantity : quantities_) json[quantity.name] = summary(quantity.samples);
+  json["samples"] = quantities_.front().samples.size();
+  json["clock_events"] = named(clock_events_);
+  json["other_processes"] = others(processes_);
+  return json;
+}
+
+}  // namespace ridgebench

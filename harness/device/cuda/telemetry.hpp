@@ -1,0 +1,58 @@
+// What a GPU reports of itself: at one moment, and while a row runs, sampled on a thread of its
+// own.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "harness/device/cuda/nvml.hpp"
+
+namespace ridgebench {
+
+// {median, min, max}; null where there are none.
+nlohmann::ordered_json summary(std::vector<double> samples);
+
+// Readings that may differ before and after a run; null where the driver does not tell.
+nlohmann::ordered_json state_of(const Nvml& nvml);
+
+class Telemetry {
+ public:
+  // Samples `nvml` from now on until stop() or the end.
+  explicit Telemetry(const Nvml& nvml);
+  Telemetry(const Telemetry&) = delete;  // owns a thread
+  Telemetry& operator=(const Telemetry&) = delete;
+  ~Telemetry();
+
+  // Ends the sampling. Per quantity median, least and most of its samples (power_w, sm_clock_hz,
+  // memory_clock_hz, temperature_c, memory_temperature_c), or null; clock_events: all reasons seen;
+  // other_processes: the most at once.
+  nlohmann::ordered_json stop();
+
+ private:
+  void sample_until_stopped();
+  void take_sample();
+  void end_sampling();
+
+  struct Quantity {
+    const char* name;
+    std::optional<double> (Nvml::*read)() const;
+    std::vector<double> samples = {};
+  };
+
+  const Nvml* nvml_;
+  std::vector<Quantity> quantities_;
+  std::optional<std::uint64_t> clock_events_;
+  std::optional<unsigned> processes_;
+  std::mutex mutex_;
+  std::condition_variable stopping_;
+  bool stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ridgebench

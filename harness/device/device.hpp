@@ -1,0 +1,88 @@
+// A device to measure: its identity, memory, queue and clock. Adapters: the host, a simulated
+// device for tests, and CUDA.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/device/device_memory.hpp"
+#include "harness/device/meters.hpp"
+#include "harness/device/cpu/placement.hpp"
+#include "kernels/common/machine.hpp"
+#include "kernels/common/queue.hpp"
+#include "kernels/common/registry.hpp"
+#include "roofline/model.hpp"
+
+namespace ridgebench {
+
+// One timed batch.
+struct Timing {
+  double seconds;                  // of the whole batch
+  std::optional<double> clock_hz;  // held during it, where the device can tell
+};
+
+class Device {
+ public:
+  Device() = default;
+  Device(const Device&) = delete;  // owns a queue and memory
+  Device& operator=(const Device&) = delete;
+  virtual ~Device() = default;
+
+  // "cpu", "cuda:0", "sim": the part of a row's id after the @.
+  [[nodiscard]] virtual std::string name() const = 0;
+  [[nodiscard]] virtual Backend backend() const = 0;
+  [[nodiscard]] virtual const Machine& machine() const = 0;
+  // The device's entry of environment.json.
+  [[nodiscard]] virtual nlohmann::ordered_json identity() const = 0;
+  // Readings that may differ before and after a run; null where unreadable, empty where none exist.
+  [[nodiscard]] virtual nlohmann::ordered_json state() const {
+    return nlohmann::ordered_json::object();
+  }
+  // Name of the matching data sheet; empty where there is none (any host).
+  [[nodiscard]] virtual std::string data_sheet() const { return {}; }
+
+  [[nodiscard]] virtual Queue& queue() = 0;
+  // Bytes that an allocation may take now.
+  [[nodiscard]] virtual double free_bytes() const = 0;
+  [[nodiscard]] virtual DeviceMemory& memory() = 0;
+
+  // Traffic that must come between two uses of a line for memory to serve the second.
+  [[nodiscard]] virtual std::int64_t rotation_bytes() const { return machine().evicting_bytes(); }
+  // Shortest warm-up of rows on the tensor engine: how long power takes to settle.
+  [[nodiscard]] virtual double tensor_warm_up_s() const { return 0; }
+  // Around everything that belongs to one row: profilers see its id, and telemetry is taken. The
+  // result is the row's entry `telemetry`; empty where the device reports nothing.
+  virtual void begin_row(const std::string& /*id*/) {}
+  virtual nlohmann::ordered_json end_row() { return nlohmann::ordered_json::object(); }
+  // Multiprocessors that a launch can keep busy, as a share of all: its thread blocks over them, at
+  // most 1. Empty where it is not known.
+  [[nodiscard]] virtual std::optional<double> busy_share(const Launch& /*launch*/) { return {}; }
+  // Where the threads are now; empty where nobody moves them.
+  [[nodiscard]] virtual std::optional<Placement> placement() { return {}; }
+  // Totals by which the samples of a row are judged beside time.
+  [[nodiscard]] virtual std::vector<Meter> meters() const { return {}; }
+  // Smallest step of the device's timer and time of an empty launch, seconds.
+  [[nodiscard]] virtual double tick_s() const = 0;
+  [[nodiscard]] virtual double launch_floor_s() const = 0;
+  // Whether a launch returns when its work is done, so that timing a batch in parts costs nothing.
+  [[nodiscard]] virtual bool launches_block() const { return false; }
+  // Runs the rotation `repeats` times back to back and waits for it. `work` is one launch's, for a
+  // simulated clock; real devices ignore it. Throws DeviceError when the device is lost.
+  virtual Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,
+                            const Work& work) = 0;
+  // Empties the caches by reading, outside the timed part, then times one launch.
+  virtual Timing time_cold(const Launch& launch, const Work& work) = 0;
+  // Runs once, untimed, and waits.
+  virtual void run(const Launch& launch) = 0;
+};
+
+// Devices for --device: "cpu", "sim[:key=value,...]" (tests), "cuda:N", "all"; empty text is the
+// default, every GPU found, else the host. Throws UsageError or DeviceError.
+std::vector<std::unique_ptr<Device>> open_devices(const std::string& selection);
+
+}  // namespace ridgebench

@@ -1,0 +1,63 @@
+// A device's memory as the harness needs it: filled, set, read and compared in bulk, because what
+// lies on a GPU is far from the host. Every call waits until it is done.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "kernels/common/format.hpp"
+#include "kernels/common/random.hpp"
+
+namespace ridgebench {
+
+// Host memory that is not initialised: gigabytes of it need not be cleared first.
+class HostBuffer {
+ public:
+  std::byte* resize(std::size_t bytes) {
+    if (bytes > bytes_) {
+      data_ = std::make_unique_for_overwrite<Bytes>(bytes);
+      bytes_ = bytes;
+    }
+    return data_.get();
+  }
+
+ private:
+  using Bytes = std::byte[];  // NOLINT(modernize-avoid-c-arrays): a vector would clear them
+  std::unique_ptr<Bytes> data_;
+  std::size_t bytes_ = 0;
+};
+
+class DeviceMemory {
+ public:
+  using Region = std::span<std::byte>;
+
+  DeviceMemory() = default;
+  DeviceMemory(const DeviceMemory&) = delete;  // tied to its device
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  virtual ~DeviceMemory() = default;
+
+  // Elements of a stream of random numbers (kernels/common/random.hpp), from `first` on, a multiple
+  // of kElementsPerBlock.
+  virtual void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
+                    std::uint32_t stream, std::int64_t first) = 0;
+  // Sets every byte of every region, as memset does.
+  virtual void set(std::span<const Region> regions, unsigned char value) = 0;
+  // Whether every byte of every region has that value.
+  [[nodiscard]] virtual bool holds(std::span<const Region> regions, unsigned char value) = 0;
+  // The regions one behind the other in host memory: copied to `scratch`, or a single one in place
+  // where the host can read it there. Valid until either changes.
+  [[nodiscard]] virtual const std::byte* on_host(std::span<const Region> regions,
+                                                 HostBuffer& scratch) = 0;
+  [[nodiscard]] virtual bool has_nan(const void* data, std::int64_t elements, Format format) = 0;
+  // Equal for equal bytes; a change of any byte almost surely shows.
+  [[nodiscard]] virtual std::uint64_t checksum(Region region) = 0;
+  // Largest |x - y| / (absolute + relative |y|) over all elements; equal elements count 0, a NaN
+  // infinite.
+  [[nodiscard]] virtual double largest_difference(const void* x, const void* y,
+                                                  std::int64_t elements, Format format,
+                                                  double absolute, double relative) = 0;
+};
+
+}  // namespace ridgebench

@@ -1,0 +1,55 @@
+#include "harness/device/meters.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "harness/base/nullable.hpp"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Of the window; the rest is between batches, where an idle device draws less.
+constexpr double kSmallestBusyShare = 0.9;
+
+// Joules of the window, where they say what its launches took.
+std::optional<double> energy(const Window& window) {
+  if (window.busy_s < kShortestEnergyWindow) return std::nullopt;
+  if (window.busy_s < kSmallestBusyShare * window.elapsed_s) return std::nullopt;
+  return energy_j(window.meters);
+}
+
+}  // namespace
+
+std::optional<double> energy_j(const std::vector<Meter>& meters) {
+  const auto meter = std::ranges::find(meters, kEnergyMeter, &Meter::name);
+  return meter == meters.end() ? std::nullopt : meter->total;
+}
+
+std::vector<Meter> difference(const std::vector<Meter>& before, const std::vector<Meter>& after) {
+  std::vector<Meter> result = after;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const bool grew = before[i].total && after[i].total && *after[i].total >= *before[i].total;
+    result[i].total = grew ? std::optional(*after[i].total - *before[i].total) : std::nullopt;
+  }
+  return result;
+}
+
+ordered_json to_json(const Window& window, const Work& work) {
+  ordered_json json{
+      {"elapsed_s", window.elapsed_s}, {"busy_s", window.busy_s}, {"launches", window.launches}};
+  const std::optional<double> joules = energy(window);
+  for (const Meter& meter : window.meters) {
+    json[std::string(meter.name)] = nullable(meter.name == kEnergyMeter ? joules : meter.total);
+  }
+  std::optional<double> per_launch;
+  std::optional<double> per_flop;
+  if (joules) per_launch = *joules / static_cast<double>(window.launches);
+  if (joules && work.flops > 0) per_flop = *per_launch / work.flops;
+  json["energy_per_launch_j"] = nullable(per_launch);
+  json["energy_per_flop_j"] = nullable(per_flop);
+  return json;
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,44 @@
+// What the samples of a row cost beside time: totals that only grow, read before the first sample
+// and after the last.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "roofline/model.hpp"
+
+namespace ridgebench {
+
+struct Meter {
+  std::string_view name;        // with its unit: energy_j, cycles, ...
+  std::optional<double> total;  // since some moment in the past; empty where it cannot be read
+};
+
+inline constexpr std::string_view kEnergyMeter = "energy_j";
+
+// The meter of that name; empty where there is none.
+std::optional<double> energy_j(const std::vector<Meter>& meters);
+
+// From a row's first sample to its last.
+struct Window {
+  double elapsed_s = 0;  // by the wall
+  double busy_s = 0;     // in timed batches
+  std::int64_t launches = 0;
+  std::vector<Meter> meters;  // differences
+};
+
+// Differences of two readings of the same meters.
+std::vector<Meter> difference(const std::vector<Meter>& before, const std::vector<Meter>& after);
+
+// A counter of energy is renewed some ten times a second: over less it says nothing.
+inline constexpr double kShortestEnergyWindow = 2;
+
+// The record's entry `telemetry.window`, with energy_per_launch_j and energy_per_flop_j. Energy is
+// null where the window is too short, or was not almost all launches, as between cold ones. `work`
+// is one launch's.
+nlohmann::ordered_json to_json(const Window& window, const Work& work);
+
+}  // namespace ridgebench

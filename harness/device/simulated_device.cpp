@@ -1,0 +1,178 @@
+#include "harness/device/simulated_device.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgebench {
+namespace {
+
+template <class Number>
+Number parse_number(std::string_view key, std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool number = error == std::errc{} && end == text.data() + text.size();
+  if (!number || !std::isfinite(static_cast<double>(value)) || value < Number{}) {
+    throw UsageError(
+        fmt::format("simulated device: {}={} is not a number that is at least 0", key, text));
+  }
+  return value;
+}
+
+using Setter = std::function<void(Simulation&, std::string_view key, std::string_view value)>;
+
+template <class Number>
+Setter number(Number Simulation::* member) {
+  return [member](Simulation& s, std::string_view key, std::string_view value) {
+    s.*member = parse_number<Number>(key, value);
+  };
+}
+
+const std::map<std::string_view, Setter>& setters() {
+  static const std::map<std::string_view, Setter> all{
+      {"peak", number(&Simulation::peak)},
+      {"bandwidth", number(&Simulation::bandwidth)},
+      {"gap", number(&Simulation::gap)},
+      {"clock", number(&Simulation::clock)},
+      {"memory", number(&Simulation::memory)},
+      {"noise", number(&Simulation::noise)},
+      {"process", number(&Simulation::process)},
+      {"row", number(&Simulation::row)},
+      {"drift", number(&Simulation::drift)},
+      {"bimodal", number(&Simulation::bimodal)},
+      {"glitch", number(&Simulation::glitch)},
+      {"slow", number(&Simulation::slow)},
+      {"throttle", number(&Simulation::throttle)},
+      {"cap", number(&Simulation::cap)},
+      {"power_limit", number(&Simulation::power_limit)},
+      {"power", number(&Simulation::power)},
+      {"busy", number(&Simulation::busy)},
+      {"block", number(&Simulation::block)},
+      {"apart", number(&Simulation::apart)},
+      {"lose", number(&Simulation::lose)},
+      {"hang", number(&Simulation::hang)},
+      {"seed", number(&Simulation::seed)},
+      {"sheet", [](Simulation& s, std::string_view, std::string_view v) { s.sheet = v; }},
+  };
+  return all;
+}
+
+}  // namespace
+
+Simulation parse_simulation(const std::string& text) {
+  Simulation simulation;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+    const std::string_view key = item.substr(0, item.find('='));
+    const auto setter = setters().find(key);
+    if (setter == setters().end() || key.size() == item.size()) {
+      std::vector<std::string_view> keys;
+      for (const auto& [name, unused] : setters()) keys.push_back(name);
+      throw UsageError(fmt::format("simulated device: '{}' is not key=value with a key of: {}",
+                                   item, fmt::join(keys, ", ")));
+    }
+    setter->second(simulation, key, item.substr(key.size() + 1));
+  }
+  if (simulation.throttle >= 1 || simulation.cap >= 1) {
+    throw UsageError("simulated device: throttle and cap are shares below 1");
+  }
+  return simulation;
+}
+
+SimulatedDevice::SimulatedDevice(Simulation simulation)
+    : simulation_(std::move(simulation)),
+      random_(simulation_.seed),
+      held_clock_((1 - simulation_.throttle) * (1 - simulation_.cap)) {
+  // Small caches keep the shapes small, so that a whole run takes seconds.
+  machine_.caches = {{.level = 1, .bytes = 16 << 10, .shared_by = 1},
+                     {.level = 2, .bytes = 128 << 10, .shared_by = machine_.units}};
+  machine_.memory_bytes = static_cast<std::int64_t>(simulation_.memory);
+  machine_.flops_per_s_hint = 2e8;
+  process_factor_ = std::exp(simulation_.process * std::normal_distribution<>()(random_));
+}
+
+nlohmann::ordered_json SimulatedDevice::identity() const {
+  nlohmann::ordered_json identity = CpuDevice::identity();
+  identity["name"] = name();
+  identity["model"] = "simulated device: no measurement";
+  identity["event_tick_s"] = tick_s();
+  identity["launch_floor_s"] = launch_floor_s();
+  if (simulation_.power_limit > 0) identity["power_limit_w"] = simulation_.power_limit;
+  return identity;
+}
+
+double SimulatedDevice::noise() {
+  const Simulation& s = simulation_;
+  double factor = process_factor_ * row_factor_ * s.slow / held_clock_ *
+                  std::exp(s.noise * std::normal_distribution<>()(random_));
+  factor *= 1 + s.drift * static_cast<double>(batches_) / 1000;
+  std::uniform_real_distribution<> uniform;
+  if (uniform(random_) < 0.5) factor *= 1 + s.bimodal;
+  if (uniform(random_) < s.glitch) factor *= 2;
+  return factor;
+}
+
+void SimulatedDevice::begin_row(const std::string& /*id*/) {
+  if (simulation_.row > 0) {
+    row_factor_ = std::exp(simulation_.row * std::normal_distribution<>()(random_));
+  }
+}
+
+nlohmann::ordered_json SimulatedDevice::end_row() {
+  nlohmann::ordered_json telemetry = nlohmann::ordered_json::object();
+  std::vector<std::string> events;
+  if (simulation_.throttle > 0) events.emplace_back("hw_thermal_slowdown");
+  if (simulation_.cap > 0) events.emplace_back("sw_power_cap");
+  if (!events.empty()) telemetry["clock_events"] = events;
+  return telemetry;
+}
+
+void SimulatedDevice::run(const Launch& launch) {
+  sets_run_ = 1;
+  launch();
+}
+
+Timing SimulatedDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats,
+                                   const Work& work) {
+  ++batches_;
+  if (batches_ == simulation_.lose) throw DeviceError("device sim was lost");
+  while (batches_ == simulation_.hang) std::this_thread::sleep_for(std::chrono::seconds(1));
+  if (rotation.size() > sets_run_) {
+    for (const Launch& launch : rotation) launch();
+    sets_run_ = rotation.size();
+  }
+  const double launch_s =
+      std::max(work.flops / simulation_.peak, work.bytes / simulation_.bandwidth) + simulation_.gap;
+  const auto launches = static_cast<double>(repeats) * static_cast<double>(rotation.size());
+  const double seconds = launches * launch_s * noise();
+  busy_s_ += seconds;
+  return {seconds, simulation_.clock * held_clock_};
+}
+
+std::vector<Meter> SimulatedDevice::meters() const {
+  if (simulation_.power == 0) return {};
+  return {{kEnergyMeter, simulation_.power * busy_s_}};
+}
+
+std::optional<Placement> SimulatedDevice::placement() {
+  if (simulation_.apart == 0) return std::nullopt;
+  return Placement{++looks_ <= simulation_.apart ? 200e-9 : 50e-9};
+}
+
+Timing SimulatedDevice::time_cold(const Launch& launch, const Work& work) {
+  return time_batch({&launch, 1}, 1, work);
+}
+
+}  // namespace ridgebench

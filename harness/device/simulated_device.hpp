@@ -1,0 +1,87 @@
+// A device for tests: kernels run on the host once, so that they can be verified, but the clock is
+// a documented model with seeded noise and faults. Nothing it reports is a measurement.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "harness/device/cpu/device.hpp"
+
+namespace ridgebench {
+
+// What `--device sim:key=value,...` can set.
+struct Simulation {
+  // Time of a launch: max(flops / peak, bytes / bandwidth) + gap, slowed by the factors below.
+  double peak = 1e12;       // FLOP/s, every engine and format
+  double bandwidth = 1e11;  // byte/s
+  double gap = 2e-6;        // seconds
+  double clock = 1e9;       // Hz, reported as held
+  double memory = 1 << 28;  // bytes
+  std::string sheet;        // data sheet the device claims to match; empty: none
+  // Noise of a sample: exp(noise * N(0,1)); of the whole process: exp(process * N(0,1)); of a row
+  // in this process: exp(row * N(0,1)).
+  double noise = 0.004;
+  double process = 0;
+  double row = 0;
+  double drift = 0;    // relative change over 1000 batches
+  double bimodal = 0;  // relative distance of a second level that half of the samples take
+  double glitch = 0;   // share of samples that take twice as long
+  double slow = 1;     // factor on every time: an injected regression
+  // Shares by which the clock is lower, and every time longer: through heat, or because the row
+  // draws more power than allowed. Telemetry tells which.
+  double throttle = 0;
+  double cap = 0;
+  double power_limit = 0;  // watt, as reported; 0: not reported
+  double busy = 1;         // share of the device that a launch can keep busy
+  double power = 0;        // watt drawn during launches; 0: not reported
+  double block = 0;        // above 0, a launch returns when its work is done, as on a host
+  // So many looks at the threads find them apart (placement.hpp), then no more; 0: none is taken.
+  std::int64_t apart = 0;
+  // Faults, by the number of the timed batch (from 1; 0: never).
+  std::int64_t lose = 0;  // the device is lost
+  std::int64_t hang = 0;  // the launch never returns
+  std::uint64_t seed = 1;
+};
+
+// Reads "key=value,key=value". Throws UsageError listing the keys.
+Simulation parse_simulation(const std::string& text);
+
+class SimulatedDevice final : public CpuDevice {
+ public:
+  explicit SimulatedDevice(Simulation simulation);
+
+  [[nodiscard]] std::string name() const override { return "sim"; }
+  [[nodiscard]] nlohmann::ordered_json identity() const override;
+  [[nodiscard]] std::string data_sheet() const override { return simulation_.sheet; }
+  [[nodiscard]] double free_bytes() const override { return simulation_.memory; }
+  [[nodiscard]] double tick_s() const override { return 1e-9; }
+  [[nodiscard]] double launch_floor_s() const override { return simulation_.gap; }
+  [[nodiscard]] bool launches_block() const override { return simulation_.block > 0; }
+  void begin_row(const std::string& id) override;
+  nlohmann::ordered_json end_row() override;
+  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,
+                    const Work& work) override;
+  Timing time_cold(const Launch& launch, const Work& work) override;
+  void run(const Launch& launch) override;
+  [[nodiscard]] std::vector<Meter> meters() const override;
+  [[nodiscard]] std::optional<Placement> placement() override;
+  [[nodiscard]] std::optional<double> busy_share(const Launch& /*launch*/) override {
+    return simulation_.busy;
+  }
+
+ private:
+  double noise();
+
+  Simulation simulation_;
+  std::mt19937_64 random_;
+  double process_factor_ = 1;
+  double row_factor_ = 1;
+  double held_clock_ = 1;  // share of the nominal one
+  std::int64_t batches_ = 0;
+  std::int64_t looks_ = 0;
+  double busy_s_ = 0;
+  std::size_t sets_run_ = 0;  // whose outputs exist: for those the model alone goes on
+};
+
+}  // namespace ridgebench

@@ -1,0 +1,160 @@
+#include "harness/measure/buffers.hpp"
+
+#include <algorithm>
+
+#include "kernels/common/error.hpp"
+
+namespace ridgebench {
+namespace {
+
+// Of every operand: what cudaMalloc promises, and enough for any vector load.
+constexpr std::size_t kAlignment = 256;
+// A guard zone before and after every output. Not a power of two: operands whose addresses agree in
+// their low 12 bits make a processor take a load for a reader of an earlier store (4K aliasing).
+constexpr std::size_t kGuard = 5 * kAlignment;
+constexpr std::size_t kCacheLine = 64;
+constexpr unsigned char kGuardByte = 0xA5;
+constexpr unsigned char kPoisonByte = 0xFF;  // NaN in every format
+
+std::size_t round_up(std::size_t value, std::size_t step) {
+  return (value + step - 1) / step * step;
+}
+
+// Room that a view takes, with the guard zone (or its gap, for an input) after it.
+std::size_t room(const Operand& operand) {
+  return round_up(static_cast<std::size_t>(operand.bytes()), kAlignment) + kGuard;
+}
+
+// Bytes of one set, in whole cache lines.
+std::int64_t bytes_touched(std::span<const Operand> operands) {
+  std::size_t touched = 0;
+  for (const Operand& operand : operands) {
+    touched += round_up(static_cast<std::size_t>(operand.bytes()), kCacheLine);
+  }
+  return static_cast<std::int64_t>(touched);
+}
+
+}  // namespace
+
+Buffers::Buffers(Device& device, Fill fill, std::uint64_t seed)
+    : device_(&device), fill_(fill), seed_(seed) {}
+
+std::int64_t Buffers::sets_to_rotate(std::span<const Operand> operands) const {
+  const std::int64_t touched = bytes_touched(operands);
+  const std::int64_t wanted = (device_->rotation_bytes() + touched - 1) / touched;
+  const double fitting = available_bytes() / 2 / footprint(operands, 1);
+  const double most = std::clamp(fitting, 1.0, static_cast<double>(kMaxSets));
+  return std::min(wanted, static_cast<std::int64_t>(most));
+}
+
+bool Buffers::rotation_is_short(std::span<const Operand> operands, std::int64_t sets) const {
+  return sets < kMaxSets && sets * bytes_touched(operands) < device_->machine().evicting_bytes();
+}
+
+double Buffers::held_bytes() const {
+  auto held = static_cast<double>(outputs_.bytes);
+  for (const Arena& arena : inputs_) held += static_cast<double>(arena.bytes);
+  return held;
+}
+
+bool Buffers::in_the_way(std::span<const Operand> operands) const {
+  return held_bytes() > 0 && footprint(operands, 1) <= available_bytes();
+}
+
+double Buffers::footprint(std::span<const Operand> operands, std::int64_t count) {
+  double bytes = 0;
+  for (const Operand& operand : operands) bytes += static_cast<double>(room(operand));
+  return bytes * static_cast<double>(count);
+}
+
+void Buffers::reserve(Arena& arena, std::size_t bytes, std::size_t roomy) {
+  if (arena.bytes >= bytes) return;
+  arena = {};  // free before the larger one is asked for
+  if (static_cast<double>(roomy) <= device_->free_bytes()) bytes = roomy;
+  arena.memory = device_->queue().allocate(bytes);
+  arena.bytes = bytes;
+}
+
+void Buffers::make_room(const Bytes& of_set, std::size_t sets) {
+  const auto missing = [](const Arena& arena, std::size_t bytes) {
+    return static_cast<double>(bytes - std::min(bytes, arena.filled));
+  };
+  double bytes = missing(outputs_, kGuard + sets * of_set.output);
+  for (std::size_t f = 0; f < inputs_.size(); ++f) {
+    bytes += missing(inputs_[f], sets * of_set.inputs[f]);
+  }
+  if (bytes <= device_->free_bytes()) return;
+  for (std::size_t f = 0; f < inputs_.size(); ++f) {
+    if (of_set.inputs[f] == 0) inputs_[f] = {};
+  }
+}
+
+std::byte* Buffers::inputs(Format format, std::size_t bytes, std::size_t roomy) {
+  Arena& arena = inputs_[static_cast<std::size_t>(format)];
+  reserve(arena, bytes, roomy + roomy / 16);  // or a row that needs a little more would refill it
+  auto* const memory = static_cast<std::byte*>(arena.memory.get());
+  if (arena.filled < bytes) {
+    const auto size = static_cast<std::size_t>(info(format).storage_bytes);
+    device_->memory().fill(memory + arena.filled,
+                           static_cast<std::int64_t>((bytes - arena.filled) / size), format, fill_,
+                           seed_, static_cast<std::uint32_t>(format),
+                           static_cast<std::int64_t>(arena.filled / size));
+    arena.filled = bytes;
+  }
+  return memory;
+}
+
+std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std::int64_t count,
+                                         std::int64_t later) {
+  const double asked = footprint(operands, count);
+  const double available = available_bytes();
+  if (asked > available) throw OutOfMemory(asked, available);
+
+  Bytes of_set;
+  for (const Operand& operand : operands) {
+    const bool written = operand.access == Access::written;
+    (written ? of_set.output : of_set.inputs[static_cast<std::size_t>(operand.format)]) +=
+        room(operand);
+  }
+  const auto sets = static_cast<std::size_t>(count);
+  const auto most = static_cast<std::size_t>(std::max(count, later));
+  make_room(of_set, sets);
+  std::array<std::byte*, kFormats.size()> input_cursor{};
+  for (const FormatInfo& f : kFormats) {
+    const std::size_t bytes = of_set.inputs[static_cast<std::size_t>(f.format)];
+    if (bytes == 0) continue;
+    input_cursor[static_cast<std::size_t>(f.format)] = inputs(f.format, sets * bytes, most * bytes);
+  }
+  const std::size_t written = kGuard + sets * of_set.output;
+  reserve(outputs_, written, kGuard + most * of_set.output);
+  outputs_.filled = std::max(outputs_.filled, written);
+  auto* output_cursor = static_cast<std::byte*>(outputs_.memory.get());
+  guards_.assign(1, {output_cursor, kGuard});
+  written_ = {output_cursor, written};
+  output_cursor += kGuard;
+
+  std::vector<BufferSet> result(sets);
+  for (BufferSet& set : result) {
+    for (const Operand& operand : operands) {
+      const auto bytes = static_cast<std::size_t>(operand.bytes());
+      std::byte*& cursor = operand.access == Access::written
+                               ? output_cursor
+                               : input_cursor[static_cast<std::size_t>(operand.format)];
+      set.push_back(cursor);
+      if (operand.access == Access::written) {
+        guards_.emplace_back(cursor + bytes, room(operand) - bytes);
+      }
+      cursor += room(operand);
+    }
+  }
+  return result;
+}
+
+void Buffers::poison() {
+  device_->memory().set({&written_, 1}, kPoisonByte);
+  device_->memory().set(guards_, kGuardByte);
+}
+
+bool Buffers::guards_intact() { return device_->memory().holds(guards_, kGuardByte); }
+
+}  // namespace ridgebench

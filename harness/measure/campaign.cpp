@@ -1,0 +1,206 @@
+#include "harness/measure/campaign.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <random>
+#include <utility>
+
+#include "harness/measure/turns.hpp"
+#include "kernels/common/error.hpp"
+
+namespace ridgebench {
+namespace {
+
+// Seconds per row where no budget is given: quick, standard, full.
+constexpr std::array kSecondsPerRow{0.3, 2.0, 4.0};
+constexpr double kShortestShare = 0.05;
+// Of the plan's seconds, those that its rows may wait for their threads (patience.hpp).
+constexpr double kPatience = 0.5;
+// A row that takes this many times its share, and at least a minute, hangs.
+constexpr double kHangFactor = 50;
+constexpr double kShortestHang = 60;
+
+volatile std::sig_atomic_t g_signalled = 0;
+
+// Ceilings that show whether the machine changed during the run: arithmetic and a copy.
+bool is_control(const Case& row) {
+  const std::optional<Ceiling>& ceiling = row.operation->ceiling;
+  if (!ceiling || row.implementation == nullptr) return false;
+  switch (ceiling->resource) {
+    case Resource::fma:
+    case Resource::tensor:
+      return row.technique.accumulator == Format::fp32;
+    case Resource::memory:
+      return row.written_share() == 0.5;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::regex compile_filter(const std::string& filter) {
+  try {
+    return std::regex(filter, std::regex::ECMAScript | std::regex::optimize);
+  } catch (const std::regex_error& error) {
+    throw UsageError(
+        fmt::format("filter '{}' is not a regular expression: {}", filter, error.what()));
+  }
+}
+
+RunPlan::RunPlan(const RunRequest& request, const std::vector<std::unique_ptr<Device>>& devices,
+                 const std::function<bool(const Case&)>& have_ceiling)
+    : seconds_per_row_(kSecondsPerRow.at(static_cast<std::size_t>(request.profile))),
+      budget_(request.budget_s) {
+  const std::regex filter = compile_filter(request.filter);
+  for (const auto& device : devices) {
+    const std::vector<Case> all =
+        enumerate_cases(Registry::instance(), *device, request.profile, request.regimes);
+    const auto first_kernel = std::ranges::partition_point(all, &Case::is_ceiling);
+    const std::span<const Case> ceilings(all.begin(), first_kernel);
+    std::vector<Case> kernels;
+    std::copy_if(first_kernel, all.end(), std::back_inserter(kernels),
+                 [&](const Case& row) { return std::regex_search(row.id(), filter); });
+    std::vector<Case> controls;
+    for (const Case& ceiling : ceilings) {
+      const bool needed = std::ranges::any_of(
+          kernels, [&](const Case& row) { return needs_ceiling(row, ceiling, ceilings); });
+      const bool asked = std::regex_search(ceiling.id(), filter);
+      if (!asked && (!needed || have_ceiling(ceiling))) continue;
+      rows_.push_back(ceiling);
+      if (is_control(ceiling)) {
+        controls.push_back(ceiling);
+        controls.back().control = true;
+      }
+    }
+    std::mt19937_64 random(request.seed);
+    std::shuffle(kernels.begin(), kernels.end(), random);
+    rows_.insert(rows_.end(), kernels.begin(), kernels.end());
+    if (!kernels.empty()) rows_.insert(rows_.end(), controls.begin(), controls.end());
+  }
+  if (rows_.empty()) {
+    throw UsageError(fmt::format("no row matches filter '{}'; `ridgebench list` shows all rows",
+                                 request.filter));
+  }
+}
+
+double RunPlan::share(std::size_t index, double elapsed) const {
+  if (!budget_) return seconds_per_row_;
+  const double left = *budget_ - elapsed;
+  return std::max(kShortestShare, left / static_cast<double>(rows_.size() - index));
+}
+
+double RunPlan::total_seconds() const {
+  return budget_.value_or(seconds_per_row_ * static_cast<double>(rows_.size()));
+}
+
+double RunPlan::largest_footprint() const {
+  double largest = 0;
+  for (const Case& row : rows_) {
+    largest = std::max(largest, Buffers::footprint(row.operands(), 1));
+  }
+  return largest;
+}
+
+Campaign::Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory& directory,
+                   std::vector<Record> finished, const std::vector<Record>& ceilings)
+    : plan_(std::move(plan)),
+      directory_(&directory),
+      watchdog_(std::make_unique<Watchdog>([this] { give_up_on_hung_row(); })) {
+  const double patience_s = kPatience * plan_.total_seconds();
+  for (const Case& row : plan_.rows()) {
+    measurers_.try_emplace(row.device, *row.device, fill, seed, patience_s);
+  }
+  for (auto& [device, measurer] : measurers_) {
+    for (const Record& record : ceilings) {
+      if (record.device == device->name()) measurer.add_ceiling(record);
+    }
+    for (const Record& record : finished) {
+      if (record.device == device->name()) measurer.add_ceiling(record);
+    }
+  }
+  for (Record& record : finished) finished_.emplace(record.id, std::move(record));
+  records_.reserve(plan_.rows().size());
+}
+
+Campaign::~Campaign() = default;
+
+void Campaign::take_turns() {
+  die_with_parent();
+  const auto rest = [this] {
+    watchdog_->stop();
+    const double seconds = end_turn();
+    others_s_ += seconds;
+    watchdog_->start(hang_limit_);
+    return seconds;
+  };
+  for (auto& [device, measurer] : measurers_) measurer.take_turns(rest);
+}
+
+const Record& Campaign::measure(std::size_t index) {
+  const Case& row = plan_.rows().at(index);
+  if (const auto done = finished_.find(row.id()); done != finished_.end()) {
+    return records_.emplace_back(done->second);
+  }
+  const double share = plan_.share(index, clock_.seconds() - others_s_);
+  current_ = &row;
+  hang_limit_ = std::chrono::duration<double>(std::max(kHangFactor * share, kShortestHang));
+  watchdog_->start(hang_limit_);
+  const auto disarm = [this](void*) { watchdog_->stop(); };
+  const std::unique_ptr<void, decltype(disarm)> guard(this, disarm);
+  Record record;
+  try {
+    record = measurers_.at(row.device).measure(row, share, signalled);
+  } catch (const DeviceError& error) {
+    record = row.describe();
+    record.status = Status::failed;
+    record.reason = error.what();
+    directory_->append(record);
+    throw;
+  }
+  directory_->append(record);
+  return records_.emplace_back(std::move(record));
+}
+
+// Runs on the watchdog's thread while the main thread is stuck in a launch: no clean way back.
+void Campaign::give_up_on_hung_row() {
+  Record record = current_->describe();
+  record.status = Status::failed;
+  record.reason = "the launch did not return: hung";
+  try {
+    directory_->append(record);
+  } catch (const std::exception& error) {
+    std::cerr << "ridgebench: " << error.what() << '\n';
+  }
+  std::cerr << "ridgebench: " << record.id << " hung; earlier results are in "
+            << directory_->path().string()
+            << std::endl;  // NOLINT(performance-avoid-endl): _Exit flushes nothing
+  std::_Exit(static_cast<int>(ExitCode::row_failed));
+}
+
+void listen_for_signals() {
+  struct sigaction action{};
+  action.sa_handler = [](int) { g_signalled = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second signal ends the process at once
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // a file-size limit then shows as a failed write, as a full disk does
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+bool signalled() { return g_signalled != 0; }
+
+ExitCode exit_code(const std::vector<Record>& records) {
+  const bool bad = std::ranges::any_of(records, [](const Record& record) {
+    return record.status == Status::wrong || record.status == Status::invalid ||
+           record.status == Status::failed;
+  });
+  return bad ? ExitCode::row_failed : ExitCode::fine;
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,171 @@
+#include "harness/measure/verification.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "kernels/common/random.hpp"
+
+namespace ridgebench {
+namespace {
+
+// Multiply-adds spent on one reference, a fraction of a second.
+constexpr double kAffordableTerms = 0x1p25;
+// What evaluating one output costs besides its terms, in the same unit.
+constexpr double kCostPerOutput = 15;
+constexpr double kGrowth = 8;
+// A tensor engine adds this many terms or more at once, and what a sum cannot hold it cuts off:
+// half a unit of the last place on average, always toward zero, so that these errors add up.
+// Products of cuBLAS and of kernels here on an H100 show it from some thousand terms on.
+constexpr double kTermsOfAnAddition = 8;
+constexpr std::uint32_t kRowStream = 0xFFFFFFFF;  // apart from the inputs' streams
+
+double unit_roundoff(Format format) { return info(format).epsilon() / 2; }
+
+std::int64_t output_elements(const Operation& operation, const Shape& shape, Format format) {
+  return operation.operands(shape, format).back().elements;
+}
+
+// Elements of row `row`: the last one may be short.
+std::int64_t length_of(std::int64_t row, std::int64_t row_length, std::int64_t elements) {
+  return std::min(row_length, elements - row * row_length);
+}
+
+// Elements compared at once: few enough for a first-level cache, enough to be a thread's share.
+constexpr std::int64_t kBlock = 1024;
+
+struct Worst {
+  Verification result;
+
+  void add(double error, double bound, bool exact) {
+    // NaN compares false: an output that is no number is infinitely wrong.
+    const double ratio = error <= bound ? (bound > 0 ? error / bound : 0)
+                         : bound > 0    ? error / bound
+                                        : std::numeric_limits<double>::infinity();
+    const double ranked = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
+    add({.error = ranked, .tolerance = bound, .elements = 1, .exact = exact});
+  }
+
+  void add(const Verification& other) {
+    if (other.error > result.error || result.elements == 0) {
+      result.error = other.error;
+      result.tolerance = other.tolerance;
+    }
+    result.elements += other.elements;
+    result.exact = result.exact && other.exact;
+  }
+};
+
+// Rounds to the output's format the way a correct kernel's last step does.
+double rounded(double value, Format format) {
+  const FormatInfo& f = info(format);
+  if (format == Format::fp32) return static_cast<float>(value);
+  return decode_bits(f, encode_bits(f, static_cast<float>(value)));
+}
+
+double bound(const Technique& technique, double terms, Format output, Expected expected) {
+  const double cut_off = technique.engine == Engine::tensor ? terms / kTermsOfAnAddition : 0;
+  const double accumulated =
+      unit_roundoff(technique.accumulator) * (kGrowth * std::sqrt(terms) + cut_off) * expected.norm;
+  const double declared =
+      (technique.approximation_error + technique.accumulation_error) * expected.norm;
+  // Rounding to the output: relative, but never finer than half a subnormal step.
+  const double rounding = std::max(unit_roundoff(output) * (std::abs(expected.value) + accumulated),
+                                   info(output).min_subnormal() / 2);
+  return accumulated + declared + rounding;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> rows_to_check(const Operation& operation, const Shape& shape,
+                                        std::uint64_t seed, double share) {
+  const std::int64_t length = operation.row_length(shape);
+  const std::int64_t elements = output_elements(operation, shape, operation.formats.front().a);
+  const std::int64_t rows = (elements + length - 1) / length;
+  const double cost = static_cast<double>(length) * (operation.reduction(shape) + kCostPerOutput);
+  const auto affordable = static_cast<std::int64_t>(std::max(2.0, share * kAffordableTerms / cost));
+  std::set<std::int64_t> chosen{0, rows - 1};
+  for (std::int64_t i = 0; i < std::min(rows, affordable); ++i) {
+    const std::uint32_t draw =
+        random_block(seed, kRowStream, static_cast<std::uint64_t>(i)).word[0];
+    chosen.insert(rows <= affordable ? i : static_cast<std::int64_t>(draw) % rows);
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+const std::vector<Expected>& ReferenceCache::get(const std::string& key, const Operation& operation,
+                                                 const Shape& shape,
+                                                 const std::function<std::vector<View>()>& inputs,
+                                                 std::span<const std::int64_t> rows) {
+  if (const auto known = values_.find(key); known != values_.end()) return known->second;
+  const std::vector<View> views = inputs();
+  const std::int64_t length = operation.row_length(shape);
+  const std::int64_t elements = output_elements(operation, shape, operation.formats.front().a);
+  std::vector<Expected> values(rows.size() * static_cast<std::size_t>(length));
+  // A single row is left to itself: a long one shares its terms out among the threads.
+#pragma omp parallel for schedule(dynamic) if (rows.size() > 1)
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto count = static_cast<std::size_t>(length_of(rows[i], length, elements));
+    operation.reference(shape, rows[i], views,
+                        std::span(values).subspan(i * static_cast<std::size_t>(length), count));
+  }
+  return values_.emplace(key, std::move(values)).first->second;
+}
+
+double tolerance(const Implementation& implementation, const Shape& shape, Format output,
+                 Expected expected) {
+  return bound(implementation.technique, implementation.operation->reduction(shape), output,
+               expected);
+}
+
+View read_rows(DeviceMemory& memory, const Implementation& implementation, const Shape& shape,
+               std::span<const std::int64_t> rows, void* output, HostBuffer& copy) {
+  const Operand operand = implementation.operation->operands(shape, implementation.format).back();
+  const std::int64_t length = implementation.operation->row_length(shape);
+  const std::int64_t size = info(operand.format).storage_bytes;
+  std::vector<DeviceMemory::Region> regions;
+  for (const std::int64_t row : rows) {
+    std::byte* const first = static_cast<std::byte*>(output) + row * length * size;
+    const auto bytes = static_cast<std::size_t>(length_of(row, length, operand.elements) * size);
+    if (!regions.empty() && regions.back().data() + regions.back().size() == first) {
+      regions.back() = {regions.back().data(), regions.back().size() + bytes};  // neighbours
+    } else {
+      regions.emplace_back(first, bytes);
+    }
+  }
+  return {memory.on_host(regions, copy), operand.format};
+}
+
+Verification compare(const Implementation& implementation, const Shape& shape, View output,
+                     std::span<const std::int64_t> rows, std::span<const Expected> expected) {
+  const Operation& operation = *implementation.operation;
+  const std::int64_t length = operation.row_length(shape);
+  const std::int64_t elements = output_elements(operation, shape, implementation.format.a);
+  const double terms = operation.reduction(shape);
+  // Only the last row may be short, and it comes last here, too.
+  const std::int64_t checked =
+      (std::ssize(rows) - 1) * length + length_of(rows.back(), length, elements);
+  std::vector<Worst> blocks(static_cast<std::size_t>((checked + kBlock - 1) / kBlock));
+#pragma omp parallel for if (blocks.size() > 1)
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const std::int64_t first = static_cast<std::int64_t>(b) * kBlock;
+    std::array<double, kBlock> storage;
+    const auto values =
+        std::span(storage).first(static_cast<std::size_t>(std::min(kBlock, checked - first)));
+    output.read(first, values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const Expected& e = expected[static_cast<std::size_t>(first) + i];
+      // A value that rounds out of the format's range is right if the output saturated as it does.
+      const bool exact = values[i] == rounded(e.value, output.format);
+      const double error = exact ? 0 : std::abs(values[i] - e.value);
+      blocks[b].add(error, bound(implementation.technique, terms, output.format, e), exact);
+    }
+  }
+  Worst worst;
+  for (const Worst& block : blocks) worst.add(block.result);
+  return worst.result;
+}
+
+}  // namespace ridgebench

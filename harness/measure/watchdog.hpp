@@ -1,0 +1,35 @@
+// Ends the process when a row hangs: a kernel that never returns cannot be stopped otherwise.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace ridgebench {
+
+class Watchdog {
+ public:
+  // Calls `expired` on its own thread when a guarded row outlasts its limit; it must not return.
+  explicit Watchdog(std::function<void()> expired);
+  Watchdog(const Watchdog&) = delete;  // owns a thread
+  Watchdog& operator=(const Watchdog&) = delete;
+  ~Watchdog();
+
+  void start(std::chrono::duration<double> limit);
+  void stop();
+
+ private:
+  void watch();
+
+  std::function<void()> expired_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ridgebench

@@ -1,0 +1,241 @@
+#include "harness/results/environment.hpp"
+
+#include <benchmark/benchmark.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <gnu/libc-version.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <random>
+#include <sstream>
+
+#include "harness/build_info.hpp"
+#include "harness/device/cuda/device.hpp"
+#include "harness/device/cpu/info.hpp"
+#include "harness/device/cpu/meters.hpp"
+#include "harness/measure/injected_work.hpp"
+#include "harness/base/nullable.hpp"
+#include "harness/results/results_directory.hpp"
+#include "kernels/common/cpu/onednn.hpp"
+#include "kernels/common/cpu/openblas.hpp"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX declares it nowhere
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Prefixes of environment variables that change results.
+constexpr std::array<std::string_view, 11> kVariables{
+    "OMP_",    "GOMP_",   "OPENBLAS_",           "ONEDNN_",       "DNNL_", "CUDA_", "CUBLAS_",
+    "NVIDIA_", "MALLOC_", kInjectedWorkVariable, kUngatedVariable};
+// What tells a batch job from another, and nothing of who runs it.
+constexpr std::array<std::string_view, 3> kSchedulerVariables{"SLURM_JOB_ID", "SLURM_ARRAY_TASK_ID",
+                                                              "SLURM_PROCID"};
+
+// Keys of a device that only a GPU, or only a host, has.
+constexpr const char* kOfGpus =
+    "uuid_hash memory_bus_bits pci_address pci_id pci_subsystem_id numa_node driver cuda "
+    "cuda_of_driver cublas clocks power_limit_w power_limits_w ecc pending_ecc mig persistence "
+    "compute_mode vbios board_part_number inforom gsp_firmware pcie nvlinks remapped_rows";
+constexpr const char* kOfHosts = "isa threads pinned cores huge_pages";
+
+// Text, or null with the reason why.
+class Readings {
+ public:
+  ordered_json text(const std::string& key, const std::string& value, const char* reason) {
+    if (!value.empty()) return value;
+    unavailable_[key] = reason;
+    return nullptr;
+  }
+  ordered_json absent(const std::string& key, const char* reason) { return text(key, "", reason); }
+  [[nodiscard]] const ordered_json& unavailable() const { return unavailable_; }
+
+ private:
+  ordered_json unavailable_ = ordered_json::object();
+};
+
+std::string operating_system() {
+  const std::string line = first_line("/etc/os-release");  // PRETTY_NAME="Debian GNU/Linux 12"
+  const std::size_t quote = line.find('"');
+  return quote == std::string::npos ? line : line.substr(quote + 1, line.size() - quote - 2);
+}
+
+// A UUID of version 7 (RFC 9562, section 5.7): milliseconds since 1970, then random bits, so that
+// runs sort by when they began.
+std::string new_run_id() {
+  using std::chrono::milliseconds;
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  const auto ms =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(since_1970).count());
+  std::random_device random;
+  const std::uint64_t low = std::uint64_t{random()} << 32U | random();
+  return fmt::format("{:08x}-{:04x}-7{:03x}-{:04x}-{:012x}", ms >> 16U & 0xffffffffU, ms & 0xffffU,
+                     random() & 0xfffU, 0x8000U | (low >> 48U & 0x3fffU), low & 0xffffffffffffU);
+}
+
+ordered_json host(Readings& readings) {
+  utsname system{};
+  uname(&system);
+  const std::string flags = cpuinfo("flags");
+  return {
+      {"hostname_hash", sha256(system.nodename).substr(0, 16)},
+      {"cpu_model",
+       readings.text("host.cpu_model", cpuinfo("model name"), "/proc/cpuinfo has no model name")},
+      {"sockets", host_sockets()},
+      {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+      {"memory_bytes", meminfo("MemTotal")},
+      {"kernel", fmt::format("{} {}", system.sysname, system.release)},
+      {"os", readings.text("host.os", operating_system(), "/etc/os-release is unreadable")},
+      {"governor",
+       readings.text("host.governor",
+                     first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+                     "the kernel offers no cpufreq")},
+      {"libc", gnu_get_libc_version()},
+      {"numa_nodes", readings.text("host.numa_nodes", first_line("/sys/devices/system/node/online"),
+                                   "the kernel lists no nodes of memory")},
+      {"cgroup", readings.text("host.cgroup", first_line("/proc/self/cgroup"),
+                               "/proc/self/cgroup is unreadable")},
+      {"container",
+       readings.text("host.container", container(), "no sign of a container, or of its image")},
+      {"virtualized", flags.find("hypervisor") != std::string::npos}};
+}
+
+ordered_json build(Readings& readings) {
+  return {{"compiler", build_info::compiler},
+          {"flags", build_info::flags},
+          {"build_type", build_info::build_type},
+          {"cuda", readings.text("build.cuda", build_info::cuda, "built without CUDA")}};
+}
+
+ordered_json libraries(Readings& readings) {
+  // Google Benchmark 1.7 has no way to ask for its version.
+  return {{"google_benchmark", build_info::google_benchmark},
+          {"openblas", readings.text("libraries.openblas", openblas_version(), "built without it")},
+          {"onednn", readings.text("libraries.onednn", onednn_version(), "built without it")}};
+}
+
+ordered_json variables(std::span<const std::string_view> prefixes) {
+  ordered_json variables = ordered_json::object();
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    for (const std::string_view prefix : prefixes) {
+      const std::size_t equals = text.find('=');
+      if (text.starts_with(prefix) && equals != std::string_view::npos) {
+        variables[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+      }
+    }
+  }
+  return variables;
+}
+
+ordered_json describe(const Device& device, Readings& readings) {
+  ordered_json json = device.identity();
+  const bool host = device.backend() == Backend::cpu;
+  const std::string sheet = device.data_sheet();
+  json["data_sheet"] =
+      readings.text(device.name() + ".data_sheet", sheet, "no data sheet matches this device");
+  const auto add_absent = [&](const char* keys, const char* reason) {
+    std::istringstream list(keys);
+    for (std::string key; list >> key;) {
+      if (!json.contains(key))
+        json[key] = readings.absent(fmt::format("{}.{}", device.name(), key), reason);
+    }
+  };
+  if (!host) add_absent("cublas", "the library cannot be loaded");
+  add_absent(kOfGpus, host ? "a host has none" : "the driver does not report it");
+  add_absent(kOfHosts, "a GPU has none");
+  return json;
+}
+
+// The host's and every device's readings of this moment; "before" or "after" the run.
+ordered_json states(const std::string& moment, const Devices& devices, Readings& readings) {
+  ordered_json states{{"host",
+                       {{"load_average", std::strtod(first_line("/proc/loadavg").c_str(), nullptr)},
+                        {"available_memory_bytes", meminfo("MemAvailable")},
+                        {"package_energy_j", nullable(package_energy_j())},
+                        {"stolen_s", nullable(stolen_s())}}}};
+  for (const auto& device : devices) states[device->name()] = device->state();
+  for (const auto& [name, state] : states.items()) {
+    for (const auto& [key, value] : state.items()) {
+      if (!value.is_null()) continue;
+      readings.absent(
+          fmt::format("state.{}.{}.{}", moment, name, key),
+          name == "host" ? "the kernel does not let it be read" : "the driver does not report it");
+    }
+  }
+  return states;
+}
+
+// An option that was not given is null.
+ordered_json given(const std::string& option) {
+  return option.empty() ? ordered_json(nullptr) : ordered_json(option);
+}
+
+std::vector<std::string> names(const std::vector<Regime>& regimes) {
+  std::vector<std::string> result;
+  result.reserve(regimes.size());
+  for (const Regime regime : regimes) result.emplace_back(name(regime));
+  return result;
+}
+
+}  // namespace
+
+std::string timestamp() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+ordered_json make_environment(const RunRequest& request, const Devices& devices,
+                              std::span<const std::string> command_line) {
+  Readings readings;
+  ordered_json device_list = ordered_json::array();
+  for (const auto& device : devices) device_list.push_back(describe(*device, readings));
+  const std::string started = timestamp();
+  ordered_json json{
+      {"schema", kEnvironmentSchema},
+      {"run_id", new_run_id()},
+      {"version", build_info::version},
+      {"method_version", kMethodVersion},
+      {"commit", readings.text("commit", build_info::commit, "built outside a git checkout")},
+      {"dirty", build_info::dirty},
+      {"command_line", std::vector<std::string>(command_line.begin(), command_line.end())},
+      {"device", given(request.device)},
+      {"profile", name(request.profile)},
+      {"filter", given(request.filter)},
+      {"regimes", names(request.regimes)},
+      {"seed", request.seed},
+      {"fill", name(request.fill)},
+      {"budget_s", nullable(request.budget_s)},
+      {"roof", given(request.roof)},
+      {"ceilings", given(request.ceilings)},
+      {"started", started},
+      {"ended", nullptr},
+      {"duration_s", nullptr},
+      {"interrupted", true},  // until the run says that it finished
+      {"devices", device_list},
+      {"host", host(readings)},
+      {"state", {{"before", states("before", devices, readings)}, {"after", nullptr}}},
+      {"build", build(readings)},
+      {"libraries", libraries(readings)},
+      {"environment_variables", variables(kVariables)},
+      {"scheduler", variables(kSchedulerVariables)}};
+  json["unavailable"] = readings.unavailable();
+  return json;
+}
+
+void end_environment(ordered_json& environment, const Devices& devices, double duration_s) {
+  Readings readings;
+  environment["ended"] = timestamp();
+  environment["duration_s"] = duration_s;
+  environment["interrupted"] = false;
+  environment["state"]["after"] = states("after", devices, readings);
+  environment["unavailable"].update(readings.unavailable());
+}
+
+}  // namespace ridgebench

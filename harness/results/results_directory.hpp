@@ -1,0 +1,62 @@
+// Writes a results directory so that a kill, a crash or a full disk never costs a finished row.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "harness/results/record.hpp"
+
+namespace ridgebench {
+
+// The disk is full or the folder is gone. What was written before stays valid.
+class StorageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Writes a whole file or leaves the old one: temporary file, fsync, rename. Throws StorageError.
+void write_atomically(const std::filesystem::path& path, std::string_view text);
+
+class ResultsDirectory {
+ public:
+  // Creates the folder (with parents) or, for a resumed run, cuts a half-written last line off
+  // records.jsonl. Throws UsageError if it cannot be written to.
+  ResultsDirectory(std::filesystem::path path, bool resume);
+  ResultsDirectory(const ResultsDirectory&) = delete;  // owns a file descriptor
+  ResultsDirectory& operator=(const ResultsDirectory&) = delete;
+  ~ResultsDirectory();
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+  // Appends one line and flushes it to the disk; a line is there as a whole or not at all. May be
+  // called from the watchdog's thread too. Throws StorageError.
+  void append(const Record& record);
+
+  // environment.json, whole or not at all. Throws StorageError.
+  void write_environment(const nlohmann::ordered_json& environment) const;
+
+  // SHA256SUMS over the files of the run, in the format of sha256sum. Throws StorageError.
+  void write_checksums() const;
+
+ private:
+  std::filesystem::path path_;
+  std::mutex mutex_;
+  int records_ = -1;
+};
+
+// What SHA256SUMS lists, where it exists.
+inline constexpr std::array kChecked{"environment.json", "records.jsonl", "benchmark.json"};
+
+// SHA-256 of a file or text, in lower-case hexadecimal.
+std::string sha256_of_file(const std::filesystem::path& path);
+std::string sha256(std::string_view text);
+
+// `results/local/<UTC time>`, with -2, -3... where a run began in the same second; its sibling
+// `latest` is made to point at a run's folder when the run lies in results/local.
+std::filesystem::path default_results_path();
+void point_latest_at(const std::filesystem::path& run);
+
+}  // namespace ridgebench

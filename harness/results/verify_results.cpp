@@ -1,0 +1,225 @@
+#include "harness/results/verify_results.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "harness/results/environment.hpp"
+#include "harness/results/record.hpp"
+#include "harness/results/results_directory.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/common/registry.hpp"
+#include "roofline/device_spec.hpp"
+#include "roofline/json_object.hpp"
+#include "roofline/utilisation.hpp"
+
+namespace ridgebench {
+namespace {
+
+// JSON keeps doubles to the last bit; the slack is for another compiler's arithmetic.
+constexpr double kSlack = 1e-9;
+
+struct DeviceFacts {
+  double tick_s;
+  const DeviceSpec* sheet;
+};
+
+class Checker {
+ public:
+  Checker(std::string id, std::vector<std::string>& problems)
+      : id_(std::move(id)), problems_(&problems) {}
+
+  void require(bool holds, const std::string& problem) {
+    if (!holds) problems_->push_back(fmt::format("{}: {}", id_, problem));
+  }
+
+  void equal(const char* key, double stored, double computed) {
+    const double scale = std::max(std::abs(stored), std::abs(computed));
+    require(std::abs(stored - computed) <= kSlack * scale,
+            fmt::format("{} is {:.10g}, but follows to be {:.10g}", key, stored, computed));
+  }
+
+ private:
+  std::string id_;
+  std::vector<std::string>* problems_;
+};
+
+Shape shape_of(const Operation& operation, const nlohmann::ordered_json& shape) {
+  std::string text;
+  for (const auto& [key, value] : shape.items()) {
+    text += fmt::format("{}{}:{}", text.empty() ? "" : "/", key,
+                        value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return parse_shape(text, operation.dimensions, operation.has_layout);
+}
+
+void check_work(const Record& record, Checker& check) {
+  const Operation& operation = Registry::instance().operation(record.op);
+  const Shape shape = shape_of(operation, record.shape);
+  const FormatPair format = parse_format_pair(record.format);
+  check.equal("flops", record.flops, operation.flops(shape));
+  check.equal("bytes", record.bytes, bytes(operation, shape, format));
+}
+
+void check_times(const Record& record, const DeviceFacts& device, Checker& check) {
+  const auto launches = static_cast<double>(record.launches_per_sample);
+  check.require(launches >= 1 && !record.samples_s.empty(), "an ok row needs samples");
+  if (record.samples_s.empty() || launches < 1) return;
+  check.require(std::ssize(record.samples_s) % record.samples_per_batch == 0,
+                "samples_s does not hold whole batches");
+  const Summary s = summarize(record.samples_s, device.tick_s / launches);
+  check.equal("time_median_s", record.time->median, s.median);
+  check.equal("time_ci_low_s", record.time->ci_low, s.ci_low);
+  check.equal("time_ci_high_s", record.time->ci_high, s.ci_high);
+  check.equal("time_min_s", record.time->min, s.min);
+  check.equal("time_p10_s", record.time->p10, s.p10);
+  check.equal("time_p90_s", record.time->p90, s.p90);
+}
+
+void check_rates(const Record& record, const JsonObject& raw, Checker& check) {
+  constexpr Range any{0, 1e300};
+  const auto compare = [&](const char* key, const std::optional<double>& computed) {
+    const auto stored = raw.optional_number(key, any);
+    check.require(stored.has_value() == computed.has_value(),
+                  fmt::format("{} is {}", key, stored ? "set without a cause" : "missing"));
+    if (stored && computed) check.equal(key, *stored, *computed);
+  };
+  compare("flops_per_s", record.flops_per_s());
+  compare("bytes_per_s", record.bytes_per_s());
+  if (record.bytes > 0) compare("intensity_flop_per_byte", record.flops / record.bytes);
+}
+
+// Shares of the recorded roof and of the peak at the clock held.
+void check_fractions(const Record& record, const Timed& timed, const Physics& physics,
+                     Checker& check) {
+  const auto of_roof = fraction_of_measured_roof(timed, record.limiting_roof());
+  check.equal("fraction_of_measured_roof", record.fraction_of_measured_roof.value_or(0),
+              of_roof.value_or(0));
+  if (record.role == "kernel" && record.fraction_of_roof_at_clock) {
+    const auto share = fraction_of_roof_at_clock(timed, physics.issue_flops_per_s);
+    check.equal("fraction_of_roof_at_clock", *record.fraction_of_roof_at_clock, share.value_or(0));
+  }
+}
+
+void check_physics(const Record& record, const DeviceFacts& device, Checker& check) {
+  const Timed timed{{record.flops, record.bytes}, record.time->median};
+  const Format format = parse_format_pair(record.format).a;
+  Physics physics;
+  physics.issue_flops_per_s = peak_at_clock_flops_per_s(device.sheet, format, record.clock_hz);
+  const bool memory = record.saturates == "memory" || record.role == "kernel";
+  if (device.sheet != nullptr && device.sheet->memory.pins && memory &&
+      record.regime != "warm") {
+    physics.bandwidth_bytes_per_s = device.sheet->memory.pins->bandwidth_bytes_per_s();
+  }
+  if (const auto impossible = miscounted(timed, physics)) check.require(false, *impossible);
+  if (device.sheet != nullptr && record.mfu) {
+    check.equal("mfu", *record.mfu, mfu(timed, device.sheet, format).value_or(0));
+  }
+  check_fractions(record, timed, physics, check);
+}
+
+void check_record(const Record& record, const JsonObject& raw,
+                  const std::map<std::string, DeviceFacts>& devices,
+                  std::vector<std::string>& problems) {
+  Checker check(record.id, problems);
+  check.require((record.status == Status::ok) != record.reason.has_value(),
+                "every status but ok needs a reason");
+  const auto device = devices.find(record.device);
+  check.require(device != devices.end(), "environment.json does not list its device");
+  check_work(record, check);
+  check_rates(record, raw, check);
+  if (record.status != Status::ok || device == devices.end()) return;
+  check.require(record.verify && record.verify->passed() && record.verify->elements > 0,
+                "an ok row must have passed verification");
+  check_times(record, device->second, check);
+  check_physics(record, device->second, check);
+}
+
+std::map<std::string, DeviceFacts> devices_of(const JsonObject& environment) {
+  std::map<std::string, DeviceFacts> devices;
+  for (const JsonObject& device : environment.objects("devices")) {
+    const auto sheet = device.optional_text("data_sheet");
+    devices[device.text("name")] = {.tick_s = device.number("event_tick_s", {0, 1}),
+                                    .sheet = sheet ? find_data_sheet(*sheet) : nullptr};
+  }
+  return devices;
+}
+
+void check_checksums(const std::filesystem::path& directory, std::vector<std::string>& problems) {
+  std::ifstream sums(directory / "SHA256SUMS");
+  if (!sums) {
+    problems.emplace_back("SHA256SUMS is missing: the run did not finish; --resume can");
+    return;
+  }
+  std::string expected;
+  std::string name;
+  std::set<std::string> listed;
+  std::error_code ignored;  // what cannot be looked at is missing
+  while (sums >> expected >> name) {
+    listed.insert(name);
+    if (!std::filesystem::is_regular_file(directory / name, ignored)) {
+      problems.push_back(fmt::format("{} is missing", name));
+    } else if (sha256_of_file(directory / name) != expected) {
+      problems.push_back(fmt::format("{} is not what the run wrote: its checksum differs", name));
+    }
+  }
+  for (const char* file : kChecked) {
+    if (!listed.contains(file) && std::filesystem::exists(directory / file, ignored)) {
+      problems.push_back(fmt::format("SHA256SUMS does not list {}", file));
+    }
+  }
+}
+
+// Keys of environment.json without which nobody can say what was measured, and on what.
+constexpr std::array kProvenance{"run_id",
+                                 "version",
+                                 "method_version",
+                                 "commit",
+                                 "dirty",
+                                 "started",
+                                 "command_line",
+                                 "host",
+                                 "build",
+                                 "libraries",
+                                 "interrupted",
+                                 "unavailable",
+                                 "environment_variables"};
+
+void check_provenance(const nlohmann::json& environment, std::vector<std::string>& problems) {
+  for (const char* key : kProvenance) {
+    if (!environment.contains(key))
+      problems.push_back(fmt::format("environment.json lacks {}", key));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> verify_results(const std::filesystem::path& directory) {
+  static_cast<void>(read_request(directory.string()));
+  const std::string told = (directory / "environment.json").string();
+  const nlohmann::json environment = parse_json(read_file(told), told);
+  const auto devices = devices_of(JsonObject(environment, told));
+  std::vector<std::string> problems;
+  check_provenance(environment, problems);
+  std::set<std::string> ids;
+  const std::string path = (directory / "records.jsonl").string();
+  std::istringstream lines(read_file(path));
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string origin = fmt::format("{}:{}", path, ++number);
+    const Record record = parse_record(line, origin);
+    const nlohmann::json raw = parse_json(line, origin);
+    if (!ids.insert(record.id).second) problems.push_back(record.id + ": comes twice");
+    check_record(record, JsonObject(raw, origin), devices, problems);
+  }
+  if (ids.empty()) problems.emplace_back("records.jsonl holds no row");
+  check_checksums(directory, problems);
+  return problems;
+}
+
+}  // namespace ridgebench

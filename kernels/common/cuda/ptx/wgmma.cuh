@@ -1,0 +1,126 @@
+// wgmma.mma_async: a warpgroup multiplies 64 x 32 bytes of A by 32 bytes x N of B, both in shared
+// memory (unit.hpp), and adds to 64 x N sums in fp32 in its registers, while it goes on. Source:
+// PTX ISA, "Asynchronous warpgroup level matrix instructions". Compute capability 9.0 alone has it.
+// Which sums a thread has says wgmma_sums.hpp.
+//
+// Between begin_multiply() and the end of wait_multiplied() nobody may touch the sums. Where the
+// compiler sees that this cannot hold, it serialises the instructions and ptxas says so (C75xx).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/common/cuda/types.cuh"
+
+namespace ridgebench::cuda {
+
+inline constexpr int kWgmmaRows = 64;
+
+template <int kColumns>
+using WgmmaSums = float[kColumns / 2];
+
+// Before the first product of a group, after which other instructions may have touched the sums.
+__device__ inline void begin_multiply() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+
+// Closes the group of the products that were started since the last call.
+__device__ inline void commit_multiply() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+// Waits until at most the `kPending` newest groups are under way.
+template <int kPending>
+__device__ void wait_multiplied() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+
+// Keeps the compiler from moving accesses to the sums across this point.
+template <int kCount>
+__device__ void pin_sums(float (&sum)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(sum[i])::"memory");
+}
+
+// An instruction names each of its up to 128 registers: written out once, by powers of two.
+// clang-format off
+#define RIDGEBENCH_REGISTERS_8 "%0,%1,%2,%3,%4,%5,%6,%7"
+#define RIDGEBENCH_REGISTERS_16 RIDGEBENCH_REGISTERS_8 ",%8,%9,%10,%11,%12,%13,%14,%15"
+#define RIDGEBENCH_REGISTERS_32 RIDGEBENCH_REGISTERS_16 \
+  ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define RIDGEBENCH_REGISTERS_64 RIDGEBENCH_REGISTERS_32 \
+  ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47" \
+  ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define RIDGEBENCH_REGISTERS_128 RIDGEBENCH_REGISTERS_64 \
+  ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79" \
+  ",%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95" \
+  ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111" \
+  ",%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
+#define RIDGEBENCH_SUMS_4(i) "+f"(sum[i]), "+f"(sum[(i) + 1]), "+f"(sum[(i) + 2]), "+f"(sum[(i) + 3])
+#define RIDGEBENCH_SUMS_8(i) RIDGEBENCH_SUMS_4(i), RIDGEBENCH_SUMS_4((i) + 4)
+#define RIDGEBENCH_SUMS_16(i) RIDGEBENCH_SUMS_8(i), RIDGEBENCH_SUMS_8((i) + 8)
+#define RIDGEBENCH_SUMS_32(i) RIDGEBENCH_SUMS_16(i), RIDGEBENCH_SUMS_16((i) + 16)
+#define RIDGEBENCH_SUMS_64(i) RIDGEBENCH_SUMS_32(i), RIDGEBENCH_SUMS_32((i) + 32)
+#define RIDGEBENCH_SUMS_128(i) RIDGEBENCH_SUMS_64(i), RIDGEBENCH_SUMS_64((i) + 64)
+
+// `a`, `b` and `add` are the places of the operands behind the sums; `transposes` what follows for
+// formats that have it.
+#define RIDGEBENCH_WGMMA(n, registers, types, a_place, b_place, add_place, transposes)            \
+  asm volatile("{ .reg .pred p; setp.ne.b32 p, " add_place ", 0; "                                \
+               "wgmma.mma_async.sync.aligned.m64n" #n types                                       \
+               " {" RIDGEBENCH_REGISTERS_##registers "}, " a_place ", " b_place ", p, 1, 1"       \
+               transposes "; }"                                                                   \
+               : RIDGEBENCH_SUMS_##registers(0)                                                   \
+               : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(kAcrossA), "n"(kAcrossB))
+
+#define RIDGEBENCH_WGMMA_OF_SIZE(n, registers, a_place, b_place, add_place, across_a, across_b)   \
+  if constexpr (kN == n) {                                                                        \
+    if constexpr (std::is_same_v<A, Bf16>) {                                                      \
+      RIDGEBENCH_WGMMA(n, registers, "k16.f32.bf16.bf16", a_place, b_place, add_place,            \
+                       ", " across_a ", " across_b);                                              \
+    } else if constexpr (std::is_same_v<A, Fp16>) {                                               \
+      RIDGEBENCH_WGMMA(n, registers, "k16.f32.f16.f16", a_place, b_place, add_place,              \
+                       ", " across_a ", " across_b);                                              \
+    } else if constexpr (std::is_same_v<A, Tf32>) {                                               \
+      RIDGEBENCH_WGMMA(n, registers, "k8.f32.tf32.tf32", a_place, b_place, add_place, "");        \
+    } else if constexpr (std::is_same_v<A, Fp8E4m3> && std::is_same_v<B, Fp8E4m3>) {              \
+      RIDGEBENCH_WGMMA(n, registers, "k32.f32.e4m3.e4m3", a_place, b_place, add_place, "");       \
+    } else if constexpr (std::is_same_v<A, Fp8E4m3>) {                                            \
+      RIDGEBENCH_WGMMA(n, registers, "k32.f32.e4m3.e5m2", a_place, b_place, add_place, "");       \
+    } else if constexpr (std::is_same_v<B, Fp8E4m3>) {                                            \
+      RIDGEBENCH_WGMMA(n, registers, "k32.f32.e5m2.e4m3", a_place, b_place, add_place, "");       \
+    } else {                                                                                      \
+      RIDGEBENCH_WGMMA(n, registers, "k32.f32.e5m2.e5m2", a_place, b_place, add_place, "");       \
+    }                                                                                             \
+  }
+// clang-format on
+
+// Starts sum = A B + sum, or without `add` sum = A B, of the operands at two descriptors: one step
+// of k. `kAcross` where memory is contiguous across k. The whole warpgroup must call it.
+template <class A, class B, int kN, bool kAcrossA = false, bool kAcrossB = false>
+__device__ void multiply_async(WgmmaSums<kN>& sum, std::uint64_t a, std::uint64_t b, bool add) {
+  static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
+  static_assert(sizeof(A) == 2 || (!kAcrossA && !kAcrossB), "only 16-bit formats transpose");
+  static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 256);
+  RIDGEBENCH_WGMMA_OF_SIZE(16, 8, "%8", "%9", "%10", "%11", "%12")
+  RIDGEBENCH_WGMMA_OF_SIZE(32, 16, "%16", "%17", "%18", "%19", "%20")
+  RIDGEBENCH_WGMMA_OF_SIZE(64, 32, "%32", "%33", "%34", "%35", "%36")
+  RIDGEBENCH_WGMMA_OF_SIZE(128, 64, "%64", "%65", "%66", "%67", "%68")
+  RIDGEBENCH_WGMMA_OF_SIZE(256, 128, "%128", "%129", "%130", "%131", "%132")
+}
+
+#undef RIDGEBENCH_WGMMA_OF_SIZE
+#undef RIDGEBENCH_WGMMA
+#undef RIDGEBENCH_SUMS_128
+#undef RIDGEBENCH_SUMS_64
+#undef RIDGEBENCH_SUMS_32
+#undef RIDGEBENCH_SUMS_16
+#undef RIDGEBENCH_SUMS_8
+#undef RIDGEBENCH_SUMS_4
+#undef RIDGEBENCH_REGISTERS_128
+#undef RIDGEBENCH_REGISTERS_64
+#undef RIDGEBENCH_REGISTERS_32
+#undef RIDGEBENCH_REGISTERS_16
+#undef RIDGEBENCH_REGISTERS_8
+
+}  // namespace ridgebench::cuda

@@ -1,0 +1,37 @@
+// The barriers between the thread that loads a ring of stages by TMA and the warps that use them:
+// a stage is full when all its bytes have come, and empty when all who use it have released it.
+#pragma once
+
+#include "kernels/common/cuda/ptx/mbarrier.cuh"
+#include "kernels/matmul/hopper/ring.hpp"
+
+namespace ridgebench::cuda {
+
+template <int kStages>
+struct StageBarriers {
+  Barrier full[kStages];
+  Barrier empty[kStages];
+
+  // One thread, before a barrier of the block or the cluster: `releases` empty a stage.
+  __device__ void init(int releases) {
+    for (int i = 0; i < kStages; ++i) {
+      init_barrier(full[i], 1);
+      init_barrier(empty[i], releases);
+    }
+    publish_barriers();
+  }
+
+  // The loading thread: waits until the stage is empty and announces what will be loaded. Returns
+  // the barrier for those loads.
+  __device__ Barrier& claim(const RingPosition<kStages>& ring, int bytes) {
+    wait(empty[ring.stage], ring.parity ^ 1U);
+    arrive_and_expect(full[ring.stage], bytes);
+    return full[ring.stage];
+  }
+
+  __device__ void wait_full(const RingPosition<kStages>& ring) {
+    wait(full[ring.stage], ring.parity);
+  }
+};
+
+}  // namespace ridgebench::cuda

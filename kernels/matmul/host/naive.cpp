@@ -1,0 +1,80 @@
+// Matrix product as three nested loops over the definition. Every product reads its two operands
+// anew, and the running sum waits for each addition: far below any roof, whatever the size. The
+// fused form adds the bias and applies GeLU before an element is written.
+#include <cmath>
+#include <numbers>
+
+#include "kernels/common/registry.hpp"
+
+namespace ridgebench {
+namespace {
+
+float gelu(float x) {
+  const float scale = std::sqrt(2 * std::numbers::inv_pi_v<float>);
+  return x * (0.5F + 0.5F * std::tanh(scale * (x + 0.044715F * x * x * x)));
+}
+
+// `finish` turns the sum of an element in column j into the output.
+template <class A, class B, class Out, class Finish>
+Launch product(const Queue& queue, const Shape& shape, const A* a, const B* b, Out* c,
+               Finish finish) {
+  const Layout layout = shape.layout();
+  return [m = shape["m"], n = shape["n"], k = shape["k"], layout, threads = queue.threads(), a, b,
+          c, finish] {
+#pragma omp parallel for num_threads(threads)
+    for (std::int64_t i = 0; i < m; ++i) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        float sum = 0;
+        for (std::int64_t p = 0; p < k; ++p) {
+          sum += decode(a[layout == Layout::tn ? p * m + i : i * k + p]) *
+                 decode(b[layout == Layout::nt ? j * k + p : p * n + j]);
+        }
+        c[i * n + j] = encode<Out>(finish(sum, j));
+      }
+    }
+  };
+}
+
+template <class A, class B, class Out>
+Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
+  return product(queue, shape, a, b, c, [](float sum, std::int64_t) { return sum; });
+}
+
+template <class A, class B, class Out>
+Launch bind_gelu(Queue& queue, const Shape& shape, const A* a, const B* b, const Out* bias,
+                 Out* c) {
+  return product(queue, shape, a, b, c,
+                 [bias](float sum, std::int64_t j) { return gelu(sum + decode(bias[j])); });
+}
+
+const Registration naive{{.operation = "matmul",
+                          .name = "naive",
+                          .engine = Engine::fma,
+                          .arithmetic = Format::fp32,
+                          .pace = Pace::naive},
+                         bind<float, float, float>,
+                         bind<Tf32, Tf32, Tf32>,
+                         bind<Tf32x3, Tf32x3, Tf32x3>,
+                         bind<Fp16, Fp16, Fp16>,
+                         bind<Bf16, Bf16, Bf16>,
+                         bind<Fp8E4m3, Fp8E4m3, Bf16>,
+                         bind<Fp8E5m2, Fp8E5m2, Bf16>,
+                         bind<Fp8E4m3, Fp8E5m2, Bf16>,
+                         bind<Fp8E5m2, Fp8E4m3, Bf16>};
+
+const Registration naive_gelu{{.operation = "matmul_gelu",
+                               .name = "naive",
+                               .engine = Engine::fma,
+                               .arithmetic = Format::fp32,
+                               .pace = Pace::naive},
+                              bind_gelu<float, float, float>,
+                              bind_gelu<Tf32, Tf32, Tf32>,
+                              bind_gelu<Fp16, Fp16, Fp16>,
+                              bind_gelu<Bf16, Bf16, Bf16>,
+                              bind_gelu<Fp8E4m3, Fp8E4m3, Bf16>,
+                              bind_gelu<Fp8E5m2, Fp8E5m2, Bf16>,
+                              bind_gelu<Fp8E4m3, Fp8E5m2, Bf16>,
+                              bind_gelu<Fp8E5m2, Fp8E4m3, Bf16>};
+
+}  // namespace
+}  // namespace ridgebench

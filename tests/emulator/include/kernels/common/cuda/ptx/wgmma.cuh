@@ -1,0 +1,56 @@
+// Stands in for the kernels' header of this name, whose instructions name up to 128 registers each:
+// the same interface on the emulator's wgmma.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/common/cuda/types.cuh"
+#include "tests/emulator/wgmma.hpp"
+
+namespace ridgebench::cuda {
+
+inline constexpr int kWgmmaRows = 64;
+
+template <int kColumns>
+using WgmmaSums = float[kColumns / 2];
+
+inline void begin_multiply(const std::source_location& where = std::source_location::current()) {
+  emulator::wgmma_fence(where);
+}
+
+inline void commit_multiply(const std::source_location& where = std::source_location::current()) {
+  emulator::wgmma_commit(where);
+}
+
+template <int kPending>
+void wait_multiplied(const std::source_location& where = std::source_location::current()) {
+  static_assert(kPending >= 0 && kPending < 8);
+  emulator::wgmma_wait(kPending, where);
+}
+
+// For compilers alone.
+template <int kCount>
+void pin_sums(float (& /*sum*/)[kCount]) {}
+
+template <class A, class B, int kN, bool kAcrossA = false, bool kAcrossB = false>
+void multiply_async(WgmmaSums<kN>& sum, std::uint64_t a, std::uint64_t b, bool add,
+                    const std::source_location& where = std::source_location::current()) {
+  static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
+  static_assert(sizeof(A) == 2 || (!kAcrossA && !kAcrossB), "only 16-bit formats transpose");
+  static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 256);
+  emulator::wgmma_multiply({.a_format = A::format,
+                            .b_format = B::format,
+                            .columns = kN,
+                            .across_a = kAcrossA,
+                            .across_b = kAcrossB,
+                            .a = a,
+                            .b = b,
+                            .add = add,
+                            .sums = sum},
+                           where);
+}
+
+}  // namespace ridgebench::cuda

@@ -1,0 +1,79 @@
+#include "harness/device/cpu/memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/common/operation.hpp"
+
+namespace ridgebench {
+namespace {
+
+TEST(HostMemory, KnowsEveryNanOfTheSmallFormats) {
+  HostMemory memory(1);
+  for (const FormatInfo& f : kFormats) {
+    if (f.storage_bytes > 2) continue;
+    for (std::uint32_t bits = 0; bits < 1U << f.bits(); ++bits) {  // little-endian
+      const bool expected = std::isnan(View{&bits, f.format}[0]);
+      ASSERT_EQ(memory.has_nan(&bits, 1, f.format), expected) << f.name << ' ' << bits;
+    }
+  }
+}
+
+TEST(HostMemory, KnowsTheNanOfFourByteFormats) {
+  HostMemory memory(1);
+  for (const Format format : {Format::fp32, Format::tf32, Format::tf32x3}) {
+    for (const float x : {0.0F, -1.0F, INFINITY, -INFINITY}) {
+      EXPECT_FALSE(memory.has_nan(&x, 1, format)) << x;
+    }
+    for (const std::uint32_t nan : {0x7f800001U, 0x7fc00000U, 0xff800001U, 0xffffffffU}) {
+      EXPECT_TRUE(memory.has_nan(&nan, 1, format)) << nan;
+    }
+  }
+}
+
+TEST(HostMemory, FindsOneNanAmongMany) {
+  HostMemory memory(2);
+  std::vector<float> x(10'007, 1.0F);
+  EXPECT_FALSE(memory.has_nan(x.data(), 10'007, Format::fp32));
+  for (const std::size_t place : {std::size_t{0}, x.size() / 2, x.size() - 1}) {
+    x[place] = NAN;
+    EXPECT_TRUE(memory.has_nan(x.data(), 10'007, Format::fp32)) << place;
+    x[place] = 1.0F;
+  }
+}
+
+// Larger than what one thread takes at once, and no multiple of it.
+constexpr std::size_t kLarge = 3 * (std::size_t{1} << 20U) + 17;
+
+TEST(HostMemory, SetsAllOfALargeRegionAndNothingBeyond) {
+  HostMemory memory(2);
+  std::vector<std::byte> bytes(kLarge + 2);
+  const DeviceMemory::Region inner = DeviceMemory::Region(bytes).subspan(1, kLarge);
+  memory.set({&inner, 1}, 0xA5);
+  EXPECT_TRUE(memory.holds({&inner, 1}, 0xA5));
+  EXPECT_EQ(bytes.front(), std::byte{0});
+  EXPECT_EQ(bytes.back(), std::byte{0});
+}
+
+TEST(HostMemory, AChecksumChangesWithAnyByteAndWithTheirOrder) {
+  HostMemory memory(2);
+  std::vector<std::byte> bytes(kLarge);
+  for (std::size_t i = 0; i < kLarge; ++i) bytes[i] = static_cast<std::byte>(i % 251);
+  const std::uint64_t before = memory.checksum(bytes);
+  EXPECT_EQ(memory.checksum(bytes), before);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{1} << 20U, kLarge - 1}) {
+    bytes[at] ^= std::byte{1};
+    EXPECT_NE(memory.checksum(bytes), before) << at;
+    bytes[at] ^= std::byte{1};
+  }
+  std::swap_ranges(bytes.begin(), bytes.begin() + (1 << 20U), bytes.begin() + (1 << 20U));
+  EXPECT_NE(memory.checksum(bytes), before);
+}
+
+}  // namespace
+}  // namespace ridgebench

@@ -1,0 +1,127 @@
+#include "harness/device/cuda/telemetry.hpp"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <thread>
+
+#include "harness/device/cuda/nvml.hpp"
+
+namespace ridgebench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::unique_ptr<Nvml> open_fake() {
+  std::string reason;
+  auto nvml = Nvml::open("GPU-fake", reason, RIDGEBENCH_FAKE_NVML);
+  EXPECT_NE(nvml, nullptr) << reason;
+  return nvml;
+}
+
+TEST(Nvml, ReadsInSiUnits) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  EXPECT_EQ(nvml->sm_clock_hz(), 1755e6);
+  EXPECT_EQ(nvml->memory_clock_hz(), 2619e6);
+  EXPECT_EQ(nvml->max_sm_clock_hz(), 1980e6);
+  EXPECT_EQ(nvml->power_limit_w(), 700);
+  EXPECT_EQ(nvml->default_power_limit_w(), 650);
+  EXPECT_EQ(nvml->least_power_limit_w(), 200);
+  EXPECT_EQ(nvml->most_power_limit_w(), 700);
+  EXPECT_EQ(nvml->application_sm_clock_hz(), 1830e6);
+  EXPECT_EQ(nvml->pcie_generation(), 4U);
+  EXPECT_EQ(nvml->most_pcie_generation(), 5U);
+  EXPECT_EQ(nvml->pcie_lanes(), 16U);
+  EXPECT_EQ(nvml->vbios(), "96.00.99.00.01");
+  EXPECT_EQ(nvml->energy_j(), 5);
+  EXPECT_EQ(nvml->driver(), "580.65.06");
+  EXPECT_EQ(nvml->memory_temperature_c(), 61);
+  EXPECT_EQ(nvml->inforom(), "G520.0200.00.05");
+  EXPECT_EQ(nvml->gsp_firmware(), "580.65.06");
+  EXPECT_EQ(nvml->ecc(), true);
+  EXPECT_EQ(nvml->pending_ecc(), false);
+  EXPECT_EQ(nvml->persistence(), false);
+  EXPECT_EQ(nvml->processes(), 3) << "a list too small still tells their number";
+}
+
+TEST(Nvml, WhatIsMissingOrRefusedIsEmpty) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  EXPECT_FALSE(nvml->mig()) << "the library lacks the function";
+  EXPECT_FALSE(nvml->compute_mode() || nvml->most_pcie_lanes()) << "and these";
+  EXPECT_FALSE(nvml->temperature_c()) << "the device refuses";
+  EXPECT_FALSE(nvml->performance_state()) << "the device does not know";
+  EXPECT_FALSE(nvml->board_part_number()) << "the device refuses";
+  EXPECT_FALSE(nvml->uncorrected_errors()) << "the device refuses";
+}
+
+TEST(Nvml, TellsOfHealth) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  EXPECT_DOUBLE_EQ(nvml->power_capped_s().value_or(0), 1.5);
+  EXPECT_DOUBLE_EQ(nvml->heat_capped_s().value_or(0), 0.25);
+  EXPECT_EQ(nvml->corrected_errors(), 12);
+  const auto rows = nvml->remapped_rows();
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->corrected, 3U);
+  EXPECT_EQ(rows->uncorrected, 1U);
+  EXPECT_TRUE(rows->pending && !rows->failed);
+  EXPECT_EQ(nvml->nvlinks(), 4U) << "of the six that it has, two are down";
+}
+
+TEST(Nvml, ClockEventsHaveAnOlderName) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  ASSERT_TRUE(nvml->clock_events());
+  EXPECT_THAT(names_of_clock_events(*nvml->clock_events()),
+              ElementsAre("sw_power_cap", "hw_thermal_slowdown"));
+}
+
+TEST(Nvml, SaysWhyThereIsNone) {
+  std::string reason;
+  EXPECT_EQ(Nvml::open("GPU-fake", reason, "libno-such-library.so.1"), nullptr);
+  EXPECT_THAT(reason, HasSubstr("libno-such-library.so.1 is not installed"));
+  EXPECT_EQ(Nvml::open("GPU-other", reason, RIDGEBENCH_FAKE_NVML), nullptr);
+  EXPECT_THAT(reason, HasSubstr("does not know the device"));
+}
+
+TEST(Telemetry, TellsTheStateOfAMoment) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  const auto state = state_of(*nvml);
+  EXPECT_EQ(state.at("memory_clock_hz"), 2619e6);
+  EXPECT_EQ(state.at("memory_temperature_c"), 61);
+  EXPECT_TRUE(state.at("temperature_c").is_null()) << "never 0, never absent";
+  EXPECT_EQ(state.at("heat_capped_s"), 0.25);
+  EXPECT_THAT(state.at("clock_events"), ElementsAre("sw_power_cap", "hw_thermal_slowdown"));
+  EXPECT_EQ(state.at("other_processes"), 2);
+}
+
+TEST(Telemetry, GivesMedianAndRangeOfWhatItSampled) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  const double first = *nvml->power_w();  // the fake's readings change: 100, 300, 200 W and on
+  Telemetry telemetry(*nvml);
+  std::this_thread::sleep_for(std::chrono::milliseconds(220));
+  const auto json = telemetry.stop();
+  EXPECT_GE(json["samples"], 3);
+  EXPECT_EQ(json["power_w"]["median"], 200);
+  EXPECT_GE(json["power_w"]["max"], 200);
+  EXPECT_GE(first, 100);
+  EXPECT_EQ(json["sm_clock_hz"]["min"], 1755e6);
+  EXPECT_EQ(json["sm_clock_hz"]["max"], 1755e6);
+  EXPECT_TRUE(json["temperature_c"].is_null()) << "never 0";
+  EXPECT_THAT(json["clock_events"], ElementsAre("sw_power_cap", "hw_thermal_slowdown"));
+  EXPECT_EQ(json["other_processes"], 2) << "this process is one of the three";
+}
+
+TEST(Telemetry, MayBeLeftToItsDestructor) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  const Telemetry telemetry(*nvml);
+}
+
+}  // namespace
+}  // namespace ridgebench

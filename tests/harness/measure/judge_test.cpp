@@ -1,0 +1,213 @@
+// What a verified row's time means: denominators, bound, flags, and what physics forbids.
+#include <gmock/gmock.h>
+
+#include "harness/measure/measurer.hpp"
+#include "harness/device/simulated_device.hpp"
+#include "tests/support/made_up_row.hpp"
+#include "tests/support/resolved_registry.hpp"
+
+namespace ridgebench {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::int64_t kElements = 1 << 16;  // 512 KiB in and out: beyond the simulated cache
+
+Record measure(Measurer& measurer, const Case& row) { return measurer.measure(row, 0, nullptr); }
+
+// A row of 2^16 elements on a simulated device without noise.
+struct Bench {
+  explicit Bench(const std::string& simulation, std::int64_t n = kElements)
+      : device(parse_simulation("noise=0," + simulation)), made_up(device, MadeUpRow::copy, n) {}
+
+  Record measure(Regime regime = Regime::steady) {
+    return ridgebench::measure(measurer, made_up.row(regime));
+  }
+
+  SimulatedDevice device;
+  MadeUpRow made_up;
+  Measurer measurer{device, Fill::normal, 1};
+};
+
+TEST(Judge, WithoutADataSheetAndCeilingsThereIsNothingToCompareWith) {
+  const Record record = Bench("gap=0").measure();
+  ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
+  EXPECT_FALSE(record.mfu || record.fraction_of_roof_at_clock);
+  EXPECT_FALSE(record.fraction_of_measured_roof || record.bound);
+}
+
+TEST(Judge, DataSheetGivesMfuAndTheRoofAtTheClockHeld) {
+  const Record record = Bench("sheet=h100-sxm,clock=0.99e9").measure();
+  ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
+  const double flops_per_s = record.flops_per_s().value();
+  EXPECT_DOUBLE_EQ(record.mfu.value(), flops_per_s / 67e12);
+  EXPECT_DOUBLE_EQ(record.fraction_of_roof_at_clock.value(), flops_per_s / (132 * 256 * 0.99e9));
+}
+
+// The pins of an H100 SXM carry 3.352e12 byte/s.
+TEST(Judge, MoreBandwidthThanThePinsCarryIsInvalid) {
+  const Record record = Bench("sheet=h100-sxm,bandwidth=1e13,gap=0").measure();
+  EXPECT_EQ(record.status, Status::invalid);
+  EXPECT_THAT(record.reason.value_or(""), HasSubstr("miscounted"));
+  EXPECT_FALSE(record.time || record.bytes_per_s());
+  EXPECT_EQ(Bench("sheet=h100-sxm,bandwidth=3.3e12,gap=0").measure().status, Status::ok);
+}
+
+// At 1e5 Hz, 132 SMs x 256 FLOP issue 3.4e9 FLOP/s.
+TEST(Judge, MoreArithmeticThanTheEngineIssuesIsInvalid) {
+  const Record record = Bench("sheet=h100-sxm,clock=1e5").measure();
+  EXPECT_EQ(record.status, Status::invalid);
+  EXPECT_THAT(record.reason.value_or(""), HasSubstr("than the engine issues"));
+  EXPECT_EQ(Bench("clock=1e5").measure().status, Status::ok) << "no data sheet, no such limit";
+}
+
+TEST(Judge, ARowServedByTheCacheIsFlaggedAndExemptFromThePins) {
+  Bench small("sheet=h100-sxm,bandwidth=1e13,gap=0", 1000);
+  const Record warm = small.measure(Regime::warm);
+  EXPECT_EQ(warm.status, Status::ok) << warm.reason.value_or("");
+  EXPECT_THAT(warm.flags, Contains("served_by_cache"));
+  const Record steady = small.measure(Regime::steady);
+  EXPECT_EQ(steady.status, Status::invalid);
+  EXPECT_THAT(steady.flags, Not(Contains("served_by_cache")));
+  const Record large = Bench("sheet=h100-sxm,bandwidth=1e13,gap=0").measure(Regime::warm);
+  EXPECT_EQ(large.status, Status::invalid) << "too large for the cache";
+}
+
+// Copies that declare what a unit does in a clock cycle.
+struct Declaring : Bench {
+  Declaring(const std::string& simulation, Resource resource) : Bench(simulation) {
+    made_up.operation.ceiling =
+        Ceiling{resource, 0, [](const Machine&, FormatPair) { return 8.0; }};
+  }
+  // What all units do in a second at 1 GHz.
+  [[nodiscard]] double most() const { return 8e9 * device.machine().units; }
+};
+
+TEST(Judge, ACeilingIsComparedWithWhatItDeclares) {
+  Declaring cache("gap=0,bandwidth=1e9,clock=1e9", Resource::cache);
+  const Record bytes = cache.measure();
+  ASSERT_EQ(bytes.status, Status::ok) << bytes.reason.value_or("");
+  EXPECT_DOUBLE_EQ(bytes.fraction_of_roof_at_clock.value(), *bytes.bytes_per_s() / cache.most());
+  Declaring sfu("gap=0,bandwidth=1e9,clock=1e9", Resource::sfu);
+  const Record results = sfu.measure();
+  ASSERT_EQ(results.status, Status::ok) << results.reason.value_or("");
+  EXPECT_DOUBLE_EQ(results.fraction_of_roof_at_clock.value(), *results.flops_per_s() / sfu.most());
+}
+
+TEST(Judge, ACeilingAboveWhatItDeclaresIsInvalid) {
+  Declaring cache("gap=0,bandwidth=1e13,clock=1e6", Resource::cache);
+  const Record record = cache.measure();
+  EXPECT_EQ(record.status, Status::invalid);
+  EXPECT_THAT(record.reason.value_or(""), HasSubstr("than the memory carries"));
+}
+
+// The ceilings of the device that the simulation describes, measured like any row.
+struct WithCeilings : Bench {
+  explicit WithCeilings(const std::string& simulation) : Bench(simulation) {
+    memory.operation.name = "copy_ceiling";
+    memory.operation.ceiling = Ceiling{Resource::memory};
+    fma.operation.name = "fma_ceiling";
+    fma.operation.ceiling = Ceiling{Resource::fma};
+    fma.operation.flops = [](const Shape&) { return 1e9; };
+    fma.implementation.technique.engine = Engine::fma;
+  }
+
+  MadeUpRow memory{device, MadeUpRow::copy, kElements};
+  MadeUpRow fma{device};
+};
+
+TEST(Judge, MeasuredCeilingsAreWhatALaterRowIsJudgedBy) {
+  WithCeilings bench("peak=1e12,bandwidth=1e10,gap=0");
+  const Record memory = measure(bench.measurer, bench.memory.row());
+  ASSERT_EQ(memory.status, Status::ok) << memory.reason.value_or("");
+  EXPECT_EQ(memory.bound, "memory");
+  const Record fma = measure(bench.measurer, bench.fma.row());
+  ASSERT_EQ(fma.status, Status::ok) << fma.reason.value_or("");
+  EXPECT_EQ(fma.bound, "compute");
+
+  const Record kernel = bench.measure();
+  ASSERT_TRUE(kernel.roof);
+  EXPECT_EQ(kernel.roof->memory_ceiling, bench.memory.row().id());
+  EXPECT_EQ(kernel.roof->compute_ceiling, bench.fma.row().id());
+  EXPECT_NEAR(kernel.roof->bytes_per_s.value(), 1e10, 1);
+  EXPECT_NEAR(kernel.roof->flops_per_s.value(), 1e12, 100);
+  EXPECT_NEAR(kernel.fraction_of_measured_roof.value(), 1, 1e-9);
+  EXPECT_EQ(kernel.bound, "memory");
+}
+
+TEST(Judge, ARowThatCalculatesNeedsBothCeilings) {
+  WithCeilings bench("gap=0");
+  bench.made_up.implementation.technique.engine = Engine::fma;
+  EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
+  measure(bench.measurer, bench.memory.row());
+  EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
+  measure(bench.measurer, bench.fma.row());
+  EXPECT_TRUE(bench.measure().fraction_of_measured_roof);
+}
+
+TEST(Judge, ARowThatOnlyMovesDataNeedsTheMemorysCeiling) {
+  WithCeilings bench("gap=0");
+  measure(bench.measurer, bench.fma.row());
+  EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
+  measure(bench.measurer, bench.memory.row());
+  EXPECT_NEAR(bench.measure().fraction_of_measured_roof.value(), 1, 1e-9);
+}
+
+TEST(Judge, CeilingsOfAnEarlierRunServeAsWell) {
+  WithCeilings earlier("gap=0");
+  WithCeilings later("gap=0,slow=2");
+  later.measurer.add_ceiling(measure(earlier.measurer, earlier.memory.row()));
+  later.measurer.add_ceiling(measure(earlier.measurer, earlier.fma.row()));
+  EXPECT_NEAR(later.measure().fraction_of_measured_roof.value(), 0.5, 1e-9);
+}
+
+TEST(Judge, AControlRowAndAWrongCeilingRaiseNoRoof) {
+  WithCeilings bench("gap=0");
+  measure(bench.measurer, bench.fma.row());
+  Case control = bench.memory.row();
+  control.control = true;
+  EXPECT_EQ(measure(bench.measurer, control).status, Status::ok);
+  EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
+  MadeUpRow wrong(bench.device, [](const float*, float* y, std::int64_t) { y[0] = 0; });
+  wrong.operation.ceiling = Ceiling{Resource::memory};
+  EXPECT_EQ(measure(bench.measurer, wrong.row()).status, Status::wrong);
+  EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
+}
+
+TEST(Judge, UnderTenLaunchFloorsTheLaunchIsTheLimit) {
+  WithCeilings bench("gap=1e-3");
+  measure(bench.measurer, bench.memory.row());
+  measure(bench.measurer, bench.fma.row());
+  EXPECT_EQ(bench.measure().bound, "launch");
+}
+
+TEST(Judge, ASlowRowShortensItsRotationAndSaysSo) {
+  const Record record = Bench("", 1000).measure();  // many sets fit, but there is no time for them
+  EXPECT_EQ(record.sets, 1);
+  EXPECT_THAT(record.flags, Contains("short_rotation"));
+}
+
+class JudgeRegistry : public RegistryTest {};
+
+TEST_F(JudgeRegistry, AStorageFormatIsFlagged) {
+  SimulatedDevice device{Simulation{}};
+  Measurer measurer(device, Fill::normal, 1);
+  int seen = 0;
+  for (const Case& row :
+       enumerate_cases(Registry::instance(), device, Profile::quick, {Regime::steady})) {
+    const std::string id = row.id();
+    if (!id.starts_with("relu/naive/fp32/") && !id.starts_with("relu/naive/bf16/")) continue;
+    ++seen;
+    const Record record = measure(measurer, row);
+    ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
+    const bool flagged = std::ranges::count(record.flags, "storage_format") > 0;
+    EXPECT_EQ(flagged, id.starts_with("relu/naive/bf16/"));
+    EXPECT_EQ(record.arithmetic, "fp32");
+  }
+  EXPECT_EQ(seen, 2);
+}
+
+}  // namespace
+}  // namespace ridgebench

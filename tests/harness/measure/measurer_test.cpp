@@ -1,0 +1,201 @@
+#include "harness/measure/measurer.hpp"
+
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <stdexcept>
+
+#include "harness/device/simulated_device.hpp"
+#include "kernels/common/error.hpp"
+#include "tests/support/made_up_row.hpp"
+
+namespace ridgebench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// Sampling takes the fewest samples.
+constexpr double kNoTime = 0;
+
+Record measure(Device& device, const Case& row) {
+  return Measurer(device, Fill::normal, 1).measure(row, kNoTime, nullptr);
+}
+
+// Of `kernel`, with time for a rotation over many buffer sets.
+Record measure(const MadeUpRow::Kernel& kernel, bool order_dependent = false) {
+  SimulatedDevice device{Simulation{}};
+  MadeUpRow made_up(device, kernel);
+  made_up.implementation.technique.order_dependent = order_dependent;
+  return Measurer(device, Fill::normal, 1).measure(made_up.row(), 0.1, nullptr);
+}
+
+std::string reason_of(const Record& record, Status status) {
+  EXPECT_EQ(record.status, status);
+  EXPECT_FALSE(record.time) << "only an ok row has a time";
+  EXPECT_FALSE(record.flops_per_s() || record.bytes_per_s()) << "only an ok row has a rate";
+  return record.reason.value_or("no reason");
+}
+
+TEST(Measure, ARightRowIsOk) {
+  const Record record = measure(MadeUpRow::copy);
+  ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
+  EXPECT_FALSE(record.reason);
+  EXPECT_GE(record.samples_s.size(), kFewestSamples);
+  EXPECT_GT(record.sets, 1);
+  EXPECT_EQ(record.launches_per_sample % record.sets, 0);
+  EXPECT_EQ(record.clock_hz, 1e9);
+  ASSERT_TRUE(record.verify);
+  EXPECT_TRUE(record.verify->exact);
+  EXPECT_EQ(record.verify->elements, 1000 * (1 + record.sets)) << "before, and every set after";
+  ASSERT_TRUE(record.time);
+  EXPECT_DOUBLE_EQ(*record.flops_per_s(), 1000 / record.time->median);
+  EXPECT_DOUBLE_EQ(*record.bytes_per_s(), 8000 / record.time->median);
+}
+
+TEST(Measure, ATechniqueWithoutTheFormatIsSkipped) {
+  SimulatedDevice device{Simulation{}};
+  const MadeUpRow made_up(device);
+  Case row = made_up.row();
+  row.implementation = nullptr;
+  EXPECT_THAT(reason_of(measure(device, row), Status::skipped), HasSubstr("does not serve"));
+}
+
+TEST(Measure, UnsupportedIsSkippedWithItsReason) {
+  SimulatedDevice device{Simulation{}};
+  MadeUpRow in_bind(device);
+  in_bind.implementation.bind = [](auto&&...) -> Launch { throw Unsupported("n is odd"); };
+  EXPECT_EQ(reason_of(measure(device, in_bind.row()), Status::skipped), "n is odd");
+  MadeUpRow in_prepare(device);
+  in_prepare.implementation.prepare = [](auto&&...) -> Plan { throw Unsupported("no AMX"); };
+  EXPECT_EQ(reason_of(measure(device, in_prepare.row()), Status::skipped), "no AMX");
+}
+
+TEST(Measure, TooLittleMemoryIsSkippedWithTheBytes) {
+  SimulatedDevice device(parse_simulation("memory=5000"));
+  const MadeUpRow made_up(device);
+  EXPECT_THAT(reason_of(measure(device, made_up.row()), Status::skipped),
+              AllOf(HasSubstr("needs "), HasSubstr("5000 bytes are free")));
+}
+
+TEST(Measure, WithTooLittleMemoryARowIsTriedOnceMoreWithoutTheBuffersOfOthers) {
+  SimulatedDevice device{Simulation{}};
+  Measurer measurer(device, Fill::normal, 0);
+  MadeUpRow made_up(device);
+  const auto measured = [&] { return measurer.measure(made_up.row(), kNoTime, nullptr); };
+  int tries = 0;
+  int of_them_without = 1;
+  made_up.implementation.prepare = [&](auto&&...) -> Plan {
+    if (++tries <= of_them_without) throw OutOfMemory(2000, 1000);
+    return nullptr;
+  };
+  EXPECT_EQ(measured().status, Status::skipped) << "no others yet, so nothing to free";
+  EXPECT_EQ(tries, 1);
+  EXPECT_EQ(measured().status, Status::ok);
+  tries = 0;
+  EXPECT_EQ(measured().status, Status::ok);
+  EXPECT_EQ(tries, 2);
+  of_them_without = 9;
+  tries = 0;
+  EXPECT_THAT(reason_of(measured(), Status::skipped), HasSubstr("needs 2000"));
+  EXPECT_EQ(tries, 2);
+}
+
+TEST(Measure, AnExceptionIsAFailureWithItsText) {
+  const auto launch = [](const float*, float*, std::int64_t) {
+    throw std::runtime_error("illegal instruction");
+  };
+  EXPECT_EQ(reason_of(measure(launch), Status::failed), "illegal instruction");
+  SimulatedDevice device{Simulation{}};
+  MadeUpRow in_bind(device);
+  in_bind.implementation.bind = [](auto&&...) -> Launch { throw std::logic_error("no handle"); };
+  EXPECT_EQ(reason_of(measure(device, in_bind.row()), Status::failed), "no handle");
+}
+
+TEST(Measure, AWrongResultIsFoundBeforeTiming) {
+  const auto kernel = [](const float* x, float* y, std::int64_t n) {
+    MadeUpRow::copy(x, y, n);
+    y[n - 1] += 1;
+  };
+  const Record record = measure(kernel);
+  EXPECT_THAT(reason_of(record, Status::wrong), HasSubstr("before timing"));
+  EXPECT_TRUE(record.samples_s.empty());
+  EXPECT_GT(record.verify->error, 1);
+}
+
+TEST(Measure, AnElementLeftUnwrittenIsFound) {
+  const auto kernel = [](const float* x, float* y, std::int64_t n) {
+    MadeUpRow::copy(x, y, n - 1);
+  };
+  EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("before timing"));
+}
+
+TEST(Measure, AResultThatGoesWrongLaterIsFound) {
+  const auto kernel = [calls = std::make_shared<int>(0)](const float* x, float* y, std::int64_t n) {
+    MadeUpRow::copy(x, y, n);
+    if (++*calls > 1) y[0] += 1;
+  };
+  EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("after timing"));
+}
+
+TEST(Measure, EveryBufferSetIsChecked) {
+  const auto kernel = [sets = std::make_shared<std::vector<float*>>()](const float* x, float* y,
+                                                                       std::int64_t n) {
+    if (std::ranges::find(*sets, y) == sets->end()) sets->push_back(y);
+    if (y != (*sets)[0] && y == sets->back() && sets->size() == 5) return;  // the fifth set alone
+    MadeUpRow::copy(x, y, n);
+  };
+  EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("after timing"));
+}
+
+// Within the tolerance, but not twice the same.
+TEST(Measure, AResultThatMovesIsWrongUnlessTheTechniqueMayReorderItsSums) {
+  const auto racing = [] {
+    return [calls = std::make_shared<int>(0)](const float* x, float* y, std::int64_t n) {
+      MadeUpRow::copy(x, y, n);
+      if (++*calls > 1) y[0] = std::nextafter(y[0], 10.0F);
+    };
+  };
+  EXPECT_THAT(reason_of(measure(racing()), Status::wrong), HasSubstr("the result moves"));
+  EXPECT_EQ(measure(racing(), true).status, Status::ok);
+}
+
+TEST(Measure, AWriteOutsideTheOutputIsWrong) {
+  for (const std::int64_t at : {-1, 1000}) {
+    const auto kernel = [=](const float* x, float* y, std::int64_t n) {
+      MadeUpRow::copy(x, y, n);
+      y[at] = 0;
+    };
+    EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("outside its output"));
+  }
+}
+
+TEST(Measure, AWriteOutsideByTheFirstLaunchAloneIsWrong) {
+  const auto calls = std::make_shared<int>(0);
+  const auto kernel = [=](const float* x, float* y, std::int64_t n) {
+    MadeUpRow::copy(x, y, n);
+    if (++*calls == 1) y[n] = 0;
+  };
+  EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("outside its output"));
+}
+
+TEST(Measure, ALostDeviceAndAnInterruptEndTheRun) {
+  SimulatedDevice device(parse_simulation("lose=2"));
+  const MadeUpRow made_up(device);
+  EXPECT_THROW(measure(device, made_up.row()), DeviceError);
+  Measurer measurer(device, Fill::normal, 1);
+  EXPECT_THROW(measurer.measure(made_up.row(), kNoTime, [] { return true; }), Interrupted);
+}
+
+TEST(Measure, OneFailingRowLeavesTheNextOneAlone) {
+  SimulatedDevice device{Simulation{}};
+  Measurer measurer(device, Fill::normal, 1);
+  MadeUpRow failing(device);
+  failing.implementation.bind = [](auto&&...) -> Launch { throw std::logic_error("no handle"); };
+  const MadeUpRow right(device);
+  EXPECT_EQ(measurer.measure(failing.row(), kNoTime, nullptr).status, Status::failed);
+  EXPECT_EQ(measurer.measure(right.row(), kNoTime, nullptr).status, Status::ok);
+}
+
+}  // namespace
+}  // namespace ridgebench

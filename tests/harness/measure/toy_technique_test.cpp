@@ -1,0 +1,81 @@
+// tests/support/toy_technique.cpp adds a technique, and no other file knows of it: whatever walks
+// the registry must pick it up, and name the formats that it does not serve.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/commands.hpp"
+#include "harness/measure/measurer.hpp"
+#include "harness/device/simulated_device.hpp"
+#include "tests/support/resolved_registry.hpp"
+
+namespace ridgebench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::internal::CaptureStdout;
+using ::testing::internal::GetCapturedStdout;
+
+class ToyTechnique : public RegistryTest {
+ protected:
+  std::vector<Case> rows() {
+    std::vector<Case> rows =
+        enumerate_cases(Registry::instance(), device_, Profile::quick, {Regime::steady});
+    std::erase_if(rows, [](const Case& row) { return row.technique.name != "toy"; });
+    return rows;
+  }
+
+  SimulatedDevice device_{Simulation{}};
+};
+
+TEST_F(ToyTechnique, IsEnumeratedInEveryFormatOfItsOperation) {
+  const std::vector<Case> all = rows();
+  const auto& formats = Registry::instance().operation("relu").formats;
+  ASSERT_EQ(all.size(), formats.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].operation->name, "relu");
+    EXPECT_EQ(all[i].format, formats[i]);
+  }
+}
+
+TEST_F(ToyTechnique, IsMeasuredWhereItServesAndSkippedElsewhere) {
+  Measurer measurer(device_, Fill::normal, 1);
+  int served = 0;
+  for (const Case& row : rows()) {
+    const Record record = measurer.measure(row, 0, nullptr);
+    const std::string format = row.format.name();
+    SCOPED_TRACE(format);
+    if (format == "fp32" || format == "bf16") {
+      ++served;
+      EXPECT_EQ(record.status, Status::ok) << record.reason.value_or("");
+      ASSERT_TRUE(record.verify);
+      EXPECT_GT(record.verify->elements, 0);
+      EXPECT_GT(record.bytes_per_s(), 0);
+    } else {
+      EXPECT_EQ(record.status, Status::skipped);
+      EXPECT_EQ(record.reason, unsupported_reason(row));
+      EXPECT_THAT(record.reason.value_or(""), HasSubstr("does not serve"));
+    }
+  }
+  EXPECT_EQ(served, 2);
+}
+
+TEST_F(ToyTechnique, IsListedWithItsSupport) {
+  std::vector<std::string> words{"ridgebench", "list",       "--device", "sim",
+                                 "--filter",   "^relu/toy/", "--json"};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  CaptureStdout();
+  const int code = run_command_line(static_cast<int>(arguments.size()), arguments.data());
+  const auto list = nlohmann::json::parse(GetCapturedStdout());
+  EXPECT_EQ(code, 0);
+  ASSERT_EQ(list.size(), Registry::instance().operation("relu").formats.size());
+  for (const auto& row : list) {
+    EXPECT_EQ(row.at("op"), "relu");
+    EXPECT_EQ(row.at("supported"), row.at("format") == "fp32" || row.at("format") == "bf16");
+    EXPECT_EQ(row.at("reason").is_null(), row.at("supported").get<bool>());
+  }
+}
+
+}  // namespace
+}  // namespace ridgebench

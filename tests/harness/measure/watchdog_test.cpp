@@ -1,0 +1,90 @@
+#include "harness/measure/watchdog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <thread>
+
+namespace ridgebench {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ExitedWithCode;
+
+constexpr int kExpired = 6;
+constexpr int kSurvived = 0;
+
+[[noreturn]] void expire() { std::_Exit(kExpired); }
+
+// A watchdog that expires ends its process, so each case runs in one of its own. Those that must
+// expire wait for it without an end; those that must not outlast their limit many times.
+class WatchdogDeathTest : public ::testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+
+  [[noreturn]] static void wait_for_ever() {
+    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+};
+
+TEST_F(WatchdogDeathTest, EndsTheProcessWhenARowOutlastsItsLimit) {
+  const auto hang = [] {
+    Watchdog watchdog(expire);
+    watchdog.start(milliseconds(20));
+    wait_for_ever();
+  };
+  EXPECT_EXIT(hang(), ExitedWithCode(kExpired), "");
+}
+
+TEST_F(WatchdogDeathTest, ALimitBeyondTheClocksReachIsNoneInThePast) {
+  const auto finish = [] {
+    Watchdog watchdog(expire);
+    watchdog.start(std::chrono::duration<double>(1e300));
+    std::this_thread::sleep_for(milliseconds(50));
+    std::_Exit(kSurvived);
+  };
+  EXPECT_EXIT(finish(), ExitedWithCode(kSurvived), "");
+}
+
+TEST_F(WatchdogDeathTest, ARowThatFinishesStopsIt) {
+  const auto finish = [] {
+    Watchdog watchdog(expire);
+    watchdog.start(std::chrono::hours(1));
+    watchdog.start(std::chrono::seconds(2));
+    watchdog.stop();
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+    std::_Exit(kSurvived);
+  };
+  EXPECT_EXIT(finish(), ExitedWithCode(kSurvived), "");
+}
+
+TEST_F(WatchdogDeathTest, EachRowHasItsOwnLimit) {
+  const auto second_hangs = [] {
+    Watchdog watchdog(expire);
+    watchdog.start(std::chrono::hours(1));
+    watchdog.stop();
+    watchdog.start(milliseconds(20));
+    wait_for_ever();
+  };
+  EXPECT_EXIT(second_hangs(), ExitedWithCode(kExpired), "");
+}
+
+TEST_F(WatchdogDeathTest, AShorterLimitReplacesALongerOne) {
+  const auto hang = [] {
+    Watchdog watchdog(expire);
+    watchdog.start(std::chrono::hours(1));
+    std::this_thread::sleep_for(milliseconds(50));  // it sleeps by now
+    watchdog.start(milliseconds(20));
+    wait_for_ever();
+  };
+  EXPECT_EXIT(hang(), ExitedWithCode(kExpired), "");
+}
+
+TEST(Watchdog, EndsAtOnceWhenItIsNotNeededAnyMore) {
+  Watchdog idle(expire);
+  Watchdog armed(expire);
+  armed.start(std::chrono::hours(1));  // the test would not end if destruction waited for it
+}
+
+}  // namespace
+}  // namespace ridgebench

@@ -1,0 +1,189 @@
+// What a run leaves must be sound, and every kind of tampering with it must be found.
+#include "harness/results/verify_results.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "kernels/common/error.hpp"
+#include "tests/support/simulated_run.hpp"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+class VerifyResultsTest : public SimulatedRun {
+ protected:
+  void SetUp() override {
+    use("sheet=h100-sxm");
+    write_run(request("^relu/(naive|toy)/(fp32|fp16)/"));
+    std::istringstream lines(text_of(run_ / "records.jsonl"));
+    for (std::string line; std::getline(lines, line);) {
+      lines_.push_back(ordered_json::parse(line));
+    }
+  }
+
+  // The row to tamper with: one that is ok and is no ceiling.
+  ordered_json& kernel() {
+    const auto found = std::ranges::find_if(lines_, [](const ordered_json& line) {
+      return line.at("role") == "kernel" && line.at("status") == "ok";
+    });
+    if (found == lines_.end()) throw std::logic_error("no kernel was measured");
+    return *found;
+  }
+
+  // What is found once the lines are written, with checksums that fit them.
+  std::vector<std::string> problems() {
+    std::string text;
+    for (const ordered_json& line : lines_) text += line.dump() + "\n";
+    write_text(run_ / "records.jsonl", text);
+    ResultsDirectory(run_, true).write_checksums();
+    return verify_results(run_);
+  }
+
+  // Exactly one row is found wanting, and this is said of it.
+  void expect_found(const std::string& problem) {
+    const std::string id = kernel().at("id");
+    EXPECT_THAT(problems(), Contains(AllOf(StartsWith(id + ": "), HasSubstr(problem))));
+    for (const std::string& line : problems()) EXPECT_THAT(line, StartsWith(id));
+  }
+
+  std::vector<ordered_json> lines_;
+};
+
+TEST_F(VerifyResultsTest, ARunIsSound) {
+  EXPECT_THAT(verify_results(run_), IsEmpty());
+  EXPECT_THAT(problems(), IsEmpty()) << "written again, unchanged";
+  EXPECT_TRUE(std::ranges::any_of(lines_, [](const auto& l) { return l["status"] == "skipped"; }));
+}
+
+TEST_F(VerifyResultsTest, AChangedSampleIsFound) {
+  auto& samples = kernel().at("samples_s");
+  for (auto& sample : samples) sample = 0.9 * sample.get<double>();
+  expect_found("time_median_s is");
+}
+
+TEST_F(VerifyResultsTest, OneChangedSampleIsFound) {
+  kernel().at("samples_s").at(0) = 1e-9;
+  expect_found("time_min_s is");
+}
+
+TEST_F(VerifyResultsTest, SamplesThatAreNotThereAreMissed) {
+  kernel().at("samples_s") = ordered_json::array();
+  expect_found("an ok row needs samples");
+}
+
+TEST_F(VerifyResultsTest, ABatchWithoutItsLastSamplesIsFound) {
+  kernel().at("samples_per_batch") = kernel().at("samples_s").size() - 1;
+  expect_found("samples_s does not hold whole batches");
+}
+
+TEST_F(VerifyResultsTest, EveryChangedTimeIsFound) {
+  for (const char* key : {"time_median_s", "time_ci_low_s", "time_ci_high_s", "time_min_s",
+                          "time_p10_s", "time_p90_s"}) {
+    const double time = kernel().at(key);
+    kernel().at(key) = 0.99 * time;
+    EXPECT_THAT(problems(), Contains(HasSubstr(std::string(key) + " is"))) << key;
+    kernel().at(key) = time;
+  }
+}
+
+TEST_F(VerifyResultsTest, EveryChangedRateIsFound) {
+  for (const char* key : {"flops_per_s", "bytes_per_s", "intensity_flop_per_byte", "mfu"}) {
+    const double rate = kernel().at(key);
+    kernel().at(key) = 1.01 * rate;
+    EXPECT_THAT(problems(), Contains(HasSubstr(std::string(key) + " is"))) << key;
+    kernel().at(key) = rate;
+  }
+  kernel().at("flops_per_s") = nullptr;
+  expect_found("flops_per_s is missing");
+}
+
+TEST_F(VerifyResultsTest, WorkThatIsNotTheOperationsIsFound) {
+  const double flops = kernel().at("flops");
+  kernel().at("flops") = 2 * flops;
+  expect_found("flops is");
+  kernel().at("flops") = flops;
+  kernel().at("bytes") = 2 * kernel().at("bytes").get<double>();
+  expect_found("bytes is");
+}
+
+TEST_F(VerifyResultsTest, AnOkRowThatWasNotVerifiedIsFound) {
+  const ordered_json verify = kernel().at("verify");
+  kernel().at("verify").at("error") = 1.5;
+  expect_found("must have passed verification");
+  kernel().at("verify") = verify;
+  kernel().at("verify").at("elements") = 0;
+  expect_found("must have passed verification");
+  kernel().at("verify") = nullptr;
+  expect_found("must have passed verification");
+}
+
+TEST_F(VerifyResultsTest, AnImpossibleRateIsFound) {
+  ordered_json& row = kernel();
+  for (const char* key : {"time_median_s", "time_ci_low_s", "time_ci_high_s", "time_min_s",
+                          "time_p10_s", "time_p90_s"}) {
+    row.at(key) = row.at(key).get<double>() / 1e6;
+  }
+  for (auto& sample : row.at("samples_s")) sample = sample.get<double>() / 1e6;
+  for (const char* key : {"flops_per_s", "bytes_per_s", "mfu"}) {
+    row.at(key) = row.at(key).get<double>() * 1e6;
+  }
+  expect_found("miscounted");
+}
+
+TEST_F(VerifyResultsTest, AStatusWithoutItsReasonIsFound) {
+  kernel().at("reason") = "none";
+  expect_found("every status but ok needs a reason");
+}
+
+TEST_F(VerifyResultsTest, ARowThatComesTwiceIsFound) {
+  const ordered_json copy = kernel();
+  lines_.push_back(copy);
+  expect_found("comes twice");
+}
+
+TEST_F(VerifyResultsTest, ADeviceThatTheEnvironmentDoesNotListIsFound) {
+  kernel().at("device") = "cuda:0";
+  expect_found("environment.json does not list its device");
+}
+
+TEST_F(VerifyResultsTest, EveryFileThatChangedAfterTheRunIsFound) {
+  const std::string environment = text_of(run_ / "environment.json");
+  write_text(run_ / "environment.json", environment + " ");
+  EXPECT_THAT(verify_results(run_), ElementsAre(StartsWith("environment.json is not what")));
+  write_text(run_ / "environment.json", environment);
+  std::string records = text_of(run_ / "records.jsonl");
+  records.insert(1, " ");  // the same JSON
+  write_text(run_ / "records.jsonl", records);
+  EXPECT_THAT(verify_results(run_), ElementsAre(StartsWith("records.jsonl is not what")));
+}
+
+TEST_F(VerifyResultsTest, ARunThatDidNotFinishIsFound) {
+  std::filesystem::remove(run_ / "SHA256SUMS");
+  EXPECT_THAT(verify_results(run_), ElementsAre(HasSubstr("SHA256SUMS is missing")));
+}
+
+TEST_F(VerifyResultsTest, AnEmptyRunIsFound) {
+  lines_.clear();
+  EXPECT_THAT(problems(), Contains(HasSubstr("holds no row")));
+}
+
+TEST_F(VerifyResultsTest, FilesThatCannotBeReadAreUsageErrors) {
+  write_text(run_ / "records.jsonl", "nonsense\n");
+  EXPECT_THROW(verify_results(run_), UsageError);
+  std::filesystem::remove(run_ / "environment.json");
+  EXPECT_THROW(verify_results(run_), UsageError);
+  EXPECT_THROW(verify_results(folder_ / "none"), UsageError);
+}
+
+}  // namespace
+}  // namespace ridgebench

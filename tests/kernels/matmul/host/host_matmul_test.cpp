@@ -1,0 +1,95 @@
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "tests/support/host_run.hpp"
+
+namespace ridgebench {
+namespace {
+
+Shape product(std::int64_t m, std::int64_t n, std::int64_t k, Layout layout) {
+  return Shape({{"m", m}, {"n", n}, {"k", k}}, layout);
+}
+
+// m, n, k: one; around the register tiles (6 x 8, 16, 64) and AMX's; around the blocks (192 x 256)
+// and the steps of k (128 to 1024 words); several bands of several blocks for each thread; primes;
+// long and thin.
+constexpr std::array<std::array<std::int64_t, 3>, 11> kSizes{{{1, 1, 1},
+                                                              {5, 7, 3},
+                                                              {7, 9, 15},
+                                                              {13, 17, 33},
+                                                              {33, 65, 63},
+                                                              {97, 257, 129},
+                                                              {193, 521, 31},
+                                                              {400, 300, 133},
+                                                              {3, 2, 1031},
+                                                              {1, 300, 40},
+                                                              {300, 1, 41}}};
+
+TEST(HostMatmul, EveryTechniqueIsRightInEveryLayoutAndExactOnIntegers) {
+  for_each_host_technique("matmul", [](const Implementation& implementation) {
+    for (const Layout layout : {Layout::nt, Layout::nn, Layout::tn}) {
+      for (const auto& [m, n, k] : kSizes) {
+        expect_right(implementation, product(m, n, k, layout), 1, true);
+      }
+    }
+  });
+}
+
+TEST(HostMatmul, EveryFusedTechniqueIsRight) {
+  for_each_host_technique("matmul_gelu", [](const Implementation& implementation) {
+    for (const auto& [m, n, k] : kSizes) {
+      expect_right(implementation, product(m, n, k, Layout::nt), 1, false);
+    }
+  });
+}
+
+// A NaN in A reaches its row and one in B its column, and nothing else, whatever the padding.
+TEST(HostMatmul, NanReachesItsRowAndColumnOnly) {
+  constexpr std::int64_t kM = 37;
+  constexpr std::int64_t kN = 71;
+  constexpr std::int64_t kK = 35;
+  for_each_host_technique("matmul", [](const Implementation& implementation) {
+    if (implementation.technique.origin != Origin::hand) return;  // a library makes its own choice
+    for (const Layout layout : {Layout::nt, Layout::nn, Layout::tn}) {
+      HostRun run(implementation, product(kM, kN, kK, layout));
+      run.fill(Fill::normal);
+      run.array(0).set_nan(layout == Layout::tn ? 34 * kM + 36 : 36 * kK + 34);
+      run.array(1).set_nan(layout == Layout::nt ? 70 * kK + 34 : 34 * kN + 70);
+      if (!run.launch()) return;
+      for (std::int64_t i = 0; i < kM * kN; ++i) {
+        const bool struck = i / kN == 36 || i % kN == 70;
+        ASSERT_EQ(std::isnan(run.output().view()[i]), struck) << i / kN << ' ' << i % kN;
+      }
+    }
+  });
+}
+
+// A column of all code points times one: each must come back, so every conversion is right at every
+// instruction set. Formats of 8 and 16 bits; techniques that compute in bf16 drop its denormals.
+TEST(HostMatmul, WideningKeepsEveryCodePoint) {
+  for_each_host_technique("matmul", [](const Implementation& implementation) {
+    const Technique& technique = implementation.technique;
+    const FormatInfo& format = info(implementation.format.a);
+    const bool narrow = format.bits() <= 16 && !implementation.format.mixed();
+    if (technique.arithmetic != Format::fp32 || !narrow) return;
+    const std::int64_t count = std::int64_t{1} << format.bits();
+    HostRun run(implementation, product(count, 1, 1, Layout::nt));
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::memcpy(static_cast<char*>(run.array(0).data()) + i * format.storage_bytes, &i,
+                  static_cast<std::size_t>(format.storage_bytes));
+    }
+    const std::uint32_t one = encode_bits(format, 1);
+    std::memcpy(run.array(1).data(), &one, static_cast<std::size_t>(format.storage_bytes));
+    ASSERT_TRUE(run.launch());
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double expected = run.array(0).view()[i];
+      const double actual = run.output().view()[i];
+      ASSERT_TRUE(actual == expected || (std::isnan(actual) && std::isnan(expected))) << i;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace ridgebench
