@@ -60,6 +60,35 @@ def test_start_up_and_shared_code_needs_no_new_instruction_set():
     assert [line for obj in found for line in offenders(obj)] == []
 
 
+REGION = re.compile(r'#include "kernels/common/cpu/target_begin(?:_v4)?\.hpp"(.*?)#include "kernels/common/cpu/target_end\.hpp"', re.DOTALL)
+
+
+def shared_headers_in_regions(root: Path) -> list[str]:
+    """Headers that a file includes inside a region although code outside regions uses them too. GCC would compile
+    their templates for the region's instruction set, the registration that runs at start-up among them."""
+    return [
+        f"{path.relative_to(root)} includes {header}"
+        for path in sorted((root / "kernels").rglob("*.cpp"))
+        for region in REGION.findall(path.read_text(encoding="utf-8"))
+        for header in re.findall(r'#include "([^"]+)"', region)
+        if not header.startswith(("kernels/common/cpu/", "kernels/matmul/host/"))
+    ]
+
+
+def test_a_region_includes_only_its_own_code():
+    assert shared_headers_in_regions(Path(__file__).resolve().parents[1]) == []
+
+
+def test_a_shared_header_in_a_region_is_found(tmp_path):
+    (tmp_path / "kernels/relu").mkdir(parents=True)
+    (tmp_path / "kernels/relu/fast.cpp").write_text(
+        '#include "kernels/common/cpu/target_begin_v4.hpp"\n#include "kernels/common/registry.hpp"\n'
+        '#include "kernels/common/cpu/map.hpp"\n#include "kernels/common/cpu/target_end.hpp"\n'
+        '#include "kernels/common/error.hpp"\n'
+    )
+    assert shared_headers_in_regions(tmp_path) == ["kernels/relu/fast.cpp includes kernels/common/registry.hpp"]
+
+
 def test_the_kernels_themselves_use_the_new_instruction_set():
     """Else the test above would look at objects that were compiled for nothing new."""
     for level in (3, 4):

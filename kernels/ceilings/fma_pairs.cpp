@@ -9,8 +9,8 @@
 #include "kernels/ceilings/products.hpp"
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/streaming.hpp"
-#include "kernels/common/cpu/target_begin_v4.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/common/cpu/target_begin_v4.hpp"
 
 #include "kernels/common/cpu/pack.hpp"
 #include "kernels/common/cpu/bf16_pairs.hpp"

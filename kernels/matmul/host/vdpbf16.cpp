@@ -13,9 +13,9 @@
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/gelu.hpp"
 #include "kernels/common/cpu/streaming.hpp"
-#include "kernels/common/cpu/target_begin_v4.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
+#include "kernels/common/cpu/target_begin_v4.hpp"
 
 #include "kernels/common/cpu/pack.hpp"
 #include "kernels/common/cpu/bf16_pairs.hpp"
