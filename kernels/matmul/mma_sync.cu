@@ -69,13 +69,13 @@ __global__ void __launch_bounds__(kStageThreads, kBlocks<A>)
   const auto fill = [&](int stage, std::int64_t p0) {
     fill_stage<along_a>(a[stage], product.a, row, p0, aligned_a);
     fill_stage<along_b>(b[stage], product.b, column, p0, aligned_b);
-    commit_copies();
+    cp_async_commit_group();
   };
   for (int stage = 0; stage < kStages - 1; ++stage) fill(stage, stage * depth);
   float sum[kDown][kAcross][4] = {};
   int current = 0;
   for (std::int64_t p0 = 0; p0 < product.k; p0 += depth) {
-    wait_copies<kStages - 2>();
+    cp_async_wait_group<kStages - 2>();
     __syncthreads();  // the current stage is there, and nobody reads the one before it any more
     fill((current + kStages - 1) % kStages, p0 + (kStages - 1) * depth);
     multiply_stage<along_a, along_b, A, B>(sum, a[current], b[current], i0, j0);

@@ -8,9 +8,9 @@
 
 #include "kernels/common/cuda/cluster_launch.cuh"
 #include "kernels/common/cuda/ptx/cluster_memory.cuh"
-#include "kernels/common/cuda/tensor_map.cuh"
 #include "kernels/common/cuda/ptx/tma.cuh"
 #include "kernels/common/cuda/ptx/warpgroup.cuh"
+#include "kernels/common/cuda/tensor_map.cuh"
 #include "tests/emulator/fault_of.hpp"
 
 namespace ridgebench::emulator {
@@ -48,23 +48,24 @@ template <Mistake kMistake>
 __global__ void share(const __grid_constant__ TensorMap from, float* seen) {
   extern __shared__ alignas(1024) std::byte memory[];
   Barrier& full = *reinterpret_cast<Barrier*>(memory + 2048);
-  const unsigned rank = cuda::cluster_rank();
+  const unsigned rank = cuda::cluster_ctarank();
   if (threadIdx.x == 0) {
-    cuda::init_barrier(full, 1);
-    cuda::publish_barriers();
+    cuda::mbarrier_init(full, 1);
+    cuda::fence_mbarrier_init();
   }
-  if (kMistake != Mistake::no_start) cuda::sync_cluster();
+  if (kMistake != Mistake::no_start) cuda::cluster_sync();
   if (threadIdx.x == 0) {
-    cuda::arrive_and_expect(full, kMistake == Mistake::half_the_bytes ? kHalf * 4 : 2 * kHalf * 4);
-    cuda::load_box_for(3, memory + rank * kHalf * 4, from, static_cast<int>(rank) * kHalf,
-                       static_cast<int>(blockIdx.x / 2), full);
+    cuda::mbarrier_arrive_expect_tx(
+        full, kMistake == Mistake::half_the_bytes ? kHalf * 4 : 2 * kHalf * 4);
+    cuda::tma_load_2d_multicast(3, memory + rank * kHalf * 4, from, static_cast<int>(rank) * kHalf,
+                                static_cast<int>(blockIdx.x / 2), full);
   }
-  cuda::wait(full, 0);
+  cuda::mbarrier_wait_parity(full, 0);
   const auto* const numbers = reinterpret_cast<const float*>(memory);
   for (unsigned i = threadIdx.x; i < 2 * kHalf; i += kThreads) {
     seen[blockIdx.x * 2 * kHalf + i] = numbers[i];
   }
-  if (kMistake != Mistake::no_end) cuda::sync_cluster();
+  if (kMistake != Mistake::no_end) cuda::cluster_sync();
 }
 
 using Seen = std::array<float, 8 * kHalf>;  // of four blocks
@@ -111,16 +112,16 @@ __global__ void answer() {
   extern __shared__ std::byte memory[];
   Barrier& barrier = *reinterpret_cast<Barrier*>(memory);
   if (threadIdx.x == 0) {
-    cuda::init_barrier(barrier, 1);
-    cuda::publish_barriers();
+    cuda::mbarrier_init(barrier, 1);
+    cuda::fence_mbarrier_init();
   }
-  cuda::sync_cluster();
+  cuda::cluster_sync();
   if (threadIdx.x == 0) {
-    if (cuda::cluster_rank() == 0) cuda::wait(barrier, 0);
-    cuda::arrive_at(barrier, 1 - cuda::cluster_rank());
+    if (cuda::cluster_ctarank() == 0) cuda::mbarrier_wait_parity(barrier, 0);
+    cuda::mbarrier_arrive_cluster(barrier, 1 - cuda::cluster_ctarank());
   }
   __syncwarp();
-  if (kSync) cuda::sync_cluster();
+  if (kSync) cuda::cluster_sync();
 }
 
 TEST(Cluster, NobodyReachesIntoABlockThatHasEnded) {
@@ -135,14 +136,14 @@ template <bool kSync>
 __global__ void sum_of_ranks(float* y) {
   extern __shared__ std::byte memory[];
   auto* const own = reinterpret_cast<float*>(memory);
-  own[threadIdx.x] = static_cast<float>(cuda::cluster_rank() + 1);
-  if (kSync) cuda::sync_cluster();
+  own[threadIdx.x] = static_cast<float>(cuda::cluster_ctarank() + 1);
+  if (kSync) cuda::cluster_sync();
   float sum = 0;
-  for (unsigned r = 0; r < cuda::cluster_size(); ++r) {
-    sum += cuda::load_from_block(&own[threadIdx.x], r);
+  for (unsigned r = 0; r < cuda::cluster_nctarank(); ++r) {
+    sum += cuda::ld_shared_cluster(&own[threadIdx.x], r);
   }
   if (threadIdx.x == 0) y[blockIdx.x] = sum;
-  cuda::sync_cluster();
+  cuda::cluster_sync();
 }
 
 TEST(Cluster, SharedMemoryOfOthersIsReadWhereItIs) {

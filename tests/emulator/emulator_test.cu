@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/common/cuda/ptx/async_copy.cuh"
+#include "kernels/common/cuda/ptx/cp_async.cuh"
 #include "kernels/common/cuda/ptx/ldmatrix.cuh"
 #include "kernels/common/cuda/reduce.cuh"
 #include "tests/emulator/fault_of.hpp"
@@ -149,9 +149,9 @@ template <bool kWait>
 __global__ void copy(const float* x, float* y) {
   __shared__ alignas(16) float tile[kThreads];
   const bool inside = threadIdx.x < 8;
-  if (threadIdx.x < 16) cuda::copy_async(&tile[4 * threadIdx.x], &x[4 * threadIdx.x], inside);
-  cuda::commit_copies();
-  if (kWait) cuda::wait_copies<0>();
+  if (threadIdx.x < 16) cuda::cp_async_zfill(&tile[4 * threadIdx.x], &x[4 * threadIdx.x], inside);
+  cuda::cp_async_commit_group();
+  if (kWait) cuda::cp_async_wait_group<0>();
   __syncthreads();
   y[threadIdx.x] = tile[threadIdx.x];
 }
@@ -171,8 +171,8 @@ __global__ void load_rows(bool aligned, bool inside) {
   rows[threadIdx.x][0] = 0;
   loose[threadIdx.x][0] = 0;
   std::uint32_t word[4];
-  cuda::load_matrices<false>(word,
-                             aligned ? rows[threadIdx.x + (inside ? 0 : 1)] : loose[threadIdx.x]);
+  cuda::ldmatrix_x4<false>(word,
+                           aligned ? rows[threadIdx.x + (inside ? 0 : 1)] : loose[threadIdx.x]);
 }
 
 TEST(Emulator, SharedAddressesMustBeAlignedAndInside) {

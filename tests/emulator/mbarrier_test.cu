@@ -21,12 +21,12 @@ template <Misuse kMisuse>
 __global__ void use_barrier() {
   extern __shared__ std::byte memory[];
   Barrier& barrier = *reinterpret_cast<Barrier*>(memory);
-  if (kMisuse != Misuse::not_initialised) cuda::init_barrier(barrier, 2);
-  if (kMisuse == Misuse::twice) cuda::init_barrier(barrier, 2);
+  if (kMisuse != Misuse::not_initialised) cuda::mbarrier_init(barrier, 2);
+  if (kMisuse == Misuse::twice) cuda::mbarrier_init(barrier, 2);
   if (kMisuse == Misuse::overwritten) barrier = 0;
-  cuda::arrive(barrier);
-  if (kMisuse == Misuse::too_many) cuda::arrive_and_expect(barrier, 8);
-  cuda::arrive(barrier);
+  cuda::mbarrier_arrive(barrier);
+  if (kMisuse == Misuse::too_many) cuda::mbarrier_arrive_expect_tx(barrier, 8);
+  cuda::mbarrier_arrive(barrier);
 }
 
 TEST(Mbarrier, MisuseIsAFault) {

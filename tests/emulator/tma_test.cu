@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "kernels/common/cuda/ptx/stmatrix.cuh"
-#include "kernels/common/cuda/tensor_map.cuh"
 #include "kernels/common/cuda/ptx/tma.cuh"
+#include "kernels/common/cuda/tensor_map.cuh"
 #include "kernels/common/cuda/unit.hpp"
 #include "tests/emulator/fault_of.hpp"
 
@@ -59,25 +59,25 @@ __global__ void double_box(const __grid_constant__ TensorMap from,
   auto* const box = reinterpret_cast<float*>(memory);
   Barrier& full = *reinterpret_cast<Barrier*>(memory + kBoxBytes);
   if (threadIdx.x == 0) {
-    cuda::init_barrier(full, 1);
-    if (kMistake != Mistake::no_publish) cuda::publish_barriers();
+    cuda::mbarrier_init(full, 1);
+    if (kMistake != Mistake::no_publish) cuda::fence_mbarrier_init();
   }
   __syncthreads();
   if (threadIdx.x == 0) {
-    cuda::arrive_and_expect(full, kBoxBytes + (kMistake == Mistake::wrong_bytes ? 16 : 0));
-    cuda::load_box(box, from, along, row, full);
+    cuda::mbarrier_arrive_expect_tx(full, kBoxBytes + (kMistake == Mistake::wrong_bytes ? 16 : 0));
+    cuda::tma_load_2d(box, from, along, row, full);
   }
-  if (kMistake != Mistake::no_wait) cuda::wait(full, 0);
+  if (kMistake != Mistake::no_wait) cuda::mbarrier_wait_parity(full, 0);
   for (unsigned i = threadIdx.x; i < kBox; i += kThreads) {
     seen[i] = box[i];
     box[i] *= 2;
   }
-  if (kMistake != Mistake::no_fence) cuda::publish_to_async_proxy();
+  if (kMistake != Mistake::no_fence) cuda::fence_proxy_async();
   __syncthreads();
   if (threadIdx.x == 0) {
-    cuda::store_box(to, along, row, box);
-    if (kMistake != Mistake::no_commit) cuda::commit_stores();
-    if (kMistake != Mistake::no_store_wait) cuda::wait_stores();
+    cuda::tma_store_2d(to, along, row, box);
+    if (kMistake != Mistake::no_commit) cuda::cp_async_bulk_commit_group();
+    if (kMistake != Mistake::no_store_wait) cuda::cp_async_bulk_wait_group();
   }
 }
 
@@ -160,21 +160,21 @@ __global__ void one_stage(const __grid_constant__ TensorMap from, float* sum) {
   Barrier* const full = reinterpret_cast<Barrier*>(memory + kBoxBytes);
   Barrier* const empty = full + 1;
   if (threadIdx.x == 0) {
-    cuda::init_barrier(*full, 1);
-    cuda::init_barrier(*empty, 1);
-    cuda::publish_barriers();
+    cuda::mbarrier_init(*full, 1);
+    cuda::mbarrier_init(*empty, 1);
+    cuda::fence_mbarrier_init();
   }
   __syncthreads();
   for (unsigned i = 0; i < 3; ++i) {
     if (threadIdx.x == 0) {
-      cuda::wait(*empty, (i & 1U) ^ 1U);
-      cuda::arrive_and_expect(*full, kBoxBytes);
-      cuda::load_box(memory, from, 0, static_cast<int>(i), *full);
+      cuda::mbarrier_wait_parity(*empty, (i & 1U) ^ 1U);
+      cuda::mbarrier_arrive_expect_tx(*full, kBoxBytes);
+      cuda::tma_load_2d(memory, from, 0, static_cast<int>(i), *full);
     } else if (threadIdx.x == 32) {
-      cuda::wait(*full, i & 1U);
-      if (kEarly) cuda::arrive(*empty);
+      cuda::mbarrier_wait_parity(*full, i & 1U);
+      if (kEarly) cuda::mbarrier_arrive(*empty);
       sum[i] = box[0];
-      if (!kEarly) cuda::arrive(*empty);
+      if (!kEarly) cuda::mbarrier_arrive(*empty);
     }
   }
 }
@@ -194,14 +194,14 @@ template <bool kFence>
 __global__ void store_words(const __grid_constant__ TensorMap to) {
   extern __shared__ alignas(1024) std::byte memory[];
   std::uint32_t word[4] = {threadIdx.x, 100 + threadIdx.x, 200 + threadIdx.x, 300 + threadIdx.x};
-  cuda::store_matrices(memory + threadIdx.x * 16, word);
+  cuda::stmatrix_x4(memory + threadIdx.x * 16, word);
   // The others' fences do not help the thread that has none.
-  if (kFence || threadIdx.x != 7) cuda::publish_to_async_proxy();
+  if (kFence || threadIdx.x != 7) cuda::fence_proxy_async();
   __syncwarp();
   if (threadIdx.x == 0) {
-    cuda::store_box(to, 0, 0, memory);
-    cuda::commit_stores();
-    cuda::wait_stores_read<0>();
+    cuda::tma_store_2d(to, 0, 0, memory);
+    cuda::cp_async_bulk_commit_group();
+    cuda::cp_async_bulk_wait_group_read<0>();
   }
 }
 

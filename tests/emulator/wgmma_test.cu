@@ -7,9 +7,9 @@
 
 #include "kernels/common/cuda/cluster_launch.cuh"
 #include "kernels/common/cuda/ptx/tma.cuh"
-#include "kernels/common/cuda/unit.hpp"
 #include "kernels/common/cuda/ptx/warpgroup.cuh"
 #include "kernels/common/cuda/ptx/wgmma.cuh"
+#include "kernels/common/cuda/unit.hpp"
 #include "tests/emulator/fault_of.hpp"
 
 namespace ridgebench::emulator {
@@ -44,12 +44,12 @@ __device__ void multiply_all(float (&sum)[kN / 2], std::uint64_t a, std::uint64_
   if (kMistake == Mistake::no_swizzle) a &= ~(std::uint64_t{3} << 62U);
   if (kMistake == Mistake::misplaced) a += 128 >> 4U;
   if (kMistake == Mistake::unlike && threadIdx.x == 5) b += 2;
-  if (kMistake != Mistake::no_begin) cuda::begin_multiply();
+  if (kMistake != Mistake::no_begin) cuda::warpgroup_arrive();
   for (int step = 0; step < cuda::kUnitSteps; ++step) {
     const std::uint64_t offset = cuda::step_offset(true, step);
-    cuda::multiply_async<Bf16, Bf16, kN>(sum, a + offset, b + offset, step > 0);
+    cuda::wgmma_mma_async<Bf16, Bf16, kN>(sum, a + offset, b + offset, step > 0);
   }
-  cuda::commit_multiply();
+  cuda::warpgroup_commit_batch();
 }
 
 // c = a b^T of 64 x 64 and 16 x 64, by one warpgroup.
@@ -59,7 +59,7 @@ __global__ void multiply(const Bf16* a, const Bf16* b, float* c) {
   std::byte* const unit_b = units + cuda::kUnitBytes;
   fill(units, a, kM);
   fill(unit_b, b, kN);
-  if (kMistake != Mistake::no_fence) cuda::publish_to_async_proxy();
+  if (kMistake != Mistake::no_fence) cuda::fence_proxy_async();
   __syncthreads();
   if (kMistake == Mistake::three_warps && threadIdx.x >= 96) return;
   float sum[kN / 2];
@@ -75,7 +75,7 @@ __global__ void multiply(const Bf16* a, const Bf16* b, float* c) {
     }
   };
   if (kMistake == Mistake::early_read) store();
-  if (kMistake != Mistake::no_wait) cuda::wait_multiplied<0>();
+  if (kMistake != Mistake::no_wait) cuda::warpgroup_wait<0>();
   if (kMistake != Mistake::early_read) store();
 }
 
@@ -138,9 +138,9 @@ TEST(Wgmma, OperandsOverwrittenTooEarlyGiveWrongSums) {
 template <int kShrunk, int kGrown>
 __global__ void share_registers(bool all) {
   if (threadIdx.x < cuda::kWarpgroup) {
-    if (all || threadIdx.x < 96) cuda::shrink_registers<kShrunk>();
+    if (all || threadIdx.x < 96) cuda::warpgroup_reg_dealloc<kShrunk>();
   } else {
-    cuda::grow_registers<kGrown>();
+    cuda::warpgroup_reg_alloc<kGrown>();
   }
 }
 
@@ -154,7 +154,7 @@ TEST(Setmaxnreg, TheSumMustFit) {
 }
 
 __global__ void named_barrier(int threads) {
-  if (static_cast<int>(threadIdx.x) < threads) cuda::sync_warpgroup(1);
+  if (static_cast<int>(threadIdx.x) < threads) cuda::named_barrier_sync(1);
   __syncthreads();
 }
 

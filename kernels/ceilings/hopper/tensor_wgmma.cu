@@ -8,10 +8,10 @@
 #include "kernels/common/cuda/cluster_launch.cuh"
 #include "kernels/common/cuda/pack.cuh"
 #include "kernels/common/cuda/ptx/tma.cuh"
-#include "kernels/common/cuda/unit.hpp"
 #include "kernels/common/cuda/ptx/warpgroup.cuh"
 #include "kernels/common/cuda/ptx/wgmma.cuh"
 #include "kernels/common/cuda/ptx/wgmma_sums.hpp"
+#include "kernels/common/cuda/unit.hpp"
 
 namespace ridgebench::cuda {
 namespace {
@@ -20,7 +20,7 @@ constexpr int kM = static_cast<int>(kWarpgroupTile.m);
 constexpr int kN = static_cast<int>(kWarpgroupTile.n);
 constexpr int kK = static_cast<int>(kWarpgroupTile.k);
 constexpr int kSharedBytes = (kM + kN) * kLineBytes;
-using Sums = WgmmaSums<kN>;
+using Sums = WgmmaAccumulators<kN>;
 
 // Instructions of one product, and of a group: the tensor cores lose clocks between two groups.
 template <class T>
@@ -43,7 +43,7 @@ template <class T>
 __device__ void load(std::byte* units, const T* a, const T* b, bool zero) {
   fill(units, a, kM, zero);
   fill(units + kM * kLineBytes, b, kN, zero);
-  publish_to_async_proxy();
+  fence_proxy_async();
   __syncthreads();
 }
 
@@ -52,28 +52,28 @@ template <class T, int kAgain>
 __device__ void multiply(Sums& sum, const std::byte* units, bool add) {
   const std::uint64_t a = matrix_descriptor(shared_address(units));
   const std::uint64_t b = matrix_descriptor(shared_address(units + kM * kLineBytes));
-  pin_sums(sum);
-  begin_multiply();
+  warpgroup_fence_operand(sum);
+  warpgroup_arrive();
 #pragma unroll
   for (int i = 0; i < (1 + kAgain) * kSteps<T>; ++i) {
     const int step = i % kSteps<T>;
-    multiply_async<T, T, kN>(sum, a + step_offset(true, step), b + step_offset(true, step),
-                             add || i > 0);
+    wgmma_mma_async<T, T, kN>(sum, a + step_offset(true, step), b + step_offset(true, step),
+                              add || i > 0);
   }
-  commit_multiply();
-  pin_sums(sum);
+  warpgroup_commit_batch();
+  warpgroup_fence_operand(sum);
 }
 
 template <class T, bool kBurst>
 __global__ void __launch_bounds__(kWarpgroup, 3)
-    repeat_products(const T* a, const T* b, float* y, int iterations) {
+    tensor_wgmma(const T* a, const T* b, float* y, int iterations) {
   alignas(kUnitAlignment) extern __shared__ std::byte units[];
   const std::int64_t tile = blockIdx.x;
   Sums sum;
   load(units, a + tile * (kM * kK), b + tile * (kN * kK), false);
   multiply<T, 0>(sum, units, false);
   if constexpr (kBurst) {
-    wait_multiplied<0>();
+    warpgroup_wait<0>();
     __syncthreads();
     load<T>(units, nullptr, nullptr, true);
   }
@@ -82,21 +82,22 @@ __global__ void __launch_bounds__(kWarpgroup, 3)
 #pragma unroll 1
   for (; i + products <= iterations; i += products) {
     multiply<T, products - 1>(sum, units, true);
-    wait_multiplied<1>();
+    warpgroup_wait<1>();
   }
 #pragma unroll 1
   for (; i < iterations; ++i) {
     multiply<T, 0>(sum, units, true);
-    wait_multiplied<1>();
+    warpgroup_wait<1>();
   }
-  wait_multiplied<0>();
-  pin_sums(sum);
+  warpgroup_wait<0>();
+  warpgroup_fence_operand(sum);
 
   const int thread = static_cast<int>(threadIdx.x);
   const float scale = kBurst ? static_cast<float>(iterations) : 1.0F;
 #pragma unroll
   for (int s = 0; s < kN / 2; s += 2) {
-    float* const to = y + (tile * kM + sum_row(thread, s)) * kN + sum_column(thread, s);
+    float* const to =
+        y + (tile * kM + accumulator_row(thread, s)) * kN + accumulator_column(thread, s);
     *reinterpret_cast<float2*>(to) = make_float2(scale * sum[s], scale * sum[s + 1]);
   }
 }
@@ -107,7 +108,7 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* b, float* y) 
   require_packs(a);
   require_packs(b);
   require_packs(y);
-  constexpr auto kernel = repeat_products<T, kBurst>;
+  constexpr auto kernel = tensor_wgmma<T, kBurst>;
   allow_shared(kernel, kSharedBytes);
   const ClusterGrid grid{.blocks = dim3(blocks_for(shape["tiles"], 1)),
                          .threads = kWarpgroup,

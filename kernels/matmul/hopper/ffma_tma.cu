@@ -5,8 +5,8 @@
 // The limit is the FMA units.
 #include "kernels/common/cuda/ptx/tma.cuh"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/tile/epilogue.cuh"
 #include "kernels/matmul/hopper/persistent.cuh"
+#include "kernels/matmul/tile/epilogue.cuh"
 
 namespace ridgebench::cuda {
 namespace {
@@ -65,7 +65,7 @@ __device__ void multiply_stage(Sums& sum, const Lines& lines) {
 }
 
 __device__ void multiply_tile(Sums& sum, FmaTile::Shared& shared, const Place& place,
-                              RingPosition<FmaTile::kStages>& ring, const Work<FmaTile>& work) {
+                              PipelineState<FmaTile::kStages>& ring, const Work<FmaTile>& work) {
 #pragma unroll
   for (int i = 0; i < kDown * kAcross; ++i) sum[i / kAcross][i % kAcross] = 0;
 #pragma unroll 1
@@ -80,21 +80,22 @@ __device__ void multiply_tile(Sums& sum, FmaTile::Shared& shared, const Place& p
 }
 
 template <class Epilogue>
-__global__ void __launch_bounds__(kSpecialisedThreads, 1)
-    multiply(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
-             Product<float, float, float> product, Raster raster, int stages, Epilogue finish) {
+__global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
+    matmul_ffma_tma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+                    Product<float, float, float> product, Raster raster, int stages,
+                    Epilogue finish) {
   alignas(kUnitAlignment) extern __shared__ std::byte memory[];
   auto& shared = *reinterpret_cast<FmaTile::Shared*>(memory);
   const Work<FmaTile> work(raster, stages);
   set_up_barriers(shared, work);
 
   if (threadIdx.x < kWarpgroup) {
-    shrink_registers<24>();
+    warpgroup_reg_dealloc<24>();
     if (threadIdx.x == 0) produce<Layout::nt, float>(shared, a, b, work);
   } else {
-    grow_registers<240>();
+    warpgroup_reg_alloc<240>();
     const Place place(static_cast<int>(threadIdx.x) - kWarpgroup);
-    RingPosition<FmaTile::kStages> ring;
+    PipelineState<FmaTile::kStages> ring;
     Sums sum;
     for (int item = work.first; item < raster.count(); item += work.step) {
       multiply_tile(sum, shared, place, ring, work);
@@ -118,7 +119,7 @@ Launch bind_product(const Queue& queue, const Shape& shape,
                     const Product<float, float, float>& product, const Epilogue& finish) {
   require_hopper();
   if (shape.layout() != Layout::nt) throw Unsupported("loads along k only: layout nt");
-  constexpr auto kernel = multiply<Epilogue>;
+  constexpr auto kernel = matmul_ffma_tma<Epilogue>;
   const Raster raster = raster_for({FmaTile::kRows, FmaTile::kColumns}, 1, product.m, product.n);
   const ClusterGrid grid = persistent_grid<FmaTile>(kernel, queue, raster, 1);
   return [=, a = unit_map(product.a), b = unit_map(product.b),

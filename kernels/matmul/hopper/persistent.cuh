@@ -26,7 +26,7 @@ struct Tile : BlockTile<kRowsOfTile, kColumnsOfTile> {
   struct Shared {
     std::byte stage[kStages][kStageBytes];
     std::byte store[kConsumers][kStoreUnits * kUnitBytes];
-    StageBarriers<kStages> barriers;
+    TmaPipeline<kStages> barriers;
   };
 };
 
@@ -42,8 +42,8 @@ struct Work {
   __device__ Work(const Raster& order, int stages_of_tile)
       : raster(order),
         stages(stages_of_tile),
-        rank(cluster_rank()),
-        size(cluster_size()),
+        rank(cluster_ctarank()),
+        size(cluster_nctarank()),
         first(static_cast<int>(blockIdx.x / size)),
         step(static_cast<int>(gridDim.x / size)) {}
 
@@ -72,7 +72,7 @@ template <class Tile>
 __device__ void set_up_barriers(typename Tile::Shared& shared, const Work<Tile>& work) {
   if (threadIdx.x == 0) shared.barriers.init(kConsumerWarps * static_cast<int>(work.size));
   __syncwarp();
-  meet_cluster();  // init() has published them
+  cluster_sync_relaxed();  // init() has published them
   wait_for_predecessor();
 }
 
@@ -80,9 +80,9 @@ __device__ void set_up_barriers(typename Tile::Shared& shared, const Work<Tile>&
 template <Layout kLayout, class A, class Tile>
 __device__ void produce(typename Tile::Shared& shared, const TensorMap& a, const TensorMap& b,
                         const Work<Tile>& work) {
-  prefetch(a);
-  prefetch(b);
-  RingPosition<Tile::kStages> ring;
+  prefetch_tensormap(a);
+  prefetch_tensormap(b);
+  PipelineState<Tile::kStages> ring;
   for (int item = work.first; item < work.raster.count(); item += work.step) {
     const auto [row, column] = work.origin(item);
     for (int i = 0; i < work.stages; ++i, ring.advance()) {
@@ -100,7 +100,7 @@ __device__ void produce(typename Tile::Shared& shared, const TensorMap& a, const
 // A warp is done with a stage: it says so to every block that loads it.
 __device__ inline void release(Barrier& empty, unsigned cluster) {
   const unsigned lane = threadIdx.x % kWarp;
-  if (lane < cluster) arrive_at(empty, lane);
+  if (lane < cluster) mbarrier_arrive_cluster(empty, lane);
 }
 
 // The grid of a persistent kernel over all tiles of a raster: as many clusters as run at once.
@@ -111,7 +111,7 @@ ClusterGrid persistent_grid(void (*kernel)(Parameters...), const Queue& queue, c
   static_assert(shared_bytes <= kMostSharedBytes);
   allow_shared(kernel, shared_bytes);
   ClusterGrid grid{.blocks = dim3(static_cast<unsigned>(cluster)),
-                   .threads = kSpecialisedThreads,
+                   .threads = kWarpSpecialisedThreads,
                    .shared_bytes = shared_bytes,
                    .stream = stream_of(queue),
                    .cluster = static_cast<unsigned>(cluster),

@@ -7,7 +7,7 @@ namespace ridgebench::cuda {
 // "full" with it, a producer for "empty" with its opposite, so that the first trip finds all stages
 // empty.
 template <int kStages>
-struct RingPosition {
+struct PipelineState {
   int stage = 0;
   unsigned parity = 0;
 

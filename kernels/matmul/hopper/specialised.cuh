@@ -2,15 +2,15 @@
 // and the stages of its operands, in units (units.cuh), those of A before those of B.
 #pragma once
 
-#include "kernels/matmul/hopper/stage_barriers.cuh"
 #include "kernels/common/cuda/ptx/warpgroup.cuh"
+#include "kernels/matmul/hopper/stage_barriers.cuh"
 #include "kernels/matmul/hopper/units.cuh"
 
 namespace ridgebench::cuda {
 
 inline constexpr int kConsumers = 2;  // warpgroups; they share the rows of a tile
 inline constexpr int kConsumerWarps = kConsumers * kWarpgroup / kWarp;
-inline constexpr int kSpecialisedThreads = (1 + kConsumers) * kWarpgroup;
+inline constexpr int kWarpSpecialisedThreads = (1 + kConsumers) * kWarpgroup;
 
 template <int kRowsOfTile, int kColumnsOfTile>
 struct BlockTile {
@@ -26,9 +26,9 @@ struct BlockTile {
 // The loading thread: the first `count` stages of one tile.
 template <Layout kLayout, class T, class Tile, int kStages>
 __device__ void load_tile(std::byte (&stage)[kStages][Tile::kStageBytes],
-                          StageBarriers<kStages>& barriers, const TensorMap& a, const TensorMap& b,
+                          TmaPipeline<kStages>& barriers, const TensorMap& a, const TensorMap& b,
                           int row, int column, int count) {
-  RingPosition<kStages> ring;
+  PipelineState<kStages> ring;
   for (int i = 0; i < count; ++i, ring.advance()) {
     std::byte* const units = stage[ring.stage];
     const int k = i * kUnitK<T>;

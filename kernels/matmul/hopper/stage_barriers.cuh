@@ -8,29 +8,29 @@
 namespace ridgebench::cuda {
 
 template <int kStages>
-struct StageBarriers {
+struct TmaPipeline {
   Barrier full[kStages];
   Barrier empty[kStages];
 
   // One thread, before a barrier of the block or the cluster: `releases` empty a stage.
   __device__ void init(int releases) {
     for (int i = 0; i < kStages; ++i) {
-      init_barrier(full[i], 1);
-      init_barrier(empty[i], releases);
+      mbarrier_init(full[i], 1);
+      mbarrier_init(empty[i], releases);
     }
-    publish_barriers();
+    fence_mbarrier_init();
   }
 
   // The loading thread: waits until the stage is empty and announces what will be loaded. Returns
   // the barrier for those loads.
-  __device__ Barrier& claim(const RingPosition<kStages>& ring, int bytes) {
-    wait(empty[ring.stage], ring.parity ^ 1U);
-    arrive_and_expect(full[ring.stage], bytes);
+  __device__ Barrier& claim(const PipelineState<kStages>& ring, int bytes) {
+    mbarrier_wait_parity(empty[ring.stage], ring.parity ^ 1U);
+    mbarrier_arrive_expect_tx(full[ring.stage], bytes);
     return full[ring.stage];
   }
 
-  __device__ void wait_full(const RingPosition<kStages>& ring) {
-    wait(full[ring.stage], ring.parity);
+  __device__ void wait_full(const PipelineState<kStages>& ring) {
+    mbarrier_wait_parity(full[ring.stage], ring.parity);
   }
 };
 

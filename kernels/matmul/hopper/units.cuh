@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/common/cuda/ptx/mbarrier.cuh"
-#include "kernels/common/cuda/tensor_map.cuh"
 #include "kernels/common/cuda/ptx/tma.cuh"
+#include "kernels/common/cuda/tensor_map.cuh"
 #include "kernels/common/cuda/unit.hpp"
 #include "kernels/matmul/tile/operands.cuh"
 
@@ -32,7 +32,7 @@ __device__ void load_units(std::byte* units, const TensorMap& map, int vector, i
                            Barrier& full) {
   for (int u = 0; u < kUnits; ++u) {
     const auto [along, row] = unit_place<kAlongK>(vector + u * kUnitLines, k);
-    load_box(units + u * kUnitBytes, map, along, row, full);
+    tma_load_2d(units + u * kUnitBytes, map, along, row, full);
   }
 }
 
@@ -43,7 +43,7 @@ __device__ void load_shared_units(std::byte* units, const TensorMap& map, int ve
                                   Barrier& full, unsigned rank, unsigned size) {
   for (unsigned u = rank; u < kUnits; u += size) {
     const auto [along, row] = unit_place<kAlongK>(vector + static_cast<int>(u) * kUnitLines, k);
-    load_box_for((1U << size) - 1, units + u * kUnitBytes, map, along, row, full);
+    tma_load_2d_multicast((1U << size) - 1, units + u * kUnitBytes, map, along, row, full);
   }
 }
 

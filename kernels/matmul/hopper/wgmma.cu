@@ -7,8 +7,8 @@
 #include "kernels/common/cuda/ptx/tma.cuh"
 #include "kernels/common/cuda/ptx/wgmma.cuh"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/tile/fill_pack.cuh"
 #include "kernels/matmul/hopper/wgmma_tile.cuh"
+#include "kernels/matmul/tile/fill_pack.cuh"
 
 namespace ridgebench::cuda {
 namespace {
@@ -39,7 +39,7 @@ __device__ void fill(std::byte* shared, const Vectors<T>& x, std::int64_t first,
 
 template <Layout kLayout, class A, class B, class Out>
 __global__ void __launch_bounds__(kThreads, 2)
-    multiply(Product<A, B, Out> product, bool aligned_a, bool aligned_b, bool aligned_c) {
+    matmul_wgmma(Product<A, B, Out> product, bool aligned_a, bool aligned_b, bool aligned_c) {
   alignas(kUnitAlignment) extern __shared__ std::byte shared[];
   constexpr int depth = kUnitK<A>;
   const std::int64_t row = std::int64_t{blockIdx.y} * kTile;
@@ -50,18 +50,18 @@ __global__ void __launch_bounds__(kThreads, 2)
   const auto fill_stage = [&](int stage, std::int64_t k) {
     fill<a_along_k(kLayout)>(a_of(stage), product.a, row, k, aligned_a);
     fill<b_along_k(kLayout)>(b_of(stage), product.b, column, k, aligned_b);
-    commit_copies();
+    cp_async_commit_group();
   };
   for (int stage = 0; stage < kStages - 1; ++stage) fill_stage(stage, stage * depth);
-  TileSums<kDown, kTile> sum;
+  TileAccumulators<kDown, kTile> sum;
   int current = 0;
   for (std::int64_t k = 0; k < product.k; k += depth) {
-    wait_copies<kStages - 2>();
-    publish_to_async_proxy();
+    cp_async_wait_group<kStages - 2>();
+    fence_proxy_async();
     __syncthreads();  // the current stage is there for all
     multiply_stage<kLayout, A, B>(sum, a_of(current), b_of(current), k > 0);
     fill_stage((current + kStages - 1) % kStages, k + (kStages - 1) * depth);
-    wait_multiplied<0>();
+    warpgroup_wait<0>();
     current = (current + 1) % kStages;
   }
   store_tile(sum, product, row, column, aligned_c);
@@ -71,7 +71,7 @@ template <class A, class B, class Out>
 Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
   return with_wgmma_layout<A>(shape.layout(), [&](auto layout) -> Launch {
     const Product product(shape, a, b, c);
-    constexpr auto kernel = multiply<layout, A, B, Out>;
+    constexpr auto kernel = matmul_wgmma<layout, A, B, Out>;
     allow_shared(kernel, kSharedBytes);
     const ClusterGrid grid{.blocks = tiles_for(product.m, product.n, kTile, kTile),
                            .threads = kThreads,

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/tile/tuning.cuh"
 #include "kernels/matmul/hopper/wgmma_choice.hpp"
 #include "kernels/matmul/hopper/wgmma_persistent.cuh"
+#include "kernels/matmul/tile/tuning.cuh"
 
 namespace ridgebench::cuda {
 
@@ -14,7 +14,7 @@ template <Layout kLayout, class Tile, bool kPromoted, class A, class B, class Ou
 Launch bind_instance(const Queue& queue, const Product<A, B, Out>& product, int cluster,
                      const Epilogue& finish) {
   constexpr TileShape shape{Tile::kRows, Tile::kColumns};
-  constexpr auto kernel = multiply_persistently<kLayout, Tile, kPromoted, A, B, Out, Epilogue>;
+  constexpr auto kernel = matmul_wgmma_persistent<kLayout, Tile, kPromoted, A, B, Out, Epilogue>;
   const Raster raster = raster_for(shape, cluster, product.m, product.n);
   const ClusterGrid grid = persistent_grid<Tile>(kernel, queue, raster, cluster);
   return [=, a = unit_map(product.a), b = unit_map(product.b),

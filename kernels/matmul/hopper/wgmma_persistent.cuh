@@ -8,21 +8,21 @@
 #include <cstdint>
 
 #include "kernels/common/cuda/ptx/stmatrix.cuh"
-#include "kernels/matmul/tile/epilogue.cuh"
 #include "kernels/matmul/hopper/persistent.cuh"
 #include "kernels/matmul/hopper/wgmma_tile.cuh"
+#include "kernels/matmul/tile/epilogue.cuh"
 
 namespace ridgebench::cuda {
 
 // Sums of a consumer.
 template <class Tile>
-using PersistentSums = TileSums<Tile::kDown, Tile::kColumns>;
+using PersistentSums = TileAccumulators<Tile::kDown, Tile::kColumns>;
 
 // The products of one tile. The tensor cores find the next stage's waiting before they are done
 // with one, so a stage is released when the products of the one after it have begun.
 template <Layout kLayout, class A, class B, class Tile>
 __device__ void multiply_tile(PersistentSums<Tile>& sum, typename Tile::Shared& shared,
-                              int consumer, RingPosition<Tile::kStages>& ring,
+                              int consumer, PipelineState<Tile::kStages>& ring,
                               const Work<Tile>& work) {
   int before = 0;
   for (int i = 0; i < work.stages; ++i, ring.advance()) {
@@ -30,11 +30,11 @@ __device__ void multiply_tile(PersistentSums<Tile>& sum, typename Tile::Shared& 
     shared.barriers.wait_full(ring);
     multiply_stage<kLayout, A, B>(sum, units + consumer * Tile::kDown * kUnitBytes,
                                   units + Tile::kOffsetB, i > 0);
-    wait_multiplied<1>();
+    warpgroup_wait<1>();
     if (i > 0) release(shared.barriers.empty[before], work.size);
     before = ring.stage;
   }
-  wait_multiplied<0>();
+  warpgroup_wait<0>();
   release(shared.barriers.empty[before], work.size);
 }
 
@@ -42,7 +42,7 @@ __device__ void multiply_tile(PersistentSums<Tile>& sum, typename Tile::Shared& 
 // to sums in fp32.
 template <Layout kLayout, class A, class B, class Tile>
 __device__ void multiply_tile_promoted(PersistentSums<Tile>& sum, typename Tile::Shared& shared,
-                                       int consumer, RingPosition<Tile::kStages>& ring,
+                                       int consumer, PipelineState<Tile::kStages>& ring,
                                        const Work<Tile>& work) {
   clear_sums(sum);
   for (int i = 0; i < work.stages; ++i, ring.advance()) {
@@ -50,10 +50,10 @@ __device__ void multiply_tile_promoted(PersistentSums<Tile>& sum, typename Tile:
     shared.barriers.wait_full(ring);
 #pragma unroll
     for (int d = 0; d < Tile::kDown; ++d) {
-      TileSums<1, Tile::kColumns> part;
+      TileAccumulators<1, Tile::kColumns> part;
       multiply_stage<kLayout, A, B>(part, units + (consumer * Tile::kDown + d) * kUnitBytes,
                                     units + Tile::kOffsetB, false);
-      wait_multiplied<0>();
+      warpgroup_wait<0>();
       if (d == Tile::kDown - 1) release(shared.barriers.empty[ring.stage], work.size);
       add_part(sum[d], part[0]);
     }
@@ -66,25 +66,25 @@ template <class Out, class Epilogue>
 __device__ void write_unit(std::byte* unit, const float* sum, int column, int n,
                            const Epilogue& finish) {
   const auto pair = [&](int s) {
-    const int first = column + sum_column(s);
+    const int first = column + accumulator_column(s);
     return make_float2(finish(sum[s], min(first, n - 1)),
                        finish(sum[s + 1], min(first + 1, n - 1)));
   };
   if constexpr (sizeof(Out) == 2) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
-    const int row = sum_row(0) - lane / 4 + lane % 16;  // that this lane addresses
+    const int row = accumulator_row(0) - lane / 4 + lane % 16;  // that this lane addresses
 #pragma unroll
     for (int group = 0; group < 4; ++group) {  // of 16 columns, 8 sums of each thread
       std::uint32_t word[4];
 #pragma unroll
       for (int w = 0; w < 4; ++w) word[w] = narrow<Out>(pair(8 * group + 2 * w));
-      store_matrices(unit + swizzled(row, 32 * group + lane / 16 * 16), word);
+      stmatrix_x4(unit + swizzled(row, 32 * group + lane / 16 * 16), word);
     }
   } else {
     static_assert(sizeof(Out) == 4);
 #pragma unroll
     for (int s = 0; s < kLineBytes / 8; s += 2) {
-      auto* const to = unit + swizzled(sum_row(s), sum_column(s) * 4);
+      auto* const to = unit + swizzled(accumulator_row(s), accumulator_column(s) * 4);
       const float2 both = pair(s);
       *reinterpret_cast<Pair<Out>*>(to) = {from_float<Out>(both.x), from_float<Out>(both.y)};
     }
@@ -105,35 +105,36 @@ __device__ void store_tile(const PersistentSums<Tile>& sum, std::byte* store, co
     const int across = u % (units / Tile::kDown) * columns;
     std::byte* const unit = store + turn * kUnitBytes;
     turn = (turn + 1) % kStoreUnits;
-    if (leads) wait_stores_read<kStoreUnits - 1>();
-    sync_warpgroup(1 + consumer);  // the unit is free
+    if (leads) cp_async_bulk_wait_group_read<kStoreUnits - 1>();
+    named_barrier_sync(1 + consumer);  // the unit is free
     write_unit<Out>(unit, &sum[d][across / 2], column + across, n, finish);
-    publish_to_async_proxy();
-    sync_warpgroup(1 + consumer);  // and full
+    fence_proxy_async();
+    named_barrier_sync(1 + consumer);  // and full
     if (leads) {
-      store_box(c, column + across, row + d * kWgmmaRows, unit);
-      commit_stores();
+      tma_store_2d(c, column + across, row + d * kWgmmaRows, unit);
+      cp_async_bulk_commit_group();
     }
   }
 }
 
 template <Layout kLayout, class Tile, bool kPromoted, class A, class B, class Out, class Epilogue>
-__global__ void __launch_bounds__(kSpecialisedThreads, 1)
-    multiply_persistently(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
-                          const __grid_constant__ TensorMap c, Raster raster, int stages, int n,
-                          Epilogue finish) {
+__global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
+    matmul_wgmma_persistent(const __grid_constant__ TensorMap a,
+                            const __grid_constant__ TensorMap b,
+                            const __grid_constant__ TensorMap c, Raster raster, int stages, int n,
+                            Epilogue finish) {
   alignas(kUnitAlignment) extern __shared__ std::byte memory[];
   auto& shared = *reinterpret_cast<typename Tile::Shared*>(memory);
   const Work<Tile> work(raster, stages);
   set_up_barriers(shared, work);
 
   if (threadIdx.x < kWarpgroup) {
-    shrink_registers<40>();
+    warpgroup_reg_dealloc<40>();
     if (threadIdx.x == 0) produce<kLayout, A>(shared, a, b, work);
   } else {
-    grow_registers<232>();
+    warpgroup_reg_alloc<232>();
     const int consumer = warpgroup_index() - 1;
-    RingPosition<Tile::kStages> ring;
+    PipelineState<Tile::kStages> ring;
     PersistentSums<Tile> sum;
     int turn = 0;
     for (int item = work.first; item < raster.count(); item += work.step) {
@@ -147,10 +148,10 @@ __global__ void __launch_bounds__(kSpecialisedThreads, 1)
                             row + consumer * Tile::kDown * kWgmmaRows, column, n, consumer, turn,
                             finish);
     }
-    if (threadIdx.x % kWarpgroup == 0) wait_stores();
+    if (threadIdx.x % kWarpgroup == 0) cp_async_bulk_wait_group();
   }
   __syncwarp();
-  meet_cluster();  // nobody leaves while another may still arrive at its barriers
+  cluster_sync_relaxed();  // nobody leaves while another may still arrive at its barriers
 }
 
 }  // namespace ridgebench::cuda

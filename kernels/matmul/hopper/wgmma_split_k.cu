@@ -4,12 +4,12 @@
 // splits k: each block sums up a part, and all add the parts of their share of C out of each
 // other's shared memory, in a fixed order. The limit is the bandwidth at which B is read.
 #include "kernels/common/cuda/cluster_launch.cuh"
-#include "kernels/common/cuda/ptx/cluster_memory.cuh"
 #include "kernels/common/cuda/fp8_accumulation.cuh"
-#include "kernels/matmul/hopper/stage_barriers.cuh"
+#include "kernels/common/cuda/ptx/cluster_memory.cuh"
 #include "kernels/common/cuda/ptx/tma.cuh"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/hopper/split.hpp"
+#include "kernels/matmul/hopper/stage_barriers.cuh"
 #include "kernels/matmul/hopper/units.cuh"
 #include "kernels/matmul/hopper/wgmma_tile.cuh"
 
@@ -26,14 +26,14 @@ constexpr int kPitch = kColumns + 8;          // of sums in shared memory, in nu
 
 struct Shared {
   std::byte stage[kStages][kStageBytes];  // afterwards the block's sums
-  StageBarriers<kStages> barriers;
+  TmaPipeline<kStages> barriers;
 };
 static_assert(sizeof(Shared::stage) >= kMostRows * kPitch * sizeof(float));
 
 template <class T>
 __device__ void produce(Shared& shared, const TensorMap& a, const TensorMap& b, int column,
                         StageRange part) {
-  RingPosition<kStages> ring;
+  PipelineState<kStages> ring;
   for (int i = part.first; i < part.first + part.count; ++i, ring.advance()) {
     std::byte* const units = shared.stage[ring.stage];
     Barrier& full = shared.barriers.claim(ring, kStageBytes);
@@ -43,40 +43,40 @@ __device__ void produce(Shared& shared, const TensorMap& a, const TensorMap& b, 
 }
 
 template <class A, class B, int kRows>
-__device__ void consume(TileSums<1, kRows>& sum, Shared& shared, int stages) {
-  RingPosition<kStages> ring;
+__device__ void consume(TileAccumulators<1, kRows>& sum, Shared& shared, int stages) {
+  PipelineState<kStages> ring;
   for (int i = 0; i < stages; ++i, ring.advance()) {
     const std::byte* const units = shared.stage[ring.stage];
     shared.barriers.wait_full(ring);
     multiply_stage<Layout::nt, B, A>(sum, units, units + kUnitBytes, i > 0);
-    wait_multiplied<0>();
-    if (threadIdx.x % kWarp == 0) arrive(shared.barriers.empty[ring.stage]);
+    warpgroup_wait<0>();
+    if (threadIdx.x % kWarp == 0) mbarrier_arrive(shared.barriers.empty[ring.stage]);
   }
 }
 
 // Adds the parts of all blocks of the cluster for this block's share of the columns, and stores.
 template <class Out>
 __device__ void store_share(const float* part, Out* c, int m, std::int64_t n, std::int64_t column) {
-  const unsigned blocks = cluster_size();
+  const unsigned blocks = cluster_nctarank();
   const int share = kColumns / static_cast<int>(blocks);
-  const int first = static_cast<int>(cluster_rank()) * share;
+  const int first = static_cast<int>(cluster_ctarank()) * share;
   for (int e = static_cast<int>(threadIdx.x); e < m * share; e += kThreads) {
     const int row = e / share;
     const int across = first + e % share;
     float sum = 0;
-    for (unsigned r = 0; r < blocks; ++r) sum += load_from_block(&part[row * kPitch + across], r);
+    for (unsigned r = 0; r < blocks; ++r) sum += ld_shared_cluster(&part[row * kPitch + across], r);
     if (column + across < n) c[row * n + column + across] = from_float<Out>(sum);
   }
 }
 
 template <class A, class B, class Out, int kRows>
 __global__ void __launch_bounds__(kThreads)
-    multiply(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, Out* c,
-             int m, std::int64_t n, int stages) {
+    matmul_wgmma_split_k(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+                         Out* c, int m, std::int64_t n, int stages) {
   alignas(kUnitAlignment) extern __shared__ std::byte memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
-  const StageRange own = part_of_stages(stages, cluster_rank(), cluster_size());
-  const int column = static_cast<int>(blockIdx.x / cluster_size()) * kColumns;
+  const StageRange own = part_of_stages(stages, cluster_ctarank(), cluster_nctarank());
+  const int column = static_cast<int>(blockIdx.x / cluster_nctarank()) * kColumns;
   if (threadIdx.x == 0) shared.barriers.init(kWarpgroup / kWarp);
   __syncthreads();
 
@@ -84,21 +84,22 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == kWarpgroup) {
     produce<B>(shared, a, b, column, own);
   } else if (threadIdx.x < kWarpgroup) {
-    TileSums<1, kRows> sum;
+    TileAccumulators<1, kRows> sum;
     consume<A, B, kRows>(sum, shared, own.count);
-    sync_warpgroup(1);  // nobody needs a stage any more
+    named_barrier_sync(1);  // nobody needs a stage any more
 #pragma unroll
-    for (int s = 0; s < kRows / 2; ++s) part[sum_column(s) * kPitch + sum_row(s)] = sum[0][s];
+    for (int s = 0; s < kRows / 2; ++s)
+      part[accumulator_column(s) * kPitch + accumulator_row(s)] = sum[0][s];
   }
   __syncwarp();
-  sync_cluster();  // all parts are there
+  cluster_sync();  // all parts are there
   store_share(part, c, m, n, column);
-  meet_cluster();  // nobody leaves while another may still read its part
+  cluster_sync_relaxed();  // nobody leaves while another may still read its part
 }
 
 template <int kRows, class A, class B, class Out>
 Launch launch_rows(const Queue& queue, const Product<A, B, Out>& product) {
-  constexpr auto kernel = multiply<A, B, Out, kRows>;
+  constexpr auto kernel = matmul_wgmma_split_k<A, B, Out, kRows>;
   allow_shared(kernel, sizeof(Shared));
   const std::int64_t tiles = divide_up(product.n, kColumns);
   const auto stages = static_cast<int>(divide_up(product.k, kUnitK<A>));

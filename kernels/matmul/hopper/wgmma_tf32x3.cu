@@ -21,8 +21,8 @@ constexpr int kStages = 2;
 struct Shared {
   std::byte whole[kStages][Tile::kStageBytes];
   std::byte low[kStages][Tile::kStageBytes];
-  StageBarriers<kStages> barriers;  // of whole
-  Barrier split[kStages];           // low is there too
+  TmaPipeline<kStages> barriers;  // of whole
+  Barrier split[kStages];         // low is there too
 };
 
 // What is left of x without its first 11 bits. Exact; infinity and NaN stay in the high part.
@@ -32,7 +32,7 @@ __device__ float low_part(float x) {
 }
 
 __device__ void split(Shared& shared, int thread, int stages) {
-  RingPosition<kStages> ring;
+  PipelineState<kStages> ring;
   for (int i = 0; i < stages; ++i, ring.advance()) {
     shared.barriers.wait_full(ring);
     const auto* const whole = reinterpret_cast<const float4*>(shared.whole[ring.stage]);
@@ -42,38 +42,38 @@ __device__ void split(Shared& shared, int thread, int stages) {
       const float4 x = whole[p];
       low[p] = make_float4(low_part(x.x), low_part(x.y), low_part(x.z), low_part(x.w));
     }
-    publish_to_async_proxy();
-    arrive(shared.split[ring.stage]);
+    fence_proxy_async();
+    mbarrier_arrive(shared.split[ring.stage]);
   }
 }
 
-using Sums = TileSums<Tile::kDown, Tile::kColumns>;
+using Sums = TileAccumulators<Tile::kDown, Tile::kColumns>;
 
 __device__ void consume(Sums& sum, Shared& shared, int consumer, int stages) {
   clear_sums(sum);
-  RingPosition<kStages> ring;
+  PipelineState<kStages> ring;
   constexpr int b = Tile::kOffsetB;
   for (int i = 0; i < stages; ++i, ring.advance()) {
     const std::byte* const whole = shared.whole[ring.stage];
     const std::byte* const low = shared.low[ring.stage];
-    wait(shared.split[ring.stage], ring.parity);
+    mbarrier_wait_parity(shared.split[ring.stage], ring.parity);
 #pragma unroll
     for (int d = 0; d < Tile::kDown; ++d) {
       const int a = (consumer * Tile::kDown + d) * kUnitBytes;
-      TileSums<1, Tile::kColumns> part;
+      TileAccumulators<1, Tile::kColumns> part;
       multiply_stage<Layout::nt, Tf32, Tf32>(part, low + a, whole + b, false);
       multiply_stage<Layout::nt, Tf32, Tf32>(part, whole + a, low + b, true);
       multiply_stage<Layout::nt, Tf32, Tf32>(part, whole + a, whole + b, true);
-      wait_multiplied<0>();
+      warpgroup_wait<0>();
       add_part(sum[d], part[0]);
     }
-    if (threadIdx.x % kWarp == 0) arrive(shared.barriers.empty[ring.stage]);
+    if (threadIdx.x % kWarp == 0) mbarrier_arrive(shared.barriers.empty[ring.stage]);
   }
 }
 
-__global__ void __launch_bounds__(kSpecialisedThreads, 1)
-    multiply(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
-             Product<Tf32x3, Tf32x3, Tf32x3> product, bool aligned_c) {
+__global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
+    matmul_wgmma_tf32x3(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+                        Product<Tf32x3, Tf32x3, Tf32x3> product, bool aligned_c) {
   alignas(kUnitAlignment) extern __shared__ std::byte memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   const int row = static_cast<int>(blockIdx.y) * Tile::kRows;
@@ -81,19 +81,19 @@ __global__ void __launch_bounds__(kSpecialisedThreads, 1)
   const int stages = static_cast<int>(divide_up(product.k, kUnitK<float>));
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
-    for (Barrier& split : shared.split) init_barrier(split, kSplitters);
+    for (Barrier& split : shared.split) mbarrier_init(split, kSplitters);
     shared.barriers.init(kConsumerWarps);
   }
   __syncthreads();
 
   if (thread < kWarpgroup) {
-    shrink_registers<40>();
+    warpgroup_reg_dealloc<40>();
     if (thread == 0) {
       load_tile<Layout::nt, Tf32x3, Tile>(shared.whole, shared.barriers, a, b, row, column, stages);
     }
     if (thread >= kWarp) split(shared, thread - kWarp, stages);
   } else {
-    grow_registers<232>();
+    warpgroup_reg_alloc<232>();
     const int consumer = warpgroup_index() - 1;
     Sums sum;
     consume(sum, shared, consumer, stages);
@@ -105,14 +105,14 @@ Launch bind(Queue& queue, const Shape& shape, const Tf32x3* a, const Tf32x3* b, 
   require_hopper();
   if (shape.layout() != Layout::nt) throw Unsupported("wgmma reads tf32 along k only: layout nt");
   const Product product(shape, a, b, c);
-  allow_shared(multiply, sizeof(Shared));
+  allow_shared(matmul_wgmma_tf32x3, sizeof(Shared));
   const ClusterGrid grid{.blocks = tiles_for(product.m, product.n, Tile::kRows, Tile::kColumns),
-                         .threads = kSpecialisedThreads,
+                         .threads = kWarpSpecialisedThreads,
                          .shared_bytes = sizeof(Shared),
                          .stream = stream_of(queue)};
   return [=, map_a = unit_map(product.a), map_b = unit_map(product.b),
           aligned_c = stores_together(c, product.n, 2)] {
-    launch(multiply, grid, map_a, map_b, product, aligned_c);
+    launch(matmul_wgmma_tf32x3, grid, map_a, map_b, product, aligned_c);
   };
 }
 

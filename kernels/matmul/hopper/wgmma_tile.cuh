@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "kernels/common/cuda/unit.hpp"
 #include "kernels/common/cuda/ptx/warpgroup.cuh"
 #include "kernels/common/cuda/ptx/wgmma.cuh"
 #include "kernels/common/cuda/ptx/wgmma_sums.hpp"
+#include "kernels/common/cuda/unit.hpp"
 #include "kernels/matmul/tile/epilogue.cuh"
 #include "kernels/matmul/tile/operands.cuh"
 
@@ -15,7 +15,7 @@ namespace ridgebench::cuda {
 
 // Sums of a warpgroup: kDown times 64 rows of kColumns columns.
 template <int kDown, int kColumns>
-using TileSums = WgmmaSums<kColumns>[kDown];
+using TileAccumulators = WgmmaAccumulators<kColumns>[kDown];
 
 // Starts sum = A B (+ sum, if `add`) over one stage, as a group: kDown units of A from `a` on,
 // 2 kSums columns of B from `b` on. The whole warpgroup must call it.
@@ -27,20 +27,20 @@ __device__ void multiply_stage(float (&sum)[kDown][kSums], const std::byte* a, c
   const std::uint64_t first_a = matrix_descriptor(shared_address(a));
   const std::uint64_t first_b = matrix_descriptor(shared_address(b));
 #pragma unroll
-  for (int i = 0; i < kDown; ++i) pin_sums(sum[i]);
-  begin_multiply();
+  for (int i = 0; i < kDown; ++i) warpgroup_fence_operand(sum[i]);
+  warpgroup_arrive();
 #pragma unroll
   for (int step = 0; step < kUnitSteps; ++step) {
 #pragma unroll
     for (int i = 0; i < kDown; ++i) {
-      multiply_async<A, B, 2 * kSums, !along_a, !along_b>(
+      wgmma_mma_async<A, B, 2 * kSums, !along_a, !along_b>(
           sum[i], first_a + unit_offset(i) + step_offset(along_a, step),
           first_b + step_offset(along_b, step), add || step > 0);
     }
   }
-  commit_multiply();
+  warpgroup_commit_batch();
 #pragma unroll
-  for (int i = 0; i < kDown; ++i) pin_sums(sum[i]);
+  for (int i = 0; i < kDown; ++i) warpgroup_fence_operand(sum[i]);
 }
 
 template <int kDown, int kSums>
@@ -52,17 +52,17 @@ __device__ void clear_sums(float (&sum)[kDown][kSums]) {
 // Adds what the tensor cores summed up, and are done with, in fp32: rounded, where they cut off.
 template <int kSums>
 __device__ void add_part(float (&sum)[kSums], float (&part)[kSums]) {
-  pin_sums(part);
+  warpgroup_fence_operand(part);
 #pragma unroll
   for (int s = 0; s < kSums; ++s) sum[s] += part[s];
 }
 
 // Row of sum i of the calling thread within its warpgroup's 64, and column within the product's.
-__device__ inline int sum_row(int i) {
-  return sum_row(static_cast<int>(threadIdx.x) % kWarpgroup, i);
+__device__ inline int accumulator_row(int i) {
+  return accumulator_row(static_cast<int>(threadIdx.x) % kWarpgroup, i);
 }
-__device__ inline int sum_column(int i) {
-  return sum_column(static_cast<int>(threadIdx.x) % kWarpgroup, i);
+__device__ inline int accumulator_column(int i) {
+  return accumulator_column(static_cast<int>(threadIdx.x) % kWarpgroup, i);
 }
 
 // Rounds and stores a warpgroup's sums, whose first is at C[row, column], straight from registers:
@@ -74,9 +74,10 @@ __device__ void store_tile(const float (&sum)[kDown][kSums], const Product<A, B,
   for (int i = 0; i < kDown; ++i) {
 #pragma unroll
     for (int s = 0; s < kSums; s += 2) {
-      const std::int64_t r = row + i * kWgmmaRows + sum_row(s);
+      const std::int64_t r = row + i * kWgmmaRows + accumulator_row(s);
       if (r >= product.m) continue;
-      store_sums<2>(product.c, product.n, r, column + sum_column(s), &sum[i][s], Plain{}, aligned);
+      store_sums<2>(product.c, product.n, r, column + accumulator_column(s), &sum[i][s], Plain{},
+                    aligned);
     }
   }
 }

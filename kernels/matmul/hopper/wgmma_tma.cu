@@ -17,27 +17,27 @@ constexpr int kStages = 4;
 
 struct Shared {
   std::byte stage[kStages][Tile::kStageBytes];
-  StageBarriers<kStages> barriers;
+  TmaPipeline<kStages> barriers;
 };
 
 template <Layout kLayout, class A, class B>
-__device__ void consume(TileSums<1, Tile::kColumns>& sum, Shared& shared, int consumer,
+__device__ void consume(TileAccumulators<1, Tile::kColumns>& sum, Shared& shared, int consumer,
                         int stages) {
-  RingPosition<kStages> ring;
+  PipelineState<kStages> ring;
   const bool speaks = threadIdx.x % kWarp == 0;  // for its warp
   for (int i = 0; i < stages; ++i, ring.advance()) {
     const std::byte* const unit = shared.stage[ring.stage];
     shared.barriers.wait_full(ring);
     multiply_stage<kLayout, A, B>(sum, unit + consumer * kUnitBytes, unit + Tile::kOffsetB, i > 0);
-    wait_multiplied<0>();
-    if (speaks) arrive(shared.barriers.empty[ring.stage]);
+    warpgroup_wait<0>();
+    if (speaks) mbarrier_arrive(shared.barriers.empty[ring.stage]);
   }
 }
 
 template <Layout kLayout, class A, class B, class Out>
-__global__ void __launch_bounds__(kSpecialisedThreads, 1)
-    multiply(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
-             Product<A, B, Out> product, bool aligned_c) {
+__global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
+    matmul_wgmma_tma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+                     Product<A, B, Out> product, bool aligned_c) {
   alignas(kUnitAlignment) extern __shared__ std::byte memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   const int row = static_cast<int>(blockIdx.y) * Tile::kRows;
@@ -47,14 +47,14 @@ __global__ void __launch_bounds__(kSpecialisedThreads, 1)
   __syncthreads();
 
   if (threadIdx.x < kWarpgroup) {
-    shrink_registers<24>();
+    warpgroup_reg_dealloc<24>();
     if (threadIdx.x == 0) {
       load_tile<kLayout, A, Tile>(shared.stage, shared.barriers, a, b, row, column, stages);
     }
   } else {
-    grow_registers<240>();
+    warpgroup_reg_alloc<240>();
     const int consumer = warpgroup_index() - 1;
-    TileSums<1, Tile::kColumns> sum;
+    TileAccumulators<1, Tile::kColumns> sum;
     consume<kLayout, A, B>(sum, shared, consumer, stages);
     store_tile(sum, product, row + consumer * kWgmmaRows, column, aligned_c);
   }
@@ -64,10 +64,10 @@ template <class A, class B, class Out>
 Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
   return with_wgmma_layout<A>(shape.layout(), [&](auto layout) -> Launch {
     const Product product(shape, a, b, c);
-    constexpr auto kernel = multiply<layout, A, B, Out>;
+    constexpr auto kernel = matmul_wgmma_tma<layout, A, B, Out>;
     allow_shared(kernel, sizeof(Shared));
     const ClusterGrid grid{.blocks = tiles_for(product.m, product.n, Tile::kRows, Tile::kColumns),
-                           .threads = kSpecialisedThreads,
+                           .threads = kWarpSpecialisedThreads,
                            .shared_bytes = sizeof(Shared),
                            .stream = stream_of(queue)};
     return [=, map_a = unit_map(product.a), map_b = unit_map(product.b),

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "kernels/common/cuda/ptx/async_copy.cuh"
 #include "kernels/common/cuda/pack.cuh"
+#include "kernels/common/cuda/ptx/cp_async.cuh"
 #include "kernels/matmul/tile/operands.cuh"
 
 namespace ridgebench::cuda {
@@ -20,7 +20,7 @@ __device__ void fill_pack(void* target, const Vectors<T>& x, std::int64_t line, 
   const bool inside = line < lines && from < line_length;
   const T* const source = inside ? &x.data[line * line_length + from] : x.data;
   if (aligned) {
-    copy_async(target, source, inside);
+    cp_async_zfill(target, source, inside);
   } else {
     T* const numbers = static_cast<T*>(target);
 #pragma unroll 1

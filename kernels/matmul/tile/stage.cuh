@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "kernels/common/cuda/launch.cuh"
-#include "kernels/common/cuda/ptx/ldmatrix.cuh"
 #include "kernels/common/cuda/pack.cuh"
+#include "kernels/common/cuda/ptx/ldmatrix.cuh"
 #include "kernels/matmul/tile/fill_pack.cuh"
 #include "kernels/matmul/tile/operands.cuh"
 
@@ -74,11 +74,11 @@ __device__ void load_fragment(std::uint32_t (&word)[4], const Stage& stage, int 
   if constexpr (kAlongK) {
     const int vector = first + 8 * vector_half<kSide>(lane / 8) + lane % 8;
     const int pack = 2 * step + byte_half<kSide>(lane / 8);
-    load_matrices<false>(word, &stage[swizzled<kAlongK, T>(vector, pack)]);
+    ldmatrix_x4<false>(word, &stage[swizzled<kAlongK, T>(vector, pack)]);
   } else if constexpr (sizeof(T) == 2) {
     const int p = 16 * step + 8 * byte_half<kSide>(lane / 8) + lane % 8;
     const int pack = first / 8 + vector_half<kSide>(lane / 8);
-    load_matrices<true>(word, &stage[swizzled<kAlongK, T>(p, pack)]);
+    ldmatrix_x4<true>(word, &stage[swizzled<kAlongK, T>(p, pack)]);
   } else {
     static_assert(sizeof(T) == 4);  // ldmatrix transposes 16-bit numbers only
     const auto* const words = reinterpret_cast<const std::uint32_t*>(stage);

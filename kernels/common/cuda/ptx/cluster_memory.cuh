@@ -11,7 +11,7 @@
 namespace ridgebench::cuda {
 
 // What lies at the same place as `own` in the shared memory of block number `rank`.
-__device__ inline float load_from_block(const float* own, unsigned rank) {
+__device__ inline float ld_shared_cluster(const float* own, unsigned rank) {
   std::uint32_t remote;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
                : "=r"(remote)

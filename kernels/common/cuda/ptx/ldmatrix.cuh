@@ -18,7 +18,7 @@ namespace ridgebench::cuda {
 
 // Every lane of the warp must call it.
 template <bool kTransposed>
-__device__ void load_matrices(std::uint32_t (&word)[4], const void* row) {
+__device__ void ldmatrix_x4(std::uint32_t (&word)[4], const void* row) {
   const std::uint32_t address = shared_address(row);
   if constexpr (kTransposed) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"

@@ -17,7 +17,7 @@ namespace ridgebench::cuda {
 using Barrier = std::uint64_t;  // in shared memory
 
 // One thread, before any other uses it: a phase ends after `arrivals` arrivals.
-__device__ inline void init_barrier(Barrier& barrier, int arrivals) {
+__device__ inline void mbarrier_init(Barrier& barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&barrier)),
                "r"(arrivals)
                : "memory");
@@ -25,18 +25,18 @@ __device__ inline void init_barrier(Barrier& barrier, int arrivals) {
 
 // The thread that initialised barriers, before a barrier of the block or the cluster lets others
 // use them: TMA and other blocks see them too.
-__device__ inline void publish_barriers() {
+__device__ inline void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-__device__ inline void arrive(Barrier& barrier) {
+__device__ inline void mbarrier_arrive(Barrier& barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier))
                : "memory");
 }
 
 // Arrives at the same barrier of block number `rank` of the cluster, releasing to this block only:
 // to release to the cluster would flush all the thread's writes to the L2 cache, at each arrival.
-__device__ inline void arrive_at(Barrier& barrier, unsigned rank) {
+__device__ inline void mbarrier_arrive_cluster(Barrier& barrier, unsigned rank) {
   std::uint32_t remote;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
                : "=r"(remote)
@@ -45,7 +45,7 @@ __device__ inline void arrive_at(Barrier& barrier, unsigned rank) {
 }
 
 // Arrives and announces bytes that will come in this phase.
-__device__ inline void arrive_and_expect(Barrier& barrier, int bytes) {
+__device__ inline void mbarrier_arrive_expect_tx(Barrier& barrier, int bytes) {
   asm volatile(
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)),
       "r"(bytes)
@@ -53,7 +53,7 @@ __device__ inline void arrive_and_expect(Barrier& barrier, int bytes) {
 }
 
 // Whether the phase of this parity has ended; gives up after a time that the hardware chooses.
-__device__ inline bool phase_ended(Barrier& barrier, unsigned parity) {
+__device__ inline bool mbarrier_try_wait_parity(Barrier& barrier, unsigned parity) {
   std::uint32_t ended;
   asm volatile(
       "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; "
@@ -66,12 +66,12 @@ __device__ inline bool phase_ended(Barrier& barrier, unsigned parity) {
 
 // What other threads did before they arrived, and what TMA wrote, is visible afterwards. A debug
 // build traps instead of hanging.
-__device__ inline void wait(Barrier& barrier, unsigned parity) {
+__device__ inline void mbarrier_wait_parity(Barrier& barrier, unsigned parity) {
 #ifdef NDEBUG
-  while (!phase_ended(barrier, parity)) {
+  while (!mbarrier_try_wait_parity(barrier, parity)) {
   }
 #else
-  for (int tries = 0; !phase_ended(barrier, parity); ++tries) {
+  for (int tries = 0; !mbarrier_try_wait_parity(barrier, parity); ++tries) {
     if (tries == 1 << 24) __trap();
   }
 #endif

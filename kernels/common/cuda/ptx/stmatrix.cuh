@@ -13,7 +13,7 @@
 namespace ridgebench::cuda {
 
 // Every lane of the warp must call it.
-__device__ inline void store_matrices(void* row, const std::uint32_t (&word)[4]) {
+__device__ inline void stmatrix_x4(void* row, const std::uint32_t (&word)[4]) {
   asm volatile(
       "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(shared_address(row)),
       "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3])

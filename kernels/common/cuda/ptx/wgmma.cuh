@@ -3,7 +3,7 @@
 // PTX ISA, "Asynchronous warpgroup level matrix instructions". Compute capability 9.0 alone has it.
 // Which sums a thread has says wgmma_sums.hpp.
 //
-// Between begin_multiply() and the end of wait_multiplied() nobody may touch the sums. Where the
+// Between warpgroup_arrive() and the end of warpgroup_wait() nobody may touch the sums. Where the
 // compiler sees that this cannot hold, it serialises the instructions and ptxas says so (C75xx).
 #pragma once
 
@@ -19,25 +19,27 @@ namespace ridgebench::cuda {
 inline constexpr int kWgmmaRows = 64;
 
 template <int kColumns>
-using WgmmaSums = float[kColumns / 2];
+using WgmmaAccumulators = float[kColumns / 2];
 
 // Before the first product of a group, after which other instructions may have touched the sums.
-__device__ inline void begin_multiply() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void warpgroup_arrive() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
 
 // Closes the group of the products that were started since the last call.
-__device__ inline void commit_multiply() {
+__device__ inline void warpgroup_commit_batch() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
 // Waits until at most the `kPending` newest groups are under way.
 template <int kPending>
-__device__ void wait_multiplied() {
+__device__ void warpgroup_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
 // Keeps the compiler from moving accesses to the sums across this point.
 template <int kCount>
-__device__ void pin_sums(float (&sum)[kCount]) {
+__device__ void warpgroup_fence_operand(float (&sum)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(sum[i])::"memory");
 }
@@ -98,7 +100,8 @@ __device__ void pin_sums(float (&sum)[kCount]) {
 // Starts sum = A B + sum, or without `add` sum = A B, of the operands at two descriptors: one step
 // of k. `kAcross` where memory is contiguous across k. The whole warpgroup must call it.
 template <class A, class B, int kN, bool kAcrossA = false, bool kAcrossB = false>
-__device__ void multiply_async(WgmmaSums<kN>& sum, std::uint64_t a, std::uint64_t b, bool add) {
+__device__ void wgmma_mma_async(WgmmaAccumulators<kN>& sum, std::uint64_t a, std::uint64_t b,
+                                bool add) {
   static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
   static_assert(sizeof(A) == 2 || (!kAcrossA && !kAcrossB), "only 16-bit formats transpose");
   static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 256);

@@ -6,9 +6,9 @@
 namespace ridgebench::cuda {
 
 // `thread` counts within the warpgroup.
-constexpr int sum_row(int thread, int i) {
+constexpr int accumulator_row(int thread, int i) {
   return thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
 }
-constexpr int sum_column(int thread, int i) { return i / 4 * 8 + thread % 4 * 2 + i % 2; }
+constexpr int accumulator_column(int thread, int i) { return i / 4 * 8 + thread % 4 * 2 + i % 2; }
 
 }  // namespace ridgebench::cuda

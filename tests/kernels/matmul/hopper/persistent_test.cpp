@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "kernels/matmul/hopper/ring.hpp"
 #include "kernels/matmul/hopper/raster.hpp"
+#include "kernels/matmul/hopper/ring.hpp"
 #include "kernels/matmul/hopper/split.hpp"
 #include "kernels/matmul/hopper/wgmma_choice.hpp"
 
@@ -111,8 +111,8 @@ TEST(Split, GivesEverySmWorkButNobodyTooLittle) {
   EXPECT_EQ(split_for(16, 16, 264, 8), 4);
 }
 
-TEST(RingPosition, ParityChangesWithEveryTrip) {
-  RingPosition<3> ring;
+TEST(PipelineState, ParityChangesWithEveryTrip) {
+  PipelineState<3> ring;
   for (int i = 0; i < 20; ++i, ring.advance()) {
     EXPECT_EQ(ring.stage, i % 3);
     EXPECT_EQ(ring.parity, static_cast<unsigned>(i / 3 % 2));

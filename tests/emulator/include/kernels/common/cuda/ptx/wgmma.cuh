@@ -15,29 +15,30 @@ namespace ridgebench::cuda {
 inline constexpr int kWgmmaRows = 64;
 
 template <int kColumns>
-using WgmmaSums = float[kColumns / 2];
+using WgmmaAccumulators = float[kColumns / 2];
 
-inline void begin_multiply(const std::source_location& where = std::source_location::current()) {
+inline void warpgroup_arrive(const std::source_location& where = std::source_location::current()) {
   emulator::wgmma_fence(where);
 }
 
-inline void commit_multiply(const std::source_location& where = std::source_location::current()) {
+inline void warpgroup_commit_batch(
+    const std::source_location& where = std::source_location::current()) {
   emulator::wgmma_commit(where);
 }
 
 template <int kPending>
-void wait_multiplied(const std::source_location& where = std::source_location::current()) {
+void warpgroup_wait(const std::source_location& where = std::source_location::current()) {
   static_assert(kPending >= 0 && kPending < 8);
   emulator::wgmma_wait(kPending, where);
 }
 
 // For compilers alone.
 template <int kCount>
-void pin_sums(float (& /*sum*/)[kCount]) {}
+void warpgroup_fence_operand(float (& /*sum*/)[kCount]) {}
 
 template <class A, class B, int kN, bool kAcrossA = false, bool kAcrossB = false>
-void multiply_async(WgmmaSums<kN>& sum, std::uint64_t a, std::uint64_t b, bool add,
-                    const std::source_location& where = std::source_location::current()) {
+void wgmma_mma_async(WgmmaAccumulators<kN>& sum, std::uint64_t a, std::uint64_t b, bool add,
+                     const std::source_location& where = std::source_location::current()) {
   static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
   static_assert(sizeof(A) == 2 || (!kAcrossA && !kAcrossB), "only 16-bit formats transpose");
   static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 256);
