@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/common/enum_names.hpp"
+
 namespace ridgebench {
 
 // Bounds of a sensible value, both included.
@@ -34,6 +36,18 @@ class JsonObject {
   [[nodiscard]] std::optional<double> optional_number(const char* key, Range allowed) const;
   [[nodiscard]] std::optional<std::string> optional_text(const char* key) const;
   [[nodiscard]] std::optional<JsonObject> optional_object(const char* key) const;
+
+  // A name of the enum.
+  template <NamedEnum E>
+  [[nodiscard]] E one_of(const char* key) const {
+    if (const auto value = named<E>(text(key))) return *value;
+    constexpr auto table = names_of(E{});
+    reject(key, join_names(table.names));
+  }
+  template <NamedEnum E>
+  [[nodiscard]] std::optional<E> optional_one_of(const char* key) const {
+    return optional_text(key) ? std::optional(one_of<E>(key)) : std::nullopt;
+  }
 
   // Throws "<origin>: <key> is <value>; allowed: <allowed>".
   [[noreturn]] void reject(std::string_view key, std::string_view allowed) const;

@@ -15,20 +15,6 @@ double traffic_s(const Work& work, const Roof& roof) {
 
 }  // namespace
 
-std::string_view name(Bound bound) {
-  switch (bound) {
-    case Bound::memory:
-      return "memory";
-    case Bound::compute:
-      return "compute";
-    case Bound::special:
-      return "special";
-    case Bound::launch:
-      return "launch";
-  }
-  return "unknown";
-}
-
 std::optional<double> Work::intensity() const {
   if (bytes == 0) return std::nullopt;
   return flops / bytes;
@@ -52,9 +38,9 @@ double time_without_overlap_s(const Work& work, const Roof& roof) {
   return arithmetic_s(work, roof) + traffic_s(work, roof);
 }
 
-Bound bound(const Work& work, const Roof& roof) {
-  if (work.flops == 0 && work.bytes == 0) return Bound::launch;
-  return arithmetic_s(work, roof) < traffic_s(work, roof) ? Bound::memory : Bound::compute;
+Limit bound(const Work& work, const Roof& roof) {
+  if (work.flops == 0 && work.bytes == 0) return Limit::launch;
+  return arithmetic_s(work, roof) < traffic_s(work, roof) ? Limit::memory : Limit::compute;
 }
 
 }  // namespace ridgebench

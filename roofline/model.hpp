@@ -5,14 +5,16 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
+
+#include "kernels/common/enum_names.hpp"
 
 namespace ridgebench {
 
 // What limits a row: the memory, the arithmetic engine, the special-function units, or the launch.
-enum class Bound : std::uint8_t { memory, compute, special, launch };
-
-std::string_view name(Bound bound);
+enum class Limit : std::uint8_t { memory, compute, special, launch };
+constexpr auto names_of(Limit) {
+  return enum_names("limit", "memory", "compute", "special", "launch");
+}
 
 // One launch's amounts. Either may be zero: a copy has no FLOPs, a register loop no bytes.
 struct Work {
@@ -45,6 +47,6 @@ double time_lower_bound_s(const Work& work, const Roof& roof);
 double time_without_overlap_s(const Work& work, const Roof& roof);
 
 // Memory below the ridge, compute from it on, launch where there is no work at all.
-Bound bound(const Work& work, const Roof& roof);
+Limit bound(const Work& work, const Roof& roof);
 
 }  // namespace ridgebench

@@ -38,14 +38,14 @@ std::optional<double> fraction_of_measured_roof(const Timed& row, const std::opt
   return time_lower_bound_s(row.work, *roof) / row.time_s;
 }
 
-std::optional<Bound> row_bound(const Timed& row, const Limits& limits) {
+std::optional<Limit> row_bound(const Timed& row, const Limits& limits) {
   if (limits.launch_floor_s && row.time_s < kLaunchFloors * *limits.launch_floor_s) {
-    return Bound::launch;
+    return Limit::launch;
   }
   if (!limits.roof) return std::nullopt;
   if (limits.special_results_per_s && limits.special_results / *limits.special_results_per_s >
                                           time_lower_bound_s(row.work, *limits.roof)) {
-    return Bound::special;
+    return Limit::special;
   }
   return bound(row.work, *limits.roof);
 }

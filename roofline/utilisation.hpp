@@ -42,7 +42,7 @@ struct Limits {
 
 // Launch for a row shorter than 10 launch floors; then the longest of the special-function,
 // arithmetic and traffic times. Empty without a roof.
-std::optional<Bound> row_bound(const Timed& row, const Limits& limits);
+std::optional<Limit> row_bound(const Timed& row, const Limits& limits);
 
 // Rates that nothing can exceed: of the memory that serves the row (a DRAM's pins, a cache's ports)
 // and of the engine.

@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "harness/measure/campaign.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/print_json.hpp"
-#include "harness/results/environment.hpp"
+#include "harness/measure/campaign.hpp"
 #include "harness/measure/case.hpp"
+#include "harness/results/environment.hpp"
 
 namespace ridgebench {
 namespace {
@@ -25,7 +25,7 @@ void list(const ListOptions& options) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const auto& device : devices) {
     for (const Case& row :
-         enumerate_cases(Registry::instance(), *device, parse_profile(options.profile), {})) {
+         enumerate_cases(Registry::instance(), *device, parse<Profile>(options.profile), {})) {
       const std::string id = row.id();
       if (!std::regex_search(id, filter)) continue;
       const std::string reason = unsupported_reason(row);

@@ -4,14 +4,14 @@
 #include <fstream>
 #include <memory>
 
+#include "harness/base/stopwatch.hpp"
 #include "harness/cli/bench.hpp"
-#include "harness/measure/campaign.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/results/environment.hpp"
 #include "harness/cli/google_flags.hpp"
+#include "harness/measure/campaign.hpp"
+#include "harness/results/environment.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/results/resume.hpp"
-#include "harness/base/stopwatch.hpp"
 #include "kernels/common/cpu/openblas.hpp"
 #include "roofline/device_spec.hpp"
 
@@ -37,9 +37,9 @@ RunRequest request_of(const RunOptions& options, const std::string& google_filte
     return read_request(options.resume);
   }
   RunRequest request = options.request;
-  request.profile = parse_profile(options.profile);
-  request.fill = parse_fill(options.fill);
-  if (!options.regime.empty()) request.regimes = {parse_regime(options.regime)};
+  request.profile = parse<Profile>(options.profile);
+  request.fill = parse<Fill>(options.fill);
+  if (!options.regime.empty()) request.regimes = {parse<Regime>(options.regime)};
   if (!google_filter.empty()) request.filter = google_filter;
   if (!request.roof.empty() && find_data_sheet(request.roof) == nullptr) {
     throw UsageError(
@@ -65,7 +65,7 @@ std::vector<Record> read_ceilings(const std::string& directory,
   }
   std::vector<Record> records = read_records(directory);
   std::erase_if(records,
-                [](const Record& r) { return r.role != "ceiling" || r.status != Status::ok; });
+                [](const Record& r) { return r.role != Role::ceiling || r.status != Status::ok; });
   return records;
 }
 
@@ -94,9 +94,8 @@ std::filesystem::path results_path(const RunOptions& options) {
 // A user's choice stands, but a library that is held back must not pass for one at its best.
 void tell_of_openblas_core(const std::vector<Record>& records) {
   const std::string better = better_openblas_core();
-  const bool used = std::ranges::any_of(records, [](const Record& r) {
-    return r.technique == "openblas" && r.status == Status::ok;
-  });
+  const bool used = std::ranges::any_of(
+      records, [](const Record& r) { return r.technique == "openblas" && r.status == Status::ok; });
   if (better.empty() || !used) return;
   fmt::print(stderr, "note: {} keeps OpenBLAS from its kernels for {}, which this processor runs\n",
              kOpenblasCore, better);

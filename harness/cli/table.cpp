@@ -33,26 +33,16 @@ std::string percent(const std::optional<double>& fraction) {
   return fraction ? fmt::format("{:.0f} %", 100 * *fraction) : "";
 }
 
-std::string shape_text(const nlohmann::ordered_json& shape) {
-  std::string text;
-  for (const auto& [key, value] : shape.items()) {
-    text += fmt::format("{}{}:{}", text.empty() ? "" : "/", key,
-                        value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return text;
-}
-
 auto order(const Record& r) {
-  return std::tuple(r.device, r.role != "ceiling", r.op, r.format, r.regime,
+  return std::tuple(r.device, r.role != Role::ceiling, r.op, r.format.name(), name(r.regime),
                     r.time ? r.time->median / std::max(1.0, r.bytes) : 0.0);
 }
 
 void print_controls(std::ostream& out, const std::vector<Record>& records) {
   for (const Record& last : records) {
-    if (last.role != "control" || !last.time) continue;
+    if (last.role != Role::control || !last.time) continue;
     const std::string id = last.id.substr(0, last.id.rfind(":control"));
-    const auto first =
-        std::ranges::find_if(records, [&](const Record& r) { return r.id == id; });
+    const auto first = std::ranges::find_if(records, [&](const Record& r) { return r.id == id; });
     if (first == records.end() || !first->time) continue;
     const double moved = last.time->median / first->time->median - 1;
     if (std::abs(moved) > kControlMoved) {
@@ -76,11 +66,13 @@ void print_apart(std::ostream& out, const std::vector<Record>& records) {
 }
 
 void print_row(std::ostream& out, const Record& r) {
-  std::string note = r.status == Status::ok ? r.bound.value_or("") : std::string(name(r.status));
+  std::string note;
+  if (r.status != Status::ok) note = name(r.status);
+  if (r.status == Status::ok && r.bound) note = name(*r.bound);
   if (r.reason) note += ": " + *r.reason;
   for (const std::string& flag : r.flags) note += " " + flag;
   fmt::print(out, "{:<14} {:<16} {:<19} {:<34} {:>10} {:>9} {:>9} {:>6} {:>6}  {}\n", r.op,
-             r.technique, r.format, shape_text(r.shape), time_text(r.time),
+             r.technique, r.format.name(), r.shape.text(), time_text(r.time),
              scaled(r.flops_per_s(), r.time, 1e9), scaled(r.bytes_per_s(), r.time, 1e9),
              percent(r.mfu), percent(r.fraction_of_measured_roof), note);
 }
@@ -96,10 +88,10 @@ void print_table(std::ostream& out, const std::vector<Record>& records) {
              "technique", "format", "shape", "time", "GFLOP/s", "GB/s", "MFU", "roof", "limit");
   std::map<std::string, std::string> skipped;  // formats by reason
   for (const Record& record : sorted) {
-    if (record.role == "control") continue;
+    if (record.role == Role::control) continue;
     if (record.status == Status::skipped) {
       const std::string row = record.op + "/" + record.technique;
-      skipped[row + ": " + record.reason.value_or("")] += " " + record.format;
+      skipped[row + ": " + record.reason.value_or("")] += " " + record.format.name();
     } else {
       print_row(out, record);
     }

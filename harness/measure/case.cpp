@@ -13,18 +13,8 @@
 namespace ridgebench {
 namespace {
 
-constexpr std::array<std::string_view, 2> kBackends{"cpu", "cuda"};
-constexpr std::array<std::string_view, 4> kEngines{"memory", "fma", "tensor", "sfu"};
-constexpr std::array<std::string_view, 2> kOrigins{"hand", "library"};
-constexpr std::array<std::string_view, 6> kResources{"memory", "cache", "fma",
-                                                     "tensor", "sfu",   "launch"};
-
-template <class Names, class Value>
-std::string label(const Names& names, Value value) {
-  return std::string(names[static_cast<std::size_t>(value)]);
-}
-
-std::vector<Regime> regimes_of(const Case& row, Profile profile, const std::vector<Regime>& chosen) {
+std::vector<Regime> regimes_of(const Case& row, Profile profile,
+                               const std::vector<Regime>& chosen) {
   if (row.is_ceiling()) return {Regime::steady};
   if (!chosen.empty()) return chosen;
   if (profile == Profile::full) return {Regime::steady, Regime::cold, Regime::warm};
@@ -95,23 +85,23 @@ Record Case::describe() const {
   d.id = id();
   d.op = operation->name;
   d.technique = technique.name;
-  d.backend = label(kBackends, device->backend());
+  d.backend = device->backend();
   d.device = device->name();
-  d.origin = label(kOrigins, technique.origin);
-  d.role = control ? "control" : is_ceiling() ? "ceiling" : "kernel";
+  d.origin = technique.origin;
+  d.role = control ? Role::control : is_ceiling() ? Role::ceiling : Role::kernel;
   if (is_ceiling()) {
-    d.saturates = label(kResources, operation->ceiling->resource);
+    d.saturates = operation->ceiling->resource;
     if (operation->ceiling->cache_level > 0) d.level = operation->ceiling->cache_level;
   }
-  d.engine = label(kEngines, technique.engine);
-  d.format = format.name();
-  d.arithmetic = technique.arithmetic ? info(*technique.arithmetic).name : format.name();
-  d.accumulator = info(technique.accumulator).name;
-  if (technique.isa != Isa::none) d.isa = name(technique.isa);
-  d.shape = nlohmann::ordered_json::object();
-  for (const auto& [dimension, size] : shape.dimensions()) d.shape[dimension] = size;
-  if (shape.has_layout()) d.shape["layout"] = name(shape.layout());
-  d.regime = name(regime);
+  d.engine = technique.engine;
+  d.format = format;
+  d.arithmetic = technique.arithmetic ? FormatPair(*technique.arithmetic) : format;
+  d.accumulator = technique.accumulator;
+  const int bits = technique.accumulator_bits;
+  d.accumulator_bits = bits > 0 ? bits : info(technique.accumulator).mantissa_bits;
+  if (technique.isa != Isa::none) d.isa = technique.isa;
+  d.shape = shape;
+  d.regime = regime;
   d.flops = work().flops;
   d.bytes = work().bytes;
   d.written_fraction = written_share();
@@ -119,7 +109,7 @@ Record Case::describe() const {
 }
 
 std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Profile profile,
-                                const std::vector<Regime>& regimes) {
+                                  const std::vector<Regime>& regimes) {
   std::vector<Case> rows;
   for (const auto& operation : registry.operations()) {
     for (const Offer& offer : offers(registry, *operation, device.backend())) {

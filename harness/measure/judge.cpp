@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
 
 #include "roofline/device_spec.hpp"
 #include "roofline/utilisation.hpp"
@@ -10,17 +9,17 @@
 namespace ridgebench {
 namespace {
 
-std::string_view text_of(Resource resource) {
+Limit limit_of(Resource resource) {
   switch (resource) {
     case Resource::memory:
     case Resource::cache:
-      return "memory";
+      return Limit::memory;
     case Resource::launch:
-      return "launch";
+      return Limit::launch;
     case Resource::sfu:
-      return "special";
+      return Limit::special;
     default:
-      return "compute";
+      return Limit::compute;
   }
 }
 
@@ -94,7 +93,7 @@ void compare_with_roofs(Record& record, const Case& row, const Timed& timed,
   if (row.operation->special) limits.special_results = row.operation->special(row.shape);
   if (const auto rate = roofs.special_roof()) limits.special_results_per_s = rate->per_s;
   record.fraction_of_measured_roof = fraction_of_measured_roof(timed, limits.roof);
-  if (const auto bound = row_bound(timed, limits)) record.bound = name(*bound);
+  record.bound = row_bound(timed, limits);
 }
 
 }  // namespace
@@ -119,7 +118,7 @@ void judge(Record& record, const Case& row, const MeasuredRoofs& roofs) {
     record.fraction_of_roof_at_clock = timed.work.bytes / timed.time_s / *declared.bytes_per_s;
   }
   if (row.is_ceiling()) {
-    record.bound = text_of(row.operation->ceiling->resource);
+    record.bound = limit_of(row.operation->ceiling->resource);
   } else {
     compare_with_roofs(record, row, timed, roofs);
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -34,8 +33,6 @@ constexpr double kSamplingInTurns = 0.6;
 
 // Rows with so much time go on, however precise, until a counter of energy can be read.
 constexpr double kEnergyRow = 1.5 * kShortestEnergyWindow;
-
-constexpr std::array<std::string_view, 3> kRegimeNames{"steady", "cold", "warm"};
 
 // The batches of a regime: whole rotations, timed as one sample or, where that costs nothing, as
 // several.
@@ -197,15 +194,6 @@ struct Taken {
 };
 
 }  // namespace
-
-std::string_view name(Regime regime) { return kRegimeNames[static_cast<std::size_t>(regime)]; }
-
-Regime parse_regime(std::string_view text) {
-  for (std::size_t i = 0; i < kRegimeNames.size(); ++i) {
-    if (kRegimeNames[i] == text) return static_cast<Regime>(i);
-  }
-  throw UsageError(fmt::format("unknown regime '{}'; allowed: steady, cold, warm", text));
-}
 
 Samples take_samples(Device& device, std::span<const Launch> rotation, Regime regime,
                      const Work& work, const SamplingLimits& limits) {

@@ -8,17 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/regime.hpp"
 #include "harness/device/device.hpp"
 
 namespace ridgebench {
-
-// steady: back to back over rotating sets; cold: single launches with emptied caches; warm: back to
-// back on one set.
-enum class Regime : std::uint8_t { steady, cold, warm };
-
-std::string_view name(Regime regime);
-// Throws UsageError.
-Regime parse_regime(std::string_view text);
 
 // A row takes at least so many samples, however slow it is.
 inline constexpr std::size_t kFewestSamples = 7;

@@ -11,26 +11,11 @@
 #include <vector>
 
 #include "harness/device/device_memory.hpp"
+#include "harness/results/record.hpp"
 #include "kernels/common/operation.hpp"
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench {
-
-// All elements of an output that is too large for the reference, against another technique's.
-struct Witness {
-  std::string technique;
-  double error;  // largest difference / tolerance of both; at most 1 passes
-};
-
-struct Verification {
-  double error = 0;           // largest |output - reference| / tolerance; at most 1 passes
-  double tolerance = 0;       // absolute, at the element with that error
-  std::int64_t elements = 0;  // compared with the reference
-  bool exact = true;          // every one of them is the reference rounded to the output's format
-  std::optional<Witness> witness = std::nullopt;  // on a GPU
-
-  [[nodiscard]] bool passed() const { return error <= 1; }
-};
 
 // The rows of an output to compare: all where that is affordable, else the first, the last and a
 // seeded sample between. `share` of what one row may cost is spent on this output.

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -14,31 +13,57 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::array kStatuses{Status::ok, Status::wrong, Status::invalid, Status::failed,
-                               Status::skipped};
 constexpr Range kPositive{0, std::numeric_limits<double>::max()};
 constexpr Range kCount{0, 0x1p53};
+
+// Formats by their names; the message of an unknown one opens with file, line and key.
+template <class Parse>
+auto parse_named(const JsonObject& json, const char* key, Parse parse) {
+  try {
+    return parse(json.text(key));
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}: {}", json.origin(), key, error.what()));
+  }
+}
+
+Shape parse_shape(const JsonObject& json, const ordered_json& raw) {
+  const JsonObject sizes = json.object("shape");
+  std::vector<Shape::Dimension> dimensions;
+  std::optional<Layout> layout;
+  for (const auto& [key, value] : raw.at("shape").items()) {
+    if (key == "layout") {
+      layout = sizes.one_of<Layout>("layout");
+    } else {
+      const double size = sizes.number(key.c_str(), {1, kCount.high});
+      dimensions.emplace_back(key, static_cast<std::int64_t>(size));
+    }
+  }
+  return Shape(std::move(dimensions), layout);
+}
 
 Record parse_identity(const JsonObject& json, const ordered_json& raw) {
   Record row;
   row.id = json.text("id");
   row.op = json.text("op");
   row.technique = json.text("technique");
-  row.backend = json.text("backend");
+  row.backend = json.one_of<Backend>("backend");
   row.device = json.text("device");
-  row.origin = json.text("origin");
-  row.role = json.text("role");
-  row.saturates = json.optional_text("saturates");
+  row.origin = json.one_of<Origin>("origin");
+  row.role = json.one_of<Role>("role");
+  row.saturates = json.optional_one_of<Resource>("saturates");
   if (const auto level = json.optional_number("level", {1, 9}))
     row.level = static_cast<int>(*level);
-  row.engine = json.text("engine");
-  row.format = json.text("format");
-  row.arithmetic = json.text("arithmetic");
-  row.accumulator = json.text("accumulator");
-  row.isa = json.optional_text("isa");
-  static_cast<void>(json.object("shape"));  // an object, whatever its dimensions
-  row.shape = raw.at("shape");
-  row.regime = json.text("regime");
+  row.engine = json.one_of<Engine>("engine");
+  row.format = parse_named(json, "format", parse_format_pair);
+  row.arithmetic = parse_named(json, "arithmetic", parse_format_pair);
+  row.accumulator = parse_named(json, "accumulator", parse_format);
+  if (raw.contains("accumulator_bits")) {  // not before ridgebench
+    if (const auto bits = json.optional_number("accumulator_bits", {1, 52}))
+      row.accumulator_bits = static_cast<int>(*bits);
+  }
+  row.isa = json.optional_one_of<Isa>("isa");
+  row.shape = parse_shape(json, raw);
+  row.regime = json.one_of<Regime>("regime");
   row.flops = json.number("flops", kPositive);
   row.bytes = json.number("bytes", kPositive);
   row.written_fraction = json.number("written_fraction", {0, 1});
@@ -65,16 +90,6 @@ std::vector<double> parse_samples(const JsonObject& json, const ordered_json& ra
     json.reject("samples_s", "a list of numbers that are not negative");
   }
   return samples->get<std::vector<double>>();
-}
-
-Status parse_status(const JsonObject& json) {
-  const std::string text = json.text("status");
-  std::vector<std::string_view> names;
-  for (const Status status : kStatuses) {
-    if (name(status) == text) return status;
-    names.push_back(name(status));
-  }
-  json.reject("status", fmt::format("{}", fmt::join(names, ", ")));
 }
 
 std::optional<RecordedRoof> parse_roof(const JsonObject& json) {
@@ -120,7 +135,7 @@ Record parse_record(std::string_view line, const std::string& origin) {
   const ordered_json raw = ordered_json::parse(line);  // dimensions keep their order
   if (json.text("schema") != kRecordSchema) json.reject("schema", kRecordSchema);
   Record record = parse_identity(json, raw);
-  record.status = parse_status(json);
+  record.status = json.one_of<Status>("status");
   record.reason = json.optional_text("reason");
   if (raw.contains("seed")) {  // older runs have neither
     if (const auto seed = json.optional_number("seed", kCount))
@@ -137,7 +152,7 @@ Record parse_record(std::string_view line, const std::string& origin) {
       static_cast<std::int64_t>(json.number("launches_per_sample", kCount));
   record.time = parse_times(json, record.samples_s.size());
   record.clock_hz = json.optional_number("clock_hz", kPositive);
-  record.bound = json.optional_text("bound");
+  record.bound = json.optional_one_of<Limit>("bound");
   record.mfu = json.optional_number("mfu", kPositive);
   record.fraction_of_roof_at_clock = json.optional_number("fraction_of_roof_at_clock", kPositive);
   record.fraction_of_measured_roof = json.optional_number("fraction_of_measured_roof", kPositive);

@@ -1,6 +1,5 @@
 #include "harness/results/record.hpp"
 
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -11,8 +10,17 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 5> kStatusNames{"ok", "wrong", "invalid", "failed",
-                                                       "skipped"};
+template <NamedEnum E>
+ordered_json name_or_null(const std::optional<E>& value) {
+  return value ? ordered_json(name(*value)) : ordered_json(nullptr);
+}
+
+ordered_json to_json(const Shape& shape) {
+  ordered_json json = ordered_json::object();
+  for (const auto& [dimension, size] : shape.dimensions()) json[dimension] = size;
+  if (shape.has_layout()) json["layout"] = name(shape.layout());
+  return json;
+}
 
 std::optional<double> rate(double amount, const std::optional<Summary>& time) {
   if (!time || amount <= 0) return std::nullopt;
@@ -24,19 +32,20 @@ ordered_json identity_json(const Record& row) {
           {"id", row.id},
           {"op", row.op},
           {"technique", row.technique},
-          {"backend", row.backend},
+          {"backend", name(row.backend)},
           {"device", row.device},
-          {"origin", row.origin},
-          {"role", row.role},
-          {"saturates", nullable(row.saturates)},
+          {"origin", name(row.origin)},
+          {"role", name(row.role)},
+          {"saturates", name_or_null(row.saturates)},
           {"level", nullable(row.level)},
-          {"engine", row.engine},
-          {"format", row.format},
-          {"arithmetic", row.arithmetic},
-          {"accumulator", row.accumulator},
-          {"isa", nullable(row.isa)},
-          {"shape", row.shape},
-          {"regime", row.regime},
+          {"engine", name(row.engine)},
+          {"format", row.format.name()},
+          {"arithmetic", row.arithmetic.name()},
+          {"accumulator", info(row.accumulator).name},
+          {"accumulator_bits", nullable(row.accumulator_bits)},
+          {"isa", name_or_null(row.isa)},
+          {"shape", to_json(row.shape)},
+          {"regime", name(row.regime)},
           {"flops", row.flops},
           {"bytes", row.bytes},
           {"intensity_flop_per_byte",
@@ -86,10 +95,8 @@ void add_times(ordered_json& json, const std::optional<Summary>& time) {
 
 }  // namespace
 
-std::string_view name(Status status) { return kStatusNames[static_cast<std::size_t>(status)]; }
-
 std::optional<Roof> Record::limiting_roof() const {
-  const bool memory_only = engine == "memory";
+  const bool memory_only = engine == Engine::memory;
   if (!roof || !roof->bytes_per_s || !(roof->flops_per_s || memory_only)) return std::nullopt;
   return Roof{roof->flops_per_s.value_or(std::numeric_limits<double>::max()), *roof->bytes_per_s};
 }
@@ -111,7 +118,7 @@ ordered_json to_json(const Record& record) {
   json["flops_per_s"] = nullable(record.flops_per_s());
   json["bytes_per_s"] = nullable(record.bytes_per_s());
   json["clock_hz"] = nullable(record.clock_hz);
-  json["bound"] = nullable(record.bound);
+  json["bound"] = name_or_null(record.bound);
   json["mfu"] = nullable(record.mfu);
   json["fraction_of_roof_at_clock"] = nullable(record.fraction_of_roof_at_clock);
   json["fraction_of_measured_roof"] = nullable(record.fraction_of_measured_roof);

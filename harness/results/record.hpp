@@ -8,13 +8,21 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/regime.hpp"
 #include "harness/base/statistics.hpp"
-#include "harness/measure/verification.hpp"
+#include "kernels/common/registry.hpp"
 #include "roofline/model.hpp"
 
 namespace ridgebench {
 
 enum class Status : std::uint8_t { ok, wrong, invalid, failed, skipped };
+constexpr auto names_of(Status) {
+  return enum_names("status", "ok", "wrong", "invalid", "failed", "skipped");
+}
+
+// A control is a ceiling that is measured again at the end of the run.
+enum class Role : std::uint8_t { kernel, ceiling, control };
+constexpr auto names_of(Role) { return enum_names("role", "kernel", "ceiling", "control"); }
 
 inline constexpr const char* kRecordSchema = "ridgebench.record/1";
 
@@ -26,23 +34,42 @@ struct RecordedRoof {
   std::optional<std::string> memory_ceiling;
 };
 
+// The comparison of all elements of an output with another technique's, where the output is too
+// large for the reference.
+struct Witness {
+  std::string technique;
+  double error;  // largest difference / tolerance of both; at most 1 passes
+};
+
+struct Verification {
+  double error = 0;           // largest |output - reference| / tolerance; at most 1 passes
+  double tolerance = 0;       // absolute, at the element with that error
+  std::int64_t elements = 0;  // compared with the reference
+  bool exact = true;          // every one of them is the reference rounded to the output's format
+  std::optional<Witness> witness = std::nullopt;  // on a GPU
+
+  [[nodiscard]] bool passed() const { return error <= 1; }
+};
+
 struct Record {
   std::string id;
   std::string op;
   std::string technique;
-  std::string backend;
+  Backend backend = Backend::cpu;
   std::string device;
-  std::string origin;
-  std::string role;  // kernel, ceiling, or control: a ceiling measured again at the end
-  std::optional<std::string> saturates;
-  std::optional<int> level;
-  std::string engine;
-  std::string format;
-  std::string arithmetic;
-  std::string accumulator;
-  std::optional<std::string> isa;
-  nlohmann::ordered_json shape;
-  std::string regime;
+  Origin origin = Origin::hand;
+  Role role = Role::kernel;
+  std::optional<Resource> saturates;  // set for a ceiling and its control
+  std::optional<int> level;           // of the cache that a ceiling saturates
+  Engine engine = Engine::memory;
+  FormatPair format;
+  FormatPair arithmetic;  // the format in which products are formed
+  Format accumulator = Format::fp32;
+  std::optional<int>
+      accumulator_bits;    // fraction bits that a running sum keeps; empty in older records
+  std::optional<Isa> isa;  // empty: not bound to a level
+  Shape shape;
+  Regime regime = Regime::steady;
   double flops = 0;
   double bytes = 0;
   double written_fraction = 0;
@@ -56,7 +83,7 @@ struct Record {
   std::int64_t launches_per_sample = 0;
   std::optional<Summary> time;  // of samples_s; set for ok only
   std::optional<double> clock_hz;
-  std::optional<std::string> bound;
+  std::optional<Limit> bound;
   std::optional<double> mfu;
   std::optional<double> fraction_of_roof_at_clock;
   std::optional<double> fraction_of_measured_roof;
@@ -72,8 +99,6 @@ struct Record {
   [[nodiscard]] std::optional<double> flops_per_s() const;
   [[nodiscard]] std::optional<double> bytes_per_s() const;
 };
-
-std::string_view name(Status status);
 
 nlohmann::ordered_json to_json(const Record& record);
 

@@ -1,30 +1,8 @@
 #include "harness/results/run_request.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <array>
-
-#include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 
 namespace ridgebench {
-namespace {
-
-constexpr std::array<std::string_view, 3> kProfiles{"quick", "standard", "full"};
-
-}  // namespace
-
-std::string_view name(Profile profile) { return kProfiles[static_cast<std::size_t>(profile)]; }
-
-Profile parse_profile(std::string_view text) {
-  for (std::size_t i = 0; i < kProfiles.size(); ++i) {
-    if (kProfiles[i] == text) return static_cast<Profile>(i);
-  }
-  throw UsageError(
-      fmt::format("unknown profile '{}'; allowed: {}", text, fmt::join(kProfiles, ", ")));
-}
-
 RunRequest read_request(const std::string& results_directory) {
   const std::string path = results_directory + "/environment.json";
   const nlohmann::json raw = parse_json(read_file(path), path);
@@ -32,13 +10,13 @@ RunRequest read_request(const std::string& results_directory) {
   if (json.text("schema") != kEnvironmentSchema) json.reject("schema", kEnvironmentSchema);
   RunRequest request;
   request.device = json.optional_text("device").value_or("");
-  request.profile = parse_profile(json.text("profile"));
+  request.profile = parse<Profile>(json.text("profile"));
   request.filter = json.optional_text("filter").value_or("");
   for (const std::string& regime : json.texts("regimes")) {
-    request.regimes.push_back(parse_regime(regime));
+    request.regimes.push_back(parse<Regime>(regime));
   }
   request.seed = static_cast<std::uint64_t>(json.number("seed", {0, 0x1p53}));
-  request.fill = parse_fill(json.text("fill"));
+  request.fill = parse<Fill>(json.text("fill"));
   request.budget_s = json.optional_number("budget_s", {0, 1e9});
   request.roof = json.optional_text("roof").value_or("");
   request.ceilings = json.optional_text("ceilings").value_or("");

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/measure/sampler.hpp"
+#include "harness/base/regime.hpp"
 #include "kernels/common/operation.hpp"
 #include "kernels/common/random.hpp"
 
@@ -27,10 +27,6 @@ struct RunRequest {
   std::string roof;      // data sheet to draw beside; empty: none
   std::string ceilings;  // results directory whose ceilings are used; empty: own ones
 };
-
-std::string_view name(Profile profile);
-// Throws UsageError.
-Profile parse_profile(std::string_view text);
 
 // The request of an earlier run, to resume it. Throws UsageError.
 RunRequest read_request(const std::string& results_directory);

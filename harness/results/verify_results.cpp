@@ -49,21 +49,11 @@ class Checker {
   std::vector<std::string>* problems_;
 };
 
-Shape shape_of(const Operation& operation, const nlohmann::ordered_json& shape) {
-  std::string text;
-  for (const auto& [key, value] : shape.items()) {
-    text += fmt::format("{}{}:{}", text.empty() ? "" : "/", key,
-                        value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return parse_shape(text, operation.dimensions, operation.has_layout);
-}
-
 void check_work(const Record& record, Checker& check) {
   const Operation& operation = Registry::instance().operation(record.op);
-  const Shape shape = shape_of(operation, record.shape);
-  const FormatPair format = parse_format_pair(record.format);
+  const Shape shape = parse_shape(record.shape.text(), operation.dimensions, operation.has_layout);
   check.equal("flops", record.flops, operation.flops(shape));
-  check.equal("bytes", record.bytes, bytes(operation, shape, format));
+  check.equal("bytes", record.bytes, bytes(operation, shape, record.format));
 }
 
 void check_times(const Record& record, const DeviceFacts& device, Checker& check) {
@@ -100,7 +90,7 @@ void check_fractions(const Record& record, const Timed& timed, const Physics& ph
   const auto of_roof = fraction_of_measured_roof(timed, record.limiting_roof());
   check.equal("fraction_of_measured_roof", record.fraction_of_measured_roof.value_or(0),
               of_roof.value_or(0));
-  if (record.role == "kernel" && record.fraction_of_roof_at_clock) {
+  if (record.role == Role::kernel && record.fraction_of_roof_at_clock) {
     const auto share = fraction_of_roof_at_clock(timed, physics.issue_flops_per_s);
     check.equal("fraction_of_roof_at_clock", *record.fraction_of_roof_at_clock, share.value_or(0));
   }
@@ -108,12 +98,12 @@ void check_fractions(const Record& record, const Timed& timed, const Physics& ph
 
 void check_physics(const Record& record, const DeviceFacts& device, Checker& check) {
   const Timed timed{{record.flops, record.bytes}, record.time->median};
-  const Format format = parse_format_pair(record.format).a;
+  const Format format = record.format.a;
   Physics physics;
   physics.issue_flops_per_s = peak_at_clock_flops_per_s(device.sheet, format, record.clock_hz);
-  const bool memory = record.saturates == "memory" || record.role == "kernel";
+  const bool memory = record.saturates == Resource::memory || record.role == Role::kernel;
   if (device.sheet != nullptr && device.sheet->memory.pins && memory &&
-      record.regime != "warm") {
+      record.regime != Regime::warm) {
     physics.bandwidth_bytes_per_s = device.sheet->memory.pins->bandwidth_bytes_per_s();
   }
   if (const auto impossible = miscounted(timed, physics)) check.require(false, *impossible);

@@ -2,14 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+
+#include "kernels/common/enum_names.hpp"
 
 namespace ridgebench {
 
 enum class Isa : std::uint8_t { none, v2, v3, v4 };  // none: not bound to a level (GPU, libraries)
 
-// "x86-64-v3"; empty for none.
-std::string_view name(Isa isa);
+constexpr auto names_of(Isa) {
+  return enum_names("instruction set", "", "x86-64-v2", "x86-64-v3", "x86-64-v4");
+}
 
 // Newest level that this processor and its operating system support.
 Isa host_isa();

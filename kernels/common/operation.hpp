@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/common/enum_names.hpp"
 #include "kernels/common/format.hpp"
 #include "kernels/common/machine.hpp"
 #include "kernels/common/shape.hpp"
@@ -47,12 +48,16 @@ struct Expected {
 };
 
 enum class Profile : std::uint8_t { quick, standard, full };
+constexpr auto names_of(Profile) { return enum_names("profile", "quick", "standard", "full"); }
 
 // How fast a technique is meant to be: naive ones get sizes that they can finish.
 enum class Pace : std::uint8_t { naive, fast };
 
 // What a ceiling saturates. Kernels have none.
 enum class Resource : std::uint8_t { memory, cache, fma, tensor, sfu, launch };
+constexpr auto names_of(Resource) {
+  return enum_names("resource", "memory", "cache", "fma", "tensor", "sfu", "launch");
+}
 
 struct Ceiling {
   Resource resource;

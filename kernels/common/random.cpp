@@ -1,8 +1,5 @@
 #include "kernels/common/random.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,12 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/common/error.hpp"
-
 namespace ridgebench {
 namespace {
-
-constexpr std::array<std::string_view, 4> kNames{"normal", "uniform", "zeros", "integers"};
 
 // Of p <= 1/2, by Newton's method on Phi(x) = erfc(-x / sqrt(2)) / 2, which keeps its relative
 // accuracy in the lower tail. Phi is convex there, so from any x <= 0 that is not below the root
@@ -128,16 +121,6 @@ void fill_as(Bits* out, std::int64_t first, std::int64_t elements,
 }
 
 }  // namespace
-
-std::string_view name(Fill fill) { return kNames[static_cast<std::size_t>(fill)]; }
-
-Fill parse_fill(std::string_view name) {
-  const auto* const found = std::ranges::find(kNames, name);
-  if (found == kNames.end()) {
-    throw UsageError(fmt::format("unknown fill '{}'; allowed: {}", name, fmt::join(kNames, ", ")));
-  }
-  return static_cast<Fill>(found - kNames.begin());
-}
 
 double normal_quantile(double p) {
   const double x = lower_quantile(std::min(p, 1 - p), 0);

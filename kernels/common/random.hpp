@@ -8,8 +8,8 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 
+#include "kernels/common/enum_names.hpp"
 #include "kernels/common/format.hpp"
 
 namespace ridgebench {
@@ -55,10 +55,9 @@ constexpr std::uint32_t random_bits(const PhiloxBlock& block, std::uint32_t inde
 // normal: mean 0, variance 1. uniform: -1 to 1. integers: -2 to 2 in equal shares.
 enum class Fill : std::uint8_t { normal, uniform, zeros, integers };
 
-std::string_view name(Fill fill);
-
-// Throws UsageError listing what exists.
-Fill parse_fill(std::string_view name);
+constexpr auto names_of(Fill) {
+  return enum_names("fill", "normal", "uniform", "zeros", "integers");
+}
 
 // Quantile of the standard normal distribution at p, 0 < p < 1; error below 1e-15 (1 + |x|).
 double normal_quantile(double p);

@@ -21,12 +21,15 @@
 namespace ridgebench {
 
 enum class Backend : std::uint8_t { cpu, cuda };
+constexpr auto names_of(Backend) { return enum_names("backend", "cpu", "cuda"); }
 // The unit that a technique keeps busy; memory means that it does next to no arithmetic.
 enum class Engine : std::uint8_t { memory, fma, tensor, sfu };
+constexpr auto names_of(Engine) { return enum_names("engine", "memory", "fma", "tensor", "sfu"); }
 enum class Origin : std::uint8_t { hand, library };
+constexpr auto names_of(Origin) { return enum_names("origin", "hand", "library"); }
 
-// Why a technique cannot serve a shape on a machine; empty where it can. Pure arithmetic: it launches,
-// allocates and tunes nothing, because `list` and `--dry-run` call it for every case.
+// Why a technique cannot serve a shape on a machine; empty where it can. Pure arithmetic: it
+// launches, allocates and tunes nothing, because `list` and `--dry-run` call it for every case.
 using Supports = std::optional<std::string> (*)(const Machine&, const Shape&, FormatPair);
 
 // What a technique declares in its one registration.

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -14,17 +13,8 @@
 namespace ridgebench {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Layout>, 3> kLayouts{
-    {{"nt", Layout::nt}, {"nn", Layout::nn}, {"tn", Layout::tn}}};
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 40U;
 constexpr double kLargestProduct = 0x1p62;
-
-Layout parse_layout(std::string_view text) {
-  for (const auto& [label, layout] : kLayouts) {
-    if (label == text) return layout;
-  }
-  throw UsageError(fmt::format("unknown layout '{}'; allowed: nt, nn, tn", text));
-}
 
 std::int64_t parse_size(std::string_view dimension, std::string_view text) {
   std::int64_t size = 0;
@@ -68,8 +58,6 @@ void check_product(const Shape& shape) {
 
 }  // namespace
 
-std::string_view name(Layout layout) { return kLayouts[static_cast<std::size_t>(layout)].first; }
-
 Shape::Shape(std::vector<Dimension> dimensions, std::optional<Layout> layout)
     : dimensions_(std::move(dimensions)), layout_(layout) {}
 
@@ -96,7 +84,7 @@ Shape parse_shape(std::string_view text, std::span<const std::string_view> dimen
   if (has_layout) layout = Layout::nt;
   for (const auto& [label, value] : split(text)) {
     if (label == "layout" && has_layout) {
-      layout = parse_layout(value);
+      layout = parse<Layout>(value);
     } else if (std::ranges::find(dimensions, label) == dimensions.end()) {
       throw UsageError(fmt::format("unknown dimension '{}'; this operation has {}{}", label,
                                    fmt::join(dimensions, ", "), has_layout ? ", layout" : ""));

@@ -9,13 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/common/enum_names.hpp"
+
 namespace ridgebench {
 
 // Storage of the two inputs of a matmul C[M,N] = A B, all row-major.
 // nt: A[M,K], B[N,K] (forward of a linear layer); nn: A[M,K], B[K,N]; tn: A[K,M], B[K,N].
 enum class Layout : std::uint8_t { nt, nn, tn };
 
-std::string_view name(Layout layout);
+constexpr auto names_of(Layout) { return enum_names("layout", "nt", "nn", "tn"); }
 
 class Shape {
  public:

@@ -48,19 +48,19 @@ TEST(LectureOperations, IntensitiesAtBf16) {
 }
 
 TEST(LectureOperations, AllButMatmulAreMemoryBoundOnH100) {
-  EXPECT_EQ(bound(relu(1 << 20, 2), h100()), Bound::memory);
-  EXPECT_EQ(bound(gelu(1 << 20, 2), h100()), Bound::memory);
-  EXPECT_EQ(bound(dot(1 << 20, 2), h100()), Bound::memory);
-  EXPECT_EQ(bound(matvec(4096, 2), h100()), Bound::memory);
-  EXPECT_EQ(bound(matmul(1024, 2), h100()), Bound::compute);
+  EXPECT_EQ(bound(relu(1 << 20, 2), h100()), Limit::memory);
+  EXPECT_EQ(bound(gelu(1 << 20, 2), h100()), Limit::memory);
+  EXPECT_EQ(bound(dot(1 << 20, 2), h100()), Limit::memory);
+  EXPECT_EQ(bound(matvec(4096, 2), h100()), Limit::memory);
+  EXPECT_EQ(bound(matmul(1024, 2), h100()), Limit::compute);
 }
 
 TEST(LectureOperations, MatmulTurnsComputeBoundAt886OnH100And618OnH200) {
   const Roof h200 = sheet_roof("h200", Format::bf16);
-  EXPECT_EQ(bound(matmul(886, 2), h100()), Bound::memory);
-  EXPECT_EQ(bound(matmul(887, 2), h100()), Bound::compute);
-  EXPECT_EQ(bound(matmul(618, 2), h200), Bound::memory);
-  EXPECT_EQ(bound(matmul(619, 2), h200), Bound::compute);
+  EXPECT_EQ(bound(matmul(886, 2), h100()), Limit::memory);
+  EXPECT_EQ(bound(matmul(887, 2), h100()), Limit::compute);
+  EXPECT_EQ(bound(matmul(618, 2), h200), Limit::memory);
+  EXPECT_EQ(bound(matmul(619, 2), h200), Limit::compute);
 }
 
 TEST(LectureOperations, GeluTakesTheTimeOfReluAlone) {
@@ -93,14 +93,14 @@ TEST(LectureConventions, TimeIsMaximumWithAndSumWithoutOverlap) {
 
 TEST(Model, AtTheRidgeItselfWorkIsComputeBound) {
   const Roof roof{.peak_flops_per_s = 64, .bandwidth_bytes_per_s = 8};
-  EXPECT_EQ(bound({.flops = 80, .bytes = 10}, roof), Bound::compute);
-  EXPECT_EQ(bound({.flops = 79, .bytes = 10}, roof), Bound::memory);
+  EXPECT_EQ(bound({.flops = 80, .bytes = 10}, roof), Limit::compute);
+  EXPECT_EQ(bound({.flops = 79, .bytes = 10}, roof), Limit::memory);
   EXPECT_DOUBLE_EQ(mfu_bound({.flops = 80, .bytes = 10}, roof), 1);
 }
 
 TEST(Model, WorkWithoutFlopsIsMemoryBoundAndAttainsNone) {
   const Work copy{.flops = 0, .bytes = 3.35e12};
-  EXPECT_EQ(bound(copy, h100()), Bound::memory);
+  EXPECT_EQ(bound(copy, h100()), Limit::memory);
   EXPECT_EQ(attainable_flops_per_s(copy, h100()), 0);
   EXPECT_EQ(mfu_bound(copy, h100()), 0);
   EXPECT_DOUBLE_EQ(time_lower_bound_s(copy, h100()), 1);
@@ -109,21 +109,21 @@ TEST(Model, WorkWithoutFlopsIsMemoryBoundAndAttainsNone) {
 TEST(Model, WorkWithoutBytesHasNoIntensityAndAttainsThePeak) {
   const Work registers{.flops = 989.5e12, .bytes = 0};
   EXPECT_FALSE(registers.intensity().has_value());
-  EXPECT_EQ(bound(registers, h100()), Bound::compute);
+  EXPECT_EQ(bound(registers, h100()), Limit::compute);
   EXPECT_EQ(attainable_flops_per_s(registers, h100()), 989.5e12);
   EXPECT_DOUBLE_EQ(time_without_overlap_s(registers, h100()), 1);
 }
 
 TEST(Model, NoWorkIsLaunchBoundAndTakesNoTime) {
-  EXPECT_EQ(bound({.flops = 0, .bytes = 0}, h100()), Bound::launch);
+  EXPECT_EQ(bound({.flops = 0, .bytes = 0}, h100()), Limit::launch);
   EXPECT_EQ(time_lower_bound_s({.flops = 0, .bytes = 0}, h100()), 0);
 }
 
 TEST(Model, BoundsHaveTheNamesOfTheRecord) {
-  EXPECT_EQ(name(Bound::memory), "memory");
-  EXPECT_EQ(name(Bound::compute), "compute");
-  EXPECT_EQ(name(Bound::special), "special");
-  EXPECT_EQ(name(Bound::launch), "launch");
+  EXPECT_EQ(name(Limit::memory), "memory");
+  EXPECT_EQ(name(Limit::compute), "compute");
+  EXPECT_EQ(name(Limit::special), "special");
+  EXPECT_EQ(name(Limit::launch), "launch");
 }
 
 }  // namespace

@@ -56,31 +56,31 @@ class RowBound : public ::testing::Test {
 };
 
 TEST_F(RowBound, FollowsTheModel) {
-  EXPECT_EQ(row_bound(row_, limits_), Bound::memory);
+  EXPECT_EQ(row_bound(row_, limits_), Limit::memory);
   row_.work.flops = 300;
-  EXPECT_EQ(row_bound(row_, limits_), Bound::compute);
+  EXPECT_EQ(row_bound(row_, limits_), Limit::compute);
 }
 
 TEST_F(RowBound, IsLaunchBelowTenFloors) {
   limits_.launch_floor_s = 0.301;
-  EXPECT_EQ(row_bound(row_, limits_), Bound::launch);
+  EXPECT_EQ(row_bound(row_, limits_), Limit::launch);
   limits_.launch_floor_s = 0.3;
-  EXPECT_EQ(row_bound(row_, limits_), Bound::memory);
+  EXPECT_EQ(row_bound(row_, limits_), Limit::memory);
 }
 
 TEST_F(RowBound, IsSpecialWhereSpecialFunctionsTakeLongest) {
   limits_.special_results = 21;
   limits_.special_results_per_s = 10;
-  EXPECT_EQ(row_bound(row_, limits_), Bound::special);
+  EXPECT_EQ(row_bound(row_, limits_), Limit::special);
   limits_.special_results = 19;
-  EXPECT_EQ(row_bound(row_, limits_), Bound::memory);
+  EXPECT_EQ(row_bound(row_, limits_), Limit::memory);
 }
 
 TEST_F(RowBound, IsUnknownWithoutARoofUnlessLaunchBound) {
   limits_.roof.reset();
   EXPECT_FALSE(row_bound(row_, limits_));
   limits_.launch_floor_s = 1;
-  EXPECT_EQ(row_bound(row_, limits_), Bound::launch);
+  EXPECT_EQ(row_bound(row_, limits_), Limit::launch);
 }
 
 TEST(PhysicsCheck, RefusesMoreThanOnePercentAboveThePins) {

@@ -153,7 +153,7 @@ TEST_F(CampaignTest, ResumingMeasuresOnlyWhatIsMissing) {
   for (std::size_t i = 0; i < first.size(); ++i) {
     EXPECT_EQ(to_json(all[i]).dump(), to_json(first[i]).dump()) << "measured again";
   }
-  const auto kernel = std::ranges::find(all, "kernel", [](const Record& r) { return r.role; });
+  const auto kernel = std::ranges::find(all, Role::kernel, [](const Record& r) { return r.role; });
   ASSERT_NE(kernel, all.end());
   EXPECT_TRUE(kernel->fraction_of_measured_roof) << "judged by the ceilings of the first part";
 }

@@ -1,8 +1,8 @@
 // What a verified row's time means: denominators, bound, flags, and what physics forbids.
 #include <gmock/gmock.h>
 
-#include "harness/measure/measurer.hpp"
 #include "harness/device/simulated_device.hpp"
+#include "harness/measure/measurer.hpp"
 #include "tests/support/made_up_row.hpp"
 #include "tests/support/resolved_registry.hpp"
 
@@ -122,10 +122,10 @@ TEST(Judge, MeasuredCeilingsAreWhatALaterRowIsJudgedBy) {
   WithCeilings bench("peak=1e12,bandwidth=1e10,gap=0");
   const Record memory = measure(bench.measurer, bench.memory.row());
   ASSERT_EQ(memory.status, Status::ok) << memory.reason.value_or("");
-  EXPECT_EQ(memory.bound, "memory");
+  EXPECT_EQ(memory.bound, Limit::memory);
   const Record fma = measure(bench.measurer, bench.fma.row());
   ASSERT_EQ(fma.status, Status::ok) << fma.reason.value_or("");
-  EXPECT_EQ(fma.bound, "compute");
+  EXPECT_EQ(fma.bound, Limit::compute);
 
   const Record kernel = bench.measure();
   ASSERT_TRUE(kernel.roof);
@@ -134,7 +134,7 @@ TEST(Judge, MeasuredCeilingsAreWhatALaterRowIsJudgedBy) {
   EXPECT_NEAR(kernel.roof->bytes_per_s.value(), 1e10, 1);
   EXPECT_NEAR(kernel.roof->flops_per_s.value(), 1e12, 100);
   EXPECT_NEAR(kernel.fraction_of_measured_roof.value(), 1, 1e-9);
-  EXPECT_EQ(kernel.bound, "memory");
+  EXPECT_EQ(kernel.bound, Limit::memory);
 }
 
 TEST(Judge, ARowThatCalculatesNeedsBothCeilings) {
@@ -180,7 +180,7 @@ TEST(Judge, UnderTenLaunchFloorsTheLaunchIsTheLimit) {
   WithCeilings bench("gap=1e-3");
   measure(bench.measurer, bench.memory.row());
   measure(bench.measurer, bench.fma.row());
-  EXPECT_EQ(bench.measure().bound, "launch");
+  EXPECT_EQ(bench.measure().bound, Limit::launch);
 }
 
 TEST(Judge, ASlowRowShortensItsRotationAndSaysSo) {
@@ -204,7 +204,7 @@ TEST_F(JudgeRegistry, AStorageFormatIsFlagged) {
     ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
     const bool flagged = std::ranges::count(record.flags, "storage_format") > 0;
     EXPECT_EQ(flagged, id.starts_with("relu/naive/bf16/"));
-    EXPECT_EQ(record.arithmetic, "fp32");
+    EXPECT_EQ(record.arithmetic, Format::fp32);
   }
   EXPECT_EQ(seen, 2);
 }

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <thread>
 
-#include "harness/device/simulated_device.hpp"
 #include "harness/base/statistics.hpp"
 #include "harness/base/stopwatch.hpp"
+#include "harness/device/simulated_device.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -254,9 +254,9 @@ TEST(Sampler, ALostDeviceIsReported) { EXPECT_THROW(sample("lose=5", kNoTime), D
 
 TEST(Regime, NamesGoBothWays) {
   for (const Regime regime : {Regime::steady, Regime::cold, Regime::warm}) {
-    EXPECT_EQ(parse_regime(name(regime)), regime);
+    EXPECT_EQ(parse<Regime>(name(regime)), regime);
   }
-  EXPECT_THAT([] { parse_regime("hot"); },
+  EXPECT_THAT([] { parse<Regime>("hot"); },
               ThrowsMessage<UsageError>(HasSubstr("allowed: steady, cold, warm")));
 }
 

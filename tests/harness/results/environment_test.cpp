@@ -177,9 +177,9 @@ TEST_F(EnvironmentTest, ARequestThatNoRunWroteIsRefused) {
 
 TEST(Profile, NamesGoBothWays) {
   for (const Profile profile : {Profile::quick, Profile::standard, Profile::full}) {
-    EXPECT_EQ(parse_profile(name(profile)), profile);
+    EXPECT_EQ(parse<Profile>(name(profile)), profile);
   }
-  EXPECT_THAT([] { parse_profile("slow"); },
+  EXPECT_THAT([] { parse<Profile>("slow"); },
               ThrowsMessage<UsageError>(HasSubstr("allowed: quick, standard, full")));
 }
 

@@ -184,10 +184,10 @@ TEST(FillRandom, NeighboursAreNotCorrelated) {
 
 TEST(FillName, EveryNameParsesToItself) {
   for (const Fill fill : {Fill::normal, Fill::uniform, Fill::zeros, Fill::integers}) {
-    EXPECT_EQ(parse_fill(name(fill)), fill);
+    EXPECT_EQ(parse<Fill>(name(fill)), fill);
   }
   try {
-    (void)parse_fill("ones");
+    (void)parse<Fill>("ones");
     FAIL() << "accepted";
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(), "unknown fill 'ones'; allowed: normal, uniform, zeros, integers");
