@@ -53,18 +53,6 @@ void print_controls(std::ostream& out, const std::vector<Record>& records) {
   }
 }
 
-void print_apart(std::ostream& out, const std::vector<Record>& records) {
-  const auto rows = std::ranges::count_if(records, [](const Record& r) {
-    return std::ranges::find(r.flags, "threads_apart") != r.flags.end();
-  });
-  if (rows == 0) return;
-  fmt::print(
-      out,
-      "THREADS APART: {} rows ran on more than one die, or beside other programs; they compare "
-      "with each other only\n",
-      rows);
-}
-
 void print_row(std::ostream& out, const Record& r) {
   std::string note;
   if (r.status != Status::ok) note = name(r.status);
@@ -83,7 +71,6 @@ void print_table(std::ostream& out, const std::vector<Record>& records) {
   std::vector<Record> sorted = records;
   std::ranges::sort(sorted, {}, order);
   print_controls(out, records);
-  print_apart(out, records);
   fmt::print(out, "{:<14} {:<16} {:<19} {:<34} {:>10} {:>9} {:>9} {:>6} {:>6}  {}\n", "operation",
              "technique", "format", "shape", "time", "GFLOP/s", "GB/s", "MFU", "roof", "limit");
   std::map<std::string, std::string> skipped;  // formats by reason

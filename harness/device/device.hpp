@@ -12,7 +12,6 @@
 
 #include "harness/device/device_memory.hpp"
 #include "harness/device/meters.hpp"
-#include "harness/device/cpu/placement.hpp"
 #include "kernels/common/machine.hpp"
 #include "kernels/common/queue.hpp"
 #include "kernels/common/registry.hpp"
@@ -62,21 +61,16 @@ class Device {
   // Multiprocessors that a launch can keep busy, as a share of all: its thread blocks over them, at
   // most 1. Empty where it is not known.
   [[nodiscard]] virtual std::optional<double> busy_share(const Launch& /*launch*/) { return {}; }
-  // Where the threads are now; empty where nobody moves them.
-  [[nodiscard]] virtual std::optional<Placement> placement() { return {}; }
-  // Totals by which the samples of a row are judged beside time.
+  // Totals that the samples of a row add to, next to their time.
   [[nodiscard]] virtual std::vector<Meter> meters() const { return {}; }
   // Smallest step of the device's timer and time of an empty launch, seconds.
   [[nodiscard]] virtual double tick_s() const = 0;
   [[nodiscard]] virtual double launch_floor_s() const = 0;
-  // Whether a launch returns when its work is done, so that timing a batch in parts costs nothing.
-  [[nodiscard]] virtual bool launches_block() const { return false; }
-  // Runs the rotation `repeats` times back to back and waits for it. `work` is one launch's, for a
-  // simulated clock; real devices ignore it. Throws DeviceError when the device is lost.
-  virtual Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,
-                            const Work& work) = 0;
+  // Runs the rotation `repeats` times back to back and waits for it. Throws DeviceError when the
+  // device is lost.
+  virtual Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) = 0;
   // Empties the caches by reading, outside the timed part, then times one launch.
-  virtual Timing time_cold(const Launch& launch, const Work& work) = 0;
+  virtual Timing time_cold(const Launch& launch) = 0;
   // Runs once, untimed, and waits.
   virtual void run(const Launch& launch) = 0;
 };

@@ -57,14 +57,29 @@ const std::map<std::string_view, Setter>& setters() {
       {"power_limit", number(&Simulation::power_limit)},
       {"power", number(&Simulation::power)},
       {"busy", number(&Simulation::busy)},
-      {"block", number(&Simulation::block)},
-      {"apart", number(&Simulation::apart)},
       {"lose", number(&Simulation::lose)},
       {"hang", number(&Simulation::hang)},
       {"seed", number(&Simulation::seed)},
       {"sheet", [](Simulation& s, std::string_view, std::string_view v) { s.sheet = v; }},
   };
   return all;
+}
+
+// The work of a launch of a case, from its id: OPERATION/TECHNIQUE/FORMAT/SHAPE/REGIME@DEVICE.
+// Empty where no operation of that name is registered.
+std::optional<Work> work_of(const std::string& id) {
+  const std::size_t technique = id.find('/') + 1;
+  const auto& operations = Registry::instance().operations();
+  const auto found = std::ranges::find(operations, id.substr(0, technique - 1),
+                                       [](const auto& operation) { return operation->name; });
+  if (found == operations.end()) return std::nullopt;
+  const Operation& operation = **found;
+  const std::size_t format_at = id.find('/', technique) + 1;
+  const std::size_t shape_at = id.find('/', format_at) + 1;
+  const FormatPair format = parse_format_pair(id.substr(format_at, shape_at - 1 - format_at));
+  const std::string text = id.substr(shape_at, id.rfind('/') - shape_at);
+  const Shape shape = parse_shape(text, operation.dimensions, operation.has_layout);
+  return Work{operation.flops(shape), bytes(operation, shape, format)};
 }
 
 }  // namespace
@@ -91,8 +106,9 @@ Simulation parse_simulation(const std::string& text) {
   return simulation;
 }
 
-SimulatedDevice::SimulatedDevice(Simulation simulation)
+SimulatedDevice::SimulatedDevice(Simulation simulation, const Work& work)
     : simulation_(std::move(simulation)),
+      work_(work),
       random_(simulation_.seed),
       held_clock_((1 - simulation_.throttle) * (1 - simulation_.cap)) {
   // Small caches keep the shapes small, so that a whole run takes seconds.
@@ -124,7 +140,8 @@ double SimulatedDevice::noise() {
   return factor;
 }
 
-void SimulatedDevice::begin_row(const std::string& /*id*/) {
+void SimulatedDevice::begin_row(const std::string& id) {
+  if (const std::optional<Work> work = work_of(id)) work_ = *work;
   if (simulation_.row > 0) {
     row_factor_ = std::exp(simulation_.row * std::normal_distribution<>()(random_));
   }
@@ -144,8 +161,7 @@ void SimulatedDevice::run(const Launch& launch) {
   launch();
 }
 
-Timing SimulatedDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats,
-                                   const Work& work) {
+Timing SimulatedDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats) {
   ++batches_;
   if (batches_ == simulation_.lose) throw DeviceError("device sim was lost");
   while (batches_ == simulation_.hang) std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -154,7 +170,8 @@ Timing SimulatedDevice::time_batch(std::span<const Launch> rotation, std::int64_
     sets_run_ = rotation.size();
   }
   const double launch_s =
-      std::max(work.flops / simulation_.peak, work.bytes / simulation_.bandwidth) + simulation_.gap;
+      std::max(work_.flops / simulation_.peak, work_.bytes / simulation_.bandwidth) +
+      simulation_.gap;
   const auto launches = static_cast<double>(repeats) * static_cast<double>(rotation.size());
   const double seconds = launches * launch_s * noise();
   busy_s_ += seconds;
@@ -166,13 +183,6 @@ std::vector<Meter> SimulatedDevice::meters() const {
   return {{kEnergyMeter, simulation_.power * busy_s_}};
 }
 
-std::optional<Placement> SimulatedDevice::placement() {
-  if (simulation_.apart == 0) return std::nullopt;
-  return Placement{++looks_ <= simulation_.apart ? 200e-9 : 50e-9};
-}
-
-Timing SimulatedDevice::time_cold(const Launch& launch, const Work& work) {
-  return time_batch({&launch, 1}, 1, work);
-}
+Timing SimulatedDevice::time_cold(const Launch& launch) { return time_batch({&launch, 1}, 1); }
 
 }  // namespace ridgebench

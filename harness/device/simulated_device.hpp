@@ -35,9 +35,6 @@ struct Simulation {
   double power_limit = 0;  // watt, as reported; 0: not reported
   double busy = 1;         // share of the device that a launch can keep busy
   double power = 0;        // watt drawn during launches; 0: not reported
-  double block = 0;        // above 0, a launch returns when its work is done, as on a host
-  // So many looks at the threads find them apart (placement.hpp), then no more; 0: none is taken.
-  std::int64_t apart = 0;
   // Faults, by the number of the timed batch (from 1; 0: never).
   std::int64_t lose = 0;  // the device is lost
   std::int64_t hang = 0;  // the launch never returns
@@ -49,7 +46,7 @@ Simulation parse_simulation(const std::string& text);
 
 class SimulatedDevice final : public CpuDevice {
  public:
-  explicit SimulatedDevice(Simulation simulation);
+  explicit SimulatedDevice(Simulation simulation, const Work& work = {});
 
   [[nodiscard]] std::string name() const override { return "sim"; }
   [[nodiscard]] nlohmann::ordered_json identity() const override;
@@ -57,15 +54,15 @@ class SimulatedDevice final : public CpuDevice {
   [[nodiscard]] double free_bytes() const override { return simulation_.memory; }
   [[nodiscard]] double tick_s() const override { return 1e-9; }
   [[nodiscard]] double launch_floor_s() const override { return simulation_.gap; }
-  [[nodiscard]] bool launches_block() const override { return simulation_.block > 0; }
+  // The amount of work of one launch, by which the clock goes until the next call. begin_row() sets
+  // it for the cases of registered operations.
+  void set_work(const Work& work) { work_ = work; }
   void begin_row(const std::string& id) override;
   nlohmann::ordered_json end_row() override;
-  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,
-                    const Work& work) override;
-  Timing time_cold(const Launch& launch, const Work& work) override;
+  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override;
+  Timing time_cold(const Launch& launch) override;
   void run(const Launch& launch) override;
   [[nodiscard]] std::vector<Meter> meters() const override;
-  [[nodiscard]] std::optional<Placement> placement() override;
   [[nodiscard]] std::optional<double> busy_share(const Launch& /*launch*/) override {
     return simulation_.busy;
   }
@@ -74,12 +71,12 @@ class SimulatedDevice final : public CpuDevice {
   double noise();
 
   Simulation simulation_;
+  Work work_{};
   std::mt19937_64 random_;
   double process_factor_ = 1;
   double row_factor_ = 1;
   double held_clock_ = 1;  // share of the nominal one
   std::int64_t batches_ = 0;
-  std::int64_t looks_ = 0;
   double busy_s_ = 0;
   std::size_t sets_run_ = 0;  // whose outputs exist: for those the model alone goes on
 };

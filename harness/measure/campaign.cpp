@@ -18,8 +18,6 @@ namespace {
 // Seconds per row where no budget is given: quick, standard, full.
 constexpr std::array kSecondsPerRow{0.3, 2.0, 4.0};
 constexpr double kShortestShare = 0.05;
-// Of the plan's seconds, those that its rows may wait for their threads (patience.hpp).
-constexpr double kPatience = 0.5;
 // A row that takes this many times its share, and at least a minute, hangs.
 constexpr double kHangFactor = 50;
 constexpr double kShortestHang = 60;
@@ -111,9 +109,8 @@ Campaign::Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory
     : plan_(std::move(plan)),
       directory_(&directory),
       watchdog_(std::make_unique<Watchdog>([this] { give_up_on_hung_row(); })) {
-  const double patience_s = kPatience * plan_.total_seconds();
   for (const Case& row : plan_.rows()) {
-    measurers_.try_emplace(row.device, *row.device, fill, seed, patience_s);
+    measurers_.try_emplace(row.device, *row.device, fill, seed);
   }
   for (auto& [device, measurer] : measurers_) {
     for (const Record& record : ceilings) {

@@ -67,11 +67,9 @@ class RowScope {
   ~RowScope() {
     record_->telemetry = device_->end_row();
     record_->telemetry["window"] = std::move(window);
-    if (!placement.is_null()) record_->telemetry["placement"] = std::move(placement);
   }
 
   nlohmann::ordered_json window = nullptr;  // what the samples cost; null where there are none
-  nlohmann::ordered_json placement = nullptr;
 
  private:
   Device* device_;
@@ -80,14 +78,13 @@ class RowScope {
 
 }  // namespace
 
-Measurer::Measurer(Device& device, Fill fill, std::uint64_t seed, double patience_s)
+Measurer::Measurer(Device& device, Fill fill, std::uint64_t seed)
     : device_(&device),
       fill_(fill),
       seed_(seed),
       buffers_(device, fill, seed),
       check_(device, seed),
-      injected_(injected_work()),
-      patience_(device, patience_s) {}
+      injected_(injected_work()) {}
 
 void Measurer::add_ceiling(const Record& record) { roofs_.add(as_result(record)); }
 
@@ -147,7 +144,7 @@ void Measurer::measure_into(Record& record, const Case& row, double seconds,
   if (!wrong) wrong = stray_write();  // before more sets are made, with new guards
   if (wrong) return fail(record, Status::wrong, *wrong);
   const std::uint64_t first_bits = check_.checksum(row, bound.sets.front());
-  record.sets = std::min(wanted, affordable_sets(row, bound.rotation.front(), seconds));
+  record.sets = std::min(wanted, affordable_sets(bound.rotation.front(), seconds));
   if (record.sets > 1) bound = bind(row, plan, record.sets);
   if (rotates(row) && buffers_.rotation_is_short(row.operands(), record.sets)) {
     record.flags.emplace_back("short_rotation");
@@ -160,16 +157,14 @@ void Measurer::measure_into(Record& record, const Case& row, double seconds,
       .warm_up_s = row.technique.engine == Engine::tensor ? tensor_warm_up_s(row, seconds) : 0,
       // What told how many sets are affordable was a launch on the first.
       .launched = record.sets == 1 ? 1 : 0,
-      // In some samples only, added work would leave the median as it is.
-      .undivided = injected_.counted > 1,
+      // A host's launch returns when its work is done. A batch with injected work is one sample:
+      // work added to a few samples would not move their median.
+      .divisible = device_->backend() == Backend::cpu && injected_.counted == 1,
       .stop = stop,
-      .end_turn = end_turn_,
-      .wait = [&] { return patience_.wait(stop); }};
+      .end_turn = end_turn_};
   add_work(record, row, bound);
-  patience_.begin_row();
-  const Samples samples = take_samples(*device_, bound.rotation, row.regime, row.work(), limits);
+  const Samples samples = take_samples(*device_, bound.rotation, row.regime, limits);
   scope.window = to_json(samples.window, row.work());
-  scope.placement = patience_.telemetry();
   wrong = check_.after_timing(row, bound.sets, *record.verify);
   if (!wrong) wrong = stray_write();
   if (!wrong && !row.technique.order_dependent &&
@@ -186,7 +181,6 @@ void Measurer::finish(Record& record, const Case& row, const Samples& samples) c
   record.launches_per_sample = samples.launches_per_sample;
   record.clock_hz = samples.clock_hz;
   record.flags.insert(record.flags.end(), samples.flags.begin(), samples.flags.end());
-  if (patience_.apart()) record.flags.emplace_back("threads_apart");
   record.status = Status::ok;
   record.time = summarize(samples.seconds,
                           device_->tick_s() / static_cast<double>(samples.launches_per_sample));
@@ -222,8 +216,8 @@ Measurer::Bound Measurer::bind(const Case& row, const Plan& plan, std::int64_t s
 
 // A slow row would spend its share on a single rotation: it gets as many sets as let it take the
 // fewest samples. At such times a launch, not what a cache keeps of it, sets the pace.
-std::int64_t Measurer::affordable_sets(const Case& row, const Launch& launch, double seconds) {
-  const double launch_s = device_->time_batch({&launch, 1}, 1, row.work()).seconds;
+std::int64_t Measurer::affordable_sets(const Launch& launch, double seconds) {
+  const double launch_s = device_->time_batch({&launch, 1}, 1).seconds;
   return static_cast<std::int64_t>(
       std::clamp(seconds / (kFewestSamples * launch_s), 1.0, static_cast<double>(kMaxSets)));
 }

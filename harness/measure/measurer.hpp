@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "harness/measure/buffers.hpp"
+#include "harness/measure/case.hpp"
 #include "harness/measure/injected_work.hpp"
 #include "harness/measure/output_check.hpp"
-#include "harness/measure/patience.hpp"
-#include "harness/measure/case.hpp"
 #include "harness/measure/sampler.hpp"
 #include "roofline/measured_roofs.hpp"
 
@@ -24,8 +23,7 @@ namespace ridgebench {
 // State that the rows of one device share.
 class Measurer {
  public:
-  // Rows wait at most `patience_s` in all for their threads; see patience.hpp.
-  Measurer(Device& device, Fill fill, std::uint64_t seed, double patience_s = 0);
+  Measurer(Device& device, Fill fill, std::uint64_t seed);
 
   // Never throws for a row's own failure: it becomes the record's status and reason. Throws
   // Interrupted, and DeviceError when the device is lost.
@@ -57,7 +55,7 @@ class Measurer {
   std::optional<std::string> stray_write();
   // With poisoned outputs.
   Bound bind(const Case& row, const Plan& plan, std::int64_t sets, std::int64_t later = 0);
-  std::int64_t affordable_sets(const Case& row, const Launch& launch, double seconds);
+  std::int64_t affordable_sets(const Launch& launch, double seconds);
   // Of a row that is right: its samples, their statistics and what they are judged by.
   void finish(Record& record, const Case& row, const Samples& samples) const;
   void add_work(Record& record, const Case& row, Bound& bound) const;
@@ -68,7 +66,6 @@ class Measurer {
   Buffers buffers_;
   OutputCheck check_;
   InjectedWork injected_;
-  Patience patience_;
   MeasuredRoofs roofs_;
   std::function<double()> end_turn_;
 };

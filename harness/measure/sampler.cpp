@@ -38,14 +38,13 @@ constexpr double kEnergyRow = 1.5 * kShortestEnergyWindow;
 // several.
 class Batch {
  public:
-  Batch(Device& device, std::span<const Launch> rotation, Regime regime, const Work& work,
+  Batch(Device& device, std::span<const Launch> rotation, Regime regime,
         const SamplingLimits& limits)
       : device_(&device),
         rotation_(regime == Regime::cold ? rotation.first(1) : rotation),
         regime_(regime),
-        work_(work),
         shortest_s_(std::max(shortest(limits), kTicksPerSample * device.tick_s())),
-        divisible_(device.launches_block() && !limits.undivided) {}
+        divisible_(limits.divisible) {}
 
   // Time of one launch: the mean of a batch, and of one of its samples.
   [[nodiscard]] Timing time() const { return time(rotation_); }
@@ -98,8 +97,8 @@ class Batch {
     return repeats_ * static_cast<std::int64_t>(part.size());
   }
   [[nodiscard]] Timing time(std::span<const Launch> part) const {
-    Timing timing = regime_ == Regime::cold ? device_->time_cold(part.front(), work_)
-                                            : device_->time_batch(part, repeats_, work_);
+    Timing timing = regime_ == Regime::cold ? device_->time_cold(part.front())
+                                            : device_->time_batch(part, repeats_);
     timing.seconds /= static_cast<double>(launches(part));
     return timing;
   }
@@ -107,7 +106,6 @@ class Batch {
   Device* device_;
   std::span<const Launch> rotation_;
   Regime regime_;
-  Work work_;
   double shortest_s_;
   bool divisible_;
   std::int64_t repeats_ = 1;
@@ -118,13 +116,11 @@ void check_stop(const SamplingLimits& limits) {
   if (limits.stop && limits.stop()) throw Interrupted();
 }
 
-double wait(const SamplingLimits& limits) { return limits.wait ? limits.wait() : 0; }
-
 // What comes between two turns; returns its seconds.
 double between_turns(const Batch& batch, std::size_t turn, const SamplingLimits& limits) {
-  double seconds = limits.end_turn ? limits.end_turn() : 0;
-  seconds += wait(limits);
-  if (limits.end_turn || seconds > 0) batch.settle_before(batch.first_of_turn(turn));
+  if (!limits.end_turn) return 0;
+  const double seconds = limits.end_turn();
+  batch.settle_before(batch.first_of_turn(turn));
   return seconds;
 }
 
@@ -196,10 +192,9 @@ struct Taken {
 }  // namespace
 
 Samples take_samples(Device& device, std::span<const Launch> rotation, Regime regime,
-                     const Work& work, const SamplingLimits& limits) {
-  wait(limits);
+                     const SamplingLimits& limits) {
   const Stopwatch clock;
-  Batch batch(device, rotation, regime, work, limits);
+  Batch batch(device, rotation, regime, limits);
   warm_up(batch, limits, clock);
 
   // While it waited for its first turn, others prepared their buffers; its own are slow once.

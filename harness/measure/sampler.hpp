@@ -32,15 +32,12 @@ struct SamplingLimits {
   double seconds;              // the row's share of the budget, warm-up included
   double warm_up_s = 0;        // at least (tensor rows on a device whose power settles slowly)
   std::int64_t launched = 0;   // right before, on the same buffers: they count as warm-ups
-  bool undivided = false;      // a batch is one sample, whatever the device
+  bool divisible = false;      // a rotation may be timed in parts, each of which is a sample
   std::function<bool()> stop;  // asked every few samples; true throws Interrupted
   // Called before each turn, if it is set; returns the seconds that others took meanwhile, which
   // are not the row's. The first batch is then not kept, and samples are taken until the time is
   // up, however precise they are.
   std::function<double()> end_turn = nullptr;
-  // Called before the warm-up and before each turn, if it is set: waits until the device may be
-  // measured and returns the seconds that took, which are not the row's.
-  std::function<double()> wait = nullptr;
 };
 
 // Thrown between samples when limits.stop says so.
@@ -50,8 +47,8 @@ class Interrupted : public std::exception {
 };
 
 // `rotation` holds what a batch launches, in turn over the buffer sets; cold uses the first only.
-// `work` is one launch's. Throws what the device throws.
+// Throws what the device throws.
 Samples take_samples(Device& device, std::span<const Launch> rotation, Regime regime,
-                     const Work& work, const SamplingLimits& limits);
+                     const SamplingLimits& limits);
 
 }  // namespace ridgebench

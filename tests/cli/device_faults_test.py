@@ -102,17 +102,3 @@ def test_rows_that_do_not_fit_are_skipped_with_bytes_asked_and_free(tmp_path):
     for record in skipped:
         assert "needs" in record["reason"] and "bytes are free" in record["reason"]
         assert record["bytes_per_s"] is None
-
-
-@pytest.mark.parametrize("looks", [3, 10**9])
-def test_rows_wait_for_threads_on_two_dies_but_not_for_ever(looks, tmp_path):
-    folder = tmp_path / "results"
-    result = run(folder, "--device", f"sim:apart={looks}", *SMALL[2:])
-    assert result.returncode == OK
-    measured = [record for record in records(folder) if record["status"] == "ok"]
-    waited = [record["telemetry"]["placement"]["waited_s"] for record in measured]
-    assert 0 < sum(waited) < 0.5, "half of the budget, and a look"
-    apart = [record for record in measured if "threads_apart" in record["flags"]]
-    assert len(apart) == (0 if looks == 3 else len(measured))
-    rows = f"THREADS APART: {len(measured)} rows ran on more than one die"
-    assert (rows in result.stdout) == bool(apart)

@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "harness/device/simulated_device.hpp"
 #include "harness/measure/case.hpp"
 
 namespace ridgebench {
@@ -36,8 +37,12 @@ class MadeUpRow {
       }
     };
     operation.reduction = [](const Shape&) { return 1.0; };
-    implementation.bind = [run = std::move(kernel)](Queue&, const Plan&, const Shape& shape,
-                                                    std::span<void* const> operands) -> Launch {
+    implementation.bind = [this, run = std::move(kernel)](
+                              Queue&, const Plan&, const Shape& shape,
+                              std::span<void* const> operands) -> Launch {
+      if (auto* simulated = dynamic_cast<SimulatedDevice*>(device_)) {
+        simulated->set_work(row().work());  // a clock that no launch moves
+      }
       return [=, n = shape["n"], x = static_cast<const float*>(operands[0]),
               y = static_cast<float*>(operands[1])] { run(x, y, n); };
     };

@@ -13,11 +13,11 @@
 #include <optional>
 #include <utility>
 
+#include "harness/base/statistics.hpp"
+#include "harness/base/stopwatch.hpp"
 #include "harness/device/cpu/cgroup.hpp"
 #include "harness/device/cpu/core_clock.hpp"
 #include "harness/device/cpu/info.hpp"
-#include "harness/base/statistics.hpp"
-#include "harness/base/stopwatch.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/isa_level.hpp"
 
@@ -153,16 +153,11 @@ CpuDevice::CpuDevice() : tick_s_(measure_tick()) {
   memory_ = std::make_unique<HostMemory>(threads);
   meters_ = std::make_unique<HostMeters>(threads);
   launch_floor_s_ = measure_launch_floor(threads);
-  const bool one_cache = !machine_.caches.empty() && machine_.caches.back().shared_by >= threads;
-  const bool guest = cpuinfo("flags").find(" hypervisor ") != std::string::npos;
-  may_move_ = guest && one_cache && threads > 1;
-  own_cores_ = cpuinfo("siblings") == cpuinfo("cpu cores");
 }
 
 double CpuDevice::free_bytes() const { return allocatable_bytes(); }
 
-Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats,
-                             const Work& /*work*/) {
+Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats) {
   const Stopwatch clock;
   for (std::int64_t i = 0; i < repeats; ++i) {
     for (const Launch& launch : rotation) launch();
@@ -170,11 +165,6 @@ Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repe
   const double seconds = clock.seconds();
   if (seconds < kShortestOfClock_s) return {seconds, std::nullopt};
   return {seconds, core_clock_hz(machine_.units)};
-}
-
-std::optional<Placement> CpuDevice::placement() {
-  if (!may_move_) return std::nullopt;
-  return Placement{core_to_core_s(machine_.units), own_cores_};
 }
 
 nlohmann::ordered_json CpuDevice::end_row() {
@@ -197,9 +187,9 @@ void CpuDevice::evict_caches() {
   asm volatile("" : : "r"(sum));  // the sum is needed by nobody: keep the reads
 }
 
-Timing CpuDevice::time_cold(const Launch& launch, const Work& work) {
+Timing CpuDevice::time_cold(const Launch& launch) {
   evict_caches();
-  return time_batch({&launch, 1}, 1, work);
+  return time_batch({&launch, 1}, 1);
 }
 
 nlohmann::ordered_json CpuDevice::identity() const {

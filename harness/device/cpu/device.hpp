@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "harness/device/device.hpp"
 #include "harness/device/cpu/memory.hpp"
 #include "harness/device/cpu/meters.hpp"
+#include "harness/device/device.hpp"
 
 namespace ridgebench {
 
@@ -28,13 +28,10 @@ class CpuDevice : public Device {
   }
   [[nodiscard]] double tick_s() const override { return tick_s_; }
   [[nodiscard]] double launch_floor_s() const override { return launch_floor_s_; }
-  [[nodiscard]] bool launches_block() const override { return true; }
-  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,
-                    const Work& work) override;
-  Timing time_cold(const Launch& launch, const Work& work) override;
+  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override;
+  Timing time_cold(const Launch& launch) override;
   void run(const Launch& launch) override { launch(); }
   [[nodiscard]] std::vector<Meter> meters() const override { return meters_->read(); }
-  [[nodiscard]] std::optional<Placement> placement() override;
   nlohmann::ordered_json end_row() override;
 
  protected:
@@ -50,8 +47,6 @@ class CpuDevice : public Device {
   int pinned_threads_ = 0;
   double tick_s_ = 0;
   double launch_floor_s_ = 0;
-  bool may_move_ = false;   // its threads, by a hypervisor
-  bool own_cores_ = false;  // no two threads share one, as far as this host is told
   std::shared_ptr<void> eviction_buffer_;
 };
 

@@ -86,9 +86,8 @@ class CudaDevice final : public Device {
   ordered_json end_row() override;
   [[nodiscard]] std::vector<Meter> meters() const override;
   [[nodiscard]] std::optional<double> busy_share(const Launch& launch) override;
-  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats,
-                    const Work& work) override;
-  Timing time_cold(const Launch& launch, const Work& work) override;
+  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override;
+  Timing time_cold(const Launch& launch) override;
   void run(const Launch& launch) override;
 
  private:
@@ -164,8 +163,7 @@ ordered_json CudaDevice::end_row() {
   return telemetry->stop();
 }
 
-Timing CudaDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats,
-                              const Work& /*work*/) {
+Timing CudaDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats) {
   if (launch_s_ && *launch_s_ < kGapsOfAShortLaunch * launch_gap_s_) {
     if (const std::optional<Timing> timing = time_graph(rotation, repeats)) return *timing;
   }
@@ -194,7 +192,7 @@ std::optional<Timing> CudaDevice::time_graph(std::span<const Launch> rotation,
 }
 
 // Reading leaves no dirty lines, whose write-back the launch would pay.
-Timing CudaDevice::time_cold(const Launch& launch, const Work& /*work*/) {
+Timing CudaDevice::time_cold(const Launch& launch) {
   const auto bytes = static_cast<std::size_t>(machine_.evicting_bytes());
   if (!eviction_buffer_) {
     eviction_buffer_ = queue_->allocate(bytes);

@@ -24,13 +24,13 @@ const Launch kNothing = [] {};
 std::vector<double> times(SimulatedDevice& device, int count) {
   std::vector<double> seconds;
   for (int i = 0; i < count; ++i) {
-    seconds.push_back(device.time_batch({&kNothing, 1}, 1, kWork).seconds);
+    seconds.push_back(device.time_batch({&kNothing, 1}, 1).seconds);
   }
   return seconds;
 }
 
 std::vector<double> times(const std::string& simulation, int count) {
-  SimulatedDevice device(parse_simulation(simulation));
+  SimulatedDevice device(parse_simulation(simulation), kWork);
   return times(device, count);
 }
 
@@ -55,22 +55,22 @@ TEST(SimulatedDevice, TimeIsTheLongerOfArithmeticAndTrafficPlusTheGap) {
 }
 
 TEST(SimulatedDevice, ABatchTakesItsLaunchesInTurn) {
-  SimulatedDevice device(parse_simulation("noise=0"));
+  SimulatedDevice device(parse_simulation("noise=0"), kWork);
   const std::vector<Launch> rotation(3, kNothing);
-  const double one = device.time_batch({&kNothing, 1}, 1, kWork).seconds;
-  const Timing batch = device.time_batch(rotation, 5, kWork);
+  const double one = device.time_batch({&kNothing, 1}, 1).seconds;
+  const Timing batch = device.time_batch(rotation, 5);
   EXPECT_DOUBLE_EQ(batch.seconds, 15 * one);
   EXPECT_EQ(batch.clock_hz, 1e9);
-  EXPECT_DOUBLE_EQ(device.time_cold(kNothing, kWork).seconds, one);
+  EXPECT_DOUBLE_EQ(device.time_cold(kNothing).seconds, one);
 }
 
 TEST(SimulatedDevice, EveryLaunchRunsOnceSoThatItsOutputCanBeChecked) {
-  SimulatedDevice device(Simulation{});
+  SimulatedDevice device(Simulation{}, kWork);
   int launches = 0;
   const std::vector<Launch> rotation(4, [&launches] { ++launches; });
   device.run(rotation.front());
   EXPECT_EQ(launches, 1);
-  for (int i = 0; i < 10; ++i) device.time_batch(rotation, 7, kWork);
+  for (int i = 0; i < 10; ++i) device.time_batch(rotation, 7);
   EXPECT_EQ(launches, 1 + 4);
 }
 
@@ -121,7 +121,7 @@ TEST(SimulatedDevice, SlowIsAFactorOnEveryTime) {
 
 // 30 rows: the standard error of their deviation is 13 %.
 TEST(SimulatedDevice, RowFactorIsDrawnAnewForEveryRow) {
-  SimulatedDevice device(parse_simulation("noise=0,row=0.05"));
+  SimulatedDevice device(parse_simulation("noise=0,row=0.05"), kWork);
   std::vector<double> rows;
   for (int i = 0; i < 30; ++i) {
     device.begin_row("row");
@@ -135,8 +135,8 @@ TEST(SimulatedDevice, RowFactorIsDrawnAnewForEveryRow) {
 TEST(SimulatedDevice, ALowerClockTakesLongerButNotMoreCycles) {
   const double nominal = times("noise=0", 1).front();
   for (const std::string cause : {"throttle", "cap"}) {
-    SimulatedDevice device(parse_simulation("noise=0," + cause + "=0.2"));
-    const Timing timing = device.time_batch({&kNothing, 1}, 1, kWork);
+    SimulatedDevice device(parse_simulation("noise=0," + cause + "=0.2"), kWork);
+    const Timing timing = device.time_batch({&kNothing, 1}, 1);
     EXPECT_DOUBLE_EQ(timing.seconds, nominal / 0.8);
     EXPECT_DOUBLE_EQ(*timing.clock_hz, 0.8e9);
     const std::string event = cause == "cap" ? "sw_power_cap" : "hw_thermal_slowdown";
@@ -157,7 +157,7 @@ TEST(SimulatedDevice, SaysWhatItPretendsToBe) {
 }
 
 TEST(SimulatedDevice, IsLostAtTheBatchAskedFor) {
-  SimulatedDevice device(parse_simulation("lose=3"));
+  SimulatedDevice device(parse_simulation("lose=3"), kWork);
   EXPECT_NO_THROW(times(device, 2));
   EXPECT_THROW(times(device, 1), DeviceError);
 }
@@ -165,7 +165,7 @@ TEST(SimulatedDevice, IsLostAtTheBatchAskedFor) {
 TEST(SimulatedDeviceDeathTest, HangsAtTheBatchAskedForUntilAWatchdogEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto hang = [] {
-    SimulatedDevice device(parse_simulation("hang=2"));
+    SimulatedDevice device(parse_simulation("hang=2"), kWork);
     times(device, 1);
     Watchdog watchdog([] { std::_Exit(7); });
     watchdog.start(std::chrono::milliseconds(50));
@@ -178,13 +178,12 @@ TEST(SimulatedDeviceDeathTest, HangsAtTheBatchAskedForUntilAWatchdogEndsTheProce
 TEST(ParseSimulation, ReadsEveryKey) {
   const Simulation s = parse_simulation(
       "peak=1,bandwidth=2,gap=3,clock=4,memory=5,noise=6,process=7,drift=8,bimodal=9,glitch=0.5,"
-      "slow=11,lose=12,hang=13,seed=14,sheet=l4,row=15,throttle=0.1,cap=0.2,power_limit=16,"
-      "apart=17");
+      "slow=11,lose=12,hang=13,seed=14,sheet=l4,row=15,throttle=0.1,cap=0.2,power_limit=16");
   EXPECT_EQ(std::tuple(s.peak, s.bandwidth, s.gap, s.clock, s.memory), std::tuple(1, 2, 3, 4, 5));
   EXPECT_EQ(std::tuple(s.noise, s.process, s.drift, s.bimodal), std::tuple(6, 7, 8, 9));
   EXPECT_EQ(std::tuple(s.glitch, s.slow, s.lose, s.hang, s.seed), std::tuple(0.5, 11, 12, 13, 14U));
   EXPECT_EQ(std::tuple(s.row, s.throttle, s.cap, s.power_limit), std::tuple(15, 0.1, 0.2, 16));
-  EXPECT_EQ(std::tuple(s.sheet, s.apart), std::tuple("l4", 17));
+  EXPECT_EQ(s.sheet, "l4");
 }
 
 TEST(ParseSimulation, RefusesWhatItCannotRead) {

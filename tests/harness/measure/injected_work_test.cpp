@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
-#include "harness/measure/measurer.hpp"
 #include "harness/device/simulated_device.hpp"
+#include "harness/measure/measurer.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/support/made_up_row.hpp"
 
@@ -27,7 +27,7 @@ class InjectedWorkTest : public ::testing::Test {
 
   static Record measure(Regime regime, bool ceiling = false) {
     // Each launch would make a sample of its own.
-    SimulatedDevice device(parse_simulation("block=1,gap=1e-3"));
+    SimulatedDevice device(parse_simulation("gap=1e-3"));
     MadeUpRow made_up(device,
                       [](const float* x, float* y, std::int64_t n) { std::copy_n(x, n, y); });
     if (ceiling) made_up.operation.ceiling = Ceiling{.resource = Resource::memory};

@@ -30,9 +30,9 @@ std::vector<Launch> counting(std::vector<int>& counts) {
 
 Samples sample(const std::string& simulation, const SamplingLimits& limits,
                Regime regime = Regime::steady, std::size_t sets = 1) {
-  SimulatedDevice device(parse_simulation(simulation));
+  SimulatedDevice device(parse_simulation(simulation), kWork);
   std::vector<int> counts(sets);
-  return take_samples(device, counting(counts), regime, kWork, limits);
+  return take_samples(device, counting(counts), regime, limits);
 }
 
 double tick_of_a_launch(const Samples& samples) {
@@ -69,10 +69,10 @@ TEST(Sampler, TakesSevenSamplesHoweverLittleTimeThereIsAndSaysSo) {
 }
 
 TEST(Sampler, WarmUpSamplesAreNotAmongThoseKept) {
-  SimulatedDevice device(parse_simulation("noise=0,drift=1"));
+  SimulatedDevice device(parse_simulation("noise=0,drift=1"), kWork);
   std::vector<int> counts(1);
-  const double cold = device.time_batch(counting(counts), 1, kWork).seconds;
-  const Samples samples = take_samples(device, counting(counts), Regime::steady, kWork, kNoTime);
+  const double cold = device.time_batch(counting(counts), 1).seconds;
+  const Samples samples = take_samples(device, counting(counts), Regime::steady, kNoTime);
   EXPECT_GE(samples.seconds.front() / cold, 1.003);  // three batches later, each 0.1 % slower
 }
 
@@ -91,7 +91,7 @@ TEST(Sampler, FlagsTwoLevels) {
 TEST(Sampler, AShortLaunchIsRepeatedUntilABatchSpansAThousandTicks) {
   SimulatedDevice device(parse_simulation("noise=0,gap=1e-8"));  // a tick is 1e-9 s
   std::vector<int> counts(3);
-  const Samples samples = take_samples(device, counting(counts), Regime::steady, {}, kNoTime);
+  const Samples samples = take_samples(device, counting(counts), Regime::steady, kNoTime);
   const double batch_s = static_cast<double>(samples.launches_per_sample) * 1e-8;
   EXPECT_GE(batch_s, 1000 * device.tick_s());
   EXPECT_LT(batch_s, 1100 * device.tick_s());
@@ -103,9 +103,9 @@ TEST(Sampler, ALongLaunchIsNotRepeated) {
 }
 
 TEST(Sampler, SteadyRunsWholeRotations) {
-  SimulatedDevice device(Simulation{});
+  SimulatedDevice device(Simulation{}, kWork);
   std::vector<int> counts(5);
-  const Samples samples = take_samples(device, counting(counts), Regime::steady, kWork, kNoTime);
+  const Samples samples = take_samples(device, counting(counts), Regime::steady, kNoTime);
   EXPECT_EQ(samples.launches_per_sample % 5, 0);
   EXPECT_EQ(counts, std::vector<int>(5, 1));  // the simulated device runs each set once
 }
@@ -114,7 +114,7 @@ TEST(Sampler, SteadyRunsWholeRotations) {
 Work launches_of_a_sample(double count) { return {.flops = 0, .bytes = 1e-6 / count * 1e12}; }
 
 TEST(Sampler, ABatchIsManySamplesWhereLaunchesBlock) {
-  SimulatedDevice device(parse_simulation("noise=0.001,gap=0,bandwidth=1e12,block=1"));
+  SimulatedDevice device(parse_simulation("noise=0.001,gap=0,bandwidth=1e12"));
   struct Case {
     double launches_in_1000_ticks;
     std::size_t sets;
@@ -128,8 +128,9 @@ TEST(Sampler, ABatchIsManySamplesWhereLaunchesBlock) {
                         {2.9, 1, 1, 3},
                         {0.5, 1, 1, 1}}) {
     std::vector<int> counts(c.sets);
+    device.set_work(launches_of_a_sample(c.launches_in_1000_ticks));
     const Samples samples = take_samples(device, counting(counts), Regime::steady,
-                                         launches_of_a_sample(c.launches_in_1000_ticks), kNoTime);
+                                         {.seconds = 0, .divisible = true, .stop = nullptr});
     EXPECT_EQ(samples.launches_per_sample, c.launches_per_sample);
     EXPECT_EQ(samples.samples_per_batch, c.samples_per_batch);
     EXPECT_EQ(std::ssize(samples.seconds) % c.samples_per_batch, 0) << "whole rotations";
@@ -144,16 +145,13 @@ TEST(Sampler, ABatchIsManySamplesWhereLaunchesBlock) {
 }
 
 TEST(Sampler, ABatchIsOneSampleWhereItMustBe) {
-  for (const char* simulation : {"noise=0.001,block=1", "noise=0.001"}) {
-    const SamplingLimits limits{.seconds = 0, .undivided = true, .stop = nullptr};
-    EXPECT_EQ(sample(simulation, limits, Regime::steady, 5).launches_per_sample, 5);
-  }
+  EXPECT_EQ(sample("noise=0.001", kNoTime, Regime::steady, 5).launches_per_sample, 5);
 }
 
 TEST(Sampler, ColdStaysOnOneSet) {
-  SimulatedDevice device(Simulation{});
+  SimulatedDevice device(Simulation{}, kWork);
   std::vector<int> counts(5);
-  take_samples(device, counting(counts), Regime::cold, kWork, kNoTime);
+  take_samples(device, counting(counts), Regime::cold, kNoTime);
   EXPECT_EQ(counts, (std::vector<int>{1, 0, 0, 0, 0}));
 }
 
@@ -175,30 +173,30 @@ TEST(Sampler, StopsBetweenBatchesWhenAskedTo) {
 }
 
 TEST(Sampler, EndsItsTurnBeforeEachBatchAndSettlesAfterIt) {
-  SimulatedDevice device(parse_simulation("noise=0.001"));
+  SimulatedDevice device(parse_simulation("noise=0.001"), kWork);
   std::vector<int> counts(2);
   int turns = 0;
   const SamplingLimits limits{.seconds = 0.05, .stop = nullptr, .end_turn = [&] {
                                 ++turns;
                                 return 0.0;
                               }};
-  const Samples samples = take_samples(device, counting(counts), Regime::steady, kWork, limits);
+  const Samples samples = take_samples(device, counting(counts), Regime::steady, limits);
   EXPECT_EQ(samples.seconds.size() + 1, static_cast<std::size_t>(turns)) << "all but the first";
   EXPECT_GT(turns, 30) << "however precise, until the time is up";
   EXPECT_EQ(counts.back() - counts.front(), turns) << "a launch on the set that comes last";
 }
 
 TEST(Sampler, OfABatchOfManySamplesATurnTakesAFew) {
-  SimulatedDevice device(parse_simulation("noise=0.001,gap=0,bandwidth=1e12,block=1"));
+  SimulatedDevice device(parse_simulation("noise=0.001,gap=0,bandwidth=1e12"),
+                         launches_of_a_sample(0.5));
   std::vector<int> counts(9);  // of which three turns take three each
   std::vector<int> at_first;
   int turns = 0;
-  const SamplingLimits limits{.seconds = 0, .stop = nullptr, .end_turn = [&] {
+  const SamplingLimits limits{.seconds = 0, .divisible = true, .stop = nullptr, .end_turn = [&] {
                                 if (turns++ == 3) at_first = counts;  // after the first batch
                                 return 0.0;
                               }};
-  const Samples samples =
-      take_samples(device, counting(counts), Regime::steady, launches_of_a_sample(0.5), limits);
+  const Samples samples = take_samples(device, counting(counts), Regime::steady, limits);
   EXPECT_EQ(samples.seconds.size(), counts.size());
   EXPECT_EQ(turns, 6) << "of two batches, of which the first is not kept";
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -207,17 +205,13 @@ TEST(Sampler, OfABatchOfManySamplesATurnTakesAFew) {
 }
 
 TEST(Sampler, InTurnsASampleIsShortHoweverMuchTimeThereIs) {
-  SimulatedDevice device(parse_simulation("noise=0.001,gap=0,bandwidth=1e12,block=1"));
-  const Work of_950_us{.flops = 0, .bytes = 0.95e9};
+  SimulatedDevice device(parse_simulation("noise=0.001,gap=0,bandwidth=1e12"),
+                         {.flops = 0, .bytes = 0.95e9});
   std::vector<int> counts(1);
   SamplingLimits limits{.seconds = 0.9, .stop = nullptr};  // a fifth over 30 samples: 6 ms
-  EXPECT_EQ(
-      take_samples(device, counting(counts), Regime::steady, of_950_us, limits).launches_per_sample,
-      7);
+  EXPECT_EQ(take_samples(device, counting(counts), Regime::steady, limits).launches_per_sample, 7);
   limits.end_turn = [] { return 0.0; };
-  EXPECT_EQ(
-      take_samples(device, counting(counts), Regime::steady, of_950_us, limits).launches_per_sample,
-      6);
+  EXPECT_EQ(take_samples(device, counting(counts), Regime::steady, limits).launches_per_sample, 6);
 }
 
 TEST(Sampler, TheTimeOfOthersIsNotTheRows) {
@@ -233,21 +227,6 @@ TEST(Sampler, TheTimeOfOthersIsNotTheRows) {
                                   }};
   // Others had twice the row's time by then, and the row most of its own still before it.
   EXPECT_THROW(sample("", limits, Regime::cold), Interrupted);
-}
-
-TEST(Sampler, WaitsBeforeTheWarmUpAndEachTurnAndSettlesOnlyAfterAWait) {
-  SimulatedDevice device(parse_simulation("noise=0.001"));
-  std::vector<int> counts(2);
-  int waits = 0;
-  int launched_before = -1;
-  const SamplingLimits limits{.seconds = 0, .stop = nullptr, .wait = [&] {
-                                if (waits == 0) launched_before = counts.front();
-                                return ++waits % 2 == 0 ? 3600.0 : 0.0;
-                              }};
-  const Samples samples = take_samples(device, counting(counts), Regime::steady, kWork, limits);
-  EXPECT_EQ(launched_before, 0);
-  EXPECT_EQ(samples.seconds.size(), static_cast<std::size_t>(waits - 1));
-  EXPECT_EQ(counts.back() - counts.front(), waits / 2) << "a launch on the set that comes last";
 }
 
 TEST(Sampler, ALostDeviceIsReported) { EXPECT_THROW(sample("lose=5", kNoTime), DeviceError); }
