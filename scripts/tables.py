@@ -6,7 +6,6 @@ the newest published run, or that of a device, which its folder in results/ name
     <!-- table: operations -->     formats and techniques of each operation
     <!-- table: relu GB/s @ nvidia-h200 -->    the techniques of an operation, rates in this unit
     <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
-    <!-- table: programs -->       the suite beside other programs, by scripts/crosscheck/ratios.py
     <!-- picture -->               the roofline
     <!-- file: tests/toy.cpp -->   a source file, as it is
 """
@@ -26,7 +25,6 @@ from roofline.plot.interpreter import require_packages  # noqa: E402
 require_packages("numpy", "scipy", "matplotlib", "jsonschema")
 
 from compare import proof_page  # noqa: E402
-from crosscheck import page as crosscheck  # noqa: E402
 from result_tables import escape, ladder, operations_table  # noqa: E402
 from roofline.plot.records import ResultsError, load_run, parse, read  # noqa: E402
 from roofline.plot.view import View, make_view  # noqa: E402
@@ -84,8 +82,6 @@ def content(kind: str, text: str, runs: Runs, page: Path) -> str:
     if name == "gate":
         proof = proof_page.newest(runs.root / "results")
         return proof_page.table(proof) if proof else NO_PROOF
-    if name == "programs":
-        return crosscheck.with_programs(runs.root / "results")
     folder = runs.folder(device)
     if folder is None:
         return NO_RUN

@@ -1,0 +1,36 @@
+"""The STREAM-like check of a host: which rows it takes, what it prints, and that stream.c builds and runs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts" / "crosscheck" / "stream.py"
+
+
+def row(op: str, **other) -> str:
+    found = {"id": f"{op}/x/fp32/n:1048576/steady@cpu", "op": op, "role": "ceiling", "status": "ok", "backend": "cpu",
+             "shape": {"n": 1048576}, "bytes_per_s": 1e9}  # fmt: skip
+    return json.dumps(found | other)
+
+
+def check(folder: Path, *rows: str) -> subprocess.CompletedProcess:
+    (folder / "records.jsonl").write_text("\n".join(rows) + "\n")
+    return subprocess.run([sys.executable, SCRIPT, folder], capture_output=True, text=True, check=False)
+
+
+def test_each_dram_ceiling_of_the_host_stands_next_to_stream(tmp_path):
+    slower = row("dram_read", id="slower", bytes_per_s=1)
+    others = [row("fma_peak"), row("dram_copy", role="control"), row("dram_copy", status="wrong"),
+              row("dram_copy", backend="cuda", id="a GPU's")]  # fmt: skip
+    done = check(tmp_path, row("dram_read"), slower, row("dram_triad"), *others)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [f"dram_{name}/x/fp32/n:1048576/steady@cpu" for name in ("read", "triad")]
+    assert all("   1.00 GB/s, stream.c" in line and "nan" not in line for line in lines)
+
+
+def test_a_run_without_a_dram_ceiling_is_refused(tmp_path):
+    done = check(tmp_path, row("fma_peak"))
+    assert done.returncode == 1 and "no DRAM ceiling of a host that is ok" in done.stderr
