@@ -18,8 +18,7 @@ rm -rf "$work" && mkdir -p "$work"
 export PATH=$PATH:/usr/local/cuda/bin
 binary=${PREBUILT:-build/cuda}/ridgebench
 device_tests=${PREBUILT:-build/cuda/tests/device}/ridgebench_device_tests
-python=$(command -v python3)
-[[ -x .venv/bin/python ]] && python=$PWD/.venv/bin/python
+python=scripts/python.sh
 budget=${BUDGET:-90}
 deadline=$((SECONDS + ${LIMIT:-520}))
 summary=$work/summary.txt
@@ -112,7 +111,7 @@ run_profile() {
   local results=$work/$1 status
   "$binary" run --device cuda:0 --profile "$1" --out "$results" "${@:2}"
   status=$?
-  "$python" roofline/plot "$results" || echo "figures failed: $?"
+  scripts/plot.sh "$results" || echo "figures failed: $?"
   "$binary" verify "$results" || echo "verify: $?"
   return "$status"
 }
@@ -125,7 +124,7 @@ run_sweep() {
   timeout --foreground --signal=INT --kill-after=5 "$2" "$binary" run --device cuda:0 --profile full --regime "$1" --filter "$rows" \
     --budget $(($2 - 10)) --ceilings "$work/quick" --out "$work/sweep_$1"
   local status=$?
-  "$python" scripts/gpu_check/rivals.py "$work/sweep_$1" || return
+  "$python" -m ridgebench rivals "$work/sweep_$1" || return
   return $((status == 124 ? 0 : status))
 }
 
@@ -137,13 +136,13 @@ compare_with_itself() {
     "$binary" run --device cuda:0 --profile quick --filter "$rows" --ceilings "$work/quick" \
       --out "$work/aa_$arm" >/dev/null || return
   done
-  "$python" scripts/gpu_check/same.py "$work"/aa_{a1,b1,b2,a2}
+  "$python" -m ridgebench same "$work"/aa_{a1,b1,b2,a2}
 }
 
 counters() {
   have_gpu || skip "no GPU"
   command -v ncu >/dev/null || skip "no ncu"
-  "$python" scripts/counters.py "$work/quick" --binary "$binary" --filter '^(relu/vec16|dot/one_pass|matmul/(wgmma_tuned|cublas))/bf16/'
+  scripts/counters.sh "$work/quick" --binary "$binary" --filter '^(relu/vec16|dot/one_pass|matmul/(wgmma_tuned|cublas))/bf16/'
   local status=$?
   ((status == 2)) && exit 77  # not permitted, or a Python package is missing: it said which
   return "$status"
@@ -152,7 +151,7 @@ counters() {
 independent() {
   have_gpu || skip "no GPU"
   "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null || skip "no PyTorch with CUDA"
-  "$python" scripts/gpu_check/independent.py "$work/quick"
+  "$python" -m ridgebench pytorch "$work/quick"
 }
 
 {
@@ -181,7 +180,7 @@ echo "whole check $((SECONDS - started)) s" | tee -a "$summary" >&2
 for regime in steady cold; do
   [[ -f $work/sweep_$regime/records.jsonl ]] && grep -A1000 "^product" "$work/$regime.log"
 done
-[[ -f $work/quick/records.jsonl ]] && "$python" scripts/gpu_check/table.py "$work/quick" | tee "$work/table.txt"
+[[ -f $work/quick/records.jsonl ]] && "$python" -m ridgebench summary "$work/quick" | tee "$work/table.txt"
 cat "$summary"
 tar -C "$out" -czf "$out/gpu_check.tar.gz" gpu_check && echo "$out/gpu_check.tar.gz"
 ! grep -q FAILED "$summary"

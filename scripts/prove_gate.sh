@@ -14,15 +14,12 @@ case ${1:-} in
 esac
 scripts/setup.sh
 scripts/build.sh release -DRIDGEBENCH_TESTS=OFF
-python=$PWD/.venv/bin/python
 binary=$PWD/build/release/ridgebench
-prove() {
-  PYTHONPATH=scripts:. "$python" -m compare.proof "$binary" --device cpu "$@"
-}
+prove() { scripts/python.sh -m ridgebench prove-gate "$binary" --device cpu "$@"; }
 
 if [[ ${1:-} == --trial ]]; then
   prove --out results/local/proof-trial --trial
 else
   prove --out results/local/proof --publish results
-  "$python" scripts/tables.py
+  scripts/tables.sh
 fi

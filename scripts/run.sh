@@ -29,7 +29,7 @@ for ((i = 0; i < ${#arguments[@]}; i++)); do
   esac
 done
 if [[ -s $results/records.jsonl && $results/records.jsonl -nt $started ]]; then
-  if .venv/bin/python roofline/plot "$results" >&2; then
+  if scripts/plot.sh "$results" >&2; then
     echo "figures: $results/figures" >&2
   else
     status=$((status > 8 ? status : 8))

@@ -10,14 +10,14 @@ packages=(
   g++ cmake ninja-build git ca-certificates
   libfmt-dev nlohmann-json3-dev libcli11-dev libbenchmark-dev libssl-dev
   libopenblas-openmp-dev libdnnl-dev
-  python3 python3-venv python3-numpy python3-scipy python3-matplotlib python3-jsonschema
+  python3 python3-venv python3-numpy python3-scipy python3-matplotlib python3-fastjsonschema
   fonts-dejavu-core
 )
-python_packages=(numpy scipy matplotlib jsonschema)  # where Debian's are missing
+python_packages=(numpy scipy matplotlib fastjsonschema)  # where Debian's are missing
 if [[ ${1:-} == --dev ]]; then
-  packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest binutils
+  packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest python3-jsonschema binutils
              clang-tidy-19 clang-format-19 libomp-19-dev)
-  python_packages+=(pytest "ml_dtypes==0.5.1")
+  python_packages+=(pytest jsonschema "ml_dtypes==0.5.1")
 fi
 
 missing_packages() {

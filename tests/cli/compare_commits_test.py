@@ -33,7 +33,7 @@ def repository_fixture(tmp_path):
     """Commits `first`, `slower` and `broken`."""
     root = tmp_path / "repository"
     shutil.copytree(ROOT / "scripts", root / "scripts")
-    shutil.copytree(ROOT / "roofline" / "plot", root / "roofline" / "plot")
+    shutil.copytree(ROOT / "roofline" / "ridgebench", root / "roofline" / "ridgebench")
     shutil.copytree(ROOT / "results" / "schema", root / "results" / "schema")
     (tmp_path / "count").write_text("0")
     (root / "scripts" / "build.sh").write_text(

@@ -1,20 +1,19 @@
 """The gate through the whole command line: two binaries in turn on the simulated device.
 
-Error rates in numbers are in tests/scripts/compare; here such machines are simulated a few times.
+Error rates in numbers are in tests/roofline/ridgebench/compare; here such machines are simulated a few times.
 """
 
 import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 from command_line import BINARY, ROOT, environment, ids, records
 
-COMPARE = ROOT / "scripts" / "compare.py"
+COMPARE = ROOT / "scripts" / "compare.sh"
 ROWS = ("relu/naive/(fp32|fp16|bf16)/", 3)  # a filter, and how many rows it lets pass
 # A machine like the reference's: rows differ from process to process by 0.4 %.
 MACHINE = "gap=1e-9,row=0.004"
@@ -44,7 +43,7 @@ class Bench:
     def command(self, first: Path, second: Path, *arguments) -> list:
         given = ["--baseline-bin", first, "--candidate-bin", second, "--out", self.out]
         chosen = ["--filter", ROWS[0], "--json", self.folder / "report.json"]
-        return [sys.executable, COMPARE, *given, *chosen, *arguments, "--", "--budget", "0.1"]
+        return [COMPARE, *given, *chosen, *arguments, "--", "--budget", "0.1"]
 
     def run(self, *arguments) -> tuple[int, dict]:
         done = subprocess.run(
@@ -162,7 +161,7 @@ def test_a_session_that_is_killed_is_resumed_and_loses_no_finished_pair(bench):
     before = records(bench.out / "02-candidate")
     told = [COMPARE, "--resume", bench.out, "--json", bench.folder / "report.json"]
     done = subprocess.run(
-        [sys.executable, *told], capture_output=True, text=True, check=False, env=variables()
+        told, capture_output=True, text=True, check=False, env=variables()
     )
     assert done.returncode == 0, done.stderr
     assert records(bench.out / "02-candidate") == before
@@ -184,7 +183,7 @@ def test_turns_of_samples_leave_the_verdict_as_it_is(bench):
 def host_session(bench, **options) -> subprocess.Popen:
     command = [COMPARE, "--baseline-bin", BINARY, "--candidate-bin", BINARY, "--out", bench.out]
     command += ["--filter", "^matmul/naive/fp32/", "--", "--device", "cpu", "--budget", "0.3"]
-    return subprocess.Popen([sys.executable, *command], env=variables(), **options)
+    return subprocess.Popen(command, env=variables(), **options)
 
 
 def run_by(folder: Path) -> list[int]:
@@ -224,7 +223,7 @@ def test_a_session_that_was_killed_before_its_first_pair_begins_anew(bench):
     bench.binary("b")
     told = [COMPARE, "--resume", bench.out, "--json", bench.folder / "report.json"]
     done = subprocess.run(
-        [sys.executable, *told], capture_output=True, text=True, check=False, env=variables()
+        told, capture_output=True, text=True, check=False, env=variables()
     )
     assert done.returncode == 0, done.stderr
 

@@ -1,0 +1,51 @@
+"""Runs a command: `python3 -m ridgebench COMMAND [ARGUMENTS]`, with roofline/ in PYTHONPATH."""
+
+import gc
+import sys
+from importlib import import_module
+
+from ridgebench.command_line import INTERRUPTED, USAGE, fail
+from ridgebench.records import ResultsError
+
+# Command: its module, whose main() takes the arguments and returns the exit code; what it does.
+COMMANDS = {
+    "plot": ("plot.cli", "draw the figures of a results directory"),
+    "compare": ("compare.cli", "compare two binaries (verdicts) or two stored runs (a description)"),
+    "baseline": ("compare.baseline", "judge a machine by its own past: promote, check, drift"),
+    "prove-gate": ("compare.proof", "measure the error rates of the gate"),
+    "counters": ("counters", "measure the rows of a run again under Nsight Compute"),
+    "tables": ("tables", "fill the tables and pictures of README.md and docs/*.md"),
+    "reliability": ("reliability", "fill the table of docs/reliability.md"),
+    "summary": ("gpu_check.summary", "print the short table of a run on a GPU"),
+    "rivals": ("gpu_check.rivals", "print hand-written matrix products next to the library's"),
+    "same": ("gpu_check.same", "print how far four runs of one binary differ"),
+    "pytorch": ("gpu_check.pytorch", "measure copy and cuBLAS products again by PyTorch"),
+}
+HELP = "usage: python3 -m ridgebench COMMAND [ARGUMENTS]; COMMAND --help lists its options\n" + "".join(
+    f"  {name:<12}{what}\n" for name, (_, what) in COMMANDS.items()
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the command that the first argument names; returns its exit code."""
+    name = arguments[0] if arguments else ""
+    if name in ("-h", "--help"):
+        print(HELP, end="")
+        return 0
+    if name not in COMMANDS:
+        return fail(f"unknown command '{name}'; allowed: {', '.join(COMMANDS)}", USAGE, "ridgebench")
+    gc.disable()  # commands are short, and no record refers to itself
+    try:
+        return import_module(f"ridgebench.{COMMANDS[name][0]}").main(arguments[1:])
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("ridgebench"):
+            raise
+        return fail(f"{sys.executable} lacks {error.name}; scripts/setup.sh installs it", USAGE, name)
+    except ResultsError as error:
+        return fail(str(error), USAGE, name)
+    except KeyboardInterrupt:
+        return fail("interrupted", INTERRUPTED, name)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

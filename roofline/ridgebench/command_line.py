@@ -1,0 +1,27 @@
+"""What all commands share: exit codes, and errors of one line on stderr."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+ROOT = Path(__file__).resolve().parents[2]  # of the checkout
+
+# Exit codes; docs/method.md lists them. STALE: --check found a page that is not current.
+OK, STALE, USAGE, INTERRUPTED, REGRESSION, INCOMPARABLE, ROW_FAILED, DEVICE_LOST, INTERNAL = range(9)
+UNDECIDED = INTERRUPTED
+
+
+def fail(message: str, code: int, program: str) -> int:
+    """Prints the message as one line, without control characters; returns the code."""
+    line = "".join(c if c.isprintable() else " " for c in message.encode("utf-8", "replace").decode("utf-8"))
+    print(f"{program}: {line}", file=sys.stderr)
+    return code
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose usage error is one line, like every other error."""
+
+    def error(self, message: str) -> NoReturn:
+        program = self.prog.split()[0]  # prog of a subparser is "baseline check"
+        raise SystemExit(fail(f"{message} (--help lists the options)", USAGE, program))

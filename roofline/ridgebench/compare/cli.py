@@ -1,0 +1,156 @@
+"""Compares two binaries (verdicts) or two stored runs (a description)."""
+
+import argparse
+import errno
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Callable, Optional
+
+from ridgebench.command_line import INTERNAL, UNDECIDED, USAGE, Parser, fail
+from ridgebench.records import ResultsError, load_both
+
+from . import gate
+from .comparable import ALLOWED
+from .judge import first_differences, judge, measure
+from .report import Report, incomparable, text
+from .session import PROCESS, SAMPLES, Session, SessionError, listen_for_termination, progress, refuse_own_options
+from .stored import describe
+
+PROGRAM = "compare"
+HELP = """\
+Three ways to call it:
+  compare BASELINE_DIR CANDIDATE_DIR                describes two stored runs: not a verdict
+  compare --baseline-bin A --candidate-bin B [-- ARGUMENTS OF ridgebench run]
+                                                    measures both in turn, 20 to 40 pairs: verdicts
+  compare --session DIR                             judges the runs of such a session again
+Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 not comparable,
+6 a row went wrong, 7 device lost, 8 internal error."""
+
+
+def add_report_options(parser: argparse.ArgumentParser) -> None:
+    """Adds what every comparison has: its limits, and where its report goes."""
+    add = parser.add_argument
+    add("--preset", choices=sorted(gate.PRESETS), default="standard")
+    add("--allow-mismatch", action="append", default=[], choices=ALLOWED, metavar="KEY",
+        help="compare although this key differs")
+    add("--json", type=Path, metavar="FILE", help="write the report here as well")
+
+
+def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The options, and what follows `--`: arguments of ridgebench run."""
+    parser = Parser(prog=PROGRAM, description=__doc__, epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("results", nargs="*", type=Path, metavar="DIR", help="two results directories")
+    add("--baseline-bin", metavar="A", help="binary that the other is measured against")
+    add("--candidate-bin", metavar="B")
+    add("--session", type=Path, metavar="DIR", help="judge a session that --out keeps")
+    add("--resume", type=Path, metavar="DIR", help="finish a session that was interrupted")
+    add("--filter", metavar="RE", help="rows to compare, as in `ridgebench run`")
+    add("--turns", choices=(PROCESS, SAMPLES),
+        help="what one side measures before the other's turn; default: on a host a few samples")
+    add("--out", type=Path, metavar="DIR", help="session; default: results/local/compare-<time>")
+    add_report_options(parser)
+    cut = arguments.index("--") if "--" in arguments else len(arguments)
+    options, passed = parser.parse_args(arguments[:cut]), arguments[cut + 1 :]
+    binaries = [options.baseline_bin, options.candidate_bin]
+    ways = [bool(options.results), any(binaries), bool(options.session), bool(options.resume)]
+    if sum(ways) != 1:
+        parser.error("give two results directories, two binaries, --session or --resume")
+    if options.results and len(options.results) != 2:
+        parser.error(f"{len(options.results)} results directories; allowed: two")
+    if any(binaries) and not all(binaries):
+        parser.error("--baseline-bin and --candidate-bin go together")
+    if not any(binaries) and (passed or options.filter or options.out or options.turns):
+        parser.error("--filter, --out, --turns and arguments after -- need --baseline-bin")
+    return options, passed
+
+
+def require_writable(path: Optional[Path]) -> None:
+    """Raises ResultsError for a report that cannot be written, before anything is measured."""
+    if path is None:
+        return
+    known = path.exists()
+    try:
+        path.open("a", encoding="utf-8").close()
+        if not known:
+            path.unlink()
+    except OSError as error:
+        allowed = "allowed is a file in a folder that exists, which may be written"
+        raise ResultsError(f"{path}: {error.strerror}; {allowed}") from None
+
+
+def new_session(options: argparse.Namespace, passed: list[str]) -> Session:
+    refuse_own_options(passed)
+    default = Path("results/local") / time.strftime("compare-%Y%m%dT%H%M%SZ", time.gmtime())
+    folder = options.out or default
+    if folder.exists():
+        raise ResultsError(f"{folder} exists; allowed: a new folder, or --resume {folder}")
+    binaries = {"baseline": options.baseline_bin, "candidate": options.candidate_bin}
+    session = Session(folder, binaries, passed, options.filter, turns=options.turns)
+    session.prepare()
+    return session
+
+
+def reopened(folder: Path) -> Session:
+    """An interrupted session without the pair that was cut short.
+
+    Before the first pair, the unscored run may have been cut short too: the session begins anew.
+    """
+    session = Session.open(folder)
+    if session.pairs == 0:
+        shutil.rmtree(folder)
+        session.prepare()
+    for arm in session.binaries:
+        shutil.rmtree(session.run_folder(session.pairs + 1, arm), ignore_errors=True)
+    return session
+
+
+def run_session(session: Session, options: argparse.Namespace) -> Report:
+    """Measures and judges; stops after the first pair if that shows that the binaries must not be compared."""
+    session.extend(1, None, progress(1))
+    if why := first_differences(session, options.allow_mismatch):
+        return incomparable("interleaved", tuple(session.binaries.values()), [], why)
+    report = measure(session, options.preset, options.allow_mismatch)
+    print(f"{PROGRAM}: session: {session.folder}", file=sys.stderr)
+    return report
+
+
+def make_report(options: argparse.Namespace, passed: list[str]) -> Report:
+    if options.results:
+        return describe(*load_both(*options.results), options.allow_mismatch)
+    if options.session:
+        return judge(Session.open(options.session), options.preset, options.allow_mismatch)
+    listen_for_termination()
+    session = reopened(options.resume) if options.resume else new_session(options, passed)
+    return run_session(session, options)
+
+
+def finish(make: Callable[[], Report], options: argparse.Namespace, program: str = PROGRAM) -> int:
+    """Makes and writes a report; every failure is one line and its exit code."""
+    try:
+        require_writable(options.json)
+        report = make()
+        sys.stdout.write(text(report))
+        if options.json is not None:
+            options.json.write_text(json.dumps(report.as_json(), indent=1, allow_nan=False) + "\n", "utf-8")
+    except (ResultsError, OSError) as error:
+        full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+        return fail(str(error), UNDECIDED if full else USAGE, program)
+    except SessionError as error:
+        return fail(str(error), error.code, program)
+    except KeyboardInterrupt:
+        return fail("interrupted; finished pairs are kept, --resume DIR adds more", UNDECIDED, program)
+    except Exception as error:  # anything else: one line and the code that says so
+        return fail(f"internal error: {type(error).__name__}: {error}", INTERNAL, program)
+    if report.not_comparable:
+        why = "; ".join(report.not_comparable)
+        return fail(f"NOT_COMPARABLE: {why} (--allow-mismatch KEY compares all the same)", report.exit_code, program)
+    return report.exit_code
+
+
+def main(arguments: list[str]) -> int:
+    options, passed = parse(arguments)
+    return finish(lambda: make_report(options, passed), options)

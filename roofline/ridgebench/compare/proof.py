@@ -1,0 +1,234 @@
+"""Measures the error rates of the gate on a real device: a binary against itself, and against itself with work added.
+
+scripts/prove_gate.sh calls it. Every session is a whole comparison. FOLDER/sessions.jsonl holds one line per finished
+session, so that a proof that was ended goes on where it stopped. The environment variable RIDGEBENCH_INJECT_WORK adds
+work: one launch to every 50 or 20; both arms have batches of as many launches.
+"""
+
+import json
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+
+from ridgebench.command_line import OK, Parser
+
+from . import gate
+from .judge import load_pair, measure
+from .report import FAILED, MISSING, NOT_COMPARABLE
+from .session import ARMS, Session
+
+SCHEMA = "ridgebench.proof/1"
+ALL = (gate.WORSE, gate.SAME, gate.BETTER, gate.UNDECIDED, gate.NOT_GATED)
+BROKEN = (FAILED, MISSING, NOT_COMPARABLE)
+COMPUTE_BOUNDS = ("compute", "special")
+
+VARIABLE = "RIDGEBENCH_INJECT_WORK"
+ALLOWED = ["environment_variables"]  # the variable is what the candidate differs by
+# Rows bound by arithmetic, of short launches: a turn may have to hold 50 of them.
+COMPUTE = "^matmul(_gelu)?/((packed|onednn)/fp32|(packed|vdpbf16)/(bf16|fp8_e4m3))/m:256/"
+# On one set of buffers: rotating over many would have to wait for memory as well.
+WARM = ("--profile", "standard", "--regime", "warm")
+# Rows bound by memory, at the one size that the quick profile has. Nothing is added to them: on a
+# host of large caches twenty launches take seconds.
+MEMORY = "^(relu/streaming|dot/accumulators)/bf16/"
+QUICK = ("--profile", "quick")
+
+
+@dataclass(frozen=True)
+class Series:
+    """So many sessions of these rows, whose processes measure for so many seconds."""
+
+    rows: str  # a filter
+    arguments: tuple[str, ...]  # of run
+    every: int  # one launch is added to every so many; 0: none, identical code
+    sessions: int
+    seconds: float
+
+    def name(self, number: int) -> str:
+        kind = f"one-of-{self.every}" if self.every else "identical"
+        return f"{kind}-{slug(self.rows)}-{self.seconds:g}s-{number:02}"
+
+
+SERIES = (
+    Series(COMPUTE, WARM, 0, 27, 0.6),
+    Series(COMPUTE, WARM, 20, 1, 2),
+    Series(COMPUTE, WARM, 50, 3, 8),
+    Series(MEMORY, QUICK, 0, 1, 2),
+)
+TRIAL = (Series(COMPUTE, WARM, 0, 1, 0.6), Series(COMPUTE, WARM, 20, 1, 2))
+
+
+class Proof:
+    def __init__(self, binary: Path, out: Path, device: str, series: tuple[Series, ...]) -> None:
+        self.binary, self.out, self.device, self.series = binary.resolve(), out, device, series
+        out.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def lines(self) -> Path:
+        return self.out / "sessions.jsonl"
+
+    def finished(self) -> dict[str, dict]:
+        """Finished sessions by name."""
+        if not self.lines.exists():
+            return {}
+        told = [json.loads(line) for line in self.lines.read_text("utf-8").splitlines()]
+        return {one["name"]: one for one in told}
+
+    def binary_with(self, work: str) -> Path:
+        """The binary with so much work added to every batch."""
+        path = self.out / f"work-{work.replace('/', '-of-')}.sh"
+        path.write_text(f'#!/bin/sh\n{VARIABLE}={work} exec "{self.binary}" "$@"\n')
+        path.chmod(0o755)
+        return path
+
+    def session(self, name: str, series: Series) -> Session:
+        """Prepared and without pairs; what an earlier attempt left is dropped."""
+        folder = self.out / name
+        shutil.rmtree(folder, ignore_errors=True)
+        binaries = [self.binary] * 2
+        if series.every:
+            binaries = [self.binary_with(f"{extra}/{series.every}") for extra in (0, 1)]
+        seconds = str(series.seconds)
+        arguments = ["--device", self.device, *series.arguments, "--budget", seconds]
+        session = Session(folder, dict(zip(ARMS, map(str, binaries))), arguments, series.rows)
+        session.prepare()
+        return session
+
+    def compare(self, name: str, series: Series) -> None:
+        """A whole comparison, as compare.py makes it."""
+        session = self.session(name, series)
+        report = measure(session, "standard", ALLOWED)
+        first = load_pair(session, 1)[0]
+        bounds = {row.id: row.bound for row in first.rows}
+        keys = ("id", "verdict", "change", "spread", "pairs")
+        rows = [{k: getattr(row, k) for k in keys} | {"bound": bounds.get(row.id)}
+                for row in report.rows]
+        asked = 1 / series.every if series.every else 0
+        told = {"name": name, "asked": asked, "seconds": series.seconds, "rows": rows,
+                "environment": first.environment}
+        with self.lines.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(told) + "\n")
+        print(f"\r{name}: {report.counts()}", file=sys.stderr)
+
+    def run(self) -> None:
+        for series in self.series:
+            for number in range(1, series.sessions + 1):
+                name = series.name(number)
+                if name not in self.finished():
+                    self.compare(name, series)
+
+
+def slug(text: str) -> str:
+    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def group_of(rows: list[dict], asked: float, bound: str, seconds: float) -> dict[str, Any]:
+    verdicts = [row["verdict"] for row in rows]
+    changes = [row["change"] for row in rows]
+    return {
+        "bound": bound,
+        "asked": asked,
+        "seconds": seconds,
+        "tries": len(rows),
+        "rows": len({row["id"] for row in rows}),
+        "median_change": float(np.median(changes)),
+        "least_change": min(changes),
+        "most_change": max(changes),
+        **{verdict: verdicts.count(verdict) for verdict in ALL},
+        "broken": sum(verdict in BROKEN for verdict in verdicts),
+    }
+
+
+def commit_of(environment: dict[str, Any]) -> str:
+    changed = " with changes" if environment["dirty"] else ""
+    return (environment["commit"] or "unknown")[:7] + changed
+
+
+def summarise(sessions: list[dict]) -> dict[str, Any]:
+    """Groups by what was injected, what bounds the row and how long a process measured."""
+    groups: dict[tuple[float, str, float], list[dict]] = {}
+    for session in sessions:
+        for row in session["rows"]:
+            if row["change"] is not None:
+                bound = "compute" if row["bound"] in COMPUTE_BOUNDS else row["bound"] or "unknown"
+                groups.setdefault((session["asked"], bound, session["seconds"]), []).append(row)
+    environments = [session["environment"] for session in sessions]
+    environment = environments[0]
+    keys = ("started", "build", "libraries", "environment_variables", "host")
+    return {
+        "schema": SCHEMA,
+        **{key: environment[key] for key in keys},
+        "commits": list(dict.fromkeys(map(commit_of, environments))),
+        "device": environment["devices"][0],
+        "sessions": len(sessions),
+        "groups": [group_of(rows, *group) for group, rows in sorted(groups.items())],
+    }
+
+
+def found(group: dict) -> str:
+    """The rate of WORSE with its 95 % bound: an upper one for identical code, else a lower one.
+
+    Of the comparisons that were judged: those not gated cannot be WORSE.
+    """
+    tries, worse = group["tries"] - group[gate.NOT_GATED], group[gate.WORSE]
+    if tries == 0:
+        return "none judged"
+    if group["asked"] == 0:
+        return f"{worse / tries:.1%}, at most {gate.most_failures(worse, tries):.1%}"
+    return f"{worse / tries:.1%}, at least {1 - gate.most_failures(tries - worse, tries):.1%}"
+
+
+def newest(results: Path) -> Optional[dict]:
+    """The proof of the latest date under results/<device>/gate."""
+    found = sorted(results.glob("*/gate/*.json"), key=lambda path: (path.name, path))
+    return json.loads(found[-1].read_text("utf-8")) if found else None
+
+
+def table(summary: dict) -> str:
+    header = ["work added", "bound by", "a process", "rows", "comparisons", *ALL]
+    header += ["measured change", "WORSE of those judged"]
+    lines = [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
+    for group in summary["groups"]:
+        change = (
+            f"{100 * group['median_change']:+.2f} % "
+            f"({100 * group['least_change']:+.2f} to {100 * group['most_change']:+.2f})"
+        )
+        cells = [f"{100 * group['asked']:g} %", group["bound"], f"{group['seconds']:g} s"]
+        cells += [group["rows"], group["tries"]]
+        cells += [*(group[verdict] for verdict in ALL), change, found(group)]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    device = summary["device"]
+    return "\n".join(lines) + (
+        f"\n\nMeasured by `scripts/prove_gate.sh`: {device['model']}, {device['threads']} threads, "
+        f"{summary['started'][:10]}, {' and '.join(summary['commits'])}; standard preset. Bounds are one-sided, of 95 % "
+        "confidence."
+    )
+
+
+def main(arguments: list[str]) -> int:
+    parser = Parser(prog="prove-gate", description=__doc__.splitlines()[0])
+    parser.add_argument("binary", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--trial", action="store_true", help="a few minutes: does it work at all?")
+    parser.add_argument("--publish", type=Path, metavar="RESULTS", help="write the rates here")
+    options = parser.parse_args(arguments)
+    proof = Proof(options.binary, options.out, options.device, TRIAL if options.trial else SERIES)
+    proof.run()
+    summary = summarise(list(proof.finished().values()))
+    path = options.out / "summary.json"
+    if options.publish:
+        device = summary["device"]
+        name = f"{slug(device['model'])}-{device['threads']}-threads"
+        path = options.publish / name / "gate" / f"{summary['started'][:10]}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(summary, indent=1) + "\n", "utf-8")
+    for group in summary["groups"]:
+        print(", ".join(f"{key} {group[key]}" for key in ("bound", "asked", "tries", *ALL)))
+    return OK
+

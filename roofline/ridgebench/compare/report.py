@@ -1,0 +1,180 @@
+"""What a comparison found: its verdicts, its exit code, its text and its JSON."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Optional
+
+from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED, UNDECIDED
+from ridgebench.records import clean
+
+from . import gate
+
+SCHEMA = "ridgebench.comparison/1"
+MISSING, NOT_COMPARABLE, FAILED = "MISSING", "NOT_COMPARABLE", "FAILED"
+DESCRIBED = "DESCRIBED"  # two stored runs: a difference, and no verdict
+# Worst first, with the exit code that the verdict leads to.
+CODES = {
+    FAILED: ROW_FAILED,
+    NOT_COMPARABLE: INCOMPARABLE,
+    gate.WORSE: REGRESSION,
+    MISSING: REGRESSION,
+    gate.UNDECIDED: UNDECIDED,
+    gate.BETTER: OK,
+    gate.SAME: OK,
+    DESCRIBED: OK,
+    gate.NOT_GATED: OK,
+}
+MOST_ROWS = 60  # of the text; the JSON holds all
+HEADER = ["verdict", "row", "time", "95 % interval", "in cycles", "spread", "sees", "reason"]
+
+
+@dataclass(slots=True)
+class Cycles:
+    """The same change in clock cycles, where both clocks are known: what is left of it is not the clock's."""
+
+    verdict: str
+    change: float
+
+
+@dataclass(slots=True)
+class Comparison:
+    """One row on both sides. Changes are of time, as shares: +0.02 is 2 % slower."""
+
+    id: str
+    verdict: str
+    reason: Optional[str] = None
+    change: Optional[float] = None
+    low: Optional[float] = None  # 95 % interval of the change; the verdict has bounds of its own
+    high: Optional[float] = None
+    beyond_noise: bool = False
+    pairs: int = 0
+    spread: Optional[float] = None  # of the log ratio of one pair
+    smallest_change: Optional[float] = None  # that the pairs could have seen
+    p_adjusted: Optional[float] = None  # of "no slower than the tolerance", Holm
+    baseline_s: Optional[float] = None
+    candidate_s: Optional[float] = None
+    baseline_precision: Optional[float] = None  # half width of the interval within the run, share
+    candidate_precision: Optional[float] = None
+    cycles: Optional[Cycles] = None
+
+
+@dataclass
+class Report:
+    """All rows, the worst first. kind: interleaved, stored or baseline."""
+
+    kind: str
+    baseline: str
+    candidate: str
+    rows: list[Comparison]
+    preset: Optional[str] = None
+    notes: list[str] = field(default_factory=list)
+    not_comparable: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        order = list(CODES)
+        self.rows.sort(key=lambda r: (order.index(r.verdict), -abs(r.change or 0), r.id))
+
+    @property
+    def exit_code(self) -> int:
+        refused = INCOMPARABLE if self.not_comparable else OK
+        return max((CODES[row.verdict] for row in self.rows), default=refused)
+
+    def counts(self) -> dict[str, int]:
+        """Rows by verdict."""
+        found = [row.verdict for row in self.rows]
+        return {verdict: found.count(verdict) for verdict in CODES if verdict in found}
+
+    def as_json(self) -> dict[str, Any]:
+        """The whole report; no number in it is infinite or nan."""
+        limits = asdict(gate.PRESETS[self.preset]) if self.preset else None
+        return {
+            "schema": SCHEMA,
+            "kind": self.kind,
+            "is_verdict": self.kind != "stored",
+            "baseline": self.baseline,
+            "candidate": self.candidate,
+            "preset": self.preset,
+            "limits": limits,
+            "alpha": gate.ALPHA if self.preset else None,
+            "exit_code": self.exit_code,
+            "counts": self.counts(),
+            "not_comparable": self.not_comparable,
+            "notes": self.notes,
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+
+def incomparable(kind: str, names: tuple[str, str], ids: list[str], why: list[str]) -> Report:
+    """The report on runs that must not be compared: every row says why."""
+    rows = [Comparison(name, NOT_COMPARABLE, "; ".join(why)) for name in ids]
+    return Report(kind, *names, rows, not_comparable=why)
+
+
+def percent(share: Optional[float], sign: str = "+") -> str:
+    return "" if share is None else f"{100 * share:{sign}.2f} %"
+
+
+def reason(row: Comparison) -> str:
+    """Why the row has its verdict or, for a description, the precision of both runs."""
+    parts = [row.reason or ""]
+    if row.verdict == DESCRIBED:
+        both = (row.baseline_precision, row.candidate_precision)
+        parts.append("precision ±" + ", ±".join(percent(p, "") for p in both))
+    return "; ".join(filter(None, parts))
+
+
+def cells(row: Comparison) -> list[str]:
+    """A line of the table, under HEADER."""
+    verdict = "not a verdict" if row.verdict == DESCRIBED else row.verdict
+    interval = "" if row.low is None else f"{100 * row.low:+.2f} .. {100 * row.high:+.2f}"
+    cycles = f"{percent(row.cycles.change)} {row.cycles.verdict}" if row.cycles else ""
+    return [
+        verdict, clean(row.id), percent(row.change), interval, cycles,
+        percent(row.spread, ""), percent(row.smallest_change, ""), clean(reason(row)),
+    ]
+
+
+def aligned(table: list[list[str]]) -> list[str]:
+    """The lines of a table whose columns have the width of their longest cell."""
+    widths = [max(map(len, column)) for column in zip(*table)]
+    padded = ("  ".join(c.ljust(w) for c, w in zip(line, widths)) for line in table)
+    return [line.rstrip() for line in padded]
+
+
+def table(rows: list[Comparison]) -> list[str]:
+    """The rows under HEADER, without columns that are empty."""
+    lines = [HEADER, *map(cells, rows)]
+    used = [i for i in range(len(HEADER)) if any(line[i] for line in lines[1:])]
+    return aligned([[line[i] for i in used] for line in lines])
+
+
+def explanation(report: Report) -> list[str]:
+    lines = []
+    if report.kind == "stored" and not report.not_comparable:
+        lines.append(
+            "Two stored runs, one process each: not a verdict. Runs differ by more than their "
+            "precision; --baseline-bin and --candidate-bin judge."
+        )
+    if report.preset:
+        p = gate.PRESETS[report.preset]
+        lines.append(
+            f"Preset {report.preset}: WORSE if surely more than {percent(p.tolerance, '')} slower, "
+            f"SAME if surely less than {percent(p.margin, '')} slower; alpha {gate.ALPHA} per row. "
+            "`sees`: a change beyond the tolerance that this number of pairs finds in three cases of four."
+        )
+    return lines + [f"Note: {clean(note)}" for note in report.notes]
+
+
+def text(report: Report) -> str:
+    """The report for the terminal: the worst rows first, the rest of many rows counted."""
+    counts = ", ".join(
+        f"{n} {'described' if verdict == DESCRIBED else verdict}" for verdict, n in report.counts().items()
+    )
+    headline = f"{len(report.rows)} rows: {counts or 'none'}"
+    lines = [f"baseline:  {clean(report.baseline)}", f"candidate: {clean(report.candidate)}"]
+    if report.not_comparable:
+        lines += [f"{NOT_COMPARABLE}: {clean(why)}" for why in report.not_comparable]
+        return "\n".join([*lines, headline]) + "\n"
+    lines += table(report.rows[:MOST_ROWS])
+    if len(report.rows) > MOST_ROWS:
+        lines.append(f"... {len(report.rows) - MOST_ROWS} more rows; --json FILE has all")
+    return "\n".join([*lines, headline, *explanation(report)]) + "\n"

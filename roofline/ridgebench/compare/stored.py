@@ -1,0 +1,70 @@
+"""Two stored runs: one process each, so what differs is described and not judged."""
+
+from typing import Optional
+
+from ridgebench.records import Row, Run
+
+from .comparable import differences
+from .gate import NOT_GATED
+from .report import DESCRIBED, FAILED, MISSING, Comparison, Report, incomparable
+
+BROKEN = ("wrong", "invalid", "failed")
+
+
+def why_not(name: str, baseline: Optional[Row], candidate: Optional[Row]) -> Optional[Comparison]:
+    """The verdict on a row that lacks a time on one side; None if both sides have one.
+
+    A row that was broken in the baseline, or that both sides skip, fails nothing.
+    """
+    if baseline is None or candidate is None:
+        where = "baseline" if baseline is None else "candidate"
+        return Comparison(name, MISSING, f"the {where} has no such row")
+    if baseline.status == candidate.status == "ok":
+        return None
+    if baseline.status in BROKEN or baseline.status == candidate.status:
+        return Comparison(name, NOT_GATED, f"{baseline.status} in the baseline: {baseline.reason}")
+    if candidate.status in BROKEN:
+        return Comparison(name, FAILED, f"{candidate.status}: {candidate.reason}")
+    side = "baseline" if baseline.status == "skipped" else "candidate"
+    return Comparison(name, MISSING, f"skipped in the {side}: {baseline.reason or candidate.reason}")
+
+
+def precision(row: Row) -> float:
+    """Half the interval within the run, over the median."""
+    return (row.time_ci_high_s - row.time_ci_low_s) / 2 / row.time_median_s
+
+
+def describe_row(name: str, one: Row, other: Row) -> Comparison:
+    """The change of a row that both runs timed; beyond the noise where their intervals do not overlap."""
+    distinct = other.time_ci_low_s > one.time_ci_high_s or other.time_ci_high_s < one.time_ci_low_s
+    return Comparison(
+        name,
+        DESCRIBED,
+        "beyond both precisions" if distinct else None,
+        change=other.time_median_s / one.time_median_s - 1,
+        low=other.time_ci_low_s / one.time_ci_high_s - 1,
+        high=other.time_ci_high_s / one.time_ci_low_s - 1,
+        beyond_noise=distinct,
+        pairs=1,
+        baseline_s=one.time_median_s,
+        candidate_s=other.time_median_s,
+        baseline_precision=precision(one),
+        candidate_precision=precision(other),
+    )
+
+
+def describe(baseline: Run, candidate: Run, allowed: list[str]) -> Report:
+    """The report on two runs; `allowed` are keys of the environment that may differ."""
+    names = (str(baseline.folder), str(candidate.folder))
+    first, second = baseline.by_id, candidate.by_id
+    hard, soft = differences(baseline.environment, candidate.environment, allowed)
+    if hard:
+        return incomparable("stored", names, list(first | second), hard)
+    rows = []
+    for name in first | second:
+        one, other = first.get(name), second.get(name)
+        rows.append(why_not(name, one, other) or describe_row(name, one, other))
+    for run, side in ((baseline, "baseline"), (candidate, "candidate")):
+        if run.environment["interrupted"]:
+            soft.append(f"the {side} was interrupted: rows may be missing")
+    return Report("stored", *names, rows, notes=soft)

@@ -1,0 +1,87 @@
+"""Processes that measure in turns: one runs at a time, until it stops itself.
+
+The processes are `ridgebench run --take-turns`; see harness/measure/turns.hpp.
+"""
+
+import itertools
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any, Callable, Sequence
+
+Start = Callable[..., subprocess.Popen]  # takes keywords for Popen
+
+
+def own_group() -> dict[str, Any]:
+    """Keywords for Popen: a process that stops its group must not stop this one or the other."""
+    return {"preexec_fn": os.setpgrp}
+
+
+def stopped(process: subprocess.Popen) -> bool:
+    """Waits until the process stops itself (True) or has ended (False), which is left to wait()."""
+    state = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
+    if state.si_code != os.CLD_STOPPED:
+        return False
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED)  # WNOWAIT left the stop to be collected
+    return True
+
+
+def resume(process: subprocess.Popen) -> None:
+    os.killpg(process.pid, signal.SIGCONT)
+
+
+def end(process: subprocess.Popen) -> None:
+    """Ends a process by SIGTERM; it keeps what it finished."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGTERM)
+        resume(process)
+        while stopped(process):  # the process was about to end its turn
+            resume(process)
+        process.wait()
+
+
+class Lines:
+    """Counts the lines of a growing file, which need not exist yet."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.size, self.count = path, 0, 0
+
+    def counted(self) -> int:
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                file.seek(self.size)
+                added = file.read()
+            self.size += len(added)
+            self.count += added.count(b"\n")
+        return self.count
+
+
+def take_turns(starts: list[Start], records: Sequence[Path] = ()) -> list[int]:
+    """Starts processes, lets them run in turn until all have ended, and returns their exit codes.
+
+    Two processes run A B B A: a slow drift cancels. More run in a circle, so that each follows another.
+    `records`: the file of each process that gets a line per finished row, if all measure rows. A process that is a
+    row ahead then waits: one may fit more turns into its time than the other, and turns that are compared must
+    remain neighbours.
+    """
+    rows = [Lines(path) for path in records] or [Lines(Path(os.devnull))] * len(starts)
+    processes: list[subprocess.Popen] = []
+    waiting: list[bool] = []
+    try:
+        for start in starts:
+            processes.append(start(**own_group()))
+            waiting.append(stopped(processes[-1]))
+        order = (0, 1, 1, 0) if len(starts) == 2 else range(len(starts))
+        for turn in itertools.cycle(order):
+            if not any(waiting):
+                break
+            behind = min(row.counted() for row, waits in zip(rows, waiting) if waits)
+            if waiting[turn] and rows[turn].count == behind:
+                resume(processes[turn])
+                waiting[turn] = stopped(processes[turn])
+    except BaseException:
+        for process in processes:
+            end(process)
+        raise
+    return [process.wait() for process in processes]

@@ -1,0 +1,167 @@
+"""Measures with Nsight Compute what the kernels of a run moved and kept busy on a GPU.
+
+    scripts/counters.sh RESULTS_DIR [--binary build/ridgebench] [--filter RE]
+
+Each row of the run is measured again in a process of its own under ncu, within its NVTX range and
+at the clock as it is. RESULTS_DIR/counters.jsonl gets a line per row, in place of an earlier one of the same row; the figures then draw a ghost
+point at the traffic that was measured. Timings under ncu mean nothing and are not kept.
+Exit codes: 0 fine, 2 usage or no permission, 3 interrupted, 7 no ncu or no GPU, 8 ncu failed.
+"""
+
+import argparse
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from ridgebench.command_line import DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, Parser, fail
+from ridgebench.records import ResultsError, Row, load_run, read_counters
+
+SCHEMA = "ridgebench.counters/1"
+# Names: Nsight Compute's documentation, "Metrics Reference". The key ends in the unit.
+METRICS = {
+    "dram_read_bytes": "dram__bytes_read.sum",
+    "dram_written_bytes": "dram__bytes_write.sum",
+    "tensor_pipe_active_percent": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+    "fma_pipe_active_percent": "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
+}
+DURATION = "gpu__time_duration.sum"
+SCALES = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "%": 1}
+for prefix, scale in (("", 1), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9)):
+    SCALES |= {prefix + "s": scale, prefix + "second": scale}
+NUMBER = re.compile(r"[0-9.]*[0-9](e[+-]?[0-9]+)?", re.IGNORECASE)  # not n/a, nan
+LAUNCHES = 200  # of a row that ncu looks at: its checks, and some of its kernel
+
+
+class CountersError(Exception):
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def nvtx_range(name: str) -> str:
+    """A push/pop range of this name, whose own slashes and signs are not ncu's delimiters."""
+    return re.sub(r"([\\/@,*+\[\]])", r"\\\1", name) + "/"
+
+
+def command(row: Row, binary: Path, results: Path, profile: str, out: Path) -> list[str]:
+    metrics = ",".join([*METRICS.values(), DURATION])
+    profiler = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--nvtx"]
+    profiler += ["--nvtx-include", nvtx_range(row.id), "--launch-count", str(LAUNCHES)]
+    run = ["run", "--device", row.device, "--filter", f"^{re.escape(row.id)}$", "--out", str(out)]
+    # Another run's ceilings: they need not be measured under ncu too.
+    run += ["--profile", profile, "--regime", row.regime, "--ceilings", str(results)]
+    return [*profiler, "--metrics", metrics, str(binary), *run]
+
+
+def failure(text: str) -> CountersError:
+    """What ncu's last words mean."""
+    if "ERR_NVGPUCTRPERM" in text:
+        return CountersError(
+            "the driver does not permit counters to this user (ERR_NVGPUCTRPERM); an administrator "
+            "allows them with NVreg_RestrictProfilingToAdminUsers=0", USAGE
+        )
+    last = (text.strip().splitlines() or ["no message"])[-1]
+    return CountersError(f"ncu failed: {last}", INTERNAL)
+
+
+def launches(text: str) -> list[dict[str, float]]:
+    """Metrics of every launch, with the kernel's name; ncu's own lines begin with ==."""
+    lines = [line for line in text.splitlines() if line.startswith('"')]
+    table = list(csv.reader(io.StringIO("\n".join(lines))))
+    if len(table) < 3:
+        return []
+    header, units, *rows = table  # --page raw puts the units below the names
+    found = []
+    for row in rows:
+        told = dict(zip(header, row))
+        launch = {"kernel": told["Kernel Name"]}
+        for key, metric in {**METRICS, "duration_s": DURATION}.items():
+            value = told.get(metric, "").replace(",", "")
+            scale = SCALES.get(units[header.index(metric)]) if metric in header else None
+            launch[key] = float(value) * scale if NUMBER.fullmatch(value) and scale else None
+        found.append(launch)
+    return found
+
+
+def own_kernel(found: list[dict]) -> list[dict]:
+    """The launches of the row's kernel: what surrounds them takes less time."""
+    spent: dict[str, float] = {}
+    for launch in found:
+        spent[launch["kernel"]] = spent.get(launch["kernel"], 0) + (launch["duration_s"] or 0)
+    name = max(spent, key=spent.__getitem__)
+    return [launch for launch in found if launch["kernel"] == name]
+
+
+def counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "run"
+        environment = {**os.environ, "RIDGEBENCH_UNGATED": "1"}  # ncu runs kernels one at a time
+        line = command(row, options.binary, options.results, profile, out)
+        done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
+    found = launches(done.stdout)
+    if not found:
+        raise failure(done.stdout + done.stderr)
+    own = own_kernel(found)
+    told = {"schema": SCHEMA, "id": row.id, "kernel": own[0]["kernel"], "launches": len(own)}
+    for key in METRICS:
+        values = sorted(launch[key] for launch in own if launch[key] is not None)
+        told[key] = values[len(values) // 2] if values else None
+    read, written = told["dram_read_bytes"], told["dram_written_bytes"]
+    told["dram_bytes"] = None if read is None or written is None else read + written
+    return told
+
+
+def measured_before(path: Path) -> dict[str, str]:
+    """Lines of earlier calls by row."""
+    read_counters(path)  # raises ResultsError for what this would not have written
+    lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
+    return {json.loads(line)["id"]: line for line in lines}
+
+
+def replace(path: Path, text: str) -> None:
+    """The whole file or, whatever ends this process, the one before."""
+    fresh = path.with_suffix(".tmp")
+    fresh.write_text(text, "utf-8")
+    fresh.replace(path)
+
+
+def measure(options: argparse.Namespace) -> int:
+    run = load_run(options.results)
+    rows = [row for row in run.rows if row.drawable and row.device.startswith("cuda:")]
+    rows = [row for row in rows if re.search(options.filter, row.id)]
+    if not rows:
+        raise CountersError(f"{options.results} holds no such verified row of a GPU", DEVICE_LOST)
+    if shutil.which("ncu") is None:
+        raise CountersError("ncu is not installed (it comes with the CUDA toolkit)", DEVICE_LOST)
+    path = options.results / "counters.jsonl"
+    lines = measured_before(path)
+    for row in rows:
+        told = counters_of(row, options, run.environment["profile"])
+        lines[row.id] = json.dumps(told) + "\n"
+        replace(path, "".join(lines.values()))
+        ratio = f"{told['dram_bytes'] / row.bytes:.3f}" if told["dram_bytes"] else "unknown"
+        print(f"{row.id}: DRAM traffic over compulsory bytes {ratio}")
+    return OK
+
+
+def main(arguments: list[str]) -> int:
+    parser = Parser(prog="counters", description=__doc__.splitlines()[0])
+    parser.add_argument("results", type=Path, metavar="RESULTS_DIR")
+    parser.add_argument("--binary", type=Path, default=ROOT / "build" / "ridgebench")
+    parser.add_argument("--filter", default="", metavar="RE", help="rows to measure; default: all")
+    try:
+        return measure(parser.parse_args(arguments))
+    except (ResultsError, OSError, re.error) as error:
+        message, code = str(error), USAGE
+    except CountersError as error:
+        message, code = str(error), error.code
+    except KeyboardInterrupt:
+        message, code = "interrupted; what was counted is kept", INTERRUPTED
+    return fail(message, code, "counters")
+

@@ -1,0 +1,67 @@
+"""Data sheets: roofline/devices/*.json, facts of vendors, never of a measurement."""
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from ridgebench.command_line import ROOT
+from ridgebench.records import ResultsError, clean
+
+FOLDER = ROOT / "roofline" / "devices"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Dense peaks per format that sum in fp32, best engine of each (FLOP/s), and bandwidth (bytes/s)."""
+
+    name: str
+    title: str
+    memory: str
+    bytes_per_s: float
+    peaks: dict[str, tuple[str, float]]  # format -> (engine, FLOP/s)
+
+
+def parse_sheet(path: Path) -> Sheet:
+    try:
+        sheet = clean(json.loads(path.read_text("utf-8")))
+        peaks: dict[str, tuple[str, float]] = {}
+        for peak in sheet["peaks"]:
+            if peak["accumulator"] != "fp32":  # what no kernel here sums in
+                continue
+            best = (str(peak["engine"]), float(peak["flops_per_s"]))
+            peaks[peak["format"]] = max(best, peaks.get(peak["format"], best), key=lambda p: p[1])
+        memory = sheet["memory"]
+        rates = [float(memory["bandwidth_bytes_per_s"]), *(rate for _, rate in peaks.values())]
+        if not all(0 < rate < math.inf for rate in rates):
+            raise ValueError("a rate that is no number above 0")
+        return Sheet(
+            name=str(sheet["name"]),
+            title=str(sheet.get("title") or sheet["name"]),
+            memory=str(memory.get("kind") or "memory"),
+            bytes_per_s=rates[0],
+            peaks=peaks,
+        )
+    except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        raise ResultsError(f"{path}: not a data sheet: {type(error).__name__} {error}") from None
+
+
+def names(path: Path) -> list[str]:
+    """A sheet answers to its file name and its aliases."""
+    try:
+        aliases = json.loads(path.read_text("utf-8")).get("aliases", [])
+    except (ValueError, AttributeError):
+        aliases = []  # parse_sheet says what is wrong with it, once it is asked for
+    return [path.stem, *map(str, aliases)]
+
+
+def find_sheet(name: str) -> Sheet:
+    """The sheet of that name or alias (any case), or a path to a .json file."""
+    if name.endswith(".json"):
+        return parse_sheet(Path(name))
+    paths = sorted(FOLDER.glob("*.json"))
+    for path in paths:
+        if name.lower() in (known.lower() for known in names(path)):
+            return parse_sheet(path)
+    known = ", ".join(path.stem for path in paths)
+    raise ResultsError(f"no data sheet named {clean(name)!r}; there are {known}")

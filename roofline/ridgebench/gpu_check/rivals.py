@@ -1,0 +1,90 @@
+"""Prints hand-written matrix products next to the library's, shape by shape, from one run.
+
+The fastest of either side stands for it, fp8 by the way it accumulates, in steady state and, where it was measured,
+cold. Clock and joules per FLOP (median power over the rate) follow, then the geometric mean and the worst of a format,
+then the training step of a linear layer: forward, dX and dW are the layouts nt, nn and tn of the same three numbers.
+"""
+
+import math
+from collections import defaultdict
+from pathlib import Path
+from typing import Iterator
+
+from ridgebench.command_line import OK, Parser
+from ridgebench.records import Row, load_run
+
+
+def accumulation(row: Row) -> str:
+    """How fp8 accumulates, by the technique's name.
+
+    The library promotes unless its row is called _fast_accum; a hand-written technique promotes if it is called so.
+    """
+    if not row.format.startswith("fp8"):
+        return ""
+    promotes = "_promoted" in row.technique if row.origin == "hand" else "_fast_accum" not in row.technique
+    return "promoted" if promotes else "fast"
+
+
+def kept(row: Row) -> bool:
+    return row.drawable and row.op in ("matmul", "matmul_gelu")
+
+
+def rivals(rows: list[Row]) -> dict[tuple, dict[str, Row]]:
+    """(operation, format, accumulation, shape, regime) -> origin -> its fastest row."""
+    best: dict[tuple, dict[str, Row]] = defaultdict(dict)
+    for row in filter(kept, rows):
+        shape = "x".join(str(v) for v in row.shape.values())
+        group = best[(row.op, row.format, accumulation(row), shape, row.regime)]
+        if row.origin not in group or row.rate > group[row.origin].rate:
+            group[row.origin] = row
+    return {key: group for key, group in best.items() if len(group) == 2}
+
+
+def picojoules_per_flop(row: Row) -> str:
+    power = row.telemetry.get("power_w")
+    return f"{1e12 * power['median'] / row.rate:.2f}" if power and power.get("median") else "-"
+
+
+def lines(rows: list[Row]) -> Iterator[str]:
+    """The table of rivals, then a line per format."""
+    yield f"{'product':60} {'hand':32} {'TFLOP/s':>8} {'library':24} {'TFLOP/s':>8} {'ratio':>6} {'GHz':>12} {'pJ/FLOP':>10}"
+    ratios = defaultdict(list)
+    for key, group in sorted(rivals(rows).items()):
+        hand, library = group["hand"], group["library"]
+        ratio = hand.rate / library.rate
+        ratios[(key[0], key[1], key[2], key[4])].append(ratio)
+        clocks = "/".join(f"{row.clock_hz / 1e9:.2f}" if row.clock_hz else "-" for row in (hand, library))
+        energy = "/".join(picojoules_per_flop(row) for row in (hand, library))
+        yield (
+            f"{' '.join(filter(None, key)):60} {hand.technique:32} {hand.rate / 1e12:8.1f} {library.technique:24}"
+            f" {library.rate / 1e12:8.1f} {ratio:6.3f} {clocks:>12} {energy:>10}"
+        )
+    yield ""
+    for key, values in sorted(ratios.items()):
+        mean = math.exp(sum(map(math.log, values)) / len(values))
+        yield f"{' '.join(filter(None, key)):40} {len(values):3} shapes, geometric mean {mean:.3f}, worst {min(values):.3f}"
+
+
+def steps(rows: list[Row]) -> Iterator[str]:
+    """6mnk FLOPs over the time of the three products, where a technique has all of them."""
+    layers: dict[tuple, dict[str, Row]] = defaultdict(dict)
+    for row in rows:
+        if kept(row) and row.op == "matmul" and row.regime == "steady":
+            m, n, k, layout = (row.shape[name] for name in ("m", "n", "k", "layout"))
+            layers[(row.technique, row.format, f"{m}x{n}x{k}")][layout] = row
+    for key, products in sorted(layers.items()):
+        if len(products) == 3:
+            seconds = sum(row.time_median_s for row in products.values())
+            flops = sum(row.flops for row in products.values())
+            shares = [row.mfu for row in products.values()]
+            # Each product's time at the peak over the time taken.
+            mfu = f", MFU {100 * 3 / sum(1 / share for share in shares):.1f} %" if all(shares) else ""
+            yield f"step {' '.join(key):50} {1e3 * seconds:8.3f} ms {flops / seconds / 1e12:8.1f} TFLOP/s{mfu}"
+
+
+def main(arguments: list[str]) -> int:
+    parser = Parser(prog="rivals", description=__doc__.splitlines()[0])
+    parser.add_argument("results", type=Path, metavar="DIR")
+    rows = load_run(parser.parse_args(arguments).results).rows
+    print("\n".join([*lines(rows), "", *steps(rows)]))
+    return OK

@@ -1,0 +1,83 @@
+"""Command line: reads a results directory and writes its figures."""
+
+import argparse
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Callable
+
+from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail
+
+from . import error_vs_speed, roofline, time_vs_size
+from ridgebench.data_sheets import find_sheet
+from .output import FORMATS, file_name, save
+from ridgebench.records import ResultsError, Run, load_run
+from .style import THEMES, Theme
+from ridgebench.view import View, make_view
+
+inherited: dict[str, Callable] = {}  # figures of a drawing process, which need not be sent to it
+
+
+def file_types(text: str) -> list[str]:
+    chosen = text.split(",")
+    for one in chosen:
+        if one not in FORMATS:
+            raise argparse.ArgumentTypeError(f"{one!r} is not one of {', '.join(FORMATS)}")
+    return chosen
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = Parser(prog="plot", description=__doc__)
+    parser.add_argument("results", type=Path, metavar="RESULTS_DIR")
+    parser.add_argument("--roof", metavar="DEVICE", help="overlay this data sheet, e.g. h100-sxm")
+    parser.add_argument("--device", help="device to draw; default: the first with rows")
+    parser.add_argument("--theme", choices=sorted(THEMES), default="light")
+    parser.add_argument("--out", type=Path, help="folder; default: RESULTS_DIR/figures")
+    parser.add_argument("--formats", type=file_types, default=list(FORMATS), metavar="svg,png,pdf")
+    return parser.parse_args(arguments)
+
+
+def figures(view: View) -> dict[str, Callable]:
+    """Every figure of a view by file name, those of all rows first; each value draws it in a theme."""
+    drawn: dict[str, Callable] = {
+        "roofline": partial(roofline.draw, view),
+        "time-vs-size": partial(time_vs_size.draw, view),
+        "error-vs-speed": partial(error_vs_speed.draw, view),
+    }
+    for name in view.formats:
+        drawn[f"roofline-{file_name(name)}"] = partial(roofline.draw, view.only(name))
+    return drawn
+
+
+def save_figure(name: str, theme: Theme, out: Path, formats: list[str]) -> None:
+    save(inherited[name], theme, out / name, formats)
+
+
+def save_all(view: View, theme: Theme, out: Path, formats: list[str]) -> None:
+    """Figures know nothing of each other, so every processor draws one at a time, the longest first."""
+    drawn = figures(view)
+    with ProcessPoolExecutor(initializer=inherited.update, initargs=(drawn,)) as pool:
+        done = [pool.submit(save_figure, name, theme, out, formats) for name in drawn]
+    for one in done:
+        one.result()
+
+
+def open_view(run: Run, options: argparse.Namespace) -> View:
+    """The rows of the device asked for, with its own or the named data sheet."""
+    view = make_view(run, options.device)
+    name = options.roof or run.environment["roof"] or view.device["data_sheet"]
+    return view.with_sheet(find_sheet(name)) if name else view
+
+
+def main(arguments: list[str]) -> int:
+    options = parse(arguments)
+    try:
+        view = open_view(load_run(options.results), options)
+        out = options.out or options.results / "figures"
+        out.mkdir(parents=True, exist_ok=True)
+        save_all(view, THEMES[options.theme], out, options.formats)
+    except (ResultsError, OSError) as error:
+        return fail(str(error), USAGE, "plot")
+    except KeyboardInterrupt:
+        return fail("interrupted; figures may be missing", INTERRUPTED, "plot")
+    return OK

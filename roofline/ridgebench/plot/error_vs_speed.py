@@ -1,0 +1,73 @@
+"""Error over speed: what a smaller format gains, and what it costs."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from . import frame, grid, sweeps
+from .canvas import Limits, log_limits
+from .finding import error_title
+from .notdrawn import storage_note
+from ridgebench.records import Row
+from .style import SMALL, Theme
+from ridgebench.view import View
+
+EXACT = 0.12  # height of the rail for rows without any error, as a share of a panel
+NAME = 0.2  # width of the rail's name and a point, as a share of a panel
+
+
+def error(row: Row) -> float:
+    """Largest |output - reference|, absolute; records hold it relative to its tolerance."""
+    return row.relative_error * row.verify["tolerance"]
+
+
+def limits(view: View, rows: list[Row]) -> tuple[Limits, Limits]:
+    """All speeds, errors and their tolerances; a rail below them is for rows without error."""
+    speeds = [row.flops_per_s / view.unit[1] for row in rows]
+    errors = [e for row in rows if error(row) for e in (error(row), row.verify["tolerance"])]
+    errors = errors or [1.0]
+    low, high = log_limits(min(errors) / 2, max(errors) * 2)
+    rail = (high - low) * EXACT / (1 - EXACT)
+    return log_limits(min(speeds) / 2, max(speeds) * 2), (low - rail, high)
+
+
+def draw_tolerances(axes: Axes, rows: list[Row], place: sweeps.Places, theme: Theme) -> None:
+    """A thin line up to the error that would have been refused, with a bar at its end."""
+    rows = [row for row in rows if error(row)]
+    lines: dict[str, list[tuple[sweeps.Place, sweeps.Place]]] = {}
+    for row in rows:
+        x, y = place[row.id]
+        lines.setdefault(theme.hue(row.format), []).append(((x, y), (x, row.verify["tolerance"])))
+    for hue, own in lines.items():
+        sweeps.draw_segments(axes, own, color=hue, linewidth=0.8, alpha=0.7, zorder=3)
+        axes.plot(*zip(*(end for _, end in own)), "_", color=hue, alpha=0.7, zorder=3)
+
+
+def name_rail(axes: Axes, speeds: list[float], x: Limits, theme: Theme) -> None:
+    """At the right, unless one of the rail's points is there."""
+    right = 10 ** (x[1] - NAME * (x[1] - x[0]))
+    place, side = (0.01, "left") if max(speeds, default=0) > right else (0.99, "right")
+    axes.text(place, EXACT / 2, "no error", transform=axes.transAxes, size=SMALL, ha=side, va="center",
+              color=theme.ink)
+
+
+def draw(view: View, theme: Theme) -> Figure:
+    figure, page = frame.new_page(theme)
+    top = frame.header(page, view, error_title(view), [storage_note(view)], theme)
+    grid.draw_undrawn(page, view)
+    rows = [r for r in view.points if r.relative_error is not None and r.flops_per_s]
+    if not rows:
+        return figure
+    top = grid.draw_legend(page, view, theme, top - 0.05, [("solid", "up to the tolerance")])
+    x, y = limits(view, rows)
+    panels = grid.make_panels(figure, page, view, (x, y), top, theme)
+    rail, edge = (10 ** (y[0] + (y[1] - y[0]) * share) for share in (EXACT / 2, EXACT))
+    place = {row.id: (row.flops_per_s / view.unit[1], error(row) or rail) for row in rows}
+    for op, axes in panels.items():
+        own = [row for row in rows if row.op == op]
+        axes.axhspan(10 ** y[0], edge, color=theme.faint, zorder=1)
+        axes.set_yticks([tick for tick in axes.get_yticks() if tick > edge])
+        name_rail(axes, [place[row.id][0] for row in own if not error(row)], x, theme)
+        draw_tolerances(axes, own, place, theme)
+        sweeps.draw_points(axes, own, place, view, theme, power=0)
+    grid.name_axes(page, view, view.unit[0], "largest error of an output", top)
+    return figure

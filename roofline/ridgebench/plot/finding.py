@@ -1,0 +1,198 @@
+"""Titles: what the records show, computed from them and never written by hand."""
+
+from itertools import product
+from typing import Callable, Iterable, Optional
+
+from ridgebench.records import Row
+from ridgebench.units import digits, enumerate_words, percent
+from ridgebench.view import View
+
+ON_THE_ROOF = 0.895  # share of its measured roof from which a row is at it; printed as 90 %
+NOISE = 0.03  # speeds nearer than this are not ranked in a title
+ENGINES = {"fma": "FMA", "tensor": "tensor"}
+SPOKEN = {"relu": "ReLU", "gelu": "GeLU", "matmul_gelu": "matmul + GeLU"}
+
+
+def spoken(op: str) -> str:
+    return SPOKEN.get(op, op)
+
+
+def capital(sentence: str) -> str:
+    """A capital first letter, unless the sentence begins with a format or a camel-case name."""
+    first = sentence.split(" ")[0]
+    plain = first.isalpha() and first == first.lower()
+    return sentence[0].upper() + sentence[1:] if plain else sentence
+
+
+def best(rows: Iterable[Row], key: Callable[[Row], Optional[float]]) -> Optional[Row]:
+    """The row of the largest value; the first of equals."""
+    known = [row for row in rows if key(row) is not None]
+    return max(known, key=key) if known else None
+
+
+def hand(view: View) -> list[Row]:
+    return [row for row in view.points if row.origin == "hand"]
+
+
+def share(row: Row) -> Optional[float]:
+    return row.fraction_of_measured_roof
+
+
+def fastest(rows: list[Row], operations: list[str]) -> list[Row]:
+    """The fastest row; of operations within noise of each other, the lecture's first."""
+    top = max((row.flops_per_s for row in rows), default=0.0)
+    near = [row for row in rows if row.flops_per_s >= (1 - NOISE) * top]
+    return sorted(near, key=lambda row: (operations.index(row.op), -row.flops_per_s))[:1]
+
+
+def compute_bound(view: View) -> list[Row]:
+    """The fastest compute-bound row of each engine (of one format: of all), judged by its roof.
+
+    Rows of the format that the roof was measured in come before storage formats.
+    """
+    roofs = {row.id: row for row in view.ceilings}
+    found = []
+    for engine in ENGINES:
+        rows = [
+            row
+            for row in hand(view)
+            if row.bound == "compute" and share(row) and row.engine == engine
+            and row.roof["compute_ceiling"] in roofs
+        ]
+        rows = [r for r in rows if roofs[r.roof["compute_ceiling"]].saturates == engine]
+        native = [r for r in rows if roofs[r.roof["compute_ceiling"]].format == r.format]
+        found += fastest(native or rows, view.operations)
+    return fastest(found, view.operations) if view.format else found
+
+
+def compute_finding(view: View) -> str:
+    """fp32 matmul reaches 92 % of this machine's FMA roof and bf16 matmul 34 % of ..."""
+    parts = []
+    for row in compute_bound(view):
+        verb, whose = ("", "its") if parts else (" reaches", "this machine's")
+        roof = f"{percent(share(row))} % of {whose} {ENGINES[row.engine]} roof"
+        parts.append(f"{row.format} {spoken(row.op)}{verb} {roof}")
+    return " and ".join(parts)
+
+
+def memory_shares(view: View) -> dict[str, dict[str, float]]:
+    """Best hand-written share of the memory roof, by operation and format.
+
+    What has a compute-bound row too is judged by its compute roof alone.
+    """
+    found: dict[str, dict[str, float]] = {}
+    compute = {(row.op, row.format) for row in view.points if row.bound == "compute"}
+    bound: dict[tuple[str, str], list[Row]] = {}
+    for row in hand(view):
+        if row.bound == "memory":
+            bound.setdefault((row.op, row.format), []).append(row)
+    for op, name in product(view.operations, view.formats):
+        row = best(bound.get((op, name), []), share)
+        if row and (op, name) not in compute:
+            found.setdefault(op, {})[name] = share(row)
+    return found
+
+
+def on_roof(shares: dict[str, float]) -> list[str]:
+    """A share above 1 says no more: the roof is itself a measurement, with noise."""
+    return [name for name, value in shares.items() if value >= ON_THE_ROOF]
+
+
+def where(shares: dict[str, float]) -> str:
+    """The formats on the roof, in brackets: nothing if all are, else the shorter of two lists."""
+    named = on_roof(shares)
+    others = [name for name in shares if name not in named]
+    if not others:
+        return ""
+    few = named if len(named) <= len(others) else others
+    return f" ({'' if few is named else 'all but '}{', '.join(few)})"
+
+
+def memory_finding(view: View) -> str:
+    """Which operations are at the memory roof, in which formats, and the range of the rest."""
+    shares = memory_shares(view)
+    at = [spoken(op) + where(found) for op, found in shares.items() if on_roof(found)]
+    below = {
+        spoken(op): rest
+        for op, found in shares.items()
+        if (rest := [value for value in found.values() if value < ON_THE_ROOF])
+    }
+    parts = [f"at the memory roof: {', '.join(at)}"] if at else []
+    if below:
+        low, high = min(map(min, below.values())), max(map(max, below.values()))
+        span = " to ".join(dict.fromkeys((percent(low), percent(high))))
+        roof = "it" if at else "the memory roof"
+        parts.append(f"below {roof}: {enumerate_words(list(below))}, {span} %")
+    return "; ".join(parts)
+
+
+def in_format(sentence: str, view: View) -> str:
+    """Says which format the figure is of, unless the sentence begins with it."""
+    named = view.format is None or sentence.startswith(view.format)
+    return capital(sentence if named else f"{view.format} {sentence}")
+
+
+def roofline_title(view: View) -> str:
+    if not view.points:
+        return "No verified row to draw"
+    parts = [part for part in (compute_finding(view), memory_finding(view)) if part]
+    if not parts:
+        if any(share(row) for row in view.points):
+            return f"{len(view.points)} verified rows, none bound by memory or arithmetic"
+        return f"{len(view.points)} verified rows, and no measured roof to judge them by"
+    return in_format("; ".join(parts), view)
+
+
+def lower_bound(row: Row) -> Optional[float]:
+    """Least time (s) by the measured roofs the row was judged by: max(compute, memory).
+
+    None for arithmetic that no ceiling measured: traffic alone would promise too much.
+    """
+    roof = row.roof or {}
+    if row.flops and row.engine != "memory" and not roof.get("flops_per_s"):
+        return None
+    times = [
+        work / roof[key]
+        for work, key in ((row.flops, "flops_per_s"), (row.bytes, "bytes_per_s"))
+        if roof.get(key) and work
+    ]
+    return max(times) if times else None
+
+
+def excess(row: Row) -> Optional[float]:
+    """Measured time over its lower bound."""
+    bound = lower_bound(row)
+    return row.time_median_s / bound if bound else None
+
+
+def time_title(view: View) -> str:
+    """How near the fastest hand-written row of each operation comes to its lower bound."""
+    nearest = {
+        spoken(op): min(known)
+        for op in view.operations
+        if (known := [x for row in hand(view) if row.op == op and (x := excess(row))])
+    }
+    if not nearest:
+        return f"Time of {len(view.points)} verified rows; no measured roof to predict a bound from"
+    at = [op for op, value in nearest.items() if value <= 1 / ON_THE_ROOF]
+    above = [f"{op} {digits(value)}" for op, value in nearest.items() if op not in at]
+    parts = [f"at the lower bound of its time: {', '.join(at)}"] if at else []
+    if above:
+        bound = "it" if at else "the lower bound of its time"
+        parts.append(f"in multiples of {bound}: {', '.join(above)}")
+    return f"Each operation in its best format, hand-written: {'; '.join(parts)}"
+
+
+def error_title(view: View) -> str:
+    checked = [row for row in view.points if row.relative_error is not None]
+    exact = sum(row.relative_error == 0 for row in checked)
+    row = best((r for r in checked if r.relative_error), lambda r: r.relative_error)
+    if not checked:
+        return "No verified row to draw"
+    if row is None:
+        return f"All {len(checked)} verified rows match the reference exactly"
+    who = f"{row.format} {spoken(row.op)} ({row.technique})"
+    return (
+        f"{len(checked)} verified rows: {exact} without any error; "
+        f"the nearest to its tolerance, {who}, uses {percent(row.relative_error)} % of it"
+    )

@@ -1,0 +1,76 @@
+"""Small multiples: one panel per operation, all with the same axes."""
+
+from math import ceil
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from . import canvas, frame, labels, notdrawn
+from .panel import draw_fills, neutral
+from .style import NORMAL, SMALL, Theme, marker, shape
+from ridgebench.view import View
+
+COLUMNS = 3
+LEFT, GAP, HEAD = 0.95, 0.28, 0.3  # inches
+BOTTOM, LIST = 0.85, 1.1  # inches below the panels, and of the list of undrawn rows
+
+
+def draw_legend(
+    page: Axes, view: View, theme: Theme, y: float, lines: list[tuple[str, str]]
+) -> float:
+    """One or two lines: the hues named in their colours, fill, then (line style, meaning) pairs."""
+    x = frame.MARGIN
+    for name in view.formats:
+        page.text(x, y, name, size=SMALL, weight="bold", color=theme.text(name), va="center")
+        x += labels.width(name, SMALL, "bold") + 0.18
+    x = draw_fills(page, view, theme, x, y) + 0.06
+    if x + sum(labels.width(meaning, SMALL) + 0.56 for _, meaning in lines) > frame.WIDTH:
+        x, y = frame.MARGIN, y - 0.2
+    for style, meaning in lines:
+        page.plot((x, x + 0.3), (y, y), color=theme.muted, linestyle=style, linewidth=1.3)
+        meaning = labels.fit(meaning, SMALL, max(frame.WIDTH - x - 0.5, 0))
+        page.text(x + 0.36, y, meaning, size=SMALL, va="center")
+        x += labels.width(meaning, SMALL) + 0.56
+    return y - 0.22
+
+
+def bottom(view: View) -> float:
+    """Height where the panels begin (inches)."""
+    return BOTTOM + (LIST if notdrawn.groups(view) else 0.0)
+
+
+def make_panels(
+    figure: Figure, page: Axes, view: View, limits: tuple[canvas.Limits, canvas.Limits],
+    top: float, theme: Theme,
+) -> dict[str, Axes]:
+    """Axes by operation; only the outer ones carry tick numbers."""
+    operations = view.operations
+    columns = min(COLUMNS, len(operations))
+    rows = ceil(len(operations) / columns)
+    width = (frame.WIDTH - LEFT - frame.MARGIN - GAP * (columns - 1)) / columns
+    height = (top - bottom(view) - (HEAD + 0.1) * rows) / rows
+    panels = {}
+    for index, op in enumerate(operations):
+        left = LEFT + index % columns * (width + GAP)
+        low = top - HEAD - height - index // columns * (height + HEAD + 0.1)
+        axes = frame.add_axes(figure, left, low, width, height)
+        canvas.style_axes(axes, *limits, theme, most=5)
+        lowest = index + columns >= len(operations)
+        axes.tick_params(labelleft=index % columns == 0, labelbottom=lowest)
+        sign = neutral(view.points[0], "hand")
+        marker(page, left + 0.1, low + height + 0.13, sign, theme, shape(op, operations), 44)
+        title = labels.fit(op, NORMAL, width - 0.3, "bold")
+        page.text(left + 0.24, low + height + 0.13, title, size=NORMAL, weight="bold", va="center")
+        panels[op] = axes
+    return panels
+
+
+def name_axes(page: Axes, view: View, x: str, y: str, top: float) -> None:
+    low = bottom(view)
+    page.text(frame.WIDTH / 2, low - 0.28, x, size=NORMAL, ha="center", va="top")
+    page.text(0.24, (top + low) / 2, y, size=NORMAL, rotation=90, ha="center", va="center")
+
+
+def draw_undrawn(page: Axes, view: View) -> None:
+    top, width = bottom(view) - 0.52, frame.WIDTH - 2 * frame.MARGIN
+    frame.draw_undrawn(page, view, frame.MARGIN, top, width, 7)

@@ -1,0 +1,157 @@
+"""The table beside the roofline; its row heads are the legend of marker shapes."""
+
+from dataclasses import replace
+
+from matplotlib.axes import Axes
+
+from . import labels
+from .finding import best, share
+from .frame import LINE
+from ridgebench.records import Row
+from .style import SMALL, Theme, is_pair, marker, shape
+from ridgebench.units import digits, percent
+from ridgebench.view import View
+
+STEP = 0.215  # inches between table rows
+HEAD = 1.06  # inches for the name of an operation
+FILLS = (("hand", "", "hand-written"), ("hand", "naive", "naive"), ("library", "", "library"))
+KEY_NOTE = "Above 100: the roof is itself a measurement, with noise."
+
+
+def neutral(row: Row, origin: str, technique: str = "") -> Row:
+    """A marker of no format, for a legend."""
+    return replace(row, format="", origin=origin, technique=technique)
+
+
+def draw_fills(page: Axes, view: View, theme: Theme, x: float, y: float) -> float:
+    """The legend of fill: solid, pale and hollow; returns where it ends."""
+    for origin, technique, name in FILLS:
+        sign = neutral(view.points[0], origin, technique)
+        if technique and not any(row.naive for row in view.points):
+            continue
+        marker(page, x + 0.08, y, sign, theme, "o", 40)
+        page.text(x + 0.2, y, name, size=SMALL, va="center")
+        x += 0.38 + labels.width(name, SMALL)
+    return x
+
+
+def draw_key(page: Axes, view: View, theme: Theme, left: float, y: float, text: str) -> None:
+    page.text(left, y, text, size=SMALL, weight="bold", va="center")
+    draw_fills(page, view, theme, left, y - 0.22)
+
+
+def draw_noise_note(page: Axes, rows: list[Row], left: float, y: float) -> float:
+    """Explains a share above 100 %, where there is one."""
+    if not any((share(row) or 0) >= 1.005 for row in rows):  # printed as 101 or more
+        return y
+    page.text(left, y - STEP, KEY_NOTE, size=SMALL, va="center")
+    return y - STEP
+
+
+def columns(view: View) -> list[list[str]]:
+    """The formats of each column. All mixed pairs share one: each has a figure of its own."""
+    plain = [[name] for name in view.formats if not is_pair(name)]
+    pairs = [name for name in view.formats if is_pair(name)]
+    return plain + ([pairs] if pairs else [])
+
+
+def draw_heads(page: Axes, view: View, theme: Theme, xs: list[float], y: float) -> float:
+    """Names of formats in one line or two, first line at height y; returns the last line's."""
+    names = ["fp8_pairs" if is_pair(formats[0]) else formats[0] for formats in columns(view)]
+    heads = [name.replace("tf32x", "tf32_x").split("_", 1) for name in names]
+    room = (xs[1] - xs[0] if len(xs) > 1 else HEAD) - 0.03
+    widest = max(labels.width(part, SMALL, "bold") for head in heads for part in head)
+    size, weight = (SMALL, "bold") if widest <= room else (SMALL - 1, "normal")
+    last = y - LINE * (max(map(len, heads)) - 1)
+    for x, head, formats in zip(xs, heads, columns(view)):
+        for above, part in enumerate(reversed(head)):
+            text = labels.fit(part, size, room, weight)
+            page.text(x, last + above * LINE, text, size=size, weight=weight, ha="center",
+                      va="center", color=theme.text(formats[0]))
+    return last
+
+
+def matrix_lines(view: View) -> list[tuple[str, str, list[Row]]]:
+    """Operation, name and rows of every line: hand-written ones, then those of libraries."""
+    lines = []
+    for op in view.operations:
+        name = op
+        for origin in ("hand", "library"):
+            rows = [row for row in view.points if (row.op, row.origin) == (op, origin)]
+            if rows:
+                lines.append((op, name, rows))
+                name = "library"
+    return lines
+
+
+def draw_matrix(
+    page: Axes, view: View, theme: Theme, left: float, top: float, width: float
+) -> float:
+    """Operations by formats; returns the height where it ends."""
+    draw_key(page, view, theme, left, top - 0.1, "Share of the measured roof, fastest row, %")
+    step = (width - HEAD) / len(columns(view))
+    xs = [left + HEAD + (index + 0.5) * step for index in range(len(columns(view)))]
+    y = draw_heads(page, view, theme, xs, top - 0.6)
+    for op, name, rows in matrix_lines(view):
+        y -= STEP
+        sign = neutral(rows[0], rows[0].origin)
+        marker(page, left + 0.08, y, sign, theme, shape(op, view.operations), 40)
+        page.text(left + 0.22, y, labels.fit(name, SMALL, HEAD - 0.22), size=SMALL, va="center")
+        for x, formats in zip(xs, columns(view)):
+            found = [row for row in rows if row.format in formats]
+            top_row = best(found, lambda row: row.flops_per_s or row.bytes_per_s)
+            known = top_row is not None and share(top_row) is not None
+            text = percent(share(top_row)) if known else "–" if found else ""
+            page.text(x, y, text, size=SMALL, ha="center", va="center",
+                      color=theme.text(formats[0]))
+    return draw_noise_note(page, view.points, left, y) - 0.25
+
+
+def table_rows(view: View) -> list[Row]:
+    """Of every implementation its best size."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in view.points:
+        found.setdefault((row.op, row.technique), []).append(row)
+    chosen = [best(rows, share) or best(rows, lambda r: r.flops_per_s) for rows in found.values()]
+    order = {op: index for index, op in enumerate(view.operations)}
+    kept = [row for row in chosen if row is not None]
+    return sorted(kept, key=lambda row: (order[row.op], -(row.flops_per_s or 0), row.technique))
+
+
+def draw_table(
+    page: Axes, view: View, theme: Theme, left: float, top: float, width: float
+) -> float:
+    """Every implementation of one format; returns the height where it ends."""
+    unit, scale = view.unit
+    ends = (left + width - 1.15, left + width - 0.55, left + width)
+    draw_key(page, view, theme, left, top - 0.1, "Best size of every implementation")
+    y = top - 0.6
+    for x, text in zip(ends, (unit, "GB/s", "% roof")):
+        page.text(x, y, text, size=SMALL, weight="bold", ha="right", va="center")
+    rows, step = table_rows(view), LINE + 0.03
+    for row in rows[:20]:
+        y -= step
+        marker(page, left + 0.08, y, row, theme, shape(row.op, view.operations), 34)
+        name = labels.fit(f"{row.op} {row.technique}", SMALL, width - 1.95)
+        page.text(left + 0.22, y, name, size=SMALL, va="center")
+        values = (
+            digits(row.flops_per_s / scale) if row.flops_per_s else "",
+            digits(row.bytes_per_s / 1e9) if row.bytes_per_s else "",
+            percent(share(row)) if share(row) else "–",
+        )
+        for x, text in zip(ends, values):
+            page.text(x, y, text, size=SMALL, ha="right", va="center")
+    if len(rows) > 20:
+        y -= step
+        page.text(left + 0.22, y, f"… and {len(rows) - 20} more", size=SMALL, va="center")
+    return draw_noise_note(page, rows[:20], left, y) - 0.25
+
+
+def draw_panel(
+    page: Axes, view: View, theme: Theme, left: float, top: float, width: float
+) -> float:
+    """The matrix of all formats or the table of one; returns the height where it ends (inches)."""
+    if not view.points:
+        return top
+    draw = draw_table if view.format else draw_matrix
+    return draw(page, view, theme, left, top, width)

@@ -1,0 +1,128 @@
+"""Names roofs at their lines, in the colour of the line."""
+
+from dataclasses import dataclass
+from typing import Optional
+
+from . import labels
+from ridgebench import units
+from .canvas import Canvas
+from .roof_lines import Pen, diagonal_ends, ridge
+from .roofs import Roof, Roofs, engine_name, memory_names, merged
+from .style import DIRECT, SMALL, Theme
+
+LINE = 0.155  # inches between the lines of a label
+APART = 0.06  # inches between labels
+ROOM, STEM = 1.45, 0.16  # inches right of the axes: of a label at most, of the line to it
+MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18, 0.25)  # inches along both axes from line to label
+HALF = 0.05  # half the height of such a label
+
+
+@dataclass(frozen=True)
+class FlatLabel:
+    value: float  # FLOP/s of the roof it names
+    lines: list[str]
+    colour: str
+
+
+def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs]) -> FlatLabel:
+    """Who and how fast; of a measurement also its share of the device's own data sheet."""
+    first = group[0]
+    lines = [engine_name(group), units.rate(first.value, "FLOP/s")]
+    peaks = [roof.value for roof in promised.compute if roof.name == first.name] if promised else []
+    if peaks:
+        lines.append(f"{units.percent(first.value / peaks[0])} % of data sheet")
+    shared = len(group) > 1  # by roofs of several hues
+    colour = pen.theme.ink if shared else pen.text_colour(first)
+    return FlatLabel(first.value, [labels.fit(text, SMALL, ROOM) for text in lines], colour)
+
+
+def flat_room(found: list[FlatLabel]) -> float:
+    """Inches that the labels need right of the axes."""
+    return STEM + max((labels.width(t, SMALL) for one in found for t in one.lines), default=0.0)
+
+
+def draw_flat_labels(canvas: Canvas, found: list[FlatLabel], theme: Theme) -> None:
+    """Right of the axes, pushed apart where they would collide, joined to their line."""
+    found = sorted(found, key=lambda label: label.value)
+    wanted = [canvas.inches(1.0, label.value / canvas.scale)[1] for label in found]
+    tallest = max((len(label.lines) for label in found), default=0) * LINE
+    low, high = canvas.obstacles.area.bottom + tallest / 2, canvas.obstacles.area.top - tallest / 2
+    heights = labels.spread(wanted, tallest + APART, low, high)
+    left = canvas.right + STEM
+    for label, roof, height in zip(found, wanted, heights):
+        canvas.page.plot((canvas.right + 0.02, left - 0.04), (roof, height),
+                         color=theme.muted, linewidth=0.7)
+        for number, text in enumerate(label.lines):
+            y = height + ((len(label.lines) - 1) / 2 - number) * LINE
+            canvas.page.text(left, y, text, size=SMALL, color=label.colour, va="center",
+                             gid=None if number else DIRECT)
+
+
+def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: list[str]) -> None:
+    """The first text no longer than the line (or the last), where least is in the way."""
+    ends = diagonal_ends(canvas, roof, roofs)
+    start, end = (canvas.inches(x, x * roof.value / canvas.scale) for x in ends)
+    first, last = max(canvas.obstacles.area.bottom - start[1], 0.0) + 0.18, end[0] - start[0] - 0.2
+    sides = {text: labels.width(text, SMALL) / 2**0.5 for text in texts}  # along either axis
+    text = next((text for text in texts if sides[text] <= last - first), texts[-1])
+    side = sides[text]
+    last -= side
+    steps = range(max(int((last - first) / 0.06), 0) + 1)
+    places = [
+        (start[0] + first + step * 0.06 - shift, start[1] + first + step * 0.06 + shift)
+        for shift in MIDDLES
+        for step in steps
+    ]
+
+    def line(place: labels.Point) -> tuple[labels.Point, labels.Point, float]:
+        low, high = -APART, side + APART
+        return (place[0] + low, place[1] + low), (place[0] + high, place[1] + high), HALF
+
+    x, y = min(places, key=lambda place: canvas.obstacles.hits(*line(place)))
+    canvas.page.text(x + HALF, y - HALF, text, size=SMALL, color=pen.text_colour(roof),
+                     rotation=45, rotation_mode="anchor", va="baseline", gid=DIRECT)
+    canvas.obstacles.add_line(*line((x, y)), what=labels.TEXT)
+
+
+def label_ridge(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen) -> None:
+    """At the foot of the drop-line, on the lowest line of text that is free."""
+    x = ridge(roof, roofs)
+    if x is None or not 10 ** canvas.x[0] < x < 10 ** canvas.x[1]:
+        return
+    text = f"ridge {units.digits(x)}"
+    across, foot = canvas.inches(x, 10 ** canvas.y[0])
+    size = labels.width(text, SMALL)
+    for step in range(10):
+        for left in (across + 0.05, across - 0.05 - size):
+            low = foot + 0.06 + step * LINE
+            box = labels.Box(left, low, left + size, low + LINE)
+            if canvas.obstacles.clear(box):
+                canvas.page.text(left, low, text, size=SMALL, color=pen.text_colour(roof),
+                                 bbox=pen.theme.patch)
+                canvas.obstacles.add(box)
+                return
+
+
+def label_memory(canvas: Canvas, roofs: Roofs, pen: Pen, promised: Optional[Roofs]) -> int:
+    """One label for main memory; returns the number of labels used."""
+    if not roofs.memory:
+        return 0
+    texts, line = memory_names(roofs), roofs.memory[0]
+    if promised and promised.memory and roofs.bandwidth:
+        part = units.percent(roofs.bandwidth.value / promised.memory[0].value)
+        texts = [f"{text} ({part} % of data sheet)" for text in texts] + texts
+        line = max(line, promised.memory[0], key=lambda roof: roof.value)
+    label_diagonal(canvas, line, roofs, pen, texts)
+    return 1
+
+
+def label_caches(canvas: Canvas, roofs: Roofs, pen: Pen, room: int) -> int:
+    for cache in roofs.caches[: max(room, 0)]:
+        text = f"{cache.name} {units.rate(cache.value, 'B/s')}"
+        label_diagonal(canvas, cache, roofs, pen, [text])
+    return min(len(roofs.caches), max(room, 0))
+
+
+def label_ridges(canvas: Canvas, roofs: Roofs, pen: Pen) -> None:
+    for group in reversed(merged(roofs.compute)):
+        label_ridge(canvas, group[0], roofs, pen)

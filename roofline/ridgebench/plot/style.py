@@ -1,0 +1,148 @@
+"""Colours and markers: what PICTURES.md fixes for every figure."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Optional, Union
+
+from matplotlib import colors
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.markers import MarkerStyle
+from matplotlib.transforms import IdentityTransform
+
+from ridgebench.records import Row
+
+SIZE = (12.8, 7.2)  # inches, 16:9
+TEXT_CONTRAST = 4.5  # WCAG 2.1 AA for text
+SMALL, NORMAL = 9.0, 10.0  # points
+TITLES = (16.0, 14.5, 13.0)  # the largest that shows the whole title
+DIRECT = "direct-label"  # group id of a text that names a line or a point
+
+# Okabe-Ito; its orange, sky blue and yellow fail 3:1 on white.
+BLUE, VERMILLION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+HUES = {"fp32": GREEN, "fp16": VERMILLION, "bf16": BLUE}
+
+SHAPES = {"relu": "^", "gelu": "v", "dot": "o", "matvec": "s", "matmul": "D", "matmul_gelu": "p"}
+Dashes = Union[str, tuple[int, tuple[int, ...]]]
+NAIVE_SIZE = 0.45  # area of a naive row's marker, as a share of the others'
+MOST_VECTORS = 500  # points of one shape in a panel
+SPARE_SHAPES = ("<", ">", "h", "8", "P", "X")
+
+
+@dataclass(frozen=True)
+class Theme:
+    background: str
+    ink: str
+    muted: str
+    faint: str
+    band_alpha: float
+
+    @property
+    def patch(self) -> dict:
+        """A box behind text that has to cross a line."""
+        return {"facecolor": self.background, "edgecolor": "none", "pad": 0.8}
+
+    def hue(self, name: Optional[str]) -> str:
+        """The colour of a format's lines and markers: 3:1 on every background."""
+        if name is None:
+            return self.muted
+        if name.startswith("fp8"):
+            return PURPLE
+        return self.ink if name == "tf32" else HUES.get(name, self.muted)
+
+    def text(self, name: Optional[str]) -> str:
+        """The same hue, moved towards the ink until text in it is readable."""
+        return readable(self.hue(name), self.ink, self.background)
+
+
+THEMES = {
+    "light": Theme("#ffffff", "#000000", "#555555", "#e3e3e3", 0.16),
+    "dark": Theme("#111111", "#ffffff", "#b4b4b4", "#333333", 0.28),
+    "print": Theme("#ffffff", "#000000", "#333333", "#cccccc", 0.0),
+}
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance, WCAG 2.1."""
+    linear = [
+        c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in colors.to_rgb(colour)
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio, WCAG 2.1: 1 to 21."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@cache
+def blend(colour: str, other: str, share: float) -> str:
+    pairs = zip(colors.to_rgb(colour), colors.to_rgb(other))
+    return colors.to_hex([a + (b - a) * share for a, b in pairs])
+
+
+@cache
+def readable(colour: str, ink: str, background: str) -> str:
+    steps = (blend(colour, ink, step / 20) for step in range(21))
+    return next(c for c in steps if contrast(c, background) >= TEXT_CONTRAST)
+
+
+def shape(op: str, operations: list[str]) -> str:
+    """Marker of an operation; one the table does not know gets a spare shape."""
+    unknown = [name for name in operations if name not in SHAPES]
+    if op in SHAPES:
+        return SHAPES[op]
+    return SPARE_SHAPES[unknown.index(op) % len(SPARE_SHAPES)] if op in unknown else "X"
+
+
+def is_pair(name: str) -> bool:
+    """A mixed pair of formats: fp8_e4m3xfp8_e5m2."""
+    return "xfp" in name
+
+
+def edge_dashes(name: str) -> Dashes:
+    """Both fp8 formats share a hue, so the edge tells them apart; a mixed pair has its own."""
+    if is_pair(name):
+        return (0, (3, 1, 1, 1))
+    return (0, (1, 1)) if name == "fp8_e5m2" else "solid"
+
+
+def fill(row: Row, theme: Theme) -> str:
+    """Solid for a hand-written row, paler for a naive one, hollow for a library's."""
+    if row.origin == "library":
+        return theme.background
+    dashed = edge_dashes(row.format) != "solid"  # on a solid face such an edge would not be seen
+    pale = 0.7 if row.naive else 0.35 if dashed else 0.0
+    return blend(theme.hue(row.format), theme.background, pale)
+
+
+def markers(
+    ax: Axes, points: list[tuple[float, float]], rows: list[Row], theme: Theme, marker_shape: str,
+    size: float = 42.0,
+) -> None:
+    """Points of one shape: hue = format, fill = implementation; naive ones are small.
+
+    All in one call, because thousands of single markers take minutes to draw; and so many become
+    an image even in SVG and PDF, which no viewer would show at a bearable speed otherwise.
+    """
+    hues = [theme.hue(row.format) for row in rows]
+    edges = [
+        hue if row.origin == "library" or row.naive else blend(hue, theme.ink, 0.35)
+        for hue, row in zip(hues, rows)
+    ]
+    outline = MarkerStyle(marker_shape)
+    drawn = PathCollection(  # what Axes.scatter makes, in a quarter of its time
+        [outline.get_path().transformed(outline.get_transform())],
+        [size * (NAIVE_SIZE if row.naive else 1.0) for row in rows],
+        offsets=points, offset_transform=ax.transData, transform=IdentityTransform(),
+        facecolors=[fill(row, theme) for row in rows], edgecolors=edges,
+        linewidths=[0.9 if row.naive else 1.2 for row in rows],
+        linestyles=[edge_dashes(row.format) for row in rows], zorder=5, clip_on=False,
+        rasterized=len(rows) > MOST_VECTORS)
+    ax.add_collection(drawn, autolim=False)
+
+
+def marker(ax: Axes, x: float, y: float, row: Row, theme: Theme, marker_shape: str, size=42.0):
+    """One point, as in a legend."""
+    markers(ax, [(x, y)], [row], theme, marker_shape, size)

@@ -1,0 +1,70 @@
+"""Time of one launch over size, with the least time the measured roofs allow."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from . import frame, grid, sweeps
+from .canvas import Limits, log_limits
+from .finding import lower_bound, time_title
+from .notdrawn import storage_note
+from ridgebench.records import Row
+from .style import Theme
+from ridgebench.units import digits
+from ridgebench.view import View
+
+BOUND, FLOOR = "dashed", "dotted"
+DASH = 1.25  # half length of a single lower bound's mark, as a factor of size
+
+
+def limits(view: View) -> tuple[Limits, Limits]:
+    """All sizes and times, measured and predicted; MB and ms."""
+    rows = [row for row in view.points if row.bytes]
+    sizes = [row.bytes / 1e6 for row in rows]
+    known = [time for row in rows for time in (row.time_median_s, lower_bound(row))]
+    times = [time * 1e3 for time in known if time]
+    floor = view.device["launch_floor_s"]
+    if floor and min(times) < 30e3 * floor:  # else it would be far below everything drawn
+        times.append(floor * 1e3)
+    return log_limits(min(sizes) / 2, max(sizes) * 2), log_limits(min(times) / 2, max(times) * 2)
+
+
+def draw_bounds(axes: Axes, rows: list[Row], theme: Theme) -> None:
+    """The bound of each format over its sizes, by its fastest engine; bandwidth alone makes it one line for all."""
+    for name in sorted({row.format for row in rows}):
+        found: dict[float, float] = {}
+        for row in rows:
+            if row.format == name and (bound := lower_bound(row)):
+                size = row.bytes / 1e6
+                found[size] = min(bound, found.get(size, bound))
+        line = sorted((size, bound * 1e3) for size, bound in found.items())
+        if len(line) == 1:
+            line = [(line[0][0] / DASH, line[0][1]), (line[0][0] * DASH, line[0][1])]
+        if line:
+            axes.plot(*zip(*line), color=theme.hue(name), linestyle=BOUND, linewidth=1.3, zorder=3)
+
+
+def draw(view: View, theme: Theme) -> Figure:
+    figure, page = frame.new_page(theme)
+    top = frame.header(page, view, time_title(view), [storage_note(view)], theme)
+    grid.draw_undrawn(page, view)
+    rows = [row for row in view.points if row.bytes]
+    if not rows:
+        return figure
+    area = limits(view)
+    lines = [(BOUND, "lower bound: max(FLOPs / roof, bytes / bandwidth)")]
+    floor = view.device["launch_floor_s"]
+    if floor:
+        seen = "" if floor * 1e3 > 10 ** area[1][0] else " (below)"
+        lines.append((FLOOR, f"launch floor {digits(floor * 1e6)} µs{seen}"))
+    top = grid.draw_legend(page, view, theme, top - 0.05, lines)
+    panels = grid.make_panels(figure, page, view, area, top, theme)
+    place = {row.id: (row.bytes / 1e6, row.time_median_s * 1e3) for row in rows}
+    for op, axes in panels.items():
+        own = [row for row in rows if row.op == op]
+        if floor:
+            axes.axhline(floor * 1e3, color=theme.muted, linestyle=FLOOR)
+        draw_bounds(axes, own, theme)
+        sweeps.draw_paths(axes, own, place, theme, arrow=False)
+        sweeps.draw_points(axes, own, place, view, theme, power=1)
+    grid.name_axes(page, view, "compulsory traffic per launch, MB", "time per launch, ms", top)
+    return figure

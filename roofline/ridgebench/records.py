@@ -1,0 +1,283 @@
+"""Reads what a run wrote, environment.json, records.jsonl and counters.jsonl: the only reader in Python.
+
+results/schema describes the files. Every problem is a ResultsError of one line that names file, line and key.
+"""
+
+import gc
+import json
+import math
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import MISSING, dataclass, fields, replace
+from functools import cache, cached_property, partial
+from pathlib import Path
+from typing import Any, Callable, Iterator, Optional
+
+from ridgebench.command_line import ROOT
+
+SCHEMAS = ROOT / "results" / "schema"
+
+
+class ResultsError(Exception):
+    """Results that cannot be read; the text is one line."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One record: the keys that a command needs, under their own names (SI base units).
+
+    A key with a default may be absent from a record.
+    """
+
+    id: str
+    op: str
+    technique: str
+    device: str
+    origin: str
+    role: str
+    saturates: Optional[str]
+    level: Optional[int]
+    engine: str
+    format: str
+    arithmetic: str
+    accumulator: str
+    shape: dict[str, Any]
+    regime: str
+    status: str
+    reason: Optional[str]
+    flops: float
+    bytes: float
+    intensity_flop_per_byte: Optional[float]
+    written_fraction: float
+    time_median_s: Optional[float]
+    time_ci_low_s: Optional[float]
+    time_ci_high_s: Optional[float]
+    time_p10_s: Optional[float]
+    time_p90_s: Optional[float]
+    flops_per_s: Optional[float]
+    bytes_per_s: Optional[float]
+    clock_hz: Optional[float]
+    bound: Optional[str]
+    mfu: Optional[float]
+    fraction_of_roof_at_clock: Optional[float]
+    fraction_of_measured_roof: Optional[float]
+    roof: Optional[dict[str, Any]]
+    verify: Optional[dict[str, Any]]
+    telemetry: dict[str, Any]
+    flags: list[str]
+    accumulator_bits: Optional[int] = None
+    turns: Any = None  # what load_run's `turns_of` made of the samples
+    dram_bytes: Optional[float] = None  # from counters.jsonl
+
+    @property
+    def drawable(self) -> bool:
+        """A kernel row whose number was verified; only such a row becomes a point."""
+        return self.role == "kernel" and self.status == "ok"
+
+    @property
+    def naive(self) -> bool:
+        """The technique in three lines that every ladder begins with."""
+        return self.technique == "naive"
+
+    @property
+    def rate(self) -> Optional[float]:
+        """FLOP/s or, where a row has no FLOPs, bytes/s."""
+        return self.flops_per_s or self.bytes_per_s
+
+    @property
+    def relative_error(self) -> Optional[float]:
+        """Largest |output - reference| over its tolerance; None: not checked, or infinite."""
+        return self.verify["error"] if self.verify else None
+
+    @cached_property
+    def series(self) -> tuple[str, str, str, str]:
+        """One implementation over all its sizes."""
+        return (self.op, self.technique, self.format, str(self.shape.get("layout", "")))
+
+
+COMPUTED = ("turns", "dram_bytes")
+KEYS = [f.name for f in fields(Row) if f.default is MISSING]
+OPTIONAL_KEYS = [f.name for f in fields(Row) if f.default is not MISSING and f.name not in COMPUTED]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A results directory; `torn`: the last line was cut off while it was written."""
+
+    folder: Path
+    environment: dict[str, Any]
+    rows: list[Row]
+    torn: bool
+
+    @cached_property
+    def by_id(self) -> dict[str, Row]:
+        """The rows that a comparison knows: all but the ceilings that were measured again as a control."""
+        return {row.id: row for row in self.rows if row.role != "control"}
+
+
+def clean(value: Any) -> Any:
+    """The value with spaces in place of control characters and lone surrogates, which no figure can hold."""
+    if isinstance(value, str):
+        if value.isprintable():
+            return value
+        text = value.encode("utf-8", "replace").decode("utf-8")
+        return "".join(c if c.isprintable() else " " for c in text)
+    if isinstance(value, list):
+        return [clean(item) for item in value]
+    if isinstance(value, dict):
+        return {clean(key): clean(item) for key, item in value.items()}
+    return value
+
+
+@cache
+def validators(name: str) -> list[Callable[[Any], Any]]:
+    """Functions that raise JsonSchemaValueException for a value that breaks the schema; none without fastjsonschema.
+
+    The first one checks each key by itself, the second one the rules between keys.
+    """
+    try:
+        import fastjsonschema
+    except ModuleNotFoundError:
+        print("ridgebench: fastjsonschema is missing; results are read unchecked (scripts/setup.sh installs it)",
+              file=sys.stderr)
+        return []
+    keys = json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+    rules = {"allOf": keys.pop("allOf", [])}
+    return [fastjsonschema.compile(keys), fastjsonschema.compile(rules)]
+
+
+def problem(error: Any) -> str:
+    """What a JsonSchemaValueException found, with the keys that lead to it and the value."""
+    value, allowed = repr(error.value)[:100], error.rule_definition
+    if error.rule == "required":
+        what = f"{next(key for key in allowed if key not in error.value)!r} is a required property"
+    elif error.rule in ("type", "enum"):
+        what = f"{value} is not {'of type' if error.rule == 'type' else 'one of'} {allowed!r}"
+    else:
+        what = f"{value} breaks the rule {error.rule} {allowed!r}"
+    return "".join(f"{key}: " for key in error.path[1:]) + what
+
+
+def reject_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+DECODER = json.JSONDecoder(parse_constant=reject_constant)
+
+
+def parse(text: str, schema: str, origin: str) -> Any:
+    """JSON that obeys the schema of this name, or a ResultsError that begins with `origin`.
+
+    The texts in it are those of the file: clean() comes before they are shown.
+    """
+    try:
+        value = DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise ResultsError(f"{origin}: not JSON: {error}") from None
+    try:
+        for check in validators(schema):
+            check(value)
+    except ValueError as error:  # JsonSchemaValueException is one
+        raise ResultsError(f"{origin}: {clean(problem(error))[:200]}") from None
+    return value
+
+
+def read(path: Path) -> str:
+    """The text of a file; raises ResultsError where there is none."""
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: not found; is this a results directory?") from None
+    except UnicodeDecodeError as error:
+        raise ResultsError(f"{path}: not UTF-8: {error.reason} at byte {error.start}") from None
+
+
+def lines_of(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Every line that is not empty with its place, FILE:LINE; the last one may lack its end."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield f"{path}:{number}", line
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: not found; is this a results directory?") from None
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror}") from None
+
+
+def make_row(record: Any, origin: str) -> Row:
+    """The row of a record. Raises ResultsError for a missing key and for a number that no double holds (1e999)."""
+    try:
+        values = {key: record[key] for key in KEYS}
+        values |= {key: record[key] for key in OPTIONAL_KEYS if key in record}
+    except (KeyError, TypeError) as error:
+        raise ResultsError(f"{origin}: not a record: {error!r}") from None
+    for key, value in values.items():
+        if type(value) in (int, float) and not abs(value) <= sys.float_info.max:
+            raise ResultsError(f"{origin}: {key} is beyond double precision")
+    return Row(**clean(values))
+
+
+def read_rows(path: Path, turns_of: Optional[Callable[[dict], Any]] = None) -> tuple[list[Row], bool]:
+    """All finished rows, and whether an unfinished last line was left out.
+
+    A killed run may leave its last line without an end. A row measured again replaces the earlier one of its id.
+    """
+    rows: dict[str, Row] = {}
+    for origin, line in lines_of(path):
+        if not line.endswith(b"\n"):
+            return list(rows.values()), True
+        try:
+            record = parse(line.decode("utf-8"), "record", origin)
+            row = make_row(record, origin)
+            rows[row.id] = replace(row, turns=turns_of(record)) if turns_of else row
+        except UnicodeDecodeError as error:
+            raise ResultsError(f"{origin}: not UTF-8: {error.reason} at byte {error.start}") from None
+        except ValueError as error:  # of turns_of
+            raise ResultsError(f"{origin}: {error}") from None
+    return list(rows.values()), False
+
+
+def read_counters(path: Path) -> dict[str, float]:
+    """DRAM bytes by row, where `ridgebench counters` measured them."""
+    found = {}
+    for origin, line in lines_of(path) if path.exists() else []:
+        try:
+            counted = DECODER.decode(line.decode("utf-8"))
+            if counted["dram_bytes"] is not None:
+                value = found[str(counted["id"])] = float(counted["dram_bytes"])
+                if not 0 < value < math.inf:
+                    raise ValueError("dram_bytes is no number above 0")
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise ResultsError(f"{origin}: no counters: {error!r}"[:300]) from None
+    return found
+
+
+def read_environment(path: Path) -> dict[str, Any]:
+    """The object of an environment.json, as it is in the file."""
+    return parse(read(path), "environment", f"{path}:1")
+
+
+def load_run(folder: Path, turns_of: Optional[Callable[[dict, dict], Any]] = None) -> Run:
+    """Reads a results directory; raises ResultsError for anything that is missing or malformed.
+
+    `turns_of(record, environment)` keeps what a caller needs of the samples; a ValueError says what is wrong with them.
+    """
+    environment = clean(read_environment(folder / "environment.json"))
+    path = folder / "records.jsonl"
+    rows, torn = read_rows(path, partial(turns_of, environment=environment) if turns_of else None)
+    if not rows:
+        raise ResultsError(f"{path}: no finished record in it")
+    known = {device["name"] for device in environment["devices"]}
+    for name in sorted({row.device for row in rows} - known):
+        raise ResultsError(f"{folder / 'environment.json'}: devices lacks {name!r}, which has records")
+    counted = read_counters(folder / "counters.jsonl")
+    rows = [replace(row, dram_bytes=counted[row.id]) if row.id in counted else row for row in rows]
+    return Run(folder, environment, rows, torn)
+
+
+def load_both(one: Path, other: Path) -> tuple[Run, Run]:
+    """Two runs, read at the same time: parsing JSON takes most of it, and large runs take long."""
+    with ProcessPoolExecutor(2, initializer=gc.disable) as pool:
+        first, second = pool.map(load_run, (one, other))
+    return first, second

@@ -1,0 +1,124 @@
+"""Tables of one run in Markdown, as README.md and docs/*.md show them."""
+
+import re
+from typing import Optional
+
+from ridgebench.records import ResultsError, Row
+from ridgebench.units import digits, percent
+from ridgebench.view import OPERATIONS, ORDER, View, ordered
+
+UNITS = {
+    "GB/s": ("bytes_per_s", 1e9),
+    "GFLOP/s": ("flops_per_s", 1e9),
+    "TFLOP/s": ("flops_per_s", 1e12),
+}
+
+
+def escape(text: str) -> str:
+    return re.sub(r"([|<*_\[\]`])", r"\\\1", text)
+
+
+def lines(header: list[str], rows: list[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in [header, ["---"] * len(header), *rows])
+
+
+def provenance(view: View, link: str) -> str:
+    environment, device = view.environment, view.device
+    commit = (environment["commit"] or "unknown")[:7]
+    changes = " with changes" if environment["dirty"] else ""
+    threads = f", {device['threads']} threads" if device.get("threads") else ""
+    run = f"[{environment['started'][:10]}, {commit}{changes}]({link})"
+    return f"{escape(device['model'])}{threads}: {run}"
+
+
+def technique_names(rows: list[Row], origin: str) -> str:
+    names = sorted({row.technique for row in rows if row.origin == origin})
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def operations_table(view: View, link: str) -> str:
+    """What was verified: formats and techniques of each operation. Ladders tell which serves which."""
+    table = []
+    for op in view.operations:
+        rows = [row for row in view.points if row.op == op]
+        formats = ordered({row.format for row in rows}, ORDER)
+        names = [technique_names(rows, origin) for origin in ("hand", "library")]
+        table.append([op, ", ".join(formats), *names])
+    header = ["operation", "verified formats", "hand-written", "library"]
+    return f"{lines(header, table)}\n\nVerified on {provenance(view, link)}."
+
+
+def largest(rows: list[Row]) -> dict[tuple[str, str], Row]:
+    """By technique and format, the row that moves the most bytes; of equal ones layout nt."""
+    found: dict[tuple[str, str], Row] = {}
+    for row in sorted(rows, key=lambda r: (r.bytes, r.shape.get("layout") == "nt")):
+        found[row.technique, row.format] = row
+    return found
+
+
+def cell(row: Optional[Row], unit: str) -> str:
+    if row is None or row.status == "skipped":
+        return "–"
+    if not row.drawable:
+        return row.status
+    key, scale = UNITS[unit]
+    share = row.fraction_of_measured_roof
+    rate = digits(getattr(row, key) / scale)
+    return rate if share is None else f"{rate} ({percent(share)} %)"
+
+
+def size(row: Row) -> str:
+    sizes = [str(value) for value in row.shape.values() if not isinstance(value, str)]
+    return " × ".join(sizes) + (f", {row.shape['layout']}" if "layout" in row.shape else "")
+
+
+class Step:
+    """A technique at one size, in the formats that it serves: one line of a ladder."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.rows = {row.format: row for row in rows}
+        self.technique, self.library = rows[0].technique, rows[0].origin == "library"
+        self.size = size(rows[0])
+        self.speed = max(row.flops_per_s or row.bytes_per_s or 0 for row in rows)
+
+    def cells(self, formats: list[str], unit: str) -> list[str]:
+        name = f"*{self.technique}* (library)" if self.library else self.technique
+        return [name, self.size, *(cell(self.rows.get(f), unit) for f in formats)]
+
+
+def steps_of(rows: list[Row]) -> list[Step]:
+    """Slowest first and libraries last."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.technique, size(row)), []).append(row)
+    steps = [Step(group) for group in groups.values()]
+    return sorted(steps, key=lambda s: (s.library, s.speed, s.technique, s.size))
+
+
+def absent(rows: list[Row], steps: list[Step]) -> str:
+    """Techniques without a line, and why: the reasons that do not just name a format."""
+    shown = {step.technique for step in steps}
+    common = {row.reason for row in rows if row.technique in shown}
+    text = ""
+    for name in sorted({row.technique for row in rows} - shown):
+        reasons = {row.reason for row in rows if row.technique == name}
+        text += f" Skipped: `{name}`, {escape('; '.join(sorted(reasons - common or reasons)))}."
+    return text
+
+
+def ladder(view: View, op: str, unit: str, link: str) -> str:
+    """One line per technique, one column per format."""
+    if unit not in UNITS:
+        raise ResultsError(f"unknown unit {unit!r}; allowed: {', '.join(UNITS)}")
+    rows = [row for row in view.selected if row.op == op and row.regime == "steady"]
+    if not rows:
+        known = ordered({row.op for row in view.selected}, OPERATIONS)
+        raise ResultsError(f"no rows of operation {op!r}; there are {', '.join(known)}")
+    formats = ordered({row.format for row in rows}, ORDER)
+    steps = steps_of([row for row in largest(rows).values() if row.status != "skipped"])
+    table = lines(["technique", "size", *formats], [step.cells(formats, unit) for step in steps])
+    return (
+        f"{table}\n\n{unit} and, in brackets, percent of the measured roof; steady, largest size "
+        f"of each technique; – is a format it does not serve.{absent(rows, steps)} "
+        f"{provenance(view, link)}."
+    )

@@ -1,0 +1,128 @@
+"""Fills the marked parts of README.md and docs/*.md: tables and picture of a published run, files.
+
+A part stands between an opening comment and the closing one of its kind, `<!-- /table -->`. It shows
+the newest published run, or that of a device, which its folder in results/ names: `@ nvidia-h200`.
+    <!-- table: operations -->     formats and techniques of each operation
+    <!-- table: relu GB/s @ nvidia-h200 -->    the techniques of an operation, rates in this unit
+    <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
+    <!-- picture -->               the roofline
+    <!-- file: tests/toy.cpp -->   a source file, as it is
+"""
+
+import os
+import re
+from pathlib import Path
+from typing import Optional
+
+from ridgebench.command_line import OK, ROOT, STALE, USAGE, Parser, fail
+from ridgebench.compare.proof import newest as newest_proof
+from ridgebench.compare.proof import table as gate_table
+from ridgebench.result_tables import escape, ladder, operations_table
+from ridgebench.records import ResultsError, load_run, read_environment
+from ridgebench.view import View, make_view
+
+NO_RUN = "no published run"
+NO_PROOF = "Not measured on a real machine yet."
+OPENING = re.compile(r"<!-- (table|picture|file)(?:: ([^>]+?))? -->")
+MARKED = re.compile(OPENING.pattern + r"(?:(?!<!-- ).)*<!-- /\1 -->", re.DOTALL)
+
+
+def published(root: Path, device: str = "*") -> Optional[Path]:
+    """The newest results/<device>/<date>-<commit>; results/local is nobody's to publish."""
+
+    def started(folder: Path) -> str:
+        return read_environment(folder / "environment.json")["started"] or ""
+
+    found = [path.parent for path in (root / "results").glob(f"{device}/*/records.jsonl")]
+    return max((f for f in found if f.parent.name != "local"), key=started, default=None)
+
+
+def source(path: Path) -> str:
+    try:
+        return f"```{path.suffix[1:]}\n{path.read_text('utf-8')}```"
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror}") from None
+
+
+class Runs:
+    """The runs that a page shows, each loaded once: the default one, and those of devices."""
+
+    def __init__(self, root: Path, default: Optional[Path]) -> None:
+        self.root = root
+        self.folders = {"": default}
+        self.views: dict[Path, View] = {}
+
+    def folder(self, device: str) -> Optional[Path]:
+        if device not in self.folders:
+            self.folders[device] = published(self.root, device)
+            if self.folders[device] is None:
+                raise ResultsError(f"no published run of {device!r}")
+        return self.folders[device]
+
+    def view(self, folder: Path) -> View:
+        if folder not in self.views:
+            self.views[folder] = make_view(load_run(folder), None)
+        return self.views[folder]
+
+
+def content(kind: str, text: str, runs: Runs, page: Path) -> str:
+    name, _, device = (part.strip() for part in text.partition("@"))
+    if kind == "file":
+        return source(ROOT / name)
+    if name == "gate":
+        proof = newest_proof(runs.root / "results")
+        return gate_table(proof) if proof else NO_PROOF
+    folder = runs.folder(device)
+    if folder is None:
+        return NO_RUN
+    view, link = runs.view(folder), Path(os.path.relpath(folder, page.parent)).as_posix()
+    if kind == "picture":
+        return f"![Roofline of {escape(view.device['model'])}]({link}/figures/roofline.png)"
+    if name == "operations":
+        return operations_table(view, link)
+    op, _, unit = name.partition(" ")
+    return ladder(view, op, unit, link)
+
+
+def fill(text: str, runs: Runs, page: Path) -> str:
+    """The text with every marked part made anew."""
+
+    def part(match: re.Match) -> str:
+        kind, name = match.group(1), match.group(2) or ""
+        opening = OPENING.match(match.group(0)).group(0)
+        return f"{opening}\n{content(kind, name, runs, page)}\n<!-- /{kind} -->"
+
+    if len(OPENING.findall(text)) != len(MARKED.findall(text)):
+        raise ResultsError("a marker `<!-- ... -->` has no closing one")
+    return MARKED.sub(part, text)
+
+
+def update(page: Path, runs: Runs, check: bool) -> bool:
+    """Whether the page was current; if not, and unless only checking, it is now."""
+    before = page.read_text("utf-8")
+    try:
+        after = fill(before, runs, page)
+    except ResultsError as error:
+        raise ResultsError(f"{page.name}: {error}") from None
+    if after != before and not check:
+        page.write_text(after, "utf-8")
+    return after == before
+
+
+def main(arguments: list[str], root: Path = ROOT) -> int:
+    parser = Parser(prog="tables", description=__doc__.splitlines()[0])
+    parser.add_argument("results", nargs="?", type=Path, help="default: the newest published run")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if stale")
+    options = parser.parse_args(arguments)
+    try:
+        runs = Runs(root, options.results or published(root))
+        if options.results:
+            runs.view(options.results)
+        pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+        stale = [page for page in pages if not update(page, runs, options.check)]
+    except ResultsError as error:
+        return fail(str(error), USAGE, "tables")
+    for page in stale:
+        print(f"{page.relative_to(root)}: {'stale' if options.check else 'updated'}")
+    return STALE if stale and options.check else OK
+

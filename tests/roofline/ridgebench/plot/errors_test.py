@@ -1,0 +1,162 @@
+"""Bad input: one clear line on stderr that names the place, exit code 2, nothing on stdout."""
+
+import json
+import shutil
+
+import pytest
+from golden import GOLDEN, read_records, write_records
+
+from ridgebench.plot.cli import main
+
+
+def fails(arguments: list, capfd) -> str:
+    """Runs, expects the failure, returns its one line."""
+    try:
+        code = main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        code = stop.code
+    output = capfd.readouterr()
+    assert code == 2 and output.out == ""
+    assert output.err.count("\n") == 1 and output.err.startswith("plot: ")
+    return output.err
+
+
+def test_a_missing_and_an_empty_directory(tmp_path, capfd):
+    assert "environment.json: not found" in fails([tmp_path / "nowhere"], capfd)
+    assert "environment.json: not found" in fails([tmp_path], capfd)
+
+
+def test_a_directory_without_records(results, capfd):
+    (results / "records.jsonl").unlink()
+    assert "records.jsonl: not found" in fails([results], capfd)
+    (results / "records.jsonl").write_text("")
+    assert "records.jsonl: no finished record" in fails([results], capfd)
+    (results / "records.jsonl").write_text('{"schema": "ridge')
+    assert "records.jsonl: no finished record" in fails([results], capfd)
+    assert not (results / "figures").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("{", "not JSON"),
+        ("[]", "is not of type 'object'"),
+        ('{"flops": NaN}', "NaN is not JSON"),
+        ("[" * 100_000, "not JSON"),
+    ],
+)
+def test_a_line_that_is_no_record(results, capfd, line, expected):
+    lines = (results / "records.jsonl").read_text().splitlines()
+    lines[2] = line
+    (results / "records.jsonl").write_text("\n".join(lines) + "\n")
+    message = fails([results], capfd)
+    assert "records.jsonl:3: " in message and expected in message
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"flops": "many"}, "flops: 'many' is not of type 'number'"),
+        ({"status": "fine"}, "status: 'fine' is not one of"),
+        ({"time_median_s": None}, "time_median_s: None is not of type 'number'"),
+        ({"schema": "ridgebench.record/2"}, "schema: 'ridgebench.record/2' is not one of"),
+        ({"roof": {"flops_per_s": 1}}, "roof: 'bytes_per_s' is a required property"),
+    ],
+)
+def test_a_record_that_breaks_the_schema_is_named_by_line_and_key(edit, capfd, change, expected):
+    folder = edit(lambda records, _: records[7].update(change))
+    message = fails([folder], capfd)
+    assert "records.jsonl:8: " in message and expected in message
+
+
+def test_a_missing_key(edit, capfd):
+    message = fails([edit(lambda records, _: records[0].pop("op"))], capfd)
+    assert "records.jsonl:1: 'op' is a required property" in message
+
+
+def test_a_broken_environment(results, capfd):
+    environment = json.loads((results / "environment.json").read_text())
+    del environment["seed"]
+    (results / "environment.json").write_text(json.dumps(environment))
+    assert "environment.json:1: 'seed' is a required property" in fails([results], capfd)
+    (results / "environment.json").write_bytes(b"\xff\xfe")
+    assert "environment.json: not UTF-8" in fails([results], capfd)
+
+
+def test_records_of_a_device_that_the_environment_lacks(edit, capfd):
+    folder = edit(lambda records, _: records[0].update(device="cuda:3"))
+    assert "devices lacks 'cuda:3'" in fails([folder], capfd)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--roof", "h1000"], "no data sheet named 'h1000'; there are "),
+        (["--roof", "nowhere.json"], "nowhere.json: not a data sheet"),
+        (["--formats", "svg,gif"], "'gif' is not one of"),
+        (["--theme", "pink"], "invalid choice: 'pink'"),
+        (["--device", "cuda:0"], "no records of device 'cuda:0'; there are cpu"),
+        (["--frobnicate"], "unrecognized arguments"),
+    ],
+)
+def test_bad_options(capfd, tmp_path, arguments, expected):
+    assert expected in fails([GOLDEN, "--out", tmp_path, *arguments], capfd)
+
+
+def test_no_directory_named(capfd):
+    assert "RESULTS_DIR" in fails([], capfd)
+
+
+def test_a_malformed_data_sheet(capfd, tmp_path):
+    sheet = tmp_path / "sheet.json"
+    for text in ("{", "[]", '{"name": "x", "peaks": 3}', '{"name": "x", "peaks": []}'):
+        sheet.write_text(text)
+        message = fails([GOLDEN, "--out", tmp_path, "--roof", sheet], capfd)
+        assert f"{sheet}: not a data sheet" in message
+
+
+def test_an_output_folder_that_is_a_file(capfd, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "file" in fails([GOLDEN, "--out", tmp_path / "file"], capfd)
+
+
+def test_unknown_keys_are_ignored(edit, tmp_path):
+    def add(records, environment):
+        records[0]["future_key"] = environment["future_key"] = 1
+
+    folder = edit(add)
+    assert main([str(folder), "--out", str(tmp_path), "--formats", "svg"]) == 0
+
+
+def test_a_cut_off_last_line_is_left_out_and_mentioned(results):
+    with (results / "records.jsonl").open("a") as file:
+        file.write('{"schema": "ridgebench.rec')
+    assert main([str(results), "--formats", "svg"]) == 0
+    assert "unfinished last line" in (results / "figures" / "roofline.svg").read_text()
+
+
+def test_a_repeated_id_counts_once_and_the_last_wins(results):
+    records = read_records(results)
+    again = dict(records[0], bytes_per_s=5e10)
+    write_records(results, [*records, again])
+    assert main([str(results), "--formats", "svg"]) == 0
+    assert "read 50 GB/s" in (results / "figures" / "roofline.svg").read_text()
+
+
+@pytest.mark.parametrize("keep", ["ceiling", "kernel"])
+def test_results_with_only_ceilings_or_only_kernels_are_drawn(results, keep):
+    write_records(results, [r for r in read_records(results) if r["role"] == keep])
+    assert main([str(results), "--formats", "svg"]) == 0
+
+
+def test_results_without_a_verified_row_say_so(results):
+    write_records(results, [r for r in read_records(results) if r["status"] != "ok"])
+    assert main([str(results), "--formats", "svg"]) == 0
+    assert "No verified row to draw" in (results / "figures" / "roofline.svg").read_text()
+    shutil.rmtree(results / "figures")
+
+
+@pytest.mark.parametrize("line", ["{", "[]", "{}", '{"id": "x", "dram_bytes": "many"}', "null"])
+def test_counters_that_are_none(results, capfd, line):
+    (results / "counters.jsonl").write_text('{"id": "x", "dram_bytes": null}\n' + line + "\n")
+    assert "counters.jsonl:2: no counters" in fails([results], capfd)

@@ -1,0 +1,77 @@
+"""Names come from files: they are printed as they are and never interpreted."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from ridgebench.plot.cli import main
+
+SVG = "{http://www.w3.org/2000/svg}"
+NAMES = {
+    "markup": "<script>alert(1)</script>",
+    "quotes": "\"'`&amp;]]>--><!--",
+    "tex": r"$\frac{1}{0}$ \alpha_{x}^{2}",
+    "lone dollar": "costs $5",
+    "percent and braces": "%s {0} {name}",
+    "other scripts": "矩阵 матрица ‮ rtl 🎉",
+    "very long": "x" * 500,
+}
+
+
+def svg_texts(folder) -> list[str]:
+    found = []
+    for path in sorted((folder / "figures").glob("*.svg")):
+        root = ElementTree.parse(path).getroot()
+        assert not list(root.iter(f"{SVG}script"))
+        found += ["".join(node.itertext()) for node in root.iter(f"{SVG}text")]
+    return found
+
+
+def rename(text: str):
+    """Puts the text wherever a results file holds free text."""
+
+    def change(records, environment):
+        environment["devices"][0]["model"] = text
+        environment["build"]["compiler"] = text
+        for record in records:
+            if record["role"] == "kernel" and record["op"] == "dot":
+                record["op"] = text
+            if record["technique"] == "openblas":
+                record["technique"] = text
+            if record["status"] == "failed":
+                record["reason"] = text
+
+    return change
+
+
+@pytest.mark.parametrize("text", NAMES.values(), ids=NAMES)
+def test_hostile_names_are_only_text(edit, text):
+    folder = edit(rename(text))
+    assert main([str(folder), "--formats", "svg"]) == 0
+    whole = "".join(c if c.isprintable() else " " for c in text) + " (cpu) · 2 threads"
+    start = whole if len(whole) < 80 else whole[:80]
+    assert any(found.startswith(start) for found in svg_texts(folder))
+
+
+def test_all_of_them_at_once_in_every_file_type(edit):
+    folder = edit(rename(" ".join(NAMES.values())))
+    assert main([str(folder)]) == 0
+    assert len(list((folder / "figures").iterdir())) == 15
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "a\x1b[31mb", "a\nb", "a\ud800b"])
+def test_characters_that_no_figure_can_hold_are_replaced(edit, text):
+    folder = edit(rename(text))
+    assert main([str(folder), "--formats", "svg"]) == 0
+    assert any(found.startswith("a") and "b (cpu)" in found for found in svg_texts(folder))
+
+
+def test_a_format_name_cannot_leave_the_output_folder(edit):
+    def change(records, _):
+        for record in records:
+            if record["op"] == "relu":
+                record["format"] = "../../evil/fp$8$"
+
+    folder = edit(change)
+    assert main([str(folder), "--formats", "svg"]) == 0
+    assert (folder / "figures" / "roofline-.._.._evil_fp_8_.svg").is_file()

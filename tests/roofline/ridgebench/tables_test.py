@@ -1,0 +1,207 @@
+"""The tables of the documentation are what the published records say."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Callable
+
+import pytest
+from ridgebench import tables
+from golden import GOLDEN, ROOT
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A tree with one page; results and the page's markers are up to the test."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "README.md").write_text("no markers\n")
+    return tmp_path
+
+
+def page(project: Path, marker: str) -> Path:
+    path = project / "docs" / "page.md"
+    path.write_text(f"before\n<!-- {marker} -->\n<!-- /{marker.split(':')[0]} -->\nafter\n")
+    return path
+
+
+def publish(project: Path, name: str, started: str) -> Path:
+    folder = project / "results" / name
+    shutil.copytree(GOLDEN, folder)
+    environment = json.loads((folder / "environment.json").read_text())
+    environment["started"] = started
+    (folder / "environment.json").write_text(json.dumps(environment))
+    return folder
+
+
+def filled(project: Path, marker: str) -> list[str]:
+    path = page(project, marker)
+    assert tables.main([str(GOLDEN)], project) == 0
+    return path.read_text().splitlines()
+
+
+def line(text: list[str], start: str) -> str:
+    return next(one for one in text if one.startswith(f"| {start} "))
+
+
+def test_rates_and_shares_come_from_the_records(project: Path) -> None:
+    text = filled(project, "table: relu GB/s")
+    assert text[0] == "before" and text[-1] == "after"
+    assert line(text, "technique") == "| technique | size | fp32 | bf16 |"
+    assert line(text, "naive") == "| naive | 100000000 | 20 (56 %) | 20 (56 %) |"
+    assert line(text, "streaming") == "| streaming | 100000000 | 35 (97 %) | 35 (97 %) |"
+    assert line(text, "*onednn*") == "| *onednn* (library) | 100000000 | – | 20 (56 %) |"
+
+
+def test_the_ladder_climbs_and_libraries_come_last(project: Path) -> None:
+    text = filled(project, "table: matmul GFLOP/s")
+    steps = [one.split(" | ")[0] for one in text if one.startswith("| ")]
+    assert steps[1:] == [
+        "| ---", "| blocked", "| recursive", "| naive", "| packed", "| *openblas* (library)"
+    ]
+
+
+def test_only_the_largest_size_is_shown(project: Path) -> None:
+    text = filled(project, "table: matmul GFLOP/s")
+    packed = [one for one in text if one.startswith("| packed")]
+    assert packed == ["| packed | 1024 × 1024 × 1024, nt | 350 (88 %) | 350 (88 %) |"]
+
+
+def test_an_unverified_row_has_its_status_and_no_rate(project: Path) -> None:
+    assert line(filled(project, "table: dot GB/s"), "unrolled").endswith("| wrong | – |")
+    matmul = filled(project, "table: matmul GFLOP/s")
+    assert line(matmul, "blocked").endswith("| invalid | – |")
+    assert line(matmul, "recursive").endswith("| failed | – |")
+
+
+def test_a_technique_that_this_machine_lacks_is_named(project: Path) -> None:
+    folder = publish(project, "host/2026-01-01-abc", "2026-01-01T00:00:00Z")
+    records = folder / "records.jsonl"
+    skipped = next(one for one in records.read_text().splitlines() if "openblas/bf16" in one)
+    one = json.loads(skipped) | {"id": "matmul/amx/bf16", "technique": "amx"}
+    other = one | {"id": "matmul/amx/fp32", "format": "fp32", "reason": "no AMX here"}
+    records.write_text(records.read_text() + json.dumps(one) + "\n" + json.dumps(other) + "\n")
+    path = page(project, "table: matmul GFLOP/s")
+    assert tables.main([], project) == 0
+    assert "Skipped: `amx`, no AMX here." in path.read_text()
+    assert "| amx" not in path.read_text()
+
+
+def test_other_regimes_stay_out(project: Path) -> None:
+    assert not any("111 %" in one for one in filled(project, "table: relu GB/s"))
+
+
+def test_operations_lists_what_was_verified(project: Path) -> None:
+    text = filled(project, "table: operations")
+    assert line(text, "relu") == "| relu | fp32, bf16 | `naive`, `streaming` | `onednn` |"
+    assert line(text, "dot") == "| dot | fp32, bf16 | `vectorized` |  |"
+    assert line(text, "matmul") == "| matmul | fp32, bf16 | `naive`, `packed` | `openblas` |"
+
+
+def test_the_source_is_named_and_linked(project: Path) -> None:
+    folder = publish(project, "host/2026-01-01-abc", "2026-01-01T00:00:00Z")
+    path = page(project, "table: relu GB/s")
+    assert tables.main([], project) == 0
+    link = "[2026-01-01, 0000000](../results/host/2026-01-01-abc)"
+    assert f"Synthetic test device, 2 threads: {link}." in path.read_text()
+    assert (path.parent / "../results/host/2026-01-01-abc").resolve() == folder
+
+
+def test_the_picture_is_the_runs_own(project: Path) -> None:
+    publish(project, "host/2026-01-01-abc", "2026-01-01T00:00:00Z")
+    path = page(project, "picture")
+    assert tables.main([], project) == 0
+    assert "](../results/host/2026-01-01-abc/figures/roofline.png)" in path.read_text()
+
+
+def test_a_file_is_shown_as_it_is(project: Path) -> None:
+    path = page(project, "file: tests/pytest.ini")
+    assert tables.main([], project) == 0
+    shown = (ROOT / "tests" / "pytest.ini").read_text()
+    assert f"-->\n```ini\n{shown}```\n<!--" in path.read_text()
+
+
+def test_the_newest_published_run_is_used_and_local_ones_never(project: Path) -> None:
+    publish(project, "b/2026-03-01-old", "2026-03-01T00:00:00Z")
+    newest = publish(project, "a/2026-03-02-new", "2026-03-02T00:00:00Z")
+    publish(project, "local/2026-04-01", "2026-04-01T00:00:00Z")
+    assert tables.published(project) == newest
+
+
+def test_a_part_shows_the_device_that_it_names(project: Path) -> None:
+    publish(project, "a/2026-03-02-new", "2026-03-02T00:00:00Z")
+    publish(project, "b/2026-03-01-old", "2026-03-01T00:00:00Z")
+    path = page(project, "table: relu GB/s @ b")
+    assert tables.main([], project) == 0
+    assert "results/b/2026-03-01-old" in path.read_text()
+
+
+def test_a_device_without_a_run_is_one_line(project: Path, capsys: pytest.CaptureFixture) -> None:
+    page(project, "picture: @ c")
+    assert tables.main([], project) == 2
+    assert capsys.readouterr().err == "tables: page.md: no published run of 'c'\n"
+
+
+def test_without_a_published_run_the_page_says_so(project: Path) -> None:
+    path = page(project, "table: relu GB/s")
+    assert tables.main(["--check"], project) == 1
+    assert tables.main([], project) == 0
+    assert "no published run" in path.read_text()
+    assert tables.main(["--check"], project) == 0
+
+
+def test_check_finds_a_stale_table_and_changes_nothing(project: Path) -> None:
+    path = page(project, "table: relu GB/s")
+    assert tables.main([str(GOLDEN)], project) == 0
+    assert tables.main(["--check", str(GOLDEN)], project) == 0
+    stale = path.read_text().replace("97 %", "99 %")
+    path.write_text(stale)
+    assert tables.main(["--check", str(GOLDEN)], project) == 1
+    assert path.read_text() == stale
+    assert tables.main([str(GOLDEN)], project) == 0
+    assert path.read_text() != stale
+
+
+@pytest.mark.parametrize(
+    "marker, problem",
+    [
+        ("table: softmax GB/s", "no rows of operation 'softmax'; there are relu, dot, matmul"),
+        ("table: relu furlongs", "unknown unit 'furlongs'; allowed: GB/s, GFLOP/s, TFLOP/s"),
+        ("file: no/such.cpp", f"{ROOT}/no/such.cpp: No such file or directory"),
+    ],
+)
+def test_an_unknown_name_is_one_line(
+    project: Path, capsys: pytest.CaptureFixture, marker: str, problem: str
+) -> None:
+    page(project, marker)
+    assert tables.main([str(GOLDEN)], project) == 2
+    assert capsys.readouterr().err == f"tables: page.md: {problem}\n"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text.replace("<!-- /table -->", ""),
+        lambda text: text.replace("<!-- /table -->", "<!-- /picture -->"),
+        lambda text: text + "<!-- table: dot GB/s -->\n",
+    ],
+)
+def test_a_marker_without_its_end_is_an_error(
+    project: Path, capsys: pytest.CaptureFixture, damage: Callable[[str], str]
+) -> None:
+    path = page(project, "table: relu GB/s")
+    damaged = damage(path.read_text())
+    path.write_text(damaged)
+    assert tables.main([str(GOLDEN)], project) == 2
+    assert "has no closing one" in capsys.readouterr().err
+    assert path.read_text() == damaged
+
+
+def test_results_that_cannot_be_read_are_one_line(
+    project: Path, capsys: pytest.CaptureFixture
+) -> None:
+    assert tables.main([str(project)], project) == 2
+    assert capsys.readouterr().err.startswith("tables: ")
+
+
+def test_the_repositorys_own_tables_are_current() -> None:
+    assert tables.main(["--check"]) == 0
