@@ -182,7 +182,7 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   add("--roof", request.roof, "Data sheet to draw beside the measured roofs");
   command->add_flag("--dry-run", options->dry_run, "Print rows, bytes and time, and stop");
   command->add_flag("--take-turns", options->take_turns,
-                    "Stop every few samples until continued, as compare.py does");
+                    "Stop every few samples until continued, as compare.sh does");
   command->allow_extras()->footer(
       "--benchmark_* flags of Google Benchmark: filter, list_tests, out, format, color");
   command->callback([=, &code, line = std::move(command_line)] {

@@ -1,1 +1,1 @@
-"""Comparing two binaries, or runs that are stored; see scripts/compare.py."""
+"""Comparing two binaries, or runs that are stored; see cli.py."""

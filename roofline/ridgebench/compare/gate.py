@@ -110,7 +110,7 @@ def holm(probabilities: np.ndarray) -> np.ndarray:
 def smallest_change(spread: float, pairs: int) -> float:
     """The change beyond the tolerance, as a share, that so many pairs find in three cases of four.
 
-    By the noncentral t with power 0.8; simulated, trimming makes it 0.75 (tests/scripts/compare).
+    By the noncentral t with power 0.8; simulated, trimming makes it 0.75 (tests/roofline/ridgebench/compare).
     """
     freedom = pairs - 2 * int(TRIM * pairs) - 1
     least = stats.t.ppf(1 - ALPHA / len(LOOKS), freedom)

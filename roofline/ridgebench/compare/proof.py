@@ -100,7 +100,7 @@ class Proof:
         return session
 
     def compare(self, name: str, series: Series) -> None:
-        """A whole comparison, as compare.py makes it."""
+        """A whole comparison, as `ridgebench compare` makes it."""
         session = self.session(name, series)
         report = measure(session, "standard", ALLOWED)
         first = load_pair(session, 1)[0]
