@@ -34,7 +34,7 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* sum) {
   const std::int64_t addresses = shape["addresses"];
   const std::int64_t adds = shape["adds"];
   const unsigned blocks_to_clear = blocks_for(addresses, kThreads);
-  const unsigned blocks = blocks_for(divide_up(adds, kAdds) * addresses, kThreads);
+  const unsigned blocks = blocks_for(ceil_div(adds, kAdds) * addresses, kThreads);
   return [=, stream = stream_of(queue)] {
     clear<<<blocks_to_clear, kThreads, 0, stream>>>(sum, addresses);
     add<<<blocks, kThreads, 0, stream>>>(x, sum, addresses, adds);

@@ -4,8 +4,8 @@
 // larger than the cache, that of main memory.
 #include "kernels/common/cuda/grid_sum.cuh"
 #include "kernels/common/cuda/launch.cuh"
-#include "kernels/common/cuda/pack.cuh"
 #include "kernels/common/cuda/reduce.cuh"
+#include "kernels/common/cuda/vec16.cuh"
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench::cuda {
@@ -14,18 +14,18 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kBlocksPerSm = 4;
 constexpr int kLoads = 8;  // under way per thread
-constexpr int kWidth = kPackElements<float>;
+constexpr int kWidth = kVectorElements<float>;
 
-// Where a thread is on the endless walk around `packs` packs, fewer than 2^31.
+// Where a thread is on the endless walk around `vectors` vectors, fewer than 2^31.
 struct Walk {
   std::uint32_t at;
   std::uint32_t step;
-  std::uint32_t packs;
+  std::uint32_t vectors;
 
   __device__ float4 next(const float* x) {
     const float4 value = __ldcg(reinterpret_cast<const float4*>(x) + at);
     at += step;
-    if (at >= packs) at -= packs;
+    if (at >= vectors) at -= vectors;
     return value;
   }
 };
@@ -33,14 +33,14 @@ struct Walk {
 // Every pass repeats the same rounding errors: fp32 adds up a few loads only, double the rest.
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     read_repeatedly(const float* x, std::int64_t n, std::int64_t passes, float* partial) {
-  const std::int64_t packs = n / kWidth;
+  const std::int64_t vectors = n / kWidth;
   const std::int64_t threads = std::int64_t{gridDim.x} * kThreads;
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   double total = 0;
-  if (thread < packs * passes) {
-    std::int64_t left = (packs * passes - thread - 1) / threads + 1;
-    Walk walk{static_cast<std::uint32_t>(thread % packs),
-              static_cast<std::uint32_t>(threads % packs), static_cast<std::uint32_t>(packs)};
+  if (thread < vectors * passes) {
+    std::int64_t left = (vectors * passes - thread - 1) / threads + 1;
+    Walk walk{static_cast<std::uint32_t>(thread % vectors),
+              static_cast<std::uint32_t>(threads % vectors), static_cast<std::uint32_t>(vectors)};
 #pragma unroll 1
     for (; left >= kLoads; left -= kLoads) {
       float4 value[kLoads];
@@ -53,14 +53,14 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     }
     for (; left > 0; --left) total += sum_of(walk.next(x));
   }
-  const std::int64_t behind = packs * kWidth + thread;  // the few elements behind the last pack
+  const std::int64_t behind = vectors * kWidth + thread;  // the few elements behind the last vector
   if (behind < n) total += static_cast<double>(passes) * x[behind];
   const float sum = block_sum<kThreads>(static_cast<float>(total));
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
 Launch bind(Queue& queue, const Shape& shape, const float* x, float* sum) {
-  require_packs(x);
+  require_aligned(x);
   const std::int64_t n = shape["n"];
   if (n >> 33U != 0) throw Unsupported("no cache holds 2^33 elements");
   const auto blocks = static_cast<unsigned>(kBlocksPerSm * sm_count());

@@ -4,50 +4,50 @@
 #include "kernels/ceilings/dram.hpp"
 #include "kernels/common/cuda/grid_sum.cuh"
 #include "kernels/common/cuda/launch.cuh"
-#include "kernels/common/cuda/pack.cuh"
 #include "kernels/common/cuda/reduce.cuh"
+#include "kernels/common/cuda/vec16.cuh"
 
 namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 1024;
-constexpr int kWidth = kPackElements<float>;
+constexpr int kWidth = kVectorElements<float>;
 
-__device__ float4 load(const float* x, std::int64_t pack) {
-  return reinterpret_cast<const float4*>(x)[pack];
+__device__ float4 load(const float* x, std::int64_t vector) {
+  return reinterpret_cast<const float4*>(x)[vector];
 }
 
 // What a thread reads: with fewer there would be more partial sums for the second kernel, and with
 // more an H100 reads up to 3 % slower.
-constexpr int kPacks = 4;
-constexpr int kPacksOfBlock = kThreads * kPacks;
+constexpr int kVectors = 4;
+constexpr int kVectorsOfBlock = kThreads * kVectors;
 
 __global__ void __launch_bounds__(kThreads)
     sum_of_block(const float* x, std::int64_t n, float* partial) {
-  const std::int64_t packs = n / kWidth;
-  const std::int64_t first = std::int64_t{blockIdx.x} * kPacksOfBlock + threadIdx.x;
+  const std::int64_t vectors = n / kWidth;
+  const std::int64_t first = std::int64_t{blockIdx.x} * kVectorsOfBlock + threadIdx.x;
   float sum = 0;
-  if (std::int64_t{blockIdx.x + 1} * kPacksOfBlock <= packs) {
-    float4 value[kPacks];
+  if (std::int64_t{blockIdx.x + 1} * kVectorsOfBlock <= vectors) {
+    float4 value[kVectors];
 #pragma unroll
-    for (int k = 0; k < kPacks; ++k) value[k] = load(x, first + k * kThreads);
+    for (int k = 0; k < kVectors; ++k) value[k] = load(x, first + k * kThreads);
 #pragma unroll
-    for (int k = 0; k < kPacks; ++k) sum += sum_of(value[k]);
+    for (int k = 0; k < kVectors; ++k) sum += sum_of(value[k]);
   } else {  // in the last block
 #pragma unroll 1
-    for (std::int64_t i = first; i < packs; i += kThreads) sum += sum_of(load(x, i));
+    for (std::int64_t i = first; i < vectors; i += kThreads) sum += sum_of(load(x, i));
   }
-  // The few elements behind the last pack, in the first block.
-  const std::int64_t behind = packs * kWidth + first;
+  // The few elements behind the last vector, in the first block.
+  const std::int64_t behind = vectors * kWidth + first;
   if (behind < n) sum += x[behind];
   const float total = block_sum<kThreads>(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }
 
 Launch bind_read(Queue& queue, const Shape& shape, const float* x, float* sum) {
-  require_packs(x);
+  require_aligned(x);
   const std::int64_t n = shape["n"];
-  const unsigned blocks = blocks_for(n, kPacksOfBlock * kWidth);
+  const unsigned blocks = blocks_for(n, kVectorsOfBlock * kWidth);
   const std::shared_ptr<float> partial = allocate_partial_sums(queue, blocks);
   return [=, stream = stream_of(queue)] {
     sum_of_block<<<blocks, kThreads, 0, stream>>>(x, n, partial.get());
@@ -60,13 +60,13 @@ Launch bind_read(Queue& queue, const Shape& shape, const float* x, float* sum) {
 struct Constant {
   const float* value;
   __device__ float element(std::int64_t) const { return *value; }
-  __device__ float4 pack(std::int64_t) const { return {*value, *value, *value, *value}; }
+  __device__ float4 vector(std::int64_t) const { return {*value, *value, *value, *value}; }
 };
 
 struct Array {
   const float* x;
   __device__ float element(std::int64_t i) const { return x[i]; }
-  __device__ float4 pack(std::int64_t i) const { return load(x, i); }
+  __device__ float4 vector(std::int64_t i) const { return load(x, i); }
 };
 
 struct Triad {
@@ -74,26 +74,26 @@ struct Triad {
   const float* b;
   static __device__ float sum(float a, float b) { return fmaf(kTriadFactor, b, a); }
   __device__ float element(std::int64_t i) const { return sum(a[i], b[i]); }
-  __device__ float4 pack(std::int64_t i) const {
+  __device__ float4 vector(std::int64_t i) const {
     const float4 left = load(a, i);
     const float4 right = load(b, i);
     return {sum(left.x, right.x), sum(left.y, right.y), sum(left.z, right.z), sum(left.w, right.w)};
   }
 };
 
-// A pack for each thread: more of them under way at a time are slower by up to 1 % on an H100.
+// A vector for each thread: more of them under way at a time are slower by up to 1 % on an H100.
 template <class Source>
 __global__ void __launch_bounds__(kThreads) write(Source source, std::int64_t n, float* y) {
-  const std::int64_t packs = n / kWidth;
+  const std::int64_t vectors = n / kWidth;
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (thread < packs) reinterpret_cast<float4*>(y)[thread] = source.pack(thread);
-  const std::int64_t behind = packs * kWidth + thread;
+  if (thread < vectors) reinterpret_cast<float4*>(y)[thread] = source.vector(thread);
+  const std::int64_t behind = vectors * kWidth + thread;
   if (behind < n) y[behind] = source.element(behind);
 }
 
 template <class Source>
 Launch launch_write(Queue& queue, const Shape& shape, Source source, float* y) {
-  require_packs(y);
+  require_aligned(y);
   const std::int64_t n = shape["n"];
   const unsigned blocks = blocks_for(n, kThreads * kWidth);
   return [=, stream = stream_of(queue)] { write<<<blocks, kThreads, 0, stream>>>(source, n, y); };
@@ -104,13 +104,13 @@ Launch bind_write(Queue& queue, const Shape& shape, const float* value, float* y
 }
 
 Launch bind_copy(Queue& queue, const Shape& shape, const float* x, float* y) {
-  require_packs(x);
+  require_aligned(x);
   return launch_write(queue, shape, Array{x}, y);
 }
 
 Launch bind_triad(Queue& queue, const Shape& shape, const float* a, const float* b, float* c) {
-  require_packs(a);
-  require_packs(b);
+  require_aligned(a);
+  require_aligned(b);
   return launch_write(queue, shape, Triad{a, b}, c);
 }
 

@@ -12,15 +12,15 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWidth = 4;  // floats in a load
-constexpr int kPacks = static_cast<int>(kSharedElements) / kWidth;
-constexpr int kLoads = kPacks / kThreads;  // of a thread in each pass
+constexpr int kVectors = static_cast<int>(kSharedElements) / kWidth;
+constexpr int kLoads = kVectors / kThreads;  // of a thread in each pass
 
 // The passes repeat the same rounding errors: fp32 sums cover a few of them only, double the rest.
 constexpr std::int64_t kPassesPerSum = 16;
 
 __global__ void __launch_bounds__(kThreads)
     read_repeatedly(const float* x, std::int64_t n, std::int64_t passes, float* partial) {
-  __shared__ float4 held[kPacks];
+  __shared__ float4 held[kVectors];
   const int thread = static_cast<int>(threadIdx.x);
   auto* const elements = reinterpret_cast<float*>(held);
   for (int i = thread; i < kSharedElements; i += kThreads) {

@@ -6,7 +6,7 @@
 #include "kernels/ceilings/products.hpp"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/ptx/mma.cuh"
-#include "kernels/common/cuda/pack.cuh"
+#include "kernels/common/cuda/vec16.cuh"
 
 namespace ridgebench::cuda {
 namespace {
@@ -112,8 +112,8 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* b, float* y) 
     // By conversions to fp16 and fp16 products, which the compiler computes once and adds often.
     throw Unsupported("compute capabilities 9.0 and 10.x emulate mma.sync in fp8");
   }
-  require_packs(a);
-  require_packs(b);
+  require_aligned(a);
+  require_aligned(b);
   const std::int64_t tiles = shape["tiles"];
   const unsigned blocks = blocks_for(tiles, kWarps);
   return [=, iterations = chain_length(shape["iterations"]), stream = stream_of(queue)] {

@@ -194,16 +194,48 @@ auto planned(State (*prepare)(Queue&, const Shape&),
 template <class... T>
 struct Types {};
 
-// Adds a technique at start-up, with one bind per format that it serves; the format is read off the
-// types of bind's pointers.
+template <class... T, class... U>
+constexpr Types<T..., U...> operator+(Types<T...> /*first*/, Types<U...> /*second*/) {
+  return {};
+}
+
+// Types of the inputs of a product (matvec, matmul) and of its output, which product_format gives.
+template <class InputA, class InputB = InputA>
+struct ProductTypes {
+  using A = InputA;
+  using B = InputB;
+  using Out = std::conditional_t<sizeof(InputA) == 1, Bf16, InputA>;
+  static_assert(FormatOf<Out>::value == product_format({FormatOf<A>::value, FormatOf<B>::value}));
+};
+
+using HalfTypes = Types<Fp16, Bf16>;
+using Fp8Types = Types<Fp8E4m3, Fp8E5m2>;
+// Of relu, gelu, dot and matvec.
+using ElementTypes = Types<float, Fp16, Bf16, Fp8E4m3, Fp8E5m2>;
+
+using Fp32Products = Types<ProductTypes<float>>;
+using Tf32Products = Types<ProductTypes<Tf32>>;
+using HalfProducts = Types<ProductTypes<Fp16>, ProductTypes<Bf16>>;
+using Fp8Products = Types<ProductTypes<Fp8E4m3>, ProductTypes<Fp8E5m2>,
+                          ProductTypes<Fp8E4m3, Fp8E5m2>, ProductTypes<Fp8E5m2, Fp8E4m3>>;
+
+// Adds a technique at start-up, once per type that it serves. The pointer types of bind give the
+// format.
+//   const Registration vec16{{...}, ElementTypes{}, []<class T>() { return bind<T>; }};
 template <Backend B>
 class BackendRegistration {
  public:
   // bind_for.operator()<T>() returns what serves T: a bind, or planned(prepare, bind).
-  //   const Registration vec16{{...}, Types<float, Fp16>{}, []<class T>() { return bind<T>; }};
   template <class... T, class BindFor>
-  BackendRegistration(const Technique& technique, Types<T...>, BindFor bind_for) {
+  BackendRegistration(const Technique& technique, Types<T...> /*types*/, BindFor bind_for) {
     (registry_detail::add(technique, B, registry_detail::erase(bind_for.template operator()<T>())),
+     ...);
+  }
+  // The same where the technique depends on the type, as its errors do.
+  template <class TechniqueFor, class... T, class BindFor>
+  BackendRegistration(TechniqueFor technique_for, Types<T...> /*types*/, BindFor bind_for) {
+    (registry_detail::add(technique_for.template operator()<T>(), B,
+                          registry_detail::erase(bind_for.template operator()<T>())),
      ...);
   }
   template <class... Binds>
@@ -212,10 +244,12 @@ class BackendRegistration {
   }
 };
 
-// The extension of the file is the backend: .cu files are compiled by nvcc, or run by the tests on
-// a host (tests/emulator).
+// For a .cpp that calls a CUDA library.
+using CudaRegistration = BackendRegistration<Backend::cuda>;
+// The extension of the file is the backend: nvcc compiles .cu files, or the tests run them on a
+// host (tests/emulator).
 #if defined(__CUDACC__) || defined(RIDGEBENCH_EMULATED_CUDA)
-using Registration = BackendRegistration<Backend::cuda>;
+using Registration = CudaRegistration;
 #else
 using Registration = BackendRegistration<Backend::cpu>;
 #endif

@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
                  float* s) {
   const std::int64_t first = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   const std::int64_t step = std::int64_t{gridDim.x} * kThreads;
-  const float sum = block_sum<kThreads>(dot_share(x, y, n, n / kPackElements<T>, first, step));
+  const float sum = block_sum<kThreads>(dot_share(x, y, n, n / kVectorElements<T>, first, step));
 
   __shared__ bool last;
   if (threadIdx.x == 0) {
@@ -51,7 +51,8 @@ struct Workspace {
 
 template <class T>
 Workspace prepare(Queue& queue, const Shape& shape) {
-  const std::int64_t wanted = divide_up(shape["n"], kThreads * kPacksInFlight * kPackElements<T>);
+  const std::int64_t wanted =
+      ceil_div(shape["n"], kThreads * kVectorsInFlight * kVectorElements<T>);
   const std::int64_t most = kBlocksPerSm * sm_count();
   const auto blocks = static_cast<unsigned>(std::min(wanted, most));
   Workspace workspace{blocks, queue.allocate(blocks * sizeof(float)),
@@ -63,8 +64,8 @@ Workspace prepare(Queue& queue, const Shape& shape) {
 template <class T>
 Launch bind(Queue& queue, const Workspace& workspace, const Shape& shape, const T* x, const T* y,
             float* s) {
-  require_packs(x);
-  require_packs(y);
+  require_aligned(x);
+  require_aligned(y);
   return [=, n = shape["n"], stream = stream_of(queue)] {
     auto* const partial = static_cast<float*>(workspace.partial.get());
     auto* const ticket = static_cast<unsigned*>(workspace.ticket.get());

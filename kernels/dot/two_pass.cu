@@ -1,5 +1,5 @@
 // Dot product in two kernels. The first fills the device once and gives every thread an equal
-// share, read in packs of 16 bytes, four of each vector under way (kernels/common/cuda/dot.cuh);
+// share, read in vectors of 16 bytes, four of each vector under way (kernels/common/cuda/dot.cuh);
 // shuffles and shared memory leave one sum per block. The second, a single block, adds those in a
 // fixed order: the same bits every time. The limit is memory bandwidth, that of reading.
 #include <algorithm>
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     dot_of_block(const T* x, const T* y, std::int64_t n, float* partial) {
   const std::int64_t first = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   const std::int64_t step = std::int64_t{gridDim.x} * kThreads;
-  const float sum = block_sum<kThreads>(dot_share(x, y, n, n / kPackElements<T>, first, step));
+  const float sum = block_sum<kThreads>(dot_share(x, y, n, n / kVectorElements<T>, first, step));
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
@@ -39,7 +39,8 @@ struct Workspace {
 
 template <class T>
 Workspace prepare(Queue& queue, const Shape& shape) {
-  const std::int64_t wanted = divide_up(shape["n"], kThreads * kPacksInFlight * kPackElements<T>);
+  const std::int64_t wanted =
+      ceil_div(shape["n"], kThreads * kVectorsInFlight * kVectorElements<T>);
   const std::int64_t most = kBlocksPerSm * sm_count();
   const auto blocks = static_cast<unsigned>(std::min(wanted, most));
   return {blocks, queue.allocate(blocks * sizeof(float))};
@@ -48,8 +49,8 @@ Workspace prepare(Queue& queue, const Shape& shape) {
 template <class T>
 Launch bind(Queue& queue, const Workspace& workspace, const Shape& shape, const T* x, const T* y,
             float* s) {
-  require_packs(x);
-  require_packs(y);
+  require_aligned(x);
+  require_aligned(y);
   return [=, n = shape["n"], stream = stream_of(queue)] {
     auto* const partial = static_cast<float*>(workspace.partial.get());
     dot_of_block<<<workspace.blocks, kThreads, 0, stream>>>(x, y, n, partial);

@@ -1,11 +1,11 @@
-// GeLU on packs of 16 bytes, one to a thread as in ReLU, with the tanh that the
+// GeLU on vectors of 16 bytes, one to a thread as in ReLU, with the tanh that the
 // output's precision needs (kernels/common/cuda/gelu.cuh): the accurate one for fp32, a single MUFU
 // for narrower formats, which are converted two at a time. Either fits beside the memory traffic
 // (for fp8, two bytes per element, a second MUFU would not): the limit is memory bandwidth.
 #include "kernels/common/cuda/gelu.cuh"
 #include "kernels/common/cuda/launch.cuh"
-#include "kernels/common/cuda/pack.cuh"
 #include "kernels/common/cuda/types.cuh"
+#include "kernels/common/cuda/vec16.cuh"
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench::cuda {
@@ -19,31 +19,31 @@ __device__ float gelu(float x) {
 }
 
 template <class T>
-__device__ Pack<T> gelu(Pack<T> pack) {
+__device__ Vec16<T> gelu(Vec16<T> vector) {
 #pragma unroll
-  for (int i = 0; i < kPackElements<T> / 2; ++i) {
-    const float2 x = to_float2(pack, i);
-    pack.pair[i] = from_float2<T>({gelu<T>(x.x), gelu<T>(x.y)});
+  for (int i = 0; i < kVectorElements<T> / 2; ++i) {
+    const float2 x = to_float2(vector, i);
+    vector.pair[i] = from_float2<T>({gelu<T>(x.x), gelu<T>(x.y)});
   }
-  return pack;
+  return vector;
 }
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) gelu_vec16(const T* x, T* y, std::int64_t n) {
-  const std::int64_t packs = n / kPackElements<T>;
+  const std::int64_t vectors = n / kVectorElements<T>;
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (thread < packs) store_pack(y, thread, gelu(load_pack(x, thread)));
-  // The few elements behind the last pack, in the first block.
-  const std::int64_t behind = packs * kPackElements<T> + thread;
+  if (thread < vectors) store_vector(y, thread, gelu(load_vector(x, thread)));
+  // The few elements behind the last vector, in the first block.
+  const std::int64_t behind = vectors * kVectorElements<T> + thread;
   if (behind < n) y[behind] = from_float<T>(gelu<T>(to_float(x[behind])));
 }
 
 template <class T>
 Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
-  require_packs(x);
-  require_packs(y);
+  require_aligned(x);
+  require_aligned(y);
   const std::int64_t n = shape["n"];
-  const unsigned blocks = blocks_for(n, kThreads * kPackElements<T>);
+  const unsigned blocks = blocks_for(n, kThreads * kVectorElements<T>);
   return [=, stream = stream_of(queue)] { gelu_vec16<<<blocks, kThreads, 0, stream>>>(x, y, n); };
 }
 

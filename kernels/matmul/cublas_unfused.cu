@@ -2,7 +2,7 @@
 // reads C, adds the bias, and writes C again. What `cublas` and `wgmma_persistent` save is the time
 // of that kernel, 2 m n numbers at the memory's bandwidth; C is also rounded once more here.
 #include "kernels/common/cuda/gelu.cuh"
-#include "kernels/common/cuda/pack.cuh"
+#include "kernels/common/cuda/vec16.cuh"
 #include "kernels/matmul/cublas.cuh"
 #include "kernels/matmul/tile/epilogue.cuh"
 
@@ -11,30 +11,30 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// In place: a row of blocks per row of C, a pack of neighbours per thread.
+// In place: a row of blocks per row of C, a vector of neighbours per thread.
 template <class Out>
 __global__ void __launch_bounds__(kThreads) finish(Out* c, BiasGelu<Out> gelu, std::int64_t n) {
   const std::int64_t column =
-      (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) * kPackElements<Out>;
+      (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) * kVectorElements<Out>;
   if (column >= n) return;
   Out* const row = c + std::int64_t{blockIdx.y} * n;
-  Pack<Out> pack = load_pack(row, column / kPackElements<Out>);
+  Vec16<Out> vector = load_vector(row, column / kVectorElements<Out>);
 #pragma unroll
-  for (int i = 0; i < kPackElements<Out> / 2; ++i) {
-    Pair<Out>& pair = pack.pair[i];
+  for (int i = 0; i < kVectorElements<Out> / 2; ++i) {
+    Pair<Out>& pair = vector.pair[i];
     pair.first = from_float<Out>(gelu(to_float(pair.first), column + 2 * i));
     pair.second = from_float<Out>(gelu(to_float(pair.second), column + 2 * i + 1));
   }
-  store_pack(row, column / kPackElements<Out>, pack);
+  store_vector(row, column / kVectorElements<Out>, vector);
 }
 
 template <class A, class B, class Out>
 Launch bind(Queue& queue, const LtProduct& product, const Shape& shape, const A* a, const B* b,
             const Out* bias, Out* c) {
   const std::int64_t n = shape["n"];
-  if (n % kPackElements<Out> != 0) throw Unsupported("rows of C are not multiples of 16 bytes");
-  require_packs(c);
-  const dim3 blocks = tiles_for(shape["m"], n, 1, kThreads * kPackElements<Out>);
+  if (n % kVectorElements<Out> != 0) throw Unsupported("rows of C are not multiples of 16 bytes");
+  require_aligned(c);
+  const dim3 blocks = tiles_for(shape["m"], n, 1, kThreads * kVectorElements<Out>);
   return [multiply = product.bind(a, b, nullptr, c), blocks, stream = stream_of(queue),
           gelu = BiasGelu<Out>{bias}, c, n] {
     multiply();

@@ -55,8 +55,8 @@ template <Layout kLayout, class A, class B, class Out, class Epilogue>
 __global__ void __launch_bounds__(kStageThreads, kBlocks<A>)
     multiply(Product<A, B, Out> product, Epilogue finish, bool aligned_a, bool aligned_b,
              bool aligned_c) {
-  constexpr bool along_a = a_along_k(kLayout);
-  constexpr bool along_b = b_along_k(kLayout);
+  constexpr bool along_a = a_is_k_major(kLayout);
+  constexpr bool along_b = b_is_k_major(kLayout);
   constexpr int depth = kStageDepth<A>;
   __shared__ alignas(128) Stage a[kStages];
   __shared__ alignas(128) Stage b[kStages];
@@ -89,8 +89,8 @@ __global__ void __launch_bounds__(kStageThreads, kBlocks<A>)
     if (r >= product.m) continue;
 #pragma unroll
     for (int j = 0; j < kAcross; ++j) {
-      store_sums<2>(product.c, product.n, r, column + j0 + 8 * j + lane % 4 * 2,
-                    &sum[i / 2][j][i % 2 * 2], finish, aligned_c);
+      store_accumulators<2>(product.c, product.n, r, column + j0 + 8 * j + lane % 4 * 2,
+                            &sum[i / 2][j][i % 2 * 2], finish, aligned_c);
     }
   }
 }
@@ -99,9 +99,9 @@ template <Layout kLayout, class A, class B, class Out, class Epilogue>
 Launch launch(const Queue& queue, const Product<A, B, Out>& p, Epilogue finish) {
   Mma<A, B>::require();
   const dim3 grid = tiles_for(p.m, p.n, kTile, kTile);
-  const bool aligned_a = p.a.falls_into(kPackElements<A>);
-  const bool aligned_b = p.b.falls_into(kPackElements<B>);
-  const bool aligned_c = stores_together(p.c, p.n, 2);
+  const bool aligned_a = p.a.is_vectorizable(kVectorElements<A>);
+  const bool aligned_b = p.b.is_vectorizable(kVectorElements<B>);
+  const bool aligned_c = can_store_vector(p.c, p.n, 2);
   return [=, stream = stream_of(queue)] {
     multiply<kLayout>
         <<<grid, kStageThreads, 0, stream>>>(p, finish, aligned_a, aligned_b, aligned_c);

@@ -32,8 +32,8 @@ template <Layout kLayout, class A, class B, class Out, class Epilogue>
 __global__ void __launch_bounds__(kTile, 2)
     multiply(Product<A, B, Out> product, Epilogue finish, bool aligned_a, bool aligned_b,
              bool aligned_c) {
-  constexpr bool a_runs = a_along_k(kLayout);
-  constexpr bool b_runs = b_along_k(kLayout);
+  constexpr bool a_runs = a_is_k_major(kLayout);
+  constexpr bool b_runs = b_is_k_major(kLayout);
   __shared__ alignas(16) Slab a[2];  // the one multiplied and the next
   __shared__ alignas(16) Slab b[2];
   const std::int64_t row = std::int64_t{blockIdx.y} * kTile;
@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(kTile, 2)
     if (r >= product.m) continue;
 #pragma unroll
     for (int g = 0; g < 4; ++g) {
-      store_sums<4>(product.c, product.n, r, column + j0 + 16 * g, &sum[i][4 * g], finish,
-                    aligned_c);
+      store_accumulators<4>(product.c, product.n, r, column + j0 + 16 * g, &sum[i][4 * g], finish,
+                            aligned_c);
     }
   }
 }
@@ -85,9 +85,9 @@ __global__ void __launch_bounds__(kTile, 2)
 template <Layout kLayout, class A, class B, class Out, class Epilogue>
 Launch launch(const Queue& queue, const Product<A, B, Out>& p, Epilogue finish) {
   const dim3 grid = tiles_for(p.m, p.n, kTile, kTile);
-  const bool aligned_a = p.a.falls_into(kRun);
-  const bool aligned_b = p.b.falls_into(kRun);
-  const bool aligned_c = stores_together(p.c, p.n, 4);
+  const bool aligned_a = p.a.is_vectorizable(kRun);
+  const bool aligned_b = p.b.is_vectorizable(kRun);
+  const bool aligned_c = can_store_vector(p.c, p.n, 4);
   return [=, stream = stream_of(queue)] {
     multiply<kLayout><<<grid, kTile, 0, stream>>>(p, finish, aligned_a, aligned_b, aligned_c);
   };

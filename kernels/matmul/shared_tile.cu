@@ -19,11 +19,11 @@ constexpr int kPitch = kTile + 1;
 // Numbers p0.. of vectors first.. as tile[vector][p], zeros beyond the operand's edges.
 // Neighbouring threads load neighbours in memory, whichever way the operand lies.
 template <class T>
-__device__ void load_tile(float (&tile)[kTile][kPitch], const Vectors<T>& x, std::int64_t first,
-                          std::int64_t p0) {
-  const int vector = static_cast<int>(x.along == 1 ? threadIdx.y : threadIdx.x);
-  const int p = static_cast<int>(x.along == 1 ? threadIdx.x : threadIdx.y);
-  const bool inside = first + vector < x.count && p0 + p < x.length;
+__device__ void load_tile(float (&tile)[kTile][kPitch], const MatrixOperand<T>& x,
+                          std::int64_t first, std::int64_t p0) {
+  const int vector = static_cast<int>(x.is_k_major() ? threadIdx.y : threadIdx.x);
+  const int p = static_cast<int>(x.is_k_major() ? threadIdx.x : threadIdx.y);
+  const bool inside = first + vector < x.mn && p0 + p < x.k;
   tile[vector][p] = inside ? to_float(x(first + vector, p0 + p)) : 0.0F;
 }
 

@@ -14,30 +14,30 @@ constexpr int kLargeBlock = 1024;
 constexpr int kSmallBlock = 256;
 constexpr int kThreadsPerSm = 1024;  // leaves 64 registers to a thread
 
-// packs: as packs_per_row.
+// vectors: as vectors_per_row.
 template <int kThreads, class T, class Out>
 __global__ void __launch_bounds__(kThreads, kThreadsPerSm / kThreads)
-    matvec_row_per_block(const T* a, const T* x, Out* y, std::int64_t n, std::int64_t packs) {
+    matvec_row_per_block(const T* a, const T* x, Out* y, std::int64_t n, std::int64_t vectors) {
   const std::int64_t row = blockIdx.x;
-  const float share = dot_share(a + row * n, x, n, packs, threadIdx.x, kThreads);
+  const float share = dot_share(a + row * n, x, n, vectors, threadIdx.x, kThreads);
   const float sum = block_sum<kThreads>(share);
   if (threadIdx.x == 0) y[row] = from_float<Out>(sum);
 }
 
 template <class T, class Out>
 Launch bind(Queue& queue, const Shape& shape, const T* a, const T* x, Out* y) {
-  require_packs(a);
-  require_packs(x);
+  require_aligned(a);
+  require_aligned(x);
   const std::int64_t m = shape["m"];
   const std::int64_t n = shape["n"];
-  const std::int64_t packs = packs_per_row<T>(m, n);
+  const std::int64_t vectors = vectors_per_row<T>(m, n);
   const unsigned blocks = blocks_for(m, 1);
   const bool few_rows = m < std::int64_t{kThreadsPerSm / kSmallBlock} * sm_count();
   return [=, stream = stream_of(queue)] {
     if (few_rows) {
-      matvec_row_per_block<kLargeBlock><<<blocks, kLargeBlock, 0, stream>>>(a, x, y, n, packs);
+      matvec_row_per_block<kLargeBlock><<<blocks, kLargeBlock, 0, stream>>>(a, x, y, n, vectors);
     } else {
-      matvec_row_per_block<kSmallBlock><<<blocks, kSmallBlock, 0, stream>>>(a, x, y, n, packs);
+      matvec_row_per_block<kSmallBlock><<<blocks, kSmallBlock, 0, stream>>>(a, x, y, n, vectors);
     }
   };
 }

@@ -1,7 +1,7 @@
 // Matrix-vector product, a warp for one row or, where rows are many, for four at once, which share
-// what is read of x. The lanes read neighbouring packs of 16 bytes, four under way each, and their
-// sums meet in shuffles: no shared memory, no barrier. A is read once, x from the caches: the limit
-// is memory bandwidth, that of reading.
+// what is read of x. The lanes read neighbouring vectors of 16 bytes, four under way each, and
+// their sums meet in shuffles: no shared memory, no barrier. A is read once, x from the caches: the
+// limit is memory bandwidth, that of reading.
 #include "kernels/common/cuda/dot.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/reduce.cuh"
@@ -15,11 +15,11 @@ constexpr int kWarps = kThreads / kWarp;
 constexpr int kBlocksPerSm = 4;  // leaves 64 registers to a thread
 constexpr int kManyRows = 4;     // per warp
 
-// packs: as packs_per_row.
+// vectors: as vectors_per_row.
 template <int kRows, class T, class Out>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     matvec_row_per_warp(const T* a, const T* x, Out* y, std::int64_t m, std::int64_t n,
-                        std::int64_t packs) {
+                        std::int64_t vectors) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const std::int64_t first = (std::int64_t{blockIdx.x} * kWarps + warp) * kRows;
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     row[r] = a + (first + r < m ? first + r : m - 1) * n;
   }
   float sum[kRows] = {};
-  add_dot_share(row, x, n, packs, lane, kWarp, sum);
+  add_dot_share(row, x, n, vectors, lane, kWarp, sum);
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const float total = warp_sum(sum[r]);
@@ -40,27 +40,27 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   }
 }
 
-// Enough rows to have 48 KiB under way on each multiprocessor (see kPacksInFlight) with several of
-// them to a warp.
+// Enough rows to have 48 KiB under way on each multiprocessor (see kVectorsInFlight) with several
+// of them to a warp.
 bool many_rows(std::int64_t m) {
-  constexpr int kWarpsPerSm = 48 * 1024 / (kPacksInFlight * kPackBytes * kWarp);
+  constexpr int kWarpsPerSm = 48 * 1024 / (kVectorsInFlight * kVectorBytes * kWarp);
   return m >= std::int64_t{kManyRows} * kWarpsPerSm * sm_count();
 }
 
 template <class T, class Out>
 Launch bind(Queue& queue, const Shape& shape, const T* a, const T* x, Out* y) {
-  require_packs(a);
-  require_packs(x);
+  require_aligned(a);
+  require_aligned(x);
   const std::int64_t m = shape["m"];
   const std::int64_t n = shape["n"];
-  const std::int64_t packs = packs_per_row<T>(m, n);
+  const std::int64_t vectors = vectors_per_row<T>(m, n);
   const bool many = many_rows(m);
   const unsigned blocks = blocks_for(m, many ? kWarps * kManyRows : kWarps);
   return [=, stream = stream_of(queue)] {
     if (many) {
-      matvec_row_per_warp<kManyRows><<<blocks, kThreads, 0, stream>>>(a, x, y, m, n, packs);
+      matvec_row_per_warp<kManyRows><<<blocks, kThreads, 0, stream>>>(a, x, y, m, n, vectors);
     } else {
-      matvec_row_per_warp<1><<<blocks, kThreads, 0, stream>>>(a, x, y, m, n, packs);
+      matvec_row_per_warp<1><<<blocks, kThreads, 0, stream>>>(a, x, y, m, n, vectors);
     }
   };
 }

@@ -1,10 +1,10 @@
-// ReLU on packs of 16 bytes, the widest load there is, one to a thread: the threads of a full
+// ReLU on vectors of 16 bytes, the widest load there is, one to a thread: the threads of a full
 // device have as many under way as its memory can use. No format is converted: two halves go
 // through one packed maximum, four bytes through integer operations on their word. Every format now
 // moves the same bytes per instruction, and the limit is memory bandwidth, that of a copy.
 #include "kernels/common/cuda/launch.cuh"
-#include "kernels/common/cuda/pack.cuh"
 #include "kernels/common/cuda/types.cuh"
+#include "kernels/common/cuda/vec16.cuh"
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench::cuda {
@@ -47,36 +47,36 @@ __device__ std::uint32_t relu_bytes(std::uint32_t x) {
 }
 
 template <class T>
-__device__ Pack<T> relu(Pack<T> pack) {
+__device__ Vec16<T> relu(Vec16<T> vector) {
   if constexpr (kIsFp8<T>) {
-    std::uint32_t words[kPackBytes / 4];
-    memcpy(words, &pack, sizeof words);
+    std::uint32_t words[kVectorBytes / 4];
+    memcpy(words, &vector, sizeof words);
 #pragma unroll
     for (std::uint32_t& word : words) word = relu_bytes<T>(word);
-    memcpy(&pack, words, sizeof words);
+    memcpy(&vector, words, sizeof words);
   } else {
 #pragma unroll
-    for (Pair<T>& pair : pack.pair) pair = relu(pair);
+    for (Pair<T>& pair : vector.pair) pair = relu(pair);
   }
-  return pack;
+  return vector;
 }
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) relu_vec16(const T* x, T* y, std::int64_t n) {
-  const std::int64_t packs = n / kPackElements<T>;
+  const std::int64_t vectors = n / kVectorElements<T>;
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (thread < packs) store_pack(y, thread, relu(load_pack(x, thread)));
-  // The few elements behind the last pack, in the first block.
-  const std::int64_t behind = packs * kPackElements<T> + thread;
+  if (thread < vectors) store_vector(y, thread, relu(load_vector(x, thread)));
+  // The few elements behind the last vector, in the first block.
+  const std::int64_t behind = vectors * kVectorElements<T> + thread;
   if (behind < n) y[behind] = relu(x[behind]);
 }
 
 template <class T>
 Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
-  require_packs(x);
-  require_packs(y);
+  require_aligned(x);
+  require_aligned(y);
   const std::int64_t n = shape["n"];
-  const unsigned blocks = blocks_for(n, kThreads * kPackElements<T>);
+  const unsigned blocks = blocks_for(n, kThreads * kVectorElements<T>);
   return [=, stream = stream_of(queue)] { relu_vec16<<<blocks, kThreads, 0, stream>>>(x, y, n); };
 }
 

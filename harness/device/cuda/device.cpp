@@ -177,8 +177,8 @@ Timing CudaDevice::time_batch(std::span<const Launch> rotation, std::int64_t rep
 std::optional<Timing> CudaDevice::time_graph(std::span<const Launch> rotation,
                                              std::int64_t repeats) {
   const auto size = static_cast<std::int64_t>(rotation.size());
-  const std::int64_t graphs = cuda::divide_up(repeats * size, std::max(kGraphNodes, size));
-  const std::int64_t repeats_of_a_graph = cuda::divide_up(repeats, graphs);
+  const std::int64_t graphs = ceil_div(repeats * size, std::max(kGraphNodes, size));
+  const std::int64_t repeats_of_a_graph = ceil_div(repeats, graphs);
   if (graph_launches_ != rotation.data() || graph_nodes_ != repeats_of_a_graph * size) {
     graph_ = timer_->capture(rotation, repeats_of_a_graph);
     graph_launches_ = rotation.data();

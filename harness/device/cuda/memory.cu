@@ -30,7 +30,7 @@ std::shared_ptr<T> on_device(std::size_t count) {
 // A grid-stride loop's grid: enough blocks for any device.
 unsigned blocks(std::int64_t items) {
   constexpr std::int64_t most = 4096;
-  return static_cast<unsigned>(std::clamp<std::int64_t>(cuda::divide_up(items, kThreads), 1, most));
+  return static_cast<unsigned>(std::clamp<std::int64_t>(ceil_div(items, kThreads), 1, most));
 }
 
 // Calls f with a null pointer to the format's storage type.

@@ -6,7 +6,7 @@
 #include "kernels/ceilings/gpu_chains.hpp"
 #include "kernels/ceilings/products.hpp"
 #include "kernels/common/cuda/cluster_launch.cuh"
-#include "kernels/common/cuda/pack.cuh"
+#include "kernels/common/cuda/vec16.cuh"
 #include "kernels/common/cuda/ptx/tma.cuh"
 #include "kernels/common/cuda/ptx/warpgroup.cuh"
 #include "kernels/common/cuda/ptx/wgmma.cuh"
@@ -30,11 +30,11 @@ inline constexpr int kGroup = 16;
 // Copies `vectors` vectors of kK numbers into units, or sets as many to zero.
 template <class T>
 __device__ void fill(std::byte* units, const T* from, int vectors, bool zero) {
-  constexpr int packs = kK / kPackElements<T>;
+  constexpr int packs = kK / kVectorElements<T>;
   for (int id = static_cast<int>(threadIdx.x); id < vectors * packs; id += kWarpgroup) {
     const int vector = id / packs;
     std::byte* const to = units + vector / kUnitLines * kUnitBytes +
-                          swizzled(vector % kUnitLines, id % packs * kPackBytes);
+                          swizzled(vector % kUnitLines, id % packs * kVectorBytes);
     *reinterpret_cast<uint4*>(to) = zero ? uint4{} : reinterpret_cast<const uint4*>(from)[id];
   }
 }
@@ -105,9 +105,9 @@ __global__ void __launch_bounds__(kWarpgroup, 3)
 template <class T, bool kBurst>
 Launch bind(Queue& queue, const Shape& shape, const T* a, const T* b, float* y) {
   require_hopper();
-  require_packs(a);
-  require_packs(b);
-  require_packs(y);
+  require_aligned(a);
+  require_aligned(b);
+  require_aligned(y);
   constexpr auto kernel = tensor_wgmma<T, kBurst>;
   allow_shared(kernel, kSharedBytes);
   const ClusterGrid grid{.blocks = dim3(blocks_for(shape["tiles"], 1)),

@@ -1,26 +1,26 @@
-// One thread's share of dot products in fp32: what dot and matvec do with every pack they read.
+// One thread's share of dot products in fp32: what dot and matvec do with every vector they read.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
-#include "kernels/common/cuda/pack.cuh"
 #include "kernels/common/cuda/types.cuh"
+#include "kernels/common/cuda/vec16.cuh"
 
 namespace ridgebench::cuda {
 
-// Packs of the rows that a thread asks for before it uses the first: with 1024 threads on a
+// Vectors of the rows that a thread asks for before it uses the first: with 1024 threads on a
 // multiprocessor 64 KiB are under way, which covers the latency of HBM3e (48 KiB according to CUB's
 // tuning for the H200, cub/device/dispatch/tuning/tuning_transform.cuh).
-inline constexpr int kPacksInFlight = 4;
+inline constexpr int kVectorsInFlight = 4;
 
 // Adds to sum[r] the products of a[r] with x, element by element. They are formed in fp32: those of
 // fp8 could leave fp16's range.
 template <class T, int kRows>
-__device__ void add_products(const Pack<T> (&a)[kRows], const Pack<T>& x, float (&sum)[kRows]) {
+__device__ void add_products(const Vec16<T> (&a)[kRows], const Vec16<T>& x, float (&sum)[kRows]) {
 #pragma unroll
-  for (int i = 0; i < kPackElements<T> / 2; ++i) {
+  for (int i = 0; i < kVectorElements<T> / 2; ++i) {
     const float2 right = to_float2(x, i);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
@@ -32,37 +32,37 @@ __device__ void add_products(const Pack<T> (&a)[kRows], const Pack<T>& x, float 
 }
 
 // Adds to sum[r] this thread's share of the dot product of row a[r] with x, n elements each: of the
-// first `packs` packs number first, first + step, ..., and of the elements behind them likewise.
-// The threads that divide a row among them are the values of `first`, 0 .. step - 1.
+// first `vectors` vectors number first, first + step, ..., and of the elements behind them
+// likewise. The threads that divide a row among them are the values of `first`, 0 .. step - 1.
 template <class T, int kRows>
 __device__ void add_dot_share(const T* const (&a)[kRows], const T* x, std::int64_t n,
-                              std::int64_t packs, std::int64_t first, std::int64_t step,
+                              std::int64_t vectors, std::int64_t first, std::int64_t step,
                               float (&sum)[kRows]) {
-  constexpr int kDeep = kPacksInFlight / kRows;  // packs of each row at once
-  float part[kDeep][kRows] = {};                 // running sums that do not wait for each other
+  constexpr int kDeep = kVectorsInFlight / kRows;  // vectors of each row at once
+  float part[kDeep][kRows] = {};                   // running sums that do not wait for each other
   std::int64_t i = first;
 #pragma unroll 1
-  for (; i + (kDeep - 1) * step < packs; i += kDeep * step) {
-    Pack<T> from_x[kDeep];
-    Pack<T> from_a[kDeep][kRows];
+  for (; i + (kDeep - 1) * step < vectors; i += kDeep * step) {
+    Vec16<T> from_x[kDeep];
+    Vec16<T> from_a[kDeep][kRows];
 #pragma unroll
     for (int k = 0; k < kDeep; ++k) {
-      from_x[k] = load_pack(x, i + k * step);
+      from_x[k] = load_vector(x, i + k * step);
 #pragma unroll
-      for (int r = 0; r < kRows; ++r) from_a[k][r] = load_pack(a[r], i + k * step);
+      for (int r = 0; r < kRows; ++r) from_a[k][r] = load_vector(a[r], i + k * step);
     }
 #pragma unroll
     for (int k = 0; k < kDeep; ++k) add_products(from_a[k], from_x[k], part[k]);
   }
 #pragma unroll 1
-  for (; kDeep > 1 && i < packs; i += step) {
-    Pack<T> from_a[kRows];
+  for (; kDeep > 1 && i < vectors; i += step) {
+    Vec16<T> from_a[kRows];
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) from_a[r] = load_pack(a[r], i);
-    add_products(from_a, load_pack(x, i), part[0]);
+    for (int r = 0; r < kRows; ++r) from_a[r] = load_vector(a[r], i);
+    add_products(from_a, load_vector(x, i), part[0]);
   }
 #pragma unroll kDeep
-  for (i = packs * kPackElements<T> + first; i < n; i += step) {
+  for (i = vectors * kVectorElements<T> + first; i < n; i += step) {
     const float right = to_float(x[i]);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) part[0][r] = fmaf(to_float(a[r][i]), right, part[0][r]);
@@ -76,18 +76,18 @@ __device__ void add_dot_share(const T* const (&a)[kRows], const T* x, std::int64
 
 // The same for one row that the whole grid divides, or one block.
 template <class T>
-__device__ float dot_share(const T* a, const T* x, std::int64_t n, std::int64_t packs,
+__device__ float dot_share(const T* a, const T* x, std::int64_t n, std::int64_t vectors,
                            std::int64_t first, std::int64_t step) {
   const T* const row[1] = {a};
   float sum[1] = {};
-  add_dot_share(row, x, n, packs, first, step, sum);
+  add_dot_share(row, x, n, vectors, first, step, sum);
   return sum[0];
 }
 
-// Packs in each row of A[m,n], row-major: 0 where most rows start between two packs.
+// Vectors in each row of A[m,n], row-major: 0 where most rows start between two vectors.
 template <class T>
-constexpr std::int64_t packs_per_row(std::int64_t m, std::int64_t n) {
-  return m == 1 || n % kPackElements<T> == 0 ? n / kPackElements<T> : 0;
+constexpr std::int64_t vectors_per_row(std::int64_t m, std::int64_t n) {
+  return m == 1 || n % kVectorElements<T> == 0 ? n / kVectorElements<T> : 0;
 }
 
 }  // namespace ridgebench::cuda

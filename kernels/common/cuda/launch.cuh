@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/common/ceil_div.hpp"
 #include "kernels/common/cuda/check.cuh"
 #include "kernels/common/error.hpp"
 #include "kernels/common/queue.hpp"
@@ -18,14 +19,10 @@ inline cudaStream_t stream_of(const Queue& queue) {
   return static_cast<cudaStream_t>(queue.stream());
 }
 
-constexpr std::int64_t divide_up(std::int64_t value, std::int64_t step) {
-  return (value + step - 1) / step;
-}
-
 // Blocks of a one-dimensional grid that serves `items`, `per_block` each. Throws Unsupported beyond
 // what a grid may have, 2^31 - 1.
 inline unsigned blocks_for(std::int64_t items, std::int64_t per_block) {
-  const std::int64_t blocks = divide_up(items, per_block);
+  const std::int64_t blocks = ceil_div(items, per_block);
   if (blocks > std::numeric_limits<std::int32_t>::max()) {
     throw Unsupported("the grid would have more than 2^31 - 1 blocks");
   }
@@ -35,7 +32,7 @@ inline unsigned blocks_for(std::int64_t items, std::int64_t per_block) {
 // A grid of tiles: rows along y, which may have no more than 65535 blocks.
 inline dim3 tiles_for(std::int64_t rows, std::int64_t columns, int tile_rows, int tile_columns) {
   constexpr std::int64_t most = 65535;
-  const std::int64_t down = divide_up(rows, tile_rows);
+  const std::int64_t down = ceil_div(rows, tile_rows);
   if (down > most) throw Unsupported("the grid would have more than 65535 blocks along y");
   return {blocks_for(columns, tile_columns), static_cast<unsigned>(down)};
 }

@@ -46,7 +46,7 @@ struct Lines {
 // Not unrolled: a stage's 4096 multiply-adds do not fit into the instruction cache: a tenth slower.
 __device__ void multiply_stage(Sums& sum, const Lines& lines) {
 #pragma unroll 1
-  for (int pack = 0; pack < kLineBytes / kPackBytes; ++pack) {
+  for (int pack = 0; pack < kLineBytes / kVectorBytes; ++pack) {
     float4 x[kDown];
 #pragma unroll
     for (int r = 0; r < kDown; ++r) x[r] = lines.of_a(pack, r);
@@ -123,7 +123,7 @@ Launch bind_product(const Queue& queue, const Shape& shape,
   const Raster raster = raster_for({FmaTile::kRows, FmaTile::kColumns}, 1, product.m, product.n);
   const ClusterGrid grid = persistent_grid<FmaTile>(kernel, queue, raster, 1);
   return [=, a = unit_map(product.a), b = unit_map(product.b),
-          stages = static_cast<int>(divide_up(product.k, kUnitK<float>))] {
+          stages = static_cast<int>(ceil_div(product.k, kUnitK<float>))] {
     launch(kernel, grid, a, b, product, raster, stages, finish);
   };
 }

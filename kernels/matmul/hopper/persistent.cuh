@@ -89,9 +89,9 @@ __device__ void produce(typename Tile::Shared& shared, const TensorMap& a, const
       std::byte* const units = shared.stage[ring.stage];
       const int k = i * kUnitK<A>;
       Barrier& full = shared.barriers.claim(ring, Tile::kStageBytes);
-      load_operand<a_along_k(kLayout), Tile::kUnitsA, !Tile::kSharesB>(units, a, row, k, full,
+      load_operand<a_is_k_major(kLayout), Tile::kUnitsA, !Tile::kSharesB>(units, a, row, k, full,
                                                                        work);
-      load_operand<b_along_k(kLayout), Tile::kUnitsB, Tile::kSharesB>(units + Tile::kOffsetB, b,
+      load_operand<b_is_k_major(kLayout), Tile::kUnitsB, Tile::kSharesB>(units + Tile::kOffsetB, b,
                                                                       column, k, full, work);
     }
   }

@@ -33,8 +33,8 @@ __device__ void load_tile(std::byte (&stage)[kStages][Tile::kStageBytes],
     std::byte* const units = stage[ring.stage];
     const int k = i * kUnitK<T>;
     Barrier& full = barriers.claim(ring, Tile::kStageBytes);
-    load_units<a_along_k(kLayout), Tile::kUnitsA>(units, a, row, k, full);
-    load_units<b_along_k(kLayout), Tile::kUnitsB>(units + Tile::kOffsetB, b, column, k, full);
+    load_units<a_is_k_major(kLayout), Tile::kUnitsA>(units, a, row, k, full);
+    load_units<b_is_k_major(kLayout), Tile::kUnitsB>(units + Tile::kOffsetB, b, column, k, full);
   }
 }
 

@@ -11,9 +11,9 @@ namespace ridgebench::cuda {
 
 // How TMA finds the units of an operand.
 template <class T>
-TensorMap unit_map(const Vectors<T>& x) {
-  const bool along_k = x.along == 1;
-  return tensor_map(x.data, along_k ? x.count : x.length, along_k ? x.length : x.count, kUnitLines,
+TensorMap unit_map(const MatrixOperand<T>& x) {
+  const bool along_k = x.is_k_major();
+  return tensor_map(x.data, along_k ? x.mn : x.k, along_k ? x.k : x.mn, kUnitLines,
                     kLineBytes / static_cast<int>(sizeof(T)), Swizzle::bytes_128);
 }
 

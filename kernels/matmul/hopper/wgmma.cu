@@ -8,7 +8,6 @@
 #include "kernels/common/cuda/ptx/wgmma.cuh"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/hopper/wgmma_tile.cuh"
-#include "kernels/matmul/tile/fill_pack.cuh"
 
 namespace ridgebench::cuda {
 namespace {
@@ -20,19 +19,19 @@ constexpr int kDown = kTile / kWgmmaRows;
 constexpr int kOperandBytes = kTile / kUnitLines * kUnitBytes;  // of one stage
 constexpr int kSharedBytes = kStages * 2 * kOperandBytes;
 
-// Starts copying 128 bytes of k of the 128 vectors from `first` on (fill_pack.cuh).
+// Starts copying 128 bytes of k of the 128 vectors from `first` on (copy_vector_async).
 template <bool kAlongK, class T>
-__device__ void fill(std::byte* shared, const Vectors<T>& x, std::int64_t first, std::int64_t k,
+__device__ void fill(std::byte* shared, const MatrixOperand<T>& x, std::int64_t first, std::int64_t k,
                      bool aligned) {
-  constexpr int packs = kLineBytes / kPackBytes;
+  constexpr int packs = kLineBytes / kVectorBytes;
 #pragma unroll 4
-  for (int id = static_cast<int>(threadIdx.x); id < kOperandBytes / kPackBytes; id += kThreads) {
+  for (int id = static_cast<int>(threadIdx.x); id < kOperandBytes / kVectorBytes; id += kThreads) {
     const int unit = id / (kUnitLines * packs);
     const int line = id / packs % kUnitLines;
     const int pack = id % packs;
     const std::int64_t vector = first + unit * kUnitLines;
-    const std::int64_t from = (kAlongK ? k : vector) + pack * kPackElements<T>;
-    fill_pack<kAlongK>(shared + unit * kUnitBytes + swizzled(line, pack * kPackBytes), x,
+    const std::int64_t from = (kAlongK ? k : vector) + pack * kVectorElements<T>;
+    copy_vector_async<kAlongK>(shared + unit * kUnitBytes + swizzled(line, pack * kVectorBytes), x,
                        (kAlongK ? vector : k) + line, from, aligned);
   }
 }
@@ -48,8 +47,8 @@ __global__ void __launch_bounds__(kThreads, 2)
   const auto a_of = [&](int stage) { return shared + stage * 2 * kOperandBytes; };
   const auto b_of = [&](int stage) { return a_of(stage) + kOperandBytes; };
   const auto fill_stage = [&](int stage, std::int64_t k) {
-    fill<a_along_k(kLayout)>(a_of(stage), product.a, row, k, aligned_a);
-    fill<b_along_k(kLayout)>(b_of(stage), product.b, column, k, aligned_b);
+    fill<a_is_k_major(kLayout)>(a_of(stage), product.a, row, k, aligned_a);
+    fill<b_is_k_major(kLayout)>(b_of(stage), product.b, column, k, aligned_b);
     cp_async_commit_group();
   };
   for (int stage = 0; stage < kStages - 1; ++stage) fill_stage(stage, stage * depth);
@@ -77,9 +76,9 @@ Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
                            .threads = kThreads,
                            .shared_bytes = kSharedBytes,
                            .stream = stream_of(queue)};
-    return [=, aligned_a = product.a.falls_into(kPackElements<A>),
-            aligned_b = product.b.falls_into(kPackElements<B>),
-            aligned_c = stores_together(c, product.n, 2)] {
+    return [=, aligned_a = product.a.is_vectorizable(kVectorElements<A>),
+            aligned_b = product.b.is_vectorizable(kVectorElements<B>),
+            aligned_c = can_store_vector(c, product.n, 2)] {
       launch(kernel, grid, product, aligned_a, aligned_b, aligned_c);
     };
   });

@@ -20,7 +20,7 @@ Launch bind_instance(const Queue& queue, const Product<A, B, Out>& product, int 
   return [=, a = unit_map(product.a), b = unit_map(product.b),
           c = tensor_map(product.c, product.m, product.n, kUnitLines,
                          kLineBytes / static_cast<int>(sizeof(Out)), Swizzle::bytes_128),
-          stages = static_cast<int>(divide_up(product.k, kUnitK<A>)),
+          stages = static_cast<int>(ceil_div(product.k, kUnitK<A>)),
           n = static_cast<int>(product.n)] {
     launch(kernel, grid, a, b, c, raster, stages, n, finish);
   };

@@ -101,8 +101,8 @@ template <int kRows, class A, class B, class Out>
 Launch launch_rows(const Queue& queue, const Product<A, B, Out>& product) {
   constexpr auto kernel = matmul_wgmma_split_k<A, B, Out, kRows>;
   allow_shared(kernel, sizeof(Shared));
-  const std::int64_t tiles = divide_up(product.n, kColumns);
-  const auto stages = static_cast<int>(divide_up(product.k, kUnitK<A>));
+  const std::int64_t tiles = ceil_div(product.n, kColumns);
+  const auto stages = static_cast<int>(ceil_div(product.k, kUnitK<A>));
   const int split = split_for(tiles, stages, 2 * sm_count(), kMostSplit);
   const ClusterGrid grid{.blocks = dim3(blocks_for(tiles * split, 1)),
                          .threads = kThreads,

@@ -38,7 +38,7 @@ __device__ void split(Shared& shared, int thread, int stages) {
     const auto* const whole = reinterpret_cast<const float4*>(shared.whole[ring.stage]);
     auto* const low = reinterpret_cast<float4*>(shared.low[ring.stage]);
 #pragma unroll 4
-    for (int p = thread; p < Tile::kStageBytes / kPackBytes; p += kSplitters) {
+    for (int p = thread; p < Tile::kStageBytes / kVectorBytes; p += kSplitters) {
       const float4 x = whole[p];
       low[p] = make_float4(low_part(x.x), low_part(x.y), low_part(x.z), low_part(x.w));
     }
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   const int row = static_cast<int>(blockIdx.y) * Tile::kRows;
   const int column = static_cast<int>(blockIdx.x) * Tile::kColumns;
-  const int stages = static_cast<int>(divide_up(product.k, kUnitK<float>));
+  const int stages = static_cast<int>(ceil_div(product.k, kUnitK<float>));
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
     for (Barrier& split : shared.split) mbarrier_init(split, kSplitters);
@@ -111,7 +111,7 @@ Launch bind(Queue& queue, const Shape& shape, const Tf32x3* a, const Tf32x3* b, 
                          .shared_bytes = sizeof(Shared),
                          .stream = stream_of(queue)};
   return [=, map_a = unit_map(product.a), map_b = unit_map(product.b),
-          aligned_c = stores_together(c, product.n, 2)] {
+          aligned_c = can_store_vector(c, product.n, 2)] {
     launch(matmul_wgmma_tf32x3, grid, map_a, map_b, product, aligned_c);
   };
 }

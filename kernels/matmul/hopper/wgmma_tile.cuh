@@ -22,8 +22,8 @@ using TileAccumulators = WgmmaAccumulators<kColumns>[kDown];
 template <Layout kLayout, class A, class B, int kDown, int kSums>
 __device__ void multiply_stage(float (&sum)[kDown][kSums], const std::byte* a, const std::byte* b,
                                bool add) {
-  constexpr bool along_a = a_along_k(kLayout);
-  constexpr bool along_b = b_along_k(kLayout);
+  constexpr bool along_a = a_is_k_major(kLayout);
+  constexpr bool along_b = b_is_k_major(kLayout);
   const std::uint64_t first_a = matrix_descriptor(shared_address(a));
   const std::uint64_t first_b = matrix_descriptor(shared_address(b));
 #pragma unroll
@@ -76,7 +76,7 @@ __device__ void store_tile(const float (&sum)[kDown][kSums], const Product<A, B,
     for (int s = 0; s < kSums; s += 2) {
       const std::int64_t r = row + i * kWgmmaRows + accumulator_row(s);
       if (r >= product.m) continue;
-      store_sums<2>(product.c, product.n, r, column + accumulator_column(s), &sum[i][s], Plain{},
+      store_accumulators<2>(product.c, product.n, r, column + accumulator_column(s), &sum[i][s], Plain{},
                     aligned);
     }
   }

@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   const int row = static_cast<int>(blockIdx.y) * Tile::kRows;
   const int column = static_cast<int>(blockIdx.x) * Tile::kColumns;
-  const int stages = static_cast<int>(divide_up(product.k, kUnitK<A>));
+  const int stages = static_cast<int>(ceil_div(product.k, kUnitK<A>));
   if (threadIdx.x == 0) shared.barriers.init(kConsumerWarps);
   __syncthreads();
 
@@ -71,7 +71,7 @@ Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
                            .shared_bytes = sizeof(Shared),
                            .stream = stream_of(queue)};
     return [=, map_a = unit_map(product.a), map_b = unit_map(product.b),
-            aligned_c = stores_together(c, product.n, 2)] {
+            aligned_c = can_store_vector(c, product.n, 2)] {
       launch(kernel, grid, map_a, map_b, product, aligned_c);
     };
   });

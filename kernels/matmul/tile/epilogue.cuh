@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "kernels/common/cuda/gelu.cuh"
-#include "kernels/common/cuda/pack.cuh"
 #include "kernels/common/cuda/types.cuh"
+#include "kernels/common/cuda/vec16.cuh"
 
 namespace ridgebench::cuda {
 
@@ -33,14 +33,14 @@ struct alignas(kCount * sizeof(Out)) Neighbours {
 
 // Whether rows of n elements from `c` on fall into aligned groups of `count`.
 template <class Out>
-bool stores_together(const Out* c, std::int64_t n, int count) {
-  return n % count == 0 && reinterpret_cast<std::uintptr_t>(c) % kPackBytes == 0;
+bool can_store_vector(const Out* c, std::int64_t n, int count) {
+  return n % count == 0 && reinterpret_cast<std::uintptr_t>(c) % kVectorBytes == 0;
 }
 
 // Finishes and stores sum[0..kCount) at c[row, column...]; what lies beyond column n is dropped.
 template <int kCount, class Out, class Epilogue>
-__device__ void store_sums(Out* c, std::int64_t n, std::int64_t row, std::int64_t column,
-                           const float* sum, const Epilogue& finish, bool together) {
+__device__ void store_accumulators(Out* c, std::int64_t n, std::int64_t row, std::int64_t column,
+                                   const float* sum, const Epilogue& finish, bool together) {
   if (together) {
     if (column >= n) return;
     Neighbours<Out, kCount> out;

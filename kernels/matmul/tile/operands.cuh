@@ -1,58 +1,62 @@
-// The operands of C[M,N] = A B on the device in any layout. A and B are seen as vectors of k
-// numbers, the rows of A and the columns of B: C[i,j] is the dot product of vector i of A and
-// vector j of B, and the layout only says whether a vector's numbers are neighbours in memory.
+// The operands of C[M,N] = A B on the device in any layout. Row m of A and column n of B are both
+// called a row here: C[m,n] is the dot product of row m of A and row n of B along k, and the layout
+// decides which of the two strides of an operand is 1 (K-major or MN-major in CUTLASS's terms).
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/common/cuda/pack.cuh"
+#include "kernels/common/cuda/ptx/cp_async.cuh"
 #include "kernels/common/cuda/types.cuh"
+#include "kernels/common/cuda/vec16.cuh"
 #include "kernels/common/shape.hpp"
 
 namespace ridgebench::cuda {
 
-constexpr bool a_along_k(Layout layout) { return layout != Layout::tn; }
-constexpr bool b_along_k(Layout layout) { return layout == Layout::nt; }
+constexpr bool a_is_k_major(Layout layout) { return layout != Layout::tn; }
+constexpr bool b_is_k_major(Layout layout) { return layout == Layout::nt; }
 
-// Number p of vector r is data[r * across + p * along]; one of the two steps is 1.
+// A of M x K elements or B of N x K: element (row, k) is data[row * stride_mn + k * stride_k]. One
+// stride is 1, the other is the leading dimension.
 template <class T>
-struct Vectors {
+struct MatrixOperand {
   const T* data;
-  std::int64_t count;   // m or n
-  std::int64_t length;  // k
-  std::int64_t across;
-  std::int64_t along;
+  std::int64_t mn;  // M or N
+  std::int64_t k;
+  std::int64_t stride_mn;
+  std::int64_t stride_k;
 
-  Vectors(const T* operand, std::int64_t vectors, std::int64_t k, bool along_k)
-      : data(operand),
-        count(vectors),
-        length(k),
-        across(along_k ? k : 1),
-        along(along_k ? 1 : vectors) {}
+  MatrixOperand(const T* elements, std::int64_t rows, std::int64_t depth, bool k_major)
+      : data(elements),
+        mn(rows),
+        k(depth),
+        stride_mn(k_major ? depth : 1),
+        stride_k(k_major ? 1 : rows) {}
 
-  __device__ T operator()(std::int64_t vector, std::int64_t p) const {
-    return data[vector * across + p * along];
+  __device__ T operator()(std::int64_t row, std::int64_t depth) const {
+    return data[row * stride_mn + depth * stride_k];
   }
 
-  // Whether the operand falls into aligned groups of `elements` neighbours, each as a whole inside
-  // one row of memory, and starts at a multiple of 16 bytes.
-  [[nodiscard]] bool falls_into(int elements) const {
-    const std::int64_t row = along == 1 ? length : count;
-    return row % elements == 0 && reinterpret_cast<std::uintptr_t>(data) % kPackBytes == 0;
+  [[nodiscard]] __host__ __device__ bool is_k_major() const { return stride_k == 1; }
+
+  // Whether every row of memory falls into aligned vectors of `elements` elements, and the first
+  // one starts at a multiple of 16 bytes.
+  [[nodiscard]] bool is_vectorizable(int elements) const {
+    const std::int64_t contiguous = is_k_major() ? k : mn;
+    return contiguous % elements == 0 && reinterpret_cast<std::uintptr_t>(data) % kVectorBytes == 0;
   }
 };
 
 template <class A, class B, class Out>
 struct Product {
-  Vectors<A> a;
-  Vectors<B> b;
+  MatrixOperand<A> a;
+  MatrixOperand<B> b;
   Out* c;
   std::int64_t m, n, k;
 
   Product(const Shape& shape, const A* a_data, const B* b_data, Out* c_data)
-      : a(a_data, shape["m"], shape["k"], a_along_k(shape.layout())),
-        b(b_data, shape["n"], shape["k"], b_along_k(shape.layout())),
+      : a(a_data, shape["m"], shape["k"], a_is_k_major(shape.layout())),
+        b(b_data, shape["n"], shape["k"], b_is_k_major(shape.layout())),
         c(c_data),
         m(shape["m"]),
         n(shape["n"]),
@@ -69,6 +73,28 @@ auto with_layout(Layout layout, const Make& make) {
       return make(std::integral_constant<Layout, Layout::tn>());
     default:
       return make(std::integral_constant<Layout, Layout::nt>());
+  }
+}
+
+// Starts to copy one vector of 16 bytes to shared memory, zeros beyond the operand's edges. `line`
+// counts the contiguous lines of memory (rows where the operand is K-major, else values of k), and
+// `first` is the first element in that line. Unless the operand is aligned, the elements are copied
+// one by one.
+template <bool kKMajor, class T>
+__device__ void copy_vector_async(void* shared, const MatrixOperand<T>& x, std::int64_t line,
+                                  std::int64_t first, bool aligned) {
+  const std::int64_t lines = kKMajor ? x.mn : x.k;
+  const std::int64_t line_length = kKMajor ? x.k : x.mn;
+  const bool inside = line < lines && first < line_length;
+  const T* const source = inside ? &x.data[line * line_length + first] : x.data;
+  if (aligned) {
+    cp_async_zfill(shared, source, inside);
+  } else {
+    T* const elements = static_cast<T*>(shared);
+#pragma unroll 1
+    for (int e = 0; e < kVectorElements<T>; ++e) {
+      elements[e] = inside && first + e < line_length ? source[e] : T{};
+    }
   }
 }
 

@@ -28,22 +28,23 @@ struct Run {
 struct Place {
   int vector, p;
 };
-template <bool kAlongK>
+template <bool kKMajor>
 __device__ Place place() {
   const int thread = static_cast<int>(threadIdx.x);
-  if (kAlongK) return {thread, 0};
+  if (kKMajor) return {thread, 0};
   return {thread % (kSlabVectors / kRun) * kRun, thread / (kSlabVectors / kRun)};
 }
 
 // This thread's run of the slab at vector `first` and number p0, zeros beyond the operand's edges.
 // Aligned runs are inside or outside as a whole.
-template <bool kAlongK, class T>
-__device__ Run<T> fetch(const Vectors<T>& x, std::int64_t first, std::int64_t p0, bool aligned) {
-  const std::int64_t vector = first + place<kAlongK>().vector;
-  const std::int64_t p = p0 + place<kAlongK>().p;
+template <bool kKMajor, class T>
+__device__ Run<T> fetch(const MatrixOperand<T>& x, std::int64_t first, std::int64_t p0,
+                        bool aligned) {
+  const std::int64_t vector = first + place<kKMajor>().vector;
+  const std::int64_t p = p0 + place<kKMajor>().p;
   Run<T> run{};
-  if (vector >= x.count || p >= x.length) return run;
-  const T* const start = &x.data[vector * x.across + p * x.along];
+  if (vector >= x.mn || p >= x.k) return run;
+  const T* const start = &x.data[vector * x.stride_mn + p * x.stride_k];
   if (aligned) {
     using Word = std::conditional_t<sizeof run == 8, uint2, uint4>;
     constexpr int words = sizeof run / sizeof(Word);
@@ -52,7 +53,7 @@ __device__ Run<T> fetch(const Vectors<T>& x, std::int64_t first, std::int64_t p0
     for (int i = 0; i < words; ++i) copy[i] = reinterpret_cast<const Word*>(start)[i];
     memcpy(&run, copy, sizeof run);
   } else {
-    const std::int64_t inside = kAlongK ? x.length - p : x.count - vector;
+    const std::int64_t inside = kKMajor ? x.k - p : x.mn - vector;
 #pragma unroll
     for (int e = 0; e < kRun; ++e) {
       if (e < inside) run.number[e] = start[e];
@@ -61,12 +62,12 @@ __device__ Run<T> fetch(const Vectors<T>& x, std::int64_t first, std::int64_t p0
   return run;
 }
 
-template <bool kAlongK, class T>
+template <bool kKMajor, class T>
 __device__ void store(Slab& slab, const Run<T>& run) {
-  const Place at = place<kAlongK>();
+  const Place at = place<kKMajor>();
 #pragma unroll
   for (int e = 0; e < kRun; ++e) {
-    slab[at.p + (kAlongK ? e : 0)][at.vector + (kAlongK ? 0 : e)] = to_float(run.number[e]);
+    slab[at.p + (kKMajor ? e : 0)][at.vector + (kKMajor ? 0 : e)] = to_float(run.number[e]);
   }
 }
 
