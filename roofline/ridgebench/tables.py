@@ -17,8 +17,8 @@ from typing import Optional
 from ridgebench.command_line import OK, ROOT, STALE, USAGE, Parser, fail
 from ridgebench.compare.proof import newest as newest_proof
 from ridgebench.compare.proof import table as gate_table
-from ridgebench.result_tables import escape, ladder, operations_table
 from ridgebench.records import ResultsError, load_run, read_environment
+from ridgebench.result_tables import escape, ladder, operations_table
 from ridgebench.view import View, make_view
 
 NO_RUN = "no published run"

@@ -10,7 +10,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ridgebench import units
 
-from . import frame, labels
+from . import labels
+from .page import add_axes
 from .style import NORMAL, Theme
 
 LEFT, BOTTOM, TOP_GAP = 0.95, 0.95, 0.05  # inches around the axes
@@ -97,7 +98,7 @@ def make_canvas(
     width, height = right - LEFT, top - TOP_GAP - BOTTOM
     decade = min(height / (y_high - y_low), width / (x_high - x_low))
     x, y = (x_low, x_low + width / decade), (y_low, y_low + height / decade)
-    axes = frame.add_axes(figure, LEFT, BOTTOM, width, height)
+    axes = add_axes(figure, LEFT, BOTTOM, width, height)
     style_axes(axes, x, y, theme)
     page.text(LEFT + width / 2, BOTTOM - 0.33, "FLOP per byte (compulsory traffic of main memory)",
               size=NORMAL, ha="center", va="top")

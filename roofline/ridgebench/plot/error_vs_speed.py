@@ -3,13 +3,15 @@
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from . import frame, grid, sweeps
+from ridgebench.records import Row
+from ridgebench.view import View
+
+from . import grid
 from .canvas import Limits, log_limits
 from .finding import error_title
-from .notdrawn import storage_note
-from ridgebench.records import Row
+from .page import header, new_page, storage_note
+from .points import Place, Places, draw_points, draw_segments
 from .style import SMALL, Theme
-from ridgebench.view import View
 
 EXACT = 0.12  # height of the rail for rows without any error, as a share of a panel
 NAME = 0.2  # width of the rail's name and a point, as a share of a panel
@@ -30,15 +32,15 @@ def limits(view: View, rows: list[Row]) -> tuple[Limits, Limits]:
     return log_limits(min(speeds) / 2, max(speeds) * 2), (low - rail, high)
 
 
-def draw_tolerances(axes: Axes, rows: list[Row], place: sweeps.Places, theme: Theme) -> None:
+def draw_tolerances(axes: Axes, rows: list[Row], place: Places, theme: Theme) -> None:
     """A thin line up to the error that would have been refused, with a bar at its end."""
     rows = [row for row in rows if error(row)]
-    lines: dict[str, list[tuple[sweeps.Place, sweeps.Place]]] = {}
+    lines: dict[str, list[tuple[Place, Place]]] = {}
     for row in rows:
         x, y = place[row.id]
         lines.setdefault(theme.hue(row.format), []).append(((x, y), (x, row.verify["tolerance"])))
     for hue, own in lines.items():
-        sweeps.draw_segments(axes, own, color=hue, linewidth=0.8, alpha=0.7, zorder=3)
+        draw_segments(axes, own, color=hue, linewidth=0.8, alpha=0.7, zorder=3)
         axes.plot(*zip(*(end for _, end in own)), "_", color=hue, alpha=0.7, zorder=3)
 
 
@@ -51,9 +53,9 @@ def name_rail(axes: Axes, speeds: list[float], x: Limits, theme: Theme) -> None:
 
 
 def draw(view: View, theme: Theme) -> Figure:
-    figure, page = frame.new_page(theme)
-    top = frame.header(page, view, error_title(view), [storage_note(view)], theme)
-    grid.draw_undrawn(page, view)
+    figure, page = new_page(theme)
+    top = header(page, view, error_title(view), [storage_note(view)], theme)
+    grid.draw_undrawn_below(page, view)
     rows = [r for r in view.points if r.relative_error is not None and r.flops_per_s]
     if not rows:
         return figure
@@ -68,6 +70,6 @@ def draw(view: View, theme: Theme) -> Figure:
         axes.set_yticks([tick for tick in axes.get_yticks() if tick > edge])
         name_rail(axes, [place[row.id][0] for row in own if not error(row)], x, theme)
         draw_tolerances(axes, own, place, theme)
-        sweeps.draw_points(axes, own, place, view, theme, power=0)
+        draw_points(axes, own, place, view, theme, power=0)
     grid.name_axes(page, view, view.unit[0], "largest error of an output", top)
     return figure

@@ -4,13 +4,15 @@ from dataclasses import replace
 
 from matplotlib.axes import Axes
 
-from . import labels
-from .finding import best, share
-from .frame import LINE
 from ridgebench.records import Row
-from .style import SMALL, Theme, is_pair, marker, shape
 from ridgebench.units import digits, percent
 from ridgebench.view import View
+
+from . import labels
+from .finding import best, share
+from .page import LINE
+from .points import marker
+from .style import SMALL, Theme, is_pair, shape
 
 STEP = 0.215  # inches between table rows
 HEAD = 1.06  # inches for the name of an operation

@@ -5,10 +5,6 @@ from functools import cache
 from typing import Optional, Union
 
 from matplotlib import colors
-from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection
-from matplotlib.markers import MarkerStyle
-from matplotlib.transforms import IdentityTransform
 
 from ridgebench.records import Row
 
@@ -24,8 +20,6 @@ HUES = {"fp32": GREEN, "fp16": VERMILLION, "bf16": BLUE}
 
 SHAPES = {"relu": "^", "gelu": "v", "dot": "o", "matvec": "s", "matmul": "D", "matmul_gelu": "p"}
 Dashes = Union[str, tuple[int, tuple[int, ...]]]
-NAIVE_SIZE = 0.45  # area of a naive row's marker, as a share of the others'
-MOST_VECTORS = 500  # points of one shape in a panel
 SPARE_SHAPES = ("<", ">", "h", "8", "P", "X")
 
 
@@ -115,34 +109,3 @@ def fill(row: Row, theme: Theme) -> str:
     dashed = edge_dashes(row.format) != "solid"  # on a solid face such an edge would not be seen
     pale = 0.7 if row.naive else 0.35 if dashed else 0.0
     return blend(theme.hue(row.format), theme.background, pale)
-
-
-def markers(
-    ax: Axes, points: list[tuple[float, float]], rows: list[Row], theme: Theme, marker_shape: str,
-    size: float = 42.0,
-) -> None:
-    """Points of one shape: hue = format, fill = implementation; naive ones are small.
-
-    All in one call, because thousands of single markers take minutes to draw; and so many become
-    an image even in SVG and PDF, which no viewer would show at a bearable speed otherwise.
-    """
-    hues = [theme.hue(row.format) for row in rows]
-    edges = [
-        hue if row.origin == "library" or row.naive else blend(hue, theme.ink, 0.35)
-        for hue, row in zip(hues, rows)
-    ]
-    outline = MarkerStyle(marker_shape)
-    drawn = PathCollection(  # what Axes.scatter makes, in a quarter of its time
-        [outline.get_path().transformed(outline.get_transform())],
-        [size * (NAIVE_SIZE if row.naive else 1.0) for row in rows],
-        offsets=points, offset_transform=ax.transData, transform=IdentityTransform(),
-        facecolors=[fill(row, theme) for row in rows], edgecolors=edges,
-        linewidths=[0.9 if row.naive else 1.2 for row in rows],
-        linestyles=[edge_dashes(row.format) for row in rows], zorder=5, clip_on=False,
-        rasterized=len(rows) > MOST_VECTORS)
-    ax.add_collection(drawn, autolim=False)
-
-
-def marker(ax: Axes, x: float, y: float, row: Row, theme: Theme, marker_shape: str, size=42.0):
-    """One point, as in a legend."""
-    markers(ax, [(x, y)], [row], theme, marker_shape, size)

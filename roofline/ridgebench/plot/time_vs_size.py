@@ -3,14 +3,16 @@
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from . import frame, grid, sweeps
-from .canvas import Limits, log_limits
-from .finding import lower_bound, time_title
-from .notdrawn import storage_note
 from ridgebench.records import Row
-from .style import Theme
 from ridgebench.units import digits
 from ridgebench.view import View
+
+from . import grid
+from .canvas import Limits, log_limits
+from .finding import lower_bound, time_title
+from .page import header, new_page, storage_note
+from .points import draw_paths, draw_points
+from .style import Theme
 
 BOUND, FLOOR = "dashed", "dotted"
 DASH = 1.25  # half length of a single lower bound's mark, as a factor of size
@@ -44,9 +46,9 @@ def draw_bounds(axes: Axes, rows: list[Row], theme: Theme) -> None:
 
 
 def draw(view: View, theme: Theme) -> Figure:
-    figure, page = frame.new_page(theme)
-    top = frame.header(page, view, time_title(view), [storage_note(view)], theme)
-    grid.draw_undrawn(page, view)
+    figure, page = new_page(theme)
+    top = header(page, view, time_title(view), [storage_note(view)], theme)
+    grid.draw_undrawn_below(page, view)
     rows = [row for row in view.points if row.bytes]
     if not rows:
         return figure
@@ -64,7 +66,7 @@ def draw(view: View, theme: Theme) -> Figure:
         if floor:
             axes.axhline(floor * 1e3, color=theme.muted, linestyle=FLOOR)
         draw_bounds(axes, own, theme)
-        sweeps.draw_paths(axes, own, place, theme, arrow=False)
-        sweeps.draw_points(axes, own, place, view, theme, power=1)
+        draw_paths(axes, own, place, theme, arrow=False)
+        draw_points(axes, own, place, view, theme, power=1)
     grid.name_axes(page, view, "compulsory traffic per launch, MB", "time per launch, ms", top)
     return figure
