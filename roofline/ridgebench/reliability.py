@@ -1,4 +1,4 @@
-"""Fills the table of docs/reliability.md from what the tests of faults saw.
+"""Fills the table of docs/reliability.md from what the tests of faults wrote.
 
     scripts/reliability.sh build/release/faults            after ctest; --check writes nothing
 """
@@ -15,14 +15,14 @@ SIGNALS = {-9: "killed"}
 
 
 def read_faults(folder: Path) -> dict[str, dict]:
-    """One entry per fault: the parts of a test are added up."""
+    """One entry per fault, with the parts of a test added up."""
     faults: dict[str, dict] = {}
     for path in sorted(folder.glob("*.json")):
-        told = json.loads(path.read_text("utf-8"))
-        known = faults.setdefault(told["fault"], told | {"tries": 0, "lost": 0, "codes": []})
-        known["tries"] += told["tries"]
-        known["lost"] += told["lost"]
-        known["codes"] = sorted({*known["codes"], *told["codes"]})
+        part = json.loads(path.read_text("utf-8"))
+        known = faults.setdefault(part["fault"], part | {"tries": 0, "lost": 0, "codes": []})
+        known["tries"] += part["tries"]
+        known["lost"] += part["lost"]
+        known["codes"] = sorted({*known["codes"], *part["codes"]})
     return faults
 
 

@@ -1,7 +1,7 @@
-"""Fills the marked parts of README.md and docs/*.md: tables and picture of a published run, files.
+"""Fills the marked parts of README.md and docs/*.md: tables and pictures of published runs, files.
 
-A part stands between an opening comment and the closing one of its kind, `<!-- /table -->`. It shows
-the newest published run, or that of a device, which its folder in results/ names: `@ nvidia-h200`.
+A part stands between an opening comment and the closing one of its kind, `<!-- /table -->`. It shows the newest
+published run or, with `@ nvidia-h200`, that of a device, named by its folder in results/.
     <!-- table: operations -->     formats and techniques of each operation
     <!-- table: relu GB/s @ nvidia-h200 -->    the techniques of an operation, rates in this unit
     <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
@@ -28,7 +28,7 @@ MARKED = re.compile(OPENING.pattern + r"(?:(?!<!-- ).)*<!-- /\1 -->", re.DOTALL)
 
 
 def published(root: Path, device: str = "*") -> Optional[Path]:
-    """The newest results/<device>/<date>-<commit>; results/local is nobody's to publish."""
+    """The newest results/<device>/<date>-<commit>, or None; results/local is never published."""
 
     def started(folder: Path) -> str:
         return read_environment(folder / "environment.json")["started"] or ""
@@ -45,7 +45,7 @@ def source(path: Path) -> str:
 
 
 class Runs:
-    """The runs that a page shows, each loaded once: the default one, and those of devices."""
+    """The runs that pages show, each loaded once: the default one, and those of named devices."""
 
     def __init__(self, root: Path, default: Optional[Path]) -> None:
         self.root = root
@@ -85,7 +85,7 @@ def content(kind: str, text: str, runs: Runs, page: Path) -> str:
 
 
 def fill(text: str, runs: Runs, page: Path) -> str:
-    """The text with every marked part made anew."""
+    """The text with every marked part replaced."""
 
     def part(match: re.Match) -> str:
         kind, name = match.group(1), match.group(2) or ""
@@ -98,7 +98,7 @@ def fill(text: str, runs: Runs, page: Path) -> str:
 
 
 def update(page: Path, runs: Runs, check: bool) -> bool:
-    """Whether the page was current; if not, and unless only checking, it is now."""
+    """Writes the page unless it is current or `check` is set; returns whether it was current."""
     before = page.read_text("utf-8")
     try:
         after = fill(before, runs, page)

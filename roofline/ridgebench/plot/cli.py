@@ -1,4 +1,4 @@
-"""Command line: reads a results directory and writes its figures."""
+"""Draws the figures of a results directory."""
 
 import argparse
 import re
@@ -19,16 +19,16 @@ from ridgebench.view import View, make_view
 from . import error_vs_speed, roofline, time_vs_size
 from .style import NORMAL, THEMES, Theme
 
-DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # PNG: 1920 x 1080; others: images within
-# No date and no library version: they would change the bytes of an unchanged figure.
+DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
+# A date or a library version would change the bytes of an unchanged figure.
 METADATA = {
     "svg": {"Creator": "ridgebench", "Date": None},
     "pdf": {"Creator": "ridgebench", "Producer": None, "CreationDate": None},
     "png": {"Software": None},
 }
 FORMATS = tuple(METADATA)
-QUICKLY = {"png": {"pil_kwargs": {"compress_level": 3}}}  # as small as the usual 6 in half the time
-inherited: dict[str, Callable] = {}  # figures of a drawing process, which need not be sent to it
+QUICKLY = {"png": {"pil_kwargs": {"compress_level": 3}}}  # as small as the default of 6, in half the time
+inherited: dict[str, Callable] = {}  # the figures, which a drawing process gets by fork
 
 
 def file_types(text: str) -> list[str]:
@@ -51,7 +51,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def figures(view: View) -> dict[str, Callable]:
-    """Every figure of a view by file name, those of all rows first; each value draws it in a theme."""
+    """Functions that draw the figures of a view, by file name; those of all rows come first."""
     drawn: dict[str, Callable] = {
         "roofline": partial(roofline.draw, view),
         "time-vs-size": partial(time_vs_size.draw, view),
@@ -63,13 +63,13 @@ def figures(view: View) -> dict[str, Callable]:
 
 
 def settings(theme: Theme) -> dict:
-    """Names are printed as they are ($ is no TeX); identifiers in SVG do not vary."""
+    """Matplotlib's settings: names are printed as they are ($ is no TeX), identifiers in SVG do not vary."""
     return {
         "svg.fonttype": "none",
         "svg.hashsalt": "ridgebench",
         "pdf.fonttype": 42,
         "text.parse_math": False,
-        "font.family": ["DejaVu Sans", "sans-serif"],  # shipped with Matplotlib: one layout
+        "font.family": ["DejaVu Sans", "sans-serif"],  # Matplotlib ships it, so the layout is the same everywhere
         "font.size": NORMAL,
         "text.color": theme.ink,
         "axes.edgecolor": theme.muted,
@@ -89,7 +89,7 @@ def file_name(text: str) -> str:
 def save(draw: Callable[[Theme], Figure], theme: Theme, path: Path, formats: list[str]) -> None:
     """Writes path.svg, .png, .pdf. A reader's own Matplotlib settings are not used."""
     with matplotlib.style.context(["default", settings(theme)]), warnings.catch_warnings():
-        # A name in a script that the font lacks is drawn as boxes in PNG; that is no error.
+        # PNG shows boxes for characters that the font lacks; that is no error.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure = draw(theme)
         for kind in formats:
@@ -107,7 +107,7 @@ def save_figure(name: str, theme: Theme, out: Path, formats: list[str]) -> None:
 
 
 def save_all(view: View, theme: Theme, out: Path, formats: list[str]) -> None:
-    """Figures know nothing of each other, so every processor draws one at a time, the longest first."""
+    """Draws all figures, each processor one at a time, the slowest first."""
     drawn = figures(view)
     with ProcessPoolExecutor(initializer=inherited.update, initargs=(drawn,)) as pool:
         done = [pool.submit(save_figure, name, theme, out, formats) for name in drawn]
@@ -116,7 +116,7 @@ def save_all(view: View, theme: Theme, out: Path, formats: list[str]) -> None:
 
 
 def open_view(run: Run, options: argparse.Namespace) -> View:
-    """The rows of the device asked for, with its own or the named data sheet."""
+    """The rows of the chosen device, with its own data sheet or the one of --roof."""
     view = make_view(run, options.device)
     name = options.roof or run.environment["roof"] or view.device["data_sheet"]
     return view.with_sheet(find_sheet(name)) if name else view

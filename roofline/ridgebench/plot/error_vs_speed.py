@@ -1,4 +1,4 @@
-"""Error over speed: what a smaller format gains, and what it costs."""
+"""Error over speed: the gain and the cost of a smaller format."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ def error(row: Row) -> float:
 
 
 def limits(view: View, rows: list[Row]) -> tuple[Limits, Limits]:
-    """All speeds, errors and their tolerances; a rail below them is for rows without error."""
+    """Limits (log10) that hold all speeds, errors and tolerances; a rail below is for rows without error."""
     speeds = [row.flops_per_s / view.unit[1] for row in rows]
     errors = [e for row in rows if error(row) for e in (error(row), row.verify["tolerance"])]
     errors = errors or [1.0]
@@ -33,7 +33,7 @@ def limits(view: View, rows: list[Row]) -> tuple[Limits, Limits]:
 
 
 def draw_tolerances(axes: Axes, rows: list[Row], place: Places, theme: Theme) -> None:
-    """A thin line up to the error that would have been refused, with a bar at its end."""
+    """Draws a thin line from each error up to its tolerance, with a bar at the end."""
     rows = [row for row in rows if error(row)]
     lines: dict[str, list[tuple[Place, Place]]] = {}
     for row in rows:
@@ -45,7 +45,7 @@ def draw_tolerances(axes: Axes, rows: list[Row], place: Places, theme: Theme) ->
 
 
 def name_rail(axes: Axes, speeds: list[float], x: Limits, theme: Theme) -> None:
-    """At the right, unless one of the rail's points is there."""
+    """Writes the rail's name at the right or, where a point is there, at the left."""
     right = 10 ** (x[1] - NAME * (x[1] - x[0]))
     place, side = (0.01, "left") if max(speeds, default=0) > right else (0.99, "right")
     axes.text(place, EXACT / 2, "no error", transform=axes.transAxes, size=SMALL, ha=side, va="center",

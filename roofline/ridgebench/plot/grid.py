@@ -22,7 +22,7 @@ BOTTOM, LIST = 0.85, 1.1  # inches below the panels, and of the list of undrawn 
 def draw_legend(
     page: Axes, view: View, theme: Theme, y: float, lines: list[tuple[str, str]]
 ) -> float:
-    """One or two lines: the hues named in their colours, fill, then (line style, meaning) pairs."""
+    """Draws formats in their colours, fills, then (line style, meaning) pairs; returns where the legend ends."""
     x = MARGIN
     for name in view.formats:
         page.text(x, y, name, size=SMALL, weight="bold", color=theme.text(name), va="center")
@@ -39,7 +39,7 @@ def draw_legend(
 
 
 def bottom(view: View) -> float:
-    """Height where the panels begin (inches)."""
+    """The height where the panels begin (inches)."""
     return BOTTOM + (LIST if undrawn_groups(view) else 0.0)
 
 
@@ -47,7 +47,7 @@ def make_panels(
     figure: Figure, page: Axes, view: View, limits: tuple[Limits, Limits],
     top: float, theme: Theme,
 ) -> dict[str, Axes]:
-    """Axes by operation; only the outer ones carry tick numbers."""
+    """Axes by operation; only the outer ones have tick numbers."""
     operations = view.operations
     columns = min(COLUMNS, len(operations))
     rows = ceil(len(operations) / columns)

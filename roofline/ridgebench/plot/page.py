@@ -18,7 +18,7 @@ GRAVITY = ("wrong", "invalid", "failed", "skipped")
 
 
 def new_page(theme: Theme) -> tuple[Figure, Axes]:
-    """A figure and a page: invisible axes over all of it whose unit is the inch."""
+    """A figure and its page: invisible axes over all of it whose unit is the inch."""
     figure = Figure(figsize=SIZE, facecolor=theme.background)
     page = figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH), ylim=(0, HEIGHT), zorder=2)
     page.set_axis_off()
@@ -26,7 +26,7 @@ def new_page(theme: Theme) -> tuple[Figure, Axes]:
 
 
 def add_axes(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
-    """Axes placed in inches."""
+    """Axes at a place in inches."""
     box = (left / WIDTH, bottom / HEIGHT, width / WIDTH, height / HEIGHT)
     return figure.add_axes(box, zorder=1)
 
@@ -42,7 +42,7 @@ def subtitle(view: View) -> str:
 
 
 def footer(view: View) -> str:
-    """Provenance: enough to repeat the run."""
+    """The provenance of the run, enough to repeat it."""
     environment = view.environment
     commit = (environment["commit"] or "unknown")[:12]
     parts = [
@@ -58,7 +58,7 @@ def footer(view: View) -> str:
 
 
 def title_lines(title: str, room: float) -> tuple[float, list[str]]:
-    """The title in two lines at most, a little smaller where it is long."""
+    """The title in at most two lines, with the size at which it fits."""
     for size in TITLES:
         lines = labels.wrap(title, size, room, 2, "bold")
         if " ".join(lines) == title:
@@ -93,7 +93,7 @@ class Group:
 
 
 def row_names(rows: list[Row]) -> str:
-    """op/technique once, with all its formats."""
+    """Each op/technique once, with all its formats."""
     formats: dict[str, set[str]] = {}
     for row in rows:
         formats.setdefault(f"{row.op}/{row.technique}", set()).add(row.format)
@@ -101,7 +101,7 @@ def row_names(rows: list[Row]) -> str:
 
 
 def row_groups(rows: list[Row]) -> list[Group]:
-    """Gravest status first, then the most frequent reason."""
+    """Rows by status and reason: the gravest status first, then the most frequent reason."""
     causes: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         causes.setdefault((row.status, row.reason or "no reason recorded"), []).append(row)
@@ -129,12 +129,12 @@ def undrawn_groups(view: View) -> list[Group]:
 
 
 def family(name: str) -> str:
-    """fp8 for all formats of 8 bits and their pairs, which are computed alike."""
+    """fp8 for all formats of 8 bits and their pairs, whose arithmetic is the same; other names stay."""
     return "fp8" if name.startswith("fp8") else name
 
 
 def storage_note(view: View) -> str:
-    """Which formats are only stored so, and what they are computed in."""
+    """A note on the formats that are only storage formats, with the format of their arithmetic."""
     used: dict[str, set[str]] = {}
     for row in view.points:
         native = row.arithmetic == row.format
@@ -149,7 +149,7 @@ def storage_note(view: View) -> str:
 
 
 def draw_undrawn(page: Axes, view: View, left: float, top: float, width: float, room: int) -> None:
-    """Lists what is not drawn and why, in at most room lines below top (inches)."""
+    """Lists what is not drawn and why, in at most `room` lines below `top` (inches)."""
     groups = undrawn_groups(view)
     if not groups:
         return

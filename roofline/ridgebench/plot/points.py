@@ -29,10 +29,10 @@ def markers(
     ax: Axes, points: list[tuple[float, float]], rows: list[Row], theme: Theme, marker_shape: str,
     size: float = 42.0,
 ) -> None:
-    """Points of one shape: hue = format, fill = implementation; naive ones are small.
+    """Draws points of one shape: hue = format, fill = implementation; naive ones are small.
 
-    All in one call, because thousands of single markers take minutes to draw; and so many become
-    an image even in SVG and PDF, which no viewer would show at a bearable speed otherwise.
+    All are one collection because thousands of single markers take minutes. More than MOST_VECTORS become an image,
+    also in SVG and PDF, which viewers would show too slowly otherwise.
     """
     hues = [theme.hue(row.format) for row in rows]
     edges = [
@@ -40,7 +40,7 @@ def markers(
         for hue, row in zip(hues, rows)
     ]
     outline = MarkerStyle(marker_shape)
-    drawn = PathCollection(  # what Axes.scatter makes, in a quarter of its time
+    drawn = PathCollection(  # the collection that Axes.scatter makes, in a quarter of its time
         [outline.get_path().transformed(outline.get_transform())],
         [size * (NAIVE_SIZE if row.naive else 1.0) for row in rows],
         offsets=points, offset_transform=ax.transData, transform=IdentityTransform(),
@@ -52,18 +52,18 @@ def markers(
 
 
 def marker(ax: Axes, x: float, y: float, row: Row, theme: Theme, marker_shape: str, size=42.0):
-    """One point, as in a legend."""
+    """Draws one point, as a legend needs it."""
     markers(ax, [(x, y)], [row], theme, marker_shape, size)
 
 
 def series(rows: list[Row]) -> list[list[Row]]:
-    """Rows of one implementation, smallest problem first."""
+    """The rows of each implementation, the smallest problem first."""
     in_order = sorted(rows, key=lambda row: (row.series, row.flops, row.bytes, row.id))
     return [list(group) for _, group in groupby(in_order, key=lambda row: row.series)]
 
 
 def draw_paths(axes: Axes, rows: list[Row], place: Places, theme: Theme, arrow: bool) -> None:
-    """Joins the sizes of every sweep; an arrow head in the last leg points to the largest."""
+    """Joins the sizes of every sweep; an arrow head points to the largest."""
     for group in series(rows):
         if len(group) < 2:
             continue
@@ -77,13 +77,13 @@ def draw_paths(axes: Axes, rows: list[Row], place: Places, theme: Theme, arrow: 
 
 
 def draw_segments(axes: Axes, segments: list[tuple[Place, Place]], **style: Any) -> None:
-    """Short lines of one look as one path with gaps: one by one, thousands take seconds."""
+    """Draws short lines of one style as one path with gaps: thousands of single lines take seconds."""
     xs, ys = zip(*(end for pair in segments for end in (*pair, (nan, nan))))
     axes.plot(xs, ys, **style)
 
 
 def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, power: int) -> None:
-    """p10 to p90 of the samples, on an axis that grows as time to the given power."""
+    """Draws p10 to p90 of the samples on an axis that grows as time to the given power."""
     lines: dict[tuple[str, bool], list[tuple[Place, Place]]] = {}
     for row in rows:
         x, y = place[row.id]
@@ -99,8 +99,8 @@ def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, powe
 def draw_points(
     axes: Axes, rows: list[Row], place: Places, view: View, theme: Theme, power: int
 ) -> None:
-    """power of time in y: 1 where y is a time, -1 where it is a rate, 0 without a whisker."""
-    # Naive and slow rows first, so that a faster point near them stays visible.
+    """Draws points with whiskers. power of time in y: 1 for a time, -1 for a rate, 0 without whiskers."""
+    # Naive and slow rows come first, so that a faster point near them stays visible.
     ordered = sorted(rows, key=lambda row: (not row.naive, row.flops_per_s or 0, row.id))
     if power:
         draw_whiskers(axes, ordered, place, theme, power)
@@ -112,7 +112,7 @@ def draw_points(
 
 
 def chosen(view: View) -> list[Row]:
-    """The rows of the title; of one format, the fastest hand-written row of each operation."""
+    """The rows of the title or, in a figure of one format, the fastest hand-written row of each operation."""
     if not view.format:
         return compute_bound(view)
     rows = [[row for row in hand(view) if row.op == op] for op in reversed(view.operations)]
@@ -139,7 +139,7 @@ def candidates(x: float, y: float, size: float) -> list[labels.Box]:
 
 
 def name_points(canvas: Canvas, view: View, theme: Theme, room: int) -> int:
-    """Writes at most room labels where they fit; returns how many."""
+    """Names at most `room` points where a label fits; returns their number."""
     done = 0
     for row in chosen(view):
         if done >= room:

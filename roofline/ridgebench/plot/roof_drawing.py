@@ -15,17 +15,17 @@ from .roofs import Roof, Roofs, engine_name, memory_names, merged
 from .style import DIRECT, SMALL, Theme
 
 LINE_HALF = 0.03  # inches that a label keeps away from the middle of a line
-DASHES = 4.0  # length of the dashes by which two equal roofs share one line, in line widths
+DASHES = 4.0  # length of the dashes of roofs that share one line, in line widths
 LINE = 0.155  # inches between the lines of a label
 APART = 0.06  # inches between labels
-ROOM, STEM = 1.45, 0.16  # inches right of the axes: of a label at most, of the line to it
-MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18, 0.25)  # inches along both axes from line to label
+ROOM, STEM = 1.45, 0.16  # inches right of the axes: the widest label, the line to it
+MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18, 0.25)  # inches from line to label along both axes
 HALF = 0.05  # half the height of such a label
 
 
 @dataclass(frozen=True)
 class Pen:
-    """How one source of roofs is drawn: a measurement solid in hues, a data sheet dashed."""
+    """The style of one source of roofs: solid for a measurement, dashed for a data sheet."""
 
     theme: Theme
     width: float
@@ -37,7 +37,7 @@ class Pen:
         return self.theme.text(None if roof.engine == "memory" else roof.formats[0])
 
     def dashes(self, index: int, sharing: int) -> Union[str, tuple]:
-        """Solid, or every sharing-th dash of a line that several roofs share."""
+        """The line style: solid, or every `sharing`-th dash of a line that several roofs share."""
         if sharing == 1 or self.dash != "solid":
             return self.dash
         return (index * DASHES, (DASHES, DASHES * (sharing - 1)))
@@ -52,7 +52,7 @@ def sheet_pen(theme: Theme) -> Pen:
 
 
 def diagonal_ends(canvas: Canvas, roof: Roof, roofs: Roofs) -> tuple[float, float]:
-    """Intensities from the left edge to where the line meets the highest roof or leaves."""
+    """The intensities at the left edge and where the line meets the highest roof or leaves the axes."""
     end = min(10 ** canvas.x[1], 10 ** canvas.y[1] * canvas.scale / roof.value)
     if roofs.compute:
         end = min(end, roofs.compute[0].value / roof.value)
@@ -60,7 +60,7 @@ def diagonal_ends(canvas: Canvas, roof: Roof, roofs: Roofs) -> tuple[float, floa
 
 
 def draw_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, light: bool = False) -> None:
-    """rate = intensity x bandwidth with its p10-p90 band; a cache's line is lighter."""
+    """Draws rate = intensity x bandwidth with its p10-p90 band; a cache's line is lighter."""
     ends = diagonal_ends(canvas, roof, roofs)
     if ends[0] >= ends[1]:
         return
@@ -76,13 +76,13 @@ def draw_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, light: boo
 
 
 def flat_start(canvas: Canvas, roof: Roof, roofs: Roofs) -> float:
-    """Intensity where a flat roof leaves the fastest memory diagonal."""
+    """The intensity where a flat roof leaves the fastest memory diagonal."""
     low = 10 ** canvas.x[0]
     return max(low, roof.value / roofs.memory[0].value) if roofs.memory else low
 
 
 def draw_flat(canvas: Canvas, group: list[Roof], roofs: Roofs, pen: Pen) -> None:
-    """One flat roof, or several too near to be told apart as alternating dashes."""
+    """Draws one flat roof, or several that lie on one line as alternating dashes."""
     ends = (flat_start(canvas, group[0], roofs), 10 ** canvas.x[1])
     for index, roof in enumerate(group):
         low, height, high = (v / canvas.scale for v in (roof.low, roof.value, roof.high))
@@ -98,7 +98,7 @@ def draw_flat(canvas: Canvas, group: list[Roof], roofs: Roofs, pen: Pen) -> None
 
 
 def draw_cache_reach(canvas: Canvas, roofs: Roofs, pen: Pen) -> None:
-    """The highest roof left of memory's diagonal, thin: only data in cache gets there."""
+    """Draws the highest roof left of memory's diagonal as a thin line: only data in a cache reaches it."""
     if not (roofs.caches and roofs.compute and roofs.memory):
         return
     roof = roofs.compute[0]
@@ -109,12 +109,12 @@ def draw_cache_reach(canvas: Canvas, roofs: Roofs, pen: Pen) -> None:
 
 
 def ridge(roof: Roof, roofs: Roofs) -> Optional[float]:
-    """FLOP/byte at which a row turns from memory-bound to compute-bound."""
+    """The intensity (FLOP/byte) at which a row turns from memory-bound to compute-bound."""
     return roof.value / roofs.bandwidth.value if roofs.bandwidth else None
 
 
 def draw_ridge(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen) -> None:
-    """A small open circle and a drop-line; roof_labels writes the value."""
+    """Draws a small open circle and a drop-line; label_ridge() writes the value."""
     x, height = ridge(roof, roofs), roof.value / canvas.scale
     if x is None or not canvas.x[0] < log10(x) < canvas.x[1]:
         return
@@ -144,24 +144,24 @@ class FlatLabel:
 
 
 def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs]) -> FlatLabel:
-    """Who and how fast; of a measurement also its share of the device's own data sheet."""
+    """The label of flat roofs: name, rate and, for a measurement, its share of the device's own data sheet."""
     first = group[0]
     lines = [engine_name(group), units.rate(first.value, "FLOP/s")]
     peaks = [roof.value for roof in promised.compute if roof.name == first.name] if promised else []
     if peaks:
         lines.append(f"{units.percent(first.value / peaks[0])} % of data sheet")
-    shared = len(group) > 1  # by roofs of several hues
+    shared = len(group) > 1  # roofs of several hues share the label
     colour = pen.theme.ink if shared else pen.text_colour(first)
     return FlatLabel(first.value, [labels.fit(text, SMALL, ROOM) for text in lines], colour)
 
 
 def flat_room(found: list[FlatLabel]) -> float:
-    """Inches that the labels need right of the axes."""
+    """The inches that the labels need right of the axes."""
     return STEM + max((labels.width(t, SMALL) for one in found for t in one.lines), default=0.0)
 
 
 def draw_flat_labels(canvas: Canvas, found: list[FlatLabel], theme: Theme) -> None:
-    """Right of the axes, pushed apart where they would collide, joined to their line."""
+    """Draws labels right of the axes, joined to their lines and spread where they would collide."""
     found = sorted(found, key=lambda label: label.value)
     wanted = [canvas.inches(1.0, label.value / canvas.scale)[1] for label in found]
     tallest = max((len(label.lines) for label in found), default=0) * LINE
@@ -178,7 +178,7 @@ def draw_flat_labels(canvas: Canvas, found: list[FlatLabel], theme: Theme) -> No
 
 
 def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: list[str]) -> None:
-    """The first text no longer than the line (or the last), where least is in the way."""
+    """Writes the first text that is no longer than the line (else the last one) where it crosses the least."""
     ends = diagonal_ends(canvas, roof, roofs)
     start, end = (canvas.inches(x, x * roof.value / canvas.scale) for x in ends)
     first, last = max(canvas.obstacles.area.bottom - start[1], 0.0) + 0.18, end[0] - start[0] - 0.2
@@ -204,7 +204,7 @@ def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: li
 
 
 def label_ridge(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen) -> None:
-    """At the foot of the drop-line, on the lowest line of text that is free."""
+    """Writes the value of a ridge at the foot of its drop-line, on the lowest line of text that is free."""
     x = ridge(roof, roofs)
     if x is None or not 10 ** canvas.x[0] < x < 10 ** canvas.x[1]:
         return
@@ -223,7 +223,7 @@ def label_ridge(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen) -> None:
 
 
 def label_memory(canvas: Canvas, roofs: Roofs, pen: Pen, promised: Optional[Roofs]) -> int:
-    """One label for main memory; returns the number of labels used."""
+    """Writes the label of main memory; returns the number of labels."""
     if not roofs.memory:
         return 0
     texts, line = memory_names(roofs), roofs.memory[0]

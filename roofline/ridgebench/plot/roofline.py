@@ -1,4 +1,4 @@
-"""The roofline: what was reached, under what the machine allows."""
+"""The roofline: the rates of all rows under the roofs of the machine."""
 
 from typing import Optional
 
@@ -14,29 +14,29 @@ from .panel import draw_panel
 from .points import Places, draw_paths, name_points, series
 from .points import draw_points as draw_rows
 from .roof_drawing import (
-    FlatLabel, draw_flat_labels, draw_roofs, flat_label, flat_room, label_caches, label_memory, label_ridges, measured_pen,
-    sheet_pen,
+    FlatLabel, draw_flat_labels, draw_roofs, flat_label, flat_room, label_caches, label_memory, label_ridges,
+    measured_pen, sheet_pen,
 )
 from .roofs import Roofs, measured_roofs, merged, sheet_roofs
 from .style import Theme
 
 PANEL_LEFT, PANEL_WIDTH, PANEL_GAP = 8.5, 4.0, 0.3  # inches
 MOST_LABELS = 8
-X_FROM, X_TO = 0.1, 50.0  # FLOP/byte, shown at least
+X_FROM, X_TO = 0.1, 50.0  # FLOP/byte; the axis shows at least this range
 
 
 def placed(view: View) -> list[Row]:
-    """Rows that have a place on this plane."""
+    """The rows that have an intensity and a rate."""
     return [row for row in view.points if row.intensity_flop_per_byte and row.flops_per_s]
 
 
 def ghosts(view: View) -> list[tuple[Row, float]]:
-    """Rows whose traffic a profiler counted, with their FLOP per byte of it."""
+    """The rows whose traffic a profiler counted, with their FLOP per byte of that traffic."""
     return [(row, row.flops / row.dram_bytes) for row in placed(view) if row.dram_bytes]
 
 
 def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
-    """All points, roofs and ridges; x in FLOP/byte, y in the figure's unit."""
+    """Limits (log10) that hold all points, roofs and ridges; x in FLOP/byte, y in the figure's unit."""
     scale = view.unit[1]
     xs = [X_FROM, X_TO] + [row.intensity_flop_per_byte for row in placed(view)]
     xs += [ghost / 1.5 for _, ghost in ghosts(view)]
@@ -52,7 +52,7 @@ def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
 
 
 def draw_ghosts(canvas: Canvas, view: View, place: Places, theme: Theme) -> None:
-    """Where a point would stand by the traffic that was counted, joined to its own place."""
+    """Draws where a point would be by the counted traffic, joined to its own place."""
     for row, ghost in ghosts(view):
         (x, y), hue = place[row.id], theme.hue(row.format)
         canvas.axes.plot((x, ghost), (y, y), color=hue, linestyle=":", linewidth=0.8, zorder=4)
@@ -74,7 +74,7 @@ def draw_points(canvas: Canvas, view: View, theme: Theme) -> None:
 def flat_labels(
     view: View, measured: Roofs, sheet: Optional[Roofs], theme: Theme
 ) -> list[FlatLabel]:
-    """Of every measured roof, and of a data sheet's as many as the budget leaves."""
+    """Labels of every measured roof, and of as many of a data sheet's roofs as the budget leaves."""
     own = None if view.foreign_sheet else sheet
     pen = measured_pen(theme)
     found = [flat_label(group, pen, own) for group in merged(measured.compute)]
@@ -92,7 +92,7 @@ def shows_sheet(view: View, measured: Roofs) -> bool:
 
 def draw_labels(canvas: Canvas, view: View, measured: Roofs, sheet: Optional[Roofs],
                 flats: list[FlatLabel], theme: Theme) -> None:
-    """At most MOST_LABELS at lines and points; memory and flat roofs come first."""
+    """Writes at most MOST_LABELS labels at lines and points; memory and flat roofs come first."""
     pen, own = measured_pen(theme), None if view.foreign_sheet else sheet
     used = len(flats) + label_memory(canvas, measured, pen, own)
     if sheet and shows_sheet(view, measured):
@@ -106,7 +106,7 @@ def draw_labels(canvas: Canvas, view: View, measured: Roofs, sheet: Optional[Roo
 
 
 def sheet_note(view: View) -> str:
-    """Whose data sheet the dashed lines are from."""
+    """A note that names the data sheet of the dashed lines."""
     if view.sheet is None:
         return ""
     state = ", not measured here" if view.foreign_sheet else ""
@@ -118,7 +118,7 @@ def ghost_note(view: View) -> str:
 
 
 def draw(view: View, theme: Theme) -> Figure:
-    """The roofline of a view: combined, or of one format if the view has one."""
+    """The roofline of a view: of all formats, or of one if the view has one."""
     figure, page = new_page(theme)
     notes = [storage_note(view), sheet_note(view), ghost_note(view)]
     top = header(page, view, roofline_title(view), notes, theme)
