@@ -207,8 +207,8 @@ def table(summary: dict) -> str:
     device = summary["device"]
     return "\n".join(lines) + (
         f"\n\nMeasured by `scripts/prove_gate.sh`: {device['model']}, {device['threads']} threads, "
-        f"{summary['started'][:10]}, {' and '.join(summary['commits'])}; standard preset. Bounds are one-sided, of 95 % "
-        "confidence."
+        f"{summary['started'][:10]}, {' and '.join(summary['commits'])}; standard preset. "
+        "Bounds are one-sided, of 95 % confidence."
     )
 
 
