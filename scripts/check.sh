@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Checks beside the tests: formatting, clang-tidy, and the tests under address and undefined-behaviour
-# sanitizers.
+# Checks formatting, runs clang-tidy, and runs the tests under the address and undefined-behaviour sanitizers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mapfile -t sources < <(git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
 clang-format-19 --dry-run --Werror "${sources[@]}"
 
 scripts/build.sh dev -DRIDGEBENCH_TESTS=ON
-# Files of several instruction sets are checked as the oldest: the regions' pragmas are GCC's.
+# A file that is compiled for several instruction sets is checked for the oldest: its region pragmas are GCC's.
 mkdir -p build/tidy
 /usr/bin/python3 - <<'EOF'
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares two commits of this repository: builds each in a worktree of its own, then measures both in turn.
+# Compares two commits of this repository: builds each in its own worktree, then measures both in turn.
 #   scripts/compare_commits.sh BASE HEAD [options of compare.sh] [-- arguments of ridgebench run]
 # Exit codes are those of compare.sh; a commit that does not build ends with 8.
 set -euo pipefail

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Everything that a machine with a GPU can tell of this tree, in one command and under nine minutes; the
-# network is not needed. Builds for the GPU found, runs the device tests, the quick profile, hardware counters,
-# an independent measurement, an A/A comparison, the sanitizer on small shapes, sweeps and the standard
-# profile. Each stage is bounded in time, so that one that hangs does not cost the others; what there is no
-# time for is skipped. Leaves one tar file in $OUT (default build/gpu_check) and ends with a table.
+# Checks this tree on a machine with a GPU, in one command, without network and in less than nine minutes. It builds for
+# the GPU found and runs the device tests, the quick profile, hardware counters, an independent measurement, an A/A
+# comparison, the sanitizer on small shapes, sweeps and the standard profile. Each stage has a time limit, so that one
+# that hangs does not cost the others; stages for which no time is left are skipped. The results are one tar file in $OUT
+# (default build/gpu_check); the last output is a table.
 #   OUT                where the results go
 #   PREBUILT           folder with ridgebench and ridgebench_device_tests built elsewhere for this GPU;
 #                      without it they are built here
-#   CMAKE_PREFIX_PATH  where the libraries are that are not installed
+#   CMAKE_PREFIX_PATH  where libraries are that are not installed
 #   BUDGET             seconds of the standard profile (default 90)
-#   LIMIT              seconds of the whole (default 520)
+#   LIMIT              seconds of the whole check (default 520)
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$(mkdir -p "${OUT:-build/gpu_check}" && cd "${OUT:-build/gpu_check}" && pwd)
@@ -23,7 +23,7 @@ budget=${BUDGET:-90}
 deadline=$((SECONDS + ${LIMIT:-520}))
 summary=$work/summary.txt
 
-# stage NAME SECONDS COMMAND...: runs it with a limit; its output goes to NAME.log, a line to the summary.
+# stage NAME SECONDS COMMAND...: runs a command with a limit; its output goes to NAME.log, a line to the summary.
 stage() {
   local name=$1 limit=$2 started=$SECONDS status result
   shift 2
@@ -72,8 +72,8 @@ build() {
 
 techniques() { "$device_tests" --gtest_list_tests | sed -n 's|^  [A-Za-z0-9]*/\([a-z0-9_]*\).*|\1|p' | sort -u; }
 
-# one_device_test FOLDER FILTER COMMAND...: the tests that the filter names, run by the command. It ends before its
-# stage does, whose end would leave it running beside the next.
+# one_device_test FOLDER FILTER COMMAND...: runs the tests that the filter names under the command. It ends before its
+# stage does: the stage's end would leave it running during the next one.
 one_device_test() {
   local log=$work/$1/${2//[^a-zA-Z0-9_]/}.log left=$((stage_end - EPOCHSECONDS - 8))
   mkdir -p "$work/$1"
@@ -86,8 +86,8 @@ one_device_test() {
   return 1
 }
 
-# The adapter, whose gaps between launches are timed, alone; then a process for each technique, four at a time: one
-# that breaks its context or hangs costs no other.
+# The adapter's tests run alone because they time gaps between launches. Then each technique has a process of its own,
+# four at a time: one that breaks its context or hangs costs no other.
 run_device_tests() {
   have_gpu || skip "no GPU"
   local status=0
@@ -96,7 +96,7 @@ run_device_tests() {
   return "$status"
 }
 
-# Of the kernels written here; ceilings and libraries would take the rest of the time.
+# Only hand-written kernels: ceilings and libraries would take the rest of the time.
 sanitize() {
   have_gpu || skip "no GPU"
   command -v compute-sanitizer >/dev/null || skip "no compute-sanitizer"
@@ -116,8 +116,8 @@ run_profile() {
   return "$status"
 }
 
-# Products of the sizes that matter, hand-written beside the library's best, in one run of the given seconds:
-# run_sweep REGIME SECONDS. What there is when time is up is compared.
+# run_sweep REGIME SECONDS: products of the sizes that matter, hand-written and the library's best, in one run. The rows
+# that are finished when time is up are compared.
 run_sweep() {
   have_gpu || skip "no GPU"
   local rows='^matmul(_gelu)?/(wgmma_(tuned|split_k)|cublas_(tuned|unfused)|ffma_tma).*/(fp32|tf32|fp16|bf16|fp8_e4m3)/m:(?!16384)'
@@ -128,7 +128,7 @@ run_sweep() {
   return $((status == 124 ? 0 : status))
 }
 
-# The same binary twice, in the order A B B A, on a row bound by memory, one by arithmetic and one by a library.
+# Measures the same binary in the order A B B A, on a row bound by memory, one bound by arithmetic and a library's.
 compare_with_itself() {
   have_gpu || skip "no GPU"
   local rows='^(relu/vec16/bf16|matmul/(register_tile/fp32|cublas/bf16))/' arm
@@ -144,7 +144,7 @@ counters() {
   command -v ncu >/dev/null || skip "no ncu"
   scripts/counters.sh "$work/quick" --binary "$binary" --filter '^(relu/vec16|dot/one_pass|matmul/(wgmma_tuned|cublas))/bf16/'
   local status=$?
-  ((status == 2)) && exit 77  # not permitted, or a Python package is missing: it said which
+  ((status == 2)) && exit 77  # not permitted, or a Python package is missing: the message says which
   return "$status"
 }
 

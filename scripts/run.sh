@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# The main job in one command: sets up, builds, measures and draws. Takes the arguments of
-# `ridgebench run`; without any, the quick profile of the default device. Without a GPU the host is
-# measured first, and the CUDA half is built afterwards, where there is a compiler for it.
+# Sets up, builds, measures and draws. Takes the arguments of `ridgebench run`; the default is the quick profile of the
+# default device. Without a GPU the host is measured first, and the CUDA half is built afterwards if nvcc is there.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -19,7 +18,7 @@ started=$(mktemp)
 "build/$preset/ridgebench" run "$@"
 status=$?
 
-# Draws the run that was just made: --out DIR, --resume DIR, else the newest.
+# The run that was just made: --out DIR, --resume DIR, else the newest.
 results=results/local/latest
 arguments=("$@")
 for ((i = 0; i < ${#arguments[@]}; i++)); do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what ridgebench needs and does not find: Debian packages where apt and root (or sudo) are at
-# hand, and a Python environment in .venv for the rest. Running it again changes nothing.
+# Installs what ridgebench needs and does not find: Debian packages where there are apt and root (or sudo), and a Python
+# environment in .venv for the rest. Running it again changes nothing.
 #   scripts/setup.sh          to build, measure and draw
 #   scripts/setup.sh --dev    also what the tests and checks need
 set -euo pipefail
@@ -46,7 +46,7 @@ install_packages() {
   DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
 }
 
-# Over the system's Python, so that Debian's numpy and matplotlib are used.
+# Makes .venv on top of the system's Python, so that Debian's numpy and matplotlib are used.
 make_python_environment() {
   local python=/usr/bin/python3 requirement
   [[ -x $python ]] || python=python3

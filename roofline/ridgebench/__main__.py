@@ -15,7 +15,6 @@ COMMANDS = {
     "prove-gate": ("compare.proof", "measure the error rates of the gate"),
     "counters": ("counters", "measure the rows of a run again under Nsight Compute"),
     "tables": ("tables", "fill the tables and pictures of README.md and docs/*.md"),
-    "reliability": ("reliability", "fill the table of docs/reliability.md"),
     "summary": ("gpu_check.summary", "print the short table of a run on a GPU"),
     "rivals": ("gpu_check.rivals", "print hand-written matrix products next to the library's"),
     "same": ("gpu_check.same", "print how far four runs of one binary differ"),

@@ -2,9 +2,9 @@
 
     scripts/counters.sh RESULTS_DIR [--binary build/ridgebench] [--filter RE]
 
-Each row of the run is measured again in a process of its own under ncu, within its NVTX range and
-at the clock as it is. RESULTS_DIR/counters.jsonl gets a line per row, in place of an earlier one of the same row; the figures then draw a ghost
-point at the traffic that was measured. Timings under ncu mean nothing and are not kept.
+Each row of the run is measured again in a process of its own under ncu, at the clock as it is. Its NVTX range spans its
+timed launches. RESULTS_DIR/counters.jsonl gets a line per row, in place of an earlier one of the same row; the figures
+then draw a ghost point at the traffic that was measured. Timings under ncu mean nothing and are not kept.
 Exit codes: 0 fine, 2 usage or no permission, 3 interrupted, 7 no ncu or no GPU, 8 ncu failed.
 """
 
@@ -35,32 +35,35 @@ SCALES = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "%": 1}
 for prefix, scale in (("", 1), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9)):
     SCALES |= {prefix + "s": scale, prefix + "second": scale}
 NUMBER = re.compile(r"[0-9.]*[0-9](e[+-]?[0-9]+)?", re.IGNORECASE)  # not n/a, nan
-LAUNCHES = 200  # of a row that ncu looks at: its checks, and some of its kernel
+LAUNCHES = 50  # of a row, all in its NVTX range
 
 
 class CountersError(Exception):
+    """Nothing can be counted; `code` is the exit code that this leads to."""
+
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
         self.code = code
 
 
 def nvtx_range(name: str) -> str:
-    """A push/pop range of this name, whose own slashes and signs are not ncu's delimiters."""
+    """ncu's expression for a push/pop range of this name; characters that ncu would take for delimiters are escaped."""
     return re.sub(r"([\\/@,*+\[\]])", r"\\\1", name) + "/"
 
 
 def command(row: Row, binary: Path, results: Path, profile: str, out: Path) -> list[str]:
+    """The command that measures one row under ncu."""
     metrics = ",".join([*METRICS.values(), DURATION])
     profiler = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--nvtx"]
     profiler += ["--nvtx-include", nvtx_range(row.id), "--launch-count", str(LAUNCHES)]
     run = ["run", "--device", row.device, "--filter", f"^{re.escape(row.id)}$", "--out", str(out)]
-    # Another run's ceilings: they need not be measured under ncu too.
+    # The run's own ceilings spare their measurement under ncu.
     run += ["--profile", profile, "--regime", row.regime, "--ceilings", str(results)]
     return [*profiler, "--metrics", metrics, str(binary), *run]
 
 
 def failure(text: str) -> CountersError:
-    """What ncu's last words mean."""
+    """The error that ncu's output stands for."""
     if "ERR_NVGPUCTRPERM" in text:
         return CountersError(
             "the driver does not permit counters to this user (ERR_NVGPUCTRPERM); an administrator "
@@ -71,7 +74,7 @@ def failure(text: str) -> CountersError:
 
 
 def launches(text: str) -> list[dict[str, float]]:
-    """Metrics of every launch, with the kernel's name; ncu's own lines begin with ==."""
+    """Metrics of every launch, with the kernel's name. The table's lines are quoted; ncu's messages begin with ==."""
     lines = [line for line in text.splitlines() if line.startswith('"')]
     table = list(csv.reader(io.StringIO("\n".join(lines))))
     if len(table) < 3:
@@ -79,26 +82,28 @@ def launches(text: str) -> list[dict[str, float]]:
     header, units, *rows = table  # --page raw puts the units below the names
     found = []
     for row in rows:
-        told = dict(zip(header, row))
-        launch = {"kernel": told["Kernel Name"]}
+        cells = dict(zip(header, row))
+        launch = {"kernel": cells["Kernel Name"]}
         for key, metric in {**METRICS, "duration_s": DURATION}.items():
-            value = told.get(metric, "").replace(",", "")
+            value = cells.get(metric, "").replace(",", "")
             scale = SCALES.get(units[header.index(metric)]) if metric in header else None
             launch[key] = float(value) * scale if NUMBER.fullmatch(value) and scale else None
         found.append(launch)
     return found
 
 
-def own_kernel(found: list[dict]) -> list[dict]:
-    """The launches of the row's kernel: what surrounds them takes less time."""
+def own_kernel(found: list[dict], row: Row) -> list[dict]:
+    """The launches of the row's kernel: <operation>_<technique>, or a library's that takes the most time."""
+    named = [launch for launch in found if f"{row.op}_{row.technique}" in launch["kernel"]]
     spent: dict[str, float] = {}
-    for launch in found:
+    for launch in named or found:
         spent[launch["kernel"]] = spent.get(launch["kernel"], 0) + (launch["duration_s"] or 0)
     name = max(spent, key=spent.__getitem__)
     return [launch for launch in found if launch["kernel"] == name]
 
 
 def counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
+    """The line of counters.jsonl for a row: medians over the launches of its kernel."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run"
         environment = {**os.environ, "RIDGEBENCH_UNGATED": "1"}  # ncu runs kernels one at a time
@@ -107,31 +112,32 @@ def counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
     found = launches(done.stdout)
     if not found:
         raise failure(done.stdout + done.stderr)
-    own = own_kernel(found)
-    told = {"schema": SCHEMA, "id": row.id, "kernel": own[0]["kernel"], "launches": len(own)}
+    own = own_kernel(found, row)
+    counted = {"schema": SCHEMA, "id": row.id, "kernel": own[0]["kernel"], "launches": len(own)}
     for key in METRICS:
         values = sorted(launch[key] for launch in own if launch[key] is not None)
-        told[key] = values[len(values) // 2] if values else None
-    read, written = told["dram_read_bytes"], told["dram_written_bytes"]
-    told["dram_bytes"] = None if read is None or written is None else read + written
-    return told
+        counted[key] = values[len(values) // 2] if values else None
+    read, written = counted["dram_read_bytes"], counted["dram_written_bytes"]
+    counted["dram_bytes"] = None if read is None or written is None else read + written
+    return counted
 
 
 def measured_before(path: Path) -> dict[str, str]:
-    """Lines of earlier calls by row."""
-    read_counters(path)  # raises ResultsError for what this would not have written
+    """The lines of an existing counters.jsonl by row."""
+    read_counters(path)  # raises ResultsError where a line is malformed
     lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
     return {json.loads(line)["id"]: line for line in lines}
 
 
 def replace(path: Path, text: str) -> None:
-    """The whole file or, whatever ends this process, the one before."""
+    """Replaces a file at once: whatever ends this process leaves the old text or the new one."""
     fresh = path.with_suffix(".tmp")
     fresh.write_text(text, "utf-8")
     fresh.replace(path)
 
 
 def measure(options: argparse.Namespace) -> int:
+    """Counts row by row; counters.jsonl is complete after each."""
     run = load_run(options.results)
     rows = [row for row in run.rows if row.drawable and row.device.startswith("cuda:")]
     rows = [row for row in rows if re.search(options.filter, row.id)]
@@ -142,10 +148,10 @@ def measure(options: argparse.Namespace) -> int:
     path = options.results / "counters.jsonl"
     lines = measured_before(path)
     for row in rows:
-        told = counters_of(row, options, run.environment["profile"])
-        lines[row.id] = json.dumps(told) + "\n"
+        counted = counters_of(row, options, run.environment["profile"])
+        lines[row.id] = json.dumps(counted) + "\n"
         replace(path, "".join(lines.values()))
-        ratio = f"{told['dram_bytes'] / row.bytes:.3f}" if told["dram_bytes"] else "unknown"
+        ratio = f"{counted['dram_bytes'] / row.bytes:.3f}" if counted["dram_bytes"] else "unknown"
         print(f"{row.id}: DRAM traffic over compulsory bytes {ratio}")
     return OK
 

@@ -1,4 +1,4 @@
-"""Data sheets: roofline/devices/*.json, facts of vendors, never of a measurement."""
+"""Data sheets of vendors: roofline/devices/*.json."""
 
 import json
 import math
@@ -13,7 +13,7 @@ FOLDER = ROOT / "roofline" / "devices"
 
 @dataclass(frozen=True)
 class Sheet:
-    """Dense peaks per format that sum in fp32, best engine of each (FLOP/s), and bandwidth (bytes/s)."""
+    """Dense peaks with fp32 accumulation by format (FLOP/s, fastest engine), and bandwidth (bytes/s)."""
 
     name: str
     title: str
@@ -27,7 +27,7 @@ def parse_sheet(path: Path) -> Sheet:
         sheet = clean(json.loads(path.read_text("utf-8")))
         peaks: dict[str, tuple[str, float]] = {}
         for peak in sheet["peaks"]:
-            if peak["accumulator"] != "fp32":  # what no kernel here sums in
+            if peak["accumulator"] != "fp32":  # no kernel here accumulates in it
                 continue
             best = (str(peak["engine"]), float(peak["flops_per_s"]))
             peaks[peak["format"]] = max(best, peaks.get(peak["format"], best), key=lambda p: p[1])
@@ -47,16 +47,16 @@ def parse_sheet(path: Path) -> Sheet:
 
 
 def names(path: Path) -> list[str]:
-    """A sheet answers to its file name and its aliases."""
+    """The names of a sheet: its file's and its aliases."""
     try:
         aliases = json.loads(path.read_text("utf-8")).get("aliases", [])
     except (ValueError, AttributeError):
-        aliases = []  # parse_sheet says what is wrong with it, once it is asked for
+        aliases = []  # parse_sheet() reports what is wrong when the sheet is used
     return [path.stem, *map(str, aliases)]
 
 
 def find_sheet(name: str) -> Sheet:
-    """The sheet of that name or alias (any case), or a path to a .json file."""
+    """The sheet of this name or alias (in any case), or of a path to a .json file. Raises ResultsError."""
     if name.endswith(".json"):
         return parse_sheet(Path(name))
     paths = sorted(FOLDER.glob("*.json"))

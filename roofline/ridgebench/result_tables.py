@@ -37,7 +37,7 @@ def technique_names(rows: list[Row], origin: str) -> str:
 
 
 def operations_table(view: View, link: str) -> str:
-    """What was verified: formats and techniques of each operation. Ladders tell which serves which."""
+    """The table of verified formats and techniques of each operation."""
     table = []
     for op in view.operations:
         rows = [row for row in view.points if row.op == op]
@@ -49,7 +49,7 @@ def operations_table(view: View, link: str) -> str:
 
 
 def largest(rows: list[Row]) -> dict[tuple[str, str], Row]:
-    """By technique and format, the row that moves the most bytes; of equal ones layout nt."""
+    """The row that moves the most bytes, by technique and format; of equal ones the one of layout nt."""
     found: dict[tuple[str, str], Row] = {}
     for row in sorted(rows, key=lambda r: (r.bytes, r.shape.get("layout") == "nt")):
         found[row.technique, row.format] = row
@@ -73,7 +73,7 @@ def size(row: Row) -> str:
 
 
 class Step:
-    """A technique at one size, in the formats that it serves: one line of a ladder."""
+    """One line of a ladder: a technique at one size, in the formats that it serves."""
 
     def __init__(self, rows: list[Row]) -> None:
         self.rows = {row.format: row for row in rows}
@@ -87,7 +87,7 @@ class Step:
 
 
 def steps_of(rows: list[Row]) -> list[Step]:
-    """Slowest first and libraries last."""
+    """The lines of a ladder: slowest first, libraries last."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.technique, size(row)), []).append(row)
@@ -96,7 +96,7 @@ def steps_of(rows: list[Row]) -> list[Step]:
 
 
 def absent(rows: list[Row], steps: list[Step]) -> str:
-    """Techniques without a line, and why: the reasons that do not just name a format."""
+    """A note on the techniques without a line, with the reasons that do not just name a format."""
     shown = {step.technique for step in steps}
     common = {row.reason for row in rows if row.technique in shown}
     text = ""
@@ -107,7 +107,7 @@ def absent(rows: list[Row], steps: list[Step]) -> str:
 
 
 def ladder(view: View, op: str, unit: str, link: str) -> str:
-    """One line per technique, one column per format."""
+    """The table of an operation: one line per technique, one column per format."""
     if unit not in UNITS:
         raise ResultsError(f"unknown unit {unit!r}; allowed: {', '.join(UNITS)}")
     rows = [row for row in view.selected if row.op == op and row.regime == "steady"]

@@ -1,14 +1,16 @@
-"""Fills the marked parts of README.md and docs/*.md: tables and picture of a published run, files.
+"""Fills the marked parts of README.md and docs/*.md: tables and pictures of published runs, files.
 
-A part stands between an opening comment and the closing one of its kind, `<!-- /table -->`. It shows
-the newest published run, or that of a device, which its folder in results/ names: `@ nvidia-h200`.
+A part stands between an opening comment and the closing one of its kind, `<!-- /table -->`. It shows the newest
+published run or, with `@ nvidia-h200`, that of a device, named by its folder in results/.
     <!-- table: operations -->     formats and techniques of each operation
     <!-- table: relu GB/s @ nvidia-h200 -->    the techniques of an operation, rates in this unit
     <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
     <!-- picture -->               the roofline
     <!-- file: tests/toy.cpp -->   a source file, as it is
+    <!-- faults -->                what the tests of faults wrote; left as it is without --faults DIR
 """
 
+import json
 import os
 import re
 from pathlib import Path
@@ -17,18 +19,19 @@ from typing import Optional
 from ridgebench.command_line import OK, ROOT, STALE, USAGE, Parser, fail
 from ridgebench.compare.proof import newest as newest_proof
 from ridgebench.compare.proof import table as gate_table
-from ridgebench.result_tables import escape, ladder, operations_table
 from ridgebench.records import ResultsError, load_run, read_environment
+from ridgebench.result_tables import escape, ladder, lines, operations_table
 from ridgebench.view import View, make_view
 
+SIGNALS = {-9: "killed"}
 NO_RUN = "no published run"
 NO_PROOF = "Not measured on a real machine yet."
-OPENING = re.compile(r"<!-- (table|picture|file)(?:: ([^>]+?))? -->")
+OPENING = re.compile(r"<!-- (table|picture|file|faults)(?:: ([^>]+?))? -->")
 MARKED = re.compile(OPENING.pattern + r"(?:(?!<!-- ).)*<!-- /\1 -->", re.DOTALL)
 
 
 def published(root: Path, device: str = "*") -> Optional[Path]:
-    """The newest results/<device>/<date>-<commit>; results/local is nobody's to publish."""
+    """The newest results/<device>/<date>-<commit>, or None; results/local is never published."""
 
     def started(folder: Path) -> str:
         return read_environment(folder / "environment.json")["started"] or ""
@@ -44,11 +47,35 @@ def source(path: Path) -> str:
         raise ResultsError(f"{path}: {error.strerror}") from None
 
 
-class Runs:
-    """The runs that a page shows, each loaded once: the default one, and those of devices."""
+def read_faults(folder: Path) -> dict[str, dict]:
+    """One entry per fault, with the parts of a test added up."""
+    faults: dict[str, dict] = {}
+    for path in sorted(folder.glob("*.json")):
+        part = json.loads(path.read_text("utf-8"))
+        known = faults.setdefault(part["fault"], part | {"tries": 0, "lost": 0, "codes": []})
+        known["tries"] += part["tries"]
+        known["lost"] += part["lost"]
+        known["codes"] = sorted({*known["codes"], *part["codes"]})
+    if not faults:
+        raise ResultsError(f"{folder} holds no fault; run the tests first")
+    return faults
 
-    def __init__(self, root: Path, default: Optional[Path]) -> None:
-        self.root = root
+
+def fault_cells(fault: dict) -> list[str]:
+    codes = ", ".join(SIGNALS.get(code, str(code)) for code in fault["codes"])
+    return [fault["fault"], fault["how"], str(fault["tries"]), str(fault["lost"]), codes]
+
+
+def faults_table(faults: dict[str, dict]) -> str:
+    header = ["fault", "how it is made", "tries", "finished rows lost", "exit code"]
+    return lines(header, [fault_cells(faults[name]) for name in sorted(faults)])
+
+
+class Runs:
+    """The runs that pages show, each loaded once: the default one, and those of named devices; and the faults."""
+
+    def __init__(self, root: Path, default: Optional[Path], faults: Optional[dict[str, dict]]) -> None:
+        self.root, self.faults = root, faults
         self.folders = {"": default}
         self.views: dict[Path, View] = {}
 
@@ -67,6 +94,8 @@ class Runs:
 
 def content(kind: str, text: str, runs: Runs, page: Path) -> str:
     name, _, device = (part.strip() for part in text.partition("@"))
+    if kind == "faults":
+        return faults_table(runs.faults)
     if kind == "file":
         return source(ROOT / name)
     if name == "gate":
@@ -85,10 +114,12 @@ def content(kind: str, text: str, runs: Runs, page: Path) -> str:
 
 
 def fill(text: str, runs: Runs, page: Path) -> str:
-    """The text with every marked part made anew."""
+    """The text with every marked part replaced."""
 
     def part(match: re.Match) -> str:
         kind, name = match.group(1), match.group(2) or ""
+        if kind == "faults" and runs.faults is None:
+            return match.group(0)
         opening = OPENING.match(match.group(0)).group(0)
         return f"{opening}\n{content(kind, name, runs, page)}\n<!-- /{kind} -->"
 
@@ -98,7 +129,7 @@ def fill(text: str, runs: Runs, page: Path) -> str:
 
 
 def update(page: Path, runs: Runs, check: bool) -> bool:
-    """Whether the page was current; if not, and unless only checking, it is now."""
+    """Writes the page unless it is current or `check` is set; returns whether it was current."""
     before = page.read_text("utf-8")
     try:
         after = fill(before, runs, page)
@@ -112,10 +143,12 @@ def update(page: Path, runs: Runs, check: bool) -> bool:
 def main(arguments: list[str], root: Path = ROOT) -> int:
     parser = Parser(prog="tables", description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="?", type=Path, help="default: the newest published run")
+    parser.add_argument("--faults", type=Path, metavar="DIR", help="what the tests of faults wrote: build/release/faults")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if stale")
     options = parser.parse_args(arguments)
     try:
-        runs = Runs(root, options.results or published(root))
+        faults = read_faults(options.faults) if options.faults else None
+        runs = Runs(root, options.results or published(root), faults)
         if options.results:
             runs.view(options.results)
         pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]

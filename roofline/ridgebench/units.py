@@ -1,4 +1,4 @@
-"""Numbers as people read them: three digits, SI prefixes."""
+"""Numbers as text: three digits, SI prefixes."""
 
 from math import log10
 
@@ -21,7 +21,7 @@ def rate(value: float, unit: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Whole per cent; what rounds to none is <1, and only nothing is 0."""
+    """Whole per cent; less than 0.5 % is '<1', and only zero is 0."""
     return f"{100 * share:.0f}" if share == 0 or share >= 0.005 else "<1"
 
 
@@ -34,5 +34,5 @@ def tick(value: float) -> str:
 
 
 def enumerate_words(words: list[str]) -> str:
-    """a, b and c."""
+    """'a, b and c'."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,4 +1,4 @@
-"""What one figure shows: the rows of one device, perhaps of one format, and a data sheet."""
+"""The rows of one device, perhaps of one format, and a data sheet."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -33,7 +33,7 @@ class View:
 
     @cached_property
     def points(self) -> list[Row]:
-        """The rows drawn as points. Regimes are never mixed: the headline regime only."""
+        """The rows that are drawn as points: verified, of the steady regime only."""
         return [row for row in self.selected if row.drawable and row.regime == "steady"]
 
     @cached_property
@@ -47,7 +47,7 @@ class View:
 
     @property
     def foreign_sheet(self) -> bool:
-        """A data sheet of another device than the one measured."""
+        """Whether the data sheet is of another device than the measured one."""
         return self.sheet is not None and self.sheet.name != self.device["data_sheet"]
 
     @property

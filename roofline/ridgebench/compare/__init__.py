@@ -1,1 +1,1 @@
-"""Comparing two binaries, or runs that are stored; see cli.py."""
+"""Comparison of two binaries, of stored runs, and of a machine with its own past."""

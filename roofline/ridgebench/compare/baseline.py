@@ -125,7 +125,7 @@ def judge_row(name: str, past: np.ndarray, seconds: float, preset: gate.Preset) 
     elif change + reach < margin:
         row.verdict = gate.SAME
     else:
-        row.reason = f"{count} runs of the baseline cannot tell"
+        row.reason = f"{count} runs of the baseline cannot decide"
     return row
 
 

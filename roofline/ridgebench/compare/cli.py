@@ -41,7 +41,8 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
 
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The options, and what follows `--`: arguments of ridgebench run."""
-    parser = Parser(prog=PROGRAM, description=__doc__, epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = Parser(prog=PROGRAM, description=__doc__, epilog=HELP, formatter_class=raw)
     add = parser.add_argument
     add("results", nargs="*", type=Path, metavar="DIR", help="two results directories")
     add("--baseline-bin", metavar="A", help="binary that the other is measured against")

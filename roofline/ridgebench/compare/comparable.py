@@ -1,8 +1,8 @@
-"""Whether two runs may be compared at all: what must agree, and what only deserves a mention."""
+"""Whether two runs may be compared: keys that must agree, and keys whose differences are only noted."""
 
 from typing import Any, Iterator
 
-# Dotted keys of environment.json, and of the entry of the device that was measured.
+# Dotted keys of environment.json, and of its entry of the measured device.
 HARD = (
     "method_version", "seed", "fill", "build.compiler", "build.flags", "build.build_type",
     "build.cuda", "libraries", "environment_variables",
@@ -24,7 +24,7 @@ def lookup(json: Any, key: str) -> Any:
 
 
 def branch(key: str, value: Any) -> Any:
-    """Of a driver only the branch counts: 580.65.06 and 580.82.07 are both 580."""
+    """The value, or of a driver only its branch: 580.65.06 and 580.82.07 are both 580."""
     return value.split(".")[0] if key == "driver" and isinstance(value, str) else value
 
 
@@ -36,7 +36,7 @@ def differing(one: dict, other: dict, keys: tuple[str, ...]) -> Iterator[tuple[s
 
 
 def shown(value: Any, other: Any) -> str:
-    """Of two objects only the keys that differ."""
+    """The value as text; of two objects only the keys that differ."""
     if isinstance(value, dict) and isinstance(other, dict):
         parts = [f"{k}={v}" for k, v in value.items() if other.get(k) != v or k not in other]
         return ", ".join(parts) or "nothing"
@@ -50,9 +50,9 @@ def device_entries(environment: dict) -> dict[str, dict]:
 def differences(
     one: dict, other: dict, allowed: list[str]
 ) -> tuple[list[str], list[str]]:
-    """Texts of hard and of soft differences; an allowed hard one counts as soft.
+    """The texts of hard and of soft differences; an allowed hard one counts as soft.
 
-    A device that only one side has shows as rows that are missing.
+    A device that only one side has appears as missing rows.
     """
     hard = list(differing(one, other, HARD))
     soft = list(differing(one, other, SOFT))

@@ -22,7 +22,7 @@ WORSE, BETTER, SAME, UNDECIDED, NOT_GATED = "WORSE", "BETTER", "SAME", "UNDECIDE
 
 @dataclass(frozen=True)
 class Preset:
-    """Changes as shares: up to `tolerance` is nobody's fault; `margin` must not be missed."""
+    """Limits of a change, as shares: up to `tolerance` is accepted; `margin` must not be missed."""
 
     tolerance: float
     margin: float
@@ -42,7 +42,7 @@ class Estimate:
 
 
 def estimate(log_ratios: np.ndarray) -> Estimate:
-    """Of at least five pairs; below, trimming leaves too few."""
+    """The estimate of at least five pairs; of fewer, trimming leaves too little."""
     ordered = np.sort(log_ratios, axis=-1)
     pairs = ordered.shape[-1]
     cut = int(TRIM * pairs)
@@ -55,13 +55,13 @@ def estimate(log_ratios: np.ndarray) -> Estimate:
 
 
 def bounds(value: Estimate, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds, each wrong with probability alpha; both together: an interval."""
+    """Lower and upper bounds, each wrong with probability alpha; together they are an interval."""
     reach = stats.t.ppf(1 - alpha, value.freedom) * value.error
     return value.location - reach, value.location + reach
 
 
 def probability(value: Estimate, preset: Preset) -> np.ndarray:
-    """p-value of "no slower than the tolerance"."""
+    """The p-value of "no slower than the tolerance"."""
     distance = value.location - np.log1p(preset.tolerance)
     with np.errstate(divide="ignore", invalid="ignore"):
         score = np.where(value.error > 0, distance / value.error, np.sign(distance) * np.inf)
@@ -69,13 +69,13 @@ def probability(value: Estimate, preset: Preset) -> np.ndarray:
 
 
 def noisy(value: Estimate) -> np.ndarray:
-    """Spread above the limit with 95 % confidence: chance alone must not excuse a slow row."""
+    """Whether the spread exceeds the limit with 95 % confidence: chance alone must not excuse a slow row."""
     doubt = np.sqrt(stats.chi2.ppf(0.95, value.freedom) / value.freedom)
     return value.spread > LARGEST_SPREAD * doubt
 
 
 def look(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
-    """Verdict of one look at every row; what is too noisy is given the pairs of the last look."""
+    """The verdict of one look at every row; rows that are too noisy are measured until the last look."""
     value = estimate(log_ratios)
     low, high = bounds(value, ALPHA / len(LOOKS))
     last = log_ratios.shape[-1] >= LOOKS[-1]
@@ -90,7 +90,7 @@ def look(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
 
 
 def judge(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
-    """Verdicts after all the looks that the pairs allow: a row decided early stays decided."""
+    """The verdicts after all looks that the pairs allow; a row that was decided stays decided."""
     verdicts = np.full(log_ratios.shape[:-1], UNDECIDED)
     for pairs in (n for n in LOOKS if n <= log_ratios.shape[-1]):
         verdicts = np.where(verdicts == UNDECIDED, look(log_ratios[..., :pairs], preset), verdicts)
@@ -108,7 +108,7 @@ def holm(probabilities: np.ndarray) -> np.ndarray:
 
 
 def smallest_change(spread: float, pairs: int) -> float:
-    """The change beyond the tolerance, as a share, that so many pairs find in three cases of four.
+    """The change beyond the tolerance, as a share, that this number of pairs finds in three cases of four.
 
     By the noncentral t with power 0.8; simulated, trimming makes it 0.75 (tests/roofline/ridgebench/compare).
     """
@@ -119,7 +119,7 @@ def smallest_change(spread: float, pairs: int) -> float:
 
 
 def most_failures(failures: int, tries: int, confidence: float = 0.95) -> float:
-    """Upper bound of a rate (Clopper and Pearson, Biometrika 26, 1934), one-sided."""
+    """The one-sided upper bound of a rate (Clopper and Pearson, Biometrika 26, 1934)."""
     if failures >= tries:
         return 1.0
     return float(stats.beta.ppf(confidence, failures + 1, tries - failures))

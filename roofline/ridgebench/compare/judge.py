@@ -22,7 +22,7 @@ EXTERNAL_EVENTS = {"hw_slowdown", "hw_thermal_slowdown", "sw_thermal_slowdown", 
 def turns_of(record: dict, environment: dict) -> np.ndarray:
     """Median of each turn's samples, in the order in which they were taken.
 
-    A turn is a batch or, where that has more than samples_per_turn samples, a part of it; parts are as even as possible.
+    A turn is a batch or, where that has more than samples_per_turn samples, one of its parts of even length.
     """
     longest, count = environment.get("samples_per_turn"), record.get("samples_per_batch", 1)
     if len(record["samples_s"]) % count != 0:

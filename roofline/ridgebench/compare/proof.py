@@ -28,26 +28,26 @@ BROKEN = (FAILED, MISSING, NOT_COMPARABLE)
 COMPUTE_BOUNDS = ("compute", "special")
 
 VARIABLE = "RIDGEBENCH_INJECT_WORK"
-ALLOWED = ["environment_variables"]  # the variable is what the candidate differs by
-# Rows bound by arithmetic, of short launches: a turn may have to hold 50 of them.
+ALLOWED = ["environment_variables"]  # the candidate differs by the variable
+# Rows bound by arithmetic with short launches: a turn may have to hold 50 of them.
 COMPUTE = "^matmul(_gelu)?/((packed|onednn)/fp32|(packed|vdpbf16)/(bf16|fp8_e4m3))/m:256/"
-# On one set of buffers: rotating over many would have to wait for memory as well.
+# One set of buffers: rotation over several would wait for memory as well.
 WARM = ("--profile", "standard", "--regime", "warm")
-# Rows bound by memory, at the one size that the quick profile has. Nothing is added to them: on a
-# host of large caches twenty launches take seconds.
+# Rows bound by memory, at the one size of the quick profile. No work is added to them: on a host with large caches
+# twenty launches take seconds.
 MEMORY = "^(relu/streaming|dot/accumulators)/bf16/"
 QUICK = ("--profile", "quick")
 
 
 @dataclass(frozen=True)
 class Series:
-    """So many sessions of these rows, whose processes measure for so many seconds."""
+    """Sessions of the same rows, work and measuring time."""
 
-    rows: str  # a filter
-    arguments: tuple[str, ...]  # of run
-    every: int  # one launch is added to every so many; 0: none, identical code
+    rows: str  # filter
+    arguments: tuple[str, ...]  # of `ridgebench run`
+    every: int  # number of launches to which one is added; 0: identical code
     sessions: int
-    seconds: float
+    seconds: float  # that each process measures
 
     def name(self, number: int) -> str:
         kind = f"one-of-{self.every}" if self.every else "identical"
@@ -64,6 +64,8 @@ TRIAL = (Series(COMPUTE, WARM, 0, 1, 0.6), Series(COMPUTE, WARM, 20, 1, 2))
 
 
 class Proof:
+    """All sessions of a proof, in a folder."""
+
     def __init__(self, binary: Path, out: Path, device: str, series: tuple[Series, ...]) -> None:
         self.binary, self.out, self.device, self.series = binary.resolve(), out, device, series
         out.mkdir(parents=True, exist_ok=True)
@@ -76,18 +78,18 @@ class Proof:
         """Finished sessions by name."""
         if not self.lines.exists():
             return {}
-        told = [json.loads(line) for line in self.lines.read_text("utf-8").splitlines()]
-        return {one["name"]: one for one in told}
+        sessions = [json.loads(line) for line in self.lines.read_text("utf-8").splitlines()]
+        return {one["name"]: one for one in sessions}
 
     def binary_with(self, work: str) -> Path:
-        """The binary with so much work added to every batch."""
+        """A script that runs the binary with this work added to every batch."""
         path = self.out / f"work-{work.replace('/', '-of-')}.sh"
         path.write_text(f'#!/bin/sh\n{VARIABLE}={work} exec "{self.binary}" "$@"\n')
         path.chmod(0o755)
         return path
 
     def session(self, name: str, series: Series) -> Session:
-        """Prepared and without pairs; what an earlier attempt left is dropped."""
+        """A prepared session without pairs; what an earlier attempt left is removed."""
         folder = self.out / name
         shutil.rmtree(folder, ignore_errors=True)
         binaries = [self.binary] * 2
@@ -100,7 +102,7 @@ class Proof:
         return session
 
     def compare(self, name: str, series: Series) -> None:
-        """A whole comparison, as `ridgebench compare` makes it."""
+        """Makes a whole comparison, as `ridgebench compare` does, and keeps its verdicts."""
         session = self.session(name, series)
         report = measure(session, "standard", ALLOWED)
         first = load_pair(session, 1)[0]
@@ -109,10 +111,10 @@ class Proof:
         rows = [{k: getattr(row, k) for k in keys} | {"bound": bounds.get(row.id)}
                 for row in report.rows]
         asked = 1 / series.every if series.every else 0
-        told = {"name": name, "asked": asked, "seconds": series.seconds, "rows": rows,
+        line = {"name": name, "asked": asked, "seconds": series.seconds, "rows": rows,
                 "environment": first.environment}
         with self.lines.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(told) + "\n")
+            file.write(json.dumps(line) + "\n")
         print(f"\r{name}: {report.counts()}", file=sys.stderr)
 
     def run(self) -> None:
@@ -150,7 +152,7 @@ def commit_of(environment: dict[str, Any]) -> str:
 
 
 def summarise(sessions: list[dict]) -> dict[str, Any]:
-    """Groups by what was injected, what bounds the row and how long a process measured."""
+    """The summary of all sessions: groups by added work, by the bound of the row and by measuring time."""
     groups: dict[tuple[float, str, float], list[dict]] = {}
     for session in sessions:
         for row in session["rows"]:
@@ -173,7 +175,7 @@ def summarise(sessions: list[dict]) -> dict[str, Any]:
 def found(group: dict) -> str:
     """The rate of WORSE with its 95 % bound: an upper one for identical code, else a lower one.
 
-    Of the comparisons that were judged: those not gated cannot be WORSE.
+    Comparisons that were not gated are left out: they cannot be WORSE.
     """
     tries, worse = group["tries"] - group[gate.NOT_GATED], group[gate.WORSE]
     if tries == 0:
@@ -205,8 +207,8 @@ def table(summary: dict) -> str:
     device = summary["device"]
     return "\n".join(lines) + (
         f"\n\nMeasured by `scripts/prove_gate.sh`: {device['model']}, {device['threads']} threads, "
-        f"{summary['started'][:10]}, {' and '.join(summary['commits'])}; standard preset. Bounds are one-sided, of 95 % "
-        "confidence."
+        f"{summary['started'][:10]}, {' and '.join(summary['commits'])}; standard preset. "
+        "Bounds are one-sided, of 95 % confidence."
     )
 
 
@@ -215,7 +217,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("binary", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--trial", action="store_true", help="a few minutes: does it work at all?")
+    parser.add_argument("--trial", action="store_true", help="measure for a few minutes only, as a test")
     parser.add_argument("--publish", type=Path, metavar="RESULTS", help="write the rates here")
     options = parser.parse_args(arguments)
     proof = Proof(options.binary, options.out, options.device, TRIAL if options.trial else SERIES)

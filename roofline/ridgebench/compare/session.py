@@ -48,7 +48,7 @@ def refuse_own_options(arguments: list[str]) -> None:
 
 
 def order(pair: int) -> tuple[str, str]:
-    """A B in pairs 1, 3, 5...; B A in between."""
+    """The arms in the order of a pair: A B in pairs 1, 3, 5 ..., else B A."""
     return ARMS if pair % 2 else ARMS[::-1]
 
 

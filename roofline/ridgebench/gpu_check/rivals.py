@@ -47,7 +47,10 @@ def picojoules_per_flop(row: Row) -> str:
 
 def lines(rows: list[Row]) -> Iterator[str]:
     """The table of rivals, then a line per format."""
-    yield f"{'product':60} {'hand':32} {'TFLOP/s':>8} {'library':24} {'TFLOP/s':>8} {'ratio':>6} {'GHz':>12} {'pJ/FLOP':>10}"
+    yield (
+        f"{'product':60} {'hand':32} {'TFLOP/s':>8} {'library':24} {'TFLOP/s':>8}"
+        f" {'ratio':>6} {'GHz':>12} {'pJ/FLOP':>10}"
+    )
     ratios = defaultdict(list)
     for key, group in sorted(rivals(rows).items()):
         hand, library = group["hand"], group["library"]
@@ -62,7 +65,8 @@ def lines(rows: list[Row]) -> Iterator[str]:
     yield ""
     for key, values in sorted(ratios.items()):
         mean = math.exp(sum(map(math.log, values)) / len(values))
-        yield f"{' '.join(filter(None, key)):40} {len(values):3} shapes, geometric mean {mean:.3f}, worst {min(values):.3f}"
+        name = " ".join(filter(None, key))
+        yield f"{name:40} {len(values):3} shapes, geometric mean {mean:.3f}, worst {min(values):.3f}"
 
 
 def steps(rows: list[Row]) -> Iterator[str]:

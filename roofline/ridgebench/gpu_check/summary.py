@@ -60,7 +60,7 @@ def lines(rows: list[Row]) -> Iterator[str]:
 
 
 def tuning(rows: list[Row]) -> Iterator[str]:
-    """Time of the tuned cuBLASLt rows over the time of cuBLASLt's own choice: never above 1 but for noise."""
+    """Time of the tuned cuBLASLt rows over the time of cuBLASLt's own choice: above 1 only by noise."""
     times = {
         (row.op, row.format, str(row.shape), row.regime, row.technique): row.time_median_s
         for row in rows if row.status == "ok"

@@ -1,1 +1,1 @@
-"""Static figures of a results directory: a figure is a pure function of its records."""
+"""Static figures of a results directory; a figure depends on nothing but its records."""

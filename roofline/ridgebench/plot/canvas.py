@@ -1,4 +1,4 @@
-"""Log-log axes whose decades are equally long, so that every bandwidth line rises at 45 degrees."""
+"""Log-log axes with decades of equal length on both axes: every bandwidth line rises at 45 degrees."""
 
 from dataclasses import dataclass, field
 from math import ceil, floor, log10
@@ -10,7 +10,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ridgebench import units
 
-from . import frame, labels
+from . import labels
+from .page import add_axes
 from .style import NORMAL, Theme
 
 LEFT, BOTTOM, TOP_GAP = 0.95, 0.95, 0.05  # inches around the axes
@@ -21,7 +22,7 @@ Limits = tuple[float, float]  # log10
 
 @dataclass
 class Canvas:
-    """The roofline's axes, where things lie on the page (inches), and what is taken there."""
+    """The roofline's axes, their place on the page (inches), and the parts of it that are occupied."""
 
     axes: Axes
     page: Axes
@@ -63,7 +64,7 @@ def log_limits(low: float, high: float) -> Limits:
 
 
 def ticks(limits: Limits, most: int) -> list[float]:
-    """Powers of ten within the limits, every second or third where they are more than most."""
+    """Powers of ten within the limits; every second or third of them where there are more than `most`."""
     first, last = ceil(limits[0] - 1e-9), floor(limits[1] + 1e-9)
     step = max(1, ceil((last - first + 1) / most))
     return [10.0**power for power in range(first, last + 1) if power % step == 0]
@@ -77,7 +78,7 @@ def style_axis(axis: Axis, limits: Limits, most: int) -> None:
 
 
 def style_axes(axes: Axes, x: Limits, y: Limits, theme: Theme, most: int = 8) -> None:
-    """Both axes logarithmic, plain tick numbers, a faint grid of decades."""
+    """Makes both axes logarithmic, with plain tick numbers and a faint grid of decades."""
     axes.set(xscale="log", yscale="log")
     axes.set(xlim=(10 ** x[0], 10 ** x[1]), ylim=(10 ** y[0], 10 ** y[1]))
     style_axis(axes.xaxis, x, most)
@@ -92,12 +93,12 @@ def make_canvas(
     figure: Figure, page: Axes, limits: tuple[Limits, Limits], unit: tuple[str, float],
     right: float, top: float, theme: Theme,
 ) -> Canvas:
-    """Axes up to right and top (inches) that hold the limits; spare room extends the upper ones."""
+    """Axes up to right and top (inches) that hold the limits; spare room extends the upper limits."""
     (x_low, x_high), (y_low, y_high) = limits
     width, height = right - LEFT, top - TOP_GAP - BOTTOM
     decade = min(height / (y_high - y_low), width / (x_high - x_low))
     x, y = (x_low, x_low + width / decade), (y_low, y_low + height / decade)
-    axes = frame.add_axes(figure, LEFT, BOTTOM, width, height)
+    axes = add_axes(figure, LEFT, BOTTOM, width, height)
     style_axes(axes, x, y, theme)
     page.text(LEFT + width / 2, BOTTOM - 0.33, "FLOP per byte (compulsory traffic of main memory)",
               size=NORMAL, ha="center", va="top")

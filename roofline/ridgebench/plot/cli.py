@@ -1,21 +1,34 @@
-"""Command line: reads a results directory and writes its figures."""
+"""Draws the figures of a results directory."""
 
 import argparse
+import re
+import warnings
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Callable
 
-from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail
+import matplotlib.style
+from matplotlib.figure import Figure
 
-from . import error_vs_speed, roofline, time_vs_size
+from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail
 from ridgebench.data_sheets import find_sheet
-from .output import FORMATS, file_name, save
 from ridgebench.records import ResultsError, Run, load_run
-from .style import THEMES, Theme
 from ridgebench.view import View, make_view
 
-inherited: dict[str, Callable] = {}  # figures of a drawing process, which need not be sent to it
+from . import error_vs_speed, roofline, time_vs_size
+from .style import NORMAL, THEMES, Theme
+
+DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
+# A date or a library version would change the bytes of an unchanged figure.
+METADATA = {
+    "svg": {"Creator": "ridgebench", "Date": None},
+    "pdf": {"Creator": "ridgebench", "Producer": None, "CreationDate": None},
+    "png": {"Software": None},
+}
+FORMATS = tuple(METADATA)
+QUICKLY = {"png": {"pil_kwargs": {"compress_level": 3}}}  # as small as the default of 6, in half the time
+inherited: dict[str, Callable] = {}  # the figures, which a drawing process gets by fork
 
 
 def file_types(text: str) -> list[str]:
@@ -38,7 +51,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def figures(view: View) -> dict[str, Callable]:
-    """Every figure of a view by file name, those of all rows first; each value draws it in a theme."""
+    """Functions that draw the figures of a view, by file name; those of all rows come first."""
     drawn: dict[str, Callable] = {
         "roofline": partial(roofline.draw, view),
         "time-vs-size": partial(time_vs_size.draw, view),
@@ -49,12 +62,52 @@ def figures(view: View) -> dict[str, Callable]:
     return drawn
 
 
+def settings(theme: Theme) -> dict:
+    """Matplotlib's settings: names are printed as they are ($ is no TeX), identifiers in SVG do not vary."""
+    return {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "ridgebench",
+        "pdf.fonttype": 42,
+        "text.parse_math": False,
+        "font.family": ["DejaVu Sans", "sans-serif"],  # Matplotlib ships it, so the layout is the same everywhere
+        "font.size": NORMAL,
+        "text.color": theme.ink,
+        "axes.edgecolor": theme.muted,
+        "axes.labelcolor": theme.ink,
+        "axes.facecolor": theme.background,
+        "xtick.color": theme.muted,
+        "ytick.color": theme.muted,
+        "savefig.facecolor": theme.background,
+    }
+
+
+def file_name(text: str) -> str:
+    """A format's name as part of a file name."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", text)
+
+
+def save(draw: Callable[[Theme], Figure], theme: Theme, path: Path, formats: list[str]) -> None:
+    """Writes path.svg, .png, .pdf. A reader's own Matplotlib settings are not used."""
+    with matplotlib.style.context(["default", settings(theme)]), warnings.catch_warnings():
+        # PNG shows boxes for characters that the font lacks; that is no error.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        figure = draw(theme)
+        for kind in formats:
+            figure.savefig(
+                path.with_name(f"{path.name}.{kind}"),
+                format=kind,
+                dpi=DOTS_PER_INCH[kind],
+                metadata=METADATA[kind],
+                **QUICKLY.get(kind, {}),
+            )
+
+
 def save_figure(name: str, theme: Theme, out: Path, formats: list[str]) -> None:
     save(inherited[name], theme, out / name, formats)
 
 
 def save_all(view: View, theme: Theme, out: Path, formats: list[str]) -> None:
-    """Figures know nothing of each other, so every processor draws one at a time, the longest first."""
+    """Draws all figures, each processor one at a time, the slowest first."""
     drawn = figures(view)
     with ProcessPoolExecutor(initializer=inherited.update, initargs=(drawn,)) as pool:
         done = [pool.submit(save_figure, name, theme, out, formats) for name in drawn]
@@ -63,7 +116,7 @@ def save_all(view: View, theme: Theme, out: Path, formats: list[str]) -> None:
 
 
 def open_view(run: Run, options: argparse.Namespace) -> View:
-    """The rows of the device asked for, with its own or the named data sheet."""
+    """The rows of the chosen device, with its own data sheet or the one of --roof."""
     view = make_view(run, options.device)
     name = options.roof or run.environment["roof"] or view.device["data_sheet"]
     return view.with_sheet(find_sheet(name)) if name else view

@@ -1,15 +1,17 @@
-"""Error over speed: what a smaller format gains, and what it costs."""
+"""Error over speed: the gain and the cost of a smaller format."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from . import frame, grid, sweeps
+from ridgebench.records import Row
+from ridgebench.view import View
+
+from . import grid
 from .canvas import Limits, log_limits
 from .finding import error_title
-from .notdrawn import storage_note
-from ridgebench.records import Row
+from .page import header, new_page, storage_note
+from .points import Place, Places, draw_points, draw_segments
 from .style import SMALL, Theme
-from ridgebench.view import View
 
 EXACT = 0.12  # height of the rail for rows without any error, as a share of a panel
 NAME = 0.2  # width of the rail's name and a point, as a share of a panel
@@ -21,7 +23,7 @@ def error(row: Row) -> float:
 
 
 def limits(view: View, rows: list[Row]) -> tuple[Limits, Limits]:
-    """All speeds, errors and their tolerances; a rail below them is for rows without error."""
+    """Limits (log10) that hold all speeds, errors and tolerances; a rail below is for rows without error."""
     speeds = [row.flops_per_s / view.unit[1] for row in rows]
     errors = [e for row in rows if error(row) for e in (error(row), row.verify["tolerance"])]
     errors = errors or [1.0]
@@ -30,20 +32,20 @@ def limits(view: View, rows: list[Row]) -> tuple[Limits, Limits]:
     return log_limits(min(speeds) / 2, max(speeds) * 2), (low - rail, high)
 
 
-def draw_tolerances(axes: Axes, rows: list[Row], place: sweeps.Places, theme: Theme) -> None:
-    """A thin line up to the error that would have been refused, with a bar at its end."""
+def draw_tolerances(axes: Axes, rows: list[Row], place: Places, theme: Theme) -> None:
+    """Draws a thin line from each error up to its tolerance, with a bar at the end."""
     rows = [row for row in rows if error(row)]
-    lines: dict[str, list[tuple[sweeps.Place, sweeps.Place]]] = {}
+    lines: dict[str, list[tuple[Place, Place]]] = {}
     for row in rows:
         x, y = place[row.id]
         lines.setdefault(theme.hue(row.format), []).append(((x, y), (x, row.verify["tolerance"])))
     for hue, own in lines.items():
-        sweeps.draw_segments(axes, own, color=hue, linewidth=0.8, alpha=0.7, zorder=3)
+        draw_segments(axes, own, color=hue, linewidth=0.8, alpha=0.7, zorder=3)
         axes.plot(*zip(*(end for _, end in own)), "_", color=hue, alpha=0.7, zorder=3)
 
 
 def name_rail(axes: Axes, speeds: list[float], x: Limits, theme: Theme) -> None:
-    """At the right, unless one of the rail's points is there."""
+    """Writes the rail's name at the right or, where a point is there, at the left."""
     right = 10 ** (x[1] - NAME * (x[1] - x[0]))
     place, side = (0.01, "left") if max(speeds, default=0) > right else (0.99, "right")
     axes.text(place, EXACT / 2, "no error", transform=axes.transAxes, size=SMALL, ha=side, va="center",
@@ -51,9 +53,9 @@ def name_rail(axes: Axes, speeds: list[float], x: Limits, theme: Theme) -> None:
 
 
 def draw(view: View, theme: Theme) -> Figure:
-    figure, page = frame.new_page(theme)
-    top = frame.header(page, view, error_title(view), [storage_note(view)], theme)
-    grid.draw_undrawn(page, view)
+    figure, page = new_page(theme)
+    top = header(page, view, error_title(view), [storage_note(view)], theme)
+    grid.draw_undrawn_below(page, view)
     rows = [r for r in view.points if r.relative_error is not None and r.flops_per_s]
     if not rows:
         return figure
@@ -68,6 +70,6 @@ def draw(view: View, theme: Theme) -> Figure:
         axes.set_yticks([tick for tick in axes.get_yticks() if tick > edge])
         name_rail(axes, [place[row.id][0] for row in own if not error(row)], x, theme)
         draw_tolerances(axes, own, place, theme)
-        sweeps.draw_points(axes, own, place, view, theme, power=0)
+        draw_points(axes, own, place, view, theme, power=0)
     grid.name_axes(page, view, view.unit[0], "largest error of an output", top)
     return figure

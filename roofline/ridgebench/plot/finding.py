@@ -1,4 +1,4 @@
-"""Titles: what the records show, computed from them and never written by hand."""
+"""Titles: sentences that are computed from the records."""
 
 from itertools import product
 from typing import Callable, Iterable, Optional
@@ -7,7 +7,7 @@ from ridgebench.records import Row
 from ridgebench.units import digits, enumerate_words, percent
 from ridgebench.view import View
 
-ON_THE_ROOF = 0.895  # share of its measured roof from which a row is at it; printed as 90 %
+ON_THE_ROOF = 0.895  # share of the measured roof from which a row counts as on it; printed as 90 %
 NOISE = 0.03  # speeds nearer than this are not ranked in a title
 ENGINES = {"fma": "FMA", "tensor": "tensor"}
 SPOKEN = {"relu": "ReLU", "gelu": "GeLU", "matmul_gelu": "matmul + GeLU"}
@@ -18,14 +18,14 @@ def spoken(op: str) -> str:
 
 
 def capital(sentence: str) -> str:
-    """A capital first letter, unless the sentence begins with a format or a camel-case name."""
+    """The sentence with a capital first letter, unless it begins with a format or a camel-case name."""
     first = sentence.split(" ")[0]
     plain = first.isalpha() and first == first.lower()
     return sentence[0].upper() + sentence[1:] if plain else sentence
 
 
 def best(rows: Iterable[Row], key: Callable[[Row], Optional[float]]) -> Optional[Row]:
-    """The row of the largest value; the first of equals."""
+    """The row with the largest value; of equal ones the first."""
     known = [row for row in rows if key(row) is not None]
     return max(known, key=key) if known else None
 
@@ -39,14 +39,14 @@ def share(row: Row) -> Optional[float]:
 
 
 def fastest(rows: list[Row], operations: list[str]) -> list[Row]:
-    """The fastest row; of operations within noise of each other, the lecture's first."""
+    """The fastest row; of operations within the noise, the one that comes first in the lecture."""
     top = max((row.flops_per_s for row in rows), default=0.0)
     near = [row for row in rows if row.flops_per_s >= (1 - NOISE) * top]
     return sorted(near, key=lambda row: (operations.index(row.op), -row.flops_per_s))[:1]
 
 
 def compute_bound(view: View) -> list[Row]:
-    """The fastest compute-bound row of each engine (of one format: of all), judged by its roof.
+    """The fastest compute-bound row of each engine, or of all engines where the view has one format.
 
     Rows of the format that the roof was measured in come before storage formats.
     """
@@ -66,7 +66,7 @@ def compute_bound(view: View) -> list[Row]:
 
 
 def compute_finding(view: View) -> str:
-    """fp32 matmul reaches 92 % of this machine's FMA roof and bf16 matmul 34 % of ..."""
+    """'fp32 matmul reaches 92 % of this machine's FMA roof and bf16 matmul 34 % of ...'"""
     parts = []
     for row in compute_bound(view):
         verb, whose = ("", "its") if parts else (" reaches", "this machine's")
@@ -76,9 +76,9 @@ def compute_finding(view: View) -> str:
 
 
 def memory_shares(view: View) -> dict[str, dict[str, float]]:
-    """Best hand-written share of the memory roof, by operation and format.
+    """The best hand-written share of the memory roof, by operation and format.
 
-    What has a compute-bound row too is judged by its compute roof alone.
+    A format that also has a compute-bound row is judged by its compute roof alone.
     """
     found: dict[str, dict[str, float]] = {}
     compute = {(row.op, row.format) for row in view.points if row.bound == "compute"}
@@ -94,12 +94,12 @@ def memory_shares(view: View) -> dict[str, dict[str, float]]:
 
 
 def on_roof(shares: dict[str, float]) -> list[str]:
-    """A share above 1 says no more: the roof is itself a measurement, with noise."""
+    """The formats that are on the roof; a share above 1 counts as 1, because the roof is a measurement with noise."""
     return [name for name, value in shares.items() if value >= ON_THE_ROOF]
 
 
 def where(shares: dict[str, float]) -> str:
-    """The formats on the roof, in brackets: nothing if all are, else the shorter of two lists."""
+    """The formats on the roof, in brackets: empty if all are, else the shorter of two lists."""
     named = on_roof(shares)
     others = [name for name in shares if name not in named]
     if not others:
@@ -109,7 +109,7 @@ def where(shares: dict[str, float]) -> str:
 
 
 def memory_finding(view: View) -> str:
-    """Which operations are at the memory roof, in which formats, and the range of the rest."""
+    """The operations at the memory roof with their formats, and the range of the others."""
     shares = memory_shares(view)
     at = [spoken(op) + where(found) for op, found in shares.items() if on_roof(found)]
     below = {
@@ -127,7 +127,7 @@ def memory_finding(view: View) -> str:
 
 
 def in_format(sentence: str, view: View) -> str:
-    """Says which format the figure is of, unless the sentence begins with it."""
+    """The sentence with the format of the figure in front, unless it begins with it."""
     named = view.format is None or sentence.startswith(view.format)
     return capital(sentence if named else f"{view.format} {sentence}")
 
@@ -144,9 +144,9 @@ def roofline_title(view: View) -> str:
 
 
 def lower_bound(row: Row) -> Optional[float]:
-    """Least time (s) by the measured roofs the row was judged by: max(compute, memory).
+    """The least time (s) by the measured roofs that judge the row: max(compute, memory).
 
-    None for arithmetic that no ceiling measured: traffic alone would promise too much.
+    None for arithmetic that no ceiling measured: traffic alone would give too low a bound.
     """
     roof = row.roof or {}
     if row.flops and row.engine != "memory" and not roof.get("flops_per_s"):
@@ -166,7 +166,7 @@ def excess(row: Row) -> Optional[float]:
 
 
 def time_title(view: View) -> str:
-    """How near the fastest hand-written row of each operation comes to its lower bound."""
+    """The time of each operation's best hand-written row as a multiple of its lower bound."""
     nearest = {
         spoken(op): min(known)
         for op in view.operations

@@ -5,10 +5,14 @@ from math import ceil
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from . import canvas, frame, labels, notdrawn
-from .panel import draw_fills, neutral
-from .style import NORMAL, SMALL, Theme, marker, shape
 from ridgebench.view import View
+
+from . import labels
+from .canvas import Limits, style_axes
+from .page import MARGIN, WIDTH, add_axes, draw_undrawn, undrawn_groups
+from .panel import draw_fills, neutral
+from .points import marker
+from .style import NORMAL, SMALL, Theme, shape
 
 COLUMNS = 3
 LEFT, GAP, HEAD = 0.95, 0.28, 0.3  # inches
@@ -18,43 +22,43 @@ BOTTOM, LIST = 0.85, 1.1  # inches below the panels, and of the list of undrawn 
 def draw_legend(
     page: Axes, view: View, theme: Theme, y: float, lines: list[tuple[str, str]]
 ) -> float:
-    """One or two lines: the hues named in their colours, fill, then (line style, meaning) pairs."""
-    x = frame.MARGIN
+    """Draws formats in their colours, fills, then (line style, meaning) pairs; returns where the legend ends."""
+    x = MARGIN
     for name in view.formats:
         page.text(x, y, name, size=SMALL, weight="bold", color=theme.text(name), va="center")
         x += labels.width(name, SMALL, "bold") + 0.18
     x = draw_fills(page, view, theme, x, y) + 0.06
-    if x + sum(labels.width(meaning, SMALL) + 0.56 for _, meaning in lines) > frame.WIDTH:
-        x, y = frame.MARGIN, y - 0.2
+    if x + sum(labels.width(meaning, SMALL) + 0.56 for _, meaning in lines) > WIDTH:
+        x, y = MARGIN, y - 0.2
     for style, meaning in lines:
         page.plot((x, x + 0.3), (y, y), color=theme.muted, linestyle=style, linewidth=1.3)
-        meaning = labels.fit(meaning, SMALL, max(frame.WIDTH - x - 0.5, 0))
+        meaning = labels.fit(meaning, SMALL, max(WIDTH - x - 0.5, 0))
         page.text(x + 0.36, y, meaning, size=SMALL, va="center")
         x += labels.width(meaning, SMALL) + 0.56
     return y - 0.22
 
 
 def bottom(view: View) -> float:
-    """Height where the panels begin (inches)."""
-    return BOTTOM + (LIST if notdrawn.groups(view) else 0.0)
+    """The height where the panels begin (inches)."""
+    return BOTTOM + (LIST if undrawn_groups(view) else 0.0)
 
 
 def make_panels(
-    figure: Figure, page: Axes, view: View, limits: tuple[canvas.Limits, canvas.Limits],
+    figure: Figure, page: Axes, view: View, limits: tuple[Limits, Limits],
     top: float, theme: Theme,
 ) -> dict[str, Axes]:
-    """Axes by operation; only the outer ones carry tick numbers."""
+    """Axes by operation; only the outer ones have tick numbers."""
     operations = view.operations
     columns = min(COLUMNS, len(operations))
     rows = ceil(len(operations) / columns)
-    width = (frame.WIDTH - LEFT - frame.MARGIN - GAP * (columns - 1)) / columns
+    width = (WIDTH - LEFT - MARGIN - GAP * (columns - 1)) / columns
     height = (top - bottom(view) - (HEAD + 0.1) * rows) / rows
     panels = {}
     for index, op in enumerate(operations):
         left = LEFT + index % columns * (width + GAP)
         low = top - HEAD - height - index // columns * (height + HEAD + 0.1)
-        axes = frame.add_axes(figure, left, low, width, height)
-        canvas.style_axes(axes, *limits, theme, most=5)
+        axes = add_axes(figure, left, low, width, height)
+        style_axes(axes, *limits, theme, most=5)
         lowest = index + columns >= len(operations)
         axes.tick_params(labelleft=index % columns == 0, labelbottom=lowest)
         sign = neutral(view.points[0], "hand")
@@ -67,10 +71,10 @@ def make_panels(
 
 def name_axes(page: Axes, view: View, x: str, y: str, top: float) -> None:
     low = bottom(view)
-    page.text(frame.WIDTH / 2, low - 0.28, x, size=NORMAL, ha="center", va="top")
+    page.text(WIDTH / 2, low - 0.28, x, size=NORMAL, ha="center", va="top")
     page.text(0.24, (top + low) / 2, y, size=NORMAL, rotation=90, ha="center", va="center")
 
 
-def draw_undrawn(page: Axes, view: View) -> None:
-    top, width = bottom(view) - 0.52, frame.WIDTH - 2 * frame.MARGIN
-    frame.draw_undrawn(page, view, frame.MARGIN, top, width, 7)
+def draw_undrawn_below(page: Axes, view: View) -> None:
+    top, width = bottom(view) - 0.52, WIDTH - 2 * MARGIN
+    draw_undrawn(page, view, MARGIN, top, width, 7)

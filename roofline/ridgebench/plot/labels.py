@@ -1,4 +1,4 @@
-"""Text that fits and does not collide, by rules that give the same result every time."""
+"""Fits text into its room and keeps labels from colliding, by deterministic rules."""
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
@@ -10,20 +10,20 @@ from matplotlib.textpath import text_to_path
 
 POINTS_PER_INCH = 72.0
 CELLS_PER_INCH = 100.0
-DRAWN, TEXT = 1, 2  # what may be in the way of a label: text may cross a line, never other text
+DRAWN, TEXT = 1, 2  # a label may cross what is drawn, never other text
 
 Point = tuple[float, float]
 
 
 @cache
 def width(text: str, size: float, weight: str = "normal") -> float:
-    """Width of a text in inches, in the font that the layout is made for."""
+    """The width of a text in inches, in the font of the layout."""
     font = FontProperties(family="DejaVu Sans", size=size, weight=weight)
     return text_to_path.get_text_width_height_descent(text, font, False)[0] / POINTS_PER_INCH
 
 
 def fit(text: str, size: float, room: float, weight: str = "normal") -> str:
-    """The text, or as much of it as fits in room inches with an ellipsis."""
+    """The text, cut with an ellipsis where it is wider than `room` inches."""
     if width(text, size, weight) <= room:
         return text
     too_long = bisect_left(
@@ -33,7 +33,7 @@ def fit(text: str, size: float, room: float, weight: str = "normal") -> str:
 
 
 def wrap(text: str, size: float, room: float, lines: int, weight: str = "normal") -> list[str]:
-    """At most so many lines of room inches; the last one takes the rest, cut if it must be."""
+    """The text in at most `lines` lines of `room` inches; the last one is cut where it is too long."""
     words, done = text.split(" "), []
     while words and len(done) < lines - 1:
         count = 1
@@ -83,7 +83,7 @@ class Box:
 
 
 def squares(start: Point, end: Point, half: float) -> list[Box]:
-    """A straight line of thickness 2 half, as a row of squares."""
+    """A straight line of thickness 2 * half as a row of squares."""
     steps = max(1, int(max(abs(end[0] - start[0]), abs(end[1] - start[1])) / half))
     centres = [
         tuple(a + (b - a) * step / steps for a, b in zip(start, end)) for step in range(steps + 1)
@@ -92,15 +92,15 @@ def squares(start: Point, end: Point, half: float) -> list[Box]:
 
 
 def cell(inches: float) -> int:
-    """Its number in a raster that begins at 0; what lies before counts as its edge."""
+    """The number of a raster cell; positions before the raster count as its edge."""
     return max(0, round(inches * CELLS_PER_INCH))
 
 
 @dataclass
 class Obstacles:
-    """What is on the canvas already, as a raster, so that the next label keeps clear of it.
+    """What is on the canvas already, as a raster: the next label keeps clear of it.
 
-    A look at it costs as much whether ten points are drawn or ten thousand.
+    A test costs the same for ten points and for ten thousand.
     """
 
     area: Box
@@ -110,7 +110,7 @@ class Obstacles:
         self.taken = np.zeros([part.stop for part in self.cells(self.area)], np.uint8)
 
     def cells(self, box: Box) -> tuple[slice, slice]:
-        """The part of the raster that a box covers, a cell at least."""
+        """The part of the raster that a box covers, at least one cell."""
         left, bottom = cell(box.left - self.area.left), cell(box.bottom - self.area.bottom)
         right, top = cell(box.right - self.area.left), cell(box.top - self.area.bottom)
         return slice(left, max(right, left + 1)), slice(bottom, max(top, bottom + 1))
@@ -123,7 +123,7 @@ class Obstacles:
             self.add(square, what)
 
     def hits(self, start: Point, end: Point, half: float) -> tuple[int, int]:
-        """How many squares of a line meet text (or leave the canvas), and how many anything."""
+        """The number of squares of a line that meet text or leave the canvas, and the number that meet anything."""
         met = [self.meets(box) for box in squares(start, end, half)]
         return met.count(TEXT), len(met) - met.count(0)
 

@@ -1,16 +1,18 @@
-"""The table beside the roofline; its row heads are the legend of marker shapes."""
+"""The table to the right of the roofline; its row heads are the legend of marker shapes."""
 
 from dataclasses import replace
 
 from matplotlib.axes import Axes
 
-from . import labels
-from .finding import best, share
-from .frame import LINE
 from ridgebench.records import Row
-from .style import SMALL, Theme, is_pair, marker, shape
 from ridgebench.units import digits, percent
 from ridgebench.view import View
+
+from . import labels
+from .finding import best, share
+from .page import LINE
+from .points import marker
+from .style import SMALL, Theme, is_pair, shape
 
 STEP = 0.215  # inches between table rows
 HEAD = 1.06  # inches for the name of an operation
@@ -19,12 +21,12 @@ KEY_NOTE = "Above 100: the roof is itself a measurement, with noise."
 
 
 def neutral(row: Row, origin: str, technique: str = "") -> Row:
-    """A marker of no format, for a legend."""
+    """A row without a format, for a marker in a legend."""
     return replace(row, format="", origin=origin, technique=technique)
 
 
 def draw_fills(page: Axes, view: View, theme: Theme, x: float, y: float) -> float:
-    """The legend of fill: solid, pale and hollow; returns where it ends."""
+    """Draws the legend of fills: solid, pale and hollow; returns where it ends."""
     for origin, technique, name in FILLS:
         sign = neutral(view.points[0], origin, technique)
         if technique and not any(row.naive for row in view.points):
@@ -49,14 +51,14 @@ def draw_noise_note(page: Axes, rows: list[Row], left: float, y: float) -> float
 
 
 def columns(view: View) -> list[list[str]]:
-    """The formats of each column. All mixed pairs share one: each has a figure of its own."""
+    """The formats of each column; all mixed pairs share one."""
     plain = [[name] for name in view.formats if not is_pair(name)]
     pairs = [name for name in view.formats if is_pair(name)]
     return plain + ([pairs] if pairs else [])
 
 
 def draw_heads(page: Axes, view: View, theme: Theme, xs: list[float], y: float) -> float:
-    """Names of formats in one line or two, first line at height y; returns the last line's."""
+    """Writes the names of formats in one or two lines, the first at height y; returns the height of the last."""
     names = ["fp8_pairs" if is_pair(formats[0]) else formats[0] for formats in columns(view)]
     heads = [name.replace("tf32x", "tf32_x").split("_", 1) for name in names]
     room = (xs[1] - xs[0] if len(xs) > 1 else HEAD) - 0.03
@@ -87,7 +89,7 @@ def matrix_lines(view: View) -> list[tuple[str, str, list[Row]]]:
 def draw_matrix(
     page: Axes, view: View, theme: Theme, left: float, top: float, width: float
 ) -> float:
-    """Operations by formats; returns the height where it ends."""
+    """Draws operations by formats; returns the height where the matrix ends."""
     draw_key(page, view, theme, left, top - 0.1, "Share of the measured roof, fastest row, %")
     step = (width - HEAD) / len(columns(view))
     xs = [left + HEAD + (index + 0.5) * step for index in range(len(columns(view)))]
@@ -108,7 +110,7 @@ def draw_matrix(
 
 
 def table_rows(view: View) -> list[Row]:
-    """Of every implementation its best size."""
+    """The best size of every implementation."""
     found: dict[tuple[str, str], list[Row]] = {}
     for row in view.points:
         found.setdefault((row.op, row.technique), []).append(row)
@@ -121,7 +123,7 @@ def table_rows(view: View) -> list[Row]:
 def draw_table(
     page: Axes, view: View, theme: Theme, left: float, top: float, width: float
 ) -> float:
-    """Every implementation of one format; returns the height where it ends."""
+    """Draws every implementation of one format; returns the height where the table ends."""
     unit, scale = view.unit
     ends = (left + width - 1.15, left + width - 0.55, left + width)
     draw_key(page, view, theme, left, top - 0.1, "Best size of every implementation")
@@ -150,7 +152,7 @@ def draw_table(
 def draw_panel(
     page: Axes, view: View, theme: Theme, left: float, top: float, width: float
 ) -> float:
-    """The matrix of all formats or the table of one; returns the height where it ends (inches)."""
+    """Draws the matrix of all formats or the table of one; returns the height where it ends (inches)."""
     if not view.points:
         return top
     draw = draw_table if view.format else draw_matrix

@@ -1,37 +1,42 @@
-"""The roofline: what was reached, under what the machine allows."""
+"""The roofline: the rates of all rows under the roofs of the machine."""
 
 from typing import Optional
 
 from matplotlib.figure import Figure
 
-from . import frame, point_labels, roof_labels, sweeps
+from ridgebench.records import Row
+from ridgebench.view import View
+
 from .canvas import Canvas, Limits, log_limits, make_canvas
 from .finding import roofline_title
-from .notdrawn import storage_note
+from .page import LINE, draw_undrawn, header, new_page, storage_note
 from .panel import draw_panel
-from ridgebench.records import Row
-from .roof_lines import draw_roofs, measured_pen, sheet_pen
+from .points import Places, draw_paths, name_points, series
+from .points import draw_points as draw_rows
+from .roof_drawing import (
+    FlatLabel, draw_flat_labels, draw_roofs, flat_label, flat_room, label_caches, label_memory, label_ridges,
+    measured_pen, sheet_pen,
+)
 from .roofs import Roofs, measured_roofs, merged, sheet_roofs
 from .style import Theme
-from ridgebench.view import View
 
 PANEL_LEFT, PANEL_WIDTH, PANEL_GAP = 8.5, 4.0, 0.3  # inches
 MOST_LABELS = 8
-X_FROM, X_TO = 0.1, 50.0  # FLOP/byte, shown at least
+X_FROM, X_TO = 0.1, 50.0  # FLOP/byte; the axis shows at least this range
 
 
 def placed(view: View) -> list[Row]:
-    """Rows that have a place on this plane."""
+    """The rows that have an intensity and a rate."""
     return [row for row in view.points if row.intensity_flop_per_byte and row.flops_per_s]
 
 
 def ghosts(view: View) -> list[tuple[Row, float]]:
-    """Rows whose traffic a profiler counted, with their FLOP per byte of it."""
+    """The rows whose traffic a profiler counted, with their FLOP per byte of that traffic."""
     return [(row, row.flops / row.dram_bytes) for row in placed(view) if row.dram_bytes]
 
 
 def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
-    """All points, roofs and ridges; x in FLOP/byte, y in the figure's unit."""
+    """Limits (log10) that hold all points, roofs and ridges; x in FLOP/byte, y in the figure's unit."""
     scale = view.unit[1]
     xs = [X_FROM, X_TO] + [row.intensity_flop_per_byte for row in placed(view)]
     xs += [ghost / 1.5 for _, ghost in ghosts(view)]
@@ -46,8 +51,8 @@ def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
     return log_limits(min(xs), max(xs) * 2), log_limits(low, high)
 
 
-def draw_ghosts(canvas: Canvas, view: View, place: sweeps.Places, theme: Theme) -> None:
-    """Where a point would stand by the traffic that was counted, joined to its own place."""
+def draw_ghosts(canvas: Canvas, view: View, place: Places, theme: Theme) -> None:
+    """Draws where a point would be by the counted traffic, joined to its own place."""
     for row, ghost in ghosts(view):
         (x, y), hue = place[row.id], theme.hue(row.format)
         canvas.axes.plot((x, ghost), (y, y), color=hue, linestyle=":", linewidth=0.8, zorder=4)
@@ -60,23 +65,23 @@ def draw_points(canvas: Canvas, view: View, theme: Theme) -> None:
     rows = placed(view)
     place = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in rows}
     draw_ghosts(canvas, view, place, theme)
-    sweeps.draw_paths(canvas.axes, rows, place, theme, arrow=True)
-    sweeps.draw_points(canvas.axes, rows, place, view, theme, power=-1)
-    for group in sweeps.series(rows):
+    draw_paths(canvas.axes, rows, place, theme, arrow=True)
+    draw_rows(canvas.axes, rows, place, view, theme, power=-1)
+    for group in series(rows):
         canvas.occupy([place[row.id] for row in group])
 
 
 def flat_labels(
     view: View, measured: Roofs, sheet: Optional[Roofs], theme: Theme
-) -> list[roof_labels.FlatLabel]:
-    """Of every measured roof, and of a data sheet's as many as the budget leaves."""
+) -> list[FlatLabel]:
+    """Labels of every measured roof, and of as many of a data sheet's roofs as the budget leaves."""
     own = None if view.foreign_sheet else sheet
     pen = measured_pen(theme)
-    found = [roof_labels.flat_label(group, pen, own) for group in merged(measured.compute)]
+    found = [flat_label(group, pen, own) for group in merged(measured.compute)]
     if sheet and shows_sheet(view, measured):
         dashed = sheet_pen(theme)
         groups = merged(sheet.compute)[: MOST_LABELS - len(found) - bool(measured.memory) - 1]
-        found += [roof_labels.flat_label(group, dashed, None) for group in groups]
+        found += [flat_label(group, dashed, None) for group in groups]
     return found
 
 
@@ -86,22 +91,22 @@ def shows_sheet(view: View, measured: Roofs) -> bool:
 
 
 def draw_labels(canvas: Canvas, view: View, measured: Roofs, sheet: Optional[Roofs],
-                flats: list[roof_labels.FlatLabel], theme: Theme) -> None:
-    """At most MOST_LABELS at lines and points; memory and flat roofs come first."""
+                flats: list[FlatLabel], theme: Theme) -> None:
+    """Writes at most MOST_LABELS labels at lines and points; memory and flat roofs come first."""
     pen, own = measured_pen(theme), None if view.foreign_sheet else sheet
-    used = len(flats) + roof_labels.label_memory(canvas, measured, pen, own)
+    used = len(flats) + label_memory(canvas, measured, pen, own)
     if sheet and shows_sheet(view, measured):
         dashed = sheet_pen(theme)
-        used += roof_labels.label_memory(canvas, sheet, dashed, None)
-        roof_labels.label_ridges(canvas, sheet, dashed)
-    roof_labels.draw_flat_labels(canvas, flats, theme)
-    roof_labels.label_ridges(canvas, measured, pen)
-    used += roof_labels.label_caches(canvas, measured, pen, MOST_LABELS - used)
-    point_labels.draw(canvas, view, theme, MOST_LABELS - used)
+        used += label_memory(canvas, sheet, dashed, None)
+        label_ridges(canvas, sheet, dashed)
+    draw_flat_labels(canvas, flats, theme)
+    label_ridges(canvas, measured, pen)
+    used += label_caches(canvas, measured, pen, MOST_LABELS - used)
+    name_points(canvas, view, theme, MOST_LABELS - used)
 
 
 def sheet_note(view: View) -> str:
-    """Whose data sheet the dashed lines are from."""
+    """A note that names the data sheet of the dashed lines."""
     if view.sheet is None:
         return ""
     state = ", not measured here" if view.foreign_sheet else ""
@@ -113,14 +118,14 @@ def ghost_note(view: View) -> str:
 
 
 def draw(view: View, theme: Theme) -> Figure:
-    """The roofline of a view: combined, or of one format if the view has one."""
-    figure, page = frame.new_page(theme)
+    """The roofline of a view: of all formats, or of one if the view has one."""
+    figure, page = new_page(theme)
     notes = [storage_note(view), sheet_note(view), ghost_note(view)]
-    top = frame.header(page, view, roofline_title(view), notes, theme)
+    top = header(page, view, roofline_title(view), notes, theme)
     measured, sheet = measured_roofs(view), sheet_roofs(view)
     sources = [roofs for roofs in (measured, sheet) if roofs]
     flats = flat_labels(view, measured, sheet, theme)
-    right = PANEL_LEFT - PANEL_GAP - roof_labels.flat_room(flats)
+    right = PANEL_LEFT - PANEL_GAP - flat_room(flats)
     canvas = make_canvas(figure, page, limits(view, sources), view.unit, right, top, theme)
     draw_points(canvas, view, theme)
     if sheet:
@@ -128,5 +133,5 @@ def draw(view: View, theme: Theme) -> Figure:
     draw_roofs(canvas, measured, measured_pen(theme), ridges=True)
     draw_labels(canvas, view, measured, sheet, flats, theme)
     end = draw_panel(page, view, theme, PANEL_LEFT, top, PANEL_WIDTH)
-    frame.draw_undrawn(page, view, PANEL_LEFT, end, PANEL_WIDTH, int((end - 0.35) / frame.LINE))
+    draw_undrawn(page, view, PANEL_LEFT, end, PANEL_WIDTH, int((end - 0.35) / LINE))
     return figure

@@ -8,9 +8,9 @@ from ridgebench.records import Row
 from ridgebench.units import rate
 from ridgebench.view import ORDER, View, ordered
 
-# What the ceilings of main memory write, as a share of their bytes (STREAM's kernels).
+# Share of the bytes that each ceiling of main memory writes (STREAM's kernels).
 TRAFFIC = {"read": 0.0, "triad": 1 / 3, "copy": 1 / 2, "write": 1.0}
-SAME = 0.02  # flat roofs nearer than this are one line to the eye
+SAME = 0.02  # flat roofs that are closer are drawn as one line
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Roof:
 
 @dataclass(frozen=True)
 class Roofs:
-    """memory: fastest first. caches: by level. compute: highest first."""
+    """All roofs of one source. memory: fastest first. caches: by level. compute: highest first."""
 
     memory: list[Roof]
     caches: list[Roof]
@@ -36,7 +36,7 @@ class Roofs:
 
     @property
     def bandwidth(self) -> Optional[Roof]:
-        """The line that ridges are read from: operands stream in, so the read roof if known."""
+        """The bandwidth of the ridges: the read roof where it is known, because operands are read."""
         return next((roof for roof in self.memory if roof.name == "read"), None) or (
             self.memory[0] if self.memory else None
         )
@@ -49,7 +49,7 @@ def make_roof(row: Row, name: str, value: float) -> Roof:
 
 
 def best(roofs: list[Roof]) -> list[Roof]:
-    """The fastest of each name: a ceiling is what the machine can do."""
+    """The fastest roof of each name: a ceiling is what the machine can do."""
     names = sorted({roof.name for roof in roofs})
     return [max((r for r in roofs if r.name == n), key=lambda r: r.value) for n in names]
 
@@ -59,7 +59,7 @@ def traffic(row: Row) -> str:
 
 
 def memory_roofs(ceilings: list[Row]) -> list[Roof]:
-    """Read and copy judge the operations of the lecture; other mixes only if both are missing."""
+    """The read and copy roofs, which judge the operations; other mixes only if both are missing."""
     rows = [row for row in ceilings if row.saturates == "memory" and row.regime == "steady"]
     roofs = best([make_roof(row, traffic(row), row.bytes_per_s) for row in rows])
     judges = [roof for roof in roofs if roof.name in ("read", "copy")]
@@ -72,12 +72,12 @@ def cache_roofs(ceilings: list[Row]) -> list[Roof]:
 
 
 def compute_roofs(ceilings: list[Row], used: set[str]) -> list[Roof]:
-    """Flat roofs. Where several rows measure one roof, the one that judged points wins.
+    """Flat roofs; where several rows measure one roof, the one that judges points.
 
     A GPU's tensor roof has a burst and a sustained row, and only the latter judges kernels.
     """
     engines = [row for row in ceilings if row.saturates in ("fma", "tensor")]
-    rows = [row for row in engines if row.accumulator == "fp32"]  # as the kernels below them
+    rows = [row for row in engines if row.accumulator == "fp32"]  # as the kernels have
     judged = {(row.engine, row.format) for row in rows if row.id in used}
     kept = [r for r in rows if r.id in used or (r.engine, r.format) not in judged]
     roofs = [make_roof(row, f"{row.format} {row.engine}", row.flops_per_s) for row in kept]
@@ -85,7 +85,7 @@ def compute_roofs(ceilings: list[Row], used: set[str]) -> list[Roof]:
 
 
 def measured_roofs(view: View) -> Roofs:
-    """The roofs of a view; of one format, those its rows are computed in or judged by."""
+    """The roofs of a view; for one format, the roofs of its arithmetic and those that judge its rows."""
     used = {row.roof["compute_ceiling"] for row in view.points if row.roof}
     wanted = {row.arithmetic for row in view.points} | {view.format}
     ceilings = [
@@ -94,7 +94,7 @@ def measured_roofs(view: View) -> Roofs:
         if view.format is None or row.saturates in ("memory", "cache")
         or row.format in wanted or row.id in used
     ]
-    # Another device's roofs stretch the axes, and lines of caches would hide the points.
+    # Next to another device's roofs, which stretch the axes, lines of caches would hide the points.
     caches = [] if view.foreign_sheet else cache_roofs(ceilings)
     return Roofs(memory_roofs(ceilings), caches, compute_roofs(ceilings, used))
 
@@ -116,7 +116,7 @@ def sheet_roofs(view: View) -> Optional[Roofs]:
 
 
 def merged(roofs: list[Roof]) -> list[list[Roof]]:
-    """Groups flat roofs (highest first) that one line and one label can show."""
+    """Groups of flat roofs (highest first) that share one line and one label."""
     groups: list[list[Roof]] = []
     for roof in roofs:
         if groups and roof.value >= groups[-1][0].value * (1 - SAME):
@@ -127,14 +127,14 @@ def merged(roofs: list[Roof]) -> list[list[Roof]]:
 
 
 def memory_names(roofs: Roofs) -> list[str]:
-    """DRAM copy 45.1 GB/s, read 39.4 GB/s, or its first part; a data sheet names its memory."""
+    """'DRAM copy 45.1 GB/s, read 39.4 GB/s', and its first part alone; a data sheet's memory has its own name."""
     speeds = [f"{roof.name} {rate(roof.value, 'B/s')}" for roof in roofs.memory]
     owner = "DRAM " if roofs.memory[0].name in TRAFFIC else ""
     return [owner + ", ".join(speeds), owner + speeds[0]]
 
 
 def engine_name(group: list[Roof]) -> str:
-    """fp16, bf16 tensor; both 8-bit formats together are fp8."""
+    """'fp16, bf16 tensor'; both 8-bit formats together are fp8."""
     names = [roof.formats[0] for roof in group]
     if {"fp8_e4m3", "fp8_e5m2"} <= set(names):
         names = [name for name in names if not name.startswith("fp8")] + ["fp8"]

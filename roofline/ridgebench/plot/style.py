@@ -1,31 +1,25 @@
-"""Colours and markers: what PICTURES.md fixes for every figure."""
+"""Colours, sizes and marker shapes of every figure."""
 
 from dataclasses import dataclass
 from functools import cache
 from typing import Optional, Union
 
 from matplotlib import colors
-from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection
-from matplotlib.markers import MarkerStyle
-from matplotlib.transforms import IdentityTransform
 
 from ridgebench.records import Row
 
 SIZE = (12.8, 7.2)  # inches, 16:9
 TEXT_CONTRAST = 4.5  # WCAG 2.1 AA for text
 SMALL, NORMAL = 9.0, 10.0  # points
-TITLES = (16.0, 14.5, 13.0)  # the largest that shows the whole title
+TITLES = (16.0, 14.5, 13.0)  # the largest one at which the whole title fits
 DIRECT = "direct-label"  # group id of a text that names a line or a point
 
-# Okabe-Ito; its orange, sky blue and yellow fail 3:1 on white.
+# From the Okabe-Ito palette; its orange, sky blue and yellow have less than 3:1 contrast on white.
 BLUE, VERMILLION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 HUES = {"fp32": GREEN, "fp16": VERMILLION, "bf16": BLUE}
 
 SHAPES = {"relu": "^", "gelu": "v", "dot": "o", "matvec": "s", "matmul": "D", "matmul_gelu": "p"}
 Dashes = Union[str, tuple[int, tuple[int, ...]]]
-NAIVE_SIZE = 0.45  # area of a naive row's marker, as a share of the others'
-MOST_VECTORS = 500  # points of one shape in a panel
 SPARE_SHAPES = ("<", ">", "h", "8", "P", "X")
 
 
@@ -39,11 +33,11 @@ class Theme:
 
     @property
     def patch(self) -> dict:
-        """A box behind text that has to cross a line."""
+        """A box behind text that crosses a line."""
         return {"facecolor": self.background, "edgecolor": "none", "pad": 0.8}
 
     def hue(self, name: Optional[str]) -> str:
-        """The colour of a format's lines and markers: 3:1 on every background."""
+        """The colour of a format's lines and markers, with 3:1 contrast or more on every background."""
         if name is None:
             return self.muted
         if name.startswith("fp8"):
@@ -51,7 +45,7 @@ class Theme:
         return self.ink if name == "tf32" else HUES.get(name, self.muted)
 
     def text(self, name: Optional[str]) -> str:
-        """The same hue, moved towards the ink until text in it is readable."""
+        """The same hue, mixed with ink until it has the contrast of text."""
         return readable(self.hue(name), self.ink, self.background)
 
 
@@ -89,7 +83,7 @@ def readable(colour: str, ink: str, background: str) -> str:
 
 
 def shape(op: str, operations: list[str]) -> str:
-    """Marker of an operation; one the table does not know gets a spare shape."""
+    """The marker of an operation; one that SHAPES lacks gets a spare shape."""
     unknown = [name for name in operations if name not in SHAPES]
     if op in SHAPES:
         return SHAPES[op]
@@ -97,52 +91,21 @@ def shape(op: str, operations: list[str]) -> str:
 
 
 def is_pair(name: str) -> bool:
-    """A mixed pair of formats: fp8_e4m3xfp8_e5m2."""
+    """Whether a format is a mixed pair, such as fp8_e4m3xfp8_e5m2."""
     return "xfp" in name
 
 
 def edge_dashes(name: str) -> Dashes:
-    """Both fp8 formats share a hue, so the edge tells them apart; a mixed pair has its own."""
+    """The edge of a marker: both fp8 formats and their pairs share a hue, so their edges differ."""
     if is_pair(name):
         return (0, (3, 1, 1, 1))
     return (0, (1, 1)) if name == "fp8_e5m2" else "solid"
 
 
 def fill(row: Row, theme: Theme) -> str:
-    """Solid for a hand-written row, paler for a naive one, hollow for a library's."""
+    """The fill of a marker: solid for a hand-written row, paler for a naive one, hollow for a library's."""
     if row.origin == "library":
         return theme.background
-    dashed = edge_dashes(row.format) != "solid"  # on a solid face such an edge would not be seen
+    dashed = edge_dashes(row.format) != "solid"  # a dashed edge is invisible on a solid face
     pale = 0.7 if row.naive else 0.35 if dashed else 0.0
     return blend(theme.hue(row.format), theme.background, pale)
-
-
-def markers(
-    ax: Axes, points: list[tuple[float, float]], rows: list[Row], theme: Theme, marker_shape: str,
-    size: float = 42.0,
-) -> None:
-    """Points of one shape: hue = format, fill = implementation; naive ones are small.
-
-    All in one call, because thousands of single markers take minutes to draw; and so many become
-    an image even in SVG and PDF, which no viewer would show at a bearable speed otherwise.
-    """
-    hues = [theme.hue(row.format) for row in rows]
-    edges = [
-        hue if row.origin == "library" or row.naive else blend(hue, theme.ink, 0.35)
-        for hue, row in zip(hues, rows)
-    ]
-    outline = MarkerStyle(marker_shape)
-    drawn = PathCollection(  # what Axes.scatter makes, in a quarter of its time
-        [outline.get_path().transformed(outline.get_transform())],
-        [size * (NAIVE_SIZE if row.naive else 1.0) for row in rows],
-        offsets=points, offset_transform=ax.transData, transform=IdentityTransform(),
-        facecolors=[fill(row, theme) for row in rows], edgecolors=edges,
-        linewidths=[0.9 if row.naive else 1.2 for row in rows],
-        linestyles=[edge_dashes(row.format) for row in rows], zorder=5, clip_on=False,
-        rasterized=len(rows) > MOST_VECTORS)
-    ax.add_collection(drawn, autolim=False)
-
-
-def marker(ax: Axes, x: float, y: float, row: Row, theme: Theme, marker_shape: str, size=42.0):
-    """One point, as in a legend."""
-    markers(ax, [(x, y)], [row], theme, marker_shape, size)

@@ -1,35 +1,37 @@
-"""Time of one launch over size, with the least time the measured roofs allow."""
+"""Time of one launch over size, with the least time that the measured roofs allow."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from . import frame, grid, sweeps
-from .canvas import Limits, log_limits
-from .finding import lower_bound, time_title
-from .notdrawn import storage_note
 from ridgebench.records import Row
-from .style import Theme
 from ridgebench.units import digits
 from ridgebench.view import View
 
+from . import grid
+from .canvas import Limits, log_limits
+from .finding import lower_bound, time_title
+from .page import header, new_page, storage_note
+from .points import draw_paths, draw_points
+from .style import Theme
+
 BOUND, FLOOR = "dashed", "dotted"
-DASH = 1.25  # half length of a single lower bound's mark, as a factor of size
+DASH = 1.25  # half length of the mark of a single lower bound, as a factor of size
 
 
 def limits(view: View) -> tuple[Limits, Limits]:
-    """All sizes and times, measured and predicted; MB and ms."""
+    """Limits (log10) that hold all sizes (MB) and all times, measured and predicted (ms)."""
     rows = [row for row in view.points if row.bytes]
     sizes = [row.bytes / 1e6 for row in rows]
     known = [time for row in rows for time in (row.time_median_s, lower_bound(row))]
     times = [time * 1e3 for time in known if time]
     floor = view.device["launch_floor_s"]
-    if floor and min(times) < 30e3 * floor:  # else it would be far below everything drawn
+    if floor and min(times) < 30e3 * floor:  # else it would lie far below all rows
         times.append(floor * 1e3)
     return log_limits(min(sizes) / 2, max(sizes) * 2), log_limits(min(times) / 2, max(times) * 2)
 
 
 def draw_bounds(axes: Axes, rows: list[Row], theme: Theme) -> None:
-    """The bound of each format over its sizes, by its fastest engine; bandwidth alone makes it one line for all."""
+    """Draws the lower bound of each format over its sizes, by its fastest engine."""
     for name in sorted({row.format for row in rows}):
         found: dict[float, float] = {}
         for row in rows:
@@ -44,9 +46,9 @@ def draw_bounds(axes: Axes, rows: list[Row], theme: Theme) -> None:
 
 
 def draw(view: View, theme: Theme) -> Figure:
-    figure, page = frame.new_page(theme)
-    top = frame.header(page, view, time_title(view), [storage_note(view)], theme)
-    grid.draw_undrawn(page, view)
+    figure, page = new_page(theme)
+    top = header(page, view, time_title(view), [storage_note(view)], theme)
+    grid.draw_undrawn_below(page, view)
     rows = [row for row in view.points if row.bytes]
     if not rows:
         return figure
@@ -64,7 +66,7 @@ def draw(view: View, theme: Theme) -> Figure:
         if floor:
             axes.axhline(floor * 1e3, color=theme.muted, linestyle=FLOOR)
         draw_bounds(axes, own, theme)
-        sweeps.draw_paths(axes, own, place, theme, arrow=False)
-        sweeps.draw_points(axes, own, place, view, theme, power=1)
+        draw_paths(axes, own, place, theme, arrow=False)
+        draw_points(axes, own, place, view, theme, power=1)
     grid.name_axes(page, view, "compulsory traffic per launch, MB", "time per launch, ms", top)
     return figure

@@ -10,7 +10,7 @@ import pytest
 from golden import GOLDEN, ROOT
 
 from ridgebench.plot.cli import main
-from ridgebench.plot.style import MOST_VECTORS
+from ridgebench.plot.points import MOST_VECTORS
 
 NAMES = ["roofline", "roofline-fp32", "roofline-bf16", "time-vs-size", "error-vs-speed"]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from golden import GOLDEN
 
-from ridgebench.plot import finding, notdrawn
+from ridgebench.plot import finding, page
 from ridgebench.records import load_run
 from ridgebench.view import View, make_view
 
@@ -108,22 +108,22 @@ def test_the_error_title_names_the_row_nearest_to_its_tolerance():
 
 
 def test_storage_formats_are_named():
-    assert notdrawn.storage_note(golden()) == "Storage formats: bf16 computed in fp32"
+    assert page.storage_note(golden()) == "Storage formats: bf16 computed in fp32"
     mixed = changed(golden(), lambda r: r.op == "matmul" and r.format == "bf16", arithmetic="bf16")
-    assert notdrawn.storage_note(mixed) == "Storage formats: bf16* computed in fp32 (* some rows)"
+    assert page.storage_note(mixed) == "Storage formats: bf16* computed in fp32 (* some rows)"
     native = changed(golden(), lambda r: True, arithmetic="bf16")
-    assert notdrawn.storage_note(native.only("bf16")) == ""
+    assert page.storage_note(native.only("bf16")) == ""
     fp8 = changed(golden(), lambda r: r.format == "bf16", format="fp8_e4m3", arithmetic="fp8_e4m3")
-    assert notdrawn.storage_note(fp8) == ""
+    assert page.storage_note(fp8) == ""
     widened = changed(fp8, lambda r: r.format == "fp8_e4m3" and r.op == "dot", arithmetic="fp32")
-    assert notdrawn.storage_note(widened).startswith("Storage formats: fp8* computed in fp32 (*")
+    assert page.storage_note(widened).startswith("Storage formats: fp8* computed in fp32 (*")
 
 
 def test_rows_skipped_for_one_cause_share_a_line():
-    groups = notdrawn.groups(golden())
+    groups = page.undrawn_groups(golden())
     assert [group.head for group in groups] == [
         "wrong 1", "invalid 1", "failed 1", "skipped 2", "skipped 1", "cold, warm 1",
     ]
     named = changed(golden(), lambda r: r.status == "skipped" and r.role == "kernel",
                     reason="onednn cannot do this")
-    assert [g.head for g in notdrawn.groups(named)].count("skipped 2") == 1
+    assert [g.head for g in page.undrawn_groups(named)].count("skipped 2") == 1

@@ -1,19 +1,24 @@
-"""The parts every figure shares: title, subtitle, footer, legend and the list of undrawn rows."""
+"""What every figure has: page, title, subtitle, footer, and the list of what is not drawn and why."""
+
+from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from . import labels, notdrawn
+from ridgebench.records import Row
+from ridgebench.view import ORDER, View, ordered
+
+from . import labels
 from .style import NORMAL, SIZE, SMALL, TITLES, Theme
-from ridgebench.view import View
 
 MARGIN = 0.3  # inches
 LINE = 0.165  # inches between lines of SMALL text
 WIDTH, HEIGHT = SIZE
+GRAVITY = ("wrong", "invalid", "failed", "skipped")
 
 
 def new_page(theme: Theme) -> tuple[Figure, Axes]:
-    """A figure and a page: invisible axes over all of it whose unit is the inch."""
+    """A figure and its page: invisible axes over all of it whose unit is the inch."""
     figure = Figure(figsize=SIZE, facecolor=theme.background)
     page = figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH), ylim=(0, HEIGHT), zorder=2)
     page.set_axis_off()
@@ -21,7 +26,7 @@ def new_page(theme: Theme) -> tuple[Figure, Axes]:
 
 
 def add_axes(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
-    """Axes placed in inches."""
+    """Axes at a place in inches."""
     box = (left / WIDTH, bottom / HEIGHT, width / WIDTH, height / HEIGHT)
     return figure.add_axes(box, zorder=1)
 
@@ -37,7 +42,7 @@ def subtitle(view: View) -> str:
 
 
 def footer(view: View) -> str:
-    """Provenance: enough to repeat the run."""
+    """The provenance of the run, enough to repeat it."""
     environment = view.environment
     commit = (environment["commit"] or "unknown")[:12]
     parts = [
@@ -53,7 +58,7 @@ def footer(view: View) -> str:
 
 
 def title_lines(title: str, room: float) -> tuple[float, list[str]]:
-    """The title in two lines at most, a little smaller where it is long."""
+    """The title in at most two lines, with the size at which it fits."""
     for size in TITLES:
         lines = labels.wrap(title, size, room, 2, "bold")
         if " ".join(lines) == title:
@@ -78,9 +83,74 @@ def header(page: Axes, view: View, title: str, notes: list[str], theme: Theme) -
     return y - 0.06
 
 
+@dataclass(frozen=True)
+class Group:
+    """Rows that are not drawn for one reason."""
+
+    head: str  # "skipped 8"
+    reason: str
+    names: str  # "matmul/onednn fp16, tf32; ..."
+
+
+def row_names(rows: list[Row]) -> str:
+    """Each op/technique once, with all its formats."""
+    formats: dict[str, set[str]] = {}
+    for row in rows:
+        formats.setdefault(f"{row.op}/{row.technique}", set()).add(row.format)
+    return "; ".join(f"{name} {', '.join(ordered(f, ORDER))}" for name, f in formats.items())
+
+
+def row_groups(rows: list[Row]) -> list[Group]:
+    """Rows by status and reason: the gravest status first, then the most frequent reason."""
+    causes: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        causes.setdefault((row.status, row.reason or "no reason recorded"), []).append(row)
+
+    def rank(item: tuple[tuple[str, str], list[Row]]) -> tuple:
+        (status, reason), members = item
+        return (GRAVITY.index(status), -len(members), reason)
+
+    return [
+        Group(f"{status} {len(members)}", reason, row_names(members))
+        for (status, reason), members in sorted(causes.items(), key=rank)
+    ]
+
+
+def undrawn_groups(view: View) -> list[Group]:
+    """Everything that a figure leaves out."""
+    found = row_groups(view.not_ok)
+    others = [row for row in view.selected if row.drawable and row.regime != "steady"]
+    if others:
+        reason = "verified, but only the steady regime is drawn"
+        found.append(Group(f"cold, warm {len(others)}", reason, row_names(others)))
+    if view.torn:
+        found.append(Group("cut off 1", "unfinished last line", "records.jsonl"))
+    return found
+
+
+def family(name: str) -> str:
+    """fp8 for all formats of 8 bits and their pairs, whose arithmetic is the same; other names stay."""
+    return "fp8" if name.startswith("fp8") else name
+
+
+def storage_note(view: View) -> str:
+    """A note on the formats that are only storage formats, with the format of their arithmetic."""
+    used: dict[str, set[str]] = {}
+    for row in view.points:
+        native = row.arithmetic == row.format
+        used.setdefault(family(row.format), set()).add("" if native else row.arithmetic)
+    stored: dict[str, list[str]] = {}
+    for name in dict.fromkeys(family(name) for name in view.formats):
+        for arithmetic in ordered(used[name] - {""}, ORDER):
+            stored.setdefault(arithmetic, []).append(name + "*" * (len(used[name]) > 1))
+    parts = [f"{', '.join(names)} computed in {wide}" for wide, names in stored.items()]
+    text = "Storage formats: " + "; ".join(parts) if parts else ""
+    return text + " (* some rows)" * ("*" in text)
+
+
 def draw_undrawn(page: Axes, view: View, left: float, top: float, width: float, room: int) -> None:
-    """Lists what is not drawn and why, in at most room lines below top (inches)."""
-    groups = notdrawn.groups(view)
+    """Lists what is not drawn and why, in at most `room` lines below `top` (inches)."""
+    groups = undrawn_groups(view)
     if not groups:
         return
     page.text(left, top, "Not drawn", size=SMALL, weight="bold", va="top")

@@ -1,0 +1,157 @@
+"""Points with their whiskers, the path of one implementation over its sizes, and the names of the best points."""
+
+from itertools import groupby
+from math import nan
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.markers import MarkerStyle
+from matplotlib.transforms import IdentityTransform
+
+from ridgebench.records import Row
+from ridgebench.units import percent
+from ridgebench.view import View
+
+from . import labels
+from .canvas import MARK, Canvas
+from .finding import best, compute_bound, hand, share
+from .style import DIRECT, SMALL, Theme, blend, edge_dashes, fill, shape
+
+NAIVE_SIZE = 0.45  # area of a naive row's marker, as a share of the others'
+MOST_VECTORS = 500  # points of one shape in a panel; more become an image
+LABEL_HEIGHT = 0.15  # inches
+Place = tuple[float, float]  # data coordinates
+Places = dict[str, Place]  # of a row's id
+
+
+def markers(
+    ax: Axes, points: list[tuple[float, float]], rows: list[Row], theme: Theme, marker_shape: str,
+    size: float = 42.0,
+) -> None:
+    """Draws points of one shape: hue = format, fill = implementation; naive ones are small.
+
+    All are one collection because thousands of single markers take minutes. More than MOST_VECTORS become an image,
+    also in SVG and PDF, which viewers would show too slowly otherwise.
+    """
+    hues = [theme.hue(row.format) for row in rows]
+    edges = [
+        hue if row.origin == "library" or row.naive else blend(hue, theme.ink, 0.35)
+        for hue, row in zip(hues, rows)
+    ]
+    outline = MarkerStyle(marker_shape)
+    drawn = PathCollection(  # the collection that Axes.scatter makes, in a quarter of its time
+        [outline.get_path().transformed(outline.get_transform())],
+        [size * (NAIVE_SIZE if row.naive else 1.0) for row in rows],
+        offsets=points, offset_transform=ax.transData, transform=IdentityTransform(),
+        facecolors=[fill(row, theme) for row in rows], edgecolors=edges,
+        linewidths=[0.9 if row.naive else 1.2 for row in rows],
+        linestyles=[edge_dashes(row.format) for row in rows], zorder=5, clip_on=False,
+        rasterized=len(rows) > MOST_VECTORS)
+    ax.add_collection(drawn, autolim=False)
+
+
+def marker(ax: Axes, x: float, y: float, row: Row, theme: Theme, marker_shape: str, size=42.0):
+    """Draws one point, as a legend needs it."""
+    markers(ax, [(x, y)], [row], theme, marker_shape, size)
+
+
+def series(rows: list[Row]) -> list[list[Row]]:
+    """The rows of each implementation, the smallest problem first."""
+    in_order = sorted(rows, key=lambda row: (row.series, row.flops, row.bytes, row.id))
+    return [list(group) for _, group in groupby(in_order, key=lambda row: row.series)]
+
+
+def draw_paths(axes: Axes, rows: list[Row], place: Places, theme: Theme, arrow: bool) -> None:
+    """Joins the sizes of every sweep; an arrow head points to the largest."""
+    for group in series(rows):
+        if len(group) < 2:
+            continue
+        hue, points = theme.hue(group[0].format), [place[row.id] for row in group]
+        axes.plot(*zip(*points), color=hue, linewidth=0.9, alpha=0.7, zorder=4,
+                  linestyle=edge_dashes(group[0].format))
+        if arrow:
+            head = {"arrowstyle": "-|>,head_width=0.22,head_length=0.4", "color": hue,
+                    "shrinkA": 0, "shrinkB": 4, "linewidth": 0}
+            axes.annotate("", points[-1], points[-2], arrowprops=head, zorder=4)
+
+
+def draw_segments(axes: Axes, segments: list[tuple[Place, Place]], **style: Any) -> None:
+    """Draws short lines of one style as one path with gaps: thousands of single lines take seconds."""
+    xs, ys = zip(*(end for pair in segments for end in (*pair, (nan, nan))))
+    axes.plot(xs, ys, **style)
+
+
+def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, power: int) -> None:
+    """Draws p10 to p90 of the samples on an axis that grows as time to the given power."""
+    lines: dict[tuple[str, bool], list[tuple[Place, Place]]] = {}
+    for row in rows:
+        x, y = place[row.id]
+        low, high = (
+            y * (t / row.time_median_s) ** power for t in (row.time_p10_s, row.time_p90_s)
+        )
+        lines.setdefault((row.format, row.naive), []).append(((x, low), (x, high)))
+    for (name, naive), some in lines.items():
+        draw_segments(axes, some, color=theme.hue(name), alpha=0.6 if naive else 1.0,
+                      linewidth=0.9 if naive else 1.4, zorder=4.5, solid_capstyle="projecting")
+
+
+def draw_points(
+    axes: Axes, rows: list[Row], place: Places, view: View, theme: Theme, power: int
+) -> None:
+    """Draws points with whiskers. power of time in y: 1 for a time, -1 for a rate, 0 without whiskers."""
+    # Naive and slow rows come first, so that a faster point near them stays visible.
+    ordered = sorted(rows, key=lambda row: (not row.naive, row.flops_per_s or 0, row.id))
+    if power:
+        draw_whiskers(axes, ordered, place, theme, power)
+    operations = view.operations
+    for op in operations:
+        own = [row for row in ordered if row.op == op]
+        if own:
+            markers(axes, [place[row.id] for row in own], own, theme, shape(op, operations))
+
+
+def chosen(view: View) -> list[Row]:
+    """The rows of the title or, in a figure of one format, the fastest hand-written row of each operation."""
+    if not view.format:
+        return compute_bound(view)
+    rows = [[row for row in hand(view) if row.op == op] for op in reversed(view.operations)]
+    found = [best(some, lambda row: row.flops_per_s) for some in rows]
+    return [row for row in found if row is not None and row.intensity_flop_per_byte]
+
+
+def text_of(row: Row, view: View) -> str:
+    who = row.op if view.format else f"{row.format} {row.op}"
+    if not share(row):
+        return who
+    at_roof = row.bound == "memory" and share(row) >= 1
+    return f"{who} at the roof" if at_roof else f"{who} {percent(share(row))} %"
+
+
+def candidates(x: float, y: float, size: float) -> list[labels.Box]:
+    """Places around a point, the best first: lower right, right, lower left, further down."""
+    near = MARK + 0.03
+    corners = [(x + near, y - near - LABEL_HEIGHT), (x + near, y - LABEL_HEIGHT / 2),
+               (x - near - size, y - near - LABEL_HEIGHT), (x - size / 2, y - near - LABEL_HEIGHT),
+               (x + near, y - 2 * near - 2 * LABEL_HEIGHT), (x - near - size, y - LABEL_HEIGHT / 2),
+               (x - near - size, y + near)]
+    return [labels.Box(left, low, left + size, low + LABEL_HEIGHT) for left, low in corners]
+
+
+def name_points(canvas: Canvas, view: View, theme: Theme, room: int) -> int:
+    """Names at most `room` points where a label fits; returns their number."""
+    done = 0
+    for row in chosen(view):
+        if done >= room:
+            break
+        text = text_of(row, view)
+        place = canvas.inches(row.intensity_flop_per_byte, row.flops_per_s / canvas.scale)
+        boxes = candidates(*place, labels.width(text, SMALL))
+        box = next(filter(canvas.obstacles.clear, boxes), None)
+        if box is None:
+            continue
+        canvas.page.text(box.left, box.bottom + 0.03, text, size=SMALL,
+                         color=theme.text(row.format), bbox=theme.patch, gid=DIRECT)
+        canvas.obstacles.add(box)
+        done += 1
+    return done

@@ -1,0 +1,247 @@
+"""Draws roofs and names them at their lines.
+
+Diagonals end at the highest flat roof, flat roofs begin at the memory diagonal.
+"""
+
+from dataclasses import dataclass
+from math import log10
+from typing import Optional, Union
+
+from ridgebench import units
+
+from . import labels
+from .canvas import Canvas
+from .roofs import Roof, Roofs, engine_name, memory_names, merged
+from .style import DIRECT, SMALL, Theme
+
+LINE_HALF = 0.03  # inches that a label keeps away from the middle of a line
+DASHES = 4.0  # length of the dashes of roofs that share one line, in line widths
+LINE = 0.155  # inches between the lines of a label
+APART = 0.06  # inches between labels
+ROOM, STEM = 1.45, 0.16  # inches right of the axes: the widest label, the line to it
+MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18, 0.25)  # inches from line to label along both axes
+HALF = 0.05  # half the height of such a label
+
+
+@dataclass(frozen=True)
+class Pen:
+    """The style of one source of roofs: solid for a measurement, dashed for a data sheet."""
+
+    theme: Theme
+    width: float
+    dash: Union[str, tuple] = "solid"
+    def colour(self, roof: Roof) -> str:
+        return self.theme.hue(None if roof.engine == "memory" else roof.formats[0])
+
+    def text_colour(self, roof: Roof) -> str:
+        return self.theme.text(None if roof.engine == "memory" else roof.formats[0])
+
+    def dashes(self, index: int, sharing: int) -> Union[str, tuple]:
+        """The line style: solid, or every `sharing`-th dash of a line that several roofs share."""
+        if sharing == 1 or self.dash != "solid":
+            return self.dash
+        return (index * DASHES, (DASHES, DASHES * (sharing - 1)))
+
+
+def measured_pen(theme: Theme) -> Pen:
+    return Pen(theme, 2.0)
+
+
+def sheet_pen(theme: Theme) -> Pen:
+    return Pen(theme, 1.3, (0, (5, 3)))
+
+
+def diagonal_ends(canvas: Canvas, roof: Roof, roofs: Roofs) -> tuple[float, float]:
+    """The intensities at the left edge and where the line meets the highest roof or leaves the axes."""
+    end = min(10 ** canvas.x[1], 10 ** canvas.y[1] * canvas.scale / roof.value)
+    if roofs.compute:
+        end = min(end, roofs.compute[0].value / roof.value)
+    return 10 ** canvas.x[0], end
+
+
+def draw_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, light: bool = False) -> None:
+    """Draws rate = intensity x bandwidth with its p10-p90 band; a cache's line is lighter."""
+    ends = diagonal_ends(canvas, roof, roofs)
+    if ends[0] >= ends[1]:
+        return
+    colour, alpha = pen.colour(roof), 0.55 if light else 1.0
+    heights = [x * roof.value / canvas.scale for x in ends]
+    canvas.axes.plot(ends, heights, color=colour, linewidth=pen.width * alpha, alpha=alpha,
+                     linestyle=pen.dash, solid_capstyle="butt", zorder=3, gid=f"roof {roof.name}")
+    canvas.obstacles.add_line(
+        canvas.inches(ends[0], heights[0]), canvas.inches(ends[1], heights[1]), LINE_HALF
+    )
+    low, high = ([x * rate / canvas.scale for x in ends] for rate in (roof.low, roof.high))
+    canvas.axes.fill_between(ends, low, high, color=colour, alpha=pen.theme.band_alpha, linewidth=0)
+
+
+def flat_start(canvas: Canvas, roof: Roof, roofs: Roofs) -> float:
+    """The intensity where a flat roof leaves the fastest memory diagonal."""
+    low = 10 ** canvas.x[0]
+    return max(low, roof.value / roofs.memory[0].value) if roofs.memory else low
+
+
+def draw_flat(canvas: Canvas, group: list[Roof], roofs: Roofs, pen: Pen) -> None:
+    """Draws one flat roof, or several that lie on one line as alternating dashes."""
+    ends = (flat_start(canvas, group[0], roofs), 10 ** canvas.x[1])
+    for index, roof in enumerate(group):
+        low, height, high = (v / canvas.scale for v in (roof.low, roof.value, roof.high))
+        canvas.axes.plot(ends, (height, height), color=pen.colour(roof), linewidth=pen.width,
+                         linestyle=pen.dashes(index, len(group)), dash_capstyle="butt",
+                         solid_capstyle="butt", zorder=3)
+        canvas.axes.fill_between(ends, low, high, color=pen.colour(roof),
+                                 alpha=pen.theme.band_alpha, linewidth=0)
+    height = group[0].value / canvas.scale
+    canvas.obstacles.add_line(
+        canvas.inches(ends[0], height), canvas.inches(ends[1], height), LINE_HALF
+    )
+
+
+def draw_cache_reach(canvas: Canvas, roofs: Roofs, pen: Pen) -> None:
+    """Draws the highest roof left of memory's diagonal as a thin line: only data in a cache reaches it."""
+    if not (roofs.caches and roofs.compute and roofs.memory):
+        return
+    roof = roofs.compute[0]
+    start = max(10 ** canvas.x[0], roof.value / max(cache.value for cache in roofs.caches))
+    height = roof.value / canvas.scale
+    canvas.axes.plot((start, flat_start(canvas, roof, roofs)), (height, height), linewidth=1.0,
+                     color=pen.colour(roof), alpha=0.55, zorder=2)
+
+
+def ridge(roof: Roof, roofs: Roofs) -> Optional[float]:
+    """The intensity (FLOP/byte) at which a row turns from memory-bound to compute-bound."""
+    return roof.value / roofs.bandwidth.value if roofs.bandwidth else None
+
+
+def draw_ridge(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen) -> None:
+    """Draws a small open circle and a drop-line; label_ridge() writes the value."""
+    x, height = ridge(roof, roofs), roof.value / canvas.scale
+    if x is None or not canvas.x[0] < log10(x) < canvas.x[1]:
+        return
+    canvas.axes.plot((x, x), (10 ** canvas.y[0], height), color=pen.colour(roof), linewidth=0.8,
+                     linestyle=(0, (1, 2)), zorder=2)
+    canvas.axes.scatter((x,), (height,), s=28, facecolors=pen.theme.background,
+                        edgecolors=pen.colour(roof), linewidths=1.3, zorder=4)
+
+
+def draw_roofs(canvas: Canvas, roofs: Roofs, pen: Pen, ridges: bool) -> None:
+    for cache in roofs.caches:
+        draw_diagonal(canvas, cache, roofs, pen, light=True)
+    draw_cache_reach(canvas, roofs, pen)
+    for roof in roofs.memory:
+        draw_diagonal(canvas, roof, roofs, pen)
+    for group in merged(roofs.compute):
+        draw_flat(canvas, group, roofs, pen)
+        if ridges:
+            draw_ridge(canvas, group[0], roofs, pen)
+
+
+@dataclass(frozen=True)
+class FlatLabel:
+    value: float  # FLOP/s of the roof it names
+    lines: list[str]
+    colour: str
+
+
+def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs]) -> FlatLabel:
+    """The label of flat roofs: name, rate and, for a measurement, its share of the device's own data sheet."""
+    first = group[0]
+    lines = [engine_name(group), units.rate(first.value, "FLOP/s")]
+    peaks = [roof.value for roof in promised.compute if roof.name == first.name] if promised else []
+    if peaks:
+        lines.append(f"{units.percent(first.value / peaks[0])} % of data sheet")
+    shared = len(group) > 1  # roofs of several hues share the label
+    colour = pen.theme.ink if shared else pen.text_colour(first)
+    return FlatLabel(first.value, [labels.fit(text, SMALL, ROOM) for text in lines], colour)
+
+
+def flat_room(found: list[FlatLabel]) -> float:
+    """The inches that the labels need right of the axes."""
+    return STEM + max((labels.width(t, SMALL) for one in found for t in one.lines), default=0.0)
+
+
+def draw_flat_labels(canvas: Canvas, found: list[FlatLabel], theme: Theme) -> None:
+    """Draws labels right of the axes, joined to their lines and spread where they would collide."""
+    found = sorted(found, key=lambda label: label.value)
+    wanted = [canvas.inches(1.0, label.value / canvas.scale)[1] for label in found]
+    tallest = max((len(label.lines) for label in found), default=0) * LINE
+    low, high = canvas.obstacles.area.bottom + tallest / 2, canvas.obstacles.area.top - tallest / 2
+    heights = labels.spread(wanted, tallest + APART, low, high)
+    left = canvas.right + STEM
+    for label, roof, height in zip(found, wanted, heights):
+        canvas.page.plot((canvas.right + 0.02, left - 0.04), (roof, height),
+                         color=theme.muted, linewidth=0.7)
+        for number, text in enumerate(label.lines):
+            y = height + ((len(label.lines) - 1) / 2 - number) * LINE
+            canvas.page.text(left, y, text, size=SMALL, color=label.colour, va="center",
+                             gid=None if number else DIRECT)
+
+
+def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: list[str]) -> None:
+    """Writes the first text that is no longer than the line (else the last one) where it crosses the least."""
+    ends = diagonal_ends(canvas, roof, roofs)
+    start, end = (canvas.inches(x, x * roof.value / canvas.scale) for x in ends)
+    first, last = max(canvas.obstacles.area.bottom - start[1], 0.0) + 0.18, end[0] - start[0] - 0.2
+    sides = {text: labels.width(text, SMALL) / 2**0.5 for text in texts}  # along either axis
+    text = next((text for text in texts if sides[text] <= last - first), texts[-1])
+    side = sides[text]
+    last -= side
+    steps = range(max(int((last - first) / 0.06), 0) + 1)
+    places = [
+        (start[0] + first + step * 0.06 - shift, start[1] + first + step * 0.06 + shift)
+        for shift in MIDDLES
+        for step in steps
+    ]
+
+    def line(place: labels.Point) -> tuple[labels.Point, labels.Point, float]:
+        low, high = -APART, side + APART
+        return (place[0] + low, place[1] + low), (place[0] + high, place[1] + high), HALF
+
+    x, y = min(places, key=lambda place: canvas.obstacles.hits(*line(place)))
+    canvas.page.text(x + HALF, y - HALF, text, size=SMALL, color=pen.text_colour(roof),
+                     rotation=45, rotation_mode="anchor", va="baseline", gid=DIRECT)
+    canvas.obstacles.add_line(*line((x, y)), what=labels.TEXT)
+
+
+def label_ridge(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen) -> None:
+    """Writes the value of a ridge at the foot of its drop-line, on the lowest line of text that is free."""
+    x = ridge(roof, roofs)
+    if x is None or not 10 ** canvas.x[0] < x < 10 ** canvas.x[1]:
+        return
+    text = f"ridge {units.digits(x)}"
+    across, foot = canvas.inches(x, 10 ** canvas.y[0])
+    size = labels.width(text, SMALL)
+    for step in range(10):
+        for left in (across + 0.05, across - 0.05 - size):
+            low = foot + 0.06 + step * LINE
+            box = labels.Box(left, low, left + size, low + LINE)
+            if canvas.obstacles.clear(box):
+                canvas.page.text(left, low, text, size=SMALL, color=pen.text_colour(roof),
+                                 bbox=pen.theme.patch)
+                canvas.obstacles.add(box)
+                return
+
+
+def label_memory(canvas: Canvas, roofs: Roofs, pen: Pen, promised: Optional[Roofs]) -> int:
+    """Writes the label of main memory; returns the number of labels."""
+    if not roofs.memory:
+        return 0
+    texts, line = memory_names(roofs), roofs.memory[0]
+    if promised and promised.memory and roofs.bandwidth:
+        part = units.percent(roofs.bandwidth.value / promised.memory[0].value)
+        texts = [f"{text} ({part} % of data sheet)" for text in texts] + texts
+        line = max(line, promised.memory[0], key=lambda roof: roof.value)
+    label_diagonal(canvas, line, roofs, pen, texts)
+    return 1
+
+
+def label_caches(canvas: Canvas, roofs: Roofs, pen: Pen, room: int) -> int:
+    for cache in roofs.caches[: max(room, 0)]:
+        text = f"{cache.name} {units.rate(cache.value, 'B/s')}"
+        label_diagonal(canvas, cache, roofs, pen, [text])
+    return min(len(roofs.caches), max(room, 0))
+
+
+def label_ridges(canvas: Canvas, roofs: Roofs, pen: Pen) -> None:
+    for group in reversed(merged(roofs.compute)):
+        label_ridge(canvas, group[0], roofs, pen)
