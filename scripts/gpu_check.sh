@@ -45,6 +45,9 @@ stage() {
   return "$status"
 }
 
+# gpu_stage NAME SECONDS COMMAND: a stage that needs a GPU; the command may be a function of this script.
+gpu_stage() { stage "$1" "$2" bash -c "have_gpu || skip 'no GPU'; $3"; }
+
 skip() {
   echo "$*"
   exit 77
@@ -89,7 +92,6 @@ one_device_test() {
 # The adapter's tests run alone because they time gaps between launches. Then each technique has a process of its own,
 # four at a time: one that breaks its context or hangs costs no other.
 run_device_tests() {
-  have_gpu || skip "no GPU"
   local status=0
   one_device_test tests 'Memory.*:Adapter.*' || status=1
   techniques | sed 's|^|*/|' | xargs -P 4 -I % bash -c 'one_device_test tests "%"' || status=1
@@ -98,7 +100,6 @@ run_device_tests() {
 
 # Only hand-written kernels: ceilings and libraries would take the rest of the time.
 sanitize() {
-  have_gpu || skip "no GPU"
   command -v compute-sanitizer >/dev/null || skip "no compute-sanitizer"
   export RIDGEBENCH_UNGATED=1
   techniques | grep -E '^(relu|gelu|dot|matvec|matmul)_' | grep -v _cub |
@@ -107,7 +108,6 @@ sanitize() {
 
 # run_profile NAME ARGUMENTS...
 run_profile() {
-  have_gpu || skip "no GPU"
   local results=$work/$1 status
   "$binary" run --device cuda:0 --profile "$1" --out "$results" "${@:2}"
   status=$?
@@ -119,7 +119,6 @@ run_profile() {
 # run_sweep REGIME SECONDS: products of the sizes that matter, hand-written and the library's best, in one run. The rows
 # that are finished when time is up are compared.
 run_sweep() {
-  have_gpu || skip "no GPU"
   local rows='^matmul(_gelu)?/(wgmma_(tuned|split_k)|cublas_(tuned|unfused)|ffma_tma).*/(fp32|tf32|fp16|bf16|fp8_e4m3)/m:(?!16384)'
   timeout --foreground --signal=INT --kill-after=5 "$2" "$binary" run --device cuda:0 --profile full --regime "$1" --filter "$rows" \
     --budget $(($2 - 10)) --ceilings "$work/quick" --out "$work/sweep_$1"
@@ -130,7 +129,6 @@ run_sweep() {
 
 # Measures the same binary in the order A B B A, on a row bound by memory, one bound by arithmetic and a library's.
 compare_with_itself() {
-  have_gpu || skip "no GPU"
   local rows='^(relu/vec16/bf16|matmul/(register_tile/fp32|cublas/bf16))/' arm
   for arm in a1 b1 b2 a2; do
     "$binary" run --device cuda:0 --profile quick --filter "$rows" --ceilings "$work/quick" \
@@ -140,7 +138,6 @@ compare_with_itself() {
 }
 
 counters() {
-  have_gpu || skip "no GPU"
   command -v ncu >/dev/null || skip "no ncu"
   scripts/counters.sh "$work/quick" --binary "$binary" --filter '^(relu/vec16|dot/one_pass|matmul/(wgmma_tuned|cublas))/bf16/'
   local status=$?
@@ -149,7 +146,6 @@ counters() {
 }
 
 independent() {
-  have_gpu || skip "no GPU"
   "$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null || skip "no PyTorch with CUDA"
   "$python" -m ridgebench pytorch "$work/quick"
 }
@@ -165,16 +161,16 @@ export -f skip have_gpu build techniques run_device_tests one_device_test saniti
 export work binary device_tests python budget
 started=$SECONDS
 stage build 240 bash -c build && {
-  stage tests 150 bash -c run_device_tests
-  stage quick 200 bash -c 'run_profile quick --budget 150'
-  stage ncu 60 bash -c counters
-  stage torch 40 bash -c independent
-  stage self 40 bash -c compare_with_itself
-  stage memcheck 80 bash -c 'sanitize memcheck'
-  stage racecheck 80 bash -c 'sanitize racecheck'
-  stage steady 100 bash -c 'run_sweep steady 90'
-  stage cold 50 bash -c 'run_sweep cold 40'
-  stage standard $((budget + 60)) bash -c 'run_profile standard --budget "$budget"'
+  gpu_stage tests 150 'run_device_tests'
+  gpu_stage quick 200 'run_profile quick --budget 150'
+  gpu_stage ncu 60 'counters'
+  gpu_stage torch 40 'independent'
+  gpu_stage self 40 'compare_with_itself'
+  gpu_stage memcheck 80 'sanitize memcheck'
+  gpu_stage racecheck 80 'sanitize racecheck'
+  gpu_stage steady 100 'run_sweep steady 90'
+  gpu_stage cold 50 'run_sweep cold 40'
+  gpu_stage standard $((budget + 60)) 'run_profile standard --budget "$budget"'
 }
 echo "whole check $((SECONDS - started)) s" | tee -a "$summary" >&2
 for regime in steady cold; do

@@ -3,11 +3,9 @@
 results/schema describes the files. Every problem is a ResultsError of one line that names file, line and key.
 """
 
-import gc
 import json
 import math
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -274,10 +272,3 @@ def load_run(folder: Path, turns_of: Optional[Callable[[dict, dict], Any]] = Non
     counted = read_counters(folder / "counters.jsonl")
     rows = [replace(row, dram_bytes=counted[row.id]) if row.id in counted else row for row in rows]
     return Run(folder, environment, rows, torn)
-
-
-def load_both(one: Path, other: Path) -> tuple[Run, Run]:
-    """Two runs, read at the same time: parsing JSON takes most of it, and large runs take long."""
-    with ProcessPoolExecutor(2, initializer=gc.disable) as pool:
-        first, second = pool.map(load_run, (one, other))
-    return first, second

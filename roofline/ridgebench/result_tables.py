@@ -7,11 +7,7 @@ from ridgebench.records import ResultsError, Row
 from ridgebench.units import digits, percent
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
-UNITS = {
-    "GB/s": ("bytes_per_s", 1e9),
-    "GFLOP/s": ("flops_per_s", 1e9),
-    "TFLOP/s": ("flops_per_s", 1e12),
-}
+UNITS = {"GB/s": ("bytes_per_s", 1e9), "GFLOP/s": ("flops_per_s", 1e9), "TFLOP/s": ("flops_per_s", 1e12)}
 
 
 def escape(text: str) -> str:

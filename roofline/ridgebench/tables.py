@@ -13,6 +13,8 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
 import json
 import os
 import re
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Optional
 
@@ -71,40 +73,40 @@ def faults_table(faults: dict[str, dict]) -> str:
     return lines(header, [fault_cells(faults[name]) for name in sorted(faults)])
 
 
-class Runs:
-    """The runs that pages show, each loaded once: the default one, and those of named devices; and the faults."""
+@dataclass(frozen=True)
+class Sources:
+    """What pages show: the default run, the runs of devices under root/results, and the faults."""
 
-    def __init__(self, root: Path, default: Optional[Path], faults: Optional[dict[str, dict]]) -> None:
-        self.root, self.faults = root, faults
-        self.folders = {"": default}
-        self.views: dict[Path, View] = {}
+    root: Path
+    default: Optional[Path]
+    faults: Optional[dict[str, dict]]
 
     def folder(self, device: str) -> Optional[Path]:
-        if device not in self.folders:
-            self.folders[device] = published(self.root, device)
-            if self.folders[device] is None:
-                raise ResultsError(f"no published run of {device!r}")
-        return self.folders[device]
-
-    def view(self, folder: Path) -> View:
-        if folder not in self.views:
-            self.views[folder] = make_view(load_run(folder), None)
-        return self.views[folder]
+        found = published(self.root, device) if device else self.default
+        if device and found is None:
+            raise ResultsError(f"no published run of {device!r}")
+        return found
 
 
-def content(kind: str, text: str, runs: Runs, page: Path) -> str:
+@cache
+def view_of(folder: Path) -> View:
+    return make_view(load_run(folder), None)
+
+
+def content(kind: str, text: str, sources: Sources, page: Path) -> str:
+    """The Markdown of one part."""
     name, _, device = (part.strip() for part in text.partition("@"))
     if kind == "faults":
-        return faults_table(runs.faults)
+        return faults_table(sources.faults)
     if kind == "file":
         return source(ROOT / name)
     if name == "gate":
-        proof = newest_proof(runs.root / "results")
+        proof = newest_proof(sources.root / "results")
         return gate_table(proof) if proof else NO_PROOF
-    folder = runs.folder(device)
+    folder = sources.folder(device)
     if folder is None:
         return NO_RUN
-    view, link = runs.view(folder), Path(os.path.relpath(folder, page.parent)).as_posix()
+    view, link = view_of(folder), Path(os.path.relpath(folder, page.parent)).as_posix()
     if kind == "picture":
         return f"![Roofline of {escape(view.device['model'])}]({link}/figures/roofline.png)"
     if name == "operations":
@@ -113,26 +115,26 @@ def content(kind: str, text: str, runs: Runs, page: Path) -> str:
     return ladder(view, op, unit, link)
 
 
-def fill(text: str, runs: Runs, page: Path) -> str:
+def fill(text: str, sources: Sources, page: Path) -> str:
     """The text with every marked part replaced."""
 
     def part(match: re.Match) -> str:
         kind, name = match.group(1), match.group(2) or ""
-        if kind == "faults" and runs.faults is None:
+        if kind == "faults" and sources.faults is None:
             return match.group(0)
         opening = OPENING.match(match.group(0)).group(0)
-        return f"{opening}\n{content(kind, name, runs, page)}\n<!-- /{kind} -->"
+        return f"{opening}\n{content(kind, name, sources, page)}\n<!-- /{kind} -->"
 
     if len(OPENING.findall(text)) != len(MARKED.findall(text)):
         raise ResultsError("a marker `<!-- ... -->` has no closing one")
     return MARKED.sub(part, text)
 
 
-def update(page: Path, runs: Runs, check: bool) -> bool:
+def update(page: Path, sources: Sources, check: bool) -> bool:
     """Writes the page unless it is current or `check` is set; returns whether it was current."""
     before = page.read_text("utf-8")
     try:
-        after = fill(before, runs, page)
+        after = fill(before, sources, page)
     except ResultsError as error:
         raise ResultsError(f"{page.name}: {error}") from None
     if after != before and not check:
@@ -148,11 +150,11 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
     options = parser.parse_args(arguments)
     try:
         faults = read_faults(options.faults) if options.faults else None
-        runs = Runs(root, options.results or published(root), faults)
+        sources = Sources(root, options.results or published(root), faults)
         if options.results:
-            runs.view(options.results)
+            view_of(options.results)
         pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
-        stale = [page for page in pages if not update(page, runs, options.check)]
+        stale = [page for page in pages if not update(page, sources, options.check)]
     except ResultsError as error:
         return fail(str(error), USAGE, "tables")
     for page in stale:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Callable, Optional
 
 from ridgebench.command_line import INTERNAL, UNDECIDED, USAGE, Parser, fail
-from ridgebench.records import ResultsError, load_both
+from ridgebench.records import ResultsError, load_run
 
 from . import gate
 from .comparable import ALLOWED
@@ -121,7 +121,7 @@ def run_session(session: Session, options: argparse.Namespace) -> Report:
 
 def make_report(options: argparse.Namespace, passed: list[str]) -> Report:
     if options.results:
-        return describe(*load_both(*options.results), options.allow_mismatch)
+        return describe(*map(load_run, options.results), options.allow_mismatch)
     if options.session:
         return judge(Session.open(options.session), options.preset, options.allow_mismatch)
     listen_for_termination()

@@ -47,9 +47,7 @@ def device_entries(environment: dict) -> dict[str, dict]:
     return {device["name"]: device for device in environment["devices"]}
 
 
-def differences(
-    one: dict, other: dict, allowed: list[str]
-) -> tuple[list[str], list[str]]:
+def differences(one: dict, other: dict, allowed: list[str]) -> tuple[list[str], list[str]]:
     """The texts of hard and of soft differences; an allowed hard one counts as soft.
 
     A device that only one side has appears as missing rows.

@@ -108,11 +108,9 @@ class Proof:
         first = load_pair(session, 1)[0]
         bounds = {row.id: row.bound for row in first.rows}
         keys = ("id", "verdict", "change", "spread", "pairs")
-        rows = [{k: getattr(row, k) for k in keys} | {"bound": bounds.get(row.id)}
-                for row in report.rows]
+        rows = [{k: getattr(row, k) for k in keys} | {"bound": bounds.get(row.id)} for row in report.rows]
         asked = 1 / series.every if series.every else 0
-        line = {"name": name, "asked": asked, "seconds": series.seconds, "rows": rows,
-                "environment": first.environment}
+        line = {"name": name, "asked": asked, "seconds": series.seconds, "rows": rows, "environment": first.environment}
         with self.lines.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         print(f"\r{name}: {report.counts()}", file=sys.stderr)
@@ -233,4 +231,3 @@ def main(arguments: list[str]) -> int:
     for group in summary["groups"]:
         print(", ".join(f"{key} {group[key]}" for key in ("bound", "asked", "tries", *ALL)))
     return OK
-

@@ -86,21 +86,9 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """The whole report; no number in it is infinite or nan."""
         limits = asdict(gate.PRESETS[self.preset]) if self.preset else None
-        return {
-            "schema": SCHEMA,
-            "kind": self.kind,
-            "is_verdict": self.kind != "stored",
-            "baseline": self.baseline,
-            "candidate": self.candidate,
-            "preset": self.preset,
-            "limits": limits,
-            "alpha": gate.ALPHA if self.preset else None,
-            "exit_code": self.exit_code,
-            "counts": self.counts(),
-            "not_comparable": self.not_comparable,
-            "notes": self.notes,
-            "rows": [asdict(row) for row in self.rows],
-        }
+        head = {"schema": SCHEMA, "is_verdict": self.kind != "stored", "exit_code": self.exit_code}
+        head |= {"counts": self.counts(), "limits": limits, "alpha": gate.ALPHA if self.preset else None}
+        return head | asdict(self)
 
 
 def incomparable(kind: str, names: tuple[str, str], ids: list[str], why: list[str]) -> Report:

@@ -72,15 +72,8 @@ class Session:
     turns: Optional[str] = None  # PROCESS or SAMPLES; None until prepare() knows the device
 
     def save(self) -> None:
-        text = {
-            "schema": SCHEMA,
-            "baseline": self.binaries["baseline"],
-            "candidate": self.binaries["candidate"],
-            "arguments": self.arguments,
-            "filter": self.filter,
-            "pairs": self.pairs,
-            "turns": self.turns,
-        }
+        text = {"schema": SCHEMA, **self.binaries, "arguments": self.arguments}
+        text |= {"filter": self.filter, "pairs": self.pairs, "turns": self.turns}
         temporary = self.folder / "session.json.tmp"
         temporary.write_text(json.dumps(text, indent=1) + "\n", "utf-8")
         temporary.replace(self.folder / "session.json")

@@ -102,6 +102,5 @@ def make_canvas(
     style_axes(axes, x, y, theme)
     page.text(LEFT + width / 2, BOTTOM - 0.33, "FLOP per byte (compulsory traffic of main memory)",
               size=NORMAL, ha="center", va="top")
-    page.text(0.32, BOTTOM + height / 2, unit[0], size=NORMAL, rotation=90, ha="center",
-              va="center")
+    page.text(0.32, BOTTOM + height / 2, unit[0], size=NORMAL, rotation=90, ha="center", va="center")
     return Canvas(axes, page, unit[1], x, y, decade)

@@ -48,8 +48,7 @@ def name_rail(axes: Axes, speeds: list[float], x: Limits, theme: Theme) -> None:
     """Writes the rail's name at the right or, where a point is there, at the left."""
     right = 10 ** (x[1] - NAME * (x[1] - x[0]))
     place, side = (0.01, "left") if max(speeds, default=0) > right else (0.99, "right")
-    axes.text(place, EXACT / 2, "no error", transform=axes.transAxes, size=SMALL, ha=side, va="center",
-              color=theme.ink)
+    axes.text(place, EXACT / 2, "no error", transform=axes.transAxes, size=SMALL, ha=side, va="center", color=theme.ink)
 
 
 def draw(view: View, theme: Theme) -> Figure:

@@ -56,8 +56,7 @@ def compute_bound(view: View) -> list[Row]:
         rows = [
             row
             for row in hand(view)
-            if row.bound == "compute" and share(row) and row.engine == engine
-            and row.roof["compute_ceiling"] in roofs
+            if row.bound == "compute" and share(row) and row.engine == engine and row.roof["compute_ceiling"] in roofs
         ]
         rows = [r for r in rows if roofs[r.roof["compute_ceiling"]].saturates == engine]
         native = [r for r in rows if roofs[r.roof["compute_ceiling"]].format == r.format]

@@ -19,9 +19,7 @@ LEFT, GAP, HEAD = 0.95, 0.28, 0.3  # inches
 BOTTOM, LIST = 0.85, 1.1  # inches below the panels, and of the list of undrawn rows
 
 
-def draw_legend(
-    page: Axes, view: View, theme: Theme, y: float, lines: list[tuple[str, str]]
-) -> float:
+def draw_legend(page: Axes, view: View, theme: Theme, y: float, lines: list[tuple[str, str]]) -> float:
     """Draws formats in their colours, fills, then (line style, meaning) pairs; returns where the legend ends."""
     x = MARGIN
     for name in view.formats:
@@ -44,8 +42,7 @@ def bottom(view: View) -> float:
 
 
 def make_panels(
-    figure: Figure, page: Axes, view: View, limits: tuple[Limits, Limits],
-    top: float, theme: Theme,
+    figure: Figure, page: Axes, view: View, limits: tuple[Limits, Limits], top: float, theme: Theme
 ) -> dict[str, Axes]:
     """Axes by operation; only the outer ones have tick numbers."""
     operations = view.operations

@@ -26,9 +26,7 @@ def fit(text: str, size: float, room: float, weight: str = "normal") -> str:
     """The text, cut with an ellipsis where it is wider than `room` inches."""
     if width(text, size, weight) <= room:
         return text
-    too_long = bisect_left(
-        range(1, len(text)), True, key=lambda kept: width(text[:kept] + "…", size, weight) > room
-    )
+    too_long = bisect_left(range(1, len(text)), True, key=lambda kept: width(text[:kept] + "…", size, weight) > room)
     return text[:too_long].rstrip() + "…"
 
 
@@ -85,9 +83,7 @@ class Box:
 def squares(start: Point, end: Point, half: float) -> list[Box]:
     """A straight line of thickness 2 * half as a row of squares."""
     steps = max(1, int(max(abs(end[0] - start[0]), abs(end[1] - start[1])) / half))
-    centres = [
-        tuple(a + (b - a) * step / steps for a, b in zip(start, end)) for step in range(steps + 1)
-    ]
+    centres = [tuple(a + (b - a) * step / steps for a, b in zip(start, end)) for step in range(steps + 1)]
     return [Box(x - half, y - half, x + half, y + half) for x, y in centres]
 
 

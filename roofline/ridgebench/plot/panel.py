@@ -86,9 +86,7 @@ def matrix_lines(view: View) -> list[tuple[str, str, list[Row]]]:
     return lines
 
 
-def draw_matrix(
-    page: Axes, view: View, theme: Theme, left: float, top: float, width: float
-) -> float:
+def draw_matrix(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
     """Draws operations by formats; returns the height where the matrix ends."""
     draw_key(page, view, theme, left, top - 0.1, "Share of the measured roof, fastest row, %")
     step = (width - HEAD) / len(columns(view))
@@ -104,8 +102,7 @@ def draw_matrix(
             top_row = best(found, lambda row: row.flops_per_s or row.bytes_per_s)
             known = top_row is not None and share(top_row) is not None
             text = percent(share(top_row)) if known else "–" if found else ""
-            page.text(x, y, text, size=SMALL, ha="center", va="center",
-                      color=theme.text(formats[0]))
+            page.text(x, y, text, size=SMALL, ha="center", va="center", color=theme.text(formats[0]))
     return draw_noise_note(page, view.points, left, y) - 0.25
 
 
@@ -120,9 +117,7 @@ def table_rows(view: View) -> list[Row]:
     return sorted(kept, key=lambda row: (order[row.op], -(row.flops_per_s or 0), row.technique))
 
 
-def draw_table(
-    page: Axes, view: View, theme: Theme, left: float, top: float, width: float
-) -> float:
+def draw_table(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
     """Draws every implementation of one format; returns the height where the table ends."""
     unit, scale = view.unit
     ends = (left + width - 1.15, left + width - 0.55, left + width)
@@ -149,9 +144,7 @@ def draw_table(
     return draw_noise_note(page, rows[:20], left, y) - 0.25
 
 
-def draw_panel(
-    page: Axes, view: View, theme: Theme, left: float, top: float, width: float
-) -> float:
+def draw_panel(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
     """Draws the matrix of all formats or the table of one; returns the height where it ends (inches)."""
     if not view.points:
         return top

@@ -68,8 +68,7 @@ def draw_paths(axes: Axes, rows: list[Row], place: Places, theme: Theme, arrow: 
         if len(group) < 2:
             continue
         hue, points = theme.hue(group[0].format), [place[row.id] for row in group]
-        axes.plot(*zip(*points), color=hue, linewidth=0.9, alpha=0.7, zorder=4,
-                  linestyle=edge_dashes(group[0].format))
+        axes.plot(*zip(*points), color=hue, linewidth=0.9, alpha=0.7, zorder=4, linestyle=edge_dashes(group[0].format))
         if arrow:
             head = {"arrowstyle": "-|>,head_width=0.22,head_length=0.4", "color": hue,
                     "shrinkA": 0, "shrinkB": 4, "linewidth": 0}
@@ -87,18 +86,14 @@ def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, powe
     lines: dict[tuple[str, bool], list[tuple[Place, Place]]] = {}
     for row in rows:
         x, y = place[row.id]
-        low, high = (
-            y * (t / row.time_median_s) ** power for t in (row.time_p10_s, row.time_p90_s)
-        )
+        low, high = (y * (t / row.time_median_s) ** power for t in (row.time_p10_s, row.time_p90_s))
         lines.setdefault((row.format, row.naive), []).append(((x, low), (x, high)))
     for (name, naive), some in lines.items():
         draw_segments(axes, some, color=theme.hue(name), alpha=0.6 if naive else 1.0,
                       linewidth=0.9 if naive else 1.4, zorder=4.5, solid_capstyle="projecting")
 
 
-def draw_points(
-    axes: Axes, rows: list[Row], place: Places, view: View, theme: Theme, power: int
-) -> None:
+def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: Theme, power: int) -> None:
     """Draws points with whiskers. power of time in y: 1 for a time, -1 for a rate, 0 without whiskers."""
     # Naive and slow rows come first, so that a faster point near them stays visible.
     ordered = sorted(rows, key=lambda row: (not row.naive, row.flops_per_s or 0, row.id))

@@ -68,9 +68,7 @@ def draw_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, light: boo
     heights = [x * roof.value / canvas.scale for x in ends]
     canvas.axes.plot(ends, heights, color=colour, linewidth=pen.width * alpha, alpha=alpha,
                      linestyle=pen.dash, solid_capstyle="butt", zorder=3, gid=f"roof {roof.name}")
-    canvas.obstacles.add_line(
-        canvas.inches(ends[0], heights[0]), canvas.inches(ends[1], heights[1]), LINE_HALF
-    )
+    canvas.obstacles.add_line(canvas.inches(ends[0], heights[0]), canvas.inches(ends[1], heights[1]), LINE_HALF)
     low, high = ([x * rate / canvas.scale for x in ends] for rate in (roof.low, roof.high))
     canvas.axes.fill_between(ends, low, high, color=colour, alpha=pen.theme.band_alpha, linewidth=0)
 
@@ -87,14 +85,10 @@ def draw_flat(canvas: Canvas, group: list[Roof], roofs: Roofs, pen: Pen) -> None
     for index, roof in enumerate(group):
         low, height, high = (v / canvas.scale for v in (roof.low, roof.value, roof.high))
         canvas.axes.plot(ends, (height, height), color=pen.colour(roof), linewidth=pen.width,
-                         linestyle=pen.dashes(index, len(group)), dash_capstyle="butt",
-                         solid_capstyle="butt", zorder=3)
-        canvas.axes.fill_between(ends, low, high, color=pen.colour(roof),
-                                 alpha=pen.theme.band_alpha, linewidth=0)
+                         linestyle=pen.dashes(index, len(group)), dash_capstyle="butt", solid_capstyle="butt", zorder=3)
+        canvas.axes.fill_between(ends, low, high, color=pen.colour(roof), alpha=pen.theme.band_alpha, linewidth=0)
     height = group[0].value / canvas.scale
-    canvas.obstacles.add_line(
-        canvas.inches(ends[0], height), canvas.inches(ends[1], height), LINE_HALF
-    )
+    canvas.obstacles.add_line(canvas.inches(ends[0], height), canvas.inches(ends[1], height), LINE_HALF)
 
 
 def draw_cache_reach(canvas: Canvas, roofs: Roofs, pen: Pen) -> None:
@@ -169,12 +163,10 @@ def draw_flat_labels(canvas: Canvas, found: list[FlatLabel], theme: Theme) -> No
     heights = labels.spread(wanted, tallest + APART, low, high)
     left = canvas.right + STEM
     for label, roof, height in zip(found, wanted, heights):
-        canvas.page.plot((canvas.right + 0.02, left - 0.04), (roof, height),
-                         color=theme.muted, linewidth=0.7)
+        canvas.page.plot((canvas.right + 0.02, left - 0.04), (roof, height), color=theme.muted, linewidth=0.7)
         for number, text in enumerate(label.lines):
             y = height + ((len(label.lines) - 1) / 2 - number) * LINE
-            canvas.page.text(left, y, text, size=SMALL, color=label.colour, va="center",
-                             gid=None if number else DIRECT)
+            canvas.page.text(left, y, text, size=SMALL, color=label.colour, va="center", gid=None if number else DIRECT)
 
 
 def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: list[str]) -> None:
@@ -216,8 +208,7 @@ def label_ridge(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen) -> None:
             low = foot + 0.06 + step * LINE
             box = labels.Box(left, low, left + size, low + LINE)
             if canvas.obstacles.clear(box):
-                canvas.page.text(left, low, text, size=SMALL, color=pen.text_colour(roof),
-                                 bbox=pen.theme.patch)
+                canvas.page.text(left, low, text, size=SMALL, color=pen.text_colour(roof), bbox=pen.theme.patch)
                 canvas.obstacles.add(box)
                 return
 

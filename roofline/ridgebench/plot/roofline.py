@@ -71,9 +71,7 @@ def draw_points(canvas: Canvas, view: View, theme: Theme) -> None:
         canvas.occupy([place[row.id] for row in group])
 
 
-def flat_labels(
-    view: View, measured: Roofs, sheet: Optional[Roofs], theme: Theme
-) -> list[FlatLabel]:
+def flat_labels(view: View, measured: Roofs, sheet: Optional[Roofs], theme: Theme) -> list[FlatLabel]:
     """Labels of every measured roof, and of as many of a data sheet's roofs as the budget leaves."""
     own = None if view.foreign_sheet else sheet
     pen = measured_pen(theme)

@@ -91,8 +91,7 @@ def measured_roofs(view: View) -> Roofs:
     ceilings = [
         row
         for row in view.ceilings
-        if view.format is None or row.saturates in ("memory", "cache")
-        or row.format in wanted or row.id in used
+        if view.format is None or row.saturates in ("memory", "cache") or row.format in wanted or row.id in used
     ]
     # Next to another device's roofs, which stretch the axes, lines of caches would hide the points.
     caches = [] if view.foreign_sheet else cache_roofs(ceilings)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ridgebench import counters
 import pytest
-from golden import GOLDEN, ROOT
+from golden import GOLDEN
 
 READ, WRITTEN, TENSOR, FMA = counters.METRICS.values()
 HEADER = f'"ID","Kernel Name","{READ}","{WRITTEN}","{TENSOR}","{FMA}","{counters.DURATION}"'
