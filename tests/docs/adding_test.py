@@ -148,5 +148,7 @@ def test_patches_apply_and_compile(patch, tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     run(["git", "apply", "--verbose", "-"], cwd=tmp_path, input=patch)
-    for name in touched:
-        compiled(tmp_path / name, ".cpp", tmp_path, "-fsyntax-only")
+    user = tmp_path / "user_of_headers.cpp"
+    user.write_text("".join(f'#include "{name}"\n' for name in touched if name.endswith(".hpp")), "utf-8")
+    for source in [user, *(tmp_path / name for name in touched if name.endswith(".cpp"))]:
+        compiled(source, "kernels/relu/naive.cpp", tmp_path, "-fsyntax-only")
