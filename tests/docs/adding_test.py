@@ -46,7 +46,8 @@ def needs_build() -> None:
 def command_of(like: str) -> list[str]:
     """How the build compiles the file whose path ends so."""
     commands = json.loads((BUILD / "compile_commands.json").read_text("utf-8"))
-    return next(shlex.split(each["command"]) for each in commands if each["file"].endswith(like))
+    files = {each["file"]: each["command"] for each in commands if ("emulated" in each["file"]) == ("emulated" in like)}
+    return shlex.split(next(command for file, command in files.items() if file.endswith(like)))
 
 
 def compiled(source: Path, like: str, overlay: Path, *options: str) -> Path:
