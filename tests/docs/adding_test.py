@@ -141,7 +141,7 @@ def test_the_device_can_be_named(overlay):
     assert "compute" in run([program, *words[1:]], cwd=overlay)
 
 
-@pytest.mark.parametrize("patch", PATCHES)
+@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.split()[1])
 def test_patches_apply_and_compile(patch, tmp_path):
     needs_build()
     touched = re.findall(r"^\+\+\+ b/(\S+)$", patch, re.MULTILINE)
