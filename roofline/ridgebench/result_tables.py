@@ -60,12 +60,15 @@ def cell(row: Optional[Row], unit: str) -> str:
     key, scale = UNITS[unit]
     share = row.fraction_of_measured_roof
     rate = digits(getattr(row, key) / scale)
-    return rate if share is None else f"{rate} ({percent(share)} %)"
+    return rate if share is None else f"{rate} ({percent(share)}\u00a0%)"  # no line break before the sign
 
 
 def size(row: Row) -> str:
+    """`1024³, nt`, `32768²`, `64 × 8192 × 8192, nt` or `536870912`."""
     sizes = [str(value) for value in row.shape.values() if not isinstance(value, str)]
-    return " × ".join(sizes) + (f", {row.shape['layout']}" if "layout" in row.shape else "")
+    equal = len(set(sizes)) == 1 and 2 <= len(sizes) <= 3
+    text = sizes[0] + " ²³"[len(sizes) - 1] if equal else " × ".join(sizes)
+    return text + (f", {row.shape['layout']}" if "layout" in row.shape else "")
 
 
 class Step:
@@ -112,7 +115,8 @@ def ladder(view: View, op: str, unit: str, link: str) -> str:
         raise ResultsError(f"no rows of operation {op!r}; there are {', '.join(known)}")
     formats = ordered({row.format for row in rows}, ORDER)
     steps = steps_of([row for row in largest(rows).values() if row.status != "skipped"])
-    table = lines(["technique", "size", *formats], [step.cells(formats, unit) for step in steps])
+    names = [name.replace("xfp8", " x fp8") for name in formats]  # the header of a mixed pair may be wrapped
+    table = lines(["technique", "size", *names], [step.cells(formats, unit) for step in steps])
     return (
         f"{table}\n\n{unit} and, in brackets, percent of the measured roof; steady, largest size "
         f"of each technique; – is a format it does not serve.{absent(rows, steps)} "

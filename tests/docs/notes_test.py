@@ -9,6 +9,7 @@ import pytest
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 MARKED = re.compile(r"<!-- record: (\S+)(?: (\S+))? -->\n(.*?)\n<!-- /record -->", re.DOTALL)
+NO_BREAK = "\u00a0"  # a space at which no cell of a table is wrapped
 COMMON_FORMATS = ("fp32", "bf16", "fp8_e4m3")
 
 
@@ -17,18 +18,20 @@ def lines(header: list[str], rows: list[list[str]]) -> str:
 
 
 def label(name: str) -> str:
-    """A row's id in words: 'matmul packed fp32, 1024 × 1024 × 1024'; a program's name stays."""
+    """A row's id in words: 'matmul packed fp32, 1024³'; a program's name stays."""
     parts = name.removesuffix("@cpu").removesuffix("/steady").split("/")
     if len(parts) < 4:
         return name
     sizes = [part.partition(":")[2] for part in parts[3:] if re.fullmatch("(m|n|k):[0-9]+", part)]
     regime = ", warm" if parts[-1] == "warm" else ""
-    return f"{' '.join(parts[:3])}, {' × '.join(sizes)}{regime}"
+    cube = len(sizes) > 1 and len(set(sizes)) == 1
+    size = f"{sizes[0]}{' ²³'[len(sizes) - 1]}" if cube else " × ".join(sizes)
+    return f"{' '.join(parts[:3])}, {size}{regime}"
 
 
 def speed(value: float, unit: str) -> str:
     digits = max(0, 2 - len(str(int(value))) + 1)
-    return f"{value:,.{digits}f} {unit}"
+    return f"{value:,.{digits}f}{NO_BREAK}{unit}"
 
 
 def chosen(pair: dict, part: str) -> bool:
@@ -42,7 +45,7 @@ def pairs_table(path: Path, part: str) -> str:
     pairs = [pair for pair in json.loads(path.read_text("utf-8"))["pairs"] if chosen(pair, part)]
     rows = [
         [label(p["a"]), label(p["b"]), speed(p["a_speed"], p["unit"]), speed(p["b_speed"], p["unit"]), f"{p['ratio']:.2f}",
-         f"{p['low']:.2f} to {p['high']:.2f}"]
+         f"{p['low']:.2f}{NO_BREAK}to{NO_BREAK}{p['high']:.2f}"]
         for p in pairs
     ]  # fmt: skip
     return lines(["A", "B", "speed of A", "speed of B", "A / B", "range"], rows)
@@ -101,8 +104,8 @@ def test_every_machine_with_published_results_has_notes():
 
 
 def test_numbers_keep_three_digits_and_no_exponent():
-    assert [speed(v, "GB/s") for v in (1850.0, 352.4, 48.46, 4.149)] == ["1,850 GB/s", "352 GB/s", "48.5 GB/s", "4.15 GB/s"]
-    assert label("matmul/packed/fp32/m:1024/n:1024/k:1024/layout:nt/steady@cpu") == "matmul packed fp32, 1024 × 1024 × 1024"
+    assert [speed(v, "GB/s") for v in (1850.0, 352.4, 48.46, 4.149)] == [f"{n}{NO_BREAK}GB/s" for n in ("1,850", "352", "48.5", "4.15")]
+    assert label("matmul/packed/fp32/m:1024/n:1024/k:1024/layout:nt/steady@cpu") == "matmul packed fp32, 1024³"
     assert label("stream.c copy") == "stream.c copy"
 
 

@@ -47,9 +47,9 @@ def test_rates_and_shares_come_from_the_records(project: Path) -> None:
     text = filled(project, "table: relu GB/s")
     assert text[0] == "before" and text[-1] == "after"
     assert line(text, "technique") == "| technique | size | fp32 | bf16 |"
-    assert line(text, "naive") == "| naive | 100000000 | 20 (56 %) | 20 (56 %) |"
-    assert line(text, "streaming") == "| streaming | 100000000 | 35 (97 %) | 35 (97 %) |"
-    assert line(text, "*onednn*") == "| *onednn* (library) | 100000000 | – | 20 (56 %) |"
+    assert line(text, "naive") == "| naive | 100000000 | 20 (56\u00a0%) | 20 (56\u00a0%) |"
+    assert line(text, "streaming") == "| streaming | 100000000 | 35 (97\u00a0%) | 35 (97\u00a0%) |"
+    assert line(text, "*onednn*") == "| *onednn* (library) | 100000000 | – | 20 (56\u00a0%) |"
 
 
 def test_the_ladder_climbs_and_libraries_come_last(project: Path) -> None:
@@ -63,7 +63,7 @@ def test_the_ladder_climbs_and_libraries_come_last(project: Path) -> None:
 def test_only_the_largest_size_is_shown(project: Path) -> None:
     text = filled(project, "table: matmul GFLOP/s")
     packed = [one for one in text if one.startswith("| packed")]
-    assert packed == ["| packed | 1024 × 1024 × 1024, nt | 350 (88 %) | 350 (88 %) |"]
+    assert packed == ["| packed | 1024³, nt | 350 (88\u00a0%) | 350 (88\u00a0%) |"]
 
 
 def test_an_unverified_row_has_its_status_and_no_rate(project: Path) -> None:
@@ -153,7 +153,7 @@ def test_check_finds_a_stale_table_and_changes_nothing(project: Path) -> None:
     path = page(project, "table: relu GB/s")
     assert tables.main([str(GOLDEN)], project) == 0
     assert tables.main(["--check", str(GOLDEN)], project) == 0
-    stale = path.read_text().replace("97 %", "99 %")
+    stale = path.read_text().replace("97\u00a0%", "99\u00a0%")
     path.write_text(stale)
     assert tables.main(["--check", str(GOLDEN)], project) == 1
     assert path.read_text() == stale

@@ -1,0 +1,32 @@
+"""The blocks of console in docs/lecture.md show what the program prints, as far as nothing has to be measured."""
+
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("RIDGEBENCH", str(ROOT / "build" / "ridgebench"))
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHOWN = [
+    part.partition("\n")[::2]
+    for block in BLOCK.findall((ROOT / "docs" / "lecture.md").read_text("utf-8"))
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+]
+CALCULATED = [(command, lines) for command, lines in SHOWN if command.startswith("build/ridgebench") and "results/" not in command]
+
+
+def test_there_is_something_to_check():
+    assert len(CALCULATED) >= 12
+
+
+@pytest.mark.parametrize("command, lines", CALCULATED, ids=[command for command, _ in CALCULATED])
+def test_the_program_prints_what_the_page_shows(command, lines):
+    if not Path(PROGRAM).exists():
+        pytest.skip(f"{PROGRAM} is not built")
+    done = subprocess.run([PROGRAM, *shlex.split(command)[1:]], capture_output=True, text=True, check=True)
+    printed = {line.rstrip() for line in done.stdout.splitlines()}
+    assert [line for line in lines.splitlines() if line not in ("", "...") and line.rstrip() not in printed] == []
