@@ -30,7 +30,7 @@ COMPUTE_BOUNDS = ("compute", "special")
 VARIABLE = "RIDGEBENCH_INJECT_WORK"
 ALLOWED = ["environment_variables"]  # the candidate differs by the variable
 # Rows bound by arithmetic with short launches: a turn may have to hold 50 of them.
-COMPUTE = "^matmul(_gelu)?/((packed|onednn)/fp32|(packed|vdpbf16)/(bf16|fp8_e4m3))/m:256/"
+COMPUTE = "^matmul(_gelu)?/((packed|onednn)/fp32|packed/(bf16|fp8_e4m3))/m:256/"
 # One set of buffers: rotation over several would wait for memory as well.
 WARM = ("--profile", "standard", "--regime", "warm")
 # Rows bound by memory, at the one size of the quick profile. No work is added to them: on a host with large caches

@@ -27,7 +27,7 @@ MOST_ROWS = 60  # of the text; the JSON holds all
 HEADER = ["verdict", "row", "time", "95 % interval", "in cycles", "spread", "sees", "reason"]
 
 
-@dataclass(slots=True)
+@dataclass
 class Cycles:
     """The same change in clock cycles, where both clocks are known: what is left of it is not the clock's."""
 
@@ -35,7 +35,7 @@ class Cycles:
     change: float
 
 
-@dataclass(slots=True)
+@dataclass
 class Comparison:
     """One row on both sides. Changes are of time, as shares: +0.02 is 2 % slower."""
 

@@ -1,6 +1,5 @@
 """Fits text into its room and keeps labels from colliding, by deterministic rules."""
 
-from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -26,8 +25,8 @@ def fit(text: str, size: float, room: float, weight: str = "normal") -> str:
     """The text, cut with an ellipsis where it is wider than `room` inches."""
     if width(text, size, weight) <= room:
         return text
-    too_long = bisect_left(range(1, len(text)), True, key=lambda kept: width(text[:kept] + "…", size, weight) > room)
-    return text[:too_long].rstrip() + "…"
+    kept = next((n for n in range(len(text) - 1, 0, -1) if width(text[:n] + "…", size, weight) <= room), 0)
+    return text[:kept].rstrip() + "…"
 
 
 def wrap(text: str, size: float, room: float, lines: int, weight: str = "normal") -> list[str]:
