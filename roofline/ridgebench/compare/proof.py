@@ -190,8 +190,7 @@ def newest(results: Path) -> Optional[dict]:
 
 
 def table(summary: dict) -> str:
-    header = ["work added", "bound by", "a process", "rows", "comparisons", *ALL]
-    header += ["measured change", "WORSE of those judged"]
+    header = ["work added", "bound by", "a process", "rows", "comparisons", "verdicts", "measured change", "WORSE of those judged"]
     lines = [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
     for group in summary["groups"]:
         change = (
@@ -200,7 +199,8 @@ def table(summary: dict) -> str:
         )
         cells = [f"{100 * group['asked']:g} %", group["bound"], f"{group['seconds']:g} s"]
         cells += [group["rows"], group["tries"]]
-        cells += [*(group[verdict] for verdict in ALL), change, found(group)]
+        verdicts = ", ".join(f"{group[verdict]} {verdict}" for verdict in ALL if group[verdict])
+        cells += [verdicts, change, found(group)]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     device = summary["device"]
     return "\n".join(lines) + (
