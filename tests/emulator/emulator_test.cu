@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/common/cuda/ptx/cp_async.cuh"
-#include "kernels/common/cuda/ptx/ldmatrix.cuh"
+#include "kernels/common/cuda/ptx/shared_memory.cuh"
 #include "kernels/common/cuda/reduce.cuh"
 #include "tests/emulator/fault_of.hpp"
 

@@ -1,5 +1,6 @@
 // Every CUDA technique in every format against its operation's reference, on shapes that are
 // awkward for it. One test per technique and format, registered before they run.
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -48,9 +49,23 @@ void expect_same_again(HostRun& run, bool order_dependent) {
   }
 }
 
+Machine emulated_machine() {
+  const auto attribute = [](cudaDeviceAttr which) {
+    int value = 0;
+    cudaDeviceGetAttribute(&value, which, 0);
+    return value;
+  };
+  Machine machine;
+  machine.units = attribute(cudaDevAttrMultiProcessorCount);
+  machine.compute_capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
+                               attribute(cudaDevAttrComputeCapabilityMinor);
+  return machine;
+}
+
 // False where the technique does not serve the shape.
 bool expect_right(const Implementation& implementation, const Shape& shape) {
   SCOPED_TRACE(shape.text());
+  if (implementation.unsupported(emulated_machine(), shape)) return false;
   HostRun run(implementation, shape);
   const ForbiddenMemory forbidden(around(run, implementation.signature.count));
   run.fill(Fill::normal);

@@ -12,10 +12,10 @@
 #define __CUDA_ARCH__ 900
 #define __launch_bounds__(...)
 
-#include "tests/emulator/device_functions.hpp"
+#include "tests/emulator/core/device_functions.hpp"
+#include "tests/emulator/core/indices.hpp"
 #include "tests/emulator/emulator.hpp"
-#include "tests/emulator/indices.hpp"
-#include "tests/emulator/ptx.hpp"
+#include "tests/emulator/ptx/ptx.hpp"
 
 template <class... Parameters>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute attribute,
