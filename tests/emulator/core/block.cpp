@@ -127,7 +127,7 @@ void Block::resume(Thread& thread) {
   if (thread.state == State::done) end(thread);
 }
 
-// Those who wait for all threads wait for one less.
+// A barrier for all threads now waits for one thread less.
 void Block::end(Thread& thread) {
   --live_;
   finish_rendezvous(thread.warp);

@@ -1,4 +1,4 @@
-// One block: its threads, what they wait for together, and its shared memory.
+// One block: its threads, the barriers at which they wait, and its shared memory.
 #pragma once
 
 #include <vector_types.h>
@@ -26,12 +26,11 @@ namespace ridgebench::emulator {
 
 class Cluster;
 
-// Do what the lanes, or the threads of a warpgroup, have come together for; the last of them to
-// arrive calls it.
+// Executes a collective instruction of a warp or a warpgroup; the last thread to arrive calls it.
 using Together = void (*)(const Lanes&);
 using WarpgroupTogether = void (*)(const Warpgroup&);
 
-// An instruction that lanes of a warp execute together, while some have not arrived.
+// An instruction that the lanes of a warp execute together, and that some have not reached yet.
 struct Rendezvous {
   std::uint32_t mask;
   std::string_view what;
@@ -40,14 +39,14 @@ struct Rendezvous {
   Lanes lanes{};
 };
 
-// The same of a warpgroup, all of whose threads must come.
+// The same for a warpgroup, whose threads must all arrive.
 struct Gathering {
-  std::string_view what;  // empty: none has come
+  std::string_view what;  // empty: no thread has arrived
   unsigned arrived = 0;
   Warpgroup threads{};
 };
 
-// bar.sync: a count of 0 stands for all threads that have not ended.
+// bar.sync: a count of 0 means all threads that have not ended.
 struct NamedBarrier {
   unsigned count = 0;
   unsigned arrived = 0;
@@ -62,38 +61,38 @@ class Block {
   Block& operator=(const Block&) = delete;
   ~Block() = default;
 
-  // The block and the thread that run at the moment; outside a launch there are none.
+  // The block and the thread that run now. Outside a launch there are none.
   static Block& current();
   static Thread& thread();
   // The body of every fiber.
   static void run_thread();
 
-  // Runs every warp as far as it can; false where none could.
+  // Runs every warp until it waits; returns false where no warp could run.
   bool run();
-  // Faults for what no block may leave behind.
+  // Faults where the block leaves asynchronous work unfinished.
   void finish();
   [[nodiscard]] bool ended() const { return live_ == 0; }
 
   // Waits for `count` threads, or with 0 for all that have not ended, at a barrier of the block;
-  // and arrives there without waiting.
+  // the second function arrives without waiting.
   void barrier(unsigned id, unsigned count, std::string_view what,
                const std::source_location& where);
   void arrive(unsigned id, unsigned count);
-  // Waits for all lanes of `mask` that have not ended, or for a warpgroup; `together` then gets
-  // their arguments, which stay where they are until then.
+  // Waits for all lanes of `mask` that have not ended, or for a warpgroup, and calls `together`
+  // with their arguments, which stay in place until then.
   void with_warp(std::uint32_t mask, std::string_view what, void* argument, Together together,
                  const std::source_location& where);
   void with_warpgroup(std::string_view what, void* argument, WarpgroupTogether together,
                       const std::source_location& where);
-  // Gives way until the phase ends, or nothing else can run.
+  // Yields until the phase completes or no other thread can run.
   void poll(Poll poll, std::string_view what, const std::source_location& where);
-  // Lets all others, but for the lanes of its warp, go on as far as they can.
+  // Runs all threads of other warps until they wait.
   void yield(const std::source_location& where);
-  // A phase of the barrier has ended: those who poll for it may look again.
+  // A phase of the barrier has completed: threads that poll it can run again.
   void phase_ended(std::uint32_t barrier);
   void wait(State state, std::string_view what, const std::source_location& where);
 
-  // For a launch that knows no name of the kernel.
+  // For a launch that does not know the name of its kernel.
   void enter_kernel(std::string_view name, const std::source_location& where);
 
   [[nodiscard]] Cluster& cluster() { return cluster_; }
@@ -134,7 +133,7 @@ class Block {
   MBarriers mbarriers_;
 };
 
-// Lets faults name this block and thread, while it lives.
+// While it lives, faults name this block and thread.
 class Running {
  public:
   Running(Block* block, Thread* thread);

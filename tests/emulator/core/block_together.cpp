@@ -1,4 +1,4 @@
-// What threads of a block do together: barriers, and instructions of a warp or a warpgroup.
+// Collective operations of a block: barriers, and instructions of a warp or a warpgroup.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace ridgebench::emulator {
 
-// Source: PTX ISA, "bar": the count is a multiple of the warp's size, and all agree on it.
+// Source: PTX ISA, "bar": the count is a multiple of the warp size, and all threads give the same.
 void Block::enter(unsigned id, unsigned count) {
   if (id >= barriers_.size()) fault(fmt::format("barrier number {}", id));
   if (count % kWarp != 0) fault(fmt::format("a barrier for {} threads, not whole warps", count));
@@ -33,7 +33,7 @@ void Block::barrier(unsigned id, unsigned count, std::string_view what,
   self.waits_at = what;
   self.where = where;
   release(id);
-  Fiber::suspend();  // the last to come too: threads go on in their order
+  Fiber::suspend();  // the last thread to arrive as well: threads continue in their order
 }
 
 void Block::arrive(unsigned id, unsigned count) {
@@ -41,7 +41,7 @@ void Block::arrive(unsigned id, unsigned count) {
   release(id);
 }
 
-// Lets the threads at a barrier go on if all have come.
+// Releases the threads at a barrier once all have arrived.
 void Block::release(unsigned id) {
   NamedBarrier& barrier = barriers_[id];
   const unsigned needed = barrier.count == 0 ? live_ : barrier.count;

@@ -1,4 +1,4 @@
-// What is said of threads that wait for ever.
+// The message about threads that wait for ever.
 #include <fmt/format.h>
 
 #include <map>
@@ -24,7 +24,7 @@ std::string Cluster::waits_for(const Thread& thread) {
   }
 }
 
-// Threads of a block that wait for the same are one entry.
+// Threads of a block that wait for the same event share an entry.
 void Cluster::report_deadlock() {
   struct Group {
     const Thread* first;

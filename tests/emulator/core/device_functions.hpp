@@ -1,4 +1,4 @@
-// The functions that device code calls and nvcc knows by itself. Source: CUDA C++ Programming
+// The functions that device code calls and nvcc has built in. Source: CUDA C++ Programming
 // Guide, chapters on synchronisation, warp shuffle and atomic functions.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace ridgebench::emulator {
 
-// A lane's part in a shuffle: what it gives, and the lane that it takes from.
+// A lane's part in a shuffle: its value, and the lane whose value it receives.
 template <class T>
 struct Exchange {
   T value;
@@ -33,7 +33,7 @@ T shuffle(std::uint32_t mask, std::string_view what, T value, unsigned source,
       mask, what, &own,
       [](const Lanes& lanes) {
         std::array<Exchange<T>, kWarp> given;
-        std::memset(&given, 0xFF, sizeof given);  // from a lane that takes no part: undefined
+        std::memset(&given, 0xFF, sizeof given);  // from a lane that does not take part: undefined
         for (unsigned i = 0; i < kWarp; ++i) {
           if (lanes[i] != nullptr) given[i] = *static_cast<Exchange<T>*>(lanes[i]);
         }
@@ -92,7 +92,7 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
   const unsigned lane = ridgebench::emulator::Block::thread().lane;
   const auto segment = static_cast<unsigned>(width);
   const unsigned from = lane ^ static_cast<unsigned>(lane_mask);
-  // Later groups of `width` lanes are out of reach, earlier ones are not.
+  // A lane reaches earlier groups of `width` lanes, but not later ones.
   const bool reached = from / segment <= lane / segment;
   return ridgebench::emulator::shuffle(mask, "__shfl_xor_sync", value, reached ? from : lane,
                                        where);
@@ -150,8 +150,8 @@ inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
 inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
 inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
 
-// Exact in double but for the last rounding, whose result a second one does not change: a product
-// of two fp16 numbers has 22 bits.
+// Double is exact before the last rounding, because a product of two fp16 numbers has 22 bits; the
+// second rounding does not change the result of the first.
 inline __half __hfma(__half x, __half y, __half z) {
   return __double2half(std::fma(static_cast<double>(__half2float(x)),
                                 static_cast<double>(__half2float(y)),

@@ -1,6 +1,6 @@
-// ucontext makes a stack, setjmp and longjmp change between stacks: ucontext alone would ask the
-// operating system for the signal mask each time, which costs 20 times as much.
-#undef _FORTIFY_SOURCE  // its longjmp takes a jump to another stack for a mistake
+// ucontext creates a stack; setjmp and longjmp switch stacks. ucontext alone would call the
+// operating system for the signal mask at each switch, which takes 20 times as long.
+#undef _FORTIFY_SOURCE  // its longjmp rejects a jump to another stack
 #include "tests/emulator/core/fiber.hpp"
 
 #include <ucontext.h>
@@ -17,7 +17,7 @@ constexpr std::size_t kStackBytes = std::size_t{256} << 10U;
 Fiber* running = nullptr;
 jmp_buf resumer;
 
-// The stack that resumed a fiber, for the address sanitizer, which must know of every change.
+// The stack that resumed a fiber: the address sanitizer must be notified of every switch.
 const void* resumer_stack = nullptr;
 std::size_t resumer_bytes = 0;
 
@@ -37,7 +37,7 @@ void arrive([[maybe_unused]] void* saved, [[maybe_unused]] const void** from,
 
 }  // namespace
 
-// Functions that a jump leaves are not instrumented: their marks on the stack would stay.
+// Functions that a jump leaves are not instrumented, because their marks would stay on the stack.
 
 Fiber::Fiber(void (*body)())
     : body_(body), stack_(std::make_unique_for_overwrite<std::byte[]>(kStackBytes)) {}

@@ -1,4 +1,4 @@
-// A thread of execution with a stack of its own that runs when it is told to, until it gives way.
+// A thread of execution with its own stack. It runs when resumed, until it suspends itself.
 #pragma once
 
 #include <setjmp.h>
@@ -14,9 +14,9 @@ class Fiber {
   explicit Fiber(void (*body)());
   Fiber(const Fiber&) = delete;  // its stack holds pointers into itself
   Fiber& operator=(const Fiber&) = delete;
-  ~Fiber() = default;  // whatever the body still had to do is forgotten
+  ~Fiber() = default;  // the rest of the body is dropped
 
-  // Runs the body until it suspends or ends; after an end the next call starts it anew.
+  // Runs the body until it suspends or ends; after the end the next call starts it again.
   void resume();
   // Called by the body: returns when the fiber is resumed.
   static void suspend();

@@ -7,7 +7,7 @@
 using ridgebench::emulator::captured_launches;
 using ridgebench::emulator::Launches;
 
-// The toolkit declares these without saying what they are.
+// The toolkit declares these types without defining them.
 struct CUgraph_st {
   Launches launches;
 };

@@ -1,4 +1,4 @@
-// CUDA graphs: while a stream is captured, launches are kept instead of run.
+// CUDA graphs: while a stream is captured, launches are recorded instead of run.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@ namespace ridgebench::emulator {
 
 using Launches = std::vector<std::function<void()>>;
 
-// Where launches go; null: they run.
+// Where launches are recorded; null: they run.
 Launches*& captured_launches();
 
 }  // namespace ridgebench::emulator

@@ -1,4 +1,4 @@
-// The variables by which a kernel knows which thread it is.
+// The built-in variables that identify a thread.
 #pragma once
 
 #include <vector_types.h>

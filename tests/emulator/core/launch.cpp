@@ -26,7 +26,7 @@ constexpr unsigned kMostBlocksOfCluster = 8;
 Order order_of_launches = Order::ascending;
 std::vector<std::span<const std::byte>> forbidden;
 
-// While kernels run, and not before the host looks at the guards again.
+// Forbidden while kernels run; the host reads the guards again afterwards.
 class Watch {
  public:
   Watch() {
@@ -65,7 +65,7 @@ Launch::Launch(const cudaLaunchConfig_t& configuration)
       shared_(configuration.dynamicSmemBytes) {
   for (unsigned i = 0; i < configuration.numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = configuration.attrs[i];
-    // Kernels run one after another in any case.
+    // Kernels run one after another anyway.
     if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization) continue;
     if (attribute.id != cudaLaunchAttributeClusterDimension) {
       throw NotEmulated("launch attribute " + std::to_string(attribute.id));

@@ -1,5 +1,5 @@
-// The functions of the CUDA runtime that techniques call, for a made-up GPU. Its streaming
-// multiprocessors are few, so that persistent kernels go round more than once at small sizes.
+// The functions of the CUDA runtime that techniques call, for an imaginary GPU. It has few
+// streaming multiprocessors, so that persistent kernels loop at small sizes.
 #include "tests/emulator/core/runtime_api.hpp"
 
 #include <cuda_runtime_api.h>
@@ -68,7 +68,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*d
   return cudaSuccess;
 }
 
-// What is wrong with a launch is thrown by it.
+// A launch throws its own errors.
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 const char* cudaGetErrorName(cudaError_t /*error*/) { return "emulated error"; }

@@ -1,11 +1,11 @@
-// What the functions of the CUDA runtime were told.
+// Settings made by functions of the CUDA runtime.
 #pragma once
 
 #include <cstddef>
 
 namespace ridgebench::emulator {
 
-// Dynamic shared memory that the kernel at an address may have: cudaFuncSetAttribute.
+// The limit of dynamic shared memory of the kernel at an address: cudaFuncSetAttribute.
 std::size_t most_dynamic_bytes(const void* kernel);
 
 }  // namespace ridgebench::emulator

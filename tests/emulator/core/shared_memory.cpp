@@ -11,17 +11,17 @@
 namespace ridgebench::emulator {
 namespace {
 
-// Least distance between shared arrays as PTX sees them, and from address 0.
+// Least distance between shared arrays in PTX addresses, and from address 0.
 constexpr std::size_t kGap = 0x1000;
 
-// Dynamic memory starts behind what the system keeps, which is as aligned as it can be relied on.
+// Dynamic memory starts after what the system reserves; kernels cannot rely on more alignment.
 constexpr std::size_t kSystemBytes = 1024;
 constexpr std::size_t kMostAlignment = 1024;
 
 constexpr std::byte kNan{0xFF};
 constexpr std::byte kGuard{0xA5};
 constexpr std::size_t kGuardBytes = 1024;
-// In front, for any alignment that is no better than asked for.
+// Space in front, so that the alignment is no better than the declaration requires.
 constexpr std::size_t kSlack = 2 * kMostAlignment;
 
 }  // namespace
@@ -32,7 +32,7 @@ SharedMemory::SharedMemory(std::size_t dynamic_bytes, std::size_t threads, bool 
       memory_(dynamic_bytes == 0 ? 0 : 2 * kSlack + dynamic_bytes + kGuardBytes, kNan),
       async_proxy_(usable(), threads) {}
 
-// From a multiple of kSlack on: there addresses modulo kSlack are those that PTX sees.
+// Starts at a multiple of kSlack, so that addresses modulo kSlack equal PTX addresses.
 std::span<std::byte> SharedMemory::usable() {
   const auto misaligned = reinterpret_cast<std::uintptr_t>(memory_.data()) % kSlack;
   return memory_.empty() ? std::span<std::byte>() : std::span(memory_).subspan(kSlack - misaligned);
@@ -76,7 +76,8 @@ void SharedMemory::enter(void* array, std::size_t bytes, std::size_t alignment) 
   if (total > kMostStaticBytes) fault(fmt::format("{} bytes of shared memory", total));
   if (total + dynamic_bytes_ > kMostDynamicBytes) fault("too much static and dynamic memory");
   std::memset(array, 0xFF, bytes);
-  // No better aligned than asked for, and not next to another: neither may be relied on.
+  // No better aligned than declared, and not adjacent to another array: kernels must not rely on
+  // either.
   const std::size_t step = std::max(2 * alignment, kGap);
   const std::size_t address = (end / step + 1) * step + alignment;
   arrays_.push_back({{first, bytes}, static_cast<std::uint32_t>(address)});

@@ -1,4 +1,4 @@
-// Shared memory of a block: static arrays, which are C++'s own, and dynamic memory.
+// Shared memory of a block: static arrays, which are C++ variables, and dynamic memory.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace ridgebench::emulator {
 
-// The most that static arrays, or a launch without leave, may have; and with leave, on compute
+// Limits for static arrays and for launches without the attribute for more; and with it, on compute
 // capability 9.0. Source: CUDA C++ Programming Guide, "Technical Specifications".
 inline constexpr std::size_t kMostStaticBytes = std::size_t{48} << 10U;
 inline constexpr std::size_t kMostDynamicBytes = std::size_t{227} << 10U;
@@ -19,20 +19,19 @@ class SharedMemory {
  public:
   SharedMemory(std::size_t dynamic_bytes, std::size_t threads, bool alone);
 
-  // A static array and the alignment that its declaration asks for: NaN at its first use by the
-  // block.
+  // A static array and the alignment of its declaration. It holds NaN when the block first uses it.
   void enter(void* array, std::size_t bytes, std::size_t alignment);
-  // The dynamic memory, NaN at the block's start, aligned as its declaration asks and no better.
+  // The dynamic memory, NaN at the block's start, aligned exactly as declared.
   std::byte* dynamic(std::size_t alignment);
 
-  // Address of shared memory as PTX sees it, and back; faults where [address, + bytes) is not
-  // within one array.
+  // Converts to and from PTX addresses of shared memory; faults where [address, address + bytes)
+  // is not within one array.
   [[nodiscard]] std::uint32_t address(const void* pointer) const;
   [[nodiscard]] std::byte* pointer(std::uint32_t address, std::size_t bytes) const;
 
   [[nodiscard]] AsyncProxy& async_proxy() { return async_proxy_; }
 
-  // The block ends: faults where it wrote next to its dynamic memory.
+  // Called when the block ends: faults where it wrote outside its dynamic memory.
   void finish() const;
 
  private:

@@ -1,4 +1,4 @@
-// Places in messages.
+// Source positions in messages.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// A thread of a kernel: its fiber, where it is in its block, and what it waits for.
+// A thread of a kernel: its fiber, its position in the block, and what it waits for.
 #pragma once
 
 #include <vector_types.h>
@@ -23,10 +23,10 @@ inline constexpr std::uint32_t kWholeWarp = 0xffffffffU;
 
 enum class State { ready, yielding, at_barrier, together, polling, at_cluster_barrier, done };
 
-// Of a thread at barrier.cluster: between its arrival and its wait the others may come.
+// State of a thread at barrier.cluster: others can arrive between its arrival and its wait.
 enum class Arrival { none, arrived, completed };
 
-// The end of a phase that a thread polls for.
+// The phase whose completion a thread polls for.
 struct Poll {
   std::uint32_t barrier = 0;
   unsigned parity = 0;
@@ -64,7 +64,7 @@ struct Thread {
   BulkStores stores;
 };
 
-// One pointer per lane, null where the lane takes no part; and per thread of a warpgroup.
+// One pointer per lane, null where the lane does not take part; or one per thread of a warpgroup.
 using Lanes = std::array<void*, kWarp>;
 using Warpgroup = std::array<void*, kWarpgroup>;
 

@@ -1,4 +1,4 @@
-// What a launch runs.
+// The work of a launch.
 #pragma once
 
 #include <vector_types.h>
@@ -12,7 +12,7 @@
 namespace ridgebench::emulator {
 
 struct Work {
-  std::string kernel;            // empty: it says its name itself
+  std::string kernel;            // empty: the kernel names itself
   std::function<void()> thread;  // of one thread
   dim3 grid;
   dim3 block;
@@ -21,7 +21,7 @@ struct Work {
   Order order;
 
   [[nodiscard]] std::size_t threads() const { return std::size_t{block.x} * block.y * block.z; }
-  // The order in which `count` things are taken.
+  // The order in which `count` items are taken.
   [[nodiscard]] std::size_t ordered(std::size_t index, std::size_t count) const {
     return order == Order::descending ? count - 1 - index : index;
   }

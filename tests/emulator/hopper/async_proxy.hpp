@@ -1,9 +1,9 @@
-// What TMA and wgmma, the asynchronous proxy, see of a block's shared memory: what threads write is
-// theirs only after fence.proxy.async. Source: PTX ISA, "Proxies".
+// The view of a block's shared memory by TMA and wgmma, the async proxy: they see what a thread
+// wrote only after its fence.proxy.async. Source: PTX ISA, "Proxies".
 //
-// Two nets catch what lacks the fence. What stmatrix and cp.async write is kept for each thread
-// until the thread fences. What plain stores write cannot be seen; but what differs from what the
-// proxy saw last, while no thread has fenced since, was surely not published.
+// Two checks find a missing fence. The emulator records what stmatrix and cp.async write until the
+// thread fences. It does not see plain stores, but memory that differs from what the proxy saw last
+// was not fenced if no thread has fenced since.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,15 @@ namespace ridgebench::emulator {
 
 class AsyncProxy {
  public:
-  // `memory` is the dynamic shared memory; plain stores to static arrays go unnoticed.
+  // `memory` is the dynamic shared memory. Plain stores to static arrays are not checked.
   AsyncProxy(std::span<const std::byte> memory, std::size_t threads);
 
-  // A thread wrote by an instruction that the emulator executes.
+  // Called for writes by instructions that the emulator executes.
   void thread_wrote(unsigned thread, const std::byte* at, std::size_t bytes);
   void fence(unsigned thread);
 
-  // The proxy itself wrote; and what it is about to read. At most 16 bytes, none across a multiple
-  // of 16 in shared memory. Faults where they are not published.
+  // Called for writes and reads by the proxy, of at most 16 bytes that do not cross a multiple of
+  // 16 in shared memory. A read faults where a fence is missing.
   void wrote(const std::byte* at, std::size_t bytes);
   void reads(const std::byte* at, std::size_t bytes, std::string_view who);
 
@@ -40,8 +40,8 @@ class AsyncProxy {
   void synchronise(std::size_t chunk);
 
   std::span<const std::byte> memory_;
-  std::vector<std::byte> seen_;       // what the proxy saw last
-  std::vector<std::uint32_t> since_;  // how many fences there had been then, of each chunk
+  std::vector<std::byte> seen_;       // the bytes that the proxy saw last
+  std::vector<std::uint32_t> since_;  // number of fences at that time, of each chunk
   std::uint32_t fences_ = 0;
   std::vector<std::vector<std::span<const std::byte>>> unfenced_;  // of each thread
   std::size_t unfenced_count_ = 0;

@@ -1,5 +1,5 @@
-// TMA stores of one thread. Shared memory may be read at any time until the group is waited for,
-// so it is read then; or at once, where the order of things is turned round.
+// TMA stores of one thread. TMA may read shared memory at any time until the thread waits for the
+// group, so the emulator reads it at the wait, or at once in the opposite order.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,12 @@ struct BulkStore {
 class BulkStores {
  public:
   void issue(BulkStore store, const SharedMemory& shared, bool read_now);
-  // What has been issued since the last commit becomes a group.
+  // Closes the group of what was issued since the last commit.
   void commit();
-  // Waits until all groups but the newest `pending` have read shared memory; `written`: until they
-  // have written global memory too.
+  // Waits until all but the newest `pending` groups have read shared memory, and with `written`
+  // until they have written global memory.
   void wait(std::size_t pending, bool written, const SharedMemory& shared);
-  // The thread ends: what has been read arrives. Faults where something has not.
+  // Called when the thread ends: completes the stores, and faults where shared memory is unread.
   void finish();
   void forget() {
     open_.clear();

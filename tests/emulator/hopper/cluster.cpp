@@ -8,7 +8,7 @@
 namespace ridgebench::emulator {
 namespace {
 
-// Kept from launch to launch: making a stack is slow.
+// Reused by later launches, because creating a stack is slow.
 std::vector<std::unique_ptr<Thread>>& thread_pool() {
   static std::vector<std::unique_ptr<Thread>> pool;
   return pool;
@@ -36,7 +36,7 @@ void Cluster::run() {
     for (const auto& block : blocks_) block->finish();
     if (!loads_.empty()) complete(loads_.back());  // faults
   } catch (...) {
-    thread_pool().clear();  // some are in the middle of the kernel
+    thread_pool().clear();  // some are suspended in the kernel
     throw;
   }
 }
@@ -79,7 +79,7 @@ void Cluster::complete(const BulkLoad& load) {
   if (target.mbarriers().complete(load.barrier, bytes)) target.phase_ended(load.barrier);
 }
 
-// The newest first: no order is guaranteed.
+// The newest first, because no order is guaranteed.
 bool Cluster::complete_a_load() {
   if (loads_.empty()) return false;
   const BulkLoad load = loads_.back();
@@ -88,8 +88,8 @@ bool Cluster::complete_a_load() {
   return true;
 }
 
-// A poll may give up at any time, and the thread may have something else to do. False where that
-// has been tried and nothing came of it.
+// A poll may fail at any time, and the thread may then do something else. Returns false where that
+// was tried without progress.
 bool Cluster::let_pollers_try() {
   if (progress_ == progress_at_try_) return false;
   progress_at_try_ = progress_;

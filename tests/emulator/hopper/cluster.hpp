@@ -1,5 +1,5 @@
-// The blocks of a cluster, which run at once: the scheduler of their threads, and of what TMA loads
-// for them. A launch without clusters is one of clusters of one block.
+// The blocks of a cluster, which run at the same time: schedules their threads and TMA loads. A
+// launch without clusters has clusters of one block.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace ridgebench::emulator {
 
-// A TMA load into one block. A multicast is one to each.
+// A TMA load into one block. A multicast is one load per block.
 struct BulkLoad {
   TiledMap map;
   BoxPlace place;
@@ -36,23 +36,23 @@ class Cluster {
   void run();
 
   [[nodiscard]] unsigned size() const { return static_cast<unsigned>(blocks_.size()); }
-  // Faults where there is no such block, or where it has ended.
+  // Faults where the block does not exist or has ended.
   [[nodiscard]] Block& block(std::uint32_t rank);
-  // Whether asynchronous work is done as soon as it can be instead of as late.
+  // Whether asynchronous work runs as early as possible instead of as late.
   [[nodiscard]] bool eager() const { return work_.order == Order::descending; }
 
-  // Whether who arrives at an mbarrier lets others go first.
+  // Whether a warp that arrives at an mbarrier lets others run first.
   [[nodiscard]] bool hesitates() const { return work_.order == Order::hesitant; }
 
-  // barrier.cluster, which all threads of all blocks come to that have not ended.
+  // barrier.cluster, for all threads of all blocks that have not ended.
   void arrive();
   void wait(const std::source_location& where);
   void thread_ended(const Thread& thread);
 
-  // The destination is NaN from now on.
+  // Sets the destination to NaN.
   void start(const BulkLoad& load);
 
-  // Something happened that may let a thread go on.
+  // Called after an event that may let a thread continue.
   void made_progress() { ++progress_; }
 
  private:

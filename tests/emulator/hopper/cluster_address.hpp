@@ -1,5 +1,5 @@
-// Addresses of the shared memory of a whole cluster, as mapa makes them: of PTX's window
-// shared::cluster, in which the addresses of a block's own memory mean the same as ever.
+// Addresses of the shared memory of a cluster, as mapa returns them: of PTX's window
+// shared::cluster, which contains the addresses of the block's own memory unchanged.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace ridgebench::emulator {
 
 struct ClusterAddress {
   Block* block;
-  std::uint32_t address;  // there
+  std::uint32_t address;  // in that block
 };
 
 inline constexpr unsigned kRankShift = 24;  // above every address of shared memory

@@ -1,4 +1,4 @@
-// Clusters: a kernel with one mistake each, and its right form.
+// Clusters: a kernel with one mistake each, and its correct form.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ cuda::ClusterGrid grid(unsigned blocks, unsigned cluster) {
           .cluster = cluster};
 }
 
-// Both orders: what one of them hides the other shows.
+// Runs both orders, because one may hide a mistake that the other shows.
 template <class Run>
 std::string fault_in_either_order(const Run& run) {
   const std::string first = fault_of(run);
@@ -105,7 +105,7 @@ TEST(Cluster, BarriersMustBeThereBeforeOthersUseThem) {
   EXPECT_NE(text, "");
 }
 
-// Block 1 says that it is there, block 0 answers.
+// Block 1 signals block 0, and block 0 answers.
 template <bool kSync>
 __global__ void answer() {
   extern __shared__ std::byte memory[];

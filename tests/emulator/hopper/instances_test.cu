@@ -1,5 +1,5 @@
 // Every tile and cluster that the persistent product is compiled for, on integer matrices that no
-// tile divides: the exact product, whatever the choice of an instance would have been.
+// tile divides, must give the exact product.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -17,9 +17,9 @@ using cuda::FastTiles;
 using cuda::PromotedTiles;
 using cuda::TileChoice;
 
-constexpr std::int64_t kM = 400;  // of two and more tiles of every size, and a part of one
+constexpr std::int64_t kM = 400;  // two or more whole tiles of every size, and a part of one
 constexpr std::int64_t kN = 536;
-constexpr std::int64_t kK = 336;  // several trips round the ring of stages, and a part of one
+constexpr std::int64_t kK = 336;  // several trips round the ring of stages, and a part of a trip
 
 // Small integers with no pattern that a wrong index could repeat.
 int number(std::int64_t i) { return static_cast<int>((i * 2654435761U >> 13U) % 5) - 2; }
@@ -33,7 +33,7 @@ std::vector<T> numbers(std::int64_t count, std::int64_t seed) {
   return x;
 }
 
-// C, in the layout that the operands have.
+// C of the operands in a layout.
 std::vector<int> exact_product(Layout layout, std::int64_t seed_b) {
   const bool a_by_columns = layout == Layout::tn;
   const bool b_by_rows = layout != Layout::nt;

@@ -10,7 +10,7 @@
 namespace ridgebench::emulator {
 namespace {
 
-constexpr std::uint64_t kMark = 0x7265697272616200;  // a barrier's own bits are its own business
+constexpr std::uint64_t kMark = 0x7265697272616200;  // a real barrier's bits are opaque
 constexpr std::int64_t kMostArrivals = (1 << 20) - 1;
 constexpr std::int64_t kMostBytes = (1 << 20) - 1;
 

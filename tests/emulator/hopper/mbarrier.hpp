@@ -1,5 +1,5 @@
-// The mbarriers in the shared memory of one block. Source: PTX ISA, "mbarrier": a phase ends when
-// no arrival is pending and the bytes that came are those that were announced.
+// The mbarriers in the shared memory of one block. Source: PTX ISA, "mbarrier": a phase completes
+// when no arrival is pending and all expected bytes have arrived.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace ridgebench::emulator {
 class SharedMemory;
 
 struct MBarrier {
-  std::uint32_t count;    // arrivals that end a phase
-  std::uint32_t pending;  // of which are still to come
-  std::int64_t bytes;     // announced and not come
-  std::uint64_t phase;    // how many have ended
+  std::uint32_t count;    // arrivals that complete a phase
+  std::uint32_t pending;  // arrivals still missing
+  std::int64_t bytes;     // expected and not arrived
+  std::uint64_t phase;    // number of completed phases
   unsigned by;            // the thread that initialised it
-  bool published;         // seen by TMA and other blocks
+  bool published;         // visible to TMA and other blocks
 
-  // Whether the latest phase of this parity has ended. Of a fresh barrier that is parity 1.
+  // Whether the latest phase of this parity has completed; true for parity 1 of a fresh barrier.
   [[nodiscard]] bool ended(unsigned parity) const { return (phase & 1U) != parity; }
 };
 
@@ -27,18 +27,18 @@ class MBarriers {
   explicit MBarriers(const SharedMemory& shared) : shared_(shared) {}
 
   void init(std::uint32_t address, std::int64_t count, unsigned thread);
-  // fence.mbarrier_init, or a proxy fence, of the thread that initialised them.
+  // fence.mbarrier_init, or a proxy fence, by the thread that initialised them.
   void publish(unsigned thread);
 
-  // Faults where there is none, or, `from_afar`, where TMA or other blocks may not see it yet.
+  // Faults where no barrier exists or, `from_afar`, where TMA and other blocks may not see it yet.
   MBarrier& at(std::uint32_t address, bool from_afar = false);
 
-  // True where they end the phase.
+  // Returns whether the phase completes.
   bool arrive(std::uint32_t address, bool from_afar);
   void expect(std::uint32_t address, std::int64_t bytes);
   bool complete(std::uint32_t address, std::int64_t bytes);
 
-  // What keeps a phase from ending, for people.
+  // A description of what a phase lacks.
   std::string text(std::uint32_t address, unsigned parity);
 
  private:

@@ -14,8 +14,8 @@ constexpr std::size_t kRegisters = 65536;  // of a streaming multiprocessor
 constexpr std::size_t kMostPerThread = 255;
 constexpr unsigned kWarps = kWarpgroup / kWarp;
 
-// What a kernel gets that is compiled for one block per multiprocessor: ptxas rounds the block up
-// to whole warpgroups and the registers down to a multiple of 8.
+// Registers per thread of a kernel compiled for one block per multiprocessor: ptxas rounds the
+// block up to whole warpgroups and the registers down to a multiple of 8.
 unsigned registers_at_entry(std::size_t threads) {
   const std::size_t whole = (threads + kWarpgroup - 1) / kWarpgroup * kWarpgroup;
   return static_cast<unsigned>(std::min(kRegisters / whole / 8 * 8, kMostPerThread));

@@ -1,5 +1,5 @@
-// setmaxnreg: how many registers the warps of a block have. Source: PTX ISA, "setmaxnreg": warps
-// take from what the block was launched with, and wait for ever where there is not enough.
+// setmaxnreg: the registers of the warps of a block. Source: PTX ISA, "setmaxnreg": warps take from
+// the block's registers at launch, and wait for ever where those do not suffice.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ class Registers {
  public:
   explicit Registers(std::size_t threads);
 
-  // All lanes of a warp, once.
+  // Called once by all lanes of a warp.
   void set(unsigned warp, std::int64_t count, bool increase);
-  // The block has ended: faults where an increase would have waited for ever.
+  // Called when the block ends: faults where an increase would have waited for ever.
   void finish() const;
 
  private:

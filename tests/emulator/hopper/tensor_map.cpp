@@ -15,7 +15,7 @@ namespace ridgebench::emulator {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x70616d2d736e6574;
-constexpr std::size_t kChunk = 16;  // what swizzling moves
+constexpr std::size_t kChunk = 16;  // the unit of the swizzle
 
 static_assert(sizeof(TiledMap) <= sizeof(CUtensorMap));
 
@@ -81,7 +81,7 @@ CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t ran
   return CUDA_SUCCESS;
 }
 
-// The part of a box's lines that lies inside the matrix, and of which lines.
+// The part of a box that lies inside the matrix: bytes of its rows, and which rows.
 struct Inside {
   std::int64_t first_line, lines, first_byte, bytes;
 };
@@ -98,7 +98,7 @@ Inside inside(const TiledMap& map, BoxPlace place) {
   return {row, rows, element * width, elements * width};
 }
 
-// Calls `copy(in the matrix, in the box, bytes)` for every line.
+// Calls `copy(in the matrix, in the box, bytes)` for every row.
 template <class Copy>
 void for_each_line(const TiledMap& map, BoxPlace place, const Copy& copy) {
   const Inside in = inside(map, place);

@@ -13,7 +13,7 @@ namespace ridgebench::emulator {
 
 class SharedMemory;
 
-// What this folder's encoder keeps in the opaque words of a CUtensorMap: a matrix in boxes.
+// What the emulator's encoder stores in the opaque words of a CUtensorMap: a matrix in boxes.
 struct TiledMap {
   std::uint64_t magic;
   std::byte* matrix;
@@ -35,11 +35,11 @@ struct BoxPlace {
 // Faults where `map` was not encoded.
 TiledMap tiled(const CUtensorMap* map);
 
-// What lies outside reads as zeros and is not written.
+// Elements outside the matrix read as zeros and are not written.
 std::vector<std::byte> read_box(const TiledMap& map, BoxPlace place);
 void write_box(const TiledMap& map, BoxPlace place, std::span<const std::byte> box);
 
-// A box between its lines in order and shared memory at an address, where it is swizzled.
+// Copies a box between rows in order and its swizzled form at an address of shared memory.
 void scatter_box(const TiledMap& map, std::span<const std::byte> box, std::uint32_t address,
                  SharedMemory& shared);
 std::vector<std::byte> gather_box(const TiledMap& map, std::uint32_t address,

@@ -1,4 +1,4 @@
-// TMA: a kernel with one mistake each, and its right form.
+// TMA: a kernel with one mistake each, and its correct form.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ Matrix counted() {
 
 enum class Mistake { none, no_publish, no_wait, wrong_bytes, no_fence, no_commit, no_store_wait };
 
-// Loads a box, tells what is in it, doubles it and stores it.
+// Loads a box, writes its contents to `seen`, doubles them and stores the box.
 template <Mistake kMistake, std::size_t kAlignment>
 __global__ void double_box(const __grid_constant__ TensorMap from,
                            const __grid_constant__ TensorMap to, int along, int row, float* seen) {
@@ -120,7 +120,7 @@ TEST(Tma, BoxesAreFilledWithZerosAndClipped) {
   }
 }
 
-// What is 1024 apart from where the code believes it has another pattern.
+// A box that is not aligned to 1024 bytes has another pattern than the code expects.
 TEST(Tma, SwizzleFollowsTheAddress) {
   const Matrix in = counted();
   const auto right = [&](const Doubled& result) {
@@ -151,7 +151,7 @@ TEST(Tma, WhatIsNotWaitedForIsNan) {
   for (const float x : result.seen) EXPECT_TRUE(std::isnan(x));
 }
 
-// One stage, handed to and fro between a producer and a consumer in different warps.
+// One stage between a producer and a consumer in different warps.
 template <bool kEarly>
 __global__ void one_stage(const __grid_constant__ TensorMap from, float* sum) {
   extern __shared__ alignas(1024) std::byte memory[];
@@ -194,7 +194,7 @@ __global__ void store_words(const __grid_constant__ TensorMap to) {
   extern __shared__ alignas(1024) std::byte memory[];
   std::uint32_t word[4] = {threadIdx.x, 100 + threadIdx.x, 200 + threadIdx.x, 300 + threadIdx.x};
   cuda::stmatrix_x4(memory + threadIdx.x * 16, word);
-  // The others' fences do not help the thread that has none.
+  // The fences of other threads do not cover this thread's writes.
   if (kFence || threadIdx.x != 7) cuda::fence_proxy_async();
   __syncwarp();
   if (threadIdx.x == 0) {
@@ -209,7 +209,7 @@ TEST(Tma, StmatrixNeedsTheFenceOfEveryThread) {
   const TensorMap to =
       cuda::tensor_map(reinterpret_cast<const float*>(words.data()), 4, 32, 4, 32, Swizzle::none);
   store_words<true><<<1, 32, kShared>>>(to);
-  // Row r of matrix i, whose words are those of lanes 4 r to 4 r + 3, lies at 16 (8 i + r).
+  // Row r of matrix i lies at 16 (8 i + r) and has the words of lanes 4 r to 4 r + 3.
   for (unsigned i = 0; i < 128; ++i) EXPECT_EQ(words[i], i / 32 * 100 + i % 32);
   expect_fault(fault_of([&] { store_words<false><<<1, 32, kShared>>>(to); }),
                "that thread 7 wrote without fence.proxy.async");

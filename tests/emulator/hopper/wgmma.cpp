@@ -17,7 +17,7 @@ bool same(const Wgmma& x, const Wgmma& y) {
          x.add == y.add;
 }
 
-// All threads of the warpgroup have come.
+// Called once all threads of the warpgroup have arrived.
 void start(const Warpgroup& threads) {
   Block& block = Block::current();
   const auto& product = *static_cast<const Wgmma*>(threads[0]);

@@ -1,4 +1,4 @@
-// wgmma: what include/kernels/common/cuda/wgmma.cuh, the stand-in of the kernels' header, calls.
+// wgmma: the functions that include/kernels/common/cuda/ptx/wgmma.cuh calls.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace ridgebench::emulator {
 
-// One wgmma.mma_async of 64 rows and 32 bytes of k, as a thread gives it.
+// The operands of one wgmma.mma_async of 64 rows and 32 bytes of k in one thread.
 struct Wgmma {
   Format a_format, b_format;
   unsigned columns;
-  bool across_a, across_b;  // memory is contiguous across k: "MN-major"
+  bool across_a, across_b;  // MN-major
   std::uint64_t a, b;       // matrix descriptors
   bool add;
   float* sums;  // columns / 2

@@ -16,8 +16,8 @@ namespace {
 constexpr unsigned kStepBytes = 32;
 constexpr unsigned kChunk = 16;
 constexpr unsigned kLine = 128;
-constexpr unsigned kLines = 8;        // of the pattern that swizzling repeats
-constexpr unsigned kMnElements = 64;  // of 16 bits in a line
+constexpr unsigned kLines = 8;        // of a swizzle atom
+constexpr unsigned kMnElements = 64;  // of 16 bits in a row
 
 std::uint64_t field(std::uint64_t bits, unsigned first, unsigned count) {
   return bits >> first & ((std::uint64_t{1} << count) - 1U);
@@ -25,7 +25,7 @@ std::uint64_t field(std::uint64_t bits, unsigned first, unsigned count) {
 
 unsigned element_bytes(Format format) { return static_cast<unsigned>(info(format).storage_bytes); }
 
-// Every number of a format of up to 16 bits.
+// All values of a format of up to 16 bits.
 std::vector<float> all_numbers(const FormatInfo& f) {
   std::vector<float> table;
   for (std::uint32_t bits = 0; f.storage_bytes < 4 && bits < 1U << f.bits(); ++bits) {
@@ -43,7 +43,7 @@ const std::vector<float>& numbers(Format format) {
   return tables[static_cast<std::size_t>(format)];
 }
 
-// The numbers in 16 bytes, each to be put `step` behind the one before.
+// The elements in 16 bytes, each stored `step` after the one before.
 using Decode = void (*)(const std::byte* chunk, Format format, double* to, std::size_t step);
 
 template <class Bits>
@@ -53,7 +53,7 @@ void decode(const std::byte* chunk, Format format, double* to, std::size_t step)
   std::memcpy(words.data(), chunk, kChunk);
   for (std::size_t i = 0; i < words.size(); ++i) {
     if constexpr (sizeof(Bits) == 4) {
-      // Of tf32 the low 13 bits count for nothing.
+      // The hardware ignores the low 13 bits of tf32.
       to[i * step] = double{std::bit_cast<float>(words[i] & ~0x1fffU)};
     } else {
       to[i * step] = double{table[words[i]]};
@@ -83,7 +83,7 @@ WgmmaOperand::WgmmaOperand(std::uint64_t descriptor, Format format, bool across)
   if (field(descriptor, 62, 2) != swizzle_128_bytes) {
     throw NotEmulated("a matrix descriptor without the swizzle of 128 bytes");
   }
-  // The base offset says where in the pattern the matrix starts.
+  // The base offset is the position of the matrix in the swizzle pattern.
   if (field(descriptor, 49, 3) != 0 || start_ / kLine % kLines != 0) {
     fault(fmt::format("an operand at {:#x}, which is not where the swizzle's pattern starts",
                       start_));

@@ -13,24 +13,24 @@ namespace ridgebench::emulator {
 
 class SharedMemory;
 
-// A or B of one instruction: 32 bytes of k of vectors, which are rows of A and columns of B.
+// A or B of one instruction: 32 bytes of k of vectors (rows of A or columns of B).
 class WgmmaOperand {
  public:
-  // Faults for a descriptor that is not of a matrix with the swizzle of 128 bytes.
+  // Faults where the descriptor does not describe a matrix with the swizzle of 128 bytes.
   WgmmaOperand(std::uint64_t descriptor, Format format, bool across);
 
-  // Numbers k * count + v: k of vector first + v, v < count.
+  // Element k * count + v is element k of vector first + v, v < count.
   [[nodiscard]] std::vector<double> read(const SharedMemory& shared, unsigned first,
                                          unsigned count) const;
-  // Faults where the asynchronous proxy may not see what vectors [0, count) hold.
+  // Faults where the async proxy may not see vectors [0, count).
   void require_published(SharedMemory& shared, unsigned count, std::string_view who) const;
 
   [[nodiscard]] unsigned depth() const;
 
  private:
-  // Address of the 16 bytes that hold k and vector, and more of the same line.
+  // Address of the 16 bytes that hold element k of the vector.
   [[nodiscard]] std::uint32_t chunk(unsigned k, unsigned vector) const;
-  // Calls `with(address, first k, first vector)` for all groups of 16 bytes.
+  // Calls `with(address, first k, first vector)` for each 16 bytes.
   template <class With>
   void for_each_chunk(unsigned first, unsigned count, const With& with) const;
   [[nodiscard]] unsigned per_chunk() const;

@@ -1,4 +1,5 @@
-// wgmma, and what else warpgroups do: a kernel with one mistake each, and its right form.
+// wgmma, setmaxnreg, named barriers and dynamic shared memory: kernels with one mistake each, and
+// their correct forms.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int kM = 64;
 constexpr int kN = 16;
-constexpr int kK = 64;  // one line of a unit
+constexpr int kK = 64;  // one row of a box
 
 enum class Mistake {
   none,
@@ -129,7 +130,7 @@ TEST(Wgmma, SumsAreNanUntilTheyAreWaitedFor) {
   for (const float x : product<Mistake::early_read>().c) EXPECT_TRUE(std::isnan(x));
 }
 
-// Either a product sees what was written later, or the order of the threads decides what it sees.
+// Either a wgmma reads what was written later, or the order of the threads decides what it reads.
 TEST(Wgmma, OperandsOverwrittenTooEarlyGiveWrongSums) {
   const Product wrong = product<Mistake::operand_overwritten>();
   EXPECT_NE(wrong.c, wrong.expected);

@@ -1,5 +1,5 @@
-// cp.async of one thread. The copy may happen at any time until it is waited for, so the
-// destination is NaN from its issue on and the data come at the wait.
+// cp.async of one thread. A copy may happen at any time until the thread waits for it, so the
+// destination is NaN from the issue on and the data arrive at the wait.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ struct AsyncCopy {
   std::byte* to;
   const std::byte* from;
   std::size_t bytes;
-  std::size_t from_bytes;  // the rest becomes zero; 0: nothing is read
+  std::size_t from_bytes;  // the rest becomes zero; 0: reads nothing
 };
 
 class AsyncCopies {
@@ -21,12 +21,12 @@ class AsyncCopies {
     std::memset(copy.to, 0xFF, copy.bytes);
     open_.push_back(copy);
   }
-  // What has been issued since the last commit becomes a group.
+  // Closes the group of what was issued since the last commit.
   void commit() {
     groups_.push_back(open_);
     open_.clear();
   }
-  // Waits for all groups but the newest `pending`; `landed` is told of every copy.
+  // Waits for all but the newest `pending` groups and calls `landed` for every copy.
   template <class Landed>
   void wait(std::size_t pending, const Landed& landed) {
     while (groups_.size() > pending) {

@@ -14,7 +14,7 @@ struct RegisterCount {
   bool increase;
 };
 
-// All lanes of a warp.
+// Called by all lanes of a warp.
 void set_registers(const Lanes& lanes) {
   for (void* const lane : lanes) {
     if (lane == nullptr) fault("setmaxnreg in a warp of fewer than 32 threads");
@@ -56,7 +56,7 @@ bool execute_cluster(const Instruction& instruction) {
   } else if (instruction.starts_with("barrier.cluster.wait")) {
     cluster.wait(instruction.where());
   } else {
-    // A kernel starts when the one ahead has ended: griddepcontrol has nothing to wait for.
+    // A kernel starts after the one before has ended, so griddepcontrol does not wait.
     return instruction.starts_with("griddepcontrol.");
   }
   return true;

@@ -15,7 +15,7 @@ void require_aligned_box(std::uint32_t address) {
   }
 }
 
-// [to], [map, {along, row}], [barrier] {, mask}
+// [to], [map, {column, row}], [barrier] {, mask}
 void load(const Instruction& instruction) {
   Block& own = Block::current();
   Cluster& cluster = own.cluster();
@@ -42,7 +42,7 @@ void load(const Instruction& instruction) {
   }
 }
 
-// [map, {along, row}], [from]
+// [map, {column, row}], [from]
 void store(const Instruction& instruction) {
   Block& block = Block::current();
   const auto from = instruction.get<std::uint32_t>(3);

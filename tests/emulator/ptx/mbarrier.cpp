@@ -20,7 +20,7 @@ void arrive(const Instruction& instruction, std::uint32_t address) {
   if (own.cluster().hesitates()) own.yield(instruction.where());
 }
 
-// Gives way once where it would fail, and then fails: a caller must ask again.
+// Yields once where it would fail, and then fails: the caller must retry.
 void try_wait(const Instruction& instruction, std::uint32_t address) {
   Block& block = Block::current();
   const auto parity = static_cast<unsigned>(instruction.integer(2));

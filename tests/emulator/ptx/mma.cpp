@@ -26,7 +26,8 @@ std::optional<Format> format_of(std::string_view type) {
   return std::nullopt;
 }
 
-// Element `index` of a register, the lowest bits first; of tf32 the low 13 bits count for nothing.
+// Element `index` of a register, the lowest bits first. The hardware ignores the low 13 bits of
+// tf32.
 double element(std::uint32_t word, unsigned index, Format format) {
   if (format == Format::tf32) return double{std::bit_cast<float>(word & ~0x1fffU)};
   const FormatInfo& f = info(format);

@@ -1,8 +1,7 @@
-// The products of wgmma that a warp has started: its 16 rows of each. Shared memory may be read,
-// and sums may be written, at any time until the group is waited for; so the sums are NaN from the
-// issue on, and the work is done at the wait. Where the order of things is turned round, operands
-// are read as soon as the warp comes to the instruction, whether or not the others have. Source:
-// PTX ISA, "Asynchronous wgmma".
+// The wgmmas that a warp has started: its 16 rows of each. The hardware may read shared memory and
+// write accumulators at any time until the wait for the group, so accumulators are NaN from the
+// issue on, and the emulator does the work at the wait. In the opposite order, it reads operands as
+// soon as the warp reaches the instruction. Source: PTX ISA, "Asynchronous wgmma".
 #pragma once
 
 #include <cstddef>
@@ -17,12 +16,12 @@ namespace ridgebench::emulator {
 
 class SharedMemory;
 
-// Sums of a warp that products are under way to: out of sight of the kernel.
+// Accumulators of a warp with wgmmas in flight, hidden from the kernel.
 struct Accumulator {
   Lanes sums;  // the lanes' arrays
   unsigned columns;
   std::vector<float> value;  // of 16 rows
-  unsigned under_way = 0;    // products
+  unsigned under_way = 0;    // wgmmas in flight
 };
 
 // 16 rows of A and all columns of B.
@@ -33,11 +32,11 @@ struct Operands {
 class WarpProducts {
  public:
   void fence() { fenced_ = true; }
-  // A lane comes to the next product: its operands are read, unless another lane came first.
+  // Called when a lane reaches the next wgmma: the first lane reads the operands.
   void read_now(const Wgmma& product, unsigned rank_in_warpgroup, const SharedMemory& shared);
   void issue(const Wgmma& product, const Lanes& sums, unsigned rank_in_warpgroup);
   void commit();
-  // Waits for all groups but the newest `pending`.
+  // Waits for all but the newest `pending` groups.
   void wait(std::size_t pending, const SharedMemory& shared);
   [[nodiscard]] bool idle() const { return groups_.empty() && open_.empty(); }
 
@@ -46,7 +45,7 @@ class WarpProducts {
     Wgmma product;
     unsigned rank_in_warpgroup;
     std::shared_ptr<Accumulator> accumulator;
-    std::optional<Operands> operands;  // nothing: not read yet
+    std::optional<Operands> operands;  // empty: not read yet
   };
   using Group = std::vector<Started>;
 

@@ -1,5 +1,5 @@
-// Inline PTX: what `asm("instruction" : outputs : inputs)` becomes. Operands are given in the order
-// of their numbers in the text, as references to the C++ objects.
+// Inline PTX: rewrite.py turns `asm("instruction" : outputs : inputs)` into a call of ptx().
+// Operands come in the order of their numbers in the text, as references to the C++ objects.
 #pragma once
 
 #include <array>
@@ -21,25 +21,25 @@ struct Operand {
   std::size_t bytes;
 };
 
-// What PTX code declares by `.reg`, for as long as one `asm` runs.
+// Registers that PTX code declares by `.reg`, for the duration of one `asm`.
 using Temporaries = std::array<std::uint64_t, 4>;
 
-// What an instruction names: %1, a number in the text, a register of its own, %%laneid, or _.
+// An operand in the text: %1, a number, a declared register, %%laneid, or _.
 struct Argument {
   enum class Kind { operand, immediate, temporary, special, sink };
   Kind kind;
-  std::int64_t number = 0;  // the immediate's value, or which one
+  std::int64_t number = 0;  // the value of an immediate, or the index of an operand
   std::string name = {};    // special
 };
 
-// One instruction's text, taken apart.
+// The parsed text of one instruction.
 struct Form {
   std::string name;
   std::vector<std::string> parts;
   std::vector<Argument> arguments;
 };
 
-// The instructions of an `asm`, once for every text: it is a literal, so its address names it.
+// The instructions of an `asm`, parsed once per literal, which its address identifies.
 const std::vector<Form>& forms_of(const char* text);
 
 // One instruction with its operands in the order in which its text names them.
@@ -49,13 +49,13 @@ class Instruction {
               const std::source_location& where)
       : form_(form), operands_(operands), temporaries_(temporaries), where_(where) {}
 
-  // "mma.sync.aligned.m16n8k8...": what stands before the operands.
+  // "mma.sync.aligned.m16n8k8...": the text before the operands.
   [[nodiscard]] std::string_view name() const { return form_.name; }
   // Part number `index` of the name, empty beyond the last: 0 is "mma", 1 "sync".
   [[nodiscard]] std::string_view part(std::size_t index) const {
     return index < form_.parts.size() ? std::string_view(form_.parts[index]) : std::string_view();
   }
-  // Whether one of its parts is this, or this and a qualification ("shared", "shared::cta").
+  // Whether one of its parts is `name`, possibly with a qualifier ("shared", "shared::cta").
   [[nodiscard]] bool has(std::string_view part) const;
   [[nodiscard]] bool starts_with(std::string_view text) const { return name().starts_with(text); }
   [[nodiscard]] const std::source_location& where() const { return where_; }
@@ -68,9 +68,9 @@ class Instruction {
     std::memcpy(&value, in_memory(argument, sizeof(T)), sizeof value);
     return value;
   }
-  // Of any width, or written in the text.
+  // An integer of any width, or an immediate.
   [[nodiscard]] std::int64_t integer(std::size_t argument) const;
-  // Where an output goes.
+  // The destination of an output.
   template <class T>
   [[nodiscard]] T* out(std::size_t argument) const {
     return static_cast<T*>(in_memory(argument, sizeof(T)));
@@ -80,7 +80,7 @@ class Instruction {
 
  private:
   [[nodiscard]] void* in_memory(std::size_t argument, std::size_t bytes) const;
-  // 0 for what is not in memory.
+  // 0 for an operand that is not in memory.
   [[nodiscard]] std::size_t width(const Argument& argument) const;
 
   const Form& form_;
@@ -89,7 +89,7 @@ class Instruction {
   std::source_location where_;
 };
 
-// Throws NotEmulated for an instruction that nothing here knows.
+// Throws NotEmulated for an instruction that is not supported.
 void execute(const Instruction& instruction);
 
 template <class... Operands>
@@ -100,7 +100,7 @@ void ptx(const std::source_location& where, const char* text, Operands&&... oper
   for (const Form& form : forms_of(text)) execute(Instruction(form, list, temporaries, where));
 }
 
-// Instructions by the first part of their name; false where the rest is not one that is known.
+// Instructions by the first part of their name; false where the rest is not supported.
 bool execute_mma(const Instruction& instruction);
 bool execute_matrices(const Instruction& instruction);  // ldmatrix, stmatrix
 bool execute_cp_async(const Instruction& instruction);

@@ -8,7 +8,7 @@
 namespace ridgebench::emulator {
 namespace {
 
-// As exact as a float can be; the GPU is not. ".ftz" takes subnormal numbers for zero.
+// Correctly rounded, which the GPU is not. ".ftz" treats subnormal numbers as zero.
 bool execute_special_function(const Instruction& instruction) {
   const auto flushed = [](double x) { return std::abs(x) < 0x1p-126 ? std::copysign(0.0, x) : x; };
   const auto set = [&](double y) { *instruction.out<float>(0) = static_cast<float>(y); };

@@ -30,8 +30,8 @@ std::byte* aligned(std::byte* address, std::int64_t at, std::size_t bytes, const
   return address;
 }
 
-// Source: PTX ISA, "ldmatrix": lanes 8 i to 8 i + 7 hold the addresses of the rows of matrix i;
-// each lane receives of every matrix row lane / 4, elements 2 (lane % 4) and the next.
+// Source: PTX ISA, "ldmatrix": lanes 8 i to 8 i + 7 hold the addresses of the rows of matrix i.
+// Each lane receives elements 2 (lane % 4) and the next of row lane / 4 of every matrix.
 void load_matrices(const Lanes& lanes) {
   std::array<std::array<MatrixRow, kMatrixRows>, 4> matrix{};
   for (unsigned lane = 0; lane < kWarp; ++lane) {
@@ -53,7 +53,7 @@ void load_matrices(const Lanes& lanes) {
   }
 }
 
-// Source: PTX ISA, "stmatrix": the same the other way round.
+// Source: PTX ISA, "stmatrix": the inverse.
 void store_matrices(const Lanes& lanes) {
   std::array<std::array<MatrixRow, kMatrixRows>, 4> matrix{};
   for (unsigned lane = 0; lane < kWarp; ++lane) {
@@ -124,7 +124,7 @@ void copy(const Instruction& instruction) {
                                 .from_bytes = read});
 }
 
-// Bytes of an element of ld and st; 0: not known.
+// Bytes of an element of ld and st; 0: not supported.
 std::size_t width_of(std::string_view type) {
   if (type == "b32" || type == "u32" || type == "s32" || type == "f32") return 4;
   if (type == "b64" || type == "u64" || type == "s64" || type == "f64") return 8;
@@ -133,7 +133,7 @@ std::size_t width_of(std::string_view type) {
 
 }  // namespace
 
-// Of the thread: cp.async with commit_group, wait_group n and wait_all, and TMA's.
+// Group operations of a thread: commit_group, wait_group n and wait_all of cp.async and of TMA.
 bool execute_cp_async(const Instruction& instruction) {
   if (instruction.part(2) == "bulk") return execute_bulk(instruction);
   AsyncCopies& copies = Block::thread().copies;

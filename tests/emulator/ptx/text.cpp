@@ -1,5 +1,5 @@
-// Takes the text of an `asm` apart: one instruction, or several in a scope with registers of their
-// own, "{ .reg .pred p; ...; }". Labels and predicated instructions are not known.
+// Parses the text of an `asm`: one instruction, or several in a scope with declared registers,
+// "{ .reg .pred p; ...; }". Labels and predicated instructions are not supported.
 #include <algorithm>
 #include <cctype>
 #include <sstream>
