@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/common/cuda/lib/cublaslt.cuh"
-#include "kernels/common/cuda/fp8_accumulation.cuh"
+#include "kernels/common/fp8_accumulation.hpp"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/gelu_reference.hpp"
 #include "kernels/common/registry.hpp"

@@ -4,7 +4,7 @@
 // up to compute capability 8.9, some 63 % of it on 9.0 (arXiv 2402.13499), where only wgmma has the
 // rest. Only 8.9 multiplies fp8 by mma.sync; on 9.0 it is converted to fp16 first, a slow
 // emulation.
-#include "kernels/common/cuda/fp8_accumulation.cuh"
+#include "kernels/common/fp8_accumulation.hpp"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/ptx/mma.cuh"
 #include "kernels/common/registry.hpp"

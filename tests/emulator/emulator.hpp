@@ -1,35 +1,38 @@
 // Runs CUDA kernels on the host, to test their indexing, tails, reductions, use of shared memory
-// and treatment of NaN on machines without a GPU. It says nothing about speed.
+// and treatment of NaN on machines without a GPU. It does not model speed.
 //
-// How it works. rewrite.py turns every .cu and .cuh of kernels/ into C++ (launches, shared memory
-// and inline PTX become calls of this folder's functions) and g++ compiles that against the
-// toolkit's own headers and what stands in for them in include/. The threads of a block are fibers
-// (fiber.hpp) on one processor. The blocks of a cluster run at once (cluster.hpp), and clusters one
-// after the other. TMA and wgmma do their work as late as they may, or, with the threads in the
-// opposite order, as early as they can.
+// rewrite.py turns every .cu and .cuh of kernels/ into C++: launches, shared memory and inline PTX
+// become calls of this folder's functions. g++ compiles that against the toolkit's own headers and
+// their replacements in include/. The threads of a block are fibers (core/fiber.hpp) on one
+// processor. The blocks of a cluster run at the same time (hopper/cluster.hpp), and clusters run
+// one after the other. TMA and wgmma do their work as late as they may or, with the threads in the
+// opposite order, as early as they can. core/ holds blocks, threads and the runtime's functions,
+// ptx/ the instructions, hopper/ what compute capability 9.0 added.
 //
-// What it notices beyond wrong results, mostly as a Fault that names kernel, block and thread:
-// - a barrier or an instruction of a warp or a warpgroup that not all who must come to it do, and
-//   any other wait without end: of mbarriers and clusters (deadlock.cpp), of setmaxnreg;
-// - shared memory read before it is written, before an asynchronous copy or TMA has been waited for
-//   or overwritten by it while it is still read, and sums of wgmma before they have been waited
-//   for: all hold NaN at those times;
-// - misuse of an mbarrier (mbarrier.hpp), of a tensor map (tensor_map.hpp), of a matrix descriptor
-//   (wgmma_operand.hpp), and a missing wgmma.fence;
-// - what threads write and TMA or wgmma read without fence.proxy.async between (async_proxy.hpp);
-// - a block that reaches into another that has ended, and one that ends before TMA has read its
-//   memory or written to it, or before its products are done;
-// - a race between threads, where it shows when they run in the opposite order (set_order);
+// The emulator detects wrong results and the following, mostly as a Fault that names kernel, block
+// and thread:
+// - a barrier or a collective instruction that not all its threads reach, and any other endless
+//   wait: at mbarriers and clusters (core/deadlock.cpp) and in setmaxnreg;
+// - shared memory that is read before it is written, before an asynchronous copy or TMA into it has
+//   been waited for, or while TMA overwrites it, and accumulators of wgmma that are read before the
+//   wait: all these hold NaN;
+// - misuse of an mbarrier (hopper/mbarrier.hpp), of a tensor map (hopper/tensor_map.hpp) or of a
+//   matrix descriptor (hopper/wgmma_operand.hpp), and a missing wgmma.fence;
+// - data that threads write and TMA or wgmma read without fence.proxy.async
+// (hopper/async_proxy.hpp);
+// - a block that accesses another that has ended, and a block that ends before TMA has read or
+//   written its memory, or before its wgmmas have completed;
+// - a race between threads that shows when they run in the opposite order (set_order);
 // - misaligned access by ldmatrix, cp.async and cached loads; too much shared memory; a grid or a
 //   block that no GPU accepts;
-// - access outside the operands: a write breaks their guards, what is read there is NaN
-//   (tests/support/guarded_array.hpp). Built with the address sanitizer, any access there and any
-//   outside a shared array ends the program.
+// - access outside the operands: a write breaks their guards, and a read returns NaN
+//   (tests/support/guarded_array.hpp). With the address sanitizer, any access there and any outside
+//   a shared array ends the program.
 //
-// What it does not know: the accuracy of the GPU's own tanh and the like, the order and the width
-// in which tensor cores add, memory that another cluster changes meanwhile, libraries. Of TMA it
-// knows matrices in boxes, unswizzled or swizzled by 128 bytes, of wgmma operands that are; files
-// that use libraries are left out by CMakeLists.txt.
+// It does not model: the accuracy of the GPU's approximate functions, the order and the width in
+// which tensor cores add, memory that another cluster changes meanwhile, and libraries
+// (CMakeLists.txt leaves out files that use them). It supports TMA for matrices in boxes, without
+// swizzle or with that of 128 bytes, and wgmma for operands with that swizzle.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -46,39 +49,39 @@
 
 namespace ridgebench::emulator {
 
-// The kernel does what on a GPU would hang, trap or leave garbage.
+// The kernel does what would hang, trap or give garbage on a GPU.
 class Fault : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// The kernel uses what the emulator does not know; an instruction is added in ptx*.cpp.
+// The kernel uses what the emulator does not support. ptx/ is the place to add an instruction.
 class NotEmulated : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Throws a Fault that says which kernel, block and thread it is in.
+// Throws a Fault that names the kernel, block and thread.
 [[noreturn]] void fault(const std::string& text);
 
-// The order in which threads, warps and blocks run, for launches from here on. A kernel that is
-// right cannot tell. `hesitant` is ascending, but a warp that arrives at an mbarrier goes on when
-// nobody else can: who waited for it finds out whether it has arrived too early.
+// The order in which threads, warps and blocks run in later launches. A correct kernel gives the
+// same result in each. `hesitant` is ascending, but a warp that arrives at an mbarrier continues
+// only when no other can, which shows whether it arrived too early.
 enum class Order { ascending, descending, hesitant };
 void set_order(Order order);
 
-// The made-up GPU, for techniques that ask: 90 for compute capability 9.0, which it starts with.
-// What is emulated does not depend on it.
+// Properties of the imaginary GPU that techniques query: 90 is compute capability 9.0, the initial
+// value. The emulation does not depend on them.
 void set_compute_capability(int capability);
 inline constexpr int kMultiprocessors = 4;
 void set_multiprocessors(int count);
 
-// Memory around the operands, while this lives. Built with the address sanitizer, a kernel that
-// reads or writes it ends the program with a report.
+// Marks memory around the operands while it lives. With the address sanitizer, a kernel that reads
+// or writes there ends the program with a report.
 class ForbiddenMemory {
  public:
   explicit ForbiddenMemory(std::vector<std::span<const std::byte>> memory);
-  ForbiddenMemory(const ForbiddenMemory&) = delete;  // there is one at a time
+  ForbiddenMemory(const ForbiddenMemory&) = delete;  // only one exists at a time
   ForbiddenMemory& operator=(const ForbiddenMemory&) = delete;
   ~ForbiddenMemory();
 };
@@ -90,10 +93,10 @@ class Launch {
   Launch(std::string_view kernel, dim3 grid, dim3 block, std::size_t shared = 0,
          cudaStream_t stream = nullptr,
          const std::source_location& where = std::source_location::current());
-  // Of a kernel that says its name itself.
+  // For a kernel that names itself.
   explicit Launch(const cudaLaunchConfig_t& configuration);
 
-  // Tells which kernel it is, for the limit of its dynamic shared memory.
+  // Identifies the kernel, for the limit of its dynamic shared memory.
   template <class... Parameters>
   Launch&& of(void (*kernel)(Parameters...)) && {
     address_ = reinterpret_cast<const void*>(kernel);
@@ -106,7 +109,7 @@ class Launch {
   }
 
  private:
-  // Runs the work of a thread in every thread, or keeps it for a graph.
+  // Runs `thread` in every thread, or records it for a graph.
   void start(const std::function<void()>& thread) const;
   void run(const std::function<void()>& thread) const;
   void require_valid() const;
@@ -120,7 +123,7 @@ class Launch {
   unsigned cluster_ = 1;
 };
 
-// What cudaLaunchKernelEx becomes.
+// Replaces cudaLaunchKernelEx.
 template <class... Parameters, class... Arguments>
 cudaError_t launch_kernel(const cudaLaunchConfig_t* configuration, void (*kernel)(Parameters...),
                           const Arguments&... arguments) {

@@ -1,4 +1,4 @@
-// Kernels with one mistake each, to show that the emulator notices it, and their right forms.
+// Kernels with one mistake each, which the emulator must detect, and their correct forms.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/common/cuda/ptx/cp_async.cuh"
-#include "kernels/common/cuda/ptx/ldmatrix.cuh"
+#include "kernels/common/cuda/ptx/shared_memory.cuh"
 #include "kernels/common/cuda/reduce.cuh"
 #include "tests/emulator/fault_of.hpp"
 
@@ -53,7 +52,7 @@ TEST(Emulator, SharedMemoryThatIsNotWrittenYetIsNan) {
   }
 }
 
-// Each thread overwrites what its neighbour may still have to read.
+// Each thread overwrites an element that its neighbour may not have read yet.
 __global__ void shift(const float* x, float* y) {
   __shared__ float tile[kThreads];
   tile[threadIdx.x] = x[threadIdx.x];

@@ -1,4 +1,4 @@
-// For tests of what the emulator notices.
+// Helpers for tests of what the emulator detects.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace ridgebench::emulator {
 
-// The text of the Fault, empty where there is none.
+// The text of the Fault, empty without one.
 template <class Launch>
 std::string fault_of(Launch launch) {
   try {

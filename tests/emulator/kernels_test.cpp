@@ -1,5 +1,6 @@
-// Every CUDA technique in every format against its operation's reference, on shapes that are
-// awkward for it. One test per technique and format, registered before they run.
+// Every CUDA technique in every format against its operation's reference, on awkward shapes. Each
+// technique and format is a test, registered at start-up.
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -22,7 +23,7 @@ std::vector<std::byte> output_of(HostRun& run) {
   return {first, first + static_cast<std::size_t>(output.operand().bytes())};
 }
 
-// What lies just outside the operands.
+// The memory just outside the operands.
 std::vector<std::span<const std::byte>> around(HostRun& run, std::size_t operands) {
   std::vector<std::span<const std::byte>> memory;
   for (std::size_t i = 0; i < operands; ++i) {
@@ -35,7 +36,7 @@ std::vector<std::span<const std::byte>> around(HostRun& run, std::size_t operand
   return memory;
 }
 
-// The same bits again, from a second launch and with the threads in the opposite order.
+// A second launch with the threads in the opposite order must give the same bits.
 void expect_same_again(HostRun& run, bool order_dependent) {
   const std::vector<std::byte> first = output_of(run);
   set_order(Order::descending);
@@ -48,9 +49,23 @@ void expect_same_again(HostRun& run, bool order_dependent) {
   }
 }
 
+Machine emulated_machine() {
+  const auto attribute = [](cudaDeviceAttr which) {
+    int value = 0;
+    cudaDeviceGetAttribute(&value, which, 0);
+    return value;
+  };
+  Machine machine;
+  machine.units = attribute(cudaDevAttrMultiProcessorCount);
+  machine.compute_capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
+                               attribute(cudaDevAttrComputeCapabilityMinor);
+  return machine;
+}
+
 // False where the technique does not serve the shape.
 bool expect_right(const Implementation& implementation, const Shape& shape) {
   SCOPED_TRACE(shape.text());
+  if (implementation.unsupported(emulated_machine(), shape)) return false;
   HostRun run(implementation, shape);
   const ForbiddenMemory forbidden(around(run, implementation.signature.count));
   run.fill(Fill::normal);
@@ -73,7 +88,7 @@ void set_bits(GuardedArray& x, std::int64_t index, std::uint32_t bits) {
               width);
 }
 
-// y is NaN where x is and nowhere else, infinities apart.
+// y is NaN exactly where x is; infinities are not checked.
 void expect_nan_where_input_is(HostRun& run) {
   ASSERT_TRUE(run.launch());
   const View x = run.array(0).view();
@@ -85,7 +100,7 @@ void expect_nan_where_input_is(HostRun& run) {
 
 void expect_nan_stays_nan_and_only_there(const Implementation& implementation) {
   const FormatInfo& f = info(implementation.format.a);
-  // A NaN of either sign among numbers, in packs and behind the last one.
+  // A NaN of either sign among numbers, in vectors of 16 bytes and after the last one.
   for (const std::uint32_t sign : {0U, 1U}) {
     for (const std::int64_t at : {0, 5, 500, 1002}) {
       HostRun run(implementation, Shape({{"n", 1003}}));
@@ -96,7 +111,7 @@ void expect_nan_stays_nan_and_only_there(const Implementation& implementation) {
     }
   }
   if (f.storage_bytes > 2) return;
-  // Every number and every NaN that there is.
+  // Every value of the format, NaN included.
   const std::int64_t codes = std::int64_t{1} << f.bits();
   HostRun run(implementation, Shape({{"n", codes}}));
   for (std::int64_t i = 0; i < codes; ++i) {
@@ -109,7 +124,7 @@ std::vector<Shape> shapes_of(const Implementation& implementation) {
   const Operation& operation = *implementation.operation;
   const std::string_view technique = implementation.technique.name;
   std::vector<Shape> shapes = awkward_shapes(operation);
-  // Tuning launches all candidates again and again; what they are is tested by what does not tune.
+  // Tuning launches all candidates many times, and other techniques test the candidates.
   if (technique.find("tuned") != std::string_view::npos) {
     constexpr std::int64_t least = 32;
     std::erase_if(shapes, [&](const Shape& shape) {
@@ -120,7 +135,7 @@ std::vector<Shape> shapes_of(const Implementation& implementation) {
   return shapes;
 }
 
-// A GPU so small that persistent grids go round, and choose the largest tiles.
+// A GPU so small that persistent grids loop and choose the largest tiles.
 void expect_right_on_a_small_gpu(const Implementation& implementation) {
   const std::string_view technique = implementation.technique.name;
   const bool large_tiles = technique.find("wgmma") != std::string_view::npos ||
@@ -138,7 +153,7 @@ class Technique : public ::testing::Test {
   explicit Technique(const Implementation& implementation) : implementation_(implementation) {}
 
   void TestBody() override {
-    // What Hopper alone can run, or what Hopper alone cannot.
+    // Some techniques run on Hopper only, others on everything else.
     const bool served = serves_any(90) || serves_any(89);
     set_compute_capability(90);
     expect_right_on_a_small_gpu(implementation_);
@@ -177,7 +192,7 @@ void register_tests() {
 
 int main(int count, char** arguments) {
   ::testing::InitGoogleTest(&count, arguments);
-  omp_set_num_threads(1);  // references are small, and the tests run beside each other
+  omp_set_num_threads(1);  // references are small, and tests run in parallel
   ridgebench::Registry::instance().resolve();
   ridgebench::emulator::register_tests();
   return RUN_ALL_TESTS();

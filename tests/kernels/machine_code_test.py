@@ -137,7 +137,7 @@ def test_gelu_in_fp8_stays_within_its_budget_of_instructions():
 
 HOPPER = [name for name in OBJECTS if re.search(r"matmul/hopper/wgmma.*\.cu$", name)]
 MULTIPLIES = re.compile(r"\d+matmul_wgmma")  # mangled; the others fill matrices to tune on
-PERSISTENT_TILE = re.compile(r"4TileILi(\d+)ELi(\d+)E")
+PERSISTENT_TILE = re.compile(r"14PersistentTileILi(\d+)ELi(\d+)E")
 STEPS = 4  # of wgmma in 128 bytes of k
 
 

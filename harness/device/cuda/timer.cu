@@ -7,12 +7,26 @@
 #include "harness/device/cuda/device.hpp"
 #include "harness/device/cuda/timer.cuh"
 #include "harness/base/statistics.hpp"
-#include "kernels/common/cuda/ptx/clock.cuh"
 
 namespace ridgebench {
 namespace {
 
 using cuda::check;
+
+// Nanoseconds of the device's timer, the same on every SM. PTX ISA, %globaltimer; the device
+// chooses the step, 32 ns to 1 us.
+__device__ inline long long globaltimer() {
+  long long time;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+  return time;
+}
+
+// The SM that the thread runs on. PTX ISA, %smid.
+__device__ inline unsigned smid() {
+  unsigned id;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+  return id;
+}
 
 // Launches after which the gate opens: enough that the device never waits for the host, and few
 // enough that their kernels fit into a stream's queue of about a thousand.
@@ -31,9 +45,9 @@ bool gated() {
 int times_that_tell(int count) { return gated() ? count : count / 100; }
 
 __global__ void wait_at_gate(const volatile unsigned* open, unsigned gate, unsigned* timed_out) {
-  const long long start = cuda::globaltimer();
+  const long long start = globaltimer();
   while (*open < gate) {
-    if (cuda::globaltimer() - start > kGateNanoseconds) {
+    if (globaltimer() - start > kGateNanoseconds) {
       *timed_out = 1;
       return;
     }
@@ -43,13 +57,13 @@ __global__ void wait_at_gate(const volatile unsigned* open, unsigned gate, unsig
 __global__ void empty() {}
 
 __global__ void spin(long long nanoseconds) {
-  const long long start = cuda::globaltimer();
-  while (cuda::globaltimer() - start < nanoseconds) {
+  const long long start = globaltimer();
+  while (globaltimer() - start < nanoseconds) {
   }
 }
 
 __global__ void write_stamp(ClockStamp* stamps) {
-  stamps[blockIdx.x] = {cuda::sm_id(), clock64(), cuda::globaltimer()};
+  stamps[blockIdx.x] = {smid(), clock64(), globaltimer()};
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/common/ceil_div.hpp"
 #include "kernels/common/cuda/check.cuh"
@@ -55,9 +56,62 @@ inline int compute_capability() {
          attribute(cudaDevAttrComputeCapabilityMinor);
 }
 
-// Throws Unsupported where instructions of compute capability 9.0a (wgmma, setmaxnreg) cannot run.
-inline void require_hopper() {
-  if (compute_capability() != 90) throw Unsupported("runs on compute capability 9.0 only");
+// Dynamic shared memory that a block can have on compute capability 9.0. Source: CUDA C++
+// Programming Guide, "Technical Specifications per Compute Capability": 227 KiB.
+inline constexpr int kMaxSharedBytes = 227 << 10;
+
+// A launch that wants what <<<>>> cannot say: clusters, or to start before the kernel ahead of it
+// in the stream has completed.
+struct ClusterGrid {
+  dim3 blocks;  // along x a multiple of `cluster`
+  int threads;
+  int shared_bytes;  // dynamic
+  cudaStream_t stream;
+  unsigned cluster = 1;  // blocks, along x
+  // Programmatic dependent launch; the kernel calls griddepcontrol_wait() (ptx/barrier.cuh).
+  bool dependent_launch = false;
+};
+
+// Calls `use` with the grid in the form of the CUDA runtime.
+template <class Use>
+auto with_launch_config(const ClusterGrid& grid, const Use& use) {
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {grid.cluster, 1, 1};
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid.blocks;
+  config.blockDim = dim3(static_cast<unsigned>(grid.threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(grid.shared_bytes);
+  config.stream = grid.stream;
+  config.attrs = attributes;
+  config.numAttrs = grid.dependent_launch ? 2 : 1;
+  return use(config);
+}
+
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), const ClusterGrid& grid,
+            const std::type_identity_t<Parameters>&... arguments) {
+  with_launch_config(grid, [&](const cudaLaunchConfig_t& config) {
+    check(cudaLaunchKernelEx(&config, kernel, arguments...));
+  });
+}
+
+// Clusters of such a grid that the device holds at once.
+template <class... Parameters>
+int max_active_clusters(void (*kernel)(Parameters...), const ClusterGrid& grid) {
+  return with_launch_config(grid, [&](const cudaLaunchConfig_t& config) {
+    int clusters = 0;
+    check(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
+    return clusters;
+  });
+}
+
+// Lets the kernel have more dynamic shared memory than 48 KiB; called once, before its launches.
+template <class... Parameters>
+void set_max_dynamic_shared_bytes(void (*kernel)(Parameters...), int bytes) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
 }
 
 }  // namespace ridgebench::cuda

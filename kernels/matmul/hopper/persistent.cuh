@@ -1,122 +1,119 @@
-// The frame of a persistent grid: as many blocks as the device holds work off all tiles of C. One
-// thread of each loads stages of operands by TMA, ahead of two consumer warpgroups, across the ends
-// of tiles. Blocks may form clusters that share an operand: each loads a part of it for all.
+// A persistent grid: as many blocks as the device holds work off all tiles of C. One thread of each
+// block loads stages by TMA ahead of the consumers, across the ends of tiles. The blocks of a
+// cluster share one operand: each loads a part of it for all.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/common/cuda/cluster_launch.cuh"
-#include "kernels/matmul/hopper/raster.hpp"
-#include "kernels/matmul/hopper/specialised.cuh"
+#include "kernels/matmul/hopper/mainloop.cuh"
+#include "kernels/matmul/hopper/tile_scheduler.hpp"
 
 namespace ridgebench::cuda {
 
-inline constexpr int kStoreUnits = 2;  // of each consumer, to store one while it fills the other
+inline constexpr int kStoreBoxes = 2;  // of each consumer: TMA stores one while it fills the other
 
-// A block's tile of C, split by rows between the consumers, and the stages that it leaves room for.
-template <int kRowsOfTile, int kColumnsOfTile>
-struct Tile : BlockTile<kRowsOfTile, kColumnsOfTile> {
-  using BlockTile<kRowsOfTile, kColumnsOfTile>::kStageBytes;
-  static constexpr bool kSharesB = kColumnsOfTile >= kRowsOfTile;  // with its cluster, or else A
-  static constexpr int kStoreBytes = kConsumers * kStoreUnits * kUnitBytes;
+// A block's tile of C, and as many stages as fit into shared memory.
+template <int kM, int kN>
+struct PersistentTile : BlockTile<kM, kN> {
+  using BlockTile<kM, kN>::kStageBytes;
+  static constexpr TileShape kShape{kM, kN};
+  static constexpr bool kSharesB = kShape.shares_b();  // with its cluster, or else A
+  static constexpr int kStoreBytes = kConsumers * kStoreBoxes * kBoxBytes;
   static constexpr int kBarrierBytes = 1024;
-  static constexpr int kStages = (kMostSharedBytes - kStoreBytes - kBarrierBytes) / kStageBytes;
+  static constexpr int kStages = (kMaxSharedBytes - kStoreBytes - kBarrierBytes) / kStageBytes;
 
   struct Shared {
     std::byte stage[kStages][kStageBytes];
-    std::byte store[kConsumers][kStoreUnits * kUnitBytes];
-    TmaPipeline<kStages> barriers;
+    std::byte store[kConsumers][kStoreBoxes * kBoxBytes];
+    TmaPipeline<kStages> pipeline;
   };
 };
 
-// Which tiles this block computes: those of its cluster's items, every `step`-th of the raster,
-// whose rows and columns count tiles of whole clusters.
+// The tiles of this block: its part of every `step`-th cluster tile from `first` on.
 template <class Tile>
-struct Work {
-  Raster raster;
+struct BlockScheduler {
+  TileScheduler tiles;
   int stages;  // of each tile
-  unsigned rank, size;
+  unsigned rank, cluster;
   int first, step;
 
-  __device__ Work(const Raster& order, int stages_of_tile)
-      : raster(order),
+  __device__ BlockScheduler(const TileScheduler& scheduler, int stages_of_tile)
+      : tiles(scheduler),
         stages(stages_of_tile),
         rank(cluster_ctarank()),
-        size(cluster_nctarank()),
-        first(static_cast<int>(blockIdx.x / size)),
-        step(static_cast<int>(gridDim.x / size)) {}
+        cluster(cluster_nctarank()),
+        first(static_cast<int>(blockIdx.x / cluster)),
+        step(static_cast<int>(gridDim.x / cluster)) {}
 
-  // First row and column of C of an item.
-  __device__ TilePlace origin(int item) const {
-    TilePlace place = raster.at(item);
-    int& split = Tile::kSharesB ? place.row : place.column;
-    split = split * static_cast<int>(size) + static_cast<int>(rank);
-    return {place.row * Tile::kRows, place.column * Tile::kColumns};
+  // First row and column of C of this block's part of a cluster tile.
+  __device__ TileCoord origin(int tile) const {
+    TileCoord coord = tiles.at(tile);
+    int& shared = Tile::kSharesB ? coord.m : coord.n;
+    shared = shared * static_cast<int>(cluster) + static_cast<int>(rank);
+    return {coord.m * Tile::kBlockM, coord.n * Tile::kBlockN};
   }
 };
 
-// A stage of one operand, of the shared one this block's part for the whole cluster.
-template <bool kAlongK, int kUnits, bool kShares, class Tile>
-__device__ void load_operand(std::byte* units, const TensorMap& map, int vector, int k,
-                             Barrier& full, const Work<Tile>& work) {
-  if (kShares && work.size > 1) {
-    load_shared_units<kAlongK, kUnits>(units, map, vector, k, full, work.rank, work.size);
+// A stage of one operand: of the shared operand, this block's part for the whole cluster.
+template <bool kKMajor, int kBoxes, bool kShared, class Tile>
+__device__ void load_for_cluster(std::byte* boxes, const TensorMap& map, int mn, int k,
+                                 Barrier& full, const BlockScheduler<Tile>& scheduler) {
+  if (kShared && scheduler.cluster > 1) {
+    load_operand_multicast<kKMajor, kBoxes>(boxes, map, mn, k, full, scheduler.rank,
+                                            scheduler.cluster);
   } else {
-    load_units<kAlongK, kUnits>(units, map, vector, k, full);
+    load_operand<kKMajor, kBoxes>(boxes, map, mn, k, full);
   }
 }
 
-// All threads, first of all: barriers that the whole cluster can use, and operands that are there.
+// All threads call it first: initialises the barriers for the whole cluster, lets the next kernel
+// start, and waits until the kernel before this one has written the operands.
 template <class Tile>
-__device__ void set_up_barriers(typename Tile::Shared& shared, const Work<Tile>& work) {
-  if (threadIdx.x == 0) shared.barriers.init(kConsumerWarps * static_cast<int>(work.size));
+__device__ void start_cluster(typename Tile::Shared& shared,
+                              const BlockScheduler<Tile>& scheduler) {
+  if (threadIdx.x == 0) shared.pipeline.init(kConsumerWarps * static_cast<int>(scheduler.cluster));
   __syncwarp();
-  cluster_sync_relaxed();  // init() has published them
-  wait_for_predecessor();
+  cluster_sync_relaxed();  // init() made the barriers visible
+  griddepcontrol_launch_dependents();
+  griddepcontrol_wait();
 }
 
-// The producer's one thread: all stages of all tiles.
+// The producer thread: loads all stages of all tiles.
 template <Layout kLayout, class A, class Tile>
 __device__ void produce(typename Tile::Shared& shared, const TensorMap& a, const TensorMap& b,
-                        const Work<Tile>& work) {
+                        const BlockScheduler<Tile>& scheduler) {
   prefetch_tensormap(a);
   prefetch_tensormap(b);
-  PipelineState<Tile::kStages> ring;
-  for (int item = work.first; item < work.raster.count(); item += work.step) {
-    const auto [row, column] = work.origin(item);
-    for (int i = 0; i < work.stages; ++i, ring.advance()) {
-      std::byte* const units = shared.stage[ring.stage];
-      const int k = i * kUnitK<A>;
-      Barrier& full = shared.barriers.claim(ring, Tile::kStageBytes);
-      load_operand<a_is_k_major(kLayout), Tile::kUnitsA, !Tile::kSharesB>(units, a, row, k, full,
-                                                                       work);
-      load_operand<b_is_k_major(kLayout), Tile::kUnitsB, Tile::kSharesB>(units + Tile::kOffsetB, b,
-                                                                      column, k, full, work);
+  PipelineState<Tile::kStages> state;
+  for (int tile = scheduler.first; tile < scheduler.tiles.count(); tile += scheduler.step) {
+    const auto [row, column] = scheduler.origin(tile);
+    for (int i = 0; i < scheduler.stages; ++i, state.advance()) {
+      std::byte* const boxes = shared.stage[state.stage];
+      const int k = i * kBlockK<A>;
+      Barrier& full = shared.pipeline.producer_acquire(state, Tile::kStageBytes);
+      load_for_cluster<a_is_k_major(kLayout), Tile::kBoxesA, !Tile::kSharesB>(boxes, a, row, k,
+                                                                              full, scheduler);
+      load_for_cluster<b_is_k_major(kLayout), Tile::kBoxesB, Tile::kSharesB>(
+          boxes + Tile::kOffsetB, b, column, k, full, scheduler);
     }
   }
 }
 
-// A warp is done with a stage: it says so to every block that loads it.
-__device__ inline void release(Barrier& empty, unsigned cluster) {
-  const unsigned lane = threadIdx.x % kWarp;
-  if (lane < cluster) mbarrier_arrive_cluster(empty, lane);
-}
-
-// The grid of a persistent kernel over all tiles of a raster: as many clusters as run at once.
+// The grid of a persistent kernel over all tiles: as many clusters as the device runs at once.
 template <class Tile, class... Parameters>
-ClusterGrid persistent_grid(void (*kernel)(Parameters...), const Queue& queue, const Raster& raster,
-                            int cluster) {
+ClusterGrid persistent_grid(void (*kernel)(Parameters...), const Queue& queue,
+                            const TileScheduler& tiles, int cluster) {
   constexpr int shared_bytes = sizeof(typename Tile::Shared);
-  static_assert(shared_bytes <= kMostSharedBytes);
-  allow_shared(kernel, shared_bytes);
+  static_assert(shared_bytes <= kMaxSharedBytes);
+  set_max_dynamic_shared_bytes(kernel, shared_bytes);
   ClusterGrid grid{.blocks = dim3(static_cast<unsigned>(cluster)),
                    .threads = kWarpSpecialisedThreads,
                    .shared_bytes = shared_bytes,
                    .stream = stream_of(queue),
                    .cluster = static_cast<unsigned>(cluster),
-                   .early = true};
-  const int clusters = std::min(raster.count(), clusters_at_once(kernel, grid));
+                   .dependent_launch = true};
+  const int clusters = std::min(tiles.count(), max_active_clusters(kernel, grid));
   grid.blocks.x *= static_cast<unsigned>(clusters);
   return grid;
 }

@@ -1,117 +1,118 @@
-// A persistent grid: as many blocks as the device holds work off all tiles of C, so that the first
-// loads of a tile run while the tile before it is stored. Two neighbouring blocks form a cluster
-// and share the larger operand: each loads half of it for both (multicast), which takes a third off
-// what the L2 cache must deliver. Tiles follow a raster that keeps the cache warm (raster.hpp), and
-// leave through shared memory by TMA. The limit is the tensor cores' own, and the power they draw.
+// A persistent grid with clusters. Over wgmma_tma: the first loads of a tile run while the tile
+// before it is stored; the two blocks of a cluster each load half of the larger operand for both
+// (multicast), which saves a third of the traffic from L2; tiles follow an order that keeps L2 warm
+// (tile_scheduler.hpp); results leave through shared memory by TMA. The limit is the tensor cores'
+// rate, or the power that they draw.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
-#include "kernels/common/cuda/ptx/stmatrix.cuh"
 #include "kernels/matmul/hopper/persistent.cuh"
-#include "kernels/matmul/hopper/wgmma_tile.cuh"
-#include "kernels/matmul/tile/epilogue.cuh"
+#include "kernels/matmul/tile/tuning.cuh"
 
 namespace ridgebench::cuda {
 
-// Sums of a consumer.
+// Accumulators of a consumer.
 template <class Tile>
-using PersistentSums = TileAccumulators<Tile::kDown, Tile::kColumns>;
+using TileAccumulators = Accumulators<Tile::kSubTiles, Tile::kBlockN>;
 
-// The products of one tile. The tensor cores find the next stage's waiting before they are done
-// with one, so a stage is released when the products of the one after it have begun.
+// The products of one tile. The wgmmas of the next stage are queued before those of a stage
+// complete, so a stage is released once its successor's wgmmas have started.
 template <Layout kLayout, class A, class B, class Tile>
-__device__ void multiply_tile(PersistentSums<Tile>& sum, typename Tile::Shared& shared,
-                              int consumer, PipelineState<Tile::kStages>& ring,
-                              const Work<Tile>& work) {
+__device__ void multiply_tile(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
+                              int consumer, PipelineState<Tile::kStages>& state,
+                              const BlockScheduler<Tile>& scheduler) {
   int before = 0;
-  for (int i = 0; i < work.stages; ++i, ring.advance()) {
-    const std::byte* const units = shared.stage[ring.stage];
-    shared.barriers.wait_full(ring);
-    multiply_stage<kLayout, A, B>(sum, units + consumer * Tile::kDown * kUnitBytes,
-                                  units + Tile::kOffsetB, i > 0);
+  for (int i = 0; i < scheduler.stages; ++i, state.advance()) {
+    const std::byte* const boxes = shared.stage[state.stage];
+    shared.pipeline.consumer_wait(state);
+    multiply_stage<kLayout, A, B>(d, boxes + consumer * Tile::kSubTiles * kBoxBytes,
+                                  boxes + Tile::kOffsetB, i > 0);
     warpgroup_wait<1>();
-    if (i > 0) release(shared.barriers.empty[before], work.size);
-    before = ring.stage;
+    if (i > 0) shared.pipeline.consumer_release(before, scheduler.cluster);
+    before = state.stage;
   }
   warpgroup_wait<0>();
-  release(shared.barriers.empty[before], work.size);
+  shared.pipeline.consumer_release(before, scheduler.cluster);
 }
 
-// The same for fp8, whose tensor cores keep 13 bits of a sum: what they sum up over 128 of k moves
-// to sums in fp32.
+// The same for fp8 with promotion: the tensor cores keep 13 fraction bits of a sum, so what they
+// accumulate over 128 of k is added to accumulators in fp32.
 template <Layout kLayout, class A, class B, class Tile>
-__device__ void multiply_tile_promoted(PersistentSums<Tile>& sum, typename Tile::Shared& shared,
-                                       int consumer, PipelineState<Tile::kStages>& ring,
-                                       const Work<Tile>& work) {
-  clear_sums(sum);
-  for (int i = 0; i < work.stages; ++i, ring.advance()) {
-    const std::byte* const units = shared.stage[ring.stage];
-    shared.barriers.wait_full(ring);
+__device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
+                                       int consumer, PipelineState<Tile::kStages>& state,
+                                       const BlockScheduler<Tile>& scheduler) {
+  clear(d);
+  for (int i = 0; i < scheduler.stages; ++i, state.advance()) {
+    const std::byte* const boxes = shared.stage[state.stage];
+    shared.pipeline.consumer_wait(state);
 #pragma unroll
-    for (int d = 0; d < Tile::kDown; ++d) {
-      TileAccumulators<1, Tile::kColumns> part;
-      multiply_stage<kLayout, A, B>(part, units + (consumer * Tile::kDown + d) * kUnitBytes,
-                                    units + Tile::kOffsetB, false);
+    for (int s = 0; s < Tile::kSubTiles; ++s) {
+      Accumulators<1, Tile::kBlockN> part;
+      multiply_stage<kLayout, A, B>(part, boxes + (consumer * Tile::kSubTiles + s) * kBoxBytes,
+                                    boxes + Tile::kOffsetB, false);
       warpgroup_wait<0>();
-      if (d == Tile::kDown - 1) release(shared.barriers.empty[ring.stage], work.size);
-      add_part(sum[d], part[0]);
+      if (s == Tile::kSubTiles - 1) {
+        shared.pipeline.consumer_release(state.stage, scheduler.cluster);
+      }
+      promote(d[s], part[0]);
     }
   }
 }
 
-// Finishes and rounds the 128 bytes of columns from `column` on of a warpgroup's 64 rows, whose
-// sums begin at `sum`, and writes them as a unit. Neighbours are finished even beyond column n.
+// Applies the epilogue to 64 rows of 128 bytes of C from `column` on, rounds them and writes them
+// as a box. `d` points to the first accumulator. Columns beyond n are computed and dropped by TMA.
 template <class Out, class Epilogue>
-__device__ void write_unit(std::byte* unit, const float* sum, int column, int n,
-                           const Epilogue& finish) {
-  const auto pair = [&](int s) {
-    const int first = column + accumulator_column(s);
-    return make_float2(finish(sum[s], min(first, n - 1)),
-                       finish(sum[s + 1], min(first + 1, n - 1)));
+__device__ void write_box(std::byte* box, const float* d, int column, int n,
+                          const Epilogue& epilogue) {
+  const auto pair = [&](int i) {
+    const int first = column + accumulator_column(i);
+    return make_float2(epilogue(d[i], min(first, n - 1)),
+                       epilogue(d[i + 1], min(first + 1, n - 1)));
   };
   if constexpr (sizeof(Out) == 2) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
-    const int row = accumulator_row(0) - lane / 4 + lane % 16;  // that this lane addresses
+    const int row = accumulator_row(0) - lane / 4 + lane % 16;  // whose address this lane gives
 #pragma unroll
-    for (int group = 0; group < 4; ++group) {  // of 16 columns, 8 sums of each thread
+    for (int group = 0; group < 4; ++group) {  // of 16 columns: 8 accumulators of each thread
       std::uint32_t word[4];
 #pragma unroll
       for (int w = 0; w < 4; ++w) word[w] = narrow<Out>(pair(8 * group + 2 * w));
-      stmatrix_x4(unit + swizzled(row, 32 * group + lane / 16 * 16), word);
+      stmatrix_x4(box + swizzle_128b(row, 32 * group + lane / 16 * 16), word);
     }
   } else {
     static_assert(sizeof(Out) == 4);
 #pragma unroll
-    for (int s = 0; s < kLineBytes / 8; s += 2) {
-      auto* const to = unit + swizzled(accumulator_row(s), accumulator_column(s) * 4);
-      const float2 both = pair(s);
+    for (int i = 0; i < kRowBytes / 8; i += 2) {
+      auto* const to = box + swizzle_128b(accumulator_row(i), accumulator_column(i) * 4);
+      const float2 both = pair(i);
       *reinterpret_cast<Pair<Out>*>(to) = {from_float<Out>(both.x), from_float<Out>(both.y)};
     }
   }
 }
 
-// Stores a tile's rows of one consumer, unit by unit; `turn` says in which buffer to go on.
+// Stores one consumer's rows of a tile, box by box. `turn` is the store buffer to use next.
 template <class Tile, class Out, class Epilogue>
-__device__ void store_tile(const PersistentSums<Tile>& sum, std::byte* store, const TensorMap& c,
+__device__ void store_tile(const TileAccumulators<Tile>& d, std::byte* store, const TensorMap& c,
                            int row, int column, int n, int consumer, int& turn,
-                           const Epilogue& finish) {
-  constexpr int columns = kLineBytes / static_cast<int>(sizeof(Out));
-  constexpr int units = Tile::kDown * Tile::kColumns / columns;
-  const bool leads = threadIdx.x % kWarpgroup == 0;
+                           const Epilogue& epilogue) {
+  constexpr int box_columns = kRowBytes / static_cast<int>(sizeof(Out));
+  constexpr int boxes = Tile::kSubTiles * Tile::kBlockN / box_columns;
+  const bool elect_one = threadIdx.x % kWarpgroup == 0;
 #pragma unroll
-  for (int u = 0; u < units; ++u) {
-    const int d = u / (units / Tile::kDown);
-    const int across = u % (units / Tile::kDown) * columns;
-    std::byte* const unit = store + turn * kUnitBytes;
-    turn = (turn + 1) % kStoreUnits;
-    if (leads) cp_async_bulk_wait_group_read<kStoreUnits - 1>();
-    named_barrier_sync(1 + consumer);  // the unit is free
-    write_unit<Out>(unit, &sum[d][across / 2], column + across, n, finish);
+  for (int b = 0; b < boxes; ++b) {
+    const int sub_tile = b / (boxes / Tile::kSubTiles);
+    const int offset = b % (boxes / Tile::kSubTiles) * box_columns;
+    std::byte* const box = store + turn * kBoxBytes;
+    turn = (turn + 1) % kStoreBoxes;
+    if (elect_one) cp_async_bulk_wait_group_read<kStoreBoxes - 1>();
+    named_barrier_sync(1 + consumer);  // TMA has read the box
+    write_box<Out>(box, &d[sub_tile][offset / 2], column + offset, n, epilogue);
     fence_proxy_async();
-    named_barrier_sync(1 + consumer);  // and full
-    if (leads) {
-      tma_store_2d(c, column + across, row + d * kWgmmaRows, unit);
+    named_barrier_sync(1 + consumer);  // all threads have written the box
+    if (elect_one) {
+      tma_store_2d(c, column + offset, row + sub_tile * kWgmmaM, box);
       cp_async_bulk_commit_group();
     }
   }
@@ -121,37 +122,114 @@ template <Layout kLayout, class Tile, bool kPromoted, class A, class B, class Ou
 __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     matmul_wgmma_persistent(const __grid_constant__ TensorMap a,
                             const __grid_constant__ TensorMap b,
-                            const __grid_constant__ TensorMap c, Raster raster, int stages, int n,
-                            Epilogue finish) {
-  alignas(kUnitAlignment) extern __shared__ std::byte memory[];
+                            const __grid_constant__ TensorMap c, TileScheduler tiles, int stages,
+                            int n, Epilogue epilogue) {
+  alignas(kAtomBytes) extern __shared__ std::byte memory[];
   auto& shared = *reinterpret_cast<typename Tile::Shared*>(memory);
-  const Work<Tile> work(raster, stages);
-  set_up_barriers(shared, work);
+  const BlockScheduler<Tile> scheduler(tiles, stages);
+  start_cluster(shared, scheduler);
 
   if (threadIdx.x < kWarpgroup) {
     warpgroup_reg_dealloc<40>();
-    if (threadIdx.x == 0) produce<kLayout, A>(shared, a, b, work);
+    if (threadIdx.x == 0) produce<kLayout, A>(shared, a, b, scheduler);
   } else {
     warpgroup_reg_alloc<232>();
     const int consumer = warpgroup_index() - 1;
-    PipelineState<Tile::kStages> ring;
-    PersistentSums<Tile> sum;
+    PipelineState<Tile::kStages> state;
+    TileAccumulators<Tile> d;
     int turn = 0;
-    for (int item = work.first; item < raster.count(); item += work.step) {
+    for (int tile = scheduler.first; tile < tiles.count(); tile += scheduler.step) {
       if constexpr (kPromoted) {
-        multiply_tile_promoted<kLayout, A, B>(sum, shared, consumer, ring, work);
+        multiply_tile_promoted<kLayout, A, B>(d, shared, consumer, state, scheduler);
       } else {
-        multiply_tile<kLayout, A, B>(sum, shared, consumer, ring, work);
+        multiply_tile<kLayout, A, B>(d, shared, consumer, state, scheduler);
       }
-      const auto [row, column] = work.origin(item);
-      store_tile<Tile, Out>(sum, shared.store[consumer], c,
-                            row + consumer * Tile::kDown * kWgmmaRows, column, n, consumer, turn,
-                            finish);
+      const auto [row, column] = scheduler.origin(tile);
+      store_tile<Tile, Out>(d, shared.store[consumer], c,
+                            row + consumer * Tile::kSubTiles * kWgmmaM, column, n, consumer, turn,
+                            epilogue);
     }
     if (threadIdx.x % kWarpgroup == 0) cp_async_bulk_wait_group();
   }
   __syncwarp();
-  cluster_sync_relaxed();  // nobody leaves while another may still arrive at its barriers
+  cluster_sync_relaxed();  // a block must not exit while another may arrive at its barriers
+}
+
+// Binds the kernel for one tile.
+template <Layout kLayout, class Tile, bool kPromoted, class A, class B, class Out, class Epilogue>
+Launch bind_tile(const Queue& queue, const Product<A, B, Out>& product, int cluster,
+                 const Epilogue& epilogue) {
+  constexpr auto kernel = matmul_wgmma_persistent<kLayout, Tile, kPromoted, A, B, Out, Epilogue>;
+  const TileScheduler tiles = schedule_tiles(Tile::kShape, cluster, product.m, product.n);
+  const ClusterGrid grid = persistent_grid<Tile>(kernel, queue, tiles, cluster);
+  return [=, a = operand_map(product.a), b = operand_map(product.b),
+          c = tensor_map(product.c, product.m, product.n, kBoxRows,
+                         kRowBytes / static_cast<int>(sizeof(Out)), Swizzle::bytes_128),
+          stages = static_cast<int>(ceil_div(product.k, kBlockK<A>)),
+          n = static_cast<int>(product.n)] {
+    launch(kernel, grid, a, b, c, tiles, stages, n, epilogue);
+  };
+}
+
+// The tiles that the kernel is compiled for, with one way of accumulating.
+template <bool kPromoted, class... Tiles>
+struct TileList {
+  static constexpr std::array<TileShape, sizeof...(Tiles)> kShapes{Tiles::kShape...};
+
+  template <Layout kLayout, class A, class B, class Out, class Epilogue>
+  static Launch bind(const Queue& queue, const Product<A, B, Out>& product, TileChoice choice,
+                     const Epilogue& epilogue) {
+    using Bind = Launch (*)(const Queue&, const Product<A, B, Out>&, int, const Epilogue&);
+    constexpr std::array<Bind, sizeof...(Tiles)> binds{
+        bind_tile<kLayout, Tiles, kPromoted, A, B, Out, Epilogue>...};
+    return binds[choice.tile](queue, product, choice.cluster, epilogue);
+  }
+};
+
+using FastTiles =
+    TileList<false, PersistentTile<128, 256>, PersistentTile<128, 128>, PersistentTile<128, 64>>;
+// 256 x 128: two sets of accumulators of 128 columns, and a third set that is promoted.
+using PromotedTiles =
+    TileList<true, PersistentTile<256, 128>, PersistentTile<128, 128>, PersistentTile<128, 64>>;
+
+template <class List, class A, class B, class Out>
+Launch bind_plain(Queue& queue, const TileChoice& choice, const Shape& shape, const A* a,
+                  const B* b, Out* c) {
+  return with_wgmma_layout<A>(shape.layout(), [&](auto layout) -> Launch {
+    return List::template bind<layout>(queue, Product(shape, a, b, c), choice, Plain{});
+  });
+}
+
+template <class List, class A, class B, class Out>
+Launch bind_gelu(Queue& queue, const TileChoice& choice, const Shape& shape, const A* a, const B* b,
+                 const Out* bias, Out* c) {
+  return List::template bind<Layout::nt>(queue, Product(shape, a, b, c), choice,
+                                         BiasGelu<Out>{bias});
+}
+
+// Chooses by arithmetic.
+template <class List>
+TileChoice prepare_choice(Queue& /*queue*/, const Shape& shape) {
+  return choose_tile(List::kShapes, shape["m"], shape["n"], sm_count());
+}
+
+// Chooses by measuring all tiles and clusters.
+template <class List, bool kGelu, class A, class B, class Out>
+TileChoice prepare_tuned(Queue& queue, const Shape& shape) {
+  const auto choice = [](int i) {
+    const auto index = static_cast<std::size_t>(i);
+    return TileChoice{.tile = index / kClusters.size(),
+                      .cluster = kClusters[index % kClusters.size()]};
+  };
+  constexpr int candidates = static_cast<int>(List::kShapes.size() * kClusters.size());
+  return choice(fastest<A, B, Out>(
+      queue, shape, candidates, [&](int i, const A* a, const B* b, const Out* bias, Out* c) {
+        if constexpr (kGelu) {
+          return bind_gelu<List>(queue, choice(i), shape, a, b, bias, c);
+        } else {
+          return bind_plain<List>(queue, choice(i), shape, a, b, c);
+        }
+      }));
 }
 
 }  // namespace ridgebench::cuda

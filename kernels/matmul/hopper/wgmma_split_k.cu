@@ -1,56 +1,49 @@
-// Few rows, as in decoding with a small batch: nearly all bytes are B's, and what matters is that
-// enough of them are on their way on every SM. The product is taken transposed: 64 columns of C are
-// the 64 rows of wgmma, up to 64 rows of C its n. Where columns give too few blocks, a cluster
-// splits k: each block sums up a part, and all add the parts of their share of C out of each
-// other's shared memory, in a fixed order. The limit is the bandwidth at which B is read.
-#include "kernels/common/cuda/cluster_launch.cuh"
-#include "kernels/common/cuda/fp8_accumulation.cuh"
-#include "kernels/common/cuda/ptx/cluster_memory.cuh"
-#include "kernels/common/cuda/ptx/tma.cuh"
-#include "kernels/common/registry.hpp"
-#include "kernels/matmul/hopper/split.hpp"
-#include "kernels/matmul/hopper/stage_barriers.cuh"
-#include "kernels/matmul/hopper/units.cuh"
-#include "kernels/matmul/hopper/wgmma_tile.cuh"
+// Few rows, as in decoding with a small batch: nearly all bytes are B's, and enough loads of B must
+// be in flight on every SM. The kernel computes the product transposed: 64 columns of C are the M
+// of wgmma, up to 64 rows of C its N. Where the columns give too few blocks, the blocks of a
+// cluster split k: each accumulates a part, and each adds the parts of its share of C from all
+// blocks' shared memory, in a fixed order. The limit is the bandwidth of reading B.
+#include "kernels/matmul/hopper/mainloop.cuh"
+#include "kernels/matmul/hopper/tile_scheduler.hpp"
 
 namespace ridgebench::cuda {
 namespace {
 
-constexpr int kMostRows = kUnitLines;         // of C
-constexpr int kColumns = kUnitLines;          // of C per cluster
+constexpr int kMaxRows = kBoxRows;            // of C
+constexpr int kColumns = kBoxRows;            // of C per cluster
 constexpr int kThreads = kWarpgroup + kWarp;  // the last warp loads
 constexpr int kStages = 6;                    // two blocks of an SM have 96 KiB of B in flight
-constexpr int kStageBytes = 2 * kUnitBytes;   // a unit of B, then one of A
-constexpr int kMostSplit = 8;                 // blocks of a portable cluster
-constexpr int kPitch = kColumns + 8;          // of sums in shared memory, in numbers
+constexpr int kStageBytes = 2 * kBoxBytes;    // a box of B, then one of A
+constexpr int kMaxCluster = 8;                // blocks of a portable cluster
+constexpr int kPitch = kColumns + 8;          // of accumulators in shared memory, in elements
 
 struct Shared {
-  std::byte stage[kStages][kStageBytes];  // afterwards the block's sums
-  TmaPipeline<kStages> barriers;
+  std::byte stage[kStages][kStageBytes];  // at the end the block's accumulators
+  TmaPipeline<kStages> pipeline;
 };
-static_assert(sizeof(Shared::stage) >= kMostRows * kPitch * sizeof(float));
+static_assert(sizeof(Shared::stage) >= kMaxRows * kPitch * sizeof(float));
 
 template <class T>
 __device__ void produce(Shared& shared, const TensorMap& a, const TensorMap& b, int column,
-                        StageRange part) {
-  PipelineState<kStages> ring;
-  for (int i = part.first; i < part.first + part.count; ++i, ring.advance()) {
-    std::byte* const units = shared.stage[ring.stage];
-    Barrier& full = shared.barriers.claim(ring, kStageBytes);
-    load_units<true, 1>(units, b, column, i * kUnitK<T>, full);
-    load_units<true, 1>(units + kUnitBytes, a, 0, i * kUnitK<T>, full);
+                        StageRange range) {
+  PipelineState<kStages> state;
+  for (int i = range.first; i < range.first + range.count; ++i, state.advance()) {
+    std::byte* const boxes = shared.stage[state.stage];
+    Barrier& full = shared.pipeline.producer_acquire(state, kStageBytes);
+    load_operand<true, 1>(boxes, b, column, i * kBlockK<T>, full);
+    load_operand<true, 1>(boxes + kBoxBytes, a, 0, i * kBlockK<T>, full);
   }
 }
 
 template <class A, class B, int kRows>
-__device__ void consume(TileAccumulators<1, kRows>& sum, Shared& shared, int stages) {
-  PipelineState<kStages> ring;
-  for (int i = 0; i < stages; ++i, ring.advance()) {
-    const std::byte* const units = shared.stage[ring.stage];
-    shared.barriers.wait_full(ring);
-    multiply_stage<Layout::nt, B, A>(sum, units, units + kUnitBytes, i > 0);
+__device__ void consume(Accumulators<1, kRows>& d, Shared& shared, int stages) {
+  PipelineState<kStages> state;
+  for (int i = 0; i < stages; ++i, state.advance()) {
+    const std::byte* const boxes = shared.stage[state.stage];
+    shared.pipeline.consumer_wait(state);
+    multiply_stage<Layout::nt, B, A>(d, boxes, boxes + kBoxBytes, i > 0);
     warpgroup_wait<0>();
-    if (threadIdx.x % kWarp == 0) mbarrier_arrive(shared.barriers.empty[ring.stage]);
+    shared.pipeline.consumer_release(state.stage);
   }
 }
 
@@ -62,10 +55,10 @@ __device__ void store_share(const float* part, Out* c, int m, std::int64_t n, st
   const int first = static_cast<int>(cluster_ctarank()) * share;
   for (int e = static_cast<int>(threadIdx.x); e < m * share; e += kThreads) {
     const int row = e / share;
-    const int across = first + e % share;
+    const int offset = first + e % share;
     float sum = 0;
-    for (unsigned r = 0; r < blocks; ++r) sum += ld_shared_cluster(&part[row * kPitch + across], r);
-    if (column + across < n) c[row * n + column + across] = from_float<Out>(sum);
+    for (unsigned r = 0; r < blocks; ++r) sum += ld_shared_cluster(&part[row * kPitch + offset], r);
+    if (column + offset < n) c[row * n + column + offset] = from_float<Out>(sum);
   }
 }
 
@@ -73,70 +66,67 @@ template <class A, class B, class Out, int kRows>
 __global__ void __launch_bounds__(kThreads)
     matmul_wgmma_split_k(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
                          Out* c, int m, std::int64_t n, int stages) {
-  alignas(kUnitAlignment) extern __shared__ std::byte memory[];
+  alignas(kAtomBytes) extern __shared__ std::byte memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
-  const StageRange own = part_of_stages(stages, cluster_ctarank(), cluster_nctarank());
+  const StageRange own = split_k_range(stages, cluster_ctarank(), cluster_nctarank());
   const int column = static_cast<int>(blockIdx.x / cluster_nctarank()) * kColumns;
-  if (threadIdx.x == 0) shared.barriers.init(kWarpgroup / kWarp);
+  if (threadIdx.x == 0) shared.pipeline.init(kWarpgroup / kWarp);
   __syncthreads();
 
   auto* const part = reinterpret_cast<float*>(memory);
   if (threadIdx.x == kWarpgroup) {
     produce<B>(shared, a, b, column, own);
   } else if (threadIdx.x < kWarpgroup) {
-    TileAccumulators<1, kRows> sum;
-    consume<A, B, kRows>(sum, shared, own.count);
-    named_barrier_sync(1);  // nobody needs a stage any more
+    Accumulators<1, kRows> d;
+    consume<A, B, kRows>(d, shared, own.count);
+    named_barrier_sync(1);  // the stages are no longer in use
 #pragma unroll
-    for (int s = 0; s < kRows / 2; ++s)
-      part[accumulator_column(s) * kPitch + accumulator_row(s)] = sum[0][s];
+    for (int i = 0; i < kRows / 2; ++i) {
+      part[accumulator_column(i) * kPitch + accumulator_row(i)] = d[0][i];
+    }
   }
   __syncwarp();
-  cluster_sync();  // all parts are there
+  cluster_sync();  // all parts are visible
   store_share(part, c, m, n, column);
-  cluster_sync_relaxed();  // nobody leaves while another may still read its part
+  cluster_sync_relaxed();  // a block must not exit while another may read its part
 }
 
 template <int kRows, class A, class B, class Out>
 Launch launch_rows(const Queue& queue, const Product<A, B, Out>& product) {
   constexpr auto kernel = matmul_wgmma_split_k<A, B, Out, kRows>;
-  allow_shared(kernel, sizeof(Shared));
+  set_max_dynamic_shared_bytes(kernel, sizeof(Shared));
   const std::int64_t tiles = ceil_div(product.n, kColumns);
-  const auto stages = static_cast<int>(ceil_div(product.k, kUnitK<A>));
-  const int split = split_for(tiles, stages, 2 * sm_count(), kMostSplit);
+  const auto stages = static_cast<int>(ceil_div(product.k, kBlockK<A>));
+  const int split = split_k_blocks(tiles, stages, 2 * sm_count(), kMaxCluster);
   const ClusterGrid grid{.blocks = dim3(blocks_for(tiles * split, 1)),
                          .threads = kThreads,
                          .shared_bytes = sizeof(Shared),
                          .stream = stream_of(queue),
                          .cluster = static_cast<unsigned>(split)};
-  return [=, a = unit_map(product.a), b = unit_map(product.b), c = product.c,
+  return [=, a = operand_map(product.a), b = operand_map(product.b), c = product.c,
           m = static_cast<int>(product.m),
           n = product.n] { launch(kernel, grid, a, b, c, m, n, stages); };
 }
 
 template <class A, class B, class Out>
 Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
-  require_hopper();
-  if (shape.layout() != Layout::nt) throw Unsupported("reads B along k: layout nt");
   const Product product(shape, a, b, c);
-  if (product.m > kMostRows) throw Unsupported("for up to 64 rows of C");
   return product.m <= 16   ? launch_rows<16>(queue, product)
          : product.m <= 32 ? launch_rows<32>(queue, product)
                            : launch_rows<64>(queue, product);
 }
 
-constexpr Technique technique(double approximation_error = 0) {
-  return {.operation = "matmul",
-          .name = "wgmma_split_k",
-          .engine = Engine::tensor,
-          .approximation_error = approximation_error};
+std::optional<std::string> supports(const Machine& machine, const Shape& shape,
+                                    FormatPair formats) {
+  if (auto reason = supports_wgmma_tma(machine, shape, formats)) return reason;
+  if (shape.layout() != Layout::nt) return "reads B K-major: layout nt";
+  if (shape["m"] > kMaxRows) return "for up to 64 rows of C";
+  return std::nullopt;
 }
 
-const Registration split_k{technique(), bind<Tf32, Tf32, Tf32>, bind<Fp16, Fp16, Fp16>,
-                           bind<Bf16, Bf16, Bf16>};
-const Registration split_k_fp8{technique(kFp8SumError), bind<Fp8E4m3, Fp8E4m3, Bf16>,
-                               bind<Fp8E5m2, Fp8E5m2, Bf16>, bind<Fp8E4m3, Fp8E5m2, Bf16>,
-                               bind<Fp8E5m2, Fp8E4m3, Bf16>};
+const Registration wgmma_split_k{
+    []<class P>() { return wgmma_technique<P>("wgmma_split_k", supports); }, WgmmaProducts{},
+    []<class P>() { return bind<typename P::A, typename P::B, typename P::Out>; }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/common/cuda/ptx/cp_async.cuh"
+#include "kernels/common/cuda/ptx/shared_memory.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/cuda/vec16.cuh"
 #include "kernels/common/shape.hpp"

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/cuda/ptx/shared_memory.cuh"
 #include "kernels/common/cuda/vec16.cuh"
-#include "kernels/common/cuda/ptx/ldmatrix.cuh"
 #include "kernels/matmul/tile/operands.cuh"
 
 namespace ridgebench::cuda {
@@ -40,8 +40,8 @@ __device__ int swizzled(int line, int pack) {
 // Starts copying the numbers from p0 on of the vectors from `first` on (copy_vector_async). All
 // kStageThreads threads take part.
 template <bool kKMajor, class T>
-__device__ void fill_stage(Stage& stage, const MatrixOperand<T>& x, std::int64_t first, std::int64_t p0,
-                           bool aligned) {
+__device__ void fill_stage(Stage& stage, const MatrixOperand<T>& x, std::int64_t first,
+                           std::int64_t p0, bool aligned) {
 #pragma unroll
   for (int i = 0; i < kStagePacks / kStageThreads; ++i) {
     const int id = static_cast<int>(threadIdx.x) + i * kStageThreads;
@@ -49,7 +49,8 @@ __device__ void fill_stage(Stage& stage, const MatrixOperand<T>& x, std::int64_t
     const int pack = id % kLinePacks<kKMajor, T>;
     const std::int64_t from_line = (kKMajor ? first : p0) + line;
     const std::int64_t from = (kKMajor ? p0 : first) + pack * kVectorElements<T>;
-    copy_vector_async<kKMajor>(&stage[swizzled<kKMajor, T>(line, pack)], x, from_line, from, aligned);
+    copy_vector_async<kKMajor>(&stage[swizzled<kKMajor, T>(line, pack)], x, from_line, from,
+                               aligned);
   }
 }
 

@@ -1,8 +1,8 @@
-// Stands in for the toolkit's header under g++: the same, and what it has for nvcc alone.
+// Wraps the toolkit's header for g++ and adds what the toolkit has for nvcc alone.
 #pragma once
 
 #include_next <cuda_runtime.h>
-// Before __CUDA_ARCH__ is set: their host forms are wanted.
+// Included before __CUDA_ARCH__ is set, for their host forms.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
@@ -12,10 +12,10 @@
 #define __CUDA_ARCH__ 900
 #define __launch_bounds__(...)
 
-#include "tests/emulator/device_functions.hpp"
+#include "tests/emulator/core/device_functions.hpp"
+#include "tests/emulator/core/indices.hpp"
 #include "tests/emulator/emulator.hpp"
-#include "tests/emulator/indices.hpp"
-#include "tests/emulator/ptx.hpp"
+#include "tests/emulator/ptx/ptx.hpp"
 
 template <class... Parameters>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute attribute,

@@ -1,14 +1,14 @@
-// mma.sync: one warp multiplies a 16 x kK tile of A by a kK x 8 tile of B and adds to 16 x 8 sums
-// in fp32, all in registers. Source of instructions and layouts: PTX ISA, "Matrix Fragments for
-// mma.m16n8k16 with floating point type" and its siblings for .m16n8k8 and .m16n8k32.
+// mma.sync: a warp computes D = A B + D with A of 16 x kK, B of kK x 8 and D of 16 x 8 in fp32, all
+// in registers. Source: PTX ISA, "Matrix fragments for mma.m16n8k16 with floating point type" and
+// its siblings for .m16n8k8 and .m16n8k32.
 //
-// Counted in 32-bit words along k the layout is the same in every format: A's tile is 16 rows of 8
-// words, B's tile 8 columns of 8 words, the lowest bits of a word holding the smallest k. With
-// group = lane / 4 and member = lane % 4, a lane holds
+// In 32-bit words along k the fragments are the same in every format: a row of A and a column of B
+// are 8 words, and the lowest bits of a word hold the smallest k. With group = lane / 4 and member
+// = lane % 4, a lane holds
 //   a[r]: row group + 8 (r % 2),      word member + 4 (r / 2),        r < 4
 //   b[r]: column group,               word member + 4 r,              r < 2
 //   d[r]: row group + 8 (r / 2),      column 2 member + r % 2,        r < 4
-// Which word stands for which k does not matter as long as A and B agree.
+// A and B may permute the words of k alike.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -22,7 +22,7 @@
 
 namespace ridgebench::cuda {
 
-// Formats A x B: Tf32, Fp16, Bf16 with themselves, the fp8 formats in any pair.
+// Formats of A and B: Tf32, Fp16 or Bf16 for both, or any pair of fp8 formats.
 template <class A, class B = A>
 struct Mma {
   static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
@@ -32,100 +32,60 @@ struct Mma {
   static constexpr int kPerWord = 4 / static_cast<int>(sizeof(A));
   static constexpr int kK = kWords * kPerWord;
 
-  // Throws Unsupported where the device has no such instruction. Compute capabilities 9.0 and 10.x
-  // have the fp8 ones in name only: ptxas turns them into conversions to fp16, two fp16 products
-  // and additions, and computes a product once where the same operands are multiplied again.
+  // Throws Unsupported where the device lacks the instruction. Compute capabilities 9.0 and 10.x
+  // have no native fp8 form: ptxas emits conversions to fp16, two fp16 products and additions, and
+  // computes a product once where the same operands are multiplied again.
   static void require() {
     if (kIsFp8<A> && compute_capability() < 89) {
       throw Unsupported("mma.sync in fp8 needs compute capability 8.9");
     }
   }
 
-  // d += a b. Every lane of the warp must call it.
+  // d += a b. All lanes of the warp must call it. Compiled for an older device, fp8 traps.
   static __device__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
-                                      const std::uint32_t (&b)[2]);
+                                      const std::uint32_t (&b)[2]) {
+    if constexpr (std::is_same_v<A, Tf32>) {
+      asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+          "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    } else if constexpr (std::is_same_v<A, Fp16>) {
+      asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+          "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    } else if constexpr (std::is_same_v<A, Bf16>) {
+      asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+          "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#if __CUDA_ARCH__ >= 890
+    } else if constexpr (std::is_same_v<A, Fp8E4m3> && std::is_same_v<B, Fp8E4m3>) {
+      asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
+          "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    } else if constexpr (std::is_same_v<A, Fp8E4m3>) {
+      asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 "
+          "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    } else if constexpr (std::is_same_v<B, Fp8E4m3>) {
+      asm("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32 "
+          "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    } else {
+      asm("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32 "
+          "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    } else {
+      __trap();
+#endif
+    }
+  }
 };
-
-template <>
-__device__ inline void Mma<Tf32>::multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
-                                               const std::uint32_t (&b)[2]) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
-      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-
-template <>
-__device__ inline void Mma<Fp16>::multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
-                                               const std::uint32_t (&b)[2]) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-
-template <>
-__device__ inline void Mma<Bf16>::multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
-                                               const std::uint32_t (&b)[2]) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-
-// Compiled for an older device the fp8 products trap: require() keeps them from being launched.
-template <>
-__device__ inline void Mma<Fp8E4m3>::multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
-                                                  const std::uint32_t (&b)[2]) {
-#if __CUDA_ARCH__ >= 890
-  asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
-      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-#else
-  __trap();
-#endif
-}
-
-template <>
-__device__ inline void Mma<Fp8E5m2>::multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
-                                                  const std::uint32_t (&b)[2]) {
-#if __CUDA_ARCH__ >= 890
-  asm("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32 "
-      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-#else
-  __trap();
-#endif
-}
-
-template <>
-__device__ inline void Mma<Fp8E4m3, Fp8E5m2>::multiply_add(float (&d)[4],
-                                                           const std::uint32_t (&a)[4],
-                                                           const std::uint32_t (&b)[2]) {
-#if __CUDA_ARCH__ >= 890
-  asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 "
-      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-#else
-  __trap();
-#endif
-}
-
-template <>
-__device__ inline void Mma<Fp8E5m2, Fp8E4m3>::multiply_add(float (&d)[4],
-                                                           const std::uint32_t (&a)[4],
-                                                           const std::uint32_t (&b)[2]) {
-#if __CUDA_ARCH__ >= 890
-  asm("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32 "
-      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-#else
-  __trap();
-#endif
-}
 
 }  // namespace ridgebench::cuda

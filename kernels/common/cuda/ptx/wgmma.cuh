@@ -1,10 +1,10 @@
-// wgmma.mma_async: a warpgroup multiplies 64 x 32 bytes of A by 32 bytes x N of B, both in shared
-// memory (unit.hpp), and adds to 64 x N sums in fp32 in its registers, while it goes on. Source:
-// PTX ISA, "Asynchronous warpgroup level matrix instructions". Compute capability 9.0 alone has it.
-// Which sums a thread has says wgmma_sums.hpp.
+// wgmma.mma_async: a warpgroup computes D = A B + D with A of 64 x 32 bytes and B of 32 bytes x N,
+// both in shared memory, and D of 64 x N in fp32 in registers (wgmma_layout.hpp), asynchronously.
+// Source: PTX ISA, "Asynchronous warpgroup level matrix instructions". Compute capability 9.0 only.
 //
-// Between warpgroup_arrive() and the end of warpgroup_wait() nobody may touch the sums. Where the
-// compiler sees that this cannot hold, it serialises the instructions and ptxas says so (C75xx).
+// Between warpgroup_arrive() and the end of warpgroup_wait() no other instruction may touch the
+// accumulators. Where the compiler sees that this cannot hold, it serialises the instructions, and
+// ptxas reports that (C75xx).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,35 +16,33 @@
 
 namespace ridgebench::cuda {
 
-inline constexpr int kWgmmaRows = 64;
+template <int kN>
+using WgmmaAccumulators = float[kN / 2];
 
-template <int kColumns>
-using WgmmaAccumulators = float[kColumns / 2];
-
-// Before the first product of a group, after which other instructions may have touched the sums.
+// Called before the first wgmma of a group: orders earlier accesses to the accumulators before it.
 __device__ inline void warpgroup_arrive() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 
-// Closes the group of the products that were started since the last call.
+// Closes the group of the wgmmas that were started since the last call.
 __device__ inline void warpgroup_commit_batch() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Waits until at most the `kPending` newest groups are under way.
+// Waits until at most the kPending newest groups are in flight.
 template <int kPending>
 __device__ void warpgroup_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
-// Keeps the compiler from moving accesses to the sums across this point.
+// Keeps the compiler from moving accesses to the accumulators across this point.
 template <int kCount>
-__device__ void warpgroup_fence_operand(float (&sum)[kCount]) {
+__device__ void warpgroup_fence_operand(float (&d)[kCount]) {
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(sum[i])::"memory");
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(d[i])::"memory");
 }
 
-// An instruction names each of its up to 128 registers: written out once, by powers of two.
+// The instruction names each of its up to 128 registers. These macros write them by powers of two.
 // clang-format off
 #define RIDGEBENCH_REGISTERS_8 "%0,%1,%2,%3,%4,%5,%6,%7"
 #define RIDGEBENCH_REGISTERS_16 RIDGEBENCH_REGISTERS_8 ",%8,%9,%10,%11,%12,%13,%14,%15"
@@ -58,52 +56,53 @@ __device__ void warpgroup_fence_operand(float (&sum)[kCount]) {
   ",%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95" \
   ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111" \
   ",%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
-#define RIDGEBENCH_SUMS_4(i) "+f"(sum[i]), "+f"(sum[(i) + 1]), "+f"(sum[(i) + 2]), "+f"(sum[(i) + 3])
-#define RIDGEBENCH_SUMS_8(i) RIDGEBENCH_SUMS_4(i), RIDGEBENCH_SUMS_4((i) + 4)
-#define RIDGEBENCH_SUMS_16(i) RIDGEBENCH_SUMS_8(i), RIDGEBENCH_SUMS_8((i) + 8)
-#define RIDGEBENCH_SUMS_32(i) RIDGEBENCH_SUMS_16(i), RIDGEBENCH_SUMS_16((i) + 16)
-#define RIDGEBENCH_SUMS_64(i) RIDGEBENCH_SUMS_32(i), RIDGEBENCH_SUMS_32((i) + 32)
-#define RIDGEBENCH_SUMS_128(i) RIDGEBENCH_SUMS_64(i), RIDGEBENCH_SUMS_64((i) + 64)
+#define RIDGEBENCH_D_4(i) "+f"(d[i]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3])
+#define RIDGEBENCH_D_8(i) RIDGEBENCH_D_4(i), RIDGEBENCH_D_4((i) + 4)
+#define RIDGEBENCH_D_16(i) RIDGEBENCH_D_8(i), RIDGEBENCH_D_8((i) + 8)
+#define RIDGEBENCH_D_32(i) RIDGEBENCH_D_16(i), RIDGEBENCH_D_16((i) + 16)
+#define RIDGEBENCH_D_64(i) RIDGEBENCH_D_32(i), RIDGEBENCH_D_32((i) + 32)
+#define RIDGEBENCH_D_128(i) RIDGEBENCH_D_64(i), RIDGEBENCH_D_64((i) + 64)
 
-// `a`, `b` and `add` are the places of the operands behind the sums; `transposes` what follows for
-// formats that have it.
-#define RIDGEBENCH_WGMMA(n, registers, types, a_place, b_place, add_place, transposes)            \
-  asm volatile("{ .reg .pred p; setp.ne.b32 p, " add_place ", 0; "                                \
+// a_place, b_place and scale_d_place are the operands' numbers after those of D; `transposes` is the
+// text of the transpose immediates, for formats that have them.
+#define RIDGEBENCH_WGMMA(n, registers, types, a_place, b_place, scale_d_place, transposes)        \
+  asm volatile("{ .reg .pred p; setp.ne.b32 p, " scale_d_place ", 0; "                            \
                "wgmma.mma_async.sync.aligned.m64n" #n types                                       \
                " {" RIDGEBENCH_REGISTERS_##registers "}, " a_place ", " b_place ", p, 1, 1"       \
                transposes "; }"                                                                   \
-               : RIDGEBENCH_SUMS_##registers(0)                                                   \
-               : "l"(a), "l"(b), "r"(static_cast<int>(add)), "n"(kAcrossA), "n"(kAcrossB))
+               : RIDGEBENCH_D_##registers(0)                                                      \
+               : "l"(a), "l"(b), "r"(static_cast<int>(scale_d)), "n"(kTnspA), "n"(kTnspB))
 
-#define RIDGEBENCH_WGMMA_OF_SIZE(n, registers, a_place, b_place, add_place, across_a, across_b)   \
+#define RIDGEBENCH_WGMMA_OF_SIZE(n, registers, a_place, b_place, scale_d_place, tnsp_a, tnsp_b)   \
   if constexpr (kN == n) {                                                                        \
     if constexpr (std::is_same_v<A, Bf16>) {                                                      \
-      RIDGEBENCH_WGMMA(n, registers, "k16.f32.bf16.bf16", a_place, b_place, add_place,            \
-                       ", " across_a ", " across_b);                                              \
+      RIDGEBENCH_WGMMA(n, registers, "k16.f32.bf16.bf16", a_place, b_place, scale_d_place,        \
+                       ", " tnsp_a ", " tnsp_b);                                                  \
     } else if constexpr (std::is_same_v<A, Fp16>) {                                               \
-      RIDGEBENCH_WGMMA(n, registers, "k16.f32.f16.f16", a_place, b_place, add_place,              \
-                       ", " across_a ", " across_b);                                              \
+      RIDGEBENCH_WGMMA(n, registers, "k16.f32.f16.f16", a_place, b_place, scale_d_place,          \
+                       ", " tnsp_a ", " tnsp_b);                                                  \
     } else if constexpr (std::is_same_v<A, Tf32>) {                                               \
-      RIDGEBENCH_WGMMA(n, registers, "k8.f32.tf32.tf32", a_place, b_place, add_place, "");        \
+      RIDGEBENCH_WGMMA(n, registers, "k8.f32.tf32.tf32", a_place, b_place, scale_d_place, "");    \
     } else if constexpr (std::is_same_v<A, Fp8E4m3> && std::is_same_v<B, Fp8E4m3>) {              \
-      RIDGEBENCH_WGMMA(n, registers, "k32.f32.e4m3.e4m3", a_place, b_place, add_place, "");       \
+      RIDGEBENCH_WGMMA(n, registers, "k32.f32.e4m3.e4m3", a_place, b_place, scale_d_place, "");   \
     } else if constexpr (std::is_same_v<A, Fp8E4m3>) {                                            \
-      RIDGEBENCH_WGMMA(n, registers, "k32.f32.e4m3.e5m2", a_place, b_place, add_place, "");       \
+      RIDGEBENCH_WGMMA(n, registers, "k32.f32.e4m3.e5m2", a_place, b_place, scale_d_place, "");   \
     } else if constexpr (std::is_same_v<B, Fp8E4m3>) {                                            \
-      RIDGEBENCH_WGMMA(n, registers, "k32.f32.e5m2.e4m3", a_place, b_place, add_place, "");       \
+      RIDGEBENCH_WGMMA(n, registers, "k32.f32.e5m2.e4m3", a_place, b_place, scale_d_place, "");   \
     } else {                                                                                      \
-      RIDGEBENCH_WGMMA(n, registers, "k32.f32.e5m2.e5m2", a_place, b_place, add_place, "");       \
+      RIDGEBENCH_WGMMA(n, registers, "k32.f32.e5m2.e5m2", a_place, b_place, scale_d_place, "");   \
     }                                                                                             \
   }
 // clang-format on
 
-// Starts sum = A B + sum, or without `add` sum = A B, of the operands at two descriptors: one step
-// of k. `kAcross` where memory is contiguous across k. The whole warpgroup must call it.
-template <class A, class B, int kN, bool kAcrossA = false, bool kAcrossB = false>
-__device__ void wgmma_mma_async(WgmmaAccumulators<kN>& sum, std::uint64_t a, std::uint64_t b,
-                                bool add) {
+// Starts D = A B + D, or without `scale_d` D = A B, for 32 bytes of k. `a` and `b` are matrix
+// descriptors; an operand that is MN-major in memory has its kTnsp set. The whole warpgroup must
+// call it.
+template <class A, class B, int kN, bool kTnspA = false, bool kTnspB = false>
+__device__ void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::uint64_t b,
+                                bool scale_d) {
   static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
-  static_assert(sizeof(A) == 2 || (!kAcrossA && !kAcrossB), "only 16-bit formats transpose");
+  static_assert(sizeof(A) == 2 || (!kTnspA && !kTnspB), "only 16-bit formats transpose");
   static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 256);
   RIDGEBENCH_WGMMA_OF_SIZE(16, 8, "%8", "%9", "%10", "%11", "%12")
   RIDGEBENCH_WGMMA_OF_SIZE(32, 16, "%16", "%17", "%18", "%19", "%20")
@@ -114,12 +113,12 @@ __device__ void wgmma_mma_async(WgmmaAccumulators<kN>& sum, std::uint64_t a, std
 
 #undef RIDGEBENCH_WGMMA_OF_SIZE
 #undef RIDGEBENCH_WGMMA
-#undef RIDGEBENCH_SUMS_128
-#undef RIDGEBENCH_SUMS_64
-#undef RIDGEBENCH_SUMS_32
-#undef RIDGEBENCH_SUMS_16
-#undef RIDGEBENCH_SUMS_8
-#undef RIDGEBENCH_SUMS_4
+#undef RIDGEBENCH_D_128
+#undef RIDGEBENCH_D_64
+#undef RIDGEBENCH_D_32
+#undef RIDGEBENCH_D_16
+#undef RIDGEBENCH_D_8
+#undef RIDGEBENCH_D_4
 #undef RIDGEBENCH_REGISTERS_128
 #undef RIDGEBENCH_REGISTERS_64
 #undef RIDGEBENCH_REGISTERS_32

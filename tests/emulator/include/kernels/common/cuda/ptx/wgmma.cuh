@@ -1,5 +1,5 @@
-// Stands in for the kernels' header of this name, whose instructions name up to 128 registers each:
-// the same interface on the emulator's wgmma.
+// Replaces the kernels' header of this name, whose instructions name up to 128 registers each: the
+// same interface on the emulator's wgmma.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,14 +8,12 @@
 #include <type_traits>
 
 #include "kernels/common/cuda/types.cuh"
-#include "tests/emulator/wgmma.hpp"
+#include "tests/emulator/hopper/wgmma.hpp"
 
 namespace ridgebench::cuda {
 
-inline constexpr int kWgmmaRows = 64;
-
-template <int kColumns>
-using WgmmaAccumulators = float[kColumns / 2];
+template <int kN>
+using WgmmaAccumulators = float[kN / 2];
 
 inline void warpgroup_arrive(const std::source_location& where = std::source_location::current()) {
   emulator::wgmma_fence(where);
@@ -32,25 +30,25 @@ void warpgroup_wait(const std::source_location& where = std::source_location::cu
   emulator::wgmma_wait(kPending, where);
 }
 
-// For compilers alone.
+// It only restrains a compiler.
 template <int kCount>
-void warpgroup_fence_operand(float (& /*sum*/)[kCount]) {}
+void warpgroup_fence_operand(float (& /*d*/)[kCount]) {}
 
-template <class A, class B, int kN, bool kAcrossA = false, bool kAcrossB = false>
-void wgmma_mma_async(WgmmaAccumulators<kN>& sum, std::uint64_t a, std::uint64_t b, bool add,
+template <class A, class B, int kN, bool kTnspA = false, bool kTnspB = false>
+void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::uint64_t b, bool scale_d,
                      const std::source_location& where = std::source_location::current()) {
   static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
-  static_assert(sizeof(A) == 2 || (!kAcrossA && !kAcrossB), "only 16-bit formats transpose");
+  static_assert(sizeof(A) == 2 || (!kTnspA && !kTnspB), "only 16-bit formats transpose");
   static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 256);
   emulator::wgmma_multiply({.a_format = A::format,
                             .b_format = B::format,
                             .columns = kN,
-                            .across_a = kAcrossA,
-                            .across_b = kAcrossB,
+                            .across_a = kTnspA,
+                            .across_b = kTnspB,
                             .a = a,
                             .b = b,
-                            .add = add,
-                            .sums = sum},
+                            .add = scale_d,
+                            .sums = d},
                            where);
 }
 

@@ -1,0 +1,111 @@
+// The functions of the CUDA runtime that techniques call, for an imaginary GPU. It has few
+// streaming multiprocessors, so that persistent kernels loop at small sizes.
+#include "tests/emulator/core/runtime_api.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+#include <map>
+
+#include "tests/emulator/core/shared_memory.hpp"
+#include "tests/emulator/emulator.hpp"
+
+namespace {
+
+using ridgebench::emulator::kMostDynamicBytes;
+using ridgebench::emulator::kMostStaticBytes;
+
+int compute_capability = 90;
+int multiprocessors = ridgebench::emulator::kMultiprocessors;
+
+std::map<const void*, std::size_t>& dynamic_bytes_allowed() {
+  static std::map<const void*, std::size_t> allowed;
+  return allowed;
+}
+
+std::map<cudaDeviceAttr, int> attributes() {
+  return {
+      {cudaDevAttrMultiProcessorCount, multiprocessors},
+      {cudaDevAttrComputeCapabilityMajor, compute_capability / 10},
+      {cudaDevAttrComputeCapabilityMinor, compute_capability % 10},
+      {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
+      {cudaDevAttrMaxThreadsPerBlock, 1024},
+      {cudaDevAttrMaxSharedMemoryPerBlock, static_cast<int>(kMostStaticBytes)},
+      {cudaDevAttrMaxSharedMemoryPerBlockOptin, static_cast<int>(kMostDynamicBytes)},
+      {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 << 10},
+      {cudaDevAttrL2CacheSize, 1 << 20},
+      {cudaDevAttrWarpSize, 32},
+  };
+}
+
+}  // namespace
+
+void ridgebench::emulator::set_compute_capability(int capability) {
+  compute_capability = capability;
+}
+
+void ridgebench::emulator::set_multiprocessors(int count) { multiprocessors = count; }
+
+std::size_t ridgebench::emulator::most_dynamic_bytes(const void* kernel) {
+  const auto found = dynamic_bytes_allowed().find(kernel);
+  return found == dynamic_bytes_allowed().end() ? kMostStaticBytes : found->second;
+}
+
+extern "C" {
+
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*device*/) {
+  const auto all = attributes();
+  const auto known = all.find(attribute);
+  if (known == all.end()) {
+    throw ridgebench::emulator::NotEmulated("device attribute " + std::to_string(attribute));
+  }
+  *value = known->second;
+  return cudaSuccess;
+}
+
+// A launch throws its own errors.
+cudaError_t cudaGetLastError() { return cudaSuccess; }
+cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
+const char* cudaGetErrorName(cudaError_t /*error*/) { return "emulated error"; }
+const char* cudaGetErrorString(cudaError_t /*error*/) { return "emulated error"; }
+
+cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t /*stream*/) {
+  std::memset(memory, value, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t /*stream*/) { return cudaSuccess; }
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) {
+    throw ridgebench::emulator::NotEmulated("kernel attribute " + std::to_string(attribute));
+  }
+  const auto bytes = static_cast<std::size_t>(value);
+  if (value < 0 || bytes > kMostDynamicBytes) return cudaErrorInvalidValue;
+  dynamic_bytes_allowed()[kernel] = bytes;
+  return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* /*kernel*/,
+                                           const cudaLaunchConfig_t* configuration) {
+  unsigned size = 1;
+  for (unsigned i = 0; i < configuration->numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = configuration->attrs[i];
+    if (attribute.id == cudaLaunchAttributeClusterDimension) size = attribute.val.clusterDim.x;
+  }
+  *clusters = multiprocessors / static_cast<int>(size);
+  return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* /*kernel*/,
+                                                          int /*threads*/, std::size_t /*shared*/) {
+  *blocks = 2;
+  return cudaSuccess;
+}
+
+}  // extern "C"

@@ -1,0 +1,28 @@
+// wgmma: the functions that include/kernels/common/cuda/ptx/wgmma.cuh calls.
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+
+#include "kernels/common/format.hpp"
+
+namespace ridgebench::emulator {
+
+// The operands of one wgmma.mma_async of 64 rows and 32 bytes of k in one thread.
+struct Wgmma {
+  Format a_format, b_format;
+  unsigned columns;
+  bool across_a, across_b;  // MN-major
+  std::uint64_t a, b;       // matrix descriptors
+  bool add;
+  float* sums;  // columns / 2
+};
+
+using Where = std::source_location;
+
+void wgmma_fence(const Where& where = Where::current());
+void wgmma_multiply(const Wgmma& product, const Where& where = Where::current());
+void wgmma_commit(const Where& where = Where::current());
+void wgmma_wait(int pending, const Where& where = Where::current());
+
+}  // namespace ridgebench::emulator

@@ -1,0 +1,106 @@
+// mma.sync. Source: PTX ISA, "Matrix Fragments for mma.m16n8k8", ".m16n8k16" and ".m16n8k32": with
+// group = lane / 4, member = lane % 4 and p elements to a 32-bit register, register r of A holds
+// row group + 8 (r % 2), columns p (member + 4 (r / 2)) and on; register r of B holds column group,
+// rows p (member + 4 r) and on; number r of D row group + 8 (r / 2), column 2 member + r % 2.
+#include <array>
+#include <bit>
+#include <optional>
+
+#include "kernels/common/format.hpp"
+#include "tests/emulator/core/block.hpp"
+#include "tests/emulator/ptx/ptx.hpp"
+
+namespace ridgebench::emulator {
+namespace {
+
+constexpr unsigned kRows = 16;
+constexpr unsigned kColumns = 8;
+constexpr unsigned kMostK = 32;
+
+std::optional<Format> format_of(std::string_view type) {
+  if (type == "tf32") return Format::tf32;
+  if (type == "f16") return Format::fp16;
+  if (type == "bf16") return Format::bf16;
+  if (type == "e4m3") return Format::fp8_e4m3;
+  if (type == "e5m2") return Format::fp8_e5m2;
+  return std::nullopt;
+}
+
+// Element `index` of a register, the lowest bits first. The hardware ignores the low 13 bits of
+// tf32.
+double element(std::uint32_t word, unsigned index, Format format) {
+  if (format == Format::tf32) return double{std::bit_cast<float>(word & ~0x1fffU)};
+  const FormatInfo& f = info(format);
+  const auto bits = static_cast<unsigned>(f.bits());
+  return double{decode_bits(f, word >> (bits * index) & ((1U << bits) - 1U))};
+}
+
+struct Fragments {
+  Format a_format, b_format;
+  std::array<std::uint32_t, 4> a;
+  std::array<std::uint32_t, 2> b;
+  std::array<float, 4> c;
+  std::array<float*, 4> d;
+};
+
+using Tile = std::array<std::array<double, kMostK>, kRows>;
+
+// Products and sums in double, rounded to fp32 once.
+void multiply(const Lanes& lanes) {
+  Tile a{};
+  Tile b{};
+  unsigned per_word = 1;
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    if (lanes[lane] == nullptr) fault("mma.sync in a warp of fewer than 32 threads");
+    const auto& own = *static_cast<const Fragments*>(lanes[lane]);
+    per_word = 4 / static_cast<unsigned>(info(own.a_format).storage_bytes);
+    for (unsigned r = 0; r < 4; ++r) {
+      for (unsigned e = 0; e < per_word; ++e) {
+        const unsigned k = per_word * (lane % 4 + 4 * (r / 2)) + e;
+        a[lane / 4 + 8 * (r % 2)][k] = element(own.a[r], e, own.a_format);
+      }
+    }
+    for (unsigned r = 0; r < 2; ++r) {
+      for (unsigned e = 0; e < per_word; ++e) {
+        b[lane / 4][per_word * (lane % 4 + 4 * r) + e] = element(own.b[r], e, own.b_format);
+      }
+    }
+  }
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    const auto& own = *static_cast<const Fragments*>(lanes[lane]);
+    for (unsigned r = 0; r < 4; ++r) {
+      const auto& row = a[lane / 4 + 8 * (r / 2)];
+      const auto& column = b[2 * (lane % 4) + r % 2];
+      double sum = double{own.c[r]};
+      for (unsigned k = 0; k < 8 * per_word; ++k) sum += row[k] * column[k];
+      *own.d[r] = static_cast<float>(sum);
+    }
+  }
+}
+
+}  // namespace
+
+bool execute_mma(const Instruction& instruction) {
+  // mma.sync.aligned.shape.row.col.d.a.b.c
+  const std::optional<Format> a = format_of(instruction.part(7));
+  const std::optional<Format> b = format_of(instruction.part(8));
+  if (!a || !b || instruction.count() != 14) return false;
+  const int bytes = info(*a).storage_bytes;
+  const std::string_view shape = bytes == 4 ? "m16n8k8" : bytes == 2 ? "m16n8k16" : "m16n8k32";
+  if (instruction.part(1) != "sync" || instruction.part(3) != shape ||
+      instruction.part(4) != "row" || instruction.part(5) != "col" ||
+      instruction.part(6) != "f32" || instruction.part(9) != "f32") {
+    return false;
+  }
+  Fragments own{.a_format = *a, .b_format = *b, .a = {}, .b = {}, .c = {}, .d = {}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    own.d[i] = instruction.out<float>(i);
+    own.a[i] = instruction.get<std::uint32_t>(4 + i);
+    own.c[i] = instruction.get<float>(10 + i);
+  }
+  for (std::size_t i = 0; i < 2; ++i) own.b[i] = instruction.get<std::uint32_t>(8 + i);
+  Block::current().with_warp(kWholeWarp, instruction.name(), &own, multiply, instruction.where());
+  return true;
+}
+
+}  // namespace ridgebench::emulator

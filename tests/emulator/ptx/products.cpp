@@ -1,0 +1,134 @@
+#include "tests/emulator/ptx/products.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "tests/emulator/emulator.hpp"
+#include "tests/emulator/hopper/wgmma_operand.hpp"
+
+namespace ridgebench::emulator {
+namespace {
+
+constexpr unsigned kRows = 16;  // of a warp
+
+// Source: PTX ISA, "Register fragments and shared memory matrix layouts" of wgmma: with lane l,
+// sum i is of row l / 4 + 8 (i / 2 % 2) of the warp's, column 8 (i / 4) + 2 (l % 4) + i % 2.
+std::size_t place(unsigned lane, unsigned i, unsigned columns) {
+  const unsigned row = lane / 4 + 8 * (i / 2 % 2);
+  const unsigned column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+  return std::size_t{row} * columns + column;
+}
+
+std::span<float> sums_of(const Accumulator& accumulator, unsigned lane) {
+  return {static_cast<float*>(accumulator.sums[lane]), accumulator.columns / 2};
+}
+
+void hide(Accumulator& accumulator) {
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    const std::span<float> sums = sums_of(accumulator, lane);
+    for (unsigned i = 0; i < sums.size(); ++i) {
+      accumulator.value[place(lane, i, accumulator.columns)] = sums[i];
+    }
+    std::memset(sums.data(), 0xFF, sums.size_bytes());
+  }
+}
+
+void show(const Accumulator& accumulator) {
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    const std::span<float> sums = sums_of(accumulator, lane);
+    const auto bytes = std::as_bytes(sums);
+    if (std::ranges::any_of(bytes, [](std::byte b) { return b != std::byte{0xFF}; })) {
+      fault("sums were written while wgmma products to them were under way");
+    }
+    for (unsigned i = 0; i < sums.size(); ++i) {
+      sums[i] = accumulator.value[place(lane, i, accumulator.columns)];
+    }
+  }
+}
+
+Operands read_operands(const Wgmma& product, unsigned rank, const SharedMemory& shared) {
+  const WgmmaOperand a(product.a, product.a_format, product.across_a);
+  const WgmmaOperand b(product.b, product.b_format, product.across_b);
+  return {.a = a.read(shared, rank * kRows, kRows), .b = b.read(shared, 0, product.columns)};
+}
+
+// Products and sums in double, rounded to fp32 once per instruction.
+void compute(const Wgmma& product, const Operands& operands, Accumulator& accumulator) {
+  const unsigned columns = product.columns;
+  const std::size_t depth = operands.a.size() / kRows;
+  std::vector<double> sum(columns);
+  for (unsigned row = 0; row < kRows; ++row) {
+    const std::span<float> value =
+        std::span(accumulator.value).subspan(std::size_t{row} * columns, columns);
+    if (product.add) {
+      std::ranges::copy(value, sum.begin());
+    } else {
+      std::ranges::fill(sum, 0.0);
+    }
+    for (std::size_t k = 0; k < depth; ++k) {
+      const double factor = operands.a[k * kRows + row];
+      const double* const line = &operands.b[k * columns];
+      for (unsigned column = 0; column < columns; ++column) sum[column] += factor * line[column];
+    }
+    std::ranges::transform(sum, value.begin(), [](double x) { return static_cast<float>(x); });
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Accumulator> WarpProducts::accumulator(const Wgmma& product, const Lanes& sums) {
+  for (const auto& known : accumulators_) {
+    if (known->sums[0] != sums[0]) continue;
+    if (known->columns != product.columns) {
+      fault("wgmma products of different sizes to the same sums");
+    }
+    return known;
+  }
+  auto fresh = std::make_shared<Accumulator>(
+      Accumulator{.sums = sums,
+                  .columns = product.columns,
+                  .value = std::vector<float>(std::size_t{kRows} * product.columns)});
+  hide(*fresh);
+  accumulators_.push_back(fresh);
+  return fresh;
+}
+
+void WarpProducts::read_now(const Wgmma& product, unsigned rank_in_warpgroup,
+                            const SharedMemory& shared) {
+  if (!next_operands_) next_operands_ = read_operands(product, rank_in_warpgroup, shared);
+}
+
+void WarpProducts::issue(const Wgmma& product, const Lanes& sums, unsigned rank_in_warpgroup) {
+  if (!fenced_) fault("the first wgmma of a group without wgmma.fence before it");
+  Started started{product, rank_in_warpgroup, accumulator(product, sums),
+                  std::exchange(next_operands_, std::nullopt)};
+  ++started.accumulator->under_way;
+  open_.push_back(std::move(started));
+}
+
+void WarpProducts::commit() {
+  groups_.push_back(std::exchange(open_, {}));
+  fenced_ = false;
+}
+
+void WarpProducts::end(const Started& started, const SharedMemory& shared) {
+  Accumulator& accumulator = *started.accumulator;
+  const Operands operands = started.operands
+                                ? *started.operands
+                                : read_operands(started.product, started.rank_in_warpgroup, shared);
+  compute(started.product, operands, accumulator);
+  if (--accumulator.under_way > 0) return;
+  show(accumulator);
+  std::erase(accumulators_, started.accumulator);
+}
+
+void WarpProducts::wait(std::size_t pending, const SharedMemory& shared) {
+  while (groups_.size() > pending) {
+    for (const Started& started : groups_.front()) end(started, shared);
+    groups_.erase(groups_.begin());
+  }
+}
+
+}  // namespace ridgebench::emulator

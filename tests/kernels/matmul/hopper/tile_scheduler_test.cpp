@@ -1,0 +1,113 @@
+// The order of tiles, the choice of tile and cluster, and the split of k: plain arithmetic.
+#include "kernels/matmul/hopper/tile_scheduler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace ridgebench::cuda {
+namespace {
+
+constexpr TileShape kWide{.m = 128, .n = 256};
+constexpr TileShape kTall{.m = 256, .n = 128};
+constexpr std::array<TileShape, 3> kTiles{kWide, TileShape{128, 128}, TileShape{128, 64}};
+constexpr int kSms = 132;
+
+TEST(TileScheduler, EveryTileComesOnce) {
+  for (const TileScheduler tiles :
+       {TileScheduler{1, 1, 8}, TileScheduler{8, 5, 8}, TileScheduler{17, 3, 8},
+        TileScheduler{3, 40, 2}, TileScheduler{23, 7, 5}, TileScheduler{2, 2, 1}}) {
+    std::set<std::pair<int, int>> seen;
+    for (int i = 0; i < tiles.count(); ++i) {
+      const TileCoord coord = tiles.at(i);
+      EXPECT_TRUE(coord.m >= 0 && coord.m < tiles.tiles_m);
+      EXPECT_TRUE(coord.n >= 0 && coord.n < tiles.tiles_n);
+      seen.emplace(coord.m, coord.n);
+    }
+    EXPECT_EQ(static_cast<int>(seen.size()), tiles.count());
+  }
+}
+
+// 64 clusters in a row need of both operands little more than 64 tiles must.
+TEST(TileScheduler, NeighboursInTimeFormASquare) {
+  const TileScheduler tiles = schedule_tiles(kWide, 2, 8192, 8192);
+  EXPECT_EQ(tiles.tiles_m, 32);
+  EXPECT_EQ(tiles.tiles_n, 32);
+  for (int first = 0; first + 64 <= tiles.count(); first += 64) {
+    std::set<int> rows;
+    std::set<int> columns;
+    for (int i = first; i < first + 64; ++i) {
+      rows.insert(tiles.at(i).m);
+      columns.insert(tiles.at(i).n);
+    }
+    EXPECT_LE(rows.size() + columns.size(), 8 + 8);
+  }
+}
+
+TEST(TileScheduler, ClustersShareTheLargerOperand) {
+  // Two tiles of 128 rows below each other share 256 columns of B; two of 128 columns share A.
+  const TileScheduler wide = schedule_tiles(kWide, 2, 1000, 1000);
+  EXPECT_EQ(wide.tiles_m, 4);
+  EXPECT_EQ(wide.tiles_n, 4);
+  const TileScheduler tall = schedule_tiles(kTall, 2, 1000, 1000);
+  EXPECT_EQ(tall.tiles_m, 4);
+  EXPECT_EQ(tall.tiles_n, 4);
+  const TileScheduler alone = schedule_tiles(kTall, 1, 1000, 1000);
+  EXPECT_EQ(alone.tiles_n, 8);
+}
+
+TEST(ChooseTile, LargeProductsTakeTheLargestTileInClusters) {
+  for (const std::int64_t n : {4096, 8192, 16384}) {
+    const TileChoice choice = choose_tile(kTiles, n, n, kSms);
+    EXPECT_EQ(choice.tile, 0U) << n;
+    EXPECT_EQ(choice.cluster, 2) << n;
+  }
+}
+
+TEST(ChooseTile, SmallProductsTakeTilesThatOccupyMoreSms) {
+  const TileChoice choice = choose_tile(kTiles, 1024, 1024, kSms);
+  const TileShape tile = kTiles[choice.tile];
+  EXPECT_LT(tile.n, 256);
+  EXPECT_GE(schedule_tiles(tile, 1, 1024, 1024).count(), 64);
+}
+
+TEST(ChooseTile, ATinyProductTakesOneTile) {
+  for (const int sms : {1, kSms}) {
+    const TileChoice choice = choose_tile(kTiles, 1, 1, sms);
+    EXPECT_EQ(choice.tile, kTiles.size() - 1);
+    EXPECT_EQ(choice.cluster, 1);
+  }
+}
+
+TEST(SplitK, RangesFollowEachOtherAndAreEven) {
+  for (const int stages : {1, 5, 8, 127, 512}) {
+    for (const unsigned size : {1U, 2U, 4U, 8U}) {
+      int next = 0;
+      int least = stages;
+      int most = 0;
+      for (unsigned rank = 0; rank < size; ++rank) {
+        const StageRange range = split_k_range(stages, rank, size);
+        EXPECT_EQ(range.first, next);
+        next += range.count;
+        least = std::min(least, range.count);
+        most = std::max(most, range.count);
+      }
+      EXPECT_EQ(next, stages);
+      EXPECT_LE(most - least, 1);
+    }
+  }
+}
+
+TEST(SplitK, OccupiesTheSmsAndLeavesEachBlockFourStages) {
+  EXPECT_EQ(split_k_blocks(128, 128, 264, 8), 2);  // 8192 columns in bf16
+  EXPECT_EQ(split_k_blocks(16, 128, 264, 8), 8);
+  EXPECT_EQ(split_k_blocks(512, 128, 264, 8), 1);
+  EXPECT_EQ(split_k_blocks(16, 7, 264, 8), 1);  // two parts of fewer than four stages
+  EXPECT_EQ(split_k_blocks(16, 16, 264, 8), 4);
+}
+
+}  // namespace
+}  // namespace ridgebench::cuda
