@@ -4,8 +4,7 @@ import gc
 import sys
 from importlib import import_module
 
-from ridgebench.command_line import INTERRUPTED, USAGE, fail
-from ridgebench.records import ResultsError
+from ridgebench.command_line import INTERRUPTED, USAGE, CommandError, fail
 
 # Command: its module, whose main() takes the arguments and returns the exit code; what it does.
 COMMANDS = {
@@ -40,8 +39,8 @@ def main(arguments: list[str]) -> int:
         if (error.name or "").startswith("ridgebench"):
             raise
         return fail(f"{sys.executable} lacks {error.name}; scripts/setup.sh installs it", USAGE, name)
-    except ResultsError as error:
-        return fail(str(error), USAGE, name)
+    except CommandError as error:
+        return fail(str(error), error.code, name)
     except KeyboardInterrupt:
         return fail("interrupted", INTERRUPTED, name)
 

@@ -12,6 +12,14 @@ OK, STALE, USAGE, INTERRUPTED, REGRESSION, INCOMPARABLE, ROW_FAILED, DEVICE_LOST
 UNDECIDED = INTERRUPTED
 
 
+class CommandError(Exception):
+    """Ends a command; the text is one line, `code` the exit code."""
+
+    def __init__(self, message: str, code: int = USAGE) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 def fail(message: str, code: int, program: str) -> int:
     """Prints the message as one line, without control characters; returns the code."""
     line = "".join(c if c.isprintable() else " " for c in message.encode("utf-8", "replace").decode("utf-8"))

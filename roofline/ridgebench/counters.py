@@ -19,8 +19,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ridgebench.command_line import DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, Parser, fail
-from ridgebench.records import ResultsError, Row, load_run, read_counters
+from ridgebench.command_line import DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, CommandError, Parser, fail
+from ridgebench.records import Row, load_run, read_counters
 
 SCHEMA = "ridgebench.counters/1"
 # Names: Nsight Compute's documentation, "Metrics Reference". The key ends in the unit.
@@ -36,14 +36,6 @@ for prefix, scale in (("", 1), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9)):
     SCALES |= {prefix + "s": scale, prefix + "second": scale}
 NUMBER = re.compile(r"[0-9.]*[0-9](e[+-]?[0-9]+)?", re.IGNORECASE)  # not n/a, nan
 LAUNCHES = 50  # of a row, all in its NVTX range
-
-
-class CountersError(Exception):
-    """Nothing can be counted; `code` is the exit code that this leads to."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 def nvtx_range(name: str) -> str:
@@ -62,15 +54,15 @@ def command(row: Row, binary: Path, results: Path, profile: str, out: Path) -> l
     return [*profiler, "--metrics", metrics, str(binary), *run]
 
 
-def failure(text: str) -> CountersError:
+def failure(text: str) -> CommandError:
     """The error that ncu's output stands for."""
     if "ERR_NVGPUCTRPERM" in text:
-        return CountersError(
+        return CommandError(
             "the driver does not permit counters to this user (ERR_NVGPUCTRPERM); an administrator "
             "allows them with NVreg_RestrictProfilingToAdminUsers=0", USAGE
         )
     last = (text.strip().splitlines() or ["no message"])[-1]
-    return CountersError(f"ncu failed: {last}", INTERNAL)
+    return CommandError(f"ncu failed: {last}", INTERNAL)
 
 
 def launches(text: str) -> list[dict[str, float]]:
@@ -142,9 +134,9 @@ def measure(options: argparse.Namespace) -> int:
     rows = [row for row in run.rows if row.drawable and row.device.startswith("cuda:")]
     rows = [row for row in rows if re.search(options.filter, row.id)]
     if not rows:
-        raise CountersError(f"{options.results} holds no such verified row of a GPU", DEVICE_LOST)
+        raise CommandError(f"{options.results} holds no such verified row of a GPU", DEVICE_LOST)
     if shutil.which("ncu") is None:
-        raise CountersError("ncu is not installed (it comes with the CUDA toolkit)", DEVICE_LOST)
+        raise CommandError("ncu is not installed (it comes with the CUDA toolkit)", DEVICE_LOST)
     path = options.results / "counters.jsonl"
     lines = measured_before(path)
     for row in rows:
@@ -163,11 +155,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--filter", default="", metavar="RE", help="rows to measure; default: all")
     try:
         return measure(parser.parse_args(arguments))
-    except (ResultsError, OSError, re.error) as error:
-        message, code = str(error), USAGE
-    except CountersError as error:
-        message, code = str(error), error.code
+    except (CommandError, OSError, re.error) as error:
+        return fail(str(error), getattr(error, "code", USAGE), "counters")
     except KeyboardInterrupt:
-        message, code = "interrupted; what was counted is kept", INTERRUPTED
-    return fail(message, code, "counters")
+        return fail("interrupted; what was counted is kept", INTERRUPTED, "counters")
 

@@ -11,12 +11,12 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional
 
-from ridgebench.command_line import ROOT
+from ridgebench.command_line import ROOT, CommandError
 
 SCHEMAS = ROOT / "results" / "schema"
 
 
-class ResultsError(Exception):
+class ResultsError(CommandError):
     """Results that cannot be read; the text is one line."""
 
 

@@ -146,7 +146,7 @@ def update(page: Path, sources: Sources, check: bool) -> bool:
 def main(arguments: list[str], root: Path = ROOT) -> int:
     parser = Parser(prog="tables", description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="?", type=Path, help="default: the newest published run")
-    parser.add_argument("--faults", type=Path, metavar="DIR", help="what the tests of faults wrote: build/release/faults")
+    parser.add_argument("--faults", type=Path, metavar="DIR", help="folder that the tests of faults wrote")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if stale")
     options = parser.parse_args(arguments)
     try:

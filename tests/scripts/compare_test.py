@@ -108,7 +108,7 @@ def test_heat_that_struck_one_arm_forbids_a_verdict_and_a_power_cap_does_not(ben
     assert "hw_thermal_slowdown struck the candidate" in report["rows"][0]["reason"]
 
 
-def test_a_power_cap_is_told_from_the_code_by_cycles(bench):
+def test_cycles_distinguish_a_power_cap_from_the_code(bench):
     capped = bench.binary("capped", machine=f"{MACHINE},cap=0.05")
     code, report = bench.run(bench.binary("a"), capped)
     assert (code, verdicts(report)) == (4, {"WORSE"})

@@ -17,7 +17,7 @@ SMALL = ("--device", "sim", "--filter", "(relu|dot)/naive", "--budget", "0.5")
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """This process's, with idle OpenMP threads that leave the cores to the tests beside."""
+    """This process's variables; idle OpenMP threads leave the cores to other tests."""
     return os.environ | {"OMP_WAIT_POLICY": "passive"} | variables
 
 
@@ -86,7 +86,7 @@ def read_environment(folder: Path) -> dict:
 
 
 def interrupted_copy(finished: Path, folder: Path, rows: int) -> list[str]:
-    """What a run that was ended after so many rows leaves; returns its lines."""
+    """Makes what a run leaves that was ended after this number of rows; returns its lines."""
     folder.mkdir()
     shutil.copy(finished / "environment.json", folder)
     lines = (finished / "records.jsonl").read_text().splitlines(keepends=True)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from ridgebench.command_line import INCOMPARABLE, OK, ROOT, USAGE, Parser, fail
+from ridgebench.command_line import INCOMPARABLE, OK, ROOT, USAGE, CommandError, Parser, fail
 from ridgebench.records import ResultsError, Run, lines_of, load_run, read, read_environment
 
 from . import drift, gate
@@ -27,10 +27,6 @@ from .report import MISSING, Comparison, Report, incomparable
 PROGRAM = "baseline"
 SCHEMA = "ridgebench.baseline/1"
 FEWEST_RUNS = 10
-
-
-class NotComparable(Exception):
-    """Runs that must not stand in one baseline; the text names the keys."""
 
 
 def slug(text: str) -> str:
@@ -94,7 +90,7 @@ def promote(runs: list[Run], root: Path) -> Path:
         raise ResultsError(f"{len(ids)} runs; a baseline needs {FEWEST_RUNS} or more")
     for run in runs:
         if hard := differences(reference, run.environment, [])[0]:
-            raise NotComparable(f"{run.folder}: {'; '.join(hard)}")
+            raise CommandError(f"NOT_COMPARABLE: {run.folder}: {'; '.join(hard)}", INCOMPARABLE)
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         environment_path(path).write_text(json.dumps(reference, indent=1) + "\n", "utf-8")
@@ -177,8 +173,6 @@ def main(arguments: list[str]) -> int:
             print(f"{promote(runs, options.into)}: {len(runs)} runs promoted")
         else:
             sys.stdout.write(drift.text(runs))
-    except (ResultsError, OSError) as error:
-        return fail(str(error), USAGE, PROGRAM)
-    except NotComparable as error:
-        return fail(f"NOT_COMPARABLE: {error}", INCOMPARABLE, PROGRAM)
+    except (CommandError, OSError) as error:
+        return fail(str(error), getattr(error, "code", USAGE), PROGRAM)
     return OK

@@ -9,14 +9,14 @@ import time
 from pathlib import Path
 from typing import Callable, Optional
 
-from ridgebench.command_line import INTERNAL, UNDECIDED, USAGE, Parser, fail
+from ridgebench.command_line import INTERNAL, UNDECIDED, USAGE, CommandError, Parser, fail
 from ridgebench.records import ResultsError, load_run
 
 from . import gate
 from .comparable import ALLOWED
 from .judge import first_differences, judge, measure
 from .report import Report, incomparable, text
-from .session import PROCESS, SAMPLES, Session, SessionError, listen_for_termination, progress, refuse_own_options
+from .session import PROCESS, SAMPLES, Session, listen_for_termination, progress, refuse_own_options
 from .stored import describe
 
 PROGRAM = "compare"
@@ -137,11 +137,10 @@ def finish(make: Callable[[], Report], options: argparse.Namespace, program: str
         sys.stdout.write(text(report))
         if options.json is not None:
             options.json.write_text(json.dumps(report.as_json(), indent=1, allow_nan=False) + "\n", "utf-8")
-    except (ResultsError, OSError) as error:
-        full = isinstance(error, OSError) and error.errno == errno.ENOSPC
-        return fail(str(error), UNDECIDED if full else USAGE, program)
-    except SessionError as error:
+    except CommandError as error:
         return fail(str(error), error.code, program)
+    except OSError as error:
+        return fail(str(error), UNDECIDED if error.errno == errno.ENOSPC else USAGE, program)
     except KeyboardInterrupt:
         return fail("interrupted; finished pairs are kept, --resume DIR adds more", UNDECIDED, program)
     except Exception as error:  # anything else: one line and the code that says so

@@ -6,7 +6,6 @@ work: one launch to every 50 or 20; both arms have batches of as many launches.
 """
 
 import json
-import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import numpy as np
 from ridgebench.command_line import OK, Parser
 
 from . import gate
+from .baseline import slug
 from .judge import load_pair, measure
 from .report import FAILED, MISSING, NOT_COMPARABLE
 from .session import ARMS, Session
@@ -121,10 +121,6 @@ class Proof:
                 name = series.name(number)
                 if name not in self.finished():
                     self.compare(name, series)
-
-
-def slug(text: str) -> str:
-    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def group_of(rows: list[dict], asked: float, bound: str, seconds: float) -> dict[str, Any]:

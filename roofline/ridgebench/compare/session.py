@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from ridgebench.command_line import DEVICE_LOST, INTERNAL, ROW_FAILED, UNDECIDED, USAGE
+from ridgebench.command_line import DEVICE_LOST, INTERNAL, ROW_FAILED, UNDECIDED, USAGE, CommandError
 from ridgebench.records import ResultsError, load_run, read
 
 from .turns import take_turns
@@ -33,18 +33,10 @@ PROCESS, SAMPLES = "process", "samples"  # what a turn is
 MORE_SECONDS = 1.0
 
 
-class SessionError(Exception):
-    """A process of the session failed; `code` is the exit code that this leads to."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
-
-
 def refuse_own_options(arguments: list[str]) -> None:
     for argument in arguments:
         if argument.split("=")[0] in (*OURS, "--benchmark_filter"):
-            raise SessionError(f"after -- {argument} is not allowed: compare sets it", USAGE)
+            raise CommandError(f"after -- {argument} is not allowed: compare sets it", USAGE)
 
 
 def order(pair: int) -> tuple[str, str]:
@@ -101,7 +93,7 @@ class Session:
                 null = subprocess.DEVNULL
                 return subprocess.Popen(command, stdin=null, stdout=null, stderr=stderr, **how)
             except OSError as error:
-                raise SessionError(f"cannot run {command[0]}: {error.strerror}", USAGE) from None
+                raise CommandError(f"cannot run {command[0]}: {error.strerror}", USAGE) from None
 
     def errors_of(self, arm: str) -> Path:
         return self.folder / f"{arm}.stderr"
@@ -133,7 +125,7 @@ class Session:
         if code in (0, ROW_FAILED):
             return
         known = code if code in (USAGE, UNDECIDED, DEVICE_LOST) else INTERNAL
-        raise SessionError(f"the {arm} ended with code {code}: {self.last_words(arm)}", known)
+        raise CommandError(f"the {arm} ended with code {code}: {self.last_words(arm)}", known)
 
     def last_words(self, arm: str) -> str:
         stderr = self.errors_of(arm).read_text("utf-8", "replace")
@@ -150,7 +142,7 @@ class Session:
         self.measure("baseline", self.reference, self.selection(None))
         if load_run(self.reference).environment["interrupted"]:
             message = f"the first run did not finish: {self.last_words('baseline')}"
-            raise SessionError(message, ROW_FAILED)
+            raise CommandError(message, ROW_FAILED)
         if self.turns is None:
             self.turns = self.suitable_turns()
             self.save()

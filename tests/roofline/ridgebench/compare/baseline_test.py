@@ -115,7 +115,7 @@ def test_a_baseline_that_is_none(text, stored, runs, capsys):
     assert capsys.readouterr().err.startswith(f"baseline: {stored}:")
 
 
-def test_a_drift_is_told_from_noise(tmp_path, capsys):
+def test_a_drift_is_distinguished_from_noise(tmp_path, capsys):
     runs = [make_run(tmp_path, n, 1 + 0.003 * n, spread=0.002) for n in range(1, 21)]
     steady = [make_run(tmp_path, 100 + n) for n in range(1, 21)]
     assert call("drift", *runs) == 0
@@ -124,7 +124,7 @@ def test_a_drift_is_told_from_noise(tmp_path, capsys):
     assert "2 rows, 0 drift" in capsys.readouterr().out
 
 
-def test_a_change_of_the_software_is_told_beside_the_drift(tmp_path, capsys):
+def test_a_change_of_the_software_is_reported_with_the_drift(tmp_path, capsys):
     runs = [make_run(tmp_path, n, method_version=1 + (n > 5)) for n in range(1, 11)]
     assert call("drift", *runs) == 0
     assert "changed: 2026-01-07T00:00:00Z: method_version: 1 against 2" in capsys.readouterr().out

@@ -36,7 +36,7 @@ def test_more_than_two_run_in_a_circle_so_that_none_follows_itself(tmp_path):
 
 
 def measures_rows(log, name: str, samples: list[int]):
-    """Takes so many turns for each row and adds a line to its records after them."""
+    """Takes the given number of turns for each row and adds a line to its records after them."""
     rows = [f"for i in $(seq {n}); do kill -STOP 0; echo {name} >>{log}; done; echo >>{log}.{name}"
             for n in samples]
     return partial(subprocess.Popen, ["sh", "-c", "; ".join(rows)])

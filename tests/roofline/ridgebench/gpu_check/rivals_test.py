@@ -35,7 +35,7 @@ def test_fp8_sums_compare_with_their_like_only():
     }
 
 
-def test_rows_that_are_wrong_or_alone_or_cold_stay_apart():
+def test_rows_that_are_wrong_or_alone_or_cold_are_not_compared():
     rows = [row("wgmma_tuned", 8e14, status="wrong"), row("cublas_tuned", 7e14), row("cublas_tuned", 7e14, n=64),
             row("wgmma_tuned", 9e14, regime="cold")]  # fmt: skip
     assert rivals(rows) == {}

@@ -78,7 +78,7 @@ def test_pictures_have_the_size_of_a_slide(tmp_path):
     assert size == (1920, 1080)
 
 
-def test_only_the_file_types_asked_for_are_written_beside_the_records(results):
+def test_only_the_chosen_file_types_are_written_next_to_the_records(results):
     assert main([str(results), "--formats", "svg"]) == 0
     assert sorted(p.name for p in (results / "figures").iterdir()) == sorted(
         f"{name}.svg" for name in NAMES

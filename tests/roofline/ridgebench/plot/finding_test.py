@@ -93,7 +93,7 @@ def test_the_lower_bound_is_the_larger_of_compute_and_memory_time():
     assert finding.lower_bound(without) is None, "traffic alone would promise too much"
 
 
-def test_the_time_title_tells_what_is_at_the_bound_and_how_far_the_rest_is():
+def test_the_time_title_says_what_is_at_the_bound_and_how_far_the_rest_is():
     assert finding.time_title(golden()) == (
         "Each operation in its best format, hand-written: at the lower bound of its time: ReLU, dot; "
         "in multiples of it: matmul 1.14"

@@ -249,7 +249,7 @@ def with_rates(read: float, copy: float, l3: float, l2: float, l1: float) -> Vie
     (112, 123, 140, 170, 226), (195, 174, 453, 654, 887), (33.6, 46.9, 58.6, 345, 584),
 ])
 @pytest.mark.parametrize("name", [None, "bf16"])
-def test_labels_of_slanted_roofs_near_each_other_keep_apart(rates, name):
+def test_labels_of_slanted_roofs_near_each_other_do_not_overlap(rates, name):
     view = with_rates(*rates)
     figure = drawn(roofline, view.only(name) if name else view)
     turned = {t.get_text().split()[0] for t in visible_texts(figure) if t.get_rotation() == 45}

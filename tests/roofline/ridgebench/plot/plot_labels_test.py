@@ -1,4 +1,4 @@
-"""Rules that keep labels apart and inside."""
+"""Rules that keep labels separate and inside."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from ridgebench import units
 from ridgebench.plot.labels import Box, Obstacles, fit, spread, width, wrap
 
 
-def test_positions_far_apart_stay():
+def test_distant_positions_stay():
     assert spread([1.0, 3.0, 5.0], 0.5, 0.0, 9.0) == [1.0, 3.0, 5.0]
 
 
