@@ -1,6 +1,5 @@
-// Ceilings of the instructions that multiply small matrices and add to fp32: tensor_peak and
-// wgmma_peak for tensor engines, fma_pairs_peak for vector units that multiply pairs of 16-bit
-// numbers. Each of `tiles` independent products is added up `iterations` times: y[t] = iterations
+// Ceilings of tensor engines, which multiply small matrices and add to fp32: tensor_peak and
+// wgmma_peak. Each of `tiles` independent products is added up `iterations` times: y[t] = iterations
 // A[t] B[t]^T, where A[t] is m x k, B[t] is n x k, y[t] is m x n, all row-major; y is fp32 in every
 // format.
 #pragma once
@@ -22,7 +21,6 @@ struct TileSize {
 };
 inline constexpr TileSize kTensorTile{.m = 32, .n = 32, .k = 32};
 inline constexpr TileSize kWarpgroupTile{.m = 64, .n = 256, .k = 32};
-inline constexpr TileSize kPairsTile{.m = 4, .n = 64, .k = 2};
 
 namespace products_detail {
 
@@ -102,7 +100,7 @@ inline double tensor_flops_per_clock(const Machine& machine, FormatPair format) 
 
 }  // namespace products_detail
 
-// About a millisecond a unit, at 2048 and at 64 multiply-adds per cycle.
+// About a millisecond a unit, at 2048 multiply-adds per cycle.
 inline const RegisterOperation tensor_peak{products_detail::products(
     "tensor_peak",
     {.resource = Resource::tensor, .most_per_clock = products_detail::tensor_flops_per_clock},
@@ -114,7 +112,5 @@ inline const RegisterOperation wgmma_peak{products_detail::products(
     {.resource = Resource::tensor, .most_per_clock = products_detail::tensor_flops_per_clock},
     {Format::tf32, Format::fp16, Format::bf16, Format::fp8_e4m3, Format::fp8_e5m2}, kWarpgroupTile,
     24)};
-inline const RegisterOperation fma_pairs_peak{products_detail::products(
-    "fma_pairs_peak", {.resource = Resource::fma}, {Format::bf16}, kPairsTile, 2048)};
 
 }  // namespace ridgebench
