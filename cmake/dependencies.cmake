@@ -29,21 +29,18 @@ if(RIDGEBENCH_TESTS)
   find_or_fetch(GTest GTest::gmock_main google/googletest v1.15.2)
 endif()
 
-# Yardsticks are optional: without them their rows are skipped and say why. oneDNN's CMake package
-# fails hard without OpenCL's headers, so it is searched for by name.
+# Yardsticks are optional: the program loads them when it first calls them, so a build needs their
+# headers only. Without a header the rows are skipped and say why. find_path instead of oneDNN's CMake
+# package, which fails without OpenCL's headers.
 add_library(ridgebench_yardsticks INTERFACE)
-find_library(OPENBLAS_LIBRARY NAMES openblas PATH_SUFFIXES openblas-openmp)
 find_path(OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas-openmp
           ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp openblas)
-if(OPENBLAS_LIBRARY AND OPENBLAS_INCLUDE)
-  target_link_libraries(ridgebench_yardsticks INTERFACE "${OPENBLAS_LIBRARY}")
+if(OPENBLAS_INCLUDE)
   target_include_directories(ridgebench_yardsticks SYSTEM INTERFACE "${OPENBLAS_INCLUDE}")
   target_compile_definitions(ridgebench_yardsticks INTERFACE RIDGEBENCH_OPENBLAS)
 endif()
-find_library(DNNL_LIBRARY NAMES dnnl)
 find_path(DNNL_INCLUDE oneapi/dnnl/dnnl.h)
-if(DNNL_LIBRARY AND DNNL_INCLUDE)
-  target_link_libraries(ridgebench_yardsticks INTERFACE "${DNNL_LIBRARY}")
+if(DNNL_INCLUDE)
   target_include_directories(ridgebench_yardsticks SYSTEM INTERFACE "${DNNL_INCLUDE}")
   target_compile_definitions(ridgebench_yardsticks INTERFACE RIDGEBENCH_ONEDNN)
 endif()

@@ -1,5 +1,5 @@
-// Dot product by OpenBLAS (sdot), the yardstick of fp32. It runs on one thread whatever it is
-// allowed, so that one core's share of the memory bandwidth is its limit.
+// Dot product by OpenBLAS (sdot), the yardstick of fp32. The library runs it on one thread, however
+// many it may use: the limit is one core's share of the memory bandwidth.
 #include "kernels/common/cpu/openblas.hpp"
 
 #include "kernels/common/registry.hpp"
@@ -9,7 +9,8 @@ namespace {
 
 const Registration openblas{
     {.operation = "dot", .name = "openblas", .engine = Engine::fma, .origin = Origin::library},
-    openblas_dot};
+    Types<float>{},
+    []<class>() { return openblas_dot; }};
 
 }  // namespace
 }  // namespace ridgebench

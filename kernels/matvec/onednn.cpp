@@ -1,26 +1,13 @@
-// Matrix-vector product by oneDNN, the yardstick of fp32 and bf16: to the library it is a matmul
-// with one column.
+// Matrix-vector product by oneDNN, the yardstick of fp32 and bf16: a matmul with one column.
 #include "kernels/common/cpu/onednn.hpp"
-
-#include "kernels/common/registry.hpp"
 
 namespace ridgebench {
 namespace {
 
-template <class T>
-OneDnnPlan prepare(Queue& queue, const Shape& shape) {
-  return plan_onednn_matvec(queue, FormatOf<T>::value, shape);
-}
+constexpr auto bind_for = []<class T>() { return onednn<OneDnn::matvec, 2, T>(); };
 
-template <class T>
-Launch bind(Queue& queue, const OneDnnPlan& plan, const Shape& /*shape*/, const T* a, const T* x,
-            T* y) {
-  return bind_onednn(queue, plan, {a, x, y});
-}
-
-const Registration fp32{onednn_product("matvec", Format::fp32),
-                        planned(prepare<float>, bind<float>)};
-const Registration bf16{onednn_product("matvec", Format::bf16), planned(prepare<Bf16>, bind<Bf16>)};
+const Registration fp32{onednn_product("matvec", Format::fp32), Types<float>{}, bind_for};
+const Registration bf16{onednn_product("matvec", Format::bf16), Types<Bf16>{}, bind_for};
 
 }  // namespace
 }  // namespace ridgebench

@@ -1,5 +1,5 @@
-// Matrix-vector product by OpenBLAS (sgemv), the yardstick of fp32. Reading A once is its limit, as
-// it is ours.
+// Matrix-vector product by OpenBLAS (sgemv), the yardstick of fp32. The limit is the bandwidth of
+// reading A once, as it is for our kernels.
 #include "kernels/common/cpu/openblas.hpp"
 
 #include "kernels/common/registry.hpp"
@@ -9,7 +9,8 @@ namespace {
 
 const Registration openblas{
     {.operation = "matvec", .name = "openblas", .engine = Engine::fma, .origin = Origin::library},
-    openblas_matvec};
+    Types<float>{},
+    []<class>() { return openblas_matvec; }};
 
 }  // namespace
 }  // namespace ridgebench

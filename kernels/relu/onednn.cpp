@@ -1,29 +1,17 @@
-// ReLU by oneDNN (eltwise_relu), the yardstick of fp32 and bf16. It stores through the caches:
-// every line that it writes is read from memory first.
+// ReLU by oneDNN (eltwise_relu), the yardstick of fp32 and bf16. The library stores through the
+// caches, so the processor first reads every line that it writes.
 #include "kernels/common/cpu/onednn.hpp"
-
-#include "kernels/common/registry.hpp"
 
 namespace ridgebench {
 namespace {
 
-template <class T>
-OneDnnPlan prepare(Queue& queue, const Shape& shape) {
-  return plan_onednn_eltwise(queue, Eltwise::relu, FormatOf<T>::value, shape);
-}
-
-template <class T>
-Launch bind(Queue& queue, const OneDnnPlan& plan, const Shape& /*shape*/, const T* x, T* y) {
-  return bind_onednn(queue, plan, {x, y});
-}
-
-const Registration onednn{{.operation = "relu",
-                           .name = "onednn",
-                           .engine = Engine::memory,
-                           .arithmetic = Format::fp32,
-                           .origin = Origin::library},
-                          planned(prepare<float>, bind<float>),
-                          planned(prepare<Bf16>, bind<Bf16>)};
+const Registration relu{{.operation = "relu",
+                         .name = "onednn",
+                         .engine = Engine::memory,
+                         .arithmetic = Format::fp32,
+                         .origin = Origin::library},
+                        Types<float, Bf16>{},
+                        []<class T>() { return onednn<OneDnn::relu, 1, T>(); }};
 
 }  // namespace
 }  // namespace ridgebench

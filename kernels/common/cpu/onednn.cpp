@@ -1,64 +1,208 @@
 #include "kernels/common/cpu/onednn.hpp"
 
+#include <cstdlib>
+
 #include "kernels/common/error.hpp"
 
 #ifdef RIDGEBENCH_ONEDNN
 #include <fmt/format.h>
 #include <omp.h>
+#include <oneapi/dnnl/dnnl.h>
+#include <oneapi/dnnl/dnnl_debug.h>
 
-#include <oneapi/dnnl/dnnl.hpp>
-#include <unordered_map>
+#include <stdexcept>
 #include <utility>
+
+#include "kernels/common/shared_library.hpp"
 #endif
 
 namespace ridgebench {
+namespace {
+
+// The instructions with which oneDNN multiplies bf16. Source: oneDNN, "CPU Dispatcher Control": each
+// value of ONEDNN_MAX_CPU_ISA allows what it names and what came before.
+struct Bf16Instructions {
+  bool amx = false;
+  bool pairs = false;  // AVX512_BF16
+
+  Bf16Instructions() {
+#if defined(__x86_64__)
+    const char* const set = std::getenv("ONEDNN_MAX_CPU_ISA");
+    const std::string_view most = set == nullptr ? "DEFAULT" : set;
+    const auto allows = [most](std::string_view part) { return most.find(part) != most.npos; };
+    const bool all = allows("DEFAULT") || allows("ALL") || allows("AMX");
+    amx = all && __builtin_cpu_supports("amx-bf16") != 0;
+    pairs = (all || allows("BF16") || allows("FP16") || allows("AVX10")) &&
+            __builtin_cpu_supports("avx512bf16") != 0;
+#endif
+  }
+};
+
+// oneDNN 2.6.3 dies of an illegal instruction in bf16 on a processor with AMX at 33 x 65 x 63, in a
+// program of its own too; other shapes that are no multiples of a tile ran. Which shapes die is not
+// known, and a dead process takes the run with it.
+std::optional<std::string> supports_product(const Machine& /*machine*/, const Shape& s,
+                                            FormatPair format) {
+  constexpr std::int64_t kRows = 16;
+  constexpr std::int64_t kDepth = 32;
+  if (!s.has_layout() || format.a != Format::bf16 || !Bf16Instructions().amx) return std::nullopt;
+  if (s["m"] % kRows == 0 && s["n"] % kRows == 0 && s["k"] % kDepth == 0) return std::nullopt;
+  return "oneDNN's AMX product is called with whole tiles only";
+}
+
+}  // namespace
+
+Technique onednn_product(std::string_view operation, Format format) {
+  Technique technique{.operation = operation,
+                      .name = "onednn",
+                      .engine = Engine::fma,
+                      .origin = Origin::library,
+                      .supports = supports_product};
+  if (format == Format::bf16) {
+    const Bf16Instructions instructions;
+    technique.arithmetic = instructions.pairs ? Format::bf16 : Format::fp32;
+    if (instructions.amx) technique.engine = Engine::tensor;
+  }
+  return technique;
+}
 
 #ifdef RIDGEBENCH_ONEDNN
 
 namespace {
 
-using dnnl::memory;
-
-const dnnl::engine& engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-  return cpu;
+const SharedLibrary& onednn_library() {
+  static const SharedLibrary loaded("libdnnl.so." + std::to_string(DNNL_VERSION_MAJOR));
+  return loaded;
 }
 
-memory::desc describe(const memory::dims& sizes, Format format, const memory::dims& strides) {
-  if (format != Format::fp32 && format != Format::bf16) {
-    throw Unsupported("oneDNN is asked for fp32 and bf16 only");
-  }
-  const auto type = format == Format::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
-  return {sizes, type, strides};
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_version);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_status2str);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_engine_create);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_engine_destroy);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_stream_create);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_stream_destroy);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_stream_wait);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_memory_create);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_memory_destroy);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_post_ops_create);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_post_ops_destroy);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_post_ops_append_eltwise);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_primitive_attr_create);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_primitive_attr_destroy);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_primitive_attr_set_post_ops);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_primitive_desc_destroy);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_primitive_create);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_primitive_destroy);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_primitive_execute);
+
+// Throws std::runtime_error with the status.
+void check(dnnl_status_t status) {
+  if (status == dnnl_success) return;
+  throw std::runtime_error(fmt::format("oneDNN: {}", dnnl_status2str(status)));
 }
 
-// The C++ interface dropped its operation descriptors in version 3.
-dnnl::eltwise_forward make_eltwise(dnnl::algorithm function, const memory::desc& x) {
-  constexpr auto kInference = dnnl::prop_kind::forward_inference;
+template <class Handle>
+using Owned = std::shared_ptr<std::remove_pointer_t<Handle>>;
+
+// The handle that create(&handle) returns, destroyed with its last owner.
+template <class Handle, class Create, class Destroy>
+Owned<Handle> own(Create create, Destroy destroy) {
+  Handle handle = nullptr;
+  check(create(&handle));
+  return {handle, [destroy](Handle h) { static_cast<void>(destroy(h)); }};
+}
+
+dnnl_engine_t engine() {
+  static const auto cpu = own<dnnl_engine_t>(
+      [](auto* created) { return dnnl_engine_create(created, dnnl_cpu, std::size_t{0}); },
+      dnnl_engine_destroy);
+  return cpu.get();
+}
+
+using Dims = std::vector<dnnl_dim_t>;
+
+// GeLU of a product plus bias, before it is stored.
+Owned<dnnl_primitive_attr_t> gelu_attributes() {
+  const auto after = own<dnnl_post_ops_t>(
+      [](auto* created) { return dnnl_post_ops_create(created); }, dnnl_post_ops_destroy);
+  auto attributes = own<dnnl_primitive_attr_t>(
+      [](auto* created) { return dnnl_primitive_attr_create(created); },
+      dnnl_primitive_attr_destroy);
 #if DNNL_VERSION_MAJOR >= 3
-  return dnnl::eltwise_forward({engine(), kInference, function, x, x, 0.0F, 0.0F});
+  check(dnnl_post_ops_append_eltwise(after.get(), dnnl_eltwise_gelu_tanh, 0.0F, 0.0F));
 #else
-  return dnnl::eltwise_forward({{kInference, function, x, 0.0F, 0.0F}, engine()});
+  check(dnnl_post_ops_append_eltwise(after.get(), 1.0F, dnnl_eltwise_gelu_tanh, 0.0F, 0.0F));
 #endif
+  check(dnnl_primitive_attr_set_post_ops(attributes.get(), after.get()));
+  return attributes;
 }
 
-dnnl::matmul make_matmul(const memory::desc& a, const memory::desc& b, const memory::desc* bias,
-                         const memory::desc& c) {
-  dnnl::primitive_attr attributes;
-  dnnl::post_ops after;
-  constexpr auto kGelu = dnnl::algorithm::eltwise_gelu_tanh;
+// Version 3 of the interface creates memory descriptors on the heap and has no operation
+// descriptors; version 2 has both as plain structs.
 #if DNNL_VERSION_MAJOR >= 3
-  if (bias == nullptr) return dnnl::matmul({engine(), a, b, c});
-  after.append_eltwise(kGelu, 0.0F, 0.0F);
-  attributes.set_post_ops(after);
-  return dnnl::matmul({engine(), a, b, *bias, c, attributes});
-#else
-  if (bias == nullptr) return dnnl::matmul({{a, b, c}, engine()});
-  after.append_eltwise(1.0F, kGelu, 0.0F, 0.0F);
-  attributes.set_post_ops(after);
-  return dnnl::matmul({{a, b, *bias, c}, attributes, engine()});
-#endif
+
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_memory_desc_create_with_strides);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_memory_desc_destroy);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_eltwise_forward_primitive_desc_create);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_matmul_primitive_desc_create);
+
+using MemoryDesc = Owned<dnnl_memory_desc_t>;
+
+MemoryDesc memory_desc(const Dims& sizes, const Dims& strides, dnnl_data_type_t type) {
+  return own<dnnl_memory_desc_t>(
+      [&](auto* created) {
+        return dnnl_memory_desc_create_with_strides(created, static_cast<int>(sizes.size()), sizes.data(), type,
+                                                    strides.data());
+      },
+      dnnl_memory_desc_destroy);
 }
+
+dnnl_status_t create_eltwise(dnnl_primitive_desc_t* created, dnnl_alg_kind_t function,
+                             const MemoryDesc& x) {
+  return dnnl_eltwise_forward_primitive_desc_create(
+      created, engine(), dnnl_forward_inference, function, x.get(), x.get(), 0.0F, 0.0F, nullptr);
+}
+
+dnnl_status_t create_matmul(dnnl_primitive_desc_t* created, const MemoryDesc& a,
+                            const MemoryDesc& b, const MemoryDesc& bias, const MemoryDesc& c,
+                            dnnl_primitive_attr_t attributes) {
+  return dnnl_matmul_primitive_desc_create(created, engine(), a.get(), b.get(), bias.get(), c.get(),
+                                           attributes);
+}
+
+#else
+
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_memory_desc_init_by_strides);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_eltwise_forward_desc_init);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_matmul_desc_init);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_primitive_desc_create);
+
+using MemoryDesc = std::shared_ptr<dnnl_memory_desc_t>;
+
+MemoryDesc memory_desc(const Dims& sizes, const Dims& strides, dnnl_data_type_t type) {
+  auto created = std::make_shared<dnnl_memory_desc_t>();
+  check(dnnl_memory_desc_init_by_strides(created.get(), static_cast<int>(sizes.size()), sizes.data(), type,
+                                         strides.data()));
+  return created;
+}
+
+dnnl_status_t create_eltwise(dnnl_primitive_desc_t* created, dnnl_alg_kind_t function,
+                             const MemoryDesc& x) {
+  dnnl_eltwise_desc_t operation{};
+  check(dnnl_eltwise_forward_desc_init(&operation, dnnl_forward_inference, function, x.get(), 0.0F,
+                                       0.0F));
+  return dnnl_primitive_desc_create(created, &operation, nullptr, engine(), nullptr);
+}
+
+dnnl_status_t create_matmul(dnnl_primitive_desc_t* created, const MemoryDesc& a,
+                            const MemoryDesc& b, const MemoryDesc& bias, const MemoryDesc& c,
+                            dnnl_primitive_attr_t attributes) {
+  dnnl_matmul_desc_t operation{};
+  check(dnnl_matmul_desc_init(&operation, a.get(), b.get(), bias.get(), c.get()));
+  return dnnl_primitive_desc_create(created, &operation, attributes, engine(), nullptr);
+}
+
+#endif
 
 }  // namespace
 
@@ -66,112 +210,108 @@ class OneDnnPrimitive {
  public:
   struct Argument {
     int index;  // DNNL_ARG_...
-    memory::desc layout;
+    MemoryDesc layout;
   };
 
-  OneDnnPrimitive(dnnl::primitive primitive, std::vector<Argument> arguments)
-      : primitive_(std::move(primitive)), arguments_(std::move(arguments)) {}
+  // create(&descriptor) makes the primitive's descriptor.
+  template <class Create>
+  OneDnnPrimitive(std::vector<Argument> arguments, Create create)
+      : arguments_(std::move(arguments)) {
+    const auto descriptor = own<dnnl_primitive_desc_t>(create, dnnl_primitive_desc_destroy);
+    primitive_ = own<dnnl_primitive_t>(
+        [&](auto* created) { return dnnl_primitive_create(created, descriptor.get()); },
+        dnnl_primitive_destroy);
+  }
 
   [[nodiscard]] Launch bind(int threads, const std::vector<const void*>& operands) const {
-    std::unordered_map<int, memory> bound;
+    std::vector<Owned<dnnl_memory_t>> memory;
+    std::vector<dnnl_exec_arg_t> bound;
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       // The library takes inputs, too, as void*.
       void* const data = const_cast<void*>(operands.at(i));  // NOLINT(*-const-cast)
-      bound.emplace(arguments_[i].index, memory(arguments_[i].layout, engine(), data));
+      memory.push_back(own<dnnl_memory_t>(
+          [&](auto* created) {
+            return dnnl_memory_create(created, arguments_[i].layout.get(), engine(), data);
+          },
+          dnnl_memory_destroy));
+      bound.push_back({arguments_[i].index, memory.back().get()});
     }
-    return [primitive = primitive_, bound, threads, stream = dnnl::stream(engine())]() mutable {
+    const auto stream = own<dnnl_stream_t>(
+        [](auto* created) {
+          return dnnl_stream_create(created, engine(), unsigned{dnnl_stream_default_flags});
+        },
+        dnnl_stream_destroy);
+    return [primitive = primitive_, memory, bound, threads, stream] {
       omp_set_num_threads(threads);
-      primitive.execute(stream, bound);
-      stream.wait();
+      check(dnnl_primitive_execute(primitive.get(), stream.get(), static_cast<int>(bound.size()),
+                                   bound.data()));
+      check(dnnl_stream_wait(stream.get()));
     };
   }
 
  private:
-  dnnl::primitive primitive_;
   std::vector<Argument> arguments_;
+  Owned<dnnl_primitive_t> primitive_;
 };
 
 namespace {
 
-using Argument = OneDnnPrimitive::Argument;
-
-// Creates with the queue's threads; the library's refusal becomes Unsupported.
-template <class Create>
-OneDnnPlan plan(const Queue& queue, std::vector<Argument> arguments, const Create& create) {
-  omp_set_num_threads(queue.threads());
-  try {
-    return std::make_shared<const OneDnnPrimitive>(create(), std::move(arguments));
-  } catch (const dnnl::error& error) {
-    throw Unsupported(fmt::format("oneDNN: {}", error.what()));
-  }
+OneDnnPlan plan_eltwise(dnnl_alg_kind_t function, dnnl_data_type_t type, const Shape& s) {
+  const MemoryDesc x = memory_desc({s["n"]}, {1}, type);
+  return std::make_shared<OneDnnPrimitive>(
+      std::vector<OneDnnPrimitive::Argument>{{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, x}},
+      [&](auto* created) { return create_eltwise(created, function, x); });
 }
 
-// oneDNN 2.6.3 dies of an illegal instruction in bf16 on a processor with AMX at 33 x 65 x 63, in a
-// program of its own too; other shapes that leave parts of tiles over ran. Which ones die is not
-// known, and a dead process takes the run with it.
-void require_whole_amx_tiles(Format format, const Shape& s) {
-  constexpr int amx = static_cast<int>(dnnl::cpu_isa::avx512_core_amx);
-  constexpr std::int64_t rows = 16;
-  constexpr std::int64_t depth = 32;
-  const bool used =
-      format == Format::bf16 && (static_cast<int>(dnnl::get_effective_cpu_isa()) & amx) == amx;
-  if (used && (s["m"] % rows != 0 || s["n"] % rows != 0 || s["k"] % depth != 0)) {
-    throw Unsupported("oneDNN's AMX product is called with whole tiles only");
-  }
-}
-
-OneDnnPlan plan_product(const Queue& queue, Format format, const Shape& s, bool gelu) {
-  require_whole_amx_tiles(format, s);
-  const memory::dim m = s["m"];
-  const memory::dim n = s["n"];
-  const memory::dim k = s["k"];
-  const bool a_transposed = s.layout() == Layout::tn;
-  const bool b_transposed = s.layout() == Layout::nt;
-  const auto a = describe({m, k}, format, a_transposed ? memory::dims{1, m} : memory::dims{k, 1});
-  const auto b = describe({k, n}, format, b_transposed ? memory::dims{1, k} : memory::dims{n, 1});
-  const auto bias = describe({1, n}, format, {n, 1});
-  const auto c = describe({m, n}, format, {n, 1});
-  std::vector<Argument> arguments{{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}};
+// C[m,n] = A[m,k] B[k,n], with GeLU(. + bias[n]) or without.
+OneDnnPlan plan_product(const Dims& a_strides, const Dims& b_strides, std::int64_t m,
+                        std::int64_t n, std::int64_t k, bool gelu, dnnl_data_type_t type) {
+  const MemoryDesc a = memory_desc({m, k}, a_strides, type);
+  const MemoryDesc b = memory_desc({k, n}, b_strides, type);
+  const MemoryDesc bias = gelu ? memory_desc({1, n}, {n, 1}, type) : nullptr;
+  const MemoryDesc c = memory_desc({m, n}, {n, 1}, type);
+  const auto attributes = gelu ? gelu_attributes() : nullptr;
+  std::vector<OneDnnPrimitive::Argument> arguments{{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}};
   if (gelu) arguments.push_back({DNNL_ARG_BIAS, bias});
   arguments.push_back({DNNL_ARG_DST, c});
-  return plan(queue, std::move(arguments),
-              [&] { return make_matmul(a, b, gelu ? &bias : nullptr, c); });
+  return std::make_shared<OneDnnPrimitive>(std::move(arguments), [&](auto* created) {
+    return create_matmul(created, a, b, bias, c, attributes.get());
+  });
+}
+
+OneDnnPlan plan(OneDnn function, dnnl_data_type_t type, const Shape& s) {
+  if (function == OneDnn::relu) return plan_eltwise(dnnl_eltwise_relu, type, s);
+  if (function == OneDnn::gelu_tanh) return plan_eltwise(dnnl_eltwise_gelu_tanh, type, s);
+  if (function == OneDnn::matvec) {
+    return plan_product({s["n"], 1}, {1, 1}, s["m"], 1, s["n"], false, type);
+  }
+  const std::int64_t m = s["m"];
+  const std::int64_t n = s["n"];
+  const std::int64_t k = s["k"];
+  const Dims a_strides = s.layout() == Layout::tn ? Dims{1, m} : Dims{k, 1};
+  const Dims b_strides = s.layout() == Layout::nt ? Dims{1, k} : Dims{n, 1};
+  return plan_product(a_strides, b_strides, m, n, k, function == OneDnn::matmul_gelu, type);
 }
 
 }  // namespace
 
 std::string onednn_version() {
+  if (!onednn_library().loaded()) return {};
   const dnnl_version_t* version = dnnl_version();
   return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
 }
 
-OneDnnPlan plan_onednn_eltwise(Queue& queue, Eltwise function, Format format, const Shape& shape) {
-  const auto x = describe({shape["n"]}, format, {1});
-  const auto algorithm = function == Eltwise::relu ? dnnl::algorithm::eltwise_relu
-                                                   : dnnl::algorithm::eltwise_gelu_tanh;
-  return plan(queue, {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, x}},
-              [&] { return make_eltwise(algorithm, x); });
+OneDnnPlan create_onednn(OneDnn function, Queue& queue, Format format, const Shape& shape) {
+  omp_set_num_threads(queue.threads());  // the library divides the work when it creates
+  try {
+    return plan(function, format == Format::bf16 ? dnnl_bf16 : dnnl_f32, shape);
+  } catch (const std::runtime_error& error) {
+    throw Unsupported(error.what());
+  }
 }
 
-OneDnnPlan plan_onednn_matvec(Queue& queue, Format format, const Shape& shape) {
-  const memory::dim m = shape["m"];
-  const memory::dim n = shape["n"];
-  const auto a = describe({m, n}, format, {n, 1});
-  const auto x = describe({n, 1}, format, {1, 1});
-  const auto y = describe({m, 1}, format, {1, 1});
-  return plan(queue, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, x}, {DNNL_ARG_DST, y}},
-              [&] { return make_matmul(a, x, nullptr, y); });
-}
-
-OneDnnPlan plan_onednn_matmul(Queue& queue, Format format, const Shape& shape) {
-  return plan_product(queue, format, shape, false);
-}
-
-OneDnnPlan plan_onednn_matmul_gelu(Queue& queue, Format format, const Shape& shape) {
-  return plan_product(queue, format, shape, true);
-}
-
-Launch bind_onednn(Queue& queue, const OneDnnPlan& plan, const std::vector<const void*>& operands) {
+Launch execute_onednn(Queue& queue, const OneDnnPlan& plan,
+                      const std::vector<const void*>& operands) {
   return plan->bind(queue.threads(), operands);
 }
 
@@ -179,45 +319,14 @@ Launch bind_onednn(Queue& queue, const OneDnnPlan& plan, const std::vector<const
 
 class OneDnnPrimitive {};
 
-namespace {
-[[noreturn]] void no_onednn() { throw Unsupported("built without oneDNN"); }
-}  // namespace
-
 std::string onednn_version() { return {}; }
-OneDnnPlan plan_onednn_eltwise(Queue& /*queue*/, Eltwise /*function*/, Format /*format*/,
-                               const Shape& /*shape*/) {
-  no_onednn();
+OneDnnPlan create_onednn(OneDnn, Queue&, Format, const Shape&) {
+  throw Unsupported("built without oneDNN");
 }
-OneDnnPlan plan_onednn_matvec(Queue& /*queue*/, Format /*format*/, const Shape& /*shape*/) {
-  no_onednn();
-}
-OneDnnPlan plan_onednn_matmul(Queue& /*queue*/, Format /*format*/, const Shape& /*shape*/) {
-  no_onednn();
-}
-OneDnnPlan plan_onednn_matmul_gelu(Queue& /*queue*/, Format /*format*/, const Shape& /*shape*/) {
-  no_onednn();
-}
-Launch bind_onednn(Queue& /*queue*/, const OneDnnPlan& /*plan*/,
-                   const std::vector<const void*>& /*operands*/) {
-  no_onednn();
+Launch execute_onednn(Queue&, const OneDnnPlan&, const std::vector<const void*>&) {
+  throw Unsupported("built without oneDNN");
 }
 
 #endif
-
-Technique onednn_product(std::string_view operation, [[maybe_unused]] Format format) {
-  Technique technique{
-      .operation = operation, .name = "onednn", .engine = Engine::fma, .origin = Origin::library};
-#ifdef RIDGEBENCH_ONEDNN
-  const auto has = [isa = static_cast<int>(dnnl::get_effective_cpu_isa())](dnnl::cpu_isa set) {
-    return (isa & static_cast<int>(set)) == static_cast<int>(set);  // newer sets contain older ones
-  };
-  if (format == Format::bf16) {
-    const bool pairs = has(dnnl::cpu_isa::avx512_core_bf16);
-    technique.arithmetic = pairs ? Format::bf16 : Format::fp32;
-    if (has(dnnl::cpu_isa::avx512_core_amx)) technique.engine = Engine::tensor;
-  }
-#endif
-  return technique;
-}
 
 }  // namespace ridgebench

@@ -1,10 +1,10 @@
-// oneDNN, the host's yardstick for bf16 and elementwise operations (fp32 and bf16 only). Only
-// onednn.cpp knows its headers. The plan_ functions create a primitive, which is slow; they throw
-// Unsupported where the build has no oneDNN or it declines the case.
+// oneDNN, the host's yardstick of bf16 and of elementwise operations (fp32 and bf16 only), loaded at
+// the first call. Only onednn.cpp knows its header.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,29 +15,54 @@
 
 namespace ridgebench {
 
-// "2.6.3"; "" where the build has none.
+// "2.6.3"; "" where the build or this machine has none. Loads the library.
 std::string onednn_version();
 
-// The technique of a product in fp32 or bf16. The library multiplies bf16 by AMX, by the pairs of
-// AVX512_BF16, or in fp32 after widening, as the processor and ONEDNN_MAX_CPU_ISA allow.
+// What the library computes, on which operands in this order:
+enum class OneDnn : std::uint8_t {
+  relu,        // y[n] = max(x[n], 0): x, y
+  gelu_tanh,   // y[n] = gelu(x[n]): x, y
+  matvec,      // y[m] = A[m,n] x[n]: a, x, y
+  matmul,      // C[m,n] = A B in the shape's layout: a, b, c
+  matmul_gelu  // C[m,n] = gelu(A B + bias[n]): a, b, bias, c
+};
+
+// The technique `onednn` of a product in fp32 or bf16. The library multiplies bf16 by AMX, by the
+// pairs of AVX512_BF16, or in fp32 after widening, as the processor and ONEDNN_MAX_CPU_ISA allow.
 Technique onednn_product(std::string_view operation, Format format);
 
-// A primitive with the memory descriptors of its operands, in the order of bind's pointers.
+// A primitive with the memory descriptors of its operands.
 class OneDnnPrimitive;
 using OneDnnPlan = std::shared_ptr<const OneDnnPrimitive>;
 
-enum class Eltwise : std::uint8_t { relu, gelu_tanh };
+// Creates the primitive, which is slow. Throws Unsupported where the build or this machine has no
+// oneDNN, or the library declines the case.
+OneDnnPlan create_onednn(OneDnn function, Queue& queue, Format format, const Shape& shape);
+// `operands` are pointers to the plan's operands; the library writes the last.
+Launch execute_onednn(Queue& queue, const OneDnnPlan& plan,
+                      const std::vector<const void*>& operands);
 
-// y[n] = f(x[n]); operands x, y.
-OneDnnPlan plan_onednn_eltwise(Queue& queue, Eltwise function, Format format, const Shape& shape);
-// y[m] = A[m,n] x[n]; operands a, x, y.
-OneDnnPlan plan_onednn_matvec(Queue& queue, Format format, const Shape& shape);
-// C[m,n] = A B in the shape's layout; operands a, b, c.
-OneDnnPlan plan_onednn_matmul(Queue& queue, Format format, const Shape& shape);
-// C[m,n] = gelu(A B + bias[n]); operands a, b, bias, c.
-OneDnnPlan plan_onednn_matmul_gelu(Queue& queue, Format format, const Shape& shape);
+namespace onednn_detail {
 
-// The last operand is written.
-Launch bind_onednn(Queue& queue, const OneDnnPlan& plan, const std::vector<const void*>& operands);
+template <OneDnn kFunction, class T>
+OneDnnPlan prepare(Queue& queue, const Shape& shape) {
+  return create_onednn(kFunction, queue, FormatOf<T>::value, shape);
+}
+template <class... Pointers>
+Launch bind(Queue& queue, const OneDnnPlan& plan, const Shape& /*shape*/, Pointers... operands) {
+  return execute_onednn(queue, plan, {operands...});
+}
+
+}  // namespace onednn_detail
+
+// What a Registration takes for T: kInputs operands are read, one is written.
+template <OneDnn kFunction, int kInputs, class T>
+auto onednn() {
+  using In = const T*;
+  constexpr auto kPrepare = onednn_detail::prepare<kFunction, T>;
+  if constexpr (kInputs == 1) return planned(kPrepare, onednn_detail::bind<In, T*>);
+  if constexpr (kInputs == 2) return planned(kPrepare, onednn_detail::bind<In, In, T*>);
+  if constexpr (kInputs == 3) return planned(kPrepare, onednn_detail::bind<In, In, In, T*>);
+}
 
 }  // namespace ridgebench

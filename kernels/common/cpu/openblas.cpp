@@ -1,15 +1,18 @@
 #include "kernels/common/cpu/openblas.hpp"
 
-#include <algorithm>
-#include <array>
-#include <limits>
-#include <string_view>
-
 #include "kernels/common/error.hpp"
-#include "kernels/common/isa_level.hpp"
 
 #ifdef RIDGEBENCH_OPENBLAS
 #include <cblas.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+
+#include "kernels/common/isa_level.hpp"
+#include "kernels/common/shared_library.hpp"
 #endif
 
 namespace ridgebench {
@@ -18,6 +21,52 @@ namespace ridgebench {
 
 namespace {
 
+// Core types whose kernels use no AVX, and no AVX-512 (OpenBLAS, driver/others/dynamic.c).
+constexpr std::array<std::string_view, 11> kSseCores{
+    "Prescott", "Core2",     "Penryn", "Dunnington",   "Nehalem", "Atom",
+    "Opteron",  "Barcelona", "Bobcat", "Opteron_SSE3", "Nano"};
+constexpr std::array<std::string_view, 2> kAvx2Cores{"Haswell", "Zen"};
+
+// A core type for this processor where `core` is one of an older instruction set, whose kernels
+// take twice as long or more; "" where `core` is a good choice.
+std::string better_core(std::string_view core) {
+  const auto is_one_of = [core](const auto& cores) {
+    return std::ranges::find(cores, core) != cores.end();
+  };
+  const Isa isa = host_isa();
+  if (isa == Isa::v4 && (is_one_of(kSseCores) || is_one_of(kAvx2Cores))) return "SKYLAKEX";
+  return isa == Isa::v3 && is_one_of(kSseCores) ? "HASWELL" : "";
+}
+
+// A release that is older than the processor may not know it and choose a core type of an older
+// instruction set. The library is then loaded again with a better one, because a yardstick must be
+// at its best; a choice of the user's stands.
+SharedLibrary load_openblas() {
+  constexpr const char* kFile = "libopenblas.so.0";
+  SharedLibrary library(kFile);
+  void* const name = library.find("openblas_get_corename");
+  if (name == nullptr || std::getenv(kOpenblasCore) != nullptr) return library;
+  const std::string core = better_core(reinterpret_cast<char* (*)()>(name)());
+  if (core.empty()) return library;
+  library.unload();
+  setenv(kOpenblasCore, core.c_str(), 1);
+  SharedLibrary reloaded(kFile);
+  unsetenv(kOpenblasCore);
+  return reloaded;
+}
+
+const SharedLibrary& openblas() {
+  static const SharedLibrary loaded = load_openblas();
+  return loaded;
+}
+
+RIDGEBENCH_LOADED_FUNCTION(openblas(), openblas_get_config);
+RIDGEBENCH_LOADED_FUNCTION(openblas(), openblas_get_corename);
+RIDGEBENCH_LOADED_FUNCTION(openblas(), openblas_set_num_threads);
+RIDGEBENCH_LOADED_FUNCTION(openblas(), cblas_sdot);
+RIDGEBENCH_LOADED_FUNCTION(openblas(), cblas_sgemv);
+RIDGEBENCH_LOADED_FUNCTION(openblas(), cblas_sgemm);
+
 blasint size(const Shape& shape, std::string_view dimension) {
   if (shape[dimension] > std::numeric_limits<blasint>::max()) {
     throw Unsupported("larger than OpenBLAS's integers");
@@ -25,74 +74,53 @@ blasint size(const Shape& shape, std::string_view dimension) {
   return static_cast<blasint>(shape[dimension]);
 }
 
-// Cores whose kernels do without AVX, and without AVX-512 (OpenBLAS, driver/others/dynamic.c).
-constexpr std::array<std::string_view, 11> kSseCores{
-    "Prescott", "Core2",     "Penryn", "Dunnington",   "Nehalem", "Atom",
-    "Opteron",  "Barcelona", "Bobcat", "Opteron_SSE3", "Nano"};
-constexpr std::array<std::string_view, 2> kAvx2Cores{"Haswell", "Zen"};
-
-// The library has one thread count for the whole process.
-void use_threads(const Queue& queue) { openblas_set_num_threads(queue.threads()); }
-
 }  // namespace
 
 std::string openblas_version() {
+  if (!openblas().loaded()) return {};
   return std::string(openblas_get_config()) + " on " + openblas_get_corename();
 }
 
 std::string better_openblas_core() {
-  const auto chosen_from = [core = std::string_view(openblas_get_corename())](const auto& cores) {
-    return std::ranges::find(cores, core) != cores.end();
-  };
-  const Isa isa = host_isa();
-  if (isa == Isa::v4 && (chosen_from(kSseCores) || chosen_from(kAvx2Cores))) return "SKYLAKEX";
-  return isa == Isa::v3 && chosen_from(kSseCores) ? "HASWELL" : "";
+  return openblas().loaded() ? better_core(openblas_get_corename()) : std::string();
 }
 
+// The library has one thread count for the whole process, which every bind sets.
 Launch openblas_dot(Queue& queue, const Shape& shape, const float* x, const float* y, float* s) {
-  use_threads(queue);
+  openblas_set_num_threads(queue.threads());
   return [n = size(shape, "n"), x, y, s] { *s = cblas_sdot(n, x, 1, y, 1); };
 }
 
 Launch openblas_matvec(Queue& queue, const Shape& shape, const float* a, const float* x, float* y) {
-  use_threads(queue);
+  openblas_set_num_threads(queue.threads());
   return [m = size(shape, "m"), n = size(shape, "n"), a, x, y] {
-    cblas_sgemv(CblasRowMajor, CblasNoTrans, m, n, 1, a, n, x, 1, 0, y, 1);
+    cblas_sgemv(CblasRowMajor, CblasNoTrans, m, n, 1.0F, a, n, x, 1, 0.0F, y, 1);
   };
 }
 
 Launch openblas_matmul(Queue& queue, const Shape& shape, const float* a, const float* b, float* c) {
-  use_threads(queue);
+  openblas_set_num_threads(queue.threads());
   const bool a_transposed = shape.layout() == Layout::tn;
   const bool b_transposed = shape.layout() == Layout::nt;
   return [m = size(shape, "m"), n = size(shape, "n"), k = size(shape, "k"), a_transposed,
           b_transposed, a, b, c] {
     cblas_sgemm(CblasRowMajor, a_transposed ? CblasTrans : CblasNoTrans,
-                b_transposed ? CblasTrans : CblasNoTrans, m, n, k, 1, a, a_transposed ? m : k, b,
-                b_transposed ? k : n, 0, c, n);
+                b_transposed ? CblasTrans : CblasNoTrans, m, n, k, 1.0F, a, a_transposed ? m : k, b,
+                b_transposed ? k : n, 0.0F, c, n);
   };
 }
 
 #else
 
 namespace {
-[[noreturn]] void no_openblas() { throw Unsupported("built without OpenBLAS"); }
+[[noreturn]] Launch no_openblas() { throw Unsupported("built without OpenBLAS"); }
 }  // namespace
 
 std::string openblas_version() { return {}; }
 std::string better_openblas_core() { return {}; }
-Launch openblas_dot(Queue& /*queue*/, const Shape& /*shape*/, const float* /*x*/,
-                    const float* /*y*/, float* /*s*/) {
-  no_openblas();
-}
-Launch openblas_matvec(Queue& /*queue*/, const Shape& /*shape*/, const float* /*a*/,
-                       const float* /*x*/, float* /*y*/) {
-  no_openblas();
-}
-Launch openblas_matmul(Queue& /*queue*/, const Shape& /*shape*/, const float* /*a*/,
-                       const float* /*b*/, float* /*c*/) {
-  no_openblas();
-}
+Launch openblas_dot(Queue&, const Shape&, const float*, const float*, float*) { no_openblas(); }
+Launch openblas_matvec(Queue&, const Shape&, const float*, const float*, float*) { no_openblas(); }
+Launch openblas_matmul(Queue&, const Shape&, const float*, const float*, float*) { no_openblas(); }
 
 #endif
 

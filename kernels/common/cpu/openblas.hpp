@@ -1,5 +1,6 @@
-// OpenBLAS, the fp32 yardstick of the host. Only openblas.cpp knows its headers. Every function
-// throws Unsupported where the build has no OpenBLAS or a size does not fit its 32-bit integers.
+// OpenBLAS, the fp32 yardstick of the host, loaded at the first call. Only openblas.cpp knows its
+// header. The bind functions throw Unsupported where the library is missing or a size does not fit
+// its 32-bit integers.
 #pragma once
 
 #include <string>
@@ -9,14 +10,14 @@
 
 namespace ridgebench {
 
-// Version, threading and the core that its kernels were chosen for; "" where the build has none.
+// Version, threading and the core type whose kernels the library uses ("... on Zen"); "" where the
+// build or this machine has no OpenBLAS. Loads it.
 std::string openblas_version();
 
-// The variable by which OpenBLAS is told whose kernels to use; it reads it while it is loaded.
+// Environment variable that fixes the core type; the library reads it while it is loaded.
 inline constexpr const char* kOpenblasCore = "OPENBLAS_CORETYPE";
-// What that variable should be where OpenBLAS uses kernels of an older instruction set than this
-// processor's, half as fast or slower: a release that is older than the processor does not know it,
-// or somebody set the variable. Empty where the choice is good.
+// A core type whose kernels use this processor's newest instruction set, where the user's
+// OPENBLAS_CORETYPE keeps the library from them; "" where nothing does. Loads the library.
 std::string better_openblas_core();
 
 // s = x . y with n elements each.

@@ -1,5 +1,5 @@
-// Matrix product by OpenBLAS (sgemm), the yardstick of fp32. Which of its kernels runs is part of
-// the version that a run records; the variable OPENBLAS_CORETYPE overrides its choice.
+// Matrix product by OpenBLAS (sgemm), the yardstick of fp32. The library's version, which a run
+// records, names the core type of its kernels; OPENBLAS_CORETYPE overrides that choice.
 #include "kernels/common/cpu/openblas.hpp"
 
 #include "kernels/common/registry.hpp"
@@ -9,7 +9,8 @@ namespace {
 
 const Registration openblas{
     {.operation = "matmul", .name = "openblas", .engine = Engine::fma, .origin = Origin::library},
-    openblas_matmul};
+    Types<float>{},
+    []<class>() { return openblas_matmul; }};
 
 }  // namespace
 }  // namespace ridgebench
