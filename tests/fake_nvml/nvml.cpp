@@ -1,5 +1,5 @@
-// A management library that knows one device, GPU-fake, and reports made-up figures of it. It lacks
-// the functions that older drivers lack, and refuses what some devices refuse.
+// A management library with one device, GPU-fake, and made-up readings. It lacks functions that older
+// drivers lack, and refuses what some devices refuse.
 #include <cstring>
 
 namespace {

@@ -56,49 +56,6 @@ std::string pci_id(const cudaDeviceProp& properties, const std::string& prefix =
   return vendor.substr(2) + ":" + device.substr(2);  // without "0x"
 }
 
-// What the suite reads and never sets.
-ordered_json settings(const Nvml& nvml) {
-  ordered_json json = ordered_json::object();
-  const auto add = [](ordered_json& to, const char* key, const auto& value) {
-    if (value) to[key] = *value;
-  };
-  add(json, "driver", nvml.driver());
-  add(json, "power_limit_w", nvml.power_limit_w());
-  add(json, "ecc", nvml.ecc());
-  add(json, "pending_ecc", nvml.pending_ecc());
-  add(json, "mig", nvml.mig());
-  add(json, "persistence", nvml.persistence());
-  add(json, "compute_mode", nvml.compute_mode());
-  add(json, "vbios", nvml.vbios());
-  add(json, "board_part_number", nvml.board_part_number());
-  add(json, "inforom", nvml.inforom());
-  add(json, "gsp_firmware", nvml.gsp_firmware());
-  ordered_json limits = ordered_json::object();
-  add(limits, "default", nvml.default_power_limit_w());
-  add(limits, "min", nvml.least_power_limit_w());
-  add(limits, "max", nvml.most_power_limit_w());
-  if (!limits.empty()) json["power_limits_w"] = limits;
-  ordered_json pcie = ordered_json::object();
-  add(pcie, "generation", nvml.pcie_generation());
-  add(pcie, "max_generation", nvml.most_pcie_generation());
-  add(pcie, "lanes", nvml.pcie_lanes());
-  add(pcie, "max_lanes", nvml.most_pcie_lanes());
-  if (!pcie.empty()) json["pcie"] = pcie;
-  ordered_json clocks = ordered_json::object();
-  add(clocks, "max_sm_hz", nvml.max_sm_clock_hz());
-  add(clocks, "application_sm_hz", nvml.application_sm_clock_hz());
-  add(clocks, "max_memory_hz", nvml.max_memory_clock_hz());
-  if (!clocks.empty()) json["clocks"] = clocks;
-  add(json, "nvlinks", nvml.nvlinks());
-  if (const auto rows = nvml.remapped_rows()) {
-    json["remapped_rows"] = {{"corrected", rows->corrected},
-                             {"uncorrected", rows->uncorrected},
-                             {"pending", rows->pending},
-                             {"failed", rows->failed}};
-  }
-  return json;
-}
-
 }  // namespace
 
 std::string uuid_text(const cudaDeviceProp& properties) {
@@ -159,7 +116,7 @@ ordered_json identity_of(const cudaDeviceProp& properties, const Machine& machin
                                   {"numa_node", bus_entry(properties, "numa_node")}}) {
     if (!text.empty()) json[key] = text;
   }
-  if (nvml != nullptr) json.update(settings(*nvml));
+  if (nvml != nullptr) json.update(nvml->inventory());
   return json;
 }
 

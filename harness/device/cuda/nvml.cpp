@@ -1,149 +1,247 @@
 #include "harness/device/cuda/nvml.hpp"
 
-#include <dlfcn.h>
-
-#include "harness/device/cuda/nvml_functions.hpp"
+#include <array>
 
 namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr double kMega = 1e6;
+constexpr double kMilli = 1e-3;
+constexpr double kNano = 1e-9;
+constexpr unsigned kTextBytes = 96;
+using Text = std::array<char, kTextBytes>;
+
+// nvmlReturn_t
+constexpr int kSuccess = 0;
+constexpr int kInsufficientSize = 7;
+constexpr int kFunctionNotFound = 13;
+// nvmlClockType_t
+constexpr unsigned kSmClock = 1;
+constexpr unsigned kMemoryClock = 2;
+
+// nvmlFieldValue_t
+struct FieldValue {
+  unsigned field;
+  unsigned scope;
+  long long timestamp;
+  long long latency_us;
+  int type;
+  int status;
+  union {
+    unsigned number;
+    unsigned long long largest;  // the largest of the other types
+  } value;
+};
+
+// nvmlViolationTime_t
+struct ViolationTime {
+  unsigned long long reference_us, violation_ns;
+};
+
+template <class Value>
+void add(ordered_json& to, const char* key, const std::optional<Value>& value) {
+  if (value) to[key] = *value;
+}
+
+}  // namespace
+
+template <class... Arguments>
+int Nvml::call(const char* function, Arguments... arguments) const {
+  void* const address = library_.find(function);
+  if (address == nullptr) return kFunctionNotFound;
+  return reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
+}
+
+template <class Number, class... What>
+std::optional<Number> Nvml::read(const char* function, What... what) const {
+  Number value{};
+  if (call(function, device_, what..., &value) != kSuccess) return std::nullopt;
+  return value;
+}
+
+template <class Number, class... What>
+std::optional<double> Nvml::scaled(double unit, const char* function, What... what) const {
+  const auto value = read<Number>(function, what...);
+  if (!value) return std::nullopt;
+  return static_cast<double>(*value) * unit;
+}
+
+std::optional<Nvml::Pair> Nvml::pair(const char* function) const {
+  Pair pair;
+  if (call(function, device_, &pair.first, &pair.second) != kSuccess) return std::nullopt;
+  return pair;
+}
+
+std::optional<std::string> Nvml::text(const char* function) const {
+  Text buffer{};
+  if (call(function, device_, buffer.data(), kTextBytes) != kSuccess) return std::nullopt;
+  return buffer.data();
+}
 
 std::unique_ptr<Nvml> Nvml::open(const std::string& uuid, std::string& reason,
                                  const std::string& library) {
-  void* const opened = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr) {
+  const SharedLibrary loaded(library);
+  if (!loaded.loaded()) {
     reason = library + " is not installed";
     return nullptr;
   }
-  std::shared_ptr<void> owner(opened, [](void* handle) { dlclose(handle); });
-  auto functions = std::make_unique<Functions>(opened);
-  if (functions->init == nullptr || functions->shutdown == nullptr ||
-      functions->handle == nullptr || functions->init() != nvml::kSuccess) {
+  std::unique_ptr<Nvml> nvml(new Nvml(loaded, nullptr));
+  if (nvml->call("nvmlInit_v2") != kSuccess) {
     reason = library + " cannot be initialised";
     return nullptr;
   }
-  void* device = nullptr;
-  if (functions->handle(uuid.c_str(), &device) != nvml::kSuccess) {
-    static_cast<void>(functions->shutdown());
+  if (nvml->call("nvmlDeviceGetHandleByUUID", uuid.c_str(), &nvml->device_) != kSuccess) {
     reason = library + " does not know the device";
     return nullptr;
   }
-  return std::unique_ptr<Nvml>(new Nvml(std::move(owner), std::move(functions), device));
+  return nvml;
 }
 
-Nvml::Nvml(std::shared_ptr<void> library, std::unique_ptr<Functions> functions, void* device)
-    : library_(std::move(library)), functions_(std::move(functions)), device_(device) {}
-
-Nvml::~Nvml() { static_cast<void>(functions_->shutdown()); }
+Nvml::~Nvml() { static_cast<void>(call("nvmlShutdown")); }
 
 std::optional<double> Nvml::sm_clock_hz() const {
-  return nvml::scaled(nvml::read(functions_->clock, device_, nvml::kSmClock), nvml::kMega);
+  return scaled(kMega, "nvmlDeviceGetClockInfo", kSmClock);
 }
 std::optional<double> Nvml::memory_clock_hz() const {
-  return nvml::scaled(nvml::read(functions_->clock, device_, nvml::kMemoryClock), nvml::kMega);
+  return scaled(kMega, "nvmlDeviceGetClockInfo", kMemoryClock);
 }
-std::optional<double> Nvml::max_sm_clock_hz() const {
-  return nvml::scaled(nvml::read(functions_->max_clock, device_, nvml::kSmClock), nvml::kMega);
-}
-std::optional<double> Nvml::max_memory_clock_hz() const {
-  return nvml::scaled(nvml::read(functions_->max_clock, device_, nvml::kMemoryClock), nvml::kMega);
-}
-std::optional<double> Nvml::power_w() const {
-  return nvml::scaled(nvml::read(functions_->power, device_), nvml::kMilli);
-}
-std::optional<double> Nvml::power_limit_w() const {
-  return nvml::scaled(nvml::read(functions_->power_limit, device_), nvml::kMilli);
-}
+std::optional<double> Nvml::power_w() const { return scaled(kMilli, "nvmlDeviceGetPowerUsage"); }
 std::optional<double> Nvml::energy_j() const {
-  return nvml::scaled(nvml::read(functions_->energy, device_), nvml::kMilli);
+  return scaled<unsigned long long>(kMilli, "nvmlDeviceGetTotalEnergyConsumption");
 }
 std::optional<double> Nvml::temperature_c() const {
-  constexpr unsigned gpu_sensor = 0;
-  return nvml::scaled(nvml::read(functions_->temperature, device_, gpu_sensor), 1);
+  return scaled(1, "nvmlDeviceGetTemperature", 0U);  // nvmlTemperatureSensors_t: GPU
 }
 std::optional<double> Nvml::memory_temperature_c() const {
-  nvml::FieldValue field{};
-  field.field = nvml::kMemoryTemperature;
-  if (functions_->fields == nullptr || functions_->fields(device_, 1, &field) != nvml::kSuccess ||
-      field.status != nvml::kSuccess || field.type != nvml::kUnsignedInt) {
+  constexpr unsigned kMemoryTemperature = 82;  // NVML_FI_DEV_MEMORY_TEMP
+  constexpr int kUnsignedInt = 1;              // NVML_VALUE_TYPE_UNSIGNED_INT
+  FieldValue field{};
+  field.field = kMemoryTemperature;
+  if (call("nvmlDeviceGetFieldValues", device_, 1, &field) != kSuccess ||
+      field.status != kSuccess || field.type != kUnsignedInt) {
     return std::nullopt;
   }
   return field.value.number;
 }
 std::optional<unsigned> Nvml::performance_state() const {
-  const auto state = nvml::read(functions_->performance_state, device_);
-  return state == nvml::kUnknownPerformanceState ? std::nullopt : state;
+  constexpr unsigned kUnknown = 32;
+  const auto state = read("nvmlDeviceGetPerformanceState");
+  return state == kUnknown ? std::nullopt : state;
 }
 std::optional<std::uint64_t> Nvml::clock_events() const {
-  return nvml::read(functions_->clock_events, device_);
+  const auto events = read<unsigned long long>("nvmlDeviceGetCurrentClocksEventReasons");
+  if (events) return events;
+  return read<unsigned long long>(
+      "nvmlDeviceGetCurrentClocksThrottleReasons");  // before driver 535
 }
 std::optional<unsigned> Nvml::processes() const {
-  unsigned count = 0;  // asks for their number alone: too small a list is then no error
-  if (functions_->processes == nullptr) return std::nullopt;
-  const nvml::Status status = functions_->processes(device_, &count, nullptr);
-  if (status != nvml::kSuccess && status != nvml::kInsufficientSize) return std::nullopt;
+  unsigned count = 0;  // a list of length 0 is too small, but the library then writes their number
+  const int status =
+      call("nvmlDeviceGetComputeRunningProcesses_v3", device_, &count, static_cast<void*>(nullptr));
+  if (status != kSuccess && status != kInsufficientSize) return std::nullopt;
   return count;
 }
-std::optional<bool> Nvml::ecc() const { return nvml::mode(functions_->ecc, device_); }
-std::optional<bool> Nvml::pending_ecc() const {
-  return nvml::mode(functions_->ecc, device_, &nvml::Pair::second);
+
+// nvmlPerfPolicyType_t: 0 is power, 1 is heat.
+std::optional<double> Nvml::violation_s(unsigned limit) const {
+  const auto time = read<ViolationTime>("nvmlDeviceGetViolationStatus", limit);
+  if (!time) return std::nullopt;
+  return static_cast<double>(time->violation_ns) * kNano;
 }
-std::optional<bool> Nvml::mig() const { return nvml::mode(functions_->mig, device_); }
-std::optional<bool> Nvml::persistence() const {
-  const auto mode = nvml::read(functions_->persistence, device_);
-  return mode ? std::optional(*mode != 0) : std::nullopt;
+std::optional<double> Nvml::power_capped_s() const { return violation_s(0); }
+std::optional<double> Nvml::heat_capped_s() const { return violation_s(1); }
+// nvmlMemoryErrorType_t: 0 is corrected, 1 is uncorrected.
+std::optional<double> Nvml::ecc_errors(unsigned kind) const {
+  constexpr unsigned kVolatile = 0;  // nvmlEccCounterType_t: since the driver was loaded
+  return scaled<unsigned long long>(1, "nvmlDeviceGetTotalEccErrors", kind, kVolatile);
 }
-std::optional<std::string> Nvml::driver() const {
-  std::array<char, nvml::kTextBytes> text{};
-  if (functions_->driver == nullptr ||
-      functions_->driver(text.data(), nvml::kTextBytes) != nvml::kSuccess) {
-    return std::nullopt;
+std::optional<double> Nvml::corrected_errors() const { return ecc_errors(0); }
+std::optional<double> Nvml::uncorrected_errors() const { return ecc_errors(1); }
+
+ordered_json Nvml::inventory() const {
+  ordered_json json = ordered_json::object();
+  Text buffer{};
+  if (call("nvmlSystemGetDriverVersion", buffer.data(), kTextBytes) == kSuccess) {
+    json["driver"] = buffer.data();
   }
-  return text.data();
+  add(json, "power_limit_w", scaled(kMilli, "nvmlDeviceGetEnforcedPowerLimit"));
+  if (const auto ecc = pair("nvmlDeviceGetEccMode")) {
+    json["ecc"] = ecc->first != 0;
+    json["pending_ecc"] = ecc->second != 0;  // in force after the next reset
+  }
+  if (const auto mig = pair("nvmlDeviceGetMigMode")) json["mig"] = mig->first != 0;
+  if (const auto mode = read("nvmlDeviceGetPersistenceMode")) json["persistence"] = *mode != 0;
+  add(json, "compute_mode", read("nvmlDeviceGetComputeMode"));
+  add(json, "vbios", text("nvmlDeviceGetVbiosVersion"));
+  add(json, "board_part_number", text("nvmlDeviceGetBoardPartNumber"));
+  add(json, "inforom", text("nvmlDeviceGetInforomImageVersion"));
+  // The function writes at most 64 bytes and takes no length.
+  if (call("nvmlDeviceGetGspFirmwareVersion", device_, buffer.data()) == kSuccess) {
+    json["gsp_firmware"] = buffer.data();
+  }
+  add_limits(json);
+  add_health(json);
+  return json;
 }
 
-std::optional<double> Nvml::default_power_limit_w() const {
-  return nvml::scaled(nvml::read(functions_->default_power_limit, device_), nvml::kMilli);
-}
-std::optional<double> Nvml::least_power_limit_w() const {
-  const auto range = nvml::read(functions_->power_range, device_);
-  return range ? std::optional(range->first * nvml::kMilli) : std::nullopt;
-}
-std::optional<double> Nvml::most_power_limit_w() const {
-  const auto range = nvml::read(functions_->power_range, device_);
-  return range ? std::optional(range->second * nvml::kMilli) : std::nullopt;
-}
-std::optional<double> Nvml::application_sm_clock_hz() const {
-  return nvml::scaled(nvml::read(functions_->application_clock, device_, nvml::kSmClock),
-                      nvml::kMega);
-}
-std::optional<unsigned> Nvml::compute_mode() const {
-  return nvml::read(functions_->compute_mode, device_);
-}
-std::optional<unsigned> Nvml::pcie_generation() const {
-  return nvml::read(functions_->pcie_generation, device_);
-}
-std::optional<unsigned> Nvml::most_pcie_generation() const {
-  return nvml::read(functions_->most_pcie_generation, device_);
-}
-std::optional<unsigned> Nvml::pcie_lanes() const {
-  return nvml::read(functions_->pcie_lanes, device_);
-}
-std::optional<unsigned> Nvml::most_pcie_lanes() const {
-  return nvml::read(functions_->most_pcie_lanes, device_);
-}
-std::optional<std::string> Nvml::vbios() const { return nvml::read(functions_->vbios, device_); }
-std::optional<std::string> Nvml::board_part_number() const {
-  return nvml::read(functions_->board_part_number, device_);
-}
-std::optional<std::string> Nvml::inforom() const {
-  return nvml::read(functions_->inforom, device_);
-}
-std::optional<std::string> Nvml::gsp_firmware() const {
-  std::array<char, nvml::kTextBytes> text{};  // the function asks for 64 bytes
-  if (functions_->gsp_firmware == nullptr ||
-      functions_->gsp_firmware(device_, text.data()) != nvml::kSuccess) {
-    return std::nullopt;
+void Nvml::add_limits(ordered_json& json) const {
+  ordered_json limits = ordered_json::object();
+  add(limits, "default", scaled(kMilli, "nvmlDeviceGetPowerManagementDefaultLimit"));
+  if (const auto range = pair("nvmlDeviceGetPowerManagementLimitConstraints")) {
+    limits["min"] = range->first * kMilli;
+    limits["max"] = range->second * kMilli;
   }
-  return text.data();
+  if (!limits.empty()) json["power_limits_w"] = limits;
+  ordered_json pcie = ordered_json::object();  // an idle link may run slower than it could
+  add(pcie, "generation", read("nvmlDeviceGetCurrPcieLinkGeneration"));
+  add(pcie, "max_generation", read("nvmlDeviceGetMaxPcieLinkGeneration"));
+  add(pcie, "lanes", read("nvmlDeviceGetCurrPcieLinkWidth"));
+  add(pcie, "max_lanes", read("nvmlDeviceGetMaxPcieLinkWidth"));
+  if (!pcie.empty()) json["pcie"] = pcie;
+  ordered_json clocks = ordered_json::object();
+  add(clocks, "max_sm_hz", scaled(kMega, "nvmlDeviceGetMaxClockInfo", kSmClock));
+  // What an administrator set; otherwise the highest clock.
+  add(clocks, "application_sm_hz", scaled(kMega, "nvmlDeviceGetApplicationsClock", kSmClock));
+  add(clocks, "max_memory_hz", scaled(kMega, "nvmlDeviceGetMaxClockInfo", kMemoryClock));
+  if (!clocks.empty()) json["clocks"] = clocks;
+}
+
+void Nvml::add_health(ordered_json& json) const {
+  constexpr unsigned kMostNvlinks = 18;
+  std::optional<unsigned> active;
+  for (unsigned link = 0; link < kMostNvlinks; ++link) {
+    const auto state = read("nvmlDeviceGetNvLinkState", link);
+    if (state) active = active.value_or(0) + (*state != 0 ? 1 : 0);
+  }
+  add(json, "nvlinks", active);
+  std::array<unsigned, 4> rows{};  // pending: until the next reset
+  auto& [corrected, uncorrected, pending, failed] = rows;
+  if (call("nvmlDeviceGetRemappedRows", device_, &corrected, &uncorrected, &pending, &failed) ==
+      kSuccess) {
+    json["remapped_rows"] = {{"corrected", corrected},
+                             {"uncorrected", uncorrected},
+                             {"pending", pending != 0},
+                             {"failed", failed != 0}};
+  }
+}
+
+std::vector<std::string> names_of_clock_events(std::uint64_t bits) {
+  constexpr std::array kNames{"gpu_idle",
+                              "applications_clocks_setting",
+                              "sw_power_cap",
+                              "hw_slowdown",
+                              "sync_boost",
+                              "sw_thermal_slowdown",
+                              "hw_thermal_slowdown",
+                              "hw_power_brake_slowdown",
+                              "display_clock_setting"};  // bit 0 to bit 8
+  std::vector<std::string> names;
+  for (std::size_t bit = 0; bit < kNames.size(); ++bit) {
+    if ((bits >> bit & 1U) != 0) names.emplace_back(kNames[bit]);
+  }
+  return names;
 }
 
 }  // namespace ridgebench

@@ -1,97 +1,84 @@
-// NVIDIA's management library, loaded when a GPU is opened: clocks, power, temperature. Reads only;
-// what it cannot read is empty.
+// NVIDIA's management library, loaded when a GPU is opened: clocks, power, temperature, settings.
+// The suite reads them and sets nothing. Source of functions, structs and constants: NVML API
+// reference. The code declares them itself, because toolkits without cuda-nvml-dev have no nvml.h.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "kernels/common/shared_library.hpp"
 
 namespace ridgebench {
 
-// Rows of memory that spare ones replaced, after errors that ECC corrected or could not.
-struct RemappedRows {
-  unsigned corrected;
-  unsigned uncorrected;
-  bool pending;  // until the next reset
-  bool failed;
-};
-
+// A reading is empty where the library, an older one, lacks the function, or the device refuses.
 class Nvml {
  public:
   // The device with this UUID ("GPU-..." or "MIG-..."). Null, with the cause in `reason`, where the
   // library or the device is missing.
   static std::unique_ptr<Nvml> open(const std::string& uuid, std::string& reason,
                                     const std::string& library = "libnvidia-ml.so.1");
-  Nvml(const Nvml&) = delete;  // owns the library
+  Nvml(const Nvml&) = delete;  // owns a use of the library
   Nvml& operator=(const Nvml&) = delete;
   ~Nvml();
 
+  // Settings and identity of the device, which a run does not change, under their keys of
+  // environment.json. Empty readings are left out.
+  [[nodiscard]] nlohmann::ordered_json inventory() const;
+
   [[nodiscard]] std::optional<double> sm_clock_hz() const;
   [[nodiscard]] std::optional<double> memory_clock_hz() const;
-  [[nodiscard]] std::optional<double> max_sm_clock_hz() const;
-  [[nodiscard]] std::optional<double> max_memory_clock_hz() const;
   [[nodiscard]] std::optional<double> power_w() const;
-  // The limit in force; what the board comes with; and what it may be set to.
-  [[nodiscard]] std::optional<double> power_limit_w() const;
-  [[nodiscard]] std::optional<double> default_power_limit_w() const;
-  [[nodiscard]] std::optional<double> least_power_limit_w() const;
-  [[nodiscard]] std::optional<double> most_power_limit_w() const;
-  // Since the driver was loaded.
+  // Joules since the driver was loaded.
   [[nodiscard]] std::optional<double> energy_j() const;
   [[nodiscard]] std::optional<double> temperature_c() const;
-  // Of the memory: some boards report it.
+  // Temperature of the memory, which some boards report.
   [[nodiscard]] std::optional<double> memory_temperature_c() const;
   // P0, the fastest, to P15 (nvmlPstates_t).
   [[nodiscard]] std::optional<unsigned> performance_state() const;
-  // Bits of kClockEvents.
+  // Bits of nvmlClocksEventReasons: why the clock is not the highest.
   [[nodiscard]] std::optional<std::uint64_t> clock_events() const;
   // Processes that compute on the device, this one included.
   [[nodiscard]] std::optional<unsigned> processes() const;
-  // In force now; what a reset will put in force.
-  [[nodiscard]] std::optional<bool> ecc() const;
-  [[nodiscard]] std::optional<bool> pending_ecc() const;
-  [[nodiscard]] std::optional<bool> mig() const;
-  [[nodiscard]] std::optional<bool> persistence() const;
-  // What an administrator set; equal to the highest clock where nobody did.
-  [[nodiscard]] std::optional<double> application_sm_clock_hz() const;
-  // 0: any process may use the device, 2: none, 3: one at a time (nvmlComputeMode_t).
-  [[nodiscard]] std::optional<unsigned> compute_mode() const;
-  // The link to the host, now: an idle one may run slower than it could.
-  [[nodiscard]] std::optional<unsigned> pcie_generation() const;
-  [[nodiscard]] std::optional<unsigned> most_pcie_generation() const;
-  [[nodiscard]] std::optional<unsigned> pcie_lanes() const;
-  [[nodiscard]] std::optional<unsigned> most_pcie_lanes() const;
-  [[nodiscard]] std::optional<std::string> vbios() const;
-  [[nodiscard]] std::optional<std::string> board_part_number() const;
-  [[nodiscard]] std::optional<std::string> inforom() const;
-  [[nodiscard]] std::optional<std::string> gsp_firmware() const;
-  [[nodiscard]] std::optional<std::string> driver() const;
-  // Seconds for which the power limit, or heat, lowered the clock; errors of memory that ECC
-  // corrected or could not: all since the driver was loaded.
+  // Since the driver was loaded: seconds for which the power limit, or heat, lowered the clock, and
+  // memory errors that ECC corrected or could not correct.
   [[nodiscard]] std::optional<double> power_capped_s() const;
   [[nodiscard]] std::optional<double> heat_capped_s() const;
   [[nodiscard]] std::optional<double> corrected_errors() const;
   [[nodiscard]] std::optional<double> uncorrected_errors() const;
-  [[nodiscard]] std::optional<RemappedRows> remapped_rows() const;
-  // Links to other GPUs that are up; empty where the board has none.
-  [[nodiscard]] std::optional<unsigned> nvlinks() const;
 
  private:
-  struct Functions;
-  Nvml(std::shared_ptr<void> library, std::unique_ptr<Functions> functions, void* device);
+  using Pair = std::pair<unsigned, unsigned>;
 
-  std::shared_ptr<void> library_;
-  std::unique_ptr<Functions> functions_;
+  Nvml(SharedLibrary library, void* device) : library_(std::move(library)), device_(device) {}
+
+  // Calls `function`, whose parameters have the types of these arguments. Returns its nvmlReturn_t.
+  template <class... Arguments>
+  int call(const char* function, Arguments... arguments) const;
+  // What the function writes for the device, and for `what` of it.
+  template <class Number = unsigned, class... What>
+  [[nodiscard]] std::optional<Number> read(const char* function, What... what) const;
+  // The same in SI units.
+  template <class Number = unsigned, class... What>
+  [[nodiscard]] std::optional<double> scaled(double unit, const char* function, What... what) const;
+  [[nodiscard]] std::optional<Pair> pair(const char* function) const;
+  [[nodiscard]] std::optional<std::string> text(const char* function) const;
+  [[nodiscard]] std::optional<double> violation_s(unsigned limit) const;
+  [[nodiscard]] std::optional<double> ecc_errors(unsigned kind) const;
+  // Power limits, the link to the host, and the highest clocks.
+  void add_limits(nlohmann::ordered_json& json) const;
+  // Links to other GPUs that are up, and rows of memory that spare rows replaced after ECC errors.
+  void add_health(nlohmann::ordered_json& json) const;
+
+  SharedLibrary library_;
   void* device_;
 };
 
-// Why the clock is not the highest. Source: NVML API reference, nvmlClocksEventReasons.
-struct ClockEvent {
-  std::uint64_t bit;
-  const char* name;
-};
+// "sw_power_cap", ... for bits of Nvml::clock_events.
 std::vector<std::string> names_of_clock_events(std::uint64_t bits);
 
 }  // namespace ridgebench

@@ -10,26 +10,27 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A driver renews its readings some ten times a second.
+// A driver updates its readings about ten times a second.
 constexpr std::chrono::milliseconds kPeriod{50};
 
 ordered_json named(const std::optional<std::uint64_t>& clock_events) {
   return clock_events ? ordered_json(names_of_clock_events(*clock_events)) : ordered_json(nullptr);
 }
 
-// Beside this one.
+// Processes other than this one.
 ordered_json others(const std::optional<unsigned>& processes) {
   return processes ? ordered_json(std::max(*processes, 1U) - 1) : ordered_json(nullptr);
 }
 
-}  // namespace
-
+// {median, min, max}; null without samples.
 ordered_json summary(std::vector<double> samples) {
   if (samples.empty()) return nullptr;
   std::ranges::sort(samples);
   return {
       {"median", samples[samples.size() / 2]}, {"min", samples.front()}, {"max", samples.back()}};
 }
+
+}  // namespace
 
 ordered_json state_of(const Nvml& nvml) {
   return {{"sm_clock_hz", nullable(nvml.sm_clock_hz())},

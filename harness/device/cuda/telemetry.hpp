@@ -1,5 +1,4 @@
-// What a GPU reports of itself: at one moment, and while a row runs, sampled on a thread of its
-// own.
+// What a GPU reports about itself: at one moment, and while a row runs, sampled on a thread.
 #pragma once
 
 #include <condition_variable>
@@ -15,23 +14,21 @@
 
 namespace ridgebench {
 
-// {median, min, max}; null where there are none.
-nlohmann::ordered_json summary(std::vector<double> samples);
-
-// Readings that may differ before and after a run; null where the driver does not tell.
+// Readings that may differ before and after a run; null where the driver does not report them.
 nlohmann::ordered_json state_of(const Nvml& nvml);
 
 class Telemetry {
  public:
-  // Samples `nvml` from now on until stop() or the end.
+  // Samples `nvml` until stop() or the destructor.
   explicit Telemetry(const Nvml& nvml);
   Telemetry(const Telemetry&) = delete;  // owns a thread
   Telemetry& operator=(const Telemetry&) = delete;
   ~Telemetry();
 
-  // Ends the sampling. Per quantity median, least and most of its samples (power_w, sm_clock_hz,
-  // memory_clock_hz, temperature_c, memory_temperature_c), or null; clock_events: all reasons seen;
-  // other_processes: the most at once.
+  // Ends the sampling. Returns {median, min, max}, or null without samples, of power_w,
+  // sm_clock_hz, memory_clock_hz, temperature_c and memory_temperature_c; samples: their number;
+  // clock_events: the names of all reasons that occurred; other_processes: the largest number at
+  // once.
   nlohmann::ordered_json stop();
 
  private:

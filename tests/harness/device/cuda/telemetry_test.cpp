@@ -25,50 +25,58 @@ TEST(Nvml, ReadsInSiUnits) {
   ASSERT_TRUE(nvml);
   EXPECT_EQ(nvml->sm_clock_hz(), 1755e6);
   EXPECT_EQ(nvml->memory_clock_hz(), 2619e6);
-  EXPECT_EQ(nvml->max_sm_clock_hz(), 1980e6);
-  EXPECT_EQ(nvml->power_limit_w(), 700);
-  EXPECT_EQ(nvml->default_power_limit_w(), 650);
-  EXPECT_EQ(nvml->least_power_limit_w(), 200);
-  EXPECT_EQ(nvml->most_power_limit_w(), 700);
-  EXPECT_EQ(nvml->application_sm_clock_hz(), 1830e6);
-  EXPECT_EQ(nvml->pcie_generation(), 4U);
-  EXPECT_EQ(nvml->most_pcie_generation(), 5U);
-  EXPECT_EQ(nvml->pcie_lanes(), 16U);
-  EXPECT_EQ(nvml->vbios(), "96.00.99.00.01");
   EXPECT_EQ(nvml->energy_j(), 5);
-  EXPECT_EQ(nvml->driver(), "580.65.06");
   EXPECT_EQ(nvml->memory_temperature_c(), 61);
-  EXPECT_EQ(nvml->inforom(), "G520.0200.00.05");
-  EXPECT_EQ(nvml->gsp_firmware(), "580.65.06");
-  EXPECT_EQ(nvml->ecc(), true);
-  EXPECT_EQ(nvml->pending_ecc(), false);
-  EXPECT_EQ(nvml->persistence(), false);
-  EXPECT_EQ(nvml->processes(), 3) << "a list too small still tells their number";
+  EXPECT_EQ(nvml->processes(), 3) << "a list too small still gives their number";
+}
+
+TEST(Nvml, TakesTheInventory) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  const auto json = nvml->inventory();
+  EXPECT_EQ(json.at("clocks").at("max_sm_hz"), 1980e6);
+  EXPECT_EQ(json.at("clocks").at("application_sm_hz"), 1830e6);
+  EXPECT_EQ(json.at("power_limit_w"), 700);
+  EXPECT_EQ(json.at("power_limits_w").at("default"), 650);
+  EXPECT_EQ(json.at("power_limits_w").at("min"), 200);
+  EXPECT_EQ(json.at("power_limits_w").at("max"), 700);
+  EXPECT_EQ(json.at("pcie").at("generation"), 4U);
+  EXPECT_EQ(json.at("pcie").at("max_generation"), 5U);
+  EXPECT_EQ(json.at("pcie").at("lanes"), 16U);
+  EXPECT_EQ(json.at("vbios"), "96.00.99.00.01");
+  EXPECT_EQ(json.at("driver"), "580.65.06");
+  EXPECT_EQ(json.at("inforom"), "G520.0200.00.05");
+  EXPECT_EQ(json.at("gsp_firmware"), "580.65.06");
+  EXPECT_EQ(json.at("ecc"), true);
+  EXPECT_EQ(json.at("pending_ecc"), false);
+  EXPECT_EQ(json.at("persistence"), false);
+  EXPECT_EQ(json.at("nvlinks"), 4U) << "two of its six links are down";
+  const auto& rows = json.at("remapped_rows");
+  EXPECT_EQ(rows.at("corrected"), 3U);
+  EXPECT_EQ(rows.at("uncorrected"), 1U);
+  EXPECT_EQ(rows.at("pending"), true);
+  EXPECT_EQ(rows.at("failed"), false);
 }
 
 TEST(Nvml, WhatIsMissingOrRefusedIsEmpty) {
   const auto nvml = open_fake();
   ASSERT_TRUE(nvml);
-  EXPECT_FALSE(nvml->mig()) << "the library lacks the function";
-  EXPECT_FALSE(nvml->compute_mode() || nvml->most_pcie_lanes()) << "and these";
+  const auto json = nvml->inventory();
+  EXPECT_FALSE(json.contains("mig")) << "the library lacks the function";
+  EXPECT_FALSE(json.contains("compute_mode") || json.at("pcie").contains("max_lanes"))
+      << "and these";
   EXPECT_FALSE(nvml->temperature_c()) << "the device refuses";
   EXPECT_FALSE(nvml->performance_state()) << "the device does not know";
-  EXPECT_FALSE(nvml->board_part_number()) << "the device refuses";
+  EXPECT_FALSE(json.contains("board_part_number")) << "the device refuses";
   EXPECT_FALSE(nvml->uncorrected_errors()) << "the device refuses";
 }
 
-TEST(Nvml, TellsOfHealth) {
+TEST(Nvml, ReportsHealth) {
   const auto nvml = open_fake();
   ASSERT_TRUE(nvml);
   EXPECT_DOUBLE_EQ(nvml->power_capped_s().value_or(0), 1.5);
   EXPECT_DOUBLE_EQ(nvml->heat_capped_s().value_or(0), 0.25);
   EXPECT_EQ(nvml->corrected_errors(), 12);
-  const auto rows = nvml->remapped_rows();
-  ASSERT_TRUE(rows);
-  EXPECT_EQ(rows->corrected, 3U);
-  EXPECT_EQ(rows->uncorrected, 1U);
-  EXPECT_TRUE(rows->pending && !rows->failed);
-  EXPECT_EQ(nvml->nvlinks(), 4U) << "of the six that it has, two are down";
 }
 
 TEST(Nvml, ClockEventsHaveAnOlderName) {
@@ -87,7 +95,7 @@ TEST(Nvml, SaysWhyThereIsNone) {
   EXPECT_THAT(reason, HasSubstr("does not know the device"));
 }
 
-TEST(Telemetry, TellsTheStateOfAMoment) {
+TEST(Telemetry, ReportsTheStateOfAMoment) {
   const auto nvml = open_fake();
   ASSERT_TRUE(nvml);
   const auto state = state_of(*nvml);
