@@ -16,7 +16,6 @@
 #include "harness/base/statistics.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/device/cpu/cgroup.hpp"
-#include "harness/device/cpu/core_clock.hpp"
 #include "harness/device/cpu/info.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/isa_level.hpp"
@@ -25,21 +24,18 @@ namespace ridgebench {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-// A batch that is shorter would wait for its clock longer than a hundredth of its time.
-constexpr double kShortestOfClock_s = 1e-3;
 
-// What a limit (ulimit -v) leaves of this process's addresses.
+// Bytes of address space that a limit (ulimit -v) leaves this process; empty without a limit.
 std::optional<std::int64_t> addresses_left() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
   std::ifstream file("/proc/self/statm");
-  std::int64_t pages = 0;  // first of its numbers: those that have an address
+  std::int64_t pages = 0;  // the file's first number: pages of address space in use
   file >> pages;
   return static_cast<std::int64_t>(limit.rlim_cur) - pages * sysconf(_SC_PAGESIZE);
 }
 
-// Bytes left of the host's memory or, where a container, a batch job or a limit leaves less, of
-// that.
+// Bytes left of the host's memory, or of what a control group or a limit leaves where that is less.
 double bytes_left() {
   std::ifstream file("/proc/self/cgroup");
   const std::string membership(std::istreambuf_iterator<char>(file), {});
@@ -49,17 +45,17 @@ double bytes_left() {
       std::min({available, in_group.value_or(available), addresses_left().value_or(available)}));
 }
 
-// A tenth of what was left at first stays free, for libraries and the rest of the system.
+// A tenth of what the first call found stays free, for libraries and the rest of the system.
 double allocatable_bytes() {
   static const double reserve = 0.1 * bytes_left();
   return std::max(bytes_left() - reserve, 0.0);
 }
 
-// Anonymous memory in whole huge pages, where the system grants them.
+// Anonymous memory in whole huge pages, where the kernel grants them.
 std::shared_ptr<void> map_memory(std::size_t bytes) {
   const std::size_t size =
       (std::max<std::size_t>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
-  const std::size_t mapped = size + kHugePage;  // one more, so that an aligned block fits
+  const std::size_t mapped = size + kHugePage;  // room to align the block
   const double free = allocatable_bytes();
   if (static_cast<double>(mapped) > free) throw OutOfMemory(static_cast<double>(mapped), free);
   void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
@@ -68,7 +64,7 @@ std::shared_ptr<void> map_memory(std::size_t bytes) {
   void* aligned = base;
   std::size_t space = mapped;
   std::align(kHugePage, size, aligned, space);
-  madvise(aligned, size, MADV_HUGEPAGE);  // advice: a kernel without huge pages may refuse
+  madvise(aligned, size, MADV_HUGEPAGE);  // a kernel without huge pages may refuse
   return {aligned, [base, mapped](void*) { munmap(base, mapped); }};
 }
 
@@ -103,7 +99,7 @@ int pin_threads(int threads, const std::vector<int>& processors) {
   return pinned;
 }
 
-// Smallest difference between two readings of the clock that differ.
+// Smallest step of the clock, in seconds.
 double measure_tick() {
   double smallest = 1;
   for (int i = 0; i < 200; ++i) {
@@ -115,8 +111,8 @@ double measure_tick() {
   return smallest;
 }
 
-// Median time of handing an empty region to the team and waiting for it. Where threads sleep in
-// between (OMP_WAIT_POLICY=passive) it is a hundred times as long, and fewer samples are taken.
+// Median seconds of an empty parallel region. Threads that sleep between regions
+// (OMP_WAIT_POLICY=passive) take a hundred times as long; the loop then takes fewer samples.
 double measure_launch_floor(int threads) {
   constexpr double enough_s = 0.05;
   std::vector<double> samples;
@@ -162,9 +158,7 @@ Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repe
   for (std::int64_t i = 0; i < repeats; ++i) {
     for (const Launch& launch : rotation) launch();
   }
-  const double seconds = clock.seconds();
-  if (seconds < kShortestOfClock_s) return {seconds, std::nullopt};
-  return {seconds, core_clock_hz(machine_.units)};
+  return {clock.seconds(), std::nullopt};  // virtual machines report a nominal clock
 }
 
 nlohmann::ordered_json CpuDevice::end_row() {
@@ -172,8 +166,8 @@ nlohmann::ordered_json CpuDevice::end_row() {
   return {{"unavailable", meters_->no_cycles()}};
 }
 
-// Reads 3 x the last-level cache: reading leaves no dirty lines whose write-back the launch would
-// pay.
+// Reads 3 x the last-level cache. Reads leave no dirty lines, whose write-back would slow the
+// launch.
 void CpuDevice::evict_caches() {
   const auto bytes = static_cast<std::size_t>(machine_.evicting_bytes());
   if (!eviction_buffer_) {
@@ -184,7 +178,7 @@ void CpuDevice::evict_caches() {
   std::uint64_t sum = 0;
 #pragma omp parallel for num_threads(machine_.units) reduction(+ : sum)
   for (std::size_t i = 0; i < bytes / sizeof *words; ++i) sum += words[i];
-  asm volatile("" : : "r"(sum));  // the sum is needed by nobody: keep the reads
+  asm volatile("" : : "r"(sum));  // the compiler must keep the reads, though no code uses the sum
 }
 
 Timing CpuDevice::time_cold(const Launch& launch) {

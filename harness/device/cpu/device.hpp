@@ -1,4 +1,4 @@
-// The host as a device: pinned OpenMP threads, huge pages asked for, steady_clock.
+// The host as a device: pinned OpenMP threads, memory in huge pages, steady_clock.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class CpuDevice : public Device {
   [[nodiscard]] Queue& queue() override { return *queue_; }
   [[nodiscard]] double free_bytes() const override;
   [[nodiscard]] DeviceMemory& memory() override { return *memory_; }
-  // At most 1 GiB: a cache that would ask for more is shared with other tenants.
+  // At most 1 GiB: a host that reports a larger cache shares it with other tenants.
   [[nodiscard]] std::int64_t rotation_bytes() const override {
     return std::min(Device::rotation_bytes(), kMostEvictingBytes);
   }
@@ -43,7 +43,7 @@ class CpuDevice : public Device {
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<HostMemory> memory_;
   std::unique_ptr<HostMeters> meters_;
-  int cores_ = 0;  // that this process may use; pinning narrows what the kernel reports later
+  int cores_ = 0;  // processors that this process may use, counted before it pins its threads
   int pinned_threads_ = 0;
   double tick_s_ = 0;
   double launch_floor_s_ = 0;

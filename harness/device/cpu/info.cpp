@@ -1,5 +1,6 @@
 #include "harness/device/cpu/info.hpp"
 
+#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -11,32 +12,7 @@
 namespace ridgebench {
 namespace {
 
-// "480M", "48K" -> bytes
-std::int64_t parse_cache_size(const std::string& text) {
-  char* end = nullptr;
-  const std::int64_t size = std::strtoll(text.c_str(), &end, 10);
-  if (*end == 'K') return size << 10U;
-  if (*end == 'M') return size << 20U;
-  return size;
-}
-
-// "0-3,8" -> 5
-int count_processors(const std::string& list) {
-  int count = 0;
-  const char* cursor = list.c_str();
-  while (*cursor != '\0') {
-    char* end = nullptr;
-    const long first = std::strtol(cursor, &end, 10);
-    long last = first;
-    if (*end == '-') last = std::strtol(end + 1, &end, 10);
-    count += static_cast<int>(last - first + 1);
-    if (*end != ',') break;
-    cursor = end + 1;
-  }
-  return count;
-}
-
-// The value after "key<blanks>:" in a colon-separated file.
+// The value after "key<blanks>:" in a file of such lines.
 std::string value_of(const std::string& path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -60,15 +36,11 @@ std::string first_line(const std::string& path) {
 
 std::vector<Cache> host_caches() {
   std::vector<Cache> caches;
-  for (int index = 0;; ++index) {
-    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
-    const std::string level = first_line(folder + "level");
-    if (level.empty()) return caches;
-    if (first_line(folder + "type") == "Instruction") continue;
-    caches.push_back({.level = std::atoi(level.c_str()),
-                      .bytes = parse_cache_size(first_line(folder + "size")),
-                      .shared_by = count_processors(first_line(folder + "shared_cpu_list"))});
+  for (const auto& cache : benchmark::CPUInfo::Get().caches) {
+    if (cache.type == "Instruction") continue;
+    caches.push_back({.level = cache.level, .bytes = cache.size, .shared_by = cache.num_sharing});
   }
+  return caches;
 }
 
 std::string cpuinfo(const std::string& key) { return value_of("/proc/cpuinfo", key); }

@@ -1,4 +1,5 @@
-// What Linux says of this host. Unreadable facts are empty or zero; the caller records why.
+// Facts that Linux reports of this host. What cannot be read is empty or zero; the caller records
+// why.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace ridgebench {
 
-// Data and unified caches of the first processor, level 1 first (/sys/devices/system/cpu).
+// Data and unified caches of the first processor, level 1 first.
 std::vector<Cache> host_caches();
 // First value of a /proc/cpuinfo key, e.g. "model name".
 std::string cpuinfo(const std::string& key);
@@ -17,8 +18,8 @@ std::string cpuinfo(const std::string& key);
 std::int64_t meminfo(const std::string& key);
 // First line of a file without its newline; empty where unreadable.
 std::string first_line(const std::string& path);
-// The container's image as far as it can be known from inside: Apptainer's file, Podman's imageid,
-// or that it is Docker's; empty where nothing tells of one.
+// The image of the container that this process runs in: Apptainer's file, Podman's imageid, or
+// "docker"; empty where there is no sign of a container.
 std::string container();
 // Processor packages; 0 where unknown.
 int host_sockets();

@@ -13,7 +13,7 @@
 namespace ridgebench {
 namespace {
 
-// Of the bits without their signs: NaN is above all numbers in every format.
+// Largest element with its sign cleared, as bits: in every format NaN is above all numbers.
 template <class Bits>
 Bits largest_magnitude(const void* data, std::int64_t elements, int threads) {
   const auto* const bits = static_cast<const Bits*>(data);
@@ -28,7 +28,7 @@ Bits largest_magnitude(const void* data, std::int64_t elements, int threads) {
 
 constexpr std::size_t kChunk = std::size_t{1} << 20U;
 
-// Calls f(first, count) for every chunk of so many bytes.
+// Calls f(first, count), on all threads, for every chunk of kChunk bytes.
 template <class F>
 void in_chunks(std::size_t bytes, F f) {
 #pragma omp parallel for if (bytes > kChunk)

@@ -5,7 +5,7 @@
 
 namespace ridgebench {
 
-// memcpy by all threads: pages touched for the first time are what it waits for.
+// memcpy by all threads, because the kernel takes long to map pages that are touched first.
 void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes);
 
 class HostMemory final : public DeviceMemory {

@@ -23,7 +23,7 @@ int open_counter(std::uint32_t type, std::uint64_t event) {
   attributes.size = sizeof attributes;
   attributes.type = type;
   attributes.config = event;
-  attributes.exclude_kernel = 1;  // what an ordinary user may count
+  attributes.exclude_kernel = 1;  // an ordinary user may not count the kernel
   attributes.exclude_hv = 1;
   attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   constexpr int this_thread = 0;
@@ -84,7 +84,8 @@ HostMeters::~HostMeters() {
   }
 }
 
-// Scaled where the processor has fewer counters than events and takes turns.
+// Scaled by enabled / running time, because the kernel alternates events where the processor has
+// too few counters.
 std::optional<double> HostMeters::total(const Counter& counter) {
   double sum = 0;
   for (const int descriptor : counter.descriptors) {

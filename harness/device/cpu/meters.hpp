@@ -1,5 +1,5 @@
 // Meters of a host: the kernel's counters of the team's threads (perf_event_open), the energy of
-// the processor packages (powercap), and processor time that a hypervisor gave to others.
+// the processor packages (powercap), and the time that a hypervisor took from the processors.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,24 @@
 
 namespace ridgebench {
 
-// Joules of all processor packages (Linux, Documentation/power/powercap); root may read them.
+// Joules of all processor packages (Linux, Documentation/power/powercap). Only root may read them.
 std::optional<double> package_energy_j();
-// Seconds, over all processors, that a hypervisor ran others (proc(5), /proc/stat, steal).
+// Seconds, summed over all processors, that a hypervisor gave to other guests (proc(5), /proc/stat,
+// steal).
 std::optional<double> stolen_s();
 
 class HostMeters {
  public:
-  // Counts from now on, on the OpenMP team of so many threads.
+  // Starts to count on the `threads` threads of the OpenMP team.
   explicit HostMeters(int threads);
   HostMeters(const HostMeters&) = delete;  // owns descriptors
   HostMeters& operator=(const HostMeters&) = delete;
   ~HostMeters();
 
-  // cycles, instructions and last_level_misses outside the kernel; cpu_s that the threads ran;
-  // energy_j of all packages; stolen_s of all processors.
+  // cycles, instructions and last_level_misses of user code; cpu_s, the seconds that the threads
+  // ran; energy_j of all packages; stolen_s of all processors.
   [[nodiscard]] std::vector<Meter> read() const;
-  // Why there are no cycles; empty where there are.
+  // Why the kernel counts no cycles; empty where it does.
   [[nodiscard]] const std::string& no_cycles() const { return no_cycles_; }
 
  private:
@@ -36,7 +37,7 @@ class HostMeters {
     std::uint32_t type;
     std::uint64_t event;
     double unit;
-    std::vector<int> descriptors;  // one per thread; -1: refused
+    std::vector<int> descriptors;  // one per thread; -1 where the kernel refused
   };
   [[nodiscard]] static std::optional<double> total(const Counter& counter);
 

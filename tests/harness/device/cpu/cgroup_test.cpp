@@ -51,16 +51,10 @@ TEST_F(Cgroup, ContainersMaySeeTheirGroupAsTheRoot) {
   EXPECT_EQ(left("0::/docker/0123abc\n"), 0) << "never less than nothing";
 }
 
-TEST_F(Cgroup, ReadsTheFirstVersionToo) {
-  write("memory/slurm/job_1/memory.limit_in_bytes", "2000");
-  write("memory/slurm/job_1/memory.usage_in_bytes", "900");
-  write("memory/slurm/job_1/memory.stat", "total_inactive_file 400");
-  EXPECT_EQ(left("9:name=systemd:/\n4:cpu,memory:/slurm/job_1\n"), 1500);
-}
-
 TEST_F(Cgroup, WithoutLimitsThereIsNoAnswer) {
   EXPECT_EQ(left(""), std::nullopt);
   EXPECT_EQ(left("no colon\n0::/\n"), std::nullopt);
+  EXPECT_EQ(left("4:cpu,memory:/slurm/job_1\n"), std::nullopt) << "version 1";
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 namespace ridgebench {
 namespace {
 
-// The flags that Linux holds of the mapping at an address (Documentation/filesystems/proc.rst,
-// smaps): hg and nh are advice for and against huge pages. Empty where it does not tell.
+// Linux's flags of the mapping at an address (Documentation/filesystems/proc.rst, smaps): hg and nh
+// are advice for and against huge pages. Empty where the kernel does not report them.
 std::string flags_of(const void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   std::ifstream smaps("/proc/self/smaps");
@@ -31,7 +31,7 @@ TEST(CpuDevice, AsksForHugePages) {
   CpuDevice device;
   const auto memory = device.queue().allocate(std::size_t{4} << 20U);
   const std::string flags = flags_of(memory.get());
-  if (flags.empty()) GTEST_SKIP() << "this kernel does not tell";
+  if (flags.empty()) GTEST_SKIP() << "this kernel does not report the flags";
   EXPECT_NE(flags.find(" hg "), std::string::npos) << flags;
 }
 
