@@ -14,12 +14,12 @@
 #include <random>
 #include <sstream>
 
+#include "harness/base/nullable.hpp"
 #include "harness/build_info.hpp"
-#include "harness/device/cuda/device.hpp"
 #include "harness/device/cpu/info.hpp"
 #include "harness/device/cpu/meters.hpp"
+#include "harness/device/cuda/device.hpp"
 #include "harness/measure/injected_work.hpp"
-#include "harness/base/nullable.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/cpu/onednn.hpp"
 #include "kernels/common/cpu/openblas.hpp"
@@ -115,10 +115,11 @@ ordered_json build(Readings& readings) {
 }
 
 ordered_json libraries(Readings& readings) {
+  constexpr const char* kNoLibrary = "built without it, or it is not installed";
   // Google Benchmark 1.7 has no way to ask for its version.
   return {{"google_benchmark", build_info::google_benchmark},
-          {"openblas", readings.text("libraries.openblas", openblas_version(), "built without it")},
-          {"onednn", readings.text("libraries.onednn", onednn_version(), "built without it")}};
+          {"openblas", readings.text("libraries.openblas", openblas_version(), kNoLibrary)},
+          {"onednn", readings.text("libraries.onednn", onednn_version(), kNoLibrary)}};
 }
 
 ordered_json variables(std::span<const std::string_view> prefixes) {
