@@ -1,6 +1,7 @@
-# Kernels of the host backend. A technique is one .cpp in an operation's folder and is found by
-# itself. A file that includes kernels/common/cpu/target_begin.hpp is compiled once per instruction
-# set, one with target_begin_v4.hpp for x86-64-v4 alone. Object libraries, because a static one would
+# Kernels of the host backend. Each .cpp in an operation's folder, or in its folder host, is a technique.
+# A file that includes kernels/common/cpu/target_begin.hpp is compiled once per instruction set, a file
+# with target_begin_v4.hpp for x86-64-v4 only. The include decides, because such a file needs it anyway:
+# a folder or a suffix would state the same fact twice. Object libraries, because a static library would
 # drop the registrations.
 function(add_host_kernels target)
   set(CMAKE_UNITY_BUILD OFF)  # techniques share names
@@ -9,7 +10,7 @@ function(add_host_kernels target)
   list(FILTER sources EXCLUDE REGEX "/kernels/common/")
   list(FILTER specifications EXCLUDE REGEX "^kernels/common/")
 
-  # The operations' specifications register themselves in a file that includes them all.
+  # One generated file includes all specifications, which register their operations.
   list(TRANSFORM specifications REPLACE "(.+)" "#include \"\\1\"")
   list(JOIN specifications "\n" includes)
   set(operations "${CMAKE_BINARY_DIR}/generated/operations.cpp")

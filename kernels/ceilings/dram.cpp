@@ -1,6 +1,6 @@
-// Main memory at full rate: every thread walks its own contiguous share, asks for lines ahead, and
-// writes past the caches, line by line. The limit is the memory itself or, with few cores, the
-// number of lines that a core can have under way.
+// Main memory at full rate: every thread walks its own contiguous share, prefetches, and stores
+// past the caches, line by line. The limit is the memory itself or, with few cores, the number of
+// cache misses that a core can have outstanding.
 #include "kernels/ceilings/dram.hpp"
 
 #include <algorithm>
@@ -18,15 +18,15 @@ namespace {
 constexpr std::int64_t kLine = cpu::kLineElements<float>;
 constexpr std::int64_t kApart = 100 * kLine;
 
-// Two streams to a core are read faster than one, a line of one half, a line of the other; and 3 %
-// faster yet on a Xeon where they are no power of two apart: the first half is the longer one.
+// A core reads two streams in turn, one per half, faster than one; and, on a Xeon, 3 % faster still
+// where the streams are no power of two apart. So the first half is longer than the second.
 float sum_of(const float* x, std::int64_t n) {
   const std::int64_t half = std::min(n, n / 2 + kApart);
   const std::int64_t whole = (n - half) / kLine * kLine;
   std::array<float, kLine> sums{};
   for (std::int64_t i = 0; i < whole; i += kLine) {
-    cpu::ask_ahead<kLine>(x + i);
-    cpu::ask_ahead<kLine>(x + half + i);
+    cpu::prefetch_ahead<kLine>(x + i);
+    cpu::prefetch_ahead<kLine>(x + half + i);
     for (std::int64_t k = 0; k < kLine; ++k) sums[k] += x[i + k] + x[half + i + k];
   }
   float sum = std::accumulate(sums.begin(), sums.end(), 0.0F);
@@ -35,7 +35,7 @@ float sum_of(const float* x, std::int64_t n) {
 }
 
 Launch bind_read(Queue& queue, const Shape& shape, const float* x, float* sum) {
-  // One sum per thread, added up in order: the result is the same every time.
+  // One sum per thread, added in order, so that every run gives the same bits.
   std::vector<float> sums(static_cast<std::size_t>(queue.threads()));
   return [n = shape["n"], threads = queue.threads(), sums, x, sum]() mutable {
 #pragma omp parallel for num_threads(threads)
@@ -48,15 +48,15 @@ Launch bind_read(Queue& queue, const Shape& shape, const float* x, float* sum) {
   };
 }
 
-// y[i] = value(i) for this thread's share, from the arrays x, by streaming stores. Its own
-// function, so that pointers stay in registers: the fewer instructions a line takes, the more lines
-// are under way at once.
+// Stores y[i] = value(i), computed from the arrays x, for this thread's share past the caches. A
+// function of its own keeps the pointers in registers: the fewer instructions a line takes, the
+// more misses are outstanding at once.
 template <class Value, class... X>
 void stream_share(const cpu::StreamCut& cut, float* y, Value value, const X*... x) {
   const std::int64_t end = cut.tail;
 #pragma omp for schedule(static) nowait
   for (std::int64_t first = cut.head; first < end; first += kLine) {
-    (cpu::ask_ahead<kLine>(x + first), ...);
+    (cpu::prefetch_ahead<kLine>(x + first), ...);
     alignas(cpu::kLineBytes) std::array<float, kLine> line;
 #pragma omp simd
     for (std::int64_t k = 0; k < kLine; ++k) line[k] = value(first + k);
@@ -101,10 +101,11 @@ constexpr Technique technique(std::string_view operation) {
   return {.operation = operation, .name = "streaming", .engine = Engine::memory, .isa = cpu::kIsa};
 }
 
-const Registration read{technique("dram_read"), bind_read};
-const Registration write{technique("dram_write"), bind_write};
-const Registration copy{technique("dram_copy"), bind_copy};
-const Registration triad{technique("dram_triad"), bind_triad};
+using Fp32 = Types<float>;
+const Registration read{technique("dram_read"), Fp32{}, []<class>() { return bind_read; }};
+const Registration write{technique("dram_write"), Fp32{}, []<class>() { return bind_write; }};
+const Registration copy{technique("dram_copy"), Fp32{}, []<class>() { return bind_copy; }};
+const Registration triad{technique("dram_triad"), Fp32{}, []<class>() { return bind_triad; }};
 
 }  // namespace
 }  // namespace ridgebench

@@ -1,22 +1,20 @@
-// Multiply-adds between registers: enough chains at once to hide the latency of one, and no memory
-// access but at a chain's two ends. The limit is the rate at which the units accept work.
+// Multiply-adds between registers: enough chains at once to hide the latency of one, and memory
+// accesses only at a chain's two ends. The limit is the rate at which the units accept work.
 #include "kernels/ceilings/fma.hpp"
 
 #include <algorithm>
 #include <array>
-
-#include "kernels/common/cpu/registers.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
 
 namespace ridgebench {
 namespace {
 
-// 2 units x 5 cycles of latency and some: 12 vectors within the 16 registers of AVX2, and 16 of the
-// 32 of AVX-512. SSE has no multiply-add and needs a register for the product.
-constexpr std::int64_t kChains = (RIDGEBENCH_ISA_LEVEL >= 4 ? 16 : 12) * cpu::kVectorFloats;
+// More than 2 units x 5 cycles of latency: 12 vectors fit the 16 registers of AVX2, and 16 the 32
+// of AVX-512. SSE has no multiply-add and needs a register for the product.
+constexpr std::int64_t kChains = (RIDGEBENCH_ISA_LEVEL >= 4 ? 16 : 12) * cpu::kLanes;
 
-// Runs `count` <= kChains chains, all kChains of them in step.
+// Runs kChains chains in step and stores the first `count`.
 void run(const float* x, float* y, std::int64_t count, std::int64_t iterations) {
   std::array<float, kChains> chains{};
   for (std::int64_t k = 0; k < count; ++k) chains[k] = x[k];
@@ -44,7 +42,9 @@ namespace ridgebench {
 namespace {
 
 const Registration registers{
-    {.operation = "fma_peak", .name = "registers", .engine = Engine::fma, .isa = cpu::kIsa}, bind};
+    {.operation = "fma_peak", .name = "registers", .engine = Engine::fma, .isa = cpu::kIsa},
+    Types<float>{},
+    []<class>() { return bind; }};
 
 }  // namespace
 }  // namespace ridgebench

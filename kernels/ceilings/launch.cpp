@@ -1,5 +1,5 @@
-// What it costs to wake the threads and to wait for them: parallel regions one after another, with
-// nothing in each but one word copied.
+// The cost of a parallel region: regions one after another, each of which wakes the threads, copies
+// one word and waits for the threads.
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench {
@@ -15,7 +15,9 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* y) {
 }
 
 const Registration parallel_region{
-    {.operation = "launch", .name = "parallel_region", .engine = Engine::memory}, bind};
+    {.operation = "launch", .name = "parallel_region", .engine = Engine::memory},
+    Types<float>{},
+    []<class>() { return bind; }};
 
 }  // namespace
 }  // namespace ridgebench

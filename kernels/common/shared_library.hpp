@@ -29,13 +29,13 @@ class SharedLibrary {
 
 }  // namespace ridgebench
 
-// Declares a callable with the name and type of ::name, a function that a header declares. The first
-// call takes it from `library`, an expression of type SharedLibrary. A macro, in two steps, because
-// headers rename some functions to newer versions by macros.
-#define RIDGEBENCH_LOADED_FUNCTION(library, name)                                          \
-  inline constexpr auto name = [](auto... arguments) {                                     \
-    static auto* const function =                                                          \
-        reinterpret_cast<decltype(&::name)>((library).require(RIDGEBENCH_AS_TEXT(name)));  \
-    return function(arguments...);                                                         \
+// Declares a callable with the name and type of ::name, a function that a header declares. The
+// first call takes it from `library`, an expression of type SharedLibrary. A macro, in two steps,
+// because headers rename some functions to newer versions by macros.
+#define RIDGEBENCH_LOADED_FUNCTION(library, name)                                         \
+  inline constexpr auto name = [](auto... arguments) {                                    \
+    static auto* const function =                                                         \
+        reinterpret_cast<decltype(&::name)>((library).require(RIDGEBENCH_AS_TEXT(name))); \
+    return function(arguments...);                                                        \
   }
 #define RIDGEBENCH_AS_TEXT(name) #name

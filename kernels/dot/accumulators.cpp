@@ -1,11 +1,11 @@
-// Dot product in many running sums at once (kernels/common/cpu/dot.hpp). They do not wait for each
-// other, so that the additions overlap and fill the vector registers; narrow formats are widened on
-// the way. The limit is memory bandwidth, that of reading.
+// Dot product with many running sums at once (kernels/common/cpu/dot.hpp). The sums do not depend
+// on each other, so the additions overlap and fill the vector registers. The kernel widens narrow
+// formats as it reads them. The limit is the memory bandwidth of reading.
 #include <numeric>
 #include <vector>
 
 #include "kernels/common/cpu/convert.hpp"
-#include "kernels/common/cpu/sum.hpp"
+#include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/registry.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 template <class T>
 Launch bind(Queue& queue, const Shape& shape, const T* x, const T* y, float* s) {
-  // One sum per thread, added up in order: the result is the same every time.
+  // One sum per thread, added in order, so that every run gives the same bits.
   std::vector<float> sums(static_cast<std::size_t>(queue.threads()));
   return [n = shape["n"], threads = queue.threads(), sums, x, y, s]() mutable {
 #pragma omp parallel for num_threads(threads)
@@ -42,11 +42,8 @@ const Registration accumulators{{.operation = "dot",
                                  .engine = Engine::fma,
                                  .arithmetic = Format::fp32,
                                  .isa = cpu::kIsa},
-                                bind<float>,
-                                bind<Fp16>,
-                                bind<Bf16>,
-                                bind<Fp8E4m3>,
-                                bind<Fp8E5m2>};
+                                ElementTypes{},
+                                []<class T>() { return bind<T>; }};
 
 }  // namespace
 }  // namespace ridgebench

@@ -1,5 +1,5 @@
-// Dot product as a single running sum per thread. Each addition waits for the one before it, so the
-// latency of an addition is the limit, not yet memory.
+// Dot product as a single running sum per thread. Each addition waits for the one before it: the
+// limit is the latency of an addition, not yet memory.
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench {
@@ -21,11 +21,8 @@ const Registration naive{{.operation = "dot",
                           .arithmetic = Format::fp32,
                           .pace = Pace::naive,
                           .order_dependent = true},
-                         bind<float>,
-                         bind<Fp16>,
-                         bind<Bf16>,
-                         bind<Fp8E4m3>,
-                         bind<Fp8E5m2>};
+                         ElementTypes{},
+                         []<class T>() { return bind<T>; }};
 
 }  // namespace
 }  // namespace ridgebench

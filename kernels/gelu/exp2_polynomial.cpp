@@ -1,9 +1,8 @@
 // GeLU with its exponential as a polynomial (kernels/common/cpu/gelu.hpp): a few multiply-adds and
-// one division, without branches, for whole vectors at once. What is left is memory bandwidth, as
-// for ReLU, or, with narrow formats, the division and the conversions.
+// one division, without branches, for whole vectors at once. The limit is memory bandwidth, as for
+// ReLU, or, with narrow formats, the division and the conversions.
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/gelu.hpp"
-#include "kernels/common/cpu/last_level_cache.hpp"
 #include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/registry.hpp"
 
@@ -13,7 +12,7 @@
 namespace ridgebench {
 namespace {
 
-// Elements at once: a line, or more where a vector register of conversions needs more.
+// Elements of a block: a cache line, or more where the conversions fill a longer vector.
 template <class T>
 constexpr std::int64_t kElements =
     FormatOf<T>::value == Format::fp32 ? cpu::kLineElements<T>
@@ -60,11 +59,8 @@ const Registration exp2_polynomial{{.operation = "gelu",
                                     .arithmetic = Format::fp32,
                                     .isa = cpu::kIsa,
                                     .approximation_error = cpu::kGeluError},
-                                   bind<float>,
-                                   bind<Fp16>,
-                                   bind<Bf16>,
-                                   bind<Fp8E4m3>,
-                                   bind<Fp8E5m2>};
+                                   ElementTypes{},
+                                   []<class T>() { return bind<T>; }};
 
 }  // namespace
 }  // namespace ridgebench

@@ -1,5 +1,5 @@
-// GeLU by oneDNN (eltwise_gelu_tanh), the yardstick of fp32 and bf16. The library stores through the
-// caches, so the processor first reads every line that it writes.
+// GeLU by oneDNN (eltwise_gelu_tanh), the yardstick of fp32 and bf16. The library stores through
+// the caches, so the processor first reads every line that it writes.
 #include "kernels/common/cpu/onednn.hpp"
 
 namespace ridgebench {
@@ -9,7 +9,8 @@ const Registration gelu{{.operation = "gelu",
                          .name = "onednn",
                          .engine = Engine::fma,
                          .arithmetic = Format::fp32,
-                         .origin = Origin::library},
+                         .origin = Origin::library,
+                         .supports = supports_onednn},
                         Types<float, Bf16>{},
                         []<class T>() { return onednn<OneDnn::gelu_tanh, 1, T>(); }};
 

@@ -1,5 +1,5 @@
-// Matrix-vector product, one row per iteration. Every element of A is used once: the limit is
-// memory bandwidth, but a single running sum per row waits for each addition.
+// Matrix-vector product, one row per iteration. The kernel uses every element of A once, so memory
+// bandwidth is the roof; but a single running sum per row waits for each addition.
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench {
@@ -22,11 +22,8 @@ const Registration naive{{.operation = "matvec",
                           .engine = Engine::fma,
                           .arithmetic = Format::fp32,
                           .pace = Pace::naive},
-                         bind<float, float>,
-                         bind<Fp16, Fp16>,
-                         bind<Bf16, Bf16>,
-                         bind<Fp8E4m3, Bf16>,
-                         bind<Fp8E5m2, Bf16>};
+                         ElementTypes{},
+                         []<class T>() { return bind<T, typename ProductTypes<T>::Out>; }};
 
 }  // namespace
 }  // namespace ridgebench

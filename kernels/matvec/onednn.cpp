@@ -4,10 +4,9 @@
 namespace ridgebench {
 namespace {
 
-constexpr auto bind_for = []<class T>() { return onednn<OneDnn::matvec, 2, T>(); };
-
-const Registration fp32{onednn_product("matvec", Format::fp32), Types<float>{}, bind_for};
-const Registration bf16{onednn_product("matvec", Format::bf16), Types<Bf16>{}, bind_for};
+const Registration onednn_matvec{
+    []<class T>() { return onednn_product("matvec", FormatOf<T>::value); }, Types<float, Bf16>{},
+    []<class T>() { return onednn<OneDnn::matvec, 2, T>(); }};
 
 }  // namespace
 }  // namespace ridgebench

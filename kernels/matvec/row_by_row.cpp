@@ -1,11 +1,10 @@
 // Matrix-vector product row by row, each the dot product of kernels/common/cpu/dot.hpp. A thread
-// walks two halves of its rows in as many streams: memory is read faster so than in one, and they
-// share x. That stays in a cache, and is widened once. The limit is memory bandwidth, that of
-// reading.
+// reads the two halves of its rows as two streams, which is faster than one. The rows share x,
+// which stays in a cache and is widened once. The limit is the memory bandwidth of reading.
 #include <type_traits>
 
 #include "kernels/common/cpu/convert.hpp"
-#include "kernels/common/cpu/sum.hpp"
+#include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/registry.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
@@ -14,7 +13,7 @@
 namespace ridgebench {
 namespace {
 
-// y[begin, end). x is arranged for A's format.
+// Computes y[begin, end). x is arranged for A's format.
 template <class T, class Out>
 void multiply(const T* a, const float* x, Out* y, std::int64_t begin, std::int64_t end,
               std::int64_t n) {
@@ -61,11 +60,8 @@ const Registration row_by_row{{.operation = "matvec",
                                .engine = Engine::fma,
                                .arithmetic = Format::fp32,
                                .isa = cpu::kIsa},
-                              bind<float, float>,
-                              bind<Fp16, Fp16>,
-                              bind<Bf16, Bf16>,
-                              bind<Fp8E4m3, Bf16>,
-                              bind<Fp8E5m2, Bf16>};
+                              ElementTypes{},
+                              []<class T>() { return bind<T, typename ProductTypes<T>::Out>; }};
 
 }  // namespace
 }  // namespace ridgebench

@@ -1,5 +1,5 @@
-// ReLU, one element after the other. Each element is read once and written once and costs a single
-// comparison: the limit is memory bandwidth, whatever the format.
+// ReLU, one element at a time. The kernel reads and writes each element once and compares once: the
+// limit is memory bandwidth in every format.
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench {
@@ -18,11 +18,8 @@ const Registration naive{{.operation = "relu",
                           .engine = Engine::memory,
                           .arithmetic = Format::fp32,
                           .pace = Pace::naive},
-                         bind<float>,
-                         bind<Fp16>,
-                         bind<Bf16>,
-                         bind<Fp8E4m3>,
-                         bind<Fp8E5m2>};
+                         ElementTypes{},
+                         []<class T>() { return bind<T>; }};
 
 }  // namespace
 }  // namespace ridgebench

@@ -9,7 +9,8 @@ const Registration relu{{.operation = "relu",
                          .name = "onednn",
                          .engine = Engine::memory,
                          .arithmetic = Format::fp32,
-                         .origin = Origin::library},
+                         .origin = Origin::library,
+                         .supports = supports_onednn},
                         Types<float, Bf16>{},
                         []<class T>() { return onednn<OneDnn::relu, 1, T>(); }};
 

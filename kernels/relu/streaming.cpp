@@ -1,9 +1,8 @@
-// ReLU on the bits: the negative numbers are one range of bit patterns, so that no format needs a
-// conversion, and whole vectors are compared at once. Large results are streamed past the caches.
-// The limit is memory bandwidth, that of a copy.
+// ReLU on the bits: the negative numbers are one range of bit patterns, so no format needs a
+// conversion, and the kernel compares whole vectors. It streams large results past the caches. The
+// limit is the memory bandwidth of a copy.
 #include "kernels/common/cpu/streaming.hpp"
 
-#include "kernels/common/cpu/last_level_cache.hpp"
 #include "kernels/common/registry.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
@@ -12,13 +11,13 @@
 namespace ridgebench {
 namespace {
 
-// x < 0 ? 0 : x; -0 and NaN stay as they are.
+// x < 0 ? 0 : x; keeps -0 and NaN.
 template <class T>
 T relu(T x) {
   constexpr FormatInfo kInfo = info(T::format);
   constexpr std::uint32_t kMinusZero = 1U << (kInfo.bits() - 1);
   constexpr std::uint32_t kTop = ((1U << kInfo.exponent_bits) - 1U) << kInfo.mantissa_bits;
-  // Infinity or, where there is none, the number below the only NaN.
+  // Infinity, or the number below the only NaN where the format has no infinity.
   constexpr std::uint32_t kLargest =
       kInfo.has_infinity ? kTop : kTop + (1U << kInfo.mantissa_bits) - 2U;
   const bool negative = x.bits > kMinusZero && x.bits <= kMinusZero + kLargest;
@@ -49,11 +48,8 @@ namespace {
 
 const Registration streaming{
     {.operation = "relu", .name = "streaming", .engine = Engine::memory, .isa = cpu::kIsa},
-    bind<float>,
-    bind<Fp16>,
-    bind<Bf16>,
-    bind<Fp8E4m3>,
-    bind<Fp8E5m2>};
+    ElementTypes{},
+    []<class T>() { return bind<T>; }};
 
 }  // namespace
 }  // namespace ridgebench

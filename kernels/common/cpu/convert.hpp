@@ -1,8 +1,9 @@
 // Conversions between the storage formats and fp32 for host kernels: the values of decode and
-// encode in kernels/common/format.hpp, but free of branches, so that a loop over them vectorises.
+// encode in kernels/common/format.hpp without branches, so that the compiler vectorises a loop over
+// them.
 //
-// widen and narrow take only sums and integer operations: a product with a denormal operand would
-// be slow on some processors, and one that flushes denormals would be wrong.
+// widen and narrow use only additions and integer operations: a multiplication with a denormal
+// operand is slow on some processors, and wrong on one that flushes denormals.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace ridgebench::cpu {
 
 namespace convert_detail {
 
-// A format as bit patterns without sign; `rebias` takes its exponent to fp32's.
+// A format as bit patterns without sign; adding `rebias` turns its exponent into fp32's.
 struct Bits {
   explicit constexpr Bits(const FormatInfo& f)
       : shift(23U - static_cast<std::uint32_t>(f.mantissa_bits)),
@@ -35,12 +36,12 @@ struct Bits {
         step(static_cast<float>(f.min_subnormal() * 0x1p23)) {}
 
   std::uint32_t shift, rebias, sign_shift, infinity, nan, largest, overflow, min_normal;
-  float step;  // floats just above it are one step of the format's subnormals apart
+  float step;  // floats just above it differ by one step of the format's subnormals
 };
 
 }  // namespace convert_detail
 
-// The number that x stands for. Exact; NaN stays NaN.
+// The value of x. Exact; NaN stays NaN.
 template <class T>
 [[gnu::always_inline]] inline float widen(T x) {
   if constexpr (FormatOf<T>::value == Format::fp32) {
@@ -66,7 +67,8 @@ template <class T>
   }
 }
 
-// x rounded to T as encode does: to nearest, fp8 saturating, NaN to the canonical NaN of its sign.
+// x rounded to T as encode rounds it: to nearest, fp8 saturating, NaN to the canonical NaN of its
+// sign.
 template <class T>
 [[gnu::always_inline]] inline T narrow(float x) {
   if constexpr (FormatOf<T>::value == Format::fp32) {
@@ -80,7 +82,7 @@ template <class T>
     constexpr std::uint32_t kHalf = 1U << (kBits.shift - 1U);
     constexpr int kUnused = kInfo.format == Format::tf32 ? 13 : 0;  // tf32 is stored as a float
     const auto raw = std::bit_cast<std::uint32_t>(x);
-    // Rounded as an integer, sign and all: what overflows becomes infinity.
+    // Rounds sign, exponent and mantissa as one integer: an overflow becomes infinity.
     const std::uint32_t bump = kInfo.ties_away ? kHalf : kHalf - 1U + (raw >> kBits.shift & 1U);
     const std::uint32_t nan = (raw & 0x80000000U) | kBits.nan << kBits.shift;
     const std::uint32_t y = select(x == x, raw + bump, nan) >> kBits.shift;
@@ -92,10 +94,10 @@ template <class T>
     const auto raw = std::bit_cast<std::uint32_t>(x);
     const std::uint32_t magnitude = raw & 0x7fffffffU;
     const std::uint32_t sign = (raw & 0x80000000U) >> kBits.sign_shift;
-    // Just under half a step, plus the last bit kept: a tie goes to the even neighbour.
+    // Just under half a step plus the last kept bit: a tie goes to the even neighbour.
     const std::uint32_t bump = kHalf - 1U + (magnitude >> kBits.shift & 1U);
     std::uint32_t y = (magnitude - kBits.rebias + bump) >> kBits.shift;
-    // Aligned with step, the sum's own rounding is the one wanted.
+    // The sum is aligned with step, so that its own rounding is the rounding to the format.
     const float sum = std::bit_cast<float>(magnitude) + kBits.step;
     const std::uint32_t subnormal =
         std::bit_cast<std::uint32_t>(sum) - std::bit_cast<std::uint32_t>(kBits.step);
@@ -108,22 +110,22 @@ template <class T>
 
 namespace convert_detail {
 
-// fp8 as the bits of an fp16: e5m2 exactly, e4m3 as 2^-8 of its value (the exponents' biases differ
-// by 8), NaN as NaN.
+// fp8 as the bits of an fp16: e5m2 exactly, e4m3 as 2^-8 of its value (the biases of the exponents
+// differ by 8), NaN as NaN.
 template <class T>
 [[gnu::always_inline]] constexpr std::uint16_t fp16_bits(T x) {
   if constexpr (T::format == Format::fp8_e5m2) {
     return static_cast<std::uint16_t>(x.bits << 8U);
   } else {
-    // Both bits above the shifted magnitude are the sign; the lower one belongs to the exponent.
-    // Where the magnitude is all ones, one more carries into that bit, which makes the exponent
+    // Both bits above the shifted magnitude hold the sign; the lower one belongs to the exponent.
+    // Where the magnitude is all ones, adding one carries into that bit and makes the exponent
     // NaN's.
     const unsigned bits = static_cast<unsigned>(static_cast<std::int8_t>(x.bits)) << 7U & 0xbfffU;
     return static_cast<std::uint16_t>(bits | ((bits + 0x80U) & 0x4000U));
   }
 }
 
-// The way back, to nearest, from an fp16 that was rounded to odd.
+// fp8, rounded to nearest, from the bits of an fp16 that was rounded to odd.
 template <class T>
 [[gnu::always_inline]] constexpr T from_fp16_bits(std::uint16_t half) {
   static_assert(info(T::format).saturates);
@@ -139,13 +141,14 @@ template <class T>
 
 }  // namespace convert_detail
 
-// Elements that the block conversions below convert at once: as many as a vector register holds
-// bytes, so that the compiler fills whole registers in every format. They exist because it does not
-// choose the processor's own conversions of fp16 for a plain loop.
+// The block conversions below exist because the compiler does not choose the processor's own
+// conversions of fp16 for a plain loop. A block has as many elements as a vector register has
+// bytes, so that the compiler fills whole registers in every format.
 //
-// Rounded to odd, a number that fp16 does not hold becomes the neighbour whose last bit is 1, and
-// the largest at most; rounded once more, to two bits fewer at least, it is what one rounding
-// gives. This takes twice as many lanes: what is to be read as one register is written as one.
+// narrow_fp16_to_odd rounds a number that fp16 does not hold to the neighbour whose last bit is 1,
+// and at most to the largest. A second rounding to nearest, to at least two bits fewer, then gives
+// what one rounding would (Boldo and Melquiond, IEEE TC 57(4), 2008). It converts two vectors, so
+// that the next step reads one whole register.
 #if defined(__clang__) || !defined(RIDGEBENCH_ISA_LEVEL) || RIDGEBENCH_ISA_LEVEL < 3
 constexpr int kBlock = 16;
 constexpr int kFp16Lanes = 0;  // no such conversions at this level
@@ -183,7 +186,7 @@ constexpr int kFp16Lanes = 8;
 #pragma GCC target("avx512f,avx512bw")
 constexpr int kBlock = 64;
 constexpr int kFp16Lanes = 16;
-// The masked forms of all lanes: GCC 12 warns of its own unmasked ones.
+// Masked intrinsics with all lanes set: GCC 12 warns about its own unmasked ones.
 [[gnu::always_inline]] inline void widen_fp16(const void* in, float* out) {
   const __m256i half = _mm256_loadu_si256(static_cast<const __m256i*>(in));
   _mm512_storeu_ps(out, _mm512_maskz_cvtph_ps(0xffff, half));
@@ -208,7 +211,7 @@ constexpr int kFp16Lanes = 16;
 }
 #endif
 
-// kCount elements, a multiple of kFp16Lanes, in and out unaligned: out[i] = widen(in[i]).
+// out[i] = widen(in[i]) for kCount elements, a multiple of kFp16Lanes; both unaligned.
 template <class T, std::int64_t kCount = kBlock>
 [[gnu::always_inline]] inline void widen_block(const T* in, float* out) {
   constexpr Format kFormat = FormatOf<T>::value;
@@ -226,14 +229,15 @@ template <class T, std::int64_t kCount = kBlock>
   }
 }
 
-// out[i] = narrow<T>(in[i]), but of fp16 a NaN may keep what fits of its payload.
+// out[i] = narrow<T>(in[i]) for kBlock elements; a NaN of fp16 may keep the upper bits of its
+// payload.
 template <class T>
 [[gnu::always_inline]] inline void narrow_block(const float* in, T* out) {
   constexpr Format kFormat = FormatOf<T>::value;
   if constexpr (kFp16Lanes > 0 && kFormat == Format::fp16) {
     for (int i = 0; i < kBlock; i += kFp16Lanes) narrow_fp16(in + i, out + i);
   } else if constexpr (kFp16Lanes > 0 && info(kFormat).storage_bytes == 1) {
-    // A product so small that it is denormal, or flushed, rounds to zero either way.
+    // A scaled value that is denormal, or flushed to zero, rounds to zero in fp8.
     std::array<float, kBlock> scaled;
     for (std::size_t i = 0; i < kBlock; ++i) {
       scaled[i] = kFormat == Format::fp8_e4m3 ? in[i] * 0x1p-8F : in[i];

@@ -1,28 +1,29 @@
-// An elementwise operation on all threads. Include it inside a target region, which it is compiled
-// for; its functions are static, so that each region keeps its own.
+// An elementwise operation on all threads. Include it inside a region of target_begin.hpp, for
+// whose instruction set the compiler then builds it. Its functions are static, so that each region
+// keeps its own.
 #pragma once
 
 #include <algorithm>
 #include <array>
 
-#include "kernels/common/cpu/last_level_cache.hpp"
 #include "kernels/common/cpu/streaming.hpp"
 
 namespace ridgebench::cpu {
 
-// What a few cores keep of a cache that a whole socket shares, in bytes, as tried with ReLU on an
-// Intel Xeon that reports 480 MiB: with x and y of 64 MiB in all, y was written as fast past the
-// caches as through them, with 128 MiB half as fast again.
+// Bytes that a few cores keep of a cache that a whole socket shares. Measured with ReLU on an Intel
+// Xeon that reports 480 MiB: streaming stores are as fast as ordinary ones where x and y have 64
+// MiB in all, and half as fast again at 128 MiB.
 constexpr std::int64_t kMostKept = std::int64_t{64} << 20U;
 
-// Where x and y together do not stay in the last-level cache, y is better streamed past it.
+// True where x and y together do not fit the last-level cache: streaming stores to y are then
+// faster.
 template <class T>
 static bool streaming_pays(std::int64_t n) {
   const std::int64_t kept = std::min(last_level_cache_bytes(), kMostKept);
   return 2 * n * static_cast<std::int64_t>(sizeof(T)) > kept;
 }
 
-// Fewer elements than a block, through padded copies.
+// Applies the function to fewer elements than a block, through padded copies.
 template <std::int64_t kElements, class T, class Function>
 static void map_edge(const T* x, T* y, std::int64_t n, Function function) {
   std::array<T, kElements> in{};
@@ -32,7 +33,7 @@ static void map_edge(const T* x, T* y, std::int64_t n, Function function) {
   std::copy_n(out.data(), n, y);
 }
 
-// This thread's share of the blocks from `cut.head` to `cut.tail`.
+// Applies the function to this thread's share of the blocks from `cut.head` to `cut.tail`.
 template <std::int64_t kElements, class T, class Function>
 static void map_blocks(const T* x, T* y, const StreamCut& cut, Function function) {
   const std::int64_t end = cut.tail;
@@ -41,13 +42,14 @@ static void map_blocks(const T* x, T* y, const StreamCut& cut, Function function
 }
 
 // The same with streaming stores. Small blocks are best: memory is fastest when reads and writes
-// alternate line by line, and when a line takes few instructions, so that many are under way.
+// alternate line by line, and when a line takes few instructions, so that many misses are
+// outstanding.
 template <std::int64_t kElements, class T, class Function>
 static void stream_blocks(const T* x, T* y, const StreamCut& cut, Function function) {
   const std::int64_t end = cut.tail;
 #pragma omp for schedule(static) nowait
   for (std::int64_t i = cut.head; i < end; i += kElements) {
-    ask_ahead<kElements>(x + i);
+    prefetch_ahead<kElements>(x + i);
     alignas(kLineBytes) std::array<T, kElements> block;
     function(x + i, block.data());
     for (std::int64_t k = 0; k < kElements; k += kLineElements<T>) {
@@ -57,7 +59,7 @@ static void stream_blocks(const T* x, T* y, const StreamCut& cut, Function funct
   streaming_fence();
 }
 
-// y[0, n) = function of x[0, n), where function(in, out) does a block of kElements, whole lines.
+// y[i] = function of x[i] for i < n; function(in, out) computes a block of kElements, whole lines.
 template <std::int64_t kElements, class T, class Function>
 static void map(const T* x, T* y, std::int64_t n, int threads, bool streaming, Function function) {
   static_assert(kElements % kLineElements<T> == 0);

@@ -19,8 +19,8 @@
 namespace ridgebench {
 namespace {
 
-// The instructions with which oneDNN multiplies bf16. Source: oneDNN, "CPU Dispatcher Control": each
-// value of ONEDNN_MAX_CPU_ISA allows what it names and what came before.
+// The instructions with which oneDNN multiplies bf16. Source: oneDNN, "CPU Dispatcher Control":
+// each value of ONEDNN_MAX_CPU_ISA allows what it names and what came before.
 struct Bf16Instructions {
   bool amx = false;
   bool pairs = false;  // AVX512_BF16
@@ -38,26 +38,33 @@ struct Bf16Instructions {
   }
 };
 
-// oneDNN 2.6.3 dies of an illegal instruction in bf16 on a processor with AMX at 33 x 65 x 63, in a
-// program of its own too; other shapes that are no multiples of a tile ran. Which shapes die is not
-// known, and a dead process takes the run with it.
-std::optional<std::string> supports_product(const Machine& /*machine*/, const Shape& s,
-                                            FormatPair format) {
-  constexpr std::int64_t kRows = 16;
-  constexpr std::int64_t kDepth = 32;
-  if (!s.has_layout() || format.a != Format::bf16 || !Bf16Instructions().amx) return std::nullopt;
-  if (s["m"] % kRows == 0 && s["n"] % kRows == 0 && s["k"] % kDepth == 0) return std::nullopt;
-  return "oneDNN's AMX product is called with whole tiles only";
-}
-
 }  // namespace
+
+// Version 2 has no bf16 for processors without AVX-512. On a processor with AMX, 2.6.3 ends the
+// process with an illegal instruction for bf16 at 33 x 65 x 63, also in a minimal program; other
+// shapes that are no multiples of a tile ran. Which shapes fail is not known.
+std::optional<std::string> supports_onednn([[maybe_unused]] const Machine& machine,
+                                           [[maybe_unused]] const Shape& s,
+                                           [[maybe_unused]] FormatPair format) {
+#ifndef RIDGEBENCH_ONEDNN
+  return "built without oneDNN";
+#else
+  constexpr std::int64_t kTileRows = 16;
+  constexpr std::int64_t kTileDepth = 32;
+  if (format.a != Format::bf16) return std::nullopt;
+  if (DNNL_VERSION_MAJOR < 3 && host_isa() < Isa::v4) return "oneDNN 2 needs AVX-512 for bf16";
+  if (!s.has_layout() || !Bf16Instructions().amx) return std::nullopt;
+  if (s["m"] % kTileRows == 0 && s["n"] % kTileRows == 0 && s["k"] % kTileDepth == 0) return {};
+  return "oneDNN's AMX product is called with whole tiles only";
+#endif
+}
 
 Technique onednn_product(std::string_view operation, Format format) {
   Technique technique{.operation = operation,
                       .name = "onednn",
                       .engine = Engine::fma,
                       .origin = Origin::library,
-                      .supports = supports_product};
+                      .supports = supports_onednn};
   if (format == Format::bf16) {
     const Bf16Instructions instructions;
     technique.arithmetic = instructions.pairs ? Format::bf16 : Format::fp32;
@@ -125,9 +132,9 @@ using Dims = std::vector<dnnl_dim_t>;
 Owned<dnnl_primitive_attr_t> gelu_attributes() {
   const auto after = own<dnnl_post_ops_t>(
       [](auto* created) { return dnnl_post_ops_create(created); }, dnnl_post_ops_destroy);
-  auto attributes = own<dnnl_primitive_attr_t>(
-      [](auto* created) { return dnnl_primitive_attr_create(created); },
-      dnnl_primitive_attr_destroy);
+  auto attributes =
+      own<dnnl_primitive_attr_t>([](auto* created) { return dnnl_primitive_attr_create(created); },
+                                 dnnl_primitive_attr_destroy);
 #if DNNL_VERSION_MAJOR >= 3
   check(dnnl_post_ops_append_eltwise(after.get(), dnnl_eltwise_gelu_tanh, 0.0F, 0.0F));
 #else
@@ -151,8 +158,8 @@ using MemoryDesc = Owned<dnnl_memory_desc_t>;
 MemoryDesc memory_desc(const Dims& sizes, const Dims& strides, dnnl_data_type_t type) {
   return own<dnnl_memory_desc_t>(
       [&](auto* created) {
-        return dnnl_memory_desc_create_with_strides(created, static_cast<int>(sizes.size()), sizes.data(), type,
-                                                    strides.data());
+        return dnnl_memory_desc_create_with_strides(created, static_cast<int>(sizes.size()),
+                                                    sizes.data(), type, strides.data());
       },
       dnnl_memory_desc_destroy);
 }
@@ -181,8 +188,8 @@ using MemoryDesc = std::shared_ptr<dnnl_memory_desc_t>;
 
 MemoryDesc memory_desc(const Dims& sizes, const Dims& strides, dnnl_data_type_t type) {
   auto created = std::make_shared<dnnl_memory_desc_t>();
-  check(dnnl_memory_desc_init_by_strides(created.get(), static_cast<int>(sizes.size()), sizes.data(), type,
-                                         strides.data()));
+  check(dnnl_memory_desc_init_by_strides(created.get(), static_cast<int>(sizes.size()),
+                                         sizes.data(), type, strides.data()));
   return created;
 }
 

@@ -1,5 +1,5 @@
-// oneDNN, the host's yardstick of bf16 and of elementwise operations (fp32 and bf16 only), loaded at
-// the first call. Only onednn.cpp knows its header.
+// oneDNN, the host's yardstick of bf16 and of elementwise operations (fp32 and bf16 only), loaded
+// at the first call. Only onednn.cpp knows its header.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,10 @@ enum class OneDnn : std::uint8_t {
   matmul,      // C[m,n] = A B in the shape's layout: a, b, c
   matmul_gelu  // C[m,n] = gelu(A B + bias[n]): a, b, bias, c
 };
+
+// Technique::supports of every use of the library; it does not load it.
+std::optional<std::string> supports_onednn(const Machine& machine, const Shape& s,
+                                           FormatPair format);
 
 // The technique `onednn` of a product in fp32 or bf16. The library multiplies bf16 by AMX, by the
 // pairs of AVX512_BF16, or in fp32 after widening, as the processor and ONEDNN_MAX_CPU_ISA allow.

@@ -6,8 +6,8 @@
 
 namespace ridgebench::cpu {
 
-// condition ? yes : no by masks. From ?: the compiler may make a branch, to skip the work that one
-// side does not need, and then a loop around it does not vectorise.
+// condition ? yes : no by masks. The compiler may turn ?: into a branch, to skip the work of one
+// side, and then does not vectorise the loop around it.
 [[gnu::always_inline]] constexpr std::uint32_t select(bool condition, std::uint32_t yes,
                                                       std::uint32_t no) {
   const std::uint32_t mask = 0U - static_cast<std::uint32_t>(condition);

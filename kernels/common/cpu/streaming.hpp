@@ -1,6 +1,6 @@
-// Stores that bypass the caches. An ordinary store first reads the line that it changes, so that
-// writing costs the traffic of reading and writing; a streaming store does not. It pays where the
-// data leave the caches anyway, and hurts where they would have stayed.
+// Streaming stores, which bypass the caches, and prefetches. An ordinary store first reads the line
+// that it changes, so that writing costs the traffic of reading and writing; a streaming store does
+// not. It pays where the data leave the caches anyway, and hurts where they would have stayed.
 #pragma once
 
 #include <algorithm>
@@ -14,42 +14,40 @@
 
 namespace ridgebench::cpu {
 
-// The unit in which memory moves, in bytes.
+// Bytes of a cache line.
 inline constexpr std::size_t kLineBytes = 64;
 
 template <class T>
 inline constexpr std::int64_t kLineElements = static_cast<std::int64_t>(kLineBytes / sizeof(T));
 
-// How far ahead of a walk through memory lines are asked for, in bytes: into the first cache and,
-// from further away, into the second, which can have more lines under way. As measured: reading
-// gains most by 8 KiB on an AMD EPYC, where only the first was tried. On Intel Xeons it does by 1
-// or 2 KiB (8 took a third of a matrix-vector product's speed); 2 suit lines of two streams in
-// turn, on the one that they were tried on. Asking the second cache too is worth a tenth of a
-// copy's speed, anywhere from 4 to 16 KiB.
-struct Ahead {
-  std::int64_t first, second;
+// Prefetch distances in bytes: into level 1 and, further ahead, into level 2, which can have more
+// misses outstanding. Measured: reads gain most from 8 KiB on an AMD EPYC (level 1 only), and from
+// 1 or 2 KiB on Intel Xeons, where 8 KiB took a third of a matrix-vector product's speed; 2 KiB
+// suits two streams in turn. Level 2 adds a tenth to a copy's speed, at any distance from 4 to 16
+// KiB.
+struct PrefetchDistance {
+  std::int64_t level_1, level_2;
 };
 #if defined(__x86_64__)
-inline const Ahead kAheadBytes =
-    __builtin_cpu_is("amd") != 0 ? Ahead{8192, 8192} : Ahead{2048, 4096};
+inline const PrefetchDistance kPrefetchBytes =
+    __builtin_cpu_is("amd") != 0 ? PrefetchDistance{8192, 8192} : PrefetchDistance{2048, 4096};
 #else
-inline const Ahead kAheadBytes = {2048, 4096};
+inline const PrefetchDistance kPrefetchBytes = {2048, 4096};
 #endif
 
-// Asks for the elements that lie so far beyond x[0, kElements), which need not exist. What a core
-// has under way then no longer ends with the instructions that it looks ahead, nor where its own
-// prefetchers stop.
+// Prefetches the elements that lie those distances beyond x[0, kElements), which need not exist.
+// More misses are then outstanding than the core's reorder window and its own prefetchers allow.
 template <std::int64_t kElements, class T>
-[[gnu::always_inline]] inline void ask_ahead(const T* x) {
+[[gnu::always_inline]] inline void prefetch_ahead(const T* x) {
   const char* byte = reinterpret_cast<const char*>(x);
   for (std::size_t i = 0; i < kElements * sizeof(T); i += kLineBytes) {
-    __builtin_prefetch(byte + kAheadBytes.first + i, 0, 3);
-    __builtin_prefetch(byte + kAheadBytes.second + i, 0, 2);
+    __builtin_prefetch(byte + kPrefetchBytes.level_1 + i, 0, 3);
+    __builtin_prefetch(byte + kPrefetchBytes.level_2 + i, 0, 2);
   }
 }
 
-// stream_line: stores the line at `line` to `out`, both aligned to kLineBytes, with as few stores
-// as the instruction set allows; one of a whole line is some 10 % faster than four parts of it.
+// stream_line stores the line at `line` to `out`, both aligned to kLineBytes, with as few stores as
+// the instruction set allows: one store of a whole line is some 10 % faster than four of its parts.
 #if defined(__x86_64__) && defined(RIDGEBENCH_ISA_LEVEL) && RIDGEBENCH_ISA_LEVEL >= 4
 #pragma GCC push_options
 #pragma GCC target("avx512f")
@@ -80,15 +78,16 @@ template <std::int64_t kElements, class T>
 }
 #endif
 
-// Every thread calls this after its streaming stores: they are not ordered with what follows.
+// Every thread calls this after its streaming stores, which the processor does not order with later
+// stores.
 [[gnu::always_inline]] inline void streaming_fence() {
 #if defined(__x86_64__)
   _mm_sfence();
 #endif
 }
 
-// An array of n elements cut for streaming: up to `head`, the first line boundary; from there whole
-// blocks of `block` elements (a multiple of a line) up to `tail`; then the rest.
+// An array of n elements cut for streaming: elements before `head`, the first line boundary; whole
+// blocks of `block` elements (a multiple of a line) up to `tail`; the rest.
 struct StreamCut {
   template <class T>
   StreamCut(const T* array, std::int64_t n, std::int64_t block)
@@ -102,5 +101,9 @@ struct StreamCut {
 
   std::int64_t head, tail;
 };
+
+// Bytes of one instance of the host's last-level cache; what Machine assumes where the kernel does
+// not report it.
+std::int64_t last_level_cache_bytes();
 
 }  // namespace ridgebench::cpu

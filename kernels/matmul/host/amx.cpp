@@ -1,7 +1,7 @@
-// Intel AMX: an instruction that multiplies two tiles of 16 x 32 bf16 and adds to an fp32 tile. fp8
-// widens to bf16 exactly while packing. The limit is the tensor engine, and with it the caches that
-// feed its tiles. Denormal inputs and results count as zero. Where there is no AMX, its packing and
-// indexing are tested with emulated tiles (tests/kernels/matmul/host/amx_test.cpp).
+// Intel AMX: an instruction that multiplies two tiles of 16 x 32 bf16 and adds to an fp32 tile.
+// pack widens fp8 to bf16 exactly. The limit is the tensor engine, and with it the caches that feed
+// its tiles. Denormal inputs and results count as zero. tests/kernels/matmul/host/amx_test.cpp
+// checks the packing and the indices with emulated tiles on processors without AMX.
 #include "kernels/common/cpu/amx.hpp"
 
 #include <omp.h>
@@ -12,64 +12,43 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/common/ceil_div.hpp"
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/gelu.hpp"
 #include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/registry.hpp"
-#include "kernels/common/cpu/target_begin_v4.hpp"
 
-#include "kernels/common/cpu/pack.hpp"
-#include "kernels/common/cpu/amx_kernel.hpp"
+#include "kernels/common/cpu/target_begin_v4.hpp"
+#include "kernels/matmul/host/pack.hpp"
+#include "kernels/matmul/host/amx_kernel.hpp"
 #include "kernels/matmul/host/blocked_product.hpp"
+#include "kernels/common/cpu/target_end.hpp"
 
 namespace ridgebench {
 namespace {
 
 using Kernel = AmxKernel<cpu::AmxTiles>;
 
-Workspace prepare_amx(Queue& queue, const Shape& shape) {
-  cpu::require_amx_bf16();
-  return prepare<Kernel>(queue, shape);
+constexpr Technique technique(std::string_view operation, double approximation_error) {
+  return {.operation = operation,
+          .name = "amx",
+          .engine = Engine::tensor,
+          .arithmetic = Format::bf16,
+          .isa = cpu::kIsa,
+          .supports = cpu::supports_amx,
+          .approximation_error = approximation_error};
 }
 
-}  // namespace
-}  // namespace ridgebench
-#include "kernels/common/cpu/target_end.hpp"
-
-namespace ridgebench {
-namespace {
-
-template <class A, class B, class Out>
-auto product() {
-  return planned(prepare_amx, bind<Kernel, A, B, Out>);
-}
-template <class A, class B, class Out>
-auto product_gelu() {
-  return planned(prepare_amx, bind_gelu<Kernel, A, B, Out>);
-}
-
-const Registration amx{{.operation = "matmul",
-                        .name = "amx",
-                        .engine = Engine::tensor,
-                        .arithmetic = Format::bf16,
-                        .isa = cpu::kIsa},
-                       product<Bf16, Bf16, Bf16>(),
-                       product<Fp8E4m3, Fp8E4m3, Bf16>(),
-                       product<Fp8E5m2, Fp8E5m2, Bf16>(),
-                       product<Fp8E4m3, Fp8E5m2, Bf16>(),
-                       product<Fp8E5m2, Fp8E4m3, Bf16>()};
-
-const Registration amx_gelu{{.operation = "matmul_gelu",
-                             .name = "amx",
-                             .engine = Engine::tensor,
-                             .arithmetic = Format::bf16,
-                             .isa = cpu::kIsa,
-                             .approximation_error = cpu::kGeluError},
-                            product_gelu<Bf16, Bf16, Bf16>(),
-                            product_gelu<Fp8E4m3, Fp8E4m3, Bf16>(),
-                            product_gelu<Fp8E5m2, Fp8E5m2, Bf16>(),
-                            product_gelu<Fp8E4m3, Fp8E5m2, Bf16>(),
-                            product_gelu<Fp8E5m2, Fp8E4m3, Bf16>()};
+const Registration amx{
+    technique("matmul", 0), Types<ProductTypes<Bf16>>{} + Fp8Products{}, []<class P>() {
+      return planned(prepare<Kernel>, bind<Kernel, typename P::A, typename P::B, typename P::Out>);
+    }};
+const Registration amx_gelu{technique("matmul_gelu", cpu::kGeluError),
+                            Types<ProductTypes<Bf16>>{} + Fp8Products{}, []<class P>() {
+                              return planned(
+                                  prepare<Kernel>,
+                                  bind_gelu<Kernel, typename P::A, typename P::B, typename P::Out>);
+                            }};
 
 }  // namespace
 }  // namespace ridgebench

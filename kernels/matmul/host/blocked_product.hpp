@@ -1,31 +1,289 @@
-// The matrix product around a register-tile kernel: packs both inputs, which hides their layout and
-// format, and multiplies blocks of C that fit the caches, in parallel. After Goto and van de Geijn,
-// "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008.
+// The matrix product around a micro-kernel: packs both inputs, which hides their layout and format,
+// and multiplies blocks of C that fit the caches, in parallel. After Goto and van de Geijn,
+// "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008, with the names of BLIS
+// (Van Zee and van de Geijn, ACM TOMS 41(3), 2015).
 //
-// A Kernel has: Word (FloatWord or Bf16Pair); rows and columns of its tile of C; step, the words of
-// the reduction that it multiplies at once, and depth, those that it should before it turns to the
-// next tile; block_rows(k), the rows of C that a thread works on at once; and static functions
-// begin() and end() around a thread's work, and
-//   multiply_tile(count, a, lda, b, c, add, ahead):  c[rows][columns] = a b, or that added to c
-// with `count` words, rounded up to `step`, of each row of a and each column of b. a has `run`
-// words of each row together (0: all of them), rows lda words apart; b has rows of `columns` words.
-// `ahead` are lines of memory that it should ask for meanwhile.
+// A Kernel, the micro-kernel, has:
+//   Word       FloatWord or Bf16Pair of pack.hpp
+//   mr, nr     rows and columns of its tile of C
+//   step       words of the reduction that it multiplies at once
+//   kc         words of the reduction between two visits of a tile
+//   mc(k)      rows of C in a thread's block, for k words of reduction
+//   run        words of each row of A that are contiguous (0: all of them)
+//   begin(), end()  around a thread's work
+//   multiply(words, a, lda, b, c, add, prefetch)
+// multiply computes c[mr][nr] = a b, or adds a b to it, with `words`, rounded up to `step`, of each
+// row of a and each column of b. Rows of a lie lda words apart, rows of b have nr words. Meanwhile
+// it issues the prefetches.
 //
-// To be included inside a region of target_begin.hpp, after pack.hpp; see there.
+// Include it inside a region of target_begin.hpp, after pack.hpp.
 #pragma once
 
 #ifndef RIDGEBENCH_ISA
 #error "include this file after kernels/common/cpu/target_begin.hpp"
 #endif
 
-#include "kernels/matmul/host/product_blocks.hpp"
-#include "kernels/matmul/host/product_worker.hpp"
-
 namespace ridgebench {
 namespace {
 
-// Words per row of packed A: room for whole blocks and one vector more, so that rows do not all
-// fall into the same sets of a cache.
+constexpr std::int64_t round_up(std::int64_t x, std::int64_t to) { return ceil_div(x, to) * to; }
+
+// What becomes of an accumulator in column j before it is rounded to the output's format.
+struct Identity {
+  [[gnu::always_inline]] float operator()(float sum, std::int64_t /*j*/) const { return sum; }
+};
+template <class T>
+struct BiasGelu {
+  const T* bias;
+  [[gnu::always_inline]] float operator()(float sum, std::int64_t j) const {
+    return cpu::gelu(sum + cpu::widen(bias[j]));
+  }
+};
+
+// C is cut into bands of rows, each as high as a block: as few as mc allows, but a multiple of the
+// threads.
+template <class Kernel>
+std::int64_t bands_of(const Shape& s, std::int64_t threads) {
+  const std::int64_t tiles = ceil_div(s["m"], Kernel::mr);
+  const std::int64_t most = Kernel::mc(ceil_div(s["k"], Kernel::Word::steps)) / Kernel::mr;
+  const std::int64_t count = ceil_div(tiles, most);
+  return std::min(tiles, round_up(count, threads));
+}
+// Rows of the highest band.
+template <class Kernel>
+std::int64_t rows_of_band(std::int64_t m, std::int64_t bands) {
+  return ceil_div(ceil_div(m, Kernel::mr), bands) * Kernel::mr;
+}
+
+// Columns of a block: a panel's, or the number that pack writes at once.
+template <class Kernel>
+constexpr std::int64_t kBlockColumns = std::max<std::int64_t>(Kernel::nr, cpu::kBlock);
+
+// Words of a thread's packed A, `width` words to a row, and of its accumulators of a block.
+constexpr std::int64_t words_of_band(std::int64_t rows, std::int64_t width) {
+  return round_up(rows, cpu::kBlock) * width;
+}
+template <class Kernel>
+constexpr std::int64_t words_of_accumulators(std::int64_t rows) {
+  return rows * kBlockColumns<Kernel>;
+}
+
+// C[m,n] = epilogue(A B) with k words of reduction.
+template <class KernelOf, class A, class B, class Out, class Epilogue>
+struct BlockedProduct {
+  using Kernel = KernelOf;
+  using Word = typename Kernel::Word;
+  static_assert(cpu::kBlock % Kernel::nr == 0 || Kernel::nr % cpu::kBlock == 0);
+  static_assert(Kernel::kc % cpu::kBlock == 0);
+  static constexpr bool rows_are_lines = Kernel::nr % cpu::kLineElements<Out> == 0;
+
+  std::int64_t m;
+  std::int64_t n;
+  std::int64_t k;
+  cpu::StoredMatrix<A> a;
+  cpu::StoredMatrix<B> b;
+  cpu::PackedPanels<Kernel::mr, Kernel::run> packed_a;  // one band for each thread
+  cpu::PackedPanels<Kernel::nr, 1> packed_b;
+  float* accumulators;  // of one block for each thread
+  std::int64_t bands;
+  Out* c;
+  bool streaming;  // stores whole tiles of C past the caches
+  Epilogue epilogue;
+
+  // Words of the reduction that the micro-kernel reads; pack fills those beyond k with zeros.
+  [[nodiscard]] std::int64_t padded_k() const { return round_up(k, Kernel::step); }
+
+  // Blocks of C are numbered band by band. Bands differ by one tile at most.
+  [[nodiscard]] std::int64_t blocks_in_band() const { return ceil_div(n, kBlockColumns<Kernel>); }
+  [[nodiscard]] std::int64_t blocks() const { return bands * blocks_in_band(); }
+  [[nodiscard]] cpu::Range rows_of(std::int64_t block) const {
+    const std::int64_t band = block / blocks_in_band();
+    const std::int64_t tiles = ceil_div(m, Kernel::mr);
+    return {tiles * band / bands * Kernel::mr,
+            std::min(m, tiles * (band + 1) / bands * Kernel::mr)};
+  }
+  // Rounded up to whole panels.
+  [[nodiscard]] cpu::Range columns_of(std::int64_t block) const {
+    const std::int64_t begin = block % blocks_in_band() * kBlockColumns<Kernel>;
+    return {begin, std::min(round_up(n, Kernel::nr), begin + kBlockColumns<Kernel>)};
+  }
+
+  // Stores the finished tile at row i, column j.
+  void write_tile(const float* tile, std::int64_t i, std::int64_t j) const {
+    const std::int64_t columns = std::min(Kernel::nr, n - j);
+    for (std::int64_t r = i; r < std::min(i + Kernel::mr, m); ++r, tile += Kernel::nr) {
+      if (columns == Kernel::nr) {
+        write_row(tile, j, c + r * n + j);
+      } else {
+        for (std::int64_t x = 0; x < columns; ++x) c[r * n + j + x] = finished(tile, j, x);
+      }
+    }
+  }
+  void write_row(const float* sums, std::int64_t j, Out* to) const {
+    alignas(cpu::kLineBytes) Out row[Kernel::nr];
+    for (std::int64_t x = 0; x < Kernel::nr; ++x) row[x] = finished(sums, j, x);
+    if constexpr (rows_are_lines) {
+      if (streaming) {
+        for (std::int64_t x = 0; x < Kernel::nr; x += cpu::kLineElements<Out>) {
+          cpu::stream_line(to + x, row + x);
+        }
+        return;
+      }
+    }
+    std::copy_n(row, Kernel::nr, to);
+  }
+  [[gnu::always_inline]] Out finished(const float* sums, std::int64_t j, std::int64_t x) const {
+    return cpu::narrow<Out>(epilogue(sums[x], j + x));
+  }
+
+  // Whether C is stored past the caches: an ordinary store to a C that a core's own caches do not
+  // hold first waits for the line that it changes.
+  [[nodiscard]] static bool streaming_pays(const Out* c, std::int64_t m, std::int64_t n) {
+    constexpr std::int64_t kLargeBytes = std::int64_t{1} << 20U;
+    return n % cpu::kLineElements<Out> == 0 && cpu::StreamCut::until_line(c) == 0 &&
+           m * n * static_cast<std::int64_t>(sizeof(Out)) > kLargeBytes;
+  }
+};
+
+// The work of one thread of the macro-kernel. A thread multiplies its own blocks of C and packs A
+// for itself. All threads pack B together: each packs a share of the columns while it multiplies
+// its first rows by them; then all threads wait for each other, and multiply the rest. During each
+// step a thread prefetches what its next step packs or reads.
+template <class Product>
+class MacroKernel {
+ public:
+  using Kernel = typename Product::Kernel;
+  using Word = typename Kernel::Word;
+
+  explicit MacroKernel(const Product& product)
+      : product_(product),
+        mine_(share_of(product.blocks())),
+        sharing_(overlap(mine_, columns_to_pack())),
+        packed_a_(product.packed_a) {
+    const std::int64_t thread = omp_get_thread_num();
+    const std::int64_t rows = rows_of_band<Kernel>(product.m, product.bands);
+    packed_a_.data += thread * words_of_band(rows, packed_a_.words);
+    accumulators_ = product.accumulators + thread * words_of_accumulators<Kernel>(rows);
+  }
+
+  // Packs this thread's columns of B.
+  void pack_columns() {
+    const cpu::Range columns = columns_to_pack();
+    for (std::int64_t block = columns.begin; block < columns.end; ++block) {
+      if (block >= sharing_.begin && block < sharing_.end) continue;
+      cpu::pack<Word>(product_.b, product_.packed_b, product_.columns_of(block),
+                      {0, product_.padded_k()});
+    }
+    for (std::int64_t turn = 0; turn < sharing_.count(); ++turn) multiply_block(turn);
+  }
+  // Multiplies the other blocks; all threads must have packed their columns.
+  void multiply_rest() {
+    for (std::int64_t turn = sharing_.count(); turn < mine_.count(); ++turn) multiply_block(turn);
+  }
+
+ private:
+  using PackedA = decltype(Product::packed_a);
+
+  // At most kc words of the reduction of a block.
+  struct Step {
+    cpu::Range rows;
+    cpu::Range columns;
+    cpu::Range words;
+    bool packs_a;
+    bool packs_b;
+  };
+
+  static cpu::Range share_of(std::int64_t count) {
+    const std::int64_t thread = omp_get_thread_num();
+    const std::int64_t threads = omp_get_num_threads();
+    return {count * thread / threads, count * (thread + 1) / threads};
+  }
+  static cpu::Range overlap(cpu::Range x, cpu::Range with) {
+    return {std::clamp(with.begin, x.begin, x.end), std::clamp(with.end, x.begin, x.end)};
+  }
+  // The blocks of its first band for whose columns this thread packs B, whether it multiplies them
+  // or not.
+  [[nodiscard]] cpu::Range columns_to_pack() const {
+    const std::int64_t in_band = product_.blocks_in_band();
+    const cpu::Range columns = share_of(in_band);
+    const std::int64_t band = mine_.begin / in_band * in_band;
+    return {band + columns.begin, band + columns.end};
+  }
+  // A thread's blocks in order: first those for which it packs B, then the others.
+  [[nodiscard]] std::int64_t block_of(std::int64_t turn) const {
+    if (turn < sharing_.count()) return sharing_.begin + turn;
+    const std::int64_t block = mine_.begin + turn - sharing_.count();
+    return block < sharing_.begin ? block : block + sharing_.count();
+  }
+
+  [[nodiscard]] Step step(std::int64_t turn, std::int64_t first_word) const {
+    const std::int64_t block = block_of(turn);
+    const cpu::Range rows = product_.rows_of(block);
+    const std::int64_t end = first_word + Kernel::kc;
+    return {.rows = rows,
+            .columns = product_.columns_of(block),
+            .words = {first_word, end < product_.k ? end : product_.padded_k()},
+            .packs_a = turn == 0 || product_.rows_of(block_of(turn - 1)).begin != rows.begin,
+            .packs_b = turn < sharing_.count()};
+  }
+  [[nodiscard]] PackedA band_of_a(const Step& s) const {
+    PackedA band = packed_a_;
+    band.begin = s.rows.begin;
+    return band;
+  }
+
+  void multiply_block(std::int64_t turn) {
+    for (std::int64_t p = 0; p < product_.k; p += Kernel::kc) {
+      const Step now = step(turn, p);
+      if (now.packs_b) cpu::pack<Word>(product_.b, product_.packed_b, now.columns, now.words);
+      if (now.packs_a) cpu::pack<Word>(product_.a, band_of_a(now), now.rows, now.words);
+      cpu::Prefetcher prefetcher;
+      if (now.words.end < product_.k) {
+        add_memory_of(step(turn, now.words.end), prefetcher);
+      } else if (turn + 1 < mine_.count()) {
+        add_memory_of(step(turn + 1, 0), prefetcher);
+      }
+      multiply_step(now, prefetcher);
+    }
+  }
+
+  // Adds the memory that the step packs or reads.
+  void add_memory_of(const Step& s, cpu::Prefetcher& prefetcher) const {
+    const cpu::PrefetchLines packed_b = product_.packed_b.memory(s.columns, s.words);
+    if (s.packs_b) prefetcher.add(product_.b.template memory<Word>(s.columns, s.words));
+    prefetcher.add(s.packs_b ? packed_b.for_writing() : packed_b);
+    if (s.packs_a) {
+      prefetcher.add(product_.a.template memory<Word>(s.rows, s.words));
+      prefetcher.add(band_of_a(s).memory(s.rows, s.words).for_writing());
+    }
+  }
+
+  // Adds the step's products to every tile of the block.
+  void multiply_step(const Step& s, cpu::Prefetcher& prefetcher) {
+    const PackedA a = band_of_a(s);
+    const std::int64_t words = std::min(s.words.end, product_.k) - s.words.begin;
+    prefetcher.divide(ceil_div(s.rows.count(), Kernel::mr) * (s.columns.count() / Kernel::nr));
+    float* tile = accumulators_;
+    for (std::int64_t j = s.columns.begin; j < s.columns.end; j += Kernel::nr) {
+      for (std::int64_t i = s.rows.begin; i < s.rows.end; i += Kernel::mr) {
+        Kernel::multiply(words, a.at(i, s.words.begin), a.line_stride(),
+                         product_.packed_b.at(j, s.words.begin), tile, s.words.begin > 0,
+                         prefetcher.next());
+        if (s.words.end >= product_.k) product_.write_tile(tile, i, j);
+        tile += Kernel::mr * Kernel::nr;
+      }
+    }
+  }
+
+  const Product& product_;
+  cpu::Range mine_;      // blocks
+  cpu::Range sharing_;   // those of them for which this thread packs B
+  PackedA packed_a_;     // the current band
+  float* accumulators_;  // of a block, tile by tile
+};
+
+// Words per row of packed A: whole blocks and one vector more, so that rows do not all map to the
+// same sets of a cache.
 template <class Kernel>
 std::int64_t row_words(const Shape& s) {
   return round_up(ceil_div(s["k"], Kernel::Word::steps), cpu::kBlock) + cpu::kLanes;
@@ -34,7 +292,7 @@ std::int64_t row_words(const Shape& s) {
 struct Workspace {
   std::shared_ptr<void> a;
   std::shared_ptr<void> b;
-  std::shared_ptr<void> tiles;
+  std::shared_ptr<void> accumulators;
 };
 
 template <class Kernel>
@@ -43,17 +301,17 @@ Workspace prepare(Queue& queue, const Shape& s) {
     return queue.allocate(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
   };
   const std::int64_t rows = rows_of_band<Kernel>(s["m"], bands_of<Kernel>(s, queue.threads()));
-  const std::int64_t columns = round_up(round_up(s["n"], Kernel::columns), cpu::kBlock);
+  const std::int64_t columns = round_up(round_up(s["n"], Kernel::nr), cpu::kBlock);
   const std::int64_t width = row_words<Kernel>(s);
   return {words(queue.threads() * words_of_band(rows, width)), words(columns * width),
-          words(queue.threads() * words_of_sums<Kernel>(rows))};
+          words(queue.threads() * words_of_accumulators<Kernel>(rows))};
 }
 
 template <class Kernel, class A, class B, class Out, class Epilogue>
 Launch blocked_product(Queue& queue, const Workspace& workspace, const Shape& s, const A* a,
                        const B* b, Out* c, Epilogue epilogue) {
-  const bool a_along = s.layout() != Layout::tn;
-  const bool b_along = s.layout() == Layout::nt;
+  const bool a_along_k = s.layout() != Layout::tn;
+  const bool b_along_k = s.layout() == Layout::nt;
   const std::int64_t m = s["m"];
   const std::int64_t n = s["n"];
   const std::int64_t k = s["k"];
@@ -65,11 +323,11 @@ Launch blocked_product(Queue& queue, const Workspace& workspace, const Shape& s,
   const Product product{.m = m,
                         .n = n,
                         .k = ceil_div(k, Kernel::Word::steps),
-                        .a = {a, a_along ? m : k, a_along ? k : m, a_along},
-                        .b = {b, b_along ? n : k, b_along ? k : n, b_along},
+                        .a = {a, a_along_k ? m : k, a_along_k ? k : m, a_along_k},
+                        .b = {b, b_along_k ? n : k, b_along_k ? k : n, b_along_k},
                         .packed_a = {words_of(workspace.a), width, 0},
                         .packed_b = {words_of(workspace.b), width, 0},
-                        .tiles = static_cast<float*>(workspace.tiles.get()),
+                        .accumulators = static_cast<float*>(workspace.accumulators.get()),
                         .bands = bands_of<Kernel>(s, queue.threads()),
                         .c = c,
                         .streaming = Product::streaming_pays(c, m, n),
@@ -78,10 +336,10 @@ Launch blocked_product(Queue& queue, const Workspace& workspace, const Shape& s,
 #pragma omp parallel num_threads(threads)
     {
       Kernel::begin();
-      Worker worker(product);
-      worker.pack_columns();
+      MacroKernel macro_kernel(product);
+      macro_kernel.pack_columns();
 #pragma omp barrier
-      worker.multiply_rest();
+      macro_kernel.multiply_rest();
       cpu::streaming_fence();
       Kernel::end();
     }

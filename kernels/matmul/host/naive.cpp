@@ -1,6 +1,6 @@
 // Matrix product as three nested loops over the definition. Every product reads its two operands
-// anew, and the running sum waits for each addition: far below any roof, whatever the size. The
-// fused form adds the bias and applies GeLU before an element is written.
+// again, and the running sum waits for each addition: far below every roof at every size. The fused
+// form adds the bias and applies GeLU before it stores an element.
 #include <cmath>
 #include <numbers>
 
@@ -47,34 +47,22 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const A* a, const B* b, const
                  [bias](float sum, std::int64_t j) { return gelu(sum + decode(bias[j])); });
 }
 
-const Registration naive{{.operation = "matmul",
-                          .name = "naive",
-                          .engine = Engine::fma,
-                          .arithmetic = Format::fp32,
-                          .pace = Pace::naive},
-                         bind<float, float, float>,
-                         bind<Tf32, Tf32, Tf32>,
-                         bind<Tf32x3, Tf32x3, Tf32x3>,
-                         bind<Fp16, Fp16, Fp16>,
-                         bind<Bf16, Bf16, Bf16>,
-                         bind<Fp8E4m3, Fp8E4m3, Bf16>,
-                         bind<Fp8E5m2, Fp8E5m2, Bf16>,
-                         bind<Fp8E4m3, Fp8E5m2, Bf16>,
-                         bind<Fp8E5m2, Fp8E4m3, Bf16>};
+using Products = decltype(Fp32Products{} + Tf32Products{} + HalfProducts{} + Fp8Products{});
 
-const Registration naive_gelu{{.operation = "matmul_gelu",
-                               .name = "naive",
-                               .engine = Engine::fma,
-                               .arithmetic = Format::fp32,
-                               .pace = Pace::naive},
-                              bind_gelu<float, float, float>,
-                              bind_gelu<Tf32, Tf32, Tf32>,
-                              bind_gelu<Fp16, Fp16, Fp16>,
-                              bind_gelu<Bf16, Bf16, Bf16>,
-                              bind_gelu<Fp8E4m3, Fp8E4m3, Bf16>,
-                              bind_gelu<Fp8E5m2, Fp8E5m2, Bf16>,
-                              bind_gelu<Fp8E4m3, Fp8E5m2, Bf16>,
-                              bind_gelu<Fp8E5m2, Fp8E4m3, Bf16>};
+constexpr Technique technique(std::string_view operation) {
+  return {.operation = operation,
+          .name = "naive",
+          .engine = Engine::fma,
+          .arithmetic = Format::fp32,
+          .pace = Pace::naive};
+}
+
+const Registration naive{
+    technique("matmul"), Products{} + Types<ProductTypes<Tf32x3>>{},
+    []<class P>() { return bind<typename P::A, typename P::B, typename P::Out>; }};
+const Registration naive_gelu{technique("matmul_gelu"), Products{}, []<class P>() {
+                                return bind_gelu<typename P::A, typename P::B, typename P::Out>;
+                              }};
 
 }  // namespace
 }  // namespace ridgebench

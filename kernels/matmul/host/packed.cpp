@@ -1,7 +1,7 @@
-// Packed panels and a register tile. Both inputs are widened to fp32 and copied once into the order
-// in which the inner loop reads them (blocked_product.hpp). The inner loop keeps a tile of C in
-// registers, so that every number loaded serves many multiply-adds (register_tile.hpp): the limit
-// is now the FMA units.
+// Packed panels and a register tile. pack widens both inputs to fp32 and copies them once into the
+// order in which the inner loop reads them (blocked_product.hpp). The micro-kernel keeps a tile of
+// C in registers, so that every number that it loads serves many multiply-adds: the limit is now
+// the FMA units.
 #include <omp.h>
 
 #include <algorithm>
@@ -10,34 +10,92 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/common/ceil_div.hpp"
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/gelu.hpp"
 #include "kernels/common/cpu/streaming.hpp"
 #include "kernels/common/registry.hpp"
 
 #include "kernels/common/cpu/target_begin.hpp"
-#include "kernels/common/cpu/pack.hpp"
+#include "kernels/matmul/host/pack.hpp"
 #include "kernels/matmul/host/blocked_product.hpp"
-#include "kernels/matmul/host/register_tile.hpp"
 
 namespace ridgebench {
 namespace {
 
-struct FusedMultiplyAdd {
+struct RegisterTile {
   using Word = cpu::FloatWord;
-  [[gnu::always_inline]] static void apply(cpu::Vector& sum, const std::uint32_t* a,
-                                           cpu::Vector row_of_b) {
+  // The accumulators, a row of b and a word of a fill the 16 vector registers (32 with AVX-512).
+  static constexpr std::int64_t vectors = RIDGEBENCH_ISA_LEVEL == 4 ? 4 : 2;
+  static constexpr std::int64_t mr = 6;
+  static constexpr std::int64_t nr = vectors * cpu::kLanes;
+  static constexpr std::int64_t step = 1;
+  static constexpr std::int64_t run = 0;
+  // A block's rows of A, its panel of B and its accumulators stay in the level-2 cache.
+  static constexpr std::int64_t kc = 512;
+  static std::int64_t mc(std::int64_t /*k*/) { return 192; }
+
+  static void begin() {}
+  static void end() {}
+
+  // Not inlined: the loop needs all registers.
+  [[gnu::noinline]] static void multiply(std::int64_t words, const std::uint32_t* a,
+                                         std::int64_t lda, const std::uint32_t* b, float* c,
+                                         bool add, cpu::PrefetchLines& prefetch) {
+    Accumulators sum;
+#pragma GCC unroll 8
+    for (std::int64_t i = 0; i < mr; ++i) {
+#pragma GCC unroll 8
+      for (std::int64_t v = 0; v < vectors; ++v)
+        sum[i][v] = add ? cpu::load(c + i * nr + v * cpu::kLanes) : cpu::Vector{};
+    }
+    // Four steps at a time: the loop's counter would take issue slots from the multiply-adds.
+    constexpr std::int64_t kTogether = 4;
+    cpu::PrefetchLines lines = prefetch;  // in registers
+    std::int64_t p = 0;
+    for (; p + kTogether <= words; p += kTogether) {
+      lines.prefetch_next();
+#pragma GCC unroll 4
+      for (std::int64_t q = p; q < p + kTogether; ++q) add_products(sum, a + q, lda, b + q * nr);
+    }
+    for (; p < words; ++p) add_products(sum, a + p, lda, b + p * nr);
+    prefetch = lines;
+#pragma GCC unroll 8
+    for (std::int64_t i = 0; i < mr; ++i) {
+#pragma GCC unroll 8
+      for (std::int64_t v = 0; v < vectors; ++v)
+        cpu::store(c + i * nr + v * cpu::kLanes, sum[i][v]);
+    }
+  }
+
+ private:
+  using Accumulators = cpu::Vector[mr][vectors];
+
+  // One step: a word of each row of a times a row of b.
+  [[gnu::always_inline]] static void add_products(Accumulators& sum, const std::uint32_t* a,
+                                                  std::int64_t lda, const std::uint32_t* b) {
+    cpu::Vector row[vectors];
+#pragma GCC unroll 8
+    for (std::int64_t v = 0; v < vectors; ++v) row[v] = cpu::load(b + v * cpu::kLanes);
+#pragma GCC unroll 8
+    for (std::int64_t i = 0; i < mr; ++i) {
+#pragma GCC unroll 8
+      for (std::int64_t v = 0; v < vectors; ++v) multiply_add(sum[i][v], a + i * lda, row[v]);
+    }
+  }
+  [[gnu::always_inline]] static void multiply_add(cpu::Vector& sum, const std::uint32_t* a,
+                                                  cpu::Vector row_of_b) {
     float element = 0;
     std::memcpy(&element, a, sizeof element);
 #if RIDGEBENCH_ISA_LEVEL >= 3
-    // The compiler also overwrites factors, copies, and is one register short: a sum in memory.
+    // The compiler also overwrites factors, copies, and is one register short: one accumulator of
+    // the tile would lie in memory.
     asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(element - cpu::Vector{}), "v"(row_of_b));
 #else
     sum += element * row_of_b;
 #endif
   }
 };
-using Kernel = RegisterTile<FusedMultiplyAdd>;
 
 }  // namespace
 }  // namespace ridgebench
@@ -46,44 +104,27 @@ using Kernel = RegisterTile<FusedMultiplyAdd>;
 namespace ridgebench {
 namespace {
 
-template <class A, class B, class Out>
-auto product() {
-  return planned(prepare<Kernel>, bind<Kernel, A, B, Out>);
-}
-template <class A, class B, class Out>
-auto product_gelu() {
-  return planned(prepare<Kernel>, bind_gelu<Kernel, A, B, Out>);
+using Products = decltype(Fp32Products{} + Tf32Products{} + HalfProducts{} + Fp8Products{});
+
+constexpr Technique technique(std::string_view operation, double approximation_error) {
+  return {.operation = operation,
+          .name = "packed",
+          .engine = Engine::fma,
+          .arithmetic = Format::fp32,
+          .isa = cpu::kIsa,
+          .approximation_error = approximation_error};
 }
 
-const Registration packed{{.operation = "matmul",
-                           .name = "packed",
-                           .engine = Engine::fma,
-                           .arithmetic = Format::fp32,
-                           .isa = cpu::kIsa},
-                          product<float, float, float>(),
-                          product<Tf32, Tf32, Tf32>(),
-                          product<Tf32x3, Tf32x3, Tf32x3>(),
-                          product<Fp16, Fp16, Fp16>(),
-                          product<Bf16, Bf16, Bf16>(),
-                          product<Fp8E4m3, Fp8E4m3, Bf16>(),
-                          product<Fp8E5m2, Fp8E5m2, Bf16>(),
-                          product<Fp8E4m3, Fp8E5m2, Bf16>(),
-                          product<Fp8E5m2, Fp8E4m3, Bf16>()};
-
-const Registration packed_gelu{{.operation = "matmul_gelu",
-                                .name = "packed",
-                                .engine = Engine::fma,
-                                .arithmetic = Format::fp32,
-                                .isa = cpu::kIsa,
-                                .approximation_error = cpu::kGeluError},
-                               product_gelu<float, float, float>(),
-                               product_gelu<Tf32, Tf32, Tf32>(),
-                               product_gelu<Fp16, Fp16, Fp16>(),
-                               product_gelu<Bf16, Bf16, Bf16>(),
-                               product_gelu<Fp8E4m3, Fp8E4m3, Bf16>(),
-                               product_gelu<Fp8E5m2, Fp8E5m2, Bf16>(),
-                               product_gelu<Fp8E4m3, Fp8E5m2, Bf16>(),
-                               product_gelu<Fp8E5m2, Fp8E4m3, Bf16>()};
+const Registration packed{
+    technique("matmul", 0), Products{} + Types<ProductTypes<Tf32x3>>{}, []<class P>() {
+      return planned(prepare<RegisterTile>,
+                     bind<RegisterTile, typename P::A, typename P::B, typename P::Out>);
+    }};
+const Registration packed_gelu{
+    technique("matmul_gelu", cpu::kGeluError), Products{}, []<class P>() {
+      return planned(prepare<RegisterTile>,
+                     bind_gelu<RegisterTile, typename P::A, typename P::B, typename P::Out>);
+    }};
 
 }  // namespace
 }  // namespace ridgebench

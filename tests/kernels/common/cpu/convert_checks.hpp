@@ -1,4 +1,4 @@
-// The conversions of one instruction set level against those of format.hpp. The including file
+// Compares the conversions of one instruction set with those of format.hpp. The including file
 // defines RIDGEBENCH_ISA and RIDGEBENCH_ISA_LEVEL, as the build does for kernels, and CONVERT, the
 // name of the tests.
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ std::vector<T> code_points() {
   return all;
 }
 
-// The processor's own conversion to fp16 keeps what fits of a NaN's payload.
+// The processor's own conversion to fp16 keeps the upper bits of a NaN's payload.
 template <class T>
 bool rounded(float x, T to) {
   const bool keeps = cpu::kFp16Lanes > 0 && FormatOf<T>::value == Format::fp16;
@@ -76,7 +76,7 @@ TYPED_TEST(CONVERT, WidensEveryCodePointAsDecodeDoes) {
   }
 }
 
-// Around every code point and every tie between two: the floats just below, at and just above.
+// For every code point and every tie between two: the floats just below, at and just above it.
 template <class T>
 std::vector<float> around_boundaries() {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -106,7 +106,7 @@ TYPED_TEST(CONVERT, NarrowsAroundEveryRoundingBoundaryAsEncodeDoes) {
 }
 
 TYPED_TEST(CONVERT, NarrowsEveryExponentAsEncodeDoes) {
-  // 2^20 floats spread over all exponents, infinities and NaN among them.
+  // 2^20 floats spread over all exponents, with infinities and NaN.
   std::vector<float> in(cpu::kBlock);
   std::vector<TypeParam> out(cpu::kBlock);
   for (std::uint64_t bits = 0; bits < 1ULL << 32U; bits += 4093ULL * cpu::kBlock) {

@@ -19,7 +19,7 @@ TEST(CpuGelu, StaysWithinItsStatedErrorForEveryExponent) {
   for (std::uint64_t bits = 0; bits < 1ULL << 32U; bits += 2039) {
     const float x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     if (!std::isfinite(x)) continue;
-    // Below the smallest normal, a last place is no longer relative to the value.
+    // Below the smallest normal number, the last place is no longer relative to the value.
     const double allowed = cpu::kGeluError * gelu_norm(x) + std::numeric_limits<float>::min();
     const double error = std::abs(cpu::gelu(x) - gelu_reference(x));
     ASSERT_LE(error, allowed) << std::hexfloat << x;

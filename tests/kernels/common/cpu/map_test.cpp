@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/common/cpu/last_level_cache.hpp"
-
 namespace ridgebench::cpu {
 namespace {
 
-// Streaming stores are chosen for large arrays only; here they are forced, at every alignment.
+// map chooses streaming stores for large arrays only; the test forces them, at every alignment.
 template <class T>
 void expect_every_element_once(std::int64_t n, std::int64_t offset, bool streaming) {
   constexpr T kGuard = 99;

@@ -1,5 +1,5 @@
-// The packing and indexing of the AMX technique with tiles emulated in software, and the emulation
-// against the processor's tiles where it has them.
+// The packing and the indices of the AMX technique with tiles emulated in software, and the
+// emulation against the processor's tiles where it has them.
 #include "kernels/common/cpu/amx.hpp"
 
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/common/ceil_div.hpp"
 #include "kernels/common/cpu/convert.hpp"
 #include "kernels/common/cpu/gelu.hpp"
 #include "kernels/common/cpu/streaming.hpp"
@@ -24,8 +25,8 @@
 #define RIDGEBENCH_ISA v2
 #define RIDGEBENCH_ISA_LEVEL 2
 #include "kernels/common/cpu/target_begin.hpp"
-#include "kernels/common/cpu/pack.hpp"
-#include "kernels/common/cpu/amx_kernel.hpp"
+#include "kernels/matmul/host/pack.hpp"
+#include "kernels/matmul/host/amx_kernel.hpp"
 #include "kernels/matmul/host/blocked_product.hpp"
 #include "kernels/common/cpu/target_end.hpp"
 
@@ -38,31 +39,31 @@ using cpu::kTileWords;
 // A number as TDPBF16PS reads and writes it: denormals count as zero.
 float flushed(float x) { return std::abs(x) < std::numeric_limits<float>::min() ? 0 : x; }
 
-// TDPBF16PS by its pseudocode in the manual: the first products of all pairs are summed, the second
-// ones apart, and both sums added to C; every step is rounded to fp32 and flushed.
+// TDPBF16PS by its pseudocode in the manual: it sums the first products of all pairs and the second
+// products separately, adds both sums to C, and rounds and flushes after every step.
 class EmulatedTiles {
  public:
   static void begin() {}
   static void end() {}
 
   template <int Tile>
-  void zero() {
+  void tilezero() {
     std::memset(tiles_[Tile], 0, sizeof tiles_[Tile]);
   }
   template <int Tile>
-  void load(const void* from, std::int64_t stride) {
+  void tileloadd(const void* from, std::int64_t stride) {
     for (int i = 0; i < kTileRows; ++i) {
       std::memcpy(tiles_[Tile][i], static_cast<const char*>(from) + i * stride, kTileWords * 4);
     }
   }
   template <int Tile>
-  void store(void* to, std::int64_t stride) {
+  void tilestored(void* to, std::int64_t stride) {
     for (int i = 0; i < kTileRows; ++i) {
       std::memcpy(static_cast<char*>(to) + i * stride, tiles_[Tile][i], kTileWords * 4);
     }
   }
   template <int C, int A, int B>
-  void multiply() {
+  void tdpbf16ps() {
     for (int i = 0; i < kTileRows; ++i) {
       for (int j = 0; j < kTileWords; ++j) {
         float even = 0;
@@ -120,7 +121,8 @@ void expect_exact_product(const Shape& s, int threads = 2) {
   }
 }
 
-// Ragged in every dimension: tiles of 16, kernels of 32, blocks of 256, steps of 32 and 256 in k.
+// Ragged in every dimension: tiles of 16, micro-kernels of 32, blocks of 256, steps of 32 and 256
+// in k.
 const std::vector<Shape> kShapes = [] {
   std::vector<Shape> shapes;
   for (const Layout layout : {Layout::nt, Layout::nn, Layout::tn}) {
@@ -143,7 +145,7 @@ TEST(Amx, EmulatedTilesGiveTheExactProductOfBf16) {
   for (const Shape& shape : kShapes) expect_exact_product<Bf16, Bf16>(shape);
 }
 
-// A tile of rows for each, some without rows, some without columns of B to pack.
+// Some threads have one tile of rows, some none, some no columns of B to pack.
 TEST(Amx, AnyNumberOfThreadsMultiplies) {
   for (const int threads : {1, 3, 4, 5, 8}) {
     for (const auto& [m, n] : std::vector<std::array<std::int64_t, 2>>{{96, 200}, {150, 33}}) {
@@ -166,7 +168,7 @@ TEST(Amx, TheCeilingRepeatsOneProduct) {
   const std::vector<Bf16> a = integers<Bf16>(32 * 32, 0);
   const std::vector<Bf16> b = integers<Bf16>(32 * 32, 1);
   std::vector<float> c(32 * 32, std::numeric_limits<float>::quiet_NaN());
-  Emulated::repeat_product(kTimes, a.data(), b.data(), c.data());
+  cpu::repeat_amx_product<EmulatedTiles>(kTimes, a.data(), b.data(), c.data());
   for (std::size_t i = 0; i < 32; ++i) {
     for (std::size_t j = 0; j < 32; ++j) {
       float sum = 0;
@@ -199,8 +201,8 @@ TEST(Amx, ProcessorAgreesWithTheEmulation) {
     std::vector<float> c(32 * 32, std::numeric_limits<float>::quiet_NaN());
     kernel.begin();
     for (const bool add : {false, true}) {
-      cpu::LinesAhead none;
-      kernel.multiply_tile(kWords, a_words, kernel.run, b_words, c.data(), add, none);
+      cpu::PrefetchLines none;
+      kernel.multiply(kWords, a_words, kernel.run, b_words, c.data(), add, none);
     }
     kernel.end();
     return c;

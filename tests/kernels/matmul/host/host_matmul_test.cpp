@@ -12,7 +12,7 @@ Shape product(std::int64_t m, std::int64_t n, std::int64_t k, Layout layout) {
   return Shape({{"m", m}, {"n", n}, {"k", k}}, layout);
 }
 
-// m, n, k: one; around the register tiles (6 x 8, 16, 64) and AMX's; around the blocks (192 x 256)
+// m, n, k: one; near the register tiles (6 x 8, 16, 64) and AMX's tile; near the blocks (192 x 256)
 // and the steps of k (128 to 1024 words); several bands of several blocks for each thread; primes;
 // long and thin.
 constexpr std::array<std::array<std::int64_t, 3>, 11> kSizes{{{1, 1, 1},
@@ -45,13 +45,13 @@ TEST(HostMatmul, EveryFusedTechniqueIsRight) {
   });
 }
 
-// A NaN in A reaches its row and one in B its column, and nothing else, whatever the padding.
+// A NaN in A reaches its row only, and one in B its column only, with every padding.
 TEST(HostMatmul, NanReachesItsRowAndColumnOnly) {
   constexpr std::int64_t kM = 37;
   constexpr std::int64_t kN = 71;
   constexpr std::int64_t kK = 35;
   for_each_host_technique("matmul", [](const Implementation& implementation) {
-    if (implementation.technique.origin != Origin::hand) return;  // a library makes its own choice
+    if (implementation.technique.origin != Origin::hand) return;  // a library may differ
     for (const Layout layout : {Layout::nt, Layout::nn, Layout::tn}) {
       HostRun run(implementation, product(kM, kN, kK, layout));
       run.fill(Fill::normal);
@@ -66,8 +66,9 @@ TEST(HostMatmul, NanReachesItsRowAndColumnOnly) {
   });
 }
 
-// A column of all code points times one: each must come back, so every conversion is right at every
-// instruction set. Formats of 8 and 16 bits; techniques that compute in bf16 drop its denormals.
+// A column of all code points of an 8- or 16-bit format times one: each comes back where every
+// conversion is right at every instruction set. Techniques that compute in bf16 flush denormals,
+// and are left out.
 TEST(HostMatmul, WideningKeepsEveryCodePoint) {
   for_each_host_technique("matmul", [](const Implementation& implementation) {
     const Technique& technique = implementation.technique;

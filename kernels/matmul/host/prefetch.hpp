@@ -1,7 +1,7 @@
-// Cache lines that will be needed soon, for a kernel to ask for while it computes: what comes next
-// then costs no waiting.
+// Software prefetch of the memory that the macro-kernel needs next: the micro-kernel issues the
+// prefetches between its multiply-adds, so that the next pack or product does not wait for memory.
 //
-// To be included inside a region of target_begin.hpp, after streaming.hpp; see there.
+// Include it inside a region of target_begin.hpp, after streaming.hpp.
 #pragma once
 
 #ifndef RIDGEBENCH_ISA
@@ -11,33 +11,31 @@
 namespace ridgebench::cpu {
 namespace {
 
-constexpr std::int64_t ceil_div(std::int64_t x, std::int64_t y) { return (x + y - 1) / y; }
-
-// The lines of a part of a matrix, in memory `rows` of `bytes`, `stride` bytes apart.
-class LinesAhead {
+// The cache lines of a part of a matrix: `rows` of `bytes`, `stride` bytes apart.
+class PrefetchLines {
  public:
-  LinesAhead() = default;
-  LinesAhead(const void* data, std::int64_t rows, std::int64_t bytes, std::int64_t stride)
+  PrefetchLines() = default;
+  PrefetchLines(const void* data, std::int64_t rows, std::int64_t bytes, std::int64_t stride)
       : line_(static_cast<const char*>(data)),
         in_row_(ceil_div(bytes, kStep)),
         gap_(stride - in_row_ * kStep),
         left_in_row_(in_row_),
         left_(rows * in_row_) {}
 
-  // The same, for a thread that will write them.
-  [[nodiscard]] LinesAhead to_write() const {
-    LinesAhead lines = *this;
+  // The same lines, for a thread that will write them.
+  [[nodiscard]] PrefetchLines for_writing() const {
+    PrefetchLines lines = *this;
     lines.written_ = true;
     return lines;
   }
 
   [[nodiscard]] std::int64_t left() const { return left_; }
-  // So many may be asked for from now on.
+  // Sets how many prefetches the next calls may issue.
   void allow(std::int64_t count) { allowed_ = count; }
 
-  // Asks the caches for the next line, if one more is allowed; beyond the last too, which may be no
-  // memory of ours.
-  [[gnu::always_inline]] void ask() {
+  // Prefetches the next line, if one more is allowed. It may run past the last line, to addresses
+  // outside the matrix: a prefetch cannot fault.
+  [[gnu::always_inline]] void prefetch_next() {
     if (allowed_ <= 0) return;
     --allowed_;
     --left_;
@@ -65,25 +63,25 @@ class LinesAhead {
   bool written_ = false;
 };
 
-// Up to four such parts, to be asked for one after the other in even shares.
-class PartsAhead {
+// Up to four such parts, prefetched one after the other in even shares.
+class Prefetcher {
  public:
-  void add(const LinesAhead& part) {
+  void add(const PrefetchLines& part) {
     parts_[static_cast<std::size_t>(count_++)] = part;
     lines_ += part.left();
   }
-  // Sets the size of a share, for so many.
+  // Divides all lines among `shares` calls of the micro-kernel.
   void divide(std::int64_t shares) { share_ = ceil_div(lines_, shares); }
-  // A share; what it leaves is for the next.
-  LinesAhead& next() {
+  // The next share. Lines that the micro-kernel leaves belong to the following share.
+  PrefetchLines& next() {
     while (at_ + 1 < count_ && parts_[static_cast<std::size_t>(at_)].left() <= 0) ++at_;
-    LinesAhead& part = parts_[static_cast<std::size_t>(at_)];
+    PrefetchLines& part = parts_[static_cast<std::size_t>(at_)];
     part.allow(share_);
     return part;
   }
 
  private:
-  std::array<LinesAhead, 4> parts_;
+  std::array<PrefetchLines, 4> parts_;
   std::int64_t count_ = 0;
   std::int64_t at_ = 0;
   std::int64_t lines_ = 0;

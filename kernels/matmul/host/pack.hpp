@@ -1,25 +1,23 @@
-// Copies a matrix of any format and orientation into panels of 32-bit words, the order in which a
-// register-tile kernel reads it. A word is one step of the reduction for one row of A or column of
-// B: a float, or two bf16 (the lower half is the earlier) for instructions that multiply pairs.
+// Packs a matrix of any format and orientation into panels of 32-bit words, the order in which the
+// micro-kernel reads them. A word is one step of the reduction for one row of A or column of B: a
+// float, or two bf16 (the lower half is the earlier) for instructions that multiply pairs.
 //
-// To be included inside a region of target_begin.hpp: vector types are lowered for the instruction
-// set of the function that names them, before inlining. All is inlined, so that no symbol is left
-// that another file could link to.
+// Include it inside a region of target_begin.hpp: the compiler lowers vector types for the
+// instruction set of the function that names them, before it inlines. Every function here is
+// inlined, so that no symbol is left that another file could link to.
 #pragma once
 
 #ifndef RIDGEBENCH_ISA
 #error "include this file after kernels/common/cpu/target_begin.hpp"
 #endif
 
-#include "kernels/common/cpu/lines_ahead.hpp"
+#include "kernels/matmul/host/prefetch.hpp"
 
 namespace ridgebench::cpu {
 
-// Words in a vector register of this instruction set.
-constexpr int kLanes = RIDGEBENCH_ISA_LEVEL == 4 ? 16 : RIDGEBENCH_ISA_LEVEL == 3 ? 8 : 4;
 using Vector [[gnu::vector_size(kLanes * sizeof(float))]] = float;
 
-// From and to memory of any alignment.
+// Unaligned load and store.
 [[gnu::always_inline]] inline Vector load(const void* from) {
   Vector x;
   std::memcpy(&x, from, sizeof x);
@@ -48,7 +46,7 @@ template <int Step = 1>
   if constexpr (2 * Step < kLanes) transpose<2 * Step>(rows);
 }
 
-// From `begin` on, before `end`.
+// The indices begin <= i < end.
 struct Range {
   std::int64_t begin;
   std::int64_t end;
@@ -57,29 +55,29 @@ struct Range {
 };
 
 // A matrix as it is stored: `lines` rows or columns, each `length` contiguous elements. The
-// reduction runs along the lines, or across them.
+// reduction (k) runs along the lines where `k_contiguous`, else across them.
 template <class T>
-struct Lines {
+struct StoredMatrix {
   const T* data;
   std::int64_t lines;
   std::int64_t length;
-  bool along;
+  bool k_contiguous;
 
-  // The memory that pack reads of these rows of A or columns of B.
+  // The memory that pack reads for these rows of A or columns of B.
   template <class Word>
-  [[nodiscard, gnu::always_inline]] LinesAhead memory(Range outer, Range words) const {
+  [[nodiscard, gnu::always_inline]] PrefetchLines memory(Range outer, Range words) const {
     const Range steps{words.begin * Word::steps, words.end * Word::steps};
-    const Range across = along ? outer : steps;
-    const Range part = along ? steps : outer;
+    const Range across = k_contiguous ? outer : steps;
+    const Range part = k_contiguous ? steps : outer;
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
     return {data + across.begin * length + part.begin, std::min(across.end, lines) - across.begin,
             (std::min(part.end, length) - part.begin) * kBytes, length * kBytes};
   }
 };
 
-// N elements of a line from `first` on, each converted by `convert`; zeros beyond the matrix.
+// N elements of a line from element `first`, each converted by `convert`; zeros beyond the matrix.
 template <std::int64_t N, class T, class Number, class Convert>
-[[gnu::always_inline]] inline void read_line(const Lines<T>& from, std::int64_t line,
+[[gnu::always_inline]] inline void read_line(const StoredMatrix<T>& from, std::int64_t line,
                                              std::int64_t first, Number* to, Convert convert) {
   const T* source = from.data + line * from.length + first;
   const std::int64_t valid = line < from.lines ? from.length - first : 0;
@@ -92,14 +90,14 @@ template <std::int64_t N, class T, class Number, class Convert>
   }
 }
 
-// A word that is a float: any format, widened.
+// A word that is a float: every format widens to it.
 struct FloatWord {
   using Number = float;
-  static constexpr std::int64_t steps = 1;  // numbers, and of the reduction
+  static constexpr std::int64_t steps = 1;  // of the reduction, in a word
 
-  // kBlock words of one line of words.
+  // Writes kBlock words of one line.
   template <class T>
-  [[gnu::always_inline]] static void read(const Lines<T>& from, std::int64_t line,
+  [[gnu::always_inline]] static void read(const StoredMatrix<T>& from, std::int64_t line,
                                           std::int64_t first, float* words) {
     read_line<kBlock>(from, line, first, words,
                       [](const T* in, float* out) { widen_block(in, out); });
@@ -125,10 +123,10 @@ struct Bf16Pair {
   }
 
   template <class T>
-  [[gnu::always_inline]] static void read(const Lines<T>& from, std::int64_t line,
+  [[gnu::always_inline]] static void read(const StoredMatrix<T>& from, std::int64_t line,
                                           std::int64_t first, std::uint16_t* words) {
     const auto convert = [](const T* in, std::uint16_t* out) { widen_to_bf16(in, out); };
-    if (from.along) {
+    if (from.k_contiguous) {
       read_line<2 * kBlock>(from, line, 2 * first, words, convert);
     } else {
       std::uint16_t earlier[kBlock];
@@ -143,17 +141,16 @@ struct Bf16Pair {
   }
 };
 
-// A packed matrix: the words of each row of A or column of B, kLines of which are neighbours in a
-// panel. There, kRun words of the first line are followed by as many of the next; after the last
-// line come the next words of the first. Either kRun is 1, or it is 0, which means all words of a
-// line, or it and kLines are multiples of kLanes.
+// A packed matrix: panels of kLines rows of A or columns of B. In a panel, kRun words of its first
+// line are followed by kRun words of each other line, then by the next kRun words of the first.
+// kRun is 1; or 0, which means all words of a line; or kRun and kLines are multiples of kLanes.
 template <std::int64_t kLines, std::int64_t kRun>
-struct Panels {
+struct PackedPanels {
   static constexpr bool lines_adjacent = kRun == 1;
 
   std::uint32_t* data;
-  std::int64_t words;  // of a line, with room for whole blocks
-  std::int64_t begin;  // the first line
+  std::int64_t words;  // in a line, rounded up to whole blocks
+  std::int64_t begin;  // index of the first line that `data` holds
 
   [[nodiscard, gnu::always_inline]] std::uint32_t* at(std::int64_t line, std::int64_t word) const {
     line -= begin;
@@ -164,28 +161,28 @@ struct Panels {
              line % kLines * kRun + word % kRun;
     }
   }
-  // Their memory, where the lines are whole panels.
-  [[nodiscard, gnu::always_inline]] LinesAhead memory(Range lines, Range of_line) const {
+  // The memory of these words of these lines, which are whole panels.
+  [[nodiscard, gnu::always_inline]] PrefetchLines memory(Range lines, Range of_line) const {
     constexpr std::int64_t kTogether = kRun == 0 ? 1 : kLines;
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(*data)) * kTogether;
     return {at(lines.begin, of_line.begin), ceil_div(lines.count(), kTogether),
             of_line.count() * kBytes, words * kBytes};
   }
-  // From a line to the next of its panel.
+  // Words from a line to the next line of its panel.
   [[nodiscard, gnu::always_inline]] std::int64_t line_stride() const {
     return kRun == 0 ? words : kRun;
   }
-  // From one to the next of kLanes vectors of words: of lines, or of words where those of different
-  // lines are adjacent.
+  // Words between the vectors that pack_strip stores: from line to line, or from word to word where
+  // the words of different lines are adjacent.
   [[nodiscard, gnu::always_inline]] std::int64_t vector_stride() const {
     return lines_adjacent ? kLines : line_stride();
   }
 };
 
-// Packs words of the kLanes lines of `from` from `line` on, where lines of pairs are pairs of
-// lines; whole blocks of words.
+// Packs `words`, whole blocks of them, of the kLanes lines of `from` that begin at `line`. Where k
+// runs across the lines, two lines make a line of pairs.
 template <class Word, class T, class Panels>
-[[gnu::always_inline]] inline void pack_strip(const Lines<T>& from, const Panels& to,
+[[gnu::always_inline]] inline void pack_strip(const StoredMatrix<T>& from, const Panels& to,
                                               std::int64_t line, Range words) {
   for (std::int64_t first = words.begin; first < words.end; first += kBlock) {
     alignas(64) typename Word::Number strip[kLanes][kBlock * Word::steps];
@@ -194,20 +191,20 @@ template <class Word, class T, class Panels>
       Vector square[kLanes];
 #pragma GCC unroll 16
       for (int i = 0; i < kLanes; ++i) square[i] = load(&strip[i][j * Word::steps]);
-      if (from.along == Panels::lines_adjacent) transpose(square);
-      std::uint32_t* out = from.along ? to.at(line, first + j) : to.at(first + j, line);
+      if (from.k_contiguous == Panels::lines_adjacent) transpose(square);
+      std::uint32_t* out = from.k_contiguous ? to.at(line, first + j) : to.at(first + j, line);
 #pragma GCC unroll 16
       for (int i = 0; i < kLanes; ++i) store(out + i * to.vector_stride(), square[i]);
     }
   }
 }
 
-// Packs these words of these rows of A or columns of B, of both up to kBlock more.
+// Packs these words of these rows of A or columns of B, each range rounded up to kBlock.
 template <class Word, class T, class Panels>
-[[gnu::always_inline]] inline void pack(const Lines<T>& from, const Panels& to, Range outer,
+[[gnu::always_inline]] inline void pack(const StoredMatrix<T>& from, const Panels& to, Range outer,
                                         Range words) {
-  const Range across = from.along ? outer : words;
-  const Range part = from.along ? words : outer;
+  const Range across = from.k_contiguous ? outer : words;
+  const Range part = from.k_contiguous ? words : outer;
   for (std::int64_t line = across.begin; line < across.end; line += kLanes) {
     pack_strip<Word>(from, to, line, part);
   }

@@ -1,4 +1,4 @@
-#include "kernels/common/cpu/last_level_cache.hpp"
+#include "kernels/common/cpu/streaming.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 namespace ridgebench::cpu {
 namespace {
 
-// Linux lists a processor's caches from the first level on, each with a size in KiB ("32768K"). Not
-// sysconf: the C library gives an AMD socket's whole level 3 for the part that a core can reach.
-std::int64_t ask_system() {
+// Linux lists a processor's caches from level 1, each with a size in KiB ("32768K"). Not sysconf:
+// the C library reports the whole level 3 of an AMD socket, of which a core can reach a part.
+std::int64_t read_last_level_cache_bytes() {
   std::int64_t bytes = Machine{}.last_level_cache_bytes();
   for (int index = 0;; ++index) {
     std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
@@ -24,7 +24,7 @@ std::int64_t ask_system() {
 }  // namespace
 
 std::int64_t last_level_cache_bytes() {
-  static const std::int64_t bytes = ask_system();
+  static const std::int64_t bytes = read_last_level_cache_bytes();
   return bytes;
 }
 
