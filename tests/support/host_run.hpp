@@ -61,6 +61,7 @@ class HostRun {
   // Launches, by default once, with the output poisoned before each. False where the technique does
   // not serve the case.
   bool launch(int times = 1) {
+    if (implementation_.unsupported(Machine(), shape_)) return false;
     std::vector<void*> pointers;
     for (GuardedArray& array : arrays_) pointers.push_back(array.data());
     try {

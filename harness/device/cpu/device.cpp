@@ -18,6 +18,7 @@
 #include "harness/device/cpu/cgroup.hpp"
 #include "harness/device/cpu/core_clock.hpp"
 #include "harness/device/cpu/info.hpp"
+#include "harness/device/open_devices.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/isa_level.hpp"
 
@@ -167,7 +168,7 @@ Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repe
   return {seconds, core_clock_hz(machine_.units)};
 }
 
-nlohmann::ordered_json CpuDevice::end_row() {
+nlohmann::ordered_json CpuDevice::end_case() {
   if (meters_->no_cycles().empty()) return nlohmann::ordered_json::object();
   return {{"unavailable", meters_->no_cycles()}};
 }
@@ -213,4 +214,14 @@ nlohmann::ordered_json CpuDevice::identity() const {
           {"launch_floor_s", launch_floor_s_}};
 }
 
+namespace {
+
+const RegisterDevices cpu_devices{{.name = "cpu", .open = [](const std::string& text) {
+                                     if (text.empty())
+                                       return std::unique_ptr<Device>(new CpuDevice);
+                                     throw UsageError("unknown device 'cpu:" + text +
+                                                      "'; allowed: cpu");
+                                   }}};
+
+}  // namespace
 }  // namespace ridgebench
