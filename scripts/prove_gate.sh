@@ -13,9 +13,9 @@ case ${1:-} in
     ;;
 esac
 scripts/setup.sh
-scripts/build.sh release -DRIDGEBENCH_TESTS=OFF
-binary=$PWD/build/release/ridgebench
-prove() { scripts/python.sh -m ridgebench prove-gate "$binary" --device cpu "$@"; }
+scripts/build.sh release -DRIDGEBENCH_TESTS=ON
+binary=$PWD/build/release/tests/ridgebench_with_simulation  # only the tests' binary can add work
+prove() { scripts/python.sh -m ridgebench prove-gate "$binary" --device injected "$@"; }
 
 if [[ ${1:-} == --trial ]]; then
   prove --out results/local/proof-trial --trial

@@ -1,37 +1,53 @@
-"""The layers of DESIGN.md, the sizes of files and the opening comments of techniques, read off the sources.
+"""The layers of DESIGN.md, the sizes of files and folders and the opening comments of techniques.
 
-kernels/common <- kernels/<operation>; kernels/common <- roofline <- harness. A second half plants each
-violation in a small tree and expects it to be found.
+kernels/common <- kernels/<operation>; kernels/common <- roofline <- harness. In harness: base <- device <- measure
+<- cli, and base <- results <- measure. A second half plants each violation in a small tree and expects it to be found.
 """
 
 import re
+import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Layer -> layers that its files may include. An operation may include its own folder as well.
+# Layer -> layers that its files may include. An operation may include its own folder as well. Every arrow points
+# down, so that there is no circle.
+BELOW_HARNESS = {"kernels/common", "roofline"}
 MAY_INCLUDE = {
     "kernels/common": {"kernels/common"},
     "kernels/<operation>": {"kernels/common"},
     "roofline": {"kernels/common", "roofline"},
-    "harness": {"kernels/common", "roofline", "harness"},
+    "harness/base": BELOW_HARNESS | {"harness/base"},
+    "harness/device": BELOW_HARNESS | {"harness/base", "harness/device"},
+    "harness/results": BELOW_HARNESS | {"harness/base", "harness/results"},
+    "harness/measure": BELOW_HARNESS | {"harness/base", "harness/device", "harness/results", "harness/measure"},
+    "harness/cli": BELOW_HARNESS
+    | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/cli"},
 }
 SOURCES = {".hpp", ".cpp", ".cu", ".cuh"}
 HOST_ONLY = {".hpp", ".cpp"}
 CUDA_HEADER = re.compile(r"^(cuda|cublas|cub/|nvml|nvtx|nvToolsExt|cooperative_groups|mma\.h|thrust/)|\.cuh$")
+# A .cpp may call CUDA where its folder or its name says so.
+CALLS_CUDA = re.compile(r"/cuda/.*\.cpp$|/cublas[a-z_]*\.cpp$")
+DEVICE_CODE = re.compile(r"__global__|__device__|<<<")
+GENERATED = "harness/build_info.hpp"
 MOST_HARNESS_LINES = 250
 MOST_TECHNIQUE_LINES = 150
 MOST_PERSISTENT_KERNEL_LINES = 300  # Hopper's, tma and wgmma in one
+MOST_FILES = 30  # in a folder
 OPENING_COMMENT_LINES = range(2, 9)
 
 
 def layer(path: str) -> str | None:
     """The layer of a path from the root; None for a file outside the layers (a library's header)."""
     parts = path.split("/")
-    if parts[0] in ("roofline", "harness"):
-        return parts[0]
+    if parts[0] == "roofline":
+        return "roofline"
+    if parts[0] == "harness" and len(parts) > 2:
+        return f"harness/{parts[1]}"
     if parts[0] != "kernels" or len(parts) < 3:
         return None
     return "kernels/common" if parts[1] == "common" else "kernels/<operation>"
@@ -53,12 +69,15 @@ def forbidden_includes(root: Path) -> list[str]:
     found = []
     for path in sources(root):
         here, folder = layer(path), path.rsplit("/", 1)[0]
+        if here not in MAY_INCLUDE:
+            found.append(f"{path} is in no layer; allowed: {', '.join(MAY_INCLUDE)}")
+            continue
         for included in includes(root, path):
             there = layer(included)
             own = there == "kernels/<operation>" and included.split("/")[:2] == path.split("/")[:2]
             if there is not None and there not in MAY_INCLUDE[here] and not own:
                 found.append(f"{path} includes {included}")
-            if there is None and (root / folder / included).is_file():
+            if there is None and included != GENERATED and (root / folder / included).is_file():
                 found.append(f"{path} includes {included} by a path that is not from the root")
     return found
 
@@ -67,10 +86,43 @@ def cuda_in_host_files(root: Path) -> list[str]:
     return [
         f"{path} includes {included}"
         for path in sources(root)
-        if Path(path).suffix in HOST_ONLY
+        if Path(path).suffix in HOST_ONLY and not CALLS_CUDA.search(path)
         for included in includes(root, path)
         if CUDA_HEADER.search(included)
     ]
+
+
+def has_device_code(root: Path, path: str) -> bool:
+    """In the file, or in a .cuh of its folders that it includes: a kernel template that it instantiates."""
+    if DEVICE_CODE.search((root / path).read_text(encoding="utf-8")):
+        return True
+    near = "/".join(path.split("/")[:2]) + "/"
+    return any(
+        has_device_code(root, included)
+        for included in includes(root, path)
+        if included.startswith(near) and included.endswith(".cuh") and "/common/" not in included
+    )
+
+
+def cu_without_device_code(root: Path) -> list[str]:
+    return [
+        f"{path} has no device code: it is a .cpp"
+        for path in sources(root)
+        if path.endswith(".cu") and not has_device_code(root, path)
+    ]
+
+
+def tracked(root: Path) -> list[str]:
+    """The files that git knows, or all where the tree is no checkout."""
+    if not (root / ".git").exists():
+        return [p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file()]
+    listing = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True, check=True)
+    return [path for path in listing.stdout.split("\0") if path]
+
+
+def crowded_folders(root: Path) -> list[str]:
+    files = Counter(path.rpartition("/")[0] or "." for path in tracked(root))
+    return [f"{folder} has {count} files; allowed: {MOST_FILES}" for folder, count in files.items() if count > MOST_FILES]
 
 
 def is_technique(path: str) -> bool:
@@ -86,7 +138,7 @@ def too_long(root: Path) -> list[str]:
     for path in sources(root):
         lines = len((root / path).read_text(encoding="utf-8").splitlines())
         most = None
-        if layer(path) == "harness":
+        if path.startswith("harness/"):
             most = MOST_HARNESS_LINES
         elif is_technique(path):
             persistent = path.endswith(".cu") and "persistent" in path
@@ -109,7 +161,14 @@ def without_opening_comment(root: Path) -> list[str]:
     return found
 
 
-RULES = [forbidden_includes, cuda_in_host_files, too_long, without_opening_comment]
+RULES = [
+    forbidden_includes,
+    cuda_in_host_files,
+    cu_without_device_code,
+    crowded_folders,
+    too_long,
+    without_opening_comment,
+]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
@@ -127,10 +186,17 @@ SOUND = {
     "kernels/common/format.hpp": "#include <array>\n",
     "kernels/relu/relu.hpp": '#include "kernels/common/format.hpp"\n',
     "kernels/relu/naive.cpp": COMMENT + '#include "kernels/relu/relu.hpp"\n',
-    "kernels/relu/naive.cu": COMMENT + '#include <cuda_runtime.h>\n#include "kernels/common/cuda/ptx/mma.cuh"\n',
+    "kernels/relu/naive.cu": COMMENT + '#include <cuda_runtime.h>\n__global__ void relu_naive() {}\n',
+    "kernels/relu/tile.cuh": "__global__ void relu_tile() {}\n",
+    "kernels/relu/tile.cu": COMMENT + '#include "kernels/relu/tile.cuh"\n',
     "kernels/dot/dot.hpp": '#include "kernels/common/format.hpp"\n',
     "roofline/model.cpp": '#include "kernels/common/format.hpp"\n',
-    "harness/run.cpp": '#include "roofline/model.hpp"\n#include "kernels/common/format.hpp"\n',
+    "harness/base/clock.hpp": '#include "roofline/model.hpp"\n#include "kernels/common/format.hpp"\n',
+    "harness/device/device.hpp": '#include "harness/base/clock.hpp"\n',
+    "harness/device/cuda/device.cpp": "#include <cuda_runtime.h>\n",
+    "harness/results/record.hpp": '#include "harness/base/clock.hpp"\n',
+    "harness/measure/case.hpp": '#include "harness/device/device.hpp"\n#include "harness/results/record.hpp"\n',
+    "harness/cli/run.cpp": '#include "harness/build_info.hpp"\n#include "harness/measure/case.hpp"\n',
 }
 
 
@@ -151,18 +217,30 @@ def test_a_sound_tree_passes(tmp_path):
     [
         (forbidden_includes, "kernels/common/format.hpp", '#include "kernels/dot/dot.hpp"\n'),
         (forbidden_includes, "kernels/common/format.hpp", '#include "roofline/model.hpp"\n'),
-        (forbidden_includes, "kernels/common/format.hpp", '#include "harness/run.hpp"\n'),
+        (forbidden_includes, "kernels/common/format.hpp", '#include "harness/base/clock.hpp"\n'),
         (forbidden_includes, "kernels/relu/relu.hpp", '#include "kernels/dot/dot.hpp"\n'),
-        (forbidden_includes, "kernels/relu/relu.hpp", '  #  include "harness/run.hpp"\n'),
-        (forbidden_includes, "kernels/relu/naive.cu", COMMENT + '#include "roofline/model.hpp"\n'),
+        (forbidden_includes, "kernels/relu/relu.hpp", '  #  include "harness/base/clock.hpp"\n'),
+        (forbidden_includes, "kernels/relu/naive.cpp", COMMENT + '#include "roofline/model.hpp"\n'),
         (forbidden_includes, "roofline/model.cpp", '#include "kernels/relu/relu.hpp"\n'),
-        (forbidden_includes, "roofline/model.cpp", '#include "harness/run.hpp"\n'),
-        (forbidden_includes, "harness/run.cpp", '#include "kernels/relu/relu.hpp"\n'),
+        (forbidden_includes, "roofline/model.cpp", '#include "harness/base/clock.hpp"\n'),
+        (forbidden_includes, "harness/cli/run.cpp", '#include "kernels/relu/relu.hpp"\n'),
         (forbidden_includes, "kernels/relu/naive.cpp", COMMENT + '#include "relu.hpp"\n'),
+        (forbidden_includes, "harness/base/clock.hpp", '#include "harness/device/device.hpp"\n'),
+        (forbidden_includes, "harness/base/clock.hpp", '#include "harness/results/record.hpp"\n'),
+        (forbidden_includes, "harness/device/device.hpp", '#include "harness/results/record.hpp"\n'),
+        (forbidden_includes, "harness/device/device.hpp", '#include "harness/measure/case.hpp"\n'),
+        (forbidden_includes, "harness/results/record.hpp", '#include "harness/device/device.hpp"\n'),
+        (forbidden_includes, "harness/results/record.hpp", '#include "harness/measure/case.hpp"\n'),
+        (forbidden_includes, "harness/measure/case.hpp", '#include "harness/cli/run.hpp"\n'),
+        (forbidden_includes, "harness/other/new.cpp", "\n"),
+        (forbidden_includes, "harness/new.cpp", "\n"),
         (cuda_in_host_files, "kernels/relu/relu.hpp", "#include <cuda_runtime.h>\n"),
-        (cuda_in_host_files, "harness/run.cpp", '#include "kernels/common/cuda/types.cuh"\n'),
+        (cuda_in_host_files, "harness/cli/run.cpp", '#include "kernels/common/cuda/types.cuh"\n'),
+        (cuda_in_host_files, "harness/device/cuda/nvml.hpp", "#include <cuda_runtime.h>\n"),
         (cuda_in_host_files, "kernels/common/format.hpp", "#include <cublas_v2.h>\n"),
-        (too_long, "harness/run.cpp", "\n" * 251),
+        (cu_without_device_code, "kernels/relu/naive.cu", COMMENT + "#include <cuda_runtime.h>\n"),
+        (cu_without_device_code, "kernels/relu/tile.cu", COMMENT + '#include "kernels/common/cuda/types.cuh"\n'),
+        (too_long, "harness/cli/run.cpp", "\n" * 251),
         (too_long, "kernels/relu/naive.cu", COMMENT + "\n" * 149),
         (without_opening_comment, "kernels/relu/naive.cpp", "// One line.\nint x;\n"),
         (without_opening_comment, "kernels/relu/naive.cu", "\n" + COMMENT),
@@ -173,3 +251,10 @@ def test_a_violation_is_found(tmp_path, rule, path, text):
     found = rule(tree(tmp_path, SOUND | {path: text}))
     assert len(found) == 1
     assert found[0].startswith(path)
+
+
+def test_a_crowded_folder_is_found(tmp_path):
+    root = tree(tmp_path, {f"docs/page{i}.md": "" for i in range(MOST_FILES)})
+    assert crowded_folders(root) == []
+    (root / "docs" / "one_more.md").touch()
+    assert crowded_folders(root) == ["docs has 31 files; allowed: 30"]

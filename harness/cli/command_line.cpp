@@ -8,8 +8,8 @@
 #include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/plan_text.hpp"
-#include "harness/results/results_directory.hpp"
 #include "harness/measure/sampler.hpp"
+#include "harness/results/results_directory.hpp"
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench {
@@ -20,7 +20,7 @@ int report(const std::string& what, ExitCode code) {
   return static_cast<int>(code);
 }
 
-// CLI11 says what was wrong; this adds what is allowed.
+// CLI11's message says what was wrong; this adds what is allowed.
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
   std::string path = "ridgebench";

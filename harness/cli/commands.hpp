@@ -1,5 +1,5 @@
-// The sub-commands of ridgebench. Each adds its options; its callback runs it, throws UsageError or
-// DeviceError, and sets the exit code where success is not all there is to say.
+// The sub-commands of ridgebench. Each adds its options. Its callback runs the command, throws
+// UsageError or DeviceError, and sets an exit code other than success where there is one.
 #pragma once
 
 #include <CLI/CLI.hpp>

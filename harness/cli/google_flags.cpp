@@ -1,5 +1,3 @@
-#include "harness/cli/google_flags.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "harness/cli/google_benchmark.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -17,7 +16,7 @@ constexpr std::string_view kPrefix = "--benchmark_";
 constexpr std::array<std::string_view, 3> kReportFormats{"console", "json", "csv"};
 constexpr std::array<std::string_view, 3> kColors{"auto", "true", "false"};
 constexpr std::array<std::string_view, 2> kBooleans{"true", "false"};
-// Google Benchmark's own sampling.
+// Flags of Google Benchmark's own sampling.
 constexpr std::array<std::string_view, 4> kReplaced{"min_time", "min_warmup_time", "repetitions",
                                                     "enable_random_interleaving"};
 
@@ -46,7 +45,8 @@ std::string one_of(const Flag& flag, std::span<const std::string_view> allowed) 
   return std::string(flag.value);
 }
 
-// Google Benchmark's words for every row, and for those that do not match.
+// The regular expression of a filter. To Google Benchmark, "all" is every case, and a leading minus
+// keeps the cases that do not match.
 std::string expression(std::string_view filter) {
   if (filter == "all") return ".";
   if (!filter.starts_with('-')) return std::string(filter);

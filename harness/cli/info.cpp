@@ -5,6 +5,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/device/device.hpp"
+#include "harness/device/open_devices.hpp"
 #include "roofline/device_spec.hpp"
 
 namespace ridgebench {

@@ -3,8 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "harness/base/nullable.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
 #include "harness/measure/case.hpp"
 #include "harness/results/environment.hpp"
@@ -22,35 +24,34 @@ struct ListOptions {
 void list(const ListOptions& options) {
   const auto devices = open_devices(options.device);
   const std::regex filter = compile_filter(options.filter);
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  nlohmann::ordered_json cases = nlohmann::ordered_json::array();
   for (const auto& device : devices) {
-    for (const Case& row :
+    for (const Case& c :
          enumerate_cases(Registry::instance(), *device, parse<Profile>(options.profile), {})) {
-      const std::string id = row.id();
+      const std::string id = c.id();
       if (!std::regex_search(id, filter)) continue;
-      const std::string reason = unsupported_reason(row);
+      const std::optional<std::string> reason = unsupported_reason(c);
       if (!options.json) {
-        fmt::print("{:<80} {}\n", id, reason.empty() ? "supported" : "skipped: " + reason);
+        fmt::print("{:<80} {}\n", id, reason ? "skipped: " + *reason : "supported");
         continue;
       }
-      rows.push_back({{"id", id},
-                      {"op", row.operation->name},
-                      {"technique", row.technique.name},
-                      {"format", row.format.name()},
-                      {"device", device->name()},
-                      {"role", row.is_ceiling() ? "ceiling" : "kernel"},
-                      {"supported", reason.empty()},
-                      {"reason", reason.empty() ? nlohmann::ordered_json(nullptr)
-                                                : nlohmann::ordered_json(reason)}});
+      cases.push_back({{"id", id},
+                       {"op", c.operation->name},
+                       {"technique", c.technique.name},
+                       {"format", c.format.name()},
+                       {"device", device->name()},
+                       {"role", c.is_ceiling() ? "ceiling" : "kernel"},
+                       {"supported", !reason},
+                       {"reason", nullable(reason)}});
     }
   }
-  if (options.json) print_json(rows);
+  if (options.json) print_json(cases);
 }
 
 }  // namespace
 
 void add_list_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("list", "Every row with its support status and reason");
+  CLI::App* command = app.add_subcommand("list", "Every case with its support status and reason");
   const auto options = std::make_shared<ListOptions>();
   command->add_option("--device", options->device,
                       "cuda:N, cpu or all; default: every GPU, else cpu");

@@ -5,9 +5,10 @@
 #include <memory>
 
 #include "harness/base/stopwatch.hpp"
-#include "harness/cli/bench.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/cli/google_flags.hpp"
+#include "harness/cli/google_benchmark.hpp"
+#include "harness/cli/run_loop.hpp"
+#include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/results_directory.hpp"
@@ -70,14 +71,21 @@ std::vector<Record> read_ceilings(const std::string& directory,
 }
 
 void print_dry_run(const RunPlan& plan) {
-  for (const Case& row : plan.rows()) {
-    fmt::print("{:<80} {:.0f} bytes\n", row.id(), Buffers::footprint(row.operands(), 1));
+  for (const Case& c : plan.cases()) {
+    fmt::print("{:<80} {:.0f} bytes\n", c.id(), Buffers::footprint(c.operands(), 1));
   }
-  fmt::print("{} rows, about {:.0f} s, {:.0f} bytes for the largest buffer set\n",
-             plan.rows().size(), plan.total_seconds(), plan.largest_footprint());
+  fmt::print("{} cases, about {:.0f} s, {:.0f} bytes for the largest buffer set\n",
+             plan.cases().size(), plan.total_seconds(), plan.largest_footprint());
 }
 
-// Before the run rather than after it; an empty path asks for no file.
+// The ids, as --benchmark_list_tests prints them.
+void list_tests(const RunPlan& plan) {
+  for (const Case& c : plan.cases()) {
+    if (c.implementation != nullptr) fmt::print("{}\n", c.id());
+  }
+}
+
+// Checks before the run, not after it. An empty path stands for no file.
 void require_writable(const std::string& path) {
   if (!path.empty() && !std::ofstream(path, std::ios::app)) {
     throw UsageError(fmt::format(
@@ -91,7 +99,7 @@ std::filesystem::path results_path(const RunOptions& options) {
   return default_results_path();
 }
 
-// A user's choice stands, but a library that is held back must not pass for one at its best.
+// A user's choice stands, but the user learns that it keeps the library from its best kernels.
 void tell_of_openblas_core(const std::vector<Record>& records) {
   const std::string better = better_openblas_core();
   const bool used = std::ranges::any_of(
@@ -106,12 +114,12 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   const RunRequest request = request_of(options, flags.filter);
   const auto devices = open_devices(request.device);
   const std::vector<Record> ceilings = read_ceilings(request.ceilings, devices);
-  const auto have_ceiling = [&](const Case& row) {
-    return std::ranges::any_of(ceilings, [&](const Record& r) { return r.id == row.id(); });
+  const auto have_ceiling = [&](const Case& c) {
+    return std::ranges::any_of(ceilings, [&](const Record& r) { return r.id == c.id(); });
   };
   RunPlan plan(request, devices, have_ceiling);
   if (flags.list_tests) {
-    list_benchmarks(plan.rows());
+    list_tests(plan);
     return ExitCode::fine;
   }
   if (options.dry_run) {
@@ -129,20 +137,20 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   std::vector<Record> finished = resumed ? read_records(options.resume) : std::vector<Record>();
   directory.write_environment(environment);
   point_latest_at(path);
-  Campaign run(std::move(plan), request.fill, request.seed, directory, std::move(finished),
-               ceilings);
-  if (options.take_turns) run.take_turns();
+  Campaign campaign(std::move(plan), request.fill, request.seed, directory, std::move(finished),
+                    ceilings);
+  if (options.take_turns) campaign.take_turns();
   const Stopwatch clock;
-  run_benchmarks(run, directory, flags);
+  run_cases(campaign, directory, flags);
   end_environment(environment, devices, clock.seconds());
   directory.write_environment(environment);
   directory.write_checksums();
-  tell_of_openblas_core(run.records());
+  tell_of_openblas_core(campaign.records());
   fmt::print(stderr, "results: {}\n", path.string());
-  return exit_code(run.records());
+  return exit_code(campaign.records());
 }
 
-// What a seconds or seed option may be; CLI11's own words for a range run to 300 digits.
+// Checks an option that is a number in a range. CLI11's own message would print 300 digits.
 CLI::Validator number_in(double low, double high, std::string allowed) {
   return {[=](const std::string& text) {
             double value = 0;
@@ -170,17 +178,17 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   };
   add("--device", request.device, "cuda:N, cpu or all; default: every GPU found, else cpu");
   add("--profile", options->profile, "quick, standard or full");
-  add("--filter", request.filter, "Regular expression on row ids");
+  add("--filter", request.filter, "Regular expression on ids");
   add("--out", options->out, "Results folder; default: results/local/<time>");
   add("--regime", options->regime, "steady, cold or warm; default: by profile");
-  add("--seed", request.seed, "Of the inputs and of the order of rows")
+  add("--seed", request.seed, "Seed of the inputs and of the order of cases")
       ->check(number_in(0, kLargestSeed, "a whole number from 0 to 2^53"));
   add("--fill", options->fill, "normal, uniform, zeros or integers");
   add("--budget", request.budget_s, "Seconds for the whole run")
       ->check(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
   add("--ceilings", request.ceilings, "Results folder whose ceilings are used");
-  add("--roof", request.roof, "Data sheet to draw beside the measured roofs");
-  command->add_flag("--dry-run", options->dry_run, "Print rows, bytes and time, and stop");
+  add("--roof", request.roof, "Data sheet to draw next to the measured roofs");
+  command->add_flag("--dry-run", options->dry_run, "Print cases, bytes and time, and stop");
   command->add_flag("--take-turns", options->take_turns,
                     "Stop every few samples until continued, as compare.sh does");
   command->allow_extras()->footer(

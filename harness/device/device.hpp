@@ -1,5 +1,5 @@
-// A device to measure: its identity, memory, queue and clock. Adapters: the host, a simulated
-// device for tests, and CUDA.
+// A device to measure: its identity, memory, queue and clock. Adapters: the host and CUDA; the
+// tests add a simulated device.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace ridgebench {
 // One timed batch.
 struct Timing {
   double seconds;                  // of the whole batch
-  std::optional<double> clock_hz;  // held during it, where the device can tell
+  std::optional<double> clock_hz;  // held meanwhile, where the device measures it
 };
 
 class Device {
@@ -32,7 +32,7 @@ class Device {
   Device& operator=(const Device&) = delete;
   virtual ~Device() = default;
 
-  // "cpu", "cuda:0", "sim": the part of a row's id after the @.
+  // "cpu" or "cuda:0": the part of a case's id after the @.
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual Backend backend() const = 0;
   [[nodiscard]] virtual const Machine& machine() const = 0;
@@ -50,20 +50,20 @@ class Device {
   [[nodiscard]] virtual double free_bytes() const = 0;
   [[nodiscard]] virtual DeviceMemory& memory() = 0;
 
-  // Traffic that must come between two uses of a line for memory to serve the second.
+  // Bytes of traffic between two uses of a cache line after which memory serves the second.
   [[nodiscard]] virtual std::int64_t rotation_bytes() const { return machine().evicting_bytes(); }
-  // Shortest warm-up of rows on the tensor engine: how long power takes to settle.
+  // Seconds in which power settles under a tensor load: the shortest warm-up of such cases.
   [[nodiscard]] virtual double tensor_warm_up_s() const { return 0; }
-  // Around everything that belongs to one row: profilers see its id, and telemetry is taken. The
-  // result is the row's entry `telemetry`; empty where the device reports nothing.
-  virtual void begin_row(const std::string& /*id*/) {}
-  virtual nlohmann::ordered_json end_row() { return nlohmann::ordered_json::object(); }
-  // Multiprocessors that a launch can keep busy, as a share of all: its thread blocks over them, at
-  // most 1. Empty where it is not known.
+  // Around everything that belongs to one case: the device takes telemetry, and profilers see the
+  // id around timed launches. The result is the record's `telemetry`; empty where there is none.
+  virtual void begin_case(const std::string& /*id*/) {}
+  virtual nlohmann::ordered_json end_case() { return nlohmann::ordered_json::object(); }
+  // Share of the multiprocessors that a launch can keep busy: its thread blocks over their number,
+  // at most 1. Empty where it is unknown.
   [[nodiscard]] virtual std::optional<double> busy_share(const Launch& /*launch*/) { return {}; }
-  // Totals that the samples of a row add to, next to their time.
+  // Totals to which the samples of a case add, next to their time.
   [[nodiscard]] virtual std::vector<Meter> meters() const { return {}; }
-  // Smallest step of the device's timer and time of an empty launch, seconds.
+  // Smallest step of the device's timer and time of an empty launch, in seconds.
   [[nodiscard]] virtual double tick_s() const = 0;
   [[nodiscard]] virtual double launch_floor_s() const = 0;
   // Runs the rotation `repeats` times back to back and waits for it. Throws DeviceError when the
@@ -74,9 +74,5 @@ class Device {
   // Runs once, untimed, and waits.
   virtual void run(const Launch& launch) = 0;
 };
-
-// Devices for --device: "cpu", "sim[:key=value,...]" (tests), "cuda:N", "all"; empty text is the
-// default, every GPU found, else the host. Throws UsageError or DeviceError.
-std::vector<std::unique_ptr<Device>> open_devices(const std::string& selection);
 
 }  // namespace ridgebench

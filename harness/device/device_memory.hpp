@@ -1,5 +1,5 @@
-// A device's memory as the harness needs it: filled, set, read and compared in bulk, because what
-// lies on a GPU is far from the host. Every call waits until it is done.
+// A device's memory: filled, set, read and compared in bulk, because a GPU's memory is slow to
+// reach from the host. Every call waits until it is done.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace ridgebench {
 
-// Host memory that is not initialised: gigabytes of it need not be cleared first.
+// Host memory that is not initialised, because clearing gigabytes takes seconds.
 class HostBuffer {
  public:
   std::byte* resize(std::size_t bytes) {
@@ -38,20 +38,20 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   virtual ~DeviceMemory() = default;
 
-  // Elements of a stream of random numbers (kernels/common/random.hpp), from `first` on, a multiple
-  // of kElementsPerBlock.
+  // Writes elements of a stream of random numbers (kernels/common/random.hpp), from element `first`
+  // on, a multiple of kElementsPerBlock.
   virtual void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
                     std::uint32_t stream, std::int64_t first) = 0;
   // Sets every byte of every region, as memset does.
   virtual void set(std::span<const Region> regions, unsigned char value) = 0;
   // Whether every byte of every region has that value.
   [[nodiscard]] virtual bool holds(std::span<const Region> regions, unsigned char value) = 0;
-  // The regions one behind the other in host memory: copied to `scratch`, or a single one in place
-  // where the host can read it there. Valid until either changes.
+  // The regions, one behind the other, in host memory: a copy in `scratch`, or a single region in
+  // place where the host can read it. Valid until either changes.
   [[nodiscard]] virtual const std::byte* on_host(std::span<const Region> regions,
                                                  HostBuffer& scratch) = 0;
   [[nodiscard]] virtual bool has_nan(const void* data, std::int64_t elements, Format format) = 0;
-  // Equal for equal bytes; a change of any byte almost surely shows.
+  // Equal for equal bytes; different, almost surely, after a change of any byte.
   [[nodiscard]] virtual std::uint64_t checksum(Region region) = 0;
   // Largest |x - y| / (absolute + relative |y|) over all elements; equal elements count 0, a NaN
   // infinite.

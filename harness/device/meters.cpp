@@ -10,10 +10,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Of the window; the rest is between batches, where an idle device draws less.
+// Smallest share of the window that batches fill. Between them, an idle device draws less power.
 constexpr double kSmallestBusyShare = 0.9;
 
-// Joules of the window, where they say what its launches took.
+// Joules of the window; empty where they are not those of its launches.
 std::optional<double> energy(const Window& window) {
   if (window.busy_s < kShortestEnergyWindow) return std::nullopt;
   if (window.busy_s < kSmallestBusyShare * window.elapsed_s) return std::nullopt;

@@ -1,4 +1,4 @@
-// What the samples of a row cost beside time: totals that only grow, read before the first sample
+// What the samples of a case cost besides time: totals that only grow, read before the first sample
 // and after the last.
 #pragma once
 
@@ -22,7 +22,7 @@ inline constexpr std::string_view kEnergyMeter = "energy_j";
 // The meter of that name; empty where there is none.
 std::optional<double> energy_j(const std::vector<Meter>& meters);
 
-// From a row's first sample to its last.
+// From a case's first sample to its last.
 struct Window {
   double elapsed_s = 0;  // by the wall
   double busy_s = 0;     // in timed batches
@@ -33,12 +33,13 @@ struct Window {
 // Differences of two readings of the same meters.
 std::vector<Meter> difference(const std::vector<Meter>& before, const std::vector<Meter>& after);
 
-// A counter of energy is renewed some ten times a second: over less it says nothing.
+// Seconds. A counter of energy is renewed about ten times a second: a shorter window has no
+// meaning.
 inline constexpr double kShortestEnergyWindow = 2;
 
 // The record's entry `telemetry.window`, with energy_per_launch_j and energy_per_flop_j. Energy is
-// null where the window is too short, or was not almost all launches, as between cold ones. `work`
-// is one launch's.
+// null where the window is too short, or where launches did not fill it, as in the cold regime.
+// `work` is that of one launch.
 nlohmann::ordered_json to_json(const Window& window, const Work& work);
 
 }  // namespace ridgebench

@@ -7,10 +7,10 @@
 namespace ridgebench {
 namespace {
 
-// Of every operand: what cudaMalloc promises, and enough for any vector load.
+// Of every operand: the alignment of cudaMalloc, enough for any vector load.
 constexpr std::size_t kAlignment = 256;
-// A guard zone before and after every output. Not a power of two: operands whose addresses agree in
-// their low 12 bits make a processor take a load for a reader of an earlier store (4K aliasing).
+// Bytes of the guard zone before and after every output. It is no power of two: a processor takes a
+// load for a reader of an earlier store if their addresses agree in the low 12 bits (4K aliasing).
 constexpr std::size_t kGuard = 5 * kAlignment;
 constexpr std::size_t kCacheLine = 64;
 constexpr unsigned char kGuardByte = 0xA5;
@@ -20,7 +20,7 @@ std::size_t round_up(std::size_t value, std::size_t step) {
   return (value + step - 1) / step * step;
 }
 
-// Room that a view takes, with the guard zone (or its gap, for an input) after it.
+// Bytes that a view takes, with the guard zone (or, for an input, a gap) after it.
 std::size_t room(const Operand& operand) {
   return round_up(static_cast<std::size_t>(operand.bytes()), kAlignment) + kGuard;
 }
@@ -69,7 +69,7 @@ double Buffers::footprint(std::span<const Operand> operands, std::int64_t count)
 
 void Buffers::reserve(Arena& arena, std::size_t bytes, std::size_t roomy) {
   if (arena.bytes >= bytes) return;
-  arena = {};  // free before the larger one is asked for
+  arena = {};  // free it before the larger one is allocated
   if (static_cast<double>(roomy) <= device_->free_bytes()) bytes = roomy;
   arena.memory = device_->queue().allocate(bytes);
   arena.bytes = bytes;
@@ -91,7 +91,7 @@ void Buffers::make_room(const Bytes& of_set, std::size_t sets) {
 
 std::byte* Buffers::inputs(Format format, std::size_t bytes, std::size_t roomy) {
   Arena& arena = inputs_[static_cast<std::size_t>(format)];
-  reserve(arena, bytes, roomy + roomy / 16);  // or a row that needs a little more would refill it
+  reserve(arena, bytes, roomy + roomy / 16);  // so that a slightly larger case need not refill it
   auto* const memory = static_cast<std::byte*>(arena.memory.get());
   if (arena.filled < bytes) {
     const auto size = static_cast<std::size_t>(info(format).storage_bytes);
@@ -119,27 +119,33 @@ std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std:
   const auto sets = static_cast<std::size_t>(count);
   const auto most = static_cast<std::size_t>(std::max(count, later));
   make_room(of_set, sets);
-  std::array<std::byte*, kFormats.size()> input_cursor{};
+  Cursors cursors;
   for (const FormatInfo& f : kFormats) {
     const std::size_t bytes = of_set.inputs[static_cast<std::size_t>(f.format)];
     if (bytes == 0) continue;
-    input_cursor[static_cast<std::size_t>(f.format)] = inputs(f.format, sets * bytes, most * bytes);
+    cursors.inputs[static_cast<std::size_t>(f.format)] =
+        inputs(f.format, sets * bytes, most * bytes);
   }
   const std::size_t written = kGuard + sets * of_set.output;
   reserve(outputs_, written, kGuard + most * of_set.output);
   outputs_.filled = std::max(outputs_.filled, written);
-  auto* output_cursor = static_cast<std::byte*>(outputs_.memory.get());
-  guards_.assign(1, {output_cursor, kGuard});
-  written_ = {output_cursor, written};
-  output_cursor += kGuard;
+  auto* const outputs = static_cast<std::byte*>(outputs_.memory.get());
+  guards_.assign(1, {outputs, kGuard});
+  written_ = {outputs, written};
+  cursors.output = outputs + kGuard;
+  return carve(operands, sets, cursors);
+}
 
+// Cuts the sets out of the arenas, from the cursors on.
+std::vector<BufferSet> Buffers::carve(std::span<const Operand> operands, std::size_t sets,
+                                      Cursors cursors) {
   std::vector<BufferSet> result(sets);
   for (BufferSet& set : result) {
     for (const Operand& operand : operands) {
       const auto bytes = static_cast<std::size_t>(operand.bytes());
       std::byte*& cursor = operand.access == Access::written
-                               ? output_cursor
-                               : input_cursor[static_cast<std::size_t>(operand.format)];
+                               ? cursors.output
+                               : cursors.inputs[static_cast<std::size_t>(operand.format)];
       set.push_back(cursor);
       if (operand.access == Access::written) {
         guards_.emplace_back(cursor + bytes, room(operand) - bytes);

@@ -9,31 +9,31 @@
 #include <random>
 #include <utility>
 
-#include "harness/measure/turns.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
 
-// Seconds per row where no budget is given: quick, standard, full.
-constexpr std::array kSecondsPerRow{0.3, 2.0, 4.0};
+// Seconds per case where no budget is given: quick, standard, full.
+constexpr std::array kSecondsPerCase{0.3, 2.0, 4.0};
 constexpr double kShortestShare = 0.05;
-// A row that takes this many times its share, and at least a minute, hangs.
+// A case that takes this many times its share, and at least a minute, hangs.
 constexpr double kHangFactor = 50;
 constexpr double kShortestHang = 60;
 
 volatile std::sig_atomic_t g_signalled = 0;
 
-// Ceilings that show whether the machine changed during the run: arithmetic and a copy.
-bool is_control(const Case& row) {
-  const std::optional<Ceiling>& ceiling = row.operation->ceiling;
-  if (!ceiling || row.implementation == nullptr) return false;
+// The ceilings that are measured again at the end, to see whether the machine changed: arithmetic
+// and a copy.
+bool is_control(const Case& c) {
+  const std::optional<Ceiling>& ceiling = c.operation->ceiling;
+  if (!ceiling || c.implementation == nullptr) return false;
   switch (ceiling->resource) {
     case Resource::fma:
     case Resource::tensor:
-      return row.technique.accumulator == Format::fp32;
+      return c.technique.accumulator == Format::fp32;
     case Resource::memory:
-      return row.written_share() == 0.5;
+      return c.written_share() == 0.5;
     default:
       return false;
   }
@@ -52,7 +52,7 @@ std::regex compile_filter(const std::string& filter) {
 
 RunPlan::RunPlan(const RunRequest& request, const std::vector<std::unique_ptr<Device>>& devices,
                  const std::function<bool(const Case&)>& have_ceiling)
-    : seconds_per_row_(kSecondsPerRow.at(static_cast<std::size_t>(request.profile))),
+    : seconds_per_case_(kSecondsPerCase.at(static_cast<std::size_t>(request.profile))),
       budget_(request.budget_s) {
   const std::regex filter = compile_filter(request.filter);
   for (const auto& device : devices) {
@@ -62,14 +62,14 @@ RunPlan::RunPlan(const RunRequest& request, const std::vector<std::unique_ptr<De
     const std::span<const Case> ceilings(all.begin(), first_kernel);
     std::vector<Case> kernels;
     std::copy_if(first_kernel, all.end(), std::back_inserter(kernels),
-                 [&](const Case& row) { return std::regex_search(row.id(), filter); });
+                 [&](const Case& c) { return std::regex_search(c.id(), filter); });
     std::vector<Case> controls;
     for (const Case& ceiling : ceilings) {
       const bool needed = std::ranges::any_of(
-          kernels, [&](const Case& row) { return needs_ceiling(row, ceiling, ceilings); });
+          kernels, [&](const Case& c) { return needs_ceiling(c, ceiling, ceilings); });
       const bool asked = std::regex_search(ceiling.id(), filter);
       if (!asked && (!needed || have_ceiling(ceiling))) continue;
-      rows_.push_back(ceiling);
+      cases_.push_back(ceiling);
       if (is_control(ceiling)) {
         controls.push_back(ceiling);
         controls.back().control = true;
@@ -77,29 +77,29 @@ RunPlan::RunPlan(const RunRequest& request, const std::vector<std::unique_ptr<De
     }
     std::mt19937_64 random(request.seed);
     std::shuffle(kernels.begin(), kernels.end(), random);
-    rows_.insert(rows_.end(), kernels.begin(), kernels.end());
-    if (!kernels.empty()) rows_.insert(rows_.end(), controls.begin(), controls.end());
+    cases_.insert(cases_.end(), kernels.begin(), kernels.end());
+    if (!kernels.empty()) cases_.insert(cases_.end(), controls.begin(), controls.end());
   }
-  if (rows_.empty()) {
-    throw UsageError(fmt::format("no row matches filter '{}'; `ridgebench list` shows all rows",
+  if (cases_.empty()) {
+    throw UsageError(fmt::format("no case matches filter '{}'; `ridgebench list` shows all cases",
                                  request.filter));
   }
 }
 
 double RunPlan::share(std::size_t index, double elapsed) const {
-  if (!budget_) return seconds_per_row_;
+  if (!budget_) return seconds_per_case_;
   const double left = *budget_ - elapsed;
-  return std::max(kShortestShare, left / static_cast<double>(rows_.size() - index));
+  return std::max(kShortestShare, left / static_cast<double>(cases_.size() - index));
 }
 
 double RunPlan::total_seconds() const {
-  return budget_.value_or(seconds_per_row_ * static_cast<double>(rows_.size()));
+  return budget_.value_or(seconds_per_case_ * static_cast<double>(cases_.size()));
 }
 
 double RunPlan::largest_footprint() const {
   double largest = 0;
-  for (const Case& row : rows_) {
-    largest = std::max(largest, Buffers::footprint(row.operands(), 1));
+  for (const Case& c : cases_) {
+    largest = std::max(largest, Buffers::footprint(c.operands(), 1));
   }
   return largest;
 }
@@ -108,9 +108,9 @@ Campaign::Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory
                    std::vector<Record> finished, const std::vector<Record>& ceilings)
     : plan_(std::move(plan)),
       directory_(&directory),
-      watchdog_(std::make_unique<Watchdog>([this] { give_up_on_hung_row(); })) {
-  for (const Case& row : plan_.rows()) {
-    measurers_.try_emplace(row.device, *row.device, fill, seed);
+      watchdog_([this] { give_up_on_hung_case(); }) {
+  for (const Case& c : plan_.cases()) {
+    measurers_.try_emplace(c.device, *c.device, fill, seed);
   }
   for (auto& [device, measurer] : measurers_) {
     for (const Record& record : ceilings) {
@@ -121,39 +121,38 @@ Campaign::Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory
     }
   }
   for (Record& record : finished) finished_.emplace(record.id, std::move(record));
-  records_.reserve(plan_.rows().size());
+  records_.reserve(plan_.cases().size());
 }
-
-Campaign::~Campaign() = default;
 
 void Campaign::take_turns() {
   die_with_parent();
-  const auto rest = [this] {
-    watchdog_->stop();
-    const double seconds = end_turn();
-    others_s_ += seconds;
-    watchdog_->start(hang_limit_);
-    return seconds;
-  };
-  for (auto& [device, measurer] : measurers_) measurer.take_turns(rest);
+  for (auto& [device, measurer] : measurers_) measurer.take_turns(*this);
+}
+
+double Campaign::end_turn() {
+  watchdog_.stop();
+  const double seconds = stop_until_continued();
+  others_s_ += seconds;
+  watchdog_.start(hang_limit_);
+  return seconds;
 }
 
 const Record& Campaign::measure(std::size_t index) {
-  const Case& row = plan_.rows().at(index);
-  if (const auto done = finished_.find(row.id()); done != finished_.end()) {
+  const Case& c = plan_.cases().at(index);
+  if (const auto done = finished_.find(c.id()); done != finished_.end()) {
     return records_.emplace_back(done->second);
   }
   const double share = plan_.share(index, clock_.seconds() - others_s_);
-  current_ = &row;
+  current_ = &c;
   hang_limit_ = std::chrono::duration<double>(std::max(kHangFactor * share, kShortestHang));
-  watchdog_->start(hang_limit_);
-  const auto disarm = [this](void*) { watchdog_->stop(); };
+  watchdog_.start(hang_limit_);
+  const auto disarm = [this](void*) { watchdog_.stop(); };
   const std::unique_ptr<void, decltype(disarm)> guard(this, disarm);
   Record record;
   try {
-    record = measurers_.at(row.device).measure(row, share, signalled);
+    record = measurers_.at(c.device).measure(c, share, signalled);
   } catch (const DeviceError& error) {
-    record = row.describe();
+    record = c.describe();
     record.status = Status::failed;
     record.reason = error.what();
     directory_->append(record);
@@ -163,8 +162,9 @@ const Record& Campaign::measure(std::size_t index) {
   return records_.emplace_back(std::move(record));
 }
 
-// Runs on the watchdog's thread while the main thread is stuck in a launch: no clean way back.
-void Campaign::give_up_on_hung_row() {
+// Runs on the watchdog's thread while a launch blocks the main thread, so that the process must
+// end.
+void Campaign::give_up_on_hung_case() {
   Record record = current_->describe();
   record.status = Status::failed;
   record.reason = "the launch did not return: hung";
@@ -186,7 +186,7 @@ void listen_for_signals() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGXFSZ,
-              SIG_IGN);  // a file-size limit then shows as a failed write, as a full disk does
+              SIG_IGN);  // a file-size limit then is a failed write, as a full disk is
   std::signal(SIGPIPE, SIG_IGN);
 }
 

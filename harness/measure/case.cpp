@@ -3,68 +3,50 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
-#include <tuple>
-
-#include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
 
-std::vector<Regime> regimes_of(const Case& row, Profile profile,
-                               const std::vector<Regime>& chosen) {
-  if (row.is_ceiling()) return {Regime::steady};
+std::vector<Regime> regimes_of(const Case& c, Profile profile, const std::vector<Regime>& chosen) {
+  if (c.is_ceiling()) return {Regime::steady};
   if (!chosen.empty()) return chosen;
   if (profile == Profile::full) return {Regime::steady, Regime::cold, Regime::warm};
-  const auto cache = static_cast<double>(row.device->machine().last_level_cache_bytes());
-  if (profile == Profile::standard && row.work().bytes < cache) {
+  const auto cache = static_cast<double>(c.device->machine().last_level_cache_bytes());
+  if (profile == Profile::standard && c.work().bytes < cache) {
     return {Regime::steady, Regime::cold};
   }
   return {Regime::steady};
 }
 
-// What a technique says of itself, and its implementation per format.
-struct Offer {
-  Technique technique;
-  std::vector<const Implementation*> implementations;
-};
+// The implementations of an operation on a backend, one per format, by technique.
+using Techniques = std::map<std::string_view, std::vector<const Implementation*>>;
 
-std::vector<Offer> offers(const Registry& registry, const Operation& operation, Backend backend) {
-  std::map<std::string_view, Offer> by_name;
+Techniques techniques_of(const Registry& registry, const Operation& operation, Backend backend) {
+  Techniques found;
   for (const auto& i : registry.implementations()) {
-    if (i->operation != &operation || i->backend != backend) continue;
-    Offer& offer = by_name[i->technique.name];
-    offer.technique = i->technique;
-    offer.implementations.push_back(i.get());
-  }
-  std::vector<Offer> result;
-  result.reserve(by_name.size());
-  for (auto& [name, offer] : by_name) result.push_back(std::move(offer));
-  return result;
-}
-
-void add_rows(std::vector<Case>& rows, Case row, const std::vector<Shape>& shapes, Profile profile,
-              const std::vector<Regime>& chosen) {
-  for (const Shape& shape : shapes) {
-    row.shape = shape;
-    for (const Regime regime : regimes_of(row, profile, chosen)) {
-      row.regime = regime;
-      rows.push_back(row);
+    if (i->operation == &operation && i->backend == backend) {
+      found[i->technique.name].push_back(i.get());
     }
-    if (row.implementation == nullptr) return;  // one line says it
+  }
+  return found;
+}
+
+void add_cases(std::vector<Case>& cases, Case c, const std::vector<Shape>& shapes, Profile profile,
+               const std::vector<Regime>& chosen) {
+  for (const Shape& shape : shapes) {
+    c.shape = shape;
+    for (const Regime regime : regimes_of(c, profile, chosen)) {
+      c.regime = regime;
+      cases.push_back(c);
+    }
+    if (c.implementation == nullptr) return;  // one skipped case says it
   }
 }
 
-double distance(const Case& row, const Case& ceiling) {
-  return std::abs(row.written_share() - ceiling.written_share());
-}
-
-// Some address that a bind may compute with and must not follow.
-void* placeholder(std::size_t operand) {
-  constexpr std::size_t far = std::size_t{1} << 40U;
-  return reinterpret_cast<void*>(far * (operand + 1));  // NOLINT(performance-no-int-to-ptr)
+double distance(const Case& c, const Case& ceiling) {
+  return std::abs(c.written_share() - ceiling.written_share());
 }
 
 }  // namespace
@@ -110,75 +92,56 @@ Record Case::describe() const {
 
 std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Profile profile,
                                   const std::vector<Regime>& regimes) {
-  std::vector<Case> rows;
+  std::vector<Case> cases;
   for (const auto& operation : registry.operations()) {
-    for (const Offer& offer : offers(registry, *operation, device.backend())) {
+    for (const auto& [name, all] : techniques_of(registry, *operation, device.backend())) {
+      const Technique& technique = all.back()->technique;
       const std::vector<Shape> shapes =
-          operation->shapes(profile, offer.technique.pace, device.machine());
+          operation->shapes(profile, technique.pace, device.machine());
       for (const FormatPair format : operation->formats) {
-        const auto& all = offer.implementations;
         const auto found = std::ranges::find(all, format, &Implementation::format);
-        add_rows(rows,
-                 {.operation = operation.get(),
-                  .technique = found == all.end() ? offer.technique : (*found)->technique,
-                  .implementation = found == all.end() ? nullptr : *found,
-                  .device = &device,
-                  .format = format},
-                 shapes, profile, regimes);
+        const Case c{.operation = operation.get(),
+                     .technique = found == all.end() ? technique : (*found)->technique,
+                     .implementation = found == all.end() ? nullptr : *found,
+                     .device = &device,
+                     .format = format};
+        add_cases(cases, c, shapes, profile, regimes);
       }
     }
   }
-  std::ranges::stable_partition(rows, &Case::is_ceiling);
-  return rows;
+  std::ranges::stable_partition(cases, &Case::is_ceiling);
+  return cases;
 }
 
-bool needs_ceiling(const Case& row, const Case& ceiling, std::span<const Case> ceilings) {
-  if (row.implementation == nullptr || row.device != ceiling.device) return false;
-  const FormatPair arithmetic = row.implementation->arithmetic();
+bool needs_ceiling(const Case& c, const Case& ceiling, std::span<const Case> ceilings) {
+  if (c.implementation == nullptr || c.device != ceiling.device) return false;
+  const FormatPair arithmetic = c.implementation->arithmetic();
   switch (ceiling.operation->ceiling->resource) {
     case Resource::memory:
       return std::ranges::none_of(ceilings, [&](const Case& other) {
         return other.operation->ceiling->resource == Resource::memory &&
-               distance(row, other) < distance(row, ceiling);
+               distance(c, other) < distance(c, ceiling);
       });
     case Resource::fma:
     case Resource::tensor: {
-      if (row.technique.engine == Engine::memory) return false;
+      if (c.technique.engine == Engine::memory) return false;
       const bool tensor = ceiling.operation->ceiling->resource == Resource::tensor;
       const auto multiplies = [&](Format format) {
         return products_of(format).factors == ceiling.format.a;
       };
-      return tensor == (row.technique.engine == Engine::tensor) &&
+      return tensor == (c.technique.engine == Engine::tensor) &&
              (multiplies(arithmetic.a) || multiplies(arithmetic.b));
     }
     case Resource::sfu:
-      return static_cast<bool>(row.operation->special);
+      return static_cast<bool>(c.operation->special);
     default:
       return false;
   }
 }
 
-std::string unsupported_reason(const Case& row) {
-  if (row.implementation == nullptr) {
-    return "the technique does not serve this format";
-  }
-  if (const auto reason = row.implementation->unsupported(row.device->machine(), row.shape)) {
-    return *reason;
-  }
-  std::array<void*, kMaxOperands> operands{};
-  for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = placeholder(i);
-  try {
-    Queue& queue = row.device->queue();
-    const Implementation& technique = *row.implementation;
-    const Plan plan = technique.prepare ? technique.prepare(queue, row.shape) : nullptr;
-    static_cast<void>(technique.bind(queue, plan, row.shape,
-                                     std::span(operands).first(technique.signature.count)));
-  } catch (const Unsupported& reason) {
-    return reason.what();
-  } catch (const OutOfMemory& reason) {
-    return reason.what();
-  }
-  return {};
+std::optional<std::string> unsupported_reason(const Case& c) {
+  if (c.implementation == nullptr) return "the technique does not serve this format";
+  return c.implementation->unsupported(c.device->machine(), c.shape);
 }
 
 }  // namespace ridgebench

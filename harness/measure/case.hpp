@@ -1,12 +1,14 @@
-// The rows of a run: every technique x format x shape x regime that a device offers.
+// The cases of a run: every technique x format x shape x regime that a device offers.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "harness/base/regime.hpp"
 #include "harness/device/device.hpp"
 #include "harness/results/record.hpp"
-#include "harness/measure/sampler.hpp"
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench {
@@ -14,7 +16,7 @@ namespace ridgebench {
 struct Case {
   const Operation* operation;
   Technique technique;
-  // Null where the technique does not register the format: the row is listed and skipped.
+  // Null where the technique does not register the format: the case is listed and skipped.
   const Implementation* implementation;
   Device* device;
   FormatPair format;
@@ -28,20 +30,20 @@ struct Case {
   [[nodiscard]] std::vector<Operand> operands() const;
   [[nodiscard]] Work work() const;
   [[nodiscard]] double written_share() const;
-  // The part of its record that is known before it is measured.
+  // The part of the record that is known before the case is measured.
   [[nodiscard]] Record describe() const;
 };
 
-// All rows of a device in a profile, ceilings first. Without given regimes: quick and standard run
-// steady, standard adds cold for what fits into the cache, full runs all.
+// All cases of a device in a profile, ceilings first. Without given regimes, quick and standard run
+// steady, standard adds cold for what fits into the cache, and full runs all.
 std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Profile profile,
-                                const std::vector<Regime>& regimes);
+                                  const std::vector<Regime>& regimes);
 
-// Whether a kernel's row is judged by this ceiling.
-bool needs_ceiling(const Case& row, const Case& ceiling, std::span<const Case> ceilings);
+// Whether a kernel's case is judged by this ceiling.
+bool needs_ceiling(const Case& c, const Case& ceiling, std::span<const Case> ceilings);
 
-// Why the technique cannot serve the row's shape here, by preparing and binding it without running
-// it; empty if it can.
-std::string unsupported_reason(const Case& row);
+// Why the technique cannot serve the case's format and shape on its device; empty where it can.
+// Allocates, tunes and launches nothing.
+std::optional<std::string> unsupported_reason(const Case& c);
 
 }  // namespace ridgebench

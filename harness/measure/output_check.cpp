@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <limits>
 
-#include "harness/measure/witness.hpp"
+#include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
 
-// Inputs of buffer sets that are read back to be compared after the timing, bytes.
+// Bytes of inputs that are read back for the comparison after the timing.
 constexpr double kAffordableInputBytes = 0x1p30;
 
 std::string wrong_reason(const Verification& v, const char* when) {
@@ -30,18 +30,65 @@ DeviceMemory::Region region_of(const Operand& operand, void* data) {
   return {static_cast<std::byte*>(data), static_cast<std::size_t>(operand.bytes())};
 }
 
-// Further sets share out what a check may cost.
+// Elements outside the sample may have larger terms than any inside.
+constexpr double kBeyondTheSample = 1.5;
+
+// Other fast techniques of the case's operation, format and backend, libraries first.
+std::vector<const Implementation*> candidates(const Case& c) {
+  std::vector<const Implementation*> found;
+  for (const auto& i : Registry::instance().implementations()) {
+    const Technique& t = i->technique;
+    if (i->operation == c.operation && i->backend == c.implementation->backend &&
+        i->format == c.format && t.name != c.technique.name && t.pace == Pace::fast) {
+      found.push_back(i.get());
+    }
+  }
+  std::ranges::stable_partition(
+      found, [](const Implementation* i) { return i->technique.origin == Origin::library; });
+  return found;
+}
+
+// Runs it on the case's inputs. False where it does not serve the shape.
+bool run(Device& device, const Case& c, const Implementation& witness, const BufferSet& set) {
+  if (witness.unsupported(device.machine(), c.shape)) return false;
+  try {
+    Queue& queue = device.queue();
+    const Plan plan = witness.prepare ? witness.prepare(queue, c.shape) : nullptr;
+    device.run(witness.bind(queue, plan, c.shape, set));
+    return true;
+  } catch (const Unsupported&) {
+    return false;
+  } catch (const OutOfMemory&) {
+    return false;
+  }
+}
+
+// Absolute part of the bound on the difference of two right outputs, from the sample's largest
+// terms. The relative part is one rounding to the output's format each.
+double absolute_tolerance(const Case& c, const Implementation& witness,
+                          std::span<const Expected> expected) {
+  const Format format = c.operands().back().format;
+  double largest = 0;
+  for (const Expected& e : expected) {
+    const Expected terms{0, e.norm};
+    largest = std::max(largest, tolerance(*c.implementation, c.shape, format, terms) +
+                                    tolerance(witness, c.shape, format, terms));
+  }
+  return kBeyondTheSample * largest;
+}
+
+// The share of a check's cost that buffer set `index` may take: all further sets together cost one.
 double share(std::size_t index, std::size_t count) {
   return index == 0 ? 1 : 1 / static_cast<double>(count);
 }
 
 }  // namespace
 
-// Expected values of output rows, from a copy of the inputs where they are not known yet.
-const std::vector<Expected>& OutputCheck::reference(const Case& row, const Checked& checked,
+// Expected values of output rows, computed from a copy of the inputs unless the cache holds them.
+const std::vector<Expected>& OutputCheck::reference(const Case& c, const Checked& checked,
                                                     std::span<const std::int64_t> rows) {
   const auto inputs = [&] {
-    const std::vector<Operand> operands = row.operands();
+    const std::vector<Operand> operands = c.operands();
     input_copies_.resize(std::max(input_copies_.size(), operands.size()));
     std::vector<View> views;
     for (std::size_t i = 0; i + 1 < operands.size(); ++i) {
@@ -51,22 +98,22 @@ const std::vector<Expected>& OutputCheck::reference(const Case& row, const Check
     }
     return views;
   };
-  // The rows of further sets depend on how many they are.
+  // Which rows of a further set are checked depends on the number of sets.
   const std::string key =
-      fmt::format("{}/{}/{}/{} of {}", row.operation->name, row.format.name(), row.shape.text(),
+      fmt::format("{}/{}/{}/{} of {}", c.operation->name, c.format.name(), c.shape.text(),
                   checked.index, checked.index == 0 ? 1 : checked.count);
-  return references_.get(key, *row.operation, row.shape, inputs, rows);
+  return references_.get(key, *c.operation, c.shape, inputs, rows);
 }
 
-Verification OutputCheck::compare_set(const Case& row, const Checked& checked) {
+Verification OutputCheck::compare_set(const Case& c, const Checked& checked) {
   const auto rows =
-      rows_to_check(*row.operation, row.shape, seed_, share(checked.index, checked.count));
+      rows_to_check(*c.operation, c.shape, seed_, share(checked.index, checked.count));
   HostBuffer copy;
   const View sampled =
-      read_rows(device_->memory(), *row.implementation, row.shape, rows, checked.set->back(), copy);
+      read_rows(device_->memory(), *c.implementation, c.shape, rows, checked.set->back(), copy);
   Verification result =
-      compare(*row.implementation, row.shape, sampled, rows, reference(row, checked, rows));
-  if (has_nan(row, *checked.set)) {
+      compare(*c.implementation, c.shape, sampled, rows, reference(c, checked, rows));
+  if (has_nan(c, *checked.set)) {
     result.error = std::numeric_limits<double>::infinity();
     result.exact = false;
   }
@@ -74,38 +121,37 @@ Verification OutputCheck::compare_set(const Case& row, const Checked& checked) {
 }
 
 // Poisoned outputs hold NaN, and finite inputs never produce it.
-bool OutputCheck::has_nan(const Case& row, const BufferSet& set) {
-  const Operand output = row.operands().back();
+bool OutputCheck::has_nan(const Case& c, const BufferSet& set) {
+  const Operand output = c.operands().back();
   return device_->memory().has_nan(set.back(), output.elements, output.format);
 }
 
-std::optional<std::string> OutputCheck::before_timing(const Case& row, const BufferSet& set,
+std::optional<std::string> OutputCheck::before_timing(const Case& c, const BufferSet& set,
                                                       Verification& result) {
   const Checked first{&set, 0, 1};
-  result = compare_set(row, first);
+  result = compare_set(c, first);
   if (!result.passed()) return wrong_reason(result, "before");
-  const bool everything = result.elements == row.operands().back().elements;
+  const bool everything = result.elements == c.operands().back().elements;
   if (everything || device_->backend() == Backend::cpu) return std::nullopt;
-  const auto rows = rows_to_check(*row.operation, row.shape, seed_);
-  result.witness = ask_witness(*device_, row, set, rows, reference(row, first, rows));
+  const auto rows = rows_to_check(*c.operation, c.shape, seed_);
+  result.witness = ask_witness(*device_, c, set, rows, reference(c, first, rows));
   if (!result.witness || result.witness->error <= 1) return std::nullopt;
   return fmt::format("the output differs from that of {} by {:.3g} x the tolerance",
                      result.witness->technique, result.witness->error);
 }
 
-std::optional<std::string> OutputCheck::after_timing(const Case& row,
-                                                     std::span<const BufferSet> sets,
+std::optional<std::string> OutputCheck::after_timing(const Case& c, std::span<const BufferSet> sets,
                                                      Verification& result) {
-  const double input_bytes = std::max(1.0, bytes_read(row.operands()));
+  const double input_bytes = std::max(1.0, bytes_read(c.operands()));
   const auto affordable =
       static_cast<std::size_t>(std::max(2.0, kAffordableInputBytes / input_bytes));
   const std::size_t step = (sets.size() + affordable - 1) / affordable;
   for (std::size_t i = 0; i < sets.size(); ++i) {
     if (i % step != 0 && i + 1 != sets.size()) {
-      if (has_nan(row, sets[i])) return fmt::format("after timing, buffer set {} holds NaN", i);
+      if (has_nan(c, sets[i])) return fmt::format("after timing, buffer set {} holds NaN", i);
       continue;
     }
-    const Verification v = compare_set(row, {&sets[i], i, sets.size()});
+    const Verification v = compare_set(c, {&sets[i], i, sets.size()});
     result.elements += v.elements;
     result.exact = result.exact && v.exact;
     if (v.error > result.error) {
@@ -117,8 +163,34 @@ std::optional<std::string> OutputCheck::after_timing(const Case& row,
   return std::nullopt;
 }
 
-std::uint64_t OutputCheck::checksum(const Case& row, const BufferSet& set) {
-  return device_->memory().checksum(region_of(row.operands().back(), set.back()));
+std::uint64_t OutputCheck::checksum(const Case& c, const BufferSet& set) {
+  return device_->memory().checksum(region_of(c.operands().back(), set.back()));
+}
+
+std::optional<Witness> ask_witness(Device& device, const Case& c, const BufferSet& set,
+                                   std::span<const std::int64_t> rows,
+                                   std::span<const Expected> expected) {
+  const Operand output = c.operands().back();
+  std::shared_ptr<void> memory;
+  try {
+    memory = device.queue().allocate(static_cast<std::size_t>(output.bytes()));
+  } catch (const OutOfMemory&) {
+    return std::nullopt;
+  }
+  BufferSet with_own_output = set;
+  with_own_output.back() = memory.get();
+  for (const Implementation* witness : candidates(c)) {
+    if (!run(device, c, *witness, with_own_output)) continue;
+    HostBuffer copy;
+    const View sampled = read_rows(device.memory(), *witness, c.shape, rows, memory.get(), copy);
+    if (!compare(*witness, c.shape, sampled, rows, expected).passed()) continue;
+    const double relative = info(output.format).epsilon();
+    return Witness{
+        std::string(witness->technique.name),
+        device.memory().largest_difference(set.back(), memory.get(), output.elements, output.format,
+                                           absolute_tolerance(c, *witness, expected), relative)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace ridgebench

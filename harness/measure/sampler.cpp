@@ -1,14 +1,11 @@
 #include "harness/measure/sampler.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "harness/base/statistics.hpp"
 #include "harness/base/stopwatch.hpp"
-#include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
@@ -18,21 +15,21 @@ constexpr double kHalfWidth = 0.005;
 constexpr std::size_t kEnoughSamples = 30;
 constexpr std::int64_t kFewestWarmUps = 3;
 constexpr double kTicksPerSample = 1000;
-// Where processes take turns of a few samples, none need be longer: the shorter a turn, the less
-// the clock has wandered when the next process has its own.
+// Where processes take turns, samples are no longer than this: the shorter a turn, the less the
+// clock has wandered when the next process has its own.
 constexpr double kLongestOfTurn_s = 0.005;
-// Share of the row's time that enough samples span, however precise they are among themselves: a
-// clock that wanders over tenths of a second shows in no interval taken from a shorter stretch.
+// Share of the case's time that enough samples span, however precise they are among themselves. A
+// clock that wanders over tenths of a second does not show in an interval from a shorter stretch.
 constexpr double kSmallestSampling = 0.2;
-// Shares of the row's time that a warm-up takes at least and at most. The least, because launches
-// alone cannot tell a slow warm-up from none.
+// Shares of the case's time that a warm-up takes at least and at most. There is a least share
+// because launches alone cannot distinguish a slow warm-up from none.
 constexpr double kSmallestWarmUp = 0.1;
 constexpr double kLargestWarmUp = 0.25;
-// The share that sampling takes in turns: those that are compared then sample at the same time.
+// The share that sampling takes in turns, so that compared processes sample at the same time.
 constexpr double kSamplingInTurns = 0.6;
 
-// Rows with so much time go on, however precise, until a counter of energy can be read.
-constexpr double kEnergyRow = 1.5 * kShortestEnergyWindow;
+// Cases with this much time go on, however precise they are, until an energy counter can be read.
+constexpr double kLeastForEnergy_s = 1.5 * kShortestEnergyWindow;
 
 // The batches of a regime: whole rotations, timed as one sample or, where that costs nothing, as
 // several.
@@ -50,8 +47,8 @@ class Batch {
   [[nodiscard]] Timing time() const { return time(rotation_); }
   [[nodiscard]] Timing time_sample(std::size_t i) const { return time(sample(i)); }
 
-  // A launch that is not timed, after others had the machine: it finds cold code. The sample then
-  // starts with what is last in turn to be used again.
+  // Runs one launch, untimed, after other processes had the machine: their code has evicted the
+  // kernel's. It runs on the buffer set whose next use is furthest from sample i.
   void settle_before(std::size_t i) const {
     if (regime_ == Regime::cold) return;
     const std::size_t sets = rotation_.size();
@@ -70,7 +67,7 @@ class Batch {
     return launches() / static_cast<std::int64_t>(samples_);
   }
 
-  // As many repetitions as make a batch span the shortest time of a sample, or as many samples as
+  // Sets the repetitions that make a batch span the shortest time of a sample, or the samples that
   // leave each of them that time.
   void fit(double seconds_of_a_launch) {
     if (regime_ == Regime::cold || seconds_of_a_launch <= 0) return;
@@ -84,7 +81,7 @@ class Batch {
  private:
   static double shortest(const SamplingLimits& limits) {
     const double share = kSmallestSampling * limits.seconds / double{kEnoughSamples};
-    return limits.end_turn ? std::min(share, kLongestOfTurn_s) : share;
+    return limits.turns != nullptr ? std::min(share, kLongestOfTurn_s) : share;
   }
   [[nodiscard]] std::span<const Launch> sample(std::size_t i) const {
     const std::size_t first = first_of_sample(i);
@@ -116,14 +113,6 @@ void check_stop(const SamplingLimits& limits) {
   if (limits.stop && limits.stop()) throw Interrupted();
 }
 
-// What comes between two turns; returns its seconds.
-double between_turns(const Batch& batch, std::size_t turn, const SamplingLimits& limits) {
-  if (!limits.end_turn) return 0;
-  const double seconds = limits.end_turn();
-  batch.settle_before(batch.first_of_turn(turn));
-  return seconds;
-}
-
 // Launches until the running median is stable, and sizes the batches on the way.
 void warm_up(Batch& batch, const SamplingLimits& limits, const Stopwatch& clock) {
   const double shortest = std::max(limits.warm_up_s, kSmallestWarmUp * limits.seconds);
@@ -141,52 +130,60 @@ void warm_up(Batch& batch, const SamplingLimits& limits, const Stopwatch& clock)
   }
 }
 
-// From a row's first sample to its last.
-class MeteredWindow {
+// The samples of a case and what they cost.
+class Sampling {
  public:
-  explicit MeteredWindow(const Device& device) : device_(&device), before_(device.meters()) {}
+  explicit Sampling(const Device& device) : device_(&device), meters_(device.meters()) {}
 
-  void add(double seconds, std::int64_t launches) {
-    window_.busy_s += seconds;
-    window_.launches += launches;
-  }
-  [[nodiscard]] Window end() {
-    window_.elapsed_s = clock_.seconds();
-    window_.meters = difference(before_, device_->meters());
-    return std::move(window_);
-  }
-  [[nodiscard]] double busy_s() const { return window_.busy_s; }
-  [[nodiscard]] bool has_energy() const { return energy_j(before_).has_value(); }
-
- private:
-  const Device* device_;
-  std::vector<Meter> before_;
-  Stopwatch clock_;
-  Window window_;
-};
-
-// What was sampled of a row.
-struct Taken {
-  std::vector<double> seconds{};
-  std::vector<double> clocks{};
-  double others_s = 0;  // that others took between turns
-  MeteredWindow window;
-
-  void add(const Batch& batch, std::size_t i) {
-    const Timing timing = batch.time_sample(i);
-    const std::int64_t launches = batch.launches_of_sample(i);
-    seconds.push_back(timing.seconds);
-    if (timing.clock_hz) clocks.push_back(*timing.clock_hz);
-    window.add(timing.seconds * static_cast<double>(launches), launches);
-  }
   void add_batch(const Batch& batch, const SamplingLimits& limits) {
     for (std::size_t turn = 0; turn < batch.turns(); ++turn) {
       check_stop(limits);
-      others_s += between_turns(batch, turn, limits);
+      if (limits.turns != nullptr) {
+        others_s_ += limits.turns->end_turn();
+        batch.settle_before(batch.first_of_turn(turn));
+      }
       const std::size_t end = batch.first_of_turn(turn + 1);
       for (std::size_t i = batch.first_of_turn(turn); i < end; ++i) add(batch, i);
     }
   }
+
+  [[nodiscard]] const std::vector<double>& seconds() const { return seconds_; }
+  // What other processes took between turns.
+  [[nodiscard]] double others_s() const { return others_s_; }
+  [[nodiscard]] bool needs_energy() const {
+    return energy_j(meters_).has_value() && window_.busy_s < kShortestEnergyWindow;
+  }
+
+  [[nodiscard]] Samples end() {
+    window_.elapsed_s = clock_.seconds();
+    window_.meters = difference(meters_, device_->meters());
+    Samples samples;
+    samples.seconds = std::move(seconds_);
+    samples.window = std::move(window_);
+    if (!clocks_.empty()) samples.clock_hz = middle(clocks_);
+    if (samples.seconds.size() < kEnoughSamples) samples.flags.emplace_back("few_samples");
+    if (drifting(samples.seconds)) samples.flags.emplace_back("drift");
+    if (bimodal(samples.seconds)) samples.flags.emplace_back("bimodal");
+    return samples;
+  }
+
+ private:
+  void add(const Batch& batch, std::size_t i) {
+    const Timing timing = batch.time_sample(i);
+    const std::int64_t launches = batch.launches_of_sample(i);
+    seconds_.push_back(timing.seconds);
+    if (timing.clock_hz) clocks_.push_back(*timing.clock_hz);
+    window_.busy_s += timing.seconds * static_cast<double>(launches);
+    window_.launches += launches;
+  }
+
+  const Device* device_;
+  std::vector<Meter> meters_;  // before the first sample
+  Stopwatch clock_;
+  std::vector<double> seconds_;
+  std::vector<double> clocks_;
+  double others_s_ = 0;
+  Window window_;
 };
 
 }  // namespace
@@ -194,37 +191,30 @@ struct Taken {
 Samples take_samples(Device& device, std::span<const Launch> rotation, Regime regime,
                      const SamplingLimits& limits) {
   const Stopwatch clock;
+  const bool in_turns = limits.turns != nullptr;
   Batch batch(device, rotation, regime, limits);
   warm_up(batch, limits, clock);
 
-  // While it waited for its first turn, others prepared their buffers; its own are slow once.
-  if (limits.end_turn) Taken{.window = MeteredWindow(device)}.add_batch(batch, limits);
+  // While this process waited for its first turn, others prepared their buffers. Its own pages are
+  // slow once.
+  if (in_turns) Sampling(device).add_batch(batch, limits);
 
-  Samples samples;
+  Sampling sampling(device);
+  const std::vector<double>& seconds = sampling.seconds();
+  const double tick = device.tick_s() / static_cast<double>(batch.launches_per_sample());
+  const double limit_s =
+      in_turns ? clock.seconds() + kSamplingInTurns * limits.seconds : limits.seconds;
+  std::size_t next_look = kEnoughSamples;
+  while (seconds.size() < kFewestSamples || clock.seconds() - sampling.others_s() <= limit_s) {
+    sampling.add_batch(batch, limits);
+    if (seconds.size() < next_look) continue;
+    const bool enough = limits.seconds < kLeastForEnergy_s || !sampling.needs_energy();
+    if (enough && !in_turns && precise(seconds, kHalfWidth, tick)) break;
+    next_look = next_check(seconds.size());
+  }
+  Samples samples = sampling.end();
   samples.samples_per_batch = static_cast<std::int64_t>(batch.samples());
   samples.launches_per_sample = batch.launches_per_sample();
-  const double tick = device.tick_s() / static_cast<double>(samples.launches_per_sample);
-  Taken taken{.window = MeteredWindow(device)};
-  std::size_t look = kEnoughSamples;
-  const bool until_energy = taken.window.has_energy() && limits.seconds >= kEnergyRow;
-  const double limit_s =
-      limits.end_turn ? clock.seconds() + kSamplingInTurns * limits.seconds : limits.seconds;
-  while (true) {
-    taken.add_batch(batch, limits);
-    const std::size_t count = taken.seconds.size();
-    if (count >= look) {
-      const bool enough = !until_energy || taken.window.busy_s() >= kShortestEnergyWindow;
-      if (enough && !limits.end_turn && precise(taken.seconds, kHalfWidth, tick)) break;
-      look = next_check(count);
-    }
-    if (count >= kFewestSamples && clock.seconds() - taken.others_s > limit_s) break;
-  }
-  samples.seconds = std::move(taken.seconds);
-  samples.window = taken.window.end();
-  if (!taken.clocks.empty()) samples.clock_hz = middle(taken.clocks);
-  if (samples.seconds.size() < kEnoughSamples) samples.flags.emplace_back("few_samples");
-  if (drifting(samples.seconds)) samples.flags.emplace_back("drift");
-  if (bimodal(samples.seconds)) samples.flags.emplace_back("bimodal");
   return samples;
 }
 

@@ -16,7 +16,7 @@ void die_with_parent() {
 #endif
 }
 
-double end_turn() {
+double stop_until_continued() {
   const Stopwatch clock;
   kill(0, SIGSTOP);  // the process group: a script that started this process stops as well
   return clock.seconds();

@@ -11,16 +11,16 @@
 namespace ridgebench {
 namespace {
 
-// Multiply-adds spent on one reference, a fraction of a second.
+// Multiply-adds of one reference: a fraction of a second.
 constexpr double kAffordableTerms = 0x1p25;
-// What evaluating one output costs besides its terms, in the same unit.
+// Cost of evaluating one output besides its terms, in the same unit.
 constexpr double kCostPerOutput = 15;
 constexpr double kGrowth = 8;
-// A tensor engine adds this many terms or more at once, and what a sum cannot hold it cuts off:
-// half a unit of the last place on average, always toward zero, so that these errors add up.
-// Products of cuBLAS and of kernels here on an H100 show it from some thousand terms on.
+// A tensor engine adds this many terms or more at once and truncates the sum: half a unit of the
+// last place on average, always toward zero, so that these errors add up. Products of cuBLAS and of
+// kernels here on an H100 show it from a few thousand terms on.
 constexpr double kTermsOfAnAddition = 8;
-constexpr std::uint32_t kRowStream = 0xFFFFFFFF;  // apart from the inputs' streams
+constexpr std::uint32_t kRowStream = 0xFFFFFFFF;  // none of the inputs' streams
 
 double unit_roundoff(Format format) { return info(format).epsilon() / 2; }
 
@@ -33,19 +33,20 @@ std::int64_t length_of(std::int64_t row, std::int64_t row_length, std::int64_t e
   return std::min(row_length, elements - row * row_length);
 }
 
-// Elements compared at once: few enough for a first-level cache, enough to be a thread's share.
+// Elements that a thread compares at once: they fit into a first-level cache.
 constexpr std::int64_t kBlock = 1024;
 
-struct Worst {
+// The worst of several comparisons.
+struct Largest {
   Verification result;
 
-  void add(double error, double bound, bool exact) {
+  void add(double error, double tolerance, bool exact) {
     // NaN compares false: an output that is no number is infinitely wrong.
-    const double ratio = error <= bound ? (bound > 0 ? error / bound : 0)
-                         : bound > 0    ? error / bound
-                                        : std::numeric_limits<double>::infinity();
+    const double ratio = error <= tolerance ? (tolerance > 0 ? error / tolerance : 0)
+                         : tolerance > 0    ? error / tolerance
+                                            : std::numeric_limits<double>::infinity();
     const double ranked = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
-    add({.error = ranked, .tolerance = bound, .elements = 1, .exact = exact});
+    add({.error = ranked, .tolerance = tolerance, .elements = 1, .exact = exact});
   }
 
   void add(const Verification& other) {
@@ -58,14 +59,14 @@ struct Worst {
   }
 };
 
-// Rounds to the output's format the way a correct kernel's last step does.
+// Rounds to the output's format as the last step of a correct kernel does.
 double rounded(double value, Format format) {
   const FormatInfo& f = info(format);
   if (format == Format::fp32) return static_cast<float>(value);
   return decode_bits(f, encode_bits(f, static_cast<float>(value)));
 }
 
-double bound(const Technique& technique, double terms, Format output, Expected expected) {
+double tolerance_of(const Technique& technique, double terms, Format output, Expected expected) {
   const double cut_off = technique.engine == Engine::tensor ? terms / kTermsOfAnAddition : 0;
   const double accumulated =
       unit_roundoff(technique.accumulator) * (kGrowth * std::sqrt(terms) + cut_off) * expected.norm;
@@ -104,7 +105,7 @@ const std::vector<Expected>& ReferenceCache::get(const std::string& key, const O
   const std::int64_t length = operation.row_length(shape);
   const std::int64_t elements = output_elements(operation, shape, operation.formats.front().a);
   std::vector<Expected> values(rows.size() * static_cast<std::size_t>(length));
-  // A single row is left to itself: a long one shares its terms out among the threads.
+  // A single row stays on this thread: the reference of a long row divides its terms among threads.
 #pragma omp parallel for schedule(dynamic) if (rows.size() > 1)
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto count = static_cast<std::size_t>(length_of(rows[i], length, elements));
@@ -116,8 +117,8 @@ const std::vector<Expected>& ReferenceCache::get(const std::string& key, const O
 
 double tolerance(const Implementation& implementation, const Shape& shape, Format output,
                  Expected expected) {
-  return bound(implementation.technique, implementation.operation->reduction(shape), output,
-               expected);
+  return tolerance_of(implementation.technique, implementation.operation->reduction(shape), output,
+                      expected);
 }
 
 View read_rows(DeviceMemory& memory, const Implementation& implementation, const Shape& shape,
@@ -130,7 +131,7 @@ View read_rows(DeviceMemory& memory, const Implementation& implementation, const
     std::byte* const first = static_cast<std::byte*>(output) + row * length * size;
     const auto bytes = static_cast<std::size_t>(length_of(row, length, operand.elements) * size);
     if (!regions.empty() && regions.back().data() + regions.back().size() == first) {
-      regions.back() = {regions.back().data(), regions.back().size() + bytes};  // neighbours
+      regions.back() = {regions.back().data(), regions.back().size() + bytes};  // adjacent
     } else {
       regions.emplace_back(first, bytes);
     }
@@ -144,10 +145,10 @@ Verification compare(const Implementation& implementation, const Shape& shape, V
   const std::int64_t length = operation.row_length(shape);
   const std::int64_t elements = output_elements(operation, shape, implementation.format.a);
   const double terms = operation.reduction(shape);
-  // Only the last row may be short, and it comes last here, too.
+  // Only the operation's last row may be short, and it is the last of `rows`.
   const std::int64_t checked =
       (std::ssize(rows) - 1) * length + length_of(rows.back(), length, elements);
-  std::vector<Worst> blocks(static_cast<std::size_t>((checked + kBlock - 1) / kBlock));
+  std::vector<Largest> blocks(static_cast<std::size_t>((checked + kBlock - 1) / kBlock));
 #pragma omp parallel for if (blocks.size() > 1)
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const std::int64_t first = static_cast<std::int64_t>(b) * kBlock;
@@ -160,12 +161,12 @@ Verification compare(const Implementation& implementation, const Shape& shape, V
       // A value that rounds out of the format's range is right if the output saturated as it does.
       const bool exact = values[i] == rounded(e.value, output.format);
       const double error = exact ? 0 : std::abs(values[i] - e.value);
-      blocks[b].add(error, bound(implementation.technique, terms, output.format, e), exact);
+      blocks[b].add(error, tolerance_of(implementation.technique, terms, output.format, e), exact);
     }
   }
-  Worst worst;
-  for (const Worst& block : blocks) worst.add(block.result);
-  return worst.result;
+  Largest all;
+  for (const Largest& block : blocks) all.add(block.result);
+  return all.result;
 }
 
 }  // namespace ridgebench

@@ -18,8 +18,7 @@
 #include "harness/build_info.hpp"
 #include "harness/device/cpu/info.hpp"
 #include "harness/device/cpu/meters.hpp"
-#include "harness/device/cuda/device.hpp"
-#include "harness/measure/injected_work.hpp"
+#include "harness/device/cuda/ungated.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/cpu/onednn.hpp"
 #include "kernels/common/cpu/openblas.hpp"
@@ -32,9 +31,9 @@ namespace {
 using nlohmann::ordered_json;
 
 // Prefixes of environment variables that change results.
-constexpr std::array<std::string_view, 11> kVariables{
+constexpr std::array<std::string_view, 10> kVariables{
     "OMP_",    "GOMP_",   "OPENBLAS_",           "ONEDNN_",       "DNNL_", "CUDA_", "CUBLAS_",
-    "NVIDIA_", "MALLOC_", kInjectedWorkVariable, kUngatedVariable};
+    "NVIDIA_", "MALLOC_", kUngatedVariable};
 // What tells a batch job from another, and nothing of who runs it.
 constexpr std::array<std::string_view, 3> kSchedulerVariables{"SLURM_JOB_ID", "SLURM_ARRAY_TASK_ID",
                                                               "SLURM_PROCID"};

@@ -26,7 +26,7 @@ auto parse_named(const JsonObject& json, const char* key, Parse parse) {
   }
 }
 
-Shape parse_shape(const JsonObject& json, const ordered_json& raw) {
+Shape shape_of(const JsonObject& json, const ordered_json& raw) {
   const JsonObject sizes = json.object("shape");
   std::vector<Shape::Dimension> dimensions;
   std::optional<Layout> layout;
@@ -62,7 +62,7 @@ Record parse_identity(const JsonObject& json, const ordered_json& raw) {
       row.accumulator_bits = static_cast<int>(*bits);
   }
   row.isa = json.optional_one_of<Isa>("isa");
-  row.shape = parse_shape(json, raw);
+  row.shape = shape_of(json, raw);
   row.regime = json.one_of<Regime>("regime");
   row.flops = json.number("flops", kPositive);
   row.bytes = json.number("bytes", kPositive);

@@ -39,8 +39,9 @@ LAUNCHES = 50  # of a row, all in its NVTX range
 
 
 def nvtx_range(name: str) -> str:
-    """ncu's expression for a push/pop range of this name; characters that ncu would take for delimiters are escaped."""
-    return re.sub(r"([\\/@,*+\[\]])", r"\\\1", name) + "/"
+    """ncu's expression for a push/pop range of the domain `ridgebench`, around timed launches (harness/device/cuda);
+    characters that ncu would take for delimiters are escaped."""
+    return "ridgebench@" + re.sub(r"([\\/@,*+\[\]])", r"\\\1", name) + "/"
 
 
 def command(row: Row, binary: Path, results: Path, profile: str, out: Path) -> list[str]:

@@ -114,7 +114,7 @@ def test_progress_with_time_left_on_a_terminal_without_colour(tmp_path):
             shown += chunk
     os.close(terminal)
     assert process.returncode == OK
-    assert re.search(r"\[#+ *\] \d+/\d+ rows, \d+ s left", shown.decode())
+    assert re.search(r"\[#+ *\] \d+/\d+ cases, \d+ s left", shown.decode())
     assert not COLOUR.search(shown.decode())
 
 
@@ -147,7 +147,7 @@ def test_a_dry_run_tells_rows_bytes_and_time_and_writes_nothing(tmp_path):
     assert (result.returncode, result.stderr) == (OK, "")
     *rows, total = result.stdout.splitlines()
     assert all(re.fullmatch(r"\S+@sim(:control)? +\d+ bytes", row) for row in rows)
-    assert re.match(rf"{len(rows)} rows, about \d+ s, \d+ bytes for the largest", total)
+    assert re.match(rf"{len(rows)} cases, about \d+ s, \d+ bytes for the largest", total)
     assert list(tmp_path.iterdir()) == []
 
 

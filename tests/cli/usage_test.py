@@ -1,7 +1,9 @@
 """Every mistake on the command line: exit code 2 and one line with what is wrong and allowed."""
 
 import json
+import os
 import subprocess
+from pathlib import Path
 
 import pytest
 from command_line import BINARY, SMALL, refused, ridgebench, run
@@ -42,6 +44,7 @@ def test_unknown_or_missing_words(arguments, parts):
         ("--device", "cuda:", ("'cuda:'", "cuda:N")),
         ("--device", "cuda:-1", ("'cuda:-1'", "whole number")),
         ("--device", "cuda:0x1", ("'cuda:0x1'", "whole number")),
+        ("--device", "cpu:1", ("'cpu:1'", "allowed: cpu")),
         ("--device", "sim:speed=1", ("'speed=1'", "bandwidth", "noise", "seed")),
         ("--device", "sim:noise", ("'noise'", "key=value")),
         ("--device", "sim:noise=-1", ("noise=-1", "at least 0")),
@@ -250,3 +253,10 @@ def test_a_standard_output_that_is_full(command):
     assert result.returncode == 3
     assert result.stderr.startswith("ridgebench: cannot write to standard output")
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("device", ["sim", "sim:seed=1", "injected"])
+def test_the_product_has_no_devices_of_the_tests(device):
+    product = Path(os.environ["RIDGEBENCH_BUILD"]) / "ridgebench"
+    result = subprocess.run([product, "list", "--device", device], capture_output=True, text=True, check=False)
+    refused(result, f"unknown device '{device}'; allowed: cuda:N, cpu, all")

@@ -5,15 +5,15 @@
 
 #include <memory>
 
-#include "harness/device/cuda/device.hpp"
+#include "harness/device/open_devices.hpp"
 
 namespace ridgebench {
 
 class DeviceTest : public ::testing::Test {
  protected:
   static Device& device() {
-    static const std::unique_ptr<Device> gpu = open_cuda_device(0);
-    return *gpu;
+    static const auto devices = open_devices("cuda:0");
+    return *devices.front();
   }
 };
 

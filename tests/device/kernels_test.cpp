@@ -26,6 +26,9 @@ class DeviceRun {
         operands_(implementation.operation->operands(shape, implementation.format)),
         buffers_(device, fill, kSeed),
         set_(buffers_.allocate(operands_, 1).front()) {
+    if (const auto reason = implementation.unsupported(device.machine(), shape)) {
+      throw Unsupported(*reason);
+    }
     Queue& queue = device.queue();
     const Plan plan = implementation.prepare ? implementation.prepare(queue, shape) : nullptr;
     launch_ = [plan, launch = implementation.bind(queue, plan, shape, set_)] { launch(); };

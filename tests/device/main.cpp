@@ -3,14 +3,17 @@
 
 #include <cstdio>
 
-#include "harness/device/cuda/device.hpp"
+#include "harness/device/open_devices.hpp"
+#include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 
 int main(int count, char** arguments) {
   ridgebench::Registry::instance().resolve();  // tests are named by techniques
   ::testing::InitGoogleTest(&count, arguments);
-  if (ridgebench::cuda_device_count() == 0) {
-    std::puts("skipped: no GPU");
+  try {
+    ridgebench::open_devices("cuda:0");
+  } catch (const ridgebench::DeviceError& error) {
+    std::printf("skipped: %s\n", error.what());
     return 77;
   }
   return RUN_ALL_TESTS();

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
 #include "harness/results/environment.hpp"
 #include "tests/support/resolved_registry.hpp"
@@ -35,7 +36,7 @@ class SimulatedRun : public RegistryTest {
                               std::size_t count, std::vector<Record> finished = {}) {
     Campaign campaign(plan(request), request.fill, request.seed, directory, std::move(finished),
                       {});
-    for (std::size_t i = 0; i < std::min(count, campaign.rows().size()); ++i) campaign.measure(i);
+    for (std::size_t i = 0; i < std::min(count, campaign.cases().size()); ++i) campaign.measure(i);
     return campaign.records();
   }
 

@@ -17,6 +17,7 @@
 #include "harness/base/stopwatch.hpp"
 #include "harness/device/cpu/cgroup.hpp"
 #include "harness/device/cpu/info.hpp"
+#include "harness/device/open_devices.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/isa_level.hpp"
 
@@ -161,7 +162,7 @@ Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repe
   return {clock.seconds(), std::nullopt};  // virtual machines report a nominal clock
 }
 
-nlohmann::ordered_json CpuDevice::end_row() {
+nlohmann::ordered_json CpuDevice::end_case() {
   if (meters_->no_cycles().empty()) return nlohmann::ordered_json::object();
   return {{"unavailable", meters_->no_cycles()}};
 }
@@ -207,4 +208,14 @@ nlohmann::ordered_json CpuDevice::identity() const {
           {"launch_floor_s", launch_floor_s_}};
 }
 
+namespace {
+
+const RegisterDevices cpu_devices{{.name = "cpu", .open = [](const std::string& text) {
+                                     if (text.empty())
+                                       return std::unique_ptr<Device>(new CpuDevice);
+                                     throw UsageError("unknown device 'cpu:" + text +
+                                                      "'; allowed: cpu");
+                                   }}};
+
+}  // namespace
 }  // namespace ridgebench

@@ -32,7 +32,7 @@ class CpuDevice : public Device {
   Timing time_cold(const Launch& launch) override;
   void run(const Launch& launch) override { launch(); }
   [[nodiscard]] std::vector<Meter> meters() const override { return meters_->read(); }
-  nlohmann::ordered_json end_row() override;
+  nlohmann::ordered_json end_case() override;
 
  protected:
   Machine machine_;

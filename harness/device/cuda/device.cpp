@@ -1,12 +1,12 @@
-#include <nvtx3/nvToolsExt.h>
-
 #include <algorithm>
 
-#include "harness/device/cuda/device.hpp"
-#include "harness/device/cuda/identity.hpp"
+#include "harness/device/cuda/graph.cuh"
+#include "harness/device/cuda/identity.cuh"
 #include "harness/device/cuda/memory.cuh"
-#include "harness/device/cuda/timer.cuh"
+#include "harness/device/cuda/queue.cuh"
 #include "harness/device/cuda/telemetry.hpp"
+#include "harness/device/cuda/timer.cuh"
+#include "harness/device/open_devices.hpp"
 #include "kernels/common/cuda/launch.cuh"
 
 namespace ridgebench {
@@ -15,45 +15,15 @@ namespace {
 using cuda::check;
 using nlohmann::ordered_json;
 
-// Shorter launches go through a graph, in units of the gap between launches (docs/method.md).
+// Launches that are shorter than this, in gaps between launches, go through a graph
+// (docs/method.md).
 constexpr double kGapsOfAShortLaunch = 20;
-// Nodes of such a graph, unless a rotation has more.
+// Nodes of such a graph; a rotation that is longer makes a longer one.
 constexpr std::int64_t kGraphNodes = 1024;
-// What one stream must move before a line may be used again.
+// Bytes that one stream must move before the kernel uses a cache line again.
 constexpr std::int64_t kRotationBytes = std::int64_t{2} << 30U;
-// How long the power of a GPU takes to settle under a tensor load.
+// Seconds in which the power of a GPU settles under a tensor load.
 constexpr double kTensorWarmUp = 0.5;
-constexpr double kUsable = 0.95;  // of the free memory, by allocations
-
-double free_device_bytes() {
-  std::size_t free = 0;
-  std::size_t total = 0;
-  check(cudaMemGetInfo(&free, &total));
-  return kUsable * static_cast<double>(free);
-}
-
-class CudaQueue final : public Queue {
- public:
-  CudaQueue(cudaStream_t stream, CudaTimer& timer) : stream_(stream), timer_(&timer) {}
-  [[nodiscard]] void* stream() const override { return stream_; }
-  [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
-    void* memory = nullptr;
-    const cudaError_t status = cudaMalloc(&memory, std::max<std::size_t>(bytes, 1));
-    if (status == cudaErrorMemoryAllocation) {
-      static_cast<void>(cudaGetLastError());
-      throw OutOfMemory(static_cast<double>(bytes), free_device_bytes());
-    }
-    check(status);
-    return {memory, [](void* p) { static_cast<void>(cudaFree(p)); }};
-  }
-  [[nodiscard]] double time(const Launch& launch) override {
-    return timer_->time({&launch, 1}, 1).seconds;
-  }
-
- private:
-  cudaStream_t stream_;
-  CudaTimer* timer_;
-};
 
 class CudaDevice final : public Device {
  public:
@@ -70,7 +40,7 @@ class CudaDevice final : public Device {
     return sheet_ == nullptr ? std::string() : sheet_->name;
   }
   [[nodiscard]] Queue& queue() override {
-    check(cudaSetDevice(index_));  // several devices take turns
+    check(cudaSetDevice(index_));  // a run may alternate between devices
     return *queue_;
   }
   [[nodiscard]] double free_bytes() const override { return free_device_bytes(); }
@@ -82,8 +52,8 @@ class CudaDevice final : public Device {
   [[nodiscard]] double tick_s() const override { return tick_s_; }
   [[nodiscard]] double launch_floor_s() const override { return graph_gap_s_; }
 
-  void begin_row(const std::string& id) override;
-  ordered_json end_row() override;
+  void begin_case(const std::string& id) override;
+  ordered_json end_case() override;
   [[nodiscard]] std::vector<Meter> meters() const override;
   [[nodiscard]] std::optional<double> busy_share(const Launch& launch) override;
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override;
@@ -101,13 +71,13 @@ class CudaDevice final : public Device {
   std::unique_ptr<CudaTimer> timer_;
   std::unique_ptr<CudaQueue> queue_;
   std::unique_ptr<CudaMemory> memory_;
-  std::string no_nvml_;  // why there is none
+  std::string no_nvml_;  // why NVML is not there
   std::unique_ptr<Nvml> nvml_;
   double tick_s_ = 0;
   double launch_gap_s_ = 0;
   double graph_gap_s_ = 0;
   std::shared_ptr<void> eviction_buffer_;
-  // Of the row that is being measured:
+  // State of the present case:
   std::unique_ptr<Telemetry> telemetry_;
   std::optional<double> launch_s_;
   CudaGraphExec graph_;
@@ -132,11 +102,11 @@ CudaDevice::CudaDevice(int index) : index_(index) {
   graph_gap_s_ = timer_->graph_gap_s();
 }
 
-void CudaDevice::begin_row(const std::string& id) {
+void CudaDevice::begin_case(const std::string& id) {
   check(cudaSetDevice(index_));
-  nvtxRangePushA(id.c_str());
+  timer_->set_range(id);
   launch_s_.reset();
-  graph_launches_ = nullptr;  // end_row() has dropped the graph
+  graph_launches_ = nullptr;  // end_case() has dropped the graph
   if (nvml_) telemetry_ = std::make_unique<Telemetry>(*nvml_);
 }
 
@@ -150,13 +120,13 @@ std::vector<Meter> CudaDevice::meters() const {
 }
 
 std::optional<double> CudaDevice::busy_share(const Launch& launch) {
-  const std::optional<unsigned> blocks = timer_->blocks(launch);
+  const std::optional<unsigned> blocks = thread_blocks(stream_.get(), launch);
   if (!blocks) return std::nullopt;
   return std::min(1.0, static_cast<double>(*blocks) / machine_.units);
 }
 
-ordered_json CudaDevice::end_row() {
-  nvtxRangePop();
+ordered_json CudaDevice::end_case() {
+  timer_->set_range("");
   graph_.reset();
   if (!telemetry_) return {{"unavailable", no_nvml_}};
   const std::unique_ptr<Telemetry> telemetry = std::move(telemetry_);
@@ -173,14 +143,15 @@ Timing CudaDevice::time_batch(std::span<const Launch> rotation, std::int64_t rep
   return timing;
 }
 
-// By graphs of whole rotations, so of a few launches more; empty where they cannot be captured.
+// Times graphs of whole rotations, which may hold a few launches more than asked for. Empty where
+// the launches cannot be captured.
 std::optional<Timing> CudaDevice::time_graph(std::span<const Launch> rotation,
                                              std::int64_t repeats) {
   const auto size = static_cast<std::int64_t>(rotation.size());
   const std::int64_t graphs = ceil_div(repeats * size, std::max(kGraphNodes, size));
   const std::int64_t repeats_of_a_graph = ceil_div(repeats, graphs);
   if (graph_launches_ != rotation.data() || graph_nodes_ != repeats_of_a_graph * size) {
-    graph_ = timer_->capture(rotation, repeats_of_a_graph);
+    graph_ = capture(stream_.get(), rotation, repeats_of_a_graph);
     graph_launches_ = rotation.data();
     graph_nodes_ = repeats_of_a_graph * size;
   }
@@ -191,7 +162,7 @@ std::optional<Timing> CudaDevice::time_graph(std::span<const Launch> rotation,
   return timing;
 }
 
-// Reading leaves no dirty lines, whose write-back the launch would pay.
+// Reading leaves no dirty lines, whose write-back would slow the launch.
 Timing CudaDevice::time_cold(const Launch& launch) {
   const auto bytes = static_cast<std::size_t>(machine_.evicting_bytes());
   if (!eviction_buffer_) {
@@ -220,18 +191,23 @@ ordered_json CudaDevice::identity() const {
   return json;
 }
 
-}  // namespace
-
-int cuda_device_count() {
+// GPUs that the runtime offers. 0 on a machine that shows no NVIDIA device: no driver, or a driver
+// without a device. Any other failure is a GPU that cannot be used.
+int count_devices() {
   int count = 0;
-  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess) return count;
   static_cast<void>(cudaGetLastError());
-  return 0;
+  int driver = 0;
+  const bool has_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
+  if (status == cudaErrorNoDevice || !has_driver) return 0;
+  throw DeviceError(std::string("the GPUs of this machine cannot be used: ") +
+                    cudaGetErrorString(status) + "; allowed: --device cpu");
 }
 
-std::unique_ptr<Device> open_cuda_device(int index) {
-  const std::string absent = "device cuda:" + std::to_string(index) + " is absent: ";
-  const int count = cuda_device_count();
+std::unique_ptr<Device> open_device(const std::string& text) {
+  const int count = count_devices();
+  const std::string absent = "device cuda:" + text + " is absent: ";
   if (count == 0) {
     int driver = 0;
     const bool found = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
@@ -239,10 +215,14 @@ std::unique_ptr<Device> open_cuda_device(int index) {
                       (found ? "the NVIDIA driver offers no GPU" : "no NVIDIA driver was found") +
                       "; allowed: cpu");
   }
+  const int index = std::stoi(text);
   if (index >= count) {
     throw DeviceError(absent + "allowed: cuda:0 to cuda:" + std::to_string(count - 1) + ", cpu");
   }
   return std::make_unique<CudaDevice>(index);
 }
 
+const RegisterDevices cuda_devices{{.name = "cuda", .open = open_device, .count = count_devices}};
+
+}  // namespace
 }  // namespace ridgebench

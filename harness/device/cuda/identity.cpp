@@ -1,8 +1,9 @@
+#include "harness/device/cuda/identity.cuh"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
 
-#include "harness/device/cuda/identity.hpp"
 #include "harness/device/cpu/info.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/cuda/check.cuh"
@@ -43,7 +44,7 @@ std::string pci_address(const cudaDeviceProp& properties) {
   return address.data();
 }
 
-// A file of the device's folder in /sys; empty where the kernel does not list the device.
+// The content of a file in the device's folder of /sys; empty where the kernel does not list it.
 std::string bus_entry(const cudaDeviceProp& properties, const std::string& file) {
   return first_line("/sys/bus/pci/devices/" + pci_address(properties) + "/" + file);
 }

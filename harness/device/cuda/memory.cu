@@ -2,9 +2,9 @@
 #include <bit>
 #include <limits>
 
+#include "harness/device/cpu/memory.hpp"
 #include "harness/device/cuda/memory.cuh"
 #include "harness/device/cuda/memory_kernels.cuh"
-#include "harness/device/cpu/memory.hpp"
 #include "kernels/common/cuda/launch.cuh"
 
 namespace ridgebench {
@@ -15,7 +15,7 @@ using memory_kernels::Bytes;
 
 constexpr int kThreads = 256;
 constexpr std::size_t kStagingBytes = std::size_t{64} << 20U;
-constexpr std::size_t kFewRegions = 8;  // are set by one memset each
+constexpr std::size_t kFewRegions = 8;  // up to this number, one memset per region
 
 using Region = DeviceMemory::Region;
 static_assert(sizeof(Region) == sizeof(Bytes), "a span is a pointer and a size");
@@ -27,7 +27,7 @@ std::shared_ptr<T> on_device(std::size_t count) {
   return {static_cast<T*>(memory), [](T* p) { static_cast<void>(cudaFree(p)); }};
 }
 
-// A grid-stride loop's grid: enough blocks for any device.
+// The grid of a grid-stride loop: enough blocks for any device.
 unsigned blocks(std::int64_t items) {
   constexpr std::int64_t most = 4096;
   return static_cast<unsigned>(std::clamp<std::int64_t>(ceil_div(items, kThreads), 1, most));
@@ -63,7 +63,7 @@ CudaMemory::CudaMemory(cudaStream_t stream)
   check(cudaMemsetAsync(result_.get(), 0, sizeof *result_, stream_));
 }
 
-// What the kernels enqueued so far have found; zero again for the next.
+// Returns what the kernels found that were enqueued so far, and resets it to zero.
 std::uint64_t CudaMemory::take_result() {
   check(cudaGetLastError());
   std::uint64_t found = 0;
@@ -121,7 +121,7 @@ bool CudaMemory::holds(std::span<const Region> regions, unsigned char value) {
   return take_result() == 0;
 }
 
-// Through pinned memory, as much as fits at a time, and on by all threads of the host.
+// Copies through pinned memory, a buffer at a time; all threads of the host copy on from there.
 const std::byte* CudaMemory::on_host(std::span<const Region> regions, HostBuffer& scratch) {
   std::size_t bytes = 0;
   for (const Region& region : regions) bytes += region.size();
@@ -165,7 +165,7 @@ std::uint64_t CudaMemory::checksum(Region region) {
 
 void CudaMemory::enqueue_read(const void* data, std::size_t bytes) {
   const auto count = static_cast<std::int64_t>(bytes / sizeof(uint4));
-  constexpr unsigned never = 0xDEADBEEF;  // cleared memory has no bit of it
+  constexpr unsigned never = 0xDEADBEEF;  // the memory is cleared and never holds it
   memory_kernels::read_words<<<blocks(count), kThreads, 0, stream_>>>(
       static_cast<const uint4*>(data), count, never, result_.get());
 }

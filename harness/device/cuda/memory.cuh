@@ -1,4 +1,4 @@
-// A GPU's memory. All work goes through one stream.
+// A GPU's memory. All work runs in one stream.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,7 +25,7 @@ class CudaMemory final : public DeviceMemory {
   [[nodiscard]] double largest_difference(const void* x, const void* y, std::int64_t elements,
                                           Format format, double absolute, double relative) override;
 
-  // Reads all of it, in the stream and without waiting: what the caches held before is gone.
+  // Enqueues a read of all bytes, which evicts what the caches held.
   void enqueue_read(const void* data, std::size_t bytes);
 
  private:
@@ -33,7 +33,7 @@ class CudaMemory final : public DeviceMemory {
   void upload(const void* data, std::size_t bytes);
 
   cudaStream_t stream_;
-  std::shared_ptr<unsigned long long> result_;  // what a kernel found, on the device
+  std::shared_ptr<unsigned long long> result_;  // a kernel's finding, on the device
   std::shared_ptr<std::byte> staging_;          // pinned
   std::shared_ptr<std::byte> table_;  // a quantile table or a list of regions, on the device
   std::size_t table_bytes_ = 0;

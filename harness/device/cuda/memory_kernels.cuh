@@ -1,5 +1,5 @@
-// Kernels that fill, set and compare device memory; grid-stride loops, but for lists of regions,
-// which take a block each. None of them is measured.
+// Kernels that fill, set and compare device memory. They are grid-stride loops; those over a list of
+// regions take one thread block per region. None of them is measured.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ __global__ void fill_elements(Word* out, std::int64_t elements, const std::uint3
   }
 }
 
-// One block a region.
+// One thread block per region.
 __global__ void set_regions(const Bytes* regions, std::byte value) {
   const Bytes region = regions[blockIdx.x];
   for (std::size_t i = threadIdx.x; i < region.size; i += blockDim.x) region.data[i] = value;
@@ -101,7 +101,8 @@ __global__ void find_difference(const T* x, const T* y, std::int64_t elements, d
   if (own > 0) atomicMax(largest, static_cast<unsigned long long>(__double_as_longlong(own)));
 }
 
-// Writes only if all words are one that the host names and never stores: the reads are needed.
+// Writes only if all words equal one that the host never stores, so that the compiler keeps the
+// reads.
 __global__ void read_words(const uint4* data, std::int64_t count, unsigned never,
                            unsigned long long* found) {
   unsigned all = ~0U;

@@ -1,12 +1,15 @@
+#include <nvtx3/nvToolsExt.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "harness/device/cuda/device.hpp"
-#include "harness/device/cuda/timer.cuh"
 #include "harness/base/statistics.hpp"
+#include "harness/device/cuda/graph.cuh"
+#include "harness/device/cuda/timer.cuh"
+#include "harness/device/cuda/ungated.hpp"
 
 namespace ridgebench {
 namespace {
@@ -28,21 +31,22 @@ __device__ inline unsigned smid() {
   return id;
 }
 
-// Launches after which the gate opens: enough that the device never waits for the host, and few
-// enough that their kernels fit into a stream's queue of about a thousand.
+// Launches after which the host opens the gate: enough that the device never waits for the host,
+// and few enough that their kernels fit into a stream's queue of about a thousand.
 constexpr std::int64_t kLaunchesBehindGate = 2;
 constexpr long long kGateNanoseconds = 1'000'000'000;
-// A step of the device's timer, up to 1 us, must not show in the clock.
+// Seconds. In a shorter window, the step of the device's timer, up to 1 us, would show in the
+// clock.
 constexpr double kShortestClockWindow = 1e-3;
 
-// Whether launches wait behind a gate, which they cannot where a tool runs kernels one at a time.
+// Whether launches wait behind a gate. They cannot where a tool runs kernels one at a time.
 bool gated() {
   static const bool result = std::getenv(kUngatedVariable) == nullptr;
   return result;
 }
 
-// How often something is timed; under such a tool a launch takes long and its time tells nothing.
-int times_that_tell(int count) { return gated() ? count : count / 100; }
+// Repetitions of a timing. Under such a tool a launch takes long, and its time is no measurement.
+int repetitions(int count) { return gated() ? count : count / 100; }
 
 __global__ void wait_at_gate(const volatile unsigned* open, unsigned gate, unsigned* timed_out) {
   const long long start = globaltimer();
@@ -66,6 +70,31 @@ __global__ void write_stamp(ClockStamp* stamps) {
   stamps[blockIdx.x] = {smid(), clock64(), globaltimer()};
 }
 
+class NvtxRange {
+ public:
+  explicit NvtxRange(const std::string& name) : open_(!name.empty()) {
+    if (!open_) return;
+    nvtxEventAttributes_t attributes{};
+    attributes.version = NVTX_VERSION;
+    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    attributes.message.ascii = name.c_str();
+    nvtxDomainRangePushEx(domain(), &attributes);
+  }
+  NvtxRange(const NvtxRange&) = delete;  // pops once
+  NvtxRange& operator=(const NvtxRange&) = delete;
+  ~NvtxRange() {
+    if (open_) nvtxDomainRangePop(domain());
+  }
+
+ private:
+  static nvtxDomainHandle_t domain() {
+    static const nvtxDomainHandle_t ours = nvtxDomainCreateA("ridgebench");
+    return ours;
+  }
+  bool open_;
+};
+
 template <class T>
 std::shared_ptr<T> shared_with_device(std::size_t count) {
   void* memory = nullptr;
@@ -80,31 +109,9 @@ CudaEvent make_event() {
   return CudaEvent(event);
 }
 
-// Of the kernel with most of them; empty where a kernel keeps it to itself, as a library's may.
-std::optional<unsigned> most_blocks(cudaGraph_t graph) {
-  std::size_t count = 0;
-  check(cudaGraphGetNodes(graph, nullptr, &count));
-  std::vector<cudaGraphNode_t> nodes(count);
-  check(cudaGraphGetNodes(graph, nodes.data(), &count));
-  std::optional<unsigned> most;
-  for (const cudaGraphNode_t node : nodes) {
-    cudaGraphNodeType type{};
-    check(cudaGraphNodeGetType(node, &type));
-    if (type != cudaGraphNodeTypeKernel) continue;
-    cudaKernelNodeParams kernel{};
-    if (cudaGraphKernelNodeGetParams(node, &kernel) != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());
-      return std::nullopt;
-    }
-    const unsigned blocks = kernel.gridDim.x * kernel.gridDim.y * kernel.gridDim.z;
-    most = std::max(most.value_or(0), blocks);
-  }
-  return most;
-}
-
 }  // namespace
 
-// Opens the gate whatever happens while launches are enqueued: a closed one would stop the stream.
+// Opens the gate even if enqueueing throws: a closed gate would block the stream.
 class CudaTimer::GateOpener {
  public:
   explicit GateOpener(CudaTimer& timer) : timer_(&timer) {}
@@ -124,13 +131,26 @@ CudaTimer::CudaTimer(cudaStream_t stream, int sms)
       stop_(make_event()),
       shared_(shared_with_device<Shared>(1)),
       stamps_(shared_with_device<ClockStamp>(2 * static_cast<std::size_t>(sms))) {
-  // A kernel is loaded at its first launch, which waits for the device: never behind a closed gate.
+  // The first launch of a kernel loads it and waits for the device, which a closed gate would
+  // block.
   if (gated()) wait_at_gate<<<1, 1, 0, stream_>>>(&shared_->open, gate_, &shared_->timed_out);
   write_stamp<<<sms_, 1, 0, stream_>>>(stamps_.get());
   empty<<<1, 1, 0, stream_>>>();
   spin<<<1, 1, 0, stream_>>>(1);
   check(cudaGetLastError());
   check(cudaStreamSynchronize(stream_));
+}
+
+void CudaTimer::enqueue(std::span<const Launch> launches, std::int64_t repeats,
+                        GateOpener& gate) const {
+  const NvtxRange range(range_);
+  std::int64_t enqueued = 0;
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    for (const Launch& launch : launches) {
+      launch();
+      if (++enqueued == kLaunchesBehindGate) gate.open();
+    }
+  }
 }
 
 Timing CudaTimer::time(std::span<const Launch> launches, std::int64_t repeats,
@@ -145,13 +165,7 @@ Timing CudaTimer::time(std::span<const Launch> launches, std::int64_t repeats,
     if (before) before();
     write_stamp<<<sms_, 1, 0, stream_>>>(stamps_.get());
     check(cudaEventRecord(start_.get(), stream_));
-    std::int64_t enqueued = 0;
-    for (std::int64_t i = 0; i < repeats; ++i) {
-      for (const Launch& launch : launches) {
-        launch();
-        if (++enqueued == kLaunchesBehindGate) gate.open();
-      }
-    }
+    enqueue(launches, repeats, gate);
     check(cudaEventRecord(stop_.get(), stream_));
     write_stamp<<<sms_, 1, 0, stream_>>>(stamps_.get() + sms_);
   }
@@ -183,49 +197,14 @@ std::optional<double> CudaTimer::clock_hz() const {
   return middle(clocks);
 }
 
-CudaGraph CudaTimer::graph_of(std::span<const Launch> launches, std::int64_t repeats) {
-  check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-  cudaGraph_t captured = nullptr;
-  try {
-    for (std::int64_t i = 0; i < repeats; ++i) {
-      for (const Launch& launch : launches) launch();
-    }
-  } catch (const DeviceError&) {
-    throw;
-  } catch (const std::exception&) {
-    static_cast<void>(cudaStreamEndCapture(stream_, &captured));
-    static_cast<void>(cudaGetLastError());  // the capture's, which ended with it
-    const CudaGraph unfinished(captured);
-    return nullptr;
-  }
-  check(cudaStreamEndCapture(stream_, &captured));
-  return CudaGraph(captured);
-}
-
-CudaGraphExec CudaTimer::capture(std::span<const Launch> launches, std::int64_t repeats) {
-  const CudaGraph graph = graph_of(launches, repeats);
-  if (!graph) return nullptr;
-  cudaGraphExec_t executable = nullptr;
-  check(cudaGraphInstantiate(&executable, graph.get(), 0));
-  CudaGraphExec result(executable);
-  check(cudaGraphUpload(executable, stream_));
-  check(cudaStreamSynchronize(stream_));
-  return result;
-}
-
-std::optional<unsigned> CudaTimer::blocks(const Launch& launch) {
-  const CudaGraph graph = graph_of({&launch, 1}, 1);
-  return graph ? most_blocks(graph.get()) : std::nullopt;
-}
-
 double CudaTimer::tick_s() {
   std::vector<double> times;
-  for (int i = 0; i < times_that_tell(400); ++i) {
+  for (int i = 0; i < repetitions(400); ++i) {
     const Launch wait = [this, i] { spin<<<1, 1, 0, stream_>>>(1000 + 37 * i); };
     times.push_back(time({&wait, 1}, 1).seconds);
   }
   std::ranges::sort(times);
-  constexpr double same = 1e-9;  // less is the rounding of a float of milliseconds
+  constexpr double same = 1e-9;  // a smaller step is rounding: the time is a float of milliseconds
   double smallest = 1e-6;
   for (std::size_t i = 1; i < times.size(); ++i) {
     const double step = times[i] - times[i - 1];
@@ -235,16 +214,16 @@ double CudaTimer::tick_s() {
 }
 
 double CudaTimer::launch_gap_s() {
-  const int count = times_that_tell(2000);
+  const int count = repetitions(2000);
   const Launch launch = [this] { empty<<<1, 1, 0, stream_>>>(); };
-  time({&launch, 1}, count);  // the first is slower
+  time({&launch, 1}, count);  // the first batch is slower
   return time({&launch, 1}, count).seconds / count;
 }
 
 double CudaTimer::graph_gap_s() {
-  const int count = times_that_tell(2000);
+  const int count = repetitions(2000);
   const Launch launch = [this] { empty<<<1, 1, 0, stream_>>>(); };
-  const CudaGraphExec graph = capture({&launch, 1}, count);
+  const CudaGraphExec graph = capture(stream_, {&launch, 1}, count);
   const Launch all = [&] { check(cudaGraphLaunch(graph.get(), stream_)); };
   time({&all, 1}, 1);
   return time({&all, 1}, 1).seconds / count;

@@ -1,32 +1,22 @@
-// Times batches on a GPU by events. A batch is enqueued behind a closed gate, so that what it costs
-// the host to launch does not show; stamps before and after it, outside the events, tell the clock
-// that the SMs held.
+// Times batches on a GPU by events. The host enqueues a batch behind a closed gate, so that the
+// host's time of a launch does not show. Stamps before and after the batch, outside the events,
+// give the clock that the SMs held.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 
+#include "harness/device/cuda/handles.cuh"
 #include "harness/device/device.hpp"
 #include "kernels/common/cuda/check.cuh"
 
 namespace ridgebench {
-
-// Owns a CUDA object by the function that destroys it.
-template <class Handle, cudaError_t (*Destroy)(Handle)>
-struct CudaDeleter {
-  using pointer = Handle;
-  void operator()(Handle handle) const { static_cast<void>(Destroy(handle)); }
-};
-using CudaStream = std::unique_ptr<cudaStream_t, CudaDeleter<cudaStream_t, cudaStreamDestroy>>;
-using CudaEvent = std::unique_ptr<cudaEvent_t, CudaDeleter<cudaEvent_t, cudaEventDestroy>>;
-using CudaGraph = std::unique_ptr<cudaGraph_t, CudaDeleter<cudaGraph_t, cudaGraphDestroy>>;
-using CudaGraphExec =
-    std::unique_ptr<cudaGraphExec_t, CudaDeleter<cudaGraphExec_t, cudaGraphExecDestroy>>;
 
 // Clocks of one SM at one moment.
 struct ClockStamp {
@@ -39,18 +29,15 @@ class CudaTimer {
  public:
   CudaTimer(cudaStream_t stream, int sms);
 
-  // Seconds of `repeats` runs of the launches, each of which must have run before (its kernels are
-  // loaded then). `before` is enqueued ahead of them, outside the events. Throws DeviceError for a
-  // lost device, std::runtime_error for a launch that failed and where enqueueing took so long that
-  // the gate gave up.
+  // Seconds of `repeats` runs of the launches. Each launch must have run before, which loads its
+  // kernels. `before` is enqueued ahead of them, outside the events. Throws DeviceError for a lost
+  // device, std::runtime_error for a launch that failed and where enqueueing outlasted the gate's
+  // limit.
   Timing time(std::span<const Launch> launches, std::int64_t repeats, const Launch& before = {});
 
-  // The launches, `repeats` times over, as one graph; null where they cannot be captured, as one
-  // that launches a graph itself. Throws DeviceError for a lost device.
-  CudaGraphExec capture(std::span<const Launch> launches, std::int64_t repeats);
-  // Thread blocks of the launch's largest kernel, which is not run; empty where a kernel does not
-  // tell.
-  std::optional<unsigned> blocks(const Launch& launch);
+  // The NVTX range, of domain `ridgebench`, that spans the launches of later batches, for tools
+  // that count within it; empty: none.
+  void set_range(std::string name) { range_ = std::move(name); }
 
   // Smallest step of the time between two events, by many short intervals.
   double tick_s();
@@ -66,9 +53,8 @@ class CudaTimer {
   };
   class GateOpener;
 
+  void enqueue(std::span<const Launch> launches, std::int64_t repeats, GateOpener& gate) const;
   std::optional<double> clock_hz() const;
-  // Null where they cannot be captured.
-  CudaGraph graph_of(std::span<const Launch> launches, std::int64_t repeats);
 
   cudaStream_t stream_;
   int sms_;
@@ -77,6 +63,7 @@ class CudaTimer {
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<ClockStamp> stamps_;  // sms_ before the batch, sms_ after it
   unsigned gate_ = 0;
+  std::string range_;
 };
 
 }  // namespace ridgebench

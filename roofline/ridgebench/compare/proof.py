@@ -1,8 +1,9 @@
 """Measures the error rates of the gate on a real device: a binary against itself, and against itself with work added.
 
 scripts/prove_gate.sh calls it. Every session is a whole comparison. FOLDER/sessions.jsonl holds one line per finished
-session, so that a proof that was ended goes on where it stopped. The environment variable RIDGEBENCH_INJECT_WORK adds
-work: one launch to every 50 or 20; both arms have batches of as many launches.
+session, so that a proof that was ended goes on where it stopped. The device `injected` of the tests' binary adds the
+work that the environment variable RIDGEBENCH_INJECT_WORK names: one launch to every 50 or 20; both arms have batches
+of as many launches.
 """
 
 import json
@@ -210,8 +211,8 @@ def main(arguments: list[str]) -> int:
     parser = Parser(prog="prove-gate", description=__doc__.splitlines()[0])
     parser.add_argument("binary", type=Path)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--trial", action="store_true", help="measure for a few minutes only, as a test")
+    parser.add_argument("--device", default="injected")
+    parser.add_argument("--trial", action="store_true", help="a few minutes: does it work at all?")
     parser.add_argument("--publish", type=Path, metavar="RESULTS", help="write the rates here")
     options = parser.parse_args(arguments)
     proof = Proof(options.binary, options.out, options.device, TRIAL if options.trial else SERIES)

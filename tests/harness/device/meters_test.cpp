@@ -7,9 +7,9 @@
 
 #include "harness/device/cpu/meters.hpp"
 #include "harness/measure/measurer.hpp"
-#include "harness/device/simulated_device.hpp"
+#include "tests/support/simulated_device.hpp"
 #include "harness/base/stopwatch.hpp"
-#include "tests/support/made_up_row.hpp"
+#include "tests/support/made_up_case.hpp"
 
 namespace ridgebench {
 namespace {
@@ -56,9 +56,9 @@ TEST(Meters, EnergyOfAShortOrAnIdleWindowSaysNothing) {
 
 TEST(Meters, ARowGoesOnUntilItsEnergyCanBeTold) {
   SimulatedDevice device(parse_simulation("power=300,noise=0"));
-  const MadeUpRow made_up(device);
+  const MadeUpCase made_up(device);
   const auto window_of = [&](double seconds) {
-    const Record record = Measurer(device, Fill::normal, 1).measure(made_up.row(), seconds, {});
+    const Record record = Measurer(device, Fill::normal, 1).measure(made_up.get(), seconds, {});
     EXPECT_EQ(record.status, Status::ok) << record.reason.value_or("");
     auto json = record.telemetry.at("window");
     json["time"] = record.time ? record.time->median : 0;

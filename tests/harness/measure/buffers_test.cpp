@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "harness/device/cpu/device.hpp"
-#include "harness/device/simulated_device.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/support/host_queue.hpp"
+#include "tests/support/simulated_device.hpp"
 
 namespace ridgebench {
 namespace {

@@ -25,7 +25,7 @@ class CampaignTest : public SimulatedRun {
   [[nodiscard]] std::vector<std::string> ids(const RunRequest& request) const {
     std::vector<std::string> result;
     const RunPlan chosen = plan(request);
-    for (const Case& row : chosen.rows()) result.push_back(row.id());
+    for (const Case& c : chosen.cases()) result.push_back(c.id());
     return result;
   }
 
@@ -33,8 +33,8 @@ class CampaignTest : public SimulatedRun {
   [[nodiscard]] std::vector<std::string> ceilings(const std::string& filter, bool control) const {
     std::vector<std::string> result;
     const RunPlan chosen = plan(request(filter));
-    for (const Case& row : chosen.rows()) {
-      if (row.is_ceiling() && row.control == control) result.emplace_back(row.operation->name);
+    for (const Case& c : chosen.cases()) {
+      if (c.is_ceiling() && c.control == control) result.emplace_back(c.operation->name);
     }
     return result;
   }
@@ -46,10 +46,10 @@ class CampaignTest : public SimulatedRun {
 
 TEST_F(CampaignTest, CeilingsComeFirstAndControlsLast) {
   const RunPlan all = plan(request(""));
-  const auto part = [](const Case& row) { return row.control ? 2 : row.is_ceiling() ? 0 : 1; };
-  EXPECT_TRUE(std::ranges::is_sorted(all.rows(), {}, part));
+  const auto part = [](const Case& c) { return c.control ? 2 : c.is_ceiling() ? 0 : 1; };
+  EXPECT_TRUE(std::ranges::is_sorted(all.cases(), {}, part));
   std::set<int> parts;
-  for (const Case& row : all.rows()) parts.insert(part(row));
+  for (const Case& c : all.cases()) parts.insert(part(c));
   EXPECT_EQ(parts.size(), 3U);
 }
 
@@ -80,7 +80,7 @@ TEST_F(CampaignTest, AFilterKeepsTheCeilingsThatItsRowsAreJudgedBy) {
 
 TEST_F(CampaignTest, CeilingsThatExistAlreadyAreLeftOut) {
   const RunPlan plan(request("^relu/"), devices_, [](const Case&) { return true; });
-  EXPECT_TRUE(std::ranges::none_of(plan.rows(), &Case::is_ceiling));
+  EXPECT_TRUE(std::ranges::none_of(plan.cases(), &Case::is_ceiling));
 }
 
 TEST_F(CampaignTest, ControlsAreArithmeticAndACopy) {
@@ -90,7 +90,7 @@ TEST_F(CampaignTest, ControlsAreArithmeticAndACopy) {
 
 TEST_F(CampaignTest, FiltersThatMatchNothingOrAreMalformedAreUsageErrors) {
   EXPECT_THAT([&] { static_cast<void>(plan(request("^conv/"))); },
-              ThrowsMessage<UsageError>(HasSubstr("no row matches filter '^conv/'")));
+              ThrowsMessage<UsageError>(HasSubstr("no case matches filter '^conv/'")));
   EXPECT_THAT([&] { static_cast<void>(plan(request("relu("))); },
               ThrowsMessage<UsageError>(HasSubstr("filter 'relu(' is not a regular expression")));
 }
@@ -100,7 +100,7 @@ TEST_F(CampaignTest, SharesAddUpToTheBudget) {
   wanted.budget_s = 120;
   const RunPlan plan = this->plan(wanted);
   double elapsed = 0;
-  for (std::size_t i = 0; i < plan.rows().size(); ++i) elapsed += plan.share(i, elapsed);
+  for (std::size_t i = 0; i < plan.cases().size(); ++i) elapsed += plan.share(i, elapsed);
   EXPECT_NEAR(elapsed, 120, 1e-9);
   EXPECT_EQ(plan.total_seconds(), 120);
 }
@@ -110,7 +110,7 @@ TEST_F(CampaignTest, ARowThatTookLessLeavesItsTimeToTheOthers) {
   wanted.budget_s = 120;
   const RunPlan plan = this->plan(wanted);
   EXPECT_GT(plan.share(5, 0), plan.share(5, 60));
-  EXPECT_GT(plan.share(5, 1000), 0) << "a late row is measured all the same";
+  EXPECT_GT(plan.share(5, 1000), 0) << "a late case is measured all the same";
 }
 
 TEST_F(CampaignTest, WithoutABudgetEachRowHasTheTimeOfItsProfile) {
@@ -119,7 +119,7 @@ TEST_F(CampaignTest, WithoutABudgetEachRowHasTheTimeOfItsProfile) {
   const RunPlan quick = plan(wanted);
   EXPECT_EQ(quick.share(0, 0), 0.3);
   EXPECT_EQ(quick.share(1, 1000), 0.3);
-  EXPECT_EQ(quick.total_seconds(), 0.3 * static_cast<double>(quick.rows().size()));
+  EXPECT_EQ(quick.total_seconds(), 0.3 * static_cast<double>(quick.cases().size()));
   EXPECT_GT(quick.largest_footprint(), 0);
 }
 
@@ -144,7 +144,7 @@ TEST_F(CampaignTest, ResumingMeasuresOnlyWhatIsMissing) {
     first = measure(wanted, directory, 2);
   }
   ASSERT_EQ(lines(), 2);
-  const auto total = std::ssize(plan(wanted).rows());
+  const auto total = std::ssize(plan(wanted).cases());
   ASSERT_GT(total, 2);
   ResultsDirectory directory(run_, true);
   const auto all = measure(wanted, directory, SIZE_MAX, read_records(run_.string()));

@@ -1,10 +1,10 @@
-// What a verified row's time means: denominators, bound, flags, and what physics forbids.
+// What a verified case's time means: denominators, bound, flags, and what physics forbids.
 #include <gmock/gmock.h>
 
-#include "harness/device/simulated_device.hpp"
 #include "harness/measure/measurer.hpp"
-#include "tests/support/made_up_row.hpp"
+#include "tests/support/made_up_case.hpp"
 #include "tests/support/resolved_registry.hpp"
+#include "tests/support/simulated_device.hpp"
 
 namespace ridgebench {
 namespace {
@@ -15,19 +15,19 @@ using ::testing::Not;
 
 constexpr std::int64_t kElements = 1 << 16;  // 512 KiB in and out: beyond the simulated cache
 
-Record measure(Measurer& measurer, const Case& row) { return measurer.measure(row, 0, nullptr); }
+Record measure(Measurer& measurer, const Case& c) { return measurer.measure(c, 0, nullptr); }
 
-// A row of 2^16 elements on a simulated device without noise.
+// A case of 2^16 elements on a simulated device without noise.
 struct Bench {
   explicit Bench(const std::string& simulation, std::int64_t n = kElements)
-      : device(parse_simulation("noise=0," + simulation)), made_up(device, MadeUpRow::copy, n) {}
+      : device(parse_simulation("noise=0," + simulation)), made_up(device, MadeUpCase::copy, n) {}
 
   Record measure(Regime regime = Regime::steady) {
-    return ridgebench::measure(measurer, made_up.row(regime));
+    return ridgebench::measure(measurer, made_up.get(regime));
   }
 
   SimulatedDevice device;
-  MadeUpRow made_up;
+  MadeUpCase made_up;
   Measurer measurer{device, Fill::normal, 1};
 };
 
@@ -103,7 +103,7 @@ TEST(Judge, ACeilingAboveWhatItDeclaresIsInvalid) {
   EXPECT_THAT(record.reason.value_or(""), HasSubstr("than the memory carries"));
 }
 
-// The ceilings of the device that the simulation describes, measured like any row.
+// The ceilings of the device that the simulation describes, measured like any case.
 struct WithCeilings : Bench {
   explicit WithCeilings(const std::string& simulation) : Bench(simulation) {
     memory.operation.name = "copy_ceiling";
@@ -114,23 +114,23 @@ struct WithCeilings : Bench {
     fma.implementation.technique.engine = Engine::fma;
   }
 
-  MadeUpRow memory{device, MadeUpRow::copy, kElements};
-  MadeUpRow fma{device};
+  MadeUpCase memory{device, MadeUpCase::copy, kElements};
+  MadeUpCase fma{device};
 };
 
 TEST(Judge, MeasuredCeilingsAreWhatALaterRowIsJudgedBy) {
   WithCeilings bench("peak=1e12,bandwidth=1e10,gap=0");
-  const Record memory = measure(bench.measurer, bench.memory.row());
+  const Record memory = measure(bench.measurer, bench.memory.get());
   ASSERT_EQ(memory.status, Status::ok) << memory.reason.value_or("");
   EXPECT_EQ(memory.bound, Limit::memory);
-  const Record fma = measure(bench.measurer, bench.fma.row());
+  const Record fma = measure(bench.measurer, bench.fma.get());
   ASSERT_EQ(fma.status, Status::ok) << fma.reason.value_or("");
   EXPECT_EQ(fma.bound, Limit::compute);
 
   const Record kernel = bench.measure();
   ASSERT_TRUE(kernel.roof);
-  EXPECT_EQ(kernel.roof->memory_ceiling, bench.memory.row().id());
-  EXPECT_EQ(kernel.roof->compute_ceiling, bench.fma.row().id());
+  EXPECT_EQ(kernel.roof->memory_ceiling, bench.memory.get().id());
+  EXPECT_EQ(kernel.roof->compute_ceiling, bench.fma.get().id());
   EXPECT_NEAR(kernel.roof->bytes_per_s.value(), 1e10, 1);
   EXPECT_NEAR(kernel.roof->flops_per_s.value(), 1e12, 100);
   EXPECT_NEAR(kernel.fraction_of_measured_roof.value(), 1, 1e-9);
@@ -141,45 +141,45 @@ TEST(Judge, ARowThatCalculatesNeedsBothCeilings) {
   WithCeilings bench("gap=0");
   bench.made_up.implementation.technique.engine = Engine::fma;
   EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
-  measure(bench.measurer, bench.memory.row());
+  measure(bench.measurer, bench.memory.get());
   EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
-  measure(bench.measurer, bench.fma.row());
+  measure(bench.measurer, bench.fma.get());
   EXPECT_TRUE(bench.measure().fraction_of_measured_roof);
 }
 
 TEST(Judge, ARowThatOnlyMovesDataNeedsTheMemorysCeiling) {
   WithCeilings bench("gap=0");
-  measure(bench.measurer, bench.fma.row());
+  measure(bench.measurer, bench.fma.get());
   EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
-  measure(bench.measurer, bench.memory.row());
+  measure(bench.measurer, bench.memory.get());
   EXPECT_NEAR(bench.measure().fraction_of_measured_roof.value(), 1, 1e-9);
 }
 
 TEST(Judge, CeilingsOfAnEarlierRunServeAsWell) {
   WithCeilings earlier("gap=0");
   WithCeilings later("gap=0,slow=2");
-  later.measurer.add_ceiling(measure(earlier.measurer, earlier.memory.row()));
-  later.measurer.add_ceiling(measure(earlier.measurer, earlier.fma.row()));
+  later.measurer.add_ceiling(measure(earlier.measurer, earlier.memory.get()));
+  later.measurer.add_ceiling(measure(earlier.measurer, earlier.fma.get()));
   EXPECT_NEAR(later.measure().fraction_of_measured_roof.value(), 0.5, 1e-9);
 }
 
 TEST(Judge, AControlRowAndAWrongCeilingRaiseNoRoof) {
   WithCeilings bench("gap=0");
-  measure(bench.measurer, bench.fma.row());
-  Case control = bench.memory.row();
+  measure(bench.measurer, bench.fma.get());
+  Case control = bench.memory.get();
   control.control = true;
   EXPECT_EQ(measure(bench.measurer, control).status, Status::ok);
   EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
-  MadeUpRow wrong(bench.device, [](const float*, float* y, std::int64_t) { y[0] = 0; });
+  MadeUpCase wrong(bench.device, [](const float*, float* y, std::int64_t) { y[0] = 0; });
   wrong.operation.ceiling = Ceiling{Resource::memory};
-  EXPECT_EQ(measure(bench.measurer, wrong.row()).status, Status::wrong);
+  EXPECT_EQ(measure(bench.measurer, wrong.get()).status, Status::wrong);
   EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
 }
 
 TEST(Judge, UnderTenLaunchFloorsTheLaunchIsTheLimit) {
   WithCeilings bench("gap=1e-3");
-  measure(bench.measurer, bench.memory.row());
-  measure(bench.measurer, bench.fma.row());
+  measure(bench.measurer, bench.memory.get());
+  measure(bench.measurer, bench.fma.get());
   EXPECT_EQ(bench.measure().bound, Limit::launch);
 }
 
@@ -195,12 +195,12 @@ TEST_F(JudgeRegistry, AStorageFormatIsFlagged) {
   SimulatedDevice device{Simulation{}};
   Measurer measurer(device, Fill::normal, 1);
   int seen = 0;
-  for (const Case& row :
+  for (const Case& c :
        enumerate_cases(Registry::instance(), device, Profile::quick, {Regime::steady})) {
-    const std::string id = row.id();
+    const std::string id = c.id();
     if (!id.starts_with("relu/naive/fp32/") && !id.starts_with("relu/naive/bf16/")) continue;
     ++seen;
-    const Record record = measure(measurer, row);
+    const Record record = measure(measurer, c);
     ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
     const bool flagged = std::ranges::count(record.flags, "storage_format") > 0;
     EXPECT_EQ(flagged, id.starts_with("relu/naive/bf16/"));

@@ -5,9 +5,9 @@
 #include <memory>
 #include <stdexcept>
 
-#include "harness/device/simulated_device.hpp"
 #include "kernels/common/error.hpp"
-#include "tests/support/made_up_row.hpp"
+#include "tests/support/made_up_case.hpp"
+#include "tests/support/simulated_device.hpp"
 
 namespace ridgebench {
 namespace {
@@ -18,27 +18,27 @@ using ::testing::HasSubstr;
 // Sampling takes the fewest samples.
 constexpr double kNoTime = 0;
 
-Record measure(Device& device, const Case& row) {
-  return Measurer(device, Fill::normal, 1).measure(row, kNoTime, nullptr);
+Record measure(Device& device, const Case& c) {
+  return Measurer(device, Fill::normal, 1).measure(c, kNoTime, nullptr);
 }
 
 // Of `kernel`, with time for a rotation over many buffer sets.
-Record measure(const MadeUpRow::Kernel& kernel, bool order_dependent = false) {
+Record measure(const MadeUpCase::Kernel& kernel, bool order_dependent = false) {
   SimulatedDevice device{Simulation{}};
-  MadeUpRow made_up(device, kernel);
+  MadeUpCase made_up(device, kernel);
   made_up.implementation.technique.order_dependent = order_dependent;
-  return Measurer(device, Fill::normal, 1).measure(made_up.row(), 0.1, nullptr);
+  return Measurer(device, Fill::normal, 1).measure(made_up.get(), 0.1, nullptr);
 }
 
 std::string reason_of(const Record& record, Status status) {
   EXPECT_EQ(record.status, status);
-  EXPECT_FALSE(record.time) << "only an ok row has a time";
-  EXPECT_FALSE(record.flops_per_s() || record.bytes_per_s()) << "only an ok row has a rate";
+  EXPECT_FALSE(record.time) << "only an ok case has a time";
+  EXPECT_FALSE(record.flops_per_s() || record.bytes_per_s()) << "only an ok case has a rate";
   return record.reason.value_or("no reason");
 }
 
 TEST(Measure, ARightRowIsOk) {
-  const Record record = measure(MadeUpRow::copy);
+  const Record record = measure(MadeUpCase::copy);
   ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
   EXPECT_FALSE(record.reason);
   EXPECT_GE(record.samples_s.size(), kFewestSamples);
@@ -55,34 +55,34 @@ TEST(Measure, ARightRowIsOk) {
 
 TEST(Measure, ATechniqueWithoutTheFormatIsSkipped) {
   SimulatedDevice device{Simulation{}};
-  const MadeUpRow made_up(device);
-  Case row = made_up.row();
-  row.implementation = nullptr;
-  EXPECT_THAT(reason_of(measure(device, row), Status::skipped), HasSubstr("does not serve"));
+  const MadeUpCase made_up(device);
+  Case c = made_up.get();
+  c.implementation = nullptr;
+  EXPECT_THAT(reason_of(measure(device, c), Status::skipped), HasSubstr("does not serve"));
 }
 
 TEST(Measure, UnsupportedIsSkippedWithItsReason) {
   SimulatedDevice device{Simulation{}};
-  MadeUpRow in_bind(device);
+  MadeUpCase in_bind(device);
   in_bind.implementation.bind = [](auto&&...) -> Launch { throw Unsupported("n is odd"); };
-  EXPECT_EQ(reason_of(measure(device, in_bind.row()), Status::skipped), "n is odd");
-  MadeUpRow in_prepare(device);
+  EXPECT_EQ(reason_of(measure(device, in_bind.get()), Status::skipped), "n is odd");
+  MadeUpCase in_prepare(device);
   in_prepare.implementation.prepare = [](auto&&...) -> Plan { throw Unsupported("no AMX"); };
-  EXPECT_EQ(reason_of(measure(device, in_prepare.row()), Status::skipped), "no AMX");
+  EXPECT_EQ(reason_of(measure(device, in_prepare.get()), Status::skipped), "no AMX");
 }
 
 TEST(Measure, TooLittleMemoryIsSkippedWithTheBytes) {
   SimulatedDevice device(parse_simulation("memory=5000"));
-  const MadeUpRow made_up(device);
-  EXPECT_THAT(reason_of(measure(device, made_up.row()), Status::skipped),
+  const MadeUpCase made_up(device);
+  EXPECT_THAT(reason_of(measure(device, made_up.get()), Status::skipped),
               AllOf(HasSubstr("needs "), HasSubstr("5000 bytes are free")));
 }
 
 TEST(Measure, WithTooLittleMemoryARowIsTriedOnceMoreWithoutTheBuffersOfOthers) {
   SimulatedDevice device{Simulation{}};
   Measurer measurer(device, Fill::normal, 0);
-  MadeUpRow made_up(device);
-  const auto measured = [&] { return measurer.measure(made_up.row(), kNoTime, nullptr); };
+  MadeUpCase made_up(device);
+  const auto measured = [&] { return measurer.measure(made_up.get(), kNoTime, nullptr); };
   int tries = 0;
   int of_them_without = 1;
   made_up.implementation.prepare = [&](auto&&...) -> Plan {
@@ -107,14 +107,14 @@ TEST(Measure, AnExceptionIsAFailureWithItsText) {
   };
   EXPECT_EQ(reason_of(measure(launch), Status::failed), "illegal instruction");
   SimulatedDevice device{Simulation{}};
-  MadeUpRow in_bind(device);
+  MadeUpCase in_bind(device);
   in_bind.implementation.bind = [](auto&&...) -> Launch { throw std::logic_error("no handle"); };
-  EXPECT_EQ(reason_of(measure(device, in_bind.row()), Status::failed), "no handle");
+  EXPECT_EQ(reason_of(measure(device, in_bind.get()), Status::failed), "no handle");
 }
 
 TEST(Measure, AWrongResultIsFoundBeforeTiming) {
   const auto kernel = [](const float* x, float* y, std::int64_t n) {
-    MadeUpRow::copy(x, y, n);
+    MadeUpCase::copy(x, y, n);
     y[n - 1] += 1;
   };
   const Record record = measure(kernel);
@@ -125,14 +125,14 @@ TEST(Measure, AWrongResultIsFoundBeforeTiming) {
 
 TEST(Measure, AnElementLeftUnwrittenIsFound) {
   const auto kernel = [](const float* x, float* y, std::int64_t n) {
-    MadeUpRow::copy(x, y, n - 1);
+    MadeUpCase::copy(x, y, n - 1);
   };
   EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("before timing"));
 }
 
 TEST(Measure, AResultThatGoesWrongLaterIsFound) {
   const auto kernel = [calls = std::make_shared<int>(0)](const float* x, float* y, std::int64_t n) {
-    MadeUpRow::copy(x, y, n);
+    MadeUpCase::copy(x, y, n);
     if (++*calls > 1) y[0] += 1;
   };
   EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("after timing"));
@@ -143,7 +143,7 @@ TEST(Measure, EveryBufferSetIsChecked) {
                                                                        std::int64_t n) {
     if (std::ranges::find(*sets, y) == sets->end()) sets->push_back(y);
     if (y != (*sets)[0] && y == sets->back() && sets->size() == 5) return;  // the fifth set alone
-    MadeUpRow::copy(x, y, n);
+    MadeUpCase::copy(x, y, n);
   };
   EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("after timing"));
 }
@@ -152,7 +152,7 @@ TEST(Measure, EveryBufferSetIsChecked) {
 TEST(Measure, AResultThatMovesIsWrongUnlessTheTechniqueMayReorderItsSums) {
   const auto racing = [] {
     return [calls = std::make_shared<int>(0)](const float* x, float* y, std::int64_t n) {
-      MadeUpRow::copy(x, y, n);
+      MadeUpCase::copy(x, y, n);
       if (++*calls > 1) y[0] = std::nextafter(y[0], 10.0F);
     };
   };
@@ -163,7 +163,7 @@ TEST(Measure, AResultThatMovesIsWrongUnlessTheTechniqueMayReorderItsSums) {
 TEST(Measure, AWriteOutsideTheOutputIsWrong) {
   for (const std::int64_t at : {-1, 1000}) {
     const auto kernel = [=](const float* x, float* y, std::int64_t n) {
-      MadeUpRow::copy(x, y, n);
+      MadeUpCase::copy(x, y, n);
       y[at] = 0;
     };
     EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("outside its output"));
@@ -173,7 +173,7 @@ TEST(Measure, AWriteOutsideTheOutputIsWrong) {
 TEST(Measure, AWriteOutsideByTheFirstLaunchAloneIsWrong) {
   const auto calls = std::make_shared<int>(0);
   const auto kernel = [=](const float* x, float* y, std::int64_t n) {
-    MadeUpRow::copy(x, y, n);
+    MadeUpCase::copy(x, y, n);
     if (++*calls == 1) y[n] = 0;
   };
   EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("outside its output"));
@@ -181,20 +181,20 @@ TEST(Measure, AWriteOutsideByTheFirstLaunchAloneIsWrong) {
 
 TEST(Measure, ALostDeviceAndAnInterruptEndTheRun) {
   SimulatedDevice device(parse_simulation("lose=2"));
-  const MadeUpRow made_up(device);
-  EXPECT_THROW(measure(device, made_up.row()), DeviceError);
+  const MadeUpCase made_up(device);
+  EXPECT_THROW(measure(device, made_up.get()), DeviceError);
   Measurer measurer(device, Fill::normal, 1);
-  EXPECT_THROW(measurer.measure(made_up.row(), kNoTime, [] { return true; }), Interrupted);
+  EXPECT_THROW(measurer.measure(made_up.get(), kNoTime, [] { return true; }), Interrupted);
 }
 
 TEST(Measure, OneFailingRowLeavesTheNextOneAlone) {
   SimulatedDevice device{Simulation{}};
   Measurer measurer(device, Fill::normal, 1);
-  MadeUpRow failing(device);
+  MadeUpCase failing(device);
   failing.implementation.bind = [](auto&&...) -> Launch { throw std::logic_error("no handle"); };
-  const MadeUpRow right(device);
-  EXPECT_EQ(measurer.measure(failing.row(), kNoTime, nullptr).status, Status::failed);
-  EXPECT_EQ(measurer.measure(right.row(), kNoTime, nullptr).status, Status::ok);
+  const MadeUpCase right(device);
+  EXPECT_EQ(measurer.measure(failing.get(), kNoTime, nullptr).status, Status::failed);
+  EXPECT_EQ(measurer.measure(right.get(), kNoTime, nullptr).status, Status::ok);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 #include "harness/base/statistics.hpp"
 #include "harness/base/stopwatch.hpp"
-#include "harness/device/simulated_device.hpp"
 #include "kernels/common/error.hpp"
+#include "tests/support/simulated_device.hpp"
 
 namespace ridgebench {
 namespace {
@@ -172,14 +172,26 @@ TEST(Sampler, StopsBetweenBatchesWhenAskedTo) {
   }
 }
 
+// Turns that call a function.
+class MadeUpTurns final : public Turns {
+ public:
+  explicit MadeUpTurns(std::function<void()> others) : others_(std::move(others)) {}
+  double end_turn() override {
+    const Stopwatch clock;
+    others_();
+    return clock.seconds();
+  }
+
+ private:
+  std::function<void()> others_;
+};
+
 TEST(Sampler, EndsItsTurnBeforeEachBatchAndSettlesAfterIt) {
   SimulatedDevice device(parse_simulation("noise=0.001"), kWork);
   std::vector<int> counts(2);
   int turns = 0;
-  const SamplingLimits limits{.seconds = 0.05, .stop = nullptr, .end_turn = [&] {
-                                ++turns;
-                                return 0.0;
-                              }};
+  MadeUpTurns others([&] { ++turns; });
+  const SamplingLimits limits{.seconds = 0.05, .stop = nullptr, .turns = &others};
   const Samples samples = take_samples(device, counting(counts), Regime::steady, limits);
   EXPECT_EQ(samples.seconds.size() + 1, static_cast<std::size_t>(turns)) << "all but the first";
   EXPECT_GT(turns, 30) << "however precise, until the time is up";
@@ -192,10 +204,10 @@ TEST(Sampler, OfABatchOfManySamplesATurnTakesAFew) {
   std::vector<int> counts(9);  // of which three turns take three each
   std::vector<int> at_first;
   int turns = 0;
-  const SamplingLimits limits{.seconds = 0, .divisible = true, .stop = nullptr, .end_turn = [&] {
-                                if (turns++ == 3) at_first = counts;  // after the first batch
-                                return 0.0;
-                              }};
+  MadeUpTurns others([&] {
+    if (turns++ == 3) at_first = counts;  // after the first batch
+  });
+  const SamplingLimits limits{.seconds = 0, .divisible = true, .stop = nullptr, .turns = &others};
   const Samples samples = take_samples(device, counting(counts), Regime::steady, limits);
   EXPECT_EQ(samples.seconds.size(), counts.size());
   EXPECT_EQ(turns, 6) << "of two batches, of which the first is not kept";
@@ -209,23 +221,24 @@ TEST(Sampler, InTurnsASampleIsShortHoweverMuchTimeThereIs) {
                          {.flops = 0, .bytes = 0.95e9});
   std::vector<int> counts(1);
   SamplingLimits limits{.seconds = 0.9, .stop = nullptr};  // a fifth over 30 samples: 6 ms
-  EXPECT_EQ(take_samples(device, counting(counts), Regime::steady, limits).launches_per_sample, 7);
-  limits.end_turn = [] { return 0.0; };
-  EXPECT_EQ(take_samples(device, counting(counts), Regime::steady, limits).launches_per_sample, 6);
+  const auto launches_per_sample = [&] {
+    return take_samples(device, counting(counts), Regime::steady, limits).launches_per_sample;
+  };
+  EXPECT_EQ(launches_per_sample(), 7);
+  MadeUpTurns others([] {});
+  limits.turns = &others;
+  EXPECT_EQ(launches_per_sample(), 6);
 }
 
-TEST(Sampler, TheTimeOfOthersIsNotTheRows) {
+TEST(Sampler, TheTimeOfOthersIsNotTheCases) {
   int turns = 0;
-  const SamplingLimits limits{.seconds = 0.1,
-                              .stop = [&] { return turns == 20; },
-                              .end_turn =
-                                  [&] {
-                                    const Stopwatch clock;
-                                    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-                                    ++turns;
-                                    return clock.seconds();
-                                  }};
-  // Others had twice the row's time by then, and the row most of its own still before it.
+  MadeUpTurns others([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ++turns;
+  });
+  const SamplingLimits limits{
+      .seconds = 0.1, .stop = [&] { return turns == 20; }, .turns = &others};
+  // Others had twice the case's time by then, and the case still has most of its own.
   EXPECT_THROW(sample("", limits, Regime::cold), Interrupted);
 }
 

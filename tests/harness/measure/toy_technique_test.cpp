@@ -6,8 +6,8 @@
 
 #include "harness/cli/commands.hpp"
 #include "harness/measure/measurer.hpp"
-#include "harness/device/simulated_device.hpp"
 #include "tests/support/resolved_registry.hpp"
+#include "tests/support/simulated_device.hpp"
 
 namespace ridgebench {
 namespace {
@@ -18,18 +18,18 @@ using ::testing::internal::GetCapturedStdout;
 
 class ToyTechnique : public RegistryTest {
  protected:
-  std::vector<Case> rows() {
-    std::vector<Case> rows =
+  std::vector<Case> cases() {
+    std::vector<Case> cases =
         enumerate_cases(Registry::instance(), device_, Profile::quick, {Regime::steady});
-    std::erase_if(rows, [](const Case& row) { return row.technique.name != "toy"; });
-    return rows;
+    std::erase_if(cases, [](const Case& c) { return c.technique.name != "toy"; });
+    return cases;
   }
 
   SimulatedDevice device_{Simulation{}};
 };
 
 TEST_F(ToyTechnique, IsEnumeratedInEveryFormatOfItsOperation) {
-  const std::vector<Case> all = rows();
+  const std::vector<Case> all = cases();
   const auto& formats = Registry::instance().operation("relu").formats;
   ASSERT_EQ(all.size(), formats.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -41,9 +41,9 @@ TEST_F(ToyTechnique, IsEnumeratedInEveryFormatOfItsOperation) {
 TEST_F(ToyTechnique, IsMeasuredWhereItServesAndSkippedElsewhere) {
   Measurer measurer(device_, Fill::normal, 1);
   int served = 0;
-  for (const Case& row : rows()) {
-    const Record record = measurer.measure(row, 0, nullptr);
-    const std::string format = row.format.name();
+  for (const Case& c : cases()) {
+    const Record record = measurer.measure(c, 0, nullptr);
+    const std::string format = c.format.name();
     SCOPED_TRACE(format);
     if (format == "fp32" || format == "bf16") {
       ++served;
@@ -53,7 +53,7 @@ TEST_F(ToyTechnique, IsMeasuredWhereItServesAndSkippedElsewhere) {
       EXPECT_GT(record.bytes_per_s(), 0);
     } else {
       EXPECT_EQ(record.status, Status::skipped);
-      EXPECT_EQ(record.reason, unsupported_reason(row));
+      EXPECT_EQ(record.reason, unsupported_reason(c));
       EXPECT_THAT(record.reason.value_or(""), HasSubstr("does not serve"));
     }
   }

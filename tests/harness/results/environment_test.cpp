@@ -1,3 +1,4 @@
+#include "harness/device/open_devices.hpp"
 #include "harness/results/environment.hpp"
 
 #include <gmock/gmock.h>

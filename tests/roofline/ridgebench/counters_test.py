@@ -64,7 +64,7 @@ def test_the_rows_own_kernel_is_the_one_that_took_most_time(results, tmp_path, m
     assert "over compulsory bytes" in capsys.readouterr().out
     given = arguments.read_text()
     assert "--clock-control none" in given and f"--filter ^{told['id'][:20]}" in given
-    assert r"--nvtx-include relu\/streaming\/fp32\/n:100000000\/steady\@cuda:0/ " in given
+    assert r"--nvtx-include ridgebench@relu\/streaming\/fp32\/n:100000000\/steady\@cuda:0/ " in given
 
 
 def test_a_metric_that_a_device_lacks_is_null(results, tmp_path, monkeypatch):

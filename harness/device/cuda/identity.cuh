@@ -1,4 +1,4 @@
-// Which GPU this is.
+// The identity and settings of a GPU.
 #pragma once
 
 #include <cuda_runtime.h>

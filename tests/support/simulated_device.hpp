@@ -54,11 +54,11 @@ class SimulatedDevice final : public CpuDevice {
   [[nodiscard]] double free_bytes() const override { return simulation_.memory; }
   [[nodiscard]] double tick_s() const override { return 1e-9; }
   [[nodiscard]] double launch_floor_s() const override { return simulation_.gap; }
-  // The amount of work of one launch, by which the clock goes until the next call. begin_row() sets
-  // it for the cases of registered operations.
+  // The amount of work of one launch, by which the clock goes until the next call. begin_case()
+  // sets it for the cases of registered operations.
   void set_work(const Work& work) { work_ = work; }
-  void begin_row(const std::string& id) override;
-  nlohmann::ordered_json end_row() override;
+  void begin_case(const std::string& id) override;
+  nlohmann::ordered_json end_case() override;
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override;
   Timing time_cold(const Launch& launch) override;
   void run(const Launch& launch) override;

@@ -1,5 +1,5 @@
 // The simulated device is a clock with a documented model: what it adds to a time, and its faults.
-#include "harness/device/simulated_device.hpp"
+#include "tests/support/simulated_device.hpp"
 
 #include <gmock/gmock.h>
 
@@ -124,7 +124,7 @@ TEST(SimulatedDevice, RowFactorIsDrawnAnewForEveryRow) {
   SimulatedDevice device(parse_simulation("noise=0,row=0.05"), kWork);
   std::vector<double> rows;
   for (int i = 0; i < 30; ++i) {
-    device.begin_row("row");
+    device.begin_case("row");
     const auto samples = times(device, 2);
     EXPECT_EQ(samples[0], samples[1]);
     rows.push_back(samples[0]);
@@ -140,9 +140,9 @@ TEST(SimulatedDevice, ALowerClockTakesLongerButNotMoreCycles) {
     EXPECT_DOUBLE_EQ(timing.seconds, nominal / 0.8);
     EXPECT_DOUBLE_EQ(*timing.clock_hz, 0.8e9);
     const std::string event = cause == "cap" ? "sw_power_cap" : "hw_thermal_slowdown";
-    EXPECT_EQ(device.end_row().at("clock_events"), std::vector<std::string>{event});
+    EXPECT_EQ(device.end_case().at("clock_events"), std::vector<std::string>{event});
   }
-  EXPECT_TRUE(SimulatedDevice(Simulation{}).end_row().empty());
+  EXPECT_TRUE(SimulatedDevice(Simulation{}).end_case().empty());
 }
 
 TEST(SimulatedDevice, SaysWhatItPretendsToBe) {

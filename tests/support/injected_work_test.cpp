@@ -1,40 +1,26 @@
-#include "harness/measure/injected_work.hpp"
+#include "tests/support/injected_work.hpp"
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <numeric>
+#include <string>
+#include <thread>
 #include <vector>
 
-#include "harness/device/simulated_device.hpp"
-#include "harness/measure/measurer.hpp"
 #include "kernels/common/error.hpp"
-#include "tests/support/made_up_row.hpp"
 
 namespace ridgebench {
 namespace {
 
-using ::testing::Contains;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 class InjectedWorkTest : public ::testing::Test {
  protected:
   void TearDown() override { unsetenv(kInjectedWorkVariable); }
   static void set(const char* share) { setenv(kInjectedWorkVariable, share, 1); }
-
-  static Record measure(Regime regime, bool ceiling = false) {
-    // Each launch would make a sample of its own.
-    SimulatedDevice device(parse_simulation("gap=1e-3"));
-    MadeUpRow made_up(device,
-                      [](const float* x, float* y, std::int64_t n) { std::copy_n(x, n, y); });
-    if (ceiling) made_up.operation.ceiling = Ceiling{.resource = Resource::memory};
-    Case row = made_up.row();
-    row.regime = regime;
-    return Measurer(device, Fill::normal, 1).measure(row, 0.1, nullptr);
-  }
 };
 
 // How often each of `sets` launches runs in a batch.
@@ -72,24 +58,43 @@ TEST_F(InjectedWorkTest, TheSecondLaunchIsHalfARotationAway) {
   EXPECT_EQ(counts(4, {1, 4}, counted), (std::vector<int>{1, 1, 2, 1}));
 }
 
-TEST_F(InjectedWorkTest, ARowThatIsSlowedSaysSo) {
-  set("1/50");
-  for (const Regime regime : {Regime::steady, Regime::warm}) {
-    const Record record = measure(regime);
-    ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
-    EXPECT_THAT(record.flags, Contains(kInjectedWorkFlag));
-    EXPECT_EQ(record.launches_per_sample % 50, 0);
-    EXPECT_EQ(record.flops, 1000) << "what the row claims to do stays";
+// Launches that a batch of three counted launches runs.
+int launches(InjectedWorkDevice& device, const std::string& id) {
+  int count = 0;
+  const std::vector<Launch> rotation(3, [&count] { ++count; });
+  device.begin_case(id);
+  device.time_batch(rotation, 1);
+  return count;
+}
+
+TEST_F(InjectedWorkTest, AKernelThatIsSlowedSaysSo) {
+  InjectedWorkDevice slowed({.extra = 1, .counted = 50});
+  for (const std::string regime : {"steady", "warm"}) {
+    EXPECT_EQ(launches(slowed, "relu/naive/fp32/n:8/" + regime + "@cpu"), 51);
+    EXPECT_EQ(slowed.end_case().at(kInjectedWorkKey), "1/50");
   }
-  EXPECT_THAT(measure(Regime::cold).flags, Not(Contains(kInjectedWorkFlag)));
-  const Record ceiling = measure(Regime::steady, true);
-  ASSERT_EQ(ceiling.status, Status::ok) << ceiling.reason.value_or("");
-  EXPECT_THAT(ceiling.flags, Not(Contains(kInjectedWorkFlag)));
-  EXPECT_NE(ceiling.launches_per_sample % 50, 0) << "rows are judged by it";
-  set("0/50");
-  const Record record = measure(Regime::warm);
-  EXPECT_THAT(record.flags, Not(Contains(kInjectedWorkFlag)));
-  EXPECT_EQ(record.launches_per_sample % 50, 0) << "timed like its slowed counterpart";
+  InjectedWorkDevice alike({.extra = 0, .counted = 50});
+  EXPECT_EQ(launches(alike, "relu/naive/fp32/n:8/warm@cpu"), 50);
+  EXPECT_FALSE(alike.end_case().contains(kInjectedWorkKey)) << "timed like its slowed counterpart";
+}
+
+TEST_F(InjectedWorkTest, CeilingsAndColdLaunchesStayAsTheyAre) {
+  InjectedWorkDevice device({.extra = 1, .counted = 50});
+  for (const char* id :
+       {"relu/naive/fp32/n:8/cold@cpu", "dram_copy/streaming/fp32/n:8/steady@cpu"}) {
+    EXPECT_EQ(launches(device, id), 3) << id;
+    EXPECT_FALSE(device.end_case().contains(kInjectedWorkKey)) << id;
+  }
+}
+
+TEST_F(InjectedWorkTest, ABatchIsTimedPerLaunchThatIsCounted) {
+  using std::chrono::milliseconds;
+  InjectedWorkDevice device({.extra = 1, .counted = 4});
+  device.begin_case("relu/naive/fp32/n:8/warm@cpu");
+  const Launch sleep = [] { std::this_thread::sleep_for(milliseconds(2)); };
+  const double seconds = device.time_batch({&sleep, 1}, 1).seconds;
+  EXPECT_GE(seconds, 2e-3 * 5 / 4) << "five launches, four of which are counted";
+  EXPECT_LT(seconds, 2e-3 * 5) << "of one launch, not of the whole group";
 }
 
 TEST_F(InjectedWorkTest, OnlySharesAreAllowed) {

@@ -1,4 +1,4 @@
-#include "harness/device/simulated_device.hpp"
+#include "tests/support/simulated_device.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "harness/device/open_devices.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -140,14 +141,14 @@ double SimulatedDevice::noise() {
   return factor;
 }
 
-void SimulatedDevice::begin_row(const std::string& id) {
+void SimulatedDevice::begin_case(const std::string& id) {
   if (const std::optional<Work> work = work_of(id)) work_ = *work;
   if (simulation_.row > 0) {
     row_factor_ = std::exp(simulation_.row * std::normal_distribution<>()(random_));
   }
 }
 
-nlohmann::ordered_json SimulatedDevice::end_row() {
+nlohmann::ordered_json SimulatedDevice::end_case() {
   nlohmann::ordered_json telemetry = nlohmann::ordered_json::object();
   std::vector<std::string> events;
   if (simulation_.throttle > 0) events.emplace_back("hw_thermal_slowdown");
@@ -185,4 +186,12 @@ std::vector<Meter> SimulatedDevice::meters() const {
 
 Timing SimulatedDevice::time_cold(const Launch& launch) { return time_batch({&launch, 1}, 1); }
 
+namespace {
+
+const RegisterDevices simulated{
+    {.name = "sim", .open = [](const std::string& text) -> std::unique_ptr<Device> {
+       return std::make_unique<SimulatedDevice>(parse_simulation(text));
+     }}};
+
+}  // namespace
 }  // namespace ridgebench

@@ -7,19 +7,19 @@
 #include <functional>
 #include <utility>
 
-#include "harness/device/simulated_device.hpp"
 #include "harness/measure/case.hpp"
+#include "tests/support/simulated_device.hpp"
 
 namespace ridgebench {
 
 // y = x over n numbers in fp32, or whatever `kernel` makes of it; one FLOP per element.
-class MadeUpRow {
+class MadeUpCase {
  public:
   using Kernel = std::function<void(const float* x, float* y, std::int64_t n)>;
 
   static void copy(const float* x, float* y, std::int64_t n) { std::copy_n(x, n, y); }
 
-  explicit MadeUpRow(Device& device, Kernel kernel = copy, std::int64_t n = 1000)
+  explicit MadeUpCase(Device& device, Kernel kernel = copy, std::int64_t n = 1000)
       : device_(&device), shape_({{"n", n}}) {
     operation.name = "identity";
     operation.dimensions = {"n"};
@@ -41,7 +41,7 @@ class MadeUpRow {
                               Queue&, const Plan&, const Shape& shape,
                               std::span<void* const> operands) -> Launch {
       if (auto* simulated = dynamic_cast<SimulatedDevice*>(device_)) {
-        simulated->set_work(row().work());  // a clock that no launch moves
+        simulated->set_work(get().work());  // a clock that no launch moves
       }
       return [=, n = shape["n"], x = static_cast<const float*>(operands[0]),
               y = static_cast<float*>(operands[1])] { run(x, y, n); };
@@ -51,11 +51,11 @@ class MadeUpRow {
     implementation.technique = {
         .operation = "identity", .name = "made_up", .engine = Engine::memory};
   }
-  MadeUpRow(const MadeUpRow&) = delete;  // rows point into it
-  MadeUpRow& operator=(const MadeUpRow&) = delete;
+  MadeUpCase(const MadeUpCase&) = delete;  // rows point into it
+  MadeUpCase& operator=(const MadeUpCase&) = delete;
 
   // As the members stand now; it lives no longer than this.
-  [[nodiscard]] Case row(Regime regime = Regime::steady) const {
+  [[nodiscard]] Case get(Regime regime = Regime::steady) const {
     return {.operation = &operation,
             .technique = implementation.technique,
             .implementation = &implementation,

@@ -1,4 +1,4 @@
-#include "harness/measure/witness.hpp"
+#include "harness/measure/output_check.hpp"
 
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace {
 // More rows than the reference can afford.
 constexpr std::int64_t kElements = 1 << 22;
 
-class WitnessTest : public RegistryTest {
+class OutputCheckTest : public RegistryTest {
  protected:
   // The fast host technique of an operation in fp32, run on the first buffer set.
   void run(std::string_view operation) {
@@ -50,7 +50,7 @@ class WitnessTest : public RegistryTest {
   BufferSet set_;
 };
 
-TEST_F(WitnessTest, AReferenceThatCouldNotBeMadeIsAskedForAgain) {
+TEST_F(OutputCheckTest, AReferenceThatCouldNotBeMadeIsAskedForAgain) {
   run("relu");
   const auto rows = rows_to_check(*row_.operation, row_.shape, 1);
   ReferenceCache references;
@@ -60,7 +60,7 @@ TEST_F(WitnessTest, AReferenceThatCouldNotBeMadeIsAskedForAgain) {
   EXPECT_FALSE(references.get("", *row_.operation, row_.shape, inputs, rows).empty());
 }
 
-TEST_F(WitnessTest, AgreesWithARightOutput) {
+TEST_F(OutputCheckTest, AgreesWithARightOutput) {
   for (const std::string_view operation : {"relu", "gelu"}) {
     run(operation);
     const auto witness = ask();
@@ -71,7 +71,7 @@ TEST_F(WitnessTest, AgreesWithARightOutput) {
 }
 
 // In a block that is in no sample of the reference.
-TEST_F(WitnessTest, FindsOneWrongElementAnywhere) {
+TEST_F(OutputCheckTest, FindsOneWrongElementAnywhere) {
   run("gelu");
   if (!ask()) GTEST_SKIP() << "built without another fast technique";
   const auto rows = rows_to_check(*row_.operation, row_.shape, 1);
@@ -83,7 +83,7 @@ TEST_F(WitnessTest, FindsOneWrongElementAnywhere) {
   EXPECT_GT(ask()->error, 1e300);
 }
 
-TEST_F(WitnessTest, LeavesTheOutputAlone) {
+TEST_F(OutputCheckTest, LeavesTheOutputAlone) {
   run("relu");
   const float before = output(12345);
   output(12345) = 42;

@@ -1,0 +1,106 @@
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <type_traits>
+
+#include "harness/cli/google_benchmark.hpp"
+#include "harness/results/environment.hpp"
+
+namespace ridgebench {
+namespace {
+
+using benchmark::BenchmarkReporter;
+using Run = BenchmarkReporter::Run;
+
+// Google Benchmark 1.8 renamed these members.
+template <class AnyRun>
+void set_error(AnyRun& run, const std::string& reason) {
+  if constexpr (requires { run.error_occurred; }) {
+    run.error_occurred = true;
+    run.error_message = reason;
+  } else {
+    run.skipped = std::remove_cvref_t<decltype(run.skipped)>::SkippedWithError;
+    run.skip_message = reason;
+  }
+}
+
+void set_counters(Run& run, const Record& record) {
+  run.counters["samples"] = static_cast<double>(record.samples_s.size());
+  const auto set = [&](const char* name, const std::optional<double>& value) {
+    if (value) run.counters[name] = *value;  // a counter without a value would be NaN in the JSON
+  };
+  set("flops_per_s", record.flops_per_s());
+  set("bytes_per_s", record.bytes_per_s());
+  set("mfu", record.mfu);
+  set("fraction_of_measured_roof", record.fraction_of_measured_roof);
+}
+
+// Our times are of the wall. Google Benchmark's tools divide by both of theirs, so both hold it.
+Run run_of(const Record& record, std::int64_t index) {
+  Run run;
+  run.run_name.function_name = record.id;
+  run.family_index = index;
+  run.per_family_instance_index = 0;
+  run.repetition_index = 0;
+  run.repetitions = 1;
+  run.statistics = nullptr;
+  run.time_unit = benchmark::kMicrosecond;
+  if (record.time) {
+    run.real_accumulated_time = run.cpu_accumulated_time = record.time->median;
+    set_counters(run, record);
+  }
+  if (record.reason) set_error(run, *record.reason);
+  return run;
+}
+
+// Its columns are as wide as its texts, without the context that would tell it.
+class Console final : public benchmark::ConsoleReporter {
+ public:
+  explicit Console(const std::vector<Run>& runs) : ConsoleReporter(OO_None) {
+    for (const Run& run : runs) {
+      name_field_width_ = std::max(name_field_width_, run.benchmark_name().size());
+    }
+  }
+};
+
+std::unique_ptr<BenchmarkReporter> make_reporter(const std::string& format,
+                                                 const std::vector<Run>& runs) {
+  if (format == "json") return std::make_unique<benchmark::JSONReporter>();
+  if (format == "console") return std::make_unique<Console>(runs);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // the library has no successor yet
+  return std::make_unique<benchmark::CSVReporter>();
+#pragma GCC diagnostic pop
+}
+
+// What JSONReporter::ReportContext would open the file with, without what is not true of our runs
+// or is private: Debian's library calls itself a debug build, its clock is not the one held, and
+// environment.json has a hash of the host's name.
+std::string json_context() {
+  const nlohmann::ordered_json context{{"date", timestamp()},
+                                       {"executable", "ridgebench"},
+                                       {"num_cpus", benchmark::CPUInfo::Get().num_cpus},
+                                       {"library_build_type", "release"}};
+  return fmt::format("{{\n  \"context\": {},\n  \"benchmarks\": [\n", context.dump());
+}
+
+}  // namespace
+
+std::string google_report(const std::vector<Record>& records, const std::string& format) {
+  std::vector<Run> runs;
+  for (const Record& record : records) runs.push_back(run_of(record, std::ssize(runs)));
+  std::ostringstream text;
+  const auto reporter = make_reporter(format, runs);
+  reporter->SetOutputStream(&text);
+  if (format == "json") text << json_context();
+  // All runs at once: the CSV reporter takes its columns from the first runs that it sees.
+  if (!runs.empty()) reporter->ReportRuns(runs);
+  reporter->Finalize();
+  return text.str();
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,68 @@
+#include "harness/device/cuda/graph.cuh"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/common/cuda/check.cuh"
+
+namespace ridgebench {
+namespace {
+
+using cuda::check;
+
+CudaGraph graph_of(cudaStream_t stream, std::span<const Launch> launches, std::int64_t repeats) {
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  cudaGraph_t captured = nullptr;
+  try {
+    for (std::int64_t i = 0; i < repeats; ++i) {
+      for (const Launch& launch : launches) launch();
+    }
+  } catch (const DeviceError&) {
+    throw;
+  } catch (const std::exception&) {
+    static_cast<void>(cudaStreamEndCapture(stream, &captured));
+    static_cast<void>(cudaGetLastError());  // the capture's error, which ended with it
+    const CudaGraph unfinished(captured);
+    return nullptr;
+  }
+  check(cudaStreamEndCapture(stream, &captured));
+  return CudaGraph(captured);
+}
+
+}  // namespace
+
+CudaGraphExec capture(cudaStream_t stream, std::span<const Launch> launches, std::int64_t repeats) {
+  const CudaGraph graph = graph_of(stream, launches, repeats);
+  if (!graph) return nullptr;
+  cudaGraphExec_t executable = nullptr;
+  check(cudaGraphInstantiate(&executable, graph.get(), 0));
+  CudaGraphExec result(executable);
+  check(cudaGraphUpload(executable, stream));
+  check(cudaStreamSynchronize(stream));
+  return result;
+}
+
+std::optional<unsigned> thread_blocks(cudaStream_t stream, const Launch& launch) {
+  const CudaGraph graph = graph_of(stream, {&launch, 1}, 1);
+  if (!graph) return std::nullopt;
+  std::size_t count = 0;
+  check(cudaGraphGetNodes(graph.get(), nullptr, &count));
+  std::vector<cudaGraphNode_t> nodes(count);
+  check(cudaGraphGetNodes(graph.get(), nodes.data(), &count));
+  std::optional<unsigned> most;
+  for (const cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type{};
+    check(cudaGraphNodeGetType(node, &type));
+    if (type != cudaGraphNodeTypeKernel) continue;
+    cudaKernelNodeParams kernel{};
+    if (cudaGraphKernelNodeGetParams(node, &kernel) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return std::nullopt;
+    }
+    const unsigned blocks = kernel.gridDim.x * kernel.gridDim.y * kernel.gridDim.z;
+    most = std::max(most.value_or(0), blocks);
+  }
+  return most;
+}
+
+}  // namespace ridgebench

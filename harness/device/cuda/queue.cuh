@@ -1,0 +1,48 @@
+// A stream of a GPU as the queue of techniques.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "harness/device/cuda/timer.cuh"
+#include "kernels/common/cuda/check.cuh"
+#include "kernels/common/error.hpp"
+#include "kernels/common/queue.hpp"
+
+namespace ridgebench {
+
+// Bytes that allocations may take now: most of the free memory.
+inline double free_device_bytes() {
+  constexpr double kUsable = 0.95;
+  std::size_t free = 0;
+  std::size_t total = 0;
+  cuda::check(cudaMemGetInfo(&free, &total));
+  return kUsable * static_cast<double>(free);
+}
+
+class CudaQueue final : public Queue {
+ public:
+  CudaQueue(cudaStream_t stream, CudaTimer& timer) : stream_(stream), timer_(&timer) {}
+  [[nodiscard]] void* stream() const override { return stream_; }
+  [[nodiscard]] std::shared_ptr<void> allocate(std::size_t bytes) override {
+    void* memory = nullptr;
+    const cudaError_t status = cudaMalloc(&memory, std::max<std::size_t>(bytes, 1));
+    if (status == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());
+      throw OutOfMemory(static_cast<double>(bytes), free_device_bytes());
+    }
+    cuda::check(status);
+    return {memory, [](void* p) { static_cast<void>(cudaFree(p)); }};
+  }
+  [[nodiscard]] double time(const Launch& launch) override {
+    return timer_->time({&launch, 1}, 1).seconds;
+  }
+
+ private:
+  cudaStream_t stream_;
+  CudaTimer* timer_;
+};
+
+}  // namespace ridgebench

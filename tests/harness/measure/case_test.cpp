@@ -1,0 +1,90 @@
+// What is known of cases without measuring them: nothing is allocated, tuned or launched for it.
+#include "harness/measure/case.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+#include <stdexcept>
+
+#include "harness/cli/commands.hpp"
+#include "harness/device/cpu/device.hpp"
+#include "harness/device/open_devices.hpp"
+#include "tests/support/resolved_registry.hpp"
+
+namespace ridgebench {
+namespace {
+
+[[noreturn]] void fail() { throw std::logic_error("the device was used"); }
+
+class UntouchableQueue final : public Queue {
+ public:
+  [[nodiscard]] void* stream() const override { fail(); }
+  [[nodiscard]] int threads() const override { fail(); }
+  [[nodiscard]] std::shared_ptr<void> allocate(std::size_t /*bytes*/) override { fail(); }
+  [[nodiscard]] double time(const Launch& /*launch*/) override { fail(); }
+};
+
+// A device of either backend whose queue, memory and clock fail when they are used.
+class UntouchableDevice final : public CpuDevice {
+ public:
+  explicit UntouchableDevice(Backend backend) : backend_(backend) {
+    if (backend == Backend::cuda) machine_.compute_capability = 90;
+  }
+  [[nodiscard]] std::string name() const override { return "untouchable"; }
+  [[nodiscard]] Backend backend() const override { return backend_; }
+  [[nodiscard]] Queue& queue() override { return queue_; }
+  [[nodiscard]] DeviceMemory& memory() override { fail(); }
+  [[nodiscard]] std::optional<double> busy_share(const Launch& /*launch*/) override { fail(); }
+  Timing time_batch(std::span<const Launch> /*rotation*/, std::int64_t /*repeats*/) override {
+    fail();
+  }
+  Timing time_cold(const Launch& /*launch*/) override { fail(); }
+  void run(const Launch& /*launch*/) override { fail(); }
+
+ private:
+  Backend backend_;
+  UntouchableQueue queue_;
+};
+
+const RegisterDevices untouchable{
+    {.name = "untouchable", .open = [](const std::string& text) -> std::unique_ptr<Device> {
+       const Backend backend = text == "cuda" ? Backend::cuda : Backend::cpu;
+       return std::make_unique<UntouchableDevice>(backend);
+     }}};
+
+class CaseTest : public RegistryTest {};
+
+TEST_F(CaseTest, SupportIsKnownWithoutUsingTheDevice) {
+  for (const Backend backend : {Backend::cpu, Backend::cuda}) {
+    UntouchableDevice device(backend);
+    for (const Profile profile : {Profile::quick, Profile::standard, Profile::full}) {
+      for (const Case& c : enumerate_cases(Registry::instance(), device, profile, {})) {
+        EXPECT_NO_THROW(static_cast<void>(unsupported_reason(c))) << c.id();
+      }
+    }
+  }
+}
+
+class CommandTest : public CaseTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(CommandTest, LaunchesAndTunesNothing) {
+  std::vector<std::string> words{"ridgebench"};
+  std::istringstream line(GetParam());
+  for (std::string word; line >> word;) words.push_back(word);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  ::testing::internal::CaptureStdout();
+  const int code = run_command_line(static_cast<int>(arguments.size()), arguments.data());
+  EXPECT_FALSE(::testing::internal::GetCapturedStdout().empty());
+  EXPECT_EQ(code, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Untouchable, CommandTest,
+                         ::testing::Values("list --device untouchable",
+                                           "list --device untouchable --profile full --json",
+                                           "run --device untouchable --dry-run",
+                                           "run --device untouchable --benchmark_list_tests",
+                                           "predict relu n:4 --format bf16 --on h200"));
+
+}  // namespace
+}  // namespace ridgebench
