@@ -57,7 +57,7 @@ Run run_of(const Record& record, std::int64_t index) {
   return run;
 }
 
-// Its columns are as wide as its texts, without the context that would tell it.
+// Sets the width of the names itself, where ReportContext would also print the host's clock.
 class Console final : public benchmark::ConsoleReporter {
  public:
   explicit Console(const std::vector<Run>& runs) : ConsoleReporter(OO_None) {
@@ -84,7 +84,8 @@ std::string json_context() {
   const nlohmann::ordered_json context{{"date", timestamp()},
                                        {"executable", "ridgebench"},
                                        {"num_cpus", benchmark::CPUInfo::Get().num_cpus},
-                                       {"library_build_type", "release"}};
+                                       {"library_build_type", "release"},
+                                       {"json_schema_version", 1}};
   return fmt::format("{{\n  \"context\": {},\n  \"benchmarks\": [\n", context.dump());
 }
 

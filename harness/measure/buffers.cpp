@@ -7,7 +7,7 @@
 namespace ridgebench {
 namespace {
 
-// Of every operand: the alignment of cudaMalloc, enough for any vector load.
+// Alignment of every operand: that of cudaMalloc, enough for any vector load.
 constexpr std::size_t kAlignment = 256;
 // Bytes of the guard zone before and after every output. It is no power of two: a processor takes a
 // load for a reader of an earlier store if their addresses agree in the low 12 bits (4K aliasing).

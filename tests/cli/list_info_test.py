@@ -1,4 +1,4 @@
-"""What `info` and `list` tell: every format, device and row, and why one is not supported."""
+"""`info` and `list` show every format, device and case, and why a case is not supported."""
 
 import re
 

@@ -78,7 +78,7 @@ nlohmann::ordered_json InjectedWorkDevice::end_case() {
   return telemetry;
 }
 
-// The launches of a batch in whole groups; the time is that of the launches asked for.
+// The launches of a batch in whole groups; the time is scaled to `repeats` rotations.
 Timing InjectedWorkDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats) {
   if (!slows_ || work_.counted == 1) return CpuDevice::time_batch(rotation, repeats);
   const std::vector<Launch> batch = inject(rotation, work_);

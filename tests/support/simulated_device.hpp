@@ -1,5 +1,6 @@
-// A device for tests: kernels run on the host once, so that they can be verified, but the clock is
-// a documented model with seeded noise and faults. Nothing it reports is a measurement.
+// A device for tests. Each launch runs once on the host, so that its output can be verified, but
+// the clock is a documented model with seeded noise and faults. No time that it reports is a
+// measurement.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct Simulation {
   double glitch = 0;   // share of samples that take twice as long
   double slow = 1;     // factor on every time: an injected regression
   // Shares by which the clock is lower, and every time longer: through heat, or because the row
-  // draws more power than allowed. Telemetry tells which.
+  // draws more power than allowed. Telemetry names the cause.
   double throttle = 0;
   double cap = 0;
   double power_limit = 0;  // watt, as reported; 0: not reported

@@ -1,4 +1,4 @@
-// A short run on a simulated device, for tests of what orders rows and of what reads results.
+// A short run on a simulated device, for tests of the order of cases and of what reads results.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace ridgebench {
 
 class SimulatedRun : public RegistryTest {
  protected:
-  // Rows take the least time that they may.
+  // Cases take the least time that they may.
   static RunRequest request(const std::string& filter) {
     RunRequest request;
     request.device = "sim";
@@ -40,7 +40,7 @@ class SimulatedRun : public RegistryTest {
     return campaign.records();
   }
 
-  // A whole run as `ridgebench run` leaves it, but for benchmark.json.
+  // A whole run as `ridgebench run` leaves it, without benchmark.json.
   std::vector<Record> write_run(const RunRequest& request) {
     ResultsDirectory directory(run_, false);
     nlohmann::ordered_json environment =

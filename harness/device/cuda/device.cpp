@@ -143,8 +143,8 @@ Timing CudaDevice::time_batch(std::span<const Launch> rotation, std::int64_t rep
   return timing;
 }
 
-// Times graphs of whole rotations, which may hold a few launches more than asked for. Empty where
-// the launches cannot be captured.
+// Times graphs of whole rotations, which may hold a few launches more than `repeats` times as many.
+// Empty where the launches cannot be captured.
 std::optional<Timing> CudaDevice::time_graph(std::span<const Launch> rotation,
                                              std::int64_t repeats) {
   const auto size = static_cast<std::int64_t>(rotation.size());

@@ -1,4 +1,4 @@
-// What a row's samples cost beside time, and when that may be said.
+// The meters of a case's samples, and when their energy is reported.
 #include "harness/device/meters.hpp"
 
 #include <gmock/gmock.h>

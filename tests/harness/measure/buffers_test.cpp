@@ -217,7 +217,7 @@ TEST(BuffersMemory, WhatIsHeldAlreadyCountsAsFree) {
   for (int row = 0; row < 3; ++row) EXPECT_NO_THROW(buffers.allocate(shape, 1));
 }
 
-// A device that has so many bytes and no more.
+// A device with this number of bytes.
 class SmallMemory : public CpuDevice {
  public:
   explicit SmallMemory(double bytes) : queue_(bytes) {}
@@ -255,7 +255,7 @@ TEST(BuffersMemory, InputsOfOtherFormatsGiveWayAndComeBackAsTheyWere) {
   const std::string bf16 = row(Format::bf16);
   const std::string fp16 = row(Format::fp16);
   EXPECT_NE(fp16, bf16);
-  EXPECT_NO_THROW(row(Format::fp32));  // 4 of 7 bytes an element, beside 1 of the output
+  EXPECT_NO_THROW(row(Format::fp32));  // 4 of 7 bytes an element, next to 1 of the output
   EXPECT_EQ(row(Format::bf16), bf16);
   EXPECT_EQ(row(Format::fp16), fp16);
 }

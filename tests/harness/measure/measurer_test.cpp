@@ -22,7 +22,7 @@ Record measure(Device& device, const Case& c) {
   return Measurer(device, Fill::normal, 1).measure(c, kNoTime, nullptr);
 }
 
-// Of `kernel`, with time for a rotation over many buffer sets.
+// Measures `kernel` with time for a rotation over many buffer sets.
 Record measure(const MadeUpCase::Kernel& kernel, bool order_dependent = false) {
   SimulatedDevice device{Simulation{}};
   MadeUpCase made_up(device, kernel);

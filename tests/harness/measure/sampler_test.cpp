@@ -110,7 +110,7 @@ TEST(Sampler, SteadyRunsWholeRotations) {
   EXPECT_EQ(counts, std::vector<int>(5, 1));  // the simulated device runs each set once
 }
 
-// Work of which the simulated device does so many launches in 1000 ticks, a sample's least time.
+// Work of which the simulated device does `count` launches in 1000 ticks, a sample's least time.
 Work launches_of_a_sample(double count) { return {.flops = 0, .bytes = 1e-6 / count * 1e12}; }
 
 TEST(Sampler, ABatchIsManySamplesWhereLaunchesBlock) {
