@@ -39,8 +39,7 @@ LAUNCHES = 50  # of a row, all in its NVTX range
 
 
 def nvtx_range(name: str) -> str:
-    """ncu's expression for a push/pop range of the domain `ridgebench`, around timed launches (harness/device/cuda);
-    characters that ncu would take for delimiters are escaped."""
+    """ncu's expression for a push/pop range of the domain `ridgebench`; ncu's delimiters in the name are escaped."""
     return "ridgebench@" + re.sub(r"([\\/@,*+\[\]])", r"\\\1", name) + "/"
 
 

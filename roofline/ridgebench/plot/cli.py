@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Callable
 
 import matplotlib.style
-from matplotlib.figure import Figure
 
 from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail
 from ridgebench.data_sheets import find_sheet
@@ -86,31 +85,22 @@ def file_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", text)
 
 
-def save(draw: Callable[[Theme], Figure], theme: Theme, path: Path, formats: list[str]) -> None:
-    """Writes path.svg, .png, .pdf. A reader's own Matplotlib settings are not used."""
+def save(name: str, theme: Theme, out: Path, formats: list[str]) -> None:
+    """Draws an inherited figure into files of these formats. A reader's own Matplotlib settings are not used."""
     with matplotlib.style.context(["default", settings(theme)]), warnings.catch_warnings():
         # PNG shows boxes for characters that the font lacks; that is no error.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure = draw(theme)
+        figure = inherited[name](theme)
         for kind in formats:
-            figure.savefig(
-                path.with_name(f"{path.name}.{kind}"),
-                format=kind,
-                dpi=DOTS_PER_INCH[kind],
-                metadata=METADATA[kind],
-                **QUICKLY.get(kind, {}),
-            )
-
-
-def save_figure(name: str, theme: Theme, out: Path, formats: list[str]) -> None:
-    save(inherited[name], theme, out / name, formats)
+            how = {"dpi": DOTS_PER_INCH[kind], "metadata": METADATA[kind], **QUICKLY.get(kind, {})}
+            figure.savefig(out / f"{name}.{kind}", format=kind, **how)
 
 
 def save_all(view: View, theme: Theme, out: Path, formats: list[str]) -> None:
     """Draws all figures, each processor one at a time, the slowest first."""
     drawn = figures(view)
     with ProcessPoolExecutor(initializer=inherited.update, initargs=(drawn,)) as pool:
-        done = [pool.submit(save_figure, name, theme, out, formats) for name in drawn]
+        done = [pool.submit(save, name, theme, out, formats) for name in drawn]
     for one in done:
         one.result()
 

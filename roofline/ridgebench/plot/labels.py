@@ -25,7 +25,10 @@ def fit(text: str, size: float, room: float, weight: str = "normal") -> str:
     """The text, cut with an ellipsis where it is wider than `room` inches."""
     if width(text, size, weight) <= room:
         return text
-    kept = next((n for n in range(len(text) - 1, 0, -1) if width(text[:n] + "…", size, weight) <= room), 0)
+    kept, most = 0, len(text) - 1
+    while kept < most:
+        middle = (kept + most + 1) // 2
+        kept, most = (middle, most) if width(text[:middle] + "…", size, weight) <= room else (kept, middle - 1)
     return text[:kept].rstrip() + "…"
 
 

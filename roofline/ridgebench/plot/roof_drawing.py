@@ -21,6 +21,7 @@ APART = 0.06  # inches between labels
 ROOM, STEM = 1.45, 0.16  # inches right of the axes: the widest label, the line to it
 MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18, 0.25)  # inches from line to label along both axes
 HALF = 0.05  # half the height of such a label
+MEASURED, SHEET = (2.0, "solid"), (1.3, (0, (5, 3)))  # width and dash of a pen
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Pen:
 
     theme: Theme
     width: float
-    dash: Union[str, tuple] = "solid"
+    dash: Union[str, tuple]
+
     def colour(self, roof: Roof) -> str:
         return self.theme.hue(None if roof.engine == "memory" else roof.formats[0])
 
@@ -41,14 +43,6 @@ class Pen:
         if sharing == 1 or self.dash != "solid":
             return self.dash
         return (index * DASHES, (DASHES, DASHES * (sharing - 1)))
-
-
-def measured_pen(theme: Theme) -> Pen:
-    return Pen(theme, 2.0)
-
-
-def sheet_pen(theme: Theme) -> Pen:
-    return Pen(theme, 1.3, (0, (5, 3)))
 
 
 def diagonal_ends(canvas: Canvas, roof: Roof, roofs: Roofs) -> tuple[float, float]:

@@ -14,8 +14,8 @@ from .panel import draw_panel
 from .points import Places, draw_paths, name_points, series
 from .points import draw_points as draw_rows
 from .roof_drawing import (
-    FlatLabel, draw_flat_labels, draw_roofs, flat_label, flat_room, label_caches, label_memory, label_ridges,
-    measured_pen, sheet_pen,
+    MEASURED, SHEET, FlatLabel, Pen, draw_flat_labels, draw_roofs, flat_label, flat_room, label_caches, label_memory,
+    label_ridges,
 )
 from .roofs import Roofs, measured_roofs, merged, sheet_roofs
 from .style import Theme
@@ -74,12 +74,10 @@ def draw_points(canvas: Canvas, view: View, theme: Theme) -> None:
 def flat_labels(view: View, measured: Roofs, sheet: Optional[Roofs], theme: Theme) -> list[FlatLabel]:
     """Labels of every measured roof, and of as many of a data sheet's roofs as the budget leaves."""
     own = None if view.foreign_sheet else sheet
-    pen = measured_pen(theme)
-    found = [flat_label(group, pen, own) for group in merged(measured.compute)]
+    found = [flat_label(group, Pen(theme, *MEASURED), own) for group in merged(measured.compute)]
     if sheet and shows_sheet(view, measured):
-        dashed = sheet_pen(theme)
         groups = merged(sheet.compute)[: MOST_LABELS - len(found) - bool(measured.memory) - 1]
-        found += [flat_label(group, dashed, None) for group in groups]
+        found += [flat_label(group, Pen(theme, *SHEET), None) for group in groups]
     return found
 
 
@@ -91,12 +89,11 @@ def shows_sheet(view: View, measured: Roofs) -> bool:
 def draw_labels(canvas: Canvas, view: View, measured: Roofs, sheet: Optional[Roofs],
                 flats: list[FlatLabel], theme: Theme) -> None:
     """Writes at most MOST_LABELS labels at lines and points; memory and flat roofs come first."""
-    pen, own = measured_pen(theme), None if view.foreign_sheet else sheet
+    pen, own = Pen(theme, *MEASURED), None if view.foreign_sheet else sheet
     used = len(flats) + label_memory(canvas, measured, pen, own)
     if sheet and shows_sheet(view, measured):
-        dashed = sheet_pen(theme)
-        used += label_memory(canvas, sheet, dashed, None)
-        label_ridges(canvas, sheet, dashed)
+        used += label_memory(canvas, sheet, Pen(theme, *SHEET), None)
+        label_ridges(canvas, sheet, Pen(theme, *SHEET))
     draw_flat_labels(canvas, flats, theme)
     label_ridges(canvas, measured, pen)
     used += label_caches(canvas, measured, pen, MOST_LABELS - used)
@@ -127,8 +124,8 @@ def draw(view: View, theme: Theme) -> Figure:
     canvas = make_canvas(figure, page, limits(view, sources), view.unit, right, top, theme)
     draw_points(canvas, view, theme)
     if sheet:
-        draw_roofs(canvas, sheet, sheet_pen(theme), ridges=shows_sheet(view, measured))
-    draw_roofs(canvas, measured, measured_pen(theme), ridges=True)
+        draw_roofs(canvas, sheet, Pen(theme, *SHEET), ridges=shows_sheet(view, measured))
+    draw_roofs(canvas, measured, Pen(theme, *MEASURED), ridges=True)
     draw_labels(canvas, view, measured, sheet, flats, theme)
     end = draw_panel(page, view, theme, PANEL_LEFT, top, PANEL_WIDTH)
     draw_undrawn(page, view, PANEL_LEFT, end, PANEL_WIDTH, int((end - 0.35) / LINE))

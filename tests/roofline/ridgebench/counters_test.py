@@ -67,6 +67,15 @@ def test_the_rows_own_kernel_is_the_one_that_took_most_time(results, tmp_path, m
     assert r"--nvtx-include ridgebench@relu\/streaming\/fp32\/n:100000000\/steady\@cuda:0/ " in given
 
 
+def test_a_kernel_that_is_named_by_operation_and_technique_comes_before_a_longer_one(results, tmp_path, monkeypatch):
+    named = LAUNCHES[-4].replace("void relu<float>", "void ridgebench::relu_streaming<float>").replace("1,000", "1")
+    output = "\n".join([HEADER, UNITS, *LAUNCHES, named, ""])
+    install_ncu(tmp_path, monkeypatch, output)
+    assert call(results, "--filter", "relu/streaming/fp32/.*/steady") == 0
+    told = json.loads((results / "counters.jsonl").read_text())
+    assert told["kernel"] == "void ridgebench::relu_streaming<float>(float)" and told["launches"] == 1
+
+
 def test_a_metric_that_a_device_lacks_is_null(results, tmp_path, monkeypatch):
     output = f'"ID","Kernel Name","{READ}"\n"","","byte"\n"0","k","5"\n'
     install_ncu(tmp_path, monkeypatch, output)
