@@ -44,12 +44,13 @@ target_link_libraries(ridgebench_cuda INTERFACE CUDA::cudart_static CUDA::nvtx3 
 target_include_directories(ridgebench_cuda SYSTEM INTERFACE $<TARGET_PROPERTY:CUDA::cublas,INTERFACE_INCLUDE_DIRECTORIES>)
 target_link_options(ridgebench_cuda INTERFACE "LINKER:-rpath,$<TARGET_FILE_DIR:CUDA::cublas>")
 
-# A technique is one .cu in an operation's folder and is found by itself. A folder named hopper is
-# compiled for compute capability 9.0a and nothing else. The kernels link as object libraries: a
-# static library would drop the registrations.
+# A technique is one .cu in an operation's folder, or one cublas*.cpp, and the globs find it. The folder tile holds
+# what techniques share. Files in a folder named hopper are compiled for compute capability 9.0a and nothing else. The
+# kernels link as object libraries, because a static library would drop the registrations.
 function(add_cuda_kernels target)
   set(CMAKE_UNITY_BUILD OFF)  # techniques share names
-  file(GLOB portable CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cu")
+  file(GLOB portable CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cu"
+    "${CMAKE_SOURCE_DIR}/kernels/*/tile/*.cu" "${CMAKE_SOURCE_DIR}/kernels/*/cublas*.cpp")
   file(GLOB hopper CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/hopper/*.cu")
   set(parts cuda)
   add_library(${target}_cuda OBJECT ${portable})

@@ -7,7 +7,7 @@ function(add_host_kernels target)
   set(CMAKE_UNITY_BUILD OFF)  # techniques share names
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cpp" "${CMAKE_SOURCE_DIR}/kernels/*/host/*.cpp")
   file(GLOB specifications CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/kernels/*/*.hpp")
-  list(FILTER sources EXCLUDE REGEX "/kernels/common/")
+  list(FILTER sources EXCLUDE REGEX "/kernels/common/|/cublas[a-z_]*[.]cpp$")  # CUDA libraries: cuda.cmake
   list(FILTER specifications EXCLUDE REGEX "^kernels/common/")
 
   # One generated file includes all specifications, which register their operations.

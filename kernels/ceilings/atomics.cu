@@ -1,7 +1,7 @@
-// Additions to memory by atomicAdd whose result nobody waits for: neighbouring threads add to
-// neighbouring addresses, a whole line per warp, until addresses run out and they start over. The
-// limit is the rate at which the slices of the cache add: all of them together where addresses are
-// many, one of them, one addition at a time, where all threads share an address.
+// Additions to memory by atomicAdd without a use of the result: neighbouring threads add to
+// neighbouring addresses, a whole cache line per warp, and start over where the addresses end. The
+// limit is the rate at which the slices of the L2 cache add: all slices together where addresses
+// are many, one slice with one addition at a time where all threads share an address.
 #include "kernels/ceilings/atomics.hpp"
 #include "kernels/common/cuda/launch.cuh"
 
@@ -9,15 +9,15 @@ namespace ridgebench::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kAdds = 64;  // of a thread, all to one address
+constexpr int kAdds = 64;  // per thread, all to one address
 
-__global__ void __launch_bounds__(kThreads) clear(float* sum, std::int64_t addresses) {
+__global__ void __launch_bounds__(kThreads) atomic_add_clear(float* sum, std::int64_t addresses) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (i < addresses) sum[i] = 0;
 }
 
 __global__ void __launch_bounds__(kThreads)
-    add(const float* x, float* sum, std::int64_t addresses, std::int64_t adds) {
+    atomic_add(const float* x, float* sum, std::int64_t addresses, std::int64_t adds) {
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   const std::int64_t address = thread % addresses;
   const std::int64_t left = adds - thread / addresses * kAdds;
@@ -30,19 +30,28 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+std::int64_t threads_of(const Shape& shape) {
+  return ceil_div(shape["adds"], kAdds) * shape["addresses"];
+}
+
 Launch bind(Queue& queue, const Shape& shape, const float* x, float* sum) {
   const std::int64_t addresses = shape["addresses"];
   const std::int64_t adds = shape["adds"];
   const unsigned blocks_to_clear = blocks_for(addresses, kThreads);
-  const unsigned blocks = blocks_for(ceil_div(adds, kAdds) * addresses, kThreads);
+  const unsigned blocks = blocks_for(threads_of(shape), kThreads);
   return [=, stream = stream_of(queue)] {
-    clear<<<blocks_to_clear, kThreads, 0, stream>>>(sum, addresses);
-    add<<<blocks, kThreads, 0, stream>>>(x, sum, addresses, adds);
+    atomic_add_clear<<<blocks_to_clear, kThreads, 0, stream>>>(sum, addresses);
+    atomic_add<<<blocks, kThreads, 0, stream>>>(x, sum, addresses, adds);
   };
 }
 
-const Registration direct{{.operation = "atomic_add", .name = "direct", .engine = Engine::memory},
-                          bind};
+const Registration direct{
+    {.operation = "atomic_add",
+     .name = "direct",
+     .engine = Engine::memory,
+     .supports = [](const Machine&, const Shape& s,
+                    FormatPair) { return grid_limit(threads_of(s), kThreads); }},
+    bind};
 
 }  // namespace
 }  // namespace ridgebench::cuda

@@ -1,7 +1,7 @@
-// The cache that all SMs share: the grid walks the same array again and again by loads of 16 bytes
-// that pass by level 1, eight of them under way per thread. Where an array ends the walk goes on at
-// its start, so all threads stay busy at any size. The limit is the cache's bandwidth; for arrays
-// larger than the cache, that of main memory.
+// The cache that all SMs share: the grid reads the same array again and again by loads of 16 bytes
+// that bypass level 1, eight of them in flight per thread. Where the array ends a thread goes on at
+// its start, so all threads stay busy at any size. The limit is the cache's bandwidth, or that of
+// main memory where the array is larger than the cache.
 #include "kernels/common/cuda/grid_sum.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/reduce.cuh"
@@ -13,10 +13,10 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerSm = 4;
-constexpr int kLoads = 8;  // under way per thread
+constexpr int kLoads = 8;  // in flight per thread
 constexpr int kWidth = kVectorElements<float>;
 
-// Where a thread is on the endless walk around `vectors` vectors, fewer than 2^31.
+// A thread's position on its endless walk around `vectors` vectors, fewer than 2^31.
 struct Walk {
   std::uint32_t at;
   std::uint32_t step;
@@ -30,9 +30,9 @@ struct Walk {
   }
 };
 
-// Every pass repeats the same rounding errors: fp32 adds up a few loads only, double the rest.
+// Every pass repeats the same rounding errors, so fp32 sums a few loads only and double sums those.
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    read_repeatedly(const float* x, std::int64_t n, std::int64_t passes, float* partial) {
+    cache_l2_read(const float* x, std::int64_t n, std::int64_t passes, float* partial) {
   const std::int64_t vectors = n / kWidth;
   const std::int64_t threads = std::int64_t{gridDim.x} * kThreads;
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     }
     for (; left > 0; --left) total += sum_of(walk.next(x));
   }
-  const std::int64_t behind = vectors * kWidth + thread;  // the few elements behind the last vector
+  const std::int64_t behind = vectors * kWidth + thread;  // the elements after the last vector
   if (behind < n) total += static_cast<double>(passes) * x[behind];
   const float sum = block_sum<kThreads>(static_cast<float>(total));
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
@@ -62,18 +62,24 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 Launch bind(Queue& queue, const Shape& shape, const float* x, float* sum) {
   require_aligned(x);
   const std::int64_t n = shape["n"];
-  if (n >> 33U != 0) throw Unsupported("no cache holds 2^33 elements");
   const auto blocks = static_cast<unsigned>(kBlocksPerSm * sm_count());
   const std::shared_ptr<float> partial = allocate_partial_sums(queue, blocks);
   return [=, passes = shape["passes"], stream = stream_of(queue)] {
-    read_repeatedly<<<blocks, kThreads, 0, stream>>>(x, n, passes, partial.get());
+    cache_l2_read<<<blocks, kThreads, 0, stream>>>(x, n, passes, partial.get());
     add_partial_sums<kGridSumThreads>
         <<<1, kGridSumThreads, 0, stream>>>(partial.get(), blocks, sum);
   };
 }
 
 const Registration level_2{
-    {.operation = "cache_l2_read", .name = "vec16", .engine = Engine::memory}, bind};
+    {.operation = "cache_l2_read",
+     .name = "vec16",
+     .engine = Engine::memory,
+     .supports = [](const Machine&, const Shape& s, FormatPair) -> std::optional<std::string> {
+       if (s["n"] >> 33U == 0) return std::nullopt;
+       return "no cache holds 2^33 elements";
+     }},
+    bind};
 
 }  // namespace
 }  // namespace ridgebench::cuda

@@ -1,7 +1,7 @@
-// Conversions between registers: a few numbers per thread, changed a little in every iteration so
-// that nothing can be computed beforehand, are rounded to the format or widened from it two at a
-// time, and the bits of all results are added up. The limit is the rate of the conversion
-// instructions, or of issuing them with the integer operations beside them.
+// Conversions between registers: each thread holds a few elements and changes them a little in
+// every iteration, so that the compiler can compute nothing in advance. It rounds them to the
+// format or widens them from it two at a time and adds up the bits of all results. The limit is the
+// rate of the conversion instructions, or of issuing them together with the integer operations.
 #include "kernels/ceilings/convert.hpp"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
@@ -64,15 +64,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class T>
-void require_conversions() {
-  if (kIsFp8<T> && compute_capability() < 89) {
-    throw Unsupported("conversions of fp8 are instructions from compute capability 8.9 on");
-  }
-}
-
-template <class T>
 Launch bind_narrow(Queue& queue, const Shape& shape, const T* x, float* sum) {
-  require_conversions<T>();
   const std::int64_t chains = shape["chains"];
   const unsigned blocks = blocks_for(chains, kThreads);
   return [=, iterations = chain_length(shape["iterations"]), stream = stream_of(queue)] {
@@ -82,7 +74,6 @@ Launch bind_narrow(Queue& queue, const Shape& shape, const T* x, float* sum) {
 
 template <class T>
 Launch bind_widen(Queue& queue, const Shape& shape, const T* x, float* sum) {
-  require_conversions<T>();
   const std::int64_t chains = shape["chains"];
   const unsigned blocks = blocks_for(chains, kThreads);
   return [=, iterations = chain_length(shape["iterations"]), stream = stream_of(queue)] {
@@ -90,14 +81,22 @@ Launch bind_widen(Queue& queue, const Shape& shape, const T* x, float* sum) {
   };
 }
 
-constexpr Technique technique(std::string_view operation) {
-  return {.operation = operation, .name = "registers", .engine = Engine::sfu};
+std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair format) {
+  if (info(format.a).storage_bytes == 1 && machine.compute_capability < 89) {
+    return "conversions of fp8 are instructions from compute capability 8.9 on";
+  }
+  if (const auto reason = chain_limit(shape["iterations"])) return reason;
+  return grid_limit(shape["chains"], kThreads);
 }
 
-const Registration to_narrow{technique("convert_narrow"), bind_narrow<Fp16>, bind_narrow<Bf16>,
-                             bind_narrow<Fp8E4m3>, bind_narrow<Fp8E5m2>};
-const Registration to_wide{technique("convert_widen"), bind_widen<Fp16>, bind_widen<Fp8E4m3>,
-                           bind_widen<Fp8E5m2>};
+constexpr Technique technique(std::string_view operation) {
+  return {.operation = operation, .name = "registers", .engine = Engine::sfu, .supports = supports};
+}
+
+const Registration to_narrow{technique("convert_narrow"), HalfTypes{} + Fp8Types{},
+                             []<class T>() { return bind_narrow<T>; }};
+const Registration to_wide{technique("convert_widen"), Types<Fp16>{} + Fp8Types{},
+                           []<class T>() { return bind_widen<T>; }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

@@ -1,6 +1,7 @@
-// Main memory at full rate: 16 bytes per access, as few per thread as keep enough of them under
-// way, and a grid sized to the data: blocks that finish make room for others at their own pace, so
-// that those that run at a time stay close together in memory. The limit is the memory itself.
+// Main memory at full rate: 16 bytes per access, as few accesses per thread as keep enough of them
+// in flight, and a grid sized to the data. Blocks that finish make room for others at their own
+// pace, so the blocks that run at one time stay close together in memory. The limit is the memory
+// itself.
 #include "kernels/ceilings/dram.hpp"
 #include "kernels/common/cuda/grid_sum.cuh"
 #include "kernels/common/cuda/launch.cuh"
@@ -17,13 +18,13 @@ __device__ float4 load(const float* x, std::int64_t vector) {
   return reinterpret_cast<const float4*>(x)[vector];
 }
 
-// What a thread reads: with fewer there would be more partial sums for the second kernel, and with
-// more an H100 reads up to 3 % slower.
+// Vectors that a thread reads. Fewer would leave more partial sums to the second kernel; with more
+// an H100 reads up to 3 % slower.
 constexpr int kVectors = 4;
 constexpr int kVectorsOfBlock = kThreads * kVectors;
 
 __global__ void __launch_bounds__(kThreads)
-    sum_of_block(const float* x, std::int64_t n, float* partial) {
+    dram_read(const float* x, std::int64_t n, float* partial) {
   const std::int64_t vectors = n / kWidth;
   const std::int64_t first = std::int64_t{blockIdx.x} * kVectorsOfBlock + threadIdx.x;
   float sum = 0;
@@ -37,7 +38,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll 1
     for (std::int64_t i = first; i < vectors; i += kThreads) sum += sum_of(load(x, i));
   }
-  // The few elements behind the last vector, in the first block.
+  // The elements after the last vector, in the first block.
   const std::int64_t behind = vectors * kWidth + first;
   if (behind < n) sum += x[behind];
   const float total = block_sum<kThreads>(sum);
@@ -50,13 +51,13 @@ Launch bind_read(Queue& queue, const Shape& shape, const float* x, float* sum) {
   const unsigned blocks = blocks_for(n, kVectorsOfBlock * kWidth);
   const std::shared_ptr<float> partial = allocate_partial_sums(queue, blocks);
   return [=, stream = stream_of(queue)] {
-    sum_of_block<<<blocks, kThreads, 0, stream>>>(x, n, partial.get());
+    dram_read<<<blocks, kThreads, 0, stream>>>(x, n, partial.get());
     add_partial_sums<kGridSumThreads>
         <<<1, kGridSumThreads, 0, stream>>>(partial.get(), blocks, sum);
   };
 }
 
-// What is to be written: a constant, an array, or a + 3 b.
+// What dram_write writes: a constant (dram_write), an array (dram_copy), or a + 3 b (dram_triad).
 struct Constant {
   const float* value;
   __device__ float element(std::int64_t) const { return *value; }
@@ -81,9 +82,9 @@ struct Triad {
   }
 };
 
-// A vector for each thread: more of them under way at a time are slower by up to 1 % on an H100.
+// One vector per thread: more of them per thread are slower by up to 1 % on an H100.
 template <class Source>
-__global__ void __launch_bounds__(kThreads) write(Source source, std::int64_t n, float* y) {
+__global__ void __launch_bounds__(kThreads) dram_write(Source source, std::int64_t n, float* y) {
   const std::int64_t vectors = n / kWidth;
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (thread < vectors) reinterpret_cast<float4*>(y)[thread] = source.vector(thread);
@@ -96,7 +97,8 @@ Launch launch_write(Queue& queue, const Shape& shape, Source source, float* y) {
   require_aligned(y);
   const std::int64_t n = shape["n"];
   const unsigned blocks = blocks_for(n, kThreads * kWidth);
-  return [=, stream = stream_of(queue)] { write<<<blocks, kThreads, 0, stream>>>(source, n, y); };
+  return
+      [=, stream = stream_of(queue)] { dram_write<<<blocks, kThreads, 0, stream>>>(source, n, y); };
 }
 
 Launch bind_write(Queue& queue, const Shape& shape, const float* value, float* y) {
@@ -114,14 +116,15 @@ Launch bind_triad(Queue& queue, const Shape& shape, const float* a, const float*
   return launch_write(queue, shape, Triad{a, b}, c);
 }
 
-constexpr Technique technique(std::string_view operation) {
-  return {.operation = operation, .name = "vec16", .engine = Engine::memory};
+constexpr Technique technique(std::string_view operation, Supports supports) {
+  return {.operation = operation, .name = "vec16", .engine = Engine::memory, .supports = supports};
 }
 
-const Registration read{technique("dram_read"), bind_read};
-const Registration fill{technique("dram_write"), bind_write};
-const Registration copy{technique("dram_copy"), bind_copy};
-const Registration triad{technique("dram_triad"), bind_triad};
+const Registration read{technique("dram_read", supports_elements<kVectorsOfBlock * kWidth>),
+                        bind_read};
+const Registration fill{technique("dram_write", supports_elements<kThreads * kWidth>), bind_write};
+const Registration copy{technique("dram_copy", supports_elements<kThreads * kWidth>), bind_copy};
+const Registration triad{technique("dram_triad", supports_elements<kThreads * kWidth>), bind_triad};
 
 }  // namespace
 }  // namespace ridgebench::cuda

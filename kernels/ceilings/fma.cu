@@ -1,7 +1,7 @@
 // Multiply-adds between registers: eight independent chains per thread and as many threads as an SM
-// holds hide the latency of one, and the coefficients come as arguments, so that nothing is
-// computed beforehand. Memory is touched at a chain's two ends only. The limit is the rate at which
-// the units accept work, but for the few instructions of the loop.
+// holds hide the latency of one. The coefficients are kernel arguments, so that the compiler can
+// compute nothing in advance. Memory is touched only at the two ends of a chain. The limit is the
+// rate at which the units accept work, less the few instructions of the loop.
 #include "kernels/ceilings/fma.hpp"
 #include "kernels/common/cuda/launch.cuh"
 
@@ -11,8 +11,8 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kUnroll = 32;  // multiply-adds of a chain per turn of the loop
 
-__global__ void __launch_bounds__(kThreads) run_chains(const float* x, float* y, std::int64_t n,
-                                                       int iterations, float factor, float addend) {
+__global__ void __launch_bounds__(kThreads)
+    fma_peak(const float* x, float* y, std::int64_t n, int iterations, float factor, float addend) {
   const std::int64_t first = std::int64_t{blockIdx.x} * (kThreads * kFmaChains) + threadIdx.x;
   float chain[kFmaChains];
 #pragma unroll
@@ -45,11 +45,19 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* y) {
   const std::int64_t n = shape["n"];
   const unsigned blocks = blocks_for(n, kThreads * kFmaChains);
   return [=, iterations = chain_length(shape["iterations"]), stream = stream_of(queue)] {
-    run_chains<<<blocks, kThreads, 0, stream>>>(x, y, n, iterations, kFmaFactor, kFmaAddend);
+    fma_peak<<<blocks, kThreads, 0, stream>>>(x, y, n, iterations, kFmaFactor, kFmaAddend);
   };
 }
 
-const Registration registers{{.operation = "fma_peak", .name = "registers", .engine = Engine::fma},
+const Registration registers{{.operation = "fma_peak",
+                              .name = "registers",
+                              .engine = Engine::fma,
+                              .supports =
+                                  [](const Machine&, const Shape& s, FormatPair) {
+                                    const auto reason = chain_limit(s["iterations"]);
+                                    return reason ? reason
+                                                  : grid_limit(s["n"], kThreads * kFmaChains);
+                                  }},
                              bind};
 
 }  // namespace

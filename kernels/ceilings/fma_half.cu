@@ -1,6 +1,6 @@
-// Multiply-adds of two 16-bit numbers at once between registers: eight independent pairs of chains
-// per thread and as many threads as an SM holds hide the latency of one. Memory is touched at a
-// chain's two ends only. The limit is the rate at which the units accept work, twice that of fp32
+// Multiply-adds of two 16-bit elements at once between registers: eight independent pairs of chains
+// per thread and as many threads as an SM holds hide the latency of one. Memory is touched only at
+// the two ends of a chain. The limit is the rate at which the units accept work, twice that of fp32
 // where a unit is 32 bits wide and takes one pair as it takes one float.
 #include "kernels/ceilings/fma_half.hpp"
 #include "kernels/common/cuda/launch.cuh"
@@ -25,7 +25,7 @@ __device__ Bf16 second_of(__nv_bfloat162 x) { return {__bfloat16_as_ushort(__hig
 
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    run_chains(const T* x, T* y, std::int64_t n, int iterations, T start, T addend) {
+    fma_half_peak(const T* x, T* y, std::int64_t n, int iterations, T start, T addend) {
   const auto c = both(addend, addend);
   const auto quarter = both(start, start);
   const auto zero = both(T{}, T{});
@@ -66,20 +66,25 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
   const std::int64_t n = shape["n"];
   const unsigned blocks = blocks_for(n, 2 * kThreads * kFmaHalfPairs);
   return [=, iterations = chain_length(shape["iterations"]), stream = stream_of(queue)] {
-    run_chains<<<blocks, kThreads, 0, stream>>>(x, y, n, iterations, encode<T>(kFmaHalfStart),
-                                                encode<T>(kFmaHalfAddend));
+    fma_half_peak<<<blocks, kThreads, 0, stream>>>(x, y, n, iterations, encode<T>(kFmaHalfStart),
+                                                   encode<T>(kFmaHalfAddend));
   };
 }
 
-constexpr Technique technique(Format accumulator) {
+template <class T>
+constexpr Technique technique() {
   return {.operation = "fma_half_peak",
           .name = "registers",
           .engine = Engine::fma,
-          .accumulator = accumulator};
+          .accumulator = FormatOf<T>::value,
+          .supports = [](const Machine&, const Shape& s, FormatPair) {
+            const auto reason = chain_limit(s["iterations"]);
+            return reason ? reason : grid_limit(s["n"], 2 * kThreads * kFmaHalfPairs);
+          }};
 }
 
-const Registration fp16{technique(Format::fp16), bind<Fp16>};
-const Registration bf16{technique(Format::bf16), bind<Bf16>};
+const Registration registers{[]<class T>() { return technique<T>(); }, HalfTypes{},
+                             []<class T>() { return bind<T>; }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

@@ -3,21 +3,28 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
 
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
 
-// An SM holds 2048 threads or 1536, by compute capability (CUDA C++ Programming Guide, technical
-// specifications per compute capability): this many fill it a whole number of times, so that no SM
-// idles while the last of them finish.
+// An SM holds 2048 or 1536 threads (CUDA C++ Programming Guide, "Technical Specifications per
+// Compute Capability"). This number of threads fills it a whole number of times, so that no SM
+// idles while the last threads finish.
 inline constexpr std::int64_t kWholeWaveThreads = 6144;
 
-// Steps of a chain, counted in 32 bits: a 64-bit counter would take its share of the loop.
+// A kernel counts the steps of a chain in 32 bits, because a 64-bit counter would slow its loop
+// down. For Technique::supports: why a chain cannot have this length.
+inline std::optional<std::string> chain_limit(std::int64_t iterations) {
+  if (iterations <= std::numeric_limits<int>::max()) return std::nullopt;
+  return "a chain would have more than 2^31 - 1 steps";
+}
+
+// Throws Unsupported where chain_limit has a reason.
 inline int chain_length(std::int64_t iterations) {
-  if (iterations > std::numeric_limits<int>::max()) {
-    throw Unsupported("a chain would have more than 2^31 - 1 steps");
-  }
+  if (const auto reason = chain_limit(iterations)) throw Unsupported(*reason);
   return static_cast<int>(iterations);
 }
 

@@ -1,6 +1,7 @@
-// What it costs to hand a kernel to the GPU that copies one word: `stream` launches n of them one
-// after another, `graph` launches a graph that was instantiated with n of them in a chain. The
-// limit is the host's driver and the front end that starts kernels, respectively the latter alone.
+// The cost of launching a kernel that copies one word: `stream` launches n of them one after
+// another, `graph` launches a graph that was instantiated with n of them in a chain. The limit of
+// `stream` is the driver on the host and the GPU's front end that starts kernels, that of `graph`
+// the front end.
 #include <memory>
 
 #include "kernels/common/cuda/launch.cuh"
@@ -9,11 +10,11 @@
 namespace ridgebench::cuda {
 namespace {
 
-__global__ void copy_word(const float* x, float* y) { *y = *x; }
+__global__ void launch_copy_word(const float* x, float* y) { *y = *x; }
 
 void copy_words(cudaStream_t stream, std::int64_t n, const float* x, float* y) {
   for (std::int64_t i = 0; i < n; ++i) {
-    copy_word<<<1, 1, 0, stream>>>(x + i, y + i);
+    launch_copy_word<<<1, 1, 0, stream>>>(x + i, y + i);
   }
 }
 

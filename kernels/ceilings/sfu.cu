@@ -1,7 +1,7 @@
-// Special functions between registers: every thread runs four sums, whose arguments do not depend
-// on earlier results, so that nothing waits for the latency of one. Beside the one instruction of
-// the function stand two additions, which other units do at eight times the rate. The limit is the
-// rate at which the special function unit accepts work.
+// Special functions between registers: every thread adds up four sums whose arguments do not depend
+// on earlier results, so that no thread waits for the latency of one. Each function instruction
+// comes with two additions, which other units do at eight times the rate. The limit is the rate at
+// which the special-function unit accepts work.
 #include "kernels/ceilings/sfu.hpp"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/ptx/special.cuh"
@@ -23,7 +23,7 @@ struct Exp2 {
 
 template <class Function>
 __global__ void __launch_bounds__(kThreads)
-    sum_results(const float* x, float* y, std::int64_t n, int iterations) {
+    sfu_peak(const float* x, float* y, std::int64_t n, int iterations) {
   const std::int64_t first = std::int64_t{blockIdx.x} * (kThreads * kSfuSums) + threadIdx.x;
   float argument[kSfuSums];
   float sum[kSfuSums] = {};
@@ -52,19 +52,26 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* y) {
   const std::int64_t n = shape["n"];
   const unsigned blocks = blocks_for(n, kThreads * kSfuSums);
   return [=, iterations = chain_length(shape["iterations"]), stream = stream_of(queue)] {
-    sum_results<Function><<<blocks, kThreads, 0, stream>>>(x, y, n, iterations);
+    sfu_peak<Function><<<blocks, kThreads, 0, stream>>>(x, y, n, iterations);
   };
 }
 
-constexpr Technique technique(std::string_view operation, double approximation_error) {
-  return {.operation = operation,
-          .name = "registers",
-          .engine = Engine::sfu,
-          .approximation_error = approximation_error};
+template <class Function>
+Registration registration(std::string_view operation) {
+  return Registration({.operation = operation,
+                       .name = "registers",
+                       .engine = Engine::sfu,
+                       .supports =
+                           [](const Machine&, const Shape& s, FormatPair) {
+                             const auto reason = chain_limit(s["iterations"]);
+                             return reason ? reason : grid_limit(s["n"], kThreads * kSfuSums);
+                           },
+                       .approximation_error = Function::kError},
+                      bind<Function>);
 }
 
-const Registration tanh{technique("sfu_tanh", Tanh::kError), bind<Tanh>};
-const Registration exp2{technique("sfu_exp2", Exp2::kError), bind<Exp2>};
+const Registration tanh = registration<Tanh>("sfu_tanh");
+const Registration exp2 = registration<Exp2>("sfu_exp2");
 
 }  // namespace
 }  // namespace ridgebench::cuda

@@ -1,6 +1,6 @@
 // Shared memory at full rate: a block keeps 32 KiB of the array and reads them again and again, 16
-// bytes per thread and load. The 8 threads of a quarter of a warp, which are served together, touch
-// all 32 banks once; eight loads at a time and running sums of their own hide the latency. The
+// bytes per thread and load. The hardware serves the 8 threads of a quarter of a warp together, and
+// they touch all 32 banks once. Eight loads at a time into separate sums hide the latency. The
 // limit is the 128 bytes that the banks deliver per clock.
 #include "kernels/ceilings/shared.hpp"
 #include "kernels/common/cuda/grid_sum.cuh"
@@ -13,13 +13,13 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWidth = 4;  // floats in a load
 constexpr int kVectors = static_cast<int>(kSharedElements) / kWidth;
-constexpr int kLoads = kVectors / kThreads;  // of a thread in each pass
+constexpr int kLoads = kVectors / kThreads;  // per thread and pass
 
-// The passes repeat the same rounding errors: fp32 sums cover a few of them only, double the rest.
+// The passes repeat the same rounding errors, so fp32 sums a few passes only and double sums those.
 constexpr std::int64_t kPassesPerSum = 16;
 
 __global__ void __launch_bounds__(kThreads)
-    read_repeatedly(const float* x, std::int64_t n, std::int64_t passes, float* partial) {
+    shared_read(const float* x, std::int64_t n, std::int64_t passes, float* partial) {
   __shared__ float4 held[kVectors];
   const int thread = static_cast<int>(threadIdx.x);
   auto* const elements = reinterpret_cast<float*>(held);
@@ -43,7 +43,8 @@ __global__ void __launch_bounds__(kThreads)
         sum[2] += value.z;
         sum[3] += value.w;
       }
-      // Another warp's share next, or the compiler could keep this one in registers.
+      // The next pass reads another warp's share; the compiler could keep the same one in
+      // registers.
       at = (at + kWarp) % kThreads;
     }
     total += (sum[0] + sum[1]) + (sum[2] + sum[3]);
@@ -57,13 +58,16 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* sum) {
   const unsigned blocks = blocks_for(n, kSharedElements);
   const std::shared_ptr<float> partial = allocate_partial_sums(queue, blocks);
   return [=, passes = shape["passes"], stream = stream_of(queue)] {
-    read_repeatedly<<<blocks, kThreads, 0, stream>>>(x, n, passes, partial.get());
+    shared_read<<<blocks, kThreads, 0, stream>>>(x, n, passes, partial.get());
     add_partial_sums<kGridSumThreads>
         <<<1, kGridSumThreads, 0, stream>>>(partial.get(), blocks, sum);
   };
 }
 
-const Registration vec16{{.operation = "shared_read", .name = "vec16", .engine = Engine::memory},
+const Registration vec16{{.operation = "shared_read",
+                          .name = "vec16",
+                          .engine = Engine::memory,
+                          .supports = supports_elements<kSharedElements>},
                          bind};
 
 }  // namespace

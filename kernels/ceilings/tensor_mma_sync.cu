@@ -1,7 +1,7 @@
-// Tensor cores by mma.sync, fed from registers alone: a warp loads one tile of 32 x 32 x 32, all
-// fragments of it, and multiplies them again and again into eight independent sums of 16 x 8. The
-// limit is the rate at which the tensor cores accept mma.sync: all of it up to compute capability
-// 8.9, two thirds on 9.0, where wgmma alone reaches the rest.
+// Tensor cores by mma.sync, fed from registers alone: a warp loads all fragments of one tile of
+// 32 x 32 x 32 and multiplies them again and again into eight independent accumulators of 16 x 8.
+// The limit is the rate at which the tensor cores accept mma.sync: their full rate up to compute
+// capability 8.9, two thirds of it on 9.0, where only wgmma reaches the rest.
 #include "kernels/ceilings/gpu_chains.hpp"
 #include "kernels/ceilings/products.hpp"
 #include "kernels/common/cuda/launch.cuh"
@@ -11,27 +11,27 @@
 namespace ridgebench::cuda {
 namespace {
 
-constexpr int kWarps = 4;  // of a block: small, so that one loads while others multiply
-// Tensor cores cut off what they cannot hold, above all in fp8 (see kFp8Error): after this many
-// products a sum goes to another that is added up by ordinary, rounding additions.
+constexpr int kWarps = 4;  // small blocks, so that one loads while others multiply
+// Tensor cores truncate what they cannot hold, above all in fp8 (see kFp8Error). After this number
+// of products the kernel adds the accumulators to totals by ordinary, rounding additions.
 constexpr int kProductsPerSum = 16;
 constexpr int kM = static_cast<int>(kTensorTile.m);
 constexpr int kN = static_cast<int>(kTensorTile.n);
 constexpr int kK = static_cast<int>(kTensorTile.k);
 
-// Word number `word` of row `row` of a tile with kK numbers to a row.
+// Word `word` of row `row` of a tile with rows of kK elements.
 template <class T>
 __device__ std::uint32_t load_word(const T* tile, int row, int word) {
   return reinterpret_cast<const std::uint32_t*>(tile)[row * (kK / Mma<T>::kPerWord) + word];
 }
 
-// All of a tile that a warp needs, in the layout of kernels/common/cuda/ptx/mma.cuh.
+// All fragments of a tile, in the layout of kernels/common/cuda/ptx/mma.cuh.
 template <class T>
 struct Fragments {
   static constexpr int kRows = kM / Mma<T>::kM;
   static constexpr int kColumns = kN / Mma<T>::kN;
   static constexpr int kSteps = kK / Mma<T>::kK;
-  using Sums = float[kRows * kColumns][4];
+  using Accumulators = float[kRows * kColumns][4];
 
   std::uint32_t a[kSteps][kRows][4];
   std::uint32_t b[kSteps][kColumns][2];
@@ -56,7 +56,7 @@ struct Fragments {
     }
   }
 
-  __device__ void multiply_add(Sums& sum) const {
+  __device__ void multiply_add(Accumulators& sum) const {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
 #pragma unroll
@@ -67,8 +67,8 @@ struct Fragments {
   }
 
   // total += `count` times the product.
-  __device__ void add_products(int count, Sums& total) const {
-    Sums sum = {};
+  __device__ void add_products(int count, Accumulators& total) const {
+    Accumulators sum = {};
 #pragma unroll 4
     for (int i = 0; i < count; ++i) multiply_add(sum);
 #pragma unroll
@@ -78,7 +78,7 @@ struct Fragments {
     }
   }
 
-  static __device__ void store(float* y, int lane, const Sums& total) {
+  static __device__ void store(float* y, int lane, const Accumulators& total) {
 #pragma unroll
     for (int t = 0; t < kRows * kColumns; ++t) {
 #pragma unroll
@@ -92,12 +92,12 @@ struct Fragments {
 
 template <class T>
 __global__ void __launch_bounds__(kWarps* kWarp)
-    repeat_products(const T* a, const T* b, float* y, std::int64_t tiles, int iterations) {
+    tensor_peak_mma_sync(const T* a, const T* b, float* y, std::int64_t tiles, int iterations) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const std::int64_t tile = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / kWarp;
   if (tile >= tiles) return;
   const Fragments<T> fragments(a + tile * (kM * kK), b + tile * (kN * kK), lane);
-  typename Fragments<T>::Sums total = {};
+  typename Fragments<T>::Accumulators total = {};
 #pragma unroll 1
   for (int left = iterations; left > 0; left -= kProductsPerSum) {
     fragments.add_products(min(left, kProductsPerSum), total);
@@ -107,36 +107,42 @@ __global__ void __launch_bounds__(kWarps* kWarp)
 
 template <class T>
 Launch bind(Queue& queue, const Shape& shape, const T* a, const T* b, float* y) {
-  Mma<T>::require();
-  if (kIsFp8<T> && compute_capability() >= 90 && compute_capability() < 120) {
-    // By conversions to fp16 and fp16 products, which the compiler computes once and adds often.
-    throw Unsupported("compute capabilities 9.0 and 10.x emulate mma.sync in fp8");
-  }
   require_aligned(a);
   require_aligned(b);
   const std::int64_t tiles = shape["tiles"];
   const unsigned blocks = blocks_for(tiles, kWarps);
   return [=, iterations = chain_length(shape["iterations"]), stream = stream_of(queue)] {
-    repeat_products<<<blocks, kWarps * kWarp, 0, stream>>>(a, b, y, tiles, iterations);
+    tensor_peak_mma_sync<<<blocks, kWarps * kWarp, 0, stream>>>(a, b, y, tiles, iterations);
   };
 }
 
-// Sums of fp8 products keep 13 bits behind the leading one, and of each product what reaches that
-// far
-// ("DeepSeek-V3 Technical Report", arXiv 2412.19437, section 3.5.2; "SageAttention2", arXiv
-// 2411.10958). A sum of kProductsPerSum x kK terms that grows evenly thus loses up to kK / 2 units
-// of 2^-13 per step, of a sum that is half its final size on average.
+// Sums of fp8 products keep 13 fraction bits (fp8_accumulation.hpp has the sources), and each
+// product is truncated to them. A sum of kProductsPerSum x kK terms that grows evenly thus loses up
+// to kK / 2 units of 2^-13 per step, of a sum that is half its final size on average.
 constexpr double kFp8Error = 0x1p-13 * (kK / 2) * (kProductsPerSum / 2);
 
-constexpr Technique technique(double approximation_error) {
-  return {.operation = "tensor_peak",
-          .name = "mma_sync",
-          .engine = Engine::tensor,
-          .approximation_error = approximation_error};
+std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair format) {
+  if (info(format.a).storage_bytes == 1) {
+    const int capability = machine.compute_capability;
+    if (capability < 89) return "mma.sync in fp8 needs compute capability 8.9";
+    // By conversions to fp16 and fp16 products, which the compiler computes once and adds often.
+    if (capability >= 90 && capability < 120) {
+      return "compute capabilities 9.0 and 10.x emulate mma.sync in fp8";
+    }
+  }
+  if (const auto reason = chain_limit(shape["iterations"])) return reason;
+  return grid_limit(shape["tiles"], kWarps);
 }
 
-const Registration wide{technique(0), bind<Tf32>, bind<Fp16>, bind<Bf16>};
-const Registration fp8{technique(kFp8Error), bind<Fp8E4m3>, bind<Fp8E5m2>};
+const Registration mma_sync{[]<class T>() {
+                              return Technique{.operation = "tensor_peak",
+                                               .name = "mma_sync",
+                                               .engine = Engine::tensor,
+                                               .supports = supports,
+                                               .accumulation_error = kIsFp8<T> ? kFp8Error : 0};
+                            },
+                            Types<Tf32>{} + HalfTypes{} + Fp8Types{},
+                            []<class T>() { return bind<T>; }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

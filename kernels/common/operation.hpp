@@ -36,7 +36,7 @@ struct View {
   Format format;
 
   [[nodiscard]] double operator[](std::int64_t index) const;
-  // Elements first .. first + out.size() - 1, a good deal quicker than one by one.
+  // Elements first .. first + out.size() - 1; much faster than one by one.
   void read(std::int64_t first, std::span<double> out) const;
 };
 
@@ -50,7 +50,7 @@ struct Expected {
 enum class Profile : std::uint8_t { quick, standard, full };
 constexpr auto names_of(Profile) { return enum_names("profile", "quick", "standard", "full"); }
 
-// How fast a technique is meant to be: naive ones get sizes that they can finish.
+// Naive techniques get sizes that they can finish.
 enum class Pace : std::uint8_t { naive, fast };
 
 // What a ceiling saturates. Kernels have none.
@@ -62,8 +62,8 @@ constexpr auto names_of(Resource) {
 struct Ceiling {
   Resource resource;
   int cache_level = 0;  // 1.. for Resource::cache
-  // What one unit of the machine does at most in a clock cycle, in bytes for memory and caches,
-  // else in FLOPs; 0 where that is not known. Null: the data sheet says it, or nobody.
+  // Maximum work of one unit of the machine per clock cycle, in bytes for memory and caches, else
+  // in FLOPs; 0 where unknown. Null: the data sheet has it, or it is unknown.
   double (*most_per_clock)(const Machine&, FormatPair) = nullptr;
 };
 
@@ -87,7 +87,7 @@ struct Operation {
       reference;
   // Terms per output element: what the accumulation error grows with.
   std::function<double(const Shape&)> reduction;
-  // The sweep of a profile, the most telling size first.
+  // The sweep of a profile, the most informative size first.
   std::function<std::vector<Shape>(Profile, Pace, const Machine&)> shapes;
 
   // Results of special functions (exp, tanh) needed; empty means none.

@@ -13,7 +13,7 @@
 namespace ridgebench {
 namespace {
 
-// The operands' formats do not depend on the sizes; any shape will do.
+// The formats of the operands do not depend on the sizes, so any shape serves.
 Shape unit_shape(const Operation& operation) {
   std::vector<Shape::Dimension> dimensions;
   dimensions.reserve(operation.dimensions.size());
@@ -34,9 +34,10 @@ auto identity(const Implementation& i) {
   return std::tuple(i.operation->name, i.technique.name, i.backend, i.format.a, i.format.b);
 }
 
-// Registration order is link order; sort so that nothing depends on it. Of one technique, what a
-// processor up to `newest` can run comes first, and of that the newest.
-auto place(const Implementation& i, Isa newest) {
+// Sort key. Registration order is link order, and nothing may depend on it. Among the instruction
+// sets of one technique, those that the processor has (up to `newest`) come first, the newest of
+// them first.
+auto sort_key(const Implementation& i, Isa newest) {
   return std::tuple(identity(i), i.technique.isa > newest, -static_cast<int>(i.technique.isa));
 }
 
@@ -54,7 +55,7 @@ void resolve_one(Implementation& implementation, const Operation& operation) {
   implementation.format = *format;
 }
 
-// The technique's operation among those registered.
+// The registered operation that the technique implements.
 const Operation& operation_of(const Technique& technique,
                               const std::vector<std::unique_ptr<Operation>>& operations) {
   const auto found = std::ranges::find(operations, technique.operation,
@@ -104,7 +105,7 @@ void Registry::resolve(Isa newest) {
     throw std::logic_error(fmt::format("operation {} is registered twice", (*twice)->name));
   }
   for (const auto& i : implementations_) resolve_one(*i, operation_of(i->technique, operations_));
-  std::ranges::sort(implementations_, {}, [&](const auto& i) { return place(*i, newest); });
+  std::ranges::sort(implementations_, {}, [&](const auto& i) { return sort_key(*i, newest); });
   if (const auto twice = std::ranges::adjacent_find(implementations_, twins);
       twice != implementations_.end()) {
     const Implementation& i = **twice;

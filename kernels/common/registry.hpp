@@ -1,4 +1,5 @@
-// The list of operations and of the techniques that implement them. Linking a file adds it.
+// The list of operations and of the techniques that implement them. Linking an object file adds
+// what it registers.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@ namespace ridgebench {
 
 enum class Backend : std::uint8_t { cpu, cuda };
 constexpr auto names_of(Backend) { return enum_names("backend", "cpu", "cuda"); }
-// The unit that a technique keeps busy; memory means that it does next to no arithmetic.
+// The unit that a technique keeps busy; memory: almost no arithmetic.
 enum class Engine : std::uint8_t { memory, fma, tensor, sfu };
 constexpr auto names_of(Engine) { return enum_names("engine", "memory", "fma", "tensor", "sfu"); }
 enum class Origin : std::uint8_t { hand, library };
@@ -37,7 +38,8 @@ struct Technique {
   std::string_view operation;
   std::string_view name;
   Engine engine;
-  // Format in which products are formed; a storage format is widened to it. Default: the row's own.
+  // Format of the products, to which the kernel widens the storage format. Default: the case's
+  // format.
   std::optional<Format> arithmetic = std::nullopt;
   Format accumulator = Format::fp32;
   Origin origin = Origin::hand;
@@ -48,12 +50,12 @@ struct Technique {
   // Fraction bits that the running sum keeps; 0: all of the accumulator format's.
   int accumulator_bits = 0;
   // Largest error of a sum that keeps fewer bits than its format, relative to the norm of the
-  // reference. The source stands with the constant.
+  // reference. The constant's comment names its source.
   double accumulation_error = 0;
   // Largest error of an approximate function (exp, tanh, a product of split operands), relative to
   // the norm of the reference.
   double approximation_error = 0;
-  // The order of its sums may differ from run to run, and the last bits with it.
+  // The order of its additions, and so the last bits, may differ from run to run.
   bool order_dependent = false;
 };
 
@@ -103,10 +105,10 @@ class Registry {
   void add(Operation operation);
   void add(Implementation implementation);
 
-  // Matches every technique with its operation and format by the types of its pointers, and drops
-  // those for which the same exists for a newer instruction set up to `newest`. A technique that
-  // only newer processors have stays and is unsupported. Throws std::logic_error
-  // naming a technique that fits nothing or comes twice.
+  // Matches every technique with its operation and format by the types of its pointers. Of the
+  // instruction sets of a technique it keeps the newest up to `newest`; a technique for newer
+  // processors only stays and is unsupported. Throws std::logic_error that names a technique which
+  // matches nothing or is registered twice.
   void resolve(Isa newest = host_isa());
 
   [[nodiscard]] const std::vector<std::unique_ptr<Operation>>& operations() const;
@@ -183,7 +185,7 @@ void add(const Technique& technique, Backend backend, Implementation implementat
 
 }  // namespace registry_detail
 
-// For a technique that has something slow to prepare once per shape.
+// For a technique with a slow preparation, which runs once per shape.
 template <class State, class... Pointers>
 auto planned(State (*prepare)(Queue&, const Shape&),
              Launch (*bind)(Queue&, const State&, const Shape&, Pointers...)) {
@@ -205,7 +207,8 @@ struct ProductTypes {
   using A = InputA;
   using B = InputB;
   using Out = std::conditional_t<sizeof(InputA) == 1, Bf16, InputA>;
-  static_assert(FormatOf<Out>::value == product_format({FormatOf<A>::value, FormatOf<B>::value}));
+  static constexpr FormatPair formats{FormatOf<A>::value, FormatOf<B>::value};
+  static_assert(FormatOf<Out>::value == product_format(formats));
 };
 
 using HalfTypes = Types<Fp16, Bf16>;
@@ -218,6 +221,7 @@ using Tf32Products = Types<ProductTypes<Tf32>>;
 using HalfProducts = Types<ProductTypes<Fp16>, ProductTypes<Bf16>>;
 using Fp8Products = Types<ProductTypes<Fp8E4m3>, ProductTypes<Fp8E5m2>,
                           ProductTypes<Fp8E4m3, Fp8E5m2>, ProductTypes<Fp8E5m2, Fp8E4m3>>;
+using AllProducts = decltype(Fp32Products{} + Tf32Products{} + HalfProducts{} + Fp8Products{});
 
 // Adds a technique at start-up, once per type that it serves. The pointer types of bind give the
 // format.

@@ -1,6 +1,6 @@
 // Dot product by CUB (DeviceReduce::TransformReduce), the yardstick: pairs of elements are read
-// through a zip iterator, multiplied and summed. An iterator hides that the elements are
-// neighbours, so that each is loaded by itself.
+// through a zip iterator, multiplied and summed. CUB cannot see through the iterator that the
+// elements are contiguous, so it loads each one by itself.
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/tuple.h>
 
@@ -22,7 +22,7 @@ struct Product {
   }
 };
 
-// As CUB's functions: without a workspace it only sets the bytes needed.
+// Without a workspace it only sets `bytes` to the size it needs, as CUB's functions do.
 template <class T>
 void reduce(void* workspace, std::size_t& bytes, std::int64_t n, const T* x, const T* y, float* s,
             cudaStream_t stream) {
@@ -58,11 +58,8 @@ const Registration cub{{.operation = "dot",
                         .engine = Engine::fma,
                         .arithmetic = Format::fp32,
                         .origin = Origin::library},
-                       planned(prepare<float>, bind<float>),
-                       planned(prepare<Fp16>, bind<Fp16>),
-                       planned(prepare<Bf16>, bind<Bf16>),
-                       planned(prepare<Fp8E4m3>, bind<Fp8E4m3>),
-                       planned(prepare<Fp8E5m2>, bind<Fp8E5m2>)};
+                       ElementTypes{},
+                       []<class T>() { return planned(prepare<T>, bind<T>); }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

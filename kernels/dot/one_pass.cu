@@ -1,7 +1,7 @@
-// Dot product in one kernel. Every block draws a ticket when its sum is written; the one that draws
-// the last knows that all sums are there and adds them, in a fixed order: still the same bits every
-// time. That saves a launch and the idle device between two kernels, which is much of the time of
-// short vectors. The limit of long ones is memory bandwidth, as before.
+// Dot product in one kernel. Every block draws a ticket after it has written its sum. The block
+// that draws the last ticket adds all sums in a fixed order, so the bits are the same every time.
+// That saves a launch and the device's idle time between two kernels, much of the time of short
+// vectors. The limit of long vectors is memory bandwidth, as before.
 #include <algorithm>
 
 #include "kernels/common/cuda/check.cuh"
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   __shared__ bool last;
   if (threadIdx.x == 0) {
     partial[blockIdx.x] = sum;
-    __threadfence();  // whoever sees the ticket drawn sees the sum
+    __threadfence();  // a thread that sees the ticket drawn sees the sum
     last = atomicAdd(ticket, 1U) == gridDim.x - 1;
     __threadfence();  // the sums are read after the ticket
   }
@@ -75,11 +75,8 @@ Launch bind(Queue& queue, const Workspace& workspace, const Shape& shape, const 
 
 const Registration one_pass{
     {.operation = "dot", .name = "one_pass", .engine = Engine::fma, .arithmetic = Format::fp32},
-    planned(prepare<float>, bind<float>),
-    planned(prepare<Fp16>, bind<Fp16>),
-    planned(prepare<Bf16>, bind<Bf16>),
-    planned(prepare<Fp8E4m3>, bind<Fp8E4m3>),
-    planned(prepare<Fp8E5m2>, bind<Fp8E5m2>)};
+    ElementTypes{},
+    []<class T>() { return planned(prepare<T>, bind<T>); }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

@@ -1,7 +1,7 @@
 // Dot product in two kernels. The first fills the device once and gives every thread an equal
-// share, read in vectors of 16 bytes, four of each vector under way (kernels/common/cuda/dot.cuh);
-// shuffles and shared memory leave one sum per block. The second, a single block, adds those in a
-// fixed order: the same bits every time. The limit is memory bandwidth, that of reading.
+// share, read in vectors of 16 bytes, four of x and y in flight (kernels/common/cuda/dot.cuh).
+// Shuffles and shared memory leave one sum per block. The second, a single block, adds those in a
+// fixed order, so the bits are the same every time. The limit is memory bandwidth, that of reading.
 #include <algorithm>
 
 #include "kernels/common/cuda/dot.cuh"
@@ -17,7 +17,7 @@ constexpr int kBlocksPerSm = 4;  // leaves 64 registers to a thread
 
 template <class T>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    dot_of_block(const T* x, const T* y, std::int64_t n, float* partial) {
+    dot_two_pass(const T* x, const T* y, std::int64_t n, float* partial) {
   const std::int64_t first = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   const std::int64_t step = std::int64_t{gridDim.x} * kThreads;
   const float sum = block_sum<kThreads>(dot_share(x, y, n, n / kVectorElements<T>, first, step));
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    sum_of_blocks(const float* partial, unsigned count, float* s) {
+    dot_two_pass_sum(const float* partial, unsigned count, float* s) {
   float share = 0;
   for (unsigned i = threadIdx.x; i < count; i += kThreads) share += partial[i];
   const float sum = block_sum<kThreads>(share);
@@ -53,18 +53,15 @@ Launch bind(Queue& queue, const Workspace& workspace, const Shape& shape, const 
   require_aligned(y);
   return [=, n = shape["n"], stream = stream_of(queue)] {
     auto* const partial = static_cast<float*>(workspace.partial.get());
-    dot_of_block<<<workspace.blocks, kThreads, 0, stream>>>(x, y, n, partial);
-    sum_of_blocks<<<1, kThreads, 0, stream>>>(partial, workspace.blocks, s);
+    dot_two_pass<<<workspace.blocks, kThreads, 0, stream>>>(x, y, n, partial);
+    dot_two_pass_sum<<<1, kThreads, 0, stream>>>(partial, workspace.blocks, s);
   };
 }
 
 const Registration two_pass{
     {.operation = "dot", .name = "two_pass", .engine = Engine::fma, .arithmetic = Format::fp32},
-    planned(prepare<float>, bind<float>),
-    planned(prepare<Fp16>, bind<Fp16>),
-    planned(prepare<Bf16>, bind<Bf16>),
-    planned(prepare<Fp8E4m3>, bind<Fp8E4m3>),
-    planned(prepare<Fp8E5m2>, bind<Fp8E5m2>)};
+    ElementTypes{},
+    []<class T>() { return planned(prepare<T>, bind<T>); }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

@@ -1,7 +1,7 @@
-// GeLU as the lecture writes it, one thread for one element, with the CUDA library's tanhf: some
-// twenty instructions, two of them on the special-function units. For fp32 that hides behind the
-// eight bytes of an element and the limit is memory bandwidth; for fp8, with two bytes, it is
-// instruction issue.
+// GeLU as the lecture writes it, one thread per element, with the CUDA library's tanhf: about
+// twenty instructions, two of them on the special-function units. In fp32 the eight bytes of an
+// element take longer, and the limit is memory bandwidth. In fp8, with two bytes, it is instruction
+// issue.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
@@ -30,13 +30,13 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
   };
 }
 
-const Registration naive{
-    {.operation = "gelu", .name = "naive", .engine = Engine::fma, .arithmetic = Format::fp32},
-    bind<float>,
-    bind<Fp16>,
-    bind<Bf16>,
-    bind<Fp8E4m3>,
-    bind<Fp8E5m2>};
+const Registration naive{{.operation = "gelu",
+                          .name = "naive",
+                          .engine = Engine::fma,
+                          .arithmetic = Format::fp32,
+                          .supports = supports_elements<kThreads>},
+                         ElementTypes{},
+                         []<class T>() { return bind<T>; }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

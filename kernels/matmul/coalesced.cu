@@ -1,8 +1,8 @@
 // The naive kernel with rows and columns exchanged: neighbouring threads of a warp take
-// neighbouring columns of C. Its stores, and in layouts nn and tn its loads of B, are then 32
-// neighbours in memory, one request for few sectors, while A's number is one for the whole warp. In
-// nt the columns of B are rows in memory: the stores gain, the loads do not. Either way each
-// multiply-add still asks the L1 cache for two numbers, and its bandwidth is the limit.
+// neighbouring columns of C. Their stores, and in layouts nn and tn their loads of B, are then
+// contiguous, one request for few sectors, and the whole warp loads the same element of A. In nt
+// the columns of B are rows in memory, so only the stores gain. Either way each multiply-add loads
+// two elements from the L1 cache, and its bandwidth is the limit.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
@@ -11,25 +11,28 @@
 namespace ridgebench::cuda {
 namespace {
 
-constexpr int kRows = 8;
-constexpr int kColumns = kWarp;
+constexpr int kTileM = 8;
+constexpr int kTileN = kWarp;
 
 template <class A, class B, class Out>
-__global__ void multiply(Product<A, B, Out> p) {
-  const std::int64_t i = std::int64_t{blockIdx.y} * kRows + threadIdx.y;
-  const std::int64_t j = std::int64_t{blockIdx.x} * kColumns + threadIdx.x;
-  if (i >= p.m || j >= p.n) return;
+__global__ void matmul_coalesced(Product<A, B, Out> product) {
+  const std::int64_t m = std::int64_t{blockIdx.y} * kTileM + threadIdx.y;
+  const std::int64_t n = std::int64_t{blockIdx.x} * kTileN + threadIdx.x;
+  if (m >= product.m || n >= product.n) return;
   float sum = 0;
-  for (std::int64_t q = 0; q < p.k; ++q) sum += to_float(p.a(i, q)) * to_float(p.b(j, q));
-  p.c[i * p.n + j] = from_float<Out>(sum);
+  for (std::int64_t k = 0; k < product.k; ++k) {
+    sum += to_float(product.a(m, k)) * to_float(product.b(n, k));
+  }
+  product.c[m * product.n + n] = from_float<Out>(sum);
 }
 
-template <class A, class B, class Out>
-Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
+template <class P>
+Launch bind(Queue& queue, const Shape& shape, const typename P::A* a, const typename P::B* b,
+            typename P::Out* c) {
   const Product product(shape, a, b, c);
-  const dim3 grid = tiles_for(product.m, product.n, kRows, kColumns);
+  const dim3 grid = tiles_for(product.m, product.n, kTileM, kTileN);
   return [product, grid, stream = stream_of(queue)] {
-    multiply<<<grid, dim3(kColumns, kRows), 0, stream>>>(product);
+    matmul_coalesced<<<grid, dim3(kTileN, kTileM), 0, stream>>>(product);
   };
 }
 
@@ -37,15 +40,10 @@ const Registration coalesced{{.operation = "matmul",
                               .name = "coalesced",
                               .engine = Engine::fma,
                               .arithmetic = Format::fp32,
-                              .pace = Pace::naive},
-                             bind<float, float, float>,
-                             bind<Tf32, Tf32, Tf32>,
-                             bind<Fp16, Fp16, Fp16>,
-                             bind<Bf16, Bf16, Bf16>,
-                             bind<Fp8E4m3, Fp8E4m3, Bf16>,
-                             bind<Fp8E5m2, Fp8E5m2, Bf16>,
-                             bind<Fp8E4m3, Fp8E5m2, Bf16>,
-                             bind<Fp8E5m2, Fp8E4m3, Bf16>};
+                              .pace = Pace::naive,
+                              .supports = supports_tiles<kTileM, kTileN>},
+                             AllProducts{},
+                             []<class P>() { return bind<P>; }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

@@ -1,26 +1,26 @@
-// Each thread keeps an 8 x 16 tile of C in registers: 24 numbers from shared memory now serve 128
-// multiply-adds. A block of 128 threads owns 128 x 128 outputs and moves along k in slabs of eight,
-// fetching the next slab, 16 bytes per load where the operand is aligned, while it multiplies the
-// current one. Formats narrower than fp32 are widened on their way into shared memory. Nine
-// tenths of the inner loop are multiply-adds: the limit is now the FMA units.
+// Each thread keeps an 8 x 16 tile of C in registers: 24 elements from shared memory now serve 128
+// multiply-adds. A block of 128 threads owns 128 x 128 outputs and moves along k in k-tiles of
+// eight. While it multiplies the current k-tile it fetches the next one into registers, 16 bytes
+// per load where the operand is aligned, and widens narrow formats to fp32 on their way to shared
+// memory. Nine tenths of the inner loop are multiply-adds: the limit is now the FMA units.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/tile/epilogue.cuh"
+#include "kernels/matmul/tile/k_tile.cuh"
 #include "kernels/matmul/tile/operands.cuh"
-#include "kernels/matmul/tile/slab.cuh"
 
 namespace ridgebench::cuda {
 namespace {
 
-constexpr int kTile = kSlabVectors;  // rows and columns of C per block, and threads
+constexpr int kTile = kTileRows;  // M and N of a block, and its threads
 
-// Groups of four neighbours, `kStep` apart; `numbers` must be aligned to 16 bytes.
+// Loads groups of four floats that lie kStep apart; `shared` must be aligned to 16 bytes.
 template <int kStep, int kCount>
-__device__ void load_groups(float (&x)[kCount], const float* numbers) {
+__device__ void load_groups(float (&x)[kCount], const float* shared) {
 #pragma unroll
   for (int i = 0; i < kCount; i += 4) {
-    const float4 four = reinterpret_cast<const float4&>(numbers[i / 4 * kStep]);
+    const float4 four = reinterpret_cast<const float4&>(shared[i / 4 * kStep]);
     x[i] = four.x;
     x[i + 1] = four.y;
     x[i + 2] = four.z;
@@ -30,105 +30,98 @@ __device__ void load_groups(float (&x)[kCount], const float* numbers) {
 
 template <Layout kLayout, class A, class B, class Out, class Epilogue>
 __global__ void __launch_bounds__(kTile, 2)
-    multiply(Product<A, B, Out> product, Epilogue finish, bool aligned_a, bool aligned_b,
-             bool aligned_c) {
-  constexpr bool a_runs = a_is_k_major(kLayout);
-  constexpr bool b_runs = b_is_k_major(kLayout);
-  __shared__ alignas(16) Slab a[2];  // the one multiplied and the next
-  __shared__ alignas(16) Slab b[2];
-  const std::int64_t row = std::int64_t{blockIdx.y} * kTile;
-  const std::int64_t column = std::int64_t{blockIdx.x} * kTile;
+    matmul_register_tile(Product<A, B, Out> product, Epilogue epilogue, bool aligned_a,
+                         bool aligned_b, bool aligned_c) {
+  constexpr bool a_k_major = a_is_k_major(kLayout);
+  constexpr bool b_k_major = b_is_k_major(kLayout);
+  __shared__ alignas(16) KTile a[2];  // the current k-tile and the next
+  __shared__ alignas(16) KTile b[2];
+  const std::int64_t tile_m = std::int64_t{blockIdx.y} * kTile;
+  const std::int64_t tile_n = std::int64_t{blockIdx.x} * kTile;
   // A warp owns 64 x 64 outputs: 8 x 4 threads with two groups of four rows and four groups of four
   // columns each. Their order keeps the 16-byte reads free of bank conflicts (maxas wiki, SGEMM).
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int i0 = warp / 2 * 64 + lane / 2 % 8 * 4;
-  const int j0 = warp % 2 * 64 + (lane / 16 * 2 + lane % 2) * 4;
+  const int thread_m = warp / 2 * 64 + lane / 2 % 8 * 4;
+  const int thread_n = warp % 2 * 64 + (lane / 16 * 2 + lane % 2) * 4;
 
-  store<a_runs>(a[0], fetch<a_runs>(product.a, row, 0, aligned_a));
-  store<b_runs>(b[0], fetch<b_runs>(product.b, column, 0, aligned_b));
+  store<a_k_major>(a[0], fetch<a_k_major>(product.a, tile_m, 0, aligned_a));
+  store<b_k_major>(b[0], fetch<b_k_major>(product.b, tile_n, 0, aligned_b));
   __syncthreads();
-  float sum[8][16] = {};
+  float accumulators[8][16] = {};
   int current = 0;
-  for (std::int64_t p0 = kRun; p0 < product.k + kRun; p0 += kRun) {
-    const Run<A> next_a = fetch<a_runs>(product.a, row, p0, aligned_a);
-    const Run<B> next_b = fetch<b_runs>(product.b, column, p0, aligned_b);
+  for (std::int64_t next_k = kTileK; next_k < product.k + kTileK; next_k += kTileK) {
+    const Fragment<A> next_a = fetch<a_k_major>(product.a, tile_m, next_k, aligned_a);
+    const Fragment<B> next_b = fetch<b_k_major>(product.b, tile_n, next_k, aligned_b);
 #pragma unroll
-    for (int p = 0; p < kRun; ++p) {
+    for (int k = 0; k < kTileK; ++k) {
       float x[8];
       float y[16];
-      load_groups<32>(x, &a[current][p][i0]);
-      load_groups<16>(y, &b[current][p][j0]);
+      load_groups<32>(x, &a[current][k][thread_m]);
+      load_groups<16>(y, &b[current][k][thread_n]);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
 #pragma unroll
-        for (int j = 0; j < 16; ++j) sum[i][j] += x[i] * y[j];
+        for (int j = 0; j < 16; ++j) accumulators[i][j] += x[i] * y[j];
       }
     }
     current ^= 1;
-    store<a_runs>(a[current], next_a);
-    store<b_runs>(b[current], next_b);
+    store<a_k_major>(a[current], next_a);
+    store<b_k_major>(b[current], next_b);
     __syncthreads();
   }
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const std::int64_t r = row + i0 + i / 4 * 32 + i % 4;
-    if (r >= product.m) continue;
+    const std::int64_t m = tile_m + thread_m + i / 4 * 32 + i % 4;
+    if (m >= product.m) continue;
 #pragma unroll
     for (int g = 0; g < 4; ++g) {
-      store_accumulators<4>(product.c, product.n, r, column + j0 + 16 * g, &sum[i][4 * g], finish,
-                            aligned_c);
+      store_accumulators<4>(product.c, product.n, m, tile_n + thread_n + 16 * g,
+                            &accumulators[i][4 * g], epilogue, aligned_c);
     }
   }
 }
 
 template <Layout kLayout, class A, class B, class Out, class Epilogue>
-Launch launch(const Queue& queue, const Product<A, B, Out>& p, Epilogue finish) {
-  const dim3 grid = tiles_for(p.m, p.n, kTile, kTile);
-  const bool aligned_a = p.a.is_vectorizable(kRun);
-  const bool aligned_b = p.b.is_vectorizable(kRun);
-  const bool aligned_c = can_store_vector(p.c, p.n, 4);
+Launch launch(const Queue& queue, const Product<A, B, Out>& product, Epilogue epilogue) {
+  const dim3 grid = tiles_for(product.m, product.n, kTile, kTile);
+  const bool aligned_a = product.a.is_vectorizable(kTileK);
+  const bool aligned_b = product.b.is_vectorizable(kTileK);
+  const bool aligned_c = can_store_vector(product.c, product.n, 4);
   return [=, stream = stream_of(queue)] {
-    multiply<kLayout><<<grid, kTile, 0, stream>>>(p, finish, aligned_a, aligned_b, aligned_c);
+    matmul_register_tile<kLayout>
+        <<<grid, kTile, 0, stream>>>(product, epilogue, aligned_a, aligned_b, aligned_c);
   };
 }
 
-template <class A, class B, class Out>
-Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
+template <class P>
+Launch bind(Queue& queue, const Shape& shape, const typename P::A* a, const typename P::B* b,
+            typename P::Out* c) {
   return with_layout(shape.layout(), [&](auto layout) {
     return launch<layout>(queue, Product(shape, a, b, c), Plain{});
   });
 }
 
-template <class A, class B, class Out>
-Launch bind_gelu(Queue& queue, const Shape& shape, const A* a, const B* b, const Out* bias,
-                 Out* c) {
-  return launch<Layout::nt>(queue, Product(shape, a, b, c), BiasGelu<Out>{bias});
+template <class P>
+Launch bind_gelu(Queue& queue, const Shape& shape, const typename P::A* a, const typename P::B* b,
+                 const typename P::Out* bias, typename P::Out* c) {
+  return launch<Layout::nt>(queue, Product(shape, a, b, c), BiasGelu<typename P::Out>{bias});
 }
 
-Technique technique(std::string_view operation, double approximation_error = 0) {
+constexpr Technique technique(std::string_view operation, double approximation_error = 0) {
   return {.operation = operation,
           .name = "register_tile",
           .engine = Engine::fma,
           .arithmetic = Format::fp32,
+          .supports = supports_tiles<kTile, kTile>,
           .approximation_error = approximation_error};
 }
 
-const Registration register_tile{
-    technique("matmul"),          bind<float, float, float>,    bind<Tf32, Tf32, Tf32>,
-    bind<Fp16, Fp16, Fp16>,       bind<Bf16, Bf16, Bf16>,       bind<Fp8E4m3, Fp8E4m3, Bf16>,
-    bind<Fp8E5m2, Fp8E5m2, Bf16>, bind<Fp8E4m3, Fp8E5m2, Bf16>, bind<Fp8E5m2, Fp8E4m3, Bf16>};
-
-const Registration register_tile_gelu{technique("matmul_gelu", kGeluExp2Error),
-                                      bind_gelu<float, float, float>, bind_gelu<Tf32, Tf32, Tf32>};
-
-const Registration register_tile_gelu_narrow{technique("matmul_gelu", kGeluTanhError),
-                                             bind_gelu<Fp16, Fp16, Fp16>,
-                                             bind_gelu<Bf16, Bf16, Bf16>,
-                                             bind_gelu<Fp8E4m3, Fp8E4m3, Bf16>,
-                                             bind_gelu<Fp8E5m2, Fp8E5m2, Bf16>,
-                                             bind_gelu<Fp8E4m3, Fp8E5m2, Bf16>,
-                                             bind_gelu<Fp8E5m2, Fp8E4m3, Bf16>};
+const Registration register_tile{technique("matmul"), AllProducts{},
+                                 []<class P>() { return bind<P>; }};
+const Registration register_tile_gelu{
+    []<class P>() { return technique("matmul_gelu", kGeluError<typename P::Out>); }, AllProducts{},
+    []<class P>() { return bind_gelu<P>; }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

@@ -1,7 +1,7 @@
-// Matrix-vector product, a block for one row: where rows are few and long, a warp for each would
-// leave most of the device idle. The block is as large as it takes to fill a multiprocessor, and a
-// sum over it costs a barrier per row, which long rows do not notice. The limit is memory
-// bandwidth, that of reading, from one row per multiprocessor on.
+// Matrix-vector product, a block per row: where rows are few and long, a warp per row would leave
+// most of the device idle. A block is as large as it takes to fill a multiprocessor, and a sum over
+// it costs a barrier per row, which long rows hide. The limit is memory bandwidth, that of reading,
+// from one row per multiprocessor on.
 #include "kernels/common/cuda/dot.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/reduce.cuh"
@@ -42,15 +42,14 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* x, Out* y) {
   };
 }
 
-const Registration row_per_block{{.operation = "matvec",
-                                  .name = "row_per_block",
-                                  .engine = Engine::fma,
-                                  .arithmetic = Format::fp32},
-                                 bind<float, float>,
-                                 bind<Fp16, Fp16>,
-                                 bind<Bf16, Bf16>,
-                                 bind<Fp8E4m3, Bf16>,
-                                 bind<Fp8E5m2, Bf16>};
+const Registration row_per_block{
+    {.operation = "matvec",
+     .name = "row_per_block",
+     .engine = Engine::fma,
+     .arithmetic = Format::fp32,
+     .supports = [](const Machine&, const Shape& s, FormatPair) { return grid_limit(s["m"], 1); }},
+    ElementTypes{},
+    []<class T>() { return bind<T, typename ProductTypes<T>::Out>; }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

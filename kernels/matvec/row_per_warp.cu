@@ -1,7 +1,7 @@
-// Matrix-vector product, a warp for one row or, where rows are many, for four at once, which share
-// what is read of x. The lanes read neighbouring vectors of 16 bytes, four under way each, and
-// their sums meet in shuffles: no shared memory, no barrier. A is read once, x from the caches: the
-// limit is memory bandwidth, that of reading.
+// Matrix-vector product, a warp per row or, where rows are many, per four rows, which share what it
+// reads of x. The lanes read neighbouring vectors of 16 bytes, four in flight each, and shuffles
+// add their sums: no shared memory, no barrier. A is read once, x from the caches. The limit is
+// memory bandwidth, that of reading.
 #include "kernels/common/cuda/dot.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/reduce.cuh"
@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   }
 }
 
-// Enough rows to have 48 KiB under way on each multiprocessor (see kVectorsInFlight) with several
-// of them to a warp.
+// Whether there are enough rows to keep 48 KiB in flight on each multiprocessor (see
+// kVectorsInFlight) with several rows per warp.
 bool many_rows(std::int64_t m) {
   constexpr int kWarpsPerSm = 48 * 1024 / (kVectorsInFlight * kVectorBytes * kWarp);
   return m >= std::int64_t{kManyRows} * kWarpsPerSm * sm_count();
@@ -65,15 +65,15 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* x, Out* y) {
   };
 }
 
-const Registration row_per_warp{{.operation = "matvec",
-                                 .name = "row_per_warp",
-                                 .engine = Engine::fma,
-                                 .arithmetic = Format::fp32},
-                                bind<float, float>,
-                                bind<Fp16, Fp16>,
-                                bind<Bf16, Bf16>,
-                                bind<Fp8E4m3, Bf16>,
-                                bind<Fp8E5m2, Bf16>};
+const Registration row_per_warp{
+    {.operation = "matvec",
+     .name = "row_per_warp",
+     .engine = Engine::fma,
+     .arithmetic = Format::fp32,
+     .supports = [](const Machine&, const Shape& s,
+                    FormatPair) { return grid_limit(s["m"], kWarps * kManyRows); }},
+    ElementTypes{},
+    []<class T>() { return bind<T, typename ProductTypes<T>::Out>; }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

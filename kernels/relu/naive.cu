@@ -1,7 +1,7 @@
-// ReLU, one thread for one element. Neighbouring threads take neighbouring elements, so that the 32
-// loads of a warp become one request for whole lines, and the many warps hide each other's latency.
-// The limit is memory bandwidth, or nearly, for fp32; in narrower formats as many loads carry fewer
-// bytes, too few to cover the memory's latency.
+// ReLU, one thread per element. Neighbouring threads take neighbouring elements, so that a warp's
+// 32 loads become one request for whole cache lines, and the many warps hide each other's latency.
+// The limit is memory bandwidth, nearly, in fp32. In narrower formats the same number of loads
+// carries fewer bytes, too few to cover the memory's latency.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
@@ -25,13 +25,13 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
   };
 }
 
-const Registration naive{
-    {.operation = "relu", .name = "naive", .engine = Engine::memory, .arithmetic = Format::fp32},
-    bind<float>,
-    bind<Fp16>,
-    bind<Bf16>,
-    bind<Fp8E4m3>,
-    bind<Fp8E5m2>};
+const Registration naive{{.operation = "relu",
+                          .name = "naive",
+                          .engine = Engine::memory,
+                          .arithmetic = Format::fp32,
+                          .supports = supports_elements<kThreads>},
+                         ElementTypes{},
+                         []<class T>() { return bind<T>; }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

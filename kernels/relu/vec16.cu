@@ -1,5 +1,5 @@
-// ReLU on vectors of 16 bytes, the widest load there is, one to a thread: the threads of a full
-// device have as many under way as its memory can use. No format is converted: two halves go
+// ReLU on vectors of 16 bytes, the widest load there is, one vector per thread: the threads of a
+// full device keep enough loads in flight for its memory. No format is converted: two halves go
 // through one packed maximum, four bytes through integer operations on their word. Every format now
 // moves the same bytes per instruction, and the limit is memory bandwidth, that of a copy.
 #include "kernels/common/cuda/launch.cuh"
@@ -19,7 +19,7 @@ __device__ T relu(T x) {
 
 __device__ Pair<float> relu(Pair<float> x) { return {relu(x.first), relu(x.second)}; }
 
-// The plain maximum would turn NaN into 0.
+// __hmax2 would turn NaN into 0.
 __device__ Pair<Fp16> relu(Pair<Fp16> x) {
   const __half2 both =
       __halves2half2(__ushort_as_half(x.first.bits), __ushort_as_half(x.second.bits));
@@ -35,12 +35,12 @@ __device__ Pair<Bf16> relu(Pair<Bf16> x) {
           {__bfloat16_as_ushort(__high2bfloat16(max))}};
 }
 
-// Four fp8 numbers in a word: clears the bytes whose sign is set, unless they are NaN.
+// Four fp8 elements in a word: clears the bytes whose sign is set, unless they are NaN.
 template <class T>
 __device__ std::uint32_t relu_bytes(std::uint32_t x) {
   constexpr std::uint32_t kEach = 0x01010101U;
   constexpr std::uint32_t kNans = std::is_same_v<T, Fp8E4m3> ? 1 : 3;  // bit patterns of each sign
-  // NaNs have the largest magnitudes: with their number added, they alone reach the sign's bit.
+  // NaNs have the largest magnitudes: only they reach the sign bit when kNans is added.
   const std::uint32_t nan = (x & 0x7fU * kEach) + kNans * kEach;
   const std::uint32_t negative = x & ~nan & 0x80U * kEach;
   return x & ~(negative | (negative - (negative >> 7U)));  // 0x80 | 0x7f: the whole byte
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kThreads) relu_vec16(const T* x, T* y, std::in
   const std::int64_t vectors = n / kVectorElements<T>;
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (thread < vectors) store_vector(y, thread, relu(load_vector(x, thread)));
-  // The few elements behind the last vector, in the first block.
+  // The elements after the last vector, in the first block.
   const std::int64_t behind = vectors * kVectorElements<T> + thread;
   if (behind < n) y[behind] = relu(x[behind]);
 }
@@ -80,12 +80,12 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
   return [=, stream = stream_of(queue)] { relu_vec16<<<blocks, kThreads, 0, stream>>>(x, y, n); };
 }
 
-const Registration vec16{{.operation = "relu", .name = "vec16", .engine = Engine::memory},
-                         bind<float>,
-                         bind<Fp16>,
-                         bind<Bf16>,
-                         bind<Fp8E4m3>,
-                         bind<Fp8E5m2>};
+const Registration vec16{{.operation = "relu",
+                          .name = "vec16",
+                          .engine = Engine::memory,
+                          .supports = supports_vectors<kThreads>},
+                         ElementTypes{},
+                         []<class T>() { return bind<T>; }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

@@ -11,7 +11,7 @@
 
 namespace ridgebench::cuda {
 
-// Errors after which the process can do nothing more on the device. Source: CUDA Runtime API,
+// Errors after which the process cannot use the device any more. Source: CUDA Runtime API,
 // cudaError_t: those that "leave the process in an inconsistent state".
 inline bool device_is_lost(cudaError_t status) {
   switch (status) {
@@ -32,7 +32,8 @@ inline bool device_is_lost(cudaError_t status) {
   }
 }
 
-// Throws DeviceError where the device is lost, else std::runtime_error; both name the call's place.
+// Throws DeviceError where the device is lost, else std::runtime_error; both name file and line of
+// the call.
 inline void check(cudaError_t status,
                   const std::source_location& where = std::source_location::current()) {
   if (status == cudaSuccess) return;
@@ -41,7 +42,8 @@ inline void check(cudaError_t status,
       std::string(cudaGetErrorName(status)) + " (" + cudaGetErrorString(status) + ") at " +
       file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(where.line());
   if (device_is_lost(status)) throw DeviceError("the GPU is lost: " + text);
-  static_cast<void>(cudaGetLastError());  // not sticky: forget it, or the next check would throw
+  static_cast<void>(
+      cudaGetLastError());  // clears an error that is not sticky, or the next check would throw
   throw std::runtime_error(text);
 }
 

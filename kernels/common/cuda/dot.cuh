@@ -10,13 +10,13 @@
 
 namespace ridgebench::cuda {
 
-// Vectors of the rows that a thread asks for before it uses the first: with 1024 threads on a
-// multiprocessor 64 KiB are under way, which covers the latency of HBM3e (48 KiB according to CUB's
-// tuning for the H200, cub/device/dispatch/tuning/tuning_transform.cuh).
+// Vectors that a thread loads before it uses the first: 1024 threads on a multiprocessor keep 64
+// KiB in flight, which covers the latency of HBM3e (48 KiB according to CUB's tuning for the H200,
+// cub/device/dispatch/tuning/tuning_transform.cuh).
 inline constexpr int kVectorsInFlight = 4;
 
-// Adds to sum[r] the products of a[r] with x, element by element. They are formed in fp32: those of
-// fp8 could leave fp16's range.
+// Adds to sum[r] the products of a[r] with x, element by element. They are formed in fp32, because
+// those of fp8 could leave fp16's range.
 template <class T, int kRows>
 __device__ void add_products(const Vec16<T> (&a)[kRows], const Vec16<T>& x, float (&sum)[kRows]) {
 #pragma unroll
@@ -31,15 +31,15 @@ __device__ void add_products(const Vec16<T> (&a)[kRows], const Vec16<T>& x, floa
   }
 }
 
-// Adds to sum[r] this thread's share of the dot product of row a[r] with x, n elements each: of the
-// first `vectors` vectors number first, first + step, ..., and of the elements behind them
-// likewise. The threads that divide a row among them are the values of `first`, 0 .. step - 1.
+// Adds to sum[r] this thread's share of the dot product of row a[r] with x, n elements each. `step`
+// threads divide a row, and this is thread `first` of them: it takes vectors first, first + step,
+// ... of the first `vectors` vectors, and in the same way the elements after them.
 template <class T, int kRows>
 __device__ void add_dot_share(const T* const (&a)[kRows], const T* x, std::int64_t n,
                               std::int64_t vectors, std::int64_t first, std::int64_t step,
                               float (&sum)[kRows]) {
   constexpr int kDeep = kVectorsInFlight / kRows;  // vectors of each row at once
-  float part[kDeep][kRows] = {};                   // running sums that do not wait for each other
+  float part[kDeep][kRows] = {};                   // independent running sums
   std::int64_t i = first;
 #pragma unroll 1
   for (; i + (kDeep - 1) * step < vectors; i += kDeep * step) {
@@ -74,7 +74,7 @@ __device__ void add_dot_share(const T* const (&a)[kRows], const T* x, std::int64
   }
 }
 
-// The same for one row that the whole grid divides, or one block.
+// The same for one row that the whole grid, or one block, divides.
 template <class T>
 __device__ float dot_share(const T* a, const T* x, std::int64_t n, std::int64_t vectors,
                            std::int64_t first, std::int64_t step) {
@@ -84,7 +84,7 @@ __device__ float dot_share(const T* a, const T* x, std::int64_t n, std::int64_t 
   return sum[0];
 }
 
-// Vectors in each row of A[m,n], row-major: 0 where most rows start between two vectors.
+// Vectors in each row of A[m,n], row-major: 0 where most rows are not aligned to vectors.
 template <class T>
 constexpr std::int64_t vectors_per_row(std::int64_t m, std::int64_t n) {
   return m == 1 || n % kVectorElements<T> == 0 ? n / kVectorElements<T> : 0;

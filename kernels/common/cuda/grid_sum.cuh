@@ -1,4 +1,4 @@
-// The second half of a sum over a whole grid: one block adds the partial sums of the blocks.
+// The second kernel of a sum over a whole grid: one block adds the partial sums of the blocks.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,7 +12,8 @@ namespace ridgebench::cuda {
 
 inline constexpr int kGridSumThreads = 1024;
 
-// In double and in a fixed order: the same bits every time. Launch as one block of kThreads.
+// Adds in double and in a fixed order, so the bits are the same every time. Launch as one block of
+// kThreads threads.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
     add_partial_sums(const float* partial, unsigned count, float* sum) {
@@ -35,7 +36,7 @@ __global__ void __launch_bounds__(kThreads)
   if (thread == 0) *sum = static_cast<float>(share[0]);
 }
 
-// A float for each block.
+// Device memory for one float per block.
 inline std::shared_ptr<float> allocate_partial_sums(Queue& queue, unsigned blocks) {
   return std::static_pointer_cast<float>(queue.allocate(blocks * sizeof(float)));
 }

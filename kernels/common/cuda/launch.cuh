@@ -1,16 +1,21 @@
-// What a technique needs to launch a kernel: its stream, a grid, and what the device is.
+// What a technique needs to launch a kernel: its stream, a grid, and properties of the device.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
 #include <type_traits>
 
 #include "kernels/common/ceil_div.hpp"
 #include "kernels/common/cuda/check.cuh"
 #include "kernels/common/error.hpp"
+#include "kernels/common/format.hpp"
+#include "kernels/common/machine.hpp"
 #include "kernels/common/queue.hpp"
+#include "kernels/common/shape.hpp"
 
 namespace ridgebench::cuda {
 
@@ -20,40 +25,61 @@ inline cudaStream_t stream_of(const Queue& queue) {
   return static_cast<cudaStream_t>(queue.stream());
 }
 
-// Blocks of a one-dimensional grid that serves `items`, `per_block` each. Throws Unsupported beyond
-// what a grid may have, 2^31 - 1.
+// Limits of a grid. Source: CUDA C++ Programming Guide, "Technical Specifications per Compute
+// Capability".
+inline constexpr std::int64_t kMaxGridX = std::numeric_limits<std::int32_t>::max();
+inline constexpr std::int64_t kMaxGridY = 65535;
+
+// For Technique::supports: why a one-dimensional grid cannot serve `items`, `per_block` each.
+inline std::optional<std::string> grid_limit(std::int64_t items, std::int64_t per_block) {
+  if (ceil_div(items, per_block) <= kMaxGridX) return std::nullopt;
+  return "the grid would have more than 2^31 - 1 blocks";
+}
+
+// The same for a grid of tiles, whose rows lie along y.
+inline std::optional<std::string> tile_grid_limit(std::int64_t rows, std::int64_t columns,
+                                                  int tile_rows, int tile_columns) {
+  if (ceil_div(rows, tile_rows) <= kMaxGridY) return grid_limit(columns, tile_columns);
+  return "the grid would have more than 65535 blocks along y";
+}
+
+// Technique::supports of kernels whose blocks serve kPerBlock elements of dimension n each, or
+// kThreads vectors of 16 bytes, or a tile of kTileM x kTileN of C.
+template <std::int64_t kPerBlock>
+std::optional<std::string> supports_elements(const Machine&, const Shape& shape, FormatPair) {
+  return grid_limit(shape["n"], kPerBlock);
+}
+template <int kThreads>
+std::optional<std::string> supports_vectors(const Machine&, const Shape& shape, FormatPair format) {
+  return grid_limit(shape["n"], kThreads * (16 / info(format.a).storage_bytes));
+}
+template <int kTileM, int kTileN>
+std::optional<std::string> supports_tiles(const Machine&, const Shape& shape, FormatPair) {
+  return tile_grid_limit(shape["m"], shape["n"], kTileM, kTileN);
+}
+
+// Blocks of a one-dimensional grid. Throws Unsupported where grid_limit has a reason.
 inline unsigned blocks_for(std::int64_t items, std::int64_t per_block) {
-  const std::int64_t blocks = ceil_div(items, per_block);
-  if (blocks > std::numeric_limits<std::int32_t>::max()) {
-    throw Unsupported("the grid would have more than 2^31 - 1 blocks");
-  }
-  return static_cast<unsigned>(blocks);
+  if (const auto reason = grid_limit(items, per_block)) throw Unsupported(*reason);
+  return static_cast<unsigned>(ceil_div(items, per_block));
 }
 
-// A grid of tiles: rows along y, which may have no more than 65535 blocks.
+// A grid of tiles. Throws Unsupported where tile_grid_limit has a reason.
 inline dim3 tiles_for(std::int64_t rows, std::int64_t columns, int tile_rows, int tile_columns) {
-  constexpr std::int64_t most = 65535;
-  const std::int64_t down = ceil_div(rows, tile_rows);
-  if (down > most) throw Unsupported("the grid would have more than 65535 blocks along y");
-  return {blocks_for(columns, tile_columns), static_cast<unsigned>(down)};
-}
-
-// An attribute of the current device.
-inline int attribute(cudaDeviceAttr which) {
-  int device = 0;
-  int value = 0;
-  check(cudaGetDevice(&device));
-  check(cudaDeviceGetAttribute(&value, which, device));
-  return value;
+  if (const auto reason = tile_grid_limit(rows, columns, tile_rows, tile_columns)) {
+    throw Unsupported(*reason);
+  }
+  return {static_cast<unsigned>(ceil_div(columns, tile_columns)),
+          static_cast<unsigned>(ceil_div(rows, tile_rows))};
 }
 
 // Streaming multiprocessors of the current device.
-inline int sm_count() { return attribute(cudaDevAttrMultiProcessorCount); }
-
-// 80 for compute capability 8.0.
-inline int compute_capability() {
-  return 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
-         attribute(cudaDevAttrComputeCapabilityMinor);
+inline int sm_count() {
+  int device = 0;
+  int count = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return count;
 }
 
 // Dynamic shared memory that a block can have on compute capability 9.0. Source: CUDA C++

@@ -1,4 +1,4 @@
-// Sums over a pack, a warp and a block, in a fixed order: the same bits every time.
+// Sums over a float4, a warp and a block, in a fixed order, so the bits are the same every time.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,8 +16,8 @@ __device__ inline float warp_sum(float x) {
   return x;
 }
 
-// The sum in thread 0 of a block of `kThreads` threads, all of which must call it; elsewhere
-// undefined. A second call needs a __syncthreads() between.
+// Returns the sum to thread 0 of a block of kThreads threads, all of which must call it; other
+// threads get an undefined value. A __syncthreads() must separate two calls.
 template <int kThreads>
 __device__ float block_sum(float x) {
   static_assert(kThreads % kWarp == 0 && kThreads <= kWarp * kWarp);

@@ -1,4 +1,4 @@
-// Storage types to float and back on the device, one number or two at a time, by the hardware's
+// Storage types to float and back on the device, one element or two at a time, by the hardware's
 // conversions: fp8 saturates, fp16 and bf16 go to infinity, tf32 rounds ties away.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace ridgebench::cuda {
 
-// The fp8 formats convert through fp16 only, which holds each of their values exactly.
+// The fp8 formats convert through fp16 only, which represents each of their values exactly.
 template <class T>
 inline constexpr bool kIsFp8 = std::is_same_v<T, Fp8E4m3> || std::is_same_v<T, Fp8E5m2>;
 
@@ -68,7 +68,7 @@ __device__ PairWord<T> narrow(float2 x) {
   }
 }
 
-// The same two as a pair of numbers.
+// The same two neighbours as a pair of elements.
 template <class T>
 struct alignas(2 * sizeof(T)) Pair {
   T first, second;

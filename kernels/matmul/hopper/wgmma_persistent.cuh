@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "kernels/matmul/hopper/persistent.cuh"
-#include "kernels/matmul/tile/tuning.cuh"
+#include "kernels/matmul/tile/tuning.hpp"
 
 namespace ridgebench::cuda {
 

@@ -1,7 +1,7 @@
-// One stage of an operand in shared memory for mma.sync: 64 bytes, two steps of the instruction, of
-// each of 128 vectors, copied as they lie in memory in packs of 16 bytes. A line is what is
-// contiguous in memory: 64 bytes along k of one vector, or one k of all vectors. Packs change place
-// within a line (are swizzled) so that eight rows of an ldmatrix never meet in a bank.
+// One stage of an operand in shared memory for mma.sync: 64 bytes of k, two steps of the
+// instruction, of 128 rows, copied in vectors of 16 bytes as they lie in memory. A line is what is
+// contiguous in memory: the 64 bytes of one row (K-major), or all rows at one k (MN-major). The
+// vectors of a line are swizzled so that the eight rows of an ldmatrix never meet in a bank.
 #pragma once
 
 #include <cstdint>
@@ -13,53 +13,52 @@
 
 namespace ridgebench::cuda {
 
-inline constexpr int kStageVectors = 128;
-inline constexpr int kStageBytes = 64;  // of each vector
+inline constexpr int kStageRows = 128;
+inline constexpr int kStageBytes = 64;  // of each row
 inline constexpr int kStageSteps = 2;
 inline constexpr int kStageThreads = 256;
-inline constexpr int kStagePacks = kStageVectors * kStageBytes / kVectorBytes;
-using Stage = uint4[kStagePacks];
+inline constexpr int kStageVectors = kStageRows * kStageBytes / kVectorBytes;
+using Stage = uint4[kStageVectors];
 
-// Numbers of each vector.
+// Elements of each row.
 template <class T>
-inline constexpr int kStageDepth = kStageBytes / static_cast<int>(sizeof(T));
+inline constexpr int kStageK = kStageBytes / static_cast<int>(sizeof(T));
 
 template <bool kKMajor, class T>
-inline constexpr int kLinePacks =
-    (kKMajor ? kStageBytes : kStageVectors * static_cast<int>(sizeof(T))) / kVectorBytes;
+inline constexpr int kLineVectors =
+    (kKMajor ? kStageBytes : kStageRows * static_cast<int>(sizeof(T))) / kVectorBytes;
 
-// Where pack `pack` of a line lies. Two lines along k share the 128 bytes of all banks, and eight
-// lines are read at once; of the longer lines along the vectors eight are read at once by ldmatrix,
-// four by the loads of 32-bit numbers, two packs of each.
+// Index of vector `vector` of a line. K-major, two lines share the 128 bytes of all banks, and
+// ldmatrix reads eight lines at once. MN-major, ldmatrix reads eight of the longer lines at once,
+// and the loads of 32-bit elements read four, two vectors of each.
 template <bool kKMajor, class T>
-__device__ int swizzled(int line, int pack) {
+__device__ int swizzled(int line, int vector) {
   const int by = kKMajor ? line / 2 % 4 : sizeof(T) == 2 ? line % 8 : line % 4 * 2;
-  return line * kLinePacks<kKMajor, T> + (pack ^ by);
+  return line * kLineVectors<kKMajor, T> + (vector ^ by);
 }
 
-// Starts copying the numbers from p0 on of the vectors from `first` on (copy_vector_async). All
-// kStageThreads threads take part.
+// Starts to copy the elements from (first_row, first_k) on. All kStageThreads threads take part.
 template <bool kKMajor, class T>
-__device__ void fill_stage(Stage& stage, const MatrixOperand<T>& x, std::int64_t first,
-                           std::int64_t p0, bool aligned) {
+__device__ void fill_stage(Stage& stage, const MatrixOperand<T>& x, std::int64_t first_row,
+                           std::int64_t first_k, bool aligned) {
 #pragma unroll
-  for (int i = 0; i < kStagePacks / kStageThreads; ++i) {
+  for (int i = 0; i < kStageVectors / kStageThreads; ++i) {
     const int id = static_cast<int>(threadIdx.x) + i * kStageThreads;
-    const int line = id / kLinePacks<kKMajor, T>;
-    const int pack = id % kLinePacks<kKMajor, T>;
-    const std::int64_t from_line = (kKMajor ? first : p0) + line;
-    const std::int64_t from = (kKMajor ? p0 : first) + pack * kVectorElements<T>;
-    copy_vector_async<kKMajor>(&stage[swizzled<kKMajor, T>(line, pack)], x, from_line, from,
+    const int line = id / kLineVectors<kKMajor, T>;
+    const int vector = id % kLineVectors<kKMajor, T>;
+    const std::int64_t from_line = (kKMajor ? first_row : first_k) + line;
+    const std::int64_t first = (kKMajor ? first_k : first_row) + vector * kVectorElements<T>;
+    copy_vector_async<kKMajor>(&stage[swizzled<kKMajor, T>(line, vector)], x, from_line, first,
                                aligned);
   }
 }
 
 enum class Side : std::uint8_t { a, b };
 
-// Which half of the 16 vectors, and which half of the step's 32 bytes, word r of a fragment is of:
-// a piece of A in the order of mma.cuh; of B two pieces of 8 vectors, one after the other.
+// Which half of the 16 rows, and which half of the step's 32 bytes, word r of a fragment holds: for
+// A in the order of mma.cuh, for B two fragments of 8 rows one after the other.
 template <Side kSide>
-__device__ constexpr int vector_half(int r) {
+__device__ constexpr int row_half(int r) {
   return kSide == Side::a ? r % 2 : r / 2;
 }
 template <Side kSide>
@@ -67,26 +66,27 @@ __device__ constexpr int byte_half(int r) {
   return kSide == Side::a ? r / 2 : r % 2;
 }
 
-// The fragment of the 16 vectors from `first` on in one step. Every lane of the warp must call it.
+// The fragment of the 16 rows from `first_row` on in one step. Every lane of the warp must call it.
 template <Side kSide, bool kKMajor, class T>
-__device__ void load_fragment(std::uint32_t (&word)[4], const Stage& stage, int first, int step) {
+__device__ void load_fragment(std::uint32_t (&word)[4], const Stage& stage, int first_row,
+                              int step) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   if constexpr (kKMajor) {
-    const int vector = first + 8 * vector_half<kSide>(lane / 8) + lane % 8;
-    const int pack = 2 * step + byte_half<kSide>(lane / 8);
-    ldmatrix_x4<false>(word, &stage[swizzled<kKMajor, T>(vector, pack)]);
+    const int row = first_row + 8 * row_half<kSide>(lane / 8) + lane % 8;
+    const int vector = 2 * step + byte_half<kSide>(lane / 8);
+    ldmatrix_x4<false>(word, &stage[swizzled<kKMajor, T>(row, vector)]);
   } else if constexpr (sizeof(T) == 2) {
-    const int p = 16 * step + 8 * byte_half<kSide>(lane / 8) + lane % 8;
-    const int pack = first / 8 + vector_half<kSide>(lane / 8);
-    ldmatrix_x4<true>(word, &stage[swizzled<kKMajor, T>(p, pack)]);
+    const int k = 16 * step + 8 * byte_half<kSide>(lane / 8) + lane % 8;
+    const int vector = first_row / 8 + row_half<kSide>(lane / 8);
+    ldmatrix_x4<true>(word, &stage[swizzled<kKMajor, T>(k, vector)]);
   } else {
-    static_assert(sizeof(T) == 4);  // ldmatrix transposes 16-bit numbers only
+    static_assert(sizeof(T) == 4);  // ldmatrix transposes 16-bit elements only
     const auto* const words = reinterpret_cast<const std::uint32_t*>(stage);
 #pragma unroll
     for (int r = 0; r < 4; ++r) {
-      const int vector = first + 8 * vector_half<kSide>(r) + lane / 4;
-      const int p = 8 * step + 4 * byte_half<kSide>(r) + lane % 4;
-      word[r] = words[swizzled<kKMajor, T>(p, vector / 4) * 4 + vector % 4];
+      const int row = first_row + 8 * row_half<kSide>(r) + lane / 4;
+      const int k = 8 * step + 4 * byte_half<kSide>(r) + lane % 4;
+      word[r] = words[swizzled<kKMajor, T>(k, row / 4) * 4 + row % 4];
     }
   }
 }

@@ -130,6 +130,26 @@ TEST(Registry, AStatePreparedOnceReachesBind) {
   EXPECT_EQ(y, 42);
 }
 
+TEST(Registry, AListOfTypesRegistersATechniqueForEachType) {
+  Registry others = std::exchange(Registry::instance(), Registry());
+  const CudaRegistration listed{[]<class T>() {
+                                  Technique t = technique("listed");
+                                  t.accumulator_bits = sizeof(T);
+                                  return t;
+                                },
+                                Types<float>{} + Types<Bf16>{},
+                                []<class T>() { return bind<const T, T>; }};
+  Registry added = std::exchange(Registry::instance(), std::move(others));
+  added.add(copy_operation());
+  added.resolve();
+  ASSERT_EQ(added.implementations().size(), 2);
+  EXPECT_EQ(added.implementations()[0]->format, Format::fp32);
+  EXPECT_EQ(added.implementations()[0]->technique.accumulator_bits, 4);
+  EXPECT_EQ(added.implementations()[1]->format, Format::bf16);
+  EXPECT_EQ(added.implementations()[1]->technique.accumulator_bits, 2);
+  EXPECT_EQ(added.implementations()[1]->backend, Backend::cuda);
+}
+
 TEST(Registry, RefusesPointersThatFitNoFormat) {
   const std::string message =
       "technique copy/odd binds pointer types that are no format of the operation";

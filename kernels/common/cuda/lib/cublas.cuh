@@ -8,14 +8,14 @@
 #include <string>
 #include <type_traits>
 
-#include "kernels/common/cuda/lib/cublas_functions.cuh"
 #include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/cuda/lib/cublas_functions.cuh"
 #include "kernels/common/format.hpp"
 #include "kernels/common/queue.hpp"
 
 namespace ridgebench::cuda {
 
-// Throws std::runtime_error naming the status and the call's place.
+// Throws std::runtime_error with the status and file and line of the call.
 inline void check(cublasStatus_t status,
                   const std::source_location& where = std::source_location::current()) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -30,9 +30,9 @@ inline constexpr cudaDataType_t kCublasType = std::is_same_v<T, float>  ? CUDA_R
                                               : std::is_same_v<T, Fp16> ? CUDA_R_16F
                                                                         : CUDA_R_16BF;
 
-// A handle bound to the queue's stream, with a workspace of its own: nothing is allocated during a
-// launch, so that launches can be captured into a graph. Copies share the handle; keep one in the
-// Launch. Slow to create: belongs into prepare.
+// A handle bound to the queue's stream, with its own workspace: cuBLAS allocates nothing during a
+// launch, so a graph can capture launches. Copies share the handle, and the Launch must hold one.
+// Slow to create: belongs into prepare.
 class Cublas {
  public:
   // 32 MiB is what NVIDIA recommends for Hopper: cuBLAS documentation, cublasSetWorkspace.

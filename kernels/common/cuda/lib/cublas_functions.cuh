@@ -1,6 +1,6 @@
-// The functions of cuBLAS and cuBLASLt that are called here, under their own names. The libraries
-// are loaded when one is called first: that takes some 80 ms, for which a command that multiplies
-// nothing need not wait, and where they are missing only the rows of these yardsticks are.
+// The functions of cuBLAS and cuBLASLt that the yardsticks call, under their own names. The first
+// call of one loads the libraries, which takes about 80 ms that other commands do not spend; where
+// they are missing, only the rows of these yardsticks are skipped.
 #pragma once
 
 #include <cublasLt.h>
@@ -18,7 +18,8 @@ inline void* cublas_function(const std::string& name) {
   static const std::string file = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
   static void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw Unsupported(file + " is not installed, or cannot be loaded");
-  void* const function = dlsym(library, name.c_str());  // finds those of cuBLASLt, which it needs
+  void* const function =
+      dlsym(library, name.c_str());  // also finds functions of cuBLASLt, on which it depends
   if (function == nullptr) throw Unsupported(file + " has no function " + name);
   return function;
 }

@@ -1,63 +1,30 @@
-// cuBLASLt, the yardstick of matrix products. It multiplies column-major matrices; a row-major
-// matrix read by columns is its transpose, so it is asked for C^T = B^T A^T: its A is our B.
+// cuBLASLt, the yardstick of matrix products. It multiplies column-major matrices. A row-major
+// matrix read by columns is its transpose, so it computes C^T = B^T A^T here: its A is our B.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/common/cuda/lib/cublas.cuh"
 #include "kernels/common/error.hpp"
+#include "kernels/common/machine.hpp"
 #include "kernels/common/shape.hpp"
 
 namespace ridgebench::cuda {
 
 struct LtOptions {
-  bool fast_accumulation = false;  // fp8: no moving of sums to fp32 on the way
+  bool fast_accumulation = false;  // fp8: sums stay in the tensor cores
   bool gelu = false;               // gelu(A B + bias), tanh form
 };
 
-// Has a name, unlike the library's struct, which breaks nvcc 13.0 as a vector's element.
+// The library's struct has no name, and nvcc 13.0 fails on a vector of such structs.
 struct LtAlgorithm {
   cublasLtMatmulAlgo_t value;
-};
-
-// One product with everything but its pointers: slow to create, belongs into prepare. Copies share
-// handle and workspace.
-class LtProduct {
- public:
-  static constexpr int kMostAlgorithms = 32;
-
-  LtProduct(Queue& queue, const Shape& shape, FormatPair inputs, LtOptions options);
-
-  // Up to `most` algorithms, but no more than kMostAlgorithms, the fastest by the library's
-  // estimate first. Throws Unsupported where it has none.
-  [[nodiscard]] std::vector<LtAlgorithm> algorithms(int most) const;
-  void choose(const LtAlgorithm& algorithm) { algorithm_ = algorithm; }
-
-  // Operands in their storage formats; `bias` only with gelu. Throws Unsupported for a pointer that
-  // is not aligned as the library's estimates assume.
-  [[nodiscard]] Launch bind(const void* a, const void* b, const void* bias, void* c) const;
-
- private:
-  using Operation = std::shared_ptr<cublasLtMatmulDescOpaque_t>;
-  using Matrix = std::shared_ptr<cublasLtMatrixLayoutOpaque_t>;
-
-  // A row-major matrix of rows x columns.
-  static Matrix describe(Format format, std::int64_t rows, std::int64_t columns);
-  [[nodiscard]] Operation operation(const void* bias) const;
-
-  Layout layout_;
-  FormatPair inputs_;
-  LtOptions options_;
-  cudaStream_t stream_;
-  std::shared_ptr<void> workspace_;
-  std::shared_ptr<cublasLtContext> handle_;
-  Matrix a_, b_, c_;
-  LtAlgorithm algorithm_{};
 };
 
 namespace cublaslt_detail {
@@ -91,96 +58,130 @@ void set(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttribut
 
 }  // namespace cublaslt_detail
 
-inline LtProduct::Matrix LtProduct::describe(Format format, std::int64_t rows,
-                                             std::int64_t columns) {
-  cublasLtMatrixLayout_t created = nullptr;
-  check(cublasLtMatrixLayoutCreate(&created, cublaslt_detail::type(format),
-                                   static_cast<std::uint64_t>(columns),
-                                   static_cast<std::uint64_t>(rows), columns));
-  return {created, [](cublasLtMatrixLayout_t m) { cublasLtMatrixLayoutDestroy(m); }};
-}
+// One product without its pointers. Slow to create: belongs into prepare. Copies share handle and
+// workspace.
+class LtProduct {
+ public:
+  static constexpr int kMostAlgorithms = 32;
 
-inline LtProduct::LtProduct(Queue& queue, const Shape& shape, FormatPair inputs, LtOptions options)
-    : layout_(shape.layout()),
-      inputs_(inputs),
-      options_(options),
-      stream_(stream_of(queue)),
-      workspace_(queue.allocate(Cublas::kWorkspaceBytes)) {
-  if (info(inputs.a).storage_bytes == 1 && layout_ != Layout::nt) {
-    throw Unsupported("cuBLASLt multiplies fp8 in layout nt only");
+  // For Technique::supports, without calling the library. Source: cuBLAS documentation,
+  // cublasLtMatmul, "To use FP8 kernels".
+  static std::optional<std::string> supports(const Machine& machine, const Shape& shape,
+                                             FormatPair inputs) {
+    if (info(inputs.a).storage_bytes != 1) return std::nullopt;
+    if (machine.compute_capability < 89) return "fp8 in cuBLASLt needs compute capability 8.9";
+    if (shape.layout() != Layout::nt) return "cuBLASLt multiplies fp8 in layout nt only";
+    return std::nullopt;
   }
-  cublasLtHandle_t created = nullptr;
-  check(cublasLtCreate(&created));
-  handle_ = {created, [](cublasLtHandle_t handle) { cublasLtDestroy(handle); }};
-  const std::int64_t m = shape["m"];
-  const std::int64_t n = shape["n"];
-  const std::int64_t k = shape["k"];
-  a_ = layout_ == Layout::tn ? describe(inputs.a, k, m) : describe(inputs.a, m, k);
-  b_ = layout_ == Layout::nt ? describe(inputs.b, n, k) : describe(inputs.b, k, n);
-  c_ = describe(product_format(inputs), m, n);
-}
 
-// The bias is part of the operation, hence one operation per set of buffers.
-inline LtProduct::Operation LtProduct::operation(const void* bias) const {
-  using cublaslt_detail::set;
-  const bool tf32 = inputs_.a == Format::tf32;
-  cublasLtMatmulDesc_t created = nullptr;
-  check(cublasLtMatmulDescCreate(&created, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
-                                 CUDA_R_32F));
-  Operation operation{created, [](cublasLtMatmulDesc_t o) { cublasLtMatmulDescDestroy(o); }};
-  set(created, CUBLASLT_MATMUL_DESC_TRANSA, layout_ == Layout::nt ? CUBLAS_OP_T : CUBLAS_OP_N);
-  set(created, CUBLASLT_MATMUL_DESC_TRANSB, layout_ == Layout::tn ? CUBLAS_OP_T : CUBLAS_OP_N);
-  if (info(inputs_.a).storage_bytes == 1) {
-    set(created, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{options_.fast_accumulation});
+  LtProduct(Queue& queue, const Shape& shape, FormatPair inputs, LtOptions options)
+      : layout_(shape.layout()),
+        inputs_(inputs),
+        options_(options),
+        stream_(stream_of(queue)),
+        workspace_(queue.allocate(Cublas::kWorkspaceBytes)) {
+    cublasLtHandle_t created = nullptr;
+    check(cublasLtCreate(&created));
+    handle_ = {created, [](cublasLtHandle_t handle) { cublasLtDestroy(handle); }};
+    const std::int64_t m = shape["m"];
+    const std::int64_t n = shape["n"];
+    const std::int64_t k = shape["k"];
+    a_ = layout_ == Layout::tn ? describe(inputs.a, k, m) : describe(inputs.a, m, k);
+    b_ = layout_ == Layout::nt ? describe(inputs.b, n, k) : describe(inputs.b, k, n);
+    c_ = describe(product_format(inputs), m, n);
   }
-  if (options_.gelu) {
-    set(created, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU_BIAS);
-    set(created, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
-  }
-  return operation;
-}
 
-inline std::vector<LtAlgorithm> LtProduct::algorithms(int most) const {
-  using cublaslt_detail::set;
-  cublasLtMatmulPreference_t created = nullptr;
-  check(cublasLtMatmulPreferenceCreate(&created));
-  const std::shared_ptr<cublasLtMatmulPreferenceOpaque_t> preference{
-      created, [](cublasLtMatmulPreference_t p) { cublasLtMatmulPreferenceDestroy(p); }};
-  set(created, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{Cublas::kWorkspaceBytes});
-  // Where k is split, the parts are summed in fp32, as the row says, not in the output's format.
-  set(created, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-      std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
-  std::array<cublasLtMatmulHeuristicResult_t, kMostAlgorithms> found{};
-  int count = 0;
-  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-      handle_.get(), operation(workspace_.get()).get(), b_.get(), a_.get(), c_.get(), c_.get(),
-      created, std::min(most, kMostAlgorithms), found.data(), &count);
-  std::vector<LtAlgorithm> algorithms;
-  for (int i = 0; i < count; ++i) {
-    const cublasLtMatmulHeuristicResult_t& result = found[static_cast<std::size_t>(i)];
-    if (result.state == CUBLAS_STATUS_SUCCESS) algorithms.push_back({result.algo});
-  }
-  if (algorithms.empty()) {
-    throw Unsupported(std::string("cuBLASLt has no algorithm for this case: ") +
-                      cublasGetStatusName(status));
-  }
-  return algorithms;
-}
-
-inline Launch LtProduct::bind(const void* a, const void* b, const void* bias, void* c) const {
-  constexpr std::uintptr_t alignment = 256;  // the default of CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_*
-  for (const void* operand : std::array<const void*, 4>{a, b, bias, c}) {
-    if (reinterpret_cast<std::uintptr_t>(operand) % alignment != 0) {
-      throw Unsupported("an operand is not aligned to 256 bytes");
+  // Up to `most` algorithms, at most kMostAlgorithms, in the order of the library's estimate of
+  // their speed. Throws Unsupported where it has none.
+  [[nodiscard]] std::vector<LtAlgorithm> algorithms(int most) const {
+    using cublaslt_detail::set;
+    cublasLtMatmulPreference_t created = nullptr;
+    check(cublasLtMatmulPreferenceCreate(&created));
+    const std::shared_ptr<cublasLtMatmulPreferenceOpaque_t> preference{
+        created, [](cublasLtMatmulPreference_t p) { cublasLtMatmulPreferenceDestroy(p); }};
+    set(created, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{Cublas::kWorkspaceBytes});
+    // Where the library splits k, it sums the parts in fp32, as the record says, not in the
+    // output's format.
+    set(created, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+        std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+    std::array<cublasLtMatmulHeuristicResult_t, kMostAlgorithms> found{};
+    int count = 0;
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+        handle_.get(), operation(workspace_.get()).get(), b_.get(), a_.get(), c_.get(), c_.get(),
+        created, std::min(most, kMostAlgorithms), found.data(), &count);
+    std::vector<LtAlgorithm> algorithms;
+    for (int i = 0; i < count; ++i) {
+      const cublasLtMatmulHeuristicResult_t& result = found[static_cast<std::size_t>(i)];
+      if (result.state == CUBLAS_STATUS_SUCCESS) algorithms.push_back({result.algo});
     }
+    if (algorithms.empty()) {
+      throw Unsupported(std::string("cuBLASLt has no algorithm for this case: ") +
+                        cublasGetStatusName(status));
+    }
+    return algorithms;
   }
-  return [*this, operation = operation(bias), a, b, c] {
-    constexpr float one = 1;
-    constexpr float zero = 0;
-    check(cublasLtMatmul(handle_.get(), operation.get(), &one, b, b_.get(), a, a_.get(), &zero, c,
-                         c_.get(), c, c_.get(), &algorithm_.value, workspace_.get(),
-                         Cublas::kWorkspaceBytes, stream_));
-  };
-}
+
+  void choose(const LtAlgorithm& algorithm) { algorithm_ = algorithm; }
+
+  // Operands in their storage formats; `bias` only with gelu. Throws Unsupported for a pointer that
+  // is not aligned as the library's estimates assume.
+  [[nodiscard]] Launch bind(const void* a, const void* b, const void* bias, void* c) const {
+    constexpr std::uintptr_t alignment = 256;  // default of CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_*
+    for (const void* operand : std::array<const void*, 4>{a, b, bias, c}) {
+      if (reinterpret_cast<std::uintptr_t>(operand) % alignment != 0) {
+        throw Unsupported("an operand is not aligned to 256 bytes");
+      }
+    }
+    return [*this, operation = operation(bias), a, b, c] {
+      constexpr float one = 1;
+      constexpr float zero = 0;
+      check(cublasLtMatmul(handle_.get(), operation.get(), &one, b, b_.get(), a, a_.get(), &zero, c,
+                           c_.get(), c, c_.get(), &algorithm_.value, workspace_.get(),
+                           Cublas::kWorkspaceBytes, stream_));
+    };
+  }
+
+ private:
+  using Operation = std::shared_ptr<cublasLtMatmulDescOpaque_t>;
+  using Matrix = std::shared_ptr<cublasLtMatrixLayoutOpaque_t>;
+
+  // A row-major matrix of rows x columns.
+  static Matrix describe(Format format, std::int64_t rows, std::int64_t columns) {
+    cublasLtMatrixLayout_t created = nullptr;
+    check(cublasLtMatrixLayoutCreate(&created, cublaslt_detail::type(format),
+                                     static_cast<std::uint64_t>(columns),
+                                     static_cast<std::uint64_t>(rows), columns));
+    return {created, [](cublasLtMatrixLayout_t m) { cublasLtMatrixLayoutDestroy(m); }};
+  }
+
+  // The bias is a part of the operation, so every set of buffers has its own operation.
+  [[nodiscard]] Operation operation(const void* bias) const {
+    using cublaslt_detail::set;
+    const bool tf32 = inputs_.a == Format::tf32;
+    cublasLtMatmulDesc_t created = nullptr;
+    check(cublasLtMatmulDescCreate(
+        &created, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    Operation operation{created, [](cublasLtMatmulDesc_t o) { cublasLtMatmulDescDestroy(o); }};
+    set(created, CUBLASLT_MATMUL_DESC_TRANSA, layout_ == Layout::nt ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(created, CUBLASLT_MATMUL_DESC_TRANSB, layout_ == Layout::tn ? CUBLAS_OP_T : CUBLAS_OP_N);
+    if (info(inputs_.a).storage_bytes == 1) {
+      set(created, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{options_.fast_accumulation});
+    }
+    if (options_.gelu) {
+      set(created, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU_BIAS);
+      set(created, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    }
+    return operation;
+  }
+
+  Layout layout_;
+  FormatPair inputs_;
+  LtOptions options_;
+  cudaStream_t stream_;
+  std::shared_ptr<void> workspace_;
+  std::shared_ptr<cublasLtContext> handle_;
+  Matrix a_, b_, c_;
+  LtAlgorithm algorithm_{};
+};
 
 }  // namespace ridgebench::cuda

@@ -16,9 +16,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
-#include "kernels/common/error.hpp"
 
 namespace ridgebench::cuda {
 
@@ -32,16 +30,10 @@ struct Mma {
   static constexpr int kPerWord = 4 / static_cast<int>(sizeof(A));
   static constexpr int kK = kWords * kPerWord;
 
-  // Throws Unsupported where the device lacks the instruction. Compute capabilities 9.0 and 10.x
-  // have no native fp8 form: ptxas emits conversions to fp16, two fp16 products and additions, and
-  // computes a product once where the same operands are multiplied again.
-  static void require() {
-    if (kIsFp8<A> && compute_capability() < 89) {
-      throw Unsupported("mma.sync in fp8 needs compute capability 8.9");
-    }
-  }
-
-  // d += a b. All lanes of the warp must call it. Compiled for an older device, fp8 traps.
+  // d += a b. All lanes of the warp must call it. fp8 needs compute capability 8.9: compiled for an
+  // older device it traps. Compute capabilities 9.0 and 10.x have no native fp8 form: ptxas emits
+  // conversions to fp16, two fp16 products and additions, and computes a product once where the
+  // same operands are multiplied again.
   static __device__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
                                       const std::uint32_t (&b)[2]) {
     if constexpr (std::is_same_v<A, Tf32>) {

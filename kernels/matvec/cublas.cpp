@@ -1,7 +1,8 @@
-// Matrix-vector product by cuBLAS, the yardstick: cublasSgemv for fp32, and for fp16 and bf16,
-// which gemv does not take, a matmul with one column (cublasGemmEx). A is row-major, which to
-// cuBLAS is the transpose of a column-major matrix.
+// Matrix-vector product by cuBLAS, the yardstick: cublasSgemv for fp32. gemv does not take fp16 and
+// bf16, so these are a matrix product with one column (cublasGemmEx). A is row-major, which cuBLAS
+// reads as the transpose of a column-major matrix.
 #include "kernels/common/cuda/lib/cublas.cuh"
+
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench::cuda {
@@ -34,9 +35,9 @@ constexpr Technique technique(Engine engine) {
   return {.operation = "matvec", .name = "cublas", .engine = engine, .origin = Origin::library};
 }
 
-const Registration gemv{technique(Engine::fma), planned(prepare, bind_gemv)};
-const Registration gemm{technique(Engine::tensor), planned(prepare, bind_gemm<Fp16>),
-                        planned(prepare, bind_gemm<Bf16>)};
+const CudaRegistration gemv{technique(Engine::fma), planned(prepare, bind_gemv)};
+const CudaRegistration gemm{technique(Engine::tensor), HalfTypes{},
+                            []<class T>() { return planned(prepare, bind_gemm<T>); }};
 
 }  // namespace
 }  // namespace ridgebench::cuda
