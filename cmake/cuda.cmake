@@ -24,13 +24,13 @@ find_package(CUDAToolkit 12.8 REQUIRED)
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_EXTENSIONS OFF)
-# CMake 3.25 does not know that this nvcc knows C++20, and would drop the standard without a word.
+# CMake 3.25 does not know that this nvcc supports C++20, and drops the standard silently.
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
   list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
 endif()
-# Leaves what ptxas says of each file beside its object, for a test to read.
+# The launcher writes the messages of ptxas for each file next to its object; a test reads them.
 set(CMAKE_CUDA_COMPILER_LAUNCHER "${CMAKE_SOURCE_DIR}/cmake/ptxas_log.sh" ${CMAKE_CUDA_COMPILER_LAUNCHER})
 
 # What every CUDA file is compiled with. Cubins stay uncompressed: a test reads their instructions. Warning 445 is
@@ -40,7 +40,7 @@ target_compile_options(ridgebench_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--ex
                        -Xptxas=-v --compress-mode=none -Xcompiler=-Wall,-Wextra,-fopenmp
                        $<$<BOOL:${RIDGEBENCH_WERROR}>:--Werror=all-warnings>>)
 target_link_libraries(ridgebench_cuda INTERFACE CUDA::cudart_static CUDA::nvtx3 ${CMAKE_DL_LIBS})
-# cuBLAS is loaded when it is first called: a program must only know where it is.
+# A program loads cuBLAS when it first calls it; the run path says where the library is.
 target_include_directories(ridgebench_cuda SYSTEM INTERFACE $<TARGET_PROPERTY:CUDA::cublas,INTERFACE_INCLUDE_DIRECTORIES>)
 target_link_options(ridgebench_cuda INTERFACE "LINKER:-rpath,$<TARGET_FILE_DIR:CUDA::cublas>")
 

@@ -9,7 +9,7 @@
 namespace ridgebench {
 namespace {
 
-// A constant array: operations register while other files' objects may not exist yet.
+// A constant array, because operations register before the dynamic initialisation of other files.
 constexpr std::array<FormatPair, 9> kInputFormats{
 
     Format::fp32,
@@ -52,7 +52,7 @@ void product_row(const Shape& s, std::int64_t i, std::span<const View> in,
   }
 }
 
-// z = product + bias, y = gelu(z): an error of z reaches y by at most the largest slope.
+// z = product + bias, y = gelu(z). The largest slope bounds what an error of z adds to y.
 void fused_row(const Shape& s, std::int64_t i, std::span<const View> in, std::span<Expected> out) {
   product_row(s, i, in, out);
   for (std::size_t j = 0; j < out.size(); ++j) {
@@ -79,22 +79,23 @@ Shape product(std::int64_t m, std::int64_t n, std::int64_t k) {
   return Shape({{"m", m}, {"n", n}, {"k", k}}, Layout::nt);
 }
 
-// Of large models, beside the cubes: weight matrices, long in k, wide, a decoding batch of 16 and
-// of 64, and one that no tile divides. For devices that finish them.
-std::vector<Shape> of_models() {
+// Shapes of large models, for devices that are fast enough: weight matrices, long in k, wide,
+// decoding batches of 16 and of 64, and one that no tile divides.
+std::vector<Shape> model_shapes() {
   return {product(4096, 7168, 16384), product(4096, 1536, 24576), product(2048, 2048, 13312),
           product(8192, 28672, 8192), product(16, 8192, 8192),    product(64, 8192, 8192),
           product(5120, 5120, 5000)};
 }
 
-// Ragged, skinny and long in k, for the others.
+// Ragged, skinny and long in k, for slower devices.
 std::vector<Shape> odd_shapes(std::int64_t n) {
   return {product(n - 3, n - 5, n - 7), product(16, n, n), product(n / 4, n / 4, 4 * n)};
 }
 
 std::vector<Shape> sweep(Profile profile, Pace pace, const Machine& machine) {
   const std::int64_t n = side(machine.flops_per_s_hint / (pace == Pace::naive ? 64 : 1));
-  // Naive code is as slow at any size; a conversion makes it several times slower than in fp32.
+  // Naive code has the same rate at every size, and conversions make it several times slower than
+  // fp32.
   if (profile == Profile::quick) return {cube(pace == Pace::naive ? n / 2 : n, Layout::nt)};
   std::vector<Shape> shapes{cube(n, Layout::nt)};
   for (const std::int64_t size : {n / 2, n / 4, n / 8}) shapes.push_back(cube(size, Layout::nt));
@@ -105,7 +106,7 @@ std::vector<Shape> sweep(Profile profile, Pace pace, const Machine& machine) {
     shapes.push_back(cube(n, Layout::tn));
   }
   if (profile != Profile::full) return shapes;
-  const std::vector<Shape> more = n == kMostSide ? of_models() : odd_shapes(n);
+  const std::vector<Shape> more = n == kMostSide ? model_shapes() : odd_shapes(n);
   shapes.insert(shapes.end(), more.begin(), more.end());
   return shapes;
 }
