@@ -5,7 +5,7 @@
 #include "kernels/common/cuda/grid_sum.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/reduce.cuh"
-#include "kernels/common/cuda/vec16.cuh"
+#include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench::cuda {

@@ -6,7 +6,7 @@
 #include "kernels/common/cuda/grid_sum.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/reduce.cuh"
-#include "kernels/common/cuda/vec16.cuh"
+#include "kernels/common/cuda/types.cuh"
 
 namespace ridgebench::cuda {
 namespace {

@@ -3,8 +3,8 @@
 // comes with two additions, which other units do at eight times the rate. The limit is the rate at
 // which the special-function unit accepts work.
 #include "kernels/ceilings/sfu.hpp"
+#include "kernels/common/cuda/gelu.cuh"
 #include "kernels/common/cuda/launch.cuh"
-#include "kernels/common/cuda/ptx/special.cuh"
 
 namespace ridgebench::cuda {
 namespace {

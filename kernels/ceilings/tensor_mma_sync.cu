@@ -6,7 +6,7 @@
 #include "kernels/ceilings/products.hpp"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/ptx/mma.cuh"
-#include "kernels/common/cuda/vec16.cuh"
+#include "kernels/common/cuda/types.cuh"
 
 namespace ridgebench::cuda {
 namespace {

@@ -7,7 +7,6 @@
 #include <cub/device/device_reduce.cuh>
 #include <cuda/std/functional>
 
-#include "kernels/common/cuda/check.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"

@@ -4,7 +4,6 @@
 // vectors. The limit of long vectors is memory bandwidth, as before.
 #include <algorithm>
 
-#include "kernels/common/cuda/check.cuh"
 #include "kernels/common/cuda/dot.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/reduce.cuh"

@@ -1,9 +1,9 @@
 // GeLU by CUB (DeviceTransform), the yardstick: the same function of one element as in vec16.cu
 // (kernels/common/cuda/gelu.cuh), in a general kernel that CUB tunes for the device.
 #include "kernels/common/cuda/gelu.cuh"
-#include "kernels/common/cuda/gelu_error.hpp"
 #include "kernels/common/cuda/lib/cub.cuh"
 #include "kernels/common/cuda/types.cuh"
+#include "kernels/common/gelu_error.hpp"
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench::cuda {

@@ -3,10 +3,9 @@
 // elements at a time. In fp8, with two bytes per element, a second MUFU would take longer than the
 // memory traffic; a single one does not. The limit is memory bandwidth.
 #include "kernels/common/cuda/gelu.cuh"
-#include "kernels/common/cuda/gelu_error.hpp"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
-#include "kernels/common/cuda/vec16.cuh"
+#include "kernels/common/gelu_error.hpp"
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench::cuda {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/common/cuda/gelu_error.hpp"
 #include "kernels/common/cuda/lib/cublaslt.cuh"
 #include "kernels/common/fp8_accumulation.hpp"
+#include "kernels/common/gelu_error.hpp"
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/tile/tuning.hpp"
 

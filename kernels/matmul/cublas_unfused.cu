@@ -2,10 +2,10 @@
 // reads C, adds the bias, and writes C again. `cublas` and `wgmma_persistent` save the time of that
 // kernel, 2 m n elements at the memory's bandwidth. C is also rounded once more here.
 #include "kernels/common/cuda/lib/cublaslt.cuh"
-#include "kernels/common/cuda/vec16.cuh"
+#include "kernels/common/cuda/types.cuh"
 #include "kernels/common/fp8_accumulation.hpp"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/tile/epilogue.cuh"
+#include "kernels/matmul/tile/operands.cuh"
 
 namespace ridgebench::cuda {
 namespace {

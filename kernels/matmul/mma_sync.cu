@@ -7,7 +7,6 @@
 #include "kernels/common/cuda/ptx/mma.cuh"
 #include "kernels/common/fp8_accumulation.hpp"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/tile/epilogue.cuh"
 #include "kernels/matmul/tile/operands.cuh"
 #include "kernels/matmul/tile/stage.cuh"
 

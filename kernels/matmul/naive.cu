@@ -5,7 +5,6 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/tile/epilogue.cuh"
 #include "kernels/matmul/tile/operands.cuh"
 
 namespace ridgebench::cuda {

@@ -4,7 +4,6 @@
 // moves the same bytes per instruction, and the limit is memory bandwidth, that of a copy.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
-#include "kernels/common/cuda/vec16.cuh"
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench::cuda {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/common/cuda/check.cuh"
+#include "kernels/common/cuda/launch.cuh"
 
 namespace ridgebench {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "harness/device/cpu/info.hpp"
 #include "harness/results/results_directory.hpp"
-#include "kernels/common/cuda/check.cuh"
+#include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/lib/cublas_functions.cuh"
 
 namespace ridgebench {

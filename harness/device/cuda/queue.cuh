@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "harness/device/cuda/timer.cuh"
-#include "kernels/common/cuda/check.cuh"
+#include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/error.hpp"
 #include "kernels/common/queue.hpp"
 

@@ -14,7 +14,7 @@
 
 #include "harness/device/cuda/handles.cuh"
 #include "harness/device/device.hpp"
-#include "kernels/common/cuda/check.cuh"
+#include "kernels/common/cuda/launch.cuh"
 
 namespace ridgebench {
 

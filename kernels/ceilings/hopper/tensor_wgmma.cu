@@ -9,7 +9,7 @@
 #include "kernels/common/cuda/ptx/barrier.cuh"
 #include "kernels/common/cuda/ptx/wgmma.cuh"
 #include "kernels/common/cuda/ptx/wgmma_layout.hpp"
-#include "kernels/common/cuda/vec16.cuh"
+#include "kernels/common/cuda/types.cuh"
 #include "kernels/common/fp8_accumulation.hpp"
 
 namespace ridgebench::cuda {
@@ -117,10 +117,11 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* b, float* y) 
   };
 }
 
-std::optional<std::string> supports(const Machine& machine, const Shape& /*shape*/,
+std::optional<std::string> supports(const Machine& machine, const Shape& shape,
                                     FormatPair /*formats*/) {
   if (machine.compute_capability != 90) return "runs on compute capability 9.0 only";
-  return std::nullopt;
+  if (auto reason = chain_limit(shape["iterations"])) return reason;
+  return grid_limit(shape["tiles"], 1);
 }
 
 // Tensor cores truncate a sum: each addition loses up to one unit of the last place, of a sum that

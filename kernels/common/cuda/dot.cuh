@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "kernels/common/cuda/types.cuh"
-#include "kernels/common/cuda/vec16.cuh"
 
 namespace ridgebench::cuda {
 

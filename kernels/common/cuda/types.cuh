@@ -1,14 +1,19 @@
 // Storage types to float and back on the device, one element or two at a time, by the hardware's
-// conversions: fp8 saturates, fp16 and bf16 go to infinity, tf32 rounds ties away.
+// conversions: fp8 saturates, fp16 and bf16 go to infinity, tf32 rounds ties away. Vectors of 16
+// bytes: a thread loads or stores one with one instruction, the widest before compute capability
+// 10.
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
+#include <cuda_runtime.h>
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
+#include "kernels/common/error.hpp"
 #include "kernels/common/format.hpp"
 
 namespace ridgebench::cuda {
@@ -113,6 +118,53 @@ __device__ T from_float(float x) {
     return {__bfloat16_as_ushort(__float2bfloat16_rn(x))};
   } else {
     return {__nv_cvt_float_to_fp8(x, __NV_SATFINITE, kFp8Kind<T>)};
+  }
+}
+
+inline constexpr int kVectorBytes = 16;
+
+template <class T>
+inline constexpr int kVectorElements = kVectorBytes / static_cast<int>(sizeof(T));
+
+template <class T>
+struct alignas(kVectorBytes) Vec16 {
+  Pair<T> pair[kVectorElements<T> / 2];
+};
+
+// `index` counts vectors; the pointer must be aligned to 16 bytes.
+template <class T>
+__device__ Vec16<T> load_vector(const T* x, std::int64_t index) {
+  const uint4 words = reinterpret_cast<const uint4*>(x)[index];
+  Vec16<T> vector;
+  memcpy(&vector, &words, sizeof vector);
+  return vector;
+}
+
+template <class T>
+__device__ void store_vector(T* y, std::int64_t index, const Vec16<T>& vector) {
+  uint4 words;
+  memcpy(&words, &vector, sizeof words);
+  reinterpret_cast<uint4*>(y)[index] = words;
+}
+
+// Pair `i` of a vector, widened to fp32. The compiler extracts two bytes from a word in one step
+// only where the source writes them as a part of that word.
+template <class T>
+__device__ float2 to_float2(const Vec16<T>& vector, int i) {
+  if constexpr (kIsFp8<T>) {
+    std::uint32_t words[kVectorBytes / 4];
+    memcpy(words, &vector, sizeof words);
+    const std::uint32_t word = words[i / 2] >> (i % 2 == 0 ? 0U : 16U);
+    return widen<T>(static_cast<PairWord<T>>(word));
+  } else {
+    return to_float2(vector.pair[i]);
+  }
+}
+
+// Throws Unsupported for a pointer that is not aligned to 16 bytes.
+inline void require_aligned(const void* operand) {
+  if (reinterpret_cast<std::uintptr_t>(operand) % kVectorBytes != 0) {
+    throw Unsupported("an operand is not aligned to 16 bytes");
   }
 }
 

@@ -14,7 +14,6 @@
 #include "kernels/common/cuda/ptx/wgmma_layout.hpp"
 #include "kernels/common/fp8_accumulation.hpp"
 #include "kernels/common/registry.hpp"
-#include "kernels/matmul/tile/epilogue.cuh"
 #include "kernels/matmul/tile/operands.cuh"
 
 namespace ridgebench::cuda {

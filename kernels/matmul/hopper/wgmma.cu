@@ -79,8 +79,14 @@ Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
   });
 }
 
+std::optional<std::string> supports(const Machine& machine, const Shape& shape,
+                                    FormatPair formats) {
+  if (auto reason = supports_wgmma(machine, shape, formats)) return reason;
+  return tile_grid_limit(shape["m"], shape["n"], kTile, kTile);
+}
+
 const Registration wgmma{
-    []<class P>() { return wgmma_technique<P>("wgmma", supports_wgmma); }, WgmmaProducts{},
+    []<class P>() { return wgmma_technique<P>("wgmma", supports); }, WgmmaProducts{},
     []<class P>() { return bind<typename P::A, typename P::B, typename P::Out>; }};
 
 }  // namespace

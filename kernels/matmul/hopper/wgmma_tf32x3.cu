@@ -109,12 +109,18 @@ Launch bind(Queue& queue, const Shape& shape, const Tf32x3* a, const Tf32x3* b, 
   };
 }
 
+std::optional<std::string> supports(const Machine& machine, const Shape& shape,
+                                    FormatPair formats) {
+  if (auto reason = supports_wgmma_tma(machine, shape, formats)) return reason;
+  return tile_grid_limit(shape["m"], shape["n"], Tile::kBlockM, Tile::kBlockN);
+}
+
 // Both high parts hold 11 bits, so low x low, which is left out, is up to 2^-20 of a product. The
 // hardware ignores two of the 13 bits of a low part: 2^-21 for each of the two.
 const Registration wgmma_tf32x3{{.operation = "matmul",
                                  .name = "wgmma_tf32x3",
                                  .engine = Engine::tensor,
-                                 .supports = supports_wgmma_tma,
+                                 .supports = supports,
                                  .approximation_error = 0x1p-20 + 2 * 0x1p-21},
                                 Types<Tf32x3>{},
                                 []<class T>() { return bind; }};

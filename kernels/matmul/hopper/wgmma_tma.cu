@@ -71,8 +71,14 @@ Launch bind(Queue& queue, const Shape& shape, const A* a, const B* b, Out* c) {
   });
 }
 
+std::optional<std::string> supports(const Machine& machine, const Shape& shape,
+                                    FormatPair formats) {
+  if (auto reason = supports_wgmma_tma(machine, shape, formats)) return reason;
+  return tile_grid_limit(shape["m"], shape["n"], Tile::kBlockM, Tile::kBlockN);
+}
+
 const Registration wgmma_tma{
-    []<class P>() { return wgmma_technique<P>("wgmma_tma", supports_wgmma_tma); }, WgmmaProducts{},
+    []<class P>() { return wgmma_technique<P>("wgmma_tma", supports); }, WgmmaProducts{},
     []<class P>() { return bind<typename P::A, typename P::B, typename P::Out>; }};
 
 }  // namespace

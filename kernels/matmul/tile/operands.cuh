@@ -1,14 +1,16 @@
-// The operands of C[M,N] = A B on the device in any layout. Row m of A and column n of B are both
-// called a row here: C[m,n] is the dot product of row m of A and row n of B along k, and the layout
-// decides which of the two strides of an operand is 1 (K-major or MN-major in CUTLASS's terms).
+// The operands of C[M,N] = A B on the device in any layout, and the epilogue that finishes C. Row m
+// of A and column n of B are both called a row here: C[m,n] is the dot product of row m of A and row
+// n of B along k, and the layout decides which of the two strides of an operand is 1 (K-major or
+// MN-major in CUTLASS's terms).
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/common/cuda/gelu.cuh"
 #include "kernels/common/cuda/ptx/shared_memory.cuh"
 #include "kernels/common/cuda/types.cuh"
-#include "kernels/common/cuda/vec16.cuh"
+#include "kernels/common/gelu_error.hpp"
 #include "kernels/common/shape.hpp"
 
 namespace ridgebench::cuda {
@@ -94,6 +96,51 @@ __device__ void copy_vector_async(void* shared, const MatrixOperand<T>& x, std::
 #pragma unroll 1
     for (int e = 0; e < kVectorElements<T>; ++e) {
       elements[e] = inside && first + e < line_length ? source[e] : T{};
+    }
+  }
+}
+
+struct Plain {
+  __device__ float operator()(float sum, std::int64_t /*column*/) const { return sum; }
+};
+
+// gelu(sum + bias[column]), with the form of tanh that the output's precision needs.
+template <class Out>
+struct BiasGelu {
+  const Out* bias;
+
+  __device__ float operator()(float sum, std::int64_t column) const {
+    return gelu_approx<Out>(sum + to_float(bias[column]));
+  }
+};
+
+// Neighbours of one row that one instruction stores.
+template <class Out, int kCount>
+struct alignas(kCount * sizeof(Out)) OutVector {
+  Out element[kCount];
+};
+
+// Whether rows of n elements from `c` on fall into aligned vectors of `count`.
+template <class Out>
+bool can_store_vector(const Out* c, std::int64_t n, int count) {
+  return n % count == 0 && reinterpret_cast<std::uintptr_t>(c) % kVectorBytes == 0;
+}
+
+// Applies the epilogue to sum[0..kCount) and stores the results at c[row, column...], up to column
+// n.
+template <int kCount, class Out, class Epilogue>
+__device__ void store_accumulators(Out* c, std::int64_t n, std::int64_t row, std::int64_t column,
+                                   const float* sum, const Epilogue& epilogue, bool vectorized) {
+  if (vectorized) {
+    if (column >= n) return;
+    OutVector<Out, kCount> out;
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) out.element[j] = from_float<Out>(epilogue(sum[j], column + j));
+    *reinterpret_cast<OutVector<Out, kCount>*>(&c[row * n + column]) = out;
+  } else {
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) {
+      if (column + j < n) c[row * n + column + j] = from_float<Out>(epilogue(sum[j], column + j));
     }
   }
 }

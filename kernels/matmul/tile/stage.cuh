@@ -8,7 +8,7 @@
 
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/ptx/shared_memory.cuh"
-#include "kernels/common/cuda/vec16.cuh"
+#include "kernels/common/cuda/types.cuh"
 #include "kernels/matmul/tile/operands.cuh"
 
 namespace ridgebench::cuda {

@@ -6,7 +6,6 @@
 #include <cub/device/device_transform.cuh>
 #include <memory>
 
-#include "kernels/common/cuda/check.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/queue.hpp"
 #include "kernels/common/registry.hpp"
