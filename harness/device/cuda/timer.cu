@@ -15,16 +15,13 @@ namespace ridgebench {
 namespace {
 
 using cuda::check;
-
-// Nanoseconds of the device's timer, the same on every SM. PTX ISA, %globaltimer; the device
-// chooses the step, 32 ns to 1 us.
+// Nanoseconds of the device's timer, in steps of 32 ns to 1 us. Source: PTX ISA, %globaltimer.
 __device__ inline long long globaltimer() {
   long long time;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
   return time;
 }
-
-// The SM that the thread runs on. PTX ISA, %smid.
+// The SM that the thread runs on. Source: PTX ISA, %smid.
 __device__ inline unsigned smid() {
   unsigned id;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(id));

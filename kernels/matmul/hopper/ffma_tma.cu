@@ -26,9 +26,8 @@ struct ThreadCoord {
         n(thread / kWarp % 4 * kWarpN + thread % kWarp / 16 * 2 + thread % 2) {}
 };
 
-// The rows of A and the columns of B of a thread in shared memory, as vectors of four k. Vector v
-// of row r lies at v ^ (r % 8) (swizzle_128b). For A, r % 8 = coord.m % 8 in all rows of the
-// thread; for B, r % 8 = coord.n % 4 + 4 (c % 2).
+// A thread's rows of A and columns of B in shared memory, as vectors of four k. Vector v of row r
+// lies at v ^ (r % 8): r % 8 is coord.m % 8 in all rows of A, coord.n % 4 + 4 (c % 2) in B.
 struct Fragments {
   const std::byte *a, *b;  // the first row and the first column
   ThreadCoord coord;

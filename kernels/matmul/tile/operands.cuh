@@ -100,6 +100,7 @@ __device__ void copy_vector_async(void* shared, const MatrixOperand<T>& x, std::
   }
 }
 
+// Epilogues: functors that a kernel applies to a sum before it stores it. This one changes nothing.
 struct Plain {
   __device__ float operator()(float sum, std::int64_t /*column*/) const { return sum; }
 };
