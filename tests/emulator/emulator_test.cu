@@ -106,7 +106,7 @@ __global__ void early_exit(float* y) {
   y[threadIdx.x] = 1;
 }
 
-TEST(Emulator, ThreadsThatHaveEndedAreNotWaitedFor) {
+TEST(Emulator, EndedThreadsAreNotWaitedFor) {
   Numbers y{};
   early_exit<<<1, kThreads>>>(y.data());
   EXPECT_EQ(std::accumulate(y.begin(), y.end(), 0.0F), 40);
@@ -120,7 +120,7 @@ __global__ void shuffle_in_half_a_warp() {
   }
 }
 
-TEST(Emulator, LanesThatDoNotComeAreAFault) {
+TEST(Emulator, MissingLanesAreAFault) {
   const std::string text = fault_of([] { shuffle_in_half_a_warp<<<1, kThreads>>>(); });
   EXPECT_NE(text.find("waits at __shfl_xor_sync"), std::string::npos) << text;
 }
@@ -211,7 +211,7 @@ TEST(EmulatorDeathTest, AccessOutsideASharedArrayEndsTheProgram) {
 __global__ void unknown_instruction() { asm volatile("nanosleep.u32 %0;" ::"r"(1)); }
 __global__ void nothing() {}
 
-TEST(Emulator, WhatItCannotRunIsRefused) {
+TEST(Emulator, UnsupportedCodeIsRefused) {
   EXPECT_THROW((unknown_instruction<<<1, 1>>>()), NotEmulated);
   EXPECT_THROW((nothing<<<1, 1025>>>()), Fault);
   EXPECT_THROW((nothing<<<0, 1>>>()), Fault);

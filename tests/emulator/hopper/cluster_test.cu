@@ -99,7 +99,7 @@ TEST(Cluster, BytesOfOthersMustBeExpected) {
   EXPECT_TRUE(!all || !fault.empty());
 }
 
-TEST(Cluster, BarriersMustBeThereBeforeOthersUseThem) {
+TEST(Cluster, BarriersMustBeInitialisedBeforeOtherBlocksUseThem) {
   const std::string text = shared_by_two<Mistake::no_start>(Order::ascending).second +
                            shared_by_two<Mistake::no_start>(Order::descending).second;
   EXPECT_NE(text, "");
@@ -123,7 +123,7 @@ __global__ void answer() {
   if (kSync) cuda::cluster_sync();
 }
 
-TEST(Cluster, NobodyReachesIntoABlockThatHasEnded) {
+TEST(Cluster, AccessToABlockThatHasEndedIsAFault) {
   EXPECT_EQ(fault_in_either_order([] { cuda::launch(answer<true>, grid(2, 2)); }), "");
   expect_fault(fault_in_either_order([] { cuda::launch(answer<false>, grid(2, 2)); }),
                "kernel answer (cluster_test.cu:");
@@ -145,7 +145,7 @@ __global__ void sum_of_ranks(float* y) {
   cuda::cluster_sync();
 }
 
-TEST(Cluster, SharedMemoryOfOthersIsReadWhereItIs) {
+TEST(Cluster, SharedMemoryOfOtherBlocksIsRead) {
   std::array<float, 8> y{};
   cuda::launch(sum_of_ranks<true>, grid(8, 4), y.data());
   for (const float sum : y) EXPECT_EQ(sum, 10);
@@ -161,7 +161,7 @@ __global__ void static_array() {
   tile[threadIdx.x] = 0;
 }
 
-TEST(Cluster, WhatCannotBeIsRefused) {
+TEST(Cluster, ImpossibleLaunchesAreRefused) {
   expect_fault(fault_of([] { cuda::launch(static_array, grid(2, 2)); }), "static shared array");
   expect_fault(fault_of([] { cuda::launch(static_array, grid(3, 2)); }), "clusters of 2");
   expect_fault(fault_of([] { cuda::launch(static_array, grid(16, 16)); }), "clusters of 16");

@@ -146,7 +146,7 @@ TEST(Tma, EveryMistakeIsAFault) {
   expect_fault(never, "lacks 0 arrivals and 16 bytes, as do 63 others");
 }
 
-TEST(Tma, WhatIsNotWaitedForIsNan) {
+TEST(Tma, DataIsNanBeforeTheWait) {
   const Doubled result = doubled<Mistake::no_wait>(0, 0);
   for (const float x : result.seen) EXPECT_TRUE(std::isnan(x));
 }

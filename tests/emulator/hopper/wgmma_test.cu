@@ -126,12 +126,12 @@ TEST(Wgmma, EveryMistakeIsAFault) {
   EXPECT_THROW(product<Mistake::no_swizzle>(), NotEmulated);
 }
 
-TEST(Wgmma, SumsAreNanUntilTheyAreWaitedFor) {
+TEST(Wgmma, AccumulatorsAreNanBeforeTheWait) {
   for (const float x : product<Mistake::early_read>().c) EXPECT_TRUE(std::isnan(x));
 }
 
 // Either a wgmma reads what was written later, or the order of the threads decides what it reads.
-TEST(Wgmma, OperandsOverwrittenTooEarlyGiveWrongSums) {
+TEST(Wgmma, OperandsOverwrittenTooEarlyGiveWrongResults) {
   const Product wrong = product<Mistake::operand_overwritten>();
   EXPECT_NE(wrong.c, wrong.expected);
 }
@@ -173,7 +173,7 @@ __global__ void use_dynamic_memory(bool outside) {
   memory[outside ? kBytes : kBytes - 1] = std::byte{1};
 }
 
-TEST(DynamicMemory, NeedsLeaveAndHasAnEnd) {
+TEST(DynamicMemory, NeedsTheAttributeAndHasALimit) {
   constexpr std::size_t much = std::size_t{100} << 10U;
   constexpr auto kernel = use_dynamic_memory<much>;
   expect_fault(fault_of([] { kernel<<<1, 1, much>>>(false); }), "where it may have 49152");
