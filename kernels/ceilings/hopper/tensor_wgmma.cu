@@ -124,10 +124,9 @@ std::optional<std::string> supports(const Machine& machine, const Shape& shape,
   return grid_limit(shape["tiles"], 1);
 }
 
-// Tensor cores truncate: each addition loses up to one unit of the last place of a sum that has
+// Tensor cores truncate: each addition loses up to one unit of the last place of a sum, which has
 // half its final size on average. A sum keeps 23 fraction bits, in fp8 13; a product takes up to
-// four steps. In fp8 each of the 32 products of a step is truncated; an H100 loses 5.6 units per
-// step.
+// four steps. In fp8 each of the 32 products of a step is truncated: 5.6 units on an H100.
 constexpr double kWideError = 0x1p-23 * 4 * kProductIterations / 2;
 constexpr double kFp8Error = 8 * 0x1p-13 * kProductIterations / 2;
 
