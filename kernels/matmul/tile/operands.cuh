@@ -1,7 +1,7 @@
 // The operands of C[M,N] = A B on the device in any layout, and the epilogue that finishes C. Row m
-// of A and column n of B are both called a row here: C[m,n] is the dot product of row m of A and row
-// n of B along k, and the layout decides which of the two strides of an operand is 1 (K-major or
-// MN-major in CUTLASS's terms).
+// of A and column n of B are both called a row here: C[m,n] is the dot product of row m of A and
+// row n of B along k, and the layout decides which of the two strides of an operand is 1 (K-major
+// or MN-major in CUTLASS's terms).
 #pragma once
 
 #include <cstdint>
