@@ -1,3 +1,5 @@
+// Fills the matrices on which tuning.hpp measures candidates with random numbers: zeros would be
+// multiplied at a higher clock.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/random.hpp"
