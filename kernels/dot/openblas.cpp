@@ -7,10 +7,13 @@
 namespace ridgebench {
 namespace {
 
-const Registration openblas{
-    {.operation = "dot", .name = "openblas", .engine = Engine::fma, .origin = Origin::library},
-    Types<float>{},
-    []<class>() { return openblas_dot; }};
+const Registration openblas{{.operation = "dot",
+                             .name = "openblas",
+                             .engine = Engine::fma,
+                             .origin = Origin::library,
+                             .supports = supports_openblas},
+                            Types<float>{},
+                            []<class>() { return openblas_dot; }};
 
 }  // namespace
 }  // namespace ridgebench

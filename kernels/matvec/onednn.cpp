@@ -1,4 +1,5 @@
-// Matrix-vector product by oneDNN, the yardstick of fp32 and bf16: a matmul with one column.
+// Matrix-vector product by oneDNN, the yardstick of fp32 and bf16: a matmul with one column. The
+// limit is the bandwidth of reading A once.
 #include "kernels/common/cpu/onednn.hpp"
 
 namespace ridgebench {

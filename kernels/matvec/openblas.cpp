@@ -7,10 +7,13 @@
 namespace ridgebench {
 namespace {
 
-const Registration openblas{
-    {.operation = "matvec", .name = "openblas", .engine = Engine::fma, .origin = Origin::library},
-    Types<float>{},
-    []<class>() { return openblas_matvec; }};
+const Registration openblas{{.operation = "matvec",
+                             .name = "openblas",
+                             .engine = Engine::fma,
+                             .origin = Origin::library,
+                             .supports = supports_openblas},
+                            Types<float>{},
+                            []<class>() { return openblas_matvec; }};
 
 }  // namespace
 }  // namespace ridgebench

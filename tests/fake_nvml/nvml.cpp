@@ -1,5 +1,5 @@
-// A management library with one device, GPU-fake, and made-up readings. It lacks functions that older
-// drivers lack, and refuses what some devices refuse.
+// A management library with one device, GPU-fake, and made-up readings. It lacks functions that
+// older drivers lack, and refuses what some devices refuse.
 #include <cstring>
 
 namespace {

@@ -68,13 +68,18 @@ RIDGEBENCH_LOADED_FUNCTION(openblas(), cblas_sgemv);
 RIDGEBENCH_LOADED_FUNCTION(openblas(), cblas_sgemm);
 
 blasint size(const Shape& shape, std::string_view dimension) {
-  if (shape[dimension] > std::numeric_limits<blasint>::max()) {
-    throw Unsupported("larger than OpenBLAS's integers");
-  }
   return static_cast<blasint>(shape[dimension]);
 }
 
 }  // namespace
+
+std::optional<std::string> supports_openblas(const Machine& /*machine*/, const Shape& shape,
+                                             FormatPair /*format*/) {
+  for (const auto& [dimension, elements] : shape.dimensions()) {
+    if (elements > std::numeric_limits<blasint>::max()) return "larger than OpenBLAS's integers";
+  }
+  return std::nullopt;
+}
 
 std::string openblas_version() {
   if (!openblas().loaded()) return {};
@@ -116,6 +121,9 @@ namespace {
 [[noreturn]] Launch no_openblas() { throw Unsupported("built without OpenBLAS"); }
 }  // namespace
 
+std::optional<std::string> supports_openblas(const Machine&, const Shape&, FormatPair) {
+  return "built without OpenBLAS";
+}
 std::string openblas_version() { return {}; }
 std::string better_openblas_core() { return {}; }
 Launch openblas_dot(Queue&, const Shape&, const float*, const float*, float*) { no_openblas(); }

@@ -1,10 +1,12 @@
 // OpenBLAS, the fp32 yardstick of the host, loaded at the first call. Only openblas.cpp knows its
-// header. The bind functions throw Unsupported where the library is missing or a size does not fit
-// its 32-bit integers.
+// header. The bind functions throw Unsupported where the library is missing.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "kernels/common/format.hpp"
+#include "kernels/common/machine.hpp"
 #include "kernels/common/queue.hpp"
 #include "kernels/common/shape.hpp"
 
@@ -19,6 +21,10 @@ inline constexpr const char* kOpenblasCore = "OPENBLAS_CORETYPE";
 // A core type whose kernels use this processor's newest instruction set, where the user's
 // OPENBLAS_CORETYPE keeps the library from them; "" where nothing does. Loads the library.
 std::string better_openblas_core();
+
+// Technique::supports of every use of the library; it does not load it.
+std::optional<std::string> supports_openblas(const Machine& machine, const Shape& shape,
+                                             FormatPair format);
 
 // s = x . y with n elements each.
 Launch openblas_dot(Queue& queue, const Shape& shape, const float* x, const float* y, float* s);

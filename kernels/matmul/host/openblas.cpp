@@ -7,10 +7,13 @@
 namespace ridgebench {
 namespace {
 
-const Registration openblas{
-    {.operation = "matmul", .name = "openblas", .engine = Engine::fma, .origin = Origin::library},
-    Types<float>{},
-    []<class>() { return openblas_matmul; }};
+const Registration openblas{{.operation = "matmul",
+                             .name = "openblas",
+                             .engine = Engine::fma,
+                             .origin = Origin::library,
+                             .supports = supports_openblas},
+                            Types<float>{},
+                            []<class>() { return openblas_matmul; }};
 
 }  // namespace
 }  // namespace ridgebench

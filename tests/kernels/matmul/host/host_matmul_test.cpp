@@ -76,7 +76,9 @@ TEST(HostMatmul, WideningKeepsEveryCodePoint) {
     const bool narrow = format.bits() <= 16 && !implementation.format.mixed();
     if (technique.arithmetic != Format::fp32 || !narrow) return;
     const std::int64_t count = std::int64_t{1} << format.bits();
-    HostRun run(implementation, product(count, 1, 1, Layout::nt));
+    const Shape shape = product(count, 1, 1, Layout::nt);
+    if (implementation.unsupported(Machine{}, shape)) return;  // oneDNN's bf16 without AVX-512
+    HostRun run(implementation, shape);
     for (std::int64_t i = 0; i < count; ++i) {
       std::memcpy(static_cast<char*>(run.array(0).data()) + i * format.storage_bytes, &i,
                   static_cast<std::size_t>(format.storage_bytes));
