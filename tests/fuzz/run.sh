@@ -9,9 +9,9 @@ compiler=$(command -v clang++-19 || command -v clang++) || {
   echo "run.sh: no clang++ here; on Debian: apt install clang-19 libclang-rt-19-dev" >&2
   exit 2
 }
-common=(roofline/json_object.cpp kernels/common/format.cpp)
+common=(roofline/json_object.cpp kernels/common/{format,enum_names,error}.cpp)
 declare -A sources=(
-  [records]="harness/results/parse_record.cpp harness/results/record.cpp"
+  [records]="harness/results/record.cpp roofline/model.cpp kernels/common/shape.cpp"
   [sheets]="roofline/parse_data_sheet.cpp"
 )
 mkdir -p build/fuzz

@@ -124,9 +124,8 @@ std::optional<std::string> supports(const Machine& machine, const Shape& /*shape
 }
 
 // Tensor cores truncate a sum: each addition loses up to one unit of the last place, of a sum that
-// has half its final size on average. A sum keeps 23 fraction bits, in fp8 13, and a product takes
-// up to four steps. In fp8 each of the 32 products of a step is truncated by itself; an H100 loses
-// 5.6 units per step.
+// has half its final size on average. A product takes up to four steps. In fp8 each of the 32
+// products of a step is truncated by itself; an H100 loses 5.6 units per step.
 constexpr double kWideError = 0x1p-23 * 4 * kProductIterations / 2;
 constexpr double kFp8Error = 8 * 0x1p-13 * kProductIterations / 2;
 
@@ -137,7 +136,8 @@ Registration registration(double error, int accumulator_bits, Types<T...> types)
                        .engine = Engine::tensor,
                        .supports = supports,
                        .accumulator_bits = accumulator_bits,
-                       .accumulation_error = error},
+                       .accumulation_error = error,
+                       .burst = kBurst},
                       types, []<class U>() { return bind<U, kBurst>; });
 }
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/sample_record.hpp"
+
 namespace ridgebench::testing {
 
 using nlohmann::json;
@@ -44,24 +46,19 @@ class ResultsDirectory {
   std::filesystem::path path_;
 };
 
-// An ok steady row of device cpu; `changes` overrides or adds keys.
+// An ok steady kernel of device cpu that takes a second; `changes` overrides or adds keys.
 inline json row(const std::string& id, const json& changes) {
-  json result{{"id", id},
-              {"op", "matmul"},
-              {"technique", "naive"},
-              {"device", "cpu"},
-              {"role", "kernel"},
-              {"saturates", nullptr},
-              {"engine", "fma"},
-              {"format", "fp32"},
-              {"arithmetic", "fp32"},
-              {"accumulator", "fp32"},
-              {"regime", "steady"},
-              {"status", "ok"},
-              {"written_fraction", 1.0 / 3},
-              {"flops_per_s", 1e9},
-              {"bytes_per_s", 1e9},
-              {"mfu", nullptr}};
+  Record record = sample_record(id);
+  record.op = "matmul";
+  record.technique = "naive";
+  record.role = Role::kernel;
+  record.saturates.reset();
+  record.engine = Engine::fma;
+  record.format = record.arithmetic = Format::fp32;
+  record.flops = record.bytes = 1e9;
+  record.time = Summary{1, 1, 1, 1, 1, 1, 1};
+  record.mfu.reset();
+  json result = json::parse(to_json(record).dump());
   result.update(changes);
   return result;
 }
@@ -71,9 +68,9 @@ inline json memory_ceiling(const std::string& id, double written_fraction, doubl
                   {"role", "ceiling"},
                   {"saturates", "memory"},
                   {"engine", "memory"},
-                  {"flops_per_s", nullptr},
+                  {"flops", 0},
                   {"written_fraction", written_fraction},
-                  {"bytes_per_s", bytes_per_s}});
+                  {"bytes", bytes_per_s}});
 }
 
 inline json engine_ceiling(const std::string& id, const std::string& engine,
@@ -84,7 +81,7 @@ inline json engine_ceiling(const std::string& id, const std::string& engine,
                   {"engine", engine},
                   {"format", format},
                   {"arithmetic", format},
-                  {"flops_per_s", flops_per_s}});
+                  {"flops", flops_per_s}});
 }
 
 // The message of the UsageError that `action` throws; empty if it throws none.
