@@ -89,8 +89,9 @@ void read_shape(const JsonObject& sizes, const ordered_json& raw, Shape& shape) 
 
 template <class T>
 T read_format(const JsonObject& json, const char* key, T (*parse_name)(std::string_view)) {
+  const std::string text = json.text(key);
   try {
-    return parse_name(json.text(key));
+    return parse_name(text);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}: {}", json.origin(), key, error.what()));
   }
