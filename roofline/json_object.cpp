@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,7 +18,7 @@ using nlohmann::json;
 // Copying what is nested deeper may run out of stack.
 constexpr int kDeepest = 100;
 
-// A value as a message shows it: short, and valid UTF-8 whatever the file held.
+// The value for a message: short, and valid UTF-8 even if the file is not.
 std::string shown(const json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "an array";
@@ -64,6 +65,22 @@ std::string JsonObject::text(const char* key) const {
     reject(key, "a text that is not empty");
   }
   return value.get<std::string>();
+}
+
+bool JsonObject::flag(const char* key) const {
+  if (!at(key).is_boolean()) reject(key, "true or false");
+  return at(key).get<bool>();
+}
+
+std::vector<double> JsonObject::numbers(const char* key, Range allowed) const {
+  const json& values = at(key);
+  const auto sensible = [&](const json& x) {
+    return x.is_number() && x.get<double>() >= allowed.low && x.get<double>() <= allowed.high;
+  };
+  if (!values.is_array() || !std::ranges::all_of(values, sensible)) {
+    reject(key, fmt::format("an array of numbers from {:g} to {:g}", allowed.low, allowed.high));
+  }
+  return values.get<std::vector<double>>();
 }
 
 std::vector<std::string> JsonObject::texts(const char* key) const {

@@ -28,10 +28,13 @@ class JsonObject {
 
   [[nodiscard]] double number(const char* key, Range allowed) const;
   [[nodiscard]] std::string text(const char* key) const;
+  [[nodiscard]] bool flag(const char* key) const;
+  [[nodiscard]] std::vector<double> numbers(const char* key, Range allowed) const;
   [[nodiscard]] std::vector<std::string> texts(const char* key) const;
   [[nodiscard]] JsonObject object(const char* key) const;
   [[nodiscard]] std::vector<JsonObject> objects(const char* key) const;
 
+  [[nodiscard]] bool is_null(const char* key) const { return at(key).is_null(); }
   // Empty where the key holds null; a missing key is an error all the same.
   [[nodiscard]] std::optional<double> optional_number(const char* key, Range allowed) const;
   [[nodiscard]] std::optional<std::string> optional_text(const char* key) const;

@@ -59,12 +59,12 @@ Peak read_peak(const JsonObject& object, int sms) {
   return peak;
 }
 
-// What data sheets do not list: a format whose products take several of another.
+// Data sheets do not list a format whose products take several of another.
 void add_tf32x3(std::vector<Peak>& peaks) {
   const auto [factors, count] = products_of(Format::tf32x3);
   const auto factor_peak = std::ranges::find(peaks, factors, &Peak::format);
-  const bool told = std::ranges::find(peaks, Format::tf32x3, &Peak::format) != peaks.end();
-  if (factor_peak == peaks.end() || told) return;
+  const bool listed = std::ranges::find(peaks, Format::tf32x3, &Peak::format) != peaks.end();
+  if (factor_peak == peaks.end() || listed) return;
   Peak peak = *factor_peak;
   peak.format = Format::tf32x3;
   peak.flops_per_s /= count;

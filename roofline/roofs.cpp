@@ -1,149 +1,113 @@
 #include "roofline/roofs.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <ranges>
+#include <cmath>
 #include <utility>
-#include <vector>
 
 #include "kernels/common/error.hpp"
-#include "roofline/json_object.hpp"
-#include "roofline/measured_roofs.hpp"
 
 namespace ridgebench {
 namespace {
 
-namespace fs = std::filesystem;
+// Two traffic mixes nearer than this are the same one.
+constexpr double kSameFraction = 1e-6;
 
-[[noreturn]] void reject_format(const std::string& device, Format format,
-                                const std::vector<Format>& known) {
-  const auto names = known | std::views::transform([](Format f) { return info(f).name; });
-  throw UsageError(fmt::format("{} has no peak for {}; it has: {}", device, info(format).name,
-                               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+bool same_kind(const Rate& a, const Rate& b) {
+  if (a.resource != b.resource) return false;
+  if (a.resource == Resource::sfu) return true;
+  if (a.resource != Resource::memory) return a.format == b.format;
+  return std::abs(a.written_fraction - b.written_fraction) < kSameFraction;
 }
 
-class SheetRoofs final : public RoofSource {
- public:
-  explicit SheetRoofs(DeviceSpec sheet) : sheet_(std::move(sheet)) {}
-
-  [[nodiscard]] std::string name() const override { return sheet_.name; }
-
-  [[nodiscard]] Rate peak(Format format) const override {
-    if (const Peak* best = sheet_.best_peak(format)) {
-      return {.per_s = best->flops_per_s, .origin = sheet_.name};
-    }
-    std::vector<Format> known;
-    for (const FormatInfo& f : kFormats) {
-      if (sheet_.best_peak(f.format) != nullptr) known.push_back(f.format);
-    }
-    reject_format(sheet_.name, format, known);
-  }
-
-  [[nodiscard]] Rate bandwidth(double /*written_fraction*/) const override {
-    return {.per_s = sheet_.memory.bandwidth_bytes_per_s, .origin = sheet_.name};
-  }
-
-  [[nodiscard]] std::optional<double> memory_bytes() const override { return sheet_.memory.bytes; }
-
- private:
-  DeviceSpec sheet_;
-};
-
-class DirectoryRoofs final : public RoofSource {
- public:
-  DirectoryRoofs(const Results& results, MeasuredDevice device)
-      : name_(fmt::format("{} in {}", device.model, results.directory.string())),
-        memory_bytes_(device.memory_bytes),
-        roofs_(results, device.name) {
-    for (const ResultRow& row : results.rows) {
-      if (row.device == device.name && row.status == "ok" && row.role == "kernel") {
-        arithmetic_.emplace_back(row.format, row.arithmetic);
-      }
-    }
-  }
-
-  [[nodiscard]] std::string name() const override { return name_; }
-
-  [[nodiscard]] Rate peak(Format format) const override {
-    auto rate = roofs_.best_engine_roof(format);
-    for (const auto& [stored, computed] : arithmetic_) {
-      if (rate) break;
-      if (stored == info(format).name) rate = roofs_.best_engine_roof(parse_format(computed));
-    }
-    if (!rate) reject_format(name_, format, roofs_.formats());
-    return {.per_s = rate->per_s, .origin = rate->id};
-  }
-
-  [[nodiscard]] Rate bandwidth(double written_fraction) const override {
-    const auto rate = roofs_.memory_roof(written_fraction);
-    if (!rate) throw UsageError(fmt::format("{} has no memory ceiling that is ok", name_));
-    return {.per_s = rate->per_s, .origin = rate->id};
-  }
-
-  [[nodiscard]] std::optional<double> memory_bytes() const override { return memory_bytes_; }
-
- private:
-  std::string name_;
-  std::optional<double> memory_bytes_;
-  MeasuredRoofs roofs_;
-  std::vector<std::pair<std::string, std::string>> arithmetic_;  // storage format, computed in
-};
-
-// The devices of a directory that have ceilings, or the one that was asked for.
-std::vector<MeasuredDevice> candidates(const Results& results, std::string_view device) {
-  std::vector<MeasuredDevice> found;
-  for (const MeasuredDevice& d : results.devices) {
-    const bool wanted = device.empty() || d.name == device;
-    if (wanted && !MeasuredRoofs(results, d.name).empty()) found.push_back(d);
-  }
-  return found;
+Resource resource_of(Engine engine) {
+  return engine == Engine::tensor ? Resource::tensor : Resource::fma;
 }
 
 }  // namespace
 
-Roof roof(const RoofSource& source, FormatPair format, double written_fraction) {
-  return {.peak_flops_per_s = std::min(source.peak(format.a).per_s, source.peak(format.b).per_s),
-          .bandwidth_bytes_per_s = source.bandwidth(written_fraction).per_s};
+Roofs::Roofs(const DeviceSpec& sheet) : Roofs(sheet.name, sheet.memory.bytes) {
+  for (const FormatInfo& f : kFormats) {
+    const Peak* best = sheet.best_peak(f.format);
+    if (best == nullptr || products_of(f.format).count > 1) continue;
+    add({resource_of(best->engine), f.format, 0, best->flops_per_s, sheet.name});
+  }
+  add({Resource::memory, {}, 0, sheet.memory.bandwidth_bytes_per_s, sheet.name});
 }
 
-std::unique_ptr<RoofSource> sheet_roofs(DeviceSpec sheet) {
-  return std::make_unique<SheetRoofs>(std::move(sheet));
+void Roofs::add(const Rate& rate) {
+  const auto found =
+      std::ranges::find_if(rates_, [&](const Rate& known) { return same_kind(known, rate); });
+  if (found == rates_.end()) {
+    rates_.push_back(rate);
+  } else if (rate.resource == Resource::sfu ? rate.per_s < found->per_s
+                                            : rate.per_s > found->per_s) {
+    *found = rate;
+  }
 }
 
-std::unique_ptr<RoofSource> measured_roofs(const Results& results, std::string_view device) {
-  const std::vector<MeasuredDevice> found = candidates(results, device);
-  const std::string directory = results.directory.string();
-  if (found.empty()) {
-    throw UsageError(fmt::format("{} holds no ceiling with status ok{}{}", directory,
-                                 device.empty() ? "" : " of device ", device));
-  }
-  if (found.size() > 1) {
-    const auto allowed = found | std::views::transform([&](const MeasuredDevice& d) {
-                           return directory + "@" + d.name;
-                         });
-    throw UsageError(
-        fmt::format("{} holds several devices; allowed: {}", directory, fmt::join(allowed, ", ")));
-  }
-  return std::make_unique<DirectoryRoofs>(results, found.front());
+std::optional<Rate> Roofs::engine_roof(Engine engine, Format format) const {
+  const auto find = [&](Format wanted) {
+    return std::ranges::find_if(rates_, [&](const Rate& rate) {
+      return rate.resource == resource_of(engine) && rate.format == wanted;
+    });
+  };
+  if (const auto own = find(format); own != rates_.end()) return *own;
+  const auto [factors, count] = products_of(format);
+  const auto found = find(factors);
+  if (found == rates_.end()) return std::nullopt;
+  Rate of_format = *found;
+  of_format.per_s /= count;
+  return of_format;
 }
 
-std::unique_ptr<RoofSource> open_roof_source(const std::string& device) {
-  if (const DeviceSpec* sheet = find_data_sheet(device)) return sheet_roofs(*sheet);
-  std::error_code ignored;  // what cannot be looked at is unknown
-  if (fs::is_regular_file(device, ignored)) {
-    return sheet_roofs(parse_data_sheet(read_file(device), device));
+std::optional<Rate> Roofs::best_engine_roof(Format format) const {
+  const auto fma = engine_roof(Engine::fma, format);
+  const auto tensor = engine_roof(Engine::tensor, format);
+  if (!fma || !tensor) return fma ? fma : tensor;
+  return fma->per_s > tensor->per_s ? fma : tensor;
+}
+
+std::optional<Rate> Roofs::special_roof() const {
+  const auto found = std::ranges::find(rates_, Resource::sfu, &Rate::resource);
+  return found == rates_.end() ? std::nullopt : std::optional(*found);
+}
+
+std::optional<Rate> Roofs::memory_roof(double written_fraction) const {
+  const Rate* nearest = nullptr;
+  double least = 0;
+  for (const Rate& rate : rates_) {
+    if (rate.resource != Resource::memory) continue;
+    const double distance = std::abs(rate.written_fraction - written_fraction);
+    const bool tie = nearest != nullptr && std::abs(distance - least) < kSameFraction;
+    const bool better = tie ? rate.per_s < nearest->per_s : distance < least;
+    if (nearest == nullptr || better) {
+      nearest = &rate;
+      least = distance;
+    }
   }
-  if (fs::is_directory(device, ignored)) return measured_roofs(read_results(device), "");
-  const std::size_t at = device.rfind('@');
-  if (at != std::string::npos && fs::is_directory(device.substr(0, at), ignored)) {
-    return measured_roofs(read_results(device.substr(0, at)), device.substr(at + 1));
+  return nearest == nullptr ? std::nullopt : std::optional(*nearest);
+}
+
+Rate Roofs::peak(Format format) const {
+  if (auto rate = best_engine_roof(format)) return *std::move(rate);
+  std::vector<std::string_view> known;
+  for (const FormatInfo& f : kFormats) {
+    if (best_engine_roof(f.format)) known.push_back(f.name);
   }
-  throw UsageError(fmt::format(
-      "unknown device '{}'; allowed: a data sheet ({}), a data sheet file or a results directory",
-      device, data_sheet_names()));
+  throw UsageError(fmt::format("{} has no peak for {}; it has: {}", name_, info(format).name,
+                               known.empty() ? "none" : join_names(known)));
+}
+
+Rate Roofs::bandwidth(double written_fraction) const {
+  if (auto rate = memory_roof(written_fraction)) return *std::move(rate);
+  throw UsageError(fmt::format("{} has no memory ceiling that is ok", name_));
+}
+
+Roof roof(const Roofs& roofs, FormatPair format, double written_fraction) {
+  return {.peak_flops_per_s = std::min(roofs.peak(format.a).per_s, roofs.peak(format.b).per_s),
+          .bandwidth_bytes_per_s = roofs.bandwidth(written_fraction).per_s};
 }
 
 }  // namespace ridgebench

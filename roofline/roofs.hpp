@@ -1,57 +1,65 @@
-// Where a roof comes from: a data sheet, or the ceilings of a results directory. `--on DEVICE`.
+// The rates that limit work on a device, from a data sheet or from ceilings measured on it.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "kernels/common/format.hpp"
+#include "kernels/common/operation.hpp"
+#include "kernels/common/registry.hpp"
 #include "roofline/device_spec.hpp"
 #include "roofline/model.hpp"
-#include "roofline/results.hpp"
 
 namespace ridgebench {
 
-// A rate (FLOP/s or byte/s) and what vouches for it: a sheet's name or a measured row's id.
+// One rate: FLOP/s of an engine in a format, byte/s of the memory for one mix of reads and writes,
+// or results per second of the special-function units.
 struct Rate {
-  double per_s;
-  std::string origin;
+  Resource resource;            // memory, fma, tensor or sfu
+  Format format;                // of an engine
+  double written_fraction = 0;  // of the memory's traffic
+  double per_s = 0;
+  std::string origin;  // what vouches for it: a sheet's name or a measured row's id
 };
 
-class RoofSource {
+class Roofs {
  public:
-  RoofSource() = default;
-  RoofSource(const RoofSource&) = delete;
-  RoofSource& operator=(const RoofSource&) = delete;
-  virtual ~RoofSource() = default;
+  // Without a rate. `name` opens error messages: "h100-sxm", or a device and its results directory.
+  explicit Roofs(std::string name = "", std::optional<double> memory_bytes = {})
+      : name_(std::move(name)), memory_bytes_(memory_bytes) {}
+  // The dense peaks with fp32 accumulation; the bandwidth is one for all traffic.
+  explicit Roofs(const DeviceSpec& sheet);
 
-  // "h100-sxm", or the device and directory of the measurement.
-  [[nodiscard]] virtual std::string name() const = 0;
+  // The fastest rate of a kind is kept, but the slowest special function.
+  void add(const Rate& rate);
 
-  // The best engine of a format: fp32 on the FMA units, all others on the tensor units. Throws
-  // UsageError for a format that the device does not have, naming those it has.
-  [[nodiscard]] virtual Rate peak(Format format) const = 0;
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::optional<double> memory_bytes() const { return memory_bytes_; }
+  [[nodiscard]] bool empty() const { return rates_.empty(); }
 
-  // Memory bandwidth for traffic of which this share is written; a data sheet has one for all.
-  // Throws UsageError if none was measured.
-  [[nodiscard]] virtual Rate bandwidth(double written_fraction) const = 0;
+  // FLOP/s of an engine (fma or tensor) in a format; empty where it is unknown.
+  [[nodiscard]] std::optional<Rate> engine_roof(Engine engine, Format format) const;
+  // The faster of the two engines.
+  [[nodiscard]] std::optional<Rate> best_engine_roof(Format format) const;
+  // Results per second of the slowest special function.
+  [[nodiscard]] std::optional<Rate> special_roof() const;
+  // byte/s for the traffic whose written fraction is nearest (read 0, triad 1/3, copy 1/2, write
+  // 1); of two equally near the slower one.
+  [[nodiscard]] std::optional<Rate> memory_roof(double written_fraction) const;
 
-  // Capacity, where it is known.
-  [[nodiscard]] virtual std::optional<double> memory_bytes() const = 0;
+  // best_engine_roof and memory_roof; throw UsageError where there is none, naming what there is.
+  [[nodiscard]] Rate peak(Format format) const;
+  [[nodiscard]] Rate bandwidth(double written_fraction) const;
+
+ private:
+  std::string name_;
+  std::optional<double> memory_bytes_;
+  std::vector<Rate> rates_;
 };
 
-// A mixed pair has the peak of the slower of its formats. Throws as peak and bandwidth do.
-Roof roof(const RoofSource& source, FormatPair format, double written_fraction);
-
-std::unique_ptr<RoofSource> sheet_roofs(DeviceSpec sheet);
-
-// `device` as in environment.json ("cpu"); empty: the only one that has ceilings. A storage format
-// has the peak of the format that its rows did arithmetic in. Throws UsageError.
-std::unique_ptr<RoofSource> measured_roofs(const Results& results, std::string_view device);
-
-// DEVICE of the command line: a data sheet's name or alias, a data sheet file, or a results
-// directory, with @cpu or @cuda:0 appended if it holds several devices. Throws UsageError.
-std::unique_ptr<RoofSource> open_roof_source(const std::string& device);
+// The two rates of the model. A mixed pair has the peak of the slower of its formats. Throws as
+// peak and bandwidth do.
+Roof roof(const Roofs& roofs, FormatPair format, double written_fraction);
 
 }  // namespace ridgebench

@@ -45,7 +45,8 @@ double quantile(std::span<const double> sorted, double probability) {
 
 double median_of(std::span<const double> values) { return quantile(sorted_copy(values), 0.5); }
 
-// Medians of consecutive blocks, in order; the rest is left out at the front, next to the warm-up.
+// Medians of consecutive blocks, in order. Samples that fill no block are dropped at the front,
+// next to the warm-up.
 std::vector<double> block_medians(std::span<const double> samples, std::size_t length) {
   std::vector<double> medians;
   for (std::size_t i = samples.size() % length; i < samples.size(); i += length) {
@@ -54,8 +55,7 @@ std::vector<double> block_medians(std::span<const double> samples, std::size_t l
   return medians;
 }
 
-// Lag-1 autocorrelation with values beyond p10 and p90 pulled in to them, lest one glitch hide the
-// correlation of all the others.
+// Lag-1 autocorrelation of the values clamped to p10 and p90, so that one glitch hides nothing.
 double lag1_autocorrelation(std::span<const double> values) {
   const std::vector<double> sorted = sorted_copy(values);
   const double p10 = quantile(sorted, 0.1);
@@ -199,7 +199,7 @@ bool drifting(std::span<const double> samples) {
     trend = trend_of(blocks);
   }
   const double n = as_double(blocks.size());
-  // Without Kendall's correction for ties, which would only make the variance smaller.
+  // Kendall's correction for ties is left out: it only makes the variance smaller.
   const double deviation = std::sqrt(n * (n - 1) * (2 * n + 5) / 18);
   return std::abs(trend.concordance) - 1 > 3 * deviation &&
          std::abs(trend.slope) * (n - 1) > kVisibleChange * median_of(blocks);
@@ -211,7 +211,7 @@ bool bimodal(std::span<const double> samples) {
   if (logs.size() < kMinBimodalSamples || logs.front() <= 0) {
     return false;
   }
-  // Relative to some sample, to keep the sums of squares below free of cancellation.
+  // Values relative to one sample keep the sums of squares below free of cancellation.
   std::ranges::transform(logs, logs.begin(),
                          [unit = samples.front()](double t) { return std::log(t / unit); });
   const std::size_t trimmed = logs.size() / 20;
@@ -241,7 +241,7 @@ std::string format_with_precision(double value, const Summary& summary) {
     return fmt::format("{}", value);
   }
   const int digits = digits_of(std::abs(value), summary);
-  // Rounded first: the carry of 9.996 to 10.0 takes a decimal away.
+  // The value is rounded first: the carry of 9.996 to 10.0 removes a decimal.
   const double rounded = std::stod(fmt::format("{:.{}e}", value, digits - 1));
   const int exponent = static_cast<int>(std::floor(std::log10(std::abs(rounded))));
   return fmt::format("{:.{}f}", rounded, std::max(0, digits - 1 - exponent));

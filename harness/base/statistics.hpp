@@ -60,7 +60,7 @@ inline double middle(std::vector<double>& values) {
 bool precise(std::span<const double> samples, double relative_half_width, double tick_s);
 
 // Number of samples at which to ask precise() again: an eighth more, so that all the questions of
-// a row together cost about nine times the last one. Fewer looks also mean fewer chances to stop
+// a row together cost about nine times the last one. Fewer checks also give fewer chances to stop
 // on an interval that is narrow by luck (simulated, half width 0.5 %, from 30 samples on: an
 // interval that stopped the sampling covers the median in 94 % of runs, with lag-1 correlation 0.6
 // in 89 to 93 %).
@@ -68,15 +68,15 @@ std::size_t next_check(std::size_t samples);
 
 // Warm-up rule: with the samples cut into thirds, the medians of the middle and of the last third
 // differ by at most 1 %, and by at most 0.1 % where the change goes on in the direction it had from
-// the first third to the middle one. Thirds grow with the series, so a slow warm-up is given more
-// time than a fast one; one that is slow against the first three launches needs a least time too,
-// which is the caller's business. False below three samples.
+// the first third to the middle one. Thirds grow with the series, so a slow warm-up gets more time
+// than a fast one. A warm-up that is slow against the first three launches also needs a minimum
+// time, which the caller sets. False below three samples.
 bool stable_median(std::span<const double> samples);
 
 // A trend over the run: the Mann-Kendall statistic of block medians is beyond 3 standard deviations
 // (two-sided p < 0.003), and their Theil-Sen slope (Sen, J. Am. Stat. Assoc. 63, 1968) amounts to
 // more than 1 % of the median from the first block to the last. Blocks grow until the medians less
-// that slope are uncorrelated, lest noise that wanders pass for a trend. False below 7 samples.
+// that slope are uncorrelated: noise that wanders must not count as a trend. False below 7 samples.
 bool drifting(std::span<const double> samples);
 
 // Two separate levels: with 5 % trimmed at both ends, some split of the sorted logarithms leaves

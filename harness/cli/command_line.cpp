@@ -7,7 +7,6 @@
 
 #include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/cli/plan_text.hpp"
 #include "harness/measure/sampler.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/registry.hpp"

@@ -1,5 +1,6 @@
-// The sub-commands of ridgebench. Each adds its options. Its callback runs the command, throws
-// UsageError or DeviceError, and sets an exit code other than success where there is one.
+// The sub-commands of ridgebench. Each function adds one with its options. Its callback runs the
+// command, prints to stdout (strict JSON with --json) and throws UsageError or DeviceError; it sets
+// `code` to an exit code other than success where there is one.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,6 +16,8 @@ void add_info_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code);
 void add_predict_command(CLI::App& app);
+// Five questions of resource accounting: train, memory, tensor, activations, zero.
+void add_plan_command(CLI::App& app);
 void add_verify_command(CLI::App& app, ExitCode& code);
 
 // Prints "ridgebench: TEXT" as one line on stderr; control characters, which a file or a file's

@@ -26,8 +26,10 @@ ordered_json formats_json() {
                        {"min_subnormal", f.min_subnormal()},
                        {"epsilon", f.epsilon()},
                        {"has_infinity", f.has_infinity},
+                       {"overflow", f.saturates ? "saturates" : "infinity"},
                        {"supported", true}});
   }
+  // Listed for comparison. It has neither infinity nor NaN, which FormatInfo does not describe.
   formats.push_back({{"format", "fp4_e2m1"},
                      {"bits", 4},
                      {"exponent_bits", 2},
@@ -38,8 +40,9 @@ ordered_json formats_json() {
                      {"min_subnormal", 0.5},
                      {"epsilon", 0.5},
                      {"has_infinity", false},
+                     {"overflow", "saturates"},
                      {"supported", false},
-                     {"reason", "unsupported on this device: Blackwell only"}});
+                     {"reason", "unsupported: no technique computes in it"}});
   return formats;
 }
 
@@ -47,8 +50,8 @@ ordered_json collect() {
   ordered_json devices = ordered_json::array();
   for (const auto& device : open_devices("all")) {
     ordered_json json = device->identity();
-    json["data_sheet"] =
-        device->data_sheet().empty() ? ordered_json(nullptr) : ordered_json(device->data_sheet());
+    const std::string sheet = device->data_sheet();
+    json["data_sheet"] = sheet.empty() ? ordered_json(nullptr) : ordered_json(sheet);
     devices.push_back(std::move(json));
   }
   ordered_json sheets = ordered_json::array();
@@ -76,17 +79,14 @@ void print(const ordered_json& info) {
   fmt::print("\n\n{:<9} {:>4} {:>6} {:>5} {:>10} {:>10} {:>13} {:>9}  {}\n", "format", "bits",
              "s/e/m", "bytes", "max", "min normal", "min subnormal", "epsilon", "overflow");
   for (const auto& f : info["formats"]) {
-    const bool supported = f["supported"].get<bool>();
+    const char* remark = f["supported"].get<bool>() ? "overflow" : "reason";
     const std::string layout =
         fmt::format("1/{}/{}", f["exponent_bits"].get<int>(), f["mantissa_bits"].get<int>());
-    const char* overflow =
-        f["has_infinity"].get<bool>() && f["bits"].get<int>() > 8 ? "infinity" : "saturates";
     fmt::print("{:<9} {:>4} {:>6} {:>5} {:>10.4g} {:>10.4g} {:>13.4g} {:>9.3g}  {}\n",
                f["format"].get<std::string>(), f["bits"].get<int>(), layout,
                f["storage_bytes"].get<double>(), f["max_finite"].get<double>(),
                f["min_normal"].get<double>(), f["min_subnormal"].get<double>(),
-               f["epsilon"].get<double>(),
-               supported ? overflow : f["reason"].get<std::string>().c_str());
+               f["epsilon"].get<double>(), f[remark].get<std::string>());
   }
 }
 

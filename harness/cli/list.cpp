@@ -9,7 +9,6 @@
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
 #include "harness/measure/case.hpp"
-#include "harness/results/environment.hpp"
 
 namespace ridgebench {
 namespace {
@@ -28,19 +27,19 @@ void list(const ListOptions& options) {
   for (const auto& device : devices) {
     for (const Case& c :
          enumerate_cases(Registry::instance(), *device, parse<Profile>(options.profile), {})) {
-      const std::string id = c.id();
-      if (!std::regex_search(id, filter)) continue;
+      const Record record = c.describe();
+      if (!std::regex_search(record.id, filter)) continue;
       const std::optional<std::string> reason = unsupported_reason(c);
       if (!options.json) {
-        fmt::print("{:<80} {}\n", id, reason ? "skipped: " + *reason : "supported");
+        fmt::print("{:<80} {}\n", record.id, reason ? "skipped: " + *reason : "supported");
         continue;
       }
-      cases.push_back({{"id", id},
-                       {"op", c.operation->name},
-                       {"technique", c.technique.name},
-                       {"format", c.format.name()},
-                       {"device", device->name()},
-                       {"role", c.is_ceiling() ? "ceiling" : "kernel"},
+      cases.push_back({{"id", record.id},
+                       {"op", record.op},
+                       {"technique", record.technique},
+                       {"format", record.format.name()},
+                       {"device", record.device},
+                       {"role", name(record.role)},
                        {"supported", !reason},
                        {"reason", nullable(reason)}});
     }

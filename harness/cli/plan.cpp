@@ -1,5 +1,3 @@
-#include "harness/cli/plan_text.hpp"
-
 #include <fmt/format.h>
 
 #include <charconv>
@@ -8,9 +6,11 @@
 #include <memory>
 #include <string>
 
+#include "harness/cli/commands.hpp"
+#include "harness/cli/plan_text.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/results/measured_roofs.hpp"
 #include "kernels/common/error.hpp"
-#include "roofline/plan/measured_mfu.hpp"
 
 namespace ridgebench {
 namespace {
@@ -21,8 +21,9 @@ struct Common {
   std::string format = "bf16";
   bool json = false;
 
-  [[nodiscard]] std::unique_ptr<RoofSource> roofs() const {
-    return device.empty() ? nullptr : open_roof_source(device);
+  // Null without --on.
+  [[nodiscard]] std::unique_ptr<Roofs> roofs() const {
+    return device.empty() ? nullptr : std::make_unique<Roofs>(open_roofs(device));
   }
 };
 
@@ -57,12 +58,12 @@ void resolve_mfu(TrainQuestion& question, const std::string& text) {
     question.mfu = value;
     return;
   }
-  std::error_code ignored;  // what cannot be looked at is no folder
+  std::error_code ignored;  // a path without access is no folder
   if (!std::filesystem::is_directory(text, ignored)) {
     throw UsageError(
         fmt::format("--mfu is '{}'; allowed: a number from 0 to 1, or a results directory", text));
   }
-  const MeasuredMfu measured = best_matmul_mfu(read_results(text), question.format);
+  const MeasuredMfu measured = best_matmul_mfu(text, question.format);
   question.mfu = measured.mfu;
   question.mfu_row = measured.id;
 }
@@ -78,7 +79,7 @@ void add_train(CLI::App& plan) {
   app.add_option("--parameters,--params", question.parameters, "Parameters of the model");
   app.add_option("--tokens", question.tokens, "Tokens it is trained on");
   app.add_option("--flops", question.flops, "FLOPs of the run, in place of the two above");
-  app.add_option("--days", question.days, "Answer how many FLOPs fit into so many days");
+  app.add_option("--days", question.days, "Compute the FLOPs that fit into this many days");
   app.add_option("--gpus", question.gpus, "Number of devices (1)");
   app.add_option("--mfu,--mfu-from", state->mfu,
                  "Model FLOPs utilisation from 0 to 1, or a results directory: its best matmul's");

@@ -7,9 +7,9 @@
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/print_json.hpp"
+#include "harness/results/measured_roofs.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/model.hpp"
-#include "roofline/roofs.hpp"
 
 namespace ridgebench {
 namespace {
@@ -38,8 +38,8 @@ ordered_json predict(const PredictOptions& options) {
   const Operation& operation = Registry::instance().operation(options.operation);
   const FormatPair format = format_of(operation, options.format);
   const Shape shape = parse_shape(options.shape, operation.dimensions, operation.has_layout);
-  const auto source = open_roof_source(options.device);
-  const Roof limits = roof(*source, format, written_fraction(operation, shape, format));
+  const Roofs roofs = open_roofs(options.device);
+  const Roof limits = roof(roofs, format, written_fraction(operation, shape, format));
   const Work work{operation.flops(shape), bytes(operation, shape, format)};
   ordered_json sizes = ordered_json::object();
   for (const auto& [dimension, size] : shape.dimensions()) sizes[dimension] = size;
@@ -48,7 +48,7 @@ ordered_json predict(const PredictOptions& options) {
   return {{"op", operation.name},
           {"shape", sizes},
           {"format", format.name()},
-          {"device", source->name()},
+          {"device", roofs.name()},
           {"flops", work.flops},
           {"bytes", work.bytes},
           {"intensity_flop_per_byte", intensity ? ordered_json(*intensity) : ordered_json(nullptr)},

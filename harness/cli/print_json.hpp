@@ -1,4 +1,4 @@
-// Strict JSON on stdout, what --json promises.
+// Strict JSON on stdout, as --json promises.
 #pragma once
 
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 
 namespace ridgebench {
 
-// A name that is not UTF-8 (of a file, say) gets replacement characters; JSON allows nothing else.
+// JSON allows UTF-8 only: a text that is not, such as a file name, gets replacement characters.
 inline void print_json(const nlohmann::ordered_json& json) {
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }

@@ -7,10 +7,12 @@
 #include "harness/base/stopwatch.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/google_benchmark.hpp"
+#include "harness/cli/machine_facts.hpp"
 #include "harness/cli/run_loop.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
 #include "harness/results/environment.hpp"
+#include "harness/results/measured_roofs.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/results/resume.hpp"
 #include "kernels/common/cpu/openblas.hpp"
@@ -53,13 +55,13 @@ RunRequest request_of(const RunOptions& options, const std::string& google_filte
 std::vector<Record> read_ceilings(const std::string& directory,
                                   const std::vector<std::unique_ptr<Device>>& devices) {
   if (directory.empty()) return {};
-  const Results results = read_results(directory);
+  const std::vector<MeasuredDevice> measured = read_devices(directory);
   for (const auto& device : devices) {
     const auto model = device->identity().at("model").get<std::string>();
     const auto same = [&](const MeasuredDevice& m) {
       return m.name == device->name() && m.model == model;
     };
-    if (std::ranges::none_of(results.devices, same)) {
+    if (std::ranges::none_of(measured, same)) {
       throw UsageError(
           fmt::format("{} holds no ceilings of {} ({})", directory, device->name(), model));
     }
@@ -130,7 +132,8 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   const bool resumed = !options.resume.empty();
   const std::filesystem::path path = results_path(options);
   listen_for_signals();
-  nlohmann::ordered_json environment = make_environment(request, devices, command_line);
+  nlohmann::ordered_json environment =
+      make_environment(request, read_machine(devices), command_line);
   if (options.take_turns) environment["samples_per_turn"] = kSamplesPerTurn;
   if (resumed) continue_run(environment, options.resume);
   ResultsDirectory directory(path, resumed);
@@ -142,7 +145,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   if (options.take_turns) campaign.take_turns();
   const Stopwatch clock;
   run_cases(campaign, directory, flags);
-  end_environment(environment, devices, clock.seconds());
+  end_environment(environment, read_machine(devices), clock.seconds());
   directory.write_environment(environment);
   directory.write_checksums();
   tell_of_openblas_core(campaign.records());

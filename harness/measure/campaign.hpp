@@ -17,8 +17,8 @@
 #include "harness/measure/measurer.hpp"
 #include "harness/measure/turns.hpp"
 #include "harness/measure/watchdog.hpp"
+#include "harness/results/environment.hpp"
 #include "harness/results/results_directory.hpp"
-#include "harness/results/run_request.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {

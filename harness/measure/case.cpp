@@ -75,6 +75,7 @@ Record Case::describe() const {
     d.saturates = operation->ceiling->resource;
     if (operation->ceiling->cache_level > 0) d.level = operation->ceiling->cache_level;
   }
+  d.burst = technique.burst;
   d.engine = technique.engine;
   d.format = format;
   d.arithmetic = technique.arithmetic ? FormatPair(*technique.arithmetic) : format;

@@ -39,7 +39,7 @@ Declared declared_by(const Case& c, std::optional<double> clock_hz) {
 }
 
 // The measured roofs that apply to a c. A mixed pair has the slower of its formats' engines.
-RecordedRoof roof_of(const Case& c, const MeasuredRoofs& roofs) {
+RecordedRoof roof_of(const Case& c, const Roofs& roofs) {
   RecordedRoof roof;
   const FormatPair arithmetic = c.implementation->arithmetic();
   const Engine engine = c.technique.engine == Engine::tensor ? Engine::tensor : Engine::fma;
@@ -47,13 +47,13 @@ RecordedRoof roof_of(const Case& c, const MeasuredRoofs& roofs) {
     const auto rate = roofs.engine_roof(engine, format);
     if (rate && (!roof.flops_per_s || rate->per_s < *roof.flops_per_s)) {
       roof.flops_per_s = rate->per_s;
-      roof.compute_ceiling = rate->id;
+      roof.compute_ceiling = rate->origin;
     }
   }
   const double written = written_fraction(*c.operation, c.shape, c.format);
   if (const auto rate = roofs.memory_roof(written)) {
     roof.bytes_per_s = rate->per_s;
-    roof.memory_ceiling = rate->id;
+    roof.memory_ceiling = rate->origin;
   }
   return roof;
 }
@@ -82,8 +82,7 @@ Physics physics_of(const Case& c, const Declared& declared, std::optional<double
 }
 
 // Records what limits a kernel and which share of that limit it reaches.
-void compare_with_roofs(Record& record, const Case& c, const Timed& timed,
-                        const MeasuredRoofs& roofs) {
+void compare_with_roofs(Record& record, const Case& c, const Timed& timed, const Roofs& roofs) {
   record.roof = roof_of(c, roofs);
   Limits limits;
   limits.roof = record.limiting_roof();
@@ -96,7 +95,7 @@ void compare_with_roofs(Record& record, const Case& c, const Timed& timed,
 
 }  // namespace
 
-void judge(Record& record, const Case& c, const MeasuredRoofs& roofs) {
+void judge(Record& record, const Case& c, const Roofs& roofs) {
   const Timed timed{c.work(), record.time->median};
   if (served_by_cache(c)) record.flags.emplace_back("served_by_cache");
   if (c.technique.arithmetic && c.format != FormatPair(*c.technique.arithmetic)) {

@@ -6,30 +6,11 @@
 #include <new>
 #include <utility>
 
+#include "harness/results/measured_roofs.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
-
-ResultRow as_result(const Record& record) {
-  return {.id = record.id,
-          .op = record.op,
-          .technique = record.technique,
-          .device = record.device,
-          .role = std::string(name(record.role)),
-          .saturates =
-              record.saturates ? std::optional(std::string(name(*record.saturates))) : std::nullopt,
-          .engine = std::string(name(record.engine)),
-          .format = record.format.name(),
-          .arithmetic = record.arithmetic.name(),
-          .accumulator = std::string(info(record.accumulator).name),
-          .regime = std::string(name(record.regime)),
-          .status = std::string(name(record.status)),
-          .written_fraction = record.written_fraction,
-          .flops_per_s = record.flops_per_s(),
-          .bytes_per_s = record.bytes_per_s(),
-          .mfu = record.mfu};
-}
 
 // Share of a device's multiprocessors that have a thread block. Clusters of thread blocks may leave
 // the last few without one.
@@ -85,7 +66,9 @@ Measurer::Measurer(Device& device, Fill fill, std::uint64_t seed)
       buffers_(device, fill, seed),
       check_(device, seed) {}
 
-void Measurer::add_ceiling(const Record& record) { roofs_.add(as_result(record)); }
+void Measurer::add_ceiling(const Record& record) {
+  if (const auto rate = ceiling_rate(record)) roofs_.add(*rate);
+}
 
 Record Measurer::described(const Case& c) const {
   Record record = c.describe();

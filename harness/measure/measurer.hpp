@@ -11,7 +11,7 @@
 #include "harness/measure/case.hpp"
 #include "harness/measure/output_check.hpp"
 #include "harness/measure/sampler.hpp"
-#include "roofline/measured_roofs.hpp"
+#include "roofline/roofs.hpp"
 
 namespace ridgebench {
 
@@ -57,12 +57,12 @@ class Measurer {
   std::uint64_t seed_;
   Buffers buffers_;
   OutputCheck check_;
-  MeasuredRoofs roofs_;
+  Roofs roofs_;
   Turns* turns_ = nullptr;
 };
 
 // What the time of a verified case means: adds the denominators, the bound and the flags that
 // follow from them. A case that beats physics becomes invalid and loses its time.
-void judge(Record& record, const Case& c, const MeasuredRoofs& roofs);
+void judge(Record& record, const Case& c, const Roofs& roofs);
 
 }  // namespace ridgebench

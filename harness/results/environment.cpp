@@ -3,8 +3,6 @@
 #include <benchmark/benchmark.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <gnu/libc-version.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,11 +13,9 @@
 #include <sstream>
 
 #include "harness/base/nullable.hpp"
+#include "harness/base/ungated.hpp"
 #include "harness/build_info.hpp"
-#include "harness/device/cpu/info.hpp"
-#include "harness/device/cpu/meters.hpp"
-#include "harness/device/cuda/ungated.hpp"
-#include "harness/results/results_directory.hpp"
+#include "harness/results/record.hpp"
 #include "kernels/common/cpu/onednn.hpp"
 #include "kernels/common/cpu/openblas.hpp"
 
@@ -32,18 +28,18 @@ using nlohmann::ordered_json;
 
 // Prefixes of environment variables that change results.
 constexpr std::array<std::string_view, 10> kVariables{
-    "OMP_",    "GOMP_",   "OPENBLAS_",           "ONEDNN_",       "DNNL_", "CUDA_", "CUBLAS_",
-    "NVIDIA_", "MALLOC_", kUngatedVariable};
-// What tells a batch job from another, and nothing of who runs it.
+    "OMP_",  "GOMP_",   "OPENBLAS_", "ONEDNN_", "DNNL_",
+    "CUDA_", "CUBLAS_", "NVIDIA_",   "MALLOC_", kUngatedVariable};
+// They identify a batch job, but not its user.
 constexpr std::array<std::string_view, 3> kSchedulerVariables{"SLURM_JOB_ID", "SLURM_ARRAY_TASK_ID",
                                                               "SLURM_PROCID"};
 
 // Keys of a device that only a GPU, or only a host, has.
-constexpr const char* kOfGpus =
+constexpr const char* kGpuKeys =
     "uuid_hash memory_bus_bits pci_address pci_id pci_subsystem_id numa_node driver cuda "
     "cuda_of_driver cublas clocks power_limit_w power_limits_w ecc pending_ecc mig persistence "
     "compute_mode vbios board_part_number inforom gsp_firmware pcie nvlinks remapped_rows";
-constexpr const char* kOfHosts = "isa threads pinned cores huge_pages";
+constexpr const char* kHostKeys = "isa threads pinned cores huge_pages";
 
 // Text, or null with the reason why.
 class Readings {
@@ -60,12 +56,6 @@ class Readings {
   ordered_json unavailable_ = ordered_json::object();
 };
 
-std::string operating_system() {
-  const std::string line = first_line("/etc/os-release");  // PRETTY_NAME="Debian GNU/Linux 12"
-  const std::size_t quote = line.find('"');
-  return quote == std::string::npos ? line : line.substr(quote + 1, line.size() - quote - 2);
-}
-
 // A UUID of version 7 (RFC 9562, section 5.7): milliseconds since 1970, then random bits, so that
 // runs sort by when they began.
 std::string new_run_id() {
@@ -79,31 +69,20 @@ std::string new_run_id() {
                      random() & 0xfffU, 0x8000U | (low >> 48U & 0x3fffU), low & 0xffffffffffffU);
 }
 
-ordered_json host(Readings& readings) {
-  utsname system{};
-  uname(&system);
-  const std::string flags = cpuinfo("flags");
-  return {
-      {"hostname_hash", sha256(system.nodename).substr(0, 16)},
-      {"cpu_model",
-       readings.text("host.cpu_model", cpuinfo("model name"), "/proc/cpuinfo has no model name")},
-      {"sockets", host_sockets()},
-      {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
-      {"memory_bytes", meminfo("MemTotal")},
-      {"kernel", fmt::format("{} {}", system.sysname, system.release)},
-      {"os", readings.text("host.os", operating_system(), "/etc/os-release is unreadable")},
-      {"governor",
-       readings.text("host.governor",
-                     first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-                     "the kernel offers no cpufreq")},
-      {"libc", gnu_get_libc_version()},
-      {"numa_nodes", readings.text("host.numa_nodes", first_line("/sys/devices/system/node/online"),
-                                   "the kernel lists no nodes of memory")},
-      {"cgroup", readings.text("host.cgroup", first_line("/proc/self/cgroup"),
-                               "/proc/self/cgroup is unreadable")},
-      {"container",
-       readings.text("host.container", container(), "no sign of a container, or of its image")},
-      {"virtualized", flags.find("hypervisor") != std::string::npos}};
+// Why a key of the host is null.
+constexpr std::array<std::pair<const char*, const char*>, 6> kHostReasons{
+    {{"cpu_model", "/proc/cpuinfo has no model name"},
+     {"os", "/etc/os-release is unreadable"},
+     {"governor", "the kernel offers no cpufreq"},
+     {"numa_nodes", "the kernel lists no nodes of memory"},
+     {"cgroup", "/proc/self/cgroup is unreadable"},
+     {"container", "no sign of a container, or of its image"}}};
+
+ordered_json host(const ordered_json& facts, Readings& readings) {
+  for (const auto& [key, reason] : kHostReasons) {
+    if (facts.at(key).is_null()) readings.absent(fmt::format("host.{}", key), reason);
+  }
+  return facts;
 }
 
 ordered_json build(Readings& readings) {
@@ -135,33 +114,28 @@ ordered_json variables(std::span<const std::string_view> prefixes) {
   return variables;
 }
 
-ordered_json describe(const Device& device, Readings& readings) {
-  ordered_json json = device.identity();
-  const bool host = device.backend() == Backend::cpu;
-  const std::string sheet = device.data_sheet();
-  json["data_sheet"] =
-      readings.text(device.name() + ".data_sheet", sheet, "no data sheet matches this device");
+ordered_json describe(const MachineFacts::Device& device, Readings& readings) {
+  ordered_json json = device.identity;
+  const bool host = device.backend == Backend::cpu;
+  json["data_sheet"] = readings.text(device.name + ".data_sheet", device.data_sheet,
+                                     "no data sheet matches this device");
   const auto add_absent = [&](const char* keys, const char* reason) {
     std::istringstream list(keys);
     for (std::string key; list >> key;) {
-      if (!json.contains(key))
-        json[key] = readings.absent(fmt::format("{}.{}", device.name(), key), reason);
+      if (json.contains(key)) continue;
+      json[key] = readings.absent(fmt::format("{}.{}", device.name, key), reason);
     }
   };
   if (!host) add_absent("cublas", "the library cannot be loaded");
-  add_absent(kOfGpus, host ? "a host has none" : "the driver does not report it");
-  add_absent(kOfHosts, "a GPU has none");
+  add_absent(kGpuKeys, host ? "a host has none" : "the driver does not report it");
+  add_absent(kHostKeys, "a GPU has none");
   return json;
 }
 
-// The host's and every device's readings of this moment; "before" or "after" the run.
-ordered_json states(const std::string& moment, const Devices& devices, Readings& readings) {
-  ordered_json states{{"host",
-                       {{"load_average", std::strtod(first_line("/proc/loadavg").c_str(), nullptr)},
-                        {"available_memory_bytes", meminfo("MemAvailable")},
-                        {"package_energy_j", nullable(package_energy_j())},
-                        {"stolen_s", nullable(stolen_s())}}}};
-  for (const auto& device : devices) states[device->name()] = device->state();
+// The readings of this moment; "before" or "after" the run.
+ordered_json states(const std::string& moment, const MachineFacts& machine, Readings& readings) {
+  ordered_json states{{"host", machine.host_state}};
+  for (const auto& device : machine.devices) states[device.name] = device.state;
   for (const auto& [name, state] : states.items()) {
     for (const auto& [key, value] : state.items()) {
       if (!value.is_null()) continue;
@@ -191,11 +165,11 @@ std::string timestamp() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-ordered_json make_environment(const RunRequest& request, const Devices& devices,
+ordered_json make_environment(const RunRequest& request, const MachineFacts& before,
                               std::span<const std::string> command_line) {
   Readings readings;
   ordered_json device_list = ordered_json::array();
-  for (const auto& device : devices) device_list.push_back(describe(*device, readings));
+  for (const auto& device : before.devices) device_list.push_back(describe(device, readings));
   const std::string started = timestamp();
   ordered_json json{
       {"schema", kEnvironmentSchema},
@@ -219,8 +193,8 @@ ordered_json make_environment(const RunRequest& request, const Devices& devices,
       {"duration_s", nullptr},
       {"interrupted", true},  // until the run says that it finished
       {"devices", device_list},
-      {"host", host(readings)},
-      {"state", {{"before", states("before", devices, readings)}, {"after", nullptr}}},
+      {"host", host(before.host, readings)},
+      {"state", {{"before", states("before", before, readings)}, {"after", nullptr}}},
       {"build", build(readings)},
       {"libraries", libraries(readings)},
       {"environment_variables", variables(kVariables)},
@@ -229,12 +203,12 @@ ordered_json make_environment(const RunRequest& request, const Devices& devices,
   return json;
 }
 
-void end_environment(ordered_json& environment, const Devices& devices, double duration_s) {
+void end_environment(ordered_json& environment, const MachineFacts& after, double duration_s) {
   Readings readings;
   environment["ended"] = timestamp();
   environment["duration_s"] = duration_s;
   environment["interrupted"] = false;
-  environment["state"]["after"] = states("after", devices, readings);
+  environment["state"]["after"] = states("after", after, readings);
   environment["unavailable"].update(readings.unavailable());
 }
 

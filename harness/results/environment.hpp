@@ -2,28 +2,56 @@
 // null, and `unavailable` says why.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "harness/device/device.hpp"
-#include "harness/results/run_request.hpp"
+#include "harness/base/regime.hpp"
+#include "kernels/common/operation.hpp"
+#include "kernels/common/random.hpp"
+#include "kernels/common/registry.hpp"
 
 namespace ridgebench {
 
 // The measuring rules in docs/method.md; a change that moves results raises it.
 inline constexpr int kMethodVersion = 3;
 
-using Devices = std::vector<std::unique_ptr<Device>>;
+// What a user asks of `run`, as far as it decides the rows and their data.
+struct RunRequest {
+  std::string device;  // empty: the default
+  Profile profile = Profile::quick;
+  std::string filter;  // regular expression on ids; empty: all
+  std::vector<Regime> regimes;
+  std::uint64_t seed = 1;
+  Fill fill = Fill::normal;
+  std::optional<double> budget_s;
+  std::string roof;      // data sheet to draw next to the measured roofs; empty: none
+  std::string ceilings;  // results directory whose ceilings are used; empty: own ones
+};
 
-// Everything but the end of the run.
-nlohmann::ordered_json make_environment(const RunRequest& request, const Devices& devices,
+// What the caller read of the machine. Null values are unreadable.
+struct MachineFacts {
+  struct Device {
+    std::string name;
+    Backend backend;
+    std::string data_sheet;           // empty: none matches
+    nlohmann::ordered_json identity;  // without the keys that this kind of device does not have
+    nlohmann::ordered_json state;     // readings that may differ before and after a run
+  };
+  std::vector<Device> devices;
+  nlohmann::ordered_json host;
+  nlohmann::ordered_json host_state;
+};
+
+// Everything except the end of the run.
+nlohmann::ordered_json make_environment(const RunRequest& request, const MachineFacts& before,
                                         std::span<const std::string> command_line);
 
-// What only the end of a whole run tells.
-void end_environment(nlohmann::ordered_json& environment, const Devices& devices,
+// Adds what is known at the end of a whole run.
+void end_environment(nlohmann::ordered_json& environment, const MachineFacts& after,
                      double duration_s);
 
 // Now, as RFC 3339 in UTC.

@@ -1,96 +1,160 @@
 #include "harness/results/record.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <functional>
 #include <limits>
 
-#include "harness/base/nullable.hpp"
+#include "kernels/common/error.hpp"
+#include "roofline/json_object.hpp"
 
 namespace ridgebench {
 namespace {
 
 using nlohmann::ordered_json;
 
-template <NamedEnum E>
-ordered_json name_or_null(const std::optional<E>& value) {
-  return value ? ordered_json(name(*value)) : ordered_json(nullptr);
+std::optional<double> rate(double amount, const std::optional<Summary>& time) {
+  if (!time || amount <= 0) return std::nullopt;
+  return amount / time->median;
 }
 
-ordered_json to_json(const Shape& shape) {
+ordered_json shape_json(const Shape& shape) {
   ordered_json json = ordered_json::object();
   for (const auto& [dimension, size] : shape.dimensions()) json[dimension] = size;
   if (shape.has_layout()) json["layout"] = name(shape.layout());
   return json;
 }
 
-std::optional<double> rate(double amount, const std::optional<Summary>& time) {
-  if (!time || amount <= 0) return std::nullopt;
-  return amount / time->median;
+template <Keyed T>
+ordered_json object_json(const T& object);
+
+template <class T>
+ordered_json json_of(const T& value) {
+  if constexpr (kIsOptional<T>) {
+    return value ? json_of(*value) : ordered_json(nullptr);
+  } else if constexpr (NamedEnum<T>) {
+    return name(value);
+  } else if constexpr (Keyed<T>) {
+    return object_json(value);
+  } else if constexpr (std::is_same_v<T, Format>) {
+    return info(value).name;
+  } else if constexpr (std::is_same_v<T, FormatPair>) {
+    return value.name();
+  } else if constexpr (std::is_same_v<T, Shape>) {
+    return shape_json(value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
+  } else {
+    return value;
+  }
 }
 
-ordered_json identity_json(const Record& row) {
-  return {{"schema", kRecordSchema},
-          {"id", row.id},
-          {"op", row.op},
-          {"technique", row.technique},
-          {"backend", name(row.backend)},
-          {"device", row.device},
-          {"origin", name(row.origin)},
-          {"role", name(row.role)},
-          {"saturates", name_or_null(row.saturates)},
-          {"level", nullable(row.level)},
-          {"engine", name(row.engine)},
-          {"format", row.format.name()},
-          {"arithmetic", row.arithmetic.name()},
-          {"accumulator", info(row.accumulator).name},
-          {"accumulator_bits", nullable(row.accumulator_bits)},
-          {"isa", name_or_null(row.isa)},
-          {"shape", to_json(row.shape)},
-          {"regime", name(row.regime)},
-          {"flops", row.flops},
-          {"bytes", row.bytes},
-          {"intensity_flop_per_byte",
-           row.bytes > 0 ? ordered_json(row.flops / row.bytes) : ordered_json(nullptr)},
-          {"written_fraction", row.written_fraction}};
+template <class Owner, class Member>
+ordered_json json_of(const Owner& object, const Key<Owner, Member>& key) {
+  return json_of(std::invoke(key.member, object));
+}
+ordered_json json_of(const Record& record, const TimeKey& key) {
+  return record.time ? json_of((*record.time).*key.member) : ordered_json(nullptr);
 }
 
-ordered_json to_json(const std::optional<RecordedRoof>& roof) {
-  if (!roof) return nullptr;
-  return {{"flops_per_s", nullable(roof->flops_per_s)},
-          {"bytes_per_s", nullable(roof->bytes_per_s)},
-          {"compute_ceiling", nullable(roof->compute_ceiling)},
-          {"memory_ceiling", nullable(roof->memory_ceiling)}};
+template <Keyed T>
+ordered_json object_json(const T& object) {
+  ordered_json json = ordered_json::object();
+  for_each_key<T>([&](const auto& key) { json[key.name] = json_of(object, key); });
+  return json;
 }
 
-// JSON has no infinity.
-ordered_json finite(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
+Range range_of(const Bounds& bounds) {
+  return {bounds.low, bounds.high > bounds.low ? bounds.high : std::numeric_limits<double>::max()};
 }
 
-ordered_json to_json(const std::optional<Witness>& witness) {
-  if (!witness) return nullptr;
-  return {{"technique", witness->technique}, {"error", finite(witness->error)}};
+// `raw` is the same object with its keys in the order of the file.
+template <Keyed T>
+void read_object(const JsonObject& json, const ordered_json& raw, T& object);
+
+void read_shape(const JsonObject& sizes, const ordered_json& raw, Shape& shape) {
+  std::vector<Shape::Dimension> dimensions;
+  std::optional<Layout> layout;
+  for (const auto& [dimension, value] : raw.items()) {
+    if (dimension == "layout") {
+      layout = sizes.one_of<Layout>("layout");
+    } else {
+      const double size = sizes.number(dimension.c_str(), {1, kLargestCount});
+      dimensions.emplace_back(dimension, static_cast<std::int64_t>(size));
+    }
+  }
+  shape = Shape(std::move(dimensions), layout);
 }
 
-ordered_json to_json(const std::optional<Verification>& v) {
-  if (!v) return nullptr;
-  return {{"error", finite(v->error)},
-          {"tolerance", v->tolerance},
-          {"elements", v->elements},
-          {"exact", v->exact},
-          {"witness", to_json(v->witness)}};
+template <class T>
+T read_format(const JsonObject& json, const char* key, T (*parse_name)(std::string_view)) {
+  const std::string text = json.text(key);
+  try {
+    return parse_name(text);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}: {}", json.origin(), key, error.what()));
+  }
 }
 
-// The six keys of the samples' summary, null unless the row is ok.
-void add_times(ordered_json& json, const std::optional<Summary>& time) {
-  const auto add = [&](const char* key, double Summary::* member) {
-    json[key] = time ? ordered_json((*time).*member) : ordered_json(nullptr);
-  };
-  add("time_median_s", &Summary::median);
-  add("time_ci_low_s", &Summary::ci_low);
-  add("time_ci_high_s", &Summary::ci_high);
-  add("time_min_s", &Summary::min);
-  add("time_p10_s", &Summary::p10);
-  add("time_p90_s", &Summary::p90);
+template <class T>
+void read_value(const JsonObject& json, const ordered_json& raw, const char* key,
+                const Bounds& bounds, T& value) {
+  if constexpr (kIsOptional<T>) {
+    value.reset();
+    if (!json.is_null(key)) read_value(json, raw, key, bounds, value.emplace());
+  } else if constexpr (NamedEnum<T>) {
+    value = json.one_of<T>(key);
+  } else if constexpr (Keyed<T>) {
+    read_object(json.object(key), raw.at(key), value);
+  } else if constexpr (std::is_same_v<T, Format>) {
+    value = read_format(json, key, parse_format);
+  } else if constexpr (std::is_same_v<T, FormatPair>) {
+    value = read_format(json, key, parse_format_pair);
+  } else if constexpr (std::is_same_v<T, Shape>) {
+    read_shape(json.object(key), raw.at(key), value);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    value = json.text(key);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    value = json.flag(key);
+  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+    value = json.numbers(key, range_of(bounds));
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    value = json.texts(key);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    value = static_cast<T>(json.number(key, range_of(bounds)));
+  } else {
+    static_assert(std::is_same_v<T, ordered_json>);
+    static_cast<void>(json.object(key));
+    value = raw.at(key);
+  }
+}
+
+template <class Owner, class Member>
+void read_value(const JsonObject& json, const ordered_json& raw, const Key<Owner, Member>& key,
+                Owner& object) {
+  if constexpr (!Key<Owner, Member>::kDerived) {
+    if (key.absence == Absence::not_in_oldest && !raw.contains(key.name)) return;
+    Member& value = object.*key.member;
+    if constexpr (std::is_same_v<Member, double>) {
+      value = std::numeric_limits<double>::infinity();
+      if (key.absence == Absence::infinite && json.is_null(key.name)) return;
+    }
+    read_value(json, raw, key.name, key.bounds, value);
+  }
+}
+
+// The median, which comes first, decides whether the row has times.
+void read_value(const JsonObject& json, const ordered_json& /*raw*/, const TimeKey& key,
+                Record& record) {
+  const bool null = json.is_null(key.name);
+  if (key.member == &Summary::median && !null) record.time.emplace();
+  if (record.time) (*record.time).*key.member = json.number(key.name, range_of(kPositive));
+}
+
+template <Keyed T>
+void read_object(const JsonObject& json, const ordered_json& raw, T& object) {
+  for_each_key<T>([&](const auto& key) { read_value(json, raw, key, object); });
 }
 
 }  // namespace
@@ -101,32 +165,47 @@ std::optional<Roof> Record::limiting_roof() const {
   return Roof{roof->flops_per_s.value_or(std::numeric_limits<double>::max()), *roof->bytes_per_s};
 }
 
+std::optional<double> Record::intensity_flop_per_byte() const {
+  return Work{flops, bytes}.intensity();
+}
 std::optional<double> Record::flops_per_s() const { return rate(flops, time); }
 std::optional<double> Record::bytes_per_s() const { return rate(bytes, time); }
 
 ordered_json to_json(const Record& record) {
-  ordered_json json = identity_json(record);
-  json["status"] = name(record.status);
-  json["reason"] = nullable(record.reason);
-  json["seed"] = nullable(record.seed);
-  json["fill"] = nullable(record.fill);
-  json["sets"] = record.sets;
-  json["samples_s"] = record.samples_s;
-  json["samples_per_batch"] = record.samples_per_batch;
-  json["launches_per_sample"] = record.launches_per_sample;
-  add_times(json, record.time);
-  json["flops_per_s"] = nullable(record.flops_per_s());
-  json["bytes_per_s"] = nullable(record.bytes_per_s());
-  json["clock_hz"] = nullable(record.clock_hz);
-  json["bound"] = name_or_null(record.bound);
-  json["mfu"] = nullable(record.mfu);
-  json["fraction_of_roof_at_clock"] = nullable(record.fraction_of_roof_at_clock);
-  json["fraction_of_measured_roof"] = nullable(record.fraction_of_measured_roof);
-  json["roof"] = to_json(record.roof);
-  json["verify"] = to_json(record.verify);
-  json["telemetry"] = record.telemetry;
-  json["flags"] = record.flags;
+  ordered_json json{{"schema", kRecordSchema}};
+  json.update(object_json(record));
   return json;
+}
+
+Record parse_record(std::string_view line, const std::string& origin) {
+  const nlohmann::json checked = parse_json(line, origin);
+  const JsonObject json(checked, origin);
+  const std::string schema = json.text("schema");
+  if (schema != kRecordSchema && schema != former(kRecordSchema))
+    json.reject("schema", kRecordSchema);
+  const ordered_json raw = ordered_json::parse(line);
+  Record record;
+  read_object(json, raw, record);
+  if (record.time) record.time->samples = record.samples_s.size();
+  if (record.time.has_value() != (record.status == Status::ok)) {
+    json.reject("time_median_s", "a time for status ok, null for every other");
+  }
+  // Older records say it by the technique's name only.
+  if (!raw.contains("burst")) record.burst = record.technique.find("burst") != std::string::npos;
+  return record;
+}
+
+std::vector<Record> read_records(const std::string& directory) {
+  const std::string path = directory + "/records.jsonl";
+  const std::string text = read_file(path);
+  std::vector<Record> records;
+  std::size_t start = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', start)) {
+    const std::string origin = fmt::format("{}:{}", path, records.size() + 1);
+    records.push_back(parse_record(std::string_view(text).substr(start, end - start), origin));
+    start = end + 1;
+  }
+  return records;
 }
 
 }  // namespace ridgebench

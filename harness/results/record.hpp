@@ -1,19 +1,32 @@
-// One row of a run as it stands in records.jsonl. The keys are described in results/schema and
-// docs/method.md; a key without a value is null, never absent.
+// One row of a run as it stands in records.jsonl, and the one list of its keys. The JSON writer,
+// the reader, results/schema/record.schema.json and the table of keys in docs/method.md follow from
+// the list; `record_docs` prints the last two.
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "harness/base/regime.hpp"
 #include "harness/base/statistics.hpp"
+#include "harness/results/key.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/model.hpp"
 
 namespace ridgebench {
+
+inline constexpr const char* kRecordSchema = "ridgebench.record/1";
+inline constexpr const char* kEnvironmentSchema = "ridgebench.environment/1";
+
+// Results that are older than the project's name have the former one in their schemas, and the same
+// keys.
+inline constexpr std::string_view kFormerProject = "ridgepoint";
+inline std::string former(std::string_view schema) {
+  return std::string(kFormerProject) += schema.substr(schema.find('.'));
+}
 
 enum class Status : std::uint8_t { ok, wrong, invalid, failed, skipped };
 constexpr auto names_of(Status) {
@@ -24,13 +37,11 @@ constexpr auto names_of(Status) {
 enum class Role : std::uint8_t { kernel, ceiling, control };
 constexpr auto names_of(Role) { return enum_names("role", "kernel", "ceiling", "control"); }
 
-inline constexpr const char* kRecordSchema = "ridgebench.record/1";
-
-// The ceilings that a row was judged by; the rates are null where it has no such ceiling.
+// The measured ceilings that a row was judged by.
 struct RecordedRoof {
   std::optional<double> flops_per_s;
   std::optional<double> bytes_per_s;
-  std::optional<std::string> compute_ceiling;  // ids of rows
+  std::optional<std::string> compute_ceiling;
   std::optional<std::string> memory_ceiling;
 };
 
@@ -38,19 +49,20 @@ struct RecordedRoof {
 // large for the reference.
 struct Witness {
   std::string technique;
-  double error;  // largest difference / tolerance of both; at most 1 passes
+  double error = 0;
 };
 
 struct Verification {
-  double error = 0;           // largest |output - reference| / tolerance; at most 1 passes
-  double tolerance = 0;       // absolute, at the element with that error
-  std::int64_t elements = 0;  // compared with the reference
-  bool exact = true;          // every one of them is the reference rounded to the output's format
-  std::optional<Witness> witness = std::nullopt;  // on a GPU
+  double error = 0;
+  double tolerance = 0;
+  std::int64_t elements = 0;
+  bool exact = true;
+  std::optional<Witness> witness = std::nullopt;
 
   [[nodiscard]] bool passed() const { return error <= 1; }
 };
 
+// What the members mean, and their units, says the list below.
 struct Record {
   std::string id;
   std::string op;
@@ -59,29 +71,29 @@ struct Record {
   std::string device;
   Origin origin = Origin::hand;
   Role role = Role::kernel;
-  std::optional<Resource> saturates;  // set for a ceiling and its control
-  std::optional<int> level;           // of the cache that a ceiling saturates
+  std::optional<Resource> saturates;
+  std::optional<int> level;
+  bool burst = false;
   Engine engine = Engine::memory;
   FormatPair format;
-  FormatPair arithmetic;  // the format in which products are formed
+  FormatPair arithmetic;
   Format accumulator = Format::fp32;
-  std::optional<int>
-      accumulator_bits;    // fraction bits that a running sum keeps; empty in older records
-  std::optional<Isa> isa;  // empty: not bound to a level
+  std::optional<int> accumulator_bits;
+  std::optional<Isa> isa;
   Shape shape;
   Regime regime = Regime::steady;
   double flops = 0;
   double bytes = 0;
   double written_fraction = 0;
   Status status = Status::skipped;
-  std::optional<std::string> reason;  // set for every status but ok
-  std::optional<std::uint64_t> seed;  // of the run's inputs, as is fill; empty in older records
+  std::optional<std::string> reason;
+  std::optional<std::uint64_t> seed;
   std::optional<std::string> fill;
   std::int64_t sets = 0;
-  std::vector<double> samples_s;       // per launch
-  std::int64_t samples_per_batch = 1;  // neighbours, together whole rotations
+  std::vector<double> samples_s;
+  std::int64_t samples_per_batch = 1;
   std::int64_t launches_per_sample = 0;
-  std::optional<Summary> time;  // of samples_s; set for ok only
+  std::optional<Summary> time;  // of samples_s; the six keys time_*
   std::optional<double> clock_hz;
   std::optional<Limit> bound;
   std::optional<double> mfu;
@@ -95,10 +107,90 @@ struct Record {
   // What limits the row: both rates of its roof, or memory's alone for the memory engine, which
   // does next to no arithmetic. Empty where one is missing.
   [[nodiscard]] std::optional<Roof> limiting_roof() const;
+  [[nodiscard]] std::optional<double> intensity_flop_per_byte() const;
   // Achieved rates by the median time; empty unless ok, and FLOP/s empty without FLOPs.
   [[nodiscard]] std::optional<double> flops_per_s() const;
   [[nodiscard]] std::optional<double> bytes_per_s() const;
 };
+
+// clang-format off
+inline constexpr std::tuple kRoofKeys{
+    Key{"flops_per_s", &RecordedRoof::flops_per_s, "FLOP/s", "of the arithmetic; null without its ceiling", kPositive},
+    Key{"bytes_per_s", &RecordedRoof::bytes_per_s, "byte/s", "of the memory; null without its ceiling", kPositive},
+    Key{"compute_ceiling", &RecordedRoof::compute_ceiling, "", "id of the ceiling's row"},
+    Key{"memory_ceiling", &RecordedRoof::memory_ceiling, "", "id of the ceiling's row"},
+};
+
+inline constexpr std::tuple kWitnessKeys{
+    Key{"technique", &Witness::technique, "", "the other technique"},
+    Key{"error", &Witness::error, "", "largest difference over the tolerance of both, at most 1 for an ok row; null: infinite", kNotNegative, Absence::infinite},
+};
+
+inline constexpr std::tuple kVerificationKeys{
+    Key{"error", &Verification::error, "", "largest deviation from the reference over its tolerance, at most 1 for an ok row; null: infinite", kNotNegative, Absence::infinite},
+    Key{"tolerance", &Verification::tolerance, "", "absolute, at the element with that error", kNotNegative},
+    Key{"elements", &Verification::elements, "", "number of elements compared with the reference", kCount},
+    Key{"exact", &Verification::exact, "", "every one of them is the reference rounded to the output's format"},
+    Key{"witness", &Verification::witness, "", "the technique that all elements of a large output were compared with on a GPU", {}, Absence::not_in_oldest},
+};
+
+constexpr const auto& keys_of(const RecordedRoof*) { return kRoofKeys; }
+constexpr const auto& keys_of(const Witness*) { return kWitnessKeys; }
+constexpr const auto& keys_of(const Verification*) { return kVerificationKeys; }
+
+// In the order in which they are written: key, member, unit, meaning, bounds, and whether older
+// records lack it. A key ends in its unit; what is unknown is null.
+inline constexpr std::tuple kRecordKeys{
+    Key{"id", &Record::id, "", "operation/technique/format/shape/regime@device; a control ends in `:control`"},
+    Key{"op", &Record::op, "", "the operation: what is computed"},
+    Key{"technique", &Record::technique, "", "the idea by which it is computed"},
+    Key{"backend", &Record::backend, "", "kind of device"},
+    Key{"device", &Record::device, "", "name of a device in `environment.json`"},
+    Key{"origin", &Record::origin, "", "written by hand or called from a library"},
+    Key{"role", &Record::role, "", "a control is a ceiling that is measured again at the end"},
+    Key{"saturates", &Record::saturates, "", "the resource that a ceiling saturates; null for a kernel"},
+    Key{"level", &Record::level, "", "level of the cache that a ceiling saturates", Bounds{1, 9}},
+    Key{"burst", &Record::burst, "", "the row is so short that power and clock do not settle: its rate is no roof", {}, Absence::not_in_oldest},
+    Key{"engine", &Record::engine, "", "the unit that the technique keeps busy; memory: it does next to no arithmetic"},
+    Key{"format", &Record::format, "", "storage format of the inputs; a mixed pair is joined by `x`"},
+    Key{"arithmetic", &Record::arithmetic, "", "format in which products are formed; where it differs, the row is flagged `storage_format`"},
+    Key{"accumulator", &Record::accumulator, "", "format of the running sums"},
+    Key{"accumulator_bits", &Record::accumulator_bits, "bit", "fraction bits that the running sums keep", Bounds{1, 52}, Absence::not_in_oldest},
+    Key{"isa", &Record::isa, "", "instruction set chosen at run time; null where it does not matter"},
+    Key{"shape", &Record::shape, "", "named dimensions, and the layout of a matmul"},
+    Key{"regime", &Record::regime, "", "state of the caches"},
+    Key{"flops", &Record::flops, "FLOP", "per launch; a multiply-add counts 2", kNotNegative},
+    Key{"bytes", &Record::bytes, "byte", "per launch, compulsory: each input read once, each output written once", kNotNegative},
+    Key{"intensity_flop_per_byte", &Record::intensity_flop_per_byte, "FLOP/byte", "their ratio; null without bytes", kNotNegative},
+    Key{"written_fraction", &Record::written_fraction, "", "share of the bytes that is written; selects the memory ceiling", Bounds{0, 1}},
+    Key{"status", &Record::status, "", "only an ok row has a time"},
+    Key{"reason", &Record::reason, "", "why the row is not ok"},
+    Key{"seed", &Record::seed, "", "of the inputs", kCount, Absence::not_in_oldest},
+    Key{"fill", &Record::fill, "", "distribution of the inputs", {}, Absence::not_in_oldest},
+    Key{"sets", &Record::sets, "", "buffer sets rotated", kCount},
+    Key{"samples_s", &Record::samples_s, "s", "per launch, one per sample, in the order taken", kPositive},
+    Key{"samples_per_batch", &Record::samples_per_batch, "", "number of neighbouring samples that together are whole rotations; 1 where it is missing", Bounds{1, kLargestCount}, Absence::not_in_oldest},
+    Key{"launches_per_sample", &Record::launches_per_sample, "", "launches that each sample averages; where a rotation does not divide evenly, some have one more", kCount},
+    TimeKey{"time_median_s", &Summary::median, "median of the samples"},
+    TimeKey{"time_ci_low_s", &Summary::ci_low, "lower end of the median's 95 % interval within this run"},
+    TimeKey{"time_ci_high_s", &Summary::ci_high, "upper end of that interval"},
+    TimeKey{"time_min_s", &Summary::min, "fastest sample"},
+    TimeKey{"time_p10_s", &Summary::p10, "tenth percentile"},
+    TimeKey{"time_p90_s", &Summary::p90, "ninetieth percentile"},
+    Key{"flops_per_s", &Record::flops_per_s, "FLOP/s", "by the median time; null unless ok, and where flops is 0", kPositive},
+    Key{"bytes_per_s", &Record::bytes_per_s, "byte/s", "by the median time; null unless ok, and where bytes is 0", kNotNegative},
+    Key{"clock_hz", &Record::clock_hz, "Hz", "median clock held during the samples; null where they are shorter than 1 ms", kPositive},
+    Key{"bound", &Record::bound, "", "what limits the row"},
+    Key{"mfu", &Record::mfu, "", "share of the dense data-sheet peak; null without a data sheet", kNotNegative},
+    Key{"fraction_of_roof_at_clock", &Record::fraction_of_roof_at_clock, "", "share of the peak at the clock held", kNotNegative},
+    Key{"fraction_of_measured_roof", &Record::fraction_of_measured_roof, "", "share of what the measured ceilings allow", kNotNegative},
+    Key{"roof", &Record::roof, "", "the measured ceilings that the row was judged by"},
+    Key{"verify", &Record::verify, "", "the comparison with the reference; null where nothing was checked"},
+    Key{"telemetry", &Record::telemetry, "", "what the device reported while the row ran; see below"},
+    Key{"flags", &Record::flags, "", "remarks; see below"},
+};
+// clang-format on
+constexpr const auto& keys_of(const Record*) { return kRecordKeys; }
 
 nlohmann::ordered_json to_json(const Record& record);
 

@@ -35,10 +35,10 @@ class ResultsDirectory {
   // called from the watchdog's thread too. Throws StorageError.
   void append(const Record& record);
 
-  // environment.json, whole or not at all. Throws StorageError.
+  // Writes environment.json, whole or not at all. Throws StorageError.
   void write_environment(const nlohmann::ordered_json& environment) const;
 
-  // SHA256SUMS over the files of the run, in the format of sha256sum. Throws StorageError.
+  // Writes SHA256SUMS over the files of the run, in the format of sha256sum. Throws StorageError.
   void write_checksums() const;
 
  private:
@@ -47,16 +47,12 @@ class ResultsDirectory {
   int records_ = -1;
 };
 
-// What SHA256SUMS lists, where it exists.
+// The files that SHA256SUMS lists, as far as they exist.
 inline constexpr std::array kChecked{"environment.json", "records.jsonl", "benchmark.json"};
 
-// SHA-256 of a file or text, in lower-case hexadecimal.
-std::string sha256_of_file(const std::filesystem::path& path);
-std::string sha256(std::string_view text);
-
-// `results/local/<UTC time>`, with -2, -3... where a run began in the same second; its sibling
-// `latest` is made to point at a run's folder when the run lies in results/local.
+// `results/local/<UTC time>`, with -2, -3... where a run began in the same second.
 std::filesystem::path default_results_path();
+// Links results/local/latest to a run that lies in results/local.
 void point_latest_at(const std::filesystem::path& run);
 
 }  // namespace ridgebench

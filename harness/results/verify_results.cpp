@@ -9,9 +9,11 @@
 #include <set>
 #include <sstream>
 
+#include "harness/base/checksum.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/record.hpp"
 #include "harness/results/results_directory.hpp"
+#include "harness/results/resume.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/device_spec.hpp"
@@ -63,26 +65,27 @@ void check_times(const Record& record, const DeviceFacts& device, Checker& check
   check.require(std::ssize(record.samples_s) % record.samples_per_batch == 0,
                 "samples_s does not hold whole batches");
   const Summary s = summarize(record.samples_s, device.tick_s / launches);
-  check.equal("time_median_s", record.time->median, s.median);
-  check.equal("time_ci_low_s", record.time->ci_low, s.ci_low);
-  check.equal("time_ci_high_s", record.time->ci_high, s.ci_high);
-  check.equal("time_min_s", record.time->min, s.min);
-  check.equal("time_p10_s", record.time->p10, s.p10);
-  check.equal("time_p90_s", record.time->p90, s.p90);
+  for_each_key<Record>([&](const auto& key) {
+    if constexpr (std::is_same_v<decltype(key), const TimeKey&>) {
+      check.equal(key.name, (*record.time).*key.member, s.*key.member);
+    }
+  });
 }
 
-void check_rates(const Record& record, const JsonObject& raw, Checker& check) {
-  constexpr Range any{0, 1e300};
-  const auto compare = [&](const char* key, const std::optional<double>& computed) {
-    const auto stored = raw.optional_number(key, any);
+// Keys that follow from others, which parse_record does not read.
+template <class Member>
+void check_derived(const Record& record, const Key<Record, Member>& key, const JsonObject& raw,
+                   Checker& check) {
+  if constexpr (std::is_function_v<Member>) {
+    const std::optional<double> computed = (record.*key.member)();
+    const auto stored = raw.optional_number(key.name, {0, 1e300});
     check.require(stored.has_value() == computed.has_value(),
-                  fmt::format("{} is {}", key, stored ? "set without a cause" : "missing"));
-    if (stored && computed) check.equal(key, *stored, *computed);
-  };
-  compare("flops_per_s", record.flops_per_s());
-  compare("bytes_per_s", record.bytes_per_s());
-  if (record.bytes > 0) compare("intensity_flop_per_byte", record.flops / record.bytes);
+                  fmt::format("{} is {}", key.name, stored ? "set without a cause" : "missing"));
+    if (stored && computed) check.equal(key.name, *stored, *computed);
+  }
 }
+void check_derived(const Record& /*record*/, const TimeKey& /*key*/, const JsonObject& /*raw*/,
+                   Checker& /*check*/) {}
 
 // Shares of the recorded roof and of the peak at the clock held.
 void check_fractions(const Record& record, const Timed& timed, const Physics& physics,
@@ -122,7 +125,7 @@ void check_record(const Record& record, const JsonObject& raw,
   const auto device = devices.find(record.device);
   check.require(device != devices.end(), "environment.json does not list its device");
   check_work(record, check);
-  check_rates(record, raw, check);
+  for_each_key<Record>([&](const auto& key) { check_derived(record, key, raw, check); });
   if (record.status != Status::ok || device == devices.end()) return;
   check.require(record.verify && record.verify->passed() && record.verify->elements > 0,
                 "an ok row must have passed verification");
@@ -149,7 +152,7 @@ void check_checksums(const std::filesystem::path& directory, std::vector<std::st
   std::string expected;
   std::string name;
   std::set<std::string> listed;
-  std::error_code ignored;  // what cannot be looked at is missing
+  std::error_code ignored;  // a file without access counts as missing
   while (sums >> expected >> name) {
     listed.insert(name);
     if (!std::filesystem::is_regular_file(directory / name, ignored)) {
@@ -165,20 +168,12 @@ void check_checksums(const std::filesystem::path& directory, std::vector<std::st
   }
 }
 
-// Keys of environment.json without which nobody can say what was measured, and on what.
-constexpr std::array kProvenance{"run_id",
-                                 "version",
-                                 "method_version",
-                                 "commit",
-                                 "dirty",
-                                 "started",
-                                 "command_line",
-                                 "host",
-                                 "build",
-                                 "libraries",
-                                 "interrupted",
-                                 "unavailable",
-                                 "environment_variables"};
+// Keys of environment.json that say what was measured, and on what.
+// clang-format off
+constexpr std::array kProvenance{
+    "run_id", "version", "method_version", "commit", "dirty", "started", "command_line", "host",
+    "build", "libraries", "interrupted", "unavailable", "environment_variables"};
+// clang-format on
 
 void check_provenance(const nlohmann::json& environment, std::vector<std::string>& problems) {
   for (const char* key : kProvenance) {
@@ -191,9 +186,9 @@ void check_provenance(const nlohmann::json& environment, std::vector<std::string
 
 std::vector<std::string> verify_results(const std::filesystem::path& directory) {
   static_cast<void>(read_request(directory.string()));
-  const std::string told = (directory / "environment.json").string();
-  const nlohmann::json environment = parse_json(read_file(told), told);
-  const auto devices = devices_of(JsonObject(environment, told));
+  const std::string facts = (directory / "environment.json").string();
+  const nlohmann::json environment = parse_json(read_file(facts), facts);
+  const auto devices = devices_of(JsonObject(environment, facts));
   std::vector<std::string> problems;
   check_provenance(environment, problems);
   std::set<std::string> ids;

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <ranges>
+
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
 
 std::string join_names(std::span<const std::string_view> names) {
-  return fmt::format("{}", fmt::join(names, ", "));
+  auto named = names | std::views::filter([](auto name) { return !name.empty(); });
+  return fmt::format("{}", fmt::join(named.begin(), named.end(), ", "));
 }
 
 void reject_name(std::string_view what, std::string_view text,

@@ -55,6 +55,8 @@ struct Technique {
   // Largest error of an approximate function (exp, tanh, a product of split operands), relative to
   // the norm of the reference.
   double approximation_error = 0;
+  // A launch is so short that power and clock do not settle: its rate is no roof.
+  bool burst = false;
   // The order of its additions, and so the last bits, may differ from run to run.
   bool order_dependent = false;
 };

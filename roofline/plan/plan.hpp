@@ -29,7 +29,7 @@ struct TrainQuestion {
   std::optional<std::string> mfu_row = std::nullopt;  // id of the row that measured the MFU
   Format format = Format::bf16;
 };
-PlanAnswer plan_train(const TrainQuestion& question, const RoofSource* device);
+PlanAnswer plan_train(const TrainQuestion& question, const Roofs* device);
 
 // Memory of parameters, gradients and optimizer states. Activations are not counted, so a largest
 // model is an upper bound. precision: bf16, fp32, bf16-master (fp32 master copy); optimizer: none
@@ -43,16 +43,16 @@ struct StateQuestion {
 
 // On all GPUs together: the bytes of a model, or the largest model.
 PlanAnswer plan_memory(const StateQuestion& question, std::optional<double> gpus,
-                       const RoofSource* device);
+                       const Roofs* device);
 
 // Per rank under ZeRO, which shards optimizer states (stage 1), also gradients (2), also parameters
 // (3) over the ranks. Source: Rajbhandari et al., arXiv 1910.02054, figure 1.
 PlanAnswer plan_zero(const StateQuestion& question, double stage, double ranks,
-                     const RoofSource* device);
+                     const Roofs* device);
 
 // Bytes of one dense tensor, and whether it fits the device; shape is sizes joined by x:
 // "49152x12288".
-PlanAnswer plan_tensor(const std::string& shape, Format format, const RoofSource* device = nullptr);
+PlanAnswer plan_tensor(const std::string& shape, Format format, const Roofs* device = nullptr);
 
 // Activations kept for the backward pass of `layers` layers that each put out batch x width values.
 // checkpoint: none (keep all) or sqrt (keep every sqrt(layers)-th, recompute one segment at a time
@@ -66,6 +66,6 @@ struct ActivationQuestion {
   std::string checkpoint = "none";
   Format format = Format::bf16;
 };
-PlanAnswer plan_activations(const ActivationQuestion& question, const RoofSource* device = nullptr);
+PlanAnswer plan_activations(const ActivationQuestion& question, const Roofs* device = nullptr);
 
 }  // namespace ridgebench

@@ -36,14 +36,14 @@ void set_if(nlohmann::ordered_json& object, const char* key, std::optional<doubl
   if (value) object[key] = *value;
 }
 
-std::optional<Capacity> capacity_of(const RoofSource* device, double count) {
+std::optional<Capacity> capacity_of(const Roofs* device, double count) {
   if (device == nullptr) return std::nullopt;
   const auto bytes = device->memory_bytes();
   if (!bytes) throw UsageError(fmt::format("{}: its memory size is unknown", device->name()));
   return Capacity{fmt::format("memory of {:g} x {}", count, device->name()), *bytes * count};
 }
 
-void tell_whether_it_fits(nlohmann::ordered_json& answer, const Capacity& capacity) {
+void add_fits(nlohmann::ordered_json& answer, const Capacity& capacity) {
   answer["fits"] = answer["bytes"].get<double>() <= capacity.bytes;
   answer["terms"].push_back(term(capacity.name, capacity.bytes, "byte"));
 }

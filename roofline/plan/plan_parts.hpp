@@ -21,14 +21,14 @@ nlohmann::ordered_json term(std::string_view name, double value, std::string_vie
 // Sets a key only where there is a value.
 void set_if(nlohmann::ordered_json& object, const char* key, std::optional<double> value);
 
-// Memory of so many devices; empty without a device.
+// The memory of `count` devices; empty without a device.
 struct Capacity {
   std::string name;
   double bytes;
 };
-std::optional<Capacity> capacity_of(const RoofSource* device, double count);
+std::optional<Capacity> capacity_of(const Roofs* device, double count);
 
 // Sets `fits` and adds the capacity to the terms of an answer whose `bytes` are known.
-void tell_whether_it_fits(nlohmann::ordered_json& answer, const Capacity& capacity);
+void add_fits(nlohmann::ordered_json& answer, const Capacity& capacity);
 
 }  // namespace ridgebench

@@ -67,7 +67,7 @@ std::vector<Part> parts(const StateQuestion& question) {
   return parts;
 }
 
-// Completes an answer from its parts: the bytes of the model asked for, or the largest model that
+// Completes an answer from its parts: the bytes of the given model, or the largest model that
 // fits the capacity.
 void complete(PlanAnswer& answer, const StateQuestion& question, const std::vector<Part>& parts,
               const std::optional<Capacity>& capacity) {
@@ -86,7 +86,7 @@ void complete(PlanAnswer& answer, const StateQuestion& question, const std::vect
   answer["bytes"] = bytes_per_parameter * parameters;
   answer["bytes_per_parameter"] = bytes_per_parameter;
   answer["terms"] = terms;
-  if (capacity) tell_whether_it_fits(answer, *capacity);
+  if (capacity) add_fits(answer, *capacity);
   answer["note"] = "activations are not counted";
 }
 
@@ -99,7 +99,7 @@ PlanAnswer echo(const char* plan, const StateQuestion& question) {
 }  // namespace
 
 PlanAnswer plan_memory(const StateQuestion& question, std::optional<double> gpus,
-                       const RoofSource* device) {
+                       const Roofs* device) {
   if (gpus && device == nullptr) throw UsageError("plan memory: --gpus needs --on DEVICE");
   const double count = whole("--gpus", gpus.value_or(1));
   PlanAnswer answer = echo("memory", question);
@@ -112,7 +112,7 @@ PlanAnswer plan_memory(const StateQuestion& question, std::optional<double> gpus
 }
 
 PlanAnswer plan_zero(const StateQuestion& question, double stage, double ranks,
-                     const RoofSource* device) {
+                     const Roofs* device) {
   if (stage != 1 && stage != 2 && stage != 3) {
     throw UsageError(fmt::format("--stage is {:g}; allowed: 1, 2, 3", stage));
   }

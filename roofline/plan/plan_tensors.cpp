@@ -60,16 +60,16 @@ PlanAnswer inputs(const ActivationQuestion& q) {
           {"format", info(q.format).name}};
 }
 
-PlanAnswer on(const RoofSource* device, PlanAnswer answer) {
+PlanAnswer on(const Roofs* device, PlanAnswer answer) {
   if (device == nullptr) return answer;
   answer["inputs"]["device"] = device->name();
-  tell_whether_it_fits(answer, capacity_of(device, 1).value());
+  add_fits(answer, capacity_of(device, 1).value());
   return answer;
 }
 
 }  // namespace
 
-PlanAnswer plan_tensor(const std::string& shape, Format format, const RoofSource* device) {
+PlanAnswer plan_tensor(const std::string& shape, Format format, const Roofs* device) {
   const double elements = elements_of(shape);
   const double width = info(format).storage_bytes;
   return on(
@@ -80,7 +80,7 @@ PlanAnswer plan_tensor(const std::string& shape, Format format, const RoofSource
        {"terms", {term("elements", elements, "1"), term("bytes of an element", width, "byte")}}});
 }
 
-PlanAnswer plan_activations(const ActivationQuestion& question, const RoofSource* device) {
+PlanAnswer plan_activations(const ActivationQuestion& question, const Roofs* device) {
   whole("--layers", question.layers);
   whole("--width", question.width);
   whole("--batch", question.batch);

@@ -15,7 +15,7 @@ constexpr double kSecondsPerDay = 86400;
 constexpr double kForwardFlops = 2;
 constexpr double kBackwardFlops = 4;
 
-void check(const TrainQuestion& q, const RoofSource* device) {
+void check(const TrainQuestion& q, const Roofs* device) {
   const bool by_size = q.parameters || q.tokens;
   const int works = (by_size ? 1 : 0) + (q.flops ? 1 : 0) + (q.days ? 1 : 0);
   if (works != 1 || q.parameters.has_value() != q.tokens.has_value()) {
@@ -65,7 +65,7 @@ std::optional<double> work(const TrainQuestion& q, PlanAnswer& terms) {
 
 }  // namespace
 
-PlanAnswer plan_train(const TrainQuestion& question, const RoofSource* device) {
+PlanAnswer plan_train(const TrainQuestion& question, const Roofs* device) {
   check(question, device);
   PlanAnswer answer{{"plan", "train"}, {"inputs", inputs(question)}};
   PlanAnswer terms = PlanAnswer::array();

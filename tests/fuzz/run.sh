@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Looks for inputs that break a reader, with clang's libFuzzer and sanitizers: tests/fuzz/run.sh [SECONDS per reader, 600]
 # Starts from tests/fuzz/corpus, keeps what it finds in build/fuzz. An input that breaks a reader is written to
-# build/fuzz/crash-*; mended, it belongs into the corpus.
+# build/fuzz/crash-*. After the repair it belongs into the corpus, which keeps at most 30 files per reader: the smallest
+# input of each error message that the reader gives, valid inputs, and a few more by size.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=${1:-600}
@@ -9,9 +10,9 @@ compiler=$(command -v clang++-19 || command -v clang++) || {
   echo "run.sh: no clang++ here; on Debian: apt install clang-19 libclang-rt-19-dev" >&2
   exit 2
 }
-common=(roofline/json_object.cpp kernels/common/format.cpp)
+common=(roofline/json_object.cpp kernels/common/{format,enum_names,error}.cpp)
 declare -A sources=(
-  [records]="harness/results/parse_record.cpp harness/results/record.cpp"
+  [records]="harness/results/record.cpp roofline/model.cpp kernels/common/shape.cpp"
   [sheets]="roofline/parse_data_sheet.cpp"
 )
 mkdir -p build/fuzz

@@ -7,7 +7,7 @@
 
 #include "kernels/common/error.hpp"
 #include "roofline/embedded_sheets.hpp"
-#include "tests/roofline/results_directory.hpp"
+#include "tests/harness/results/results_directory.hpp"
 
 namespace ridgebench {
 namespace {

@@ -10,7 +10,7 @@ namespace ridgebench {
 namespace {
 
 Roof sheet_roof(const char* device, Format format) {
-  return roof(*open_roof_source(device), format, 0.5);
+  return roof(Roofs(*find_data_sheet(device)), format, 0.5);
 }
 
 const Roof& h100() {

@@ -1,104 +1,118 @@
 #include "roofline/roofs.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "kernels/common/error.hpp"
-#include "roofline/embedded_sheets.hpp"
-#include "tests/roofline/results_directory.hpp"
 
 namespace ridgebench {
 namespace {
 
-using nlohmann::json;
-using ::testing::AllOf;
-using testing::engine_ceiling;
 using ::testing::HasSubstr;
-using testing::memory_ceiling;
-using testing::message_of;
-using testing::ResultsDirectory;
-using testing::row;
-using testing::Rows;
+using ::testing::ThrowsMessage;
 
-std::string rejection(const std::string& device) {
-  return message_of<UsageError>([&] { (void)open_roof_source(device); });
+Roofs roofs_of(const std::vector<Rate>& rates) {
+  Roofs roofs("this device");
+  for (const Rate& rate : rates) roofs.add(rate);
+  return roofs;
 }
 
-TEST(RoofSource, ADataSheetGivesOneBandwidthForAllTraffic) {
-  const auto source = open_roof_source("h200");
-  EXPECT_EQ(source->name(), "h200");
-  EXPECT_DOUBLE_EQ(source->bandwidth(0).per_s, 4.8e12);
-  EXPECT_DOUBLE_EQ(source->bandwidth(1).per_s, 4.8e12);
-  EXPECT_DOUBLE_EQ(*source->memory_bytes(), 141e9);
+Rate memory(const std::string& id, double written_fraction, double per_s) {
+  return {Resource::memory, Format::fp32, written_fraction, per_s, id};
 }
 
-TEST(RoofSource, AnAbsentFormatNamesThoseThatExist) {
-  const auto a100 = open_roof_source("a100-80-sxm");
-  EXPECT_EQ(message_of<UsageError>([&] { (void)a100->peak(Format::fp8_e4m3); }),
-            "a100-80-sxm has no peak for fp8_e4m3; it has: fp32, tf32, fp16, bf16, tf32x3");
+Rate engine(const std::string& id, Resource resource, Format format, double per_s) {
+  return {resource, format, 0, per_s, id};
 }
 
-TEST(RoofSource, AMixedPairHasThePeakOfItsSlowerFormat) {
-  const auto source = open_roof_source("h100-sxm");
-  EXPECT_DOUBLE_EQ(roof(*source, {Format::bf16, Format::fp8_e4m3}, 0).peak_flops_per_s, 989.5e12);
-  EXPECT_DOUBLE_EQ(roof(*source, {Format::fp8_e4m3, Format::fp8_e5m2}, 0).peak_flops_per_s,
-                   1979e12);
+Roofs sheet(const char* name) { return Roofs(*find_data_sheet(name)); }
+
+TEST(Roofs, MemoryRoofHasTheNearestWrittenFraction) {
+  const Roofs roofs = roofs_of({memory("read", 0, 40), memory("copy", 0.5, 30),
+                                memory("triad", 1.0 / 3, 35), memory("write", 1, 20)});
+  EXPECT_EQ(roofs.memory_roof(0)->origin, "read");
+  EXPECT_EQ(roofs.memory_roof(0.01)->origin, "read");
+  EXPECT_EQ(roofs.memory_roof(1.0 / 3)->origin, "triad");
+  EXPECT_EQ(roofs.memory_roof(0.5)->origin, "copy");
+  EXPECT_EQ(roofs.memory_roof(0.9)->origin, "write");
 }
 
-TEST(RoofSource, AnUnknownDeviceListsWhatIsAllowed) {
-  EXPECT_THAT(rejection("h300"), AllOf(HasSubstr("unknown device 'h300'"), HasSubstr("h100-sxm"),
-                                       HasSubstr("results directory")));
-  EXPECT_THAT(rejection(""), HasSubstr("unknown device ''"));
+TEST(Roofs, OfTwoEquallyNearTheSlowerJudges) {
+  EXPECT_EQ(roofs_of({memory("read", 0, 40), memory("copy", 0.5, 30)}).memory_roof(0.25)->origin,
+            "copy");
+  EXPECT_EQ(roofs_of({memory("read", 0, 30), memory("copy", 0.5, 40)}).memory_roof(0.25)->origin,
+            "read");
 }
 
-TEST(RoofSource, ADataSheetFileServesAsADevice) {
-  const ResultsDirectory directory(Rows{});
-  json sheet = json::parse(embedded_sheets().front().text);
-  sheet["name"] = "mine";
-  directory.write("mine.json", sheet.dump());
-  EXPECT_EQ(open_roof_source((directory.path() / "mine.json").string())->name(), "mine");
+TEST(Roofs, OfSeveralOfOneKindTheFastestIsTheRoof) {
+  const Roofs roofs = roofs_of({memory("a", 0.5, 30), memory("b", 0.5, 31), memory("c", 0.5, 29),
+                                engine("d", Resource::fma, Format::fp32, 5),
+                                engine("e", Resource::fma, Format::fp32, 6)});
+  EXPECT_EQ(roofs.memory_roof(0.5)->origin, "b");
+  EXPECT_EQ(roofs.engine_roof(Engine::fma, Format::fp32)->origin, "e");
 }
 
-TEST(RoofSource, AResultsDirectoryGivesTheRoofOfTheTrafficMix) {
-  const ResultsDirectory directory(Rows{memory_ceiling("read", 0, 40e9),
-                                        memory_ceiling("copy", 0.5, 30e9),
-                                        engine_ceiling("fma", "fma", "fp32", 490e9)});
-  const auto source = open_roof_source(directory.path().string());
-  EXPECT_EQ(source->name(), "Test host in " + directory.path().string());
-  EXPECT_EQ(source->peak(Format::fp32).origin, "fma");
-  EXPECT_DOUBLE_EQ(roof(*source, Format::fp32, 0.5).bandwidth_bytes_per_s, 30e9);
-  EXPECT_DOUBLE_EQ(roof(*source, Format::fp32, 0).ridge(), 490.0 / 40);
-  EXPECT_DOUBLE_EQ(*source->memory_bytes(), 16e9);
+TEST(Roofs, TheSlowestSpecialFunctionIsTheRoof) {
+  const Roofs roofs = roofs_of({engine("exp", Resource::sfu, Format::fp32, 6),
+                                engine("tanh", Resource::sfu, Format::fp32, 5),
+                                engine("rsqrt", Resource::sfu, Format::fp32, 7)});
+  EXPECT_EQ(roofs.special_roof()->origin, "tanh");
 }
 
-TEST(RoofSource, AStorageFormatHasThePeakOfItsArithmetic) {
-  const ResultsDirectory directory(Rows{engine_ceiling("fma", "fma", "fp32", 490e9),
-                                        row("k", {{"format", "fp16"}, {"arithmetic", "fp32"}})});
-  const auto source = open_roof_source(directory.path().string());
-  EXPECT_EQ(source->peak(Format::fp16).origin, "fma");
-  EXPECT_THAT(message_of<UsageError>([&] { (void)source->peak(Format::bf16); }),
-              HasSubstr("has no peak for bf16; it has: fp32"));
-  EXPECT_THAT(message_of<UsageError>([&] { (void)source->bandwidth(0); }),
-              HasSubstr("no memory ceiling"));
+TEST(Roofs, EngineRoofsAreKeptByEngineAndFormat) {
+  const Roofs roofs = roofs_of({engine("a", Resource::fma, Format::bf16, 1e9),
+                                engine("b", Resource::tensor, Format::bf16, 8e9)});
+  EXPECT_EQ(roofs.engine_roof(Engine::fma, Format::bf16)->per_s, 1e9);
+  EXPECT_EQ(roofs.best_engine_roof(Format::bf16)->origin, "b");
+  EXPECT_FALSE(roofs.engine_roof(Engine::tensor, Format::fp16));
+  EXPECT_THAT([&] { (void)roofs.peak(Format::fp16); },
+              ThrowsMessage<UsageError>("this device has no peak for fp16; it has: bf16"));
 }
 
-TEST(RoofSource, ADirectoryOfSeveralDevicesAsksWhichOne) {
-  json on_gpu = engine_ceiling("gpu", "fma", "fp32", 60e12);
-  on_gpu["device"] = "cuda:0";
-  const json devices{{{"name", "cpu"}, {"model", "Host"}, {"memory_bytes", nullptr}},
-                     {{"name", "cuda:0"}, {"model", "GPU"}, {"memory_bytes", nullptr}}};
-  const ResultsDirectory directory(Rows{engine_ceiling("host", "fma", "fp32", 490e9), on_gpu},
-                                   devices);
-  const std::string path = directory.path().string();
-  EXPECT_THAT(rejection(path), HasSubstr("allowed: " + path + "@cpu, " + path + "@cuda:0"));
-  EXPECT_EQ(open_roof_source(path + "@cuda:0")->peak(Format::fp32).origin, "gpu");
-  EXPECT_THAT(rejection(path + "@cuda:7"), HasSubstr("no ceiling with status ok of device cuda:7"));
-  EXPECT_FALSE(open_roof_source(path + "@cpu")->memory_bytes());
+TEST(Roofs, ThreeProductsOfTf32AreOneOfTf32x3) {
+  const Roofs roofs = roofs_of({engine("a", Resource::tensor, Format::tf32, 6e9)});
+  EXPECT_EQ(roofs.engine_roof(Engine::tensor, Format::tf32x3)->per_s, 2e9);
+  EXPECT_FALSE(roofs.engine_roof(Engine::fma, Format::tf32x3));
 }
 
-TEST(RoofSource, ADirectoryWithoutCeilingsIsNoDevice) {
-  const ResultsDirectory directory(Rows{});
-  EXPECT_THAT(rejection(directory.path().string()), HasSubstr("holds no ceiling"));
+TEST(Roofs, WithoutRatesThereAreNone) {
+  const Roofs roofs = roofs_of({});
+  EXPECT_TRUE(roofs.empty());
+  EXPECT_FALSE(roofs.memory_roof(0.5));
+  EXPECT_FALSE(roofs.best_engine_roof(Format::fp32));
+  EXPECT_THAT([&] { (void)roofs.bandwidth(0); },
+              ThrowsMessage<UsageError>(HasSubstr("no memory ceiling")));
+}
+
+TEST(Roofs, ADataSheetGivesOneBandwidthForAllTraffic) {
+  const Roofs h200 = sheet("h200");
+  EXPECT_EQ(h200.name(), "h200");
+  EXPECT_DOUBLE_EQ(h200.bandwidth(0).per_s, 4.8e12);
+  EXPECT_DOUBLE_EQ(h200.bandwidth(1).per_s, 4.8e12);
+  EXPECT_DOUBLE_EQ(*h200.memory_bytes(), 141e9);
+}
+
+TEST(Roofs, EverySheetGivesThePeaksOfItsBestEngines) {
+  for (const DeviceSpec& spec : data_sheets()) {
+    const Roofs roofs(spec);
+    for (const FormatInfo& f : kFormats) {
+      const Peak* best = spec.best_peak(f.format);
+      const auto rate = roofs.best_engine_roof(f.format);
+      ASSERT_EQ(rate.has_value(), best != nullptr) << spec.name << f.name;
+      EXPECT_DOUBLE_EQ(rate ? rate->per_s : 0, best != nullptr ? best->flops_per_s : 0) << f.name;
+    }
+  }
+}
+
+TEST(Roofs, AnAbsentFormatNamesThoseThatExist) {
+  EXPECT_THAT([] { (void)sheet("a100-80-sxm").peak(Format::fp8_e4m3); },
+              ThrowsMessage<UsageError>(
+                  "a100-80-sxm has no peak for fp8_e4m3; it has: fp32, tf32, fp16, bf16, tf32x3"));
+}
+
+TEST(Roofs, AMixedPairHasThePeakOfItsSlowerFormat) {
+  const Roofs h100 = sheet("h100-sxm");
+  EXPECT_DOUBLE_EQ(roof(h100, {Format::bf16, Format::fp8_e4m3}, 0).peak_flops_per_s, 989.5e12);
+  EXPECT_DOUBLE_EQ(roof(h100, {Format::fp8_e4m3, Format::fp8_e5m2}, 0).peak_flops_per_s, 1979e12);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/cli/machine_facts.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
 #include "harness/results/environment.hpp"
@@ -44,7 +45,7 @@ class SimulatedRun : public RegistryTest {
   std::vector<Record> write_run(const RunRequest& request) {
     ResultsDirectory directory(run_, false);
     nlohmann::ordered_json environment =
-        make_environment(request, devices_, std::vector<std::string>{"ridgebench", "run"});
+        make_environment(request, read_machine(devices_), std::vector<std::string>{"ridgebench", "run"});
     std::vector<Record> records = measure(request, directory, SIZE_MAX);
     environment["ended"] = timestamp();
     environment["interrupted"] = false;

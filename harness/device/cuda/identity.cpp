@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "harness/device/cpu/info.hpp"
-#include "harness/results/results_directory.hpp"
+#include "harness/base/checksum.hpp"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/lib/cublas_functions.cuh"
 

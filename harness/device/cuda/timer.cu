@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "harness/base/statistics.hpp"
+#include "harness/base/ungated.hpp"
 #include "harness/device/cuda/graph.cuh"
 #include "harness/device/cuda/timer.cuh"
-#include "harness/device/cuda/ungated.hpp"
 
 namespace ridgebench {
 namespace {

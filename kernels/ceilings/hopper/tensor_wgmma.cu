@@ -137,7 +137,8 @@ Registration registration(double error, int accumulator_bits, Types<T...> types)
                        .engine = Engine::tensor,
                        .supports = supports,
                        .accumulator_bits = accumulator_bits,
-                       .accumulation_error = error},
+                       .accumulation_error = error,
+                       .burst = kBurst},
                       types, []<class U>() { return bind<U, kBurst>; });
 }
 

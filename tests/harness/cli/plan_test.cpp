@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/common/error.hpp"
-#include "tests/roofline/results_directory.hpp"
+#include "tests/harness/results/results_directory.hpp"
 
 namespace ridgebench {
 namespace {

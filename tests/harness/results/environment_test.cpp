@@ -9,6 +9,8 @@
 #include <regex>
 #include <set>
 
+#include "harness/cli/machine_facts.hpp"
+#include "harness/results/resume.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -38,7 +40,7 @@ RunRequest full_request() {
 class EnvironmentTest : public ::testing::Test {
  protected:
   [[nodiscard]] ordered_json environment(const RunRequest& request = {}) const {
-    return make_environment(request, devices_, kCommandLine);
+    return make_environment(request, read_machine(devices_), kCommandLine);
   }
 
   [[nodiscard]] RunRequest read_back(const ordered_json& environment) const {
@@ -116,7 +118,7 @@ TEST_F(EnvironmentTest, TheEndTellsTheStateAfter) {
   const ordered_json before = all.at("state").at("before");
   EXPECT_GT(before.at("host").at("available_memory_bytes"), 0);
   EXPECT_TRUE(before.contains("sim"));
-  end_environment(all, devices_, 12.5);
+  end_environment(all, read_machine(devices_), 12.5);
   EXPECT_EQ(all.at("interrupted"), false);
   EXPECT_EQ(all.at("duration_s"), 12.5);
   const ordered_json after = all.at("state").at("after");

@@ -85,10 +85,10 @@ TEST(RecordJson, AnOutputThatIsNoNumberIsStrictJson) {
 
 TEST(RecordJson, EveryKeyIsNeeded) {
   const ordered_json whole = to_json(sample_record());
-  // Three follow from others, and a reader computes them; four are younger than published records.
+  // Three follow from others, and a reader computes them; five are younger than published records.
   const std::vector<std::string> spared{"intensity_flop_per_byte", "flops_per_s", "bytes_per_s",
                                         "samples_per_batch",       "seed",        "fill",
-                                        "accumulator_bits"};
+                                        "accumulator_bits",        "burst"};
   for (const auto& [key, value] : whole.items()) {
     if (std::ranges::find(spared, key) != spared.end()) continue;
     ordered_json without = whole;
@@ -113,6 +113,17 @@ TEST(RecordJson, ValuesThatNoRunWritesAreRefused) {
       {"status", "fine"},
       {"id", ""},
       {"written_fraction", 1.5},
+      {"backend", "tpu"},
+      {"role", "roof"},
+      {"saturates", "disk"},
+      {"format", "int8"},
+      {"accumulator", "fp8_e4m3xfp8_e5m2"},
+      {"accumulator_bits", 0},
+      {"isa", "x86-64-v9"},
+      {"shape", {{"n", 0}}},
+      {"shape", {{"n", 8}, {"layout", "tt"}}},
+      {"regime", "hot"},
+      {"bound", "luck"},
       {"samples_s", {1e-6, nullptr}},
       {"samples_s", {1e-6, -1e-6}},
       {"samples_per_batch", 0},
@@ -127,6 +138,25 @@ TEST(RecordJson, ValuesThatNoRunWritesAreRefused) {
     changed[key] = value;
     expect_refused(changed, key);
   }
+}
+
+TEST(RecordJson, TheFormerNameOfTheSchemaIsRead) {
+  const ordered_json written = to_json(sample_record());
+  ordered_json older = written;
+  older["schema"] = former(kRecordSchema);
+  EXPECT_EQ(to_json(parse(older)).dump(), written.dump());
+}
+
+TEST(RecordJson, KeysThatAreYoungerThanPublishedRecordsHaveDefaults) {
+  ordered_json older = to_json(sample_record());
+  for (const char* key : {"accumulator_bits", "seed", "fill", "samples_per_batch", "burst"}) {
+    older.erase(key);
+  }
+  older.at("verify").erase("witness");
+  const Record read = parse(older);
+  EXPECT_FALSE(read.accumulator_bits || read.seed || read.fill || read.burst);
+  EXPECT_FALSE(read.verify->witness);
+  EXPECT_EQ(read.samples_per_batch, 1);
 }
 
 TEST(RecordJson, ATimeBelongsToAnOkRowAndToNoOther) {

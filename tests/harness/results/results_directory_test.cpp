@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <regex>
 
+#include "harness/base/checksum.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/support/sample_record.hpp"
 #include "tests/support/temporary_directory.hpp"

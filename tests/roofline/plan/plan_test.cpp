@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "kernels/common/error.hpp"
-#include "tests/roofline/results_directory.hpp"
+#include "tests/harness/results/results_directory.hpp"
 
 namespace ridgebench {
 namespace {
@@ -18,9 +18,9 @@ using testing::message_of;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-const RoofSource* h100() {
-  static const auto source = open_roof_source("h100-sxm");
-  return source.get();
+const Roofs* h100() {
+  static const Roofs roofs(*find_data_sheet("h100-sxm"));
+  return &roofs;
 }
 
 double number(const PlanAnswer& answer, const char* key) { return answer.at(key).get<double>(); }

@@ -1,0 +1,70 @@
+#include "harness/cli/machine_facts.hpp"
+
+#include <fmt/format.h>
+#include <gnu/libc-version.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "harness/base/checksum.hpp"
+#include "harness/base/nullable.hpp"
+#include "harness/device/cpu/info.hpp"
+#include "harness/device/cpu/meters.hpp"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
+std::string operating_system() {
+  const std::string line = first_line("/etc/os-release");  // PRETTY_NAME="Debian GNU/Linux 12"
+  const std::size_t quote = line.find('"');
+  return quote == std::string::npos ? line : line.substr(quote + 1, line.size() - quote - 2);
+}
+
+ordered_json host() {
+  utsname system{};
+  uname(&system);
+  return {{"hostname_hash", sha256(system.nodename).substr(0, 16)},
+          {"cpu_model", text_or_null(cpuinfo("model name"))},
+          {"sockets", host_sockets()},
+          {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+          {"memory_bytes", meminfo("MemTotal")},
+          {"kernel", fmt::format("{} {}", system.sysname, system.release)},
+          {"os", text_or_null(operating_system())},
+          {"governor",
+           text_or_null(first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))},
+          {"libc", gnu_get_libc_version()},
+          {"numa_nodes", text_or_null(first_line("/sys/devices/system/node/online"))},
+          {"cgroup", text_or_null(first_line("/proc/self/cgroup"))},
+          {"container", text_or_null(container())},
+          {"virtualized", cpuinfo("flags").find("hypervisor") != std::string::npos}};
+}
+
+ordered_json host_state() {
+  return {{"load_average", std::strtod(first_line("/proc/loadavg").c_str(), nullptr)},
+          {"available_memory_bytes", meminfo("MemAvailable")},
+          {"package_energy_j", nullable(package_energy_j())},
+          {"stolen_s", nullable(stolen_s())}};
+}
+
+}  // namespace
+
+MachineFacts read_machine(const std::vector<std::unique_ptr<Device>>& devices) {
+  MachineFacts facts{.devices = {}, .host = host(), .host_state = host_state()};
+  for (const auto& device : devices) {
+    facts.devices.push_back({.name = device->name(),
+                             .backend = device->backend(),
+                             .data_sheet = device->data_sheet(),
+                             .identity = device->identity(),
+                             .state = device->state()});
+  }
+  return facts;
+}
+
+}  // namespace ridgebench

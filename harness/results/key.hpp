@@ -1,0 +1,78 @@
+// A key of a JSON object that a struct becomes: its name, the member that holds its value, and what
+// readers and schemas need to know of it. The lists of keys stand in record.hpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "harness/base/statistics.hpp"
+
+namespace ridgebench {
+
+// The range of a number, ends included. Without a high above low there is no upper bound.
+struct Bounds {
+  double low = 0;
+  double high = 0;
+  bool low_excluded = false;  // by the schema; the reader allows it
+};
+inline constexpr double kLargestCount = 0x1p53;  // JSON numbers are exact up to here
+inline constexpr Bounds kNotNegative{};
+inline constexpr Bounds kPositive{.low_excluded = true};
+inline constexpr Bounds kCount{.high = kLargestCount};
+
+enum class Absence : std::uint8_t {
+  unknown,        // null where the value is unknown; the key itself is always there
+  not_in_oldest,  // as unknown, but records of older versions lack the key
+  infinite,       // null stands for infinity, which JSON does not have
+};
+
+// `Member` is the type of a data member, or of a function: such a key follows from others, and
+// readers compute it.
+template <class Owner, class Member>
+struct Key {
+  static constexpr bool kDerived = std::is_function_v<Member>;
+
+  constexpr Key(const char* key, Member Owner::* value, std::string_view measured_in,
+                std::string_view what, Bounds allowed = {}, Absence null = Absence::unknown)
+      : name(key),
+        member(value),
+        unit(measured_in),
+        meaning(what),
+        bounds(allowed),
+        absence(null) {}
+
+  const char* name;
+  Member Owner::* member;
+  std::string_view unit;
+  std::string_view meaning;
+  Bounds bounds;
+  Absence absence;
+};
+
+// One of the times of a record, which only a row with status ok has; in seconds per launch.
+struct TimeKey {
+  const char* name;
+  double Summary::* member;
+  std::string_view meaning;
+};
+
+template <class T>
+inline constexpr bool kIsOptional = false;
+template <class T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+// A struct that has a list of keys.
+template <class T>
+concept Keyed = requires(const T* object) { keys_of(object); };
+
+// Calls visit(key) for every key of T, in order.
+template <class T>
+constexpr void for_each_key(auto&& visit) {
+  std::apply([&](const auto&... key) { (visit(key), ...); },
+             keys_of(static_cast<const T*>(nullptr)));
+}
+
+}  // namespace ridgebench

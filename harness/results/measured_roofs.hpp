@@ -1,0 +1,41 @@
+// What a results directory says of the devices that it was measured on: the roofs that its ceilings
+// draw, and the MFU that its rows reached.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/results/record.hpp"
+#include "roofline/roofs.hpp"
+
+namespace ridgebench {
+
+// The rate that a row vouches for; empty unless the row is a verified steady ceiling, no burst, of
+// the memory, of an engine with fp32 accumulation, or of the special functions. The bandwidth of a
+// cache is no roof: rows are served by memory.
+std::optional<Rate> ceiling_rate(const Record& record);
+
+struct MeasuredDevice {
+  std::string name;  // "cpu", "cuda:0"
+  std::string model;
+  std::optional<double> memory_bytes;
+};
+// The devices that DIR/environment.json lists. Throws UsageError.
+std::vector<MeasuredDevice> read_devices(const std::string& directory);
+
+// DEVICE of the command line: a data sheet's name or alias, a data sheet file, or a results
+// directory, with @cpu or @cuda:0 appended if it holds several devices. In a directory a storage
+// format has the peak of the format that its rows did arithmetic in. Throws UsageError.
+Roofs open_roofs(const std::string& device);
+
+struct MeasuredMfu {
+  double mfu;
+  std::string id;  // of the row
+};
+// The best MFU of a directory's verified steady matmul rows in a format. A training run stays below
+// it: not all of its FLOPs are matmuls of the best size. Throws UsageError that says what is
+// missing; rows of a host have no MFU, since no data sheet promises anything of it.
+MeasuredMfu best_matmul_mfu(const std::string& directory, Format format);
+
+}  // namespace ridgebench

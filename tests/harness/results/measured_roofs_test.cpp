@@ -1,0 +1,171 @@
+#include "harness/results/measured_roofs.hpp"
+
+#include <gmock/gmock.h>
+
+#include "kernels/common/error.hpp"
+#include "roofline/embedded_sheets.hpp"
+#include "tests/harness/results/results_directory.hpp"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using testing::engine_ceiling;
+using ::testing::HasSubstr;
+using testing::memory_ceiling;
+using testing::message_of;
+using testing::ResultsDirectory;
+using testing::row;
+using testing::Rows;
+
+std::string rejection(const std::string& device) {
+  return message_of<UsageError>([&] { (void)open_roofs(device); });
+}
+
+bool counts(const json& ceiling) {
+  return ceiling_rate(parse_record(ceiling.dump(), "a test")).has_value();
+}
+
+TEST(CeilingRate, OnlyVerifiedSteadyCeilingsCount) {
+  const auto changed = [](json ceiling, const char* key, const json& value) {
+    ceiling[key] = value;
+    return ceiling;
+  };
+  const json memory = memory_ceiling("m", 0.5, 30);
+  const json tensor = engine_ceiling("t", "tensor", "bf16", 1e9);
+  EXPECT_TRUE(counts(memory));
+  EXPECT_TRUE(counts(tensor));
+  EXPECT_FALSE(counts(changed(memory, "regime", "warm")));
+  EXPECT_FALSE(counts(changed(memory, "role", "kernel")));
+  EXPECT_FALSE(counts(changed(memory, "saturates", "cache")));
+  EXPECT_FALSE(counts(changed(tensor, "accumulator", "fp16")));
+  EXPECT_FALSE(counts(changed(tensor, "burst", true)));
+  EXPECT_FALSE(counts(row("k", json::object())));
+  json wrong = changed(memory, "status", "wrong");
+  wrong["time_median_s"] = nullptr;
+  EXPECT_FALSE(counts(wrong));
+}
+
+TEST(CeilingRate, InOlderRecordsTheNameTellsABurst) {
+  json burst = engine_ceiling("t", "tensor", "bf16", 1e9);
+  burst["technique"] = "wgmma_burst";
+  EXPECT_TRUE(counts(burst));
+  burst.erase("burst");
+  EXPECT_FALSE(counts(burst));
+}
+
+TEST(CeilingRate, ACeilingWithoutItsRateIsNone) {
+  json registers = engine_ceiling("fma", "fma", "fp32", 5);
+  registers["bytes"] = 0;  // a register loop moves nothing
+  EXPECT_TRUE(counts(registers));
+  EXPECT_FALSE(counts(memory_ceiling("read", 0, 0)));
+}
+
+TEST(OpenRoofs, AnUnknownDeviceListsWhatIsAllowed) {
+  EXPECT_THAT(rejection("h300"), AllOf(HasSubstr("unknown device 'h300'"), HasSubstr("h100-sxm"),
+                                       HasSubstr("results directory")));
+  EXPECT_THAT(rejection(""), HasSubstr("unknown device ''"));
+}
+
+TEST(OpenRoofs, ADataSheetFileServesAsADevice) {
+  const ResultsDirectory directory(Rows{});
+  json sheet = json::parse(embedded_sheets().front().text);
+  sheet["name"] = "mine";
+  directory.write("mine.json", sheet.dump());
+  EXPECT_EQ(open_roofs((directory.path() / "mine.json").string()).name(), "mine");
+}
+
+TEST(OpenRoofs, AResultsDirectoryGivesTheRoofOfTheTrafficMix) {
+  const ResultsDirectory directory(Rows{memory_ceiling("read", 0, 40e9),
+                                        memory_ceiling("copy", 0.5, 30e9),
+                                        engine_ceiling("fma", "fma", "fp32", 490e9)});
+  const Roofs roofs = open_roofs(directory.path().string());
+  EXPECT_EQ(roofs.name(), "Test host in " + directory.path().string());
+  EXPECT_EQ(roofs.peak(Format::fp32).origin, "fma");
+  EXPECT_DOUBLE_EQ(roof(roofs, Format::fp32, 0.5).bandwidth_bytes_per_s, 30e9);
+  EXPECT_DOUBLE_EQ(roof(roofs, Format::fp32, 0).ridge(), 490.0 / 40);
+  EXPECT_DOUBLE_EQ(*roofs.memory_bytes(), 16e9);
+}
+
+TEST(OpenRoofs, AStorageFormatHasThePeakOfItsArithmetic) {
+  const ResultsDirectory directory(Rows{engine_ceiling("fma", "fma", "fp32", 490e9),
+                                        row("k", {{"format", "fp16"}, {"arithmetic", "fp32"}})});
+  const Roofs roofs = open_roofs(directory.path().string());
+  EXPECT_EQ(roofs.peak(Format::fp16).origin, "fma");
+  EXPECT_THAT(message_of<UsageError>([&] { (void)roofs.peak(Format::bf16); }),
+              HasSubstr("has no peak for bf16; it has: fp32"));
+  EXPECT_THAT(message_of<UsageError>([&] { (void)roofs.bandwidth(0); }),
+              HasSubstr("no memory ceiling"));
+}
+
+TEST(OpenRoofs, ADirectoryOfSeveralDevicesAsksWhichOne) {
+  json on_gpu = engine_ceiling("gpu", "fma", "fp32", 60e12);
+  on_gpu["device"] = "cuda:0";
+  const json devices{{{"name", "cpu"}, {"model", "Host"}, {"memory_bytes", nullptr}},
+                     {{"name", "cuda:0"}, {"model", "GPU"}, {"memory_bytes", nullptr}}};
+  const ResultsDirectory directory(Rows{engine_ceiling("host", "fma", "fp32", 490e9), on_gpu},
+                                   devices);
+  const std::string path = directory.path().string();
+  EXPECT_THAT(rejection(path), HasSubstr("allowed: " + path + "@cpu, " + path + "@cuda:0"));
+  EXPECT_EQ(open_roofs(path + "@cuda:0").peak(Format::fp32).origin, "gpu");
+  EXPECT_THAT(rejection(path + "@cuda:7"), HasSubstr("no ceiling with status ok of device cuda:7"));
+  EXPECT_FALSE(open_roofs(path + "@cpu").memory_bytes());
+}
+
+TEST(OpenRoofs, ADirectoryWithoutCeilingsIsNoDevice) {
+  const ResultsDirectory directory(Rows{});
+  EXPECT_THAT(rejection(directory.path().string()), HasSubstr("holds no ceiling"));
+}
+
+TEST(OpenRoofs, AMistakeInTheFilesIsNamedByFileLineAndKey) {
+  const ResultsDirectory directory(Rows{row("a", json::object())});
+  const std::string records = (directory.path() / "records.jsonl").string();
+  const auto message = [&] { return rejection(directory.path().string()); };
+  directory.write("records.jsonl", row("a", json::object()).dump() + "\n{\"id\": \"b\"\n");
+  EXPECT_THAT(message(), HasSubstr(records + ":2: not JSON"));
+  directory.write("records.jsonl", R"({"schema": "ridgebench.record/1"})"
+                                   "\n");
+  EXPECT_EQ(message(), records + ":1: key id is missing");
+  directory.write("records.jsonl", row("a", {{"flops", -1}}).dump() + "\n");
+  EXPECT_THAT(message(), HasSubstr(":1: flops is -1; allowed: a number from"));
+  directory.write("records.jsonl", "");
+  directory.write("environment.json", R"({"devices": 3})");
+  EXPECT_THAT(message(), HasSubstr("environment.json: devices is 3; allowed: an array"));
+}
+
+TEST(OpenRoofs, AMissingFileIsNamed) {
+  const ResultsDirectory directory(Rows{});
+  std::filesystem::remove(directory.path() / "records.jsonl");
+  EXPECT_THAT(rejection(directory.path().string()), HasSubstr("records.jsonl: cannot be read"));
+}
+
+TEST(MeasuredMfu, IsTheBestVerifiedMatmulOfTheFormat) {
+  const json bf16{{"format", "bf16"}, {"mfu", 0.6}};
+  const auto with = [&](json changes) {
+    json all = bf16;
+    all.update(changes);
+    return all;
+  };
+  const ResultsDirectory directory(
+      Rows{row("a", bf16), row("b", with({{"mfu", 0.7}})),
+           row("wrong", with({{"mfu", 0.9}, {"status", "wrong"}, {"time_median_s", nullptr}})),
+           row("warm", with({{"mfu", 0.9}, {"regime", "warm"}})),
+           row("relu", with({{"mfu", 0.9}, {"op", "relu"}})),
+           row("fp8", with({{"mfu", 0.9}, {"format", "fp8_e4m3"}}))});
+  const MeasuredMfu best = best_matmul_mfu(directory.path().string(), Format::bf16);
+  EXPECT_DOUBLE_EQ(best.mfu, 0.7);
+  EXPECT_EQ(best.id, "b");
+}
+
+TEST(MeasuredMfu, AHostHasNoneAndTheMessageSaysWhy) {
+  const ResultsDirectory directory(Rows{row("a", {{"format", "bf16"}})});
+  const std::string path = directory.path().string();
+  EXPECT_THAT(message_of<UsageError>([&] { (void)best_matmul_mfu(path, Format::bf16); }),
+              HasSubstr("no data sheet (a host)"));
+  EXPECT_THAT(message_of<UsageError>([&] { (void)best_matmul_mfu(path, Format::fp16); }),
+              HasSubstr("no steady fp16 matmul"));
+}
+
+}  // namespace
+}  // namespace ridgebench

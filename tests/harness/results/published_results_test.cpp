@@ -1,0 +1,38 @@
+// Every published run can be read and is sound, whatever the project was called when it was made.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "harness/results/record.hpp"
+#include "harness/results/resume.hpp"
+#include "harness/results/verify_results.hpp"
+
+namespace ridgebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> published_runs() {
+  std::vector<fs::path> runs;
+  const fs::path results = fs::path(RIDGEBENCH_SOURCE_DIR) / "results";
+  for (const auto& entry : fs::recursive_directory_iterator(results)) {
+    const fs::path folder = entry.path().parent_path();
+    const bool local = folder.string().find("/local/") != std::string::npos;
+    if (entry.path().filename() == "records.jsonl" && !local) runs.push_back(folder);
+  }
+  return runs;
+}
+
+TEST(PublishedResults, AreReadAndSound) {
+  const std::vector<fs::path> runs = published_runs();
+  ASSERT_FALSE(runs.empty());
+  for (const fs::path& run : runs) {
+    SCOPED_TRACE(run.string());
+    EXPECT_FALSE(read_records(run.string()).empty());
+    EXPECT_NO_THROW(static_cast<void>(read_request(run.string())));
+    EXPECT_THAT(verify_results(run), ::testing::IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace ridgebench

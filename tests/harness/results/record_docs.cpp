@@ -1,0 +1,20 @@
+// Writes what follows from the list of a record's keys (harness/results/record.hpp):
+//   record_docs schema > results/schema/record.schema.json
+//   record_docs table      the table of docs/method.md
+#include "tests/support/record_docs.hpp"
+
+#include <iostream>
+#include <string_view>
+
+int main(int argc, char** argv) {
+  const std::string_view what = argc == 2 ? argv[1] : "";
+  if (what == "schema") {
+    std::cout << ridgebench::record_schema();
+  } else if (what == "table") {
+    std::cout << ridgebench::record_key_table();
+  } else {
+    std::cerr << "usage: record_docs schema|table\n";
+    return 2;
+  }
+  return 0;
+}

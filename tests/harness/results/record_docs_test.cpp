@@ -1,0 +1,26 @@
+// The committed files that follow from the list of a record's keys are what the list says.
+#include "tests/support/record_docs.hpp"
+
+#include <gmock/gmock.h>
+
+#include "roofline/json_object.hpp"
+
+namespace ridgebench {
+namespace {
+
+const std::string kRoot = RIDGEBENCH_SOURCE_DIR;
+
+TEST(RecordDocs, TheCommittedSchemaIsCurrent) {
+  EXPECT_EQ(read_file(kRoot + "/results/schema/record.schema.json"), record_schema())
+      << "to renew: record_docs schema > results/schema/record.schema.json";
+}
+
+TEST(RecordDocs, TheTableOfKeysInMethodMdIsCurrent) {
+  EXPECT_THAT(read_file(kRoot + "/docs/method.md"),
+              ::testing::HasSubstr("<!-- table: record keys -->\n" + record_key_table() +
+                                   "<!-- /table -->"))
+      << "to renew: record_docs table";
+}
+
+}  // namespace
+}  // namespace ridgebench

@@ -1,0 +1,216 @@
+#include "tests/support/record_docs.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/results/record.hpp"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json bounded(const char* type, const Bounds& bounds) {
+  ordered_json schema{{"type", type}};
+  schema[bounds.low_excluded ? "exclusiveMinimum" : "minimum"] = bounds.low;
+  if (bounds.high > bounds.low && bounds.high < kLargestCount) schema["maximum"] = bounds.high;
+  return schema;
+}
+
+template <NamedEnum E>
+ordered_json names_json() {
+  ordered_json names = ordered_json::array();
+  for (const std::string_view name : names_of(E{}).names) {
+    if (!name.empty()) names.push_back(name);
+  }
+  return names;
+}
+
+ordered_json shape_schema() {
+  return {{"type", "object"},
+          {"properties", {{"layout", {{"enum", names_json<Layout>()}}}}},
+          {"additionalProperties", bounded("integer", {.low = 1})}};
+}
+
+template <Keyed T>
+ordered_json object_schema();
+
+// The schema of a value that is not null.
+template <class T>
+ordered_json schema_of(const Bounds& bounds) {
+  const ordered_json text{{"type", "string"}, {"minLength", 1}};
+  if constexpr (NamedEnum<T>) {
+    return {{"enum", names_json<T>()}};
+  } else if constexpr (Keyed<T>) {
+    return object_schema<T>();
+  } else if constexpr (std::is_same_v<T, Format>) {
+    ordered_json names = ordered_json::array();
+    for (const FormatInfo& format : kFormats) names.push_back(format.name);
+    return {{"enum", names}};
+  } else if constexpr (std::is_same_v<T, FormatPair> || std::is_same_v<T, std::string>) {
+    return text;
+  } else if constexpr (std::is_same_v<T, Shape>) {
+    return shape_schema();
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return {{"type", "boolean"}};
+  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+    return {{"type", "array"}, {"items", bounded("number", bounds)}};
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    return {{"type", "array"}, {"items", text}};
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return bounded(std::is_integral_v<T> ? "integer" : "number", bounds);
+  } else {
+    return {{"type", "object"}};
+  }
+}
+
+ordered_json or_null(ordered_json schema) {
+  if (schema.contains("enum")) {
+    schema["enum"].push_back(nullptr);
+  } else {
+    schema["type"] = {schema["type"], "null"};
+  }
+  return schema;
+}
+
+ordered_json schema_of(const TimeKey& /*key*/) { return or_null(bounded("number", kPositive)); }
+
+template <class Owner, class Member>
+ordered_json schema_of(const Key<Owner, Member>& key) {
+  using Value = std::remove_cvref_t<decltype(std::invoke(key.member, std::declval<Owner&>()))>;
+  if constexpr (kIsOptional<Value>) {
+    return or_null(schema_of<typename Value::value_type>(key.bounds));
+  } else {
+    const ordered_json schema = schema_of<Value>(key.bounds);
+    return key.absence == Absence::infinite ? or_null(schema) : schema;
+  }
+}
+
+std::string_view unit_of(const TimeKey& /*key*/) { return "s"; }
+std::string_view unit_of(const auto& key) { return key.unit; }
+std::string meaning_of(const TimeKey& key) {
+  return fmt::format("{}, per launch; null unless ok", key.meaning);
+}
+std::string meaning_of(const auto& key) {
+  const bool old = key.absence == Absence::not_in_oldest;
+  return fmt::format("{}{}", key.meaning, old ? "; missing in older records" : "");
+}
+bool always_there(const TimeKey& /*key*/) { return true; }
+bool always_there(const auto& key) { return key.absence != Absence::not_in_oldest; }
+
+template <Keyed T>
+ordered_json object_schema() {
+  ordered_json required = ordered_json::array();
+  ordered_json properties = ordered_json::object();
+  for_each_key<T>([&](const auto& key) {
+    if (always_there(key)) required.push_back(key.name);
+    const std::string_view unit = unit_of(key);
+    properties[key.name] = {{"description", unit.empty()
+                                                ? meaning_of(key)
+                                                : fmt::format("{}: {}", unit, meaning_of(key))}};
+    properties[key.name].update(schema_of(key));
+  });
+  return {{"type", "object"}, {"required", required}, {"properties", properties}};
+}
+
+// {"if": {"properties": condition}, "then": {"properties": then}, "else": ...}
+ordered_json rule(const ordered_json& condition, const ordered_json& then,
+                  const ordered_json& otherwise = nullptr) {
+  ordered_json json{{"if", {{"properties", condition}}}, {"then", {{"properties", then}}}};
+  if (!otherwise.is_null()) json["else"] = {{"properties", otherwise}};
+  return json;
+}
+
+// What one key says of others.
+ordered_json rules() {
+  const ordered_json null{{"type", "null"}};
+  const ordered_json number{{"type", "number"}};
+  const ordered_json above_0{{"exclusiveMinimum", 0}};
+  const ordered_json ok{{"const", "ok"}};
+  const ordered_json kernel{{"const", "kernel"}};
+  ordered_json timed{{"samples_s", {{"minItems", 1}}}};
+  ordered_json untimed{
+      {"reason", {{"type", "string"}}}, {"flops_per_s", null}, {"bytes_per_s", null}};
+  for_each_key<Record>([&](const auto& key) {
+    if constexpr (std::is_same_v<decltype(key), const TimeKey&>) {
+      timed[key.name] = number;
+      untimed[key.name] = null;
+    }
+  });
+  return {
+      rule({{"status", ok}}, timed, untimed),
+      rule({{"status", ok}, {"role", kernel}}, {{"verify", {{"type", "object"}}}}),
+      rule({{"flops", {{"const", 0}}}}, {{"flops_per_s", null}}),
+      rule({{"status", ok}, {"flops", above_0}}, {{"flops_per_s", number}}),
+      rule({{"status", ok}, {"bytes", above_0}}, {{"bytes_per_s", number}}),
+      rule({{"bytes", {{"const", 0}}}}, {{"intensity_flop_per_byte", null}},
+           {{"intensity_flop_per_byte", number}}),
+      rule({{"role", kernel}}, {{"saturates", null}}, {{"saturates", {{"type", "string"}}}}),
+      rule({{"saturates", {{"const", "cache"}}}}, {{"level", {{"type", "integer"}}}}),
+  };
+}
+
+// "text", "number or null", "`ok`, `wrong`, ..."
+std::string type_text(const ordered_json& schema) {
+  if (schema.contains("enum")) {
+    std::string names;
+    for (const ordered_json& value : schema["enum"]) {
+      names += names.empty() ? "" : ", ";
+      names += value.is_null() ? "null" : fmt::format("`{}`", value.get<std::string>());
+    }
+    return names;
+  }
+  const ordered_json& type = schema["type"];
+  if (!type.is_array()) return type.get<std::string>();
+  return fmt::format("{} or null", type.at(0).get<std::string>());
+}
+
+template <Keyed T>
+void add_lines(std::string& table, const std::string& prefix);
+
+void add_nested_lines(std::string& /*table*/, const std::string& /*prefix*/,
+                      const TimeKey& /*key*/) {}
+template <class Owner, class T>
+void add_nested_lines(std::string& table, const std::string& prefix,
+                      const Key<Owner, std::optional<T>>& key) {
+  if constexpr (Keyed<T>) add_lines<T>(table, fmt::format("{}{}.", prefix, key.name));
+}
+void add_nested_lines(std::string& /*table*/, const std::string& /*prefix*/, const auto& /*key*/) {}
+
+template <Keyed T>
+void add_lines(std::string& table, const std::string& prefix) {
+  for_each_key<T>([&](const auto& key) {
+    table += fmt::format("| `{}{}` | {} | {} | {} |\n", prefix, key.name, type_text(schema_of(key)),
+                         unit_of(key), meaning_of(key));
+    add_nested_lines(table, prefix, key);
+  });
+}
+
+}  // namespace
+
+std::string record_schema() {
+  ordered_json schema{
+      {"$schema", "https://json-schema.org/draft/2020-12/schema"},
+      {"title", "One row of records.jsonl"},
+      {"description",
+       "Keys end in their unit, SI base units; null where unknown. Further keys may follow. "
+       "`record_docs schema` writes this file from harness/results/record.hpp."}};
+  schema.update(object_schema<Record>());
+  schema["required"].insert(schema["required"].begin(), "schema");
+  ordered_json properties{{"schema", {{"enum", {kRecordSchema, former(kRecordSchema)}}}}};
+  properties.update(schema["properties"]);
+  properties["device"]["pattern"] = "^(cpu|sim|cuda:[0-9]+)$";
+  schema["properties"] = properties;
+  schema["allOf"] = rules();
+  return schema.dump(1) + "\n";
+}
+
+std::string record_key_table() {
+  std::string table = fmt::format(
+      "| key | type | unit | meaning |\n| --- | --- | --- | --- |\n"
+      "| `schema` | `{}` |  | name and version of this layout |\n",
+      kRecordSchema);
+  add_lines<Record>(table, "");
+  return table;
+}
+
+}  // namespace ridgebench

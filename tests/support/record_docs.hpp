@@ -1,0 +1,14 @@
+// What the list of a record's keys (record.hpp) says to other programs and to readers.
+#pragma once
+
+#include <string>
+
+namespace ridgebench {
+
+// results/schema/record.schema.json: JSON Schema, draft 2020-12, with the rules between keys.
+std::string record_schema();
+
+// The table of docs/method.md, in Markdown. Keys of nested objects follow theirs: `verify.error`.
+std::string record_key_table();
+
+}  // namespace ridgebench
