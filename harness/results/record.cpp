@@ -106,13 +106,15 @@ void read_value(const JsonObject& json, const ordered_json& raw, const char* key
   } else if constexpr (NamedEnum<T>) {
     value = json.one_of<T>(key);
   } else if constexpr (Keyed<T>) {
-    read_object(json.object(key), raw.at(key), value);
+    const JsonObject inner = json.object(key);  // first: it says what is missing
+    read_object(inner, raw.at(key), value);
   } else if constexpr (std::is_same_v<T, Format>) {
     value = read_format(json, key, parse_format);
   } else if constexpr (std::is_same_v<T, FormatPair>) {
     value = read_format(json, key, parse_format_pair);
   } else if constexpr (std::is_same_v<T, Shape>) {
-    read_shape(json.object(key), raw.at(key), value);
+    const JsonObject inner = json.object(key);  // first: it says what is missing
+    read_shape(inner, raw.at(key), value);
   } else if constexpr (std::is_same_v<T, std::string>) {
     value = json.text(key);
   } else if constexpr (std::is_same_v<T, bool>) {
