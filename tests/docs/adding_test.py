@@ -151,5 +151,7 @@ def test_patches_apply_and_compile(patch, tmp_path):
     run(["git", "apply", "--verbose", "-"], cwd=tmp_path, input=patch)
     user = tmp_path / "user_of_headers.cpp"
     user.write_text("".join(f'#include "{name}"\n' for name in touched if name.endswith(".hpp")), "utf-8")
-    for source in [user, *(tmp_path / name for name in touched if name.endswith(".cpp"))]:
+    own = [(ROOT / name).with_suffix(".cpp") for name in touched if name.endswith(".hpp")]
+    patched = [tmp_path / name for name in touched if name.endswith(".cpp")]
+    for source in [user, *patched, *(file for file in own if file.exists())]:
         compiled(source, "kernels/relu/naive.cpp", tmp_path, "-fsyntax-only")
