@@ -244,9 +244,10 @@ class BackendRegistration {
                           registry_detail::erase(bind_for.template operator()<T>())),
      ...);
   }
-  template <class... Binds>
-  explicit BackendRegistration(const Technique& technique, Binds... binds) {
-    (registry_detail::add(technique, B, registry_detail::erase(binds)), ...);
+  // For a single type: a bind, or planned(prepare, bind).
+  template <class Bind>
+  BackendRegistration(const Technique& technique, Bind bind) {
+    registry_detail::add(technique, B, registry_detail::erase(bind));
   }
 };
 

@@ -19,8 +19,8 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
 
 const Registration toy{
     {.operation = "relu", .name = "toy", .engine = Engine::memory, .arithmetic = Format::fp32},
-    bind<float>,
-    bind<Bf16>};
+    Types<float, Bf16>{},
+    []<class T>() { return bind<T>; }};
 
 }  // namespace
 }  // namespace ridgebench
