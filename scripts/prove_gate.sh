@@ -15,7 +15,7 @@ esac
 scripts/setup.sh
 scripts/build.sh release -DRIDGEBENCH_TESTS=ON
 binary=$PWD/build/release/tests/ridgebench_with_simulation  # only the tests' binary can add work
-prove() { scripts/python.sh -m ridgebench prove-gate "$binary" --device injected "$@"; }
+prove() { scripts/python.sh tests/gate/prove_gate.py "$binary" --device injected "$@"; }
 
 if [[ ${1:-} == --trial ]]; then
   prove --out results/local/proof-trial --trial

@@ -10,7 +10,6 @@
 #include "harness/base/checksum.hpp"
 #include "harness/base/nullable.hpp"
 #include "harness/device/cpu/info.hpp"
-#include "harness/device/cpu/meters.hpp"
 
 namespace ridgebench {
 namespace {

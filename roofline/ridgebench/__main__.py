@@ -11,7 +11,6 @@ COMMANDS = {
     "plot": ("plot.cli", "draw the figures of a results directory"),
     "compare": ("compare.cli", "compare two binaries (verdicts) or two stored runs (a description)"),
     "baseline": ("compare.baseline", "judge a machine by its own past: promote, check, drift"),
-    "prove-gate": ("compare.proof", "measure the error rates of the gate"),
     "counters": ("counters", "measure the rows of a run again under Nsight Compute"),
     "tables": ("tables", "fill the tables and pictures of README.md and docs/*.md"),
     "summary": ("gpu_check.summary", "print the short table of a run on a GPU"),

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Optional
 
 from ridgebench.command_line import OK, ROOT, STALE, USAGE, Parser, fail
-from ridgebench.compare.proof import newest as newest_proof
-from ridgebench.compare.proof import table as gate_table
+from ridgebench.compare.error_rates import newest as newest_proof
+from ridgebench.compare.error_rates import table as gate_table
 from ridgebench.records import ResultsError, load_run, read_environment
 from ridgebench.result_tables import escape, ladder, lines, operations_table
 from ridgebench.view import View, make_view

@@ -148,7 +148,6 @@ CpuDevice::CpuDevice() : tick_s_(measure_tick()) {
               .flops_per_s_hint = threads * flops_per_s_of_a_core};
   queue_ = std::make_unique<CpuQueue>(threads);
   memory_ = std::make_unique<HostMemory>(threads);
-  meters_ = std::make_unique<HostMeters>(threads);
   launch_floor_s_ = measure_launch_floor(threads);
 }
 
@@ -162,10 +161,7 @@ Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repe
   return {clock.seconds(), std::nullopt};  // virtual machines report a nominal clock
 }
 
-nlohmann::ordered_json CpuDevice::end_case() {
-  if (meters_->no_cycles().empty()) return nlohmann::ordered_json::object();
-  return {{"unavailable", meters_->no_cycles()}};
-}
+std::vector<Meter> CpuDevice::meters() const { return {{kEnergyMeter, package_energy_j()}}; }
 
 // Reads 3 x the last-level cache. Reads leave no dirty lines, whose write-back would slow the
 // launch.

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "harness/device/cpu/memory.hpp"
-#include "harness/device/cpu/meters.hpp"
 #include "harness/device/device.hpp"
 
 namespace ridgebench {
@@ -31,8 +30,8 @@ class CpuDevice : public Device {
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override;
   Timing time_cold(const Launch& launch) override;
   void run(const Launch& launch) override { launch(); }
-  [[nodiscard]] std::vector<Meter> meters() const override { return meters_->read(); }
-  nlohmann::ordered_json end_case() override;
+  // Energy of all processor packages.
+  [[nodiscard]] std::vector<Meter> meters() const override;
 
  protected:
   Machine machine_;
@@ -42,7 +41,6 @@ class CpuDevice : public Device {
 
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<HostMemory> memory_;
-  std::unique_ptr<HostMeters> meters_;
   int cores_ = 0;  // processors that this process may use, counted before it pins its threads
   int pinned_threads_ = 0;
   double tick_s_ = 0;

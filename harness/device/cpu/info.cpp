@@ -3,7 +3,9 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -78,6 +80,29 @@ std::vector<int> allowed_processors() {
     if (CPU_ISSET(cpu, &set)) processors.push_back(cpu);
   }
   return processors;
+}
+
+std::optional<double> package_energy_j() {
+  constexpr double micro = 1e-6;
+  std::optional<double> joules;
+  std::error_code ignored;
+  for (const auto& zone : std::filesystem::directory_iterator("/sys/class/powercap", ignored)) {
+    if (!first_line(zone.path() / "name").starts_with("package-")) continue;
+    const std::string text = first_line(zone.path() / "energy_uj");
+    if (text.empty()) return std::nullopt;
+    joules = joules.value_or(0) + micro * std::strtod(text.c_str(), nullptr);
+  }
+  return joules;
+}
+
+std::optional<double> stolen_s() {
+  std::ifstream file("/proc/stat");
+  std::string label;
+  std::array<double, 8> ticks{};  // user nice system idle iowait irq softirq steal
+  file >> label;
+  for (double& count : ticks) file >> count;
+  if (!file) return std::nullopt;
+  return ticks.back() / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 }  // namespace ridgebench

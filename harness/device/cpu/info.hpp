@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,11 @@ std::string container();
 int host_sockets();
 // Processors this process may run on.
 std::vector<int> allowed_processors();
+
+// Joules of all processor packages (Linux, Documentation/power/powercap). Only root may read them.
+std::optional<double> package_energy_j();
+// Seconds, summed over all processors, that a hypervisor gave to other guests (proc(5), /proc/stat,
+// steal).
+std::optional<double> stolen_s();
 
 }  // namespace ridgebench

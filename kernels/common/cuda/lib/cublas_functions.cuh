@@ -5,33 +5,18 @@
 
 #include <cublasLt.h>
 #include <cublas_v2.h>
-#include <dlfcn.h>
 
-#include <string>
-
-#include "kernels/common/error.hpp"
+#include "kernels/common/shared_library.hpp"
 
 namespace ridgebench::cuda {
 
-// Throws Unsupported where the library, or such a function in it, is missing.
-inline void* cublas_function(const std::string& name) {
-  static const std::string file = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
-  static void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw Unsupported(file + " is not installed, or cannot be loaded");
-  void* const function =
-      dlsym(library, name.c_str());  // also finds functions of cuBLASLt, on which it depends
-  if (function == nullptr) throw Unsupported(file + " has no function " + name);
-  return function;
+// Its symbols include those of cuBLASLt, on which it depends.
+inline const SharedLibrary& cublas_library() {
+  static const SharedLibrary loaded("libcublas.so." + std::to_string(CUBLAS_VER_MAJOR));
+  return loaded;
 }
 
-// The headers rename some functions to newer versions by macros, hence a macro, and two steps.
-#define RIDGEBENCH_TEXT(name) #name
-#define RIDGEBENCH_CUBLAS(name)                                                      \
-  inline constexpr auto name = [](auto... arguments) {                               \
-    static auto* const function =                                                    \
-        reinterpret_cast<decltype(&::name)>(cublas_function(RIDGEBENCH_TEXT(name))); \
-    return function(arguments...);                                                   \
-  }
+#define RIDGEBENCH_CUBLAS(name) RIDGEBENCH_LOADED_FUNCTION(cublas_library(), name)
 
 RIDGEBENCH_CUBLAS(cublasGetStatusName);
 RIDGEBENCH_CUBLAS(cublasGetStatusString);
@@ -58,6 +43,5 @@ RIDGEBENCH_CUBLAS(cublasLtMatmulAlgoGetHeuristic);
 RIDGEBENCH_CUBLAS(cublasLtMatmul);
 
 #undef RIDGEBENCH_CUBLAS
-#undef RIDGEBENCH_TEXT
 
 }  // namespace ridgebench::cuda

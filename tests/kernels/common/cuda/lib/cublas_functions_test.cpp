@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "kernels/common/error.hpp"
+
 namespace ridgebench::cuda {
 namespace {
 
@@ -21,7 +23,7 @@ TEST(CublasFunctions, CarryArgumentsBothWays) {
 
 TEST(CublasFunctions, AnUnknownOneIsNamed) {
   EXPECT_THAT(
-      [] { cublas_function("cublasNone"); },
+      [] { static_cast<void>(cublas_library().require("cublasNone")); },
       ::testing::ThrowsMessage<Unsupported>("libcublas.so." + std::to_string(CUBLAS_VER_MAJOR) +
                                             " has no function cublasNone"));
 }

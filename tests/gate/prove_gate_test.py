@@ -2,8 +2,9 @@
 
 import json
 
+import prove_gate
 import pytest
-from ridgebench.compare import gate, proof
+from ridgebench.compare import error_rates, gate
 from synthetic_session import GOLDEN
 
 ENVIRONMENT = json.loads((GOLDEN / "environment.json").read_text())
@@ -24,7 +25,7 @@ def test_groups_by_work_added_and_limit():
         session("identical-02", 0, "NOT_GATED", bound="memory"),
         session("one-of-50-01", 0.02, "WORSE"),
     ]
-    summary = proof.summarise(sessions)
+    summary = prove_gate.summarise(sessions)
     groups = {(g["asked"], g["bound"]): g for g in summary["groups"]}
     assert set(groups) == {(0, "compute"), (0, "memory"), (0.02, "compute")}
     assert (groups[0, "compute"]["tries"], groups[0, "compute"]["WORSE"]) == (3, 1)
@@ -34,7 +35,7 @@ def test_groups_by_work_added_and_limit():
 def test_the_table_gives_bounds_and_its_source():
     sessions = [session(f"identical-{i:03}", 0, "SAME") for i in range(300)]
     sessions += [session(f"one-of-20-{i:03}", 0.05, "WORSE", "NOT_GATED") for i in range(60)]
-    text = proof.table(proof.summarise(sessions))
+    text = error_rates.table(prove_gate.summarise(sessions))
     none = f"0.0%, at most {gate.most_failures(0, 300):.1%}"
     all_found = f"100.0%, at least {1 - gate.most_failures(0, 60):.1%}"
     assert none in text and all_found in text
@@ -44,11 +45,11 @@ def test_the_table_gives_bounds_and_its_source():
 
 
 def test_the_newest_proof_is_shown(tmp_path):
-    assert proof.newest(tmp_path) is None
+    assert error_rates.newest(tmp_path) is None
     for device, date in (("a", "2026-01-02"), ("b", "2026-01-01")):
         (tmp_path / device / "gate").mkdir(parents=True)
         (tmp_path / device / "gate" / f"{date}.json").write_text(json.dumps({"from": device}))
-    assert proof.newest(tmp_path) == {"from": "a"}
+    assert error_rates.newest(tmp_path) == {"from": "a"}
 
 
 FAKE = """#!/bin/sh
@@ -66,8 +67,8 @@ def started_fixture(tmp_path):
     binary = tmp_path / "ridgebench"
     binary.write_text(FAKE.format(log=log, golden=GOLDEN))
     binary.chmod(0o755)
-    series = [proof.Series("^matmul/", (), every, sessions=1, seconds=1) for every in (0, 50)]
-    return proof.Proof(binary, tmp_path / "out", "cpu", tuple(series)), log
+    series = [prove_gate.Series("^matmul/", (), every, sessions=1, seconds=1) for every in (0, 50)]
+    return prove_gate.Proof(binary, tmp_path / "out", "cpu", tuple(series)), log
 
 
 def test_both_arms_are_timed_in_batches_of_as_many_launches(started):

@@ -11,20 +11,18 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
-from ridgebench.command_line import OK, Parser
-
-from . import gate
-from .baseline import slug
-from .judge import load_pair, measure
-from .report import FAILED, MISSING, NOT_COMPARABLE
-from .session import ARMS, Session
+from ridgebench.command_line import OK, CommandError, Parser, fail
+from ridgebench.compare.baseline import slug
+from ridgebench.compare.error_rates import VERDICTS
+from ridgebench.compare.judge import load_pair, measure
+from ridgebench.compare.report import FAILED, MISSING, NOT_COMPARABLE
+from ridgebench.compare.session import ARMS, Session
 
 SCHEMA = "ridgebench.proof/1"
-ALL = (gate.WORSE, gate.SAME, gate.BETTER, gate.UNDECIDED, gate.NOT_GATED)
 BROKEN = (FAILED, MISSING, NOT_COMPARABLE)
 COMPUTE_BOUNDS = ("compute", "special")
 
@@ -136,7 +134,7 @@ def group_of(rows: list[dict], asked: float, bound: str, seconds: float) -> dict
         "median_change": float(np.median(changes)),
         "least_change": min(changes),
         "most_change": max(changes),
-        **{verdict: verdicts.count(verdict) for verdict in ALL},
+        **{verdict: verdicts.count(verdict) for verdict in VERDICTS},
         "broken": sum(verdict in BROKEN for verdict in verdicts),
     }
 
@@ -167,46 +165,6 @@ def summarise(sessions: list[dict]) -> dict[str, Any]:
     }
 
 
-def found(group: dict) -> str:
-    """The rate of WORSE with its 95 % bound: an upper one for identical code, else a lower one.
-
-    Comparisons that were not gated are left out: they cannot be WORSE.
-    """
-    tries, worse = group["tries"] - group[gate.NOT_GATED], group[gate.WORSE]
-    if tries == 0:
-        return "none judged"
-    if group["asked"] == 0:
-        return f"{worse / tries:.1%}, at most {gate.most_failures(worse, tries):.1%}"
-    return f"{worse / tries:.1%}, at least {1 - gate.most_failures(tries - worse, tries):.1%}"
-
-
-def newest(results: Path) -> Optional[dict]:
-    """The proof of the latest date under results/<device>/gate."""
-    found = sorted(results.glob("*/gate/*.json"), key=lambda path: (path.name, path))
-    return json.loads(found[-1].read_text("utf-8")) if found else None
-
-
-def table(summary: dict) -> str:
-    header = ["work added", "bound by", "a process", "rows", "comparisons", "verdicts", "measured change", "WORSE of those judged"]
-    lines = [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
-    for group in summary["groups"]:
-        change = (
-            f"{100 * group['median_change']:+.2f} % "
-            f"({100 * group['least_change']:+.2f} to {100 * group['most_change']:+.2f})"
-        )
-        cells = [f"{100 * group['asked']:g} %", group["bound"], f"{group['seconds']:g} s"]
-        cells += [group["rows"], group["tries"]]
-        verdicts = ", ".join(f"{group[verdict]} {verdict}" for verdict in ALL if group[verdict])
-        cells += [verdicts, change, found(group)]
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    device = summary["device"]
-    return "\n".join(lines) + (
-        f"\n\nMeasured by `scripts/prove_gate.sh`: {device['model']}, {device['threads']} threads, "
-        f"{summary['started'][:10]}, {' and '.join(summary['commits'])}; standard preset. "
-        "Bounds are one-sided, of 95 % confidence."
-    )
-
-
 def main(arguments: list[str]) -> int:
     parser = Parser(prog="prove-gate", description=__doc__.splitlines()[0])
     parser.add_argument("binary", type=Path)
@@ -226,5 +184,12 @@ def main(arguments: list[str]) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(summary, indent=1) + "\n", "utf-8")
     for group in summary["groups"]:
-        print(", ".join(f"{key} {group[key]}" for key in ("bound", "asked", "tries", *ALL)))
+        print(", ".join(f"{key} {group[key]}" for key in ("bound", "asked", "tries", *VERDICTS)))
     return OK
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except CommandError as error:
+        sys.exit(fail(str(error), error.code, "prove-gate"))
