@@ -1,9 +1,9 @@
+#include "harness/cli/plan_text.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
 #include <string_view>
-
-#include "harness/cli/plan_text.hpp"
 
 namespace ridgebench {
 namespace {

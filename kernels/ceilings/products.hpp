@@ -1,7 +1,7 @@
 // Ceilings of tensor engines, which multiply small matrices and add to fp32: tensor_peak and
-// wgmma_peak. Each of `tiles` independent products is added up `iterations` times: y[t] = iterations
-// A[t] B[t]^T, where A[t] is m x k, B[t] is n x k, y[t] is m x n, all row-major; y is fp32 in every
-// format.
+// wgmma_peak. Each of `tiles` independent products is added up `iterations` times: y[t] =
+// iterations A[t] B[t]^T, where A[t] is m x k, B[t] is n x k, y[t] is m x n, all row-major; y is
+// fp32 in every format.
 #pragma once
 
 #include <cmath>

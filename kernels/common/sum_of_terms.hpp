@@ -12,7 +12,7 @@
 
 namespace ridgebench {
 
-// Terms are made and added so many at once, in a first-level cache.
+// Number of terms that are made and added together; they fit into a first-level cache.
 inline constexpr std::int64_t kTermsAtOnce = 1024;
 
 // Sum and 2-norm of n terms; terms(first, out) writes the out.size() ones from `first` on. They are

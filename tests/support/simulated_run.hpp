@@ -44,8 +44,8 @@ class SimulatedRun : public RegistryTest {
   // A whole run as `ridgebench run` leaves it, without benchmark.json.
   std::vector<Record> write_run(const RunRequest& request) {
     ResultsDirectory directory(run_, false);
-    nlohmann::ordered_json environment =
-        make_environment(request, read_machine(devices_), std::vector<std::string>{"ridgebench", "run"});
+    nlohmann::ordered_json environment = make_environment(
+        request, read_machine(devices_), std::vector<std::string>{"ridgebench", "run"});
     std::vector<Record> records = measure(request, directory, SIZE_MAX);
     environment["ended"] = timestamp();
     environment["interrupted"] = false;

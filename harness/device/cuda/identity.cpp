@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdio>
 
-#include "harness/device/cpu/info.hpp"
 #include "harness/base/checksum.hpp"
+#include "harness/device/cpu/info.hpp"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/lib/cublas_functions.cuh"
 

@@ -1,5 +1,5 @@
-// Kernels that fill, set and compare device memory. They are grid-stride loops; those over a list of
-// regions take one thread block per region. None of them is measured.
+// Kernels that fill, set and compare device memory. They are grid-stride loops; those over a list
+// of regions take one thread block per region. None of them is measured.
 #pragma once
 
 #include <cstddef>

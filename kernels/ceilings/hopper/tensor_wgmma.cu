@@ -117,8 +117,7 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* b, float* y) 
   };
 }
 
-std::optional<std::string> supports(const Machine& machine, const Shape& shape,
-                                    FormatPair /*formats*/) {
+std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair) {
   if (machine.compute_capability != 90) return "runs on compute capability 9.0 only";
   if (auto reason = chain_limit(shape["iterations"])) return reason;
   return grid_limit(shape["tiles"], 1);

@@ -1,5 +1,3 @@
-#include "harness/cli/plan_text.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/cli/plan_text.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/harness/results/results_directory.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "harness/device/cpu/device.hpp"
 #include "harness/measure/measurer.hpp"
-#include "tests/support/simulated_device.hpp"
 #include "tests/support/made_up_case.hpp"
+#include "tests/support/simulated_device.hpp"
 
 namespace ridgebench {
 namespace {

@@ -1,4 +1,3 @@
-#include "harness/device/open_devices.hpp"
 #include "harness/results/environment.hpp"
 
 #include <gmock/gmock.h>
@@ -10,6 +9,7 @@
 #include <set>
 
 #include "harness/cli/machine_facts.hpp"
+#include "harness/device/open_devices.hpp"
 #include "harness/results/resume.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
