@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/cli/plan_text.hpp"
+#include "harness/cli/commands.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/harness/results/results_directory.hpp"
 
