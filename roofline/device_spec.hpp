@@ -1,5 +1,5 @@
-// Data sheets: what a vendor promises of a device. Dense peaks only; the number with 2:4 sparsity
-// is twice as large and promises another operation.
+// A data sheet holds the rates that a vendor promises for a device. All peaks are dense: the number
+// with 2:4 sparsity is twice as large and belongs to another operation.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace ridgebench {
 
-// One promised rate, with the clock that the promise assumes: a device that holds another clock has
-// another peak, flops_per_clock_per_sm x SMs x clock.
+// The promised rate of an engine at clock_hz. The peak at another clock is
+// flops_per_clock_per_sm x SMs x clock.
 struct Peak {
   Format format;
   Engine engine;  // fma or tensor
@@ -25,7 +25,7 @@ struct Peak {
   std::optional<std::string> doubt;
 };
 
-// The memory's pins, whose rate nothing can exceed.
+// Memory traffic cannot exceed the rate of the memory's pins.
 struct Pins {
   double bus_bits;
   double memory_clock_hz;
@@ -64,27 +64,27 @@ struct DeviceSpec {
   CacheSpec l2;
   double tdp_w;
   std::vector<std::string> sources;
-  std::vector<std::string> doubts;  // on what has no doubt of its own: SM count, power
+  std::vector<std::string> doubts;  // about values without a `doubt` of their own: SM count, power
 
-  // The fastest engine for a format with fp32 accumulation; null if the device has none.
+  // Returns the highest peak of a format with fp32 accumulation; null if the device has none.
   [[nodiscard]] const Peak* best_peak(Format format) const;
 };
 
-// Every sheet of roofline/devices, sorted by name; they are part of the binary.
+// Returns all sheets of roofline/devices, sorted by name. The binary contains them.
 const std::vector<DeviceSpec>& data_sheets();
 
-// By name or alias, in any case; null if there is none.
+// Finds a sheet by name or alias and ignores case. Returns null if there is none.
 const DeviceSpec* find_data_sheet(std::string_view name);
 
-// The names of all sheets, as error messages list them: "a100-80-sxm, b200, ...".
+// Returns the names of all sheets for error messages: "a100-80-sxm, b200, ...".
 std::string data_sheet_names();
 
-// The sheet of a device found in this machine, by its whole name, else by PCI id; null if there is
-// none. A slice of a device (MIG) matches none: it has only a part of the peaks.
+// Finds the sheet of a device in this machine by the whole name, else by the PCI id. Returns null
+// if there is none. A slice of a device (MIG) has a part of the peaks only and matches no sheet.
 const DeviceSpec* match_data_sheet(std::string_view device_name, std::string_view pci_id);
 
-// Reads a sheet; `origin` (a file name) opens every message. Throws UsageError for a sheet that is
-// malformed, has absurd values, or whose peaks disagree with their own clocks without a doubt.
+// Reads a sheet. Every message starts with `origin`, a file name. Throws UsageError if the sheet is
+// malformed, if a value is out of range, or if a peak without a doubt contradicts its clock.
 DeviceSpec parse_data_sheet(std::string_view text, std::string_view origin);
 
 }  // namespace ridgebench

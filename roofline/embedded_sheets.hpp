@@ -1,4 +1,4 @@
-// The JSON texts of roofline/devices, compiled in by roofline/embed_sheets.cmake.
+// roofline/embed_sheets.cmake compiles the JSON texts of roofline/devices into the binary.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ struct EmbeddedSheet {
   std::string_view text;
 };
 
-// In the order of the file names.
+// Returns the sheets in the order of their file names.
 std::span<const EmbeddedSheet> embedded_sheets();
 
 }  // namespace ridgebench

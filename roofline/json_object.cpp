@@ -15,10 +15,10 @@ namespace {
 
 using nlohmann::json;
 
-// Copying what is nested deeper may run out of stack.
+// A copy of JSON that is nested deeper may overflow the stack.
 constexpr int kDeepest = 100;
 
-// The value for a message: short, and valid UTF-8 even if the file is not.
+// Returns the value for a message: a short text of valid UTF-8, even if the file is not UTF-8.
 std::string shown(const json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "an array";

@@ -1,5 +1,5 @@
-// Reading JSON written by others: every error is one line naming the file, the key and what is
-// allowed there. All functions throw UsageError.
+// Reads JSON from files that a user may have changed. All functions throw UsageError: one line that
+// names the file, the key and the allowed values.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,16 +12,16 @@
 
 namespace ridgebench {
 
-// Bounds of a sensible value, both included.
+// The smallest and the largest allowed value.
 struct Range {
   double low;
   double high;
 };
 
-// A view of one JSON object; the JSON text's owner must outlive it.
+// A view of one JSON object. The JSON value must outlive the view.
 class JsonObject {
  public:
-  // `origin` opens every message: a file, a file and line, or those and an enclosing key.
+  // Every message starts with `origin`: a file, a file and a line, or these and the outer key.
   JsonObject(const nlohmann::json& value, std::string origin);
 
   [[nodiscard]] const std::string& origin() const { return origin_; }
@@ -35,24 +35,19 @@ class JsonObject {
   [[nodiscard]] std::vector<JsonObject> objects(const char* key) const;
 
   [[nodiscard]] bool is_null(const char* key) const { return at(key).is_null(); }
-  // Empty where the key holds null; a missing key is an error all the same.
+  // These return an empty value if the key holds null. A missing key is an error.
   [[nodiscard]] std::optional<double> optional_number(const char* key, Range allowed) const;
   [[nodiscard]] std::optional<std::string> optional_text(const char* key) const;
   [[nodiscard]] std::optional<JsonObject> optional_object(const char* key) const;
 
-  // A name of the enum.
   template <NamedEnum E>
   [[nodiscard]] E one_of(const char* key) const {
     if (const auto value = named<E>(text(key))) return *value;
     constexpr auto table = names_of(E{});
     reject(key, join_names(table.names));
   }
-  template <NamedEnum E>
-  [[nodiscard]] std::optional<E> optional_one_of(const char* key) const {
-    return optional_text(key) ? std::optional(one_of<E>(key)) : std::nullopt;
-  }
 
-  // Throws "<origin>: <key> is <value>; allowed: <allowed>".
+  // Throws UsageError with "<origin>: <key> is <value>; allowed: <allowed>".
   [[noreturn]] void reject(std::string_view key, std::string_view allowed) const;
 
  private:
@@ -62,10 +57,9 @@ class JsonObject {
   std::string origin_;
 };
 
-// Parses a whole text; a syntax error becomes one line that opens with `origin`.
+// Parses a whole text. The message of a syntax error is one line that starts with `origin`.
 nlohmann::json parse_json(std::string_view text, std::string_view origin);
 
-// The whole file. Throws UsageError if it cannot be read.
 std::string read_file(const std::string& path);
 
 }  // namespace ridgebench

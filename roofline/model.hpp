@@ -1,6 +1,6 @@
-// The roofline model: what a device's two rates allow a piece of work. Conventions: LECTURE, i.e.
-// FMA = 2 FLOPs, bytes are compulsory traffic, attainable = min(peak, intensity x bandwidth).
-// Source: Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009.
+// The roofline model bounds the speed of a piece of work by the two rates of a device. An FMA
+// counts as 2 FLOPs, bytes are compulsory traffic, and attainable = min(peak, intensity x
+// bandwidth). Source: Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ constexpr auto names_of(Limit) {
   return enum_names("limit", "memory", "compute", "special", "launch");
 }
 
-// One launch's amounts. Either may be zero: a copy has no FLOPs, a register loop no bytes.
+// The FLOPs and bytes of one launch. A copy has no FLOPs, and a loop on registers has no bytes.
 struct Work {
   double flops;
   double bytes;
 
-  // FLOP/byte; empty without bytes.
+  // FLOP/byte; empty if there are no bytes.
   [[nodiscard]] std::optional<double> intensity() const;
 };
 
@@ -30,23 +30,23 @@ struct Roof {
   double peak_flops_per_s;
   double bandwidth_bytes_per_s;
 
-  // FLOP/byte: below it memory is the limit.
+  // FLOP/byte. Work with a lower intensity is limited by the memory.
   [[nodiscard]] double ridge() const { return peak_flops_per_s / bandwidth_bytes_per_s; }
 };
 
-// FLOP/s: the peak without bytes, 0 without FLOPs.
+// FLOP/s. The value is the peak if there are no bytes, and 0 if there are no FLOPs.
 double attainable_flops_per_s(const Work& work, const Roof& roof);
 
-// Highest possible MFU, min(1, intensity / ridge).
+// Returns the highest possible MFU, min(1, intensity / ridge).
 double mfu_bound(const Work& work, const Roof& roof);
 
-// Seconds, if arithmetic and traffic overlap perfectly: the larger of the two times.
+// Returns the seconds if arithmetic and traffic overlap fully: the larger of the two times.
 double time_lower_bound_s(const Work& work, const Roof& roof);
 
-// Seconds, if they do not overlap at all: the sum of the two times, at most twice the bound above.
+// Returns the seconds if they do not overlap: the sum, which is at most twice the bound above.
 double time_without_overlap_s(const Work& work, const Roof& roof);
 
-// Memory below the ridge, compute from it on, launch where there is no work at all.
+// Returns memory below the ridge, compute at or above it, and launch if there is no work.
 Limit bound(const Work& work, const Roof& roof);
 
 }  // namespace ridgebench

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kSchema = "ridgebench.device/1";
 
-// Anything outside is a slip of the unit: MHz for Hz, TFLOP/s for FLOP/s, GB for bytes.
+// A value outside its range has the wrong unit: MHz for Hz, TFLOP/s for FLOP/s, GB for bytes.
 constexpr Range kSms{1, 1e4};
 constexpr Range kFlopsPerS{1e9, 1e18};
 constexpr Range kClockHz{1e8, 1e10};
@@ -23,7 +23,7 @@ constexpr Range kBusBits{8, 1e6};
 constexpr Range kCacheBytes{1e4, 1e11};
 constexpr Range kWatts{1, 1e5};
 
-// Printed peaks are rounded to about 1 %; a sparse number is off by 100 %.
+// Vendors round printed peaks to about 1 %. A sparse peak is 100 % too large.
 constexpr double kPeakTolerance = 0.015;
 
 Format read_format(const JsonObject& object, const char* key) {
@@ -59,7 +59,7 @@ Peak read_peak(const JsonObject& object, int sms) {
   return peak;
 }
 
-// Data sheets do not list a format whose products take several of another.
+// Data sheets do not list tf32x3, each product of which takes several tf32 products.
 void add_tf32x3(std::vector<Peak>& peaks) {
   const auto [factors, count] = products_of(Format::tf32x3);
   const auto factor_peak = std::ranges::find(peaks, factors, &Peak::format);

@@ -11,7 +11,7 @@
 namespace ridgebench {
 namespace {
 
-// Two traffic mixes nearer than this are the same one.
+// Written fractions that differ by less are equal.
 constexpr double kSameFraction = 1e-6;
 
 bool same_kind(const Rate& a, const Rate& b) {
@@ -102,7 +102,7 @@ Rate Roofs::peak(Format format) const {
 
 Rate Roofs::bandwidth(double written_fraction) const {
   if (auto rate = memory_roof(written_fraction)) return *std::move(rate);
-  throw UsageError(fmt::format("{} has no memory ceiling that is ok", name_));
+  throw UsageError(fmt::format("{} has no memory ceiling with status ok", name_));
 }
 
 Roof roof(const Roofs& roofs, FormatPair format, double written_fraction) {

@@ -1,5 +1,5 @@
-// How good a measured row is, against three denominators that are never merged (docs/method.md),
-// and whether it is physically possible. Every result is empty where its denominator is unknown.
+// Compares a measured row with three denominators that are never merged (docs/method.md), and finds
+// rows that are physically impossible. A result is empty if its denominator is unknown.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace ridgebench {
 
-// One launch, by its median time; seconds > 0.
+// One launch and its median time, which is above 0.
 struct Timed {
   Work work;
   double time_s;
 };
 
 // (a) Model FLOPs utilisation: achieved FLOP/s over the dense data-sheet peak of the format's best
-// engine. May exceed 1 where the device clocks higher than its data sheet assumes.
+// engine. It exceeds 1 if the device holds a higher clock than the data sheet assumes.
 std::optional<double> mfu(const Timed& row, const DeviceSpec* sheet, Format format);
 
-// FLOP/s of that peak at the clock that the device held (Hz).
+// Returns that peak in FLOP/s at the clock that the device held (Hz).
 std::optional<double> peak_at_clock_flops_per_s(const DeviceSpec* sheet, Format format,
                                                 std::optional<double> clock_hz);
 
@@ -28,11 +28,11 @@ std::optional<double> peak_at_clock_flops_per_s(const DeviceSpec* sheet, Format 
 std::optional<double> fraction_of_roof_at_clock(const Timed& row,
                                                 std::optional<double> peak_at_clock_flops_per_s);
 
-// (c) Achieved over attainable under the ceilings measured on the same device: the engine's, and
-// the memory's for this traffic mix. Written in time, so that it covers rows without FLOPs.
+// (c) Achieved over attainable speed. The roof holds the ceilings of the engine and of the memory
+// for this traffic mix, measured on the same device. The ratio of times serves rows without FLOPs.
 std::optional<double> fraction_of_measured_roof(const Timed& row, const std::optional<Roof>& roof);
 
-// What else may limit a row. special_results is a count per launch.
+// The limits of a row. special_results is a count per launch.
 struct Limits {
   std::optional<Roof> roof = std::nullopt;
   double special_results = 0;
@@ -40,19 +40,19 @@ struct Limits {
   std::optional<double> launch_floor_s = std::nullopt;  // an empty launch
 };
 
-// Launch for a row shorter than 10 launch floors; then the longest of the special-function,
-// arithmetic and traffic times. Empty without a roof.
+// Returns launch if the row is shorter than 10 launch floors. Else the longest of the
+// special-function, arithmetic and traffic times decides. The result is empty without a roof.
 std::optional<Limit> row_bound(const Timed& row, const Limits& limits);
 
-// Rates that nothing can exceed: of the memory that serves the row (a DRAM's pins, a cache's ports)
-// and of the engine.
+// The physical limits of a row: the rate of the memory that serves it (a DRAM's pins, a cache's
+// ports) and the rate of the engine.
 struct Physics {
   std::optional<double> bandwidth_bytes_per_s = std::nullopt;
   std::optional<double> issue_flops_per_s = std::nullopt;  // at the clock held
 };
 
-// Why a row cannot be true: it beats a physical limit by more than 1 %, so FLOPs, bytes or time are
-// miscounted. Empty for a row that is possible.
+// Returns why a row is impossible: it exceeds a physical limit by more than 1 %, so its FLOPs,
+// bytes or time are miscounted. The result is empty for a possible row.
 std::optional<std::string> miscounted(const Timed& row, const Physics& physics);
 
 }  // namespace ridgebench

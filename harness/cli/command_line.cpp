@@ -19,7 +19,7 @@ int report(const std::string& what, ExitCode code) {
   return static_cast<int>(code);
 }
 
-// CLI11's message says what was wrong; this adds what is allowed.
+// Adds what is allowed to CLI11's message, which says what was wrong.
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
   std::string path = "ridgebench";
@@ -60,8 +60,8 @@ void print_problem(std::string text) {
 
 int run_command_line(int argc, char** argv) {
   CLI::App app{
-      "How fast each basic operation of deep learning runs on this machine, how fast it could, and "
-      "why"};
+      "Measures the basic operations of deep learning on this machine and compares them with its "
+      "roofline"};
   app.set_version_flag("--version", std::string("ridgebench ") + build_info::version);
   app.require_subcommand(1);
   ExitCode code = ExitCode::fine;

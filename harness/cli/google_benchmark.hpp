@@ -1,4 +1,4 @@
-// Google Benchmark's flags and formats around our own loop. Its tools read what this writes.
+// Reads Google Benchmark's flags and writes its formats, so that its tools read our results.
 #pragma once
 
 #include <string>
@@ -8,23 +8,22 @@
 
 namespace ridgebench {
 
-// What --benchmark_* flags set; the defaults are Google Benchmark's.
+// The values of the --benchmark_* flags. The defaults are those of Google Benchmark.
 struct GoogleFlags {
-  std::string filter;       // regular expression on ids; empty: none given
+  std::string filter;       // regular expression on ids; empty: no filter
   bool list_tests = false;  // print the ids and stop
-  // console: our own table; json, csv: Google Benchmark's, on stdout.
+  // console prints our table on stdout; json and csv print Google Benchmark's formats.
   std::string format = "console";
-  std::string out;  // file that gets a copy; empty: none
+  std::string out;  // file for a copy; empty: no copy
   std::string out_format = "json";
-  std::string color = "auto";  // auto, true or false; our own table has no colours
 };
 
-// Reads arguments of the form --benchmark_name=value. Throws UsageError for any other, and for a
-// flag that our own sampling replaces.
+// Reads arguments of the form --benchmark_name=value. Throws UsageError for other arguments and for
+// flags of Google Benchmark's sampling, which our sampling replaces.
 GoogleFlags parse_google_flags(const std::vector<std::string>& arguments);
 
-// The records as Google Benchmark's reporter for `format` (console, json or csv) prints them: one
-// run per record, named by its id, with its median time in microseconds.
+// Returns the text that Google Benchmark's reporter for `format` (console, json or csv) prints.
+// Each record is one run with the record's id as its name and the median time in microseconds.
 std::string google_report(const std::vector<Record>& records, const std::string& format);
 
 }  // namespace ridgebench

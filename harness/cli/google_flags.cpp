@@ -45,8 +45,8 @@ std::string one_of(const Flag& flag, std::span<const std::string_view> allowed) 
   return std::string(flag.value);
 }
 
-// The regular expression of a filter. To Google Benchmark, "all" is every case, and a leading minus
-// keeps the cases that do not match.
+// Returns the regular expression of a filter. In Google Benchmark, "all" selects every case, and a
+// leading minus selects the cases that do not match.
 std::string expression(std::string_view filter) {
   if (filter == "all") return ".";
   if (!filter.starts_with('-')) return std::string(filter);
@@ -65,10 +65,10 @@ void apply(const Flag& flag, GoogleFlags& flags) {
   } else if (flag.name == "out_format") {
     flags.out_format = one_of(flag, kReportFormats);
   } else if (flag.name == "color") {
-    flags.color = one_of(flag, kColors);
+    one_of(flag, kColors);  // our table has no colors
   } else if (std::ranges::find(kReplaced, flag.name) != kReplaced.end()) {
     throw UsageError(
-        fmt::format("{}{} has no meaning here: sampling stops by precision; use --budget SECONDS",
+        fmt::format("{}{} is not supported: precision ends the sampling; use --budget SECONDS",
                     kPrefix, flag.name));
   } else {
     throw UsageError(fmt::format(

@@ -31,7 +31,7 @@ void set_error(AnyRun& run, const std::string& reason) {
 void set_counters(Run& run, const Record& record) {
   run.counters["samples"] = static_cast<double>(record.samples_s.size());
   const auto set = [&](const char* name, const std::optional<double>& value) {
-    if (value) run.counters[name] = *value;  // a counter without a value would be NaN in the JSON
+    if (value) run.counters[name] = *value;  // the JSON reporter writes a missing value as NaN
   };
   set("flops_per_s", record.flops_per_s());
   set("bytes_per_s", record.bytes_per_s());
@@ -39,7 +39,7 @@ void set_counters(Run& run, const Record& record) {
   set("fraction_of_measured_roof", record.fraction_of_measured_roof);
 }
 
-// Our times are of the wall. Google Benchmark's tools divide by both of theirs, so both hold it.
+// Google Benchmark's tools divide by the real time and by the CPU time, so both hold our wall time.
 Run run_of(const Record& record, std::int64_t index) {
   Run run;
   run.run_name.function_name = record.id;
@@ -57,7 +57,7 @@ Run run_of(const Record& record, std::int64_t index) {
   return run;
 }
 
-// Sets the width of the names itself, where ReportContext would also print the host's clock.
+// Sets the width of the names, because ReportContext would also print the host's clock.
 class Console final : public benchmark::ConsoleReporter {
  public:
   explicit Console(const std::vector<Run>& runs) : ConsoleReporter(OO_None) {
@@ -77,9 +77,8 @@ std::unique_ptr<BenchmarkReporter> make_reporter(const std::string& format,
 #pragma GCC diagnostic pop
 }
 
-// What JSONReporter::ReportContext would open the file with, without what is not true of our runs
-// or is private: Debian's library calls itself a debug build, its clock is not the one held, and
-// environment.json has a hash of the host's name.
+// Replaces JSONReporter::ReportContext, which would write three wrong values: the build type of
+// Debian's library (debug), a clock other than the one held, and the host name, which is private.
 std::string json_context() {
   const nlohmann::ordered_json context{{"date", timestamp()},
                                        {"executable", "ridgebench"},
@@ -98,7 +97,7 @@ std::string google_report(const std::vector<Record>& records, const std::string&
   const auto reporter = make_reporter(format, runs);
   reporter->SetOutputStream(&text);
   if (format == "json") text << json_context();
-  // All runs at once: the CSV reporter takes its columns from the first runs that it sees.
+  // The CSV reporter takes its columns from the first call, so one call reports all runs.
   if (!runs.empty()) reporter->ReportRuns(runs);
   reporter->Finalize();
   return text.str();

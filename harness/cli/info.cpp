@@ -29,7 +29,7 @@ ordered_json formats_json() {
                        {"overflow", f.saturates ? "saturates" : "infinity"},
                        {"supported", true}});
   }
-  // Listed for comparison. It has neither infinity nor NaN, which FormatInfo does not describe.
+  // For comparison. The format has no infinity and no NaN, and FormatInfo cannot describe that.
   formats.push_back({{"format", "fp4_e2m1"},
                      {"bits", 4},
                      {"exponent_bits", 2},
@@ -93,9 +93,9 @@ void print(const ordered_json& info) {
 }  // namespace
 
 void add_info_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("info", "Devices, matched data sheets, formats");
+  CLI::App* command = app.add_subcommand("info", "Show devices, data sheets and formats");
   const auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "Strict JSON on stdout");
+  command->add_flag("--json", *json, "Print strict JSON");
   command->callback([json] {
     const ordered_json info = collect();
     if (*json)

@@ -1,4 +1,4 @@
-// Reads what environment.json says of this machine.
+// Reads the facts about this machine that environment.json holds.
 #pragma once
 
 #include <memory>

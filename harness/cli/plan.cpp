@@ -15,7 +15,7 @@
 namespace ridgebench {
 namespace {
 
-// What every question has; options write into it, so it lives as long as its callback.
+// The options of every question. CLI11 writes into them, so the callback owns them.
 struct Common {
   std::string device;
   std::string format = "bf16";
@@ -41,14 +41,14 @@ void add_device(CLI::App& app, Common& common) {
 }
 
 void add_json(CLI::App& app, Common& common) {
-  app.add_flag("--json", common.json, "Print strict JSON and nothing else");
+  app.add_flag("--json", common.json, "Print strict JSON");
 }
 
 void add_format(CLI::App& app, Common& common, const char* what) {
   app.add_option("--format", common.format, what)->capture_default_str();
 }
 
-// A number, or a results directory that measured it.
+// Reads the MFU from a number or from a results directory that measured it.
 void resolve_mfu(TrainQuestion& question, const std::string& text) {
   if (text.empty()) return;
   double value = 0;
@@ -58,7 +58,7 @@ void resolve_mfu(TrainQuestion& question, const std::string& text) {
     question.mfu = value;
     return;
   }
-  std::error_code ignored;  // a path without access is no folder
+  std::error_code ignored;  // a path without access counts as no folder
   if (!std::filesystem::is_directory(text, ignored)) {
     throw UsageError(
         fmt::format("--mfu is '{}'; allowed: a number from 0 to 1, or a results directory", text));
@@ -75,14 +75,14 @@ void add_train(CLI::App& plan) {
   };
   const auto state = std::make_shared<State>();
   TrainQuestion& question = state->question;
-  CLI::App& app = *plan.add_subcommand("train", "FLOPs and days of a training run");
+  CLI::App& app = *plan.add_subcommand("train", "Compute FLOPs and days of a training run");
   app.add_option("--parameters,--params", question.parameters, "Parameters of the model");
-  app.add_option("--tokens", question.tokens, "Tokens it is trained on");
-  app.add_option("--flops", question.flops, "FLOPs of the run, in place of the two above");
-  app.add_option("--days", question.days, "Compute the FLOPs that fit into this many days");
+  app.add_option("--tokens", question.tokens, "Tokens of the training data");
+  app.add_option("--flops", question.flops, "FLOPs of the run, instead of parameters and tokens");
+  app.add_option("--days", question.days, "Days of the run: compute the FLOPs that fit");
   app.add_option("--gpus", question.gpus, "Number of devices (1)");
   app.add_option("--mfu,--mfu-from", state->mfu,
-                 "Model FLOPs utilisation from 0 to 1, or a results directory: its best matmul's");
+                 "Model FLOPs utilisation from 0 to 1, or a results directory with a matmul");
   add_format(app, *state, "Format of the matmuls, which selects the peak");
   add_device(app, *state);
   add_json(app, *state);
@@ -96,12 +96,12 @@ void add_train(CLI::App& plan) {
 
 void add_state_options(CLI::App& app, StateQuestion& question) {
   app.add_option("--parameters,--params", question.parameters,
-                 "Parameters of the model; without it, the largest that fits is answered");
+                 "Parameters of the model; default: the largest model that fits");
   app.add_option("--optimizer", question.optimizer,
                  "none (inference), sgd, momentum, adagrad, rmsprop, adam or adamw")
       ->capture_default_str();
   app.add_option("--precision", question.precision,
-                 "Of parameters and gradients: bf16, fp32 or bf16-master (fp32 master copy)")
+                 "Parameters and gradients: bf16, fp32 or bf16-master (fp32 master copy)")
       ->capture_default_str();
 }
 
@@ -111,7 +111,7 @@ void add_memory(CLI::App& plan) {
     std::optional<double> gpus;
   };
   const auto state = std::make_shared<State>();
-  CLI::App& app = *plan.add_subcommand("memory", "Bytes of a model in training, or the largest");
+  CLI::App& app = *plan.add_subcommand("memory", "Compute the bytes of a model or the largest");
   add_state_options(app, state->question);
   app.add_option("--gpus", state->gpus, "Number of devices (1)");
   add_device(app, *state);
@@ -129,7 +129,7 @@ void add_zero(CLI::App& plan) {
     double ranks = 0;
   };
   const auto state = std::make_shared<State>();
-  CLI::App& app = *plan.add_subcommand("zero", "Bytes per rank when ZeRO shards the state");
+  CLI::App& app = *plan.add_subcommand("zero", "Compute the bytes per rank under ZeRO");
   add_state_options(app, state->question);
   app.add_option("--stage", state->stage,
                  "1: optimizer states, 2: and gradients, 3: and parameters")
@@ -148,9 +148,9 @@ void add_tensor(CLI::App& plan) {
     std::string shape;
   };
   const auto state = std::make_shared<State>();
-  CLI::App& app = *plan.add_subcommand("tensor", "Bytes of one tensor");
+  CLI::App& app = *plan.add_subcommand("tensor", "Compute the bytes of a tensor");
   app.add_option("--shape", state->shape, "Sizes joined by x: 49152x12288")->required();
-  add_format(app, *state, "Format of its elements");
+  add_format(app, *state, "Format of the elements");
   add_device(app, *state);
   add_json(app, *state);
   app.callback([state] {
@@ -165,16 +165,16 @@ void add_activations(CLI::App& plan) {
   };
   const auto state = std::make_shared<State>();
   ActivationQuestion& question = state->question;
-  CLI::App& app = *plan.add_subcommand("activations", "Bytes of activations kept for backward");
+  CLI::App& app = *plan.add_subcommand("activations", "Compute the bytes of activations");
   app.add_option("--layers", question.layers, "Number of layers")->required();
-  app.add_option("--width", question.width, "Values that a layer puts out per row")->required();
+  app.add_option("--width", question.width, "Outputs of a layer per row")->required();
   app.add_option("--batch", question.batch, "Rows: samples, or tokens")->required();
-  app.add_option("--micro-batches", question.micro_batches, "Parts that the batch is run in")
+  app.add_option("--micro-batches", question.micro_batches, "Number of parts of the batch")
       ->capture_default_str();
   app.add_option("--checkpoint", question.checkpoint, "none (keep all layers) or sqrt")
       ->capture_default_str();
   app.add_flag("--pre-activations", question.pre_activations,
-               "Keep the values before each nonlinearity as well");
+               "Also keep the values before each nonlinearity");
   add_format(app, *state, "Format of the activations");
   add_device(app, *state);
   add_json(app, *state);
@@ -188,7 +188,7 @@ void add_activations(CLI::App& plan) {
 }  // namespace
 
 void add_plan_command(CLI::App& app) {
-  CLI::App& plan = *app.add_subcommand("plan", "Resource accounting: time and memory in advance");
+  CLI::App& plan = *app.add_subcommand("plan", "Compute the time and memory of a training run");
   plan.require_subcommand(1);
   add_train(plan);
   add_memory(plan);

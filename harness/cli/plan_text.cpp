@@ -8,7 +8,7 @@
 namespace ridgebench {
 namespace {
 
-// Memory sizes are sold in powers of ten, tensors counted in MiB: both are shown.
+// Vendors state memory sizes in powers of ten, and frameworks count tensors in MiB.
 std::string bytes_text(double bytes) {
   constexpr double kMiB = 1048576;
   struct Prefix {

@@ -1,4 +1,4 @@
-// The answer of `ridgebench plan` as a table.
+// The answer of `ridgebench plan` as a table of the inputs, the terms and the result.
 #pragma once
 
 #include <string>
@@ -7,7 +7,6 @@
 
 namespace ridgebench {
 
-// The inputs, the terms and the result.
 std::string plan_text(const PlanAnswer& answer);
 
 }  // namespace ridgebench

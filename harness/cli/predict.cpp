@@ -75,7 +75,7 @@ void print(const ordered_json& prediction) {
 
 void add_predict_command(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("predict", "What the roofline allows an operation on a device");
+      app.add_subcommand("predict", "Compute the roofline of an operation on a device");
   const auto options = std::make_shared<PredictOptions>();
   command->add_option("operation", options->operation, "relu, gelu, dot, matvec, matmul, ...")
       ->required();
@@ -84,7 +84,7 @@ void add_predict_command(CLI::App& app) {
   command->add_option("--format", options->format, "fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2")
       ->required();
   command->add_option("--on", options->device, "A data sheet or a results directory")->required();
-  command->add_flag("--json", options->json, "Strict JSON on stdout");
+  command->add_flag("--json", options->json, "Print strict JSON");
   command->callback([options] {
     const ordered_json prediction = predict(*options);
     if (options->json)

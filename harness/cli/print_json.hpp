@@ -1,4 +1,4 @@
-// Strict JSON on stdout, as --json promises.
+// Prints strict JSON on stdout for --json.
 #pragma once
 
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 
 namespace ridgebench {
 
-// JSON allows UTF-8 only: a text that is not, such as a file name, gets replacement characters.
+// Replaces bytes that are not UTF-8, which a file name may contain: JSON allows UTF-8 only.
 inline void print_json(const nlohmann::ordered_json& json) {
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }

@@ -21,7 +21,7 @@
 namespace ridgebench {
 namespace {
 
-constexpr double kLargestSeed = 0x1p53;  // environment.json keeps it as a JSON number
+constexpr double kLargestSeed = 0x1p53;  // a JSON number is exact up to here
 
 struct RunOptions {
   RunRequest request;
@@ -51,7 +51,7 @@ RunRequest request_of(const RunOptions& options, const std::string& google_filte
   return request;
 }
 
-// Verified ceilings of an earlier run on the same devices.
+// Reads the verified ceilings of an earlier run on the same devices.
 std::vector<Record> read_ceilings(const std::string& directory,
                                   const std::vector<std::unique_ptr<Device>>& devices) {
   if (directory.empty()) return {};
@@ -80,14 +80,14 @@ void print_dry_run(const RunPlan& plan) {
              plan.cases().size(), plan.total_seconds(), plan.largest_footprint());
 }
 
-// The ids, as --benchmark_list_tests prints them.
+// Prints the ids for --benchmark_list_tests.
 void list_tests(const RunPlan& plan) {
   for (const Case& c : plan.cases()) {
     if (c.implementation != nullptr) fmt::print("{}\n", c.id());
   }
 }
 
-// Checks before the run, not after it. An empty path stands for no file.
+// Finds an unwritable file before the run. An empty path stands for no file.
 void require_writable(const std::string& path) {
   if (!path.empty() && !std::ofstream(path, std::ios::app)) {
     throw UsageError(fmt::format(
@@ -101,8 +101,8 @@ std::filesystem::path results_path(const RunOptions& options) {
   return default_results_path();
 }
 
-// A user's choice stands, but the user learns that it keeps the library from its best kernels.
-void tell_of_openblas_core(const std::vector<Record>& records) {
+// The program keeps the user's choice of a core and says that OpenBLAS has better kernels.
+void warn_of_openblas_core(const std::vector<Record>& records) {
   const std::string better = better_openblas_core();
   const bool used = std::ranges::any_of(
       records, [](const Record& r) { return r.technique == "openblas" && r.status == Status::ok; });
@@ -148,12 +148,12 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   end_environment(environment, read_machine(devices), clock.seconds());
   directory.write_environment(environment);
   directory.write_checksums();
-  tell_of_openblas_core(campaign.records());
+  warn_of_openblas_core(campaign.records());
   fmt::print(stderr, "results: {}\n", path.string());
   return exit_code(campaign.records());
 }
 
-// Checks an option that is a number in a range. CLI11's own message would print 300 digits.
+// Checks that a number is in a range. CLI11's own check prints bounds with up to 300 digits.
 CLI::Validator number_in(double low, double high, std::string allowed) {
   return {[=](const std::string& text) {
             double value = 0;
@@ -168,18 +168,18 @@ CLI::Validator number_in(double low, double high, std::string allowed) {
 }  // namespace
 
 void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("run", "Measure, verify, record, print");
+  CLI::App* command = app.add_subcommand("run", "Measure and verify cases");
   const auto options = std::make_shared<RunOptions>();
   RunRequest& request = options->request;
   CLI::Option* resume =
-      command->add_option("--resume", options->resume, "Finish the run in this folder")
+      command->add_option("--resume", options->resume, "Results folder of a run to finish")
           ->check([](const std::string& folder) {
             return std::string(folder.empty() ? "no folder is named" : "");
           });
   const auto add = [&](const char* flag, auto& value, const char* help) {
     return command->add_option(flag, value, help)->excludes(resume);
   };
-  add("--device", request.device, "cuda:N, cpu or all; default: every GPU found, else cpu");
+  add("--device", request.device, "cuda:N, cpu or all; default: every GPU, else cpu");
   add("--profile", options->profile, "quick, standard or full");
   add("--filter", request.filter, "Regular expression on ids");
   add("--out", options->out, "Results folder; default: results/local/<time>");
@@ -189,13 +189,13 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   add("--fill", options->fill, "normal, uniform, zeros or integers");
   add("--budget", request.budget_s, "Seconds for the whole run")
       ->check(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
-  add("--ceilings", request.ceilings, "Results folder whose ceilings are used");
+  add("--ceilings", request.ceilings, "Results folder with ceilings to use");
   add("--roof", request.roof, "Data sheet to draw next to the measured roofs");
-  command->add_flag("--dry-run", options->dry_run, "Print cases, bytes and time, and stop");
+  command->add_flag("--dry-run", options->dry_run, "Print cases, bytes and time; measure nothing");
   command->add_flag("--take-turns", options->take_turns,
-                    "Stop every few samples until continued, as compare.sh does");
+                    "Stop every few samples until SIGCONT; compare.sh uses it");
   command->allow_extras()->footer(
-      "--benchmark_* flags of Google Benchmark: filter, list_tests, out, format, color");
+      "Google Benchmark's flags --benchmark_*: filter, list_tests, out, out_format, format, color");
   command->callback([=, &code, line = std::move(command_line)] {
     code = run_command(*options, parse_google_flags(command->remaining()), line);
   });

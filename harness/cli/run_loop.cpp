@@ -13,12 +13,11 @@
 namespace ridgebench {
 namespace {
 
-// One line on stderr with what was measured last and how long the rest may take; on a terminal
-// only.
+// Shows the last case and the time left in one line of stderr, if stderr is a terminal.
 class Progress {
  public:
   explicit Progress(std::size_t total) : total_(total) {}
-  Progress(const Progress&) = delete;  // clears its line once
+  Progress(const Progress&) = delete;  // the destructor clears the line
   Progress& operator=(const Progress&) = delete;
   ~Progress() {
     if (terminal_) fmt::print(stderr, "\r\x1b[K");
@@ -47,13 +46,13 @@ void measure_all(Campaign& campaign) {
   for (std::size_t i = 0; i < total; ++i) progress.update(i + 1, campaign.measure(i).id);
 }
 
-// Not atomic: the user may name a device such as /dev/stdout, which must not be replaced.
+// Writes in place: the path may be a device such as /dev/stdout, which must not be replaced.
 void write_copy(const std::string& path, const std::string& text) {
   std::ofstream file(path);
   if (!(file << text).flush()) throw StorageError("cannot write " + path);
 }
 
-// The screen first: it shows what was measured even where the disk is full.
+// Prints before it writes files, so that the user sees the results even if the disk is full.
 void report(const std::vector<Record>& records, const ResultsDirectory& directory,
             const GoogleFlags& flags) {
   if (flags.format == "console") {
@@ -62,7 +61,7 @@ void report(const std::vector<Record>& records, const ResultsDirectory& director
     std::cout << google_report(records, flags.format);
   }
   std::cout.flush();
-  // Records without a time are not Google Benchmark's to compare; records.jsonl has them.
+  // Google Benchmark's tools cannot compare records without a time; records.jsonl holds them.
   std::vector<Record> timed = records;
   std::erase_if(timed, [](const Record& record) { return !record.time; });
   write_atomically(directory.path() / "benchmark.json", google_report(timed, "json"));

@@ -1,4 +1,4 @@
-// The loop of `run`: measures case after case, shows the progress, and reports.
+// The loop of `run` measures the cases, shows the progress and reports.
 #pragma once
 
 #include "harness/cli/google_benchmark.hpp"
@@ -6,9 +6,8 @@
 
 namespace ridgebench {
 
-// Measures all cases, then prints the table or what `flags` ask for and writes DIR/benchmark.json.
-// A case that ends the run does so after the finished ones are reported: this rethrows what it
-// threw. Throws StorageError.
+// Measures all cases, prints the table or the format in `flags`, and writes DIR/benchmark.json. If
+// a case throws, the function reports the finished cases and rethrows. Throws StorageError.
 void run_cases(Campaign& campaign, const ResultsDirectory& directory, const GoogleFlags& flags);
 
 }  // namespace ridgebench

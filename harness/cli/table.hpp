@@ -1,4 +1,4 @@
-// The records of a run as a table for people.
+// Prints the records of a run as a table.
 #pragma once
 
 #include <iosfwd>
@@ -8,8 +8,8 @@
 
 namespace ridgebench {
 
-// Control rows that moved, then ceilings, then kernels by operation, format and speed; skipped rows
-// are counted by reason below. Digits are those that the interval within the run supports.
+// The table lists control rows that moved, ceilings, kernels by operation, format and speed, and
+// the skipped formats by reason. Numbers have the digits that the interval within the run supports.
 void print_table(std::ostream& out, const std::vector<Record>& records);
 
 }  // namespace ridgebench

@@ -7,10 +7,10 @@
 namespace ridgebench {
 namespace {
 
-// Alignment of every operand: that of cudaMalloc, enough for any vector load.
+// Alignment of every operand. cudaMalloc aligns by as much, and any vector load accepts it.
 constexpr std::size_t kAlignment = 256;
-// Bytes of the guard zone before and after every output. It is no power of two: a processor takes a
-// load for a reader of an earlier store if their addresses agree in the low 12 bits (4K aliasing).
+// Bytes of the guard zone before and after every output. A power of two would slow a CPU down: a
+// load waits for an earlier store if their addresses agree in the low 12 bits (4K aliasing).
 constexpr std::size_t kGuard = 5 * kAlignment;
 constexpr std::size_t kCacheLine = 64;
 constexpr unsigned char kGuardByte = 0xA5;
@@ -20,12 +20,12 @@ std::size_t round_up(std::size_t value, std::size_t step) {
   return (value + step - 1) / step * step;
 }
 
-// Bytes that a view takes, with the guard zone (or, for an input, a gap) after it.
+// Returns the bytes of a view and of the guard zone after it. An input has a gap instead.
 std::size_t room(const Operand& operand) {
   return round_up(static_cast<std::size_t>(operand.bytes()), kAlignment) + kGuard;
 }
 
-// Bytes of one set, in whole cache lines.
+// Returns the bytes of one set in whole cache lines.
 std::int64_t bytes_touched(std::span<const Operand> operands) {
   std::size_t touched = 0;
   for (const Operand& operand : operands) {
@@ -69,7 +69,7 @@ double Buffers::footprint(std::span<const Operand> operands, std::int64_t count)
 
 void Buffers::reserve(Arena& arena, std::size_t bytes, std::size_t roomy) {
   if (arena.bytes >= bytes) return;
-  arena = {};  // free it before the larger one is allocated
+  arena = {};  // free the memory before the larger allocation
   if (static_cast<double>(roomy) <= device_->free_bytes()) bytes = roomy;
   arena.memory = device_->queue().allocate(bytes);
   arena.bytes = bytes;
@@ -91,7 +91,7 @@ void Buffers::make_room(const Bytes& of_set, std::size_t sets) {
 
 std::byte* Buffers::inputs(Format format, std::size_t bytes, std::size_t roomy) {
   Arena& arena = inputs_[static_cast<std::size_t>(format)];
-  reserve(arena, bytes, roomy + roomy / 16);  // so that a slightly larger case need not refill it
+  reserve(arena, bytes, roomy + roomy / 16);  // a slightly larger case then needs no new fill
   auto* const memory = static_cast<std::byte*>(arena.memory.get());
   if (arena.filled < bytes) {
     const auto size = static_cast<std::size_t>(info(format).storage_bytes);
@@ -136,7 +136,6 @@ std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std:
   return carve(operands, sets, cursors);
 }
 
-// Cuts the sets out of the arenas, from the cursors on.
 std::vector<BufferSet> Buffers::carve(std::span<const Operand> operands, std::size_t sets,
                                       Cursors cursors) {
   std::vector<BufferSet> result(sets);

@@ -1,6 +1,6 @@
-// The buffers of a case: views of one arena of random inputs per format and of one arena of
-// outputs, so that a rotation over many sets costs one fill. Where memory is short, inputs of a
-// format are filled again. Outputs lie between guard zones.
+// The buffers of a case are views of one arena of random inputs per format and of one arena of
+// outputs. A rotation over many sets thus costs one fill. If memory is short, the class frees
+// inputs of other formats and fills them again later. Outputs lie between guard zones.
 #pragma once
 
 #include <array>
@@ -14,42 +14,42 @@
 
 namespace ridgebench {
 
-// One pointer per operand, in the operation's order.
+// A set has one pointer per operand, in the operation's order.
 using BufferSet = std::vector<void*>;
 
 class Buffers {
  public:
   Buffers(Device& device, Fill fill, std::uint64_t seed);
 
-  // Sets after which the device's rotation_bytes() of other traffic have passed between two uses of
-  // a cache line; at most kMaxSets, and no more than half of the memory.
+  // Returns the number of sets with which the device moves rotation_bytes() between two uses of a
+  // cache line. The limits are kMaxSets and half of the memory.
   [[nodiscard]] std::int64_t sets_to_rotate(std::span<const Operand> operands) const;
-  // Whether a rotation over `sets` sets ends while the caches may still hold the first of them.
+  // Returns true if the caches may still hold the first set when a rotation over `sets` sets ends.
   [[nodiscard]] bool rotation_is_short(std::span<const Operand> operands, std::int64_t sets) const;
 
-  // Bytes of device memory that `count` sets take from the arenas.
+  // Returns the bytes of device memory that `count` sets take from the arenas.
   static double footprint(std::span<const Operand> operands, std::int64_t count);
 
-  // `count` disjoint sets with the same inputs for every technique of an operation. They stay valid
-  // until the next call, for which the arenas get room for `later` sets of the same operands.
+  // Returns `count` disjoint sets. Every technique of an operation gets the same inputs. The sets
+  // are valid until the next call. The arenas reserve memory for `later` sets of the same operands.
   // Throws OutOfMemory.
   std::vector<BufferSet> allocate(std::span<const Operand> operands, std::int64_t count,
                                   std::int64_t later = 0);
 
-  // Whether one set would fit if the arenas were freed.
+  // Returns true if one set fits once the arenas are freed.
   [[nodiscard]] bool in_the_way(std::span<const Operand> operands) const;
 
   // Fills the outputs with NaN.
   void poison();
 
-  // False if a byte of a guard zone changed since poison().
+  // Returns false if a byte of a guard zone changed since poison().
   [[nodiscard]] bool guards_intact();
 
  private:
   struct Arena {
     std::shared_ptr<void> memory;
     std::size_t bytes = 0;
-    std::size_t filled = 0;  // leading bytes that hold inputs, or that kernels wrote
+    std::size_t filled = 0;  // leading bytes with inputs or with outputs of kernels
   };
 
   // Bytes of one set: its inputs by format, and its output.
@@ -58,7 +58,7 @@ class Buffers {
     std::size_t output = 0;
   };
 
-  // The next free byte of each arena.
+  // The next free byte of each arena; carve() cuts the sets from there on.
   struct Cursors {
     std::array<std::byte*, kFormats.size()> inputs{};
     std::byte* output = nullptr;
@@ -68,9 +68,9 @@ class Buffers {
                                Cursors cursors);
   [[nodiscard]] double held_bytes() const;
   [[nodiscard]] double available_bytes() const { return held_bytes() + device_->free_bytes(); }
-  // Frees the inputs of other formats where these sets would not fit next to them.
+  // Frees the inputs of other formats if these sets do not fit next to them.
   void make_room(const Bytes& of_set, std::size_t sets);
-  // Makes the arena at least `bytes` long; `roomy` where it must grow and the memory allows it.
+  // Makes the arena at least `bytes` long. An arena that grows gets `roomy` bytes if they are free.
   void reserve(Arena& arena, std::size_t bytes, std::size_t roomy);
   std::byte* inputs(Format format, std::size_t bytes, std::size_t roomy);
 
@@ -83,8 +83,8 @@ class Buffers {
   DeviceMemory::Region written_;
 };
 
-// Upper limit of a rotation. Sets of which these fit into a cache are so small that launch overhead
-// dominates anyway.
+// Upper limit of a rotation. If this number of sets fits into a cache, the sets are so small that
+// the launch overhead dominates.
 inline constexpr std::int64_t kMaxSets = 4096;
 
 }  // namespace ridgebench

@@ -14,17 +14,17 @@
 namespace ridgebench {
 namespace {
 
-// Seconds per case where no budget is given: quick, standard, full.
+// Seconds per case without a budget: quick, standard, full.
 constexpr std::array kSecondsPerCase{0.3, 2.0, 4.0};
 constexpr double kShortestShare = 0.05;
-// A case that takes this many times its share, and at least a minute, hangs.
+// A case hangs if it takes kHangFactor times its share and more than kShortestHang seconds.
 constexpr double kHangFactor = 50;
 constexpr double kShortestHang = 60;
 
 volatile std::sig_atomic_t g_signalled = 0;
 
-// The ceilings that are measured again at the end, to see whether the machine changed: arithmetic
-// and a copy.
+// The run measures the ceilings of arithmetic and of a copy again at the end. The two times show
+// whether the machine changed.
 bool is_control(const Case& c) {
   const std::optional<Ceiling>& ceiling = c.operation->ceiling;
   if (!ceiling || c.implementation == nullptr) return false;
@@ -162,8 +162,7 @@ const Record& Campaign::measure(std::size_t index) {
   return records_.emplace_back(std::move(record));
 }
 
-// Runs on the watchdog's thread while a launch blocks the main thread, so that the process must
-// end.
+// Runs on the watchdog's thread. The process must end, because a launch blocks the main thread.
 void Campaign::give_up_on_hung_case() {
   Record record = current_->describe();
   record.status = Status::failed;
@@ -185,8 +184,7 @@ void listen_for_signals() {
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second signal ends the process at once
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  std::signal(SIGXFSZ,
-              SIG_IGN);  // a file-size limit then is a failed write, as a full disk is
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond a file-size limit fails, as on a full disk
   std::signal(SIGPIPE, SIG_IGN);
 }
 

@@ -1,9 +1,7 @@
-// The measuring of a run: which cases, in which order, within which budget, and what becomes of
-// their records.
+// A campaign chooses the cases of a run, their order and their time, and keeps their records.
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,21 +21,21 @@
 
 namespace ridgebench {
 
-// Throws UsageError naming the mistake.
+// Throws UsageError if the filter is not a regular expression.
 std::regex compile_filter(const std::string& filter);
 
-// The cases of a request in the order in which they are measured: the ceilings that kernels need,
-// then kernels in seeded random order, then controls.
+// The cases of a request in the order of measurement: the ceilings that kernels need, the kernels
+// in seeded random order, and the controls.
 class RunPlan {
  public:
-  // Throws UsageError for a filter that is no regular expression or matches nothing.
+  // Throws UsageError if the filter is not a regular expression or matches no case.
   RunPlan(const RunRequest& request, const std::vector<std::unique_ptr<Device>>& devices,
           const std::function<bool(const Case&)>& have_ceiling);
 
   [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
-  // Seconds that case `index` may take when `elapsed` of the run have passed.
+  // Returns the seconds that case `index` may take if the run started `elapsed` seconds ago.
   [[nodiscard]] double share(std::size_t index, double elapsed) const;
-  // Seconds that the whole plan takes at most, and bytes of the largest case.
+  // Upper limit of the seconds of the plan, and bytes of the largest case.
   [[nodiscard]] double total_seconds() const;
   [[nodiscard]] double largest_footprint() const;
 
@@ -50,17 +48,17 @@ class RunPlan {
 // Measures the plan's cases one by one and keeps their records.
 class Campaign final : private Turns {
  public:
-  // `finished`: records of the run that is resumed. `ceilings`: an earlier run's.
+  // `finished` are the records of the resumed run. `ceilings` come from an earlier run.
   Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory& directory,
            std::vector<Record> finished, const std::vector<Record>& ceilings);
 
   [[nodiscard]] const std::vector<Case>& cases() const { return plan_.cases(); }
 
-  // From now on, measures in turns with other processes.
+  // Makes later measurements take turns with other processes.
   void take_turns();
 
-  // Measures and appends; a case that is finished already is returned as it is. Throws Interrupted,
-  // StorageError, and DeviceError after a record that says so.
+  // Measures a case and appends its record. A finished case keeps its record. Throws Interrupted,
+  // StorageError, and DeviceError after a record of the failure.
   const Record& measure(std::size_t index);
 
   // In the order of measurement.
@@ -78,15 +76,15 @@ class Campaign final : private Turns {
   const Case* current_ = nullptr;
   Stopwatch clock_;
   std::chrono::duration<double> hang_limit_{};  // of the current case, or of a turn
-  double others_s_ = 0;  // part of the clock's time: turns of other processes
-  Watchdog watchdog_;    // last: its thread uses the members above
+  double others_s_ = 0;  // time of other processes' turns, which clock_ includes
+  Watchdog watchdog_;    // the last member, because its thread uses the others
 };
 
-// Set by SIGINT and SIGTERM once listen_for_signals was called; a second signal ends the process.
+// After listen_for_signals, SIGINT and SIGTERM set signalled(). A second signal ends the process.
 void listen_for_signals();
 bool signalled();
 
-// Exit code of a finished run: that of its worst case.
+// Returns the exit code of a finished run, which is that of its worst case.
 ExitCode exit_code(const std::vector<Record>& records);
 
 }  // namespace ridgebench

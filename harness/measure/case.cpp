@@ -20,7 +20,7 @@ std::vector<Regime> regimes_of(const Case& c, Profile profile, const std::vector
   return {Regime::steady};
 }
 
-// The implementations of an operation on a backend, one per format, by technique.
+// The implementations of an operation on a backend by technique. A technique has one per format.
 using Techniques = std::map<std::string_view, std::vector<const Implementation*>>;
 
 Techniques techniques_of(const Registry& registry, const Operation& operation, Backend backend) {
@@ -41,7 +41,7 @@ void add_cases(std::vector<Case>& cases, Case c, const std::vector<Shape>& shape
       c.regime = regime;
       cases.push_back(c);
     }
-    if (c.implementation == nullptr) return;  // one skipped case says it
+    if (c.implementation == nullptr) return;  // one skipped case per format is enough
   }
 }
 

@@ -1,4 +1,4 @@
-// The cases of a run: every technique x format x shape x regime that a device offers.
+// The cases of a run are all techniques x formats x shapes x regimes of a device.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace ridgebench {
 struct Case {
   const Operation* operation;
   Technique technique;
-  // Null where the technique does not register the format: the case is listed and skipped.
+  // Null if the technique does not register the format. The run then skips the case.
   const Implementation* implementation;
   Device* device;
   FormatPair format;
@@ -30,20 +30,21 @@ struct Case {
   [[nodiscard]] std::vector<Operand> operands() const;
   [[nodiscard]] Work work() const;
   [[nodiscard]] double written_share() const;
-  // The part of the record that is known before the case is measured.
+  // Returns the part of the record that is known before the measurement.
   [[nodiscard]] Record describe() const;
 };
 
-// All cases of a device in a profile, ceilings first. Without given regimes, quick and standard run
-// steady, standard adds cold for what fits into the cache, and full runs all.
+// Returns all cases of a device in a profile, ceilings first. If `regimes` is empty, the profile
+// chooses them: quick runs steady, standard runs steady and, for cases that fit into the cache,
+// cold, and full runs all.
 std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Profile profile,
                                   const std::vector<Regime>& regimes);
 
-// Whether a kernel's case is judged by this ceiling.
+// Returns true if the ceiling is a denominator of the kernel's case.
 bool needs_ceiling(const Case& c, const Case& ceiling, std::span<const Case> ceilings);
 
-// Why the technique cannot serve the case's format and shape on its device; empty where it can.
-// Allocates, tunes and launches nothing.
+// Returns why the technique cannot serve the case's format and shape on its device; empty if it
+// can. The function allocates, tunes and launches nothing.
 std::optional<std::string> unsupported_reason(const Case& c);
 
 }  // namespace ridgebench

@@ -22,7 +22,7 @@ Limit limit_of(Resource resource) {
   }
 }
 
-// The most that a ceiling's resource does, as the ceiling declares it, at the clock held.
+// The rate that a ceiling declares as the limit of its resource, at the clock held.
 struct Declared {
   std::optional<double> bytes_per_s;
   std::optional<double> flops_per_s;
@@ -38,7 +38,8 @@ Declared declared_by(const Case& c, std::optional<double> clock_hz) {
   return bytes ? Declared{rate, std::nullopt} : Declared{std::nullopt, rate};
 }
 
-// The measured roofs that apply to a c. A mixed pair has the slower of its formats' engines.
+// Returns the measured roofs of a case. The compute roof of a mixed pair is the lower of its
+// formats' roofs.
 RecordedRoof roof_of(const Case& c, const Roofs& roofs) {
   RecordedRoof roof;
   const FormatPair arithmetic = c.implementation->arithmetic();
@@ -50,15 +51,14 @@ RecordedRoof roof_of(const Case& c, const Roofs& roofs) {
       roof.compute_ceiling = rate->origin;
     }
   }
-  const double written = written_fraction(*c.operation, c.shape, c.format);
-  if (const auto rate = roofs.memory_roof(written)) {
+  if (const auto rate = roofs.memory_roof(c.written_share())) {
     roof.bytes_per_s = rate->per_s;
     roof.memory_ceiling = rate->origin;
   }
   return roof;
 }
 
-// Whether the caches serve the case: it is small enough, and runs back to back on one buffer set.
+// A warm case runs back to back on one buffer set, so the caches serve it if it fits.
 bool served_by_cache(const Case& c) {
   const auto cache = static_cast<double>(c.device->machine().last_level_cache_bytes());
   return c.regime == Regime::warm && c.work().bytes < cache;
@@ -70,7 +70,7 @@ Physics physics_of(const Case& c, const Declared& declared, std::optional<double
   const DeviceSpec* sheet = find_data_sheet(c.device->data_sheet());
   Physics physics{.bandwidth_bytes_per_s = declared.bytes_per_s,
                   .issue_flops_per_s = peak_at_clock_flops_per_s(sheet, c.format.a, clock_hz)};
-  // A model may do less per clock than others of its compute capability; its data sheet says so.
+  // A device may do less per clock than others of its compute capability, as its data sheet states.
   if (declared.flops_per_s) {
     physics.issue_flops_per_s =
         std::min(*declared.flops_per_s, physics.issue_flops_per_s.value_or(kNoLimit));
@@ -81,7 +81,7 @@ Physics physics_of(const Case& c, const Declared& declared, std::optional<double
   return physics;
 }
 
-// Records what limits a kernel and which share of that limit it reaches.
+// Records the limit of a kernel and the share of that limit that the kernel reaches.
 void compare_with_roofs(Record& record, const Case& c, const Timed& timed, const Roofs& roofs) {
   record.roof = roof_of(c, roofs);
   Limits limits;

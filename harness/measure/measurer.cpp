@@ -12,11 +12,11 @@
 namespace ridgebench {
 namespace {
 
-// Share of a device's multiprocessors that have a thread block. Clusters of thread blocks may leave
-// the last few without one.
+// Smallest share of the multiprocessors that have a thread block in a full wave. The last few may
+// have none, because clusters of thread blocks do not fit there.
 constexpr double kSmallestWaveShare = 0.9;
 
-// A ceiling that saturates no memory has its data in caches or registers.
+// A ceiling of another resource than memory keeps its data in caches or registers.
 bool rotates(const Case& c) {
   return c.regime == Regime::steady &&
          (!c.is_ceiling() || c.operation->ceiling->resource == Resource::memory);
@@ -27,8 +27,8 @@ void fail(Record& record, Status status, std::string reason) {
   record.reason = std::move(reason);
 }
 
-// Where power settles slowly, a ceiling warms up for half of its time, up to 10 s: kernels are
-// judged by what the device sustains.
+// If the power settles slowly, a ceiling warms up for half of its time, up to 10 s. Its rate is
+// then one that the device sustains.
 double warm_up_s(const Case& c, double seconds) {
   if (c.technique.engine != Engine::tensor) return 0;
   constexpr double settled_s = 10;
@@ -37,20 +37,20 @@ double warm_up_s(const Case& c, double seconds) {
   return std::max(shortest, std::min(settled_s, seconds / 2));
 }
 
-// The device's telemetry of a case, however the case ends.
+// Records the device's telemetry of a case, also if the case throws.
 class TelemetryScope {
  public:
   TelemetryScope(Device& device, Record& record) : device_(&device), record_(&record) {
     device.begin_case(record.id);
   }
-  TelemetryScope(const TelemetryScope&) = delete;  // ends what it began
+  TelemetryScope(const TelemetryScope&) = delete;  // the destructor ends the case
   TelemetryScope& operator=(const TelemetryScope&) = delete;
   ~TelemetryScope() {
     record_->telemetry = device_->end_case();
     record_->telemetry["window"] = std::move(window);
   }
 
-  nlohmann::ordered_json window = nullptr;  // what the samples cost; null where there are none
+  nlohmann::ordered_json window = nullptr;  // cost of the samples; null without samples
 
  private:
   Device* device_;
@@ -85,7 +85,7 @@ Record Measurer::measure(const Case& c, double seconds, const std::function<bool
     try {
       run_phases(record, c, seconds, stop);
     } catch (const OutOfMemory&) {
-      // Once more without the buffers of earlier cases.
+      // The case may fit without the buffers of earlier cases.
       if (!buffers_.in_the_way(c.operands())) throw;
       buffers_ = Buffers(*device_, fill_, seed_);
       record = described(c);
@@ -96,7 +96,7 @@ Record Measurer::measure(const Case& c, double seconds, const std::function<bool
   } catch (const OutOfMemory& reason) {
     fail(record, Status::skipped, reason.what());
   } catch (const std::bad_alloc&) {
-    fail(record, Status::skipped, "the host has too little memory for it");
+    fail(record, Status::skipped, "the host has too little memory for the case");
   } catch (const Interrupted&) {
     throw;
   } catch (const DeviceError&) {
@@ -157,8 +157,8 @@ std::optional<std::string> Measurer::stray_write() {
   return "wrote outside its output";
 }
 
-// A slow case would spend its share on a single rotation: it gets the sets that let it take the
-// fewest samples. At such times a launch sets the pace, not what a cache keeps of it.
+// A slow case would spend its share on one rotation. It gets the number of sets with which it can
+// take kFewestSamples. A cache has little effect on a launch that takes so long.
 std::int64_t Measurer::affordable_sets(const Launch& launch, double seconds) {
   const double launch_s = device_->time_batch({&launch, 1}, 1).seconds;
   return static_cast<std::int64_t>(
@@ -172,7 +172,7 @@ Samples Measurer::sample(const Case& c, Binding& binding, double seconds,
       .warm_up_s = warm_up_s(c, seconds),
       // affordable_sets() launched once on set 0.
       .launched = binding.sets.size() == 1 ? 1 : 0,
-      // A host's launch returns when its work is done: timing a rotation in parts costs nothing.
+      // A launch on the host returns when its work is done, so timing parts of a rotation is free.
       .divisible = device_->backend() == Backend::cpu,
       .stop = stop,
       .turns = turns_};

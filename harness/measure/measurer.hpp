@@ -20,15 +20,15 @@ class Measurer {
  public:
   Measurer(Device& device, Fill fill, std::uint64_t seed);
 
-  // `seconds` is the case's share of the budget; `stop` ends the sampling when it returns true. A
+  // `seconds` is the case's share of the budget. The sampling ends when `stop` returns true. A
   // failure of the case becomes the record's status and reason. Throws Interrupted, and DeviceError
-  // when the device is lost.
+  // if the device is lost.
   Record measure(const Case& c, double seconds, const std::function<bool()>& stop);
 
-  // From now on, samples are taken in turns with other processes.
+  // Makes later samples take turns with other processes.
   void take_turns(Turns& turns) { turns_ = &turns; }
 
-  // Adds a ceiling of an earlier run, by which later cases are judged. measure() adds its own.
+  // Adds a ceiling of an earlier run as a denominator of later cases. measure() adds its own.
   void add_ceiling(const Record& record);
 
  private:
@@ -40,10 +40,10 @@ class Measurer {
 
   [[nodiscard]] Record described(const Case& c) const;
   void run_phases(Record& record, const Case& c, double seconds, const std::function<bool()>& stop);
-  // Binds a launch to each of `sets` buffer sets, whose outputs it poisons. The arenas get room for
-  // `later` sets.
+  // Binds a launch to each of `sets` buffer sets and poisons their outputs. The arenas reserve
+  // memory for `later` sets.
   Binding bind(const Case& c, const Plan& plan, std::int64_t sets, std::int64_t later = 0);
-  // What is wrong if a guard zone changed.
+  // Returns a reason if a guard zone changed.
   std::optional<std::string> stray_write();
   std::int64_t affordable_sets(const Launch& launch, double seconds);
   Samples sample(const Case& c, Binding& binding, double seconds,
@@ -61,8 +61,8 @@ class Measurer {
   Turns* turns_ = nullptr;
 };
 
-// What the time of a verified case means: adds the denominators, the bound and the flags that
-// follow from them. A case that beats physics becomes invalid and loses its time.
+// Adds the denominators of a verified case, its bound and its flags. A case that exceeds a physical
+// limit becomes invalid and loses its time.
 void judge(Record& record, const Case& c, const Roofs& roofs);
 
 }  // namespace ridgebench

@@ -10,7 +10,7 @@
 namespace ridgebench {
 namespace {
 
-// Bytes of inputs that are read back for the comparison after the timing.
+// Limit of the input bytes that the comparison after the timing reads back.
 constexpr double kAffordableInputBytes = 0x1p30;
 
 std::string wrong_reason(const Verification& v, const char* when) {
@@ -30,10 +30,10 @@ DeviceMemory::Region region_of(const Operand& operand, void* data) {
   return {static_cast<std::byte*>(data), static_cast<std::size_t>(operand.bytes())};
 }
 
-// Elements outside the sample may have larger terms than any inside.
+// Elements outside the sample may have larger terms than those inside.
 constexpr double kBeyondTheSample = 1.5;
 
-// Other fast techniques of the case's operation, format and backend, libraries first.
+// Returns the other fast techniques of the case's operation, format and backend, libraries first.
 std::vector<const Implementation*> candidates(const Case& c) {
   std::vector<const Implementation*> found;
   for (const auto& i : Registry::instance().implementations()) {
@@ -48,7 +48,7 @@ std::vector<const Implementation*> candidates(const Case& c) {
   return found;
 }
 
-// Runs it on the case's inputs. False where it does not serve the shape.
+// Runs the witness on the case's inputs. Returns false if it cannot run the shape.
 bool run(Device& device, const Case& c, const Implementation& witness, const BufferSet& set) {
   if (witness.unsupported(device.machine(), c.shape)) return false;
   try {
@@ -63,8 +63,8 @@ bool run(Device& device, const Case& c, const Implementation& witness, const Buf
   }
 }
 
-// Absolute part of the bound on the difference of two right outputs, from the sample's largest
-// terms. The relative part is one rounding to the output's format each.
+// Returns the absolute part of the bound on the difference of two right outputs, from the largest
+// terms of the sample. The relative part is one rounding of each output to its format.
 double absolute_tolerance(const Case& c, const Implementation& witness,
                           std::span<const Expected> expected) {
   const Format format = c.operands().back().format;
@@ -77,14 +77,15 @@ double absolute_tolerance(const Case& c, const Implementation& witness,
   return kBeyondTheSample * largest;
 }
 
-// The share of a check's cost that buffer set `index` may take: all further sets together cost one.
+// The share of a check's cost that buffer set `index` may take. All sets after the first together
+// cost as much as the first.
 double share(std::size_t index, std::size_t count) {
   return index == 0 ? 1 : 1 / static_cast<double>(count);
 }
 
 }  // namespace
 
-// Expected values of output rows, computed from a copy of the inputs unless the cache holds them.
+// Computes the expected rows from a copy of the inputs, unless the cache holds them.
 const std::vector<Expected>& OutputCheck::reference(const Case& c, const Checked& checked,
                                                     std::span<const std::int64_t> rows) {
   const auto inputs = [&] {
@@ -98,7 +99,7 @@ const std::vector<Expected>& OutputCheck::reference(const Case& c, const Checked
     }
     return views;
   };
-  // Which rows of a further set are checked depends on the number of sets.
+  // The checked rows of all sets after the first depend on the number of sets.
   const std::string key =
       fmt::format("{}/{}/{}/{} of {}", c.operation->name, c.format.name(), c.shape.text(),
                   checked.index, checked.index == 0 ? 1 : checked.count);
@@ -120,7 +121,7 @@ Verification OutputCheck::compare_set(const Case& c, const Checked& checked) {
   return result;
 }
 
-// Poisoned outputs hold NaN, and finite inputs never produce it.
+// A NaN is an element that the kernel did not write: finite inputs produce no NaN.
 bool OutputCheck::has_nan(const Case& c, const BufferSet& set) {
   const Operand output = c.operands().back();
   return device_->memory().has_nan(set.back(), output.elements, output.format);

@@ -1,5 +1,4 @@
-// Checks the outputs of a case's launches: against the reference, for NaN, and against another
-// technique.
+// Checks the outputs of a case for NaN and compares them with the reference and another technique.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +15,17 @@ namespace ridgebench {
 
 class OutputCheck {
  public:
-  // The seed chooses which rows of a large output are compared.
+  // The seed chooses the rows of a large output to compare.
   OutputCheck(Device& device, std::uint64_t seed) : device_(&device), seed_(seed) {}
 
-  // Each returns why the output is wrong, empty where it is right, and adds to `result` what was
-  // compared. before_timing() checks the first buffer set, after_timing() all of them.
+  // These return why the output is wrong; empty if it is right. They add the compared elements and
+  // the largest error to `result`. before_timing() checks the first buffer set, after_timing() all.
   std::optional<std::string> before_timing(const Case& c, const BufferSet& set,
                                            Verification& result);
   std::optional<std::string> after_timing(const Case& c, std::span<const BufferSet> sets,
                                           Verification& result);
 
-  // Equal for outputs with equal bits.
+  // Outputs with equal bits have equal checksums.
   std::uint64_t checksum(const Case& c, const BufferSet& set);
 
  private:
@@ -44,14 +43,14 @@ class OutputCheck {
   Device* device_;
   std::uint64_t seed_;
   ReferenceCache references_;
-  std::vector<HostBuffer> input_copies_;  // kept, because gigabytes are slow to allocate again
+  std::vector<HostBuffer> input_copies_;  // kept, because allocating gigabytes is slow
 };
 
-// A check of outputs of which the reference covers a sample only. Another technique of the
-// operation, a library's if there is one, runs on the same inputs and is checked on the same
-// sample; then all elements of both are compared on the device. `set` holds the case's inputs and
-// its output; `rows` and `expected` are the sample. Empty where no other technique serves the
-// shape, agrees with the reference and finds memory for its output.
+// Checks the elements outside the reference's sample. A witness is another technique of the
+// operation, preferably of a library. It runs on the same inputs, and the function checks it on the
+// same sample. Then the device compares all elements of both outputs. `set` holds the case's inputs
+// and its output; `rows` and `expected` are the sample. The result is empty if no other technique
+// serves the shape, agrees with the reference and has memory for its output.
 std::optional<Witness> ask_witness(Device& device, const Case& c, const BufferSet& set,
                                    std::span<const std::int64_t> rows,
                                    std::span<const Expected> expected);

@@ -15,24 +15,24 @@ constexpr double kHalfWidth = 0.005;
 constexpr std::size_t kEnoughSamples = 30;
 constexpr std::int64_t kFewestWarmUps = 3;
 constexpr double kTicksPerSample = 1000;
-// Where processes take turns, samples are no longer than this: the shorter a turn, the less the
-// clock has wandered when the next process has its own.
+// Longest sample if processes take turns. The clock changes less between two processes' turns if
+// the turns are short.
 constexpr double kLongestOfTurn_s = 0.005;
-// Share of the case's time that enough samples span, however precise they are among themselves. A
-// clock that wanders over tenths of a second does not show in an interval from a shorter stretch.
+// Smallest share of the case's time that kEnoughSamples span. The interval of samples from a
+// shorter time does not show a clock that changes over tenths of a second.
 constexpr double kSmallestSampling = 0.2;
-// Shares of the case's time that a warm-up takes at least and at most. There is a least share
-// because launches alone cannot distinguish a slow warm-up from none.
+// Smallest and largest share of the case's time that the warm-up takes. The times of a few launches
+// do not show a slow warm-up, so there is a smallest share.
 constexpr double kSmallestWarmUp = 0.1;
 constexpr double kLargestWarmUp = 0.25;
-// The share that sampling takes in turns, so that compared processes sample at the same time.
+// Share of the case's time for sampling in turns, so that compared processes sample together.
 constexpr double kSamplingInTurns = 0.6;
 
-// Cases with this much time go on, however precise they are, until an energy counter can be read.
+// A case with this much time samples until an energy counter can be read.
 constexpr double kLeastForEnergy_s = 1.5 * kShortestEnergyWindow;
 
-// The batches of a regime: whole rotations, timed as one sample or, where that costs nothing, as
-// several.
+// A batch of a regime is one or more rotations. The sampler times it as one sample, or as several
+// if that costs nothing.
 class Batch {
  public:
   Batch(Device& device, std::span<const Launch> rotation, Regime regime,
@@ -43,12 +43,12 @@ class Batch {
         shortest_s_(std::max(shortest(limits), kTicksPerSample * device.tick_s())),
         divisible_(limits.divisible) {}
 
-  // Time of one launch: the mean of a batch, and of one of its samples.
+  // Mean time of a launch in a batch, and in one sample of the batch.
   [[nodiscard]] Timing time() const { return time(rotation_); }
   [[nodiscard]] Timing time_sample(std::size_t i) const { return time(sample(i)); }
 
-  // Runs one launch, untimed, after other processes had the machine: their code has evicted the
-  // kernel's. It runs on the buffer set whose next use is furthest from sample i.
+  // Runs one launch untimed, because the code of other processes has evicted the kernel's code. The
+  // launch uses the buffer set whose next use is furthest from sample i.
   void settle_before(std::size_t i) const {
     if (regime_ == Regime::cold) return;
     const std::size_t sets = rotation_.size();
@@ -62,13 +62,13 @@ class Batch {
   [[nodiscard]] std::size_t first_of_turn(std::size_t i) const { return i * samples_ / turns(); }
   [[nodiscard]] std::int64_t launches() const { return launches(rotation_); }
   [[nodiscard]] std::int64_t launches_of_sample(std::size_t i) const { return launches(sample(i)); }
-  // The fewest; some have one more where the rotation does not divide evenly.
+  // Fewest launches of a sample. After an uneven division, some samples have one more.
   [[nodiscard]] std::int64_t launches_per_sample() const {
     return launches() / static_cast<std::int64_t>(samples_);
   }
 
-  // Sets the repetitions that make a batch span the shortest time of a sample, or the samples that
-  // leave each of them that time.
+  // Sets the repetitions so that a batch takes shortest_s_, or the number of samples so that each
+  // sample takes shortest_s_.
   void fit(double seconds_of_a_launch) {
     if (regime_ == Regime::cold || seconds_of_a_launch <= 0) return;
     const double rotation_s = seconds_of_a_launch * static_cast<double>(rotation_.size());
@@ -113,7 +113,7 @@ void check_stop(const SamplingLimits& limits) {
   if (limits.stop && limits.stop()) throw Interrupted();
 }
 
-// Launches until the running median is stable, and sizes the batches on the way.
+// Launches until the running median is stable, and fits the size of the batches.
 void warm_up(Batch& batch, const SamplingLimits& limits, const Stopwatch& clock) {
   const double shortest = std::max(limits.warm_up_s, kSmallestWarmUp * limits.seconds);
   const double longest = std::max(limits.warm_up_s, kLargestWarmUp * limits.seconds);
@@ -130,7 +130,7 @@ void warm_up(Batch& batch, const SamplingLimits& limits, const Stopwatch& clock)
   }
 }
 
-// The samples of a case and what they cost.
+// The samples of a case and their cost.
 class Sampling {
  public:
   explicit Sampling(const Device& device) : device_(&device), meters_(device.meters()) {}
@@ -148,7 +148,7 @@ class Sampling {
   }
 
   [[nodiscard]] const std::vector<double>& seconds() const { return seconds_; }
-  // What other processes took between turns.
+  // Seconds of other processes between turns.
   [[nodiscard]] double others_s() const { return others_s_; }
   [[nodiscard]] bool needs_energy() const {
     return energy_j(meters_).has_value() && window_.busy_s < kShortestEnergyWindow;
@@ -195,8 +195,8 @@ Samples take_samples(Device& device, std::span<const Launch> rotation, Regime re
   Batch batch(device, rotation, regime, limits);
   warm_up(batch, limits, clock);
 
-  // While this process waited for its first turn, others prepared their buffers. Its own pages are
-  // slow once.
+  // The first use of this process's pages is slow, because other processes prepared their buffers
+  // while it waited. A batch before the first sample takes that time.
   if (in_turns) Sampling(device).add_batch(batch, limits);
 
   Sampling sampling(device);
@@ -204,13 +204,13 @@ Samples take_samples(Device& device, std::span<const Launch> rotation, Regime re
   const double tick = device.tick_s() / static_cast<double>(batch.launches_per_sample());
   const double limit_s =
       in_turns ? clock.seconds() + kSamplingInTurns * limits.seconds : limits.seconds;
-  std::size_t next_look = kEnoughSamples;
+  std::size_t next = kEnoughSamples;
   while (seconds.size() < kFewestSamples || clock.seconds() - sampling.others_s() <= limit_s) {
     sampling.add_batch(batch, limits);
-    if (seconds.size() < next_look) continue;
+    if (seconds.size() < next) continue;
     const bool enough = limits.seconds < kLeastForEnergy_s || !sampling.needs_energy();
     if (enough && !in_turns && precise(seconds, kHalfWidth, tick)) break;
-    next_look = next_check(seconds.size());
+    next = next_check(seconds.size());
   }
   Samples samples = sampling.end();
   samples.samples_per_batch = static_cast<std::int64_t>(batch.samples());

@@ -1,4 +1,4 @@
-// Takes the samples of a case: the warm-up, batches of whole rotations, and when to stop.
+// The sampler warms a case up, times batches of whole rotations, and decides when to stop.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace ridgebench {
 
-// Every case takes at least this many samples, however slow it is.
+// Minimum samples of a case.
 inline constexpr std::size_t kFewestSamples = 7;
 
 // Maximum samples of a batch between two turns.
@@ -25,19 +25,19 @@ struct Samples {
   std::vector<double> seconds;  // per launch
   std::int64_t samples_per_batch = 1;
   std::int64_t launches_per_sample = 0;  // the fewest; some samples average one more
-  std::optional<double> clock_hz;        // median of what the device held
+  std::optional<double> clock_hz;        // median of the clocks held
   std::vector<std::string> flags;
   Window window;
 };
 
 struct SamplingLimits {
   double seconds;              // the case's share of the budget, warm-up included
-  double warm_up_s = 0;        // the shortest (tensor cases where power settles slowly)
-  std::int64_t launched = 0;   // warm-up launches that ran just before, on the same buffers
-  bool divisible = false;      // a rotation may be timed in parts, each of which is a sample
+  double warm_up_s = 0;        // shortest warm-up, for tensor cases whose power settles slowly
+  std::int64_t launched = 0;   // warm-up launches that ran before on the same buffers
+  bool divisible = false;      // each part of a rotation may be a sample
   std::function<bool()> stop;  // called every few samples; true throws Interrupted
-  // Where processes take turns; null otherwise. The time of other processes is not the case's. The
-  // first batch is not kept, and sampling goes on until the time is up, however precise it is.
+  // Null if processes take no turns. In turns, the sampler does not count the time of other
+  // processes, drops the first batch, and samples until the time is up.
   Turns* turns = nullptr;
 };
 
@@ -47,8 +47,8 @@ class Interrupted : public std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
 };
 
-// `rotation` holds the launches of a batch, one for each buffer set; cold uses the first only.
-// Throws Interrupted, and what the device throws.
+// `rotation` holds one launch for each buffer set. The cold regime uses the first launch only.
+// Throws Interrupted, and rethrows exceptions of the device.
 Samples take_samples(Device& device, std::span<const Launch> rotation, Regime regime,
                      const SamplingLimits& limits);
 

@@ -18,7 +18,7 @@ void die_with_parent() {
 
 double stop_until_continued() {
   const Stopwatch clock;
-  kill(0, SIGSTOP);  // the process group: a script that started this process stops as well
+  kill(0, SIGSTOP);  // stops the process group, including a script that started this process
   return clock.seconds();
 }
 

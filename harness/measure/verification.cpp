@@ -11,16 +11,16 @@
 namespace ridgebench {
 namespace {
 
-// Multiply-adds of one reference: a fraction of a second.
+// Limit of the multiply-adds of one reference, which take a fraction of a second.
 constexpr double kAffordableTerms = 0x1p25;
-// Cost of evaluating one output besides its terms, in the same unit.
+// Cost of one output in addition to its terms, in multiply-adds.
 constexpr double kCostPerOutput = 15;
 constexpr double kGrowth = 8;
-// A tensor engine adds this many terms or more at once and truncates the sum: half a unit of the
-// last place on average, always toward zero, so that these errors add up. Products of cuBLAS and of
-// kernels here on an H100 show it from a few thousand terms on.
+// A tensor engine adds at least this many terms at once and truncates the sum toward zero. Each
+// truncation costs half a unit of the last place on average, and these errors add up. Products of
+// cuBLAS and of our kernels on an H100 show the error from a few thousand terms on.
 constexpr double kTermsOfAnAddition = 8;
-constexpr std::uint32_t kRowStream = 0xFFFFFFFF;  // none of the inputs' streams
+constexpr std::uint32_t kRowStream = 0xFFFFFFFF;  // no input uses this stream
 
 double unit_roundoff(Format format) { return info(format).epsilon() / 2; }
 
@@ -28,12 +28,12 @@ std::int64_t output_elements(const Operation& operation, const Shape& shape, For
   return operation.operands(shape, format).back().elements;
 }
 
-// Elements of row `row`: the last one may be short.
+// Returns the elements of row `row`. The last row may be short.
 std::int64_t length_of(std::int64_t row, std::int64_t row_length, std::int64_t elements) {
   return std::min(row_length, elements - row * row_length);
 }
 
-// Elements that a thread compares at once: they fit into a first-level cache.
+// Elements that a thread compares at once. They fit into a first-level cache.
 constexpr std::int64_t kBlock = 1024;
 
 // The worst of several comparisons.
@@ -41,7 +41,7 @@ struct Largest {
   Verification result;
 
   void add(double error, double tolerance, bool exact) {
-    // NaN compares false: an output that is no number is infinitely wrong.
+    // Comparisons with NaN are false. An output that is NaN gets an infinite error.
     const double ratio = error <= tolerance ? (tolerance > 0 ? error / tolerance : 0)
                          : tolerance > 0    ? error / tolerance
                                             : std::numeric_limits<double>::infinity();
@@ -59,7 +59,7 @@ struct Largest {
   }
 };
 
-// Rounds to the output's format as the last step of a correct kernel does.
+// Rounds to the output's format as a correct kernel does in its last step.
 double rounded(double value, Format format) {
   const FormatInfo& f = info(format);
   if (format == Format::fp32) return static_cast<float>(value);
@@ -72,7 +72,7 @@ double tolerance_of(const Technique& technique, double terms, Format output, Exp
       unit_roundoff(technique.accumulator) * (kGrowth * std::sqrt(terms) + cut_off) * expected.norm;
   const double declared =
       (technique.approximation_error + technique.accumulation_error) * expected.norm;
-  // Rounding to the output: relative, but never finer than half a subnormal step.
+  // Rounding to the output's format costs a relative error, and at least half a subnormal step.
   const double rounding = std::max(unit_roundoff(output) * (std::abs(expected.value) + accumulated),
                                    info(output).min_subnormal() / 2);
   return accumulated + declared + rounding;
@@ -105,7 +105,7 @@ const std::vector<Expected>& ReferenceCache::get(const std::string& key, const O
   const std::int64_t length = operation.row_length(shape);
   const std::int64_t elements = output_elements(operation, shape, operation.formats.front().a);
   std::vector<Expected> values(rows.size() * static_cast<std::size_t>(length));
-  // A single row stays on this thread: the reference of a long row divides its terms among threads.
+  // A single row stays on this thread, because the reference of a long row uses all threads.
 #pragma omp parallel for schedule(dynamic) if (rows.size() > 1)
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto count = static_cast<std::size_t>(length_of(rows[i], length, elements));
@@ -158,7 +158,7 @@ Verification compare(const Implementation& implementation, const Shape& shape, V
     output.read(first, values);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const Expected& e = expected[static_cast<std::size_t>(first) + i];
-      // A value that rounds out of the format's range is right if the output saturated as it does.
+      // rounded() overflows as a correct kernel does, so an output that overflowed may be exact.
       const bool exact = values[i] == rounded(e.value, output.format);
       const double error = exact ? 0 : std::abs(values[i] - e.value);
       blocks[b].add(error, tolerance_of(implementation.technique, terms, output.format, e), exact);

@@ -20,7 +20,7 @@ Watchdog::~Watchdog() {
 void Watchdog::start(std::chrono::duration<double> limit) {
   const std::scoped_lock lock(mutex_);
   using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::duration<double> longest = std::chrono::years(1);  // the clock holds 292
+  constexpr std::chrono::duration<double> longest = std::chrono::years(1);  // the clock ends at 292
   deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::min(limit, longest));
   changed_.notify_one();
 }

@@ -1,4 +1,4 @@
-// Ends the process when a case hangs: nothing else can stop a kernel that never returns.
+// Ends the process if a case hangs. The program cannot stop a kernel that never returns.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace ridgebench {
 
 class Watchdog {
  public:
-  // Calls `expired` on its own thread when a guarded case outlasts its limit; it must not return.
+  // The watchdog's thread calls `expired` when a case exceeds its limit. `expired` must not return.
   explicit Watchdog(std::function<void()> expired);
   Watchdog(const Watchdog&) = delete;  // owns a thread
   Watchdog& operator=(const Watchdog&) = delete;

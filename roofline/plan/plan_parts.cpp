@@ -39,7 +39,7 @@ void set_if(nlohmann::ordered_json& object, const char* key, std::optional<doubl
 std::optional<Capacity> capacity_of(const Roofs* device, double count) {
   if (device == nullptr) return std::nullopt;
   const auto bytes = device->memory_bytes();
-  if (!bytes) throw UsageError(fmt::format("{}: its memory size is unknown", device->name()));
+  if (!bytes) throw UsageError(fmt::format("{}: the memory size is unknown", device->name()));
   return Capacity{fmt::format("memory of {:g} x {}", count, device->name()), *bytes * count};
 }
 

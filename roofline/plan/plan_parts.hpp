@@ -1,4 +1,4 @@
-// What all plans share: checked inputs and the terms of an answer. All throw UsageError.
+// Checked inputs and terms of an answer, for all plans. The functions throw UsageError.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,25 +10,25 @@
 
 namespace ridgebench {
 
-// A finite number above 0; the limit keeps every product of a plan finite.
+// Checks that a value is above 0 and at most 1e30, which keeps every product of a plan finite.
 double positive(std::string_view option, double value);
 
-// The same and whole, up to 2^53 where doubles stop counting.
+// Checks that a value is a whole number from 1 to 2^53. A double is not exact above 2^53.
 double whole(std::string_view option, double value);
 
 nlohmann::ordered_json term(std::string_view name, double value, std::string_view unit);
 
-// Sets a key only where there is a value.
 void set_if(nlohmann::ordered_json& object, const char* key, std::optional<double> value);
 
-// The memory of `count` devices; empty without a device.
+// The memory of `count` devices.
 struct Capacity {
   std::string name;
   double bytes;
 };
+// Returns an empty value without a device.
 std::optional<Capacity> capacity_of(const Roofs* device, double count);
 
-// Sets `fits` and adds the capacity to the terms of an answer whose `bytes` are known.
+// Sets `fits` and adds the capacity to the terms. The answer must hold `bytes`.
 void add_fits(nlohmann::ordered_json& answer, const Capacity& capacity);
 
 }  // namespace ridgebench

@@ -1,4 +1,5 @@
-// Training state: parameters, gradients and optimizer states, whole (memory) or sharded (zero).
+// The training state is parameters, gradients and optimizer states. plan_memory counts the whole
+// state, and plan_zero counts the shard of one rank.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +37,7 @@ constexpr std::array kOptimizers{Optimizer{"none", 0, false}, Optimizer{"sgd", 0
                                  Optimizer{"rmsprop", 1},     Optimizer{"adam", 2},
                                  Optimizer{"adamw", 2}};
 
-// Bytes per parameter of one part of the state, and the ZeRO stage from which it is sharded.
+// One part of the state: its bytes per parameter, and the first ZeRO stage that shards it.
 struct Part {
   std::string name;
   double bytes;
@@ -67,8 +68,7 @@ std::vector<Part> parts(const StateQuestion& question) {
   return parts;
 }
 
-// Completes an answer from its parts: the bytes of the given model, or the largest model that
-// fits the capacity.
+// Adds the bytes of the given model, or the largest model that fits the capacity.
 void complete(PlanAnswer& answer, const StateQuestion& question, const std::vector<Part>& parts,
               const std::optional<Capacity>& capacity) {
   double bytes_per_parameter = 0;

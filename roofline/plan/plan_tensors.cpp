@@ -1,4 +1,4 @@
-// Plain tensors: one of a given shape, and the activations of a network.
+// Bytes of one tensor and of the activations of a network.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -33,7 +33,7 @@ double elements_of(std::string_view shape) {
   }
 }
 
-// Layers whose output is alive at once, and those that keep their pre-activation too.
+// The number of layers whose outputs, and whose pre-activations, are in memory at the same time.
 struct Alive {
   double outputs;
   double pre_activations;
@@ -46,7 +46,7 @@ Alive alive_layers(const ActivationQuestion& q) {
   }
   const double checkpoints = std::ceil(std::sqrt(q.layers));
   const double segment = std::ceil(q.layers / checkpoints);
-  // A segment's last output is itself a checkpoint.
+  // The last output of a segment is a checkpoint, which is counted already.
   return {checkpoints + segment - 1, q.pre_activations ? segment : 0};
 }
 

@@ -10,8 +10,8 @@ namespace ridgebench {
 namespace {
 
 constexpr double kSecondsPerDay = 86400;
-// A multiply and an add per parameter and token forward; backward does the same for the inputs'
-// gradients and for the weights'.
+// FLOPs per parameter and token. The forward pass multiplies and adds. The backward pass does so
+// for the gradients of the inputs and for those of the weights.
 constexpr double kForwardFlops = 2;
 constexpr double kBackwardFlops = 4;
 
@@ -36,7 +36,7 @@ void check(const TrainQuestion& q, const Roofs* device) {
   if (q.flops) positive("--flops", *q.flops);
   if (q.days) positive("--days", *q.days);
   if (q.gpus) whole("--gpus", *q.gpus);
-  // A measured one may exceed 1 a little, where the clock beats the data sheet's.
+  // A measured MFU may exceed 1, because a device may hold a higher clock than its data sheet.
   const double mfu = q.mfu.value_or(1);
   const bool sensible = mfu > 0 && (mfu <= 1 || q.mfu_row);
   if (!sensible) throw UsageError(fmt::format("--mfu is {:g}; allowed: above 0, at most 1", mfu));
@@ -54,7 +54,7 @@ PlanAnswer inputs(const TrainQuestion& q) {
   return inputs;
 }
 
-// The work as given, or from the sizes; empty if it is what the days allow.
+// Returns the FLOPs as given or from the sizes. The result is empty if the days determine them.
 std::optional<double> work(const TrainQuestion& q, PlanAnswer& terms) {
   if (!q.parameters || !q.tokens) return q.flops;
   const double product = *q.parameters * *q.tokens;
@@ -83,7 +83,7 @@ PlanAnswer plan_train(const TrainQuestion& question, const Roofs* device) {
   const double flops_per_day = gpus * question.mfu.value_or(1) * peak.per_s * kSecondsPerDay;
   const double days = flops ? *flops / flops_per_day : question.days.value_or(0);
   if (!std::isfinite(days) || !std::isfinite(gpus * days)) {
-    throw UsageError(fmt::format("--mfu is {:g}; allowed: one that leaves a finite number of days",
+    throw UsageError(fmt::format("--mfu is {:g}; allowed: a value with a finite number of days",
                                  question.mfu.value_or(1)));
   }
   terms.push_back(term("peak of one device", peak.per_s, "FLOP/s"));

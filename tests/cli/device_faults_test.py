@@ -1,4 +1,4 @@
-"""A device that is absent, is lost or reports the impossible: what ends the run, what is kept."""
+"""A device may be absent, get lost or report impossible times: exit codes and kept rows."""
 
 import json
 
@@ -29,7 +29,7 @@ def set_device(folder, device: str) -> None:
 
 @pytest.mark.parametrize("command", ["run", "list"])
 def test_a_gpu_that_is_not_there(command, tmp_path):
-    # Index 99 is absent on machines with GPUs too.
+    # Machines with GPUs have no index 99 either.
     result = ridgebench(command, "--device", "cuda:99", cwd=tmp_path)
     refused(result, "cuda:99", "absent", "allowed: ", code=DEVICE_LOST)
     assert list(tmp_path.iterdir()) == []
@@ -41,7 +41,7 @@ def test_a_device_lost_in_mid_run(batch, tmp_path):
     result = run(folder, "--device", f"sim:lose={batch}", *SMALL[2:])
     assert "lost" in one_line(result, DEVICE_LOST)
     *finished, lost = records(folder)
-    # Rows finish in the order of the plan: before the lost one stand all that came before it.
+    # Rows finish in the order of the plan, so all rows of the plan before the lost one are finished.
     dry = ridgebench("run", *SMALL, "--dry-run").stdout
     planned = [line.split()[0] for line in dry.splitlines()]
     missing = len(set(planned[: planned.index(lost["id"])]) - {r["id"] for r in finished})

@@ -1,4 +1,4 @@
-"""Faults that no other file here tries: hangs, stray writes, no memory, no place, hostile names."""
+"""Faults without a file of their own: hangs, stray writes, no memory, no folder, hostile names."""
 
 import json
 import os
@@ -34,11 +34,11 @@ def lines(folder) -> list[str]:
 
 
 def test_a_kernel_that_hangs_is_ended_with_its_name(finished, tmp_path):
-    # The watchdog waits for a minute at least.
+    # The watchdog waits for at least a minute.
     folder = tmp_path / "results"
     before = [line.rstrip("\n") for line in interrupted_copy(finished, folder, 5)]
-    told = read_environment(folder) | {"device": "sim:hang=3"}
-    (folder / "environment.json").write_text(json.dumps(told))
+    stored = read_environment(folder) | {"device": "sim:hang=3"}
+    (folder / "environment.json").write_text(json.dumps(stored))
     result = ridgebench("run", "--resume", folder)
     hung = ids(finished)[5]
     assert f"{hung} hung" in one_line(result, ROW_FAILED)
@@ -49,7 +49,7 @@ def test_a_kernel_that_hangs_is_ended_with_its_name(finished, tmp_path):
 
 
 def test_a_kernel_that_writes_out_of_bounds_is_wrong():
-    # Only a made-up kernel does so, and those are in the C++ tests.
+    # Only kernels of the C++ tests write out of bounds.
     name = "Measure.AWriteOutsideTheOutputIsWrong:Measure.OneFailingRowLeavesTheNextOneAlone"
     result = subprocess.run(
         [TESTS, f"--gtest_filter={name}"], capture_output=True, text=True, check=False

@@ -13,7 +13,7 @@ from command_line import OK, SMALL, environment, ids, records, ridgebench, run, 
 
 
 def compare_script() -> Path:
-    """compare.py of the package libbenchmark-tools."""
+    """Return compare.py of the package libbenchmark-tools."""
     listing = subprocess.run(
         ["dpkg", "-L", "libbenchmark-tools"], capture_output=True, text=True, check=True
     )

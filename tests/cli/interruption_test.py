@@ -24,14 +24,14 @@ from command_line import (
 )
 from fault_log import rows_lost, tell_fault
 
-# Every row warms up for 0.2 s at least: a signal after three rows comes in mid-run on any machine.
+# Every row warms up for at least 0.2 s, so a signal after three rows interrupts the run.
 SLOW = ("--device", "sim", "--profile", "standard", "--filter", "dot/naive/(fp32|bf16)")
 KILLS = 100
 RECORD = schema("record")
 
 
 def whole_lines(folder) -> list[str]:
-    """The complete lines of records.jsonl, each of them a valid record."""
+    """Return the complete lines of records.jsonl, each of which must be a valid record."""
     path = folder / "records.jsonl"
     *lines, _ = path.read_text().split("\n") if path.exists() else [""]
     for line in lines:
@@ -40,7 +40,7 @@ def whole_lines(folder) -> list[str]:
 
 
 def resume_and_check(folder, expected: list[str]) -> None:
-    """--resume keeps the lines that are there and adds the missing rows; then all is sound."""
+    """Check that --resume keeps the finished rows, adds the missing rows and leaves a sound run."""
     kept = whole_lines(folder)
     result = ridgebench("run", "--resume", folder)
     assert (result.returncode, result.stderr) == (OK, f"results: {folder}\n")
@@ -71,7 +71,7 @@ def test_a_signal_keeps_the_finished_rows(which, tmp_path):
 
 
 def test_kill_9_at_random_instants_loses_no_finished_row(finished, tmp_path):
-    # Each kill hits a new run or a resumed one: the instants spread over start-up and all rows.
+    # Each kill hits a new or a resumed run, so the instants spread over the start and all rows.
     instants = random.Random(2)
     expected = ids(finished)
     killed = lost = 0

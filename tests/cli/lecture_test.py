@@ -1,4 +1,4 @@
-"""The facts of the lecture, asked of the command line: `predict` and `plan` from data sheets."""
+"""`predict` and `plan` compute the facts of the lecture from data sheets."""
 
 import pytest
 from command_line import answer

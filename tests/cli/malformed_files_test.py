@@ -1,4 +1,4 @@
-"""Files that are cut, mistyped, garbage, empty or hostile: one line that names the file."""
+"""A cut, mistyped, garbage, empty or hostile file gives one line that names the file."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from command_line import (
 from fault_log import tell_fault
 
 RELU = ("predict", "relu", "n:64", "--format", "bf16", "--on")
-# Each command that reads a results folder; `{}` stands for it.
+# The commands that read a results folder. `{}` stands for the folder.
 READERS = {
     "verify": ("verify", "{}"),
     "resume": ("run", "--resume", "{}"),
@@ -59,7 +59,7 @@ WRONG_KEYS = {
 
 @pytest.fixture(name="folder")
 def folder_fixture(finished, tmp_path):
-    """A copy that a test may damage."""
+    """Return a copy that a test may damage."""
     return shutil.copytree(finished, tmp_path / "results")
 
 
@@ -110,7 +110,7 @@ def test_a_file_that_is_not_there(kind, name, reader, folder):
         path.touch()
     result = read(reader, folder)
     if name == "records.jsonl" and kind != "folder" and reader in ("resume", "ceilings"):
-        # No row is there yet: a resumed run measures them all, and no ceiling can be reused.
+        # There is no row yet, so a resumed run measures all rows and cannot reuse a ceiling.
         assert result.returncode == OK or kind == "missing"
     elif name == "records.jsonl" and kind == "empty" and reader == "verify":
         assert "holds no row" in result.stderr and result.returncode == ROW_FAILED
@@ -138,8 +138,8 @@ def test_a_file_that_is_not_there(kind, name, reader, folder):
     ],
 )
 def test_resume_of_a_wrong_request(key, value, folder):
-    told = read_environment(folder) | {key: value}
-    (folder / "environment.json").write_text(json.dumps(told))
+    stored = read_environment(folder) | {key: value}
+    (folder / "environment.json").write_text(json.dumps(stored))
     before = (folder / "records.jsonl").read_bytes()
     refused(read("resume", folder))
     assert (folder / "records.jsonl").read_bytes() == before
@@ -148,8 +148,8 @@ def test_resume_of_a_wrong_request(key, value, folder):
 @pytest.mark.parametrize("reader", ["verify", "ceilings", "predict", "plan"])
 @pytest.mark.parametrize("devices", [None, {}, "sim", [], [7], [{}], [{"name": 3}]])
 def test_wrong_devices(devices, reader, folder):
-    told = read_environment(folder) | {"devices": devices}
-    (folder / "environment.json").write_text(json.dumps(told))
+    stored = read_environment(folder) | {"devices": devices}
+    (folder / "environment.json").write_text(json.dumps(stored))
     result = read(reader, folder)
     if devices == [] and reader == "verify":
         assert "does not list its device" in result.stderr and result.returncode == ROW_FAILED

@@ -1,4 +1,4 @@
-"""What a run of the simulated device leaves and prints."""
+"""The files and the output of a run on the simulated device."""
 
 import os
 import pty
@@ -24,8 +24,8 @@ from command_line import (
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def untold() -> dict[str, str]:
-    """Variables without the one that keeps OpenBLAS from its best kernels, if it is set here."""
+def without_core() -> dict[str, str]:
+    """Return the variables without the one that keeps OpenBLAS from its best kernels."""
     variables = environment()
     variables.pop("OPENBLAS_CORETYPE", None)
     return variables
@@ -33,9 +33,9 @@ def untold() -> dict[str, str]:
 
 @pytest.fixture(scope="module", name="quick")
 def quick_fixture(tmp_path_factory):
-    """The quick profile, whole: every row, with the budget as the only restraint."""
+    """Run every row of the quick profile within a budget."""
     folder = tmp_path_factory.mktemp("quick") / "results"
-    result = run(folder, "--device", "sim", "--budget", "3", env=untold())
+    result = run(folder, "--device", "sim", "--budget", "3", env=without_core())
     assert result.returncode == OK, result.stdout
     return folder, result
 
@@ -80,12 +80,12 @@ def test_environment_tells_what_was_asked(tmp_path):
     folder = tmp_path / "results"
     asked = ["--seed", "7", "--fill", "integers", "--regime", "cold", "--roof", "h200"]
     assert run(folder, *SMALL, *asked, env=environment(OMP_DYNAMIC="false")).returncode == OK
-    told = read_environment(folder)
-    assert (told["seed"], told["fill"], told["roof"]) == (7, "integers", "h200")
-    assert (told["profile"], told["regimes"], told["budget_s"]) == ("quick", ["cold"], 0.5)
-    assert told["command_line"] == [BINARY, "run", "--out", str(folder), *SMALL, *asked]
-    assert told["environment_variables"]["OMP_DYNAMIC"] == "false"
-    assert told["interrupted"] is False and told["started"] <= told["ended"]
+    stored = read_environment(folder)
+    assert (stored["seed"], stored["fill"], stored["roof"]) == (7, "integers", "h200")
+    assert (stored["profile"], stored["regimes"], stored["budget_s"]) == ("quick", ["cold"], 0.5)
+    assert stored["command_line"] == [BINARY, "run", "--out", str(folder), *SMALL, *asked]
+    assert stored["environment_variables"]["OMP_DYNAMIC"] == "false"
+    assert stored["interrupted"] is False and stored["started"] <= stored["ended"]
     assert {r["regime"] for r in records(folder) if r["role"] == "kernel"} == {"cold"}
 
 
@@ -121,7 +121,7 @@ def test_progress_with_time_left_on_a_terminal_without_colour(tmp_path):
 def read_terminal(terminal: int) -> bytes:
     try:
         return os.read(terminal, 4096)
-    except OSError:  # the other end was closed
+    except OSError:  # the program closed the other end
         return b""
 
 
@@ -219,15 +219,15 @@ def test_a_real_run_on_this_host(form, tmp_path):
 
 def test_openblas_takes_kernels_of_this_processor_unless_it_was_told_which(tmp_path):
     chosen = ("--device", "sim", "--filter", "dot/openblas/fp32", "--budget", "0.5")
-    result = run(tmp_path / "untold", *chosen, env=untold())
-    found = read_environment(tmp_path / "untold")
+    result = run(tmp_path / "without_core", *chosen, env=without_core())
+    found = read_environment(tmp_path / "without_core")
     library = found["libraries"]["openblas"]
     if library is None:
         pytest.skip("built without OpenBLAS")
     has_avx = found["devices"][0]["isa"] in ("x86-64-v3", "x86-64-v4")
     assert not (has_avx and library.endswith((" Prescott", " Core2", " Nehalem")))
     assert "note:" not in result.stderr
-    result = run(tmp_path / "told", *chosen, env=environment(OPENBLAS_CORETYPE="Prescott"))
+    result = run(tmp_path / "stored", *chosen, env=environment(OPENBLAS_CORETYPE="Prescott"))
     assert result.returncode == OK, "nor does it restart for ever"
-    assert read_environment(tmp_path / "told")["libraries"]["openblas"].endswith(" on Prescott")
+    assert read_environment(tmp_path / "stored")["libraries"]["openblas"].endswith(" on Prescott")
     assert has_avx == ("note: OPENBLAS_CORETYPE keeps OpenBLAS from" in result.stderr)

@@ -1,4 +1,4 @@
-"""Every mistake on the command line: exit code 2 and one line with what is wrong and allowed."""
+"""A mistake on the command line gives exit code 2 and one line with the allowed values."""
 
 import json
 import os
@@ -213,8 +213,8 @@ def test_resume_of_nothing():
 def test_another_program_does_not_resume_a_run(key, value, said, tmp_path):
     folder = tmp_path / "results"
     assert run(folder, *SMALL).returncode == 0
-    told = json.loads((folder / "environment.json").read_text())
-    (folder / "environment.json").write_text(json.dumps(told | {key: value}))
+    stored = json.loads((folder / "environment.json").read_text())
+    (folder / "environment.json").write_text(json.dumps(stored | {key: value}))
     refused(ridgebench("run", "--resume", folder), said, str(value))
 
 
@@ -222,13 +222,13 @@ def test_another_device_does_not_resume_a_run(tmp_path):
     folder = tmp_path / "results"
     assert run(folder, *SMALL).returncode == 0
     path = folder / "environment.json"
-    told = json.loads(path.read_text())
-    told["devices"][0]["threads"] += 1
-    path.write_text(json.dumps(told))
+    stored = json.loads(path.read_text())
+    stored["devices"][0]["threads"] += 1
+    path.write_text(json.dumps(stored))
     before = (folder / "records.jsonl").read_bytes()
     refused(ridgebench("run", "--resume", folder), "threads of the device was")
-    told["devices"] *= 2
-    path.write_text(json.dumps(told))
+    stored["devices"] *= 2
+    path.write_text(json.dumps(stored))
     refused(ridgebench("run", "--resume", folder), "2 devices were measured, now there are 1")
     assert (folder / "records.jsonl").read_bytes() == before
 
@@ -238,10 +238,10 @@ def test_a_resumed_run_keeps_its_beginning(tmp_path):
     assert run(folder, *SMALL).returncode == 0
     first = json.loads((folder / "environment.json").read_text())
     assert ridgebench("run", "--resume", folder).returncode == 0
-    told = json.loads((folder / "environment.json").read_text())
+    stored = json.loads((folder / "environment.json").read_text())
     for key in ("run_id", "started", "command_line", "devices"):
-        assert told[key] == first[key]
-    assert len(told["resumed"]) == 1
+        assert stored[key] == first[key]
+    assert len(stored["resumed"]) == 1
 
 
 @pytest.mark.parametrize("command", ["info", "list --device sim", "predict relu n:4 --format bf16 --on h200"])

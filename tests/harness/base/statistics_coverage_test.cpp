@@ -8,7 +8,7 @@
 namespace ridgebench {
 namespace {
 
-// Share of trials in which the interval contains 1, the true median of every generator here.
+// Returns the share of trials whose interval contains 1, the true median of every generator here.
 double coverage(const Generator& generate, std::size_t count, double tick_s = 0) {
   return share(generate, count, 1000, [=](const Samples& samples) {
     const Summary summary = summarize(samples, tick_s);
@@ -46,7 +46,7 @@ TEST(Coverage, OfSamplesRoundedToTicks) {
     EXPECT_GE(coverage(fine, count, 0.007), 0.93) << "n = " << count;
     EXPECT_LE(coverage(fine, count, 0.007), 0.995) << "n = " << count;
     EXPECT_GE(coverage(coarse, count, 0.07), 0.93) << "n = " << count;
-    // What the half tick is for: 1 lies between two ticks, so the bare interval misses it.
+    // 1 lies between two ticks. Without the half tick, the interval misses it.
     EXPECT_LE(coverage(coarse, count, 0), 0.90) << "n = " << count;
   }
 }

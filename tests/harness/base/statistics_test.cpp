@@ -62,8 +62,9 @@ TEST(Summary, OfFewerThanSixIsTheirRange) {
 }
 
 TEST(Summary, GroupsCorrelatedSamples) {
-  // 45 rising samples make 15 blocks of three with medians 2, 5, ..., 44. These are correlated too,
-  // blocks of nine would be only five, and so the interval is the whole range of the 15.
+  // 45 rising samples make 15 blocks of three with medians 2, 5, ..., 44. The medians are
+  // correlated too. There would be only five blocks of nine, so the interval is the range of the 15
+  // medians.
   Samples samples = one_to(45);
   const Summary summary = summarize(samples, 0);
   EXPECT_DOUBLE_EQ(summary.median, 23);

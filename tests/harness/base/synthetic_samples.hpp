@@ -17,7 +17,8 @@ using Generator = std::function<Samples(std::size_t count, Random& random)>;
 
 inline double normal(Random& random) { return std::normal_distribution<double>()(random); }
 
-// `count` values 1 + noise of an autoregressive process; correlation 0 makes them independent.
+// Returns `count` values 1 + noise of an autoregressive process. With correlation 0 they are
+// independent.
 inline Samples normal_samples(std::size_t count, Random& random, double deviation,
                               double correlation = 0) {
   Samples samples;
@@ -72,7 +73,7 @@ struct NamedGenerator {
   Generator generate;
 };
 
-// Independent samples with median 1.
+// Generates independent samples with median 1.
 inline std::vector<NamedGenerator> independent_noise() {
   const auto lognormal = [](double sigma) -> Generator {
     return [=](auto n, auto& random) { return lognormal_samples(n, random, sigma); };
@@ -83,7 +84,7 @@ inline std::vector<NamedGenerator> independent_noise() {
           {.name = "heavy-tailed lognormal", .generate = lognormal(1.0)}};
 }
 
-// Share of seeded trials in which `property` holds for `count` generated samples.
+// Returns the share of seeded trials in which `property` holds for `count` generated samples.
 inline double share(const Generator& generate, std::size_t count, int trials,
                     const std::function<bool(const Samples&)>& property) {
   Random random(20240611 + count);

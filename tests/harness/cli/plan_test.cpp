@@ -19,11 +19,11 @@ using testing::ResultsDirectory;
 using testing::row;
 using testing::Rows;
 
-// What the command prints to stdout.
+// Returns what the command prints to stdout.
 std::string output_of(std::vector<std::string> arguments) {
   CLI::App app;
   add_plan_command(app);
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 parses the last one first
   ::testing::internal::CaptureStdout();
   try {
     app.parse(arguments);

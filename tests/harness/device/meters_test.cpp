@@ -1,4 +1,4 @@
-// The meters of a case's samples, and when their energy is reported.
+// Tests the meters of a case's samples, and the windows whose energy they report.
 #include "harness/device/meters.hpp"
 
 #include <gmock/gmock.h>

@@ -24,7 +24,7 @@ using ::testing::ThrowsMessage;
 constexpr std::size_t kAlignment = 256;
 constexpr unsigned char kStray = 0x5A;
 
-// Odd sizes, two inputs of one format, one of another.
+// Operands of odd sizes: two inputs of one format, and one of another.
 std::vector<Operand> operands(Format output = Format::fp32) {
   return {{"a", 1001, Format::bf16},
           {"b", 37, Format::bf16},
@@ -38,7 +38,7 @@ class BuffersTest : public ::testing::Test {
     return {static_cast<const char*>(data), static_cast<std::size_t>(operand.bytes())};
   }
 
-  // Writes one byte that far from the first byte of an output.
+  // Writes one byte at `offset` from the first byte of an output.
   static void write_stray(void* output, std::ptrdiff_t offset) {
     static_cast<unsigned char*>(output)[offset] = kStray;
   }
@@ -80,7 +80,7 @@ TEST_F(BuffersTest, TwoTechniquesGetTheSameInputs) {
   for (const BufferSet& set : buffers_.allocate(shape, 3)) {
     for (std::size_t i = 0; i < 3; ++i) first.emplace_back(content(set[i], shape[i]));
   }
-  // Rows of other shapes come between, larger and smaller.
+  // Larger and smaller rows run in between.
   const std::vector<Operand> other{{"x", 100000, Format::bf16},
                                    {"y", 9, Format::bf16, Access::written}};
   buffers_.allocate(other, 4);

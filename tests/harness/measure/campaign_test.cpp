@@ -29,7 +29,7 @@ class CampaignTest : public SimulatedRun {
     return result;
   }
 
-  // Names of the ceilings in a plan, in order; `control` those measured again.
+  // Returns the names of the ceilings in a plan, in order. `control` selects those measured again.
   [[nodiscard]] std::vector<std::string> ceilings(const std::string& filter, bool control) const {
     std::vector<std::string> result;
     const RunPlan chosen = plan(request(filter));

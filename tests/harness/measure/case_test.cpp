@@ -1,4 +1,4 @@
-// What is known of cases without measuring them: nothing is allocated, tuned or launched for it.
+// The program lists and describes cases without an allocation, a tuning or a launch.
 #include "harness/measure/case.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ class UntouchableQueue final : public Queue {
   [[nodiscard]] double time(const Launch& /*launch*/) override { fail(); }
 };
 
-// A device of either backend whose queue, memory and clock fail when they are used.
+// The queue, memory and clock of this device fail when the program uses them.
 class UntouchableDevice final : public CpuDevice {
  public:
   explicit UntouchableDevice(Backend backend) : backend_(backend) {

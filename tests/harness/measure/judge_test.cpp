@@ -1,4 +1,4 @@
-// What a verified case's time means: denominators, bound, flags, and what physics forbids.
+// Tests what judge() derives from a verified case's time: denominators, bound, flags and validity.
 #include <gmock/gmock.h>
 
 #include "harness/measure/measurer.hpp"
@@ -13,7 +13,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr std::int64_t kElements = 1 << 16;  // 512 KiB in and out: beyond the simulated cache
+constexpr std::int64_t kElements = 1 << 16;  // traffic of 512 KiB exceeds the simulated cache
 
 Record measure(Measurer& measurer, const Case& c) { return measurer.measure(c, 0, nullptr); }
 
@@ -75,13 +75,13 @@ TEST(Judge, ARowServedByTheCacheIsFlaggedAndExemptFromThePins) {
   EXPECT_EQ(large.status, Status::invalid) << "too large for the cache";
 }
 
-// Copies that declare what a unit does in a clock cycle.
+// A copy that declares its rate per unit and clock cycle.
 struct Declaring : Bench {
   Declaring(const std::string& simulation, Resource resource) : Bench(simulation) {
     made_up.operation.ceiling =
         Ceiling{resource, 0, [](const Machine&, FormatPair) { return 8.0; }};
   }
-  // What all units do in a second at 1 GHz.
+  // Rate of all units at 1 GHz.
   [[nodiscard]] double most() const { return 8e9 * device.machine().units; }
 };
 
@@ -103,7 +103,7 @@ TEST(Judge, ACeilingAboveWhatItDeclaresIsInvalid) {
   EXPECT_THAT(record.reason.value_or(""), HasSubstr("than the memory carries"));
 }
 
-// The ceilings of the device that the simulation describes, measured like any case.
+// The ceilings of the simulated device, which the tests measure like any case.
 struct WithCeilings : Bench {
   explicit WithCeilings(const std::string& simulation) : Bench(simulation) {
     memory.operation.name = "copy_ceiling";

@@ -15,7 +15,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// Sampling takes the fewest samples.
+// Without time, the sampler takes kFewestSamples.
 constexpr double kNoTime = 0;
 
 Record measure(Device& device, const Case& c) {
@@ -142,13 +142,13 @@ TEST(Measure, EveryBufferSetIsChecked) {
   const auto kernel = [sets = std::make_shared<std::vector<float*>>()](const float* x, float* y,
                                                                        std::int64_t n) {
     if (std::ranges::find(*sets, y) == sets->end()) sets->push_back(y);
-    if (y != (*sets)[0] && y == sets->back() && sets->size() == 5) return;  // the fifth set alone
+    if (y != (*sets)[0] && y == sets->back() && sets->size() == 5) return;  // the fifth set only
     MadeUpCase::copy(x, y, n);
   };
   EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("after timing"));
 }
 
-// Within the tolerance, but not twice the same.
+// The outputs are within the tolerance but differ between launches.
 TEST(Measure, AResultThatMovesIsWrongUnlessTheTechniqueMayReorderItsSums) {
   const auto racing = [] {
     return [calls = std::make_shared<int>(0)](const float* x, float* y, std::int64_t n) {

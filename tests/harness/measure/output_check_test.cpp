@@ -8,12 +8,12 @@
 namespace ridgebench {
 namespace {
 
-// More rows than the reference can afford.
+// The reference cannot afford this number of elements.
 constexpr std::int64_t kElements = 1 << 22;
 
 class OutputCheckTest : public RegistryTest {
  protected:
-  // The fast host technique of an operation in fp32, run on the first buffer set.
+  // Runs the fast host technique of an operation in fp32 on the first buffer set.
   void run(std::string_view operation) {
     for (const auto& i : Registry::instance().implementations()) {
       const Technique& t = i->technique;
@@ -70,7 +70,7 @@ TEST_F(OutputCheckTest, AgreesWithARightOutput) {
   }
 }
 
-// In a block that is in no sample of the reference.
+// The wrong element is in a block that the reference's sample does not contain.
 TEST_F(OutputCheckTest, FindsOneWrongElementAnywhere) {
   run("gelu");
   if (!ask()) GTEST_SKIP() << "built without another fast technique";

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -21,7 +20,7 @@ using ::testing::ThrowsMessage;
 
 constexpr Work kWork{.flops = 1e6, .bytes = 1e6};
 
-// Counts its launches.
+// Returns a rotation that counts its launches.
 std::vector<Launch> counting(std::vector<int>& counts) {
   std::vector<Launch> rotation;
   for (int& count : counts) rotation.emplace_back([&count] { ++count; });
@@ -39,7 +38,7 @@ double tick_of_a_launch(const Samples& samples) {
   return SimulatedDevice({}).tick_s() / static_cast<double>(samples.launches_per_sample);
 }
 
-// Without a time of its own, sampling takes the fewest samples that it may.
+// Without time, the sampler takes kFewestSamples.
 const SamplingLimits kNoTime{.seconds = 0, .stop = nullptr};
 
 // A batch of the simulated device takes no time, and a limit in seconds would allow thousands of
@@ -110,7 +109,8 @@ TEST(Sampler, SteadyRunsWholeRotations) {
   EXPECT_EQ(counts, std::vector<int>(5, 1));  // the simulated device runs each set once
 }
 
-// Work of which the simulated device does `count` launches in 1000 ticks, a sample's least time.
+// Returns work of which the simulated device does `count` launches in 1000 ticks, the shortest time
+// of a sample.
 Work launches_of_a_sample(double count) { return {.flops = 0, .bytes = 1e-6 / count * 1e12}; }
 
 TEST(Sampler, ABatchIsManySamplesWhereLaunchesBlock) {
@@ -201,7 +201,7 @@ TEST(Sampler, EndsItsTurnBeforeEachBatchAndSettlesAfterIt) {
 TEST(Sampler, OfABatchOfManySamplesATurnTakesAFew) {
   SimulatedDevice device(parse_simulation("noise=0.001,gap=0,bandwidth=1e12"),
                          launches_of_a_sample(0.5));
-  std::vector<int> counts(9);  // of which three turns take three each
+  std::vector<int> counts(9);  // three turns take three each
   std::vector<int> at_first;
   int turns = 0;
   MadeUpTurns others([&] {
@@ -238,7 +238,7 @@ TEST(Sampler, TheTimeOfOthersIsNotTheCases) {
   });
   const SamplingLimits limits{
       .seconds = 0.1, .stop = [&] { return turns == 20; }, .turns = &others};
-  // Others had twice the case's time by then, and the case still has most of its own.
+  // Other processes took twice the case's time, and the case still has most of its time.
   EXPECT_THROW(sample("", limits, Regime::cold), Interrupted);
 }
 

@@ -1,5 +1,5 @@
-// tests/support/toy_technique.cpp adds a technique, and no other file knows of it: whatever walks
-// the registry must pick it up, and name the formats that it does not serve.
+// tests/support/toy_technique.cpp adds a technique that no other product file names. Code that
+// walks the registry must find it and name the formats that it does not serve.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

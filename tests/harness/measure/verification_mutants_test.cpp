@@ -1,7 +1,6 @@
-// A check that cannot fail proves nothing. Every host technique of every operation, in every
-// format, must pass as it is, and each of these broken results must not: nothing computed, one
-// element not written, part of the work left out, other inputs, a last element just outside the
-// tolerance.
+// Every host technique of every operation must pass the check in every format. The check must
+// refuse these broken results: nothing computed, one element not written, part of the work omitted,
+// other inputs, and a last element just outside the tolerance.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,7 +15,7 @@
 namespace ridgebench {
 namespace {
 
-// Neither a vector's nor a tile's multiple, and not so small that a zero could be the right answer.
+// The sizes are no multiple of a vector or a tile, and too large for zero to be a right output.
 Shape awkward_shape(const Operation& operation) {
   std::vector<Shape::Dimension> dimensions;
   constexpr std::array<std::int64_t, 3> kSizes{37, 37, 131};  // square, so that operands may swap
@@ -32,7 +31,7 @@ bool is_product(const Operation& operation) { return operation.dimensions.size()
 
 class Mutants : public RegistryTest {
  protected:
-  // Calls `check` with every host technique in every format, its inputs filled and its output made.
+  // Calls `check` with every host technique in every format, after a launch on filled inputs.
   static void for_each(const std::function<void(const Implementation&, HostRun&)>& check) {
     std::set<std::string> operations;
     for (const auto& i : Registry::instance().implementations()) {
@@ -53,7 +52,7 @@ class Mutants : public RegistryTest {
 
   static void expect_caught(HostRun& run) { EXPECT_FALSE(run.verify().passed()); }
 
-  // Runs on inputs changed by `change`, then restores them: the output belongs to other inputs.
+  // Launches on inputs that `change` has changed, then restores them. The output is then wrong.
   static void expect_caught_after(HostRun& run, const std::function<void()>& change) {
     change();
     ASSERT_TRUE(run.launch());
@@ -69,7 +68,8 @@ void set_zero(GuardedArray& array, std::int64_t first, std::int64_t count) {
               static_cast<std::size_t>(count) * size);
 }
 
-// Zeroes the last `tile` terms of every sum; of an operation without sums, the last elements.
+// Zeroes the last `tile` terms of every sum. If the operation has no sums, zeroes the last
+// elements.
 void drop_terms(const Operation& operation, HostRun& run, std::int64_t tile) {
   GuardedArray& factor = run.array(operation.name == "matvec" ? 1 : 0);
   const std::int64_t elements = factor.operand().elements;
@@ -122,7 +122,7 @@ TEST_F(Mutants, AnotherSetsInputs) {
   });
 }
 
-// Only a product of matrices notices: relu and gelu have one input, dot is symmetric, and the two
+// Only a product of matrices changes: relu and gelu have one input, dot is symmetric, and the two
 // inputs of matvec differ in size.
 TEST_F(Mutants, ExchangedOperands) {
   int products = 0;
@@ -137,7 +137,7 @@ TEST_F(Mutants, ExchangedOperands) {
   EXPECT_GT(products, 0);
 }
 
-// What the reference says of the last output element.
+// Returns the reference of the last output element.
 Expected last_expected(const Implementation& i, HostRun& run) {
   const Shape shape = awkward_shape(*i.operation);
   std::vector<View> inputs;
@@ -152,7 +152,7 @@ Expected last_expected(const Implementation& i, HostRun& run) {
   return values.back();
 }
 
-// Stores a number, rounded, as the last element.
+// Rounds a number and stores it as the last element.
 void store_last(GuardedArray& output, double value) {
   const FormatInfo& f = info(output.operand().format);
   std::uint32_t bits = encode_bits(f, static_cast<float>(value));
@@ -162,9 +162,9 @@ void store_last(GuardedArray& output, double value) {
   std::memcpy(static_cast<std::byte*>(output.data()) + last * size, &bits, size);
 }
 
-// Four tolerances off is outside whatever the storage makes of it: rounding moves it by less than
-// one. The tolerance must be narrow for that to mean anything: the rounding of a correct result,
-// and less than a thousandth of the terms for sums and special functions.
+// An error of four tolerances stays outside, because rounding changes it by less than one. The test
+// also checks that the tolerance is narrow: the rounding of a correct result, and less than a
+// thousandth of the terms for sums and special functions.
 TEST_F(Mutants, LastElementOutsideTheTolerance) {
   for_each([](const Implementation& i, HostRun& run) {
     const Format format = run.output().operand().format;

@@ -16,8 +16,8 @@ constexpr int kSurvived = 0;
 
 [[noreturn]] void expire() { std::_Exit(kExpired); }
 
-// A watchdog that expires ends its process, so each case runs in one of its own. Those that must
-// expire wait for it without an end; those that must not outlast their limit many times.
+// A watchdog that expires ends its process, so each case runs in its own process. A case that must
+// expire waits without end. A case that must not expire waits for longer than its limit.
 class WatchdogDeathTest : public ::testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
@@ -73,7 +73,7 @@ TEST_F(WatchdogDeathTest, AShorterLimitReplacesALongerOne) {
   const auto hang = [] {
     Watchdog watchdog(expire);
     watchdog.start(std::chrono::hours(1));
-    std::this_thread::sleep_for(milliseconds(50));  // it sleeps by now
+    std::this_thread::sleep_for(milliseconds(50));  // the watchdog's thread sleeps then
     watchdog.start(milliseconds(20));
     wait_for_ever();
   };
@@ -83,7 +83,7 @@ TEST_F(WatchdogDeathTest, AShorterLimitReplacesALongerOne) {
 TEST(Watchdog, EndsAtOnceWhenItIsNotNeededAnyMore) {
   Watchdog idle(expire);
   Watchdog armed(expire);
-  armed.start(std::chrono::hours(1));  // the test would not end if destruction waited for it
+  armed.start(std::chrono::hours(1));  // the destructor must not wait for this limit
 }
 
 }  // namespace

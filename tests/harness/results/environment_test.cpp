@@ -52,7 +52,7 @@ class EnvironmentTest : public ::testing::Test {
   TemporaryDirectory folder_;
 };
 
-// Every object of the schema against its counterpart.
+// Checks that every object has the keys that the schema requires.
 void expect_required_keys(const json& schema, const ordered_json& value, const std::string& where) {
   const json required = schema.value("required", json::array());
   const json properties = schema.value("properties", json::object());
@@ -76,7 +76,7 @@ TEST_F(EnvironmentTest, HasEveryKeyOfTheSchema) {
   expect_required_keys(schema, environment(full_request()), "");
 }
 
-// Adds the paths of all facts that are null, as `unavailable` names them.
+// Adds the paths of all facts that are null. `unavailable` names them in the same way.
 void collect_nulls(const ordered_json& value, const std::string& path, std::set<std::string>& out) {
   for (const auto& [key, inner] : value.items()) {
     const std::string here = path.empty() ? key : path + "." + key;
@@ -92,7 +92,7 @@ TEST_F(EnvironmentTest, EveryFactThatIsNullHasAReason) {
   for (const auto& device : all.at("devices")) {
     collect_nulls(device, device.at("name").get<std::string>(), nulls);
   }
-  // What the user did not ask for, and what has not happened yet, is not unreadable.
+  // Options that the user did not give and facts of the end of a run need no reason.
   for (const char* option :
        {"device", "filter", "budget_s", "roof", "ceilings", "ended", "duration_s", "state.after"}) {
     EXPECT_EQ(nulls.erase(option), 1U) << option;

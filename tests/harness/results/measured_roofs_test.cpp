@@ -57,7 +57,7 @@ TEST(CeilingRate, InOlderRecordsTheNameTellsABurst) {
 
 TEST(CeilingRate, ACeilingWithoutItsRateIsNone) {
   json registers = engine_ceiling("fma", "fma", "fp32", 5);
-  registers["bytes"] = 0;  // a register loop moves nothing
+  registers["bytes"] = 0;  // a loop on registers has no bytes
   EXPECT_TRUE(counts(registers));
   EXPECT_FALSE(counts(memory_ceiling("read", 0, 0)));
 }

@@ -1,4 +1,4 @@
-// Every published run can be read and is sound, whatever the project was called when it was made.
+// Every published run is readable and sound, also if the project had another name then.
 #include <gmock/gmock.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Writes what follows from the list of a record's keys (harness/results/record.hpp):
+// Writes the texts that follow from the list of a record's keys (harness/results/record.hpp):
 //   record_docs schema > results/schema/record.schema.json
 //   record_docs table      the table of docs/method.md
 #include "tests/support/record_docs.hpp"

@@ -1,4 +1,4 @@
-// The committed files that follow from the list of a record's keys are what the list says.
+// The committed schema and table must agree with the list of a record's keys.
 #include "tests/support/record_docs.hpp"
 
 #include <gmock/gmock.h>

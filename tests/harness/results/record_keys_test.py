@@ -1,7 +1,7 @@
 """The keys of a record are declared in one place, harness/results/record.hpp.
 
-A file that names most of the keys is a second list, which somebody would have to keep in step. The schema is written
-from the first one (record_docs_test.cpp compares them), and so is the table of docs/method.md.
+A file that names most of the keys would be a second list to maintain. record_docs writes the schema and the table of
+docs/method.md from the first list, and record_docs_test.cpp compares them.
 """
 
 import json
@@ -15,7 +15,7 @@ MOST_OF_THEM = 0.8
 
 
 def keys() -> set[str]:
-    """Those of the list: Key{"name", ...} and TimeKey{"name", ...}."""
+    """The names in the list: Key{"name", ...} and TimeKey{"name", ...}."""
     return set(re.findall(r'Key\{"(\w+)"', (ROOT / LIST).read_text("utf-8")))
 
 

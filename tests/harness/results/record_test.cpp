@@ -25,7 +25,7 @@ constexpr const char* kOrigin = "run/records.jsonl:7";
 
 Record parse(const ordered_json& record) { return parse_record(record.dump(), kOrigin); }
 
-// One line that opens with file and line and names the key.
+// The message must be one line that starts with file and line and names the key.
 void expect_refused(const ordered_json& record, const std::string& key) {
   EXPECT_THAT([&] { parse(record); },
               ThrowsMessage<UsageError>(AllOf(StartsWith(std::string(kOrigin) + ":"),
@@ -85,7 +85,7 @@ TEST(RecordJson, AnOutputThatIsNoNumberIsStrictJson) {
 
 TEST(RecordJson, EveryKeyIsNeeded) {
   const ordered_json whole = to_json(sample_record());
-  // Three follow from others, and a reader computes them; five are younger than published records.
+  // A reader computes three of the keys from others. Old published records lack the other five.
   const std::vector<std::string> spared{"intensity_flop_per_byte", "flops_per_s", "bytes_per_s",
                                         "samples_per_batch",       "seed",        "fill",
                                         "accumulator_bits",        "burst"};
@@ -210,7 +210,7 @@ TEST_F(ReadRecords, AMissingFileIsNamed) {
               ThrowsMessage<UsageError>(HasSubstr("records.jsonl: cannot be read")));
 }
 
-// Made by hand for the tests of the figures: what other programs read is what this one writes.
+// The tests of the figures read these records, so this program must write the same JSON.
 TEST(GoldenRecords, SurviveARoundTrip) {
   const std::string folder = RIDGEBENCH_SOURCE_DIR "/tests/data/golden_results";
   const std::vector<Record> records = read_records(folder);

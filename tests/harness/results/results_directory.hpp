@@ -1,4 +1,4 @@
-// A results directory made by a test, removed with it.
+// A results directory of a test. The destructor removes it.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tests/support/sample_record.hpp"
@@ -46,7 +45,7 @@ class ResultsDirectory {
   std::filesystem::path path_;
 };
 
-// An ok steady kernel of device cpu that takes a second; `changes` overrides or adds keys.
+// Returns an ok steady kernel of device cpu that takes 1 s. `changes` overrides or adds keys.
 inline json row(const std::string& id, const json& changes) {
   Record record = sample_record(id);
   record.op = "matmul";
@@ -84,7 +83,7 @@ inline json engine_ceiling(const std::string& id, const std::string& engine,
                   {"flops", flops_per_s}});
 }
 
-// The message of the UsageError that `action` throws; empty if it throws none.
+// Returns the message of the error that `action` throws; empty if it throws none.
 template <class Error>
 std::string message_of(auto&& action) {
   try {

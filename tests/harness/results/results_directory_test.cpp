@@ -19,7 +19,7 @@ using ::testing::ExitedWithCode;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-// As a full disk does: every file of this process stays within so many bytes.
+// Limits the size of every file of this process, as a full disk does.
 void limit_file_size(std::size_t bytes) {
   std::signal(SIGXFSZ, SIG_IGN);
   const rlimit limit{bytes, bytes};
@@ -36,7 +36,7 @@ class ResultsDirectoryTest : public ::testing::Test {
 };
 
 TEST_F(ResultsDirectoryTest, EachRecordIsALineOnTheDiskAsSoonAsItIsAppended) {
-  ResultsDirectory directory(run() / "a" / "b", false);  // parents too
+  ResultsDirectory directory(run() / "a" / "b", false);  // creates the parents too
   const auto file = run() / "a" / "b" / "records.jsonl";
   EXPECT_EQ(text_of(file), "");
   directory.append(sample_record());

@@ -1,4 +1,4 @@
-// What a run leaves must be sound, and every kind of tampering with it must be found.
+// The results of a run must be sound, and verify must find every change of them.
 #include "harness/results/verify_results.hpp"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ class VerifyResultsTest : public SimulatedRun {
     }
   }
 
-  // The row to tamper with: one that is ok and is no ceiling.
+  // Returns the row that the tests change: a kernel with status ok.
   ordered_json& kernel() {
     const auto found = std::ranges::find_if(lines_, [](const ordered_json& line) {
       return line.at("role") == "kernel" && line.at("status") == "ok";
@@ -40,7 +40,7 @@ class VerifyResultsTest : public SimulatedRun {
     return *found;
   }
 
-  // What is found once the lines are written, with checksums that fit them.
+  // Writes the lines with their checksums and returns the problems that verify finds.
   std::vector<std::string> problems() {
     std::string text;
     for (const ordered_json& line : lines_) text += line.dump() + "\n";
@@ -49,7 +49,7 @@ class VerifyResultsTest : public SimulatedRun {
     return verify_results(run_);
   }
 
-  // Exactly one row is found wanting, and this is said of it.
+  // Expects problems of one row only, and this problem among them.
   void expect_found(const std::string& problem) {
     const std::string id = kernel().at("id");
     EXPECT_THAT(problems(), Contains(AllOf(StartsWith(id + ": "), HasSubstr(problem))));

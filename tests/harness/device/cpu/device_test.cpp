@@ -10,8 +10,8 @@
 namespace ridgebench {
 namespace {
 
-// Linux's flags of the mapping at an address (Documentation/filesystems/proc.rst, smaps): hg and nh
-// are advice for and against huge pages. Empty where the kernel does not report them.
+// Returns Linux's flags of the mapping at an address (Documentation/filesystems/proc.rst, smaps).
+// hg and nh advise for and against huge pages. The result is empty if Linux does not report flags.
 std::string flags_of(const void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   std::ifstream smaps("/proc/self/smaps");

@@ -47,7 +47,7 @@ TEST(HostMemory, FindsOneNanAmongMany) {
   }
 }
 
-// Larger than a chunk of one thread, and no multiple of it.
+// The size exceeds the chunk of a thread and is no multiple of it.
 constexpr std::size_t kLarge = 3 * (std::size_t{1} << 20U) + 17;
 
 TEST(HostMemory, SetsAllOfALargeRegionAndNothingBeyond) {

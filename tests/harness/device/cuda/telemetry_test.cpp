@@ -110,7 +110,7 @@ TEST(Telemetry, ReportsTheStateOfAMoment) {
 TEST(Telemetry, GivesMedianAndRangeOfWhatItSampled) {
   const auto nvml = open_fake();
   ASSERT_TRUE(nvml);
-  const double first = *nvml->power_w();  // the fake's readings change: 100, 300, 200 W and on
+  const double first = *nvml->power_w();  // the fake reads 100, 300, 200 W and so on
   Telemetry telemetry(*nvml);
   std::this_thread::sleep_for(std::chrono::milliseconds(220));
   const auto json = telemetry.stop();
