@@ -42,7 +42,7 @@ ordered_json formats_json() {
                      {"has_infinity", false},
                      {"overflow", "saturates"},
                      {"supported", false},
-                     {"reason", "unsupported: no technique computes in it"}});
+                     {"reason", "unsupported: Blackwell only; no technique computes in it"}});
   return formats;
 }
 

@@ -114,6 +114,7 @@ Roofs open_roofs(const std::string& device) {
 }
 
 MeasuredMfu best_matmul_mfu(const std::string& directory, Format format) {
+  static_cast<void>(read_devices(directory));  // refuses a damaged environment.json
   std::optional<MeasuredMfu> best;
   bool measured = false;
   for (const Record& r : read_records(directory)) {

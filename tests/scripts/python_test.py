@@ -56,7 +56,7 @@ def test_commands_keep_their_exit_codes_from_any_directory(tmp_path):
     assert done.returncode == 2 and done.stderr.startswith("plot: ") and done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["plot", "compare", "baseline", "tables", "prove-gate"])
+@pytest.mark.parametrize("command", ["plot", "compare", "baseline", "tables"])
 def test_a_missing_library_is_one_line(command):
     # -S: without site-packages
     done = start(ROOT / "scripts" / "python.sh", "-S", "-m", "ridgebench", command, GOLDEN, GOLDEN, PYTHON=sys.executable)
