@@ -16,6 +16,7 @@ COMMANDS = {
     "summary": ("gpu_check.summary", "print the short table of a run on a GPU"),
     "rivals": ("gpu_check.rivals", "print hand-written matrix products next to the library's"),
     "same": ("gpu_check.same", "print how far four runs of one binary differ"),
+    "stream": ("stream", "put a host's DRAM ceilings next to a STREAM-like program"),
     "pytorch": ("gpu_check.pytorch", "measure copy and cuBLAS products again by PyTorch"),
 }
 HELP = "usage: python3 -m ridgebench COMMAND [ARGUMENTS]; COMMAND --help lists its options\n" + "".join(

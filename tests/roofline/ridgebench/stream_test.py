@@ -1,29 +1,31 @@
 """The STREAM-like check of a host: which rows it takes, what it prints, and that stream.c builds and runs."""
 
-import json
 import subprocess
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "scripts" / "crosscheck" / "stream.py"
+from golden import GOLDEN, ROOT, read_records, write_records
+
+SCRIPT = ROOT / "scripts" / "stream.sh"
+SAMPLE = next(r for r in read_records(GOLDEN) if r["role"] == "ceiling" and r["status"] == "ok")
+UNTIMED = [key for key in SAMPLE if key.startswith("time_")] + ["flops_per_s", "bytes_per_s"]
+WRONG = dict.fromkeys(UNTIMED) | {"status": "wrong", "reason": "moved"}
 
 
-def row(op: str, **other) -> str:
-    found = {"id": f"{op}/x/fp32/n:1048576/steady@cpu", "op": op, "role": "ceiling", "status": "ok", "backend": "cpu",
+def row(op: str, **other) -> dict:
+    found = {"id": f"{op}/x/fp32/n:1048576/steady@cpu", "op": op, "role": "ceiling", "status": "ok", "device": "cpu",
              "shape": {"n": 1048576}, "bytes_per_s": 1e9}  # fmt: skip
-    return json.dumps(found | other)
+    return SAMPLE | found | other
 
 
-def check(folder: Path, *rows: str) -> subprocess.CompletedProcess:
-    (folder / "records.jsonl").write_text("\n".join(rows) + "\n")
-    return subprocess.run([sys.executable, SCRIPT, folder], capture_output=True, text=True, check=False)
+def check(folder: Path, *rows: dict) -> subprocess.CompletedProcess:
+    write_records(folder, rows)
+    return subprocess.run([SCRIPT, folder], capture_output=True, text=True, check=False)
 
 
 def test_each_dram_ceiling_of_the_host_stands_next_to_stream(tmp_path):
     slower = row("dram_read", id="slower", bytes_per_s=1)
-    others = [row("fma_peak"), row("dram_copy", role="control"), row("dram_copy", status="wrong"),
-              row("dram_copy", backend="cuda", id="a GPU's")]  # fmt: skip
+    others = [row("fma_peak"), row("dram_copy", role="control", id="control"), row("dram_copy", id="wrong", **WRONG),
+              row("dram_copy", device="cuda:0", id="a GPU's")]  # fmt: skip
     done = check(tmp_path, row("dram_read"), slower, row("dram_triad"), *others)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

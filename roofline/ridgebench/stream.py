@@ -1,32 +1,31 @@
-#!/usr/bin/env python3
 """Puts the DRAM ceilings of a host's run next to stream.c, which shares no code with the suite.
 
-    scripts/crosscheck/stream.py RESULTS_DIRECTORY
+    scripts/stream.sh RESULTS_DIRECTORY
 
 Run it on the machine of the results, at the same load. stream.c uses arrays of the ceiling's size. The two programs
 run minutes apart, so the ratio also shows what the machine did in between.
 """
 
-import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
+
+from ridgebench.command_line import OK
+from ridgebench.records import Row, read_rows
 
 FLAGS = "-O3 -march=native -ffast-math -fopenmp -funroll-loops -fvariable-expansion-in-unroller".split()
 FLOAT_BYTES, REPEATS = 4, "20"
 
 
-def ceilings(folder: Path) -> dict[str, dict]:
+def ceilings(folder: Path) -> dict[str, Row]:
     """The fastest verified row of each DRAM ceiling, by the name of the kernel of stream.c."""
-    found: dict[str, dict] = {}
-    for line in (folder / "records.jsonl").read_text().splitlines():
-        row = json.loads(line)
-        name = row["op"].removeprefix("dram_")
-        if row["role"] == "ceiling" and row["status"] == "ok" and row["backend"] == "cpu" and name != row["op"]:
-            found[name] = max(found.get(name, row), row, key=lambda r: r["bytes_per_s"])
+    found: dict[str, Row] = {}
+    for row in read_rows(folder / "records.jsonl")[0]:
+        name = row.op.removeprefix("dram_")
+        if row.role == "ceiling" and row.status == "ok" and row.device == "cpu" and name != row.op:
+            found[name] = max(found.get(name, row), row, key=lambda r: r.bytes_per_s)
     return found
 
 
@@ -39,7 +38,10 @@ def stream(program: Path, name: str, mebibytes: int) -> float:
     return float(found.group(1)) * 1e9 if found else float("nan")
 
 
-def main(folder: Path) -> None:
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        raise SystemExit(__doc__)
+    folder = Path(arguments[0])
     rows = ceilings(folder)
     if not rows:
         raise SystemExit(f"{folder}: no DRAM ceiling of a host that is ok")
@@ -47,12 +49,7 @@ def main(folder: Path) -> None:
         program = Path(scratch) / "stream"
         subprocess.run(["gcc", *FLAGS, Path(__file__).with_name("stream.c"), "-o", program], check=True)
         for name, row in sorted(rows.items()):
-            other = stream(program, name, row["shape"]["n"] * FLOAT_BYTES >> 20)
-            rate = row["bytes_per_s"]
-            print(f"{row['id']:50} {rate / 1e9:7.2f} GB/s, stream.c {other / 1e9:7.2f} GB/s, ratio {rate / other:.3f}")
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        raise SystemExit(__doc__)
-    main(Path(sys.argv[1]))
+            other = stream(program, name, row.shape["n"] * FLOAT_BYTES >> 20)
+            rate = row.bytes_per_s
+            print(f"{row.id:50} {rate / 1e9:7.2f} GB/s, stream.c {other / 1e9:7.2f} GB/s, ratio {rate / other:.3f}")
+    return OK
