@@ -111,6 +111,7 @@ SimulatedDevice::SimulatedDevice(Simulation simulation, const Work& work)
     : simulation_(std::move(simulation)),
       work_(work),
       random_(simulation_.seed),
+      rows_random_(~simulation_.seed),
       held_clock_((1 - simulation_.throttle) * (1 - simulation_.cap)) {
   // Small caches keep the shapes small, so that a whole run takes seconds.
   machine_.caches = {{.level = 1, .bytes = 16 << 10, .shared_by = 1},
@@ -144,7 +145,7 @@ double SimulatedDevice::noise() {
 void SimulatedDevice::begin_case(const std::string& id) {
   if (const std::optional<Work> work = work_of(id)) work_ = *work;
   if (simulation_.row > 0) {
-    row_factor_ = std::exp(simulation_.row * std::normal_distribution<>()(random_));
+    row_factor_ = std::exp(simulation_.row * std::normal_distribution<>()(rows_random_));
   }
 }
 

@@ -21,7 +21,8 @@ struct Simulation {
   double memory = 1 << 28;  // bytes
   std::string sheet;        // data sheet the device claims to match; empty: none
   // Noise of a sample: exp(noise * N(0,1)); of the whole process: exp(process * N(0,1)); of a row
-  // in this process: exp(row * N(0,1)).
+  // in this process: exp(row * N(0,1)). The seed alone decides process and row. The number of
+  // samples depends on the speed of the host, and with it which noise a sample gets.
   double noise = 0.004;
   double process = 0;
   double row = 0;
@@ -74,6 +75,7 @@ class SimulatedDevice final : public CpuDevice {
   Simulation simulation_;
   Work work_{};
   std::mt19937_64 random_;
+  std::mt19937_64 rows_random_;  // its own: the samples before a row must not change the row
   double process_factor_ = 1;
   double row_factor_ = 1;
   double held_clock_ = 1;  // share of the nominal one

@@ -132,6 +132,17 @@ TEST(SimulatedDevice, RowFactorIsDrawnAnewForEveryRow) {
   EXPECT_NEAR(log_deviation(rows), 0.05, 0.025);
 }
 
+TEST(SimulatedDevice, TheNumberOfSamplesBeforeARowDoesNotChangeTheRow) {
+  const auto second_row = [](int samples_of_the_first) {
+    SimulatedDevice device(parse_simulation("noise=0,row=0.05"), kWork);
+    device.begin_case("first");
+    times(device, samples_of_the_first);
+    device.begin_case("second");
+    return times(device, 1).front();
+  };
+  EXPECT_EQ(second_row(7), second_row(30));
+}
+
 TEST(SimulatedDevice, ALowerClockTakesLongerButNotMoreCycles) {
   const double nominal = times("noise=0", 1).front();
   for (const std::string cause : {"throttle", "cap"}) {
