@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
 
+#include "harness/base/printable.hpp"
 #include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/measure/sampler.hpp"
@@ -53,9 +53,8 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const ExitCode& code) {
 
 }  // namespace
 
-void print_problem(std::string text) {
-  for (char& c : text) c = std::iscntrl(static_cast<unsigned char>(c)) != 0 ? ' ' : c;
-  fmt::print(stderr, "ridgebench: {}\n", text);
+void print_problem(std::string_view text) {
+  fmt::print(stderr, "ridgebench: {}\n", printable(text));
 }
 
 int run_command_line(int argc, char** argv) {

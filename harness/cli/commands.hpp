@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/common/error.hpp"
@@ -18,9 +19,8 @@ void add_predict_command(CLI::App& app);
 void add_plan_command(CLI::App& app);
 void add_verify_command(CLI::App& app, ExitCode& code);
 
-// Prints "ridgebench: TEXT" as one line on stderr. Control characters, which a file or its name may
-// contain, become spaces.
-void print_problem(std::string text);
+// Prints "ridgebench: TEXT" as one printable line on stderr.
+void print_problem(std::string_view text);
 
 // Runs a command line and returns the exit code. Prints an error as one line on stderr.
 int run_command_line(int argc, char** argv);
