@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/device/device.hpp"
 #include "harness/device/open_devices.hpp"
+#include "kernels/common/error.hpp"
 #include "roofline/device_spec.hpp"
 
 namespace ridgebench {
@@ -46,9 +48,17 @@ ordered_json formats_json() {
   return formats;
 }
 
-ordered_json collect() {
+// A GPU that cannot be used becomes the `problem`; the rest is shown.
+ordered_json collect(std::optional<DeviceError>& problem) {
+  std::vector<std::unique_ptr<Device>> opened;
+  try {
+    opened = open_devices("all");
+  } catch (const DeviceError& error) {
+    problem = error;
+    opened = open_devices("cpu");
+  }
   ordered_json devices = ordered_json::array();
-  for (const auto& device : open_devices("all")) {
+  for (const auto& device : opened) {
     ordered_json json = device->identity();
     const std::string sheet = device->data_sheet();
     json["data_sheet"] = sheet.empty() ? ordered_json(nullptr) : ordered_json(sheet);
@@ -62,7 +72,11 @@ ordered_json collect() {
 void print_device(const ordered_json& device) {
   fmt::print("{}: {}", device["name"].get<std::string>(), device["model"].get<std::string>());
   if (device.contains("threads")) {
-    fmt::print(", {} threads, {}", device["threads"].get<int>(), device["isa"].get<std::string>());
+    fmt::print(", threads: {} on {} cores, {}", device["threads"].get<int>(),
+               device["cores"].get<int>(), device["isa"].get<std::string>());
+  }
+  if (device.contains("cpu_quota")) {
+    fmt::print(", CPU quota {:g}", device["cpu_quota"].get<double>());
   }
   fmt::print(", {:.1f} GiB", device["memory_bytes"].get<double>() / 0x1p30);
   for (const auto& cache : device.value("caches", ordered_json::array())) {
@@ -97,11 +111,13 @@ void add_info_command(CLI::App& app) {
   const auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print strict JSON");
   command->callback([json] {
-    const ordered_json info = collect();
+    std::optional<DeviceError> problem;
+    const ordered_json info = collect(problem);
     if (*json)
       print_json(info);
     else
       print(info);
+    if (problem) throw DeviceError(*problem);
   });
 }
 

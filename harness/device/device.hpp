@@ -42,6 +42,8 @@ class Device {
   [[nodiscard]] virtual nlohmann::ordered_json state() const {
     return nlohmann::ordered_json::object();
   }
+  // Surprises of how the device was opened; open_devices() prints them, identity() holds them.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
   // Name of the matching data sheet; empty where there is none (any host).
   [[nodiscard]] virtual std::string data_sheet() const { return {}; }
 

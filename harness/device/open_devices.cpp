@@ -3,11 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "harness/device/nvidia_gpu.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
+
+using Devices = std::vector<std::unique_ptr<Device>>;
+
+constexpr std::string_view kCuda = "cuda";
+constexpr const char* kNoCuda = "this build has no CUDA";
 
 std::vector<DeviceFamily>& families() {
   static std::vector<DeviceFamily> all;
@@ -16,39 +23,56 @@ std::vector<DeviceFamily>& families() {
 
 std::unique_ptr<Device> open_named(const std::string& selection) {
   const std::size_t colon = std::min(selection.find(':'), selection.size());
-  const std::string name = selection.substr(0, colon);
-  const std::string text = selection.substr(std::min(colon + 1, selection.size()));
-  const bool cuda = name == "cuda";
-  if (cuda && (text.empty() || text.size() > 3 ||
-               text.find_first_not_of("0123456789") != std::string::npos)) {
-    throw UsageError(
-        fmt::format("unknown device '{}'; allowed: cuda:N with a whole number N", selection));
-  }
+  const bool uuid = is_gpu_uuid(selection);
+  const std::string name = uuid ? std::string(kCuda) : selection.substr(0, colon);
+  const std::string text =
+      uuid ? selection : selection.substr(std::min(colon + 1, selection.size()));
   const auto family = std::ranges::find(families(), name, &DeviceFamily::name);
   if (family != families().end()) return family->open(text);
-  if (cuda) {
-    throw DeviceError(
-        fmt::format("device {} is absent: this build has no CUDA; allowed: cpu", selection));
+  if (name == kCuda) {
+    if (!is_gpu_uuid(text)) parse_gpu_index(text);  // throws for any other text
+    throw DeviceError(fmt::format("device {} is absent: {}; allowed: cpu", selection, kNoCuda));
   }
-  throw UsageError(fmt::format("unknown device '{}'; allowed: cuda:N, cpu, all", selection));
+  throw UsageError(
+      fmt::format("unknown device '{}'; allowed: cuda:N, cpu, all, GPU-UUID, MIG-UUID", selection));
+}
+
+// Every GPU that can be used. Throws DeviceError where the machine shows one, but offers none.
+Devices open_all_gpus(const std::filesystem::path& root) {
+  Devices devices;
+  std::string none = kNoCuda;
+  for (const DeviceFamily& family : families()) {
+    if (family.find == nullptr) continue;
+    const DeviceFamily::Found found = family.find();
+    for (int i = 0; i < found.count; ++i) devices.push_back(family.open(std::to_string(i)));
+    none = found.none;
+  }
+  if (!devices.empty()) return devices;
+  if (const std::string sign = sign_of_nvidia_gpu(root); !sign.empty()) {
+    throw DeviceError(fmt::format(
+        "the GPU of this machine ({}) cannot be used: {}; allowed: --device cpu", sign, none));
+  }
+  return devices;
 }
 
 }  // namespace
 
 RegisterDevices::RegisterDevices(const DeviceFamily& family) { families().push_back(family); }
 
-std::vector<std::unique_ptr<Device>> open_devices(const std::string& selection) {
-  std::vector<std::unique_ptr<Device>> devices;
+Devices open_devices(const std::string& selection, const std::filesystem::path& root) {
+  Devices devices;
   const bool all = selection == "all";
   if (!selection.empty() && !all) {
     devices.push_back(open_named(selection));
-    return devices;
+  } else {
+    devices = open_all_gpus(root);
+    if (all || devices.empty()) devices.push_back(open_named("cpu"));
   }
-  for (const DeviceFamily& family : families()) {
-    const int count = family.count == nullptr ? 0 : family.count();
-    for (int i = 0; i < count; ++i) devices.push_back(family.open(std::to_string(i)));
+  std::set<std::string> notes;  // devices may have the same
+  for (const auto& device : devices) {
+    for (const std::string& note : device->notes()) notes.insert(note);
   }
-  if (all || devices.empty()) devices.push_back(open_named("cpu"));
+  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
   return devices;
 }
 

@@ -2,6 +2,7 @@
 // links further families in.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,13 +13,19 @@
 namespace ridgebench {
 
 struct DeviceFamily {
+  // Devices of this machine, which the texts "0", "1", ... open.
+  struct Found {
+    int count = 0;
+    std::string none;  // why there is none
+  };
+
   std::string_view name;  // what --device begins with: cpu, cuda
   // Opens the device that the text after "NAME:" names. Throws UsageError for a text that the
   // family does not know, DeviceError for a device that is absent or unusable.
   std::unique_ptr<Device> (*open)(const std::string& text);
-  // Devices of this machine that the default selection opens, by the texts "0", "1", ... Null for a
-  // family that must be named. Throws DeviceError where the machine has devices that are unusable.
-  int (*count)() = nullptr;
+  // What the default selection opens. Null for a family that must be named. Throws DeviceError
+  // where the machine has devices that are unusable.
+  Found (*find)() = nullptr;
 };
 
 // Adds a family at start-up: `const RegisterDevices cpu{{.name = "cpu", .open = ...}};`
@@ -26,8 +33,11 @@ struct RegisterDevices {
   explicit RegisterDevices(const DeviceFamily& family);
 };
 
-// Devices for --device: "cpu", "cuda:N" or "all". An empty selection opens every GPU found, else
-// the host. Throws UsageError or DeviceError.
-std::vector<std::unique_ptr<Device>> open_devices(const std::string& selection);
+// Devices for --device: "cpu", "cuda:N", the UUID of a GPU or of a slice, or "all". An empty
+// selection opens every GPU found, else the host; where the file system at `root` shows a GPU of
+// which none can be opened, that is an error. Prints the devices' notes on stderr. Throws
+// UsageError or DeviceError.
+std::vector<std::unique_ptr<Device>> open_devices(const std::string& selection,
+                                                  const std::filesystem::path& root = "/");
 
 }  // namespace ridgebench

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "harness/device/cuda/driver.cuh"
 #include "harness/device/cuda/graph.cuh"
 #include "harness/device/cuda/identity.cuh"
 #include "harness/device/cuda/memory.cuh"
@@ -36,6 +37,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] ordered_json state() const override {
     return nvml_ ? state_of(*nvml_) : Device::state();
   }
+  [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
   [[nodiscard]] std::string data_sheet() const override {
     return sheet_ == nullptr ? std::string() : sheet_->name;
   }
@@ -64,6 +66,7 @@ class CudaDevice final : public Device {
   std::optional<Timing> time_graph(std::span<const Launch> rotation, std::int64_t repeats);
 
   int index_;
+  std::vector<std::string> notes_;
   cudaDeviceProp properties_{};
   const DeviceSpec* sheet_ = nullptr;
   Machine machine_;
@@ -85,7 +88,7 @@ class CudaDevice final : public Device {
   std::int64_t graph_nodes_ = 0;
 };
 
-CudaDevice::CudaDevice(int index) : index_(index) {
+CudaDevice::CudaDevice(int index) : index_(index), notes_(notes_of_driver()) {
   check(cudaSetDevice(index));
   check(cudaGetDeviceProperties(&properties_, index));
   sheet_ = sheet_of(properties_);
@@ -184,6 +187,7 @@ void CudaDevice::run(const Launch& launch) {
 ordered_json CudaDevice::identity() const {
   ordered_json json{{"name", name()}, {"backend", "cuda"}};
   json.update(identity_of(properties_, machine_, nvml_.get()));
+  if (!notes_.empty()) json["notes"] = notes_;
   json.update({{"event_tick_s", tick_s_},
                {"launch_floor_s", launch_floor_s()},
                {"launch_gap_s", launch_gap_s_},
@@ -191,38 +195,18 @@ ordered_json CudaDevice::identity() const {
   return json;
 }
 
-// GPUs that the runtime offers. 0 on a machine that shows no NVIDIA device: no driver, or a driver
-// without a device. Any other failure is a GPU that cannot be used.
-int count_devices() {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess) return count;
-  static_cast<void>(cudaGetLastError());
-  int driver = 0;
-  const bool has_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
-  if (status == cudaErrorNoDevice || !has_driver) return 0;
-  throw DeviceError(std::string("the GPUs of this machine cannot be used: ") +
-                    cudaGetErrorString(status) + "; allowed: --device cpu");
-}
-
 std::unique_ptr<Device> open_device(const std::string& text) {
-  const int count = count_devices();
-  const std::string absent = "device cuda:" + text + " is absent: ";
-  if (count == 0) {
-    int driver = 0;
-    const bool found = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
-    throw DeviceError(absent +
-                      (found ? "the NVIDIA driver offers no GPU" : "no NVIDIA driver was found") +
-                      "; allowed: cpu");
+  const int index = choose_cuda_device(text);
+  try {
+    return std::make_unique<CudaDevice>(index);
+  } catch (const std::exception& error) {
+    throw DeviceError("device cuda:" + std::to_string(index) + " cannot be used: " + error.what() +
+                      "; allowed: --device cpu");
   }
-  const int index = std::stoi(text);
-  if (index >= count) {
-    throw DeviceError(absent + "allowed: cuda:0 to cuda:" + std::to_string(count - 1) + ", cpu");
-  }
-  return std::make_unique<CudaDevice>(index);
 }
 
-const RegisterDevices cuda_devices{{.name = "cuda", .open = open_device, .count = count_devices}};
+const RegisterDevices cuda_devices{
+    {.name = "cuda", .open = open_device, .find = find_cuda_devices}};
 
 }  // namespace
 }  // namespace ridgebench

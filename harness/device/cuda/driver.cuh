@@ -1,0 +1,21 @@
+// Whether the installed driver serves this binary, and which GPUs it offers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/device/open_devices.hpp"
+
+namespace ridgebench {
+
+// GPUs that the runtime offers. There is none where the driver is missing or offers no GPU. Throws
+// DeviceError with the reason for any other failure.
+DeviceFamily::Found find_cuda_devices();
+
+// Index of the GPU that the text names (choose_gpu). Throws UsageError and DeviceError.
+int choose_cuda_device(const std::string& text);
+
+// What the driver makes of CUDA_VISIBLE_DEVICES, where a user would not expect it.
+std::vector<std::string> notes_of_driver();
+
+}  // namespace ridgebench
