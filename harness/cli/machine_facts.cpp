@@ -33,7 +33,7 @@ ordered_json host() {
           {"cpu_model", text_or_null(cpuinfo("model name"))},
           {"sockets", host_sockets()},
           {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
-          {"memory_bytes", meminfo("MemTotal")},
+          {"memory_bytes", host_memory().total_bytes},
           {"kernel", fmt::format("{} {}", system.sysname, system.release)},
           {"os", text_or_null(operating_system())},
           {"governor",
@@ -47,7 +47,7 @@ ordered_json host() {
 
 ordered_json host_state() {
   return {{"load_average", std::strtod(first_line("/proc/loadavg").c_str(), nullptr)},
-          {"available_memory_bytes", meminfo("MemAvailable")},
+          {"available_memory_bytes", host_memory().available_bytes},
           {"package_energy_j", nullable(package_energy_j())},
           {"stolen_s", nullable(stolen_s())}};
 }

@@ -17,13 +17,13 @@ constexpr double kSmallestBusyShare = 0.9;
 std::optional<double> energy(const Window& window) {
   if (window.busy_s < kShortestEnergyWindow) return std::nullopt;
   if (window.busy_s < kSmallestBusyShare * window.elapsed_s) return std::nullopt;
-  return energy_j(window.meters);
+  return total_of(kEnergyMeter, window.meters);
 }
 
 }  // namespace
 
-std::optional<double> energy_j(const std::vector<Meter>& meters) {
-  const auto meter = std::ranges::find(meters, kEnergyMeter, &Meter::name);
+std::optional<double> total_of(std::string_view name, const std::vector<Meter>& meters) {
+  const auto meter = std::ranges::find(meters, name, &Meter::name);
   return meter == meters.end() ? std::nullopt : meter->total;
 }
 

@@ -18,9 +18,11 @@ struct Meter {
 };
 
 inline constexpr std::string_view kEnergyMeter = "energy_j";
+// Periods in which a control group had spent its CPU quota (nr_throttled of cpu.stat).
+inline constexpr std::string_view kCpuThrottledMeter = "cpu_throttled_periods";
 
-// The meter of that name; empty where there is none.
-std::optional<double> energy_j(const std::vector<Meter>& meters);
+// The total of a meter; empty where there is none of that name, or where it cannot be read.
+std::optional<double> total_of(std::string_view name, const std::vector<Meter>& meters);
 
 // From a case's first sample to its last.
 struct Window {

@@ -151,13 +151,16 @@ class Sampling {
   // Seconds of other processes between turns.
   [[nodiscard]] double others_s() const { return others_s_; }
   [[nodiscard]] bool needs_energy() const {
-    return energy_j(meters_).has_value() && window_.busy_s < kShortestEnergyWindow;
+    return total_of(kEnergyMeter, meters_).has_value() && window_.busy_s < kShortestEnergyWindow;
   }
 
   [[nodiscard]] Samples end() {
     window_.elapsed_s = clock_.seconds();
     window_.meters = difference(meters_, device_->meters());
     Samples samples;
+    if (total_of(kCpuThrottledMeter, window_.meters).value_or(0) > 0) {
+      samples.flags.emplace_back("cpu_throttled");
+    }
     samples.seconds = std::move(seconds_);
     samples.window = std::move(window_);
     if (!clocks_.empty()) samples.clock_hz = middle(clocks_);

@@ -58,6 +58,7 @@ const std::map<std::string_view, Setter>& setters() {
       {"power_limit", number(&Simulation::power_limit)},
       {"power", number(&Simulation::power)},
       {"busy", number(&Simulation::busy)},
+      {"cpu_throttle", number(&Simulation::cpu_throttle)},
       {"lose", number(&Simulation::lose)},
       {"hang", number(&Simulation::hang)},
       {"seed", number(&Simulation::seed)},
@@ -181,8 +182,13 @@ Timing SimulatedDevice::time_batch(std::span<const Launch> rotation, std::int64_
 }
 
 std::vector<Meter> SimulatedDevice::meters() const {
-  if (simulation_.power == 0) return {};
-  return {{kEnergyMeter, simulation_.power * busy_s_}};
+  std::vector<Meter> meters;
+  if (simulation_.power > 0) meters.push_back({kEnergyMeter, simulation_.power * busy_s_});
+  if (simulation_.cpu_throttle > 0) {
+    meters.push_back(
+        {kCpuThrottledMeter, simulation_.cpu_throttle * static_cast<double>(batches_)});
+  }
+  return meters;
 }
 
 Timing SimulatedDevice::time_cold(const Launch& launch) { return time_batch({&launch, 1}, 1); }

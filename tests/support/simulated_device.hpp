@@ -34,9 +34,10 @@ struct Simulation {
   // draws more power than allowed. Telemetry names the cause.
   double throttle = 0;
   double cap = 0;
-  double power_limit = 0;  // watt, as reported; 0: not reported
-  double busy = 1;         // share of the device that a launch can keep busy
-  double power = 0;        // watt drawn during launches; 0: not reported
+  double power_limit = 0;   // watt, as reported; 0: not reported
+  double busy = 1;          // share of the device that a launch can keep busy
+  double power = 0;         // watt drawn during launches; 0: not reported
+  double cpu_throttle = 0;  // periods per batch in which a CPU quota stops it; 0: not reported
   // Faults, by the number of the timed batch (from 1; 0: never).
   std::int64_t lose = 0;  // the device is lost
   std::int64_t hang = 0;  // the launch never returns

@@ -1,21 +1,20 @@
 #include "harness/device/cpu/device.hpp"
 
+#include <fmt/format.h>
 #include <omp.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "harness/base/statistics.hpp"
 #include "harness/base/stopwatch.hpp"
-#include "harness/device/cpu/cgroup.hpp"
 #include "harness/device/cpu/info.hpp"
 #include "harness/device/open_devices.hpp"
 #include "kernels/common/error.hpp"
@@ -38,10 +37,8 @@ std::optional<std::int64_t> addresses_left() {
 
 // Bytes left of the host's memory, or of what a control group or a limit leaves where that is less.
 double bytes_left() {
-  std::ifstream file("/proc/self/cgroup");
-  const std::string membership(std::istreambuf_iterator<char>(file), {});
-  const std::int64_t available = meminfo("MemAvailable");
-  const auto in_group = memory_left_by_cgroup(membership, "/sys/fs/cgroup");
+  const std::int64_t available = host_memory().available_bytes;
+  const auto in_group = Cgroup::own().memory_left();
   return static_cast<double>(
       std::min({available, in_group.value_or(available), addresses_left().value_or(available)}));
 }
@@ -86,20 +83,6 @@ class CpuQueue final : public Queue {
   int threads_;
 };
 
-// Binds thread i of the OpenMP team to the i-th allowed processor; returns how many were bound.
-int pin_threads(int threads, const std::vector<int>& processors) {
-  int pinned = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : pinned)
-  {
-    const auto index = static_cast<std::size_t>(omp_get_thread_num());
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(processors[index % processors.size()], &set);
-    pinned += sched_setaffinity(0, sizeof set, &set) == 0 ? 1 : 0;
-  }
-  return pinned;
-}
-
 // Smallest step of the clock, in seconds.
 double measure_tick() {
   double smallest = 1;
@@ -134,21 +117,38 @@ double measure_launch_floor(int threads) {
 
 }  // namespace
 
-CpuDevice::CpuDevice() : tick_s_(measure_tick()) {
+CpuDevice::CpuDevice() : cgroup_(Cgroup::own()), tick_s_(measure_tick()) {
+  enlarge_thread_stacks();  // before OpenMP starts a thread
   const std::vector<int> processors = allowed_processors();
-  const int threads = std::min(omp_get_max_threads(), static_cast<int>(processors.size()));
+  cores_ = static_cast<int>(processors.size());
+  const char* const asked = std::getenv("OMP_NUM_THREADS");
+  threads_ = count_threads({.processors = cores_,
+                            .cpu_quota = cgroup_.cpu_quota(),
+                            .asked = asked == nullptr ? std::nullopt : std::optional(asked),
+                            .openmp = std::min(omp_get_max_threads(), omp_get_thread_limit())});
+  const int threads = threads_.threads;
   omp_set_num_threads(threads);
   omp_set_dynamic(0);
-  cores_ = static_cast<int>(processors.size());
   pinned_threads_ = pin_threads(threads, processors);
   constexpr double flops_per_s_of_a_core = 5e10;
   machine_ = {.units = threads,
               .caches = host_caches(),
-              .memory_bytes = meminfo("MemTotal"),
+              .memory_bytes = host_memory().total_bytes,
               .flops_per_s_hint = threads * flops_per_s_of_a_core};
   queue_ = std::make_unique<CpuQueue>(threads);
   memory_ = std::make_unique<HostMemory>(threads);
   launch_floor_s_ = measure_launch_floor(threads);
+}
+
+std::vector<std::string> CpuDevice::notes() const {
+  std::vector<std::string> notes;
+  if (!threads_.note.empty()) notes.push_back(threads_.note);
+  if (const std::string note = host_memory().note; !note.empty()) notes.push_back(note);
+  if (machine_.caches.empty()) {
+    notes.push_back(fmt::format("the kernel shows no caches; sizes assume a last level of {} MiB",
+                                machine_.last_level_cache_bytes() >> 20U));
+  }
+  return notes;
 }
 
 double CpuDevice::free_bytes() const { return allocatable_bytes(); }
@@ -161,7 +161,12 @@ Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repe
   return {clock.seconds(), std::nullopt};  // virtual machines report a nominal clock
 }
 
-std::vector<Meter> CpuDevice::meters() const { return {{kEnergyMeter, package_energy_j()}}; }
+std::vector<Meter> CpuDevice::meters() const {
+  std::vector<Meter> meters{{kEnergyMeter, package_energy_j()}};
+  const std::optional<double> throttled = cgroup_.throttled_periods();
+  if (throttled) meters.push_back({kCpuThrottledMeter, throttled});  // none without a quota
+  return meters;
+}
 
 // Reads 3 x the last-level cache. Reads leave no dirty lines, whose write-back would slow the
 // launch.
@@ -189,19 +194,24 @@ nlohmann::ordered_json CpuDevice::identity() const {
     caches.push_back(
         {{"level", cache.level}, {"bytes", cache.bytes}, {"shared_by", cache.shared_by}});
   }
-  return {{"name", name()},
-          {"backend", "cpu"},
-          {"model", cpuinfo("model name")},
-          {"vendor", cpuinfo("vendor_id")},
-          {"isa", ridgebench::name(host_isa())},
-          {"threads", machine_.units},
-          {"pinned", pinned_threads_ == machine_.units},
-          {"cores", cores_},
-          {"caches", caches},
-          {"memory_bytes", machine_.memory_bytes},
-          {"huge_pages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")},
-          {"event_tick_s", tick_s_},
-          {"launch_floor_s", launch_floor_s_}};
+  nlohmann::ordered_json json{
+      {"name", name()},
+      {"backend", "cpu"},
+      {"model", cpuinfo("model name")},
+      {"vendor", cpuinfo("vendor_id")},
+      {"isa", ridgebench::name(host_isa())},
+      {"threads", machine_.units},
+      {"threads_limited_by", threads_.limited_by},
+      {"pinned", pinned_threads_ == machine_.units},
+      {"cores", cores_},
+      {"caches", caches},
+      {"memory_bytes", machine_.memory_bytes},
+      {"huge_pages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")},
+      {"event_tick_s", tick_s_},
+      {"launch_floor_s", launch_floor_s_}};
+  if (const auto quota = cgroup_.cpu_quota()) json["cpu_quota"] = *quota;
+  if (const std::vector<std::string> all = notes(); !all.empty()) json["notes"] = all;
+  return json;
 }
 
 namespace {

@@ -4,20 +4,24 @@
 #include <algorithm>
 #include <memory>
 
+#include "harness/device/cpu/cgroup.hpp"
 #include "harness/device/cpu/memory.hpp"
+#include "harness/device/cpu/threads.hpp"
 #include "harness/device/device.hpp"
 
 namespace ridgebench {
 
 class CpuDevice : public Device {
  public:
-  // Pins one thread to each processor that this process may use (OMP_NUM_THREADS limits them).
+  // Pins one thread to each processor that this process may use; a CPU quota of a control group and
+  // OMP_NUM_THREADS limit them.
   CpuDevice();
 
   [[nodiscard]] std::string name() const override { return "cpu"; }
   [[nodiscard]] Backend backend() const override { return Backend::cpu; }
   [[nodiscard]] const Machine& machine() const override { return machine_; }
   [[nodiscard]] nlohmann::ordered_json identity() const override;
+  [[nodiscard]] std::vector<std::string> notes() const override;
   [[nodiscard]] Queue& queue() override { return *queue_; }
   [[nodiscard]] double free_bytes() const override;
   [[nodiscard]] DeviceMemory& memory() override { return *memory_; }
@@ -30,7 +34,7 @@ class CpuDevice : public Device {
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override;
   Timing time_cold(const Launch& launch) override;
   void run(const Launch& launch) override { launch(); }
-  // Energy of all processor packages.
+  // Energy of all processor packages, and the periods in which a CPU quota stopped the process.
   [[nodiscard]] std::vector<Meter> meters() const override;
 
  protected:
@@ -41,6 +45,8 @@ class CpuDevice : public Device {
 
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<HostMemory> memory_;
+  Cgroup cgroup_;
+  ThreadCount threads_;
   int cores_ = 0;  // processors that this process may use, counted before it pins its threads
   int pinned_threads_ = 0;
   double tick_s_ = 0;

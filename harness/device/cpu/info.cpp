@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <array>
@@ -27,6 +28,22 @@ std::string value_of(const std::string& path, const std::string& key) {
   return {};
 }
 
+// The C library asks the processor. It does not know who shares a cache: a level above the second
+// counts as shared by all.
+std::vector<Cache> caches_by_the_c_library() {
+  const auto processors = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  std::vector<Cache> caches;
+  const std::array<int, 3> names{_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
+                                 _SC_LEVEL3_CACHE_SIZE};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const long bytes = sysconf(names[i]);
+    if (bytes <= 0) continue;
+    const int level = static_cast<int>(i) + 1;
+    caches.push_back({.level = level, .bytes = bytes, .shared_by = level < 3 ? 1 : processors});
+  }
+  return caches;
+}
+
 }  // namespace
 
 std::string first_line(const std::string& path) {
@@ -42,14 +59,26 @@ std::vector<Cache> host_caches() {
     if (cache.type == "Instruction") continue;
     caches.push_back({.level = cache.level, .bytes = cache.size, .shared_by = cache.num_sharing});
   }
-  return caches;
+  return caches.empty() ? caches_by_the_c_library() : caches;
 }
 
 std::string cpuinfo(const std::string& key) { return value_of("/proc/cpuinfo", key); }
 
-std::int64_t meminfo(const std::string& key) {
-  const std::string text = value_of("/proc/meminfo", key);  // "24573564 kB"
-  return std::strtoll(text.c_str(), nullptr, 10) << 10U;
+MemoryInfo host_memory(const std::string& proc) {
+  const auto bytes = [path = proc + "/meminfo"](const std::string& key) {
+    const std::string text = value_of(path, key);  // "24573564 kB"
+    return static_cast<std::int64_t>(std::strtoll(text.c_str(), nullptr, 10)) << 10U;
+  };
+  MemoryInfo memory{
+      .total_bytes = bytes("MemTotal"), .available_bytes = bytes("MemAvailable"), .note = {}};
+  if (memory.total_bytes > 0 && memory.available_bytes > 0) return memory;
+  struct sysinfo system{};
+  if (sysinfo(&system) != 0) return memory;
+  memory.total_bytes = static_cast<std::int64_t>(system.totalram) * system.mem_unit;
+  memory.available_bytes =
+      static_cast<std::int64_t>(system.freeram + system.bufferram) * system.mem_unit;
+  memory.note = proc + "/meminfo is unreadable; the memory held by files counts as used";
+  return memory;
 }
 
 std::string container() {

@@ -11,12 +11,19 @@
 
 namespace ridgebench {
 
-// Data and unified caches of the first processor, level 1 first.
+// Data and unified caches of the first processor, level 1 first; by the C library where the kernel
+// does not list them.
 std::vector<Cache> host_caches();
+
+struct MemoryInfo {
+  std::int64_t total_bytes = 0;
+  std::int64_t available_bytes = 0;  // free, or held by files that the kernel can drop
+  std::string note;                  // where the numbers are less good than /proc/meminfo's
+};
+// By /proc/meminfo, or by sysinfo(2) where the folder `proc` lacks it.
+MemoryInfo host_memory(const std::string& proc = "/proc");
 // First value of a /proc/cpuinfo key, e.g. "model name".
 std::string cpuinfo(const std::string& key);
-// Bytes of a /proc/meminfo key, e.g. "MemAvailable".
-std::int64_t meminfo(const std::string& key);
 // First line of a file without its newline; empty where unreadable.
 std::string first_line(const std::string& path);
 // The image of the container that this process runs in: Apptainer's file, Podman's imageid, or

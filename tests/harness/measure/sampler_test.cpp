@@ -87,6 +87,11 @@ TEST(Sampler, FlagsTwoLevels) {
               Not(Contains("bimodal")));
 }
 
+TEST(Sampler, SamplesUnderASpentCpuQuotaAreFlagged) {
+  EXPECT_THAT(sample("cpu_throttle=1", kNoTime).flags, Contains("cpu_throttled"));
+  EXPECT_THAT(sample("", kNoTime).flags, Not(Contains("cpu_throttled")));
+}
+
 TEST(Sampler, AShortLaunchIsRepeatedUntilABatchSpansAThousandTicks) {
   SimulatedDevice device(parse_simulation("noise=0,gap=1e-8"));  // a tick is 1e-9 s
   std::vector<int> counts(3);

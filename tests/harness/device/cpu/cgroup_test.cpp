@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Cgroup : public testing::Test {
+class CgroupTest : public testing::Test {
  protected:
   void SetUp() override {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
@@ -23,20 +23,24 @@ class Cgroup : public testing::Test {
     std::ofstream(root_ / file) << text << "\n";
   }
   [[nodiscard]] std::optional<std::int64_t> left(const std::string& membership) const {
-    return memory_left_by_cgroup(membership, root_);
+    return Cgroup(membership, root_).memory_left();
+  }
+
+  [[nodiscard]] std::optional<double> quota(const std::string& membership) const {
+    return Cgroup(membership, root_).cpu_quota();
   }
 
   fs::path root_;
 };
 
-TEST_F(Cgroup, LeavesWhatIsNotUsedExceptForCachedFiles) {
+TEST_F(CgroupTest, LeavesWhatIsNotUsedExceptForCachedFiles) {
   write("job/memory.max", "1000");
   write("job/memory.current", "700");
   write("job/memory.stat", "anon 500\ninactive_file 150");
   EXPECT_EQ(left("0::/job\n"), 450);
 }
 
-TEST_F(Cgroup, TheTightestOfAllAroundCounts) {
+TEST_F(CgroupTest, TheTightestOfAllAroundCounts) {
   write("job/memory.max", "500");
   write("job/memory.current", "100");
   write("job/step/memory.max", "max");
@@ -45,16 +49,68 @@ TEST_F(Cgroup, TheTightestOfAllAroundCounts) {
   EXPECT_EQ(left("0::/elsewhere\n"), std::nullopt);
 }
 
-TEST_F(Cgroup, ContainersMaySeeTheirGroupAsTheRoot) {
+TEST_F(CgroupTest, ContainersMaySeeTheirGroupAsTheRoot) {
   write("memory.max", "300");
   write("memory.current", "400");
   EXPECT_EQ(left("0::/docker/0123abc\n"), 0) << "never less than nothing";
 }
 
-TEST_F(Cgroup, WithoutLimitsThereIsNoAnswer) {
-  EXPECT_EQ(left(""), std::nullopt);
-  EXPECT_EQ(left("no colon\n0::/\n"), std::nullopt);
-  EXPECT_EQ(left("4:cpu,memory:/slurm/job_1\n"), std::nullopt) << "version 1";
+TEST_F(CgroupTest, WithoutLimitsThereIsNoAnswer) {
+  for (const char* membership : {"", "no colon\n0::/\n", "4:cpu,memory:/slurm/job_1\n"}) {
+    EXPECT_EQ(left(membership), std::nullopt) << membership;
+    EXPECT_EQ(quota(membership), std::nullopt) << membership;
+    EXPECT_EQ(Cgroup(membership, root_).throttled_periods(), std::nullopt) << membership;
+  }
+}
+
+TEST_F(CgroupTest, MemoryOfVersionOneCounts) {
+  write("memory/job/memory.limit_in_bytes", "1000");
+  write("memory/job/memory.usage_in_bytes", "700");
+  write("memory/job/memory.stat", "inactive_file 1\ntotal_inactive_file 150");
+  write("memory/memory.limit_in_bytes", "9223372036854771712");  // none
+  write("memory/memory.usage_in_bytes", "9000");
+  EXPECT_EQ(left("5:cpuset:/\n4:memory:/job\n0::/\n"), 450);
+}
+
+TEST_F(CgroupTest, TheTightestQuotaAroundCounts) {
+  write("job/cpu.max", "150000 100000");
+  write("job/step/cpu.max", "max 100000");
+  EXPECT_EQ(quota("0::/job/step\n"), 1.5);
+  write("job/step/cpu.max", "50000 100000");
+  EXPECT_EQ(quota("0::/job/step\n"), 0.5);
+  EXPECT_EQ(quota("0::/elsewhere\n"), std::nullopt);
+}
+
+TEST_F(CgroupTest, QuotasOfVersionOneCount) {
+  write("cpu/job/cpu.cfs_quota_us", "100000");
+  write("cpu/job/cpu.cfs_period_us", "50000");
+  write("cpu/cpu.cfs_quota_us", "-1");
+  write("cpu/cpu.cfs_period_us", "100000");
+  EXPECT_EQ(quota("4:cpu,cpuacct:/job/step\n0::/\n"), 2);
+  EXPECT_EQ(quota("4:cpuacct:/job\n"), std::nullopt) << "another controller";
+}
+
+TEST_F(CgroupTest, VersionTwoMayStandBesideVersionOne) {
+  write("unified/job/cpu.max", "200000 100000");
+  EXPECT_EQ(quota("4:memory:/\n0::/job\n"), 2);
+}
+
+TEST_F(CgroupTest, AProcessWithoutMembershipReadsTheRoot) {  // /proc is hidden
+  write("cpu.max", "100000 100000");
+  write("memory.max", "300");
+  write("memory.current", "100");
+  EXPECT_EQ(quota(""), 1);
+  EXPECT_EQ(left(""), 200);
+}
+
+TEST_F(CgroupTest, CountsThePeriodsInWhichAQuotaStoppedTheProcess) {
+  write("job/cpu.max", "150000 100000");
+  write("job/cpu.stat", "usage_usec 5\nnr_periods 166\nnr_throttled 151\nthrottled_usec 9");
+  write("job/step/cpu.stat", "nr_throttled 7");  // without a quota
+  const Cgroup group("0::/job/step\n", root_);
+  EXPECT_EQ(group.throttled_periods(), 151);
+  write("job/cpu.stat", "nr_throttled 153");
+  EXPECT_EQ(group.throttled_periods(), 153);
 }
 
 }  // namespace
