@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "harness/base/stopwatch.hpp"
 #include "harness/cli/commands.hpp"
@@ -15,7 +16,6 @@
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/results/resume.hpp"
-#include "kernels/common/cpu/openblas.hpp"
 #include "roofline/device_spec.hpp"
 
 namespace ridgebench {
@@ -101,14 +101,18 @@ std::filesystem::path results_path(const RunOptions& options) {
   return default_results_path();
 }
 
-// The program keeps the user's choice of a core and says that OpenBLAS has better kernels.
-void warn_of_openblas_core(const std::vector<Record>& records) {
-  const std::string better = better_openblas_core();
-  const bool used = std::ranges::any_of(
-      records, [](const Record& r) { return r.technique == "openblas" && r.status == Status::ok; });
-  if (better.empty() || !used) return;
-  fmt::print(stderr, "note: {} keeps OpenBLAS from its kernels for {}, which this processor runs\n",
-             kOpenblasCore, better);
+// The user's variables stand, although a library that is held back is no yardstick.
+void warn_of_held_back_libraries(const std::vector<Record>& records) {
+  std::set<std::string> variables;
+  for (const Record& record : records) {
+    if (record.held_back_by && record.status == Status::ok) variables.insert(*record.held_back_by);
+  }
+  for (const std::string& names : variables) {
+    fmt::print(
+        stderr,
+        "note: {} keeps a library from its best; the flag library_held_back marks its rows\n",
+        names);
+  }
 }
 
 ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
@@ -148,7 +152,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   end_environment(environment, read_machine(devices), clock.seconds());
   directory.write_environment(environment);
   directory.write_checksums();
-  warn_of_openblas_core(campaign.records());
+  warn_of_held_back_libraries(campaign.records());
   fmt::print(stderr, "results: {}\n", path.string());
   return exit_code(campaign.records());
 }

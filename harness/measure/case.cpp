@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "harness/results/held_back.hpp"
+
 namespace ridgebench {
 namespace {
 
@@ -85,6 +87,8 @@ Record Case::describe() const {
   if (technique.isa != Isa::none) d.isa = technique.isa;
   d.shape = shape;
   d.regime = regime;
+  if (technique.origin == Origin::library) d.held_back_by = held_back_by(technique.name);
+  if (d.held_back_by) d.flags.emplace_back("library_held_back");
   d.flops = work().flops;
   d.bytes = work().bytes;
   d.written_fraction = written_share();

@@ -15,6 +15,7 @@
 #include "harness/base/nullable.hpp"
 #include "harness/base/ungated.hpp"
 #include "harness/build_info.hpp"
+#include "harness/results/held_back.hpp"
 #include "harness/results/record.hpp"
 #include "kernels/common/cpu/onednn.hpp"
 #include "kernels/common/cpu/openblas.hpp"
@@ -26,10 +27,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Prefixes of environment variables that change results.
-constexpr std::array<std::string_view, 10> kVariables{
-    "OMP_",  "GOMP_",   "OPENBLAS_", "ONEDNN_", "DNNL_",
-    "CUDA_", "CUBLAS_", "NVIDIA_",   "MALLOC_", kUngatedVariable};
+// Prefixes of environment variables that change results, beside those that libraries read.
+constexpr std::array<std::string_view, 6> kVariables{"OMP_",    "GOMP_",   "CUDA_",
+                                                     "NVIDIA_", "MALLOC_", kUngatedVariable};
 // They identify a batch job, but not its user.
 constexpr std::array<std::string_view, 3> kSchedulerVariables{"SLURM_JOB_ID", "SLURM_ARRAY_TASK_ID",
                                                               "SLURM_PROCID"};
@@ -39,7 +39,8 @@ constexpr const char* kGpuKeys =
     "uuid_hash memory_bus_bits pci_address pci_id pci_subsystem_id numa_node driver cuda "
     "cuda_of_driver cublas clocks power_limit_w power_limits_w ecc pending_ecc mig persistence "
     "compute_mode vbios board_part_number inforom gsp_firmware pcie nvlinks remapped_rows";
-constexpr const char* kHostKeys = "isa threads pinned cores huge_pages";
+constexpr const char* kHostKeys =
+    "isa threads threads_limited_by pinned cores cpu_quota huge_pages";
 
 // Text, or null with the reason why.
 class Readings {
@@ -114,6 +115,12 @@ ordered_json variables(std::span<const std::string_view> prefixes) {
   return variables;
 }
 
+ordered_json variables_of_results() {
+  std::vector<std::string_view> prefixes = library_prefixes();
+  prefixes.insert(prefixes.end(), kVariables.begin(), kVariables.end());
+  return variables(prefixes);
+}
+
 ordered_json describe(const MachineFacts::Device& device, Readings& readings) {
   ordered_json json = device.identity;
   const bool host = device.backend == Backend::cpu;
@@ -128,7 +135,7 @@ ordered_json describe(const MachineFacts::Device& device, Readings& readings) {
   };
   if (!host) add_absent("cublas", "the library cannot be loaded");
   add_absent(kGpuKeys, host ? "a host has none" : "the driver does not report it");
-  add_absent(kHostKeys, "a GPU has none");
+  add_absent(kHostKeys, host ? "no control group limits it" : "a GPU has none");
   return json;
 }
 
@@ -197,7 +204,7 @@ ordered_json make_environment(const RunRequest& request, const MachineFacts& bef
       {"state", {{"before", states("before", before, readings)}, {"after", nullptr}}},
       {"build", build(readings)},
       {"libraries", libraries(readings)},
-      {"environment_variables", variables(kVariables)},
+      {"environment_variables", variables_of_results()},
       {"scheduler", variables(kSchedulerVariables)}};
   json["unavailable"] = readings.unavailable();
   return json;

@@ -89,6 +89,7 @@ struct Record {
   std::optional<std::string> reason;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> fill;
+  std::optional<std::string> held_back_by;
   std::int64_t sets = 0;
   std::vector<double> samples_s;
   std::int64_t samples_per_batch = 1;
@@ -167,6 +168,7 @@ inline constexpr std::tuple kRecordKeys{
     Key{"reason", &Record::reason, "", "why the row is not ok"},
     Key{"seed", &Record::seed, "", "of the inputs", kCount, Absence::not_in_oldest},
     Key{"fill", &Record::fill, "", "distribution of the inputs", {}, Absence::not_in_oldest},
+    Key{"held_back_by", &Record::held_back_by, "", "environment variables, as `NAME=VALUE`, that keep the row's library from its best; the row is flagged `library_held_back`", {}, Absence::not_in_oldest},
     Key{"sets", &Record::sets, "", "buffer sets rotated", kCount},
     Key{"samples_s", &Record::samples_s, "s", "per launch, one per sample, in the order taken", kPositive},
     Key{"samples_per_batch", &Record::samples_per_batch, "", "number of neighbouring samples that together are whole rotations; 1 where it is missing", Bounds{1, kLargestCount}, Absence::not_in_oldest},

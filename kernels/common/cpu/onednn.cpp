@@ -19,6 +19,15 @@
 namespace ridgebench {
 namespace {
 
+// The variable that limits the instructions of oneDNN, as "NAME=VALUE": the library reads the first
+// that is set. Empty where none is.
+std::string isa_limit() {
+  for (const std::string name : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}) {
+    if (const char* const value = std::getenv(name.c_str())) return name + "=" + value;
+  }
+  return {};
+}
+
 // The instructions with which oneDNN multiplies bf16. Source: oneDNN, "CPU Dispatcher Control":
 // each value of ONEDNN_MAX_CPU_ISA allows what it names and what came before.
 struct Bf16Instructions {
@@ -27,9 +36,9 @@ struct Bf16Instructions {
 
   Bf16Instructions() {
 #if defined(__x86_64__)
-    const char* const set = std::getenv("ONEDNN_MAX_CPU_ISA");
-    const std::string_view most = set == nullptr ? "DEFAULT" : set;
-    const auto allows = [most](std::string_view part) { return most.find(part) != most.npos; };
+    const std::string set = isa_limit();
+    const std::string most = set.empty() ? "DEFAULT" : set.substr(set.find('=') + 1);
+    const auto allows = [&most](std::string_view part) { return most.find(part) != most.npos; };
     const bool all = allows("DEFAULT") || allows("ALL") || allows("AMX");
     amx = all && __builtin_cpu_supports("amx-bf16") != 0;
     pairs = (all || allows("BF16") || allows("FP16") || allows("AVX10")) &&
@@ -102,10 +111,15 @@ RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_primitive_create);
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_primitive_destroy);
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_primitive_execute);
 
-// Throws std::runtime_error with the status.
+struct OneDnnError : std::runtime_error {
+  explicit OneDnnError(dnnl_status_t s)
+      : std::runtime_error(fmt::format("oneDNN: {}", dnnl_status2str(s))), status(s) {}
+  dnnl_status_t status;
+};
+
+// Throws OneDnnError.
 void check(dnnl_status_t status) {
-  if (status == dnnl_success) return;
-  throw std::runtime_error(fmt::format("oneDNN: {}", dnnl_status2str(status)));
+  if (status != dnnl_success) throw OneDnnError(status);
 }
 
 template <class Handle>
@@ -286,6 +300,22 @@ OneDnnPlan plan_product(const Dims& a_strides, const Dims& b_strides, std::int64
   });
 }
 
+std::string_view name_of(OneDnn function) {
+  switch (function) {
+    case OneDnn::relu:
+      return "relu";
+    case OneDnn::gelu_tanh:
+      return "gelu";
+    case OneDnn::matvec:
+      return "matvec";
+    case OneDnn::matmul:
+      return "matmul";
+    case OneDnn::matmul_gelu:
+      return "matmul_gelu";
+  }
+  return "";
+}
+
 OneDnnPlan plan(OneDnn function, dnnl_data_type_t type, const Shape& s) {
   if (function == OneDnn::relu) return plan_eltwise(dnnl_eltwise_relu, type, s);
   if (function == OneDnn::gelu_tanh) return plan_eltwise(dnnl_eltwise_gelu_tanh, type, s);
@@ -312,8 +342,12 @@ OneDnnPlan create_onednn(OneDnn function, Queue& queue, Format format, const Sha
   omp_set_num_threads(queue.threads());  // the library divides the work when it creates
   try {
     return plan(function, format == Format::bf16 ? dnnl_bf16 : dnnl_f32, shape);
-  } catch (const std::runtime_error& error) {
-    throw Unsupported(error.what());
+  } catch (const OneDnnError& error) {
+    if (error.status != dnnl_unimplemented) throw Unsupported(error.what());
+    const std::string limit = isa_limit();
+    throw Unsupported(fmt::format("oneDNN {} has no {} in {} on this processor{}{}",
+                                  onednn_version(), name_of(function), info(format).name,
+                                  limit.empty() ? "" : " under ", limit));
   }
 }
 

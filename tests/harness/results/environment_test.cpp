@@ -135,6 +135,7 @@ TEST_F(EnvironmentTest, RecordsTheCommandAndTheVariablesThatChangeResults) {
   const ordered_json all = environment();
   EXPECT_EQ(all.at("command_line"), json(kCommandLine));
   EXPECT_EQ(all.at("environment_variables").at("OPENBLAS_RIDGEBENCH_TEST"), "7=x");
+  unsetenv("OPENBLAS_RIDGEBENCH_TEST");
   EXPECT_EQ(all.dump().find("secret"), std::string::npos);
 }
 
