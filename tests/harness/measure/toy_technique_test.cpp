@@ -60,20 +60,50 @@ TEST_F(ToyTechnique, IsMeasuredWhereItServesAndSkippedElsewhere) {
   EXPECT_EQ(served, 2);
 }
 
-TEST_F(ToyTechnique, IsListedWithItsSupport) {
-  std::vector<std::string> words{"ridgebench", "list",       "--device", "sim",
-                                 "--filter",   "^relu/toy/", "--json"};
+// What a command with these words prints on stdout.
+std::string printed(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   CaptureStdout();
   const int code = run_command_line(static_cast<int>(arguments.size()), arguments.data());
-  const auto list = nlohmann::json::parse(GetCapturedStdout());
-  EXPECT_EQ(code, 0);
+  std::string text = GetCapturedStdout();
+  EXPECT_EQ(code, 0) << text;
+  return text;
+}
+
+TEST_F(ToyTechnique, IsListedWithItsSupport) {
+  const auto list = nlohmann::json::parse(
+      printed({"ridgebench", "list", "--device", "sim", "--filter", "^relu/toy/", "--json"}));
   ASSERT_EQ(list.size(), Registry::instance().operation("relu").formats.size());
   for (const auto& row : list) {
     EXPECT_EQ(row.at("op"), "relu");
     EXPECT_EQ(row.at("supported"), row.at("format") == "fp32" || row.at("format") == "bf16");
     EXPECT_EQ(row.at("reason").is_null(), row.at("supported").get<bool>());
+  }
+}
+
+// A bind may read its operands, or throw: nothing may bind a case that is only listed.
+TEST_F(ToyTechnique, ListsNeitherPrepareNorBind) {
+  const Registration reads{
+      {.operation = "relu", .name = "toy_reads", .engine = Engine::memory},
+      +[](Queue& /*queue*/, const Shape& shape, const float* x, float* y) -> Launch {
+        y[0] = x[shape["n"] - 1];
+        return [] {};
+      }};
+  const Registration throws{{.operation = "relu", .name = "toy_throws", .engine = Engine::memory},
+                            planned(
+                                +[](Queue& /*queue*/, const Shape& /*shape*/) -> int { throw 1; },
+                                +[](Queue& /*queue*/, const int& /*plan*/, const Shape& /*shape*/,
+                                    const float* /*x*/, float* /*y*/) -> Launch { throw 2; })};
+  for (std::vector<std::string> words : {std::vector<std::string>{"list"},
+                                         {"list", "--json"},
+                                         {"run", "--dry-run"},
+                                         {"run", "--benchmark_list_tests"}}) {
+    words.insert(words.begin(), "ridgebench");
+    words.insert(words.end(), {"--device", "sim", "--filter", "^relu/toy_"});
+    const std::string text = printed(words);
+    EXPECT_THAT(text, HasSubstr("relu/toy_reads/fp32/")) << words[1];
+    EXPECT_THAT(text, HasSubstr("relu/toy_throws/fp32/")) << words[1];
   }
 }
 
