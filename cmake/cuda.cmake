@@ -1,11 +1,16 @@
-# The CUDA half: kernels/**/*.cu and harness/device/cuda. RIDGEBENCH_CUDA is ON, OFF, or AUTO: where nvcc is found.
+# The CUDA half: kernels/**/*.cu and harness/device/cuda. RIDGEBENCH_CUDA is ON, OFF, or AUTO: where nvcc is found. A
+# toolkit that is found but cannot be used stops the configuration: only OFF leaves the CUDA half out.
+include(cuda_architectures)
+include(cuda_toolkit)
 set(RIDGEBENCH_CUDA AUTO CACHE STRING "Build the CUDA half: ON, OFF or AUTO (where nvcc is found)")
-set(RIDGEBENCH_CUDA_ARCHITECTURES "80-real;89-real;90" CACHE STRING "Architectures of the portable kernels")
 option(RIDGEBENCH_HOPPER "Build the kernels that only Hopper (compute capability 9.0a) can run" ON)
 
 set(RIDGEBENCH_HAS_CUDA OFF)
 if(NOT RIDGEBENCH_CUDA STREQUAL "OFF")
-  find_program(RIDGEBENCH_NVCC NAMES nvcc PATHS ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)
+  if(CMAKE_CUDA_COMPILER)
+    set(RIDGEBENCH_NVCC "${CMAKE_CUDA_COMPILER}")
+  endif()
+  find_program(RIDGEBENCH_NVCC NAMES nvcc HINTS ENV CUDACXX PATHS ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)
   if(RIDGEBENCH_NVCC)
     set(RIDGEBENCH_HAS_CUDA ON)
   elseif(RIDGEBENCH_CUDA STREQUAL "ON")
@@ -16,11 +21,18 @@ if(NOT RIDGEBENCH_HAS_CUDA)
   return()
 endif()
 
+if(NOT CMAKE_CUDA_HOST_COMPILER)
+  set(CMAKE_CUDA_HOST_COMPILER "${CMAKE_CXX_COMPILER}")
+endif()
+if(NOT RIDGEBENCH_USABLE_NVCC STREQUAL "${RIDGEBENCH_NVCC} ${CMAKE_CUDA_HOST_COMPILER}")
+  require_usable_nvcc("${RIDGEBENCH_NVCC}" "${CMAKE_CUDA_HOST_COMPILER}")
+  set(RIDGEBENCH_USABLE_NVCC "${RIDGEBENCH_NVCC} ${CMAKE_CUDA_HOST_COMPILER}" CACHE INTERNAL "What the check was made for")
+endif()
 set(CMAKE_CUDA_COMPILER "${RIDGEBENCH_NVCC}")
-set(CMAKE_CUDA_HOST_COMPILER "${CMAKE_CXX_COMPILER}")
-set(CMAKE_CUDA_ARCHITECTURES "${RIDGEBENCH_CUDA_ARCHITECTURES}")
+choose_cuda_architectures("${RIDGEBENCH_NVCC}" CMAKE_CUDA_ARCHITECTURES)
 enable_language(CUDA)
-find_package(CUDAToolkit 12.8 REQUIRED)
+find_package(CUDAToolkit ${RIDGEBENCH_OLDEST_CUDA} REQUIRED)
+has_hopper("${CMAKE_CUDA_ARCHITECTURES}" "${CMAKE_CUDA_ARCHITECTURES_NATIVE}" RIDGEBENCH_HOPPER_CHOSEN)
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_EXTENSIONS OFF)
@@ -45,8 +57,8 @@ target_include_directories(ridgebench_cuda SYSTEM INTERFACE $<TARGET_PROPERTY:CU
 target_link_options(ridgebench_cuda INTERFACE "LINKER:-rpath,$<TARGET_FILE_DIR:CUDA::cublas>")
 
 # A technique is one .cu in an operation's folder, or one cublas*.cpp, and the globs find it. The folder tile holds
-# what techniques share. Files in a folder named hopper are compiled for compute capability 9.0a and nothing else. The
-# kernels link as object libraries, because a static library would drop the registrations.
+# what techniques share. Files in a folder named hopper are compiled for compute capability 9.0a and nothing else, where
+# 9.0 is among the chosen ones. The kernels link as object libraries, because a static library would drop the registrations.
 function(add_cuda_kernels target)
   set(CMAKE_UNITY_BUILD OFF)  # techniques share names
   file(GLOB portable CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cu"
@@ -54,7 +66,7 @@ function(add_cuda_kernels target)
   file(GLOB hopper CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/hopper/*.cu")
   set(parts cuda)
   add_library(${target}_cuda OBJECT ${portable})
-  if(hopper AND RIDGEBENCH_HOPPER)
+  if(hopper AND RIDGEBENCH_HOPPER AND RIDGEBENCH_HOPPER_CHOSEN)
     list(APPEND parts hopper)
     add_library(${target}_hopper OBJECT ${hopper})
     set_target_properties(${target}_hopper PROPERTIES CUDA_ARCHITECTURES 90a-real)

@@ -5,7 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mapfile -t sources < <(git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
 clang-format-19 --dry-run --Werror "${sources[@]}"
 
-scripts/build.sh dev -DRIDGEBENCH_TESTS=ON
+scripts/build.sh dev -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_WERROR=ON
 # A file that is compiled for several instruction sets is checked for the oldest: its region pragmas are GCC's.
 mkdir -p build/tidy
 /usr/bin/python3 - <<'EOF'

@@ -69,7 +69,7 @@ build() {
   local launcher=()
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   cmake --preset cuda -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_FETCH=OFF "${launcher[@]}" \
-    ${architecture:+-DRIDGEBENCH_CUDA_ARCHITECTURES="$architecture-real"} &&
+    ${architecture:+-DCMAKE_CUDA_ARCHITECTURES="$architecture-real"} &&
     cmake --build --preset cuda --target ridgebench ridgebench_device_tests
 }
 

@@ -18,7 +18,7 @@ for argument in "$@"; do
   esac
 done
 scripts/setup.sh --dev
-scripts/build.sh "$preset" -DRIDGEBENCH_TESTS=ON
+scripts/build.sh "$preset" -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_WERROR=ON
 ctest --preset "$preset" -j "$(($(nproc) + 1))"  # some tests wait
 if [[ -n $checks ]]; then
   scripts/check.sh

@@ -122,6 +122,7 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* b, float* y) 
 constexpr double kFp8Error = 0x1p-13 * (kK / 2) * (kProductsPerSum / 2);
 
 std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair format) {
+  if (machine.compute_capability < 80) return "mma.sync needs compute capability 8.0";
   if (info(format.a).storage_bytes == 1) {
     const int capability = machine.compute_capability;
     if (capability < 89) return "mma.sync in fp8 needs compute capability 8.9";

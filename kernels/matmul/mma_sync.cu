@@ -118,6 +118,7 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const typename P::A* a, const
 }
 
 std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair format) {
+  if (machine.compute_capability < 80) return "mma.sync needs compute capability 8.0";
   if (info(format.a).storage_bytes == 1) {
     if (machine.compute_capability < 89) return "mma.sync in fp8 needs compute capability 8.9";
     if (shape.layout() != Layout::nt)

@@ -30,12 +30,15 @@ struct Mma {
   static constexpr int kPerWord = 4 / static_cast<int>(sizeof(A));
   static constexpr int kK = kWords * kPerWord;
 
-  // d += a b. All lanes of the warp must call it. fp8 needs compute capability 8.9: compiled for an
-  // older device it traps. Compute capabilities 9.0 and 10.x have no native fp8 form: ptxas emits
-  // conversions to fp16, two fp16 products and additions, and computes a product once where the
-  // same operands are multiplied again.
+  // d += a b. All lanes of the warp must call it. fp8 needs compute capability 8.9, the others 8.0:
+  // compiled for an older device it traps. Compute capabilities 9.0 and 10.x have no native fp8
+  // form: ptxas emits conversions to fp16, two fp16 products and additions, and computes a product
+  // once where the same operands are multiplied again.
   static __device__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
                                       const std::uint32_t (&b)[2]) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    __trap();
+#else
     if constexpr (std::is_same_v<A, Tf32>) {
       asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
           "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -77,6 +80,7 @@ struct Mma {
       __trap();
 #endif
     }
+#endif
   }
 };
 

@@ -13,28 +13,37 @@ __device__ inline std::uint32_t shared_address(const void* pointer) {
 }
 
 // cp.async copies from global to shared memory without registers, while the thread goes on. Source:
-// PTX ISA, "cp.async". From compute capability 8.0.
+// PTX ISA, "cp.async". Compiled for a device before compute capability 8.0, the thread itself
+// copies.
 //
 // Starts a copy of 16 bytes; both addresses must be aligned to 16 bytes. Unless `inside`, the copy
 // reads nothing and writes zeros.
 __device__ inline void cp_async_zfill(void* shared, const void* global, bool inside) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  *static_cast<uint4*>(shared) = inside ? *static_cast<const uint4*>(global) : uint4{};
+#else
   const std::uint32_t target = shared_address(shared);
   const int bytes = inside ? 16 : 0;
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global),
                "r"(bytes)
                : "memory");
+#endif
 }
 
 // Closes the group of the copies that this thread started since the last call.
 __device__ inline void cp_async_commit_group() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
 }
 
 // Waits until at most the kPending newest groups of this thread are in flight. Other threads see
 // the copies after the next __syncthreads().
 template <int kPending>
 __device__ void cp_async_wait_group() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
 }
 
 // ldmatrix: a warp reads four 8 x 8 matrices of 16-bit elements into the fragments of mma.sync

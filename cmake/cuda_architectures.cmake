@@ -1,0 +1,40 @@
+# Which compute capabilities the kernels are compiled for. Functions alone: a test calls them in script mode.
+set(RIDGEBENCH_DEFAULT_CUDA_ARCHITECTURES "80-real;89-real;90")
+
+# Sets <result> to what CMake takes as CMAKE_CUDA_ARCHITECTURES: the user's choice, by -D or by the environment variable
+# CUDAARCHS, else ours. Stops where a number of the list is none that nvcc can compile for.
+function(choose_cuda_architectures nvcc result)
+  set(chosen "${RIDGEBENCH_DEFAULT_CUDA_ARCHITECTURES}")
+  if(DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(chosen "${CMAKE_CUDA_ARCHITECTURES}")
+  elseif(DEFINED ENV{CUDAARCHS})
+    set(chosen "$ENV{CUDAARCHS}")
+  endif()
+  if(chosen STREQUAL "")
+    message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES is empty; allowed: numbers such as 90 or 80;90, native, all, all-major")
+  endif()
+  execute_process(COMMAND "${nvcc}" --list-gpu-code OUTPUT_VARIABLE known ERROR_QUIET)
+  string(REGEX REPLACE "[^0-9\n]" "" known "${known}")
+  string(REGEX MATCHALL "[0-9]+" known "${known}")
+  foreach(architecture IN LISTS chosen)
+    if(architecture MATCHES "^(native|all|all-major)$")
+      continue()
+    endif()
+    string(REGEX REPLACE "^([0-9]+)[af]?(-real|-virtual)?$" "\\1" number "${architecture}")
+    if(NOT number IN_LIST known)
+      list(JOIN known " " known)
+      message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES has '${architecture}'; allowed with ${nvcc}: ${known}, native, all, all-major")
+    endif()
+  endforeach()
+  set(${result} "${chosen}" PARENT_SCOPE)
+endfunction()
+
+# Sets <result> to whether compute capability 9.0, which the kernels in folders named hopper need, is among them. CMake
+# gives what native stands for in <native>.
+function(has_hopper architectures native result)
+  string(REPLACE "native" "${native}" architectures "${architectures}")
+  set(${result} OFF PARENT_SCOPE)
+  if(architectures MATCHES "(^|;)(all|all-major|90a?(-real|-virtual)?)(;|$)")
+    set(${result} ON PARENT_SCOPE)
+  endif()
+endfunction()

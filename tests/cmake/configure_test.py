@@ -1,0 +1,122 @@
+"""CMake honours the user's choices and says in one message what it cannot use."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CMAKE = shutil.which("cmake")
+NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+pytestmark = pytest.mark.skipif(CMAKE is None, reason="no cmake")
+
+
+def cmake(*arguments, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess:
+    command = [CMAKE, *map(str, arguments)]
+    how = {"capture_output": True, "text": True, "check": False, "cwd": cwd}
+    return subprocess.run(command, env=os.environ | variables, **how)
+
+
+def message(result: subprocess.CompletedProcess) -> str:
+    """The text of the error, without CMake's line breaks."""
+    assert result.returncode != 0, result.stdout
+    return re.sub(r"\s+", " ", result.stderr)
+
+
+def script(folder: Path, *lines: str, **variables: str) -> subprocess.CompletedProcess:
+    """Runs lines of CMake beside the project's functions, without configuring it."""
+    text = [f"include({ROOT}/cmake/{name}.cmake)" for name in ("cuda_architectures", "cuda_toolkit")]
+    (folder / "script.cmake").write_text("\n".join(["cmake_minimum_required(VERSION 3.22)", *text, *lines]))
+    return cmake("-P", folder / "script.cmake", cwd=folder, **variables)
+
+
+@pytest.fixture(name="nvcc")
+def nvcc_fixture(tmp_path):
+    """A fake nvcc that knows three architectures; `write` gives it another text."""
+
+    def write(text: str) -> Path:
+        (tmp_path / "nvcc").write_text("#!/bin/sh\n" + text)
+        (tmp_path / "nvcc").chmod(0o755)
+        return tmp_path / "nvcc"
+
+    write('[ "$1" != --list-gpu-code ] || printf "sm_75\\nsm_90\\nsm_120\\n"\n')
+    return write
+
+
+@pytest.mark.parametrize(
+    ("chosen", "hopper"),
+    [
+        ("75", False),
+        ("90", True),
+        ("90a", True),
+        ("90-virtual", True),
+        ("75;90a-real", True),
+        ("120", False),
+        ("120f", False),
+        ("all-major", True),
+        ("all", True),
+        ("native", True),
+    ],
+)
+def test_architectures_of_the_user_are_honoured(chosen, hopper, nvcc, tmp_path):
+    choose = f'choose_cuda_architectures("{tmp_path}/nvcc" chosen)'
+    report = ['has_hopper("${chosen}" "90-real" hopper)', 'message("${chosen} ${hopper}")']
+    expected = f"{chosen} {'ON' if hopper else 'OFF'}\n"
+    option = f'set(CMAKE_CUDA_ARCHITECTURES "{chosen}")'
+    assert script(tmp_path, option, choose, *report).stderr == expected
+    assert script(tmp_path, choose, *report, CUDAARCHS=chosen).stderr == expected
+
+
+@pytest.mark.parametrize("chosen", ["70", "75;sm_90", "hopper", "90b", ""])
+def test_architectures_that_nvcc_cannot_compile_for_are_refused(chosen, nvcc, tmp_path):
+    choose = f'choose_cuda_architectures("{tmp_path}/nvcc" chosen)'
+    text = message(script(tmp_path, f'set(CMAKE_CUDA_ARCHITECTURES "{chosen}")', choose))
+    assert "allowed" in text and "CMAKE_CUDA_ARCHITECTURES" in text
+    if chosen:
+        assert f"'{chosen.rsplit(';', maxsplit=1)[-1]}'" in text and "75 90 120" in text
+
+
+VERSION = 'if [ "$1" = --version ]; then echo "release 13.0, V13.0.1"; exit 0; fi\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('echo "nvcc: no such library" >&2; exit 127\n', "--version fails (127). nvcc: no such library"),
+        ("exit 0\n", "--version fails"),
+        ('echo "release 11.8, V11.8.89"\n', "is of CUDA 11.8, which is too old"),
+        (VERSION + 'echo "unsupported GNU version" >&2; exit 1\n', "cannot compile with the host compiler g++-99: unsupported GNU"),
+    ],
+)
+def test_a_toolkit_that_cannot_be_used_is_named_with_the_way_out(text, problem, nvcc, tmp_path):
+    path = nvcc(text)
+    said = message(script(tmp_path, f"require_usable_nvcc({path} g++-99)"))
+    assert f"{path} {problem}" in said
+    assert "-DRIDGEBENCH_CUDA=OFF" in said and "-DRIDGEBENCH_NVCC=PATH" in said
+
+
+@pytest.mark.parametrize("wanted", ["AUTO", "ON"])
+def test_the_host_half_is_built_alone_only_where_asked(wanted, nvcc, tmp_path):
+    path = nvcc('echo "release 11.8, V11.8.89"\n')
+    arguments = ("-S", ROOT, "-B", tmp_path / "build", f"-DRIDGEBENCH_NVCC={path}", "-DRIDGEBENCH_TESTS=OFF")
+    assert "is too old" in message(cmake(*arguments, f"-DRIDGEBENCH_CUDA={wanted}"))
+
+
+def test_a_compiler_without_openmp_gets_a_hint(tmp_path):
+    without = ("-DRIDGEBENCH_CUDA=OFF", "-DRIDGEBENCH_TESTS=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON")
+    text = message(cmake("-S", ROOT, "-B", tmp_path / "build", *without))
+    assert re.search(r"has no OpenMP: (use g\+\+|install its library \(Debian: libomp-\d+-dev\))", text)
+
+
+@pytest.mark.skipif(NVCC is None, reason="no nvcc")
+def test_a_real_toolkit_compiles_for_what_was_chosen_and_warnings_are_no_errors(tmp_path):
+    options = ("-DRIDGEBENCH_CUDA=ON", "-DCMAKE_CUDA_ARCHITECTURES=75", "-DRIDGEBENCH_TESTS=OFF")
+    result = cmake("-S", ROOT, "-B", tmp_path, "-G", "Ninja", f"-DRIDGEBENCH_NVCC={NVCC}", *options)
+    assert result.returncode == 0, result.stderr
+    build = (tmp_path / "build.ninja").read_text()
+    assert set(re.findall(r"arch=compute_(\w+)", build)) == {"75"}
+    assert "/hopper/" not in build.replace("/hopper/*.cu", "")
+    assert "-Werror" not in build and "--Werror" not in build
