@@ -4,7 +4,8 @@ import gc
 import sys
 from importlib import import_module
 
-from ridgebench.command_line import INTERRUPTED, USAGE, CommandError, fail
+from ridgebench import streams
+from ridgebench.command_line import INTERNAL, INTERRUPTED, USAGE, CommandError, fail
 
 # Command: its module, whose main() takes the arguments and returns the exit code; what it does.
 COMMANDS = {
@@ -26,15 +27,21 @@ HELP = "usage: python3 -m ridgebench COMMAND [ARGUMENTS]; COMMAND --help lists i
 
 def main(arguments: list[str]) -> int:
     """Runs the command that the first argument names; returns its exit code."""
+    streams.prepare()
     name = arguments[0] if arguments else ""
     if name in ("-h", "--help"):
         print(HELP, end="")
-        return 0
+        return streams.finish(0, "ridgebench")
     if name not in COMMANDS:
         return fail(f"unknown command '{name}'; allowed: {', '.join(COMMANDS)}", USAGE, "ridgebench")
     gc.disable()  # commands are short, and no record refers to itself
+    return streams.finish(run(name, arguments[1:]), name)
+
+
+def run(name: str, arguments: list[str]) -> int:
+    """Runs a command; every failure is one line and its exit code."""
     try:
-        return import_module(f"ridgebench.{COMMANDS[name][0]}").main(arguments[1:])
+        return import_module(f"ridgebench.{COMMANDS[name][0]}").main(arguments)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("ridgebench"):
             raise
@@ -43,6 +50,14 @@ def main(arguments: list[str]) -> int:
         return fail(str(error), error.code, name)
     except KeyboardInterrupt:
         return fail("interrupted", INTERRUPTED, name)
+    except SystemExit as stop:  # of argparse, after its line or its help
+        return stop.code if isinstance(stop.code, int) else fail(str(stop.code), USAGE, name) if stop.code else 0
+    except OSError as error:
+        return streams.lost(error, name)
+    except Exception as error:
+        if sys.flags.dev_mode:  # python3 -X dev: for whoever looks for the cause
+            raise
+        return fail(f"internal error: {type(error).__name__}: {error}", INTERNAL, name)
 
 
 if __name__ == "__main__":

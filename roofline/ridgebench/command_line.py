@@ -20,10 +20,18 @@ class CommandError(Exception):
         self.code = code
 
 
+LONGEST_LINE = 900  # characters of an error: a name in it may have megabytes
+
+
+def one_line(text: str) -> str:
+    """The text for a terminal: one line without control characters, of bounded length."""
+    text = text if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE // 2]} ... {text[-LONGEST_LINE // 2 :]}"
+    return "".join(c if c.isprintable() else " " for c in text.encode("utf-8", "replace").decode("utf-8"))
+
+
 def fail(message: str, code: int, program: str) -> int:
-    """Prints the message as one line, without control characters; returns the code."""
-    line = "".join(c if c.isprintable() else " " for c in message.encode("utf-8", "replace").decode("utf-8"))
-    print(f"{program}: {line}", file=sys.stderr)
+    """Prints the message as one line; returns the code."""
+    print(f"{program}: {one_line(message)}", file=sys.stderr)
     return code
 
 

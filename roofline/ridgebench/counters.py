@@ -20,6 +20,7 @@ import tempfile
 from pathlib import Path
 
 from ridgebench.command_line import DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, CommandError, Parser, fail
+from ridgebench.files import decoded, lines_of, write_at_once
 from ridgebench.records import Row, load_run, read_counters
 
 SCHEMA = "ridgebench.counters/1"
@@ -100,7 +101,8 @@ def counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
         out = Path(folder) / "run"
         environment = {**os.environ, "RIDGEBENCH_UNGATED": "1"}  # ncu runs kernels one at a time
         line = command(row, options.binary, options.results, profile, out)
-        done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
+        how = {"encoding": "utf-8", "errors": "replace", "env": environment}
+        done = subprocess.run(line, capture_output=True, check=False, **how)
     found = launches(done.stdout)
     if not found:
         raise failure(done.stdout + done.stderr)
@@ -117,15 +119,8 @@ def counters_of(row: Row, options: argparse.Namespace, profile: str) -> dict:
 def measured_before(path: Path) -> dict[str, str]:
     """The lines of an existing counters.jsonl by row."""
     read_counters(path)  # raises ResultsError where a line is malformed
-    lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
-    return {json.loads(line)["id"]: line for line in lines}
-
-
-def replace(path: Path, text: str) -> None:
-    """Replaces a file at once: whatever ends this process leaves the old text or the new one."""
-    fresh = path.with_suffix(".tmp")
-    fresh.write_text(text, "utf-8")
-    fresh.replace(path)
+    lines = [decoded(line, origin) for origin, line in lines_of(path)] if path.exists() else []
+    return {json.loads(line)["id"]: line.rstrip() + "\n" for line in lines}
 
 
 def measure(options: argparse.Namespace) -> int:
@@ -142,7 +137,7 @@ def measure(options: argparse.Namespace) -> int:
     for row in rows:
         counted = counters_of(row, options, run.environment["profile"])
         lines[row.id] = json.dumps(counted) + "\n"
-        replace(path, "".join(lines.values()))
+        write_at_once(path, "".join(lines.values()))
         ratio = f"{counted['dram_bytes'] / row.bytes:.3f}" if counted["dram_bytes"] else "unknown"
         print(f"{row.id}: DRAM traffic over compulsory bytes {ratio}")
     return OK

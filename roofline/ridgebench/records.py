@@ -9,15 +9,12 @@ import sys
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Optional
 
-from ridgebench.command_line import ROOT, CommandError
+from ridgebench.command_line import ROOT, USAGE
+from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read
 
 SCHEMAS = ROOT / "results" / "schema"
-
-
-class ResultsError(CommandError):
-    """Results that cannot be read; the text is one line."""
 
 
 @dataclass(frozen=True)
@@ -156,22 +153,12 @@ def problem(error: Any) -> str:
     return "".join(f"{key}: " for key in error.path[1:]) + what
 
 
-def reject_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-DECODER = json.JSONDecoder(parse_constant=reject_constant)
-
-
 def parse(text: str, schema: str, origin: str) -> Any:
     """JSON that obeys the schema of this name, or a ResultsError that begins with `origin`.
 
     The texts in it are those of the file: clean() comes before they are shown.
     """
-    try:
-        value = DECODER.decode(text)
-    except (ValueError, RecursionError) as error:
-        raise ResultsError(f"{origin}: not JSON: {error}") from None
+    value = parse_json(text, origin)
     try:
         for check in validators(schema):
             check(value)
@@ -180,59 +167,36 @@ def parse(text: str, schema: str, origin: str) -> Any:
     return value
 
 
-def read(path: Path) -> str:
-    """The text of a file; raises ResultsError where there is none."""
-    try:
-        return path.read_text("utf-8")
-    except FileNotFoundError:
-        raise ResultsError(f"{path}: not found; is this a results directory?") from None
-    except UnicodeDecodeError as error:
-        raise ResultsError(f"{path}: not UTF-8: {error.reason} at byte {error.start}") from None
-
-
-def lines_of(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Every line that is not empty with its place, FILE:LINE; the last one may lack its end."""
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield f"{path}:{number}", line
-    except FileNotFoundError:
-        raise ResultsError(f"{path}: not found; is this a results directory?") from None
-    except OSError as error:
-        raise ResultsError(f"{path}: {error.strerror}") from None
-
-
 def make_row(record: Any, origin: str) -> Row:
-    """The row of a record. Raises ResultsError for a missing key and for a number that no double holds (1e999)."""
+    """The row of a record. Raises ResultsError for a missing key and for an interval whose bounds are swapped."""
     try:
         values = {key: record[key] for key in KEYS}
         values |= {key: record[key] for key in OPTIONAL_KEYS if key in record}
     except (KeyError, TypeError) as error:
         raise ResultsError(f"{origin}: not a record: {error!r}") from None
-    for key, value in values.items():
-        if type(value) in (int, float) and not abs(value) <= sys.float_info.max:
-            raise ResultsError(f"{origin}: {key} is beyond double precision")
-    return Row(**clean(values))
+    row = Row(**clean(values))
+    if row.status == "ok" and not row.time_ci_low_s <= row.time_median_s <= row.time_ci_high_s:
+        raise ResultsError(f"{origin}: time_ci_low_s, time_median_s and time_ci_high_s are not in this order")
+    return row
 
 
 def read_rows(path: Path, turns_of: Optional[Callable[[dict], Any]] = None) -> tuple[list[Row], bool]:
     """All finished rows, and whether an unfinished last line was left out.
 
-    A killed run may leave its last line without an end. A row measured again replaces the earlier one of its id.
+    A killed run may leave its last line without an end. An id that comes twice is refused.
     """
     rows: dict[str, Row] = {}
     for origin, line in lines_of(path):
         if not line.endswith(b"\n"):
             return list(rows.values()), True
         try:
-            record = parse(line.decode("utf-8"), "record", origin)
+            record = parse(decoded(line, origin), "record", origin)
             row = make_row(record, origin)
+            if row.id in rows:
+                raise ResultsError(f"{origin}: {row.id} comes twice")
             rows[row.id] = replace(row, turns=turns_of(record)) if turns_of else row
-        except UnicodeDecodeError as error:
-            raise ResultsError(f"{origin}: not UTF-8: {error.reason} at byte {error.start}") from None
         except ValueError as error:  # of turns_of
-            raise ResultsError(f"{origin}: {error}") from None
+            raise ResultsError(f"{origin}: {error}", getattr(error, "code", USAGE)) from None
     return list(rows.values()), False
 
 
@@ -240,13 +204,13 @@ def read_counters(path: Path) -> dict[str, float]:
     """DRAM bytes by row, where `ridgebench counters` measured them."""
     found = {}
     for origin, line in lines_of(path) if path.exists() else []:
+        counted = parse_json(decoded(line, origin), origin)
         try:
-            counted = DECODER.decode(line.decode("utf-8"))
             if counted["dram_bytes"] is not None:
                 value = found[str(counted["id"])] = float(counted["dram_bytes"])
                 if not 0 < value < math.inf:
                     raise ValueError("dram_bytes is no number above 0")
-        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise ResultsError(f"{origin}: no counters: {error!r}"[:300]) from None
     return found
 
@@ -261,11 +225,15 @@ def load_run(folder: Path, turns_of: Optional[Callable[[dict, dict], Any]] = Non
 
     `turns_of(record, environment)` keeps what a caller needs of the samples; a ValueError says what is wrong with them.
     """
+    if not folder.is_dir():
+        what = "is no folder" if folder.exists() else "not found"
+        raise ResultsError(f"{folder}: {what}; allowed: a results directory")
     environment = clean(read_environment(folder / "environment.json"))
     path = folder / "records.jsonl"
     rows, torn = read_rows(path, partial(turns_of, environment=environment) if turns_of else None)
     if not rows:
-        raise ResultsError(f"{path}: no finished record in it")
+        torn_hint = f"; its only line was cut off, `ridgebench run --resume {folder}` measures it" if torn else ""
+        raise ResultsError(f"{path}: no finished record in it{torn_hint}")
     known = {device["name"] for device in environment["devices"]}
     for name in sorted({row.device for row in rows} - known):
         raise ResultsError(f"{folder / 'environment.json'}: devices lacks {name!r}, which has records")

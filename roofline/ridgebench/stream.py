@@ -33,7 +33,7 @@ def stream(program: Path, name: str, mebibytes: int) -> float:
     """Median byte/s of one kernel of stream.c; nan if it has no kernel of that name."""
     command = [program, str(mebibytes), "nt", REPEATS, name]
     pinned = os.environ | {"OMP_PROC_BIND": "true"}
-    text = subprocess.run(command, env=pinned, check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(command, env=pinned, check=True, capture_output=True, encoding="utf-8").stdout
     found = re.search(rf"^{name} .*median +([0-9.]+)", text, re.MULTILINE)
     return float(found.group(1)) * 1e9 if found else float("nan")
 

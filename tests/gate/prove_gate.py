@@ -18,7 +18,8 @@ import numpy as np
 from ridgebench.command_line import OK, CommandError, Parser, fail
 from ridgebench.compare.baseline import slug
 from ridgebench.compare.error_rates import VERDICTS
-from ridgebench.compare.judge import load_pair, measure
+from ridgebench.compare.judge import load_pair
+from ridgebench.compare.measure import measure
 from ridgebench.compare.report import FAILED, MISSING, NOT_COMPARABLE
 from ridgebench.compare.session import ARMS, Session
 
@@ -88,7 +89,7 @@ class Proof:
         return path
 
     def session(self, name: str, series: Series) -> Session:
-        """A prepared session without pairs; what an earlier attempt left is removed."""
+        """A session without pairs; what an earlier attempt left is removed."""
         folder = self.out / name
         shutil.rmtree(folder, ignore_errors=True)
         binaries = [self.binary] * 2
@@ -97,7 +98,7 @@ class Proof:
         seconds = str(series.seconds)
         arguments = ["--device", self.device, *series.arguments, "--budget", seconds]
         session = Session(folder, dict(zip(ARMS, map(str, binaries))), arguments, series.rows)
-        session.prepare()
+        session.create()
         return session
 
     def compare(self, name: str, series: Series) -> None:

@@ -77,9 +77,9 @@ def test_both_arms_are_timed_in_batches_of_as_many_launches(started):
     assert set(the_proof.finished()) == {"identical-matmul-1s-01", "one-of-50-matmul-1s-01"}
     assert the_proof.finished()["one-of-50-matmul-1s-01"]["asked"] == 0.02
     work = [line.split(" ")[1] for line in log.read_text().splitlines()]
-    scored = work[1:41] + work[42:]  # each session opens with one process that does not count
-    assert scored[:40] == [""] * 40
-    assert scored[40:44] == ["0/50", "1/50", "1/50", "0/50"]
+    scored = work[1:21] + work[22:]  # each session opens with one process that does not count
+    assert scored[:20] == [""] * 20
+    assert scored[20:24] == ["0/50", "1/50", "1/50", "0/50"]
 
 
 def test_a_proof_goes_on_where_it_stopped(started):
@@ -90,4 +90,4 @@ def test_a_proof_goes_on_where_it_stopped(started):
     the_proof.lines.write_text(lines[0])
     the_proof.run()
     assert len(the_proof.finished()) == 2
-    assert len(log.read_text().splitlines()) == processes + 41
+    assert len(log.read_text().splitlines()) == processes + 21

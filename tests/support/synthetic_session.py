@@ -12,10 +12,24 @@ RECORD = next(
 )
 
 
+def retimed(row: dict, samples: list[float], **changes) -> dict:
+    """The row with these samples, and with what follows from them."""
+    ordered = sorted(samples)
+    median = float(np.median(samples))
+    times = {"median": median, "ci_low": ordered[0], "ci_high": ordered[-1], "min": ordered[0], "p10": ordered[0]}
+    times = {f"time_{name}_s": value for name, value in times.items()} | {"time_p90_s": ordered[-1]}
+    rates = {key: row[work] / median for key, work in (("flops_per_s", "flops"), ("bytes_per_s", "bytes")) if row[work]}
+    return row | {"samples_s": list(samples)} | times | rates | changes
+
+
 def record(name: str, seconds: float, **changes) -> dict:
     """A sound row of this id and median time."""
-    times = {key: seconds for key in RECORD if key.startswith("time_")}
-    return RECORD | {"id": name, "samples_s": [seconds] * 7} | times | changes
+    return retimed(RECORD, [seconds] * 7, id=name, **changes)
+
+
+UNTIMED = {f"time_{name}_s": None for name in ("median", "ci_low", "ci_high", "min", "p10", "p90")} | {
+    "flops_per_s": None, "bytes_per_s": None
+}
 
 
 def write_run(folder: Path, records: list[dict], environment: dict) -> Path:

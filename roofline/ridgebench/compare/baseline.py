@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from ridgebench.command_line import INCOMPARABLE, OK, ROOT, USAGE, CommandError, Parser, fail
-from ridgebench.records import ResultsError, Run, lines_of, load_run, read, read_environment
+from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read, write_at_once
+from ridgebench.records import Run, read_environment
 
-from . import drift, gate
+from . import gate
 from .cli import add_report_options, finish
 from .comparable import device_entries, differences
+from .consistent import load
 from .judge import external_cause
 from .report import MISSING, Comparison, Report, incomparable
 
@@ -61,13 +62,16 @@ def read_baseline(path: Path) -> dict[str, dict[str, float]]:
     """Times by row and run. Raises ResultsError."""
     times: dict[str, dict[str, float]] = {}
     for origin, line in lines_of(path):
+        entry = parse_json(decoded(line, origin), origin)
         try:
-            entry = json.loads(line)
             seconds = entry["time_median_s"]
             if entry["schema"] != SCHEMA or not 0 < seconds < math.inf:
                 raise ValueError(f"not a line of {SCHEMA}")
-            times.setdefault(str(entry["id"]), {})[str(entry["run_id"])] = float(seconds)
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            runs = times.setdefault(str(entry["id"]), {})
+            if str(entry["run_id"]) in runs:
+                raise ValueError(f"{entry['id']} of run {entry['run_id']} comes twice")
+            runs[str(entry["run_id"])] = float(seconds)
+        except (KeyError, TypeError, ValueError) as error:
             raise ResultsError(f"{origin}: {error!r}"[:300]) from None
     if not times:
         raise ResultsError(f"{path}: holds no row")
@@ -93,11 +97,9 @@ def promote(runs: list[Run], root: Path) -> Path:
             raise CommandError(f"NOT_COMPARABLE: {run.folder}: {'; '.join(hard)}", INCOMPARABLE)
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
-        environment_path(path).write_text(json.dumps(reference, indent=1) + "\n", "utf-8")
-    before = read(path) if path.exists() else ""
-    fresh = path.with_suffix(".tmp")  # an interruption leaves the whole new file or the whole old one
-    fresh.write_text(before + "".join(f"{line}\n" for run in runs for line in baseline_lines(run)), "utf-8")
-    fresh.replace(path)
+        write_at_once(environment_path(path), json.dumps(reference, indent=1) + "\n")
+    before = read(path, "a baseline") if path.exists() else ""
+    write_at_once(path, before + "".join(f"{line}\n" for run in runs for line in baseline_lines(run)))
     return path
 
 
@@ -106,7 +108,7 @@ def judge_row(name: str, past: np.ndarray, seconds: float, preset: gate.Preset) 
     logs, count = np.log(past), len(past)
     spread = float(logs.std(ddof=1))
     change = math.log(seconds) - float(logs.mean())
-    reach = float(stats.t.ppf(1 - gate.ALPHA, count - 1)) * spread * math.sqrt(1 + 1 / count)
+    reach = gate.t_quantile(1 - gate.ALPHA, count - 1) * spread * math.sqrt(1 + 1 / count)
     tolerance, margin = math.log1p(preset.tolerance), math.log1p(preset.margin)
     row = Comparison(
         name, gate.UNDECIDED, change=math.expm1(change), low=math.expm1(change - reach),
@@ -166,12 +168,14 @@ def main(arguments: list[str]) -> int:
     options = parse(arguments)
     if options.command == "check":
         limits = options.preset, options.allow_mismatch
-        return finish(lambda: check(options.baseline, load_run(options.run), *limits), options, PROGRAM)
+        return finish(lambda: check(options.baseline, load(options.run), *limits), options, PROGRAM)
     try:
-        runs = [load_run(folder) for folder in options.runs]
+        runs = [load(folder) for folder in options.runs]
         if options.command == "promote":
             print(f"{promote(runs, options.into)}: {len(runs)} runs promoted")
         else:
+            from . import drift  # scipy.stats, which it needs, takes long to import
+
             sys.stdout.write(drift.text(runs))
     except (CommandError, OSError) as error:
         return fail(str(error), getattr(error, "code", USAGE), PROGRAM)

@@ -2,32 +2,39 @@
 
 import argparse
 import errno
+import itertools
 import json
 import shutil
 import sys
 import time
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable, Iterator, Optional
 
-from ridgebench.command_line import INTERNAL, UNDECIDED, USAGE, CommandError, Parser, fail
-from ridgebench.records import ResultsError, load_run
+from ridgebench.command_line import INTERNAL, OK, UNDECIDED, USAGE, CommandError, Parser, fail
+from ridgebench.files import ResultsError
+from ridgebench.records import load_run
 
 from . import gate
 from .comparable import ALLOWED
-from .judge import first_differences, judge, measure
-from .report import Report, incomparable, text
-from .session import PROCESS, SAMPLES, Session, listen_for_termination, progress, refuse_own_options
+from .consistent import load
+from .judge import judge
+from .measure import measure
+from .report import Report, text
+from .session import PROCESS, SAMPLES, Session, listen_for_termination, refuse_own_options
+from .side_by_side import side_by_side
 from .stored import describe
 
 PROGRAM = "compare"
 HELP = """\
-Three ways to call it:
+Four ways to call it:
   compare BASELINE_DIR CANDIDATE_DIR                describes two stored runs: not a verdict
+  compare --describe DIR DIR                        prints two runs side by side, also of two devices
   compare --baseline-bin A --candidate-bin B [-- ARGUMENTS OF ridgebench run]
-                                                    measures both in turn, 20 to 40 pairs: verdicts
+                                                    measures both in turn, 10 to 40 pairs: verdicts
   compare --session DIR                             judges the runs of such a session again
 Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 not comparable,
 6 a row went wrong, 7 device lost, 8 internal error."""
+MOST_MINUTES = 10080  # a week
 
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +44,17 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
     add("--allow-mismatch", action="append", default=[], choices=ALLOWED, metavar="KEY",
         help="compare although this key differs")
     add("--json", type=Path, metavar="FILE", help="write the report here as well")
+
+
+def minutes(text: str) -> float:
+    """An argument of --minutes."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= MOST_MINUTES:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of minutes above 0, up to {MOST_MINUTES}")
+    return value
 
 
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -52,6 +70,8 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     add("--filter", metavar="RE", help="rows to compare, as in `ridgebench run`")
     add("--turns", choices=(PROCESS, SAMPLES),
         help="what one side measures before the other's turn; default: on a host a few samples")
+    add("--minutes", type=minutes, metavar="N", help="end the measuring after this time; what is undecided stays so")
+    add("--describe", action="store_true", help="print two results directories, perhaps of two devices, side by side")
     add("--out", type=Path, metavar="DIR", help="session; default: results/local/compare-<time>")
     add_report_options(parser)
     cut = arguments.index("--") if "--" in arguments else len(arguments)
@@ -66,6 +86,10 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         parser.error("--baseline-bin and --candidate-bin go together")
     if not any(binaries) and (passed or options.filter or options.out or options.turns):
         parser.error("--filter, --out, --turns and arguments after -- need --baseline-bin")
+    if options.minutes and not (any(binaries) or options.resume):
+        parser.error("--minutes needs --baseline-bin or --resume")
+    if options.describe and (not options.results or options.json or options.allow_mismatch):
+        parser.error("--describe takes two results directories and no other option")
     return options, passed
 
 
@@ -83,50 +107,43 @@ def require_writable(path: Optional[Path]) -> None:
         raise ResultsError(f"{path}: {error.strerror}; {allowed}") from None
 
 
+def names(out: Optional[Path]) -> Iterator[Path]:
+    """The folders that a session may have; without --out the next one, where another session took the first."""
+    if out is not None:
+        return iter((out,))
+    first = Path("results/local") / time.strftime("compare-%Y%m%dT%H%M%SZ", time.gmtime())
+    return itertools.chain((first,), (first.with_name(f"{first.name}-{number}") for number in itertools.count(2)))
+
+
 def new_session(options: argparse.Namespace, passed: list[str]) -> Session:
     refuse_own_options(passed)
-    default = Path("results/local") / time.strftime("compare-%Y%m%dT%H%M%SZ", time.gmtime())
-    folder = options.out or default
-    if folder.exists():
-        raise ResultsError(f"{folder} exists; allowed: a new folder, or --resume {folder}")
     binaries = {"baseline": options.baseline_bin, "candidate": options.candidate_bin}
-    session = Session(folder, binaries, passed, options.filter, turns=options.turns)
-    session.prepare()
-    return session
+    for folder in names(options.out):
+        session = Session(folder, binaries, passed, options.filter, turns=options.turns)
+        if session.create():
+            return session
+    raise ResultsError(f"{options.out} exists; allowed: a new folder, or --resume {options.out}")
 
 
 def reopened(folder: Path) -> Session:
-    """An interrupted session without the pair that was cut short.
-
-    Before the first pair, the unscored run may have been cut short too: the session begins anew.
-    """
+    """An interrupted session without the pair that was cut short."""
     session = Session.open(folder)
-    if session.pairs == 0:
-        shutil.rmtree(folder)
-        session.prepare()
+    session.own()
     for arm in session.binaries:
         shutil.rmtree(session.run_folder(session.pairs + 1, arm), ignore_errors=True)
     return session
 
 
-def run_session(session: Session, options: argparse.Namespace) -> Report:
-    """Measures and judges; stops after the first pair if that shows that the binaries must not be compared."""
-    session.extend(1, None, progress(1))
-    if why := first_differences(session, options.allow_mismatch):
-        return incomparable("interleaved", tuple(session.binaries.values()), [], why)
-    report = measure(session, options.preset, options.allow_mismatch)
-    print(f"{PROGRAM}: session: {session.folder}", file=sys.stderr)
-    return report
-
-
 def make_report(options: argparse.Namespace, passed: list[str]) -> Report:
     if options.results:
-        return describe(*map(load_run, options.results), options.allow_mismatch)
+        return describe(*map(load, options.results), options.allow_mismatch)
     if options.session:
         return judge(Session.open(options.session), options.preset, options.allow_mismatch)
     listen_for_termination()
     session = reopened(options.resume) if options.resume else new_session(options, passed)
-    return run_session(session, options)
+    report = measure(session, options.preset, options.allow_mismatch, options.minutes)
+    print(f"{PROGRAM}: session: {session.folder}", file=sys.stderr)
+    return report
 
 
 def finish(make: Callable[[], Report], options: argparse.Namespace, program: str = PROGRAM) -> int:
@@ -134,13 +151,16 @@ def finish(make: Callable[[], Report], options: argparse.Namespace, program: str
     try:
         require_writable(options.json)
         report = make()
-        sys.stdout.write(text(report))
-        if options.json is not None:
+        if options.json is not None:  # first: nobody may read the text any more
             options.json.write_text(json.dumps(report.as_json(), indent=1, allow_nan=False) + "\n", "utf-8")
+        sys.stdout.write(text(report))
     except CommandError as error:
         return fail(str(error), error.code, program)
     except OSError as error:
-        return fail(str(error), UNDECIDED if error.errno == errno.ENOSPC else USAGE, program)
+        if error.filename is None:  # standard output: the caller knows what to do
+            raise
+        code = UNDECIDED if error.errno == errno.ENOSPC else USAGE
+        return fail(f"{error.filename}: {error.strerror}", code, program)
     except KeyboardInterrupt:
         return fail("interrupted; finished pairs are kept, --resume DIR adds more", UNDECIDED, program)
     except Exception as error:  # anything else: one line and the code that says so
@@ -151,6 +171,14 @@ def finish(make: Callable[[], Report], options: argparse.Namespace, program: str
     return report.exit_code
 
 
+def show_both(folders: list[Path]) -> int:
+    """Prints two runs side by side: no verdict, so any two may be given."""
+    sys.stdout.write(side_by_side(*map(load_run, folders)))
+    return OK
+
+
 def main(arguments: list[str]) -> int:
     options, passed = parse(arguments)
+    if options.describe:
+        return show_both(options.results)
     return finish(lambda: make_report(options, passed), options)

@@ -5,7 +5,7 @@ from typing import Any, Iterator
 # Dotted keys of environment.json, and of its entry of the measured device.
 HARD = (
     "method_version", "seed", "fill", "build.compiler", "build.flags", "build.build_type",
-    "build.cuda", "libraries", "environment_variables",
+    "build.cuda", "libraries",
 )
 HARD_OF_DEVICE = (
     "backend", "model", "isa", "threads", "compute_capability", "sms", "mig", "ecc",
@@ -13,7 +13,34 @@ HARD_OF_DEVICE = (
 )
 SOFT = ("version", "profile", "budget_s", "host.kernel", "host.governor")
 SOFT_OF_DEVICE = ("uuid_hash", "persistence", "huge_pages")
-ALLOWED = (*HARD, *HARD_OF_DEVICE)
+VARIABLES = "environment_variables"
+ALLOWED = (*HARD, VARIABLES, *HARD_OF_DEVICE)
+
+# Environment variables whose values must agree, by the beginning of the name, and what each changes. Others only say
+# where something is, or which device is used, and the device's own keys show that: CUDA_VISIBLE_DEVICES, CUDA_PATH,
+# what a container's image asks for (NVIDIA_REQUIRE_CUDA). Where those differ, it is noted.
+CHANGE_RESULTS = {
+    "OMP_": "number, places and waiting of threads",
+    "GOMP_": "places and waiting of threads",
+    "KMP_": "places and waiting of threads",
+    "OPENBLAS_": "kernels and threads of OpenBLAS",
+    "ONEDNN_": "instructions and code of oneDNN",
+    "DNNL_": "instructions and code of oneDNN",
+    "MKL_": "instructions and threads of MKL",
+    "MALLOC_": "pages of buffers",
+    "CUBLAS_": "workspace and algorithms of cuBLAS",
+    "CUBLASLT_": "workspace and algorithms of cuBLASLt",
+    "NVIDIA_TF32_OVERRIDE": "whether libraries may use TF32",
+    "CUDA_LAUNCH_BLOCKING": "whether a launch waits for its end",
+    "CUDA_DEVICE_MAX_CONNECTIONS": "queues between host and device",
+    "CUDA_MODULE_LOADING": "whether the first launch loads the kernel",
+    "CUDA_FORCE_PTX_JIT": "which machine code runs",
+    "CUDA_DISABLE_PTX_JIT": "which machine code runs",
+    "CUDA_MPS_": "share of the device under MPS",
+    "CUDA_AUTO_BOOST": "clocks",
+    "RIDGEBENCH_": "what this program does",
+}
+LONGEST_VALUE = 60  # characters of a value in a message
 
 
 def lookup(json: Any, key: str) -> Any:
@@ -35,12 +62,30 @@ def differing(one: dict, other: dict, keys: tuple[str, ...]) -> Iterator[tuple[s
             yield key, f"{key}: {shown(a, b)} against {shown(b, a)}"
 
 
+def differing_variables(one: dict, other: dict) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """The variables that change results and those that do not, as pairs of VARIABLES and a text."""
+    here, there = (lookup(side, VARIABLES) or {} for side in (one, other))
+    hard, soft = [], []
+    for name in sorted(here.keys() | there.keys()):
+        if here.get(name) == there.get(name):
+            continue
+        both = " against ".join("unset" if name not in side else cut(f"'{side[name]}'") for side in (here, there))
+        changes = next((what for prefix, what in CHANGE_RESULTS.items() if name.startswith(prefix)), None)
+        text = f"{VARIABLES}: {cut(name)} is {both}"
+        (hard if changes else soft).append((VARIABLES, f"{text}, which changes {changes}" if changes else text))
+    return hard, soft
+
+
+def cut(text: str) -> str:
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+
+
 def shown(value: Any, other: Any) -> str:
     """The value as text; of two objects only the keys that differ."""
     if isinstance(value, dict) and isinstance(other, dict):
         parts = [f"{k}={v}" for k, v in value.items() if other.get(k) != v or k not in other]
-        return ", ".join(parts) or "nothing"
-    return "null" if value is None else str(value)
+        return cut(", ".join(parts)) or "nothing"
+    return "null" if value is None else cut(str(value))
 
 
 def device_entries(environment: dict) -> dict[str, dict]:
@@ -52,8 +97,9 @@ def differences(one: dict, other: dict, allowed: list[str]) -> tuple[list[str], 
 
     A device that only one side has appears as missing rows.
     """
-    hard = list(differing(one, other, HARD))
-    soft = list(differing(one, other, SOFT))
+    hard, soft = differing_variables(one, other)
+    hard = [*differing(one, other, HARD), *hard]
+    soft = [*differing(one, other, SOFT), *soft]
     here, there = device_entries(one), device_entries(other)
     for name in here.keys() & there.keys():
         hard += differing(here[name], there[name], HARD_OF_DEVICE)

@@ -6,7 +6,8 @@ from datetime import datetime, timezone
 import numpy as np
 from scipy import stats
 
-from ridgebench.records import ResultsError, Run, clean
+from ridgebench.files import ResultsError
+from ridgebench.records import Run, clean
 
 from .comparable import differences
 from .report import aligned, percent

@@ -6,32 +6,19 @@ from typing import Any, Optional
 
 import numpy as np
 
-from ridgebench.records import ResultsError, Row, Run, load_run
+from ridgebench.files import ResultsError
+from ridgebench.records import Row, Run
 
 from . import gate
 from .comparable import differences
-from .report import NOT_COMPARABLE, Comparison, Cycles, Report, incomparable
-from .session import ARMS, PROCESS, Session, progress
+from .consistent import load, turns_of
+from .report import MISSING, NEW, NOT_COMPARABLE, Comparison, Cycles, Report, incomparable
+from .session import ARMS, PROCESS, Session
 from .stored import why_not
 
 Pair = tuple[Run, Run]  # baseline, candidate
 # Clock events that come from outside: the kernel itself causes a power cap, but not heat.
 EXTERNAL_EVENTS = {"hw_slowdown", "hw_thermal_slowdown", "sw_thermal_slowdown", "hw_power_brake_slowdown"}
-
-
-def turns_of(record: dict, environment: dict) -> np.ndarray:
-    """Median of each turn's samples, in the order in which they were taken.
-
-    A turn is a batch or, where that has more than samples_per_turn samples, one of its parts of even length.
-    """
-    longest, count = environment.get("samples_per_turn"), record.get("samples_per_batch", 1)
-    if len(record["samples_s"]) % count != 0:
-        raise ValueError("samples_s does not hold whole batches of samples_per_batch")
-    batches = np.array(record["samples_s"], dtype=float).reshape(-1, count)
-    parts = 1 if longest is None else -(-count // longest)
-    ends = [i * count // parts for i in range(parts + 1)]
-    turns = [np.median(batches[:, i:j], axis=1) for i, j in zip(ends, ends[1:])]
-    return np.column_stack(turns).ravel()
 
 
 def log_ratio_of_neighbours(before: np.ndarray, after: np.ndarray) -> float:
@@ -87,7 +74,7 @@ class Series:
 
 def load_pair(session: Session, pair: int) -> Pair:
     turns = None if session.turns == PROCESS else turns_of
-    return tuple(load_run(session.run_folder(pair, arm), turns) for arm in ARMS)
+    return tuple(load(session.run_folder(pair, arm), turns) for arm in ARMS)
 
 
 def all_differences(pairs: list[Pair], allowed: list[str]) -> tuple[list[str], list[str]]:
@@ -110,31 +97,51 @@ def series_of(name: str, pairs: list[Pair]) -> Series:
     return Series(held, np.array([log_ratio(*rows) for rows in held]))
 
 
-def measured(name: str, series: Series) -> Comparison:
-    """Everything but the verdict."""
+def measured(name: str, series: Series, preset: gate.Preset) -> Comparison:
+    """Everything but the verdict; of a single pair there is no spread."""
     ratios = series.log_ratios
+    medians = np.median([[row.time_median_s for row in pair] for pair in series.pairs], axis=0)
+    row = Comparison(
+        name, gate.UNDECIDED, change=float(np.expm1(np.median(ratios))), pairs=len(ratios),
+        baseline_s=float(medians[0]), candidate_s=float(medians[1]),
+    )
+    if len(ratios) < 2:
+        return row
     value = gate.estimate(ratios)
     low, high = np.expm1(gate.bounds(value, 0.025))
-    medians = np.median([[row.time_median_s for row in pair] for pair in series.pairs], axis=0)
-    spread = float(value.spread)
-    return Comparison(
-        name, gate.UNDECIDED, change=float(np.expm1(value.location)), low=float(low),
-        high=float(high), beyond_noise=bool(low > 0 or high < 0), pairs=len(ratios), spread=spread,
-        smallest_change=gate.smallest_change(spread, len(ratios)), baseline_s=float(medians[0]),
-        candidate_s=float(medians[1]),
+    row.change, row.low, row.high = float(np.expm1(value.location)), float(low), float(high)
+    row.beyond_noise, row.spread = bool(low > 0 or high < 0), float(value.spread)
+    row.smallest_change = gate.smallest_change(row.spread, len(ratios))
+    if len(ratios) >= gate.LOOKS[0]:
+        row.chance = float(gate.chance(ratios, preset))
+    return row
+
+
+def why_undecided(row: Comparison, series: Series, preset: gate.Preset) -> str:
+    """What hides the answer, and what would show it."""
+    if row.pairs < gate.LOOKS[0]:
+        return f"{row.pairs} pairs; the first look takes {gate.LOOKS[0]}"
+    value = gate.estimate(series.log_ratios)
+    needed, spread = gate.pairs_to_decide(value, preset), gate.largest_spread(value, preset)
+    given_up = row.pairs < gate.LOOKS[-1] and row.chance < gate.LEAST_CHANCE
+    return (
+        f"{f'given up after {row.pairs} pairs: ' if given_up else ''}a pair's spread of {100 * row.spread:.1f} % "
+        f"hides the answer; about {needed:.0f} pairs, or a spread below {100 * spread:.1f} %, would decide"
     )
 
 
 def judged(name: str, series: Series, preset: gate.Preset) -> Comparison:
     """The verdict of the gate, unless something forbids one."""
-    row = measured(name, series)
+    row = measured(name, series, preset)
     cycles = series.log_cycle_ratios
-    if cycles is not None:
+    if cycles is not None and len(cycles) > 1:
         change = float(np.expm1(gate.estimate(cycles).location))
         row.cycles = Cycles(str(gate.judge(cycles, preset)), change)
     row.verdict = str(gate.judge(series.log_ratios, preset))
-    if row.verdict == gate.NOT_GATED:
-        row.reason = f"the spread of {100 * row.spread:.1f} % exceeds 2 %"
+    if row.verdict == gate.UNDECIDED:
+        row.reason = why_undecided(row, series, preset)
+    else:
+        row.chance = None
     if series.any(lambda one: one.bound == "launch"):
         row.verdict, row.reason = gate.NOT_GATED, "bound by its launch"
     if series.any(lambda one: "below_one_wave" in one.flags):
@@ -146,18 +153,23 @@ def judged(name: str, series: Series, preset: gate.Preset) -> Comparison:
 
 def broken_row(name: str, pairs: list[Pair]) -> Optional[Comparison]:
     """The verdict on a row that some process did not time; later pairs may leave decided rows out."""
-    for pair in pairs:
+    known = any(name in baseline.by_id and baseline.by_id[name].status == "ok" for baseline, _ in pairs)
+    for number, pair in enumerate(pairs, 1):
         rows = [run.by_id.get(name) for run in pair]
-        if pair is not pairs[0] and rows == [None, None]:
+        if rows == [None, None]:
             continue
         if (broken := why_not(name, *rows)) is not None:
+            if broken.verdict == NEW and known:  # in other pairs the baseline has it
+                broken.verdict = MISSING
+            if len(pairs) > 1:
+                broken.reason = f"pair {number}: {broken.reason}"
             return broken
     return None
 
 
 def adjust_for_number(rows: list[Comparison], series: dict[str, Series], preset: gate.Preset) -> None:
     """Sets p_adjusted of the rows that have a series."""
-    timed = [row for row in rows if row.id in series]
+    timed = [row for row in rows if row.id in series and row.pairs > 1]
     if timed:
         values = [gate.estimate(series[row.id].log_ratios) for row in timed]
         adjusted = gate.holm(np.array([float(gate.probability(v, preset)) for v in values]))
@@ -173,8 +185,8 @@ def first_differences(session: Session, allowed: list[str]) -> list[str]:
 def judge(session: Session, preset_name: str, allowed: list[str]) -> Report:
     """The report on the pairs that the session has so far."""
     preset = gate.PRESETS[preset_name]
-    if session.pairs < 2:
-        raise ResultsError(f"{session.folder} holds {session.pairs} pairs; allowed: 2 or more")
+    if session.pairs == 0:
+        raise ResultsError(f"{session.folder} holds 0 pairs; allowed: 1 or more")
     pairs = [load_pair(session, pair) for pair in range(1, session.pairs + 1)]
     names = list(dict.fromkeys(name for pair in pairs for run in pair for name in run.by_id))
     sides = (session.binaries["baseline"], session.binaries["candidate"])
@@ -191,14 +203,3 @@ def judge(session: Session, preset_name: str, allowed: list[str]) -> Report:
     adjust_for_number(rows, series, preset)
     return Report("interleaved", *sides, rows, preset_name, soft)
 
-
-def measure(session: Session, preset_name: str, allowed: list[str]) -> Report:
-    """Measures up to each look of the gate; rows that are undecided are measured on."""
-    undecided: Optional[list[str]] = None
-    for pairs in gate.LOOKS:
-        session.extend(pairs, undecided, progress(pairs))
-        report = judge(session, preset_name, allowed)
-        undecided = [row.id for row in report.rows if row.verdict == gate.UNDECIDED]
-        if not undecided:
-            break
-    return report

@@ -1,5 +1,6 @@
 """What a comparison found: its verdicts, its exit code, its text and its JSON."""
 
+import math
 from dataclasses import asdict, dataclass, field
 from typing import Any, Optional
 
@@ -10,6 +11,7 @@ from . import gate
 
 SCHEMA = "ridgebench.comparison/1"
 MISSING, NOT_COMPARABLE, FAILED = "MISSING", "NOT_COMPARABLE", "FAILED"
+NEW = "NEW"  # only the candidate has the row
 DESCRIBED = "DESCRIBED"  # two stored runs: a difference, and no verdict
 # Worst first, with the exit code that the verdict leads to.
 CODES = {
@@ -21,8 +23,11 @@ CODES = {
     gate.BETTER: OK,
     gate.SAME: OK,
     DESCRIBED: OK,
+    NEW: OK,
     gate.NOT_GATED: OK,
 }
+UNJUDGED = (NEW, gate.NOT_GATED)
+MOST_SHARE = 1e4  # that a column of the text shows as per cent
 MOST_ROWS = 60  # of the text; the JSON holds all
 HEADER = ["verdict", "row", "time", "95 % interval", "in cycles", "spread", "sees", "reason"]
 
@@ -55,6 +60,7 @@ class Comparison:
     baseline_precision: Optional[float] = None  # half width of the interval within the run, share
     candidate_precision: Optional[float] = None
     cycles: Optional[Cycles] = None
+    chance: Optional[float] = None  # of a verdict by the last look, for an undecided row
 
 
 @dataclass
@@ -75,8 +81,14 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        refused = INCOMPARABLE if self.not_comparable else OK
-        return max((CODES[row.verdict] for row in self.rows), default=refused)
+        if self.not_comparable and not self.rows:
+            return INCOMPARABLE
+        return max([CODES[row.verdict] for row in self.rows] + [UNDECIDED if self.nothing_judged else OK])
+
+    @property
+    def nothing_judged(self) -> bool:
+        """Whether no row says anything about the code: that is no pass."""
+        return all(row.verdict in UNJUDGED for row in self.rows)
 
     def counts(self) -> dict[str, int]:
         """Rows by verdict."""
@@ -88,7 +100,16 @@ class Report:
         limits = asdict(gate.PRESETS[self.preset]) if self.preset else None
         head = {"schema": SCHEMA, "is_verdict": self.kind != "stored", "exit_code": self.exit_code}
         head |= {"counts": self.counts(), "limits": limits, "alpha": gate.ALPHA if self.preset else None}
-        return head | asdict(self)
+        return head | finite(asdict(self))
+
+
+def finite(value: Any) -> Any:
+    """The value with null in place of every number that JSON cannot hold."""
+    if isinstance(value, dict):
+        return {key: finite(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def incomparable(kind: str, names: tuple[str, str], ids: list[str], why: list[str]) -> Report:
@@ -98,7 +119,9 @@ def incomparable(kind: str, names: tuple[str, str], ids: list[str], why: list[st
 
 
 def percent(share: Optional[float], sign: str = "+") -> str:
-    return "" if share is None else f"{100 * share:{sign}.2f} %"
+    if share is None:
+        return ""
+    return f"{100 * share:{sign}.2f} %" if abs(share) < MOST_SHARE else "beyond measure"
 
 
 def reason(row: Comparison) -> str:
@@ -113,7 +136,7 @@ def reason(row: Comparison) -> str:
 def cells(row: Comparison) -> list[str]:
     """A line of the table, under HEADER."""
     verdict = "not a verdict" if row.verdict == DESCRIBED else row.verdict
-    interval = "" if row.low is None else f"{100 * row.low:+.2f} .. {100 * row.high:+.2f}"
+    interval = "" if row.low is None else f"{percent(row.low)} .. {percent(row.high)}".replace(" % ..", " ..")
     cycles = f"{percent(row.cycles.change)} {row.cycles.verdict}" if row.cycles else ""
     return [
         verdict, clean(row.id), percent(row.change), interval, cycles,
@@ -149,6 +172,13 @@ def explanation(report: Report) -> list[str]:
             f"SAME if surely less than {percent(p.margin, '')} slower; alpha {gate.ALPHA} per row. "
             "`sees`: a change beyond the tolerance that this number of pairs finds in three cases of four."
         )
+    if report.kind == "interleaved" and report.counts().get(gate.UNDECIDED):
+        lines.append(
+            "UNDECIDED is no pass. A quieter machine decides (end other programs), or more time per process "
+            "(a larger --budget after --)."
+        )
+    if report.nothing_judged:
+        lines.append("Nothing was judged: no row says anything about the code. This is no pass.")
     return lines + [f"Note: {clean(note)}" for note in report.notes]
 
 

@@ -7,20 +7,22 @@ A session is a folder: session.json, `reference` (an unscored run of the baselin
 for pair i, the results directories `i-baseline` and `i-candidate`.
 """
 
+import fcntl
 import json
 import re
+import shutil
 import signal
 import subprocess
-import sys
-import time
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, TextIO
 
 from ridgebench.command_line import DEVICE_LOST, INTERNAL, ROW_FAILED, UNDECIDED, USAGE, CommandError
-from ridgebench.records import ResultsError, load_run, read
+from ridgebench.files import ResultsError, parse_json, read, write_at_once
+from ridgebench.records import Run, load_run
 
+from .programs import death, help_of
 from .turns import take_turns
 
 SCHEMA = "ridgebench.session/1"
@@ -48,10 +50,8 @@ def only(ids: list[str]) -> str:
     return f"^(?:{'|'.join(map(re.escape, ids))})$"
 
 
-def knows_turns(binary: str) -> bool:
-    """Whether `ridgebench run` has --take-turns; older ones do not."""
-    help_of = subprocess.run([binary, "run", "--help"], capture_output=True, text=True, check=False)
-    return "--take-turns" in help_of.stdout
+class NothingMatches(CommandError):
+    """The filter matches no row of the candidate, though the candidate can run."""
 
 
 @dataclass
@@ -62,25 +62,34 @@ class Session:
     filter: Optional[str] = None
     pairs: int = 0
     turns: Optional[str] = None  # PROCESS or SAMPLES; None until prepare() knows the device
+    lock: Optional[TextIO] = field(default=None, repr=False)
 
     def save(self) -> None:
         text = {"schema": SCHEMA, **self.binaries, "arguments": self.arguments}
         text |= {"filter": self.filter, "pairs": self.pairs, "turns": self.turns}
-        temporary = self.folder / "session.json.tmp"
-        temporary.write_text(json.dumps(text, indent=1) + "\n", "utf-8")
-        temporary.replace(self.folder / "session.json")
+        write_at_once(self.folder / "session.json", json.dumps(text, indent=1) + "\n")
+
+    def own(self) -> None:
+        """Keeps other comparisons out of the folder until this process ends. Raises CommandError."""
+        self.lock = (self.folder / "lock").open("a", encoding="utf-8")
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CommandError(f"{self.folder}: another comparison measures into this session", USAGE) from None
 
     @classmethod
     def open(cls, folder: Path) -> "Session":
         path = folder / "session.json"
+        saved = parse_json(read(path, "a session of compare"), f"{path}: not a session")
         try:
-            saved = json.loads(read(path))
             if saved["schema"] != SCHEMA:
                 raise ValueError(f"schema is not {SCHEMA}")
             arms = {arm: str(saved[arm]) for arm in ARMS}
-            parts = saved["arguments"], saved["filter"], int(saved["pairs"]), saved["turns"]
-            return cls(folder, arms, *parts)
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            arguments, pairs = saved["arguments"], saved["pairs"]
+            if type(pairs) is not int or pairs < 0 or not all(isinstance(one, str) for one in arguments):
+                raise ValueError("pairs or arguments are not what a session has")
+            return cls(folder, arms, arguments, saved["filter"], pairs, saved["turns"])
+        except (KeyError, TypeError, ValueError) as error:
             raise ResultsError(f"{path}: not a session: {error!r}"[:300]) from None
 
     def run_folder(self, pair: int, arm: str) -> Path:
@@ -106,7 +115,7 @@ class Session:
             process.terminate()
             process.wait()
             raise
-        self.require_success(arm, process.returncode)
+        self.require_success(arm, folder, process.returncode)
 
     def measure_pair(self, pair: int, extra: list[str]) -> None:
         arms = order(pair)
@@ -118,14 +127,28 @@ class Session:
         extra = [*extra, "--take-turns"]
         starts = [partial(self.start, arm, folder, extra) for arm, folder in zip(arms, folders)]
         records = [folder / "records.jsonl" for folder in folders]
-        for arm, code in zip(arms, take_turns(starts, records)):
-            self.require_success(arm, code)
+        for arm, folder, code in zip(arms, folders, take_turns(starts, records)):
+            self.require_success(arm, folder, code)
 
-    def require_success(self, arm: str, code: int) -> None:
+    def require_success(self, arm: str, folder: Path, code: int) -> None:
+        """Raises CommandError for a process that did not finish: every row of a pair needs both sides."""
         if code in (0, ROW_FAILED):
             return
+        if code < 0:
+            raise CommandError(f"the {arm} ({self.binaries[arm]}) {death(folder, -code)}", ROW_FAILED)
+        if code == USAGE and arm == "candidate" and self.only_filter_fails():
+            raise NothingMatches(f"the {arm} has no row that the filter matches")
         known = code if code in (USAGE, UNDECIDED, DEVICE_LOST) else INTERNAL
         raise CommandError(f"the {arm} ended with code {code}: {self.last_words(arm)}", known)
+
+    def only_filter_fails(self) -> bool:
+        """Whether the candidate can run with the arguments of the session, but not with the filter."""
+        command = [self.binaries["candidate"], "run", *self.arguments, "--dry-run"]
+        codes = [
+            subprocess.run([*command, *more], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode
+            for more in ([], self.selection(None))
+        ]
+        return codes == [0, USAGE]
 
     def last_words(self, arm: str) -> str:
         stderr = self.errors_of(arm).read_text("utf-8", "replace")
@@ -135,12 +158,23 @@ class Session:
         pattern = only(ids) if ids else self.filter
         return [] if pattern is None else ["--filter", pattern]
 
-    def prepare(self) -> None:
-        """Makes the folder and measures the unscored run, which also fills file caches and settles the machine."""
-        self.folder.mkdir(parents=True)
+    def create(self) -> bool:
+        """Makes the folder and owns it; False if there is one already. Both programs are tried first."""
+        for arm in ARMS:
+            help_of(self.binaries[arm])
+        try:
+            self.folder.mkdir(parents=True)
+        except FileExistsError:
+            return False
+        self.own()
         self.save()
+        return True
+
+    def prepare(self) -> None:
+        """Measures the unscored run, which also fills file caches and settles the machine."""
+        shutil.rmtree(self.reference, ignore_errors=True)
         self.measure("baseline", self.reference, self.selection(None))
-        if load_run(self.reference).environment["interrupted"]:
+        if self.reference_run.environment["interrupted"]:
             message = f"the first run did not finish: {self.last_words('baseline')}"
             raise CommandError(message, ROW_FAILED)
         if self.turns is None:
@@ -151,23 +185,37 @@ class Session:
     def reference(self) -> Path:
         return self.folder / "reference"
 
+    @cached_property
+    def reference_run(self) -> Run:
+        return load_run(self.reference)
+
     def suitable_turns(self) -> str:
-        devices = load_run(self.reference).environment["devices"]
-        host = all(device["name"] == "cpu" for device in devices)
-        return SAMPLES if host and all(map(knows_turns, self.binaries.values())) else PROCESS
+        host = all(device["name"] == "cpu" for device in self.reference_run.environment["devices"])
+        return SAMPLES if host and all("--take-turns" in help_of(name) for name in self.binaries.values()) else PROCESS
 
     def given(self, option: str) -> bool:
         return any(argument.split("=")[0] == option for argument in self.arguments)
+
+    def kernels(self) -> list[str]:
+        """The rows that the unscored run measured, without ceilings where there are others."""
+        rows = [row for row in self.reference_run.rows if row.status == "ok"]
+        return [row.id for row in rows if row.role != "ceiling"] or [row.id for row in rows]
 
     def time_for(self, ids: Optional[list[str]]) -> list[str]:
         """The option that limits the time of a process to what these rows, or all rows, need."""
         if self.turns == PROCESS or self.given("--budget"):
             return []
-        reference = load_run(self.reference)
-        measured = [row for row in reference.rows if row.status == "ok"]
-        kernels = [row for row in measured if row.role != "ceiling"] or measured
-        seconds = reference.environment["duration_s"] / max(len(measured), 1) + MORE_SECONDS
-        return ["--budget", f"{seconds * len(ids or kernels):.1f}"]
+        measured = sum(row.status == "ok" for row in self.reference_run.rows)
+        seconds = self.seconds_of_reference() / max(measured, 1) + MORE_SECONDS
+        return ["--budget", f"{seconds * len(ids or self.kernels()):.1f}"]
+
+    def seconds_of_pair(self) -> float:
+        """About what a pair takes; more than that where the unscored run measured ceilings."""
+        limited = self.time_for(None)
+        return 2 * (float(limited[1]) if limited else self.seconds_of_reference())
+
+    def seconds_of_reference(self) -> float:
+        return self.reference_run.environment.get("duration_s") or 0.0
 
     def extend(self, pairs: int, ids: Optional[list[str]], show: Callable[[int], None]) -> None:
         """Measures until the session has this number of pairs; only the rows `ids`, where they are given."""
@@ -188,16 +236,3 @@ def listen_for_termination() -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, interrupt)
-
-
-def progress(total: int) -> Callable[[int], None]:
-    """A function that shows on a terminal how far the session is."""
-    started = time.monotonic()
-
-    def show(done: int) -> None:
-        spent = time.monotonic() - started
-        left = f", {spent / done * (total - done):.0f} s left" if done else ""
-        if sys.stderr.isatty():
-            print(f"\r{done}/{total} pairs{left}   ", end="", file=sys.stderr, flush=True)
-
-    return show

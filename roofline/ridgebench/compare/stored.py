@@ -5,8 +5,9 @@ from typing import Optional
 from ridgebench.records import Row, Run
 
 from .comparable import differences
+from .consistent import unfinished
 from .gate import NOT_GATED
-from .report import DESCRIBED, FAILED, MISSING, Comparison, Report, incomparable
+from .report import DESCRIBED, FAILED, MISSING, NEW, Comparison, Report, incomparable
 
 BROKEN = ("wrong", "invalid", "failed")
 
@@ -16,17 +17,20 @@ def why_not(name: str, baseline: Optional[Row], candidate: Optional[Row]) -> Opt
 
     A row that was broken in the baseline, or that both sides skip, fails nothing.
     """
-    if baseline is None or candidate is None:
-        where = "baseline" if baseline is None else "candidate"
-        return Comparison(name, MISSING, f"the {where} has no such row")
+    if candidate is None:
+        return Comparison(name, MISSING, "the candidate has no such row")
+    if candidate.status in BROKEN and (baseline is None or baseline.status not in BROKEN):
+        return Comparison(name, FAILED, f"{candidate.status} in the candidate: {candidate.reason}")
+    if baseline is None:
+        skipped = f"; skipped in the candidate: {candidate.reason}" if candidate.status == "skipped" else ""
+        return Comparison(name, NEW, f"the baseline has no such row{skipped}")
     if baseline.status == candidate.status == "ok":
         return None
     if baseline.status in BROKEN or baseline.status == candidate.status:
         return Comparison(name, NOT_GATED, f"{baseline.status} in the baseline: {baseline.reason}")
-    if candidate.status in BROKEN:
-        return Comparison(name, FAILED, f"{candidate.status}: {candidate.reason}")
-    side = "baseline" if baseline.status == "skipped" else "candidate"
-    return Comparison(name, MISSING, f"skipped in the {side}: {baseline.reason or candidate.reason}")
+    if baseline.status == "skipped":
+        return Comparison(name, NEW, f"skipped in the baseline: {baseline.reason}")
+    return Comparison(name, MISSING, f"skipped in the candidate: {candidate.reason}")
 
 
 def precision(row: Row) -> float:
@@ -65,6 +69,5 @@ def describe(baseline: Run, candidate: Run, allowed: list[str]) -> Report:
         one, other = first.get(name), second.get(name)
         rows.append(why_not(name, one, other) or describe_row(name, one, other))
     for run, side in ((baseline, "baseline"), (candidate, "candidate")):
-        if run.environment["interrupted"]:
-            soft.append(f"the {side} was interrupted: rows may be missing")
+        soft += unfinished(run, side)
     return Report("stored", *names, rows, notes=soft)

@@ -27,7 +27,8 @@ def ceilings(rows: list[Row]) -> Iterator[str]:
             amount = row.flops_per_s if row.saturates in ("fma", "tensor", "sfu") else row.bytes_per_s
             name = f"{row.op}/{row.technique}/{row.format}" + (" again" if row.role == "control" else "")
             clock = f"{row.clock_hz / 1e9:.3f}" if row.clock_hz else "-"
-            yield f"{name:44} {amount / 1e9:16.1f} {percent(row.fraction_of_roof_at_clock):>9} {clock:>6}"
+            rate = f"{amount / 1e9:.1f}" if amount else "-"
+            yield f"{name:44} {rate:>16} {percent(row.fraction_of_roof_at_clock):>9} {clock:>6}"
 
 
 def kernels(rows: list[Row]) -> Iterator[str]:

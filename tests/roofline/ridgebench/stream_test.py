@@ -35,4 +35,4 @@ def test_each_dram_ceiling_of_the_host_stands_next_to_stream(tmp_path):
 
 def test_a_run_without_a_dram_ceiling_is_refused(tmp_path):
     done = check(tmp_path, row("fma_peak"))
-    assert done.returncode == 1 and "no DRAM ceiling of a host that is ok" in done.stderr
+    assert done.returncode == 2 and "no DRAM ceiling of a host that is ok" in done.stderr

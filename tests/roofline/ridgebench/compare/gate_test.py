@@ -49,7 +49,7 @@ def test_equal_times_are_the_same():
 
 
 def test_fewer_pairs_than_the_first_look_decide_nothing():
-    assert gate.judge(np.full(19, 0.5), STANDARD) == gate.UNDECIDED
+    assert gate.judge(np.full(gate.LOOKS[0] - 1, 0.5), STANDARD) == gate.UNDECIDED
 
 
 def test_a_row_that_was_decided_stays_decided():
@@ -89,9 +89,52 @@ def test_a_one_per_cent_loss_is_never_the_same_under_the_tight_preset():
     assert rate(verdicts, gate.SAME) <= gate.ALPHA
 
 
-def test_noise_by_chance_excuses_nothing_and_real_noise_always():
-    assert rate(gate.judge(pairs(0.05, 0.01), STANDARD), gate.NOT_GATED) < 0.005
-    assert rate(gate.judge(pairs(0.05, 0.05), STANDARD), gate.NOT_GATED) > 0.99
+@pytest.mark.parametrize("spread", [0.01, 0.05, 0.3])
+def test_a_wide_spread_is_no_pass_and_no_excuse(spread):
+    same, lost = (gate.judge(pairs(change, spread), STANDARD) for change in (0, 8 * spread))
+    assert rate(same, gate.WORSE) <= 1.2 * gate.ALPHA
+    assert rate(lost, gate.WORSE) > 0.999
+    hidden = gate.judge(pairs(0.02, spread), STANDARD)
+    assert set(np.unique(hidden)) <= {gate.WORSE, gate.SAME, gate.BETTER, gate.UNDECIDED}
+    assert rate(hidden, gate.SAME) <= 1.5 * gate.ALPHA, "the change is on the margin"
+
+
+def test_losses_of_a_busy_machine_that_once_passed_for_their_spread():
+    # Location and 95 % interval of 40 pairs; 10 % of work had been added. Half the interval is 2.069 errors.
+    found = []
+    for change, low, high in ((14.5, 10.5, 18.7), (11.7, 10.1, 13.3), (8.9, 3.7, 14.4), (7.3, 1.2, 13.8)):
+        error = (np.log1p(high / 100) - np.log1p(low / 100)) / 2 / stats.t.ppf(0.975, 23)
+        shape = np.random.default_rng(1).normal(size=40)
+        value = gate.estimate(shape)
+        ratios = (shape - value.location) / value.error * error + np.log1p(change / 100)
+        found.append(str(gate.look(ratios, STANDARD)))
+    assert found == [gate.WORSE, gate.WORSE, gate.UNDECIDED, gate.UNDECIDED]
+
+
+@pytest.mark.parametrize("change", [0, 0.02, 0.05])
+def test_giving_a_row_up_costs_few_verdicts(change):
+    for spread, least in ((0.004, 0), (0.012, 0), (0.05, 0.1)):
+        ratios = pairs(change, spread)
+        given_up = np.zeros(len(ratios), bool)
+        for count in gate.LOOKS[:-1]:
+            undecided = gate.judge(ratios[:, :count], STANDARD) == gate.UNDECIDED
+            given_up |= undecided & (gate.chance(ratios[:, :count], STANDARD) < gate.LEAST_CHANCE)
+        lost = given_up & (gate.judge(ratios, STANDARD) != gate.UNDECIDED)
+        assert lost.mean() < 0.05 and given_up.mean() >= least
+
+
+def test_the_last_look_leaves_no_chance():
+    assert gate.chance(pairs(0.01, 0.05, 10), STANDARD) == pytest.approx(0)
+
+
+def test_what_would_decide_decides():
+    value = gate.estimate(pairs(0.01, 0.02, 1)[0])
+    needed, spread = gate.pairs_to_decide(value, STANDARD), gate.largest_spread(value, STANDARD)
+    assert needed > gate.LOOKS[-1] and spread < value.spread
+    assert spread / value.spread == pytest.approx((gate.LOOKS[-1] / needed) ** 0.5)
+    ratios = pairs(0.01, 0.02, 1)[0]
+    quieter = value.location + (ratios - value.location) * 0.95 * spread / value.spread
+    assert gate.look(quieter, STANDARD) != gate.UNDECIDED
 
 
 def log_times(kind: str, random: np.random.Generator, count: int) -> np.ndarray:
@@ -131,7 +174,7 @@ def test_rates_on_machines_that_misbehave(kind):
 def test_without_interleaving_a_drift_would_be_taken_for_a_loss():
     times = log_times("drift", np.random.default_rng(7), 1000)
     blocked = times[:, gate.LOOKS[-1] :] - times[:, : gate.LOOKS[-1]]
-    assert rate(gate.judge(blocked, STANDARD), gate.WORSE) > 0.99
+    assert rate(gate.judge(blocked, STANDARD), gate.WORSE) > 0.95
 
 
 def test_without_trimming_glitches_would_hide_a_loss():
@@ -157,9 +200,8 @@ def test_swapping_the_binaries_swaps_worse_and_better():
 
 def test_the_order_of_pairs_within_a_look_does_not_matter():
     random = np.random.default_rng(3)
-    shuffled = np.concatenate(
-        [random.permuted(SAMPLE[:, :20], axis=1), random.permuted(SAMPLE[:, 20:], axis=1)], axis=1
-    )
+    parts = np.split(SAMPLE, gate.LOOKS[:-1], axis=1)
+    shuffled = np.concatenate([random.permuted(part, axis=1) for part in parts], axis=1)
     assert (gate.judge(SAMPLE, STANDARD) == gate.judge(shuffled, STANDARD)).all()
 
 
@@ -171,9 +213,10 @@ def test_glitched_pairs_make_no_identical_code_worse():
     assert rate(gate.judge(glitched, STANDARD), gate.WORSE) <= gate.ALPHA
 
 
-def test_what_a_comparison_says_it_sees_it_sees():
-    noise = np.random.default_rng(5).normal(0, 0.006, (EXPERIMENTS, gate.LOOKS[0]))
+@pytest.mark.parametrize("count", gate.LOOKS)
+def test_what_a_comparison_says_it_sees_it_sees(count):
+    noise = np.random.default_rng(5).normal(0, 0.006, (EXPERIMENTS, count))
     spread = float(np.median(gate.estimate(noise).spread))
-    seen = gate.smallest_change(spread, gate.LOOKS[0])
+    seen = gate.smallest_change(spread, count)
     ratios = noise + np.log1p(STANDARD.tolerance) + np.log1p(seen)
-    assert rate(gate.look(ratios, STANDARD), gate.WORSE) == pytest.approx(0.75, abs=0.03)
+    assert rate(gate.look(ratios, STANDARD), gate.WORSE) == pytest.approx(0.75, abs=0.05)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from ridgebench.compare.cli import main
-from synthetic_session import log_ratios, write_session
+from synthetic_session import log_ratios, retimed, write_session
 
 
 def judge(folder, tmp_path) -> tuple[int, dict]:
@@ -22,8 +22,7 @@ def restless(arm, pair, records, _environment):
     machine = np.exp(np.random.default_rng(pair).normal(0, 0.3, 30))
     for record in records:
         kept = machine[: 18 if arm == "baseline" else 30]
-        record["samples_s"] = (record["time_median_s"] * kept).tolist()
-        record["time_median_s"] = float(np.median(record["samples_s"]))
+        record.update(retimed(record, (record["time_median_s"] * kept).tolist()))
 
 
 @pytest.mark.parametrize(("change", "verdict"), [(0, "SAME"), (0.02, "WORSE"), (-0.02, "BETTER")])
@@ -34,7 +33,7 @@ def test_what_slows_both_neighbours_is_spared(change, verdict, tmp_path):
     assert (code, row["verdict"]) == (4 if verdict == "WORSE" else 0, verdict)
     assert row["change"] == pytest.approx(change, abs=0.003)
     apart = write_session(tmp_path / "apart", ratios, restless)
-    assert judge(apart, tmp_path)[1]["verdict"] == "NOT_GATED"
+    assert judge(apart, tmp_path)[1]["spread"] > 5 * row["spread"]
 
 
 def test_a_batch_of_many_samples_counts_by_its_median(tmp_path):
@@ -44,8 +43,8 @@ def test_a_batch_of_many_samples_counts_by_its_median(tmp_path):
         for record in records:
             count = 3 if arm == "baseline" else 5
             factors = np.where(np.arange(count) == 1, 3.0, 1.0)
-            record["samples_s"] = np.outer(record["samples_s"], factors).ravel().tolist()
-            record["samples_per_batch"] = count
+            samples = np.outer(record["samples_s"], factors).ravel().tolist()
+            record.update(retimed(record, samples, samples_per_batch=count))
 
     folder = write_session(tmp_path / "session", log_ratios(0.02, pairs=40), glitches, turns="batch")
     code, row = judge(folder, tmp_path)
@@ -61,8 +60,8 @@ def test_a_turn_may_be_a_part_of_a_batch(tmp_path):
         sizes = [1, 2, 2] if arm == "baseline" else [1, 2]
         for record in records:
             turns = record["samples_s"]
-            record["samples_s"] = np.repeat(turns, sizes * (len(turns) // len(sizes))).tolist()
-            record["samples_per_batch"] = sum(sizes)
+            samples = np.repeat(turns, sizes * (len(turns) // len(sizes))).tolist()
+            record.update(retimed(record, samples, samples_per_batch=sum(sizes)))
 
     folder = write_session(tmp_path / "session", log_ratios(0.02, pairs=40), cut, turns="samples")
     code, row = judge(folder, tmp_path)

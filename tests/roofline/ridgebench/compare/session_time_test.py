@@ -3,7 +3,7 @@
 import pytest
 from ridgebench.compare.cli import main
 from ridgebench.compare.session import PROCESS, SAMPLES, Session
-from synthetic_session import log_ratios, record, write_run, write_session
+from synthetic_session import UNTIMED, log_ratios, record, write_run, write_session
 
 ROWS = [
     ("a", "ceiling", "ok"), ("b", "kernel", "ok"), ("c", "kernel", "ok"), ("d", "kernel", "skipped")
@@ -16,8 +16,7 @@ def session(tmp_path):
     for name, role, status in ROWS:
         rows.append(record(name, 1e-3, role=role, saturates="memory" if role == "ceiling" else None))
         if status == "skipped":
-            none = {key: None for key in rows[-1] if key.startswith("time_") or key.endswith("_per_s")}
-            rows[-1] |= {"status": status, "reason": "not here"} | none
+            rows[-1] |= {"status": status, "reason": "not here"} | UNTIMED
     write_run(tmp_path / "reference", rows, {"duration_s": 6.0})
     return Session(tmp_path, {}, [], turns=SAMPLES)
 

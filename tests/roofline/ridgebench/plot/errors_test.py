@@ -22,7 +22,7 @@ def fails(arguments: list, capfd) -> str:
 
 
 def test_a_missing_and_an_empty_directory(tmp_path, capfd):
-    assert "environment.json: not found" in fails([tmp_path / "nowhere"], capfd)
+    assert "nowhere: not found; allowed: a results directory" in fails([tmp_path / "nowhere"], capfd)
     assert "environment.json: not found" in fails([tmp_path], capfd)
 
 
@@ -42,7 +42,7 @@ def test_a_directory_without_records(results, capfd):
         ("{", "not JSON"),
         ("[]", "is not of type 'object'"),
         ('{"flops": NaN}', "NaN is not JSON"),
-        ("[" * 100_000, "not JSON"),
+        ("[" * 100_000, "nested more than 100 levels deep"),
     ],
 )
 def test_a_line_that_is_no_record(results, capfd, line, expected):
@@ -135,12 +135,10 @@ def test_a_cut_off_last_line_is_left_out_and_mentioned(results):
     assert "unfinished last line" in (results / "figures" / "roofline.svg").read_text()
 
 
-def test_a_repeated_id_counts_once_and_the_last_wins(results):
+def test_a_repeated_id_is_refused(results, capfd):
     records = read_records(results)
-    again = dict(records[0], bytes_per_s=5e10)
-    write_records(results, [*records, again])
-    assert main([str(results), "--formats", "svg"]) == 0
-    assert "read 50 GB/s" in (results / "figures" / "roofline.svg").read_text()
+    write_records(results, [*records, records[0]])
+    assert f"records.jsonl:{len(records) + 1}: {records[0]['id']} comes twice" in fails([results], capfd)
 
 
 @pytest.mark.parametrize("keep", ["ceiling", "kernel"])
@@ -159,4 +157,4 @@ def test_results_without_a_verified_row_say_so(results):
 @pytest.mark.parametrize("line", ["{", "[]", "{}", '{"id": "x", "dram_bytes": "many"}', "null"])
 def test_counters_that_are_none(results, capfd, line):
     (results / "counters.jsonl").write_text('{"id": "x", "dram_bytes": null}\n' + line + "\n")
-    assert "counters.jsonl:2: no counters" in fails([results], capfd)
+    assert f"counters.jsonl:2: {'not JSON' if line == '{' else 'no counters'}" in fails([results], capfd)

@@ -1,0 +1,99 @@
+"""Runs whose numbers contradict themselves are refused, as `ridgebench verify` finds them."""
+
+import codecs
+import hashlib
+import math
+from functools import partial
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from ridgebench.command_line import ROW_FAILED, CommandError
+from ridgebench.files import LARGEST_FILE, open_regular, read
+from ridgebench.records import Run, load_run
+
+# JSON keeps doubles to the last bit; the slack is for another compiler's arithmetic.
+SLACK = 1e-9
+SUMS = "SHA256SUMS"
+READ = ("environment.json", "records.jsonl")  # the files that a comparison rests on
+
+
+class Contradiction(ValueError):
+    """Two keys of a record say different things."""
+
+    code = ROW_FAILED
+
+
+def require_equal(record: dict, key: str, follows: float) -> None:
+    if not math.isclose(record[key], follows, rel_tol=SLACK):
+        raise Contradiction(f"{record['id']}: {key} is {record[key]:.10g}, but follows to be {follows:.10g}")
+
+
+def require_consistent(record: dict, environment: dict) -> None:
+    """Raises Contradiction where median, interval or rates of a timed row do not follow from its samples."""
+    if record["status"] != "ok":
+        return
+    samples, median = np.array(record["samples_s"], dtype=float), record["time_median_s"]
+    require_equal(record, "time_median_s", float(np.median(samples)))
+    for rate, work in (("flops_per_s", "flops"), ("bytes_per_s", "bytes")):
+        if record[rate] is not None:
+            require_equal(record, rate, record[work] / median)
+    # The interval ends at samples, or at medians of some, widened by half a tick of the timer.
+    ticks = [device["event_tick_s"] for device in environment["devices"] if device["name"] == record["device"]]
+    tick = max(ticks, default=0.0) / max(record.get("launches_per_sample") or 1, 1)
+    least, most = (1 - SLACK) * samples.min() - tick, (1 + SLACK) * samples.max() + tick
+    for key in ("time_ci_low_s", "time_ci_high_s"):
+        if not least <= record[key] <= most:
+            raise Contradiction(f"{record['id']}: {key} is {record[key]:.10g}, beyond all samples")
+
+
+def turns_of(record: dict, environment: dict) -> np.ndarray:
+    """Median of each turn's samples, in the order in which they were taken.
+
+    A turn is a batch or, where that has more than samples_per_turn samples, one of its parts of even length.
+    """
+    longest, count = environment.get("samples_per_turn"), record.get("samples_per_batch", 1)
+    if len(record["samples_s"]) % count != 0:
+        raise ValueError("samples_s does not hold whole batches of samples_per_batch")
+    batches = np.array(record["samples_s"], dtype=float).reshape(-1, count)
+    parts = 1 if longest is None else -(-count // longest)
+    ends = [i * count // parts for i in range(parts + 1)]
+    turns = [np.median(batches[:, i:j], axis=1) for i, j in zip(ends, ends[1:])]
+    return np.column_stack(turns).ravel()
+
+
+def examine(record: dict, environment: dict, then: Optional[Callable[[dict, dict], Any]]) -> Any:
+    require_consistent(record, environment)
+    return then(record, environment) if then else None
+
+
+def require_unchanged(folder: Path) -> None:
+    """Raises CommandError for a file whose checksum is not the one that the run wrote.
+
+    Line ends of another system and a byte order mark change no number.
+    """
+    if not (folder / SUMS).exists():
+        return
+    sums = dict(reversed(line.split(maxsplit=1)) for line in read(folder / SUMS).splitlines() if " " in line)
+    for name in READ:
+        with open_regular(folder / name, LARGEST_FILE) as file:
+            data = file.read()
+        plain = data.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n")
+        if name in sums and sums[name] not in (hashlib.sha256(d).hexdigest() for d in (data, plain)):
+            raise CommandError(f"{folder / name} is not what the run wrote: its checksum differs", ROW_FAILED)
+
+
+def load(folder: Path, turns: Optional[Callable[[dict, dict], Any]] = None) -> Run:
+    """load_run() of a run whose numbers agree with each other. Raises CommandError."""
+    run = load_run(folder, partial(examine, then=turns))
+    require_unchanged(folder)
+    return run
+
+
+def unfinished(run: Run, side: str) -> list[str]:
+    """Notes on a run that may lack rows."""
+    if not (run.torn or run.environment["interrupted"]):
+        return []
+    why = "its last line was cut off" if run.torn else "it was interrupted"
+    return [f"{why} ({side}): rows may be missing; `ridgebench run --resume {run.folder}` measures them"]

@@ -1,0 +1,132 @@
+"""Measures a session pair by pair until every row is decided, cannot be judged, or is given up."""
+
+import os
+import shutil
+import signal
+import sys
+import time
+from contextlib import contextmanager
+from typing import Callable, Iterator, Optional
+
+from ridgebench.command_line import UNDECIDED, CommandError
+
+from . import gate
+from .judge import first_differences, judge
+from .report import MISSING, Comparison, Report, incomparable
+from .session import NothingMatches, Session
+
+PROGRAM = "compare"
+# The first pair shows which rows cannot be judged: those that failed, are missing or say nothing about the code.
+CHECKS = (1, *gate.LOOKS)
+QUIET_S = 15.0  # between two lines of progress, where no terminal can hold one that changes
+
+
+class OutOfTime(Exception):
+    """The time of --minutes is over."""
+
+
+@contextmanager
+def limited_to(minutes: Optional[float]) -> Iterator[None]:
+    """Raises OutOfTime in the block when the time is over. A signal does it, so that no process is waited for."""
+
+    def end(*_: object) -> None:
+        raise OutOfTime
+
+    if minutes is None:
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, 60 * minutes)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def say(text: str) -> None:
+    print(f"{PROGRAM}: {text}", file=sys.stderr, flush=True)
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+
+
+def announce(session: Session, minutes: Optional[float]) -> None:
+    """Says before the first pair what the comparison will take."""
+    pair, rows = session.seconds_of_pair(), len(session.kernels())
+    least, most = (duration(max(count - session.pairs, 0) * pair) for count in (gate.LOOKS[0], gate.LOOKS[-1]))
+    limit = f"--minutes {minutes:g} ends it" if minutes else "--minutes N bounds it"
+    say(f"{rows} rows, {gate.LOOKS[0]} to {gate.LOOKS[-1]} pairs: about {least} to {most}; {limit}")
+
+
+def progress(total: int) -> Callable[[int], None]:
+    """A function that shows how far the session is: one line that changes or, elsewhere, a line now and then."""
+    started = shown = time.monotonic()
+    first: Optional[int] = None
+    terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+    def show(done: int) -> None:
+        nonlocal shown, first
+        first = done if first is None else first
+        now = time.monotonic()
+        left = f", about {duration((now - started) / (done - first) * (total - done))} left" if done > first else ""
+        text = f"{done}/{total} pairs{left}"
+        if terminal:
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r{text[:width]:<{min(width, 40)}}\r", end="", file=sys.stderr, flush=True)
+        elif now - shown >= QUIET_S:
+            say(text)
+            shown = now
+
+    return show
+
+
+def goes_on(row: Comparison) -> bool:
+    """Whether more pairs may decide the row."""
+    return row.verdict == gate.UNDECIDED and (row.chance is None or row.chance >= gate.LEAST_CHANCE)
+
+
+def only_missing(session: Session, why: str) -> Report:
+    """The report where the candidate has none of the rows that the unscored run measured."""
+    rows = [Comparison(name, MISSING, why) for name in session.kernels()]
+    return Report("interleaved", *session.binaries.values(), rows)
+
+
+def measure(session: Session, preset: str, allowed: list[str], minutes: Optional[float] = None) -> Report:
+    """Measures up to each look of the gate. Rows that are decided or hopeless are not measured on.
+
+    Stops after the first pair if that shows that the binaries must not be compared.
+    """
+    open_rows: Optional[list[str]] = None
+    try:
+        with limited_to(minutes):
+            prepare(session)
+            announce(session, minutes)
+            for pairs in CHECKS:
+                session.extend(pairs, open_rows, progress(pairs))
+                if pairs == 1 and (why := first_differences(session, allowed)):
+                    return incomparable("interleaved", tuple(session.binaries.values()), [], why)
+                report = judge(session, preset, allowed)
+                open_rows = [row.id for row in report.rows if goes_on(row)]
+                if not open_rows:
+                    return report
+    except NothingMatches as error:
+        return only_missing(session, str(error))
+    except OutOfTime:
+        return out_of_time(session, preset, allowed, minutes)
+    return report
+
+
+def prepare(session: Session) -> None:
+    if session.pairs == 0:
+        session.prepare()
+
+
+def out_of_time(session: Session, preset: str, allowed: list[str], minutes: Optional[float]) -> Report:
+    over = f"--minutes {minutes:g} ended the measuring after {session.pairs} pairs; --resume {session.folder} goes on"
+    if session.pairs == 0:
+        raise CommandError(over, UNDECIDED)
+    report = judge(session, preset, allowed)
+    report.notes.append(over)
+    return report

@@ -1,0 +1,63 @@
+"""Two stored runs side by side, also of two devices: what was measured where, and no verdict."""
+
+from typing import Optional
+
+from ridgebench.records import Row, Run, clean
+from ridgebench.units import digits, rate
+
+from .comparable import cut, differences
+from .report import aligned
+
+TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+LEAST_TIME = 1e-15  # seconds; a run holds none
+
+
+def seconds(value: float) -> str:
+    scale, unit = next((t for t in TIMES if value >= t[0]), TIMES[-1])
+    return f"{digits(value / scale)} {unit}"
+
+
+def cell(row: Optional[Row]) -> str:
+    """Rate and time of a row, or why it has none."""
+    if row is None:
+        return "no such row"
+    if row.status != "ok":
+        return cut(f"{row.status}: {row.reason}")
+    moves = row.bound == "memory" or row.saturates in ("memory", "cache") or not row.flops_per_s
+    unit, value = ("B/s", row.bytes_per_s) if moves else ("FLOP/s", row.flops_per_s)
+    return f"{rate(value, unit)}, {seconds(row.time_median_s)}" if value else seconds(row.time_median_s)
+
+
+def ratio(one: Optional[Row], other: Optional[Row]) -> str:
+    """How many times as fast the second run was."""
+    if one is None or other is None or "ok" not in (one.status, other.status) or one.status != other.status:
+        return ""
+    if min(one.time_median_s, other.time_median_s) < LEAST_TIME:
+        return ""
+    return f"{digits(one.time_median_s / other.time_median_s)} x"
+
+
+def by_name(run: Run) -> dict[str, Row]:
+    """Rows by id; without the device, where the run has only one: another run's device may have another name."""
+    if len(run.environment["devices"]) > 1:
+        return run.by_id
+    return {row.id.rpartition("@")[0] or row.id: row for row in run.by_id.values()}
+
+
+def model(run: Run) -> str:
+    return ", ".join(f"{device['model'] or 'unknown'} ({device['name']})" for device in run.environment["devices"])
+
+
+def side_by_side(first: Run, second: Run) -> str:
+    """The text of both runs: devices, rows, and the keys of the environments that differ."""
+    one, other = (by_name(run) for run in (first, second))
+    both = {key: (one.get(key), other.get(key)) for key in sorted(one | other)}
+    shown = {key: rows for key, rows in both.items() if any(row and row.status != "skipped" for row in rows)}
+    table = [["row", "first", "second", "second over first"]]
+    table += [[key, cell(a), cell(b), ratio(a, b)] for key, (a, b) in shown.items()]
+    sides = (("first:  ", first), ("second: ", second))
+    lines = [f"{side}{clean(str(run.folder))}, {model(run)}" for side, run in sides]
+    if len(both) > len(shown):
+        table.append([f"... {len(both) - len(shown)} more rows, which no side measured", "", "", ""])
+    hard, soft = differences(first.environment, second.environment, [])
+    return "\n".join([*lines, *aligned(table), "Not a verdict.", *(f"Differs: {clean(d)}" for d in hard + soft)]) + "\n"

@@ -1,0 +1,126 @@
+"""Files that come from elsewhere are read within limits; files of this project are replaced at once or not at all."""
+
+import codecs
+import json
+import os
+import secrets
+import stat
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, Callable, Iterator
+
+from ridgebench.command_line import CommandError
+
+# A run of thousands of rows with all their samples has tens of MB.
+LARGEST_FILE = 2**30  # bytes
+LONGEST_LINE = 2**26
+LARGEST_DOCUMENT = 2**26  # of a file that is one JSON value
+RESULTS = "a results directory"
+MOST_DIGITS = 400  # of a whole number; more are beyond double precision
+DEEPEST = 100  # levels of JSON, as in the binary
+
+
+class ResultsError(CommandError):
+    """A file that cannot be read or is not what it should be; the text is one line that names the file."""
+
+
+def open_regular(path: Path, largest: int, kind: str = RESULTS) -> BinaryIO:
+    """Opens a file for reading. Raises ResultsError for a device, a pipe or a folder: those may never end."""
+    try:
+        # Without O_NONBLOCK the opening of a pipe waits for a writer.
+        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: not found; is this {kind}?") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise ResultsError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    status = os.fstat(number)
+    if stat.S_ISREG(status.st_mode) and status.st_size <= largest:
+        return open(number, "rb")
+    os.close(number)
+    if not stat.S_ISREG(status.st_mode):
+        raise ResultsError(f"{path}: is no regular file")
+    raise ResultsError(f"{path}: {status.st_size} bytes; allowed: up to {largest}")
+
+
+def decoded(data: bytes, origin: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ResultsError(f"{origin}: not UTF-8: {error.reason} at byte {error.start}") from None
+
+
+def read(path: Path, kind: str = RESULTS) -> str:
+    """The text of a file without a byte order mark. Raises ResultsError."""
+    with open_regular(path, LARGEST_DOCUMENT, kind) as file:
+        data = file.read(LARGEST_DOCUMENT + 1)
+    return decoded(data.removeprefix(codecs.BOM_UTF8), str(path))
+
+
+def lines_of(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Every line that is not empty with its place, FILE:LINE; the last one may lack its end. Raises ResultsError."""
+    with open_regular(path, LARGEST_FILE) as file:
+        number = 0
+        while line := file.readline(LONGEST_LINE + 1):
+            number += 1
+            if len(line) > LONGEST_LINE:
+                raise ResultsError(f"{path}:{number}: the line is longer than {LONGEST_LINE} bytes")
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
+            if line.strip():
+                yield f"{path}:{number}", line
+
+
+def reject_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def checked(parse: Callable[[str], float], text: str) -> float:
+    """A number that a double can hold."""
+    value = parse(text) if len(text) < MOST_DIGITS else float(text)
+    if not abs(value) <= sys.float_info.max:
+        raise OverflowError
+    return value
+
+
+DECODER = json.JSONDecoder(
+    parse_constant=reject_constant, parse_float=partial(checked, float), parse_int=partial(checked, int)
+)
+
+
+def too_deep(value: Any, levels: int = DEEPEST) -> bool:
+    """Whether a list or object has more levels than these."""
+    if levels == 0:
+        return True
+    inner = value.values() if isinstance(value, dict) else value
+    return any(too_deep(one, levels - 1) for one in inner if isinstance(one, (dict, list)))
+
+
+def parse_json(text: str, origin: str) -> Any:
+    """Strict JSON: no NaN, no number beyond double precision, at most DEEPEST levels. Raises ResultsError."""
+    try:
+        value = DECODER.decode(text)
+    except OverflowError:
+        raise ResultsError(f"{origin}: holds a number beyond double precision") from None
+    except RecursionError:
+        raise ResultsError(f"{origin}: nested more than {DEEPEST} levels deep") from None
+    except ValueError as error:
+        raise ResultsError(f"{origin}: not JSON: {error}") from None
+    if isinstance(value, (dict, list)) and too_deep(value):
+        raise ResultsError(f"{origin}: nested more than {DEEPEST} levels deep")
+    return value
+
+
+def write_at_once(path: Path, text: str) -> None:
+    """Replaces a file: whatever ends this process leaves the whole old text or the whole new one.
+
+    The temporary file is made new under a name that nobody can foresee, never through a link that waits there.
+    """
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with open(fresh, "x", encoding="utf-8", newline="") as file:
+            file.write(text)
+        fresh.replace(path)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,60 @@
+"""Standard streams that work wherever they lead: any locale, nowhere, a pipe without a reader, a full disk."""
+
+import codecs
+import errno
+import logging
+import os
+import signal
+import sys
+import warnings
+
+from ridgebench.command_line import INTERRUPTED, USAGE, fail
+
+PLAIN = {"±": "+-", "µ": "u", "×": "x", "·": "*", "–": "-", "—": "-", "…": "...", "≤": "<=", "≥": ">=", "→": "->"}
+PLAIN |= dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", ("^0", "^1", "^2", "^3", "^4", "^5", "^6", "^7", "^8", "^9", "^-")))
+
+
+def plain(error: UnicodeError) -> tuple[str, int]:
+    """An error handler of codecs: what stands for characters that the stream's encoding lacks."""
+    return "".join(PLAIN.get(c, "?") for c in error.object[error.start : error.end]), error.end
+
+
+def keep_open() -> None:
+    """Leads closed streams to nowhere: the next file that is opened would get their number, and what they print."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+
+
+def prepare() -> None:
+    """Prepares the streams of a command."""
+    keep_open()
+    codecs.register_error("ridgebench.plain", plain)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="ridgebench.plain")
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as other programs: `| head -1` ends it without a word
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # its notices of caches and fonts are no results of ours
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+
+
+def lost(error: OSError, program: str) -> int:
+    """The exit code of a command whose output could not be written, or that could not use a file."""
+    if error.filename is None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes again at its end
+    code = INTERRUPTED if error.errno == errno.ENOSPC else USAGE
+    return fail(f"{error.filename or 'standard output'}: {error.strerror or error}", code, program)
+
+
+def finish(code: int, program: str) -> int:
+    """The exit code of a command; another one if its output could not be written."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return lost(error, program)
+    return code

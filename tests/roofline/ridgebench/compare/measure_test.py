@@ -1,0 +1,220 @@
+"""Sessions of programs whose rows are made up: what is measured on, what ends early, what a fault leaves."""
+
+import fcntl
+import json
+import re
+import time
+
+import pytest
+from made_up_binary import make_binary, processes, times
+from ridgebench.compare import cli, gate
+from synthetic_session import UNTIMED
+
+QUIET = 0.002
+ROW, OTHER = "relu/a@cpu", "relu/b@cpu"
+
+
+class Bench:
+    """Two programs and a comparison of them."""
+
+    def __init__(self, folder) -> None:
+        self.folder, self.out = folder, folder / "session"
+
+    def binary(self, arm: str, rows=None, edit=None):
+        seed = 1 if arm == "a" else 2
+        return make_binary(self.folder / arm, rows or {ROW: times(1e-3, QUIET, seed)}, edit)
+
+    def compare(self, *arguments) -> tuple[int, dict]:
+        path = self.folder / "report.json"
+        path.unlink(missing_ok=True)
+        try:
+            code = cli.main(["--json", str(path), *map(str, arguments)])
+        except SystemExit as stop:
+            code = stop.code
+        return code, json.loads(path.read_text()) if path.exists() else {}
+
+    def both(self, first, second, *arguments) -> tuple[int, dict]:
+        told = ["--baseline-bin", first, "--candidate-bin", second, "--out", self.out, "--turns", "process"]
+        return self.compare(*told, *arguments)
+
+
+@pytest.fixture(name="bench")
+def bench_fixture(tmp_path):
+    return Bench(tmp_path)
+
+
+def verdicts(report: dict) -> dict[str, str]:
+    return {row["id"]: row["verdict"] for row in report["rows"]}
+
+
+def failed(reason: str):
+    def edit(process: int, record: dict) -> None:
+        if record["id"] == ROW:
+            record.update(UNTIMED, status="failed", reason=reason)
+
+    return edit
+
+
+def test_rows_that_are_clear_end_at_the_first_look(bench):
+    slow = bench.binary("b", {ROW: times(1.05e-3, QUIET, 2)})
+    first = bench.binary("a")
+    code, report = bench.both(first, slow)
+    assert (code, verdicts(report)) == (4, {ROW: "WORSE"})
+    assert (processes(first), processes(slow)) == (1 + gate.LOOKS[0], gate.LOOKS[0])
+
+
+def test_undecided_rows_are_measured_on_and_only_they(bench):
+    rows = {ROW: times(1e-3, QUIET, 1), OTHER: times(1e-3, 0.006, 1)}
+    slower = {ROW: times(1e-3, QUIET, 2), OTHER: times(1.0125e-3, 0.006, 3)}
+    first, second = bench.binary("a", rows), bench.binary("b", slower)
+    code, report = bench.both(first, second)
+    assert {row["id"]: row["pairs"] for row in report["rows"]} == {ROW: 10, OTHER: 20}
+    assert OTHER in (late := (bench.out / "11-baseline" / "records.jsonl").read_text()) and ROW not in late
+
+
+def test_a_row_that_failed_ends_with_the_first_pair(bench, capsys):
+    first, second = bench.binary("a"), bench.binary("b", edit=failed("signal 11 (SIGSEGV)"))
+    code, report = bench.both(first, second)
+    assert (code, verdicts(report)) == (6, {ROW: "FAILED"})
+    assert report["rows"][0]["reason"] == "failed in the candidate: signal 11 (SIGSEGV)"
+    assert (processes(first), processes(second)) == (2, 1)
+    assert "FAILED" in capsys.readouterr().out
+    assert bench.compare("--session", bench.out)[0] == 6, "the session can be judged again"
+
+
+def test_a_row_that_failed_does_not_keep_others_from_a_verdict(bench):
+    rows = {name: times(1e-3, QUIET) for name in (ROW, OTHER)}
+    first, second = bench.binary("a", rows), bench.binary("b", rows, failed("threw"))
+    code, report = bench.both(first, second)
+    assert (code, verdicts(report)) == (6, {ROW: "FAILED", OTHER: "SAME"})
+    assert ROW not in (bench.out / "02-candidate" / "records.jsonl").read_text()
+
+
+def test_a_row_that_failed_in_the_baseline_names_it(bench):
+    code, report = bench.both(bench.binary("a", edit=failed("signal 6 (SIGABRT)")), bench.binary("b"))
+    assert (code, verdicts(report)) == (3, {ROW: "NOT_GATED"}), "nothing was judged"
+    assert report["rows"][0]["reason"] == "failed in the baseline: signal 6 (SIGABRT)"
+
+
+def test_rows_that_are_not_gated_end_with_the_first_pair(bench):
+    def launch(_process: int, record: dict) -> None:
+        record["bound"] = "launch"
+
+    first = bench.binary("a", edit=launch)
+    code, report = bench.both(first, bench.binary("b", edit=launch))
+    assert (code, verdicts(report)) == (3, {ROW: "NOT_GATED"})
+    assert processes(first) == 2
+
+
+def test_hopeless_rows_are_given_up_and_pass_nothing(bench, capsys):
+    names = [f"relu/{letter}@cpu" for letter in "abcd"]
+    rows = [{name: times(1e-3, 0.6, 10 * arm + i) for i, name in enumerate(names)} for arm in (1, 2)]
+    first = bench.binary("a", rows[0])
+    code, report = bench.both(first, bench.binary("b", rows[1]))
+    assert code == 3 and set(verdicts(report).values()) == {"UNDECIDED"}
+    assert processes(first) < 1 + gate.LOOKS[-1]
+    given_up = [row["reason"] for row in report["rows"] if row["pairs"] < gate.LOOKS[-1]]
+    assert given_up and all(re.match(r"given up after \d+ pairs: a pair's spread of ", text) for text in given_up)
+    assert "UNDECIDED is no pass" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("turns", ["process", "samples"])
+def test_a_removed_technique_that_is_all_the_filter_matches_is_missing(turns, bench):
+    first, second = bench.binary("a"), bench.binary("b", {OTHER: times()})
+    code, report = bench.both(first, second, "--filter", "relu/a", "--turns", turns)
+    assert (code, verdicts(report)) == (4, {ROW: "MISSING"})
+    assert report["rows"][0]["reason"] == "the candidate has no row that the filter matches"
+
+
+def test_a_new_technique_fails_nothing(bench):
+    rows = {name: times(1e-3, QUIET) for name in (ROW, OTHER)}
+    code, report = bench.both(bench.binary("a"), bench.binary("b", rows))
+    assert (code, verdicts(report)) == (0, {ROW: "SAME", OTHER: "NEW"})
+
+
+def test_the_time_is_said_before_the_pairs(bench, capsys):
+    bench.both(bench.binary("a"), bench.binary("b"))
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "compare: 1 rows, 10 to 40 pairs: about 10 minutes to 40 minutes; --minutes N bounds it"
+    assert said[1:] == [f"compare: session: {bench.out}"]
+
+
+def hangs(from_process: int):
+    def edit(process: int, record: dict) -> None:
+        if process >= from_process:
+            record["status"] = "hangs"
+
+    return edit
+
+
+def test_minutes_end_the_measuring_and_keep_what_is_finished(bench, capsys):
+    first, second = bench.binary("a"), bench.binary("b", edit=hangs(2))
+    started = time.monotonic()
+    code, report = bench.both(first, second, "--minutes", "0.05")
+    assert time.monotonic() - started >= 3
+    assert (code, verdicts(report)) == (3, {ROW: "UNDECIDED"})
+    shown = capsys.readouterr()
+    assert "--minutes 0.05 ended the measuring after 2 pairs; --resume " in shown.out
+    assert shown.err.splitlines()[0].endswith("--minutes 0.05 ends it")
+    (bench.folder / "b" / "calls.json").write_text((bench.folder / "a" / "calls.json").read_text())
+    code, report = bench.compare("--resume", bench.out)
+    assert (code, verdicts(report)) == (0, {ROW: "SAME"})
+
+
+def test_minutes_may_end_before_the_first_pair(bench, capsys):
+    code, report = bench.both(bench.binary("a", edit=hangs(0)), bench.binary("b"), "--minutes", "0.02")
+    assert (code, report) == (3, {})
+    assert "--minutes 0.02 ended the measuring after 0 pairs" in capsys.readouterr().err
+
+
+def test_a_process_that_dies_names_the_binary_and_the_row_before(bench, capsys):
+    def edit(process: int, record: dict) -> None:
+        if (process, record["id"]) == (3, OTHER):
+            record["status"] = "dies"
+
+    rows = {name: times(1e-3, QUIET) for name in (ROW, OTHER)}
+    first, second = bench.binary("a", rows), bench.binary("b", rows, edit)
+    code, _ = bench.both(first, second)
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert code == 6
+    assert line.startswith(f"compare: the candidate ({second}) was ended by SIGSEGV after 1 finished rows")
+    assert f"the last of them {ROW}; what it wrote is in {bench.out}/04-candidate" in line
+    assert json.loads((bench.out / "session.json").read_text())["pairs"] == 3, "finished pairs stay"
+
+
+@pytest.mark.parametrize("kind", ["missing", "a folder", "no program", "not executable"])
+@pytest.mark.parametrize("arm", ["--baseline-bin", "--candidate-bin"])
+def test_a_binary_that_cannot_be_started_is_noticed_first(kind, arm, bench, capsys):
+    bad = bench.folder / "bad"
+    if kind == "a folder":
+        bad.mkdir()
+    elif kind != "missing":
+        bad.write_text("\x7fELF no program")
+        bad.chmod(0o755 if kind == "no program" else 0o644)
+    good = bench.binary("a")
+    both = {"--baseline-bin": good, "--candidate-bin": good} | {arm: bad}
+    code, _ = bench.compare(*(word for pair in both.items() for word in pair), "--out", bench.out)
+    error = capsys.readouterr().err
+    assert code == 2 and error.count("\n") == 1
+    assert f"cannot run {bad}: " in error and "allowed: an executable file" in error
+    assert processes(good) == 0 and not bench.out.exists()
+
+
+def test_one_session_one_comparison(bench, capsys):
+    first, second = bench.binary("a"), bench.binary("b")
+    assert bench.both(first, second)[0] == 0
+    assert bench.both(first, second)[0] == 2
+    assert f"{bench.out} exists; allowed: a new folder, or --resume {bench.out}" in capsys.readouterr().err
+    with (bench.out / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert bench.compare("--resume", bench.out)[0] == 2
+    assert "another comparison measures into this session" in capsys.readouterr().err
+
+
+def test_default_names_of_one_second_do_not_collide(bench, monkeypatch):
+    monkeypatch.chdir(bench.folder)
+    monkeypatch.setattr(time, "strftime", lambda *_: "compare-now")
+    first, second = bench.binary("a"), bench.binary("b")
+    for _ in range(2):
+        assert bench.compare("--baseline-bin", first, "--candidate-bin", second, "--turns", "process")[0] == 0
+    assert {path.name for path in (bench.folder / "results" / "local").iterdir()} == {"compare-now", "compare-now-2"}
