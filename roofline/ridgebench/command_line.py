@@ -1,6 +1,7 @@
 """What all commands share: exit codes, and errors of one line on stderr."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -27,6 +28,13 @@ def one_line(text: str) -> str:
     """The text for a terminal: one line without control characters, of bounded length."""
     text = text if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE // 2]} ... {text[-LONGEST_LINE // 2 :]}"
     return "".join(c if c.isprintable() else " " for c in text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def what_failed(error: Exception) -> str:
+    """The text of an error; of one of the system the file and what is wrong with it, without its number."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    return str(error)
 
 
 def fail(message: str, code: int, program: str) -> int:

@@ -19,7 +19,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ridgebench.command_line import DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, CommandError, Parser, fail
+from ridgebench.command_line import (
+    DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, CommandError, Parser, fail, what_failed,
+)
 from ridgebench.files import decoded, lines_of, write_at_once
 from ridgebench.records import Row, load_run, read_counters
 
@@ -151,7 +153,7 @@ def main(arguments: list[str]) -> int:
     try:
         return measure(parser.parse_args(arguments))
     except (CommandError, OSError, re.error) as error:
-        return fail(str(error), getattr(error, "code", USAGE), "counters")
+        return fail(what_failed(error), getattr(error, "code", USAGE), "counters")
     except KeyboardInterrupt:
         return fail("interrupted; what was counted is kept", INTERRUPTED, "counters")
 

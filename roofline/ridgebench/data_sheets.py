@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ridgebench.command_line import ROOT
-from ridgebench.records import ResultsError, clean
+from ridgebench.files import ResultsError, read
+from ridgebench.records import clean
 
 FOLDER = ROOT / "roofline" / "devices"
 
@@ -24,7 +25,7 @@ class Sheet:
 
 def parse_sheet(path: Path) -> Sheet:
     try:
-        sheet = clean(json.loads(path.read_text("utf-8")))
+        sheet = clean(json.loads(read(path, "a data sheet")))
         peaks: dict[str, tuple[str, float]] = {}
         for peak in sheet["peaks"]:
             if peak["accumulator"] != "fp32":  # no kernel here accumulates in it
@@ -42,14 +43,14 @@ def parse_sheet(path: Path) -> Sheet:
             bytes_per_s=rates[0],
             peaks=peaks,
         )
-    except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         raise ResultsError(f"{path}: not a data sheet: {type(error).__name__} {error}") from None
 
 
 def names(path: Path) -> list[str]:
     """The names of a sheet: its file's and its aliases."""
     try:
-        aliases = json.loads(path.read_text("utf-8")).get("aliases", [])
+        aliases = json.loads(read(path)).get("aliases", [])
     except (ValueError, AttributeError):
         aliases = []  # parse_sheet() reports what is wrong when the sheet is used
     return [path.stem, *map(str, aliases)]

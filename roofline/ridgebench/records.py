@@ -202,10 +202,14 @@ def read_rows(path: Path, turns_of: Optional[Callable[[dict], Any]] = None) -> t
 
 def read_counters(path: Path) -> dict[str, float]:
     """DRAM bytes by row, where `ridgebench counters` measured them."""
-    found = {}
+    found: dict[str, float] = {}
+    seen: set[str] = set()
     for origin, line in lines_of(path) if path.exists() else []:
         counted = parse_json(decoded(line, origin), origin)
         try:
+            if counted["id"] in seen:
+                raise ResultsError(f"{origin}: {counted['id']} comes twice")
+            seen.add(counted["id"])
             if counted["dram_bytes"] is not None:
                 value = found[str(counted["id"])] = float(counted["dram_bytes"])
                 if not 0 < value < math.inf:

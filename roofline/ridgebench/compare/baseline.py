@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgebench.command_line import INCOMPARABLE, OK, ROOT, USAGE, CommandError, Parser, fail
+from ridgebench.command_line import INCOMPARABLE, OK, ROOT, USAGE, CommandError, Parser, fail, what_failed
 from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read, write_at_once
 from ridgebench.records import Run, read_environment
 
@@ -123,7 +123,7 @@ def judge_row(name: str, past: np.ndarray, seconds: float, preset: gate.Preset) 
     elif change + reach < margin:
         row.verdict = gate.SAME
     else:
-        row.reason = f"{count} runs of the baseline cannot decide"
+        row.reason = f"{count} runs of the baseline cannot decide; more runs would, or runs that differ less"
     return row
 
 
@@ -178,5 +178,5 @@ def main(arguments: list[str]) -> int:
 
             sys.stdout.write(drift.text(runs))
     except (CommandError, OSError) as error:
-        return fail(str(error), getattr(error, "code", USAGE), PROGRAM)
+        return fail(what_failed(error), getattr(error, "code", USAGE), PROGRAM)
     return OK

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Callable, Iterator, Optional
 
-from ridgebench.command_line import INTERNAL, OK, UNDECIDED, USAGE, CommandError, Parser, fail
+from ridgebench.command_line import INTERNAL, OK, UNDECIDED, USAGE, CommandError, Parser, fail, what_failed
 from ridgebench.files import ResultsError
 from ridgebench.records import load_run
 
@@ -18,7 +18,7 @@ from . import gate
 from .comparable import ALLOWED
 from .consistent import load
 from .judge import judge
-from .measure import measure
+from .measure import measure, say
 from .report import Report, text
 from .session import PROCESS, SAMPLES, Session, listen_for_termination, refuse_own_options
 from .side_by_side import side_by_side
@@ -142,7 +142,7 @@ def make_report(options: argparse.Namespace, passed: list[str]) -> Report:
     listen_for_termination()
     session = reopened(options.resume) if options.resume else new_session(options, passed)
     report = measure(session, options.preset, options.allow_mismatch, options.minutes)
-    print(f"{PROGRAM}: session: {session.folder}", file=sys.stderr)
+    say(f"session: {session.folder}")
     return report
 
 
@@ -160,7 +160,7 @@ def finish(make: Callable[[], Report], options: argparse.Namespace, program: str
         if error.filename is None:  # standard output: the caller knows what to do
             raise
         code = UNDECIDED if error.errno == errno.ENOSPC else USAGE
-        return fail(f"{error.filename}: {error.strerror}", code, program)
+        return fail(what_failed(error), code, program)
     except KeyboardInterrupt:
         return fail("interrupted; finished pairs are kept, --resume DIR adds more", UNDECIDED, program)
     except Exception as error:  # anything else: one line and the code that says so

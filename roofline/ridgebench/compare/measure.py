@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 from typing import Callable, Iterator, Optional
 
-from ridgebench.command_line import UNDECIDED, CommandError
+from ridgebench.command_line import UNDECIDED, CommandError, one_line
 
 from . import gate
 from .judge import first_differences, judge
@@ -45,7 +45,7 @@ def limited_to(minutes: Optional[float]) -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    print(f"{PROGRAM}: {text}", file=sys.stderr, flush=True)
+    print(f"{PROGRAM}: {one_line(text)}", file=sys.stderr, flush=True)
 
 
 def duration(seconds: float) -> str:

@@ -1,12 +1,14 @@
 """Every data sheet obeys the schema, agrees with its own clocks, and holds dense peaks only."""
 
 import json
+import os
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from ridgebench.data_sheets import find_sheet
+from ridgebench.files import ResultsError
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = json.loads((ROOT / "results/schema/device.schema.json").read_text())
@@ -97,3 +99,11 @@ def test_figures_draw_peaks_that_sum_in_fp32():
     assert {peak["accumulator"] for peak in fp16} == {"fp16", "fp32"}
     [summed_in_fp32] = [p["flops_per_s"] for p in fp16 if p["accumulator"] == "fp32" and p["engine"] == "tensor"]
     assert find_sheet("rtx4090").peaks["fp16"] == ("tensor", summed_in_fp32)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_never_ends_is_no_sheet(kind, tmp_path):
+    path = tmp_path / "sheet.json"
+    os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
+    with pytest.raises(ResultsError, match="is no regular file"):
+        find_sheet(str(path))

@@ -8,6 +8,7 @@ import time
 import pytest
 from made_up_binary import make_binary, processes, times
 from ridgebench.compare import cli, gate
+from ridgebench.compare.measure import progress
 from synthetic_session import UNTIMED
 
 QUIET = 0.002
@@ -218,3 +219,30 @@ def test_default_names_of_one_second_do_not_collide(bench, monkeypatch):
     for _ in range(2):
         assert bench.compare("--baseline-bin", first, "--candidate-bin", second, "--turns", "process")[0] == 0
     assert {path.name for path in (bench.folder / "results" / "local").iterdir()} == {"compare-now", "compare-now-2"}
+
+
+def shown(terminal: str, columns: int, monkeypatch, capsys) -> str:
+    """What the progress of 40 pairs of a minute each prints."""
+    clock = iter(range(0, 10_000, 60))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal != "")
+    monkeypatch.setenv("TERM", terminal)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    show = progress(40)
+    for done in range(4):
+        show(done)
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("columns", [1, 12, 300])
+def test_progress_fits_a_terminal(columns, monkeypatch, capsys):
+    text = shown("xterm", columns, monkeypatch, capsys)
+    assert "\n" not in text and "\x1b" not in text
+    assert all(len(line) < max(columns, 2) for line in text.split("\r"))
+    assert "3/40 pairs, about" in text or columns < 300
+
+
+@pytest.mark.parametrize("terminal", ["", "dumb"])
+def test_progress_elsewhere_is_plain_lines(terminal, monkeypatch, capsys):
+    text = shown(terminal, 80, monkeypatch, capsys)
+    assert text.splitlines()[-1].startswith("compare: 3/40 pairs, about ") and "\r" not in text

@@ -92,7 +92,7 @@ def test_records_of_a_device_that_the_environment_lacks(edit, capfd):
     ("arguments", "expected"),
     [
         (["--roof", "h1000"], "no data sheet named 'h1000'; there are "),
-        (["--roof", "nowhere.json"], "nowhere.json: not a data sheet"),
+        (["--roof", "nowhere.json"], "nowhere.json: not found; is this a data sheet?"),
         (["--formats", "svg,gif"], "'gif' is not one of"),
         (["--theme", "pink"], "invalid choice: 'pink'"),
         (["--device", "cuda:0"], "no records of device 'cuda:0'; there are cpu"),
@@ -156,5 +156,10 @@ def test_results_without_a_verified_row_say_so(results):
 
 @pytest.mark.parametrize("line", ["{", "[]", "{}", '{"id": "x", "dram_bytes": "many"}', "null"])
 def test_counters_that_are_none(results, capfd, line):
-    (results / "counters.jsonl").write_text('{"id": "x", "dram_bytes": null}\n' + line + "\n")
+    (results / "counters.jsonl").write_text('{"id": "y", "dram_bytes": null}\n' + line + "\n")
     assert f"counters.jsonl:2: {'not JSON' if line == '{' else 'no counters'}" in fails([results], capfd)
+
+
+def test_counters_of_a_row_that_come_twice(results, capfd):
+    (results / "counters.jsonl").write_text('{"id": "x", "dram_bytes": null}\n' * 2)
+    assert "counters.jsonl:2: x comes twice" in fails([results], capfd)

@@ -1,0 +1,67 @@
+"""Files are read within limits and replaced at once."""
+
+import pytest
+
+from ridgebench import files
+from ridgebench.files import ResultsError, lines_of, parse_json, read, write_at_once
+
+
+def test_a_line_without_an_end_does_not_take_all_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "LONGEST_LINE", 100)
+    path = tmp_path / "records.jsonl"
+    path.write_text("x" * 99 + "\n" + "x" * 200)
+    with pytest.raises(ResultsError, match="records.jsonl:2: the line is longer than 100 bytes"):
+        list(lines_of(path))
+
+
+def test_a_mark_and_empty_lines_are_no_part_of_a_line(tmp_path):
+    path = tmp_path / "records.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf{}\r\n\r\n\n[]")
+    assert list(lines_of(path)) == [(f"{path}:1", b"{}\r\n"), (f"{path}:4", b"[]")]
+    assert read(path) == "{}\r\n\r\n\n[]"
+
+
+@pytest.mark.parametrize("name", ["nul\0.json", "x" * 300, "file/below"])
+def test_names_that_no_file_can_have(name, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ResultsError):
+        read(tmp_path / name)
+
+
+@pytest.mark.parametrize("depth", [1, 100, 101, 900, 100_000])
+def test_levels_of_json(depth):
+    text = "[" * depth + "]" * depth
+    if depth <= 100:
+        assert parse_json(text, "here") is not None
+    else:
+        with pytest.raises(ResultsError, match="here: nested more than 100 levels deep"):
+            parse_json(text, "here")
+
+
+@pytest.mark.parametrize("text", ["1e309", "-1e309", "1" * 310, "1" * 10_000, "[0, 1e400]"])
+def test_numbers_beyond_double_precision(text):
+    with pytest.raises(ResultsError, match="here: holds a number beyond double precision"):
+        parse_json(text, "here")
+    assert parse_json("[1e308, 5e-324, 1e-999]", "here") == [1e308, 5e-324, 0]
+
+
+def test_a_temporary_file_goes_through_no_link_and_leaves_nothing(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    target = tmp_path / "report.json"
+    for name in ("report.tmp", "report.json.tmp", ".report.json.tmp"):
+        (tmp_path / name).symlink_to(victim)
+    write_at_once(target, "new")
+    assert victim.read_text() == "precious" and target.read_text() == "new" and not target.is_symlink()
+    assert len(list(tmp_path.iterdir())) == 5
+    with pytest.raises(OSError):
+        write_at_once(tmp_path / "nowhere" / "x", "new")
+
+
+def test_an_interruption_leaves_the_old_text(tmp_path, monkeypatch):
+    path = tmp_path / "session.json"
+    path.write_text("old")
+    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        write_at_once(path, "new")
+    assert [one.name for one in tmp_path.iterdir()] == ["session.json"] and path.read_text() == "old"
