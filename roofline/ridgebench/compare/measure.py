@@ -57,6 +57,8 @@ def announce(session: Session, minutes: Optional[float]) -> None:
     pair, rows = session.seconds_of_pair(), len(session.kernels())
     least, most = (duration(max(count - session.pairs, 0) * pair) for count in (gate.LOOKS[0], gate.LOOKS[-1]))
     limit = f"--minutes {minutes:g} ends it" if minutes else "--minutes N bounds it"
+    if minutes and 60 * minutes < max(gate.LOOKS[0] - session.pairs, 0) * pair:
+        limit += " perhaps before the first look: too early for a verdict"
     say(f"{rows} rows, {gate.LOOKS[0]} to {gate.LOOKS[-1]} pairs: about {least} to {most}; {limit}")
 
 
@@ -104,7 +106,7 @@ def measure(session: Session, preset: str, allowed: list[str], minutes: Optional
             prepare(session)
             announce(session, minutes)
             for pairs in CHECKS:
-                session.extend(pairs, open_rows, progress(pairs))
+                session.extend(pairs, open_rows, progress(max(pairs, gate.LOOKS[0])))
                 if pairs == 1 and (why := first_differences(session, allowed)):
                     return incomparable("interleaved", tuple(session.binaries.values()), [], why)
                 report = judge(session, preset, allowed)

@@ -27,7 +27,7 @@ CODES = {
     gate.NOT_GATED: OK,
 }
 UNJUDGED = (NEW, gate.NOT_GATED)
-MOST_SHARE = 1e4  # that a column of the text shows as per cent
+MOST_SHARE = 100  # that a column of the text shows as per cent
 MOST_ROWS = 60  # of the text; the JSON holds all
 HEADER = ["verdict", "row", "time", "95 % interval", "in cycles", "spread", "sees", "reason"]
 

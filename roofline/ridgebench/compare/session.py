@@ -197,9 +197,9 @@ class Session:
         return any(argument.split("=")[0] == option for argument in self.arguments)
 
     def kernels(self) -> list[str]:
-        """The rows that the unscored run measured, without ceilings where there are others."""
+        """The rows that the unscored run measured: kernels or, where it has none, ceilings."""
         rows = [row for row in self.reference_run.rows if row.status == "ok"]
-        return [row.id for row in rows if row.role != "ceiling"] or [row.id for row in rows]
+        return [row.id for row in rows if row.role == "kernel"] or [row.id for row in rows]
 
     def time_for(self, ids: Optional[list[str]]) -> list[str]:
         """The option that limits the time of a process to what these rows, or all rows, need."""

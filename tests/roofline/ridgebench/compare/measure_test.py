@@ -156,7 +156,7 @@ def test_minutes_end_the_measuring_and_keep_what_is_finished(bench, capsys):
     assert (code, verdicts(report)) == (3, {ROW: "UNDECIDED"})
     shown = capsys.readouterr()
     assert "--minutes 0.05 ended the measuring after 2 pairs; --resume " in shown.out
-    assert shown.err.splitlines()[0].endswith("--minutes 0.05 ends it")
+    assert shown.err.splitlines()[0].endswith("--minutes 0.05 ends it perhaps before the first look: too early for a verdict")
     (bench.folder / "b" / "calls.json").write_text((bench.folder / "a" / "calls.json").read_text())
     code, report = bench.compare("--resume", bench.out)
     assert (code, verdicts(report)) == (0, {ROW: "SAME"})
