@@ -12,10 +12,9 @@ from typing import Any, BinaryIO, Callable, Iterator
 
 from ridgebench.command_line import CommandError
 
-# A run of thousands of rows with all their samples has tens of MB.
-LARGEST_FILE = 2**30  # bytes
+# In bytes, as in the binary. A run of thousands of rows with all their samples has tens of MiB.
+LARGEST_FILE = 2**28
 LONGEST_LINE = 2**26
-LARGEST_DOCUMENT = 2**26  # of a file that is one JSON value
 RESULTS = "a results directory"
 MOST_DIGITS = 400  # of a whole number; more are beyond double precision
 DEEPEST = 100  # levels of JSON, as in the binary
@@ -52,8 +51,8 @@ def decoded(data: bytes, origin: str) -> str:
 
 def read(path: Path, kind: str = RESULTS) -> str:
     """The text of a file without a byte order mark. Raises ResultsError."""
-    with open_regular(path, LARGEST_DOCUMENT, kind) as file:
-        data = file.read(LARGEST_DOCUMENT + 1)
+    with open_regular(path, LARGEST_FILE, kind) as file:
+        data = file.read(LARGEST_FILE + 1)
     return decoded(data.removeprefix(codecs.BOM_UTF8), str(path))
 
 

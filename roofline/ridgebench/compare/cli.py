@@ -173,7 +173,10 @@ def finish(make: Callable[[], Report], options: argparse.Namespace, program: str
 
 def show_both(folders: list[Path]) -> int:
     """Prints two runs side by side: no verdict, so any two may be given."""
-    sys.stdout.write(side_by_side(*map(load_run, folders)))
+    try:
+        sys.stdout.write(side_by_side(*map(load_run, folders)))
+    except CommandError as error:
+        return fail(str(error), error.code, PROGRAM)
     return OK
 
 

@@ -39,9 +39,11 @@ def require_consistent(record: dict, environment: dict) -> None:
     for rate, work in (("flops_per_s", "flops"), ("bytes_per_s", "bytes")):
         if record[rate] is not None:
             require_equal(record, rate, record[work] / median)
-    # The interval ends at samples, or at medians of some, widened by half a tick of the timer.
-    ticks = [device["event_tick_s"] for device in environment["devices"] if device["name"] == record["device"]]
-    tick = max(ticks, default=0.0) / max(record.get("launches_per_sample") or 1, 1)
+    # The interval ends at samples, or at medians of some, widened by half a tick of the timer. Older records have no
+    # tick of their own, and a run that was resumed had another one: twice the half leaves room for that.
+    ticks = {device["name"]: device["event_tick_s"] for device in environment["devices"]}
+    tick = record.get("tick_s") or ticks.get(record["device"]) or 0.0
+    tick /= max(record.get("launches_per_sample") or 1, 1)
     least, most = (1 - SLACK) * samples.min() - tick, (1 + SLACK) * samples.max() + tick
     for key in ("time_ci_low_s", "time_ci_high_s"):
         if not least <= record[key] <= most:
