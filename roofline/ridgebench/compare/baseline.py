@@ -111,9 +111,9 @@ def judge_row(name: str, past: np.ndarray, seconds: float, preset: gate.Preset) 
     reach = gate.t_quantile(1 - gate.ALPHA, count - 1) * spread * math.sqrt(1 + 1 / count)
     tolerance, margin = math.log1p(preset.tolerance), math.log1p(preset.margin)
     row = Comparison(
-        name, gate.UNDECIDED, change=math.expm1(change), low=math.expm1(change - reach),
-        high=math.expm1(change + reach), beyond_noise=abs(change) > reach, pairs=count,
-        spread=spread, smallest_change=math.expm1(reach), candidate_s=seconds,
+        name, gate.UNDECIDED, change=gate.as_share(change), low=gate.as_share(change - reach),
+        high=gate.as_share(change + reach), beyond_noise=abs(change) > reach, pairs=count,
+        spread=spread, smallest_change=gate.as_share(reach), candidate_s=seconds,
         baseline_s=float(np.exp(logs.mean())),
     )
     if change - reach > tolerance:

@@ -41,6 +41,12 @@ class Estimate:
     spread: np.ndarray
 
 
+def as_share(log_ratio: float) -> float:
+    """The change that a log ratio stands for; infinite where a double holds no more."""
+    with np.errstate(over="ignore"):
+        return float(np.expm1(log_ratio))
+
+
 def t_quantile(probability: float, freedom: int) -> float:
     return float(special.stdtrit(freedom, probability))
 
@@ -127,7 +133,7 @@ def smallest_change(spread: float, pairs: int) -> float:
     """
     freedom = freedom_of(pairs)
     reach = special.nctdtrinc(freedom, 0.2, t_quantile(1 - ALPHA / len(LOOKS), freedom))
-    return float(np.expm1(reach * spread / np.sqrt(pairs)))
+    return as_share(reach * spread / np.sqrt(pairs))
 
 
 def distance(value: Estimate, preset: Preset) -> float:

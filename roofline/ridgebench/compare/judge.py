@@ -27,13 +27,13 @@ def log_ratio_of_neighbours(before: np.ndarray, after: np.ndarray) -> float:
     What slows a host for longer than a turn slows both neighbours, and their ratio is spared.
     """
     common = min(len(before), len(after))
-    return float(np.median(np.log(after[:common] / before[:common])))
+    return float(np.median(np.log(after[:common]) - np.log(before[:common])))
 
 
 def log_ratio(baseline: Row, candidate: Row) -> float:
     """Of one pair: of its medians or, where the processes took turns, of neighbouring turns."""
     if baseline.turns is None or candidate.turns is None:
-        return math.log(candidate.time_median_s / baseline.time_median_s)
+        return math.log(candidate.time_median_s) - math.log(baseline.time_median_s)
     return log_ratio_of_neighbours(baseline.turns, candidate.turns)
 
 
@@ -102,14 +102,14 @@ def measured(name: str, series: Series, preset: gate.Preset) -> Comparison:
     ratios = series.log_ratios
     medians = np.median([[row.time_median_s for row in pair] for pair in series.pairs], axis=0)
     row = Comparison(
-        name, gate.UNDECIDED, change=float(np.expm1(np.median(ratios))), pairs=len(ratios),
+        name, gate.UNDECIDED, change=gate.as_share(np.median(ratios)), pairs=len(ratios),
         baseline_s=float(medians[0]), candidate_s=float(medians[1]),
     )
     if len(ratios) < 2:
         return row
     value = gate.estimate(ratios)
-    low, high = np.expm1(gate.bounds(value, 0.025))
-    row.change, row.low, row.high = float(np.expm1(value.location)), float(low), float(high)
+    low, high = map(gate.as_share, gate.bounds(value, 0.025))
+    row.change, row.low, row.high = gate.as_share(value.location), low, high
     row.beyond_noise, row.spread = bool(low > 0 or high < 0), float(value.spread)
     row.smallest_change = gate.smallest_change(row.spread, len(ratios))
     if len(ratios) >= gate.LOOKS[0]:
@@ -135,7 +135,7 @@ def judged(name: str, series: Series, preset: gate.Preset) -> Comparison:
     row = measured(name, series, preset)
     cycles = series.log_cycle_ratios
     if cycles is not None and len(cycles) > 1:
-        change = float(np.expm1(gate.estimate(cycles).location))
+        change = gate.as_share(gate.estimate(cycles).location)
         row.cycles = Cycles(str(gate.judge(cycles, preset)), change)
     row.verdict = str(gate.judge(series.log_ratios, preset))
     if row.verdict == gate.UNDECIDED:

@@ -115,6 +115,15 @@ def test_a_baseline_that_is_none(text, stored, runs, capsys):
     assert capsys.readouterr().err.startswith(f"baseline: {stored}:")
 
 
+@pytest.mark.parametrize("seconds", [1e308, 5e-324])
+def test_a_time_at_the_end_of_double_precision_is_no_internal_error(seconds, stored, runs, tmp_path):
+    lines = stored.read_text().splitlines()
+    lines[0] = json.dumps(json.loads(lines[0]) | {"time_median_s": seconds})
+    stored.write_text("\n".join(lines) + "\n")
+    assert call("check", stored, runs[0], "--json", tmp_path / "report.json") == 3
+    json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)
+
+
 def test_a_drift_is_distinguished_from_noise(tmp_path, capsys):
     runs = [make_run(tmp_path, n, 1 + 0.003 * n, spread=0.002) for n in range(1, 21)]
     steady = [make_run(tmp_path, 100 + n) for n in range(1, 21)]

@@ -126,6 +126,18 @@ def test_a_row_that_the_baseline_lacks_in_one_pair_is_not_new(tmp_path):
     assert told["rows"][0]["reason"] == "pair 7: the baseline has no such row"
 
 
+@pytest.mark.parametrize("turns", ["process", "samples"])
+def test_times_at_the_ends_of_double_precision(turns, tmp_path):
+    def stretch(arm, pair, records, environment):
+        none = {"flops_per_s": None, "bytes_per_s": None, "intensity_flop_per_byte": None}
+        seconds = 1e308 if arm == "candidate" else 5e-324
+        records[0].update(retimed(records[0] | none | {"flops": 0, "bytes": 0}, [seconds] * 7))
+
+    folder = write_session(tmp_path / "session", log_ratios(0, pairs=20), stretch, turns=turns)
+    assert judge(folder, "--json", tmp_path / "report.json") == 4
+    json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)
+
+
 def test_a_comparison_of_new_rows_alone_judged_nothing(tmp_path, capsys):
     def rename(arm, pair, records, environment):
         if arm == "candidate":
