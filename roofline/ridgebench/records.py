@@ -172,10 +172,11 @@ def make_row(record: Any, origin: str) -> Row:
     try:
         values = {key: record[key] for key in KEYS}
         values |= {key: record[key] for key in OPTIONAL_KEYS if key in record}
+        row = Row(**clean(values))
+        in_order = row.status != "ok" or row.time_ci_low_s <= row.time_median_s <= row.time_ci_high_s
     except (KeyError, TypeError) as error:
         raise ResultsError(f"{origin}: not a record: {error!r}") from None
-    row = Row(**clean(values))
-    if row.status == "ok" and not row.time_ci_low_s <= row.time_median_s <= row.time_ci_high_s:
+    if not in_order:
         raise ResultsError(f"{origin}: time_ci_low_s, time_median_s and time_ci_high_s are not in this order")
     return row
 

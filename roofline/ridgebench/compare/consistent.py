@@ -66,8 +66,12 @@ def turns_of(record: dict, environment: dict) -> np.ndarray:
 
 
 def examine(record: dict, environment: dict, then: Optional[Callable[[dict, dict], Any]]) -> Any:
-    require_consistent(record, environment)
-    return then(record, environment) if then else None
+    """What `then` makes of a record that does not contradict itself. Raises ValueError."""
+    try:
+        require_consistent(record, environment)
+        return then(record, environment) if then else None
+    except (KeyError, TypeError) as error:  # without fastjsonschema nothing checked its keys
+        raise ValueError(f"not a record: {error!r}") from None
 
 
 def require_unchanged(folder: Path) -> None:

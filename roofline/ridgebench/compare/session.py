@@ -76,6 +76,8 @@ class Session:
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise CommandError(f"{self.folder}: another comparison measures into this session", USAGE) from None
+        except OSError:
+            pass  # a file system without locks
 
     @classmethod
     def open(cls, folder: Path) -> "Session":

@@ -365,6 +365,16 @@ def test_usage(arguments, capsys):
     assert output.out == "" and output.err.count("\n") == 1 and output.err.startswith("compare: ")
 
 
+@pytest.mark.parametrize(
+    "change", [{"time_ci_low_s": "1"}, {"time_median_s": None}, {"samples_s": {}}, {"samples_s": ["x"]}]
+)
+def test_unchecked_records_are_no_internal_error(change, pair, monkeypatch, capsys):
+    monkeypatch.setattr("ridgebench.records.validators", lambda name: [])
+    change_record(pair[1], 0, **change)
+    assert compare(*pair) == 2
+    assert capsys.readouterr().err.startswith(f"compare: {pair[1]}/records.jsonl:1: ")
+
+
 def test_the_script_itself(pair):
     command = [GOLDEN.parents[2] / "scripts" / "compare.sh", *pair]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
