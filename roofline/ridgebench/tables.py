@@ -5,6 +5,7 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
     <!-- table: operations -->     formats and techniques of each operation
     <!-- table: relu GB/s @ nvidia-h200 -->    the techniques of an operation, rates in this unit
     <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
+    <!-- table: gate simulated --> the error rates of the gate on simulated times
     <!-- picture -->               the roofline
     <!-- file: tests/toy.cpp -->   a source file, as it is
     <!-- faults -->                what the tests of faults wrote; left as it is without --faults DIR
@@ -20,6 +21,7 @@ from typing import Optional
 
 from ridgebench.command_line import OK, ROOT, STALE, USAGE, Parser, fail
 from ridgebench.compare.error_rates import newest as newest_proof
+from ridgebench.compare.error_rates import simulated_table
 from ridgebench.compare.error_rates import table as gate_table
 from ridgebench.records import ResultsError, load_run, read_environment
 from ridgebench.result_tables import escape, ladder, lines, operations_table
@@ -103,6 +105,8 @@ def content(kind: str, text: str, sources: Sources, page: Path) -> str:
     if name == "gate":
         proof = newest_proof(sources.root / "results")
         return gate_table(proof) if proof else NO_PROOF
+    if name == "gate simulated":
+        return simulated_table()
     folder = sources.folder(device)
     if folder is None:
         return NO_RUN

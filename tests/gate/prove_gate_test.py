@@ -91,3 +91,11 @@ def test_a_proof_goes_on_where_it_stopped(started):
     the_proof.run()
     assert len(the_proof.finished()) == 2
     assert len(log.read_text().splitlines()) == processes + 21
+
+
+def test_the_simulated_table_keeps_what_the_method_promises():
+    same, little, much = (error_rates.simulated(0.004, change)[0] for change in (0, 0.02, 0.05))
+    assert same[gate.WORSE] <= gate.ALPHA and little[gate.WORSE] >= 0.95 and much[gate.WORSE] >= 0.999
+    shares, pairs = error_rates.simulated(0.05, 0)
+    assert shares[gate.UNDECIDED] > 0.9 and pairs < gate.LOOKS[-1], "hopeless rows end early and pass nothing"
+    assert shares[gate.NOT_GATED] == 0

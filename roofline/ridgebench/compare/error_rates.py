@@ -1,12 +1,45 @@
-"""The error rates of the gate that scripts/prove_gate.sh measured, as a table for docs/method.md."""
+"""The error rates of the gate as tables for docs/method.md: simulated ones, and those of scripts/prove_gate.sh."""
 
 import json
 from pathlib import Path
 from typing import Optional
 
+import numpy as np
+
 from . import gate
 
 VERDICTS = (gate.WORSE, gate.SAME, gate.BETTER, gate.UNDECIDED, gate.NOT_GATED)
+
+
+DRAWS = 10_000  # simulated comparisons of a row
+NOISES = (0.004, 0.01, 0.05)  # deviation of a process's log time
+CHANGES = (0.0, 0.005, 0.02, 0.05, 0.1)
+
+
+def simulated(noise: float, change: float) -> tuple[dict[str, float], float]:
+    """The share of each verdict and the mean number of pairs; rows are given up as measure.py does."""
+    preset = gate.PRESETS["standard"]
+    ratios = np.random.default_rng(1).normal(np.log1p(change), noise * np.sqrt(2), (DRAWS, gate.LOOKS[-1]))
+    verdicts, pairs = np.full(DRAWS, gate.UNDECIDED), np.full(DRAWS, gate.LOOKS[-1])
+    open_rows = np.ones(DRAWS, bool)
+    for count in gate.LOOKS:
+        verdicts[open_rows] = gate.look(ratios[open_rows, :count], preset)
+        pairs[open_rows] = count
+        hopeless = gate.chance(ratios[:, :count], preset) < gate.LEAST_CHANCE
+        open_rows &= (verdicts == gate.UNDECIDED) & ~hopeless
+    return {verdict: float((verdicts == verdict).mean()) for verdict in VERDICTS}, float(pairs.mean())
+
+
+def simulated_table() -> str:
+    header = ["a process scatters by", "slower by", *VERDICTS[:-1], "pairs, mean"]
+    lines = [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
+    for noise in NOISES:
+        for change in CHANGES:
+            shares, pairs = simulated(noise, change)
+            cells = [f"{100 * noise:g} %", f"{100 * change:g} %"]
+            cells += [f"{100 * shares[verdict]:.2f} %" for verdict in VERDICTS[:-1]]
+            lines.append(f"| {' | '.join([*cells, f'{pairs:.0f}'])} |")
+    return "\n".join(lines) + f"\n\n{DRAWS:,} comparisons of a row each; standard preset."
 
 
 def found(group: dict) -> str:
@@ -29,7 +62,8 @@ def newest(results: Path) -> Optional[dict]:
 
 
 def table(summary: dict) -> str:
-    header = ["work added", "bound by", "a process", "rows", "comparisons", "verdicts", "measured change", "WORSE of those judged"]
+    header = ["work added", "bound by", "a process", "rows", "comparisons", "verdicts", "measured change"]
+    header.append("WORSE of those judged")
     lines = [f"| {' | '.join(header)} |", f"|{' --- |' * len(header)}"]
     for group in summary["groups"]:
         change = (
