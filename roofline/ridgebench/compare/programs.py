@@ -8,6 +8,8 @@ from pathlib import Path
 from ridgebench.command_line import USAGE, CommandError
 from ridgebench.records import read_rows
 
+SHELL = 128  # a script ends with this and the number of the signal that ended its program
+PATIENCE_S = 10.0
 
 def help_of(binary: str) -> str:
     """What `ridgebench run --help` prints. Raises CommandError for a program that cannot be started."""
@@ -19,6 +21,16 @@ def help_of(binary: str) -> str:
             "utf-8", "replace")
     except OSError as error:
         raise CommandError(f"cannot run {binary}: {error.strerror}; allowed: an executable file", USAGE) from None
+
+
+def end(process: subprocess.Popen) -> None:
+    """Ends a process, which keeps the rows that it finished; one that hangs gets no more time than that takes."""
+    process.terminate()
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def death(folder: Path, number: int) -> str:

@@ -22,7 +22,7 @@ from ridgebench.command_line import DEVICE_LOST, INTERNAL, ROW_FAILED, UNDECIDED
 from ridgebench.files import ResultsError, parse_json, read, write_at_once
 from ridgebench.records import Run, load_run
 
-from .programs import death, help_of
+from .programs import SHELL, death, end, help_of
 from .turns import take_turns
 
 SCHEMA = "ridgebench.session/1"
@@ -114,8 +114,7 @@ class Session:
         try:
             process.wait()
         except BaseException:
-            process.terminate()
-            process.wait()
+            end(process)
             raise
         self.require_success(arm, folder, process.returncode)
 
@@ -136,8 +135,9 @@ class Session:
         """Raises CommandError for a process that did not finish: every row of a pair needs both sides."""
         if code in (0, ROW_FAILED):
             return
-        if code < 0:
-            raise CommandError(f"the {arm} ({self.binaries[arm]}) {death(folder, -code)}", ROW_FAILED)
+        if code < 0 or code > SHELL:
+            number = -code if code < 0 else code - SHELL
+            raise CommandError(f"the {arm} ({self.binaries[arm]}) {death(folder, number)}", ROW_FAILED)
         if code == USAGE and arm == "candidate" and self.only_filter_fails():
             raise NothingMatches(f"the {arm} has no row that the filter matches")
         known = code if code in (USAGE, UNDECIDED, DEVICE_LOST) else INTERNAL

@@ -183,6 +183,23 @@ def test_a_process_that_dies_names_the_binary_and_the_row_before(bench, capsys):
     assert json.loads((bench.out / "session.json").read_text())["pairs"] == 3, "finished pairs stay"
 
 
+def test_a_script_that_hides_the_signal(bench, capsys):
+    script = bench.folder / "script"
+    script.write_text(f"#!/bin/sh\n{bench.binary('b', edit=lambda _, record: record.update(status='dies'))} \"$@\"\n")
+    script.chmod(0o755)
+    code, _ = bench.both(bench.binary("a"), script)
+    assert code == 6
+    assert f"the candidate ({script}) was ended by SIGSEGV before a row was finished" in capsys.readouterr().err
+
+
+def test_a_process_that_does_not_heed_the_end_is_killed(bench, monkeypatch):
+    monkeypatch.setattr("ridgebench.compare.programs.PATIENCE_S", 0.1)
+    script = bench.folder / "deaf"
+    script.write_text("#!/bin/sh\n[ \"$2\" = --help ] && exit\ntrap '' TERM\nwhile :; do sleep 1; done\n")
+    script.chmod(0o755)
+    assert bench.both(script, script, "--minutes", "0.01")[0] == 3
+
+
 @pytest.mark.parametrize("kind", ["missing", "a folder", "no program", "not executable"])
 @pytest.mark.parametrize("arm", ["--baseline-bin", "--candidate-bin"])
 def test_a_binary_that_cannot_be_started_is_noticed_first(kind, arm, bench, capsys):
