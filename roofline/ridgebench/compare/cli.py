@@ -18,7 +18,7 @@ from . import gate
 from .comparable import ALLOWED
 from .consistent import load
 from .judge import judge
-from .measure import measure, say
+from .measure import deaf_to_pipes, measure, say
 from .report import Report, text
 from .session import PROCESS, SAMPLES, Session, listen_for_termination, refuse_own_options
 from .side_by_side import side_by_side
@@ -140,9 +140,10 @@ def make_report(options: argparse.Namespace, passed: list[str]) -> Report:
     if options.session:
         return judge(Session.open(options.session), options.preset, options.allow_mismatch)
     listen_for_termination()
-    session = reopened(options.resume) if options.resume else new_session(options, passed)
-    report = measure(session, options.preset, options.allow_mismatch, options.minutes)
-    say(f"session: {session.folder}")
+    with deaf_to_pipes():
+        session = reopened(options.resume) if options.resume else new_session(options, passed)
+        report = measure(session, options.preset, options.allow_mismatch, options.minutes)
+        say(f"session: {session.folder}")
     return report
 
 

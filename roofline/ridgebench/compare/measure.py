@@ -44,8 +44,26 @@ def limited_to(minutes: Optional[float]) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+def tell(text: str, end: str = "\n") -> None:
+    """Prints on stderr. That nobody reads it any more ends no measuring."""
+    try:
+        print(text, end=end, file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
 def say(text: str) -> None:
-    print(f"{PROGRAM}: {one_line(text)}", file=sys.stderr, flush=True)
+    tell(f"{PROGRAM}: {one_line(text)}")
+
+
+@contextmanager
+def deaf_to_pipes() -> Iterator[None]:
+    """In the block a pipe without a reader is an error that tell() heeds; it does not end the process."""
+    before = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGPIPE, before)
 
 
 def duration(seconds: float) -> str:
@@ -76,7 +94,7 @@ def progress(total: int) -> Callable[[int], None]:
         text = f"{done}/{total} pairs{left}"
         if terminal:
             width = shutil.get_terminal_size().columns - 1
-            print(f"\r{text[:width]:<{min(width, 40)}}\r", end="", file=sys.stderr, flush=True)
+            tell(f"\r{text[:width]:<{min(width, 40)}}\r", end="")
         elif now - shown >= QUIET_S:
             say(text)
             shown = now

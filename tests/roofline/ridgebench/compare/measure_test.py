@@ -2,10 +2,14 @@
 
 import fcntl
 import json
+import os
 import re
+import subprocess
+import sys
 import time
 
 import pytest
+from golden import ROOT
 from made_up_binary import make_binary, processes, times
 from ridgebench.compare import cli, gate
 from ridgebench.compare.measure import progress
@@ -156,7 +160,8 @@ def test_minutes_end_the_measuring_and_keep_what_is_finished(bench, capsys):
     assert (code, verdicts(report)) == (3, {ROW: "UNDECIDED"})
     shown = capsys.readouterr()
     assert "--minutes 0.05 ended the measuring after 2 pairs; --resume " in shown.out
-    assert shown.err.splitlines()[0].endswith("--minutes 0.05 ends it perhaps before the first look: too early for a verdict")
+    said = shown.err.splitlines()[0]
+    assert said.endswith("--minutes 0.05 ends it perhaps before the first look: too early for a verdict")
     (bench.folder / "b" / "calls.json").write_text((bench.folder / "a" / "calls.json").read_text())
     code, report = bench.compare("--resume", bench.out)
     assert (code, verdicts(report)) == (0, {ROW: "SAME"})
@@ -216,6 +221,19 @@ def test_a_binary_that_cannot_be_started_is_noticed_first(kind, arm, bench, caps
     assert code == 2 and error.count("\n") == 1
     assert f"cannot run {bad}: " in error and "allowed: an executable file" in error
     assert processes(good) == 0 and not bench.out.exists()
+
+
+def test_a_session_goes_on_where_nobody_reads_its_progress(bench):
+    both = ["--baseline-bin", bench.binary("a"), "--candidate-bin", bench.binary("b"), "--turns", "process"]
+    report = bench.folder / "report.json"
+    words = [sys.executable, "-m", "ridgebench", "compare", *both, "--out", bench.out, "--json", report]
+    read, write = os.pipe()
+    os.close(read)
+    variables = os.environ | {"PYTHONPATH": str(ROOT / "roofline")}
+    done = subprocess.run(list(map(str, words)), stderr=write, stdout=subprocess.PIPE, env=variables, check=False)
+    os.close(write)
+    assert done.returncode == 0 and b"1 rows: 1 SAME" in done.stdout
+    assert verdicts(json.loads(report.read_text())) == {ROW: "SAME"}
 
 
 def test_one_session_one_comparison(bench, capsys):
