@@ -12,7 +12,7 @@ from ridgebench.command_line import UNDECIDED, CommandError, one_line
 
 from . import gate
 from .judge import first_differences, judge
-from .report import MISSING, Comparison, Report, incomparable
+from .report import MISSING, NOT_COMPARABLE, Comparison, Report, incomparable
 from .session import NothingMatches, Session
 
 PROGRAM = "compare"
@@ -103,7 +103,12 @@ def progress(total: int) -> Callable[[int], None]:
 
 
 def goes_on(row: Comparison) -> bool:
-    """Whether more pairs may decide the row."""
+    """Whether more pairs may decide the row.
+
+    A cause from outside that struck one arm may strike the other as well, which makes them comparable again.
+    """
+    if row.verdict == NOT_COMPARABLE:
+        return row.pairs < gate.LOOKS[0]
     return row.verdict == gate.UNDECIDED and (row.chance is None or row.chance >= gate.LEAST_CHANCE)
 
 

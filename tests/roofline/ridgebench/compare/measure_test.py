@@ -111,6 +111,18 @@ def test_rows_that_are_not_gated_end_with_the_first_pair(bench):
     assert processes(first) == 2
 
 
+@pytest.mark.parametrize(("late", "code", "verdict"), [(3, 0, "SAME"), (99, 5, "NOT_COMPARABLE")])
+def test_heat_that_struck_one_arm_first_does_not_end_the_row(late, code, verdict, bench):
+    def hot(process: int, record: dict) -> None:
+        record["telemetry"] = {"clock_events": ["hw_thermal_slowdown"]}
+
+    first = bench.binary("a", edit=lambda process, record: hot(process, record) if process == late else None)
+    second = bench.binary("b", edit=lambda process, record: hot(process, record) if process == 0 else None)
+    found, report = bench.both(first, second)
+    assert (found, verdicts(report)) == (code, {ROW: verdict})
+    assert processes(second) == gate.LOOKS[0]
+
+
 def test_hopeless_rows_are_given_up_and_pass_nothing(bench, capsys):
     names = [f"relu/{letter}@cpu" for letter in "abcd"]
     rows = [{name: times(1e-3, 0.6, 10 * arm + i) for i, name in enumerate(names)} for arm in (1, 2)]
