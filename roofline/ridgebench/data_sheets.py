@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ridgebench.command_line import ROOT
-from ridgebench.files import ResultsError, read
-from ridgebench.records import clean
+from ridgebench.files import read
+from ridgebench.records import ResultsError, clean
 
 FOLDER = ROOT / "roofline" / "devices"
 
