@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "harness/base/printable.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/google_benchmark.hpp"
@@ -111,7 +112,7 @@ void warn_of_held_back_libraries(const std::vector<Record>& records) {
     fmt::print(
         stderr,
         "note: {} keeps a library from its best; the flag library_held_back marks its rows\n",
-        names);
+        printable(names));
   }
 }
 
