@@ -184,7 +184,7 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   const auto add = [&](const char* flag, auto& value, const char* help) {
     return command->add_option(flag, value, help)->excludes(resume);
   };
-  add("--device", request.device, "cuda:N, cpu or all; default: every GPU, else cpu");
+  add("--device", request.device, kDeviceHelp);
   add("--profile", options->profile, "quick, standard or full");
   add("--filter", request.filter, "Regular expression on ids");
   add("--out", options->out, "Results folder; default: results/local/<time>");
