@@ -52,8 +52,7 @@ void list(const ListOptions& options) {
 void add_list_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("list", "Show every case, its support and the reason");
   const auto options = std::make_shared<ListOptions>();
-  command->add_option("--device", options->device,
-                      "cuda:N, cpu or all; default: every GPU, else cpu");
+  command->add_option("--device", options->device, kDeviceHelp);
   command->add_option("--profile", options->profile, "quick, standard or full");
   command->add_option("--filter", options->filter, "Regular expression on ids");
   command->add_flag("--json", options->json, "Print strict JSON");

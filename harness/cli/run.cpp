@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "harness/base/printable.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/google_benchmark.hpp"
@@ -111,7 +112,7 @@ void warn_of_held_back_libraries(const std::vector<Record>& records) {
     fmt::print(
         stderr,
         "note: {} keeps a library from its best; the flag library_held_back marks its rows\n",
-        names);
+        printable(names));
   }
 }
 
@@ -183,7 +184,7 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   const auto add = [&](const char* flag, auto& value, const char* help) {
     return command->add_option(flag, value, help)->excludes(resume);
   };
-  add("--device", request.device, "cuda:N, cpu or all; default: every GPU, else cpu");
+  add("--device", request.device, kDeviceHelp);
   add("--profile", options->profile, "quick, standard or full");
   add("--filter", request.filter, "Regular expression on ids");
   add("--out", options->out, "Results folder; default: results/local/<time>");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/base/printable.hpp"
 #include "harness/device/nvidia_gpu.hpp"
 #include "kernels/common/error.hpp"
 
@@ -72,7 +73,7 @@ Devices open_devices(const std::string& selection, const std::filesystem::path& 
   for (const auto& device : devices) {
     for (const std::string& note : device->notes()) notes.insert(note);
   }
-  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", printable(note));
   return devices;
 }
 

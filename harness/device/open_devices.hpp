@@ -33,6 +33,10 @@ struct RegisterDevices {
   explicit RegisterDevices(const DeviceFamily& family);
 };
 
+inline constexpr const char* kDeviceHelp =
+    "cuda:N, GPU-UUID, MIG-UUID, cpu or all; default: every GPU, or cpu where the machine shows "
+    "none";
+
 // Devices for --device: "cpu", "cuda:N", the UUID of a GPU or of a slice, or "all". An empty
 // selection opens every GPU found, else the host; where the file system at `root` shows a GPU of
 // which none can be opened, that is an error. Prints the devices' notes on stderr. Throws

@@ -49,6 +49,7 @@ bool holds_back(std::string_view name, std::string_view value) {
 
 std::vector<std::string_view> library_prefixes() {
   std::vector<std::string_view> prefixes;
+  prefixes.reserve(kReads.size());
   for (const Reads& reads : kReads) prefixes.push_back(reads.prefix);
   return prefixes;
 }

@@ -23,6 +23,14 @@ __device__ Fp16 second_of(__half2 x) { return {__half_as_ushort(__high2half(x))}
 __device__ Bf16 first_of(__nv_bfloat162 x) { return {__bfloat16_as_ushort(__low2bfloat16(x))}; }
 __device__ Bf16 second_of(__nv_bfloat162 x) { return {__bfloat16_as_ushort(__high2bfloat16(x))}; }
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+// The toolkit declares it from compute capability 8.0; an older device is unsupported.
+__device__ __nv_bfloat162 __hfma2(__nv_bfloat162 a, __nv_bfloat162 /*b*/, __nv_bfloat162 /*c*/) {
+  __trap();
+  return a;
+}
+#endif
+
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     fma_half_peak(const T* x, T* y, std::int64_t n, int iterations, T start, T addend) {
@@ -77,7 +85,9 @@ constexpr Technique technique() {
           .name = "registers",
           .engine = Engine::fma,
           .accumulator = FormatOf<T>::value,
-          .supports = [](const Machine&, const Shape& s, FormatPair) {
+          .supports = [](const Machine& m, const Shape& s, FormatPair f) {
+            const bool lacks = f.a == Format::bf16 && m.compute_capability < 80;
+            if (lacks) return std::optional<std::string>("bf16 needs compute capability 8.0");
             const auto reason = chain_limit(s["iterations"]);
             return reason ? reason : grid_limit(s["n"], 2 * kThreads * kFmaHalfPairs);
           }};

@@ -158,6 +158,9 @@ class Technique : public ::testing::Test {
     set_compute_capability(90);
     expect_right_on_a_small_gpu(implementation_);
     EXPECT_TRUE(served) << "serves none of the shapes";
+    // Neither mma.sync in these formats nor wgmma exists before compute capability 8.0.
+    const bool tensor = implementation_.technique.engine == Engine::tensor;
+    EXPECT_FALSE(tensor && serves_any(75)) << "serves compute capability 7.5";
     const std::string_view operation = implementation_.operation->name;
     if (operation == "relu" || operation == "gelu") {
       expect_nan_stays_nan_and_only_there(implementation_);

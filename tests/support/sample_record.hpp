@@ -32,6 +32,7 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
   r.status = Status::ok;
   r.seed = 7;
   r.fill = "normal";
+  r.held_back_by = "ONEDNN_MAX_CPU_ISA=SSE41";
   r.sets = 3;
   r.samples_s = {1.1e-6, 1.0e-6, 1.3e-6};
   r.samples_per_batch = 3;

@@ -1,6 +1,5 @@
 #include "harness/device/cpu/device.hpp"
 
-#include <fmt/format.h>
 #include <omp.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -118,7 +117,8 @@ double measure_launch_floor(int threads) {
 }  // namespace
 
 CpuDevice::CpuDevice() : cgroup_(Cgroup::own()), tick_s_(measure_tick()) {
-  enlarge_thread_stacks();  // before OpenMP starts a thread
+  enlarge_thread_stacks();           // before OpenMP starts a thread
+  CacheInfo caches = host_caches();  // before this thread is bound to one processor
   const std::vector<int> processors = allowed_processors();
   cores_ = static_cast<int>(processors.size());
   const char* const asked = std::getenv("OMP_NUM_THREADS");
@@ -131,8 +131,9 @@ CpuDevice::CpuDevice() : cgroup_(Cgroup::own()), tick_s_(measure_tick()) {
   omp_set_dynamic(0);
   pinned_threads_ = pin_threads(threads, processors);
   constexpr double flops_per_s_of_a_core = 5e10;
+  cache_note_ = std::move(caches.note);
   machine_ = {.units = threads,
-              .caches = host_caches(),
+              .caches = std::move(caches.caches),
               .memory_bytes = host_memory().total_bytes,
               .flops_per_s_hint = threads * flops_per_s_of_a_core};
   queue_ = std::make_unique<CpuQueue>(threads);
@@ -144,10 +145,7 @@ std::vector<std::string> CpuDevice::notes() const {
   std::vector<std::string> notes;
   if (!threads_.note.empty()) notes.push_back(threads_.note);
   if (const std::string note = host_memory().note; !note.empty()) notes.push_back(note);
-  if (machine_.caches.empty()) {
-    notes.push_back(fmt::format("the kernel shows no caches; sizes assume a last level of {} MiB",
-                                machine_.last_level_cache_bytes() >> 20U));
-  }
+  if (!cache_note_.empty()) notes.push_back(cache_note_);
   return notes;
 }
 

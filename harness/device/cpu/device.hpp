@@ -47,6 +47,7 @@ class CpuDevice : public Device {
   std::unique_ptr<HostMemory> memory_;
   Cgroup cgroup_;
   ThreadCount threads_;
+  std::string cache_note_;
   int cores_ = 0;  // processors that this process may use, counted before it pins its threads
   int pinned_threads_ = 0;
   double tick_s_ = 0;

@@ -1,12 +1,13 @@
 #include "harness/device/cpu/info.hpp"
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,8 @@
 
 namespace ridgebench {
 namespace {
+
+namespace fs = std::filesystem;
 
 // The value after "key<blanks>:" in a file of such lines.
 std::string value_of(const std::string& path, const std::string& key) {
@@ -26,6 +29,29 @@ std::string value_of(const std::string& path, const std::string& key) {
     return start == std::string::npos ? "" : line.substr(start);
   }
   return {};
+}
+
+// Processors in a mask such as "00000000,00000003".
+int processors_in(const std::string& mask) {
+  int count = 0;
+  for (const char digit : mask) {
+    if (digit == ',') continue;
+    count += std::popcount(
+        static_cast<unsigned>(std::strtoul(std::string(1, digit).c_str(), nullptr, 16)));
+  }
+  return count;
+}
+
+// Empty for a cache of instructions, and where the folder lacks its size.
+std::optional<Cache> cache_of(const std::string& folder) {
+  if (first_line(folder + "/type") == "Instruction") return std::nullopt;
+  const std::string level = first_line(folder + "/level");
+  const std::string size = first_line(folder + "/size");  // "512K"
+  const long long kib = std::strtoll(size.c_str(), nullptr, 10);
+  if (level.empty() || kib <= 0 || size.back() != 'K') return std::nullopt;
+  return Cache{.level = std::atoi(level.c_str()),
+               .bytes = kib << 10U,
+               .shared_by = std::max(1, processors_in(first_line(folder + "/shared_cpu_map")))};
 }
 
 // The C library asks the processor. It does not know who shares a cache: a level above the second
@@ -53,13 +79,20 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-std::vector<Cache> host_caches() {
-  std::vector<Cache> caches;
-  for (const auto& cache : benchmark::CPUInfo::Get().caches) {
-    if (cache.type == "Instruction") continue;
-    caches.push_back({.level = cache.level, .bytes = cache.size, .shared_by = cache.num_sharing});
+CacheInfo host_caches(const std::string& folder) {
+  CacheInfo info;
+  for (int index = 0; fs::exists(fmt::format("{}/index{}", folder, index)); ++index) {
+    if (const auto cache = cache_of(fmt::format("{}/index{}", folder, index))) {
+      info.caches.push_back(*cache);
+    }
   }
-  return caches.empty() ? caches_by_the_c_library() : caches;
+  if (!info.caches.empty()) return info;
+  info.caches = caches_by_the_c_library();
+  info.note = folder + " is unreadable; sizes follow the caches that the C library reports";
+  if (info.caches.empty()) {
+    info.note = folder + " is unreadable; sizes assume a last-level cache of 32 MiB";
+  }
+  return info;
 }
 
 std::string cpuinfo(const std::string& key) { return value_of("/proc/cpuinfo", key); }

@@ -11,9 +11,12 @@
 
 namespace ridgebench {
 
-// Data and unified caches of the first processor, level 1 first; by the C library where the kernel
-// does not list them.
-std::vector<Cache> host_caches();
+struct CacheInfo {
+  std::vector<Cache> caches;  // data and unified ones of the first processor, level 1 first
+  std::string note;           // where the numbers are less good than the kernel's
+};
+// By the kernel's folder, or by the C library where there is none.
+CacheInfo host_caches(const std::string& folder = "/sys/devices/system/cpu/cpu0/cache");
 
 struct MemoryInfo {
   std::int64_t total_bytes = 0;
