@@ -36,6 +36,7 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
   r.samples_s = {1.1e-6, 1.0e-6, 1.3e-6};
   r.samples_per_batch = 3;
   r.launches_per_sample = 12;
+  r.tick_s = 2.5e-8;
   r.time = Summary{.median = 1.1e-6,
                    .ci_low = 1.0e-6,
                    .ci_high = 1.3e-6,

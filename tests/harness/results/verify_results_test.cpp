@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "kernels/common/error.hpp"
+#include "tests/support/sample_record.hpp"
 #include "tests/support/simulated_run.hpp"
 
 namespace ridgebench {
@@ -94,6 +95,31 @@ TEST_F(VerifyResultsTest, EveryChangedTimeIsFound) {
     EXPECT_THAT(problems(), Contains(HasSubstr(std::string(key) + " is"))) << key;
     kernel().at(key) = time;
   }
+}
+
+// The tick of the process that resumed the run may differ from that of the first.
+TEST_F(VerifyResultsTest, TheIntervalOfARowFollowsFromItsOwnTick) {
+  ordered_json environment = ordered_json::parse(text_of(run_ / "environment.json"));
+  for (auto& device : environment.at("devices")) device.at("event_tick_s") = 0.5;
+  write_text(run_ / "environment.json", environment.dump());
+  EXPECT_THAT(problems(), IsEmpty());
+  kernel().at("tick_s") = 0.5;
+  expect_found("time_ci_high_s is");
+}
+
+TEST_F(VerifyResultsTest, AnOlderRowHasTheTickOfItsDevice) {
+  for (ordered_json& line : lines_) line.erase("tick_s");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(VerifyResultsTest, ARunThatMeasuredNothingIsFound) {
+  for (ordered_json& line : lines_) {
+    if (line.at("role") != "kernel") continue;
+    line = to_json(skipped_record(line.at("id")));
+    line.at("role") = "kernel";
+    line.at("device") = "sim";
+  }
+  EXPECT_THAT(problems(), Contains(StartsWith("no row could be measured")));
 }
 
 TEST_F(VerifyResultsTest, EveryChangedRateIsFound) {
