@@ -44,7 +44,7 @@ bool is_control(const Case& c) {
 // by how much another machine differs.
 std::optional<double> preparation_s(const Case& c) {
   constexpr double kFixed_s = 0.02;
-  constexpr double kBytesPerSecond = 1.5e9;
+  constexpr double kBytesPerSecond = 8e8;
   if (unsupported_reason(c)) return std::nullopt;
   const double set = Buffers::footprint(c.operands(), 1);
   const auto rotation = static_cast<double>(c.device->rotation_bytes());
