@@ -33,6 +33,17 @@ find_or_fetch(fmt fmt::fmt fmtlib/fmt 9.1.0)
 find_or_fetch(nlohmann_json nlohmann_json::nlohmann_json nlohmann/json v3.11.2)
 find_or_fetch(CLI11 CLI11::CLI11 CLIUtils/CLI11 v2.1.2)
 find_or_fetch(benchmark benchmark::benchmark google/benchmark v1.9.4)
+# RE2 matches filters, which a user types, in linear time. Debian's package has no CMake file. Its static library keeps
+# one more shared library from being needed where a program runs.
+find_package(re2 QUIET)
+find_path(RE2_INCLUDE re2/re2.h)
+find_library(RE2_LIBRARY NAMES libre2.a re2)
+if(NOT TARGET re2::re2 AND RE2_INCLUDE AND RE2_LIBRARY)
+  add_library(re2::re2 UNKNOWN IMPORTED)
+  set_target_properties(re2::re2 PROPERTIES IMPORTED_LOCATION "${RE2_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${RE2_INCLUDE}")
+endif()
+set(RE2_BUILD_TESTING OFF CACHE BOOL "" FORCE)
+find_or_fetch(re2 re2::re2 google/re2 2022-06-01)  # later versions need Abseil
 if(RIDGEBENCH_TESTS)
   find_or_fetch(GTest GTest::gmock_main google/googletest v1.15.2)
 endif()

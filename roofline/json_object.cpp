@@ -18,6 +18,9 @@ using nlohmann::json;
 // A copy of JSON that is nested deeper may overflow the stack.
 constexpr int kDeepest = 100;
 
+// A run writes some 5 kB a row. The Python package has the same limit (files.py).
+constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 30U;
+
 // Returns the value for a message: a short text of valid UTF-8, even if the file is not UTF-8.
 std::string shown(const json& value) {
   if (value.is_object()) return "an object";
@@ -140,11 +143,20 @@ json parse_json(std::string_view text, std::string_view origin) {
 }
 
 std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || !std::filesystem::is_regular_file(path)) {
-    throw UsageError(fmt::format("{}: cannot be read", path));
+  // Before it is opened: opening a FIFO waits for a writer.
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) {
+    const bool exists = std::filesystem::exists(path, unknown);
+    throw UsageError(fmt::format("{}: cannot be read{}", path, exists ? ": it is no file" : ""));
   }
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (std::filesystem::file_size(path, unknown) > kLargestFile) {
+    throw UsageError(
+        fmt::format("{}: cannot be read: it is larger than {} GiB", path, kLargestFile >> 30U));
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) throw UsageError(fmt::format("{}: cannot be read", path));
+  return text;
 }
 
 }  // namespace ridgebench

@@ -60,6 +60,8 @@ class JsonObject {
 // Parses a whole text. The message of a syntax error is one line that starts with `origin`.
 nlohmann::json parse_json(std::string_view text, std::string_view origin);
 
+// Reads a regular file of at most 1 GiB. Refuses anything else at once: a FIFO and a device such
+// as /dev/zero have no end.
 std::string read_file(const std::string& path);
 
 }  // namespace ridgebench

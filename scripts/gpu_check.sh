@@ -119,7 +119,7 @@ run_profile() {
 # run_sweep REGIME SECONDS: products of the sizes that matter, hand-written and the library's best, in one run. The rows
 # that are finished when time is up are compared.
 run_sweep() {
-  local rows='^matmul(_gelu)?/(wgmma_(tuned|split_k)|cublas_(tuned|unfused)|ffma_tma).*/(fp32|tf32|fp16|bf16|fp8_e4m3)/m:(?!16384)'
+  local rows='^matmul(_gelu)?/(wgmma_(tuned|split_k)|cublas_(tuned|unfused)|ffma_tma).*/(fp32|tf32|fp16|bf16|fp8_e4m3)/m:([^1]|1[^6]|16[^3]|163[^8]|1638[^4])'  # not 16384
   timeout --foreground --signal=INT --kill-after=5 "$2" "$binary" run --device cuda:0 --profile full --regime "$1" --filter "$rows" \
     --budget $(($2 - 10)) --ceilings "$work/quick" --out "$work/sweep_$1"
   local status=$?

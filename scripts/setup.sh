@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 packages=(
   g++ cmake ninja-build git ca-certificates
-  libfmt-dev nlohmann-json3-dev libcli11-dev libbenchmark-dev libssl-dev
+  libfmt-dev nlohmann-json3-dev libcli11-dev libbenchmark-dev libssl-dev libre2-dev
   libopenblas-openmp-dev libdnnl-dev
   python3 python3-venv python3-numpy python3-scipy python3-matplotlib python3-fastjsonschema
   fonts-dejavu-core
@@ -38,8 +38,8 @@ install_packages() {
   [[ ${#missing[@]} -gt 0 ]] || return 0
   if [[ $EUID -ne 0 ]] && ! sudo -n true 2>/dev/null; then
     echo "setup: not installed and no root to install them: ${missing[*]}" >&2
-    echo "setup: going on with what exists; CMake fetches pinned versions of fmt, nlohmann-json, CLI11, Google" \
-      "Benchmark and GoogleTest" >&2
+    echo "setup: going on with what exists; CMake fetches pinned versions of fmt, nlohmann-json, CLI11, RE2," \
+      "Google Benchmark and GoogleTest" >&2
     return 0
   fi
   "${as_root[@]}" apt-get update -qq

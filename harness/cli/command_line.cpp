@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstdio>
-#include <system_error>
 
 #include "harness/base/printable.hpp"
 #include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/terminal.hpp"
 #include "harness/measure/sampler.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/registry.hpp"
@@ -36,6 +36,10 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
     allowed += (allowed.empty() ? "" : ", ") + one->get_name();
   }
   const std::vector<std::string> unknown = command->remaining();
+  if (!unknown.empty() && unknown.front().starts_with("--benchmark_")) {
+    return fmt::format("{} is a flag of `run`: ridgebench run {}", unknown.front(),
+                       unknown.front());
+  }
   return unknown.empty() ? fmt::format("{}: a command is missing; allowed: {}", path, allowed)
                          : fmt::format("{}: unknown command or flag '{}'; allowed: {}", path,
                                        unknown.front(), allowed);
@@ -54,7 +58,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const ExitCode& code) {
 }  // namespace
 
 void print_problem(std::string_view text) {
-  fmt::print(stderr, "ridgebench: {}\n", printable(text));
+  write_error(fmt::format("ridgebench: {}\n", printable(text)));
 }
 
 int run_command_line(int argc, char** argv) {
@@ -73,8 +77,8 @@ int run_command_line(int argc, char** argv) {
   try {
     Registry::instance().resolve();
     const int result = parse_and_run(app, argc, argv, code);
-    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
-    return result;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return result;
+    return std::max(result, report("cannot write to standard output", ExitCode::undecided));
   } catch (const UsageError& error) {
     return report(error.what(), ExitCode::usage);
   } catch (const StorageError& error) {

@@ -12,6 +12,9 @@
 
 namespace ridgebench {
 
+inline constexpr const char* kFilterHelp =
+    "Regular expression on ids (RE2); after a leading minus, the ids that do not match";
+
 void add_info_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code);

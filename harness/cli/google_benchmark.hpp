@@ -16,6 +16,7 @@ struct GoogleFlags {
   std::string format = "console";
   std::string out;  // file for a copy; empty: no copy
   std::string out_format = "json";
+  std::string color = "auto";  // of our table: auto, true or false
 };
 
 // Reads arguments of the form --benchmark_name=value. Throws UsageError for other arguments and for

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <type_traits>
 
+#include "harness/base/printable.hpp"
 #include "harness/cli/google_benchmark.hpp"
 #include "harness/results/environment.hpp"
 
@@ -42,7 +43,7 @@ void set_counters(Run& run, const Record& record) {
 // Google Benchmark's tools divide by the real time and by the CPU time, so both hold our wall time.
 Run run_of(const Record& record, std::int64_t index) {
   Run run;
-  run.run_name.function_name = record.id;
+  run.run_name.function_name = printable(record.id);
   run.family_index = index;
   run.per_family_instance_index = 0;
   run.repetition_index = 0;
@@ -53,7 +54,7 @@ Run run_of(const Record& record, std::int64_t index) {
     run.real_accumulated_time = run.cpu_accumulated_time = record.time->median;
     set_counters(run, record);
   }
-  if (record.reason) set_error(run, *record.reason);
+  if (record.reason) set_error(run, printable(*record.reason));
   return run;
 }
 

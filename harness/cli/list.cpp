@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <regex>
 
+#include "harness/base/filter.hpp"
 #include "harness/base/nullable.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/device/open_devices.hpp"
-#include "harness/measure/campaign.hpp"
 #include "harness/measure/case.hpp"
 
 namespace ridgebench {
@@ -22,13 +21,13 @@ struct ListOptions {
 
 void list(const ListOptions& options) {
   const auto devices = open_devices(options.device);
-  const std::regex filter = compile_filter(options.filter);
+  const Filter filter(options.filter);
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
   for (const auto& device : devices) {
     for (const Case& c :
          enumerate_cases(Registry::instance(), *device, parse<Profile>(options.profile), {})) {
       const Record record = c.describe();
-      if (!std::regex_search(record.id, filter)) continue;
+      if (!filter.matches(record.id)) continue;
       const std::optional<std::string> reason = unsupported_reason(c);
       if (!options.json) {
         fmt::print("{:<80} {}\n", record.id, reason ? "skipped: " + *reason : "supported");
@@ -54,7 +53,7 @@ void add_list_command(CLI::App& app) {
   const auto options = std::make_shared<ListOptions>();
   command->add_option("--device", options->device, kDeviceHelp);
   command->add_option("--profile", options->profile, "quick, standard or full");
-  command->add_option("--filter", options->filter, "Regular expression on ids");
+  command->add_option("--filter", options->filter, kFilterHelp);
   command->add_flag("--json", options->json, "Print strict JSON");
   command->callback([options] { list(*options); });
 }

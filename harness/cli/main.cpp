@@ -1,3 +1,18 @@
-#include "harness/cli/commands.hpp"
+#include <unistd.h>
 
-int main(int argc, char** argv) { return ridgebench::run_command_line(argc, argv); }
+#include <cstdio>
+#include <cstdlib>
+
+#include "harness/cli/commands.hpp"
+#include "harness/cli/process.hpp"
+
+int main(int argc, char** argv) {
+  ridgebench::open_standard_streams();
+  if (!ridgebench::have_stack()) {
+    std::fputs(
+        "ridgebench: the stack is limited to less than 1 MiB; allowed: ulimit -s 1024 or more\n",
+        stderr);
+    return static_cast<int>(ridgebench::ExitCode::usage);
+  }
+  return ridgebench::run_command_line(argc, argv);
+}

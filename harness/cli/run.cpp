@@ -1,9 +1,9 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
-#include <set>
 
 #include "harness/base/printable.hpp"
 #include "harness/base/stopwatch.hpp"
@@ -11,6 +11,7 @@
 #include "harness/cli/google_benchmark.hpp"
 #include "harness/cli/machine_facts.hpp"
 #include "harness/cli/run_loop.hpp"
+#include "harness/cli/run_notes.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
 #include "harness/results/environment.hpp"
@@ -31,6 +32,7 @@ struct RunOptions {
   std::string fill = "normal";
   std::string out;
   std::string resume;
+  bool retry = false;
   bool dry_run = false;
   bool take_turns = false;
 };
@@ -73,58 +75,64 @@ std::vector<Record> read_ceilings(const std::string& directory,
   return records;
 }
 
-void print_dry_run(const RunPlan& plan) {
-  for (const Case& c : plan.cases()) {
-    fmt::print("{:<80} {:.0f} bytes\n", c.id(), Buffers::footprint(c.operands(), 1));
-  }
-  fmt::print("{} cases, about {:.0f} s, {:.0f} bytes for the largest buffer set\n",
-             plan.cases().size(), plan.total_seconds(), plan.largest_footprint());
-}
-
-// Prints the ids for --benchmark_list_tests.
-void list_tests(const RunPlan& plan) {
-  for (const Case& c : plan.cases()) {
-    if (c.implementation != nullptr) fmt::print("{}\n", c.id());
-  }
-}
-
 // Finds an unwritable file before the run. An empty path stands for no file.
 void require_writable(const std::string& path) {
-  if (!path.empty() && !std::ofstream(path, std::ios::app)) {
+  if (path.empty()) return;
+  // O_NONBLOCK: a FIFO that nobody reads is refused instead of waited for.
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
+  if (file < 0) {
     throw UsageError(fmt::format(
         "--benchmark_out: cannot write {}; allowed: a file in a folder that exists", path));
   }
+  close(file);
 }
 
 std::filesystem::path results_path(const RunOptions& options) {
   if (!options.resume.empty()) return options.resume;
   if (!options.out.empty()) return options.out;
-  return default_results_path();
+  return create_default_folder();
 }
 
-// The user's variables stand, although a library that is held back is no yardstick.
-void warn_of_held_back_libraries(const std::vector<Record>& records) {
-  std::set<std::string> variables;
-  for (const Record& record : records) {
-    if (record.held_back_by && record.status == Status::ok) variables.insert(*record.held_back_by);
-  }
-  for (const std::string& names : variables) {
-    fmt::print(
-        stderr,
-        "note: {} keeps a library from its best; the flag library_held_back marks its rows\n",
-        printable(names));
-  }
+using Devices = std::vector<std::unique_ptr<Device>>;
+
+RunPlan make_plan(const RunRequest& request, const Devices& devices,
+                  const std::vector<Record>& ceilings) {
+  return {request, devices, [&](const Case& c) {
+            return std::ranges::any_of(ceilings, [&](const Record& r) { return r.id == c.id(); });
+          }};
+}
+
+// Measures the plan into a results folder.
+ExitCode measure(RunPlan plan, const RunRequest& request, const RunOptions& options,
+                 const GoogleFlags& flags, const Devices& devices,
+                 const std::vector<Record>& ceilings, nlohmann::ordered_json environment,
+                 const Stopwatch& clock) {
+  const bool resumed = !options.resume.empty();
+  ResultsDirectory directory(results_path(options), resumed);
+  if (resumed) continue_run(environment, options.resume);
+  if (options.retry) directory.drop(Status::failed);
+  if (!resumed) warn_of_budget(plan, request.budget_s);
+  std::vector<Record> finished = resumed ? read_records(options.resume) : std::vector<Record>();
+  directory.write_environment(environment);
+  point_latest_at(directory.path());
+  Campaign campaign(std::move(plan), request.fill, request.seed, directory, std::move(finished),
+                    ceilings);
+  campaign.count_from(clock);
+  if (options.take_turns) campaign.take_turns();
+  run_cases(campaign, directory, flags);
+  end_environment(environment, read_machine(devices), clock.seconds());
+  directory.write_environment(environment);
+  directory.write_checksums();
+  return conclude(campaign.records(), directory.path().string());
 }
 
 ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                      const std::vector<std::string>& command_line) {
+  const Stopwatch clock;
   const RunRequest request = request_of(options, flags.filter);
-  const auto devices = open_devices(request.device);
+  const Devices devices = open_devices(request.device);
   const std::vector<Record> ceilings = read_ceilings(request.ceilings, devices);
-  const auto have_ceiling = [&](const Case& c) {
-    return std::ranges::any_of(ceilings, [&](const Record& r) { return r.id == c.id(); });
-  };
-  RunPlan plan(request, devices, have_ceiling);
+  RunPlan plan = make_plan(request, devices, ceilings);
   if (flags.list_tests) {
     list_tests(plan);
     return ExitCode::fine;
@@ -134,28 +142,11 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
     return ExitCode::fine;
   }
   require_writable(flags.out);
-  const bool resumed = !options.resume.empty();
-  const std::filesystem::path path = results_path(options);
   listen_for_signals();
-  nlohmann::ordered_json environment =
-      make_environment(request, read_machine(devices), command_line);
+  auto environment = make_environment(request, read_machine(devices), command_line);
   if (options.take_turns) environment["samples_per_turn"] = kSamplesPerTurn;
-  if (resumed) continue_run(environment, options.resume);
-  ResultsDirectory directory(path, resumed);
-  std::vector<Record> finished = resumed ? read_records(options.resume) : std::vector<Record>();
-  directory.write_environment(environment);
-  point_latest_at(path);
-  Campaign campaign(std::move(plan), request.fill, request.seed, directory, std::move(finished),
-                    ceilings);
-  if (options.take_turns) campaign.take_turns();
-  const Stopwatch clock;
-  run_cases(campaign, directory, flags);
-  end_environment(environment, read_machine(devices), clock.seconds());
-  directory.write_environment(environment);
-  directory.write_checksums();
-  warn_of_held_back_libraries(campaign.records());
-  fmt::print(stderr, "results: {}\n", path.string());
-  return exit_code(campaign.records());
+  return measure(std::move(plan), request, options, flags, devices, ceilings,
+                 std::move(environment), clock);
 }
 
 // Checks that a number is in a range. CLI11's own check prints bounds with up to 300 digits.
@@ -170,6 +161,14 @@ CLI::Validator number_in(double low, double high, std::string allowed) {
           std::move(allowed)};
 }
 
+// Refuses an option with an empty value, which would stand for the default.
+CLI::Validator not_empty() {
+  return {[](const std::string& text) {
+            return std::string(text.empty() ? "an empty text names nothing" : "");
+          },
+          "a text that is not empty"};
+}
+
 }  // namespace
 
 void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code) {
@@ -178,24 +177,24 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   RunRequest& request = options->request;
   CLI::Option* resume =
       command->add_option("--resume", options->resume, "Results folder of a run to finish")
-          ->check([](const std::string& folder) {
-            return std::string(folder.empty() ? "no folder is named" : "");
-          });
+          ->check(not_empty());
+  command->add_flag("--retry", options->retry, "With --resume: also measure the failed rows again")
+      ->needs(resume);
   const auto add = [&](const char* flag, auto& value, const char* help) {
     return command->add_option(flag, value, help)->excludes(resume);
   };
-  add("--device", request.device, kDeviceHelp);
+  add("--device", request.device, kDeviceHelp)->check(not_empty());
   add("--profile", options->profile, "quick, standard or full");
-  add("--filter", request.filter, "Regular expression on ids");
-  add("--out", options->out, "Results folder; default: results/local/<time>");
+  add("--filter", request.filter, kFilterHelp);
+  add("--out", options->out, "Results folder; default: results/local/<time>")->check(not_empty());
   add("--regime", options->regime, "steady, cold or warm; default: by profile");
   add("--seed", request.seed, "Seed of the inputs and of the order of cases")
       ->check(number_in(0, kLargestSeed, "a whole number from 0 to 2^53"));
   add("--fill", options->fill, "normal, uniform, zeros or integers");
   add("--budget", request.budget_s, "Seconds for the whole run")
       ->check(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
-  add("--ceilings", request.ceilings, "Results folder with ceilings to use");
-  add("--roof", request.roof, "Data sheet to draw next to the measured roofs");
+  add("--ceilings", request.ceilings, "Results folder with ceilings to use")->check(not_empty());
+  add("--roof", request.roof, "Data sheet to draw next to the measured roofs")->check(not_empty());
   command->add_flag("--dry-run", options->dry_run, "Print cases, bytes and time; measure nothing");
   command->add_flag("--take-turns", options->take_turns,
                     "Stop every few samples until SIGCONT; compare.sh uses it");

@@ -4,29 +4,78 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <ostream>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
+
+#include "harness/base/printable.hpp"
 
 namespace ridgebench {
 namespace {
 
 constexpr double kControlMoved = 0.02;
+constexpr std::string_view kGap = "  ";
+constexpr std::string_view kRed = "\x1b[31m";
+constexpr std::string_view kPlain = "\x1b[0m";
 
-std::string scaled(const std::optional<double>& value, const std::optional<Summary>& time,
-                   double unit) {
-  return value && time ? format_with_precision(*value / unit, *time) : "";
+struct Column {
+  std::string_view title;
+  bool number = false;  // numbers stand at the right
+};
+// A column without any text is left out.
+constexpr std::array kColumns{Column{"device"},     Column{"operation"},    Column{"technique"},
+                              Column{"format"},     Column{"shape"},        Column{"regime"},
+                              Column{"time", true}, Column{"FLOP/s", true}, Column{"byte/s", true},
+                              Column{"MFU", true},  Column{"roof", true},   Column{"limit"},
+                              Column{"remark"}};
+
+struct Row {
+  std::array<std::string, kColumns.size()> cells;
+  bool bad = false;
+};
+
+// Flags by how much they take from a row's number, worst first. A flag that is not listed comes
+// before all of these.
+constexpr std::array<std::string_view, 10> kFlags{
+    "injected_work", "cpu_throttled",  "library_held_back", "few_samples",     "drift",
+    "bimodal",       "short_rotation", "below_one_wave",    "served_by_cache", "storage_format"};
+
+// The one flag that the table shows; the record has all.
+std::string flag_that_matters(const std::vector<std::string>& flags) {
+  const auto rank = [](const std::string& flag) {
+    const auto found = std::ranges::find(kFlags, flag);
+    return found == kFlags.end() ? 0 : found - kFlags.begin() + 1;
+  };
+  const auto worst = std::ranges::min_element(flags, {}, rank);
+  return worst == flags.end() ? "" : *worst;
+}
+
+// "373 us", "989.5 TFLOP/s": the value in the largest of units 1000 apart that leaves it at 1 or
+// more.
+std::string with_unit(double value, const Summary& precision, double smallest,
+                      std::span<const std::string_view> units) {
+  double unit = smallest;
+  std::size_t i = 0;
+  for (; i + 1 < units.size() && value >= 1000 * unit; ++i) unit *= 1000;
+  return fmt::format("{} {}", format_with_precision(value / unit, precision), units[i]);
 }
 
 std::string time_text(const std::optional<Summary>& time) {
-  if (!time) return "";
-  const auto [unit, name] = time->median < 1e-6   ? std::pair(1e-9, "ns")
-                            : time->median < 1e-3 ? std::pair(1e-6, "us")
-                            : time->median < 1    ? std::pair(1e-3, "ms")
-                                                  : std::pair(1.0, "s ");
-  return fmt::format("{} {}", format_with_precision(time->median / unit, *time), name);
+  constexpr std::array<std::string_view, 4> kUnits{"ns", "us", "ms", "s"};
+  return time ? with_unit(time->median, *time, 1e-9, kUnits) : "";
+}
+
+std::string rate_text(const std::optional<double>& rate, const std::optional<Summary>& time,
+                      std::string_view unit) {
+  constexpr std::array<std::string_view, 4> kPrefixes{"M", "G", "T", "P"};
+  if (!rate || !time) return "";
+  return with_unit(*rate, *time, 1e6, kPrefixes) + std::string(unit);
 }
 
 std::string percent(const std::optional<double>& fraction) {
@@ -36,6 +85,19 @@ std::string percent(const std::optional<double>& fraction) {
 auto order(const Record& r) {
   return std::tuple(r.device, r.role != Role::ceiling, r.op, r.format.name(), name(r.regime),
                     r.time ? r.time->median / std::max(1.0, r.bytes) : 0.0);
+}
+
+Row row_of(const Record& r, bool several_devices) {
+  const bool ok = r.status == Status::ok;
+  const std::string_view limit = !ok ? name(r.status) : r.bound ? name(*r.bound) : "";
+  return {
+      .cells = {several_devices ? printable(r.device) : "", printable(r.op), printable(r.technique),
+                r.format.name(), printable(r.shape.text()), std::string(name(r.regime)),
+                time_text(r.time), rate_text(r.flops_per_s(), r.time, "FLOP/s"),
+                rate_text(r.bytes_per_s(), r.time, "B/s"), percent(r.mfu),
+                percent(r.fraction_of_measured_roof), std::string(limit),
+                printable(r.reason ? *r.reason : flag_that_matters(r.flags))},
+      .bad = !ok};
 }
 
 void print_controls(std::ostream& out, const std::vector<Record>& records) {
@@ -48,31 +110,57 @@ void print_controls(std::ostream& out, const std::vector<Record>& records) {
     if (std::abs(moved) > kControlMoved) {
       fmt::print(
           out, "CONTROL MOVED: {} took {:+.1f} % from first to last; results of this run drifted\n",
-          id, 100 * moved);
+          printable(id), 100 * moved);
     }
   }
 }
 
-void print_row(std::ostream& out, const Record& r) {
-  std::string note;
-  if (r.status != Status::ok) note = name(r.status);
-  if (r.status == Status::ok && r.bound) note = name(*r.bound);
-  if (r.reason) note += ": " + *r.reason;
-  for (const std::string& flag : r.flags) note += " " + flag;
-  fmt::print(out, "{:<14} {:<16} {:<19} {:<34} {:>10} {:>9} {:>9} {:>6} {:>6}  {}\n", r.op,
-             r.technique, r.format.name(), r.shape.text(), time_text(r.time),
-             scaled(r.flops_per_s(), r.time, 1e9), scaled(r.bytes_per_s(), r.time, 1e9),
-             percent(r.mfu), percent(r.fraction_of_measured_roof), note);
+// Cuts a line for a terminal, but never into the columns before the remark.
+std::string fitted(std::string line, std::size_t before_remark, const std::optional<int>& columns) {
+  constexpr std::string_view dots = "...";
+  const auto most = static_cast<std::size_t>(columns.value_or(0));
+  if (!columns || line.size() <= most || before_remark + dots.size() >= most) return line;
+  return line.substr(0, most - dots.size()).append(dots);
+}
+
+void print_rows(std::ostream& out, const std::vector<Row>& rows, const TableStyle& style) {
+  std::array<std::size_t, kColumns.size()> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      widths[i] = std::max(widths[i], row.cells[i].size());
+    }
+  }
+  const auto print = [&](const auto& text_of, bool bad) {
+    std::string line;
+    std::size_t before_remark = 0;
+    for (std::size_t i = 0; i < kColumns.size(); ++i) {
+      if (widths[i] == 0) continue;
+      const std::size_t width = std::max(widths[i], kColumns[i].title.size());
+      before_remark = line.size();
+      if (!line.empty()) line += kGap;
+      line += kColumns[i].number ? fmt::format("{:>{}}", text_of(i), width)
+                                 : fmt::format("{:<{}}", text_of(i), width);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    line = fitted(std::move(line), before_remark, style.columns);
+    if (bad && style.color) line = fmt::format("{}{}{}", kRed, line, kPlain);
+    fmt::print(out, "{}\n", line);
+  };
+  print([](std::size_t i) { return kColumns[i].title; }, false);
+  for (const Row& row : rows) {
+    print([&](std::size_t i) { return std::string_view(row.cells[i]); }, row.bad);
+  }
 }
 
 }  // namespace
 
-void print_table(std::ostream& out, const std::vector<Record>& records) {
+void print_table(std::ostream& out, const std::vector<Record>& records, const TableStyle& style) {
   std::vector<Record> sorted = records;
   std::ranges::sort(sorted, {}, order);
+  std::set<std::string> devices;
+  for (const Record& record : records) devices.insert(record.device);
   print_controls(out, records);
-  fmt::print(out, "{:<14} {:<16} {:<19} {:<34} {:>10} {:>9} {:>9} {:>6} {:>6}  {}\n", "operation",
-             "technique", "format", "shape", "time", "GFLOP/s", "GB/s", "MFU", "roof", "limit");
+  std::vector<Row> rows;
   std::map<std::string, std::string> skipped;  // formats by reason
   for (const Record& record : sorted) {
     if (record.role == Role::control) continue;
@@ -80,11 +168,12 @@ void print_table(std::ostream& out, const std::vector<Record>& records) {
       const std::string row = record.op + "/" + record.technique;
       skipped[row + ": " + record.reason.value_or("")] += " " + record.format.name();
     } else {
-      print_row(out, record);
+      rows.push_back(row_of(record, devices.size() > 1));
     }
   }
+  if (!rows.empty()) print_rows(out, rows, style);
   for (const auto& [reason, formats] : skipped) {
-    fmt::print(out, "skipped {}:{}\n", reason, formats);
+    fmt::print(out, "skipped {}:{}\n", printable(reason), formats);
   }
 }
 

@@ -1,15 +1,22 @@
-// Prints the records of a run as a table.
+// The table of results that `run` prints.
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <vector>
 
 #include "harness/results/record.hpp"
 
 namespace ridgebench {
 
-// The table lists control rows that moved, ceilings, kernels by operation, format and speed, and
-// the skipped formats by reason. Numbers have the digits that the interval within the run supports.
-void print_table(std::ostream& out, const std::vector<Record>& records);
+struct TableStyle {
+  bool color = false;
+  std::optional<int> columns = std::nullopt;  // of the terminal; remarks that do not fit are cut
+};
+
+// Prints a line per row: its time and rates with units, in the digits that its interval supports,
+// and the remark that matters most. Groups skipped rows by reason. The first line warns if a
+// control moved by more than 2 %.
+void print_table(std::ostream& out, const std::vector<Record>& records, const TableStyle& style);
 
 }  // namespace ridgebench

@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include "harness/base/filter.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -16,7 +17,6 @@ namespace {
 
 // Seconds per case without a budget: quick, standard, full.
 constexpr std::array kSecondsPerCase{0.3, 2.0, 4.0};
-constexpr double kShortestShare = 0.05;
 // A case hangs if it takes kHangFactor times its share and more than kShortestHang seconds.
 constexpr double kHangFactor = 50;
 constexpr double kShortestHang = 60;
@@ -39,22 +39,35 @@ bool is_control(const Case& c) {
   }
 }
 
-}  // namespace
-
-std::regex compile_filter(const std::string& filter) {
-  try {
-    return std::regex(filter, std::regex::ECMAScript | std::regex::optimize);
-  } catch (const std::regex_error& error) {
-    throw UsageError(
-        fmt::format("filter '{}' is not a regular expression: {}", filter, error.what()));
-  }
+// Estimates the seconds of a case beside its share; empty if the case will be skipped. A host
+// without a GPU took them, with two threads, for inputs, poison and comparisons. The budget learns
+// by how much another machine differs.
+std::optional<double> preparation_s(const Case& c) {
+  constexpr double kFixed_s = 0.02;
+  constexpr double kBytesPerSecond = 8e8;
+  if (unsupported_reason(c)) return std::nullopt;
+  const double set = Buffers::footprint(c.operands(), 1);
+  const auto rotation = static_cast<double>(c.device->rotation_bytes());
+  const double bytes = c.regime == Regime::steady
+                           ? std::clamp(rotation, set, set * static_cast<double>(kMaxSets))
+                           : set;
+  return kFixed_s + bytes / kBytesPerSecond;
 }
 
-RunPlan::RunPlan(const RunRequest& request, const std::vector<std::unique_ptr<Device>>& devices,
-                 const std::function<bool(const Case&)>& have_ceiling)
-    : seconds_per_case_(kSecondsPerCase.at(static_cast<std::size_t>(request.profile))),
-      budget_(request.budget_s) {
-  const std::regex filter = compile_filter(request.filter);
+Budget budget_of(const std::vector<Case>& cases, const RunRequest& request) {
+  std::vector<std::optional<double>> preparation;
+  preparation.reserve(cases.size());
+  for (const Case& c : cases) preparation.push_back(preparation_s(c));
+  return {std::move(preparation), request.budget_s,
+          kSecondsPerCase.at(static_cast<std::size_t>(request.profile))};
+}
+
+// Chooses the cases in the order of measurement. Throws UsageError.
+std::vector<Case> choose_cases(const RunRequest& request,
+                               const std::vector<std::unique_ptr<Device>>& devices,
+                               const std::function<bool(const Case&)>& have_ceiling) {
+  std::vector<Case> chosen;
+  const Filter filter(request.filter);
   for (const auto& device : devices) {
     const std::vector<Case> all =
         enumerate_cases(Registry::instance(), *device, request.profile, request.regimes);
@@ -62,14 +75,14 @@ RunPlan::RunPlan(const RunRequest& request, const std::vector<std::unique_ptr<De
     const std::span<const Case> ceilings(all.begin(), first_kernel);
     std::vector<Case> kernels;
     std::copy_if(first_kernel, all.end(), std::back_inserter(kernels),
-                 [&](const Case& c) { return std::regex_search(c.id(), filter); });
+                 [&](const Case& c) { return filter.matches(c.id()); });
     std::vector<Case> controls;
     for (const Case& ceiling : ceilings) {
       const bool needed = std::ranges::any_of(
           kernels, [&](const Case& c) { return needs_ceiling(c, ceiling, ceilings); });
-      const bool asked = std::regex_search(ceiling.id(), filter);
+      const bool asked = filter.matches(ceiling.id());
       if (!asked && (!needed || have_ceiling(ceiling))) continue;
-      cases_.push_back(ceiling);
+      chosen.push_back(ceiling);
       if (is_control(ceiling)) {
         controls.push_back(ceiling);
         controls.back().control = true;
@@ -77,24 +90,21 @@ RunPlan::RunPlan(const RunRequest& request, const std::vector<std::unique_ptr<De
     }
     std::mt19937_64 random(request.seed);
     std::shuffle(kernels.begin(), kernels.end(), random);
-    cases_.insert(cases_.end(), kernels.begin(), kernels.end());
-    if (!kernels.empty()) cases_.insert(cases_.end(), controls.begin(), controls.end());
+    chosen.insert(chosen.end(), kernels.begin(), kernels.end());
+    if (!kernels.empty()) chosen.insert(chosen.end(), controls.begin(), controls.end());
   }
-  if (cases_.empty()) {
+  if (chosen.empty()) {
     throw UsageError(fmt::format("no case matches filter '{}'; `ridgebench list` shows all cases",
-                                 request.filter));
+                                 filter.shown()));
   }
+  return chosen;
 }
 
-double RunPlan::share(std::size_t index, double elapsed) const {
-  if (!budget_) return seconds_per_case_;
-  const double left = *budget_ - elapsed;
-  return std::max(kShortestShare, left / static_cast<double>(cases_.size() - index));
-}
+}  // namespace
 
-double RunPlan::total_seconds() const {
-  return budget_.value_or(seconds_per_case_ * static_cast<double>(cases_.size()));
-}
+RunPlan::RunPlan(const RunRequest& request, const std::vector<std::unique_ptr<Device>>& devices,
+                 const std::function<bool(const Case&)>& have_ceiling)
+    : cases_(choose_cases(request, devices, have_ceiling)), budget_(budget_of(cases_, request)) {}
 
 double RunPlan::largest_footprint() const {
   double largest = 0;
@@ -121,6 +131,9 @@ Campaign::Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory
     }
   }
   for (Record& record : finished) finished_.emplace(record.id, std::move(record));
+  for (std::size_t i = 0; i < plan_.cases().size(); ++i) {
+    if (finished_.contains(plan_.cases()[i].id())) plan_.budget().leave_out(i);
+  }
   records_.reserve(plan_.cases().size());
 }
 
@@ -142,21 +155,26 @@ const Record& Campaign::measure(std::size_t index) {
   if (const auto done = finished_.find(c.id()); done != finished_.end()) {
     return records_.emplace_back(done->second);
   }
-  const double share = plan_.share(index, clock_.seconds() - others_s_);
+  const double share = plan_.budget().share(index, clock_.seconds() - others_s_);
   current_ = &c;
   hang_limit_ = std::chrono::duration<double>(std::max(kHangFactor * share, kShortestHang));
   watchdog_.start(hang_limit_);
   const auto disarm = [this](void*) { watchdog_.stop(); };
   const std::unique_ptr<void, decltype(disarm)> guard(this, disarm);
   Record record;
+  Measurer& measurer = measurers_.at(c.device);
+  const Stopwatch clock;
   try {
-    record = measurers_.at(c.device).measure(c, share, signalled);
+    record = measurer.measure(c, share, signalled);
   } catch (const DeviceError& error) {
     record = c.describe();
     record.status = Status::failed;
     record.reason = error.what();
     directory_->append(record);
     throw;
+  }
+  if (record.status == Status::ok) {
+    plan_.budget().learn(index, clock.seconds() - measurer.sampling_s());
   }
   directory_->append(record);
   return records_.emplace_back(std::move(record));
@@ -189,13 +207,5 @@ void listen_for_signals() {
 }
 
 bool signalled() { return g_signalled != 0; }
-
-ExitCode exit_code(const std::vector<Record>& records) {
-  const bool bad = std::ranges::any_of(records, [](const Record& record) {
-    return record.status == Status::wrong || record.status == Status::invalid ||
-           record.status == Status::failed;
-  });
-  return bad ? ExitCode::row_failed : ExitCode::fine;
-}
 
 }  // namespace ridgebench

@@ -6,11 +6,11 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "harness/base/stopwatch.hpp"
+#include "harness/measure/budget.hpp"
 #include "harness/measure/case.hpp"
 #include "harness/measure/measurer.hpp"
 #include "harness/measure/turns.hpp"
@@ -21,9 +21,6 @@
 
 namespace ridgebench {
 
-// Throws UsageError if the filter is not a regular expression.
-std::regex compile_filter(const std::string& filter);
-
 // The cases of a request in the order of measurement: the ceilings that kernels need, the kernels
 // in seeded random order, and the controls.
 class RunPlan {
@@ -33,16 +30,14 @@ class RunPlan {
           const std::function<bool(const Case&)>& have_ceiling);
 
   [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
-  // Returns the seconds that case `index` may take if the run started `elapsed` seconds ago.
-  [[nodiscard]] double share(std::size_t index, double elapsed) const;
-  // Upper limit of the seconds of the plan, and bytes of the largest case.
-  [[nodiscard]] double total_seconds() const;
+  [[nodiscard]] Budget& budget() { return budget_; }
+  [[nodiscard]] const Budget& budget() const { return budget_; }
+  // Bytes of the largest case.
   [[nodiscard]] double largest_footprint() const;
 
  private:
   std::vector<Case> cases_;
-  double seconds_per_case_;
-  std::optional<double> budget_;
+  Budget budget_;
 };
 
 // Measures the plan's cases one by one and keeps their records.
@@ -53,6 +48,9 @@ class Campaign final : private Turns {
            std::vector<Record> finished, const std::vector<Record>& ceilings);
 
   [[nodiscard]] const std::vector<Case>& cases() const { return plan_.cases(); }
+
+  // Counts the budget from the start of another clock, such as that of the command.
+  void count_from(const Stopwatch& clock) { clock_ = clock; }
 
   // Makes later measurements take turns with other processes.
   void take_turns();
@@ -83,8 +81,5 @@ class Campaign final : private Turns {
 // After listen_for_signals, SIGINT and SIGTERM set signalled(). A second signal ends the process.
 void listen_for_signals();
 bool signalled();
-
-// Returns the exit code of a finished run, which is that of its worst case.
-ExitCode exit_code(const std::vector<Record>& records);
 
 }  // namespace ridgebench

@@ -6,7 +6,9 @@
 #include <new>
 #include <utility>
 
+#include "harness/base/stopwatch.hpp"
 #include "harness/results/measured_roofs.hpp"
+#include "harness/results/outcome.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -25,6 +27,11 @@ bool rotates(const Case& c) {
 void fail(Record& record, Status status, std::string reason) {
   record.status = status;
   record.reason = std::move(reason);
+}
+
+void skip_for_memory(Record& record, std::string reason) {
+  fail(record, Status::skipped, std::move(reason));
+  record.flags.emplace_back(kOutOfMemoryFlag);
 }
 
 // If the power settles slowly, a ceiling warms up for half of its time, up to 10 s. Its rate is
@@ -78,6 +85,7 @@ Record Measurer::described(const Case& c) const {
 }
 
 Record Measurer::measure(const Case& c, double seconds, const std::function<bool()>& stop) {
+  sampling_s_ = 0;
   Record record = described(c);
   record.reason = unsupported_reason(c);
   if (record.reason) return record;
@@ -94,9 +102,9 @@ Record Measurer::measure(const Case& c, double seconds, const std::function<bool
   } catch (const Unsupported& reason) {
     fail(record, Status::skipped, reason.what());
   } catch (const OutOfMemory& reason) {
-    fail(record, Status::skipped, reason.what());
+    skip_for_memory(record, reason.what());
   } catch (const std::bad_alloc&) {
-    fail(record, Status::skipped, "the host has too little memory for the case");
+    skip_for_memory(record, "the host has too little memory for the case");
   } catch (const Interrupted&) {
     throw;
   } catch (const DeviceError&) {
@@ -176,7 +184,10 @@ Samples Measurer::sample(const Case& c, Binding& binding, double seconds,
       .divisible = device_->backend() == Backend::cpu,
       .stop = stop,
       .turns = turns_};
-  return take_samples(*device_, binding.rotation, c.regime, limits);
+  const Stopwatch clock;
+  Samples samples = take_samples(*device_, binding.rotation, c.regime, limits);
+  sampling_s_ = clock.seconds();
+  return samples;
 }
 
 std::optional<std::string> Measurer::verify_after(const Case& c, const Binding& binding,
@@ -197,8 +208,9 @@ void Measurer::judge_samples(Record& record, const Case& c, const Samples& sampl
   record.clock_hz = samples.clock_hz;
   record.flags.insert(record.flags.end(), samples.flags.begin(), samples.flags.end());
   record.status = Status::ok;
-  record.time = summarize(samples.seconds,
-                          device_->tick_s() / static_cast<double>(samples.launches_per_sample));
+  record.tick_s = device_->tick_s();
+  record.time =
+      summarize(samples.seconds, *record.tick_s / static_cast<double>(samples.launches_per_sample));
   judge(record, c, roofs_);
 }
 

@@ -25,6 +25,9 @@ class Measurer {
   // if the device is lost.
   Record measure(const Case& c, double seconds, const std::function<bool()>& stop);
 
+  // Seconds that the warm-up and the samples of the last case took.
+  [[nodiscard]] double sampling_s() const { return sampling_s_; }
+
   // Makes later samples take turns with other processes.
   void take_turns(Turns& turns) { turns_ = &turns; }
 
@@ -59,6 +62,7 @@ class Measurer {
   OutputCheck check_;
   Roofs roofs_;
   Turns* turns_ = nullptr;
+  double sampling_s_ = 0;
 };
 
 // Adds the denominators of a verified case, its bound and its flags. A case that exceeds a physical

@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace ridgebench {
+namespace {
+
+constexpr double kTicks = 64;  // of a limit
+
+}  // namespace
 
 Watchdog::Watchdog(std::function<void()> expired)
     : expired_(std::move(expired)), thread_([this] { watch(); }) {}
@@ -19,27 +24,27 @@ Watchdog::~Watchdog() {
 
 void Watchdog::start(std::chrono::duration<double> limit) {
   const std::scoped_lock lock(mutex_);
-  using Clock = std::chrono::steady_clock;
   constexpr std::chrono::duration<double> longest = std::chrono::years(1);  // the clock ends at 292
-  deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::min(limit, longest));
+  left_ = std::min(limit, longest);
+  tick_ = *left_ / kTicks;
   changed_.notify_one();
 }
 
 void Watchdog::stop() {
   const std::scoped_lock lock(mutex_);
-  deadline_.reset();
+  left_.reset();
   changed_.notify_one();
 }
 
 void Watchdog::watch() {
   std::unique_lock lock(mutex_);
   while (!done_) {
-    if (!deadline_) {
+    if (!left_) {
       changed_.wait(lock);
-    } else if (std::chrono::steady_clock::now() >= *deadline_) {
+    } else if (left_->count() <= 0) {
       expired_();
-    } else {
-      changed_.wait_until(lock, *deadline_);
+    } else if (changed_.wait_for(lock, tick_) == std::cv_status::timeout && left_) {
+      *left_ -= tick_;
     }
   }
 }

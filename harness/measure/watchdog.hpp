@@ -1,4 +1,7 @@
 // Ends the process if a case hangs. The program cannot stop a kernel that never returns.
+//
+// The watchdog counts the time in which the process could run: ticks of its own thread. A process
+// that was stopped or suspended for an hour is at most one tick older.
 #pragma once
 
 #include <chrono>
@@ -27,7 +30,8 @@ class Watchdog {
   std::function<void()> expired_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::optional<std::chrono::steady_clock::time_point> deadline_;
+  std::optional<std::chrono::duration<double>> left_;  // until the case exceeds its limit
+  std::chrono::duration<double> tick_{};
   bool done_ = false;
   std::thread thread_;
 };

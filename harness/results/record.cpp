@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <set>
 
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
@@ -201,10 +202,15 @@ std::vector<Record> read_records(const std::string& directory) {
   const std::string path = directory + "/records.jsonl";
   const std::string text = read_file(path);
   std::vector<Record> records;
+  std::set<std::string> ids;
   std::size_t start = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', start)) {
     const std::string origin = fmt::format("{}:{}", path, records.size() + 1);
     records.push_back(parse_record(std::string_view(text).substr(start, end - start), origin));
+    if (!ids.insert(records.back().id).second) {
+      throw UsageError(fmt::format("{}: the row {} comes twice; allowed: one line for each row",
+                                   origin, records.back().id));
+    }
     start = end + 1;
   }
   return records;

@@ -94,6 +94,7 @@ struct Record {
   std::vector<double> samples_s;
   std::int64_t samples_per_batch = 1;
   std::int64_t launches_per_sample = 0;
+  std::optional<double> tick_s;
   std::optional<Summary> time;  // of samples_s; the six keys time_*
   std::optional<double> clock_hz;
   std::optional<Limit> bound;
@@ -173,6 +174,7 @@ inline constexpr std::tuple kRecordKeys{
     Key{"samples_s", &Record::samples_s, "s", "per launch, one per sample, in the order taken", kPositive},
     Key{"samples_per_batch", &Record::samples_per_batch, "", "number of neighbouring samples that together are whole rotations; 1 where it is missing", Bounds{1, kLargestCount}, Absence::not_in_oldest},
     Key{"launches_per_sample", &Record::launches_per_sample, "", "launches that each sample averages; where a rotation does not divide evenly, some have one more", kCount},
+    Key{"tick_s", &Record::tick_s, "s", "smallest step of the timer in the process that measured the row; the interval is never narrower", kPositive, Absence::not_in_oldest},
     TimeKey{"time_median_s", &Summary::median, "median of the samples"},
     TimeKey{"time_ci_low_s", &Summary::ci_low, "lower end of the median's 95 % interval within this run"},
     TimeKey{"time_ci_high_s", &Summary::ci_high, "upper end of that interval"},
@@ -201,7 +203,7 @@ nlohmann::ordered_json to_json(const Record& record);
 Record parse_record(std::string_view line, const std::string& origin);
 
 // The whole of DIR/records.jsonl. A last line without its newline, left by a killed run, is
-// dropped.
+// dropped. Throws UsageError, also for an id that comes twice.
 std::vector<Record> read_records(const std::string& directory);
 
 }  // namespace ridgebench

@@ -3,14 +3,19 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <fstream>
-#include <memory>
+#include <functional>
+#include <random>
+#include <sstream>
+#include <utility>
 
 #include "harness/base/checksum.hpp"
 #include "kernels/common/error.hpp"
@@ -18,6 +23,12 @@
 
 namespace ridgebench {
 namespace {
+
+constexpr const char* kRecordsFile = "records.jsonl";
+constexpr const char* kTemporary = ".tmp";
+// Every file that write_atomically() and drop() write in a results folder.
+constexpr std::array<std::string_view, 4> kWritten{"environment.json", "records.jsonl",
+                                                   "benchmark.json", "SHA256SUMS"};
 
 std::string last_error() { return std::strerror(errno); }
 
@@ -38,53 +49,141 @@ off_t whole_lines(const std::filesystem::path& path) {
   return newline == std::string::npos ? 0 : static_cast<off_t>(newline + 1);
 }
 
+// Names the temporary file next to `path`. The random part keeps two processes apart.
+std::string temporary_name(const std::string& path) {
+  std::random_device random;
+  return fmt::format("{}.{:08x}{:08x}{}", path, random(), random(), kTemporary);
+}
+
+// Opens a temporary file next to `path` that did not exist before; a link under its name is an
+// error. Throws StorageError.
+int open_temporary(std::string& name, const std::string& path) {
+  int file = -1;
+  do {
+    name = temporary_name(path);
+    file = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  } while (file < 0 && errno == EEXIST);
+  if (file < 0) throw StorageError(fmt::format("cannot write {}: {}", name, last_error()));
+  return file;
+}
+
+// Writes a temporary file, lets `before_rename` see its descriptor, and renames it to `path`.
+// Returns the open descriptor.
+int replace_file(const std::string& path, std::string_view text,
+                 const std::function<void(int)>& before_rename) {
+  std::string name;
+  const int file = open_temporary(name, path);
+  try {
+    write_all(file, text, name);
+    if (fsync(file) != 0)
+      throw StorageError(fmt::format("cannot flush {}: {}", name, last_error()));
+    before_rename(file);
+    if (rename(name.c_str(), path.c_str()) != 0) {
+      throw StorageError(fmt::format("cannot replace {}: {}", path, last_error()));
+    }
+  } catch (...) {
+    close(file);
+    unlink(name.c_str());
+    throw;
+  }
+  return file;
+}
+
+// Tries to lock the file for this process. Returns false if another process holds it. A file system
+// without locks refuses nobody.
+bool lock(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+// Whether the path still names the open file: another process may have replaced it.
+bool is_still(const std::filesystem::path& path, int file) {
+  struct stat opened{};
+  struct stat named{};
+  return fstat(file, &opened) == 0 && lstat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+bool is_regular(int file) {
+  struct stat status{};
+  return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// Removes the temporary files of a process that was killed. The caller holds the folder's lock.
+void remove_temporaries(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::filesystem::path& file = entry.path();
+    const std::string written = file.stem().stem().string();
+    const bool ours =
+        file.extension() == kTemporary && std::ranges::find(kWritten, written) != kWritten.end();
+    if (ours) std::filesystem::remove(file, ignored);
+  }
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& folder, const std::string& reason) {
+  throw UsageError(
+      fmt::format("cannot write results to {}: {}; allowed: a folder that can be written to",
+                  folder.string(), reason));
+}
+
+// Opens and locks the records. Throws UsageError.
+int open_records(const std::filesystem::path& folder, const std::filesystem::path& records) {
+  // O_NONBLOCK: a FIFO in place of the file must not stop the process.
+  const int file = open(records.c_str(),
+                        O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+  if (file < 0) refuse(folder, errno == ELOOP ? "records.jsonl is a link" : last_error());
+  if (!is_regular(file)) {
+    close(file);
+    refuse(folder, "records.jsonl is no regular file");
+  }
+  if (!lock(file) || !is_still(records, file)) {
+    close(file);
+    throw UsageError(
+        fmt::format("{} is in use by another run; allowed: wait until it ends, or another folder",
+                    folder.string()));
+  }
+  return file;
+}
+
 }  // namespace
 
 void write_atomically(const std::filesystem::path& path, std::string_view text) {
-  const std::string temporary = path.string() + ".tmp";
-  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) throw StorageError(fmt::format("cannot write {}: {}", temporary, last_error()));
-  try {
-    write_all(file, text, temporary);
-    if (fsync(file) != 0)
-      throw StorageError(fmt::format("cannot flush {}: {}", temporary, last_error()));
-  } catch (...) {
-    close(file);
-    unlink(temporary.c_str());
-    throw;
-  }
-  close(file);
-  if (rename(temporary.c_str(), path.c_str()) != 0) {
-    throw StorageError(fmt::format("cannot replace {}: {}", path.string(), last_error()));
-  }
+  close(replace_file(path.string(), text, [](int) {}));
 }
 
 ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume)
     : path_(std::move(path)) {
   std::error_code error;
-  std::error_code ignored;
   std::filesystem::create_directories(path_, error);
-  const std::filesystem::path records = path_ / "records.jsonl";
+  if (error) refuse(path_, error.message());
+  const std::filesystem::path records = path_ / kRecordsFile;
+  records_ = open_records(path_, records);
   // A run that was killed before its environment was written holds nothing.
-  const bool abandoned = !std::filesystem::exists(path_ / "environment.json", ignored) &&
-                         std::filesystem::file_size(records, ignored) == 0;
-  const int exclusive = resume || abandoned ? 0 : O_EXCL;
-  if (!error) {
-    records_ = open(records.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | exclusive, 0644);
-  }
-  if (records_ < 0 && errno == EEXIST && !error) {
+  const bool holds_a_run =
+      std::filesystem::exists(path_ / "environment.json", error) || file_size(records, error) > 0;
+  if (!resume && holds_a_run) {
+    close(records_);
     throw UsageError(
         fmt::format("{} already holds a run; allowed: an empty or new folder, or --resume {}",
                     path_.string(), path_.string()));
   }
-  if (records_ < 0 || ftruncate(records_, whole_lines(records)) != 0) {
-    throw UsageError(
-        fmt::format("cannot write results to {}: {}; allowed: a folder that can be written to",
-                    path_.string(), error ? error.message() : last_error()));
-  }
+  if (ftruncate(records_, whole_lines(records)) != 0) refuse(path_, last_error());
+  remove_temporaries(path_);
 }
 
 ResultsDirectory::~ResultsDirectory() { close(records_); }
+
+void ResultsDirectory::drop(Status status) {
+  const std::string path = (path_ / kRecordsFile).string();
+  std::istringstream lines(read_file(path));
+  std::string kept;
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const Record record = parse_record(line, fmt::format("{}:{}", path, ++number));
+    if (record.status != status) kept += line + "\n";
+  }
+  // The new file has its lock before it has its name: no other process gets in between.
+  const int file = replace_file(path, kept, [](int opened) { static_cast<void>(lock(opened)); });
+  close(std::exchange(records_, file));
+}
 
 void ResultsDirectory::append(const Record& record) {
   const std::string line = to_json(record).dump() + "\n";
@@ -116,11 +215,16 @@ void ResultsDirectory::write_checksums() const {
   write_atomically(path_ / "SHA256SUMS", sums);
 }
 
-std::filesystem::path default_results_path() {
+std::filesystem::path create_default_folder() {
   const std::string now = fmt::format("{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
   const std::filesystem::path parent = "results/local";
+  std::error_code error;
+  std::filesystem::create_directories(parent, error);
   std::filesystem::path path = parent / now;
-  for (int n = 2; std::filesystem::exists(path); ++n) path = parent / fmt::format("{}-{}", now, n);
+  for (int n = 2; !error && !std::filesystem::create_directory(path, error); ++n) {
+    path = parent / fmt::format("{}-{}", now, n);
+  }
+  if (error) refuse(path, error.message());
   return path;
 }
 
@@ -128,11 +232,12 @@ void point_latest_at(const std::filesystem::path& run) {
   const std::filesystem::path parent =
       std::filesystem::absolute(run).lexically_normal().parent_path();
   if (parent.filename() != "local" || parent.parent_path().filename() != "results") return;
-  std::error_code ignored;  // a convenience: a run does not fail for it
-  const std::filesystem::path fresh = parent / "latest.tmp";
-  std::filesystem::remove(fresh, ignored);
-  std::filesystem::create_directory_symlink(run.filename(), fresh, ignored);
-  std::filesystem::rename(fresh, parent / "latest", ignored);
+  std::error_code error;  // a convenience: a run does not fail for it
+  const std::filesystem::path fresh = temporary_name((parent / "latest").string());
+  std::filesystem::create_directory_symlink(run.filename(), fresh, error);
+  if (!error) std::filesystem::rename(fresh, parent / "latest", error);
+  std::error_code ignored;
+  if (error) std::filesystem::remove(fresh, ignored);
 }
 
 }  // namespace ridgebench

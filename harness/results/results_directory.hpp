@@ -17,19 +17,26 @@ class StorageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Writes a whole file or leaves the old one: temporary file, fsync, rename. Throws StorageError.
+// Writes a whole file or leaves the old one: temporary file, fsync, rename. The temporary file is a
+// new one with a random name. Throws StorageError.
 void write_atomically(const std::filesystem::path& path, std::string_view text);
 
 class ResultsDirectory {
  public:
   // Creates the folder (with parents) or, for a resumed run, cuts a half-written last line off
-  // records.jsonl. Throws UsageError if it cannot be written to.
+  // records.jsonl. The process locks records.jsonl until it ends, so that a folder has one run at a
+  // time. Throws UsageError if another process has the lock, if a new run finds an earlier one, or
+  // if the folder cannot be written to.
   ResultsDirectory(std::filesystem::path path, bool resume);
   ResultsDirectory(const ResultsDirectory&) = delete;  // owns a file descriptor
   ResultsDirectory& operator=(const ResultsDirectory&) = delete;
   ~ResultsDirectory();
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+  // Removes the rows with this status, so that the run measures them again. The other lines keep
+  // their bytes. Throws StorageError.
+  void drop(Status status);
 
   // Appends one line and flushes it to the disk; a line is there as a whole or not at all. May be
   // called from the watchdog's thread too. Throws StorageError.
@@ -50,8 +57,9 @@ class ResultsDirectory {
 // The files that SHA256SUMS lists, as far as they exist.
 inline constexpr std::array kChecked{"environment.json", "records.jsonl", "benchmark.json"};
 
-// `results/local/<UTC time>`, with -2, -3... where a run began in the same second.
-std::filesystem::path default_results_path();
+// Creates `results/local/<UTC time>`, with -2, -3... where a run began in the same second. No other
+// process gets the same folder. Throws UsageError.
+std::filesystem::path create_default_folder();
 // Links results/local/latest to a run that lies in results/local.
 void point_latest_at(const std::filesystem::path& run);
 

@@ -14,20 +14,56 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::array kProgramKeys{"version", "method_version", "commit", "build", "libraries"};
+constexpr std::array kProgramKeys{"version", "method_version", "commit",
+                                  "dirty",   "build",          "libraries"};
 constexpr std::array kDeviceKeys{"name",    "model", "uuid_hash",     "isa",
                                  "threads", "mig",   "power_limit_w", "driver"};
+// The memory in use and the control group of a host differ between two processes.
+constexpr std::array kHostFacts{"hostname_hash", "cpu_model", "sockets",    "cores",
+                                "kernel",        "os",        "governor",   "libc",
+                                "numa_nodes",    "container", "virtualized"};
 // What the run keeps from its beginning.
-constexpr std::array kKept{"run_id", "started", "command_line", "devices"};
+constexpr std::array kKept{"run_id", "started",   "command_line",         "devices",
+                           "host",   "scheduler", "environment_variables"};
+
+// Returns a value of a file for a message.
+std::string shown(const ordered_json& value) {
+  constexpr std::size_t kLongest = 200;
+  std::string text = value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
+  return text;
+}
 
 void require_same(const std::string& path, std::string_view what, const char* key,
                   const ordered_json& earlier, const ordered_json& now) {
   if (!earlier.contains(key) || earlier.at(key) == now.at(key)) return;
-  constexpr auto replace = ordered_json::error_handler_t::replace;
   throw UsageError(fmt::format(
       "{}: {} of the {} was {}, now it is {}; allowed: the same program on the same devices", path,
-      key, what, earlier.at(key).dump(-1, ' ', false, replace),
-      now.at(key).dump(-1, ' ', false, replace)));
+      key, what, shown(earlier.at(key)), shown(now.at(key))));
+}
+
+// A run may see its devices by other variables: the devices themselves are compared. Variables of a
+// container's image choose devices, too.
+bool chooses_devices(std::string_view variable) {
+  return variable == "CUDA_VISIBLE_DEVICES" ||
+         (variable.starts_with("NVIDIA_") && variable != "NVIDIA_TF32_OVERRIDE");
+}
+
+void require_same_variables(const std::string& path, const ordered_json& earlier,
+                            const ordered_json& now) {
+  const auto text = [](const ordered_json& variables, const std::string& name) {
+    return variables.contains(name) ? shown(variables.at(name)) : "unset";
+  };
+  ordered_json all = earlier;
+  all.update(now);
+  for (const auto& [name, unused] : all.items()) {
+    const std::string was = text(earlier, name);
+    const std::string is = text(now, name);
+    if (was == is || chooses_devices(name)) continue;
+    throw UsageError(
+        fmt::format("{}: the variable {} was {}, now it is {}; allowed: the variables of the run",
+                    path, name, was, is));
+  }
 }
 
 }  // namespace
@@ -59,9 +95,18 @@ void continue_run(ordered_json& environment, const std::string& results_director
   const std::string path = results_directory + "/environment.json";
   const std::string text = read_file(path);
   const nlohmann::json checked = parse_json(text, path);
-  const auto listed = JsonObject(checked, path).objects("devices").size();
+  const JsonObject json(checked, path);
+  const auto listed = json.objects("devices").size();
+  static_cast<void>(json.object("host"));
+  static_cast<void>(json.object("environment_variables"));
+  static_cast<void>(json.object("state").object("before"));
   const ordered_json earlier = ordered_json::parse(text);
   for (const char* key : kProgramKeys) require_same(path, "program", key, earlier, environment);
+  for (const char* key : kHostFacts) {
+    require_same(path, "host", key, earlier.at("host"), environment.at("host"));
+  }
+  require_same_variables(path, earlier.at("environment_variables"),
+                         environment.at("environment_variables"));
   const ordered_json& devices = environment.at("devices");
   if (listed != devices.size()) {
     throw UsageError(
@@ -83,6 +128,7 @@ void continue_run(ordered_json& environment, const std::string& results_director
   for (const char* key : kKept) {
     if (earlier.contains(key)) environment[key] = earlier.at(key);
   }
+  environment["state"]["before"] = earlier.at("state").at("before");
 }
 
 }  // namespace ridgebench

@@ -1,5 +1,5 @@
-// Continues a run that was interrupted. Only the same program on the same devices may, because the
-// earlier rows and the new ones share one environment.json.
+// Continues a run that was interrupted. Only the same program on the same host and devices, with
+// the same variables, may: the earlier rows and the new ones share one environment.json.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,9 +12,9 @@ namespace ridgebench {
 // The request of the run in the folder. Throws UsageError.
 RunRequest read_request(const std::string& results_directory);
 
-// Turns `environment`, of this process, into that of the run in the folder: it keeps the run's id,
-// command line, start and devices, and `resumed` lists when the run was taken up again. Throws
-// UsageError that names what differs.
+// Turns `environment`, of this process, into that of the run in the folder: it keeps what was read
+// at the run's beginning, and `resumed` lists when the run was taken up again. Throws UsageError
+// that names what differs.
 void continue_run(nlohmann::ordered_json& environment, const std::string& results_directory);
 
 }  // namespace ridgebench

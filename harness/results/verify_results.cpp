@@ -4,13 +4,14 @@
 
 #include <array>
 #include <cmath>
-#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
 
 #include "harness/base/checksum.hpp"
 #include "harness/results/environment.hpp"
+#include "harness/results/outcome.hpp"
 #include "harness/results/record.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/results/resume.hpp"
@@ -68,7 +69,9 @@ void check_times(const Record& record, const DeviceFacts& device, Checker& check
   if (record.samples_s.empty() || launches < 1) return;
   check.require(std::ssize(record.samples_s) % record.samples_per_batch == 0,
                 "samples_s does not hold whole batches");
-  const Summary s = summarize(record.samples_s, device.tick_s / launches);
+  // Older records have no tick of their own.
+  const double tick_s = record.tick_s.value_or(device.tick_s);
+  const Summary s = summarize(record.samples_s, tick_s / launches);
   for_each_key<Record>([&](const auto& key) {
     if constexpr (std::is_same_v<decltype(key), const TimeKey&>) {
       check.equal(key.name, (*record.time).*key.member, s.*key.member);
@@ -148,11 +151,13 @@ std::map<std::string, DeviceFacts> devices_of(const JsonObject& environment) {
 }
 
 void check_checksums(const std::filesystem::path& directory, std::vector<std::string>& problems) {
-  std::ifstream sums(directory / "SHA256SUMS");
-  if (!sums) {
+  const std::filesystem::path path = directory / "SHA256SUMS";
+  std::error_code unknown;
+  if (!std::filesystem::exists(path, unknown)) {
     problems.emplace_back("SHA256SUMS is missing: the run did not finish; --resume can");
     return;
   }
+  std::istringstream sums(read_file(path.string()));
   std::string expected;
   std::string name;
   std::set<std::string> listed;
@@ -195,18 +200,20 @@ std::vector<std::string> verify_results(const std::filesystem::path& directory) 
   const auto devices = devices_of(JsonObject(environment, facts));
   std::vector<std::string> problems;
   check_provenance(environment, problems);
+  std::vector<Record> records;
   std::set<std::string> ids;
   const std::string path = (directory / "records.jsonl").string();
   std::istringstream lines(read_file(path));
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     const std::string origin = fmt::format("{}:{}", path, ++number);
-    const Record record = parse_record(line, origin);
+    const Record& record = records.emplace_back(parse_record(line, origin));
     const nlohmann::json raw = parse_json(line, origin);
     if (!ids.insert(record.id).second) problems.push_back(record.id + ": comes twice");
     check_record(record, JsonObject(raw, origin), devices, problems);
   }
   if (ids.empty()) problems.emplace_back("records.jsonl holds no row");
+  std::ranges::move(unmeasured(records), std::back_inserter(problems));
   check_checksums(directory, problems);
   return problems;
 }

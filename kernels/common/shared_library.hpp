@@ -2,14 +2,17 @@
 // without it; where it is missing, only the rows that call it are.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace ridgebench {
 
 class SharedLibrary {
  public:
-  // `file` is a path, or a name that the dynamic loader searches for ("libopenblas.so.0").
-  explicit SharedLibrary(std::string file);
+  // `file` is a path, or a name that the dynamic loader searches for ("libopenblas.so.0"). A
+  // library that maps `bytes` of memory while it is loaded, and waits for ever where it cannot, is
+  // not loaded without them.
+  explicit SharedLibrary(std::string file, std::size_t bytes = 0);
 
   // True if the loader found the library.
   [[nodiscard]] bool loaded() const { return handle_ != nullptr; }
@@ -24,6 +27,7 @@ class SharedLibrary {
 
  private:
   std::string file_;
+  std::size_t bytes_;
   void* handle_;
 };
 

@@ -94,7 +94,11 @@ def test_a_rate_beyond_physics_is_invalid_and_has_no_number(tmp_path):
 def test_rows_that_do_not_fit_are_skipped_with_bytes_asked_and_free(tmp_path):
     folder = tmp_path / "results"
     result = run(folder, "--device", "sim:memory=200000", *SMALL[2:])
-    assert result.returncode == OK
+    assert result.returncode == ROW_FAILED
+    assert "ridgebench: no row of dram_copy fits into the memory: needs" in result.stderr
+    found = ridgebench("verify", folder)
+    assert found.returncode == ROW_FAILED
+    assert "no row of dram_copy fits into the memory" in found.stderr
     skipped = [record for record in records(folder) if record["status"] == "skipped"]
     assert skipped
     how = "the simulated device has less than the rows need: they are skipped"

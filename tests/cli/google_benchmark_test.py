@@ -2,14 +2,16 @@
 
 import csv
 import io
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command_line import OK, SMALL, environment, ids, records, ridgebench, run, strict_json
+from command_line import OK, ROW_FAILED, SMALL, environment, ids, records, ridgebench, run, strict_json
 
 
 def compare_script() -> Path:
@@ -30,6 +32,7 @@ def test_benchmark_json_names_rows_by_id_and_gives_their_median(finished):
     assert names(document) == [row["id"] for row in rows]
     for entry, row in zip(document["benchmarks"], rows, strict=True):
         assert entry["real_time"] == pytest.approx(1e6 * row["time_median_s"])
+        assert entry["cpu_time"] == entry["real_time"]
         assert entry["time_unit"] == "us"
         assert entry.get("bytes_per_s") == pytest.approx(row["bytes_per_s"])
         assert entry["samples"] == len(row["samples_s"])
@@ -40,7 +43,8 @@ def test_benchmark_json_names_rows_by_id_and_gives_their_median(finished):
 
 def test_rows_without_a_time_are_left_out(tmp_path):
     folder = tmp_path / "results"
-    assert run(folder, "--device", "sim:memory=600000", *SMALL[2:]).returncode == OK
+    result = run(folder, "--device", "sim:memory=600000", *SMALL[2:])
+    assert result.returncode == ROW_FAILED, "the ceilings do not fit"
     timed = [record["id"] for record in records(folder) if record["status"] == "ok"]
     assert 0 < len(timed) < len(records(folder))
     assert names(strict_json((folder / "benchmark.json").read_text())) == timed
@@ -117,11 +121,36 @@ def test_googles_filter_is_ours():
     assert chosen("--benchmark_filter=relu/naive") == chosen("--filter=relu/naive")
 
 
-@pytest.mark.parametrize("value", ["auto", "true", "false"])
-def test_color_is_accepted(value, tmp_path):
-    result = run(tmp_path / "results", *SMALL, f"--benchmark_color={value}")
-    assert result.returncode == OK
-    assert "\x1b" not in result.stdout, "stdout is no terminal, and the table has no colours"
+@pytest.mark.parametrize(("value", "colored"), [("auto", False), ("true", True), ("false", False)])
+def test_color(value, colored, failing, tmp_path):
+    arguments = ("run", "--resume", shutil.copytree(failing, tmp_path / "results"))
+    result = ridgebench(*arguments, f"--benchmark_color={value}")
+    assert result.returncode == ROW_FAILED
+    assert ("\x1b[31m" in result.stdout) == colored, "stdout is no terminal"
+
+
+@pytest.fixture(name="failing", scope="module")
+def failing_fixture(finished, tmp_path_factory):
+    """Return a run with a row that is wrong."""
+    folder = shutil.copytree(finished, tmp_path_factory.mktemp("failing") / "results")
+    rows = records(folder)
+    nulls = {key: None for key in rows[-1] if key.startswith("time_") or key.endswith("_per_s")}
+    rows[2] |= nulls | {"status": "wrong", "reason": 'the output "differs"\n', "bound": None}
+    (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def test_wrong_rows_carry_an_error(failing, tmp_path):
+    folder = shutil.copytree(failing, tmp_path / "results")
+    copy = f"--benchmark_out={tmp_path}/copy.csv"
+    result = ridgebench("run", "--resume", folder, copy, "--benchmark_out_format=csv")
+    assert result.returncode == ROW_FAILED
+    document = strict_json((folder / "benchmark.json").read_text())
+    errors = [row for row in document["benchmarks"] if row.get("error_occurred")]
+    assert [row["name"] for row in errors] == [records(folder)[2]["id"]]
+    assert errors[0]["error_message"] == 'the output "differs"?'
+    rows = list(csv.DictReader((tmp_path / "copy.csv").open()))
+    assert [row["name"] for row in rows if row["error_occurred"] == "true"] == [errors[0]["name"]]
 
 
 def test_variables_of_google_benchmark_do_not_change_a_run(finished, tmp_path):

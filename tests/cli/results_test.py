@@ -35,7 +35,7 @@ def without_core() -> dict[str, str]:
 def quick_fixture(tmp_path_factory):
     """Run every row of the quick profile within a budget."""
     folder = tmp_path_factory.mktemp("quick") / "results"
-    result = run(folder, "--device", "sim", "--budget", "3", env=without_core())
+    result = run(folder, "--device", "sim", "--budget", "8", env=without_core())
     assert result.returncode == OK, result.stdout
     return folder, result
 
@@ -82,7 +82,7 @@ def test_environment_tells_what_was_asked(tmp_path):
     assert run(folder, *SMALL, *asked, env=environment(OMP_DYNAMIC="false")).returncode == OK
     stored = read_environment(folder)
     assert (stored["seed"], stored["fill"], stored["roof"]) == (7, "integers", "h200")
-    assert (stored["profile"], stored["regimes"], stored["budget_s"]) == ("quick", ["cold"], 0.5)
+    assert (stored["profile"], stored["regimes"], stored["budget_s"]) == ("quick", ["cold"], 0.7)
     assert stored["command_line"] == [BINARY, "run", "--out", str(folder), *SMALL, *asked]
     assert stored["environment_variables"]["OMP_DYNAMIC"] == "false"
     assert stored["interrupted"] is False and stored["started"] <= stored["ended"]
@@ -106,7 +106,7 @@ def test_progress_with_time_left_on_a_terminal_without_colour(tmp_path):
     terminal, stderr = pty.openpty()
     command = [BINARY, "run", "--out", tmp_path / "results", *SMALL]
     with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=stderr, env=environment(NO_COLOR="1")
+        command, stdout=subprocess.DEVNULL, stderr=stderr, env=environment(NO_COLOR="1", TERM="xterm")
     ) as process:
         os.close(stderr)
         shown = b""

@@ -117,6 +117,8 @@ def test_out_where_nothing_can_be_written(tmp_path):
         ("list_tests=often", ("--benchmark_list_tests", "'often'", "true, false")),
         ("filter=[", ("'['", "not a regular expression")),
         ("filter=no_such_row", ("'no_such_row'", "ridgebench list")),
+        ("filter=(?!relu)", ("not a regular expression",)),
+        ("out=", ("--benchmark_out", "no file is named")),
         ("out=/nowhere/copy.json", ("/nowhere/copy.json", "allowed: a file in a folder")),
         ("time_unit=ms", ("time_unit", "allowed: filter, list_tests, format, out")),
     ],
@@ -125,6 +127,11 @@ def test_flags_of_google_benchmark(flag, parts, tmp_path):
     folder = tmp_path / "results"
     refused(run(folder, "--device", "sim", f"--benchmark_{flag}"), *parts)
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("flag", ["--benchmark_filter=relu", "--benchmark_list_tests"])
+def test_flags_of_google_benchmark_without_a_command(flag):
+    refused(ridgebench(flag), f"{flag} is a flag of `run`: ridgebench run {flag}")
 
 
 SIZE = "a whole number between 1 and"
@@ -203,7 +210,7 @@ def test_plan(arguments, parts):
 
 
 def test_resume_of_nothing():
-    refused(ridgebench("run", "--resume", ""), "--resume", "no folder is named")
+    refused(ridgebench("run", "--resume", ""), "--resume", "an empty text names nothing")
 
 
 @pytest.mark.parametrize(

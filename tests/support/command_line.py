@@ -13,7 +13,7 @@ BINARY = os.environ["RIDGEBENCH"]  # no default: the tests of another build woul
 ROOT = Path(__file__).resolve().parents[2]
 OK, USAGE, UNDECIDED, ROW_FAILED, DEVICE_LOST = 0, 2, 3, 6, 7
 # A whole run within a second: a few small rows of the simulated device with the ceilings they need.
-SMALL = ("--device", "sim", "--filter", "(relu|dot)/naive", "--budget", "0.5")
+SMALL = ("--device", "sim", "--filter", "(relu|dot)/naive/(fp32|bf16)", "--budget", "0.7")
 
 
 def environment(**variables: str) -> dict[str, str]:

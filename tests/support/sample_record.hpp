@@ -24,6 +24,7 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
   r.accumulator = Format::fp32;
   r.accumulator_bits = 23;
   r.isa = Isa::v3;
+  r.held_back_by = "OPENBLAS_CORETYPE=Prescott";
   r.shape = Shape({{"n", 1000}}, Layout::nt);
   r.regime = Regime::steady;
   r.flops = 3000;
@@ -37,6 +38,7 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
   r.samples_s = {1.1e-6, 1.0e-6, 1.3e-6};
   r.samples_per_batch = 3;
   r.launches_per_sample = 12;
+  r.tick_s = 2.5e-8;
   r.time = Summary{.median = 1.1e-6,
                    .ci_low = 1.0e-6,
                    .ci_high = 1.3e-6,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -113,6 +114,7 @@ SimulatedDevice::SimulatedDevice(Simulation simulation, const Work& work)
       work_(work),
       random_(simulation_.seed),
       rows_random_(~simulation_.seed),
+      tick_s_(1e-9 + 1e-12 * (getpid() % 997)),
       held_clock_((1 - simulation_.throttle) * (1 - simulation_.cap)) {
   // Small caches keep the shapes small, so that a whole run takes seconds.
   machine_.caches = {{.level = 1, .bytes = 16 << 10, .shared_by = 1},

@@ -4,6 +4,7 @@
 
 #ifdef RIDGEBENCH_OPENBLAS
 #include <cblas.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <array>
@@ -43,14 +44,20 @@ std::string better_core(std::string_view core) {
 // at its best; a choice of the user's stands.
 SharedLibrary load_openblas() {
   constexpr const char* kFile = "libopenblas.so.0";
-  SharedLibrary library(kFile);
+  // The library maps a buffer for each thread when it is loaded, and one more for a call. It tries
+  // for ever (OpenBLAS 0.3.21, blas_memory_alloc).
+  constexpr std::size_t kBuffer = std::size_t{128} << 20U;
+  const auto threads =
+      static_cast<std::size_t>(std::max(omp_get_num_procs(), omp_get_max_threads()));
+  const std::size_t bytes = (threads + 1) * kBuffer;
+  SharedLibrary library(kFile, bytes);
   void* const name = library.find("openblas_get_corename");
   if (name == nullptr || std::getenv(kOpenblasCore) != nullptr) return library;
   const std::string core = better_core(reinterpret_cast<char* (*)()>(name)());
   if (core.empty()) return library;
   library.unload();
   setenv(kOpenblasCore, core.c_str(), 1);
-  SharedLibrary reloaded(kFile);
+  SharedLibrary reloaded(kFile, bytes);
   unsetenv(kOpenblasCore);
   return reloaded;
 }

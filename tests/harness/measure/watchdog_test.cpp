@@ -1,7 +1,10 @@
 #include "harness/measure/watchdog.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <thread>
 
@@ -78,6 +81,26 @@ TEST_F(WatchdogDeathTest, AShorterLimitReplacesALongerOne) {
     wait_for_ever();
   };
   EXPECT_EXIT(hang(), ExitedWithCode(kExpired), "");
+}
+
+// Starts a child that stops itself for longer than its limit and continues it.
+TEST(Watchdog, AStoppedProcessDoesNotHang) {
+  const pid_t child = fork();
+  if (child == 0) {
+    Watchdog watchdog(expire);
+    watchdog.start(milliseconds(1000));
+    kill(getpid(), SIGSTOP);
+    std::this_thread::sleep_for(milliseconds(20));  // the watchdog's thread may run
+    std::_Exit(kSurvived);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  std::this_thread::sleep_for(milliseconds(1200));
+  kill(child, SIGCONT);
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), kSurvived);
 }
 
 TEST(Watchdog, EndsAtOnceWhenItIsNotNeededAnyMore) {

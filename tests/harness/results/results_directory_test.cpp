@@ -5,7 +5,9 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 #include <regex>
+#include <set>
 
 #include "harness/base/checksum.hpp"
 #include "kernels/common/error.hpp"
@@ -52,6 +54,60 @@ TEST_F(ResultsDirectoryTest, AFolderThatHoldsARunIsRefused) {
   EXPECT_THAT([&] { ResultsDirectory(run(), false); },
               ThrowsMessage<UsageError>(HasSubstr("already holds a run")));
   EXPECT_EQ(records(), line_);
+}
+
+TEST_F(ResultsDirectoryTest, AFolderHasOneRunAtATime) {
+  std::optional<ResultsDirectory> first(std::in_place, run(), false);
+  for (const bool resume : {false, true}) {
+    EXPECT_THAT([&] { ResultsDirectory(run(), resume); },
+                ThrowsMessage<UsageError>(HasSubstr("is in use by another run")));
+  }
+  first->append(sample_record());
+  first.reset();
+  ResultsDirectory(run(), true).append(sample_record());
+  EXPECT_EQ(records(), line_ + line_);
+}
+
+TEST_F(ResultsDirectoryTest, DroppedRowsLeaveTheOthersAsTheyWereAndTheLockInPlace) {
+  std::filesystem::create_directory(run());
+  const std::string failed = to_json([] {
+                               Record record = skipped_record("relu/x@cpu");
+                               record.status = Status::failed;
+                               return record;
+                             }())
+                                 .dump() +
+                             "\n";
+  const std::string spaced = " " + line_;  // the same JSON
+  write_text(run() / "records.jsonl", spaced + failed + line_);
+  ResultsDirectory directory(run(), true);
+  directory.drop(Status::failed);
+  EXPECT_EQ(records(), spaced + line_);
+  EXPECT_THROW(ResultsDirectory(run(), true), UsageError);
+  directory.append(sample_record());
+  EXPECT_EQ(records(), spaced + line_ + line_);
+}
+
+TEST_F(ResultsDirectoryTest, NothingIsWrittenThroughALink) {
+  const auto victim = folder_ / "victim";
+  write_text(victim, "mine");
+  std::filesystem::create_directory(run());
+  std::filesystem::create_symlink(victim, run() / "environment.json.tmp");
+  std::filesystem::create_symlink(victim, run() / "environment.json");
+  write_atomically(run() / "environment.json", "ours");
+  EXPECT_EQ(text_of(victim), "mine");
+  EXPECT_EQ(text_of(run() / "environment.json"), "ours");
+  std::filesystem::create_symlink(victim, run() / "records.jsonl");
+  EXPECT_THAT([&] { ResultsDirectory(run(), true); },
+              ThrowsMessage<UsageError>(HasSubstr("records.jsonl is a link")));
+}
+
+TEST_F(ResultsDirectoryTest, TemporaryFilesOfAKilledRunGo) {
+  std::filesystem::create_directory(run());
+  write_text(run() / "environment.json.0123456789abcdef.tmp", "half");
+  write_text(run() / "mine.tmp", "mine");
+  const ResultsDirectory directory(run(), true);
+  EXPECT_FALSE(std::filesystem::exists(run() / "environment.json.0123456789abcdef.tmp"));
+  EXPECT_EQ(text_of(run() / "mine.tmp"), "mine");
 }
 
 TEST_F(ResultsDirectoryTest, AFolderWithOtherFilesIsUsed) {
@@ -157,8 +213,19 @@ TEST_F(ResultsDirectoryTest, LatestPointsAtTheNewestRunOfTheLocalFolder) {
   std::filesystem::create_directory(run());
   point_latest_at(run());
   EXPECT_FALSE(std::filesystem::exists(folder_ / "latest")) << "a folder of the user's choice";
-  EXPECT_TRUE(std::regex_match(default_results_path().string(),
-                               std::regex("results/local/[0-9]{8}T[0-9]{6}Z")));
+}
+
+TEST_F(ResultsDirectoryTest, EachRunHasADefaultFolderOfItsOwn) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  std::set<std::string> folders;
+  for (int i = 0; i < 20; ++i) folders.insert(create_default_folder().string());
+  std::filesystem::current_path(before);
+  EXPECT_EQ(folders.size(), 20U);
+  for (const std::string& folder : folders) {
+    EXPECT_TRUE(std::regex_match(folder, std::regex("results/local/[0-9]{8}T[0-9]{6}Z(-[0-9]+)?")));
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / folder));
+  }
 }
 
 }  // namespace

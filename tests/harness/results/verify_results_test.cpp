@@ -96,6 +96,33 @@ TEST_F(VerifyResultsTest, EveryChangedTimeIsFound) {
   }
 }
 
+// The tick of the process that resumed the run may differ from that of the first.
+TEST_F(VerifyResultsTest, TheIntervalOfARowFollowsFromItsOwnTick) {
+  ordered_json environment = ordered_json::parse(text_of(run_ / "environment.json"));
+  for (auto& device : environment.at("devices")) device.at("event_tick_s") = 0.5;
+  write_text(run_ / "environment.json", environment.dump());
+  EXPECT_THAT(problems(), IsEmpty());
+  kernel().at("tick_s") = 0.5;
+  expect_found("time_ci_high_s is");
+}
+
+TEST_F(VerifyResultsTest, AnOlderRowHasTheTickOfItsDevice) {
+  for (ordered_json& line : lines_) line.erase("tick_s");
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(VerifyResultsTest, ARunThatMeasuredNothingIsFound) {
+  for (ordered_json& line : lines_) {
+    if (line.at("role") != "kernel") continue;
+    for (const auto& [key, value] : line.items()) {
+      if (key.starts_with("time_") || key.ends_with("_per_s")) value = nullptr;
+    }
+    line.at("status") = "skipped";
+    line.at("reason") = "it does not fit";
+  }
+  EXPECT_THAT(problems(), Contains(StartsWith("no row could be measured")));
+}
+
 TEST_F(VerifyResultsTest, EveryChangedRateIsFound) {
   for (const char* key : {"flops_per_s", "bytes_per_s", "intensity_flop_per_byte", "mfu"}) {
     const double rate = kernel().at(key);

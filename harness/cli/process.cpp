@@ -1,0 +1,48 @@
+#include "harness/cli/process.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace ridgebench {
+namespace {
+
+constexpr std::size_t kStack = std::size_t{8} << 20U;          // Linux's usual limit
+constexpr std::size_t kSmallestStack = std::size_t{1} << 20U;  // of the main thread
+
+// Threads of OpenMP and of libraries take the default size, which the C library derived from the
+// limit when the process started.
+void enlarge_stacks_of_threads() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_default_np(&attributes) != 0) return;
+  std::size_t size = 0;
+  pthread_attr_getstacksize(&attributes, &size);
+  if (size < kSmallestStack && pthread_attr_setstacksize(&attributes, kStack) == 0) {
+    pthread_setattr_default_np(&attributes);
+  }
+  pthread_attr_destroy(&attributes);
+}
+
+}  // namespace
+
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // open() returns the smallest free descriptor, which is this one.
+    if (fcntl(stream, F_GETFD) == -1) static_cast<void>(open("/dev/null", O_RDWR));
+  }
+}
+
+bool have_stack() {
+  enlarge_stacks_of_threads();
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kSmallestStack) return true;
+  // The kernel reads the limit when the stack grows, so that a raised limit serves this process.
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, kStack);
+  return limit.rlim_cur >= kSmallestStack && setrlimit(RLIMIT_STACK, &limit) == 0;
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,60 @@
+#include "harness/cli/run_notes.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "harness/base/printable.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/cli/terminal.hpp"
+#include "harness/results/outcome.hpp"
+
+namespace ridgebench {
+namespace {
+
+// The user's variables stand, although a library that is held back is no yardstick.
+void warn_of_held_back_libraries(const std::vector<Record>& records) {
+  std::set<std::string> variables;
+  for (const Record& record : records) {
+    if (record.held_back_by && record.status == Status::ok) variables.insert(*record.held_back_by);
+  }
+  for (const std::string& names : variables) {
+    write_error(fmt::format(
+        "note: {} keeps a library from its best; the flag library_held_back marks its rows\n",
+        printable(names)));
+  }
+}
+
+}  // namespace
+
+void print_dry_run(const RunPlan& plan) {
+  for (const Case& c : plan.cases()) {
+    fmt::print("{:<80} {:.0f} bytes\n", c.id(), Buffers::footprint(c.operands(), 1));
+  }
+  fmt::print("{} cases, about {:.0f} s, {:.0f} bytes for the largest buffer set\n",
+             plan.cases().size(), plan.budget().total_s(), plan.largest_footprint());
+}
+
+void list_tests(const RunPlan& plan) {
+  for (const Case& c : plan.cases()) {
+    if (c.implementation != nullptr) fmt::print("{}\n", c.id());
+  }
+}
+
+void warn_of_budget(const RunPlan& plan, const std::optional<double>& budget_s) {
+  constexpr double kTolerated = 1.1;
+  const double shortest = plan.budget().shortest_s();
+  if (!budget_s || shortest <= kTolerated * *budget_s) return;
+  write_error(fmt::format(
+      "note: --budget {:g} will be exceeded: the rows and their checks take about {:.1f} s\n",
+      *budget_s, shortest));
+}
+
+ExitCode conclude(const std::vector<Record>& records, const std::string& folder) {
+  warn_of_held_back_libraries(records);
+  for (const std::string& line : unmeasured(records)) print_problem(line);
+  write_error(fmt::format("results: {}\n", printable(folder)));
+  return exit_code(records);
+}
+
+}  // namespace ridgebench
