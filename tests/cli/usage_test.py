@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import BINARY, SMALL, refused, ridgebench, run
+from command_line import BINARY, ROOT, SMALL, read_environment, refused, ridgebench, run
 
 HELP = "--help` lists what is allowed"
 COMMANDS = "allowed: info, list, run, predict, plan, verify"
@@ -75,6 +75,23 @@ def test_values_of_run(flag, value, parts, tmp_path):
     device = [] if flag == "--device" else ["--device", "sim"]
     refused(run(folder, *device, *small, f"{flag}={value}"), *parts)
     assert not folder.exists(), "nothing was measured, so nothing is left"
+
+
+def test_a_roof_may_be_the_file_of_a_data_sheet(tmp_path):
+    sheet = json.loads((ROOT / "roofline/devices/h200.json").read_text()) | {"name": "mine"}
+    (tmp_path / "mine.json").write_text(json.dumps(sheet))
+    folder = tmp_path / "results"
+    assert run(folder, *SMALL, "--roof", "mine.json", cwd=tmp_path).returncode == 0
+    assert read_environment(folder)["roof"] == str(tmp_path / "mine.json"), "figures find it from any folder"
+    (tmp_path / "mine.json").write_text("{}")
+    refused(run(tmp_path / "other", *SMALL, "--roof", "mine.json", cwd=tmp_path), "mine.json: key schema is missing")
+
+
+def test_numbers_of_run_have_the_same_grammar(tmp_path):
+    small = ["--device", "sim", "--filter", "relu/naive/fp32/"]
+    assert run(tmp_path / "results", *small, "--seed", "1k", "--budget", "5e-1").returncode == 0
+    stored = read_environment(tmp_path / "results")
+    assert (stored["seed"], stored["budget_s"]) == (1000, 0.5)
 
 
 @pytest.mark.parametrize("flag", ["--out=x", "--device=sim", "--seed=2", "--filter=relu"])

@@ -26,8 +26,14 @@ TEST(JsonText, ANumberHasTheFewestDigitsThatReadBackTheSame) {
   }
 }
 
+TEST(JsonText, TextHasNoCharacterThatControlsATerminal) {
+  EXPECT_EQ(json_text("\x1b[31m \u009b \u202e \x7f"), R"("\u001b[31m \u009b \u202e \u007f")");
+}
+
 TEST(JsonText, BytesThatAreNotUtf8AreReplaced) {
-  EXPECT_EQ(json_text({{"name\xff", "\xfe"}}), "{\n  \"name\ufffd\": \"\ufffd\"\n}");
+  EXPECT_EQ(json_text({{"name\xff", "\xfe"}}), R"({
+  "name\ufffd": "\ufffd"
+})");
 }
 
 }  // namespace
