@@ -132,8 +132,13 @@ def test_numbers_that_people_know_have_all_their_digits():
 def test_a_data_sheet_is_shown_with_sources_and_doubts():
     result = ridgebench("info", "--on", "H100")
     assert (result.returncode, result.stderr) == (0, "")
-    for words in ("989.5 TFLOP/s", "source: product page, halved; clocks", "doubt: the H100 whitepaper prints 989.4e12",
-                  "80 GB HBM3, 3.35 TB/s; its pins carry 3.352 TB/s", "whitepaper: NVIDIA H100 whitepaper"):  # fmt: skip
+    for words in (
+        "989.5 TFLOP/s",
+        "source: product page, halved; clocks",
+        "doubt: the H100 whitepaper prints 989.4e12",
+        "80 GB HBM3, 3.35 TB/s; its pins carry 3.352 TB/s",
+        "whitepaper: NVIDIA H100 whitepaper",
+    ):
         assert words in result.stdout
     sheet = answer("info", "--on", "h100-sxm")
     stored = json.loads((ROOT / "roofline/devices/h100-sxm.json").read_text())
