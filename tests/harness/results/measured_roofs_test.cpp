@@ -113,16 +113,16 @@ TEST(OpenRoofs, AProductWhoseEngineHasNoCeilingLeavesThePeakUnknown) {
 }
 
 TEST(OpenRoofs, ARoofIsTheBestThatAVerifiedRowReached) {
-  const auto relu = [](const char* id, double bytes, const json& changes) {
+  const auto relu = [](const char* id, double bytes, const json& changes = json::object()) {
     json kernel = row(id, {{"op", "relu"}, {"bytes", bytes}, {"written_fraction", 0.5}});
     kernel.update(changes);
     return kernel;
   };
   const ResultsDirectory directory(
       Rows{memory_ceiling("copy", 0.5, 30e9), memory_ceiling("read", 0, 40e9),
-           engine_ceiling("fma", "fma", "fp32", 1e9), relu("as fast", 30.2e9, {}),
-           relu("fast", 31e9, {}), relu("faster", 31.2e9, {}),
-           relu("warm", 90e9, {{"regime", "warm"}}), relu("a burst", 90e9, {{"burst", true}}),
+           engine_ceiling("fma", "fma", "fp32", 1e9), relu("as fast", 30.2e9), relu("fast", 31e9),
+           relu("faster", 31.2e9), relu("warm", 90e9, {{"regime", "warm"}}),
+           relu("a burst", 90e9, {{"burst", true}}),
            relu("wrong", 90e9, {{"status", "wrong"}, {"time_median_s", nullptr}}),
            row("many products", {{"flops", 1.1e9}}), relu("gelu", 1e9, {{"flops", 9e9}})});
   const Roofs roofs = open_roofs(directory.path().string());
