@@ -5,6 +5,7 @@ the roof of every published record as well.
 """
 
 import json
+import math
 import os
 import random
 import subprocess
@@ -36,7 +37,7 @@ from command_line import OK, ROOT, USAGE, environment, strict_json
 
 CALLS = 5000
 MADE_UP = 12  # results folders
-CLOSE = Fraction(1, 10**12)  # some roundings of doubles
+CLOSE = 1e-12  # some roundings of doubles
 SHEETS = {path.stem: sheet_device(path) for path in sorted((ROOT / "roofline/devices").glob("*.json"))}
 PUBLISHED = sorted(path.parent for path in (ROOT / "results").glob("*/20*/records.jsonl"))
 SUFFIXES = {"k": 3, "K": 3, "M": 6, "G": 9, "B": 9, "b": 9, "T": 12}
@@ -282,7 +283,7 @@ def differences(reply: dict, expected: dict) -> list[str]:
     for key, value in expected.items():
         there = reply[key]
         if isinstance(value, Fraction):
-            same = there is not None and abs(Fraction(there) - value) <= CLOSE * abs(value)
+            same = there is not None and math.isclose(there, value, rel_tol=CLOSE)
         else:
             same = there == value
         if not same:
