@@ -19,7 +19,7 @@ constexpr Range kMemoryBytes{1, 1e18};
 constexpr Range kSeconds{0, 1e3};
 
 // A row above its roof by less is as fast as the roof.
-constexpr double kAboveRoof = 1.01;
+constexpr double kFasterThanRoof = 1.01;
 
 bool is_product(const Record& r) { return r.op == "matmul" || r.op == "matmul_gelu"; }
 
@@ -30,7 +30,7 @@ void raise(Roofs& roofs, const std::vector<Record>& kernels) {
   const Roofs ceilings = roofs;
   const auto add_faster = [&](const Record& r, std::optional<double> per_s,
                               std::optional<Rate> roof) {
-    if (!per_s || !roof || *per_s <= kAboveRoof * roof->per_s) return;
+    if (!per_s || !roof || *per_s <= kFasterThanRoof * roof->per_s) return;
     roof->per_s = *per_s;
     roof->origin = r.id;
     roofs.add(*roof);
