@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <ranges>
 
+#include "kernels/common/enum_names.hpp"
+#include "kernels/common/error.hpp"
 #include "roofline/embedded_sheets.hpp"
+#include "roofline/json_object.hpp"
 
 namespace ridgebench {
 namespace {
@@ -58,6 +62,26 @@ const DeviceSpec* find_data_sheet(std::string_view name) {
 std::string data_sheet_names() {
   return fmt::format("{}",
                      fmt::join(data_sheets() | std::views::transform(&DeviceSpec::name), ", "));
+}
+
+std::string nearest_data_sheet(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const DeviceSpec& sheet : data_sheets()) {
+    names.emplace_back(sheet.name);
+    names.insert(names.end(), sheet.aliases.begin(), sheet.aliases.end());
+  }
+  const std::string_view nearest = nearest_name(name, names);
+  return nearest.empty() ? std::string() : fmt::format("nearest: {}; ", nearest);
+}
+
+DeviceSpec open_data_sheet(const std::string& name) {
+  if (const DeviceSpec* sheet = find_data_sheet(name)) return *sheet;
+  std::error_code ignored;  // a path without access counts as unknown
+  if (std::filesystem::is_regular_file(name, ignored)) {
+    return parse_data_sheet(read_file(name), name);
+  }
+  throw UsageError(fmt::format("no data sheet '{}'; {}allowed: {}, or a data sheet file", name,
+                               nearest_data_sheet(name), data_sheet_names()));
 }
 
 const DeviceSpec* match_data_sheet(std::string_view device_name, std::string_view pci_id) {

@@ -55,9 +55,9 @@ struct DeviceSpec {
   std::string title;
   std::string vendor;
   std::string architecture;
-  std::string compute_capability;
-  std::vector<std::string> match_names;  // whole device names as CUDA reports them
-  std::vector<std::string> pci_ids;      // "10de:2330"
+  std::optional<std::string> compute_capability;  // of NVIDIA's devices
+  std::vector<std::string> match_names;           // whole device names as CUDA reports them
+  std::vector<std::string> pci_ids;               // "10de:2330"
   int sms;
   std::vector<Peak> peaks;
   MemorySpec memory;
@@ -78,6 +78,13 @@ const DeviceSpec* find_data_sheet(std::string_view name);
 
 // Returns the names of all sheets for error messages: "a100-80-sxm, b200, ...".
 std::string data_sheet_names();
+
+// Returns "nearest: h200; " for the name or alias that is most like `name`; empty if none is.
+std::string nearest_data_sheet(std::string_view name);
+
+// Returns the sheet that a name, an alias or the path of a sheet's file stands for. Throws
+// UsageError.
+DeviceSpec open_data_sheet(const std::string& name);
 
 // Finds the sheet of a device in this machine by the whole name, else by the PCI id. Returns null
 // if there is none. A slice of a device (MIG) has a part of the peaks only and matches no sheet.

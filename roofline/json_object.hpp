@@ -35,6 +35,8 @@ class JsonObject {
   [[nodiscard]] std::vector<JsonObject> objects(const char* key) const;
 
   [[nodiscard]] bool is_null(const char* key) const { return at(key).is_null(); }
+  // For keys that older files lack.
+  [[nodiscard]] bool holds(const char* key) const { return value_->contains(key) && !is_null(key); }
   // These return an empty value if the key holds null. A missing key is an error.
   [[nodiscard]] std::optional<double> optional_number(const char* key, Range allowed) const;
   [[nodiscard]] std::optional<std::string> optional_text(const char* key) const;

@@ -127,7 +127,7 @@ DeviceSpec parse_data_sheet(std::string_view text, std::string_view origin) {
           .title = sheet.text("title"),
           .vendor = sheet.text("vendor"),
           .architecture = sheet.text("architecture"),
-          .compute_capability = sheet.text("compute_capability"),
+          .compute_capability = sheet.optional_text("compute_capability"),
           .match_names = match.texts("names"),
           .pci_ids = match.texts("pci_ids"),
           .sms = static_cast<int>(sms),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "kernels/common/error.hpp"
@@ -25,15 +26,46 @@ Resource resource_of(Engine engine) {
   return engine == Engine::tensor ? Resource::tensor : Resource::fma;
 }
 
+// Returns the lower of the rates of a pair's formats; empty if one is unknown.
+std::optional<Rate> lower(FormatPair format, auto&& rate_of) {
+  std::optional<Rate> a = rate_of(format.a);
+  std::optional<Rate> b = rate_of(format.b);
+  if (!a || !b) return std::nullopt;
+  return b->per_s < a->per_s ? b : a;
+}
+
+// Returns the rate of a format. Throws UsageError that lists the formats with a rate.
+Rate required(std::string_view device, FormatPair format, auto&& rate_of) {
+  if (auto rate = rate_of(format)) return *std::move(rate);
+  std::vector<std::string_view> known;
+  for (const FormatInfo& f : kFormats) {
+    if (rate_of(f.format)) known.push_back(f.name);
+  }
+  throw UsageError(fmt::format("{} has no peak for {}; it has: {}", device, format.name(),
+                               known.empty() ? "none" : join_names(known)));
+}
+
+// Returns the sheet's peaks of all engines with fp32 accumulation.
+std::vector<Rate> rates_of(const DeviceSpec& sheet) {
+  std::vector<Rate> rates;
+  for (const Peak& peak : sheet.peaks) {
+    if (peak.accumulator != Format::fp32) continue;
+    rates.push_back({resource_of(peak.engine), peak.format, 0, peak.flops_per_s, sheet.name});
+  }
+  return rates;
+}
+
 }  // namespace
 
 Roofs::Roofs(const DeviceSpec& sheet) : Roofs(sheet.name, sheet.memory.bytes) {
-  for (const FormatInfo& f : kFormats) {
-    const Peak* best = sheet.best_peak(f.format);
-    if (best == nullptr || products_of(f.format).count > 1) continue;
-    add({resource_of(best->engine), f.format, 0, best->flops_per_s, sheet.name});
-  }
+  for (const Rate& rate : rates_of(sheet)) add(rate);
   add({Resource::memory, {}, 0, sheet.memory.bandwidth_bytes_per_s, sheet.name});
+  promise(sheet);
+}
+
+void Roofs::promise(const DeviceSpec& sheet) {
+  data_sheet_ = sheet.name;
+  promised_ = rates_of(sheet);
 }
 
 void Roofs::add(const Rate& rate) {
@@ -69,6 +101,11 @@ std::optional<Rate> Roofs::best_engine_roof(Format format) const {
   return fma->per_s > tensor->per_s ? fma : tensor;
 }
 
+std::optional<Rate> Roofs::arithmetic_roof(Engine engine, FormatPair format) const {
+  if (engine != Engine::tensor) return engine_roof(Engine::fma, Format::fp32);
+  return lower(format, [&](Format one) { return best_engine_roof(one); });
+}
+
 std::optional<Rate> Roofs::special_roof() const {
   const auto found = std::ranges::find(rates_, Resource::sfu, &Rate::resource);
   return found == rates_.end() ? std::nullopt : std::optional(*found);
@@ -90,14 +127,24 @@ std::optional<Rate> Roofs::memory_roof(double written_fraction) const {
   return nearest == nullptr ? std::nullopt : std::optional(*nearest);
 }
 
-Rate Roofs::peak(Format format) const {
-  if (auto rate = best_engine_roof(format)) return *std::move(rate);
-  std::vector<std::string_view> known;
-  for (const FormatInfo& f : kFormats) {
-    if (best_engine_roof(f.format)) known.push_back(f.name);
-  }
-  throw UsageError(fmt::format("{} has no peak for {}; it has: {}", name_, info(format).name,
-                               known.empty() ? "none" : join_names(known)));
+std::optional<Rate> Roofs::promised_peak(FormatPair format) const {
+  return lower(format, [&](Format one) {
+    std::optional<Rate> best;
+    for (const Rate& rate : promised_) {
+      if (rate.format == one && (!best || rate.per_s > best->per_s)) best = rate;
+    }
+    return best;
+  });
+}
+
+Rate Roofs::peak(FormatPair format) const {
+  const auto rate_of = [&](FormatPair f) { return arithmetic_roof(Engine::tensor, f); };
+  return required(name_, format, rate_of);
+}
+
+Rate Roofs::mfu_peak(FormatPair format) const {
+  if (data_sheet_.empty()) return peak(format);
+  return required(data_sheet_, format, [&](FormatPair f) { return promised_peak(f); });
 }
 
 Rate Roofs::bandwidth(double written_fraction) const {
@@ -105,9 +152,16 @@ Rate Roofs::bandwidth(double written_fraction) const {
   throw UsageError(fmt::format("{} has no memory ceiling with status ok", name_));
 }
 
-Roof roof(const Roofs& roofs, FormatPair format, double written_fraction) {
-  return {.peak_flops_per_s = std::min(roofs.peak(format.a).per_s, roofs.peak(format.b).per_s),
-          .bandwidth_bytes_per_s = roofs.bandwidth(written_fraction).per_s};
+Roof LimitingRates::roof() const {
+  return {.peak_flops_per_s = peak ? peak->per_s : std::numeric_limits<double>::max(),
+          .bandwidth_bytes_per_s = bandwidth.per_s};
+}
+
+LimitingRates limiting_rates(const Roofs& roofs, Engine engine, FormatPair format,
+                             double written_fraction) {
+  return {
+      .peak = engine == Engine::tensor ? roofs.peak(format) : roofs.arithmetic_roof(engine, format),
+      .bandwidth = roofs.bandwidth(written_fraction)};
 }
 
 }  // namespace ridgebench

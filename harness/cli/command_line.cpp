@@ -22,14 +22,14 @@ int report(const std::string& what, ExitCode code) {
 // Adds what is allowed to CLI11's message, which says what was wrong.
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
-  std::string path = "ridgebench";
+  std::string path;  // "plan train "
   while (!command->get_subcommands().empty()) {
     command = command->get_subcommands().back();
-    path += " " + command->get_name();
+    path += command->get_name() + " ";
   }
   const auto commands = command->get_subcommands(nullptr);
   if (commands.empty()) {
-    return fmt::format("{}; `{} --help` lists what is allowed", error.what(), path);
+    return fmt::format("{}; `ridgebench {}--help` lists what is allowed", error.what(), path);
   }
   std::string allowed;
   for (const CLI::App* one : commands) {
@@ -40,8 +40,10 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
     return fmt::format("{} is a flag of `run`: ridgebench run {}", unknown.front(),
                        unknown.front());
   }
-  return unknown.empty() ? fmt::format("{}: a command is missing; allowed: {}", path, allowed)
-                         : fmt::format("{}: unknown command or flag '{}'; allowed: {}", path,
+  if (!path.empty()) path.back() = ':';
+  const std::string where = path.empty() ? "" : path + " ";
+  return unknown.empty() ? fmt::format("{}a command is missing; allowed: {}", where, allowed)
+                         : fmt::format("{}unknown command or flag '{}'; allowed: {}", where,
                                        unknown.front(), allowed);
 }
 

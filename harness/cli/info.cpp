@@ -1,14 +1,19 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/base/printable.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/device_facts.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/device/device.hpp"
 #include "harness/device/open_devices.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/device_spec.hpp"
+#include "roofline/fp4.hpp"
 
 namespace ridgebench {
 namespace {
@@ -32,12 +37,14 @@ ordered_json formats_json() {
                        {"supported", true}});
   }
   // For comparison. The format has no infinity and no NaN, and FormatInfo cannot describe that.
-  formats.push_back({{"format", "fp4_e2m1"},
+  formats.push_back({{"format", Fp4::name},
                      {"bits", 4},
                      {"exponent_bits", 2},
                      {"mantissa_bits", 1},
-                     {"storage_bytes", 0.5},
-                     {"max_finite", 6.0},
+                     {"storage_bytes", Fp4::element_bytes},
+                     {"bytes_with_block_scale", Fp4::element_bytes + Fp4::scale_bytes / Fp4::block},
+                     {"values", Fp4::values},
+                     {"max_finite", Fp4::values.back()},
                      {"min_normal", 1.0},
                      {"min_subnormal", 0.5},
                      {"epsilon", 0.5},
@@ -70,7 +77,8 @@ ordered_json collect(std::optional<DeviceError>& problem) {
 }
 
 void print_device(const ordered_json& device) {
-  fmt::print("{}: {}", device["name"].get<std::string>(), device["model"].get<std::string>());
+  fmt::print("{}: {}", device["name"].get<std::string>(),
+             printable(device["model"].get<std::string>()));
   if (device.contains("threads")) {
     fmt::print(", threads: {} on {} cores, {}", device["threads"].get<int>(),
                device["cores"].get<int>(), device["isa"].get<std::string>());
@@ -86,21 +94,31 @@ void print_device(const ordered_json& device) {
              device["data_sheet"].is_null() ? "none" : device["data_sheet"].get<std::string>());
 }
 
+// Numbers that people know stand with all their digits: 65504, 57344, 0.015625.
+std::string exact_or_short(double value) {
+  std::string text = fmt::format("{:.8g}", value);
+  return std::strtod(text.c_str(), nullptr) == value ? text : fmt::format("{:.4g}", value);
+}
+
 void print(const ordered_json& info) {
   for (const auto& device : info["devices"]) print_device(device);
   fmt::print("\ndata sheets:");
   for (const auto& sheet : info["data_sheets"]) fmt::print(" {}", sheet.get<std::string>());
-  fmt::print("\n\n{:<9} {:>4} {:>6} {:>5} {:>10} {:>10} {:>13} {:>9}  {}\n", "format", "bits",
+  fmt::print("\n\n{:<9} {:>4} {:>6} {:>5} {:>10} {:>10} {:>13} {:>12}  {}\n", "format", "bits",
              "s/e/m", "bytes", "max", "min normal", "min subnormal", "epsilon", "overflow");
   for (const auto& f : info["formats"]) {
     const char* remark = f["supported"].get<bool>() ? "overflow" : "reason";
     const std::string layout =
         fmt::format("1/{}/{}", f["exponent_bits"].get<int>(), f["mantissa_bits"].get<int>());
-    fmt::print("{:<9} {:>4} {:>6} {:>5} {:>10.4g} {:>10.4g} {:>13.4g} {:>9.3g}  {}\n",
+    const auto number = [&](const char* key) { return exact_or_short(f[key].get<double>()); };
+    fmt::print("{:<9} {:>4} {:>6} {:>5} {:>10} {:>10} {:>13} {:>12}  {}\n",
                f["format"].get<std::string>(), f["bits"].get<int>(), layout,
-               f["storage_bytes"].get<double>(), f["max_finite"].get<double>(),
-               f["min_normal"].get<double>(), f["min_subnormal"].get<double>(),
-               f["epsilon"].get<double>(), f[remark].get<std::string>());
+               f["storage_bytes"].get<double>(), number("max_finite"), number("min_normal"),
+               number("min_subnormal"), number("epsilon"), f[remark].get<std::string>());
+    if (f.contains("bytes_with_block_scale")) {
+      fmt::print("          {:g} bytes with the scale of a block; its values: {}, and negative\n",
+                 f["bytes_with_block_scale"].get<double>(), fmt::join(Fp4::values, ", "));
+    }
   }
 }
 
@@ -108,13 +126,22 @@ void print(const ordered_json& info) {
 
 void add_info_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("info", "Show devices, data sheets and formats");
-  const auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "Print strict JSON");
-  command->callback([json] {
+  struct State {
+    bool json = false;
+    std::string device;
+  };
+  const auto state = std::make_shared<State>();
+  command->add_option("--on", state->device,
+                      "Show one device: a data sheet by name or file, or a results directory");
+  command->add_flag("--json", state->json, "Print strict JSON");
+  command->callback([state, on = command->get_option("--on")] {
+    const bool one = on->count() > 0;
     std::optional<DeviceError> problem;
-    const ordered_json info = collect(problem);
-    if (*json)
+    const ordered_json info = one ? device_facts(state->device) : collect(problem);
+    if (state->json)
       print_json(info);
+    else if (one)
+      print_device_facts(info);
     else
       print(info);
     if (problem) throw DeviceError(*problem);

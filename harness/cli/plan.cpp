@@ -1,16 +1,17 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "harness/cli/commands.hpp"
+#include "harness/cli/number_option.hpp"
 #include "harness/cli/plan_text.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/common/number.hpp"
 
 namespace ridgebench {
 namespace {
@@ -51,21 +52,20 @@ void add_format(CLI::App& app, Common& common, const char* what) {
 // Reads the MFU from a number or from a results directory that measured it.
 void resolve_mfu(TrainQuestion& question, const std::string& text) {
   if (text.empty()) return;
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  if (const auto [stop, error] = std::from_chars(text.data(), end, value);
-      error == std::errc{} && stop == end) {
-    question.mfu = value;
+  if (const auto fraction = parse_fraction(text)) {
+    question.mfu = *fraction;
     return;
   }
   std::error_code ignored;  // a path without access counts as no folder
   if (!std::filesystem::is_directory(text, ignored)) {
-    throw UsageError(
-        fmt::format("--mfu is '{}'; allowed: a number from 0 to 1, or a results directory", text));
+    throw UsageError(fmt::format(
+        "--mfu is '{}'; allowed: a number from 0 to 1 such as 0.4 or 40%, or a results directory",
+        text));
   }
   const MeasuredMfu measured = best_matmul_mfu(text, question.format);
   question.mfu = measured.mfu;
   question.mfu_row = measured.id;
+  question.mfu_sheet = measured.data_sheet;
 }
 
 void add_train(CLI::App& plan) {
@@ -76,18 +76,19 @@ void add_train(CLI::App& plan) {
   const auto state = std::make_shared<State>();
   TrainQuestion& question = state->question;
   CLI::App& app = *plan.add_subcommand("train", "Compute FLOPs and days of a training run");
-  app.add_option("--parameters,--params", question.parameters, "Parameters of the model");
-  app.add_option("--tokens", question.tokens, "Tokens of the training data");
-  app.add_option("--flops", question.flops, "FLOPs of the run, instead of parameters and tokens");
-  app.add_option("--days", question.days, "Days of the run: compute the FLOPs that fit");
-  app.add_option("--gpus", question.gpus, "Number of devices (1)");
+  add_number(app, "--parameters,--params", question.parameters, "Parameters of the model: 70B");
+  add_number(app, "--tokens", question.tokens, "Tokens of the training data: 15T");
+  add_number(app, "--flops", question.flops, "FLOPs of the run, instead of parameters and tokens");
+  add_number(app, "--days", question.days, "Days of the run: compute the FLOPs that fit");
+  add_number(app, "--gpus", question.gpus, "Number of devices (1)");
   app.add_option("--mfu,--mfu-from", state->mfu,
-                 "Model FLOPs utilisation from 0 to 1, or a results directory with a matmul");
+                 "Model FLOPs utilisation: 0.4, 40%, or a results directory with a matmul of the "
+                 "same device");
   add_format(app, *state, "Format of the matmuls, which selects the peak");
   add_device(app, *state);
   add_json(app, *state);
   app.callback([state] {
-    state->question.format = parse_format(state->format);
+    state->question.format = parse_format_pair(state->format);
     resolve_mfu(state->question, state->mfu);
     const auto roofs = state->roofs();
     print(*state, plan_train(state->question, roofs.get()));
@@ -95,8 +96,8 @@ void add_train(CLI::App& plan) {
 }
 
 void add_state_options(CLI::App& app, StateQuestion& question) {
-  app.add_option("--parameters,--params", question.parameters,
-                 "Parameters of the model; default: the largest model that fits");
+  add_number(app, "--parameters,--params", question.parameters,
+             "Parameters of the model: 70B; default: the largest model that fits");
   app.add_option("--optimizer", question.optimizer,
                  "none (inference), sgd, momentum, adagrad, rmsprop, adam or adamw")
       ->capture_default_str();
@@ -113,7 +114,7 @@ void add_memory(CLI::App& plan) {
   const auto state = std::make_shared<State>();
   CLI::App& app = *plan.add_subcommand("memory", "Compute the bytes of a model or the largest");
   add_state_options(app, state->question);
-  app.add_option("--gpus", state->gpus, "Number of devices (1)");
+  add_number(app, "--gpus", state->gpus, "Number of devices (1)");
   add_device(app, *state);
   add_json(app, *state);
   app.callback([state] {
@@ -131,10 +132,10 @@ void add_zero(CLI::App& plan) {
   const auto state = std::make_shared<State>();
   CLI::App& app = *plan.add_subcommand("zero", "Compute the bytes per rank under ZeRO");
   add_state_options(app, state->question);
-  app.add_option("--stage", state->stage,
-                 "1: optimizer states, 2: and gradients, 3: and parameters")
+  add_number(app, "--stage", state->stage,
+             "1: optimizer states, 2: and gradients, 3: and parameters")
       ->required();
-  app.add_option("--ranks", state->ranks, "Number of ranks that share the state")->required();
+  add_number(app, "--ranks", state->ranks, "Number of ranks that share the state")->required();
   add_device(app, *state);
   add_json(app, *state);
   app.callback([state] {
@@ -150,12 +151,12 @@ void add_tensor(CLI::App& plan) {
   const auto state = std::make_shared<State>();
   CLI::App& app = *plan.add_subcommand("tensor", "Compute the bytes of a tensor");
   app.add_option("--shape", state->shape, "Sizes joined by x: 49152x12288")->required();
-  add_format(app, *state, "Format of the elements");
+  add_format(app, *state, "Format of the elements; fp4 has a scale for 16 values");
   add_device(app, *state);
   add_json(app, *state);
   app.callback([state] {
     const auto roofs = state->roofs();
-    print(*state, plan_tensor(state->shape, parse_format(state->format), roofs.get()));
+    print(*state, plan_tensor(state->shape, state->format, roofs.get()));
   });
 }
 
@@ -166,11 +167,10 @@ void add_activations(CLI::App& plan) {
   const auto state = std::make_shared<State>();
   ActivationQuestion& question = state->question;
   CLI::App& app = *plan.add_subcommand("activations", "Compute the bytes of activations");
-  app.add_option("--layers", question.layers, "Number of layers")->required();
-  app.add_option("--width", question.width, "Outputs of a layer per row")->required();
-  app.add_option("--batch", question.batch, "Rows: samples, or tokens")->required();
-  app.add_option("--micro-batches", question.micro_batches, "Number of parts of the batch")
-      ->capture_default_str();
+  add_number(app, "--layers", question.layers, "Number of layers")->required();
+  add_number(app, "--width", question.width, "Outputs of a layer per row")->required();
+  add_number(app, "--batch", question.batch, "Rows: samples, or tokens")->required();
+  add_number(app, "--micro-batches", question.micro_batches, "Number of parts of the batch (1)");
   app.add_option("--checkpoint", question.checkpoint, "none (keep all layers) or sqrt")
       ->capture_default_str();
   app.add_flag("--pre-activations", question.pre_activations,

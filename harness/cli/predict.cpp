@@ -2,14 +2,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <ranges>
 
+#include "harness/base/printable.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "kernels/common/registry.hpp"
-#include "roofline/model.hpp"
+#include "roofline/prediction.hpp"
+#include "roofline/units.hpp"
 
 namespace ridgebench {
 namespace {
@@ -34,40 +37,62 @@ FormatPair format_of(const Operation& operation, const std::string& text) {
   return format;
 }
 
-ordered_json predict(const PredictOptions& options) {
-  const Operation& operation = Registry::instance().operation(options.operation);
+const Operation& operation_of(const std::string& name) {
+  const Operation& operation = Registry::instance().operation(name);
+  if (!operation.ceiling) return operation;
+  throw UsageError(fmt::format(
+      "{} is a ceiling, which `run` measures; allowed: an operation such as relu or matmul", name));
+}
+
+ordered_json answer(const PredictOptions& options) {
+  const Operation& operation = operation_of(options.operation);
   const FormatPair format = format_of(operation, options.format);
   const Shape shape = parse_shape(options.shape, operation.dimensions, operation.has_layout);
-  const Roofs roofs = open_roofs(options.device);
-  const Roof limits = roof(roofs, format, written_fraction(operation, shape, format));
-  const Work work{operation.flops(shape), bytes(operation, shape, format)};
-  ordered_json sizes = ordered_json::object();
-  for (const auto& [dimension, size] : shape.dimensions()) sizes[dimension] = size;
-  if (shape.has_layout()) sizes["layout"] = name(shape.layout());
-  const auto intensity = work.intensity();
-  return {{"op", operation.name},
-          {"shape", sizes},
-          {"format", format.name()},
-          {"device", roofs.name()},
-          {"flops", work.flops},
-          {"bytes", work.bytes},
-          {"intensity_flop_per_byte", intensity ? ordered_json(*intensity) : ordered_json(nullptr)},
-          {"ridge_flop_per_byte", limits.ridge()},
-          {"bound", name(bound(work, limits))},
-          {"peak_flops_per_s", limits.peak_flops_per_s},
-          {"bandwidth_bytes_per_s", limits.bandwidth_bytes_per_s},
-          {"attainable_flops_per_s", attainable_flops_per_s(work, limits)},
-          {"mfu_bound", mfu_bound(work, limits)},
-          {"time_lower_bound_s", time_lower_bound_s(work, limits)},
-          {"time_without_overlap_s", time_without_overlap_s(work, limits)}};
+  return predict(operation, shape, format, open_roofs(options.device));
+}
+
+// The part of a key that is its unit, and that unit as people write it.
+struct Unit {
+  std::string_view suffix;
+  std::string_view text;
+};
+constexpr std::array kUnits{Unit{"_flop_per_byte", "FLOP/B"}, Unit{"_flops_per_s", "FLOP/s"},
+                            Unit{"_bytes_per_s", "B/s"}, Unit{"_s", "s"}};
+
+std::string shape_text(const ordered_json& sizes) {
+  std::string text;
+  for (const auto& [dimension, size] : sizes.items()) {
+    text += fmt::format("{}{}:{}", text.empty() ? "" : "/", dimension,
+                        size.is_string() ? size.get<std::string>() : size.dump());
+  }
+  return text;
+}
+
+std::string value_text(const std::string& key, const ordered_json& value, std::string_view unit) {
+  if (value.is_null()) return "unknown";
+  if (value.is_string()) return printable(value.get<std::string>());
+  if (key == "shape") return shape_text(value);
+  const double number = value.get<double>();
+  if (key == "flops") return with_unit(number, "FLOP");
+  if (key == "bytes") return with_unit(number, "B");
+  if (key == "mfu_bound") return fmt::format("{:.3g} %", 100 * number);
+  return with_unit(number, unit);
 }
 
 void print(const ordered_json& prediction) {
   for (const auto& [key, value] : prediction.items()) {
-    const std::string text = value.is_number()   ? fmt::format("{:.6g}", value.get<double>())
-                             : value.is_string() ? value.get<std::string>()
-                                                 : value.dump();
-    fmt::print("{:<26} {}\n", key, text);
+    const auto unit =
+        std::ranges::find_if(kUnits, [&](const Unit& u) { return key.ends_with(u.suffix); });
+    const bool known = unit != kUnits.end();
+    std::string label = known ? key.substr(0, key.size() - unit->suffix.size()) : key;
+    std::ranges::replace(label, '_', ' ');
+    if (key == "notes") {
+      for (const auto& note : value) {
+        fmt::print("note: {}\n", printable(note.get<std::string>()));
+      }
+    } else if (key != "launch_floor_s" || !value.is_null()) {
+      fmt::print("{:<22} {}\n", label, value_text(key, value, known ? unit->text : ""));
+    }
   }
 }
 
@@ -79,14 +104,16 @@ void add_predict_command(CLI::App& app) {
   const auto options = std::make_shared<PredictOptions>();
   command->add_option("operation", options->operation, "relu, gelu, dot, matvec, matmul, ...")
       ->required();
-  command->add_option("shape", options->shape, "n:4096 or m:4096/n:1024/k:512/layout:nt")
+  command->add_option("shape", options->shape, "4096, n:1M or m:4096/n:1024/k:512/layout:nt")
       ->required();
   command->add_option("--format", options->format, "fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2")
       ->required();
-  command->add_option("--on", options->device, "A data sheet or a results directory")->required();
+  command
+      ->add_option("--on", options->device, "A data sheet by name or file, or a results directory")
+      ->required();
   command->add_flag("--json", options->json, "Print strict JSON");
   command->callback([options] {
-    const ordered_json prediction = predict(*options);
+    const ordered_json prediction = answer(*options);
     if (options->json)
       print_json(prediction);
     else

@@ -1,15 +1,16 @@
 // Prints strict JSON on stdout for --json.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace ridgebench {
 
-// Replaces bytes that are not UTF-8, which a file name may contain: JSON allows UTF-8 only.
-inline void print_json(const nlohmann::ordered_json& json) {
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-}
+// Returns the text in lines of two spaces a level. A number has the fewest digits that read back as
+// the same double: nlohmann-json prints 1e23 as 9.999999999999999e+22. The text is ASCII, so that a
+// name from a file cannot control a terminal. Bytes that are not UTF-8 are replaced.
+std::string json_text(const nlohmann::ordered_json& json);
+
+void print_json(const nlohmann::ordered_json& json);
 
 }  // namespace ridgebench

@@ -10,6 +10,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/google_benchmark.hpp"
 #include "harness/cli/machine_facts.hpp"
+#include "harness/cli/number_option.hpp"
 #include "harness/cli/run_loop.hpp"
 #include "harness/cli/run_notes.hpp"
 #include "harness/device/open_devices.hpp"
@@ -48,8 +49,9 @@ RunRequest request_of(const RunOptions& options, const std::string& google_filte
   if (!options.regime.empty()) request.regimes = {parse<Regime>(options.regime)};
   if (!google_filter.empty()) request.filter = google_filter;
   if (!request.roof.empty() && find_data_sheet(request.roof) == nullptr) {
-    throw UsageError(
-        fmt::format("no data sheet '{}'; allowed: {}", request.roof, data_sheet_names()));
+    static_cast<void>(open_data_sheet(request.roof));  // refuses what is no sheet
+    // The figures find the file from any folder.
+    request.roof = std::filesystem::absolute(request.roof).string();
   }
   return request;
 }
@@ -149,18 +151,6 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                  std::move(environment), clock);
 }
 
-// Checks that a number is in a range. CLI11's own check prints bounds with up to 300 digits.
-CLI::Validator number_in(double low, double high, std::string allowed) {
-  return {[=](const std::string& text) {
-            double value = 0;
-            const bool number = CLI::detail::lexical_cast(text, value);
-            return number && value >= low && value <= high
-                       ? std::string()
-                       : fmt::format("'{}' is not {}", text, allowed);
-          },
-          std::move(allowed)};
-}
-
 // Refuses an option with an empty value, which would stand for the default.
 CLI::Validator not_empty() {
   return {[](const std::string& text) {
@@ -189,12 +179,13 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   add("--out", options->out, "Results folder; default: results/local/<time>")->check(not_empty());
   add("--regime", options->regime, "steady, cold or warm; default: by profile");
   add("--seed", request.seed, "Seed of the inputs and of the order of cases")
-      ->check(number_in(0, kLargestSeed, "a whole number from 0 to 2^53"));
+      ->transform(number_in(0, kLargestSeed, "a whole number from 0 to 2^53"));
   add("--fill", options->fill, "normal, uniform, zeros or integers");
   add("--budget", request.budget_s, "Seconds for the whole run")
-      ->check(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
+      ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
   add("--ceilings", request.ceilings, "Results folder with ceilings to use")->check(not_empty());
-  add("--roof", request.roof, "Data sheet to draw next to the measured roofs")->check(not_empty());
+  add("--roof", request.roof, "Data sheet, by name or file, to draw next to the measured roofs")
+      ->check(not_empty());
   command->add_flag("--dry-run", options->dry_run, "Print cases, bytes and time; measure nothing");
   command->add_flag("--take-turns", options->take_turns,
                     "Stop every few samples until SIGCONT; compare.sh uses it");

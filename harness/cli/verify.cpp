@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "harness/base/printable.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/results/verify_results.hpp"
 
@@ -14,7 +15,7 @@ void add_verify_command(CLI::App& app, ExitCode& code) {
     const std::vector<std::string> problems = verify_results(*directory);
     for (const std::string& problem : problems) print_problem(problem);
     if (problems.empty())
-      fmt::print("{}: sound\n", *directory);
+      fmt::print("{}: sound\n", printable(*directory));
     else
       code = ExitCode::row_failed;
   });

@@ -38,18 +38,26 @@ Declared declared_by(const Case& c, std::optional<double> clock_hz) {
   return bytes ? Declared{rate, std::nullopt} : Declared{std::nullopt, rate};
 }
 
-// Returns the measured roofs of a case. The compute roof of a mixed pair is the lower of its
-// formats' roofs.
-RecordedRoof roof_of(const Case& c, const Roofs& roofs) {
-  RecordedRoof roof;
+// Returns the roof of a technique's engine in its arithmetic; of a mixed pair, the lower one.
+std::optional<Rate> technique_roof(const Case& c, const Roofs& roofs) {
   const FormatPair arithmetic = c.implementation->arithmetic();
   const Engine engine = c.technique.engine == Engine::tensor ? Engine::tensor : Engine::fma;
-  for (const Format format : {arithmetic.a, arithmetic.b}) {
-    const auto rate = roofs.engine_roof(engine, format);
-    if (rate && (!roof.flops_per_s || rate->per_s < *roof.flops_per_s)) {
-      roof.flops_per_s = rate->per_s;
-      roof.compute_ceiling = rate->origin;
-    }
+  const auto a = roofs.engine_roof(engine, arithmetic.a);
+  const auto b = roofs.engine_roof(engine, arithmetic.b);
+  if (!a || !b) return std::nullopt;
+  return b->per_s < a->per_s ? b : a;
+}
+
+// Returns the measured roofs of a case. A product is judged by the engine of its technique, every
+// other operation by the engine that may do its arithmetic, as `predict` does (roofs.hpp).
+RecordedRoof roof_of(const Case& c, const Roofs& roofs) {
+  RecordedRoof roof;
+  const bool product = c.operation->engine == Engine::tensor;
+  const auto arithmetic =
+      product ? technique_roof(c, roofs) : roofs.arithmetic_roof(c.operation->engine, c.format);
+  if (arithmetic) {
+    roof.flops_per_s = arithmetic->per_s;
+    roof.compute_ceiling = arithmetic->origin;
   }
   if (const auto rate = roofs.memory_roof(c.written_share())) {
     roof.bytes_per_s = rate->per_s;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
@@ -15,24 +16,68 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Range kMemoryBytes{1, 1e18};
+constexpr Range kSeconds{0, 1e3};
+
+// A row above its roof by less is as fast as the roof.
+constexpr double kFasterThanRoof = 1.01;
+
+bool is_product(const Record& r) { return r.op == "matmul" || r.op == "matmul_gelu"; }
+
+// Adds the rows that are faster than their ceiling: a roof is the best that anything verified
+// reached. All rows are compared with the ceilings, so that their order does not matter. The FLOPs
+// of GeLU are a convention, so only products raise the roof of an engine.
+void raise(Roofs& roofs, const std::vector<Record>& kernels) {
+  const Roofs ceilings = roofs;
+  const auto add_faster = [&](const Record& r, std::optional<double> per_s,
+                              std::optional<Rate> roof) {
+    if (!per_s || !roof || *per_s <= kFasterThanRoof * roof->per_s) return;
+    roof->per_s = *per_s;
+    roof->origin = r.id;
+    roofs.add(*roof);
+  };
+  for (const Record& r : kernels) {
+    if (r.regime != Regime::steady || r.burst) continue;
+    add_faster(r, r.bytes_per_s(), ceilings.memory_roof(r.written_fraction));
+    if (!is_product(r) || r.arithmetic.mixed() || r.accumulator != Format::fp32) continue;
+    auto roof = ceilings.engine_roof(r.engine, r.arithmetic.a);
+    if (roof) roof->format = r.arithmetic.a;  // tf32x3 has a roof of its own from here on
+    add_faster(r, r.flops_per_s(), roof);
+  }
+}
+
+// Gives a storage format, which has no ceiling, the peak of the arithmetic that matrix products do
+// in it. A product whose own engine has no ceiling leaves the peak unknown.
+void add_storage_formats(Roofs& roofs, const std::vector<Record>& kernels) {
+  const Roofs ceilings = roofs;
+  std::set<Format> unknown;
+  std::vector<Rate> found;
+  for (const Record& r : kernels) {
+    if (!is_product(r) || r.format.mixed() || ceilings.best_engine_roof(r.format.a)) continue;
+    if (auto rate = ceilings.engine_roof(r.engine, r.arithmetic.a)) {
+      rate->format = r.format.a;
+      found.push_back(*rate);
+    } else {
+      unknown.insert(r.format.a);
+    }
+  }
+  for (const Rate& rate : found) {
+    if (!unknown.contains(rate.format)) roofs.add(rate);
+  }
+}
 
 Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,
                const std::vector<Record>& records) {
-  Roofs roofs(fmt::format("{} in {}", device.model, directory), device.memory_bytes);
+  Roofs roofs(fmt::format("{} in {}", device.model, directory), device.memory_bytes,
+              device.launch_floor_s);
+  if (const DeviceSpec* sheet = find_data_sheet(device.data_sheet)) roofs.promise(*sheet);
+  std::vector<Record> kernels;
   for (const Record& r : records) {
-    const auto rate = ceiling_rate(r);
-    if (rate && r.device == device.name) roofs.add(*rate);
+    if (r.device != device.name) continue;
+    if (const auto rate = ceiling_rate(r)) roofs.add(*rate);
+    if (r.role == Role::kernel && r.status == Status::ok) kernels.push_back(r);
   }
-  std::vector<Rate> of_storage_formats;
-  for (const Record& r : records) {
-    const bool kernel = r.device == device.name && r.role == Role::kernel && r.status == Status::ok;
-    if (!kernel || r.format.mixed() || roofs.best_engine_roof(r.format.a)) continue;
-    if (auto rate = roofs.best_engine_roof(r.arithmetic.a)) {
-      rate->format = r.format.a;
-      of_storage_formats.push_back(*rate);
-    }
-  }
-  for (const Rate& rate : of_storage_formats) roofs.add(rate);
+  raise(roofs, kernels);
+  add_storage_formats(roofs, kernels);
   return roofs;
 }
 
@@ -90,18 +135,22 @@ std::vector<MeasuredDevice> read_devices(const std::string& directory) {
   const nlohmann::json json = parse_json(read_file(path), path);
   std::vector<MeasuredDevice> devices;
   for (const JsonObject& device : JsonObject(json, path).objects("devices")) {
-    devices.push_back({.name = device.text("name"),
+    MeasuredDevice& measured = devices.emplace_back(
+        MeasuredDevice{.name = device.text("name"),
                        .model = device.optional_text("model").value_or("unknown model"),
                        .memory_bytes = device.optional_number("memory_bytes", kMemoryBytes)});
+    if (device.holds("data_sheet")) measured.data_sheet = device.text("data_sheet");
+    if (device.holds("launch_floor_s")) {
+      measured.launch_floor_s = device.number("launch_floor_s", kSeconds);
+    }
   }
   return devices;
 }
 
 Roofs open_roofs(const std::string& device) {
-  if (const DeviceSpec* sheet = find_data_sheet(device)) return Roofs(*sheet);
   std::error_code ignored;  // a path without access counts as unknown
-  if (fs::is_regular_file(device, ignored)) {
-    return Roofs(parse_data_sheet(read_file(device), device));
+  if (find_data_sheet(device) != nullptr || fs::is_regular_file(device, ignored)) {
+    return Roofs(open_data_sheet(device));
   }
   if (fs::is_directory(device, ignored)) return open_directory(device, "");
   const std::size_t at = device.rfind('@');
@@ -109,25 +158,35 @@ Roofs open_roofs(const std::string& device) {
     return open_directory(device.substr(0, at), device.substr(at + 1));
   }
   throw UsageError(fmt::format(
-      "unknown device '{}'; allowed: a data sheet ({}), a data sheet file or a results directory",
-      device, data_sheet_names()));
+      "unknown device '{}'; {}allowed: a data sheet ({}), a data sheet file or a results directory",
+      device, nearest_data_sheet(device), data_sheet_names()));
 }
 
-MeasuredMfu best_matmul_mfu(const std::string& directory, Format format) {
-  static_cast<void>(read_devices(directory));  // refuses a damaged environment.json
+MeasuredMfu best_matmul_mfu(const std::string& directory, FormatPair format) {
+  const std::vector<MeasuredDevice> devices = read_devices(directory);
+  const auto sheet_of = [&](const Record& r) {
+    const auto found = std::ranges::find(devices, r.device, &MeasuredDevice::name);
+    return found == devices.end() ? std::string() : found->data_sheet;
+  };
   std::optional<MeasuredMfu> best;
   bool measured = false;
   for (const Record& r : read_records(directory)) {
     const bool matmul = r.op == "matmul" && r.role == Role::kernel && r.status == Status::ok &&
                         r.regime == Regime::steady && r.format == format;
     measured = measured || matmul;
-    if (matmul && r.mfu && (!best || *r.mfu > best->mfu)) best = {*r.mfu, r.id};
+    if (matmul && r.mfu && (!best || *r.mfu > best->mfu)) best = {*r.mfu, r.id, sheet_of(r)};
+  }
+  if (best && best->data_sheet.empty()) {
+    throw UsageError(fmt::format(
+        "{}/environment.json names no data sheet for the device of {}, whose MFU is a share of its "
+        "peak; give --mfu a number from 0 to 1",
+        directory, best->id));
   }
   if (best) return *best;
   throw UsageError(
       fmt::format("{} has {}; give --mfu a number from 0 to 1", directory,
                   measured ? "no MFU: its device has no data sheet (a host), only measured roofs"
-                           : fmt::format("no steady {} matmul with status ok", info(format).name)));
+                           : fmt::format("no steady {} matmul with status ok", format.name())));
 }
 
 }  // namespace ridgebench

@@ -20,22 +20,26 @@ struct MeasuredDevice {
   std::string name;  // "cpu", "cuda:0"
   std::string model;
   std::optional<double> memory_bytes;
+  std::string data_sheet = {};  // empty: none
+  std::optional<double> launch_floor_s = std::nullopt;
 };
 // The devices that DIR/environment.json lists. Throws UsageError.
 std::vector<MeasuredDevice> read_devices(const std::string& directory);
 
 // DEVICE of the command line: a data sheet's name or alias, a data sheet file, or a results
-// directory, with @cpu or @cuda:0 appended if it holds several devices. In a directory a storage
-// format has the peak of the format that its rows did arithmetic in. Throws UsageError.
+// directory, with @cpu or @cuda:0 appended if it holds several devices. In a directory a roof is
+// the best that a ceiling or a verified steady row reached, and a storage format has the peak of
+// the format that its products did arithmetic in. Throws UsageError.
 Roofs open_roofs(const std::string& device);
 
 struct MeasuredMfu {
   double mfu;
-  std::string id;  // of the row
+  std::string id;          // of the row
+  std::string data_sheet;  // whose peak it is a share of
 };
 // The best MFU of a directory's verified steady matmul rows in a format. A training run stays below
 // it: not all of its FLOPs are matmuls of the best size. Throws UsageError that says what is
 // missing; rows of a host have no MFU, since no data sheet promises anything of it.
-MeasuredMfu best_matmul_mfu(const std::string& directory, Format format);
+MeasuredMfu best_matmul_mfu(const std::string& directory, FormatPair format);
 
 }  // namespace ridgebench

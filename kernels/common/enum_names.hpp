@@ -46,6 +46,11 @@ constexpr std::optional<E> named(std::string_view text) {
 // "ok, wrong, invalid"
 std::string join_names(std::span<const std::string_view> names);
 
+// Returns the name that takes the fewest changes of single characters; upper and lower case are
+// equal. Empty if most of the text would have to change.
+std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names);
+
+// Throws UsageError "unknown <what> '<text>'; nearest: <name>; allowed: <names>".
 [[noreturn]] void reject_name(std::string_view what, std::string_view text,
                               std::span<const std::string_view> allowed);
 

@@ -59,6 +59,10 @@ constexpr auto names_of(Resource) {
   return enum_names("resource", "memory", "cache", "fma", "tensor", "sfu", "launch");
 }
 
+// The unit that does the arithmetic; memory: almost no arithmetic.
+enum class Engine : std::uint8_t { memory, fma, tensor, sfu };
+constexpr auto names_of(Engine) { return enum_names("engine", "memory", "fma", "tensor", "sfu"); }
+
 struct Ceiling {
   Resource resource;
   int cache_level = 0;  // 1.. for Resource::cache
@@ -73,6 +77,8 @@ struct Operation {
   std::vector<std::string_view> dimensions;
   bool has_layout = false;
   std::vector<FormatPair> formats;
+  // The fastest engine that may do the arithmetic: tensor engines multiply matrices only.
+  Engine engine = Engine::fma;
 
   // FLOPs (FMA = 2) by the lecture's conventions.
   std::function<double(const Shape&)> flops;

@@ -1,7 +1,6 @@
 #include "kernels/common/registry.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -127,10 +126,9 @@ const Operation& Registry::operation(std::string_view name) const {
   std::vector<std::string_view> names;
   for (const auto& operation : operations_) {
     if (operation->name == name) return *operation;
-    names.push_back(operation->name);
+    if (!operation->ceiling) names.push_back(operation->name);
   }
-  throw UsageError(
-      fmt::format("unknown operation '{}'; allowed: {}", name, fmt::join(names, ", ")));
+  reject_name("operation", name, names);
 }
 
 RegisterOperation::RegisterOperation(Operation operation) {

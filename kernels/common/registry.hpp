@@ -23,9 +23,6 @@ namespace ridgebench {
 
 enum class Backend : std::uint8_t { cpu, cuda };
 constexpr auto names_of(Backend) { return enum_names("backend", "cpu", "cuda"); }
-// The unit that a technique keeps busy; memory: almost no arithmetic.
-enum class Engine : std::uint8_t { memory, fma, tensor, sfu };
-constexpr auto names_of(Engine) { return enum_names("engine", "memory", "fma", "tensor", "sfu"); }
 enum class Origin : std::uint8_t { hand, library };
 constexpr auto names_of(Origin) { return enum_names("origin", "hand", "library"); }
 
@@ -115,7 +112,7 @@ class Registry {
 
   [[nodiscard]] const std::vector<std::unique_ptr<Operation>>& operations() const;
   [[nodiscard]] const std::vector<std::unique_ptr<Implementation>>& implementations() const;
-  // Throws UsageError listing what exists.
+  // Throws UsageError that lists the operations, not the ceilings.
   [[nodiscard]] const Operation& operation(std::string_view name) const;
 
  private:

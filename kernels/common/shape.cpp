@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <stdexcept>
 
 #include "kernels/common/error.hpp"
+#include "kernels/common/number.hpp"
 
 namespace ridgebench {
 namespace {
@@ -17,23 +17,27 @@ constexpr std::int64_t kLargestSize = std::int64_t{1} << 40U;
 constexpr double kLargestProduct = 0x1p62;
 
 std::int64_t parse_size(std::string_view dimension, std::string_view text) {
-  std::int64_t size = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  if (!whole || size < 1 || size > kLargestSize) {
+  const double size = parse_number(text).value_or(0);
+  if (size != std::floor(size) || size < 1 || size > static_cast<double>(kLargestSize)) {
     throw UsageError(fmt::format("dimension {}:{} is not a whole number between 1 and {}",
                                  dimension, text, kLargestSize));
   }
-  return size;
+  return static_cast<std::int64_t>(size);
 }
 
-// "a:1/b:2" -> {{"a","1"},{"b","2"}}
+// "a:1/b:2" -> {{"a","1"},{"b","2"}}. A number without a name is the size of every dimension, so
+// that it stands alone or beside a layout: "4096/layout:nn" -> {{"","4096"},{"layout","nn"}}.
 std::vector<std::pair<std::string_view, std::string_view>> split(std::string_view text) {
   std::vector<std::pair<std::string_view, std::string_view>> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('/', begin), text.size());
     const std::string_view part = text.substr(begin, end - begin);
     const std::size_t colon = part.find(':');
+    if (begin == 0 && colon == std::string_view::npos && parse_number(part)) {
+      parts.emplace_back("", part);
+      begin = end + 1;
+      continue;
+    }
     if (colon == std::string_view::npos || colon == 0) {
       throw UsageError(fmt::format("'{}' in a shape is not of the form name:size", part));
     }
@@ -52,7 +56,7 @@ void check_product(const Shape& shape) {
   for (const auto& [dimension, size] : shape.dimensions()) product *= static_cast<double>(size);
   if (product >= kLargestProduct) {
     throw UsageError(
-        fmt::format("shape {} is absurd: the product of its sizes exceeds 2^62", shape.text()));
+        fmt::format("shape {} is too large: the product of its sizes exceeds 2^62", shape.text()));
   }
 }
 
@@ -85,14 +89,18 @@ Shape parse_shape(std::string_view text, std::span<const std::string_view> dimen
   for (const auto& [label, value] : split(text)) {
     if (label == "layout" && has_layout) {
       layout = parse<Layout>(value);
-    } else if (std::ranges::find(dimensions, label) == dimensions.end()) {
+    } else if (!label.empty() && std::ranges::find(dimensions, label) == dimensions.end()) {
       throw UsageError(fmt::format("unknown dimension '{}'; this operation has {}{}", label,
                                    fmt::join(dimensions, ", "), has_layout ? ", layout" : ""));
     } else {
-      sizes.emplace_back(label, parse_size(label, value));
+      sizes.emplace_back(label, parse_size(label.empty() ? dimensions.front() : label, value));
     }
   }
   const bool square = sizes.size() == 1;
+  if (!square && !sizes.empty() && sizes.front().first.empty()) {
+    throw UsageError(
+        fmt::format("shape '{}' has sizes beside a number that stands for all of them", text));
+  }
   std::vector<Shape::Dimension> ordered;
   for (const std::string_view dimension : dimensions) {
     const auto given =

@@ -125,6 +125,7 @@ Operation matmul_operation() {
       .dimensions = {"m", "n", "k"},
       .has_layout = true,
       .formats = {kInputFormats.begin(), kInputFormats.end()},
+      .engine = Engine::tensor,
       .flops = multiply_add_flops,
       .operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
         return {{"a", s["m"] * s["k"], f.a},

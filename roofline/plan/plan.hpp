@@ -2,7 +2,8 @@
 //
 // Each function returns its inputs, then flops, days, parameters, bytes and bytes_per_parameter as
 // they apply, and `terms`, the parts of the answer: {name, value, unit}. Units are FLOP, FLOP/s,
-// byte, day, and 1 for counts. Each function throws UsageError for inputs out of range.
+// byte, day, and 1 for counts. `note` says what an answer leaves out. Each function throws
+// UsageError for inputs out of range.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,7 +19,9 @@ using PlanAnswer = nlohmann::ordered_json;
 
 // Computes how long a training run takes, or how many FLOPs fit into given days. The work is
 // `flops`, 6 x parameters x tokens (forward 2, backward 4), or the FLOPs that the GPUs do in
-// `days`. Without a device the answer holds the work only.
+// `days`. Without a device the answer holds the work only. The MFU is a share of the dense peak
+// that the device's data sheet promises; on a device without a data sheet it is a share of the
+// measured peak, and a note says so.
 struct TrainQuestion {
   std::optional<double> parameters = std::nullopt;
   std::optional<double> tokens = std::nullopt;
@@ -27,7 +30,8 @@ struct TrainQuestion {
   std::optional<double> gpus = std::nullopt;  // 1 unless given
   std::optional<double> mfu = std::nullopt;
   std::optional<std::string> mfu_row = std::nullopt;  // id of the row that measured the MFU
-  Format format = Format::bf16;
+  std::string mfu_sheet = {};  // the data sheet whose peak that row's MFU is a share of
+  FormatPair format = Format::bf16;
 };
 PlanAnswer plan_train(const TrainQuestion& question, const Roofs* device);
 
@@ -50,13 +54,14 @@ PlanAnswer plan_zero(const StateQuestion& question, double stage, double ranks,
                      const Roofs* device);
 
 // Computes the bytes of one dense tensor, and whether it fits the device. The shape is sizes joined
-// by x: "49152x12288".
-PlanAnswer plan_tensor(const std::string& shape, Format format, const Roofs* device = nullptr);
+// by x: "49152x12288". The format is one of kFormats or fp4, which has a scale for each block.
+PlanAnswer plan_tensor(const std::string& shape, const std::string& format,
+                       const Roofs* device = nullptr);
 
 // The activations that the backward pass of `layers` layers needs. Each layer has batch x width
 // outputs. checkpoint none keeps all outputs. checkpoint sqrt keeps the output of every
 // sqrt(layers)-th layer and recomputes one segment at a time with one more forward pass (Chen et
-// al., arXiv 1604.06174).
+// al., arXiv 1604.06174). For few layers that would save nothing, and the plan keeps all outputs.
 struct ActivationQuestion {
   double layers = 0;
   double width = 0;

@@ -44,6 +44,14 @@ struct Part {
   int sharded_from;
 };
 
+// The ranks that share the parts which a ZeRO stage shards.
+struct Sharding {
+  double stage = 0;
+  double ranks = 1;
+
+  [[nodiscard]] double of(const Part& part) const { return stage >= part.sharded_from ? ranks : 1; }
+};
+
 template <class Entry>
 const Entry& choose(std::string_view option, std::string_view name, std::span<const Entry> table) {
   const auto found = std::ranges::find(table, name, &Entry::name);
@@ -68,23 +76,43 @@ std::vector<Part> parts(const StateQuestion& question) {
   return parts;
 }
 
+// Returns the bytes of a parameter times the ranks, a whole number: 4.8 byte on 5 ranks is not
+// exact.
+double bytes_on_all_ranks(const std::vector<Part>& parts, const Sharding& sharding) {
+  double bytes = 0;
+  for (const Part& part : parts) bytes += part.bytes * (sharding.ranks / sharding.of(part));
+  return bytes;
+}
+
+// Returns the largest model that fits. Products of up to 2^64, more than any cluster has, are exact
+// in a long double, and the comparison corrects a quotient that was rounded across a whole number.
+double most_that_fit(double capacity, double bytes, double ranks) {
+  const long double room = static_cast<long double>(capacity) * ranks;
+  const auto most = std::floor(static_cast<double>(room / bytes));
+  return static_cast<long double>(most) * bytes <= room ? most : most - 1;
+}
+
 // Adds the bytes of the given model, or the largest model that fits the capacity.
-void complete(PlanAnswer& answer, const StateQuestion& question, const std::vector<Part>& parts,
+void complete(PlanAnswer& answer, const StateQuestion& question, const Sharding& sharding,
               const std::optional<Capacity>& capacity) {
-  double bytes_per_parameter = 0;
-  for (const Part& part : parts) bytes_per_parameter += part.bytes;
+  const std::vector<Part> all = parts(question);
+  const double on_all_ranks = bytes_on_all_ranks(all, sharding);
   if (!question.parameters && !capacity) {
     throw UsageError("plan: give --parameters, or --on DEVICE for the largest model, or both");
   }
-  const double parameters = question.parameters ? positive("--parameters", *question.parameters)
-                                                : std::floor(capacity->bytes / bytes_per_parameter);
+  const double parameters = question.parameters
+                                ? positive("--parameters", *question.parameters)
+                                : most_that_fit(capacity->bytes, on_all_ranks, sharding.ranks);
   PlanAnswer terms = PlanAnswer::array();
-  for (const Part& part : parts) {
-    terms.push_back(term(part.name, part.bytes * parameters, "byte"));
+  for (const Part& part : all) {
+    const double ranks = sharding.of(part);
+    const std::string name =
+        ranks > 1 ? fmt::format("{} / {:g} ranks", part.name, ranks) : part.name;
+    terms.push_back(term(name, part.bytes * parameters / ranks, "byte"));
   }
   answer["parameters"] = parameters;
-  answer["bytes"] = bytes_per_parameter * parameters;
-  answer["bytes_per_parameter"] = bytes_per_parameter;
+  answer["bytes"] = on_all_ranks * parameters / sharding.ranks;
+  answer["bytes_per_parameter"] = on_all_ranks / sharding.ranks;
   answer["terms"] = terms;
   if (capacity) add_fits(answer, *capacity);
   answer["note"] = "activations are not counted";
@@ -107,7 +135,7 @@ PlanAnswer plan_memory(const StateQuestion& question, std::optional<double> gpus
     answer["inputs"]["gpus"] = count;
     answer["inputs"]["device"] = device->name();
   }
-  complete(answer, question, parts(question), capacity_of(device, count));
+  complete(answer, question, {}, capacity_of(device, count));
   return answer;
 }
 
@@ -121,13 +149,7 @@ PlanAnswer plan_zero(const StateQuestion& question, double stage, double ranks,
   answer["inputs"]["stage"] = stage;
   answer["inputs"]["ranks"] = ranks;
   if (device != nullptr) answer["inputs"]["device"] = device->name();
-  std::vector<Part> sharded = parts(question);
-  for (Part& part : sharded) {
-    if (stage < part.sharded_from) continue;
-    part.name += fmt::format(" / {:g} ranks", ranks);
-    part.bytes /= ranks;
-  }
-  complete(answer, question, sharded, capacity_of(device, 1));
+  complete(answer, question, {stage, ranks}, capacity_of(device, 1));
   answer["note"] = "per rank; activations are not counted";
   return answer;
 }

@@ -36,6 +36,12 @@ void check(const TrainQuestion& q, const Roofs* device) {
   if (q.flops) positive("--flops", *q.flops);
   if (q.days) positive("--days", *q.days);
   if (q.gpus) whole("--gpus", *q.gpus);
+  if (device != nullptr && q.mfu_row && q.mfu_sheet != device->data_sheet()) {
+    throw UsageError(fmt::format(
+        "--mfu was measured against the peak of {}, and --on names {}; allowed: --on {}, or a "
+        "number for --mfu",
+        q.mfu_sheet, device->name(), q.mfu_sheet));
+  }
   // A measured MFU may exceed 1, because a device may hold a higher clock than its data sheet.
   const double mfu = q.mfu.value_or(1);
   const bool sensible = mfu > 0 && (mfu <= 1 || q.mfu_row);
@@ -63,6 +69,17 @@ std::optional<double> work(const TrainQuestion& q, PlanAnswer& terms) {
   return (kForwardFlops + kBackwardFlops) * product;
 }
 
+// Returns what the days depend on and the numbers do not show; empty if there is nothing to say.
+std::string note_of(const TrainQuestion& q, const Roofs& device) {
+  if (device.data_sheet().empty()) {
+    return "this device has no data sheet: the MFU counts as a share of the measured peak";
+  }
+  if (!q.mfu_row) return "";
+  return "the MFU is that of a single matmul, an upper bound of a model's MFU: the days are a "
+         "lower "
+         "bound";
+}
+
 }  // namespace
 
 PlanAnswer plan_train(const TrainQuestion& question, const Roofs* device) {
@@ -75,9 +92,9 @@ PlanAnswer plan_train(const TrainQuestion& question, const Roofs* device) {
     answer["terms"] = terms;
     return answer;
   }
-  const Rate peak = device->peak(question.format);
+  const Rate peak = device->mfu_peak(question.format);
   answer["inputs"]["device"] = device->name();
-  answer["inputs"]["format"] = info(question.format).name;
+  answer["inputs"]["format"] = question.format.name();
   answer["inputs"]["peak_from"] = peak.origin;
   const double gpus = question.gpus.value_or(1);
   const double flops_per_day = gpus * question.mfu.value_or(1) * peak.per_s * kSecondsPerDay;
@@ -92,6 +109,7 @@ PlanAnswer plan_train(const TrainQuestion& question, const Roofs* device) {
   answer["flops"] = flops.value_or(flops_per_day * days);
   answer["days"] = days;
   answer["terms"] = terms;
+  if (const std::string note = note_of(question, *device); !note.empty()) answer["note"] = note;
   return answer;
 }
 

@@ -2,7 +2,9 @@
 
 import json
 import math
+import os
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from ridgebench.command_line import ROOT
@@ -57,12 +59,12 @@ def names(path: Path) -> list[str]:
 
 
 def find_sheet(name: str) -> Sheet:
-    """The sheet of this name or alias (in any case), or of a path to a .json file. Raises ResultsError."""
-    if name.endswith(".json"):
+    """The sheet of this name or alias (in any case), or of the path of a sheet's file. Raises ResultsError."""
+    paths = {known.lower(): path for path in sorted(FOLDER.glob("*.json")) for known in names(path)}
+    if name.lower() in paths:
+        return parse_sheet(paths[name.lower()])
+    if name.endswith(".json") or os.path.isfile(name):
         return parse_sheet(Path(name))
-    paths = sorted(FOLDER.glob("*.json"))
-    for path in paths:
-        if name.lower() in (known.lower() for known in names(path)):
-            return parse_sheet(path)
-    known = ", ".join(path.stem for path in paths)
-    raise ResultsError(f"no data sheet named {clean(name)!r}; there are {known}")
+    nearest = "".join(f"nearest: {known}; " for known in get_close_matches(name.lower(), paths, n=1))
+    sheets = ", ".join(sorted({path.stem for path in paths.values()}))
+    raise ResultsError(f"no data sheet named {clean(name)!r}; {nearest}there are {sheets}, or a data sheet file")

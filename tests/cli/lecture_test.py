@@ -1,9 +1,14 @@
-"""`predict` and `plan` compute the facts of the lecture from data sheets."""
+"""`predict` and `plan` compute the facts of the lecture from data sheets and from published results."""
+
+import json
+import shutil
 
 import pytest
-from command_line import answer
+from command_line import ROOT, answer, read_environment, refused, ridgebench
 
 GPU = "h100-sxm"
+H100 = ROOT / "results/nvidia-h100-80gb-hbm3/2026-11-22-7f6e7b5"
+HOST = ROOT / "results/amd-epyc-2-threads/2026-11-23-d549ba8"
 
 
 def predict(operation: str, shape: str, form: str = "bf16", device: str = GPU) -> dict:
@@ -24,6 +29,7 @@ def test_keys_of_predict():
         "op", "shape", "format", "device", "flops", "bytes", "intensity_flop_per_byte",
         "ridge_flop_per_byte", "bound", "peak_flops_per_s", "bandwidth_bytes_per_s",
         "attainable_flops_per_s", "mfu_bound", "time_lower_bound_s", "time_without_overlap_s",
+        "peak_from", "bandwidth_from", "launch_floor_s", "notes",
     ]  # fmt: skip
     assert reply["shape"] == {"m": 64, "n": 32, "k": 16, "layout": "nn"}
     assert (reply["op"], reply["format"], reply["device"]) == ("matmul", "bf16", GPU)
@@ -106,10 +112,57 @@ def test_fused_epilogue_counts_bias_and_gelu():
     ("device", "ridge"), [("h100-sxm", 295), ("h200", 206), ("a100-80-sxm", 153)]
 )
 def test_ridge_point_is_peak_over_bandwidth(device, ridge):
-    reply = predict("relu", "n:1024", device=device)
+    reply = predict("matmul", "n:1024", device=device)
     assert reply["ridge_flop_per_byte"] == pytest.approx(ridge, rel=2e-3)
     quotient = reply["peak_flops_per_s"] / reply["bandwidth_bytes_per_s"]
     assert reply["ridge_flop_per_byte"] == pytest.approx(quotient)
+
+
+@pytest.mark.parametrize("operation", ["relu", "gelu", "dot", "matvec"])
+def test_cuda_cores_limit_all_but_matmul(operation):
+    reply = predict(operation, "n:1024")
+    assert (reply["peak_flops_per_s"], reply["peak_from"]) == (67e12, GPU)
+    assert reply["ridge_flop_per_byte"] == pytest.approx(20, rel=1e-3)
+
+
+def test_gelu_turns_compute_bound_in_fp8():
+    reply = predict("gelu", "n:1048576", "fp8", "b200")
+    assert reply["bound"] == "compute"
+    assert reply["ridge_flop_per_byte"] == pytest.approx(9.74, abs=0.005)
+    assert reply["intensity_flop_per_byte"] == 10
+
+
+def test_fp8_relu_on_an_a100_takes_the_time_of_its_bytes():
+    reply = predict("relu", "n:1M", "fp8", "a100")
+    assert reply["bound"] == "memory"
+    assert reply["time_lower_bound_s"] == pytest.approx(2e6 / reply["bandwidth_bytes_per_s"])
+    assert reply["mfu_bound"] is None, "the sheet promises no fp8 that an MFU could be a share of"
+    refused(
+        ridgebench("predict", "matmul", "n:64", "--format", "fp8", "--on", "a100"),
+        "no peak for fp8_e4m3; it has: fp32",
+    )
+
+
+def test_a_results_folder_has_the_ridge_of_its_records():
+    reply = predict("gelu", "n:64M", device=H100)
+    assert reply["ridge_flop_per_byte"] == pytest.approx(21.1, abs=0.05)
+    assert reply["peak_from"].startswith("fma_peak/")
+    assert reply["bandwidth_from"].startswith("dram_copy/")
+
+
+def test_an_mfu_needs_a_data_sheet():
+    assert predict("matmul", "4096", device=HOST)["mfu_bound"] is None
+    measured = predict("matmul", "4096", device=H100)
+    assert measured["mfu_bound"] == pytest.approx(measured["peak_flops_per_s"] / 989.5e12)
+
+
+def test_no_time_is_below_the_launch_floor_of_the_folder():
+    reply = predict("relu", "n:8192", device=H100)
+    assert reply["launch_floor_s"] == pytest.approx(0.777e-6, rel=1e-3)
+    assert reply["time_lower_bound_s"] == reply["launch_floor_s"]
+    assert reply["bound"] == "launch"
+    assert "at least 777.1 ns" in reply["notes"][0]
+    assert predict("relu", "n:8192")["launch_floor_s"] is None, "a data sheet has none"
 
 
 @pytest.mark.parametrize(
@@ -197,6 +250,114 @@ def test_activations_grow_with_layers_or_with_their_root():
 def test_eight_gpus_for_two_weeks_at_peak():
     reply = plan("train --days 14 --gpus 8 --mfu 1 --on h100-sxm")
     assert reply["flops"] == pytest.approx(9.58e21, rel=1e-3)
+
+
+@pytest.mark.parametrize("device", [GPU, "H100", H100])
+def test_a_measured_mfu_is_discounted_once(device):
+    question = ["train", "--params", "70B", "--tokens", "15T", "--gpus", "1024", "--mfu", H100]
+    reply = answer("plan", *question, "--on", device)
+    assert reply["days"] == pytest.approx(96.14, abs=0.005)
+    assert reply["inputs"]["peak_from"] == GPU
+    assert "upper bound of a model's MFU" in reply["note"]
+
+
+def test_an_mfu_of_another_device_is_refused():
+    question = ["plan", "train", "--flops", "1e23", "--mfu", H100]
+    refused(ridgebench(*question, "--on", "b200"), "peak of h100-sxm", "--on names b200", "--on h100-sxm")
+
+
+def test_a_given_mfu_is_a_share_of_the_data_sheets_peak():
+    question = ["train", "--flops", "1e23", "--mfu", "0.5", "--on"]
+    assert answer("plan", *question, H100)["days"] == answer("plan", *question, GPU)["days"]
+    host = answer("plan", *question, HOST)
+    assert "share of the measured peak" in host["note"]
+    assert host["inputs"]["peak_from"].startswith("fma_pairs_peak/")
+
+
+def test_mixed_fp8_trains_as_it_is_predicted():
+    question = "train --flops 1e23 --mfu 0.4 --on h100 --format "
+    assert plan(question + "fp8_e4m3xfp8_e5m2")["days"] == plan(question + "fp8")["days"]
+
+
+def test_fp4_counts_its_block_scales():
+    reply = plan("tensor --shape 49152x12288 --format fp4")
+    assert reply["bytes"] == 49152 * 12288 * 0.5625
+
+
+def test_few_layers_have_no_checkpoints():
+    base = "activations --layers 3 --width 8 --batch 1"
+    few = plan(base + " --checkpoint sqrt")
+    assert few["bytes"] == plan(base)["bytes"]
+    assert terms(few)["extra forward passes"] == 0
+    assert "save nothing" in few["note"]
+
+
+@pytest.mark.parametrize("shape", ["1048576", "n:1048576", "n:1048.576k", "n:1.048576M", "1.048576e6"])
+def test_one_grammar_of_numbers_in_shapes(shape):
+    assert predict("relu", shape)["shape"] == {"n": 1048576}
+
+
+def test_json_echoes_the_number_that_was_given():
+    result = ridgebench("plan", "train", "--flops", "1e23", "--json")
+    assert '"flops": 1e+23' in result.stdout
+
+
+def test_text_has_units():
+    result = ridgebench("predict", "matmul", "8192", "--format", "bf16", "--on", "h100")
+    for line in ("989.5 TFLOP/s", "295.4 FLOP/B", "3.35 TB/s", "1.111 ms", "1.1 TFLOP", "402.7 MB"):
+        assert line in result.stdout, result.stdout
+    result = ridgebench("plan", "train", *"--params 70B --tokens 15T --gpus 1024 --mfu 40% --on h100".split())
+    for line in ("989.5 TFLOP/s", "405.3 PFLOP/s", "179.9 days"):
+        assert line in result.stdout, result.stdout
+
+
+def test_own_sheet_without_a_compute_capability(tmp_path):
+    sheet = json.loads((ROOT / "roofline/devices/h100-sxm.json").read_text())
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(sheet | {"name": "mine", "compute_capability": None}))
+    assert predict("relu", "n:4", device=path)["device"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ("predict rellu 4 --format bf16 --on h100", ("'rellu'; nearest: relu", "allowed: dot, gelu, matmul, ")),
+        ("predict dram_copy 4 --format fp32 --on h100", ("dram_copy is a ceiling", "relu or matmul")),
+        ("predict relu 4 --format bf16 --on h300", ("'h300'; nearest: h100", "h100-sxm")),
+        ("predict relu 4 --format bf16 --on rtx409", ("'rtx409'; nearest: rtx4090",)),
+    ],
+)
+def test_the_nearest_name_is_offered(arguments, parts):
+    result = ridgebench(*arguments.split())
+    refused(result, *parts)
+    assert "atomic" not in result.stderr and "sfu" not in result.stderr
+
+
+@pytest.fixture(name="hostile")
+def hostile_fixture(tmp_path):
+    """Return a folder whose device has a name with escape sequences."""
+    folder = shutil.copytree(H100, tmp_path / "results")
+    environment = read_environment(folder)
+    environment["devices"][0]["model"] = "\x1b[31mH100\x1b[0m\nbound\u202e"
+    (folder / "environment.json").write_text(json.dumps(environment))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "predict relu n:4 --format bf16 --on",
+        "plan train --flops 1e23 --mfu 0.5 --on",
+        "plan tensor --shape 4 --on",
+        "plan train --flops 1e23 --on h100 --mfu",
+        "info --on",
+    ],
+)
+def test_text_from_files_does_not_reach_the_terminal_raw(arguments, hostile):
+    result = ridgebench(*arguments.split(), hostile)
+    assert result.returncode == 0, result.stderr
+    assert all(line.isprintable() for line in result.stdout.splitlines())
+    assert not result.stdout.count("\nbound?")
 
 
 def test_gpu_days_of_a_run_of_given_flops():

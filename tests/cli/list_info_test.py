@@ -1,9 +1,10 @@
 """`info` and `list` show every format, device and case, and why a case is not supported."""
 
+import json
 import re
 
 import pytest
-from command_line import answer, refused, ridgebench
+from command_line import ROOT, answer, refused, ridgebench
 
 ELEMENTWISE = ["fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"]
 FUSED = ["fp32", "tf32", *ELEMENTWISE[1:], "fp8_e4m3xfp8_e5m2", "fp8_e5m2xfp8_e4m3"]
@@ -114,6 +115,51 @@ def test_fp4_is_listed_and_not_faked(info):
     assert "unsupported" in fp4["reason"]
     assert all(row["supported"] for row in info["formats"][:-1])
     assert not any("fp4" in row["id"] for row in answer("list", "--device", "sim"))
+
+
+def test_fp4_has_a_block_scale_and_fifteen_values(info):
+    fp4 = info["formats"][-1]
+    assert fp4["bytes_with_block_scale"] == 0.5625
+    assert fp4["values"] == [0, 0.5, 1, 1.5, 2, 3, 4, 6]
+
+
+def test_numbers_that_people_know_have_all_their_digits():
+    printed = ridgebench("info").stdout.split()
+    for number in ("65504", "57344", "448", "0.015625", "0.0078125"):
+        assert number in printed
+
+
+def test_a_data_sheet_is_shown_with_sources_and_doubts():
+    result = ridgebench("info", "--on", "H100")
+    assert (result.returncode, result.stderr) == (0, "")
+    for words in (
+        "989.5 TFLOP/s",
+        "source: product page, halved; clocks",
+        "doubt: the H100 whitepaper prints 989.4e12",
+        "80 GB HBM3, 3.35 TB/s; its pins carry 3.352 TB/s",
+        "whitepaper: NVIDIA H100 whitepaper",
+    ):
+        assert words in result.stdout
+    sheet = answer("info", "--on", "h100-sxm")
+    stored = json.loads((ROOT / "roofline/devices/h100-sxm.json").read_text())
+    assert [peak["flops_per_s"] for peak in sheet["peaks"][:-1]] == [p["flops_per_s"] for p in stored["peaks"]]
+    assert sheet["peaks"][-1]["format"] == "tf32x3"
+    for peak, printed in zip(sheet["peaks"], stored["peaks"], strict=False):
+        assert (peak["source"], peak["doubt"]) == (printed["source"], printed["doubt"])
+
+
+def test_a_results_folder_is_shown_with_the_rows_that_reached_its_roofs():
+    folder = ROOT / "results/nvidia-h200/2026-11-22-7f6e7b5"
+    facts = answer("info", "--on", folder)
+    assert facts["data_sheet"] == "h200"
+    [copy] = [roof for roof in facts["roofs"] if roof["written_fraction"] == 0.5]
+    assert copy["measured_by"].startswith("relu/cub/bf16/"), "CUB's ReLU is faster than the copy ceiling"
+    assert "measured by: relu/cub/bf16/" in ridgebench("info", "--on", folder).stdout
+
+
+def test_info_of_an_unknown_device():
+    refused(ridgebench("info", "--on", "h300"), "'h300'; nearest: h100", "data sheet file or a results directory")
+    refused(ridgebench("info", "--on", ""), "unknown device ''")
 
 
 def test_info_prints_a_table():

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import BINARY, SMALL, refused, ridgebench, run
+from command_line import BINARY, ROOT, SMALL, read_environment, refused, ridgebench, run
 
 HELP = "--help` lists what is allowed"
 COMMANDS = "allowed: info, list, run, predict, plan, verify"
@@ -15,8 +15,8 @@ COMMANDS = "allowed: info, list, run, predict, plan, verify"
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        ("", ("a command is missing", COMMANDS)),
-        ("measure", ("'measure'", COMMANDS)),
+        ("", ("ridgebench: a command is missing", COMMANDS)),
+        ("measure", ("ridgebench: unknown command or flag 'measure'", COMMANDS)),
         ("--verbose", ("'--verbose'", COMMANDS)),
         ("info extra", ("extra", "`ridgebench info " + HELP)),
         ("info --xml", ("--xml", "`ridgebench info " + HELP)),
@@ -27,7 +27,7 @@ COMMANDS = "allowed: info, list, run, predict, plan, verify"
         ("predict relu n:4 --on h200", ("--format is required", HELP)),
         ("predict relu n:4 --format bf16", ("--on is required", HELP)),
         ("verify", ("directory is required", HELP)),
-        ("plan", ("missing", "allowed: train, memory, tensor, activations, zero")),
+        ("plan", ("ridgebench: plan: a command is missing", "allowed: train, memory, tensor, activations, zero")),
         ("plan holiday", ("'holiday'", "allowed: train, memory, tensor, activations, zero")),
         ("plan train --gpu 8", ("--gpu", "`ridgebench plan train " + HELP)),
         ("plan tensor", ("--shape is required", "`ridgebench plan tensor " + HELP)),
@@ -52,7 +52,7 @@ def test_unknown_or_missing_words(arguments, parts):
         ("--profile", "huge", ("'huge'", "quick, standard, full")),
         ("--regime", "hot", ("'hot'", "steady, cold, warm")),
         ("--fill", "ones", ("'ones'", "normal, uniform, zeros, integers")),
-        ("--roof", "h1000", ("'h1000'", "h100-sxm", "h200")),
+        ("--roof", "h1000", ("'h1000'", "nearest: h100", "h200", "data sheet file")),
         ("--filter", "[", ("'['", "not a regular expression")),
         ("--filter", "(", ("'('", "not a regular expression")),
         ("--filter", "*", ("'*'", "not a regular expression")),
@@ -75,6 +75,23 @@ def test_values_of_run(flag, value, parts, tmp_path):
     device = [] if flag == "--device" else ["--device", "sim"]
     refused(run(folder, *device, *small, f"{flag}={value}"), *parts)
     assert not folder.exists(), "nothing was measured, so nothing is left"
+
+
+def test_a_roof_may_be_the_file_of_a_data_sheet(tmp_path):
+    sheet = json.loads((ROOT / "roofline/devices/h200.json").read_text()) | {"name": "mine"}
+    (tmp_path / "mine.json").write_text(json.dumps(sheet))
+    folder = tmp_path / "results"
+    assert run(folder, *SMALL, "--roof", "mine.json", cwd=tmp_path).returncode == 0
+    assert read_environment(folder)["roof"] == str(tmp_path / "mine.json"), "figures find it from any folder"
+    (tmp_path / "mine.json").write_text("{}")
+    refused(run(tmp_path / "other", *SMALL, "--roof", "mine.json", cwd=tmp_path), "mine.json: key schema is missing")
+
+
+def test_numbers_of_run_have_the_same_grammar(tmp_path):
+    small = ["--device", "sim", "--filter", "relu/naive/fp32/"]
+    assert run(tmp_path / "results", *small, "--seed", "1k", "--budget", "5e-1").returncode == 0
+    stored = read_environment(tmp_path / "results")
+    assert (stored["seed"], stored["budget_s"]) == (1000, 0.5)
 
 
 @pytest.mark.parametrize("flag", ["--out=x", "--device=sim", "--seed=2", "--filter=relu"])
@@ -147,17 +164,19 @@ SIZE = "a whole number between 1 and"
         ("relu", "n:4", "tf32", "h200", ("relu has no format tf32", "fp32, fp16, bf16")),
         ("dot", "n:4", "fp8_e4m3xfp8_e5m2", "h200", ("dot has no format", "allowed")),
         ("matmul", "n:4", "bf16xfp8", "h200", ("no format", "fp8_e4m3xfp8_e5m2")),
-        ("relu", "n:4", "fp8", "a100-80-sxm", ("no peak for fp8_e4m3", "bf16")),
+        ("matmul", "n:4", "fp8", "a100-80-sxm", ("no peak for fp8_e4m3", "bf16")),
         ("relu", "n:4", "bf16", "h300", ("'h300'", "h100-sxm", "results directory")),
         ("relu", "n:4", "bf16", "", ("''", "h100-sxm", "results directory")),
-        ("relu", "4096", "bf16", "h200", ("'4096'", "name:size")),
+        ("relu", "x4096", "bf16", "h200", ("'x4096'", "name:size")),
         ("relu", "", "bf16", "h200", ("''", "name:size")),
         ("relu", "n=4", "bf16", "h200", ("'n=4'", "name:size")),
         ("relu", "n:4/", "bf16", "h200", ("''", "name:size")),
         ("relu", "n:", "bf16", "h200", ("n:", SIZE)),
         ("relu", "n:0", "bf16", "h200", ("n:0", SIZE)),
         ("relu", "n:-8", "bf16", "h200", ("n:-8", SIZE)),
-        ("relu", "n:1e3", "bf16", "h200", ("n:1e3", SIZE)),
+        ("relu", "n:1e-3", "bf16", "h200", ("n:1e-3", SIZE)),
+        ("relu", "n:4m", "bf16", "h200", ("n:4m", SIZE)),
+        ("relu", "n:40%", "bf16", "h200", ("n:40%", SIZE)),
         ("relu", "n:99999999999999999999", "bf16", "h200", (SIZE,)),
         ("relu", "n:4/n:5", "bf16", "h200", ("'n'", "twice")),
         ("relu", "n:4/layout:nt", "bf16", "h200", ("'layout'", "has n")),
@@ -165,7 +184,7 @@ SIZE = "a whole number between 1 and"
         ("matmul", "m:4/n:4/k:4/b:2", "bf16", "h200", ("'b'", "m, n, k, layout")),
         ("matmul", "n:4/layout:tt", "bf16", "h200", ("'tt'", "nt, nn, tn")),
         ("matmul", "layout:nt", "bf16", "h200", ("lacks dimension 'm'",)),
-        ("matmul", "n:1000000000000", "bf16", "h200", ("absurd", "2^62")),
+        ("matmul", "n:1000000000000", "bf16", "h200", ("too large", "2^62")),
     ],
 )
 def test_predict(operation, shape, form, device, parts):
@@ -178,8 +197,9 @@ def test_predict(operation, shape, form, device, parts):
         ("train", ("allowed: --parameters with --tokens",)),
         ("train --params 7e9", ("--tokens",)),
         ("train --params -1 --tokens 1e9", ("--parameters is -1", "above 0")),
-        ("train --params nan --tokens 1e9", ("--parameters is nan", "above 0")),
-        ("train --params many --tokens 1e9", ("many",)),
+        ("train --params nan --tokens 1e9", ("--parameters is 'nan'", "above 0", "70B")),
+        ("train --params many --tokens 1e9", ("--parameters is 'many'", "70B")),
+        ("train --params 7e9 --tokens 40%", ("--tokens is '40%'", "15T")),
         ("train --flops 1e20 --on h200", ("--mfu",)),
         ("train --flops 1e20 --gpus 8", ("--on DEVICE",)),
         ("train --flops 1e20 --mfu 2 --on h200", ("--mfu is 2", "at most 1")),
@@ -199,7 +219,7 @@ def test_predict(operation, shape, form, device, parts):
         ("tensor --shape 0x4", ("'0x4'", "joined by x")),
         ("tensor --shape -4", ("-4",)),
         ("tensor --shape 9999999999x9999999999", ("2^53",)),
-        ("tensor --shape 4x4 --format fp4", ("'fp4'", "not supported")),
+        ("activations --layers 2 --width 8 --batch 8 --format fp4", ("'fp4'", "not supported")),
         ("activations --layers 0 --width 8 --batch 8", ("--layers is 0", "whole number")),
         ("activations --layers 2 --width 8 --batch 2 --micro-batches 4", ("at most the batch",)),
         ("activations --layers 2 --width 8 --batch 2 --checkpoint log", ("'log'", "none, sqrt")),

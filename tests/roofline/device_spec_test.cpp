@@ -44,8 +44,29 @@ TEST(DataSheets, AreFoundByNameAndAliasInAnyCase) {
   ASSERT_NE(find_data_sheet("H100-SXM"), nullptr);
   EXPECT_EQ(find_data_sheet("H100-SXM")->name, "h100-sxm");
   EXPECT_EQ(find_data_sheet("gh200"), find_data_sheet("gh200-96"));
-  EXPECT_EQ(find_data_sheet("h100"), nullptr);
+  for (const auto& [alias, name] :
+       {std::pair("h100", "h100-sxm"), std::pair("H100", "h100-sxm"),
+        std::pair("A100", "a100-80-sxm"), std::pair("4090", "rtx4090")}) {
+    EXPECT_EQ(find_data_sheet(alias), find_data_sheet(name)) << alias;
+  }
+  EXPECT_EQ(find_data_sheet("h300"), nullptr);
   EXPECT_EQ(find_data_sheet(""), nullptr);
+}
+
+TEST(DataSheets, TheNearestNameOrAliasIsOffered) {
+  EXPECT_EQ(nearest_data_sheet("h300"), "nearest: h100; ");
+  EXPECT_EQ(nearest_data_sheet("RTX-4091"), "nearest: rtx-4090; ");
+  EXPECT_EQ(nearest_data_sheet("toaster"), "");
+  EXPECT_EQ(message_of<UsageError>([] { (void)open_data_sheet("h20"); }),
+            "no data sheet 'h20'; nearest: h200; allowed: " + data_sheet_names() +
+                ", or a data sheet file");
+}
+
+TEST(DataSheets, OnlyDevicesOfNvidiaHaveAComputeCapability) {
+  nlohmann::json sheet = sheet_json();
+  sheet["compute_capability"] = nullptr;
+  EXPECT_FALSE(parse_data_sheet(sheet.dump(), "x.json").compute_capability);
+  EXPECT_EQ(find_data_sheet("l4")->compute_capability, "8.9");
 }
 
 TEST(DataSheets, MatchWholeDeviceNamesOnly) {

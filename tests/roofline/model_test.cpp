@@ -10,7 +10,7 @@ namespace ridgebench {
 namespace {
 
 Roof sheet_roof(const char* device, Format format) {
-  return roof(Roofs(*find_data_sheet(device)), format, 0.5);
+  return limiting_rates(Roofs(*find_data_sheet(device)), Engine::tensor, format, 0.5).roof();
 }
 
 const Roof& h100() {

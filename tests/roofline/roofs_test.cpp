@@ -110,9 +110,47 @@ TEST(Roofs, AnAbsentFormatNamesThoseThatExist) {
 }
 
 TEST(Roofs, AMixedPairHasThePeakOfItsSlowerFormat) {
-  const Roofs h100 = sheet("h100-sxm");
-  EXPECT_DOUBLE_EQ(roof(h100, {Format::bf16, Format::fp8_e4m3}, 0).peak_flops_per_s, 989.5e12);
-  EXPECT_DOUBLE_EQ(roof(h100, {Format::fp8_e4m3, Format::fp8_e5m2}, 0).peak_flops_per_s, 1979e12);
+  const auto peak = [](FormatPair format) { return sheet("h100-sxm").peak(format).per_s; };
+  EXPECT_DOUBLE_EQ(peak({Format::bf16, Format::fp8_e4m3}), 989.5e12);
+  EXPECT_DOUBLE_EQ(peak({Format::fp8_e4m3, Format::fp8_e5m2}), 1979e12);
+}
+
+TEST(OneRule, CudaCoresComputeInFp32WhateverIsStored) {
+  const Roofs b200 = sheet("b200");
+  for (const Format format : {Format::fp32, Format::bf16, Format::fp8_e4m3}) {
+    const LimitingRates rates = limiting_rates(b200, Engine::fma, format, 0.5);
+    EXPECT_DOUBLE_EQ(rates.peak->per_s, 75e12);
+    EXPECT_NEAR(rates.roof().ridge(), 9.74, 0.005);
+  }
+  EXPECT_DOUBLE_EQ(sheet("a100-80-sxm").arithmetic_roof(Engine::fma, Format::fp8_e4m3)->per_s,
+                   19.5e12);
+}
+
+TEST(OneRule, TensorEnginesComputeInTheStorageFormat) {
+  const Roofs b200 = sheet("b200");
+  EXPECT_DOUBLE_EQ(b200.arithmetic_roof(Engine::tensor, Format::bf16)->per_s, 2250e12);
+  EXPECT_DOUBLE_EQ(b200.arithmetic_roof(Engine::tensor, Format::fp32)->per_s, 75e12);
+  EXPECT_FALSE(sheet("a100-80-sxm").arithmetic_roof(Engine::tensor, Format::fp8_e4m3));
+}
+
+TEST(OneRule, WithoutAPeakOnlyAMatmulIsRefused) {
+  const Roofs roofs = roofs_of({memory("copy", 0.5, 30)});
+  const LimitingRates rates = limiting_rates(roofs, Engine::fma, Format::bf16, 0.5);
+  EXPECT_FALSE(rates.peak);
+  EXPECT_DOUBLE_EQ(time_lower_bound_s({.flops = 1, .bytes = 60}, rates.roof()), 2);
+  EXPECT_THAT([&] { (void)limiting_rates(roofs, Engine::tensor, Format::bf16, 0.5); },
+              ThrowsMessage<UsageError>("this device has no peak for bf16; it has: none"));
+}
+
+TEST(Promise, IsTheDensePeakOfTheFormatsBestEngine) {
+  EXPECT_DOUBLE_EQ(sheet("h200").promised_peak(Format::bf16)->per_s, 989.5e12);
+  EXPECT_EQ(sheet("h200").data_sheet(), "h200");
+  EXPECT_FALSE(sheet("a100-80-sxm").promised_peak(Format::fp8_e4m3));
+  Roofs measured = roofs_of({engine("ceiling", Resource::tensor, Format::bf16, 8e14)});
+  EXPECT_FALSE(measured.promised_peak(Format::bf16));
+  measured.promise(*find_data_sheet("h200"));
+  EXPECT_DOUBLE_EQ(measured.promised_peak(Format::bf16)->per_s, 989.5e12);
+  EXPECT_DOUBLE_EQ(measured.peak(Format::bf16).per_s, 8e14);
 }
 
 }  // namespace

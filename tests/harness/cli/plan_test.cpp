@@ -13,8 +13,11 @@
 namespace ridgebench {
 namespace {
 
+using ::testing::AllOf;
+using testing::engine_ceiling;
 using ::testing::HasSubstr;
 using testing::message_of;
+using ::testing::Not;
 using testing::ResultsDirectory;
 using testing::row;
 using testing::Rows;
@@ -71,11 +74,47 @@ TEST(PlanCommand, ServesZeroAndActivations) {
 }
 
 TEST(PlanCommand, TakesTheMfuFromAResultsDirectory) {
-  const ResultsDirectory directory(Rows{row("best", {{"format", "bf16"}, {"mfu", 0.5}})});
-  const auto answer = json_of(
-      {"plan", "train", "--flops", "1e23", "--on", "h100-sxm", "--mfu", directory.path().string()});
-  EXPECT_EQ(answer.at("inputs").at("mfu_row"), "best");
-  EXPECT_DOUBLE_EQ(answer.at("days").get<double>(), 1e23 / (0.5 * 989.5e12) / 86400);
+  const ResultsDirectory directory(
+      Rows{row("best", {{"format", "bf16"}, {"mfu", 0.5}}),
+           engine_ceiling("tensor", "tensor", "bf16", 840e12)},
+      {{{"name", "cpu"}, {"model", "H100"}, {"memory_bytes", 80e9}, {"data_sheet", "h100-sxm"}}});
+  const std::string path = directory.path().string();
+  for (const std::string& device : {std::string("h100-sxm"), path}) {
+    const auto answer =
+        json_of({"plan", "train", "--flops", "1e23", "--on", device, "--mfu", path});
+    EXPECT_EQ(answer.at("inputs").at("mfu_row"), "best");
+    EXPECT_DOUBLE_EQ(answer.at("days").get<double>(), 1e23 / (0.5 * 989.5e12) / 86400);
+  }
+  EXPECT_THAT(
+      message_of<UsageError>([&] {
+        (void)output_of({"plan", "train", "--flops", "1e23", "--on", "b200", "--mfu", path});
+      }),
+      HasSubstr("allowed: --on h100-sxm"));
+}
+
+TEST(PlanCommand, NumbersHaveOneGrammar) {
+  const auto days = [](const char* parameters, const char* tokens, const char* mfu) {
+    return json_of({"plan", "train", "--params", parameters, "--tokens", tokens, "--gpus", "1k",
+                    "--mfu", mfu, "--on", "H100"})
+        .at("days");
+  };
+  EXPECT_EQ(days("70B", "15T", "40%"), days("70e9", "15e12", "0.4"));
+  EXPECT_EQ(json_of({"plan", "tensor", "--shape", "4kx1e3"}).at("bytes"), 8e6);
+  EXPECT_THAT(message_of<UsageError>(
+                  [] { (void)output_of({"plan", "train", "--params", "70%", "--tokens", "15T"}); }),
+              HasSubstr("--parameters is '70%'; allowed: a number above 0, such as 4096"));
+}
+
+TEST(PlanCommand, JsonEchoesANumberAsItWasGiven) {
+  EXPECT_THAT(output_of({"plan", "train", "--flops", "1e23", "--json"}),
+              AllOf(HasSubstr("1e+23"), Not(HasSubstr("9.99"))));
+}
+
+TEST(PlanCommand, PrintsUnitsThatPeopleRead) {
+  EXPECT_THAT(output_of({"plan", "train", "--params", "70B", "--tokens", "15T", "--gpus", "1024",
+                         "--mfu", "50%", "--on", "h100"}),
+              AllOf(HasSubstr("989.5 TFLOP/s"), HasSubstr("506.6 PFLOP/s"), HasSubstr("143.9 days"),
+                    HasSubstr("147381 days"), HasSubstr("6.3e+24 FLOP")));
 }
 
 TEST(PlanCommand, RefusesNonsenseWithAUsageError) {
@@ -83,11 +122,11 @@ TEST(PlanCommand, RefusesNonsenseWithAUsageError) {
     return message_of<UsageError>([&] { (void)output_of(arguments); });
   };
   EXPECT_THAT(rejection({"plan", "memory", "--on", "h300"}), HasSubstr("unknown device"));
-  EXPECT_THAT(rejection({"plan", "tensor", "--shape", "4", "--format", "fp4"}),
+  EXPECT_THAT(rejection({"plan", "tensor", "--shape", "4", "--format", "fp3"}),
               HasSubstr("unknown format"));
   EXPECT_THAT(rejection({"plan", "train", "--flops", "1e20", "--on", "l4", "--mfu", "half"}),
               HasSubstr("--mfu is 'half'"));
-  EXPECT_THAT(rejection({"plan", "train", "--flops", "nan"}), HasSubstr("--flops is nan"));
+  EXPECT_THAT(rejection({"plan", "train", "--flops", "nan"}), HasSubstr("--flops is 'nan'"));
 }
 
 TEST(PlanCommand, NeedsAQuestion) {

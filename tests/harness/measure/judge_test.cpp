@@ -137,6 +137,16 @@ TEST(Judge, MeasuredCeilingsAreWhatALaterRowIsJudgedBy) {
   EXPECT_EQ(kernel.bound, Limit::memory);
 }
 
+TEST(Judge, AnOperationIsJudgedByTheEngineThatMayDoItsArithmetic) {
+  WithCeilings bench("gap=0");
+  measure(bench.measurer, bench.memory.get());
+  measure(bench.measurer, bench.fma.get());
+  bench.made_up.implementation.technique.engine = Engine::tensor;
+  EXPECT_EQ(bench.measure().roof->compute_ceiling, bench.fma.get().id());
+  bench.made_up.operation.engine = Engine::tensor;
+  EXPECT_FALSE(bench.measure().roof->compute_ceiling) << "a product has its technique's engine";
+}
+
 TEST(Judge, ARowThatCalculatesNeedsBothCeilings) {
   WithCeilings bench("gap=0");
   bench.made_up.implementation.technique.engine = Engine::fma;

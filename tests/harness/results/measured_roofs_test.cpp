@@ -83,8 +83,11 @@ TEST(OpenRoofs, AResultsDirectoryGivesTheRoofOfTheTrafficMix) {
   const Roofs roofs = open_roofs(directory.path().string());
   EXPECT_EQ(roofs.name(), "Test host in " + directory.path().string());
   EXPECT_EQ(roofs.peak(Format::fp32).origin, "fma");
-  EXPECT_DOUBLE_EQ(roof(roofs, Format::fp32, 0.5).bandwidth_bytes_per_s, 30e9);
-  EXPECT_DOUBLE_EQ(roof(roofs, Format::fp32, 0).ridge(), 490.0 / 40);
+  const auto model = [&](double written_fraction) {
+    return limiting_rates(roofs, Engine::fma, Format::fp32, written_fraction).roof();
+  };
+  EXPECT_DOUBLE_EQ(model(0.5).bandwidth_bytes_per_s, 30e9);
+  EXPECT_DOUBLE_EQ(model(0).ridge(), 490.0 / 40);
   EXPECT_DOUBLE_EQ(*roofs.memory_bytes(), 16e9);
 }
 
@@ -97,6 +100,58 @@ TEST(OpenRoofs, AStorageFormatHasThePeakOfItsArithmetic) {
               HasSubstr("has no peak for bf16; it has: fp32"));
   EXPECT_THAT(message_of<UsageError>([&] { (void)roofs.bandwidth(0); }),
               HasSubstr("no memory ceiling"));
+}
+
+TEST(OpenRoofs, AProductWhoseEngineHasNoCeilingLeavesThePeakUnknown) {
+  const json naive{{"format", "bf16"}, {"arithmetic", "fp32"}, {"engine", "fma"}};
+  const json wgmma{{"format", "bf16"}, {"arithmetic", "bf16"}, {"engine", "tensor"}};
+  const ResultsDirectory directory(
+      Rows{engine_ceiling("fma", "fma", "fp32", 490e9), row("a", naive), row("b", wgmma)});
+  const Roofs roofs = open_roofs(directory.path().string());
+  EXPECT_FALSE(roofs.arithmetic_roof(Engine::tensor, Format::bf16));
+  EXPECT_EQ(roofs.arithmetic_roof(Engine::fma, Format::bf16)->origin, "fma");
+}
+
+TEST(OpenRoofs, ARoofIsTheBestThatAVerifiedRowReached) {
+  const auto relu = [](const char* id, double bytes, const json& changes = json::object()) {
+    json kernel = row(id, {{"op", "relu"}, {"bytes", bytes}, {"written_fraction", 0.5}});
+    kernel.update(changes);
+    return kernel;
+  };
+  const ResultsDirectory directory(
+      Rows{memory_ceiling("copy", 0.5, 30e9), memory_ceiling("read", 0, 40e9),
+           engine_ceiling("fma", "fma", "fp32", 1e9), relu("as fast", 30.2e9), relu("fast", 31e9),
+           relu("faster", 31.2e9), relu("warm", 90e9, {{"regime", "warm"}}),
+           relu("a burst", 90e9, {{"burst", true}}),
+           relu("wrong", 90e9, {{"status", "wrong"}, {"time_median_s", nullptr}}),
+           row("many products", {{"flops", 1.1e9}}), relu("gelu", 1e9, {{"flops", 9e9}})});
+  const Roofs roofs = open_roofs(directory.path().string());
+  EXPECT_EQ(roofs.memory_roof(0.5)->origin, "faster");
+  EXPECT_DOUBLE_EQ(roofs.memory_roof(0.5)->per_s, 31.2e9);
+  EXPECT_EQ(roofs.memory_roof(0)->origin, "read");
+  EXPECT_EQ(roofs.engine_roof(Engine::fma, Format::fp32)->origin, "many products")
+      << "GeLU's FLOPs are a convention";
+}
+
+TEST(OpenRoofs, ADirectoryKnowsItsDataSheetAndItsLaunchFloor) {
+  const auto roofs_with = [](const json& device) {
+    const ResultsDirectory directory(Rows{memory_ceiling("copy", 0.5, 30e9)}, json{device});
+    return open_roofs(directory.path().string());
+  };
+  const json h100{{"name", "cpu"},
+                  {"model", "Test"},
+                  {"memory_bytes", nullptr},
+                  {"data_sheet", "h100-sxm"},
+                  {"launch_floor_s", 7e-7}};
+  EXPECT_EQ(roofs_with(h100).data_sheet(), "h100-sxm");
+  EXPECT_EQ(roofs_with(h100).launch_floor_s(), 7e-7);
+  const Roofs host = roofs_with({{"name", "cpu"},
+                                 {"model", "Test"},
+                                 {"memory_bytes", nullptr},
+                                 {"data_sheet", nullptr},
+                                 {"launch_floor_s", nullptr}});
+  EXPECT_EQ(host.data_sheet(), "");
+  EXPECT_FALSE(host.launch_floor_s());
 }
 
 TEST(OpenRoofs, ADirectoryOfSeveralDevicesAsksWhichOne) {
@@ -152,10 +207,22 @@ TEST(MeasuredMfu, IsTheBestVerifiedMatmulOfTheFormat) {
            row("wrong", with({{"mfu", 0.9}, {"status", "wrong"}, {"time_median_s", nullptr}})),
            row("warm", with({{"mfu", 0.9}, {"regime", "warm"}})),
            row("relu", with({{"mfu", 0.9}, {"op", "relu"}})),
-           row("fp8", with({{"mfu", 0.9}, {"format", "fp8_e4m3"}}))});
+           row("fp8", with({{"mfu", 0.9}, {"format", "fp8_e4m3"}}))},
+      json{{{"name", "cpu"},
+            {"model", "H100"},
+            {"memory_bytes", 80e9},
+            {"data_sheet", "h100-sxm"}}});
   const MeasuredMfu best = best_matmul_mfu(directory.path().string(), Format::bf16);
   EXPECT_DOUBLE_EQ(best.mfu, 0.7);
   EXPECT_EQ(best.id, "b");
+  EXPECT_EQ(best.data_sheet, "h100-sxm");
+}
+
+TEST(MeasuredMfu, NamesTheDataSheetThatItIsAShareOf) {
+  const ResultsDirectory directory(Rows{row("a", {{"format", "bf16"}, {"mfu", 0.6}})});
+  EXPECT_THAT(message_of<UsageError>(
+                  [&] { (void)best_matmul_mfu(directory.path().string(), Format::bf16); }),
+              HasSubstr("environment.json names no data sheet for the device of a"));
 }
 
 TEST(MeasuredMfu, AHostHasNoneAndTheMessageSaysWhy) {

@@ -257,16 +257,26 @@ TEST(Registry, OrderOfRegistrationDoesNotMatter) {
   EXPECT_EQ(registry.operations().front()->name, "a");
 }
 
-TEST(Registry, AnUnknownOperationIsAUsageErrorThatListsWhatExists) {
+std::string refusal(const Registry& registry, std::string_view name) {
+  try {
+    (void)registry.operation(name);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Registry, AnUnknownOperationIsAUsageErrorThatListsOperationsAndNoCeilings) {
   Registry registry;
   registry.add(copy_operation("dot"));
   registry.add(copy_operation("relu"));
-  try {
-    (void)registry.operation("conv");
-    FAIL() << "accepted";
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "unknown operation 'conv'; allowed: dot, relu");
-  }
+  Operation ceiling = copy_operation("dram_copy");
+  ceiling.ceiling = Ceiling{Resource::memory};
+  registry.add(ceiling);
+  EXPECT_EQ(refusal(registry, "conv"), "unknown operation 'conv'; allowed: dot, relu");
+  EXPECT_EQ(refusal(registry, "RELLU"),
+            "unknown operation 'RELLU'; nearest: relu; allowed: dot, relu");
+  EXPECT_EQ(refusal(registry, "dram_copy"), "accepted");
 }
 
 TEST(Implementation, ArithmeticIsTheRowsOwnUnlessWidened) {

@@ -55,7 +55,17 @@ TEST(Shape, OneNumberIsASquareAndTheLayoutDefaultsToNt) {
   const Shape square = matmul_shape("m:64/n:64/k:64/layout:nt");
   EXPECT_EQ(matmul_shape("n:64"), square);
   EXPECT_EQ(matmul_shape("k:64"), square);
+  EXPECT_EQ(matmul_shape("64"), square);
   EXPECT_EQ(matmul_shape("n:64/layout:tn").text(), "m:64/n:64/k:64/layout:tn");
+  EXPECT_EQ(matmul_shape("64/layout:tn").text(), "m:64/n:64/k:64/layout:tn");
+  EXPECT_EQ(parse_shape("1048576", kVector, false).text(), "n:1048576");
+}
+
+TEST(Shape, SizesHaveTheGrammarOfNumbers) {
+  EXPECT_EQ(parse_shape("n:1e6", kVector, false).text(), "n:1000000");
+  EXPECT_EQ(parse_shape("n:1M", kVector, false).text(), "n:1000000");
+  EXPECT_EQ(parse_shape("1.5k", kVector, false).text(), "n:1500");
+  EXPECT_EQ(matmul_shape("m:1k/n:2e3/k:3").text(), "m:1000/n:2000/k:3/layout:nt");
 }
 
 TEST(Shape, RefusesWhatTheOperationDoesNotHave) {
@@ -70,7 +80,10 @@ TEST(Shape, RefusesWhatTheOperationDoesNotHave) {
 
 TEST(Shape, RefusesWhatIsNotAShape) {
   EXPECT_EQ(refusal(""), "'' in a shape is not of the form name:size");
-  EXPECT_EQ(refusal("4096"), "'4096' in a shape is not of the form name:size");
+  EXPECT_EQ(refusal("x4096"), "'x4096' in a shape is not of the form name:size");
+  EXPECT_EQ(refusal("m:4/n:4/k:4/4"), "'4' in a shape is not of the form name:size");
+  EXPECT_EQ(refusal("4/m:4/n:4/k:4"),
+            "shape '4/m:4/n:4/k:4' has sizes beside a number that stands for all of them");
   EXPECT_EQ(refusal(":4096"), "':4096' in a shape is not of the form name:size");
   EXPECT_EQ(refusal("n:4/"), "'' in a shape is not of the form name:size");
   EXPECT_EQ(refusal("m:4//k:4"), "'' in a shape is not of the form name:size");
@@ -80,7 +93,7 @@ TEST(Shape, RefusesWhatIsNotAShape) {
 }
 
 TEST(Shape, RefusesAbsurdSizes) {
-  for (const std::string_view size : {"0", "-4", "", "x", "4.5", "1e6", "+4", " 4", "4 ", "4k",
+  for (const std::string_view size : {"0", "-4", "", "x", "4.5", "1e-6", "+4", " 4", "4 ", "4m",
                                       "1099511627777", "99999999999999999999"}) {
     EXPECT_EQ(
         refusal(std::string("n:").append(size)),
@@ -91,7 +104,7 @@ TEST(Shape, RefusesAbsurdSizes) {
 
 TEST(Shape, RefusesAProductThatOverflows) {
   EXPECT_EQ(refusal("m:1048576/n:2097152/k:2097152"),
-            "shape m:1048576/n:2097152/k:2097152/layout:nt is absurd: the product of its sizes "
+            "shape m:1048576/n:2097152/k:2097152/layout:nt is too large: the product of its sizes "
             "exceeds 2^62");
   EXPECT_EQ(refusal("m:1048576/n:2097152/k:2097151"), "accepted");
 }

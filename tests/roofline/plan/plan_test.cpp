@@ -77,14 +77,14 @@ TEST(LecturePlan, Question4OptimizerStatePerParameter) {
 
 TEST(LecturePlan, Question5Gpt3FeedForwardMatrixIs2304MiBInFp32And1152InBf16) {
   constexpr double kMiB = 1 << 20;
-  EXPECT_DOUBLE_EQ(number(plan_tensor("49152x12288", Format::fp32), "bytes"), 2304 * kMiB);
-  EXPECT_DOUBLE_EQ(number(plan_tensor("49152x12288", Format::bf16), "bytes"), 1152 * kMiB);
+  EXPECT_DOUBLE_EQ(number(plan_tensor("49152x12288", "fp32"), "bytes"), 2304 * kMiB);
+  EXPECT_DOUBLE_EQ(number(plan_tensor("49152x12288", "bf16"), "bytes"), 1152 * kMiB);
 }
 
 TEST(Plan, TellsWhetherATensorAndActivationsFitADevice) {
-  EXPECT_EQ(plan_tensor("49152x12288", Format::fp32, h100()).at("fits"), true);
-  EXPECT_EQ(plan_tensor("1000000x100000", Format::bf16, h100()).at("fits"), false);
-  EXPECT_FALSE(plan_tensor("7", Format::bf16).contains("fits"));
+  EXPECT_EQ(plan_tensor("49152x12288", "fp32", h100()).at("fits"), true);
+  EXPECT_EQ(plan_tensor("1000000x100000", "bf16", h100()).at("fits"), false);
+  EXPECT_FALSE(plan_tensor("7", "bf16").contains("fits"));
   const ActivationQuestion question{.layers = 96, .width = 12288, .batch = 65536};
   const PlanAnswer answer = plan_activations(question, h100());
   EXPECT_EQ(answer.at("fits"), false);
@@ -133,7 +133,90 @@ TEST(LecturePlan, Question8CheckpointsTakeTheRootOfTheLayersForOneMoreForward) {
   };
   EXPECT_DOUBLE_EQ(layers_alive(100), 19);  // 10 checkpoints, 9 more inside a segment
   EXPECT_DOUBLE_EQ(layers_alive(10000), 199);
-  EXPECT_DOUBLE_EQ(layers_alive(1), 1);
+}
+
+TEST(Plan, CheckpointsOfAFewLayersSaveNothing) {
+  const auto plan = [](double layers, bool pre_activations, const char* checkpoint) {
+    return plan_activations({.layers = layers,
+                             .width = 1,
+                             .batch = 1,
+                             .pre_activations = pre_activations,
+                             .checkpoint = checkpoint});
+  };
+  for (const double layers : {1, 2, 3}) {
+    const PlanAnswer answer = plan(layers, false, "sqrt");
+    EXPECT_DOUBLE_EQ(number(answer, "bytes"), number(plan(layers, false, "none"), "bytes"));
+    EXPECT_DOUBLE_EQ(term_of(answer, "extra forward passes"), 0);
+    EXPECT_THAT(answer.at("note").get<std::string>(), HasSubstr("save nothing"));
+  }
+  EXPECT_LT(number(plan(4, false, "sqrt"), "bytes"), number(plan(4, false, "none"), "bytes"));
+  EXPECT_DOUBLE_EQ(term_of(plan(2, true, "sqrt"), "extra forward passes"), 1)
+      << "the pre-activations of one segment only";
+}
+
+TEST(Plan, OutputsAliveAreCheckpointsAndOneSegment) {
+  const PlanAnswer answer =
+      plan_activations({.layers = 96, .width = 1, .batch = 1, .checkpoint = "sqrt"});
+  EXPECT_DOUBLE_EQ(term_of(answer, "checkpoints"), 10);
+  EXPECT_DOUBLE_EQ(term_of(answer, "outputs recomputed in one segment"), 9);
+  EXPECT_DOUBLE_EQ(term_of(answer, "outputs alive at once"), 19);
+}
+
+TEST(Plan, Fp4HasAScaleForEachBlockOfARow) {
+  EXPECT_DOUBLE_EQ(number(plan_tensor("16x32", "fp4"), "bytes"), 16 * 32 * 0.5 + 16 * 2);
+  EXPECT_DOUBLE_EQ(number(plan_tensor("2x17", "fp4_e2m1"), "bytes"), 17 + 2 * 2);
+  EXPECT_DOUBLE_EQ(number(plan_tensor("49152x12288", "fp4"), "bytes"), 49152.0 * 12288 * 0.5625);
+  EXPECT_EQ(plan_tensor("4", "fp4").at("inputs").at("format"), "fp4_e2m1");
+  EXPECT_EQ(plan_tensor("4k", "fp4", h100()).at("fits"), true);
+}
+
+TEST(Plan, AMixedFormatHasThePeakOfItsSlowerHalf) {
+  const TrainQuestion question{
+      .flops = 1e21, .mfu = 1, .mfu_sheet = "", .format = {Format::fp8_e4m3, Format::fp8_e5m2}};
+  EXPECT_DOUBLE_EQ(number(plan_train(question, h100()), "days"), 1e21 / 1979e12 / 86400);
+}
+
+// A device that was measured at 840 TFLOP/s.
+Roofs measured(bool with_sheet) {
+  Roofs roofs("a device");
+  roofs.add({Resource::tensor, Format::bf16, 0, 840e12, "ceiling"});
+  if (with_sheet) roofs.promise(*find_data_sheet("h100-sxm"));
+  return roofs;
+}
+
+TEST(PlanMfu, IsAShareOfThePeakOfTheDataSheet) {
+  const Roofs device = measured(true);
+  const PlanAnswer answer = plan_train({.flops = 1e21, .mfu = 0.5}, &device);
+  EXPECT_DOUBLE_EQ(number(answer, "days"), 1e21 / (0.5 * 989.5e12) / 86400);
+  EXPECT_EQ(answer.at("inputs").at("peak_from"), "h100-sxm");
+  EXPECT_FALSE(answer.contains("note"));
+}
+
+TEST(PlanMfu, WithoutADataSheetIsAShareOfTheMeasuredPeakAndSaysSo) {
+  const Roofs device = measured(false);
+  const PlanAnswer answer = plan_train({.flops = 1e21, .mfu = 0.5}, &device);
+  EXPECT_DOUBLE_EQ(number(answer, "days"), 1e21 / (0.5 * 840e12) / 86400);
+  EXPECT_THAT(answer.at("note").get<std::string>(), HasSubstr("share of the measured peak"));
+}
+
+TEST(PlanMfu, OfARowServesItsOwnDataSheetOnlyAndBoundsAModels) {
+  const Roofs device = measured(true);
+  TrainQuestion question{.flops = 1e21, .mfu = 0.75, .mfu_row = "row", .mfu_sheet = "h100-sxm"};
+  const PlanAnswer answer = plan_train(question, &device);
+  EXPECT_DOUBLE_EQ(number(answer, "days"), 1e21 / (0.75 * 989.5e12) / 86400);
+  EXPECT_THAT(answer.at("note").get<std::string>(), HasSubstr("upper bound"));
+  const Roofs b200(*find_data_sheet("b200"));
+  EXPECT_EQ(rejection([&] { return plan_train(question, &b200); }),
+            "--mfu was measured against the peak of h100-sxm, and --on names b200; allowed: "
+            "--on h100-sxm, or a number for --mfu");
+}
+
+TEST(PlanMfu, NeedsAPeakOfTheDataSheetInTheFormat) {
+  const Roofs a100(*find_data_sheet("a100-80-sxm"));
+  EXPECT_THAT(rejection([&] {
+                return plan_train({.flops = 1e21, .mfu = 0.5, .format = Format::fp8_e4m3}, &a100);
+              }),
+              HasSubstr("a100-80-sxm has no peak for fp8_e4m3; it has: fp32"));
 }
 
 TEST(LecturePlan, Question9EightH100ForTwoWeeksDo958e21Flops) {
@@ -144,8 +227,9 @@ TEST(LecturePlan, Question9EightH100ForTwoWeeksDo958e21Flops) {
 }
 
 TEST(LecturePlan, Question10FlopsInDeviceDaysAtAMeasuredMfu) {
-  const PlanAnswer answer =
-      plan_train({.flops = 3.14e23, .gpus = 100, .mfu = 0.4, .mfu_row = "the row"}, h100());
+  const PlanAnswer answer = plan_train(
+      {.flops = 3.14e23, .gpus = 100, .mfu = 0.4, .mfu_row = "the row", .mfu_sheet = "h100-sxm"},
+      h100());
   const double device_days = 3.14e23 / (0.4 * 989.5e12) / 86400;
   EXPECT_DOUBLE_EQ(term_of(answer, "device-days"), device_days);
   EXPECT_DOUBLE_EQ(number(answer, "days"), device_days / 100);
@@ -236,10 +320,10 @@ TEST(PlanErrors, MemoryNeedsAModelOrADevice) {
 TEST(PlanErrors, ShapesOfTensors) {
   for (const char* shape : {"", "x", "4x", "x4", "4xx4", "0x4", "-4x4", "4.5", "4 x 4", "4,4",
                             "99999999999999999999", "9007199254740992x2"}) {
-    EXPECT_THAT(rejection([&] { return plan_tensor(shape, Format::fp32); }), HasSubstr("--shape"))
+    EXPECT_THAT(rejection([&] { return plan_tensor(shape, "fp32"); }), HasSubstr("--shape"))
         << shape;
   }
-  EXPECT_DOUBLE_EQ(number(plan_tensor("7", Format::fp8_e4m3), "bytes"), 7);
+  EXPECT_DOUBLE_EQ(number(plan_tensor("7", "fp8_e4m3"), "bytes"), 7);
 }
 
 TEST(PlanErrors, MoreMicroBatchesThanRows) {

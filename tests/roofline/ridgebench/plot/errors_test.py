@@ -91,7 +91,7 @@ def test_records_of_a_device_that_the_environment_lacks(edit, capfd):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--roof", "h1000"], "no data sheet named 'h1000'; there are "),
+        (["--roof", "h1000"], "no data sheet named 'h1000'; nearest: h100; there are "),
         (["--roof", "nowhere.json"], "nowhere.json: not found; is this a data sheet?"),
         (["--formats", "svg,gif"], "'gif' is not one of"),
         (["--theme", "pink"], "invalid choice: 'pink'"),

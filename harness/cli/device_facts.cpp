@@ -1,0 +1,170 @@
+#include "harness/cli/device_facts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "harness/base/nullable.hpp"
+#include "harness/base/printable.hpp"
+#include "harness/results/measured_roofs.hpp"
+#include "roofline/units.hpp"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json peak_json(const Peak& peak) {
+  return {{"format", info(peak.format).name},
+          {"engine", name(peak.engine)},
+          {"accumulator", info(peak.accumulator).name},
+          {"flops_per_s", peak.flops_per_s},
+          {"clock_hz", peak.clock_hz},
+          {"flops_per_clock_per_sm", peak.flops_per_clock_per_sm},
+          {"source", peak.source},
+          {"doubt", nullable(peak.doubt)}};
+}
+
+ordered_json sheet_json(const DeviceSpec& sheet) {
+  ordered_json peaks = ordered_json::array();
+  for (const Peak& peak : sheet.peaks) peaks.push_back(peak_json(peak));
+  const auto& memory = sheet.memory;
+  ordered_json pins = nullptr;
+  if (memory.pins) pins = memory.pins->bandwidth_bytes_per_s();
+  return {{"device", sheet.name},
+          {"aliases", sheet.aliases},
+          {"title", sheet.title},
+          {"vendor", sheet.vendor},
+          {"architecture", sheet.architecture},
+          {"compute_capability", nullable(sheet.compute_capability)},
+          {"sms", sheet.sms},
+          {"tdp_w", sheet.tdp_w},
+          {"peaks", peaks},
+          {"memory",
+           {{"kind", memory.kind},
+            {"bytes", memory.bytes},
+            {"bandwidth_bytes_per_s", memory.bandwidth_bytes_per_s},
+            {"pins_bytes_per_s", pins},
+            {"source", memory.source},
+            {"doubt", nullable(memory.doubt)}}},
+          {"l2",
+           {{"bytes", nullable(sheet.l2.bytes)},
+            {"source", sheet.l2.source},
+            {"doubt", nullable(sheet.l2.doubt)}}},
+          {"sources", sheet.sources},
+          {"doubts", sheet.doubts}};
+}
+
+ordered_json rate_json(const Rate& rate) {
+  const bool memory = rate.resource == Resource::memory;
+  ordered_json format = memory ? ordered_json(nullptr) : ordered_json(info(rate.format).name);
+  ordered_json written = memory ? ordered_json(rate.written_fraction) : ordered_json(nullptr);
+  const char* unit = memory ? "byte/s" : rate.resource == Resource::sfu ? "results/s" : "FLOP/s";
+  return {{"resource", name(rate.resource)},
+          {"format", format},
+          {"written_fraction", written},
+          {"rate", rate.per_s},
+          {"unit", unit},
+          {"measured_by", rate.origin}};
+}
+
+ordered_json measured_json(const Roofs& roofs) {
+  ordered_json rates = ordered_json::array();
+  for (const Rate& rate : roofs.rates()) rates.push_back(rate_json(rate));
+  const std::string& sheet = roofs.data_sheet();
+  return {{"device", roofs.name()},
+          {"data_sheet", sheet.empty() ? ordered_json(nullptr) : ordered_json(sheet)},
+          {"memory_bytes", nullable(roofs.memory_bytes())},
+          {"launch_floor_s", nullable(roofs.launch_floor_s())},
+          {"roofs", rates}};
+}
+
+std::string text_of(const ordered_json& value) {
+  return value.is_null() ? "unknown" : printable(value.get<std::string>());
+}
+
+std::string quantity(const ordered_json& value, std::string_view unit) {
+  return value.is_null() ? "unknown" : with_unit(value.get<double>(), unit);
+}
+
+void print_source(const ordered_json& fact) {
+  fmt::print("      source: {}\n", text_of(fact["source"]));
+  if (!fact["doubt"].is_null()) fmt::print("      doubt: {}\n", text_of(fact["doubt"]));
+}
+
+void print_list(const char* title, const ordered_json& texts) {
+  if (!texts.empty()) fmt::print("{}\n", title);
+  for (const auto& text : texts) fmt::print("  {}\n", text_of(text));
+}
+
+void print_sheet(const ordered_json& sheet) {
+  fmt::print("{}: {} {}, {}", text_of(sheet["device"]), text_of(sheet["vendor"]),
+             text_of(sheet["architecture"]), text_of(sheet["title"]));
+  if (!sheet["compute_capability"].is_null()) {
+    fmt::print(", compute capability {}", text_of(sheet["compute_capability"]));
+  }
+  fmt::print(", {} SMs, {:g} W\n", sheet["sms"].get<int>(), sheet["tdp_w"].get<double>());
+  if (!sheet["aliases"].empty()) {
+    fmt::print("also called: {}\n",
+               printable(fmt::format(
+                   "{}", fmt::join(sheet["aliases"].get<std::vector<std::string>>(), ", "))));
+  }
+  fmt::print("dense peaks\n");
+  for (const auto& peak : sheet["peaks"]) {
+    fmt::print("  {:<9} {:<6} {} with {} sums, at {} MHz, {:g} FLOP per clock and SM\n",
+               text_of(peak["format"]), text_of(peak["engine"]),
+               quantity(peak["flops_per_s"], "FLOP/s"), text_of(peak["accumulator"]),
+               peak["clock_hz"].get<double>() / 1e6, peak["flops_per_clock_per_sm"].get<double>());
+    print_source(peak);
+  }
+  const auto& memory = sheet["memory"];
+  fmt::print("memory\n  {} {}, {}; its pins carry {}\n", quantity(memory["bytes"], "B"),
+             text_of(memory["kind"]), quantity(memory["bandwidth_bytes_per_s"], "B/s"),
+             quantity(memory["pins_bytes_per_s"], "B/s"));
+  print_source(memory);
+  fmt::print("L2 cache\n  {}\n", quantity(sheet["l2"]["bytes"], "B"));
+  print_source(sheet["l2"]);
+  print_list("sources", sheet["sources"]);
+  print_list("other doubts", sheet["doubts"]);
+}
+
+std::string kind_of(const ordered_json& rate) {
+  if (!rate["written_fraction"].is_null()) {
+    return fmt::format("memory, {:.0f} % written", 100 * rate["written_fraction"].get<double>());
+  }
+  return fmt::format("{} {}", text_of(rate["format"]), text_of(rate["resource"]));
+}
+
+void print_measured(const ordered_json& facts) {
+  fmt::print("{}\ndata sheet: {}\nmemory: {}\nlaunch floor: {}\nroofs\n", text_of(facts["device"]),
+             facts["data_sheet"].is_null() ? "none" : text_of(facts["data_sheet"]),
+             quantity(facts["memory_bytes"], "B"), quantity(facts["launch_floor_s"], "s"));
+  for (const auto& rate : facts["roofs"]) {
+    const auto unit = rate["unit"].get<std::string>();
+    fmt::print("  {:<22} {}\n      measured by: {}\n", kind_of(rate),
+               quantity(rate["rate"], unit == "byte/s" ? "B/s" : unit),
+               text_of(rate["measured_by"]));
+  }
+}
+
+}  // namespace
+
+ordered_json device_facts(const std::string& device) {
+  std::error_code ignored;  // a path without access counts as unknown
+  if (find_data_sheet(device) != nullptr || std::filesystem::is_regular_file(device, ignored)) {
+    return sheet_json(open_data_sheet(device));
+  }
+  return measured_json(open_roofs(device));
+}
+
+void print_device_facts(const ordered_json& facts) {
+  if (facts.contains("roofs")) {
+    print_measured(facts);
+  } else {
+    print_sheet(facts);
+  }
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,15 @@
+// What `info --on DEVICE` shows: the numbers of one device, each with its source.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace ridgebench {
+
+// Returns a data sheet with the source and the doubt of each number, or the roofs that a results
+// directory measured with the rows that reached them. Throws UsageError.
+nlohmann::ordered_json device_facts(const std::string& device);
+
+void print_device_facts(const nlohmann::ordered_json& facts);
+
+}  // namespace ridgebench

@@ -1,0 +1,31 @@
+// Options that take a number, in the one grammar of kernels/common/number.hpp.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+namespace ridgebench {
+
+// Returns the number or the fraction (40%) that an option's text stands for. Throws UsageError that
+// names the option and what it takes.
+double number_of(const std::string& option, const std::string& text);
+double fraction_of(const std::string& option, const std::string& text);
+
+// Adds an option that sets `value`, which lives as long as the command.
+template <class Number>
+CLI::Option* add_number(CLI::App& app, const std::string& flags, Number& value,
+                        const std::string& help) {
+  const std::string option = flags.substr(0, flags.find(','));
+  return app
+      .add_option_function<std::string>(
+          flags, [&value, option](const std::string& text) { value = number_of(option, text); },
+          help)
+      ->type_name("NUMBER");
+}
+
+// Checks that a number is in a range and hands it to CLI11 in plain digits. `allowed` describes the
+// range: CLI11's own check prints bounds with up to 300 digits.
+CLI::Validator number_in(double low, double high, const std::string& allowed);
+
+}  // namespace ridgebench

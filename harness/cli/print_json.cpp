@@ -1,0 +1,48 @@
+#include "harness/cli/print_json.hpp"
+
+#include <fmt/format.h>
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string leaf_text(const ordered_json& value) {
+  if (!value.is_number_float()) {
+    return value.dump(-1, ' ', true, ordered_json::error_handler_t::replace);
+  }
+  std::string number = fmt::format("{}", value.get<double>());
+  // A reader that distinguishes types reads a double again.
+  if (number.find_first_of(".e") == std::string::npos) number += ".0";
+  return number;
+}
+
+void append(std::string& text, const ordered_json& value, const std::string& margin) {
+  if (!value.is_structured() || value.empty()) {
+    text += leaf_text(value);
+    return;
+  }
+  const std::string inner = margin + "  ";
+  text += value.is_object() ? "{" : "[";
+  bool first = true;
+  for (const auto& [key, member] : value.items()) {
+    text += (first ? "\n" : ",\n") + inner;
+    if (value.is_object()) text += leaf_text(key) + ": ";
+    append(text, member, inner);
+    first = false;
+  }
+  text += "\n" + margin;
+  text += value.is_object() ? "}" : "]";
+}
+
+}  // namespace
+
+std::string json_text(const ordered_json& json) {
+  std::string text;
+  append(text, json, "");
+  return text;
+}
+
+void print_json(const ordered_json& json) { fmt::print("{}\n", json_text(json)); }
+
+}  // namespace ridgebench
