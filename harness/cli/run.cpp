@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <set>
 
@@ -12,6 +13,7 @@
 #include "harness/cli/run_loop.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
+#include "harness/measure/crash.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/results_directory.hpp"
@@ -32,6 +34,8 @@ struct RunOptions {
   std::string resume;
   bool dry_run = false;
   bool take_turns = false;
+  bool no_restart = false;
+  double spent_s = 0;
 };
 
 RunRequest request_of(const RunOptions& options, const std::string& google_filter) {
@@ -115,6 +119,19 @@ void warn_of_held_back_libraries(const std::vector<Record>& records) {
   }
 }
 
+// Returns the command line of the process that goes on with the run after a crash.
+std::vector<std::string> after_a_crash(const RunOptions& options, const std::string& path,
+                                       const std::vector<std::string>& command_line) {
+  if (options.no_restart) return {};
+  std::vector<std::string> arguments{command_line.front(), "run", "--resume=" + path};
+  if (options.take_turns) arguments.emplace_back("--take-turns");
+  // The request is in the folder. The flags of the reports are not.
+  std::ranges::copy_if(command_line, std::back_inserter(arguments), [](const std::string& text) {
+    return text.starts_with("--benchmark_") && !text.starts_with("--benchmark_filter");
+  });
+  return arguments;
+}
+
 ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                      const std::vector<std::string>& command_line) {
   const RunRequest request = request_of(options, flags.filter);
@@ -147,6 +164,8 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   Campaign campaign(std::move(plan), request.fill, request.seed, directory, std::move(finished),
                     ceilings);
   if (options.take_turns) campaign.take_turns();
+  campaign.count_spent(options.spent_s);
+  catch_crashes(after_a_crash(options, path.string(), command_line));
   const Stopwatch clock;
   run_cases(campaign, directory, flags);
   end_environment(environment, read_machine(devices), clock.seconds());
@@ -198,6 +217,9 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   command->add_flag("--dry-run", options->dry_run, "Print cases, bytes and time; measure nothing");
   command->add_flag("--take-turns", options->take_turns,
                     "Stop every few samples until SIGCONT; compare.sh uses it");
+  command->add_flag("--no-restart", options->no_restart,
+                    "A crash ends the run, for debuggers; default: the other rows are measured");
+  command->add_option("--spent", options->spent_s)->group("");  // of the budget, before a crash
   command->allow_extras()->footer(
       "Google Benchmark's flags --benchmark_*: filter, list_tests, out, out_format, format, color");
   command->callback([=, &code, line = std::move(command_line)] {

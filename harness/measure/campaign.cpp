@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include "harness/measure/crash.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -142,7 +143,8 @@ const Record& Campaign::measure(std::size_t index) {
   if (const auto done = finished_.find(c.id()); done != finished_.end()) {
     return records_.emplace_back(done->second);
   }
-  const double share = plan_.share(index, clock_.seconds() - others_s_);
+  const double spent_s = clock_.seconds() - others_s_;
+  const double share = plan_.share(index, spent_s);
   current_ = &c;
   hang_limit_ = std::chrono::duration<double>(std::max(kHangFactor * share, kShortestHang));
   watchdog_.start(hang_limit_);
@@ -150,6 +152,7 @@ const Record& Campaign::measure(std::size_t index) {
   const std::unique_ptr<void, decltype(disarm)> guard(this, disarm);
   Record record;
   try {
+    const CrashScope crash(c.describe(), directory_->records_file(), spent_s);
     record = measurers_.at(c.device).measure(c, share, signalled);
   } catch (const DeviceError& error) {
     record = c.describe();

@@ -30,6 +30,8 @@ class ResultsDirectory {
   ~ResultsDirectory();
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  // The descriptor of records.jsonl, for a signal handler that appends a line.
+  [[nodiscard]] int records_file() const { return records_; }
 
   // Appends one line and flushes it to the disk; a line is there as a whole or not at all. May be
   // called from the watchdog's thread too. Throws StorageError.
