@@ -24,6 +24,7 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
   r.accumulator = Format::fp32;
   r.accumulator_bits = 23;
   r.isa = Isa::v3;
+  r.held_back_by = "ONEDNN_MAX_CPU_ISA=SSE41";
   r.shape = Shape({{"n", 1000}}, Layout::nt);
   r.regime = Regime::steady;
   r.flops = 3000;
@@ -52,7 +53,12 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
                         .bytes_per_s = 1e10,
                         .compute_ceiling = "fma/x@cpu",
                         .memory_ceiling = "dram/y@cpu"};
-  r.verify = Verification{.error = 0.125, .tolerance = 1e-3, .elements = 1000, .exact = false};
+  r.verify = Verification{.error = 0.125,
+                          .tolerance = 1e-3,
+                          .elements = 1000,
+                          .exact = false,
+                          .group = 16,
+                          .seed = 12345};
   r.telemetry = {{"power_w", 65.5}};
   r.flags = {"drift", "storage_format"};
   return r;
