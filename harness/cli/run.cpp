@@ -150,6 +150,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
     return ExitCode::fine;
   }
   require_writable(flags.out);
+  static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
   const bool resumed = !options.resume.empty();
   const std::filesystem::path path = results_path(options);
   listen_for_signals();
