@@ -79,7 +79,7 @@ std::string value_text(const std::string& key, const ordered_json& value, std::s
   return with_unit(number, unit);
 }
 
-void print(const ordered_json& prediction) {
+void print_prediction(const ordered_json& prediction) {
   for (const auto& [key, value] : prediction.items()) {
     const auto unit =
         std::ranges::find_if(kUnits, [&](const Unit& u) { return key.ends_with(u.suffix); });
@@ -117,7 +117,7 @@ void add_predict_command(CLI::App& app) {
     if (options->json)
       print_json(prediction);
     else
-      print(prediction);
+      print_prediction(prediction);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "harness/base/printable.hpp"
@@ -15,6 +16,7 @@
 #include "harness/cli/run_notes.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
+#include "harness/measure/crash.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/results_directory.hpp"
@@ -36,6 +38,8 @@ struct RunOptions {
   bool retry = false;
   bool dry_run = false;
   bool take_turns = false;
+  bool no_restart = false;
+  double spent_s = 0;
 };
 
 RunRequest request_of(const RunOptions& options, const std::string& google_filter) {
@@ -104,11 +108,26 @@ RunPlan make_plan(const RunRequest& request, const Devices& devices,
           }};
 }
 
+// Returns the command line of the process that goes on with the run after a crash.
+std::vector<std::string> after_a_crash(const RunOptions& options, const std::string& path,
+                                       const std::vector<std::string>& command_line) {
+  if (options.no_restart) return {};
+  std::vector<std::string> arguments{command_line.front(), "run", "--resume=" + path};
+  if (options.take_turns) arguments.emplace_back("--take-turns");
+  // The request is in the folder. The flags of the reports are not.
+  std::ranges::copy_if(command_line, std::back_inserter(arguments), [](const std::string& text) {
+    return text.starts_with("--benchmark_") && !text.starts_with("--benchmark_filter");
+  });
+  return arguments;
+}
+
 // Measures the plan into a results folder.
 ExitCode measure(RunPlan plan, const RunRequest& request, const RunOptions& options,
                  const GoogleFlags& flags, const Devices& devices,
-                 const std::vector<Record>& ceilings, nlohmann::ordered_json environment,
-                 const Stopwatch& clock) {
+                 const std::vector<Record>& ceilings,
+                 const std::vector<std::string>& command_line, const Stopwatch& clock) {
+  auto environment = make_environment(request, read_machine(devices), command_line);
+  if (options.take_turns) environment["samples_per_turn"] = kSamplesPerTurn;
   const bool resumed = !options.resume.empty();
   ResultsDirectory directory(results_path(options), resumed);
   if (resumed) continue_run(environment, options.resume);
@@ -120,7 +139,9 @@ ExitCode measure(RunPlan plan, const RunRequest& request, const RunOptions& opti
   Campaign campaign(std::move(plan), request.fill, request.seed, directory, std::move(finished),
                     ceilings);
   campaign.count_from(clock);
+  campaign.count_spent(options.spent_s);
   if (options.take_turns) campaign.take_turns();
+  catch_crashes(after_a_crash(options, directory.path().string(), command_line));
   run_cases(campaign, directory, flags);
   end_environment(environment, read_machine(devices), clock.seconds());
   directory.write_environment(environment);
@@ -144,11 +165,9 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
     return ExitCode::fine;
   }
   require_writable(flags.out);
+  static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
   listen_for_signals();
-  auto environment = make_environment(request, read_machine(devices), command_line);
-  if (options.take_turns) environment["samples_per_turn"] = kSamplesPerTurn;
-  return measure(std::move(plan), request, options, flags, devices, ceilings,
-                 std::move(environment), clock);
+  return measure(std::move(plan), request, options, flags, devices, ceilings, command_line, clock);
 }
 
 // Refuses an option with an empty value, which would stand for the default.
@@ -189,6 +208,9 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   command->add_flag("--dry-run", options->dry_run, "Print cases, bytes and time; measure nothing");
   command->add_flag("--take-turns", options->take_turns,
                     "Stop every few samples until SIGCONT; compare.sh uses it");
+  command->add_flag("--no-restart", options->no_restart,
+                    "A crash ends the run, for debuggers; default: the other rows are measured");
+  command->add_option("--spent", options->spent_s)->group("");  // of the budget, before a crash
   command->allow_extras()->footer(
       "Google Benchmark's flags --benchmark_*: filter, list_tests, out, out_format, format, color");
   command->callback([=, &code, line = std::move(command_line)] {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "harness/base/filter.hpp"
+#include "harness/measure/crash.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -155,7 +156,8 @@ const Record& Campaign::measure(std::size_t index) {
   if (const auto done = finished_.find(c.id()); done != finished_.end()) {
     return records_.emplace_back(done->second);
   }
-  const double share = plan_.budget().share(index, clock_.seconds() - others_s_);
+  const double spent_s = clock_.seconds() - others_s_;
+  const double share = plan_.budget().share(index, spent_s);
   current_ = &c;
   hang_limit_ = std::chrono::duration<double>(std::max(kHangFactor * share, kShortestHang));
   watchdog_.start(hang_limit_);
@@ -165,6 +167,7 @@ const Record& Campaign::measure(std::size_t index) {
   Measurer& measurer = measurers_.at(c.device);
   const Stopwatch clock;
   try {
+    const CrashScope crash(c.describe(), directory_->records_file(), spent_s);
     record = measurer.measure(c, share, signalled);
   } catch (const DeviceError& error) {
     record = c.describe();

@@ -54,6 +54,8 @@ class Campaign final : private Turns {
 
   // Makes later measurements take turns with other processes.
   void take_turns();
+  // Counts time that the run took before this process, which leaves less of the budget.
+  void count_spent(double seconds) { others_s_ -= seconds; }
 
   // Measures a case and appends its record. A finished case keeps its record. Throws Interrupted,
   // StorageError, and DeviceError after a record of the failure.
@@ -74,7 +76,7 @@ class Campaign final : private Turns {
   const Case* current_ = nullptr;
   Stopwatch clock_;
   std::chrono::duration<double> hang_limit_{};  // of the current case, or of a turn
-  double others_s_ = 0;  // time of other processes' turns, which clock_ includes
+  double others_s_ = 0;  // what clock_ has too much: the turns of other processes
   Watchdog watchdog_;    // the last member, because its thread uses the others
 };
 

@@ -67,11 +67,7 @@ class TelemetryScope {
 }  // namespace
 
 Measurer::Measurer(Device& device, Fill fill, std::uint64_t seed)
-    : device_(&device),
-      fill_(fill),
-      seed_(seed),
-      buffers_(device, fill, seed),
-      check_(device, seed) {}
+    : device_(&device), fill_(fill), seed_(seed), buffers_(device, fill, seed), check_(device) {}
 
 void Measurer::add_ceiling(const Record& record) {
   if (const auto rate = ceiling_rate(record)) roofs_.add(*rate);
@@ -129,7 +125,6 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
   auto wrong = check_.before_timing(c, binding.sets.front(), *record.verify);
   if (!wrong) wrong = stray_write();  // before further sets are bound, with new guards
   if (wrong) return fail(record, Status::wrong, *wrong);
-  const std::uint64_t first_bits = check_.checksum(c, binding.sets.front());
 
   record.sets = std::min(wanted, affordable_sets(binding.rotation.front(), seconds));
   if (record.sets > 1) binding = bind(c, plan, record.sets);
@@ -141,7 +136,8 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
 
   const Samples samples = sample(c, binding, seconds, stop);
   scope.window = to_json(samples.window, c.work());
-  wrong = verify_after(c, binding, first_bits, *record.verify);
+  wrong = check_.after_timing(c, binding.sets, *record.verify);
+  if (!wrong) wrong = stray_write();
   if (wrong) return fail(record, Status::wrong, *wrong);
   judge_samples(record, c, samples);
 }
@@ -188,17 +184,6 @@ Samples Measurer::sample(const Case& c, Binding& binding, double seconds,
   Samples samples = take_samples(*device_, binding.rotation, c.regime, limits);
   sampling_s_ = clock.seconds();
   return samples;
-}
-
-std::optional<std::string> Measurer::verify_after(const Case& c, const Binding& binding,
-                                                  std::uint64_t first_bits, Verification& result) {
-  auto wrong = check_.after_timing(c, binding.sets, result);
-  if (!wrong) wrong = stray_write();
-  if (!wrong && !c.technique.order_dependent &&
-      check_.checksum(c, binding.sets.front()) != first_bits) {
-    wrong = "a second launch gave other bits: the result moves";
-  }
-  return wrong;
 }
 
 void Measurer::judge_samples(Record& record, const Case& c, const Samples& samples) const {

@@ -51,8 +51,6 @@ class Measurer {
   std::int64_t affordable_sets(const Launch& launch, double seconds);
   Samples sample(const Case& c, Binding& binding, double seconds,
                  const std::function<bool()>& stop);
-  std::optional<std::string> verify_after(const Case& c, const Binding& binding,
-                                          std::uint64_t first_bits, Verification& result);
   void judge_samples(Record& record, const Case& c, const Samples& samples) const;
 
   Device* device_;

@@ -3,13 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <random>
 
+#include "harness/measure/witness.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
 
+// Takes a few seconds of each thread at most. The products of a sweep, which grow with the rate of
+// the machine, take a few tenths.
+constexpr double kHostCostOfAThread = 5e9;
+// Limit of the reference values of one output that are kept.
+constexpr std::int64_t kMostKeptElements = std::int64_t{1} << 22U;
+constexpr const char* kCheckSeedVariable = "RIDGEBENCH_CHECK_SEED";
+constexpr std::uint64_t kLargestCheckSeed = std::uint64_t{1} << 53U;  // a JSON number is exact
 // Limit of the input bytes that the comparison after the timing reads back.
 constexpr double kAffordableInputBytes = 0x1p30;
 
@@ -30,95 +42,93 @@ DeviceMemory::Region region_of(const Operand& operand, void* data) {
   return {static_cast<std::byte*>(data), static_cast<std::size_t>(operand.bytes())};
 }
 
-// Elements outside the sample may have larger terms than those inside.
-constexpr double kBeyondTheSample = 1.5;
-
-// Returns the other fast techniques of the case's operation, format and backend, libraries first.
-std::vector<const Implementation*> candidates(const Case& c) {
-  std::vector<const Implementation*> found;
-  for (const auto& i : Registry::instance().implementations()) {
-    const Technique& t = i->technique;
-    if (i->operation == c.operation && i->backend == c.implementation->backend &&
-        i->format == c.format && t.name != c.technique.name && t.pace == Pace::fast) {
-      found.push_back(i.get());
-    }
+// Adds the comparison of another part of the output.
+void add(Verification& result, const Verification& other) {
+  result.elements += other.elements;
+  result.exact = result.exact && other.exact;
+  if (other.error > result.error) {
+    result.error = other.error;
+    result.tolerance = other.tolerance;
   }
-  std::ranges::stable_partition(
-      found, [](const Implementation* i) { return i->technique.origin == Origin::library; });
-  return found;
-}
-
-// Runs the witness on the case's inputs. Returns false if it cannot run the shape.
-bool run(Device& device, const Case& c, const Implementation& witness, const BufferSet& set) {
-  if (witness.unsupported(device.machine(), c.shape)) return false;
-  try {
-    Queue& queue = device.queue();
-    const Plan plan = witness.prepare ? witness.prepare(queue, c.shape) : nullptr;
-    device.run(witness.bind(queue, plan, c.shape, set));
-    return true;
-  } catch (const Unsupported&) {
-    return false;
-  } catch (const OutOfMemory&) {
-    return false;
-  }
-}
-
-// Returns the absolute part of the bound on the difference of two right outputs, from the largest
-// terms of the sample. The relative part is one rounding of each output to its format.
-double absolute_tolerance(const Case& c, const Implementation& witness,
-                          std::span<const Expected> expected) {
-  const Format format = c.operands().back().format;
-  double largest = 0;
-  for (const Expected& e : expected) {
-    const Expected terms{0, e.norm};
-    largest = std::max(largest, tolerance(*c.implementation, c.shape, format, terms) +
-                                    tolerance(witness, c.shape, format, terms));
-  }
-  return kBeyondTheSample * largest;
-}
-
-// The share of a check's cost that buffer set `index` may take. All sets after the first together
-// cost as much as the first.
-double share(std::size_t index, std::size_t count) {
-  return index == 0 ? 1 : 1 / static_cast<double>(count);
 }
 
 }  // namespace
 
+CheckCost default_cost(const Machine& machine) {
+  if (machine.compute_capability > 0) return {kSampleCost, kSampleCost};
+  return {kHostCostOfAThread * machine.units, kSampleCost};
+}
+
+std::uint64_t draw_check_seed() {
+  if (const char* text = std::getenv(kCheckSeedVariable); text != nullptr && *text != 0) {
+    std::uint64_t seed = 0;
+    const char* end = text + std::strlen(text);
+    const auto [last, error] = std::from_chars(text, end, seed);
+    if (error == std::errc{} && last == end && seed <= kLargestCheckSeed) return seed;
+    throw UsageError(
+        fmt::format("{}='{}' is not a whole number from 0 to 2^53", kCheckSeedVariable, text));
+  }
+  std::random_device entropy;
+  return (std::uint64_t{entropy()} << 32U | entropy()) & (kLargestCheckSeed - 1);
+}
+
+// The sets after the first share their cost.
+double OutputCheck::affordable(const Checked& checked) const {
+  return checked.index == 0 ? cost_.first : cost_.later / static_cast<double>(checked.count);
+}
+
+std::vector<View> OutputCheck::inputs(const Case& c, const BufferSet& set) {
+  const std::vector<Operand> operands = c.operands();
+  input_copies_.resize(std::max(input_copies_.size(), operands.size()));
+  std::vector<View> views;
+  for (std::size_t i = 0; i + 1 < operands.size(); ++i) {
+    const DeviceMemory::Region region = region_of(operands[i], set[i]);
+    views.push_back(
+        {device_->memory().on_host({&region, 1}, input_copies_[i]), operands[i].format});
+  }
+  return views;
+}
+
 // Computes the expected rows from a copy of the inputs, unless the cache holds them.
 const std::vector<Expected>& OutputCheck::reference(const Case& c, const Checked& checked,
                                                     std::span<const std::int64_t> rows) {
-  const auto inputs = [&] {
-    const std::vector<Operand> operands = c.operands();
-    input_copies_.resize(std::max(input_copies_.size(), operands.size()));
-    std::vector<View> views;
-    for (std::size_t i = 0; i + 1 < operands.size(); ++i) {
-      const DeviceMemory::Region region = region_of(operands[i], (*checked.set)[i]);
-      views.push_back(
-          {device_->memory().on_host({&region, 1}, input_copies_[i]), operands[i].format});
-    }
-    return views;
-  };
   // The checked rows of all sets after the first depend on the number of sets.
   const std::string key =
       fmt::format("{}/{}/{}/{} of {}", c.operation->name, c.format.name(), c.shape.text(),
                   checked.index, checked.index == 0 ? 1 : checked.count);
-  return references_.get(key, *c.operation, c.shape, inputs, rows);
+  return references_.get(key, *c.operation, c.shape, [&] { return inputs(c, *checked.set); }, rows);
 }
 
 Verification OutputCheck::compare_set(const Case& c, const Checked& checked) {
-  const auto rows =
-      rows_to_check(*c.operation, c.shape, seed_, share(checked.index, checked.count));
+  const auto rows = rows_to_check(*c.operation, c.shape, seed_, affordable(checked));
   HostBuffer copy;
   const View sampled =
       read_rows(device_->memory(), *c.implementation, c.shape, rows, checked.set->back(), copy);
+  const bool kept = elements_of(*c.operation, c.shape, rows) <= kMostKeptElements;
   Verification result =
-      compare(*c.implementation, c.shape, sampled, rows, reference(c, checked, rows));
+      kept || rows_reference_of(*c.operation) != nullptr
+          ? compare(*c.implementation, c.shape, sampled, rows, reference(c, checked, rows))
+          : compare(*c.implementation, c.shape, sampled, rows, inputs(c, *checked.set));
   if (has_nan(c, *checked.set)) {
     result.error = std::numeric_limits<double>::infinity();
     result.exact = false;
   }
   return result;
+}
+
+// Compares all elements of a set by sums of groups, if the operation has such sums.
+void OutputCheck::compare_sums(const Case& c, const Checked& checked, Verification& result) {
+  result.group = group_to_check(*c.operation, c.shape, affordable(checked));
+  if (!result.group) return;
+  const std::vector<double> signs = draw_signs(*c.operation, c.shape, seed_);
+  const auto rows = all_rows(*c.operation, c.shape);
+  HostBuffer copy;
+  const View output =
+      read_rows(device_->memory(), *c.implementation, c.shape, rows, checked.set->back(), copy);
+  Verification sums = compare_groups(*c.implementation, c.shape, output, {*result.group, signs},
+                                     inputs(c, *checked.set));
+  sums.elements = 0;  // no element is compared by itself
+  add(result, sums);
 }
 
 // A NaN is an element that the kernel did not write: finite inputs produce no NaN.
@@ -131,11 +141,14 @@ std::optional<std::string> OutputCheck::before_timing(const Case& c, const Buffe
                                                       Verification& result) {
   const Checked first{&set, 0, 1};
   result = compare_set(c, first);
+  result.seed = seed_;
+  first_bits_ = checksum(c, set);
   if (!result.passed()) return wrong_reason(result, "before");
-  const bool everything = result.elements == c.operands().back().elements;
-  if (everything || device_->backend() == Backend::cpu) return std::nullopt;
-  const auto rows = rows_to_check(*c.operation, c.shape, seed_);
+  if (result.elements == c.operands().back().elements) return std::nullopt;
+  const auto rows = rows_to_check(*c.operation, c.shape, seed_, affordable(first));
   result.witness = ask_witness(*device_, c, set, rows, reference(c, first, rows));
+  if (!result.witness) compare_sums(c, first, result);
+  if (!result.passed()) return wrong_reason(result, "before");
   if (!result.witness || result.witness->error <= 1) return std::nullopt;
   return fmt::format("the output differs from that of {} by {:.3g} x the tolerance",
                      result.witness->technique, result.witness->error);
@@ -144,54 +157,28 @@ std::optional<std::string> OutputCheck::before_timing(const Case& c, const Buffe
 std::optional<std::string> OutputCheck::after_timing(const Case& c, std::span<const BufferSet> sets,
                                                      Verification& result) {
   const double input_bytes = std::max(1.0, bytes_read(c.operands()));
-  const auto affordable =
-      static_cast<std::size_t>(std::max(2.0, kAffordableInputBytes / input_bytes));
-  const std::size_t step = (sets.size() + affordable - 1) / affordable;
+  const auto most = static_cast<std::size_t>(std::max(2.0, kAffordableInputBytes / input_bytes));
+  const std::size_t step = (sets.size() + most - 1) / most;
+  const bool moved = checksum(c, sets.front()) != first_bits_;
   for (std::size_t i = 0; i < sets.size(); ++i) {
+    if (i == 0 && !moved) continue;
     if (i % step != 0 && i + 1 != sets.size()) {
       if (has_nan(c, sets[i])) return fmt::format("after timing, buffer set {} holds NaN", i);
       continue;
     }
-    const Verification v = compare_set(c, {&sets[i], i, sets.size()});
-    result.elements += v.elements;
-    result.exact = result.exact && v.exact;
-    if (v.error > result.error) {
-      result.error = v.error;
-      result.tolerance = v.tolerance;
-    }
+    const Checked checked{&sets[i], i, sets.size()};
+    Verification v = compare_set(c, checked);
+    const bool everything = v.elements == c.operands().back().elements;
+    if (!everything && device_->backend() == Backend::cpu) compare_sums(c, checked, v);
+    add(result, v);
     if (!v.passed()) return wrong_reason(v, "after");
   }
-  return std::nullopt;
+  if (!moved || c.technique.order_dependent) return std::nullopt;
+  return "a second launch gave other bits: the result moves";
 }
 
 std::uint64_t OutputCheck::checksum(const Case& c, const BufferSet& set) {
   return device_->memory().checksum(region_of(c.operands().back(), set.back()));
-}
-
-std::optional<Witness> ask_witness(Device& device, const Case& c, const BufferSet& set,
-                                   std::span<const std::int64_t> rows,
-                                   std::span<const Expected> expected) {
-  const Operand output = c.operands().back();
-  std::shared_ptr<void> memory;
-  try {
-    memory = device.queue().allocate(static_cast<std::size_t>(output.bytes()));
-  } catch (const OutOfMemory&) {
-    return std::nullopt;
-  }
-  BufferSet with_own_output = set;
-  with_own_output.back() = memory.get();
-  for (const Implementation* witness : candidates(c)) {
-    if (!run(device, c, *witness, with_own_output)) continue;
-    HostBuffer copy;
-    const View sampled = read_rows(device.memory(), *witness, c.shape, rows, memory.get(), copy);
-    if (!compare(*witness, c.shape, sampled, rows, expected).passed()) continue;
-    const double relative = info(output.format).epsilon();
-    return Witness{
-        std::string(witness->technique.name),
-        device.memory().largest_difference(set.back(), memory.get(), output.elements, output.format,
-                                           absolute_tolerance(c, *witness, expected), relative)};
-  }
-  return std::nullopt;
 }
 
 }  // namespace ridgebench

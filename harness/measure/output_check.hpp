@@ -13,20 +13,35 @@
 
 namespace ridgebench {
 
+// What the comparisons of a case may cost, in the unit of kSampleCost.
+struct CheckCost {
+  double first;  // of the first buffer set, before the timing
+  double later;  // of all other sets together, after it
+};
+
+// A host compares all elements of every size of its sweeps. A GPU compares a sample, and all
+// elements with a witness.
+CheckCost default_cost(const Machine& machine);
+inline CheckCost default_cost(const Device& device) { return default_cost(device.machine()); }
+
+// Draws the seed of this process's choice of rows and signs from the operating system's entropy,
+// or reads it from RIDGEBENCH_CHECK_SEED. Throws UsageError for a value that is no seed.
+std::uint64_t draw_check_seed();
+
 class OutputCheck {
  public:
-  // The seed chooses the rows of a large output to compare.
-  OutputCheck(Device& device, std::uint64_t seed) : device_(&device), seed_(seed) {}
+  OutputCheck(Device& device, std::uint64_t seed, CheckCost cost)
+      : device_(&device), seed_(seed), cost_(cost) {}
+  explicit OutputCheck(Device& device)
+      : OutputCheck(device, draw_check_seed(), default_cost(device)) {}
 
   // These return why the output is wrong; empty if it is right. They add the compared elements and
   // the largest error to `result`. before_timing() checks the first buffer set, after_timing() all.
+  // after_timing() trusts bits that before_timing() found right.
   std::optional<std::string> before_timing(const Case& c, const BufferSet& set,
                                            Verification& result);
   std::optional<std::string> after_timing(const Case& c, std::span<const BufferSet> sets,
                                           Verification& result);
-
-  // Outputs with equal bits have equal checksums.
-  std::uint64_t checksum(const Case& c, const BufferSet& set);
 
  private:
   struct Checked {  // buffer set `index` of `count`
@@ -35,24 +50,22 @@ class OutputCheck {
     std::size_t count;
   };
 
+  [[nodiscard]] double affordable(const Checked& checked) const;
+  std::vector<View> inputs(const Case& c, const BufferSet& set);
   const std::vector<Expected>& reference(const Case& c, const Checked& checked,
                                          std::span<const std::int64_t> rows);
   Verification compare_set(const Case& c, const Checked& checked);
+  void compare_sums(const Case& c, const Checked& checked, Verification& result);
   bool has_nan(const Case& c, const BufferSet& set);
+  // Outputs with equal bits have equal checksums.
+  std::uint64_t checksum(const Case& c, const BufferSet& set);
 
   Device* device_;
   std::uint64_t seed_;
+  CheckCost cost_;
   ReferenceCache references_;
   std::vector<HostBuffer> input_copies_;  // kept, because allocating gigabytes is slow
+  std::uint64_t first_bits_ = 0;          // of the first set's output, before the timing
 };
-
-// Checks the elements outside the reference's sample. A witness is another technique of the
-// operation, preferably of a library. It runs on the same inputs, and the function checks it on the
-// same sample. Then the device compares all elements of both outputs. `set` holds the case's inputs
-// and its output; `rows` and `expected` are the sample. The result is empty if no other technique
-// serves the shape, agrees with the reference and has memory for its output.
-std::optional<Witness> ask_witness(Device& device, const Case& c, const BufferSet& set,
-                                   std::span<const std::int64_t> rows,
-                                   std::span<const Expected> expected);
 
 }  // namespace ridgebench

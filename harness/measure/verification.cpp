@@ -4,58 +4,47 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <set>
-
-#include "kernels/common/random.hpp"
 
 namespace ridgebench {
 namespace {
 
-// Limit of the multiply-adds of one reference, which take a fraction of a second.
-constexpr double kAffordableTerms = 0x1p25;
-// Cost of one output in addition to its terms, in multiply-adds.
-constexpr double kCostPerOutput = 15;
 constexpr double kGrowth = 8;
+// See compare_groups().
+constexpr double kDeviations = 6;
 // A tensor engine adds at least this many terms at once and truncates the sum toward zero. Each
 // truncation costs half a unit of the last place on average, and these errors add up. Products of
 // cuBLAS and of our kernels on an H100 show the error from a few thousand terms on.
 constexpr double kTermsOfAnAddition = 8;
-constexpr std::uint32_t kRowStream = 0xFFFFFFFF;  // no input uses this stream
 
 double unit_roundoff(Format format) { return info(format).epsilon() / 2; }
-
-std::int64_t output_elements(const Operation& operation, const Shape& shape, Format format) {
-  return operation.operands(shape, format).back().elements;
-}
-
-// Returns the elements of row `row`. The last row may be short.
-std::int64_t length_of(std::int64_t row, std::int64_t row_length, std::int64_t elements) {
-  return std::min(row_length, elements - row * row_length);
-}
 
 // Elements that a thread compares at once. They fit into a first-level cache.
 constexpr std::int64_t kBlock = 1024;
 
 // The worst of several comparisons.
 struct Largest {
-  Verification result;
+  double error = 0;  // over its tolerance
+  double tolerance = 0;
+  std::int64_t elements = 0;
+  bool exact = true;
 
-  void add(double error, double tolerance, bool exact) {
+  void add(double deviation, double allowed, bool is_exact) {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    const double ratio = deviation == 0 ? 0 : allowed > 0 ? deviation / allowed : infinite;
     // Comparisons with NaN are false. An output that is NaN gets an infinite error.
-    const double ratio = error <= tolerance ? (tolerance > 0 ? error / tolerance : 0)
-                         : tolerance > 0    ? error / tolerance
-                                            : std::numeric_limits<double>::infinity();
-    const double ranked = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
-    add({.error = ranked, .tolerance = tolerance, .elements = 1, .exact = exact});
+    add({.error = ratio >= 0 ? ratio : infinite,
+         .tolerance = allowed,
+         .elements = 1,
+         .exact = is_exact});
   }
 
-  void add(const Verification& other) {
-    if (other.error > result.error || result.elements == 0) {
-      result.error = other.error;
-      result.tolerance = other.tolerance;
+  void add(const Largest& other) {
+    if (other.error > error || elements == 0) {
+      error = other.error;
+      tolerance = other.tolerance;
     }
-    result.elements += other.elements;
-    result.exact = result.exact && other.exact;
+    elements += other.elements;
+    exact = exact && other.exact;
   }
 };
 
@@ -66,59 +55,41 @@ double rounded(double value, Format format) {
   return decode_bits(f, encode_bits(f, static_cast<float>(value)));
 }
 
-double tolerance_of(const Technique& technique, double terms, Format output, Expected expected) {
-  const double cut_off = technique.engine == Engine::tensor ? terms / kTermsOfAnAddition : 0;
-  const double accumulated =
-      unit_roundoff(technique.accumulator) * (kGrowth * std::sqrt(terms) + cut_off) * expected.norm;
-  const double declared =
-      (technique.approximation_error + technique.accumulation_error) * expected.norm;
-  // Rounding to the output's format costs a relative error, and at least half a subnormal step.
-  const double rounding = std::max(unit_roundoff(output) * (std::abs(expected.value) + accumulated),
-                                   info(output).min_subnormal() / 2);
-  return accumulated + declared + rounding;
+// The tolerance of a technique's outputs, of which all but the expected value is constant.
+class Tolerance {
+ public:
+  Tolerance(const Technique& technique, double terms, Format output)
+      : output_roundoff_(unit_roundoff(output)),
+        half_step_(info(output).min_subnormal() / 2),
+        declared_(technique.approximation_error + technique.accumulation_error) {
+    const double cut_off = technique.engine == Engine::tensor ? terms / kTermsOfAnAddition : 0;
+    accumulated_ = unit_roundoff(technique.accumulator) * (kGrowth * std::sqrt(terms) + cut_off);
+  }
+
+  [[nodiscard]] double operator()(Expected expected) const {
+    const double accumulated = accumulated_ * expected.norm;
+    // Rounding to the output's format costs a relative error, and at least half a subnormal step.
+    const double rounding =
+        std::max(output_roundoff_ * (std::abs(expected.value) + accumulated), half_step_);
+    return accumulated + declared_ * expected.norm + rounding;
+  }
+
+ private:
+  double output_roundoff_;
+  double half_step_;
+  double declared_;
+  double accumulated_;
+};
+
+Tolerance tolerance_of(const Implementation& implementation, const Shape& shape, Format output) {
+  return {implementation.technique, implementation.operation->reduction(shape), output};
 }
 
 }  // namespace
 
-std::vector<std::int64_t> rows_to_check(const Operation& operation, const Shape& shape,
-                                        std::uint64_t seed, double share) {
-  const std::int64_t length = operation.row_length(shape);
-  const std::int64_t elements = output_elements(operation, shape, operation.formats.front().a);
-  const std::int64_t rows = (elements + length - 1) / length;
-  const double cost = static_cast<double>(length) * (operation.reduction(shape) + kCostPerOutput);
-  const auto affordable = static_cast<std::int64_t>(std::max(2.0, share * kAffordableTerms / cost));
-  std::set<std::int64_t> chosen{0, rows - 1};
-  for (std::int64_t i = 0; i < std::min(rows, affordable); ++i) {
-    const std::uint32_t draw =
-        random_block(seed, kRowStream, static_cast<std::uint64_t>(i)).word[0];
-    chosen.insert(rows <= affordable ? i : static_cast<std::int64_t>(draw) % rows);
-  }
-  return {chosen.begin(), chosen.end()};
-}
-
-const std::vector<Expected>& ReferenceCache::get(const std::string& key, const Operation& operation,
-                                                 const Shape& shape,
-                                                 const std::function<std::vector<View>()>& inputs,
-                                                 std::span<const std::int64_t> rows) {
-  if (const auto known = values_.find(key); known != values_.end()) return known->second;
-  const std::vector<View> views = inputs();
-  const std::int64_t length = operation.row_length(shape);
-  const std::int64_t elements = output_elements(operation, shape, operation.formats.front().a);
-  std::vector<Expected> values(rows.size() * static_cast<std::size_t>(length));
-  // A single row stays on this thread, because the reference of a long row uses all threads.
-#pragma omp parallel for schedule(dynamic) if (rows.size() > 1)
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto count = static_cast<std::size_t>(length_of(rows[i], length, elements));
-    operation.reference(shape, rows[i], views,
-                        std::span(values).subspan(i * static_cast<std::size_t>(length), count));
-  }
-  return values_.emplace(key, std::move(values)).first->second;
-}
-
 double tolerance(const Implementation& implementation, const Shape& shape, Format output,
                  Expected expected) {
-  return tolerance_of(implementation.technique, implementation.operation->reduction(shape), output,
-                      expected);
+  return tolerance_of(implementation, shape, output)(expected);
 }
 
 View read_rows(DeviceMemory& memory, const Implementation& implementation, const Shape& shape,
@@ -129,7 +100,8 @@ View read_rows(DeviceMemory& memory, const Implementation& implementation, const
   std::vector<DeviceMemory::Region> regions;
   for (const std::int64_t row : rows) {
     std::byte* const first = static_cast<std::byte*>(output) + row * length * size;
-    const auto bytes = static_cast<std::size_t>(length_of(row, length, operand.elements) * size);
+    const std::int64_t count = std::min(length, operand.elements - row * length);
+    const auto bytes = static_cast<std::size_t>(count * size);
     if (!regions.empty() && regions.back().data() + regions.back().size() == first) {
       regions.back() = {regions.back().data(), regions.back().size() + bytes};  // adjacent
     } else {
@@ -139,34 +111,117 @@ View read_rows(DeviceMemory& memory, const Implementation& implementation, const
   return {memory.on_host(regions, copy), operand.format};
 }
 
+namespace {
+
+// Returns true if an element may change `largest`: its error is larger, or it may be the first that
+// is not exact. Most blocks have none, and this loop runs in vectors.
+bool matters(const Tolerance& tolerance, std::span<const double> values,
+             std::span<const Expected> expected, const Largest& largest) {
+  int differs = 0;
+  int larger = 0;
+#pragma omp simd reduction(| : differs, larger)
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double deviation = std::abs(values[i] - expected[i].value);
+    differs |= deviation == 0 ? 0 : 1;  // 1 for NaN, as in the next line
+    larger |= deviation <= largest.error * tolerance(expected[i]) ? 0 : 1;
+  }
+  return larger != 0 || (differs != 0 && largest.exact) || largest.elements == 0;
+}
+
+// Compares elements of an output, the first of which is `first`.
+void compare_block(const Tolerance& tolerance, View output, std::int64_t first,
+                   std::span<const Expected> expected, Largest& largest) {
+  std::array<double, kBlock> storage;
+  const auto values = std::span(storage).first(expected.size());
+  output.read(first, values);
+  if (!matters(tolerance, values, expected, largest)) {
+    largest.elements += std::ssize(values);
+    return;
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Expected& e = expected[i];
+    // rounded() overflows as a correct kernel does, so an output that overflowed may be exact.
+    const bool exact = values[i] == e.value || values[i] == rounded(e.value, output.format);
+    const double error = exact ? 0 : std::abs(values[i] - e.value);
+    largest.add(error, tolerance(e), exact);
+  }
+}
+
+// Calls compare_at(block, largest) for each of `blocks`, on all threads.
+template <class F>
+Verification largest_of(std::int64_t blocks, F compare_at) {
+  std::vector<Largest> each(static_cast<std::size_t>(blocks));
+#pragma omp parallel for schedule(static) if (blocks > 1)
+  for (std::int64_t b = 0; b < blocks; ++b) compare_at(b, each[static_cast<std::size_t>(b)]);
+  Largest all;
+  for (const Largest& one : each) all.add(one);
+  return {
+      .error = all.error, .tolerance = all.tolerance, .elements = all.elements, .exact = all.exact};
+}
+
+}  // namespace
+
 Verification compare(const Implementation& implementation, const Shape& shape, View output,
                      std::span<const std::int64_t> rows, std::span<const Expected> expected) {
+  const Tolerance allowed = tolerance_of(implementation, shape, output.format);
+  const std::int64_t checked = elements_of(*implementation.operation, shape, rows);
+  return largest_of((checked + kBlock - 1) / kBlock, [&](std::int64_t b, Largest& largest) {
+    const std::int64_t first = b * kBlock;
+    const auto count = static_cast<std::size_t>(std::min(kBlock, checked - first));
+    compare_block(allowed, output, first, expected.subspan(static_cast<std::size_t>(first), count),
+                  largest);
+  });
+}
+
+Verification compare(const Implementation& implementation, const Shape& shape, View output,
+                     std::span<const std::int64_t> rows, std::span<const View> inputs) {
   const Operation& operation = *implementation.operation;
+  const Tolerance allowed = tolerance_of(implementation, shape, output.format);
   const std::int64_t length = operation.row_length(shape);
-  const std::int64_t elements = output_elements(operation, shape, implementation.format.a);
-  const double terms = operation.reduction(shape);
-  // Only the operation's last row may be short, and it is the last of `rows`.
-  const std::int64_t checked =
-      (std::ssize(rows) - 1) * length + length_of(rows.back(), length, elements);
-  std::vector<Largest> blocks(static_cast<std::size_t>((checked + kBlock - 1) / kBlock));
-#pragma omp parallel for if (blocks.size() > 1)
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const std::int64_t first = static_cast<std::int64_t>(b) * kBlock;
-    std::array<double, kBlock> storage;
-    const auto values =
-        std::span(storage).first(static_cast<std::size_t>(std::min(kBlock, checked - first)));
-    output.read(first, values);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const Expected& e = expected[static_cast<std::size_t>(first) + i];
-      // rounded() overflows as a correct kernel does, so an output that overflowed may be exact.
-      const bool exact = values[i] == rounded(e.value, output.format);
-      const double error = exact ? 0 : std::abs(values[i] - e.value);
-      blocks[b].add(error, tolerance_of(implementation.technique, terms, output.format, e), exact);
+  const std::int64_t checked = elements_of(operation, shape, rows);
+  // One block is at least a row, and Largest has its own line of the cache only for long blocks.
+  const std::int64_t rows_of_block = std::max<std::int64_t>(1, 16 * kBlock / length);
+  const std::int64_t blocks = (std::ssize(rows) + rows_of_block - 1) / rows_of_block;
+  return largest_of(blocks, [&](std::int64_t b, Largest& largest) {
+    const std::int64_t end = std::min((b + 1) * rows_of_block, std::ssize(rows));
+    std::vector<Expected> row(static_cast<std::size_t>(length));
+    for (std::int64_t r = b * rows_of_block; r < end; ++r) {
+      const std::int64_t count = std::min(length, checked - r * length);
+      const auto expected = std::span(row).first(static_cast<std::size_t>(count));
+      operation.reference(shape, rows[static_cast<std::size_t>(r)], inputs, expected);
+      for (std::int64_t i = 0; i < count; i += kBlock) {
+        const auto some = static_cast<std::size_t>(std::min(kBlock, count - i));
+        compare_block(allowed, output, r * length + i,
+                      expected.subspan(static_cast<std::size_t>(i), some), largest);
+      }
     }
-  }
-  Largest all;
-  for (const Largest& block : blocks) all.add(block.result);
-  return all.result;
+  });
+}
+
+Verification compare_groups(const Implementation& implementation, const Shape& shape, View output,
+                            const Groups& groups, std::span<const View> inputs) {
+  const Operation& operation = *implementation.operation;
+  const Tolerance allowed = tolerance_of(implementation, shape, output.format);
+  const std::int64_t length = operation.row_length(shape);
+  const std::int64_t in_row = (length + groups.length - 1) / groups.length;
+  const std::vector<std::int64_t> rows = all_rows(operation, shape);
+  const std::vector<Expected> expected = reference_of(operation, shape, inputs, rows, groups);
+  return largest_of(std::ssize(rows), [&](std::int64_t r, Largest& largest) {
+    std::vector<double> row(static_cast<std::size_t>(length));
+    output.read(r * length, row);
+    for (std::int64_t g = 0; g < in_row; ++g) {
+      double sum = 0;
+      double squares = 0;
+      const auto end = static_cast<std::size_t>(std::min(length, (g + 1) * groups.length));
+      for (auto j = static_cast<std::size_t>(g * groups.length); j < end; ++j) {
+        sum += groups.signs[j] * row[j];
+        squares += row[j] * row[j];
+      }
+      const Expected& e = expected[static_cast<std::size_t>(r * in_row + g)];
+      const double bound = allowed({std::sqrt(squares), e.norm});
+      largest.add(std::abs(sum - e.value), kDeviations * bound, true);
+    }
+  });
 }
 
 }  // namespace ridgebench

@@ -3,37 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "harness/device/device_memory.hpp"
+#include "harness/measure/reference.hpp"
 #include "harness/results/record.hpp"
 #include "kernels/common/operation.hpp"
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench {
-
-// Returns the output rows to compare: all if their cost is affordable, else the first, the last and
-// a seeded sample. `share` scales the affordable cost.
-std::vector<std::int64_t> rows_to_check(const Operation& operation, const Shape& shape,
-                                        std::uint64_t seed, double share = 1);
-
-// Keeps the reference values of rows, which all techniques of an operation share.
-class ReferenceCache {
- public:
-  // `key` names the inputs: operation, shape, format and buffer set. get() calls `inputs` only if
-  // the cache does not hold their reference.
-  const std::vector<Expected>& get(const std::string& key, const Operation& operation,
-                                   const Shape& shape,
-                                   const std::function<std::vector<View>()>& inputs,
-                                   std::span<const std::int64_t> rows);
-
- private:
-  std::map<std::string, std::vector<Expected>> values_;
-};
 
 // Returns a bound on |output - value|: c u_acc sqrt(terms) ||terms||_2 + u_out |value| + the
 // technique's stated errors; u is half the format's epsilon. The first part is the growth of
@@ -50,5 +28,15 @@ View read_rows(DeviceMemory& memory, const Implementation& implementation, const
 // Compares rows of an output, which read_rows returned, with `expected`.
 Verification compare(const Implementation& implementation, const Shape& shape, View output,
                      std::span<const std::int64_t> rows, std::span<const Expected> expected);
+// The same for rows whose reference is too large to keep: computes it block by block.
+Verification compare(const Implementation& implementation, const Shape& shape, View output,
+                     std::span<const std::int64_t> rows, std::span<const View> inputs);
+
+// Compares signed sums of groups of all elements with those of the reference, after Freivalds. The
+// signs are random. By Hoeffding's inequality, the sum of n errors within their tolerances exceeds
+// the root of the sum of their squares 6 times with a probability below 1e-7, and errors in
+// practice stay far inside their tolerances. An element that is off by more than that is found.
+Verification compare_groups(const Implementation& implementation, const Shape& shape, View output,
+                            const Groups& groups, std::span<const View> inputs);
 
 }  // namespace ridgebench

@@ -57,7 +57,9 @@ struct Verification {
   double tolerance = 0;
   std::int64_t elements = 0;
   bool exact = true;
+  std::optional<std::int64_t> group = std::nullopt;
   std::optional<Witness> witness = std::nullopt;
+  std::optional<std::uint64_t> seed = std::nullopt;
 
   [[nodiscard]] bool passed() const { return error <= 1; }
 };
@@ -133,7 +135,9 @@ inline constexpr std::tuple kVerificationKeys{
     Key{"tolerance", &Verification::tolerance, "", "absolute, at the element with that error", kNotNegative},
     Key{"elements", &Verification::elements, "", "number of elements compared with the reference", kCount},
     Key{"exact", &Verification::exact, "", "every one of them is the reference rounded to the output's format"},
-    Key{"witness", &Verification::witness, "", "the technique that all elements of a large output were compared with on a GPU", {}, Absence::not_in_oldest},
+    Key{"group", &Verification::group, "", "number of neighbouring elements in each of the signed sums by which all elements of a large product were compared; null without such sums", kCount, Absence::not_in_oldest},
+    Key{"witness", &Verification::witness, "", "the technique that all elements of a large output were compared with", {}, Absence::not_in_oldest},
+    Key{"seed", &Verification::seed, "", "of the choice of rows and signs, drawn anew in each process; `RIDGEBENCH_CHECK_SEED` sets it", kCount, Absence::not_in_oldest},
 };
 
 constexpr const auto& keys_of(const RecordedRoof*) { return kRoofKeys; }

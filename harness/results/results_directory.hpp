@@ -33,6 +33,8 @@ class ResultsDirectory {
   ~ResultsDirectory();
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  // The descriptor of records.jsonl, for a signal handler that appends a line.
+  [[nodiscard]] int records_file() const { return records_; }
 
   // Removes the rows with this status, so that the run measures them again. The other lines keep
   // their bytes. Throws StorageError.

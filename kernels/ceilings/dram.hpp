@@ -2,6 +2,7 @@
 // fill), copy, and triad c = a + 3 b. fp32; bytes are those read and written, once.
 #pragma once
 
+#include <array>
 #include <cmath>
 
 #include "kernels/common/registry.hpp"
@@ -15,6 +16,14 @@ inline constexpr float kTriadFactor = 3;
 namespace dram_detail {
 
 inline constexpr std::int64_t kRowLength = 256;
+
+// The elements of a row, `count` of them.
+using Block = std::array<double, kRowLength>;
+inline Block block(View x, std::int64_t row, std::size_t count) {
+  Block elements;
+  x.read(row * kRowLength, std::span(elements).first(count));
+  return elements;
+}
 
 // What the four share; `arrays` of n elements move.
 inline Operation dram(std::string_view name, double flops_per_element, int arrays) {
@@ -57,7 +66,8 @@ inline Operation write() {
     return {{"value", 1, f.a}, {"y", s["n"], f.a, Access::written}};
   };
   op.reference = [](const Shape&, std::int64_t, std::span<const View> in, std::span<Expected> out) {
-    for (Expected& y : out) y = {in[0][0], std::abs(in[0][0])};
+    const double value = in[0][0];
+    for (Expected& y : out) y = {value, std::abs(value)};
   };
   return op;
 }
@@ -69,11 +79,8 @@ inline Operation copy() {
   };
   op.reference = [](const Shape&, std::int64_t row, std::span<const View> in,
                     std::span<Expected> out) {
-    std::int64_t i = row * kRowLength;
-    for (Expected& y : out) {
-      y = {in[0][i], std::abs(in[0][i])};
-      ++i;
-    }
+    const Block x = block(in[0], row, out.size());
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = {x[i], std::abs(x[i])};
   };
   return op;
 }
@@ -86,12 +93,11 @@ inline Operation triad() {
   op.reduction = [](const Shape&) { return 2.0; };
   op.reference = [](const Shape&, std::int64_t row, std::span<const View> in,
                     std::span<Expected> out) {
-    std::int64_t i = row * kRowLength;
-    for (Expected& c : out) {
-      const double a = in[0][i];
-      const double b = kTriadFactor * in[1][i];
-      c = {a + b, std::hypot(a, b)};
-      ++i;
+    const Block a = block(in[0], row, out.size());
+    const Block b = block(in[1], row, out.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const double scaled = kTriadFactor * b[i];
+      out[i] = {a[i] + scaled, std::sqrt(a[i] * a[i] + scaled * scaled)};
     }
   };
   return op;

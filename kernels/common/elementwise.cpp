@@ -1,5 +1,6 @@
 #include "kernels/common/elementwise.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "kernels/common/sweep.hpp"
@@ -23,10 +24,11 @@ Operation elementwise(const Elementwise& e) {
   op.row_length = [](const Shape&) { return kRowLength; };
   op.reference = [e](const Shape&, std::int64_t row, std::span<const View> in,
                      std::span<Expected> out) {
+    std::array<double, kRowLength> x;
+    in[0].read(row * kRowLength, std::span(x).first(out.size()));
     for (std::size_t i = 0; i < out.size(); ++i) {
-      const double x = in[0][row * kRowLength + static_cast<std::int64_t>(i)];
-      const double value = e.value(x);
-      out[i] = {value, e.norm != nullptr ? e.norm(x) : std::abs(value)};
+      const double value = e.value(x[i]);
+      out[i] = {value, e.norm != nullptr ? e.norm(x[i]) : std::abs(value)};
     }
   };
   op.reduction = [e](const Shape&) { return e.terms; };

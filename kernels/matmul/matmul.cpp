@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kernels/common/gelu_reference.hpp"
-#include "kernels/common/sum_of_terms.hpp"
+#include "kernels/common/reference/product.hpp"
 
 namespace ridgebench {
 namespace {
@@ -27,40 +27,34 @@ double multiply_add_flops(const Shape& s) {
          static_cast<double>(s["k"]);
 }
 
-// Output row i: C[i,:] = sum over k of A[i,k] B[k,:].
-void product_row(const Shape& s, std::int64_t i, std::span<const View> in,
-                 std::span<Expected> out) {
-  const std::int64_t m = s["m"];
-  const std::int64_t n = s["n"];
-  const std::int64_t k = s["k"];
-  const bool a_by_columns = s.layout() == Layout::tn;
-  const bool b_by_rows = s.layout() != Layout::nt;
-  std::vector<double> row(static_cast<std::size_t>(k));
-  for (std::int64_t p = 0; p < k; ++p) {
-    row[static_cast<std::size_t>(p)] = in[0][a_by_columns ? p * m + i : i * k + p];
-  }
-  for (std::int64_t j = 0; j < n; ++j) {
-    out[static_cast<std::size_t>(j)] =
-        sum_of_terms(k, [&](std::int64_t first, std::span<double> terms) {
-          if (!b_by_rows) in[1].read(j * k + first, terms);
-          for (std::size_t p = 0; p < terms.size(); ++p) {
-            const std::size_t q = static_cast<std::size_t>(first) + p;
-            if (b_by_rows) terms[p] = in[1][static_cast<std::int64_t>(q) * n + j];
-            terms[p] *= row[q];
-          }
-        });
-  }
+void product_rows(const Shape& s, std::span<const std::int64_t> rows, const Groups& groups,
+                  std::span<const View> in, std::span<Expected> out) {
+  product_reference(s, rows, groups, in[0], in[1], out);
 }
 
 // z = product + bias, y = gelu(z). The largest slope bounds what an error of z adds to y.
-void fused_row(const Shape& s, std::int64_t i, std::span<const View> in, std::span<Expected> out) {
-  product_row(s, i, in, out);
-  for (std::size_t j = 0; j < out.size(); ++j) {
-    const double bias = in[2][static_cast<std::int64_t>(j)];
-    const double z = out[j].value + bias;
-    const double norm = std::hypot(out[j].norm, bias);
-    out[j] = {gelu_reference(z), kGeluMaxSlope * norm + gelu_norm(z)};
+void fused_rows(const Shape& s, std::span<const std::int64_t> rows, const Groups& groups,
+                std::span<const View> in, std::span<Expected> out) {
+  product_rows(s, rows, groups, in, out);
+  std::vector<double> bias(static_cast<std::size_t>(s["n"]));
+  in[2].read(0, bias);
+#pragma omp parallel for
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const double b = bias[i % bias.size()];
+    const double z = out[i].value + b;
+    const double norm = std::hypot(out[i].norm, b);
+    out[i] = {gelu_reference(z), kGeluMaxSlope * norm + gelu_norm(z)};
   }
+}
+
+const RegisterRowsReference of_matmul{"matmul", {product_rows, true}};
+const RegisterRowsReference of_matmul_gelu{"matmul_gelu", {fused_rows, false}};
+
+// The reference of one row, from that of many.
+auto one_row_of(decltype(product_rows)* rows_of) {
+  return [=](const Shape& s, std::int64_t row, std::span<const View> in, std::span<Expected> out) {
+    rows_of(s, {&row, 1}, {}, in, out);
+  };
 }
 
 constexpr std::int64_t kMostSide = 8192;
@@ -133,7 +127,7 @@ Operation matmul_operation() {
                 {"c", s["m"] * s["n"], product_format(f), Access::written}};
       },
       .row_length = [](const Shape& s) { return s["n"]; },
-      .reference = product_row,
+      .reference = one_row_of(product_rows),
       .reduction = [](const Shape& s) { return static_cast<double>(s["k"]); },
       .shapes = sweep,
   };
@@ -153,7 +147,7 @@ Operation matmul_gelu_operation() {
             {"bias", s["n"], product_format(f)},
             {"c", s["m"] * s["n"], product_format(f), Access::written}};
   };
-  fused.reference = fused_row;
+  fused.reference = one_row_of(fused_rows);
   fused.reduction = [](const Shape& s) { return static_cast<double>(s["k"] + 1); };
   fused.special = [](const Shape& s) { return static_cast<double>(s["m"] * s["n"]); };
   fused.shapes = only_nt;

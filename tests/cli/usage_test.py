@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import BINARY, ROOT, SMALL, read_environment, refused, ridgebench, run
+from command_line import BINARY, OK, ROOT, SMALL, environment, read_environment, records, refused, ridgebench, run
 
 HELP = "--help` lists what is allowed"
 COMMANDS = "allowed: info, list, run, predict, plan, verify"
@@ -287,3 +287,18 @@ def test_the_product_has_no_devices_of_the_tests(device):
     product = Path(os.environ["RIDGEBENCH_BUILD"]) / "ridgebench"
     result = subprocess.run([product, "list", "--device", device], capture_output=True, text=True, check=False)
     refused(result, f"unknown device '{device}'; allowed: cuda:N, cpu, all")
+
+
+def test_the_seed_of_the_check_is_drawn_or_set(tmp_path):
+    folder = tmp_path / "results"
+    wrong = run(folder, env=environment(RIDGEBENCH_CHECK_SEED="abc"))
+    refused(wrong, "RIDGEBENCH_CHECK_SEED='abc'", "a whole number from 0 to 2^53")
+    assert not folder.exists()
+    assert run(folder, env=environment(RIDGEBENCH_CHECK_SEED="77")).returncode == OK
+    assert {record["verify"]["seed"] for record in records(folder)} == {77}
+    drawn = []
+    for name in ("one", "other"):
+        assert run(tmp_path / name).returncode == OK
+        (seed,) = {record["verify"]["seed"] for record in records(tmp_path / name)}
+        drawn.append(seed)
+    assert drawn[0] != drawn[1]

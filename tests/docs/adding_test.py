@@ -94,6 +94,26 @@ def test_every_block_of_code_is_a_file_a_patch_or_a_command():
     assert [name for name in FILES if (ROOT / name).exists()] == [], "the example is part of the project already"
 
 
+def test_the_examples_keep_the_rules_of_the_tree(overlay):
+    sys.path.insert(0, str(ROOT / "tests"))
+    import layers_test
+
+    assert [rule(overlay) for rule in layers_test.RULES] == [[]] * len(layers_test.RULES)
+
+
+def test_every_switch_over_all_formats_gets_a_case():
+    """The compiler refuses a switch that lacks one; the last enumerator shows which lists them all."""
+    (last,) = re.findall(r"^-enum class Format : std::uint8_t \{.*, (\w+) \};$", PAGE, re.MULTILINE)
+    (added,) = re.findall(rf"^\+enum class Format .*, {last}, (\w+) \}};$", PAGE, re.MULTILINE)
+    (patch,) = [patch for patch in PATCHES if "enum class Format" in patch]
+    parts = {part.split("\n")[0].removeprefix("a/"): part for part in re.split(r"^--- ", patch, flags=re.MULTILINE)}
+    files = [path for folder in ("kernels", "harness", "roofline") for path in (ROOT / folder).rglob("*.[ch]*")]
+    whole = [path.relative_to(ROOT).as_posix() for path in files if f"case Format::{last}:" in path.read_text("utf-8")]
+    assert len(whole) >= 2
+    for name in whole:
+        assert f"case Format::{added}:" in parts.get(name, ""), f"{name} needs a case"
+
+
 def test_kernels_are_right_on_the_emulator(overlay):
     needs_build()
     if not (BUILD / "generated" / "emulated").exists():

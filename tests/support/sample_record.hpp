@@ -55,7 +55,12 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
                         .bytes_per_s = 1e10,
                         .compute_ceiling = "fma/x@cpu",
                         .memory_ceiling = "dram/y@cpu"};
-  r.verify = Verification{.error = 0.125, .tolerance = 1e-3, .elements = 1000, .exact = false};
+  r.verify = Verification{.error = 0.125,
+                          .tolerance = 1e-3,
+                          .elements = 1000,
+                          .exact = false,
+                          .group = 16,
+                          .seed = 12345};
   r.telemetry = {{"power_w", 65.5}};
   r.flags = {"drift", "storage_format"};
   return r;

@@ -159,10 +159,10 @@ TEST(RecordJson, KeysThatAreYoungerThanPublishedRecordsHaveDefaults) {
   for (const char* key : {"accumulator_bits", "seed", "fill", "samples_per_batch", "burst"}) {
     older.erase(key);
   }
-  older.at("verify").erase("witness");
+  for (const char* key : {"witness", "group", "seed"}) older.at("verify").erase(key);
   const Record read = parse(older);
   EXPECT_FALSE(read.accumulator_bits || read.seed || read.fill || read.burst);
-  EXPECT_FALSE(read.verify->witness);
+  EXPECT_FALSE(read.verify->witness || read.verify->group || read.verify->seed);
   EXPECT_EQ(read.samples_per_batch, 1);
 }
 
@@ -243,7 +243,14 @@ TEST(GoldenRecords, SurviveARoundTrip) {
       if (key.ends_with("_per_s") && golden.at(key).is_number()) {
         EXPECT_NEAR(written.at(key).get<double>() / golden.at(key).get<double>(), 1, 1e-9) << key;
       } else {
-        EXPECT_EQ(written.at(key), golden.at(key)) << key;
+        // Keys of an inner object that are younger than these records are null.
+        json same = written.at(key);
+        if (golden.at(key).is_object()) {
+          for (const auto& [inner, value] : written.at(key).items()) {
+            if (value.is_null() && !golden.at(key).contains(inner)) same.erase(inner);
+          }
+        }
+        EXPECT_EQ(same, golden.at(key)) << key;
       }
     }
   }

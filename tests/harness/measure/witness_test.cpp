@@ -1,8 +1,9 @@
-#include "harness/measure/output_check.hpp"
+#include "harness/measure/witness.hpp"
 
 #include <cstring>
 
 #include "harness/device/cpu/device.hpp"
+#include "harness/measure/verification.hpp"
 #include "tests/support/resolved_registry.hpp"
 
 namespace ridgebench {
@@ -11,7 +12,7 @@ namespace {
 // The reference cannot afford this number of elements.
 constexpr std::int64_t kElements = 1 << 22;
 
-class OutputCheckTest : public RegistryTest {
+class WitnessTest : public RegistryTest {
  protected:
   // Runs the fast host technique of an operation in fp32 on the first buffer set.
   void run(std::string_view operation) {
@@ -50,7 +51,7 @@ class OutputCheckTest : public RegistryTest {
   BufferSet set_;
 };
 
-TEST_F(OutputCheckTest, AReferenceThatCouldNotBeMadeIsAskedForAgain) {
+TEST_F(WitnessTest, AReferenceThatCouldNotBeMadeIsAskedForAgain) {
   run("relu");
   const auto rows = rows_to_check(*row_.operation, row_.shape, 1);
   ReferenceCache references;
@@ -60,7 +61,7 @@ TEST_F(OutputCheckTest, AReferenceThatCouldNotBeMadeIsAskedForAgain) {
   EXPECT_FALSE(references.get("", *row_.operation, row_.shape, inputs, rows).empty());
 }
 
-TEST_F(OutputCheckTest, AgreesWithARightOutput) {
+TEST_F(WitnessTest, AgreesWithARightOutput) {
   for (const std::string_view operation : {"relu", "gelu"}) {
     run(operation);
     const auto witness = ask();
@@ -71,7 +72,7 @@ TEST_F(OutputCheckTest, AgreesWithARightOutput) {
 }
 
 // The wrong element is in a block that the reference's sample does not contain.
-TEST_F(OutputCheckTest, FindsOneWrongElementAnywhere) {
+TEST_F(WitnessTest, FindsOneWrongElementAnywhere) {
   run("gelu");
   if (!ask()) GTEST_SKIP() << "built without another fast technique";
   const auto rows = rows_to_check(*row_.operation, row_.shape, 1);
@@ -83,7 +84,7 @@ TEST_F(OutputCheckTest, FindsOneWrongElementAnywhere) {
   EXPECT_GT(ask()->error, 1e300);
 }
 
-TEST_F(OutputCheckTest, LeavesTheOutputAlone) {
+TEST_F(WitnessTest, LeavesTheOutputAlone) {
   run("relu");
   const float before = output(12345);
   output(12345) = 42;

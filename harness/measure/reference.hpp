@@ -1,0 +1,56 @@
+// Chooses the rows of an output to compare and computes their reference.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/common/reference/rows.hpp"
+
+namespace ridgebench {
+
+// The cost of a comparison in multiply-adds of a sum, each about a nanosecond of one thread. A
+// sample of this cost takes a fraction of a second.
+inline constexpr double kSampleCost = 0x1p25;
+
+// Returns the output rows to compare: all if their cost is affordable, else the first, the last and
+// a choice that the seed draws.
+std::vector<std::int64_t> rows_to_check(const Operation& operation, const Shape& shape,
+                                        std::uint64_t seed, double affordable = kSampleCost);
+std::vector<std::int64_t> all_rows(const Operation& operation, const Shape& shape);
+// Returns the number of elements of rows in ascending order. The operation's last row may be short.
+std::int64_t elements_of(const Operation& operation, const Shape& shape,
+                         std::span<const std::int64_t> rows);
+
+// Returns the length of the smallest groups whose sums over the whole output are affordable, at
+// most a row; empty if the operation has no such sums.
+std::optional<std::int64_t> group_to_check(const Operation& operation, const Shape& shape,
+                                           double affordable);
+// Draws the signs of the columns of groups.
+std::vector<double> draw_signs(const Operation& operation, const Shape& shape, std::uint64_t seed);
+
+// Returns the reference of rows, or of groups of their elements.
+std::vector<Expected> reference_of(const Operation& operation, const Shape& shape,
+                                   std::span<const View> inputs, std::span<const std::int64_t> rows,
+                                   const Groups& groups = {});
+
+// Keeps the reference values of rows, which all techniques of an operation share.
+class ReferenceCache {
+ public:
+  // `key` names the inputs and the rows. get() calls `inputs` only if the cache does not hold their
+  // reference. The result is valid until the next call.
+  const std::vector<Expected>& get(const std::string& key, const Operation& operation,
+                                   const Shape& shape,
+                                   const std::function<std::vector<View>()>& inputs,
+                                   std::span<const std::int64_t> rows);
+
+ private:
+  std::map<std::string, std::vector<Expected>> values_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace ridgebench

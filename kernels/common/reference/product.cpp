@@ -1,0 +1,183 @@
+#include "kernels/common/reference/product.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "kernels/common/ceil_div.hpp"
+
+namespace ridgebench {
+namespace {
+
+using Vector = double __attribute__((vector_size(32)));
+constexpr std::int64_t kLanes = 4;
+
+// A register tile: 8 accumulators hide the latency of the additions.
+constexpr std::int64_t kRows = 4;
+constexpr std::int64_t kColumns = 2 * kLanes;
+// Rows that a thread multiplies by a panel of B while the panel is in the first caches.
+constexpr std::int64_t kBlockRows = 4 * kRows;
+// Numbers of B that are packed at once. They stay in the last-level cache.
+constexpr std::int64_t kPackedNumbers = std::int64_t{1} << 19U;
+
+using Tile = std::array<double, kRows * kColumns>;
+
+// Numbers and their squares, each in the order in which multiply_tile reads them.
+struct Packed {
+  explicit Packed(std::int64_t size)
+      : values(static_cast<std::size_t>(size)), squares(static_cast<std::size_t>(size)) {}
+  std::vector<double> values;
+  std::vector<double> squares;
+};
+
+// tile[i][j] = sum over p of a[p][i] b[p][j].
+#if defined(__x86_64__) && !defined(__clang__)
+[[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
+#endif
+void multiply_tile(const double* a, const double* b, std::int64_t k, Tile& tile) {
+  Vector sum[kRows][2] = {};  // NOLINT(modernize-avoid-c-arrays): registers
+  for (std::int64_t p = 0; p < k; ++p) {
+    Vector left;
+    Vector right;
+    std::memcpy(&left, b + p * kColumns, sizeof left);
+    std::memcpy(&right, b + p * kColumns + kLanes, sizeof right);
+    for (std::int64_t i = 0; i < kRows; ++i) {
+      sum[i][0] += a[p * kRows + i] * left;
+      sum[i][1] += a[p * kRows + i] * right;
+    }
+  }
+  std::memcpy(tile.data(), sum, sizeof sum);
+}
+
+class Product {
+ public:
+  Product(const Shape& shape, const Groups& groups, View a, View b)
+      : m_(shape["m"]),
+        n_(shape["n"]),
+        k_(shape["k"]),
+        a_by_columns_(shape.layout() == Layout::tn),
+        b_by_rows_(shape.layout() != Layout::nt),
+        groups_(groups),
+        a_(a),
+        b_(b) {}
+
+  void run(std::span<const std::int64_t> rows, std::span<Expected> out) const {
+    const std::int64_t panels = ceil_div(group_count(), kColumns);
+    const std::int64_t at_once =
+        std::clamp<std::int64_t>(kPackedNumbers / (k_ * kColumns), 1, panels);
+    const std::int64_t blocks = ceil_div(std::ssize(rows), kBlockRows);
+    Packed b(at_once * k_ * kColumns);
+    for (std::int64_t first = 0; first < panels; first += at_once) {
+      const std::int64_t count = std::min(at_once, panels - first);
+#pragma omp parallel
+      {
+#pragma omp for schedule(dynamic)
+        for (std::int64_t q = 0; q < count; ++q) pack_b(first + q, b, q * k_ * kColumns);
+        Packed a(kBlockRows * k_);
+#pragma omp for schedule(dynamic)
+        for (std::int64_t block = 0; block < blocks; ++block) {
+          const std::int64_t first_row = block * kBlockRows;
+          const auto some = rows.subspan(
+              static_cast<std::size_t>(first_row),
+              static_cast<std::size_t>(std::min(kBlockRows, std::ssize(rows) - first_row)));
+          pack_a(some, a);
+          for (std::int64_t q = 0; q < count; ++q) {
+            multiply(a, b, q * k_ * kColumns, std::ssize(some), (first + q) * kColumns,
+                     out.subspan(static_cast<std::size_t>(first_row * group_count())));
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] std::int64_t group_count() const { return ceil_div(n_, groups_.length); }
+
+  [[nodiscard]] double sign(std::int64_t column) const {
+    return groups_.signs.empty() ? 1 : groups_.signs[static_cast<std::size_t>(column)];
+  }
+
+  void pack_a(std::span<const std::int64_t> rows, Packed& packed) const {
+    std::vector<double> row(static_cast<std::size_t>(k_));
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      if (!a_by_columns_) a_.read(rows[r] * k_, row);
+      const auto tile = static_cast<std::int64_t>(r) / kRows;
+      const auto in_tile = static_cast<std::int64_t>(r) % kRows;
+      for (std::int64_t p = 0; p < k_; ++p) {
+        const double x = a_by_columns_ ? a_[p * m_ + rows[r]] : row[static_cast<std::size_t>(p)];
+        const auto at = static_cast<std::size_t>((tile * k_ + p) * kRows + in_tile);
+        packed.values[at] = x;
+        packed.squares[at] = x * x;
+      }
+    }
+  }
+
+  // Packs panel `panel` of the groups of B's columns. Columns beyond the last are zero.
+  void pack_b(std::int64_t panel, Packed& packed, std::int64_t offset) const {
+    const auto begin = static_cast<std::ptrdiff_t>(offset);
+    const auto size = static_cast<std::ptrdiff_t>(k_ * kColumns);
+    std::fill_n(packed.values.begin() + begin, size, 0.0);
+    std::fill_n(packed.squares.begin() + begin, size, 0.0);
+    const std::int64_t first = panel * kColumns * groups_.length;
+    const std::int64_t end = std::min(n_, first + kColumns * groups_.length);
+    const auto add = [&](std::int64_t p, std::int64_t column, double x) {
+      const std::int64_t group = (column - first) / groups_.length;
+      const auto at = static_cast<std::size_t>(offset + p * kColumns + group);
+      packed.values[at] += sign(column) * x;
+      packed.squares[at] += x * x;
+    };
+    std::vector<double> line(static_cast<std::size_t>(b_by_rows_ ? end - first : k_));
+    if (b_by_rows_) {
+      for (std::int64_t p = 0; p < k_; ++p) {
+        b_.read(p * n_ + first, line);
+        for (std::int64_t j = first; j < end; ++j) {
+          add(p, j, line[static_cast<std::size_t>(j - first)]);
+        }
+      }
+      return;
+    }
+    for (std::int64_t j = first; j < end; ++j) {
+      b_.read(j * k_, line);
+      for (std::int64_t p = 0; p < k_; ++p) add(p, j, line[static_cast<std::size_t>(p)]);
+    }
+  }
+
+  // Writes the values of `rows` rows of a in the groups of one panel, the first of which is
+  // `group`.
+  void multiply(const Packed& a, const Packed& b, std::int64_t panel, std::int64_t rows,
+                std::int64_t group, std::span<Expected> out) const {
+    Tile value;
+    Tile square;
+    for (std::int64_t first = 0; first < rows; first += kRows) {
+      multiply_tile(a.values.data() + first * k_, b.values.data() + panel, k_, value);
+      multiply_tile(a.squares.data() + first * k_, b.squares.data() + panel, k_, square);
+      for (std::int64_t i = first; i < std::min(rows, first + kRows); ++i) {
+        for (std::int64_t j = 0; j < std::min(kColumns, group_count() - group); ++j) {
+          const auto at = static_cast<std::size_t>((i - first) * kColumns + j);
+          out[static_cast<std::size_t>(i * group_count() + group + j)] = {value[at],
+                                                                          std::sqrt(square[at])};
+        }
+      }
+    }
+  }
+
+  std::int64_t m_;
+  std::int64_t n_;
+  std::int64_t k_;
+  bool a_by_columns_;
+  bool b_by_rows_;
+  const Groups& groups_;
+  View a_;
+  View b_;
+};
+
+}  // namespace
+
+void product_reference(const Shape& shape, std::span<const std::int64_t> rows, const Groups& groups,
+                       View a, View b, std::span<Expected> out) {
+  Product(shape, groups, a, b).run(rows, out);
+}
+
+}  // namespace ridgebench

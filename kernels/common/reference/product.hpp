@@ -1,0 +1,14 @@
+// The reference of a matrix product in double precision, fast enough for all elements: it
+// multiplies packed panels in registers, as `packed` does in fp32.
+#pragma once
+
+#include "kernels/common/reference/rows.hpp"
+
+namespace ridgebench {
+
+// Writes ceil(n / groups.length) values for each of `rows` of C = A B, one row behind the other,
+// and the 2-norms of their terms. The shape has m, n, k and a layout. Uses all threads.
+void product_reference(const Shape& shape, std::span<const std::int64_t> rows, const Groups& groups,
+                       View a, View b, std::span<Expected> out);
+
+}  // namespace ridgebench

@@ -1,0 +1,38 @@
+// An operation may have a second reference that computes many rows at once, faster than row by row.
+// A product of matrices has one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "kernels/common/operation.hpp"
+
+namespace ridgebench {
+
+// Groups of `length` neighbouring elements of an output row. A group stands for the sum of its
+// elements, each multiplied by its column's sign.
+struct Groups {
+  std::int64_t length = 1;
+  std::span<const double> signs = {};  // 1 or -1 for each column; empty: all 1
+};
+
+struct RowsReference {
+  // Writes the values of the groups of `rows`, ceil(row_length / length) to a row, one row behind
+  // the other. Uses all threads.
+  void (*compute)(const Shape&, std::span<const std::int64_t> rows, const Groups& groups,
+                  std::span<const View> in, std::span<Expected> out);
+  // Whether groups may be longer than one element. They may where an output is linear in a column
+  // of the second input: the sum of columns then costs no more than one (Freivalds).
+  bool sums_groups;
+};
+
+// Adds a reference at start-up, before main.
+struct RegisterRowsReference {
+  RegisterRowsReference(std::string_view operation, const RowsReference& reference);
+};
+
+// Null if the operation has none.
+const RowsReference* rows_reference_of(const Operation& operation);
+
+}  // namespace ridgebench
