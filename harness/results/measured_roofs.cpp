@@ -16,6 +16,10 @@ namespace fs = std::filesystem;
 
 constexpr Range kMemoryBytes{1, 1e18};
 
+bool has_flag(const Record& record, std::string_view flag) {
+  return std::ranges::find(record.flags, flag) != record.flags.end();
+}
+
 Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,
                const std::vector<Record>& records) {
   Roofs roofs(fmt::format("{} in {}", device.model, directory), device.memory_bytes);
@@ -73,16 +77,28 @@ std::optional<Rate> ceiling_rate(const Record& r) {
       break;
     case Resource::fma:
     case Resource::tensor:
-      if (r.accumulator != Format::fp32) return std::nullopt;
+      if (r.accumulator != Format::fp32 || has_flag(r, kPartialRate)) return std::nullopt;
       break;
-    case Resource::sfu:  // Conversions, which are in narrow formats, are no functions.
-      if (r.format != Format::fp32) return std::nullopt;
+    case Resource::sfu:
+    case Resource::narrow:
+    case Resource::widen:
       break;
     default:
       return std::nullopt;
   }
   if (!per_s) return std::nullopt;
   return Rate{*r.saturates, r.format.a, r.written_fraction, *per_s, r.id};
+}
+
+bool above_roof(const Record& r) {
+  const bool counts = r.role == Role::kernel && r.status == Status::ok &&
+                      r.regime == Regime::steady && r.fraction_of_measured_roof && r.roof;
+  if (!counts) return false;
+  const auto exceeds = [](std::optional<double> achieved, std::optional<double> roof) {
+    return achieved && roof && *achieved > (1 + kRoofMargin) * *roof;
+  };
+  return exceeds(r.bytes_per_s(), r.roof->bytes_per_s) ||
+         (r.engine != Engine::memory && exceeds(r.flops_per_s(), r.roof->flops_per_s));
 }
 
 std::vector<MeasuredDevice> read_devices(const std::string& directory) {

@@ -85,10 +85,10 @@ TEST(RecordJson, AnOutputThatIsNoNumberIsStrictJson) {
 
 TEST(RecordJson, EveryKeyIsNeeded) {
   const ordered_json whole = to_json(sample_record());
-  // A reader computes three of the keys from others. Old published records lack the other five.
+  // A reader computes three of the keys from others. Old published records lack the other six.
   const std::vector<std::string> spared{"intensity_flop_per_byte", "flops_per_s", "bytes_per_s",
                                         "samples_per_batch",       "seed",        "fill",
-                                        "accumulator_bits",        "burst"};
+                                        "accumulator_bits",        "burst",       "choice"};
   for (const auto& [key, value] : whole.items()) {
     if (std::ranges::find(spared, key) != spared.end()) continue;
     ordered_json without = whole;
@@ -149,14 +149,29 @@ TEST(RecordJson, TheFormerNameOfTheSchemaIsRead) {
 
 TEST(RecordJson, KeysThatAreYoungerThanPublishedRecordsHaveDefaults) {
   ordered_json older = to_json(sample_record());
-  for (const char* key : {"accumulator_bits", "seed", "fill", "samples_per_batch", "burst"}) {
+  for (const char* key :
+       {"accumulator_bits", "seed", "fill", "samples_per_batch", "burst", "choice"}) {
     older.erase(key);
   }
   older.at("verify").erase("witness");
+  for (const char* key : {"special_results", "special_results_per_s", "special_ceiling"}) {
+    older.at("roof").erase(key);
+  }
   const Record read = parse(older);
   EXPECT_FALSE(read.accumulator_bits || read.seed || read.fill || read.burst);
-  EXPECT_FALSE(read.verify->witness);
+  EXPECT_FALSE(read.verify->witness || read.choice || read.roof->special_s());
   EXPECT_EQ(read.samples_per_batch, 1);
+}
+
+TEST(RecordJson, OlderConversionsSaturateWhatTheirNameSays) {
+  ordered_json older = to_json(sample_record());
+  older["role"] = "ceiling";
+  older["saturates"] = "sfu";
+  EXPECT_EQ(parse(older).saturates, Resource::sfu);
+  older["op"] = "convert_narrow";
+  EXPECT_EQ(parse(older).saturates, Resource::narrow);
+  older["op"] = "convert_widen";
+  EXPECT_EQ(parse(older).saturates, Resource::widen);
 }
 
 TEST(RecordJson, ATimeBelongsToAnOkRowAndToNoOther) {
