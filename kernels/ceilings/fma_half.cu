@@ -30,7 +30,7 @@ __device__ Pair in_register(Pair pair) {
   float word;
   memcpy(&word, &pair, sizeof word);
   word = __shfl_xor_sync(0xffffffffU, word, 1);
-  memcpy(&pair, &word, sizeof word);
+  memcpy(static_cast<void*>(&pair), &word, sizeof word);
   return pair;
 }
 

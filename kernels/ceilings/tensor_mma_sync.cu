@@ -135,19 +135,13 @@ std::optional<std::string> supports(const Machine& machine, const Shape& shape, 
   return grid_limit(shape["tiles"], kWarps);
 }
 
-// From compute capability 9.0 on, data center GPUs reach the full rate by wgmma or tcgen05 only: on
-// an H100 mma.sync issues two thirds of it.
-bool full_rate(const Machine& machine) {
-  return machine.compute_capability < 90 || machine.compute_capability >= 120;
-}
-
 const Registration mma_sync{[]<class T>() {
                               return Technique{.operation = "tensor_peak",
                                                .name = "mma_sync",
                                                .engine = Engine::tensor,
                                                .supports = supports,
                                                .accumulation_error = kIsFp8<T> ? kFp8Error : 0,
-                                               .full_rate = full_rate};
+                                               .full_rate = mma_sync_is_full_rate};
                             },
                             Types<Tf32>{} + HalfTypes{} + Fp8Types{},
                             []<class T>() { return bind<T>; }};

@@ -311,6 +311,15 @@ TEST(Ceilings, ChainsOfMultiplyAddsAreOneWaveForAMillisecond) {
   }
 }
 
+TEST(Ceilings, WhereWgmmaOrTcgen05ExistMmaSyncIsNoRoof) {
+  for (const int capability : {80, 86, 89, 120}) {
+    EXPECT_TRUE(mma_sync_is_full_rate(gpu(capability))) << capability;
+  }
+  for (const int capability : {90, 100, 103}) {
+    EXPECT_FALSE(mma_sync_is_full_rate(gpu(capability))) << capability;
+  }
+}
+
 TEST(Ceilings, ProductsOfWarpgroupsAreOneWave) {
   EXPECT_EQ(only_shape("wgmma_peak", gpu(90))["tiles"], kWgmmaBlocksPerSm * gpu(90).units);
 }
