@@ -111,6 +111,13 @@ std::optional<Rate> Roofs::special_roof() const {
   return found == rates_.end() ? std::nullopt : std::optional(*found);
 }
 
+std::optional<Rate> Roofs::conversion_roof(Resource direction, Format format) const {
+  const auto found = std::ranges::find_if(rates_, [&](const Rate& rate) {
+    return rate.resource == direction && rate.format == format;
+  });
+  return found == rates_.end() ? std::nullopt : std::optional(*found);
+}
+
 std::optional<Rate> Roofs::memory_roof(double written_fraction) const {
   const Rate* nearest = nullptr;
   double least = 0;

@@ -18,10 +18,10 @@
 namespace ridgebench {
 
 // A rate is FLOP/s of an engine in a format, byte/s of the memory for one mix of reads and writes,
-// or results per second of the special-function units.
+// or results per second of the special-function units or of conversions.
 struct Rate {
-  Resource resource;            // memory, fma, tensor or sfu
-  Format format;                // of an engine
+  Resource resource;            // memory, fma, tensor, sfu, narrow or widen
+  Format format;                // of an engine or of a conversion
   double written_fraction = 0;  // of the memory's traffic
   double per_s = 0;
   std::string origin;  // a sheet's name or a measured row's id
@@ -57,6 +57,8 @@ class Roofs {
   [[nodiscard]] std::optional<Rate> arithmetic_roof(Engine engine, FormatPair format) const;
   // Results per second of the slowest special function.
   [[nodiscard]] std::optional<Rate> special_roof() const;
+  // Conversions per second to (narrow) or from (widen) a format.
+  [[nodiscard]] std::optional<Rate> conversion_roof(Resource direction, Format format) const;
   // byte/s of the traffic whose written fraction is nearest (read 0, triad 1/3, copy 1/2, write 1).
   // If two are equally near, the function returns the lower rate.
   [[nodiscard]] std::optional<Rate> memory_roof(double written_fraction) const;

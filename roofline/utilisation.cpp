@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ridgebench {
 namespace {
 
@@ -33,9 +35,10 @@ std::optional<double> fraction_of_roof_at_clock(const Timed& row,
   return fraction_of_peak(row, peak_at_clock_flops_per_s);
 }
 
-std::optional<double> fraction_of_measured_roof(const Timed& row, const std::optional<Roof>& roof) {
-  if (!roof) return std::nullopt;
-  return time_lower_bound_s(row.work, *roof) / row.time_s;
+std::optional<double> fraction_of_measured_roof(const Timed& row, const Limits& limits) {
+  if (!limits.roof) return std::nullopt;
+  const double least_s = time_lower_bound_s(row.work, *limits.roof);
+  return std::max(least_s, limits.special_s.value_or(0)) / row.time_s;
 }
 
 std::optional<Limit> row_bound(const Timed& row, const Limits& limits) {
@@ -43,8 +46,7 @@ std::optional<Limit> row_bound(const Timed& row, const Limits& limits) {
     return Limit::launch;
   }
   if (!limits.roof) return std::nullopt;
-  if (limits.special_results_per_s && limits.special_results / *limits.special_results_per_s >
-                                          time_lower_bound_s(row.work, *limits.roof)) {
+  if (limits.special_s.value_or(0) > time_lower_bound_s(row.work, *limits.roof)) {
     return Limit::special;
   }
   return bound(row.work, *limits.roof);

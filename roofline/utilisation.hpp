@@ -28,17 +28,18 @@ std::optional<double> peak_at_clock_flops_per_s(const DeviceSpec* sheet, Format 
 std::optional<double> fraction_of_roof_at_clock(const Timed& row,
                                                 std::optional<double> peak_at_clock_flops_per_s);
 
-// (c) Achieved over attainable speed. The roof holds the ceilings of the engine and of the memory
-// for this traffic mix, measured on the same device. The ratio of times serves rows without FLOPs.
-std::optional<double> fraction_of_measured_roof(const Timed& row, const std::optional<Roof>& roof);
-
-// The limits of a row. special_results is a count per launch.
+// The limits of a row. The roof holds the ceilings of the engine and of the memory for this traffic
+// mix, measured on the same device. special_s is the least time of the special functions or of the
+// conversions of a launch.
 struct Limits {
   std::optional<Roof> roof = std::nullopt;
-  double special_results = 0;
-  std::optional<double> special_results_per_s = std::nullopt;
+  std::optional<double> special_s = std::nullopt;
   std::optional<double> launch_floor_s = std::nullopt;  // an empty launch
 };
+
+// (c) Achieved over attainable speed: the least time by the roof and by special_s, over the time
+// taken. The ratio of times serves rows without FLOPs. Empty without a roof.
+std::optional<double> fraction_of_measured_roof(const Timed& row, const Limits& limits);
 
 // Returns launch if the row is shorter than 10 launch floors. Else the longest of the
 // special-function, arithmetic and traffic times decides. The result is empty without a roof.

@@ -139,6 +139,9 @@ bool needs_ceiling(const Case& c, const Case& ceiling, std::span<const Case> cei
     }
     case Resource::sfu:
       return static_cast<bool>(c.operation->special);
+    case Resource::narrow:
+    case Resource::widen:
+      return arithmetic != c.format && c.format == ceiling.format;
     default:
       return false;
   }

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "harness/measure/measurer.hpp"
+#include "harness/results/measured_roofs.hpp"
 #include "roofline/device_spec.hpp"
 #include "roofline/utilisation.hpp"
 
@@ -16,6 +19,8 @@ Limit limit_of(Resource resource) {
     case Resource::launch:
       return Limit::launch;
     case Resource::sfu:
+    case Resource::narrow:
+    case Resource::widen:
       return Limit::special;
     default:
       return Limit::compute;
@@ -36,6 +41,31 @@ Declared declared_by(const Case& c, std::optional<double> clock_hz) {
   if (rate == 0) return {};
   const bool bytes = ceiling.resource == Resource::memory || ceiling.resource == Resource::cache;
   return bytes ? Declared{rate, std::nullopt} : Declared{std::nullopt, rate};
+}
+
+// Keeps the work that takes longer: `results` at a ceiling's rate, or what the roof has.
+void add_special(RecordedRoof& roof, double results, const std::optional<Rate>& rate) {
+  if (!rate || results == 0 || results / rate->per_s <= roof.special_s().value_or(0)) return;
+  roof.special_results = results;
+  roof.special_results_per_s = rate->per_s;
+  roof.special_ceiling = rate->origin;
+}
+
+// A technique that calculates in another format than it stores widens every input once and narrows
+// every output, at least.
+void add_conversions(RecordedRoof& roof, const Case& c, const Roofs& roofs) {
+  const FormatPair arithmetic = c.implementation->arithmetic();
+  if (arithmetic == c.format) return;
+  std::map<std::pair<Resource, Format>, double> numbers;
+  for (const Operand& operand : c.operands()) {
+    if (operand.format == arithmetic.a) continue;
+    const bool read = operand.access == Access::read;
+    const auto kind = std::pair(read ? Resource::widen : Resource::narrow, operand.format);
+    numbers[kind] += static_cast<double>(operand.elements);
+  }
+  for (const auto& [kind, count] : numbers) {
+    add_special(roof, count, roofs.conversion_roof(kind.first, kind.second));
+  }
 }
 
 // Returns the roof of a technique's engine in its arithmetic; of a mixed pair, the lower one.
@@ -63,6 +93,8 @@ RecordedRoof roof_of(const Case& c, const Roofs& roofs) {
     roof.bytes_per_s = rate->per_s;
     roof.memory_ceiling = rate->origin;
   }
+  if (c.operation->special) add_special(roof, c.operation->special(c.shape), roofs.special_roof());
+  add_conversions(roof, c, roofs);
   return roof;
 }
 
@@ -92,13 +124,11 @@ Physics physics_of(const Case& c, const Declared& declared, std::optional<double
 // Records the limit of a kernel and the share of that limit that the kernel reaches.
 void compare_with_roofs(Record& record, const Case& c, const Timed& timed, const Roofs& roofs) {
   record.roof = roof_of(c, roofs);
-  Limits limits;
-  limits.roof = record.limiting_roof();
+  Limits limits = record.limits();
   limits.launch_floor_s = c.device->launch_floor_s();
-  if (c.operation->special) limits.special_results = c.operation->special(c.shape);
-  if (const auto rate = roofs.special_roof()) limits.special_results_per_s = rate->per_s;
-  record.fraction_of_measured_roof = fraction_of_measured_roof(timed, limits.roof);
+  record.fraction_of_measured_roof = fraction_of_measured_roof(timed, limits);
   record.bound = row_bound(timed, limits);
+  if (above_roof(record)) record.flags.emplace_back(kAboveRoof);
 }
 
 }  // namespace
@@ -124,6 +154,10 @@ void judge(Record& record, const Case& c, const Roofs& roofs) {
   }
   if (c.is_ceiling()) {
     record.bound = limit_of(c.operation->ceiling->resource);
+    const auto full_rate = c.technique.full_rate;
+    if (full_rate != nullptr && !full_rate(c.device->machine())) {
+      record.flags.emplace_back(kPartialRate);
+    }
   } else {
     compare_with_roofs(record, c, timed, roofs);
   }

@@ -117,6 +117,7 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
   TelemetryScope scope(*device_, record);
   const auto& prepare = c.implementation->prepare;
   const Plan plan = prepare ? prepare(device_->queue(), c.shape) : nullptr;
+  if (c.implementation->choice) record.choice = c.implementation->choice(plan);
 
   const std::int64_t wanted = rotates(c) ? buffers_.sets_to_rotate(c.operands()) : 1;
   Binding binding = bind(c, plan, 1, wanted);

@@ -18,9 +18,6 @@ namespace fs = std::filesystem;
 constexpr Range kMemoryBytes{1, 1e18};
 constexpr Range kSeconds{0, 1e3};
 
-// A row above its roof by less is as fast as the roof.
-constexpr double kFasterThanRoof = 1.01;
-
 bool is_product(const Record& r) { return r.op == "matmul" || r.op == "matmul_gelu"; }
 
 // Adds the rows that are faster than their ceiling: a roof is the best that anything verified
@@ -30,7 +27,7 @@ void raise(Roofs& roofs, const std::vector<Record>& kernels) {
   const Roofs ceilings = roofs;
   const auto add_faster = [&](const Record& r, std::optional<double> per_s,
                               std::optional<Rate> roof) {
-    if (!per_s || !roof || *per_s <= kFasterThanRoof * roof->per_s) return;
+    if (!per_s || !roof || *per_s <= (1 + kRoofMargin) * roof->per_s) return;
     roof->per_s = *per_s;
     roof->origin = r.id;
     roofs.add(*roof);
@@ -63,6 +60,10 @@ void add_storage_formats(Roofs& roofs, const std::vector<Record>& kernels) {
   for (const Rate& rate : found) {
     if (!unknown.contains(rate.format)) roofs.add(rate);
   }
+}
+
+bool has_flag(const Record& record, std::string_view flag) {
+  return std::ranges::find(record.flags, flag) != record.flags.end();
 }
 
 Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,
@@ -118,16 +119,28 @@ std::optional<Rate> ceiling_rate(const Record& r) {
       break;
     case Resource::fma:
     case Resource::tensor:
-      if (r.accumulator != Format::fp32) return std::nullopt;
+      if (r.accumulator != Format::fp32 || has_flag(r, kPartialRate)) return std::nullopt;
       break;
-    case Resource::sfu:  // Conversions, which are in narrow formats, are no functions.
-      if (r.format != Format::fp32) return std::nullopt;
+    case Resource::sfu:
+    case Resource::narrow:
+    case Resource::widen:
       break;
     default:
       return std::nullopt;
   }
   if (!per_s) return std::nullopt;
   return Rate{*r.saturates, r.format.a, r.written_fraction, *per_s, r.id};
+}
+
+bool above_roof(const Record& r) {
+  const bool counts = r.role == Role::kernel && r.status == Status::ok &&
+                      r.regime == Regime::steady && r.fraction_of_measured_roof && r.roof;
+  if (!counts) return false;
+  const auto exceeds = [](std::optional<double> achieved, std::optional<double> roof) {
+    return achieved && roof && *achieved > (1 + kRoofMargin) * *roof;
+  };
+  return exceeds(r.bytes_per_s(), r.roof->bytes_per_s) ||
+         (r.engine != Engine::memory && exceeds(r.flops_per_s(), r.roof->flops_per_s));
 }
 
 std::vector<MeasuredDevice> read_devices(const std::string& directory) {

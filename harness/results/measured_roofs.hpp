@@ -12,9 +12,19 @@
 namespace ridgebench {
 
 // The rate that a row vouches for; empty unless the row is a verified steady ceiling, no burst, of
-// the memory, of an engine with fp32 accumulation, or of the special functions. The bandwidth of a
-// cache is no roof: rows are served by memory.
+// the memory, of an engine at its full rate with fp32 accumulation, of the special functions, or of
+// conversions. The bandwidth of a cache is no roof: rows are served by memory.
 std::optional<Rate> ceiling_rate(const Record& record);
+
+// A row above its measured roof by more than this share raises the roof. Ceilings that are measured
+// again differ by less.
+inline constexpr double kRoofMargin = 0.01;
+inline constexpr const char* kAboveRoof = "above_roof";
+// The flag of a ceiling whose instructions do not reach the engine's full rate.
+inline constexpr const char* kPartialRate = "partial_rate";
+
+// Whether a verified row of the steady regime is that much faster than a ceiling of its roof.
+bool above_roof(const Record& record);
 
 struct MeasuredDevice {
   std::string name;  // "cpu", "cuda:0"

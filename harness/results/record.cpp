@@ -160,12 +160,29 @@ void read_object(const JsonObject& json, const ordered_json& raw, T& object) {
   for_each_key<T>([&](const auto& key) { read_value(json, raw, key, object); });
 }
 
+// Older records say by the name of the technique or of the operation what newer ones say by a key.
+void read_former_names(Record& record, const ordered_json& raw) {
+  if (!raw.contains("burst")) record.burst = record.technique.find("burst") != std::string::npos;
+  if (record.saturates != Resource::sfu) return;
+  if (record.op == "convert_narrow") record.saturates = Resource::narrow;
+  if (record.op == "convert_widen") record.saturates = Resource::widen;
+}
+
 }  // namespace
 
 std::optional<Roof> Record::limiting_roof() const {
   const bool memory_only = engine == Engine::memory;
   if (!roof || !roof->bytes_per_s || !(roof->flops_per_s || memory_only)) return std::nullopt;
   return Roof{roof->flops_per_s.value_or(std::numeric_limits<double>::max()), *roof->bytes_per_s};
+}
+
+std::optional<double> RecordedRoof::special_s() const {
+  if (!special_results || !special_results_per_s) return std::nullopt;
+  return *special_results / *special_results_per_s;
+}
+
+Limits Record::limits() const {
+  return {.roof = limiting_roof(), .special_s = roof ? roof->special_s() : std::nullopt};
 }
 
 std::optional<double> Record::intensity_flop_per_byte() const {
@@ -193,8 +210,7 @@ Record parse_record(std::string_view line, const std::string& origin) {
   if (record.time.has_value() != (record.status == Status::ok)) {
     json.reject("time_median_s", "a time for status ok, null for every other");
   }
-  // Older records say it by the technique's name only.
-  if (!raw.contains("burst")) record.burst = record.technique.find("burst") != std::string::npos;
+  read_former_names(record, raw);
   return record;
 }
 

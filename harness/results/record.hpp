@@ -15,6 +15,7 @@
 #include "harness/results/key.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/model.hpp"
+#include "roofline/utilisation.hpp"
 
 namespace ridgebench {
 
@@ -39,10 +40,16 @@ constexpr auto names_of(Role) { return enum_names("role", "kernel", "ceiling", "
 
 // The measured ceilings that a row was judged by.
 struct RecordedRoof {
-  std::optional<double> flops_per_s;
-  std::optional<double> bytes_per_s;
-  std::optional<std::string> compute_ceiling;
-  std::optional<std::string> memory_ceiling;
+  std::optional<double> flops_per_s = std::nullopt;
+  std::optional<double> bytes_per_s = std::nullopt;
+  std::optional<std::string> compute_ceiling = std::nullopt;
+  std::optional<std::string> memory_ceiling = std::nullopt;
+  std::optional<double> special_results = std::nullopt;
+  std::optional<double> special_results_per_s = std::nullopt;
+  std::optional<std::string> special_ceiling = std::nullopt;
+
+  // The least time that they take.
+  [[nodiscard]] std::optional<double> special_s() const;
 };
 
 // The comparison of all elements of an output with another technique's, where the output is too
@@ -89,6 +96,7 @@ struct Record {
   double written_fraction = 0;
   Status status = Status::skipped;
   std::optional<std::string> reason;
+  std::optional<std::string> choice;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> fill;
   std::optional<std::string> held_back_by;
@@ -111,6 +119,8 @@ struct Record {
   // What limits the row: both rates of its roof, or memory's alone for the memory engine, which
   // does next to no arithmetic. Empty where one is missing.
   [[nodiscard]] std::optional<Roof> limiting_roof() const;
+  // That roof, and the special functions or conversions.
+  [[nodiscard]] Limits limits() const;
   [[nodiscard]] std::optional<double> intensity_flop_per_byte() const;
   // Achieved rates by the median time; empty unless ok, and FLOP/s empty without FLOPs.
   [[nodiscard]] std::optional<double> flops_per_s() const;
@@ -123,6 +133,9 @@ inline constexpr std::tuple kRoofKeys{
     Key{"bytes_per_s", &RecordedRoof::bytes_per_s, "byte/s", "of the memory; null without its ceiling", kPositive},
     Key{"compute_ceiling", &RecordedRoof::compute_ceiling, "", "id of the ceiling's row"},
     Key{"memory_ceiling", &RecordedRoof::memory_ceiling, "", "id of the ceiling's row"},
+    Key{"special_results", &RecordedRoof::special_results, "", "special functions per launch, or conversions where they take longer; null without their ceiling", kPositive, Absence::not_in_oldest},
+    Key{"special_results_per_s", &RecordedRoof::special_results_per_s, "1/s", "rate of that ceiling", kPositive, Absence::not_in_oldest},
+    Key{"special_ceiling", &RecordedRoof::special_ceiling, "", "id of the ceiling's row", {}, Absence::not_in_oldest},
 };
 
 inline constexpr std::tuple kWitnessKeys{
@@ -171,6 +184,7 @@ inline constexpr std::tuple kRecordKeys{
     Key{"written_fraction", &Record::written_fraction, "", "share of the bytes that is written; selects the memory ceiling", Bounds{0, 1}},
     Key{"status", &Record::status, "", "only an ok row has a time"},
     Key{"reason", &Record::reason, "", "why the row is not ok"},
+    Key{"choice", &Record::choice, "", "what the technique chose for the shape: tile and cluster, or a library's algorithm; null where it has no choice", {}, Absence::not_in_oldest},
     Key{"seed", &Record::seed, "", "of the inputs", kCount, Absence::not_in_oldest},
     Key{"fill", &Record::fill, "", "distribution of the inputs", {}, Absence::not_in_oldest},
     Key{"held_back_by", &Record::held_back_by, "", "environment variables, as `NAME=VALUE`, that keep the row's library from its best; the row is flagged `library_held_back`", {}, Absence::not_in_oldest},

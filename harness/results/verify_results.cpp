@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
@@ -12,6 +13,7 @@
 #include "harness/base/checksum.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/outcome.hpp"
+#include "harness/results/measured_roofs.hpp"
 #include "harness/results/record.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/results/resume.hpp"
@@ -26,6 +28,9 @@ namespace {
 
 // JSON keeps doubles to the last bit; the slack is for another compiler's arithmetic.
 constexpr double kSlack = 1e-9;
+
+// Since this method a row above its measured roof is flagged.
+constexpr int kFlagsAboveRoof = 4;
 
 struct DeviceFacts {
   double tick_s;
@@ -97,7 +102,7 @@ void check_derived(const Record& /*record*/, const TimeKey& /*key*/, const JsonO
 // Shares of the recorded roof and of the peak at the clock held.
 void check_fractions(const Record& record, const Timed& timed, const Physics& physics,
                      Checker& check) {
-  const auto of_roof = fraction_of_measured_roof(timed, record.limiting_roof());
+  const auto of_roof = fraction_of_measured_roof(timed, record.limits());
   check.equal("fraction_of_measured_roof", record.fraction_of_measured_roof.value_or(0),
               of_roof.value_or(0));
   if (record.role == Role::kernel && record.fraction_of_roof_at_clock) {
@@ -191,6 +196,14 @@ void check_provenance(const nlohmann::json& environment, std::vector<std::string
   }
 }
 
+void check_roof_flag(const Record& record, std::vector<std::string>& problems) {
+  const bool flagged = std::ranges::find(record.flags, kAboveRoof) != record.flags.end();
+  if (flagged == above_roof(record)) return;
+  problems.push_back(fmt::format("{}: {}", record.id,
+                                 flagged ? "flagged above_roof, but below its measured roof"
+                                         : "above its measured roof, but not flagged above_roof"));
+}
+
 }  // namespace
 
 std::vector<std::string> verify_results(const std::filesystem::path& directory) {
@@ -201,6 +214,8 @@ std::vector<std::string> verify_results(const std::filesystem::path& directory) 
   std::vector<std::string> problems;
   check_provenance(environment, problems);
   std::vector<Record> records;
+  const nlohmann::json method = environment.value("method_version", nlohmann::json());
+  const bool flags_roofs = method.is_number() && method.get<double>() >= kFlagsAboveRoof;
   std::set<std::string> ids;
   const std::string path = (directory / "records.jsonl").string();
   std::istringstream lines(read_file(path));
@@ -211,6 +226,7 @@ std::vector<std::string> verify_results(const std::filesystem::path& directory) 
     const nlohmann::json raw = parse_json(line, origin);
     if (!ids.insert(record.id).second) problems.push_back(record.id + ": comes twice");
     check_record(record, JsonObject(raw, origin), devices, problems);
+    if (flags_roofs) check_roof_flag(record, problems);
   }
   if (ids.empty()) problems.emplace_back("records.jsonl holds no row");
   std::ranges::move(unmeasured(records), std::back_inserter(problems));

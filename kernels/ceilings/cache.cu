@@ -32,7 +32,8 @@ struct Walk {
 
 // Every pass repeats the same rounding errors, so fp32 sums a few loads only and double sums those.
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    cache_l2_read(const float* x, std::int64_t n, std::int64_t passes, float* partial) {
+    cache_l2_read(const float* x, std::int64_t n, std::int64_t passes, GridSum grid,
+                  float* sum_of_all) {
   const std::int64_t vectors = n / kWidth;
   const std::int64_t threads = std::int64_t{gridDim.x} * kThreads;
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -56,18 +57,16 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   const std::int64_t behind = vectors * kWidth + thread;  // the elements after the last vector
   if (behind < n) total += static_cast<double>(passes) * x[behind];
   const float sum = block_sum<kThreads>(static_cast<float>(total));
-  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+  add_to_grid_sum<kThreads>(sum, grid, sum_of_all);
 }
 
 Launch bind(Queue& queue, const Shape& shape, const float* x, float* sum) {
   require_aligned(x);
   const std::int64_t n = shape["n"];
   const auto blocks = static_cast<unsigned>(kBlocksPerSm * sm_count());
-  const std::shared_ptr<float> partial = allocate_partial_sums(queue, blocks);
-  return [=, passes = shape["passes"], stream = stream_of(queue)] {
-    cache_l2_read<<<blocks, kThreads, 0, stream>>>(x, n, passes, partial.get());
-    add_partial_sums<kGridSumThreads>
-        <<<1, kGridSumThreads, 0, stream>>>(partial.get(), blocks, sum);
+  return [=, passes = shape["passes"], memory = GridSumMemory(queue, blocks),
+          stream = stream_of(queue)] {
+    cache_l2_read<<<blocks, kThreads, 0, stream>>>(x, n, passes, memory.get(), sum);
   };
 }
 

@@ -85,8 +85,8 @@ inline std::uint32_t widen(Format format, std::int64_t iterations, const Start& 
   return sum;
 }
 
-inline Operation convert(std::string_view name, std::vector<FormatPair> formats, int inputs,
-                         int conversions,
+inline Operation convert(std::string_view name, Resource resource, std::vector<FormatPair> formats,
+                         int inputs, int conversions,
                          std::uint32_t (*sum_of_bits)(Format, std::int64_t, const Start&)) {
   Operation op;
   op.name = name;
@@ -116,17 +116,18 @@ inline Operation convert(std::string_view name, std::vector<FormatPair> formats,
         {{"chains", 8 * kWholeWaveThreads * machine.units}, {"iterations", kConvertIterations}})};
   };
   // Two conversions by one instruction are not in NVIDIA's table of throughputs.
-  op.ceiling = Ceiling{.resource = Resource::sfu};
+  op.ceiling = Ceiling{.resource = resource};
   return op;
 }
 
 }  // namespace convert_detail
 
-inline const RegisterOperation convert_narrow{convert_detail::convert(
-    "convert_narrow", {Format::fp16, Format::bf16, Format::fp8_e4m3, Format::fp8_e5m2},
-    kNarrowInputs, kNarrowConversions, convert_detail::narrow)};
-inline const RegisterOperation convert_widen{
-    convert_detail::convert("convert_widen", {Format::fp16, Format::fp8_e4m3, Format::fp8_e5m2},
-                            kWidenInputs, kWidenConversions, convert_detail::widen)};
+inline const RegisterOperation convert_narrow{
+    convert_detail::convert("convert_narrow", Resource::narrow,
+                            {Format::fp16, Format::bf16, Format::fp8_e4m3, Format::fp8_e5m2},
+                            kNarrowInputs, kNarrowConversions, convert_detail::narrow)};
+inline const RegisterOperation convert_widen{convert_detail::convert(
+    "convert_widen", Resource::widen, {Format::fp16, Format::fp8_e4m3, Format::fp8_e5m2},
+    kWidenInputs, kWidenConversions, convert_detail::widen)};
 
 }  // namespace ridgebench

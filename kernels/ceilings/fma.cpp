@@ -18,8 +18,9 @@ constexpr std::int64_t kChains = (RIDGEBENCH_ISA_LEVEL >= 4 ? 16 : 12) * cpu::kL
 void run(const float* x, float* y, std::int64_t count, std::int64_t iterations) {
   std::array<float, kChains> chains{};
   for (std::int64_t k = 0; k < count; ++k) chains[k] = x[k];
+  const FmaStep step(iterations);
   for (std::int64_t i = 0; i < iterations; ++i) {
-    for (float& chain : chains) chain = kFmaFactor * chain + kFmaAddend;
+    for (float& chain : chains) chain = step.factor * chain + step.addend;
   }
   for (std::int64_t k = 0; k < count; ++k) y[k] = chains[k];
 }

@@ -1,8 +1,10 @@
 // Ceiling of the multiply-add units: n independent chains of x <- a x + b in fp32, `iterations`
-// long. The chain is a slow contraction, so that every iteration shows in the result: after i of
+// long. The chain is a slow contraction, so that missing iterations show in the result: after i of
 // them, x_i = f + a^i (x_0 - f) with the fixed point f = b / (1 - a).
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "kernels/ceilings/gpu_chains.hpp"
@@ -10,10 +12,23 @@
 
 namespace ridgebench {
 
-inline constexpr std::int64_t kFmaIterations = 4096;
-inline constexpr float kFmaFactor = 1.0F - 1.0F / kFmaIterations;  // exact, as is the next
-inline constexpr float kFmaAddend = 16.0F / kFmaIterations;        // a fixed point of 16
-inline constexpr std::int64_t kFmaChains = 8;                      // of a GPU's thread
+inline constexpr std::int64_t kFmaIterations = 4096;  // of a host
+inline constexpr std::int64_t kFmaChains = 8;         // of a GPU's thread
+
+// x <- factor x + addend, with 16 as its fixed point. Both numbers are exact in fp32.
+struct FmaStep {
+  float factor, addend;
+
+  // The contraction is slow enough that a chain of this length does not arrive.
+  explicit constexpr FmaStep(std::int64_t iterations) {
+    const auto length = static_cast<std::uint64_t>(std::max(iterations, kFmaIterations));
+    const float share = 1.0F / static_cast<float>(std::min(std::bit_floor(length), kLongest));
+    factor = 1.0F - share;
+    addend = 16.0F * share;
+  }
+
+  static constexpr std::uint64_t kLongest = 1U << 20U;  // a longer one would lose its bits in fp32
+};
 
 namespace fma_detail {
 
@@ -50,8 +65,9 @@ inline Operation fma_peak() {
   op.row_length = [](const Shape&) { return kRowLength; };
   op.reference = [](const Shape& s, std::int64_t row, std::span<const View> in,
                     std::span<Expected> out) {
-    const double fixed = static_cast<double>(kFmaAddend) / (1.0 - kFmaFactor);
-    const double shrink = std::pow(kFmaFactor, static_cast<double>(s["iterations"]));
+    const FmaStep step(s["iterations"]);
+    const double fixed = static_cast<double>(step.addend) / (1.0 - step.factor);
+    const double shrink = std::pow(step.factor, static_cast<double>(s["iterations"]));
     std::int64_t i = row * kRowLength;
     for (Expected& y : out) {
       const double x = in[0][i];
@@ -60,11 +76,13 @@ inline Operation fma_peak() {
     }
   };
   op.reduction = [](const Shape& s) { return static_cast<double>(s["iterations"]); };
-  // Milliseconds a unit, at 32 multiply-adds per cycle on a host and 64 or 128 on a GPU.
+  // Milliseconds a unit, at 32 multiply-adds per cycle on a host and 64 or 128 on a GPU, whose
+  // chains are one wave.
   op.shapes = [](Profile, Pace, const Machine& machine) -> std::vector<Shape> {
-    const std::int64_t chains =
-        machine.compute_capability > 0 ? 2 * kFmaChains * kWholeWaveThreads : 24576;
-    return {Shape({{"n", chains * machine.units}, {"iterations", kFmaIterations}})};
+    const bool gpu = machine.compute_capability > 0;
+    const std::int64_t chains = gpu ? kFmaChains * threads_of_wave(machine) : 24576;
+    return {Shape(
+        {{"n", chains * machine.units}, {"iterations", gpu ? kWaveIterations : kFmaIterations}})};
   };
   op.ceiling = Ceiling{.resource = Resource::fma, .most_per_clock = most_per_clock};
   return op;

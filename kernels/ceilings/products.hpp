@@ -15,6 +15,9 @@ namespace ridgebench {
 // Adding one value again and again repeats its rounding error, up to iterations / 2 roundings in
 // the end. No more iterations than keep that within the tolerance, 8 sqrt(iterations k) roundings.
 inline constexpr std::int64_t kProductIterations = 256;
+// Of wgmma_peak: one wave of blocks runs for about a millisecond.
+inline constexpr std::int64_t kWgmmaIterations = 8 * kProductIterations;
+inline constexpr int kWgmmaBlocksPerSm = 3;
 
 struct TileSize {
   std::int64_t m, n, k;
@@ -26,7 +29,7 @@ namespace products_detail {
 
 // `tiles` for each unit of the machine.
 inline Operation products(std::string_view name, Ceiling ceiling, std::vector<FormatPair> formats,
-                          TileSize tile, std::int64_t tiles) {
+                          TileSize tile, std::int64_t tiles, std::int64_t iterations) {
   Operation op;
   op.name = name;
   op.dimensions = {"tiles", "m", "n", "k", "iterations"};
@@ -66,7 +69,7 @@ inline Operation products(std::string_view name, Ceiling ceiling, std::vector<Fo
                    {"m", tile.m},
                    {"n", tile.n},
                    {"k", tile.k},
-                   {"iterations", kProductIterations}})};
+                   {"iterations", iterations}})};
   };
   op.ceiling = ceiling;
   return op;
@@ -100,17 +103,23 @@ inline double tensor_flops_per_clock(const Machine& machine, FormatPair format) 
 
 }  // namespace products_detail
 
+// From compute capability 9.0 on, data center GPUs reach the full rate by wgmma or tcgen05 only: on
+// an H100 mma.sync issues two thirds of it.
+inline bool mma_sync_is_full_rate(const Machine& machine) {
+  return machine.compute_capability < 90 || machine.compute_capability >= 120;
+}
+
 // About a millisecond a unit, at 2048 multiply-adds per cycle.
 inline const RegisterOperation tensor_peak{products_detail::products(
     "tensor_peak",
     {.resource = Resource::tensor, .most_per_clock = products_detail::tensor_flops_per_clock},
     {Format::tf32, Format::fp16, Format::bf16, Format::fp8_e4m3, Format::fp8_e5m2}, kTensorTile,
-    512)};
+    512, kProductIterations)};
 // Of instructions that a warpgroup executes together, on tiles of their size.
 inline const RegisterOperation wgmma_peak{products_detail::products(
     "wgmma_peak",
     {.resource = Resource::tensor, .most_per_clock = products_detail::tensor_flops_per_clock},
     {Format::tf32, Format::fp16, Format::bf16, Format::fp8_e4m3, Format::fp8_e5m2}, kWarpgroupTile,
-    24)};
+    kWgmmaBlocksPerSm, kWgmmaIterations)};
 
 }  // namespace ridgebench

@@ -19,7 +19,8 @@ constexpr int kLoads = kVectors / kThreads;  // per thread and pass
 constexpr std::int64_t kPassesPerSum = 16;
 
 __global__ void __launch_bounds__(kThreads)
-    shared_read(const float* x, std::int64_t n, std::int64_t passes, float* partial) {
+    shared_read(const float* x, std::int64_t n, std::int64_t passes, GridSum grid,
+                float* sum_of_all) {
   __shared__ float4 held[kVectors];
   const int thread = static_cast<int>(threadIdx.x);
   auto* const elements = reinterpret_cast<float*>(held);
@@ -50,17 +51,15 @@ __global__ void __launch_bounds__(kThreads)
     total += (sum[0] + sum[1]) + (sum[2] + sum[3]);
   }
   const float sum = block_sum<kThreads>(static_cast<float>(total));
-  if (thread == 0) partial[blockIdx.x] = sum;
+  add_to_grid_sum<kThreads>(sum, grid, sum_of_all);
 }
 
 Launch bind(Queue& queue, const Shape& shape, const float* x, float* sum) {
   const std::int64_t n = shape["n"];
   const unsigned blocks = blocks_for(n, kSharedElements);
-  const std::shared_ptr<float> partial = allocate_partial_sums(queue, blocks);
-  return [=, passes = shape["passes"], stream = stream_of(queue)] {
-    shared_read<<<blocks, kThreads, 0, stream>>>(x, n, passes, partial.get());
-    add_partial_sums<kGridSumThreads>
-        <<<1, kGridSumThreads, 0, stream>>>(partial.get(), blocks, sum);
+  return [=, passes = shape["passes"], memory = GridSumMemory(queue, blocks),
+          stream = stream_of(queue)] {
+    shared_read<<<blocks, kThreads, 0, stream>>>(x, n, passes, memory.get(), sum);
   };
 }
 

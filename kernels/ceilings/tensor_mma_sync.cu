@@ -140,7 +140,8 @@ const Registration mma_sync{[]<class T>() {
                                                .name = "mma_sync",
                                                .engine = Engine::tensor,
                                                .supports = supports,
-                                               .accumulation_error = kIsFp8<T> ? kFp8Error : 0};
+                                               .accumulation_error = kIsFp8<T> ? kFp8Error : 0,
+                                               .full_rate = mma_sync_is_full_rate};
                             },
                             Types<Tf32>{} + HalfTypes{} + Fp8Types{},
                             []<class T>() { return bind<T>; }};

@@ -53,10 +53,12 @@ constexpr auto names_of(Profile) { return enum_names("profile", "quick", "standa
 // Naive techniques get sizes that they can finish.
 enum class Pace : std::uint8_t { naive, fast };
 
-// What a ceiling saturates. Kernels have none.
-enum class Resource : std::uint8_t { memory, cache, fma, tensor, sfu, launch };
+// What a ceiling saturates. Kernels have none. `narrow` and `widen` are the conversions from fp32
+// to a narrow format and back.
+enum class Resource : std::uint8_t { memory, cache, fma, tensor, sfu, launch, narrow, widen };
 constexpr auto names_of(Resource) {
-  return enum_names("resource", "memory", "cache", "fma", "tensor", "sfu", "launch");
+  return enum_names("resource", "memory", "cache", "fma", "tensor", "sfu", "launch", "narrow",
+                    "widen");
 }
 
 // The unit that does the arithmetic; memory: almost no arithmetic.

@@ -54,6 +54,9 @@ struct Technique {
   double approximation_error = 0;
   // A launch is so short that power and clock do not settle: its rate is no roof.
   bool burst = false;
+  // Of a ceiling: whether its instructions reach the engine's full rate on a machine; null: on
+  // every one. Where they do not, its rate is no roof.
+  bool (*full_rate)(const Machine&) = nullptr;
   // The order of its additions, and so the last bits, may differ from run to run.
   bool order_dependent = false;
 };
@@ -74,6 +77,8 @@ struct Signature {
 
 using Plan = std::shared_ptr<void>;
 using Prepare = std::function<Plan(Queue&, const Shape&)>;
+// What prepare chose, as text; empty where a technique has nothing to choose.
+using Choice = std::function<std::string(const Plan&)>;
 using Bind = std::function<Launch(Queue&, const Plan&, const Shape&, std::span<void* const>)>;
 
 // A technique in one format on one backend.
@@ -82,6 +87,7 @@ struct Implementation {
   Backend backend;
   Signature signature;
   Prepare prepare;  // empty: nothing to prepare
+  Choice choice;
   Bind bind;
   // Filled in by Registry::resolve.
   const Operation* operation = nullptr;
@@ -170,6 +176,9 @@ Implementation erase(Planned<State, Pointers...> planned) {
   result.prepare = [planned](Queue& queue, const Shape& shape) -> Plan {
     return std::make_shared<State>(planned.prepare(queue, shape));
   };
+  if constexpr (requires(const State& state) { std::string(state.choice()); }) {
+    result.choice = [](const Plan& plan) { return static_cast<State*>(plan.get())->choice(); };
+  }
   result.bind = [planned](Queue& queue, const Plan& plan, const Shape& shape,
                           std::span<void* const> operands) {
     const State& state = *static_cast<const State*>(plan.get());
@@ -184,7 +193,8 @@ void add(const Technique& technique, Backend backend, Implementation implementat
 
 }  // namespace registry_detail
 
-// For a technique with a slow preparation, which runs once per shape.
+// For a technique with a slow preparation, which runs once per shape. Where State has a member
+// `std::string choice() const`, the record says what was chosen.
 template <class State, class... Pointers>
 auto planned(State (*prepare)(Queue&, const Shape&),
              Launch (*bind)(Queue&, const State&, const Shape&, Pointers...)) {

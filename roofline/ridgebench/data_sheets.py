@@ -8,8 +8,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from ridgebench.command_line import ROOT
-from ridgebench.files import read
-from ridgebench.records import ResultsError, clean
+from ridgebench.files import ResultsError, read
+from ridgebench.records import clean
+from ridgebench.roofs import TF32_PRODUCTS
 
 FOLDER = ROOT / "roofline" / "devices"
 
@@ -34,6 +35,9 @@ def parse_sheet(path: Path) -> Sheet:
                 continue
             best = (str(peak["engine"]), float(peak["flops_per_s"]))
             peaks[peak["format"]] = max(best, peaks.get(peak["format"], best), key=lambda p: p[1])
+        if "tf32" in peaks:
+            engine, peak = peaks["tf32"]
+            peaks.setdefault("tf32x3", (engine, peak / TF32_PRODUCTS))
         memory = sheet["memory"]
         rates = [float(memory["bandwidth_bytes_per_s"]), *(rate for _, rate in peaks.values())]
         if not all(0 < rate < math.inf for rate in rates):

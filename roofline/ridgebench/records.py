@@ -61,6 +61,9 @@ class Row:
     telemetry: dict[str, Any]
     flags: list[str]
     accumulator_bits: Optional[int] = None
+    burst: Optional[bool] = None
+    raised: float = 1.0  # of a ceiling: by what a row above it raises the roof (ridgebench.roofs)
+    raised_by: Optional[str] = None  # the id of that row
     turns: Any = None  # what load_run's `turns_of` made of the samples
     dram_bytes: Optional[float] = None  # from counters.jsonl
 
@@ -90,7 +93,7 @@ class Row:
         return (self.op, self.technique, self.format, str(self.shape.get("layout", "")))
 
 
-COMPUTED = ("turns", "dram_bytes")
+COMPUTED = ("raised", "raised_by", "turns", "dram_bytes")
 KEYS = [f.name for f in fields(Row) if f.default is MISSING]
 OPTIONAL_KEYS = [f.name for f in fields(Row) if f.default is not MISSING and f.name not in COMPUTED]
 

@@ -4,9 +4,11 @@ import re
 from typing import Optional
 
 from ridgebench.records import ResultsError, Row
+from ridgebench.roofs import ABOVE_ROOF, RAISED
 from ridgebench.units import digits, percent
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
+RAISED_NOTE = f"; {RAISED} is above the ceiling that was measured for its roof, which it raises"
 UNITS = {"GB/s": ("bytes_per_s", 1e9), "GFLOP/s": ("flops_per_s", 1e9), "TFLOP/s": ("flops_per_s", 1e12)}
 
 
@@ -60,7 +62,10 @@ def cell(row: Optional[Row], unit: str) -> str:
     key, scale = UNITS[unit]
     share = row.fraction_of_measured_roof
     rate = digits(getattr(row, key) / scale)
-    return rate if share is None else f"{rate} ({percent(share)}\u00a0%)"  # no line break before the sign
+    if share is None:
+        return rate
+    mark = RAISED if ABOVE_ROOF in row.flags else ""
+    return f"{rate} ({percent(min(share, 1))}\u00a0%{mark})"  # no line break before the sign
 
 
 def size(row: Row) -> str:
@@ -119,6 +124,7 @@ def ladder(view: View, op: str, unit: str, link: str) -> str:
     table = lines(["technique", "size", *names], [step.cells(formats, unit) for step in steps])
     return (
         f"{table}\n\n{unit} and, in brackets, percent of the measured roof; steady, largest size "
-        f"of each technique; – is a format it does not serve.{absent(rows, steps)} "
+        f"of each technique; – is a format it does not serve{RAISED_NOTE if RAISED in table else ''}."
+        f"{absent(rows, steps)} "
         f"{provenance(view, link)}."
     )

@@ -6,8 +6,10 @@ from typing import Any, Optional
 
 from ridgebench.data_sheets import Sheet
 from ridgebench.records import ResultsError, Row, Run
+from ridgebench.roofs import is_roof, judged
 
 ORDER = ("fp32", "tf32x3", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
+MOVED = 0.02  # a control that differs by more says that the machine changed during the run
 OPERATIONS = ("relu", "gelu", "dot", "matvec", "matmul", "matmul_gelu")
 
 
@@ -23,7 +25,7 @@ class View:
     rows: list[Row]
     torn: bool
     format: Optional[str] = None
-    sheet: Optional[Sheet] = None
+    sheets: tuple[Sheet, ...] = ()
 
     @cached_property
     def selected(self) -> list[Row]:
@@ -38,17 +40,47 @@ class View:
 
     @cached_property
     def ceilings(self) -> list[Row]:
-        return [row for row in self.rows if row.role == "ceiling" and row.status == "ok"]
+        """The verified ceilings that judge kernels."""
+        return [row for row in self.rows if row.role == "ceiling" and row.status == "ok" and is_roof(row)]
+
+    @cached_property
+    def moved(self) -> dict[str, float]:
+        """The ceilings whose control at the end of the run differs by more than MOVED, with the relative change.
+
+        The copy is the control of all ceilings of the memory.
+        """
+        again = {row.id.removesuffix(":control"): row for row in self.rows if row.role == "control" and row.rate}
+        found = {row.id: again[row.id].rate / row.rate - 1 for row in self.ceilings if row.rate and row.id in again}
+        copies = [found[row.id] for row in self.ceilings if row.saturates == "memory" and row.id in found]
+        if copies:
+            memory = max(copies, key=abs)
+            found |= {row.id: memory for row in self.ceilings if row.saturates == "memory" and row.id not in found}
+        return {ceiling: change for ceiling, change in found.items() if abs(change) > MOVED}
+
+    def unsettled(self, row: Row) -> list[str]:
+        """The ceilings that limit a row and whose control moved: its share of the roof is no finding."""
+        roof = row.roof or {}
+        sides = {"compute": ["compute_ceiling"], "memory": ["memory_ceiling"]}
+        keys = sides.get(row.bound or "", ["compute_ceiling", "memory_ceiling"])
+        return [roof[key] for key in keys if roof.get(key) in self.moved]
 
     @property
     def not_ok(self) -> list[Row]:
         ceilings = [row for row in self.rows if row.role == "ceiling"]
         return [row for row in ceilings + self.selected if row.status != "ok"]
 
+    def is_own(self, sheet: Sheet) -> bool:
+        """Whether a data sheet is that of the measured device."""
+        return sheet.name == self.device["data_sheet"]
+
+    @property
+    def own_sheet(self) -> Optional[Sheet]:
+        return next(filter(self.is_own, self.sheets), None)
+
     @property
     def foreign_sheet(self) -> bool:
-        """Whether the data sheet is of another device than the measured one."""
-        return self.sheet is not None and self.sheet.name != self.device["data_sheet"]
+        """Whether a data sheet is of another device than the measured one."""
+        return not all(map(self.is_own, self.sheets))
 
     @property
     def unit(self) -> tuple[str, float]:
@@ -66,16 +98,16 @@ class View:
     def only(self, name: str) -> "View":
         return replace(self, format=name)
 
-    def with_sheet(self, sheet: Sheet) -> "View":
-        return replace(self, sheet=sheet)
+    def with_sheets(self, *sheets: Sheet) -> "View":
+        return replace(self, sheets=sheets)
 
 
 def make_view(run: Run, name: Optional[str]) -> View:
-    """The named device, or the first one that has rows."""
+    """The named device, or the first one that has rows, judged by the raised roofs."""
     measured = {row.device for row in run.rows}
     devices = {device["name"]: device for device in run.environment["devices"]}
     chosen = name or next(device for device in devices if device in measured)
     if chosen not in measured:
         raise ResultsError(f"no records of device {chosen!r}; there are {', '.join(devices)}")
     rows = [row for row in run.rows if row.device == chosen]
-    return View(run.environment, devices[chosen], rows, run.torn)
+    return View(run.environment, devices[chosen], judged(rows), run.torn)

@@ -279,10 +279,8 @@ TEST(Ceilings, GpuChainsFillWholeWavesForAMillisecond) {
     std::int64_t chains_of_thread;
     double flops_per_clock;
   };
-  for (const Case& c : std::initializer_list<Case>{{"fma_peak", kFmaChains, 256},
-                                                   {"fma_half_peak", 2 * kFmaHalfPairs, 512},
-                                                   {"sfu_tanh", kSfuSums, 16},
-                                                   {"sfu_exp2", kSfuSums, 32}}) {
+  for (const Case& c :
+       std::initializer_list<Case>{{"sfu_tanh", kSfuSums, 16}, {"sfu_exp2", kSfuSums, 32}}) {
     const Shape shape = only_shape(c.name, gpu());
     for (const std::int64_t threads : {1536, 2048}) {
       EXPECT_EQ(shape["n"] % (gpu().units * threads * c.chains_of_thread), 0) << c.name;
@@ -291,6 +289,54 @@ TEST(Ceilings, GpuChainsFillWholeWavesForAMillisecond) {
     EXPECT_GT(clocks, 1.5e6) << c.name;
     EXPECT_LT(clocks, 1e7) << c.name;
   }
+}
+
+// A second wave would begin with loads while the units idle. 2048 threads fit an SM of compute
+// capability 8.0 or 9.0, 1536 one of 8.9.
+TEST(Ceilings, ChainsOfMultiplyAddsAreOneWaveForAMillisecond) {
+  for (const auto& [capability, threads] : {std::pair(80, 2048), {89, 1536}, {90, 2048}}) {
+    const Machine machine = gpu(capability);
+    const std::int64_t resident = std::int64_t{threads} * machine.units;
+    const Shape fma = only_shape("fma_peak", machine);
+    EXPECT_EQ(fma["n"], resident * kFmaChains) << capability;
+    const Shape half = only_shape("fma_half_peak", machine);
+    EXPECT_EQ(half["n"], resident * 2 * kFmaHalfPairs) << capability;
+    for (const std::string_view name : {"fma_peak", "fma_half_peak"}) {
+      const Format format = name == "fma_peak" ? Format::fp32 : Format::fp16;
+      const double rate = operation(name).ceiling->most_per_clock(machine, format);
+      const double clocks = operation(name).flops(only_shape(name, machine)) / machine.units / rate;
+      EXPECT_GT(clocks, 1.5e6) << name;
+      EXPECT_LT(clocks, 1e7) << name;
+    }
+  }
+}
+
+TEST(Ceilings, WhereWgmmaOrTcgen05ExistMmaSyncIsNoRoof) {
+  for (const int capability : {80, 86, 89, 120}) {
+    EXPECT_TRUE(mma_sync_is_full_rate(gpu(capability))) << capability;
+  }
+  for (const int capability : {90, 100, 103}) {
+    EXPECT_FALSE(mma_sync_is_full_rate(gpu(capability))) << capability;
+  }
+}
+
+TEST(Ceilings, ProductsOfWarpgroupsAreOneWave) {
+  EXPECT_EQ(only_shape("wgmma_peak", gpu(90))["tiles"], kWgmmaBlocksPerSm * gpu(90).units);
+}
+
+// The closed form also holds for the length that GPUs run, and a turn of the loop, 32 steps, shows.
+TEST(Ceilings, LongFmaChainsShowATurnOfTheLoop) {
+  for_each_host_technique("fma_peak", [](const Implementation& implementation) {
+    for (const std::int64_t iterations : {kWaveIterations, std::int64_t{1} << 16U}) {
+      const Shape whole({{"n", 192}, {"iterations", iterations}});
+      HostRun run(implementation, whole);
+      run.fill(Fill::normal);
+      ASSERT_TRUE(run.launch());
+      EXPECT_LE(run.verify(whole).error, 1) << iterations;
+      EXPECT_GT(run.verify(Shape({{"n", 192}, {"iterations", iterations - 32}})).error, 1)
+          << iterations;
+    }
+  });
 }
 
 // The output by the reference, for inputs drawn as a run draws them.

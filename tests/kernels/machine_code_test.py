@@ -95,6 +95,32 @@ def test_the_instruction_that_a_file_is_about_is_there(name, opcode):
     assert any(kernel.opcodes[opcode] > 0 for kernel in kernels(name))
 
 
+def test_half_precision_multiply_adds_alternate_between_both_pipes():
+    found = kernels("ceilings/fma_half.cu")
+    shares = [kernel.densest_alternation("HFMA2", "HFMA2.MMA", 150) for kernel in found]
+    both = [share for share in shares if share > 0]  # compute capability 8.0 has one pipe for bf16
+    assert len(both) > len(found) / 2 and min(both) >= 0.95
+
+
+@pytest.mark.parametrize(
+    "name, only",
+    [
+        ("ceilings/dram.cu", {"dram_read", "dram_write"}),
+        ("ceilings/shared.cu", {"shared_read"}),
+        ("ceilings/cache.cu", {"cache_l2_read"}),
+    ],
+)
+def test_a_ceiling_that_sums_launches_no_second_kernel(name, only):
+    assert {part for kernel in kernels(name) for part in only if part in kernel.name} == only
+    assert all(any(part in kernel.name for part in only) for kernel in kernels(name))
+
+
+@pytest.mark.parametrize("name", ["ceilings/fma.cu", "ceilings/fma_half.cu"])
+def test_an_sm_holds_a_whole_wave_of_chains(name):
+    used = [int(registers) for _, registers in USED.findall(log_of(OBJECTS[name]))]
+    assert used and max(used) <= REGISTERS_PER_SM // MOST_THREADS_PER_SM
+
+
 def is_fp8(kernel) -> bool:
     return re.search(r"StoredILNS_6FormatE[45]Eh", kernel.name) is not None
 

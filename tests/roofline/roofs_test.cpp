@@ -58,6 +58,16 @@ TEST(Roofs, TheSlowestSpecialFunctionIsTheRoof) {
   EXPECT_EQ(roofs.special_roof()->origin, "tanh");
 }
 
+TEST(Roofs, AConversionHasADirectionAndAFormat) {
+  const Roofs roofs = roofs_of({engine("to", Resource::narrow, Format::fp8_e4m3, 6),
+                                engine("slower", Resource::narrow, Format::fp8_e4m3, 5),
+                                engine("from", Resource::widen, Format::fp8_e4m3, 7)});
+  EXPECT_EQ(roofs.conversion_roof(Resource::narrow, Format::fp8_e4m3)->origin, "to");
+  EXPECT_EQ(roofs.conversion_roof(Resource::widen, Format::fp8_e4m3)->origin, "from");
+  EXPECT_FALSE(roofs.conversion_roof(Resource::widen, Format::fp16));
+  EXPECT_FALSE(roofs.special_roof());
+}
+
 TEST(Roofs, EngineRoofsAreKeptByEngineAndFormat) {
   const Roofs roofs = roofs_of({engine("a", Resource::fma, Format::bf16, 1e9),
                                 engine("b", Resource::tensor, Format::bf16, 8e9)});

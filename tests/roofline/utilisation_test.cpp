@@ -38,15 +38,25 @@ TEST(MeasuredRoof, IsAchievedOverTheLowerOfEngineAndDiagonal) {
   const Roof roof{.peak_flops_per_s = 100, .bandwidth_bytes_per_s = 10};
   const Timed memory_bound{.work = {.flops = 10, .bytes = 10}, .time_s = 2};
   const Timed compute_bound{.work = {.flops = 500, .bytes = 10}, .time_s = 10};
-  EXPECT_DOUBLE_EQ(*fraction_of_measured_roof(memory_bound, roof), 0.5);
-  EXPECT_DOUBLE_EQ(*fraction_of_measured_roof(compute_bound, roof), 0.5);
+  EXPECT_DOUBLE_EQ(*fraction_of_measured_roof(memory_bound, {.roof = roof}), 0.5);
+  EXPECT_DOUBLE_EQ(*fraction_of_measured_roof(compute_bound, {.roof = roof}), 0.5);
 }
 
 TEST(MeasuredRoof, JudgesRowsWithoutFlopsByTheirBytes) {
   const Roof roof{.peak_flops_per_s = 100, .bandwidth_bytes_per_s = 10};
   EXPECT_DOUBLE_EQ(
-      *fraction_of_measured_roof({.work = {.flops = 0, .bytes = 40}, .time_s = 5}, roof), 0.8);
-  EXPECT_FALSE(fraction_of_measured_roof(kMatmul, std::nullopt));
+      *fraction_of_measured_roof({.work = {.flops = 0, .bytes = 40}, .time_s = 5}, {.roof = roof}),
+      0.8);
+  EXPECT_FALSE(fraction_of_measured_roof(kMatmul, {.special_s = 1}));
+}
+
+TEST(MeasuredRoof, JudgesByTheSpecialFunctionsWhereTheyTakeLongest) {
+  Limits limits{.roof = Roof{.peak_flops_per_s = 100, .bandwidth_bytes_per_s = 10}};
+  const Timed row{.work = {.flops = 10, .bytes = 10}, .time_s = 4};
+  limits.special_s = 0.9;
+  EXPECT_DOUBLE_EQ(*fraction_of_measured_roof(row, limits), 0.25);
+  limits.special_s = 3;
+  EXPECT_DOUBLE_EQ(*fraction_of_measured_roof(row, limits), 0.75);
 }
 
 class RowBound : public ::testing::Test {
@@ -69,10 +79,9 @@ TEST_F(RowBound, IsLaunchBelowTenFloors) {
 }
 
 TEST_F(RowBound, IsSpecialWhereSpecialFunctionsTakeLongest) {
-  limits_.special_results = 21;
-  limits_.special_results_per_s = 10;
+  limits_.special_s = 2.1;
   EXPECT_EQ(row_bound(row_, limits_), Limit::special);
-  limits_.special_results = 19;
+  limits_.special_s = 1.9;
   EXPECT_EQ(row_bound(row_, limits_), Limit::memory);
 }
 

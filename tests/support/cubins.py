@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 OPCODES = {
-    0x020: "FMUL", 0x021: "FADD", 0x023: "FFMA", 0x030: "HADD2", 0x032: "HMUL2", 0x035: "HFMA2", 0x03C: "HMMA",
+    0x020: "FMUL", 0x021: "FADD", 0x023: "FFMA", 0x030: "HADD2", 0x031: "HFMA2", 0x032: "HMUL2", 0x035: "HFMA2.MMA", 0x03C: "HMMA",
     0x03E: "F2FP", 0x040: "HMNMX2", 0x044: "STSM", 0x108: "MUFU", 0x181: "LDG", 0x183: "LDL", 0x184: "LDS",
     0x186: "STG", 0x187: "STL", 0x188: "STS", 0x1B4: "UTMALDG", 0x1B5: "UTMASTG", 0x1C8: "USETMAXREG",
     0x1F0: "HGMMA", 0x1F3: "QGMMA",
@@ -31,6 +31,15 @@ class Kernel:
         """Loads or stores of 16 bytes."""
         return self.opcodes[f"{opcode}.128"]
 
+    def densest_alternation(self, one: str, other: str, count: int) -> float:
+        """How often two opcodes alternate in the shortest stretch of code that has `count` of them, as a share."""
+        places = [i for i, name in enumerate(self.sequence) if name in (one, other)]
+        spans = [(last - first, k) for k, (first, last) in enumerate(zip(places, places[count - 1 :]))]
+        if not spans:
+            return 0.0
+        start = min(spans)[1]
+        names = [self.sequence[i] for i in places[start : start + count]]
+        return sum(a != b for a, b in zip(names, names[1:])) / (count - 1)
 
     def densest_share(self, opcode: str, count: int) -> float:
         """Share of an opcode in the shortest stretch of code that has `count` of them."""

@@ -54,7 +54,11 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
   r.roof = RecordedRoof{.flops_per_s = 1e11,
                         .bytes_per_s = 1e10,
                         .compute_ceiling = "fma/x@cpu",
-                        .memory_ceiling = "dram/y@cpu"};
+                        .memory_ceiling = "dram/y@cpu",
+                        .special_results = 1000,
+                        .special_results_per_s = 2e9,
+                        .special_ceiling = "sfu/z@cpu"};
+  r.choice = "tile 8x8";
   r.verify = Verification{.error = 0.125,
                           .tolerance = 1e-3,
                           .elements = 1000,

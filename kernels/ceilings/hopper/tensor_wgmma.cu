@@ -1,103 +1,70 @@
 // Tensor cores by wgmma: a warpgroup loads the operands of one product of 64 x 256 x 32 into shared
-// memory and multiplies them again and again. Three blocks share an SM, so that one can load and
-// store while others multiply. The limit is the tensor cores' rate on random data, or what the
-// board's power limit leaves of it. `wgmma_burst` shows the difference: after the first product it
-// multiplies zeros, which cost almost no power.
+// memory and multiplies them again and again. Three blocks share an SM, and all blocks of a launch
+// run at once. The limit is the tensor cores' rate on random data, or what the board's power limit
+// leaves of it. `wgmma_burst` shows the difference: after the first product it multiplies zeros,
+// which cost almost no power.
+#include <limits>
+
 #include "kernels/ceilings/gpu_chains.hpp"
-#include "kernels/ceilings/products.hpp"
+#include "kernels/ceilings/hopper/repeated_wgmma.cuh"
 #include "kernels/common/cuda/launch.cuh"
-#include "kernels/common/cuda/ptx/barrier.cuh"
-#include "kernels/common/cuda/ptx/wgmma.cuh"
-#include "kernels/common/cuda/ptx/wgmma_layout.hpp"
-#include "kernels/common/cuda/types.cuh"
 #include "kernels/common/fp8_accumulation.hpp"
 
 namespace ridgebench::cuda {
 namespace {
 
-constexpr int kM = static_cast<int>(kWarpgroupTile.m);
-constexpr int kN = static_cast<int>(kWarpgroupTile.n);
-constexpr int kK = static_cast<int>(kWarpgroupTile.k);
-constexpr int kSharedBytes = (kM + kN) * kRowBytes;
-using Accumulators = WgmmaAccumulators<kN>;
-
-// wgmmas of one product, and of a group: the tensor cores lose clocks between two groups.
+// Products of one sum. The few bits that sums of fp8 keep would be lost in a longer one, so that
+// its part is added to the result in fp32.
 template <class T>
-inline constexpr int kSteps = kK * static_cast<int>(sizeof(T)) / kWgmmaKBytes;
-inline constexpr int kGroup = 16;
+inline constexpr int kProductsOfSum =
+    sizeof(T) == 1 ? static_cast<int>(kProductIterations) : std::numeric_limits<int>::max();
 
-// Copies `rows` rows of kK elements into boxes, or zeros them.
+// Products of a block's first sum. The blocks of an SM end their sums at different times, so that
+// one adds its sums to the result while the others multiply.
 template <class T>
-__device__ void fill(std::byte* boxes, const T* from, int rows, bool zero) {
-  constexpr int row_vectors = kK / kVectorElements<T>;
-  for (int id = static_cast<int>(threadIdx.x); id < rows * row_vectors; id += kWarpgroup) {
-    const int row = id / row_vectors;
-    std::byte* const to = boxes + row / kBoxRows * kBoxBytes +
-                          swizzle_128b(row % kBoxRows, id % row_vectors * kVectorBytes);
-    *reinterpret_cast<uint4*>(to) = zero ? uint4{} : reinterpret_cast<const uint4*>(from)[id];
-  }
+__device__ int first_sum() {
+  if (sizeof(T) > 1) return kProductsOfSum<T>;
+  const unsigned third = blockIdx.x * kWgmmaBlocksPerSm / gridDim.x + 1;
+  return kProductsOfSum<T> * static_cast<int>(third) / kWgmmaBlocksPerSm;
 }
 
-template <class T>
-__device__ void load(std::byte* boxes, const T* a, const T* b, bool zero) {
-  fill(boxes, a, kM, zero);
-  fill(boxes + kM * kRowBytes, b, kN, zero);
-  fence_proxy_async();
-  __syncthreads();
-}
-
-// Starts d = A B (+ d, if `accumulate`), then adds A B kAgain more times, all as one group.
-template <class T, int kAgain>
-__device__ void multiply(Accumulators& d, const std::byte* boxes, bool accumulate) {
-  const std::uint64_t a = matrix_descriptor(shared_address(boxes));
-  const std::uint64_t b = matrix_descriptor(shared_address(boxes + kM * kRowBytes));
-  warpgroup_fence_operand(d);
-  warpgroup_arrive();
+// y = scale d (+ y, if `add`) for this thread's elements of a tile.
+__device__ void store(float* y, const Accumulators& d, float scale, bool add) {
+  const int thread = static_cast<int>(threadIdx.x);
+  float* const first = y + accumulator_row(thread, 0) * kN + accumulator_column(thread, 0);
 #pragma unroll
-  for (int i = 0; i < (1 + kAgain) * kSteps<T>; ++i) {
-    const int step = i % kSteps<T>;
-    wgmma_mma_async<T, T, kN>(d, a + k_step_offset(true, step), b + k_step_offset(true, step),
-                              accumulate || i > 0);
+  for (int s = 0; s < kN / 2; s += 2) {
+    // An offset that does not depend on the thread is part of the instruction.
+    float* const to = first + accumulator_row(0, s) * kN + accumulator_column(0, s);
+    const float2 before = add ? *reinterpret_cast<const float2*>(to) : make_float2(0, 0);
+    *reinterpret_cast<float2*>(to) =
+        make_float2(before.x + scale * d[s], before.y + scale * d[s + 1]);
   }
-  warpgroup_commit_batch();
-  warpgroup_fence_operand(d);
 }
 
 template <class T, bool kBurst>
-__global__ void __launch_bounds__(kWarpgroup, 3)
+__global__ void __launch_bounds__(kWarpgroup, kWgmmaBlocksPerSm)
     tensor_wgmma(const T* a, const T* b, float* y, int iterations) {
   alignas(kAtomBytes) extern __shared__ std::byte boxes[];
   const std::int64_t tile = blockIdx.x;
   Accumulators d;
   load(boxes, a + tile * (kM * kK), b + tile * (kN * kK), false);
-  multiply<T, 0>(d, boxes, false);
   if constexpr (kBurst) {
+    multiply<T, 0>(d, boxes, false);
     warpgroup_wait<0>();
     __syncthreads();
     load<T>(boxes, nullptr, nullptr, true);
+    add_products<T>(d, boxes, iterations - 1);
+    store(y + tile * (kM * kN), d, static_cast<float>(iterations), false);
+    return;
   }
-  constexpr int products = kGroup / kSteps<T>;
-  int i = 1;
+  int count = min(iterations, first_sum<T>());
 #pragma unroll 1
-  for (; i + products <= iterations; i += products) {
-    multiply<T, products - 1>(d, boxes, true);
-    warpgroup_wait<1>();
-  }
-#pragma unroll 1
-  for (; i < iterations; ++i) {
-    multiply<T, 0>(d, boxes, true);
-    warpgroup_wait<1>();
-  }
-  warpgroup_wait<0>();
-  warpgroup_fence_operand(d);
-
-  const int thread = static_cast<int>(threadIdx.x);
-  const float scale = kBurst ? static_cast<float>(iterations) : 1.0F;
-#pragma unroll
-  for (int s = 0; s < kN / 2; s += 2) {
-    const std::int64_t row = tile * kM + accumulator_row(thread, s);
-    float* const to = y + row * kN + accumulator_column(thread, s);
-    *reinterpret_cast<float2*>(to) = make_float2(scale * d[s], scale * d[s + 1]);
+  for (int done = 0; done < iterations;
+       done += count, count = min(iterations - done, kProductsOfSum<T>)) {
+    multiply<T, 0>(d, boxes, false);
+    add_products<T>(d, boxes, count - 1);
+    store(y + tile * (kM * kN), d, 1, done > 0);
   }
 }
 
@@ -126,7 +93,7 @@ std::optional<std::string> supports(const Machine& machine, const Shape& shape, 
 // Tensor cores truncate: each addition loses up to one unit of the last place of a sum, which has
 // half its final size on average. A sum keeps 23 fraction bits, in fp8 13; a product takes up to
 // four steps. In fp8 each of the 32 products of a step is truncated: 5.6 units on an H100.
-constexpr double kWideError = 0x1p-23 * 4 * kProductIterations / 2;
+constexpr double kWideError = 0x1p-23 * 4 * kWgmmaIterations / 2;
 constexpr double kFp8Error = 8 * 0x1p-13 * kProductIterations / 2;
 
 template <bool kBurst, class... T>

@@ -1,4 +1,5 @@
-// The second kernel of a sum over a whole grid: one block adds the partial sums of the blocks.
+// A sum over a whole grid in one kernel: every block draws a ticket after it has written its sum,
+// and the block that draws the last ticket adds all sums. A second kernel would be timed as well.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,35 +11,63 @@
 
 namespace ridgebench::cuda {
 
-inline constexpr int kGridSumThreads = 1024;
+// One float per block, and a counter that is 0 between launches.
+struct GridSum {
+  float* partial;
+  unsigned* ticket;
+};
 
-// Adds in double and in a fixed order, so the bits are the same every time. Launch as one block of
-// kThreads threads.
+// All threads of all blocks call it once, as the last thing they do; `block_sum` counts in thread
+// 0. The sums are added in double and in a fixed order, so the bits are the same every time.
 template <int kThreads>
-__global__ void __launch_bounds__(kThreads)
-    add_partial_sums(const float* partial, unsigned count, float* sum) {
+__device__ void add_to_grid_sum(float block_sum, const GridSum& grid, float* sum) {
   static_assert((kThreads & (kThreads - 1)) == 0);
-  __shared__ double share[kThreads];
   const unsigned thread = threadIdx.x;
+  __shared__ bool last;
+  if (thread == 0) {
+    grid.partial[blockIdx.x] = block_sum;
+    __threadfence();  // a thread that sees the ticket drawn sees the sum
+    last = atomicAdd(grid.ticket, 1U) == gridDim.x - 1;
+    __threadfence();  // the sums are read after the ticket
+  }
+  __syncthreads();
+  if (!last) return;
+
+  __shared__ double share[kThreads];
   double own = 0;
-  const unsigned fours = count / 4;
+  const unsigned fours = gridDim.x / 4;
 #pragma unroll 8
   for (unsigned i = thread; i < fours; i += kThreads) {
-    const float4 four = reinterpret_cast<const float4*>(partial)[i];
+    const float4 four = __ldcg(reinterpret_cast<const float4*>(grid.partial) + i);
     own += (static_cast<double>(four.x) + four.y) + (static_cast<double>(four.z) + four.w);
   }
-  if (thread < count % 4) own += partial[4 * fours + thread];
+  if (thread < gridDim.x % 4) own += grid.partial[4 * fours + thread];
   share[thread] = own;
   for (unsigned half = kThreads / 2; half > 0; half /= 2) {
     __syncthreads();
     if (thread < half) share[thread] += share[thread + half];
   }
-  if (thread == 0) *sum = static_cast<float>(share[0]);
+  if (thread == 0) {
+    *sum = static_cast<float>(share[0]);
+    *grid.ticket = 0;  // for the next launch
+  }
 }
 
-// Device memory for one float per block.
-inline std::shared_ptr<float> allocate_partial_sums(Queue& queue, unsigned blocks) {
-  return std::static_pointer_cast<float>(queue.allocate(blocks * sizeof(float)));
-}
+// The device memory of a GridSum; a launch keeps it alive.
+class GridSumMemory {
+ public:
+  GridSumMemory(Queue& queue, unsigned blocks)
+      : partial_(queue.allocate(blocks * sizeof(float))),
+        ticket_(queue.allocate(sizeof(unsigned))) {
+    check(cudaMemsetAsync(ticket_.get(), 0, sizeof(unsigned), stream_of(queue)));
+  }
+  [[nodiscard]] GridSum get() const {
+    return {static_cast<float*>(partial_.get()), static_cast<unsigned*>(ticket_.get())};
+  }
+
+ private:
+  std::shared_ptr<void> partial_;
+  std::shared_ptr<void> ticket_;
+};
 
 }  // namespace ridgebench::cuda

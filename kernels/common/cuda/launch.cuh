@@ -162,13 +162,16 @@ void launch(void (*kernel)(Parameters...), const ClusterGrid& grid,
   });
 }
 
-// Clusters of such a grid that the device holds at once.
+// Clusters of such a grid that the device holds at once. Throws Unsupported where it holds none.
 template <class... Parameters>
 int max_active_clusters(void (*kernel)(Parameters...), const ClusterGrid& grid) {
   return with_launch_config(grid, [&](const cudaLaunchConfig_t& config) {
     int clusters = 0;
     check(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
-    return clusters;
+    if (clusters > 0) return clusters;
+    throw Unsupported("the device holds no cluster of " + std::to_string(grid.cluster) +
+                      " blocks of " + std::to_string(grid.threads) + " threads and " +
+                      std::to_string(grid.shared_bytes) + " bytes of shared memory");
   });
 }
 

@@ -192,8 +192,23 @@ using FastTiles =
 using PromotedTiles =
     TileList<true, PersistentTile<256, 128>, PersistentTile<128, 128>, PersistentTile<128, 64>>;
 
+// What prepare chose; the record says it.
+struct ChosenTile : TileChoice {
+  TileShape shape;
+
+  [[nodiscard]] std::string choice() const {
+    return "tile " + std::to_string(shape.m) + "x" + std::to_string(shape.n) + ", cluster " +
+           std::to_string(cluster) + ", raster of " + std::to_string(kGroupRows) + " rows";
+  }
+};
+
+template <class List>
+ChosenTile chosen(const TileChoice& choice) {
+  return {choice, List::kShapes[choice.tile]};
+}
+
 template <class List, class A, class B, class Out>
-Launch bind_plain(Queue& queue, const TileChoice& choice, const Shape& shape, const A* a,
+Launch bind_plain(Queue& queue, const ChosenTile& choice, const Shape& shape, const A* a,
                   const B* b, Out* c) {
   return with_wgmma_layout<A>(shape.layout(), [&](auto layout) -> Launch {
     return List::template bind<layout>(queue, Product(shape, a, b, c), choice, Plain{});
@@ -201,7 +216,7 @@ Launch bind_plain(Queue& queue, const TileChoice& choice, const Shape& shape, co
 }
 
 template <class List, class A, class B, class Out>
-Launch bind_gelu(Queue& queue, const TileChoice& choice, const Shape& shape, const A* a, const B* b,
+Launch bind_gelu(Queue& queue, const ChosenTile& choice, const Shape& shape, const A* a, const B* b,
                  const Out* bias, Out* c) {
   return List::template bind<Layout::nt>(queue, Product(shape, a, b, c), choice,
                                          BiasGelu<Out>{bias});
@@ -209,17 +224,17 @@ Launch bind_gelu(Queue& queue, const TileChoice& choice, const Shape& shape, con
 
 // Chooses by arithmetic.
 template <class List>
-TileChoice prepare_choice(Queue& /*queue*/, const Shape& shape) {
-  return choose_tile(List::kShapes, shape["m"], shape["n"], sm_count());
+ChosenTile prepare_choice(Queue& /*queue*/, const Shape& shape) {
+  return chosen<List>(choose_tile(List::kShapes, shape["m"], shape["n"], sm_count()));
 }
 
 // Chooses by measuring all tiles and clusters.
 template <class List, bool kGelu, class A, class B, class Out>
-TileChoice prepare_tuned(Queue& queue, const Shape& shape) {
+ChosenTile prepare_tuned(Queue& queue, const Shape& shape) {
   const auto choice = [](int i) {
     const auto index = static_cast<std::size_t>(i);
-    return TileChoice{.tile = index / kClusters.size(),
-                      .cluster = kClusters[index % kClusters.size()]};
+    return chosen<List>(
+        {.tile = index / kClusters.size(), .cluster = kClusters[index % kClusters.size()]});
   };
   constexpr int candidates = static_cast<int>(List::kShapes.size() * kClusters.size());
   return choice(fastest<A, B, Out>(

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <exception>
 #include <limits>
 #include <memory>
 
+#include "kernels/common/error.hpp"
 #include "kernels/common/queue.hpp"
 #include "kernels/common/shape.hpp"
 
@@ -29,18 +31,27 @@ double score(Time time, double best) {
 }
 
 // The candidate with the best score; timer(i) is called once for each i < count and returns a
-// callable that measures candidate i once, in seconds.
+// callable that measures candidate i once, in seconds. A candidate that throws is left out, unless
+// the device is lost or all of them throw.
 template <class Timer>
 int fastest_of(int count, const Timer& timer) {
   double best = std::numeric_limits<double>::infinity();
-  int fastest = 0;
+  int fastest = -1;
+  std::exception_ptr failure;
   for (int i = 0; i < count; ++i) {
-    const double seconds = score(timer(i), best);
-    if (seconds >= best) continue;
-    best = seconds;
-    fastest = i;
+    try {
+      const double seconds = score(timer(i), best);
+      if (seconds >= best) continue;
+      best = seconds;
+      fastest = i;
+    } catch (const DeviceError&) {
+      throw;
+    } catch (const std::exception&) {
+      failure = std::current_exception();
+    }
   }
-  return fastest;
+  if (fastest < 0 && failure) std::rethrow_exception(failure);
+  return std::max(fastest, 0);
 }
 
 // n elements of device memory, uniform in -1 to 1. Zeros would not do: the device multiplies them

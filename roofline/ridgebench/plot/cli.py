@@ -4,15 +4,16 @@ import argparse
 import re
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable, Iterator
 
 import matplotlib.style
 
 from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail
 from ridgebench.data_sheets import find_sheet
-from ridgebench.records import ResultsError, Run, load_run
+from ridgebench.records import ResultsError, Row, Run, load_run
 from ridgebench.view import View, make_view
 
 from . import error_vs_speed, roofline, time_vs_size
@@ -27,6 +28,12 @@ METADATA = {
 }
 FORMATS = tuple(METADATA)
 QUICKLY = {"png": {"pil_kwargs": {"compress_level": 3}}}  # as small as the default of 6, in half the time
+LONGEST_NAME = 80  # characters of a format's name in a file name
+LONGEST_TEXT = 500
+SHOWN = ("op", "technique", "device", "format", "arithmetic", "reason")  # texts of a row
+LEAST, MOST = 1e-60, 1e60  # axes of more decades than these would hide every point
+DRAWN = ("flops", "bytes", "intensity_flop_per_byte", "time_median_s", "time_p10_s", "time_p90_s", "flops_per_s",
+         "bytes_per_s", "fraction_of_measured_roof", "dram_bytes")
 inherited: dict[str, Callable] = {}  # the figures, which a drawing process gets by fork
 
 
@@ -41,7 +48,8 @@ def file_types(text: str) -> list[str]:
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog="plot", description=__doc__)
     parser.add_argument("results", type=Path, metavar="RESULTS_DIR")
-    parser.add_argument("--roof", metavar="DEVICE", help="overlay this data sheet, e.g. h100-sxm")
+    parser.add_argument("--roof", metavar="DEVICE", action="append", default=[],
+                        help="overlay this data sheet, e.g. h100-sxm; may be repeated")
     parser.add_argument("--device", help="device to draw; default: the first with rows")
     parser.add_argument("--theme", choices=sorted(THEMES), default="light")
     parser.add_argument("--out", type=Path, help="folder; default: RESULTS_DIR/figures")
@@ -82,7 +90,7 @@ def settings(theme: Theme) -> dict:
 
 def file_name(text: str) -> str:
     """A format's name as part of a file name."""
-    return re.sub(r"[^A-Za-z0-9_.-]", "_", text)
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", text[:LONGEST_NAME])
 
 
 def save(name: str, theme: Theme, out: Path, formats: list[str]) -> None:
@@ -96,20 +104,57 @@ def save(name: str, theme: Theme, out: Path, formats: list[str]) -> None:
             figure.savefig(out / f"{name}.{kind}", format=kind, **how)
 
 
-def save_all(view: View, theme: Theme, out: Path, formats: list[str]) -> None:
-    """Draws all figures, each processor one at a time, the slowest first."""
+def save_all(view: View, theme: Theme, out: Path, formats: list[str]) -> int:
+    """Draws all figures, each processor one at a time, the slowest first; returns the number of files."""
     drawn = figures(view)
     with ProcessPoolExecutor(initializer=inherited.update, initargs=(drawn,)) as pool:
         done = [pool.submit(save, name, theme, out, formats) for name in drawn]
     for one in done:
         one.result()
+    return len(drawn) * len(formats)
+
+
+def numbers(row: Row) -> Iterator[tuple[str, Any]]:
+    """The numbers of a row that decide where something is drawn."""
+    for key in DRAWN:
+        yield key, getattr(row, key)
+    for part in ("roof", "verify"):
+        yield from ((f"{part}.{key}", value) for key, value in (getattr(row, part) or {}).items())
+
+
+def check_range(run: Run) -> None:
+    """Raises ResultsError for a number that no axis can hold."""
+    floors = [("devices: launch_floor_s", device["launch_floor_s"]) for device in run.environment["devices"]]
+    named = [(f"{row.id}: {key}", value) for row in run.rows for key, value in numbers(row)]
+    for name, value in floors + named:
+        if type(value) in (int, float) and value and not LEAST <= value <= MOST:
+            raise ResultsError(f"{name} is {value:g}; a figure can hold {LEAST:g} to {MOST:g}")
+
+
+def cut(value: Any) -> Any:
+    """Texts of at most LONGEST_TEXT characters: measuring one of megabytes takes minutes."""
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST_TEXT else value[:LONGEST_TEXT] + "…"
+    if isinstance(value, dict):
+        return {key: cut(item) for key, item in value.items()}
+    return [cut(item) for item in value] if isinstance(value, list) else value
+
+
+def with_short_texts(run: Run) -> Run:
+    """The run with the texts that a figure shows cut."""
+    rows = [
+        replace(row, **{key: cut(text) for key in SHOWN if (text := getattr(row, key)) and len(text) > LONGEST_TEXT})
+        for row in run.rows
+    ]
+    return replace(run, environment=cut(run.environment), rows=rows)
 
 
 def open_view(run: Run, options: argparse.Namespace) -> View:
-    """The rows of the chosen device, with its own data sheet or the one of --roof."""
-    view = make_view(run, options.device)
-    name = options.roof or run.environment["roof"] or view.device["data_sheet"]
-    return view.with_sheet(find_sheet(name)) if name else view
+    """The rows of the chosen device, with its own data sheet or those of --roof."""
+    check_range(run)
+    view = make_view(with_short_texts(run), options.device)
+    names = options.roof or filter(None, [run.environment["roof"] or view.device["data_sheet"]])
+    return view.with_sheets(*map(find_sheet, dict.fromkeys(names)))
 
 
 def main(arguments: list[str]) -> int:
@@ -118,9 +163,10 @@ def main(arguments: list[str]) -> int:
         view = open_view(load_run(options.results), options)
         out = options.out or options.results / "figures"
         out.mkdir(parents=True, exist_ok=True)
-        save_all(view, THEMES[options.theme], out, options.formats)
+        written = save_all(view, THEMES[options.theme], out, options.formats)
     except (ResultsError, OSError) as error:
         return fail(str(error), USAGE, "plot")
     except KeyboardInterrupt:
         return fail("interrupted; figures may be missing", INTERRUPTED, "plot")
+    print(f"{written} files in {out}")
     return OK

@@ -4,8 +4,11 @@ from itertools import product
 from typing import Callable, Iterable, Optional
 
 from ridgebench.records import Row
+from ridgebench.roofs import least_time
 from ridgebench.units import digits, enumerate_words, percent
 from ridgebench.view import View
+
+from .page import family, fits
 
 ON_THE_ROOF = 0.895  # share of the measured roof from which a row counts as on it; printed as 90 %
 NOISE = 0.03  # speeds nearer than this are not ranked in a title
@@ -31,7 +34,13 @@ def best(rows: Iterable[Row], key: Callable[[Row], Optional[float]]) -> Optional
 
 
 def hand(view: View) -> list[Row]:
-    return [row for row in view.points if row.origin == "hand"]
+    """The hand-written rows that a title may speak of: a naive one is no finding."""
+    return [row for row in view.points if row.origin == "hand" and not row.naive]
+
+
+def settled(view: View) -> list[Row]:
+    """Those of them whose roofs did not move during the run."""
+    return [row for row in hand(view) if not view.unsettled(row)]
 
 
 def share(row: Row) -> Optional[float]:
@@ -48,7 +57,8 @@ def fastest(rows: list[Row], operations: list[str]) -> list[Row]:
 def compute_bound(view: View) -> list[Row]:
     """The fastest compute-bound row of each engine, or of all engines where the view has one format.
 
-    Rows of the format that the roof was measured in come before storage formats.
+    Rows that multiply in their own format come before storage formats. A row whose roof moved is no finding, and a
+    slower one does not stand in for it.
     """
     roofs = {row.id: row for row in view.ceilings}
     found = []
@@ -59,9 +69,10 @@ def compute_bound(view: View) -> list[Row]:
             if row.bound == "compute" and share(row) and row.engine == engine and row.roof["compute_ceiling"] in roofs
         ]
         rows = [r for r in rows if roofs[r.roof["compute_ceiling"]].saturates == engine]
-        native = [r for r in rows if roofs[r.roof["compute_ceiling"]].format == r.format]
+        native = [r for r in rows if r.arithmetic == r.format]
         found += fastest(native or rows, view.operations)
-    return fastest(found, view.operations) if view.format else found
+    top = fastest(found, view.operations) if view.format else found
+    return [row for row in top if not view.unsettled(row)]
 
 
 def compute_finding(view: View) -> str:
@@ -82,7 +93,7 @@ def memory_shares(view: View) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     compute = {(row.op, row.format) for row in view.points if row.bound == "compute"}
     bound: dict[tuple[str, str], list[Row]] = {}
-    for row in hand(view):
+    for row in settled(view):
         if row.bound == "memory":
             bound.setdefault((row.op, row.format), []).append(row)
     for op, name in product(view.operations, view.formats):
@@ -93,7 +104,7 @@ def memory_shares(view: View) -> dict[str, dict[str, float]]:
 
 
 def on_roof(shares: dict[str, float]) -> list[str]:
-    """The formats that are on the roof; a share above 1 counts as 1, because the roof is a measurement with noise."""
+    """The formats that are on the roof."""
     return [name for name, value in shares.items() if value >= ON_THE_ROOF]
 
 
@@ -125,61 +136,82 @@ def memory_finding(view: View) -> str:
     return "; ".join(parts)
 
 
+def short_memory_finding(view: View) -> str:
+    """The same without formats and range, for a title that would not fit."""
+    shares = memory_shares(view)
+    every = [spoken(op) for op, found in shares.items() if len(on_roof(found)) == len(found)]
+    some = [spoken(op) for op, found in shares.items() if 0 < len(on_roof(found)) < len(found)]
+    parts = [", ".join(every)] * bool(every) + ["in part " + ", ".join(some)] * bool(some)
+    return f"at the memory roof: {', '.join(parts)}" if parts else "every operation below the memory roof"
+
+
+def roof_names(ceilings: list[Row]) -> list[str]:
+    """'memory', 'fp16, bf16 tensor': what saturates each resource; fp32 needs no name, and fp8 is one."""
+    formats: dict[str, dict[str, None]] = {}
+    for row in ceilings:
+        resource = ENGINES.get(row.saturates, row.saturates)
+        plain = row.format == "fp32" or resource == "memory"
+        formats.setdefault(resource, {})["" if plain else family(row.format)] = None
+    return [f"{', '.join(filter(None, names))} {resource}".strip() for resource, names in formats.items()]
+
+
+def moved_finding(view: View) -> str:
+    """'no claim on the memory and fp16, bf16 tensor roofs: controls moved by 3 to 7 %'"""
+    moved = {ceiling for row in hand(view) for ceiling in view.unsettled(row)}
+    ceilings = [row for row in view.ceilings if row.id in moved]
+    if not ceilings:
+        return ""
+    names = roof_names(ceilings)
+    sizes = sorted(abs(view.moved[row.id]) for row in ceilings)
+    span = " to ".join(dict.fromkeys(percent(size) for size in (sizes[0], sizes[-1])))
+    roofs, control = ("roof", "its control") if len(ceilings) == 1 else ("roofs", "controls")
+    return f"no claim on the {enumerate_words(names)} {roofs}: {control} moved by {span} %"
+
+
 def in_format(sentence: str, view: View) -> str:
     """The sentence with the format of the figure in front, unless it begins with it."""
     named = view.format is None or sentence.startswith(view.format)
-    return capital(sentence if named else f"{view.format} {sentence}")
+    colon = ":" * sentence.startswith("no ")
+    return capital(sentence if named else f"{view.format}{colon} {sentence}")
 
 
 def roofline_title(view: View) -> str:
     if not view.points:
         return "No verified row to draw"
-    parts = [part for part in (compute_finding(view), memory_finding(view)) if part]
-    if not parts:
-        if any(share(row) for row in view.points):
-            return f"{len(view.points)} verified rows, none bound by memory or arithmetic"
-        return f"{len(view.points)} verified rows, and no measured roof to judge them by"
-    return in_format("; ".join(parts), view)
-
-
-def lower_bound(row: Row) -> Optional[float]:
-    """The least time (s) by the measured roofs that judge the row: max(compute, memory).
-
-    None for arithmetic that no ceiling measured: traffic alone would give too low a bound.
-    """
-    roof = row.roof or {}
-    if row.flops and row.engine != "memory" and not roof.get("flops_per_s"):
-        return None
-    times = [
-        work / roof[key]
-        for work, key in ((row.flops, "flops_per_s"), (row.bytes, "bytes_per_s"))
-        if roof.get(key) and work
-    ]
-    return max(times) if times else None
+    for memory in (memory_finding, short_memory_finding):
+        found = (compute_finding(view), memory(view) if memory_shares(view) else "", moved_finding(view))
+        parts = [part for part in found if part]
+        title = in_format("; ".join(parts), view) if parts else ""
+        if fits(title):
+            break
+    if parts:
+        return title
+    if any(share(row) for row in view.points):
+        return f"{len(view.points)} verified rows, none bound by memory or arithmetic"
+    return f"{len(view.points)} verified rows, and no measured roof to judge them by"
 
 
 def excess(row: Row) -> Optional[float]:
-    """Measured time over its lower bound."""
-    bound = lower_bound(row)
-    return row.time_median_s / bound if bound else None
+    """Measured time over its least time by the roofs."""
+    least = least_time(row)
+    return row.time_median_s / least if least else None
 
 
 def time_title(view: View) -> str:
-    """The time of each operation's best hand-written row as a multiple of its lower bound."""
+    """The times of each operation's best hand-written row, and of the slowest, in least times by the roofs."""
     nearest = {
         spoken(op): min(known)
         for op in view.operations
-        if (known := [x for row in hand(view) if row.op == op and (x := excess(row))])
+        if (known := [x for row in settled(view) if row.op == op and (x := excess(row))])
     }
+    moved = moved_finding(view)
     if not nearest:
-        return f"Time of {len(view.points)} verified rows; no measured roof to predict a bound from"
-    at = [op for op, value in nearest.items() if value <= 1 / ON_THE_ROOF]
-    above = [f"{op} {digits(value)}" for op, value in nearest.items() if op not in at]
-    parts = [f"at the lower bound of its time: {', '.join(at)}"] if at else []
-    if above:
-        bound = "it" if at else "the lower bound of its time"
-        parts.append(f"in multiples of {bound}: {', '.join(above)}")
-    return f"Each operation in its best format, hand-written: {'; '.join(parts)}"
+        nothing = f"Time of {len(view.points)} verified rows; no measured roof to predict a bound from"
+        return capital(moved) if moved else nothing
+    listed = ", ".join(f"{op} {digits(max(value, 1.0))}" for op, value in nearest.items())
+    slowest = digits(max(x for row in view.points if (x := excess(row))))
+    title = f"Time over the least by the roofs, best hand-written rows: {listed}; slowest row: {slowest}"
+    return f"{title}; {moved}" if moved else title
 
 
 def error_title(view: View) -> str:

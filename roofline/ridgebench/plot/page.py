@@ -66,6 +66,10 @@ def title_lines(title: str, room: float) -> tuple[float, list[str]]:
     return size, lines
 
 
+def fits(title: str) -> bool:
+    return " ".join(title_lines(title, WIDTH - 2 * MARGIN)[1]) == title
+
+
 def header(page: Axes, view: View, title: str, notes: list[str], theme: Theme) -> float:
     """Draws title, subtitle, notes and the footer; returns the height where they end (inches)."""
     room, y = WIDTH - 2 * MARGIN, HEIGHT - 0.14

@@ -5,6 +5,7 @@ from dataclasses import replace
 from matplotlib.axes import Axes
 
 from ridgebench.records import Row
+from ridgebench.roofs import ABOVE_ROOF, RAISED
 from ridgebench.units import digits, percent
 from ridgebench.view import View
 
@@ -17,7 +18,8 @@ from .style import SMALL, Theme, is_pair, shape
 STEP = 0.215  # inches between table rows
 HEAD = 1.06  # inches for the name of an operation
 FILLS = (("hand", "", "hand-written"), ("hand", "naive", "naive"), ("library", "", "library"))
-KEY_NOTE = "Above 100: the roof is itself a measurement, with noise."
+UNSETTLED = "~"  # the mark of a share
+UNSETTLED_NOTE = f"{UNSETTLED} the roof's control moved by more than 2 % during the run"
 
 
 def neutral(row: Row, origin: str, technique: str = "") -> Row:
@@ -42,11 +44,22 @@ def draw_key(page: Axes, view: View, theme: Theme, left: float, y: float, text: 
     draw_fills(page, view, theme, left, y - 0.22)
 
 
-def draw_noise_note(page: Axes, rows: list[Row], left: float, y: float) -> float:
-    """Explains a share above 100 %, where there is one."""
-    if not any((share(row) or 0) >= 1.005 for row in rows):  # printed as 101 or more
+def share_text(row: Row, view: View) -> str:
+    """'88', '~88' where a control moved, '100↑' of a row that raised its roof, '–' without a roof.
+
+    A share above 1 is within the margin of the roof (ridgebench.roofs), and counts as 1.
+    """
+    if share(row) is None:
+        return "–"
+    raised = RAISED if ABOVE_ROOF in row.flags else ""
+    return UNSETTLED * bool(view.unsettled(row)) + percent(min(share(row), 1)) + raised
+
+
+def draw_note(page: Axes, view: View, rows: list[Row], left: float, y: float) -> float:
+    """Explains the mark of a share by a roof that moved, where there is one."""
+    if not any(view.unsettled(row) for row in rows):
         return y
-    page.text(left, y - STEP, KEY_NOTE, size=SMALL, va="center")
+    page.text(left, y - STEP, UNSETTLED_NOTE, size=SMALL, va="center")
     return y - STEP
 
 
@@ -100,10 +113,9 @@ def draw_matrix(page: Axes, view: View, theme: Theme, left: float, top: float, w
         for x, formats in zip(xs, columns(view)):
             found = [row for row in rows if row.format in formats]
             top_row = best(found, lambda row: row.flops_per_s or row.bytes_per_s)
-            known = top_row is not None and share(top_row) is not None
-            text = percent(share(top_row)) if known else "–" if found else ""
+            text = share_text(top_row, view) if top_row else "–" if found else ""
             page.text(x, y, text, size=SMALL, ha="center", va="center", color=theme.text(formats[0]))
-    return draw_noise_note(page, view.points, left, y) - 0.25
+    return draw_note(page, view, view.points, left, y) - 0.25
 
 
 def table_rows(view: View) -> list[Row]:
@@ -134,14 +146,14 @@ def draw_table(page: Axes, view: View, theme: Theme, left: float, top: float, wi
         values = (
             digits(row.flops_per_s / scale) if row.flops_per_s else "",
             digits(row.bytes_per_s / 1e9) if row.bytes_per_s else "",
-            percent(share(row)) if share(row) else "–",
+            share_text(row, view),
         )
         for x, text in zip(ends, values):
             page.text(x, y, text, size=SMALL, ha="right", va="center")
     if len(rows) > 20:
         y -= step
         page.text(left + 0.22, y, f"… and {len(rows) - 20} more", size=SMALL, va="center")
-    return draw_noise_note(page, rows[:20], left, y) - 0.25
+    return draw_note(page, view, rows[:20], left, y) - 0.25
 
 
 def draw_panel(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:

@@ -18,6 +18,7 @@ from .canvas import MARK, Canvas
 from .finding import best, compute_bound, hand, share
 from .style import DIRECT, SMALL, Theme, blend, edge_dashes, fill, shape
 
+NAMED_FIRST = ("matmul", "relu", "gelu")  # the operations of the lecture
 NAIVE_SIZE = 0.45  # area of a naive row's marker, as a share of the others'
 MOST_VECTORS = 500  # points of one shape in a panel; more become an image
 LABEL_HEIGHT = 0.15  # inches
@@ -107,17 +108,24 @@ def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: T
 
 
 def chosen(view: View) -> list[Row]:
-    """The rows of the title or, in a figure of one format, the fastest hand-written row of each operation."""
-    if not view.format:
-        return compute_bound(view)
-    rows = [[row for row in hand(view) if row.op == op] for op in reversed(view.operations)]
-    found = [best(some, lambda row: row.flops_per_s) for some in rows]
-    return [row for row in found if row is not None and row.intensity_flop_per_byte]
+    """The rows of the title, then the fastest hand-written row of each operation, those of the lecture first.
+
+    A figure of all formats names the rows of the title, and ReLU and GeLU.
+    """
+    order = [op for op in NAMED_FIRST if op in view.operations]
+    others = [op for op in reversed(view.operations) if op not in order]
+    rows = {op: [row for row in hand(view) if row.op == op] for op in order + others}
+    tops = {op: best(some, lambda row: row.flops_per_s) for op, some in rows.items()}
+    titled = compute_bound(view)
+    seen = {row.op for row in titled}
+    wanted = order + others if view.format else ["relu", "gelu"]
+    found = titled + [tops[op] for op in wanted if tops.get(op) and op not in seen]
+    return [row for row in found if row.intensity_flop_per_byte and row.flops_per_s]
 
 
 def text_of(row: Row, view: View) -> str:
     who = row.op if view.format else f"{row.format} {row.op}"
-    if not share(row):
+    if not share(row) or view.unsettled(row):
         return who
     at_roof = row.bound == "memory" and share(row) >= 1
     return f"{who} at the roof" if at_roof else f"{who} {percent(share(row))} %"

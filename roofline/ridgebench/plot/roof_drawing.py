@@ -21,7 +21,8 @@ APART = 0.06  # inches between labels
 ROOM, STEM = 1.45, 0.16  # inches right of the axes: the widest label, the line to it
 MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18, 0.25)  # inches from line to label along both axes
 HALF = 0.05  # half the height of such a label
-MEASURED, SHEET = (2.0, "solid"), (1.3, (0, (5, 3)))  # width and dash of a pen
+MEASURED = (2.0, "solid")  # width and dash of a pen
+SHEETS = [(1.3, (0, dashes)) for dashes in ((5, 3), (1.5, 1.5), (7, 2, 1.5, 2), (2, 4))]  # of several data sheets
 
 
 @dataclass(frozen=True)
@@ -96,14 +97,9 @@ def draw_cache_reach(canvas: Canvas, roofs: Roofs, pen: Pen) -> None:
                      color=pen.colour(roof), alpha=0.55, zorder=2)
 
 
-def ridge(roof: Roof, roofs: Roofs) -> Optional[float]:
-    """The intensity (FLOP/byte) at which a row turns from memory-bound to compute-bound."""
-    return roof.value / roofs.bandwidth.value if roofs.bandwidth else None
-
-
-def draw_ridge(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen) -> None:
+def draw_ridge(canvas: Canvas, roof: Roof, pen: Pen) -> None:
     """Draws a small open circle and a drop-line; label_ridge() writes the value."""
-    x, height = ridge(roof, roofs), roof.value / canvas.scale
+    x, height = roof.ridge, roof.value / canvas.scale
     if x is None or not canvas.x[0] < log10(x) < canvas.x[1]:
         return
     canvas.axes.plot((x, x), (10 ** canvas.y[0], height), color=pen.colour(roof), linewidth=0.8,
@@ -121,7 +117,7 @@ def draw_roofs(canvas: Canvas, roofs: Roofs, pen: Pen, ridges: bool) -> None:
     for group in merged(roofs.compute):
         draw_flat(canvas, group, roofs, pen)
         if ridges:
-            draw_ridge(canvas, group[0], roofs, pen)
+            draw_ridge(canvas, group[0], pen)
 
 
 @dataclass(frozen=True)
@@ -131,10 +127,10 @@ class FlatLabel:
     colour: str
 
 
-def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs]) -> FlatLabel:
+def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs], owner: str = "") -> FlatLabel:
     """The label of flat roofs: name, rate and, for a measurement, its share of the device's own data sheet."""
     first = group[0]
-    lines = [engine_name(group), units.rate(first.value, "FLOP/s")]
+    lines = [owner] * bool(owner) + [engine_name(group), units.rate(first.value, "FLOP/s")]
     peaks = [roof.value for roof in promised.compute if roof.name == first.name] if promised else []
     if peaks:
         lines.append(f"{units.percent(first.value / peaks[0])} % of data sheet")
@@ -189,12 +185,12 @@ def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: li
     canvas.obstacles.add_line(*line((x, y)), what=labels.TEXT)
 
 
-def label_ridge(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen) -> None:
+def label_ridge(canvas: Canvas, roof: Roof, pen: Pen, whose: str = "") -> None:
     """Writes the value of a ridge at the foot of its drop-line, on the lowest line of text that is free."""
-    x = ridge(roof, roofs)
+    x = roof.ridge
     if x is None or not 10 ** canvas.x[0] < x < 10 ** canvas.x[1]:
         return
-    text = f"ridge {units.digits(x)}"
+    text = f"{whose}ridge {units.digits(x)}" + (f" ({roof.mix})" if roof.mix else "")
     across, foot = canvas.inches(x, 10 ** canvas.y[0])
     size = labels.width(text, SMALL)
     for step in range(10):
@@ -227,6 +223,6 @@ def label_caches(canvas: Canvas, roofs: Roofs, pen: Pen, room: int) -> int:
     return min(len(roofs.caches), max(room, 0))
 
 
-def label_ridges(canvas: Canvas, roofs: Roofs, pen: Pen) -> None:
+def label_ridges(canvas: Canvas, roofs: Roofs, pen: Pen, whose: str = "") -> None:
     for group in reversed(merged(roofs.compute)):
-        label_ridge(canvas, group[0], roofs, pen)
+        label_ridge(canvas, group[0], pen, whose)

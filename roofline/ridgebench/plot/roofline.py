@@ -1,10 +1,13 @@
 """The roofline: the rates of all rows under the roofs of the machine."""
 
+from itertools import cycle
 from typing import Optional
 
 from matplotlib.figure import Figure
 
 from ridgebench.records import Row
+from ridgebench.roofs import RAISED
+from ridgebench.units import percent
 from ridgebench.view import View
 
 from .canvas import Canvas, Limits, log_limits, make_canvas
@@ -14,7 +17,7 @@ from .panel import draw_panel
 from .points import Places, draw_paths, name_points, series
 from .points import draw_points as draw_rows
 from .roof_drawing import (
-    MEASURED, SHEET, FlatLabel, Pen, draw_flat_labels, draw_roofs, flat_label, flat_room, label_caches, label_memory,
+    MEASURED, SHEETS, FlatLabel, Pen, draw_flat_labels, draw_roofs, flat_label, flat_room, label_caches, label_memory,
     label_ridges,
 )
 from .roofs import Roofs, measured_roofs, merged, sheet_roofs
@@ -44,8 +47,7 @@ def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
     for roofs in sources:
         ys += [roof.value / scale for roof in roofs.compute]
         ys += [roof.value * X_FROM / scale for roof in roofs.memory]
-        if roofs.bandwidth:
-            xs += [roof.value / roofs.bandwidth.value for roof in roofs.compute]
+        xs += [roof.ridge for roof in roofs.compute if roof.ridge]
     high = max(ys, default=1.0) * 1.8
     low = min([*ys, high / 100]) / 1.6
     return log_limits(min(xs), max(xs) * 2), log_limits(low, high)
@@ -71,41 +73,68 @@ def draw_points(canvas: Canvas, view: View, theme: Theme) -> None:
         canvas.occupy([place[row.id] for row in group])
 
 
-def flat_labels(view: View, measured: Roofs, sheet: Optional[Roofs], theme: Theme) -> list[FlatLabel]:
-    """Labels of every measured roof, and of as many of a data sheet's roofs as the budget leaves."""
-    own = None if view.foreign_sheet else sheet
+Source = tuple[Roofs, Pen]  # the roofs of a data sheet, and how they are drawn
+
+
+def sheet_sources(view: View, theme: Theme) -> list[Source]:
+    """The data sheets of a view, each with a dash of its own."""
+    return [(sheet_roofs(view, sheet), Pen(theme, *dash)) for sheet, dash in zip(view.sheets, cycle(SHEETS))]
+
+
+def own_roofs(view: View) -> Optional[Roofs]:
+    """The roofs of the measured device's own data sheet."""
+    return sheet_roofs(view, view.own_sheet) if view.own_sheet else None
+
+
+def labelled(view: View, measured: Roofs, sources: list[Source]) -> list[Source]:
+    """The data sheets whose roofs have labels of their own: those of other devices, or all without a measured roof."""
+    named = [not view.is_own(sheet) or not measured.compute for sheet in view.sheets]
+    return [source for source, name in zip(sources, named) if name]
+
+
+def flat_labels(view: View, measured: Roofs, sources: list[Source], theme: Theme) -> list[FlatLabel]:
+    """Labels of every measured roof, and of as many of the data sheets' roofs as the budget leaves."""
+    own = own_roofs(view)
     found = [flat_label(group, Pen(theme, *MEASURED), own) for group in merged(measured.compute)]
-    if sheet and shows_sheet(view, measured):
-        groups = merged(sheet.compute)[: MOST_LABELS - len(found) - bool(measured.memory) - 1]
-        found += [flat_label(group, Pen(theme, *SHEET), None) for group in groups]
+    room = MOST_LABELS - len(found) - bool(measured.memory) - len(sources)
+    for index, (roofs, pen) in enumerate(sources):
+        groups = merged(roofs.compute)[: max(room // (len(sources) - index), 0)]
+        room -= len(groups)
+        found += [flat_label(group, pen, None, roofs.owner) for group in groups]
     return found
 
 
-def shows_sheet(view: View, measured: Roofs) -> bool:
-    """Whether a data sheet's roofs have labels and ridges of their own."""
-    return view.foreign_sheet or not measured.compute
-
-
-def draw_labels(canvas: Canvas, view: View, measured: Roofs, sheet: Optional[Roofs],
+def draw_labels(canvas: Canvas, view: View, measured: Roofs, sources: list[Source],
                 flats: list[FlatLabel], theme: Theme) -> None:
     """Writes at most MOST_LABELS labels at lines and points; memory and flat roofs come first."""
-    pen, own = Pen(theme, *MEASURED), None if view.foreign_sheet else sheet
+    pen, own = Pen(theme, *MEASURED), own_roofs(view)
     used = len(flats) + label_memory(canvas, measured, pen, own)
-    if sheet and shows_sheet(view, measured):
-        used += label_memory(canvas, sheet, Pen(theme, *SHEET), None)
-        label_ridges(canvas, sheet, Pen(theme, *SHEET))
+    for roofs, dashed in sources:
+        used += label_memory(canvas, roofs, dashed, None)
+        label_ridges(canvas, roofs, dashed, f"{roofs.owner} " if roofs.owner else "")
     draw_flat_labels(canvas, flats, theme)
     label_ridges(canvas, measured, pen)
     used += label_caches(canvas, measured, pen, MOST_LABELS - used)
-    name_points(canvas, view, theme, MOST_LABELS - used)
+    used += name_points(canvas, view, theme, MOST_LABELS - used)
+    if own and view.format and measured.compute:
+        label_ridges(canvas, own, Pen(theme, *SHEETS[0]), "data sheet: ")
 
 
-def sheet_note(view: View) -> str:
-    """A note that names the data sheet of the dashed lines."""
-    if view.sheet is None:
-        return ""
-    state = ", not measured here" if view.foreign_sheet else ""
-    return f"Dashed: {view.sheet.title} data sheet{state}"
+def sheet_notes(view: View) -> list[str]:
+    """Notes that name the data sheets of the dashed lines."""
+    states = {True: "", False: ", not measured here"}
+    return [f"Dashed: {sheet.title} data sheet{states[view.is_own(sheet)]}" for sheet in view.sheets]
+
+
+def raised_note(view: View) -> str:
+    """A note on the roofs that a row above the ceiling raised."""
+    used = {row.roof[key] for row in view.points if row.roof for key in ("compute_ceiling", "memory_ceiling")}
+    parts = [
+        f"{ceiling.op} by {percent(ceiling.raised - 1)} % ({ceiling.raised_by.rsplit('/', 3)[0]})"
+        for ceiling in view.ceilings
+        if ceiling.raised_by and ceiling.id in used
+    ]
+    return f"{RAISED} raised a roof above its ceiling: {', '.join(parts)}" if parts else ""
 
 
 def ghost_note(view: View) -> str:
@@ -115,18 +144,19 @@ def ghost_note(view: View) -> str:
 def draw(view: View, theme: Theme) -> Figure:
     """The roofline of a view: of all formats, or of one if the view has one."""
     figure, page = new_page(theme)
-    notes = [storage_note(view), sheet_note(view), ghost_note(view)]
+    notes = [storage_note(view), " · ".join(sheet_notes(view)), raised_note(view), ghost_note(view)]
     top = header(page, view, roofline_title(view), notes, theme)
-    measured, sheet = measured_roofs(view), sheet_roofs(view)
-    sources = [roofs for roofs in (measured, sheet) if roofs]
-    flats = flat_labels(view, measured, sheet, theme)
+    measured, sheets = measured_roofs(view), sheet_sources(view, theme)
+    named = labelled(view, measured, sheets)
+    flats = flat_labels(view, measured, named, theme)
     right = PANEL_LEFT - PANEL_GAP - flat_room(flats)
-    canvas = make_canvas(figure, page, limits(view, sources), view.unit, right, top, theme)
+    area = limits(view, [measured, *(roofs for roofs, _ in sheets)])
+    canvas = make_canvas(figure, page, area, view.unit, right, top, theme)
     draw_points(canvas, view, theme)
-    if sheet:
-        draw_roofs(canvas, sheet, Pen(theme, *SHEET), ridges=shows_sheet(view, measured))
+    for roofs, pen in sheets:
+        draw_roofs(canvas, roofs, pen, ridges=(roofs, pen) in named or view.format is not None)
     draw_roofs(canvas, measured, Pen(theme, *MEASURED), ridges=True)
-    draw_labels(canvas, view, measured, sheet, flats, theme)
+    draw_labels(canvas, view, measured, named, flats, theme)
     end = draw_panel(page, view, theme, PANEL_LEFT, top, PANEL_WIDTH)
     draw_undrawn(page, view, PANEL_LEFT, end, PANEL_WIDTH, int((end - 0.35) / LINE))
     return figure

@@ -4,12 +4,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgebench.records import Row
+from ridgebench.roofs import least_time
 from ridgebench.units import digits
 from ridgebench.view import View
 
 from . import grid
 from .canvas import Limits, log_limits
-from .finding import lower_bound, time_title
+from .finding import time_title
 from .page import header, new_page, storage_note
 from .points import draw_paths, draw_points
 from .style import Theme
@@ -22,7 +23,7 @@ def limits(view: View) -> tuple[Limits, Limits]:
     """Limits (log10) that hold all sizes (MB) and all times, measured and predicted (ms)."""
     rows = [row for row in view.points if row.bytes]
     sizes = [row.bytes / 1e6 for row in rows]
-    known = [time for row in rows for time in (row.time_median_s, lower_bound(row))]
+    known = [time for row in rows for time in (row.time_median_s, least_time(row))]
     times = [time * 1e3 for time in known if time]
     floor = view.device["launch_floor_s"]
     if floor and min(times) < 30e3 * floor:  # else it would lie far below all rows
@@ -35,7 +36,7 @@ def draw_bounds(axes: Axes, rows: list[Row], theme: Theme) -> None:
     for name in sorted({row.format for row in rows}):
         found: dict[float, float] = {}
         for row in rows:
-            if row.format == name and (bound := lower_bound(row)):
+            if row.format == name and (bound := least_time(row)):
                 size = row.bytes / 1e6
                 found[size] = min(bound, found.get(size, bound))
         line = sorted((size, bound * 1e3) for size, bound in found.items())

@@ -170,5 +170,15 @@ TEST(Cluster, ImpossibleLaunchesAreRefused) {
   EXPECT_EQ(clusters, 2);
 }
 
+TEST(Cluster, ADeviceThatHoldsNoneIsUnsupportedWithTheReason) {
+  std::string reason;
+  try {
+    static_cast<void>(cuda::max_active_clusters(static_array, grid(16, 16)));
+  } catch (const Unsupported& error) {
+    reason = error.what();
+  }
+  EXPECT_NE(reason.find("the device holds no cluster of 16 blocks"), std::string::npos) << reason;
+}
+
 }  // namespace
 }  // namespace ridgebench::emulator

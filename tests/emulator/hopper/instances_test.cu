@@ -15,7 +15,6 @@ namespace {
 
 using cuda::FastTiles;
 using cuda::PromotedTiles;
-using cuda::TileChoice;
 
 constexpr std::int64_t kM = 400;  // two or more whole tiles of every size, and a part of one
 constexpr std::int64_t kN = 536;
@@ -68,7 +67,7 @@ void expect_exact_products(Layout layout) {
                    std::to_string(List::kShapes[tile].n) + ", clusters of " +
                    std::to_string(cluster));
       const auto memory = std::static_pointer_cast<Out>(queue.allocate(kM * kN * sizeof(Out)));
-      const TileChoice choice{.tile = tile, .cluster = cluster};
+      const auto choice = cuda::chosen<List>({.tile = tile, .cluster = cluster});
       cuda::bind_plain<List>(queue, choice, shape, a.data(), b.data(), memory.get())();
       std::int64_t wrong = 0;
       for (std::int64_t i = 0; i < kM * kN; ++i) {

@@ -147,6 +147,59 @@ TEST(Judge, AnOperationIsJudgedByTheEngineThatMayDoItsArithmetic) {
   EXPECT_FALSE(bench.measure().roof->compute_ceiling) << "a product has its technique's engine";
 }
 
+TEST(Judge, ARowAboveItsRoofIsFlaggedAndJudgesNoOther) {
+  WithCeilings slow("gap=0,slow=2");
+  WithCeilings bench("gap=0");
+  bench.measurer.add_ceiling(measure(slow.measurer, slow.memory.get()));
+  for (int again = 0; again < 2; ++again) {
+    const Record fast = bench.measure();
+    EXPECT_THAT(fast.flags, Contains("above_roof"));
+    EXPECT_NEAR(fast.fraction_of_measured_roof.value(), 2, 1e-9) << "by the ceiling, in any order";
+  }
+  WithCeilings equal("gap=0");
+  measure(equal.measurer, equal.memory.get());
+  EXPECT_THAT(equal.measure().flags, Not(Contains("above_roof")));
+}
+
+TEST(Judge, ACeilingBelowTheEnginesFullRateIsFlaggedAndNoRoof) {
+  WithCeilings bench("gap=0");
+  bench.fma.implementation.technique.full_rate = [](const Machine&) { return false; };
+  EXPECT_THAT(measure(bench.measurer, bench.fma.get()).flags, Contains("partial_rate"));
+  EXPECT_FALSE(bench.measure().roof->flops_per_s);
+  bench.fma.implementation.technique.full_rate = [](const Machine&) { return true; };
+  EXPECT_THAT(measure(bench.measurer, bench.fma.get()).flags, Not(Contains("partial_rate")));
+  EXPECT_TRUE(bench.measure().roof->flops_per_s);
+}
+
+// A ceiling that does 1e9 results per launch, far slower than the memory moves the kernel's data.
+TEST(Judge, SpecialFunctionsAndConversionsJudgeTheRowsThatTheyLimit) {
+  for (const auto& [resource, converts] :
+       {std::pair(Resource::sfu, false), std::pair(Resource::widen, true)}) {
+    WithCeilings bench("peak=1e12,bandwidth=1e10,gap=0");
+    measure(bench.measurer, bench.memory.get());
+    bench.fma.operation.ceiling = Ceiling{resource};
+    bench.fma.operation.flops = [](const Shape&) { return 1e6; };
+    const Record ceiling = measure(bench.measurer, bench.fma.get());
+    ASSERT_EQ(ceiling.status, Status::ok) << ceiling.reason.value_or("");
+    EXPECT_EQ(ceiling.bound, Limit::special);
+    constexpr double kResults = 1e15;
+    if (converts) {
+      bench.made_up.implementation.technique.arithmetic = Format::bf16;
+    } else {
+      bench.made_up.operation.special = [](const Shape&) { return kResults; };
+    }
+    const Record kernel = bench.measure();
+    ASSERT_TRUE(kernel.roof);
+    EXPECT_EQ(kernel.roof->special_ceiling, ceiling.id) << static_cast<int>(resource);
+    EXPECT_EQ(kernel.roof->special_results, converts ? kElements : kResults);
+    EXPECT_DOUBLE_EQ(kernel.roof->special_results_per_s.value(), ceiling.flops_per_s().value());
+    if (converts) continue;
+    EXPECT_EQ(kernel.bound, Limit::special);
+    EXPECT_DOUBLE_EQ(kernel.fraction_of_measured_roof.value(),
+                     *kernel.roof->special_s() / kernel.time->median);
+  }
+}
+
 TEST(Judge, ARowThatCalculatesNeedsBothCeilings) {
   WithCeilings bench("gap=0");
   bench.made_up.implementation.technique.engine = Engine::fma;

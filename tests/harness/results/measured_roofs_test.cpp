@@ -41,10 +41,31 @@ TEST(CeilingRate, OnlyVerifiedSteadyCeilingsCount) {
   EXPECT_FALSE(counts(changed(memory, "saturates", "cache")));
   EXPECT_FALSE(counts(changed(tensor, "accumulator", "fp16")));
   EXPECT_FALSE(counts(changed(tensor, "burst", true)));
+  EXPECT_FALSE(counts(changed(tensor, "flags", {kPartialRate})));
   EXPECT_FALSE(counts(row("k", json::object())));
   json wrong = changed(memory, "status", "wrong");
   wrong["time_median_s"] = nullptr;
   EXPECT_FALSE(counts(wrong));
+}
+
+bool is_above(const json& record) { return above_roof(parse_record(record.dump(), "a test")); }
+
+// The row does 1e9 FLOPs and moves 1e9 bytes in a second.
+TEST(AboveRoof, IsAVerifiedSteadyRowFasterThanItsRoofByMoreThanAPercent) {
+  const auto with = [](const char* rate, double per_s, json changes = json::object()) {
+    json record = row("k", changes);
+    record["roof"]["flops_per_s"] = 1e10;
+    record["roof"]["bytes_per_s"] = 1e10;
+    record["roof"][rate] = per_s;
+    return record;
+  };
+  EXPECT_FALSE(is_above(with("bytes_per_s", 1e9 / 1.009)));
+  EXPECT_TRUE(is_above(with("bytes_per_s", 1e9 / 1.011)));
+  EXPECT_TRUE(is_above(with("flops_per_s", 1e9 / 1.011)));
+  EXPECT_FALSE(is_above(with("flops_per_s", 1e9 / 1.011, {{"engine", "memory"}})));
+  EXPECT_FALSE(is_above(with("bytes_per_s", 5e8, {{"regime", "warm"}})));
+  EXPECT_FALSE(is_above(with("bytes_per_s", 5e8, {{"role", "ceiling"}, {"saturates", "memory"}})));
+  EXPECT_FALSE(is_above(with("bytes_per_s", 5e8, {{"fraction_of_measured_roof", nullptr}})));
 }
 
 TEST(CeilingRate, InOlderRecordsTheNameTellsABurst) {

@@ -134,6 +134,18 @@ TEST_F(VerifyResultsTest, EveryChangedRateIsFound) {
   expect_found("flops_per_s is missing");
 }
 
+TEST_F(VerifyResultsTest, AMissingOrNeedlessFlagAboveTheRoofIsFound) {
+  ordered_json& flags = kernel().at("flags");
+  const auto flag = std::ranges::find(flags, "above_roof");
+  const bool above = flag != flags.end();
+  if (above) {
+    flags.erase(flag);
+  } else {
+    flags.push_back("above_roof");
+  }
+  expect_found(above ? "not flagged above_roof" : "but below its measured roof");
+}
+
 TEST_F(VerifyResultsTest, WorkThatIsNotTheOperationsIsFound) {
   const double flops = kernel().at("flops");
   kernel().at("flops") = 2 * flops;

@@ -40,6 +40,7 @@ RIDGEBENCH_CUBLAS(cublasLtMatmulPreferenceCreate);
 RIDGEBENCH_CUBLAS(cublasLtMatmulPreferenceDestroy);
 RIDGEBENCH_CUBLAS(cublasLtMatmulPreferenceSetAttribute);
 RIDGEBENCH_CUBLAS(cublasLtMatmulAlgoGetHeuristic);
+RIDGEBENCH_CUBLAS(cublasLtMatmulAlgoConfigGetAttribute);
 RIDGEBENCH_CUBLAS(cublasLtMatmul);
 
 #undef RIDGEBENCH_CUBLAS

@@ -56,6 +56,15 @@ void set(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttribut
   check(cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value));
 }
 
+// A number of an algorithm's configuration, as text.
+template <class Value>
+std::string config(const cublasLtMatmulAlgo_t& algorithm,
+                   cublasLtMatmulAlgoConfigAttributes_t attribute) {
+  Value value{};
+  check(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute, &value, sizeof value, nullptr));
+  return std::to_string(value);
+}
+
 }  // namespace cublaslt_detail
 
 // One product without its pointers. Slow to create: belongs into prepare. Copies share handle and
@@ -122,6 +131,18 @@ class LtProduct {
   }
 
   void choose(const LtAlgorithm& algorithm) { algorithm_ = algorithm; }
+
+  // The chosen algorithm by the library's own numbers (cublasLt.h), for the record.
+  [[nodiscard]] std::string choice() const {
+    using cublaslt_detail::config;
+    const cublasLtMatmulAlgo_t& algorithm = algorithm_.value;
+    return "algorithm " + config<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_ID) + ", tile " +
+           config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID) + ", stages " +
+           config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID) + ", cluster shape " +
+           config<std::uint16_t>(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID) + ", split k " +
+           config<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM) + ", option " +
+           config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION);
+  }
 
   // Operands in their storage formats; `bias` only with gelu. Throws Unsupported for a pointer that
   // is not aligned as the library's estimates assume.

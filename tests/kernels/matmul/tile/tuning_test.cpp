@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
 #include <vector>
 
 namespace ridgebench::cuda {
@@ -32,6 +33,30 @@ TEST(Tuning, OneSlowSampleOfFiveDecidesNothing) {
     EXPECT_EQ(fastest({{1e-3}, best}), 1) << "sample " << slow;
     EXPECT_EQ(fastest({best, {1e-3}}), 0) << "sample " << slow;
   }
+}
+
+// Candidates whose launch throws `Error`, given as a negative time.
+template <class Error>
+int fastest_or_throw(const std::vector<double>& times) {
+  return fastest_of(static_cast<int>(times.size()), [&](int i) {
+    return [time = times[static_cast<std::size_t>(i)]] {
+      if (time < 0) throw Error("the launch failed");
+      return time;
+    };
+  });
+}
+
+TEST(Tuning, ACandidateThatThrowsIsLeftOut) {
+  EXPECT_EQ(fastest_or_throw<std::runtime_error>({-1, 2e-3, -1, 1e-3, -1}), 3);
+  EXPECT_EQ(fastest_or_throw<Unsupported>({1e-3, -1}), 0);
+}
+
+TEST(Tuning, WhereAllCandidatesThrowTheReasonIsTheLastOnes) {
+  EXPECT_THROW(fastest_or_throw<Unsupported>({-1, -1}), Unsupported);
+}
+
+TEST(Tuning, ALostDeviceEndsTheSearch) {
+  EXPECT_THROW(fastest_or_throw<DeviceError>({1e-3, -1}), DeviceError);
 }
 
 TEST(Tuning, ACandidateOutOfTheRaceIsTimedTwice) {

@@ -120,6 +120,19 @@ def test_an_output_folder_that_is_a_file(capfd, tmp_path):
     assert "file" in fails([GOLDEN, "--out", tmp_path / "file"], capfd)
 
 
+@pytest.mark.parametrize("value", [1e300, 1e-300])
+@pytest.mark.parametrize("key", ["flops", "intensity_flop_per_byte", "time_median_s", "time_p10_s", "bytes_per_s"])
+def test_a_number_that_no_axis_can_hold(edit, capfd, key, value):
+    folder = edit(lambda records, _: records[10].update({key: value}))
+    message = fails([folder], capfd)
+    assert f": {key} is {value:g}; a figure can hold 1e-60 to 1e+60" in message
+
+
+def test_a_floor_that_no_axis_can_hold(edit, capfd):
+    folder = edit(lambda _, environment: environment["devices"][0].update(launch_floor_s=1e-300))
+    assert "devices: launch_floor_s is 1e-300" in fails([folder], capfd)
+
+
 def test_unknown_keys_are_ignored(edit, tmp_path):
     def add(records, environment):
         records[0]["future_key"] = environment["future_key"] = 1

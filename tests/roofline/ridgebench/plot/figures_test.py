@@ -48,7 +48,7 @@ def test_a_changed_record_changes_the_figure(tmp_path, edit):
 def test_svg_and_pdf_hold_real_text(tmp_path):
     assert main([str(GOLDEN), "--out", str(tmp_path), "--formats", "svg,pdf"]) == 0
     found = texts(tmp_path / "roofline.svg")
-    assert "fp32 FMA" in found and "L1 400 GB/s" in found and "ridge 10" in found
+    assert "fp32 FMA" in found and "L1 400 GB/s" in found and "ridge 10 (read)" in found
     assert any(text.startswith("fp32 matmul reaches 88 %") for text in found)
     assert any("Synthetic test device" in text and "2026-01-01" in text for text in found)
     pdf = (tmp_path / "roofline.pdf").read_bytes()
@@ -90,6 +90,26 @@ def test_a_foreign_data_sheet_is_called_not_measured(tmp_path):
     found = texts(tmp_path / "roofline.svg")
     assert "Dashed: NVIDIA H100 SXM5 80 GB data sheet, not measured here" in found
     assert "HBM3 3.35 TB/s" in found and "bf16 tensor" in found
+
+
+def test_several_data_sheets_are_drawn_and_named(tmp_path, capfd):
+    sheets = ["--roof", "h200", "--roof", "b200", "--roof", "h200"]
+    assert main([str(GOLDEN), "--out", str(tmp_path), "--formats", "svg", *sheets]) == 0
+    assert capfd.readouterr().out == f"{len(NAMES)} files in {tmp_path}\n"
+    found = texts(tmp_path / "roofline-bf16.svg")
+    for name in ("NVIDIA H200 SXM 141 GB", "NVIDIA B200"):
+        assert any(text.startswith("Dashed: ") and name in text for text in found)
+        assert any(text.startswith(f"{name}") and ": HBM3e" in text for text in found), name
+        assert any(text.startswith(f"{name}") and " ridge " in text for text in found), name
+
+
+def test_the_own_data_sheet_has_its_ridge_named_where_one_format_is_drawn(tmp_path, edit):
+    def on_a_gpu(_, environment):
+        environment["devices"][0].update(backend="cuda", data_sheet="h100-sxm")
+
+    main([str(edit(on_a_gpu)), "--out", str(tmp_path), "--formats", "svg"])
+    assert "data sheet: ridge 295" in texts(tmp_path / "roofline-bf16.svg")
+    assert not any("data sheet: ridge" in text for text in texts(tmp_path / "roofline.svg"))
 
 
 def test_the_own_data_sheet_gives_shares(tmp_path, edit):

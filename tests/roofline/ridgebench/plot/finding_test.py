@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from golden import GOLDEN
 
-from ridgebench.plot import finding, page
+from ridgebench.plot import finding, page, panel, points
 from ridgebench.records import load_run
+from ridgebench.roofs import least_time
 from ridgebench.view import View, make_view
 
 
@@ -57,7 +58,7 @@ def test_a_row_of_the_memory_engine_has_no_compute_roof():
     })
     assert finding.roofline_title(view) == finding.roofline_title(golden())
     row = next(r for r in view.points if r.op == "relu" and r.format == "fp32")
-    assert finding.lower_bound(row) == row.bytes / 3.6e10
+    assert least_time(row) == row.bytes / 3.6e10
 
 
 def test_a_library_row_is_no_finding():
@@ -86,18 +87,56 @@ def test_without_a_roof_or_a_row_the_title_says_so():
 
 def test_the_lower_bound_is_the_larger_of_compute_and_memory_time():
     row = next(r for r in golden().points if r.op == "relu" and r.format == "fp32")
-    assert finding.lower_bound(row) == row.bytes / 3.6e10
+    assert least_time(row) == row.bytes / 3.6e10
     row = next(r for r in golden().points if r.op == "matmul")
-    assert finding.lower_bound(row) == row.flops / 4e11
+    assert least_time(row) == row.flops / 4e11
     without = replace(row, roof={**row.roof, "flops_per_s": None})
-    assert finding.lower_bound(without) is None, "traffic alone would promise too much"
+    assert least_time(without) is None, "traffic alone would promise too much"
 
 
-def test_the_time_title_says_what_is_at_the_bound_and_how_far_the_rest_is():
+def test_the_time_title_says_how_far_the_best_rows_and_the_slowest_are_from_the_least_time():
     assert finding.time_title(golden()) == (
-        "Each operation in its best format, hand-written: at the lower bound of its time: ReLU, dot; "
-        "in multiples of it: matmul 1.14"
+        "Time over the least by the roofs, best hand-written rows: ReLU 1.03, dot 1.05, matmul 1.14; slowest row: 27.9"
     )
+
+
+def with_control(view: View, op: str, change: float) -> View:
+    """The view with a control of the ceilings of an operation that differs by this share."""
+    again = [
+        replace(row, id=f"{row.id}:control", role="control",
+                **{key: value * (1 + change) for key in ("flops_per_s", "bytes_per_s") if (value := getattr(row, key))})
+        for row in view.ceilings if row.id.startswith(op)
+    ]
+    return replace(view, rows=view.rows + again)
+
+
+def test_titles_claim_nothing_of_a_roof_whose_control_moved():
+    calm = with_control(golden(), "dram/copy", 0.019)
+    assert finding.roofline_title(calm) == finding.roofline_title(golden())
+    moved = with_control(golden(), "dram/copy", 1.07)
+    assert finding.roofline_title(moved) == (
+        "fp32 matmul reaches 88 % of this machine's FMA roof; no claim on the memory roofs: controls moved by 107 %"
+    )
+    assert finding.time_title(moved).endswith("matmul 1.14; slowest row: 27.9; "
+                                              "no claim on the memory roofs: controls moved by 107 %")
+    both = with_control(moved, "fma", -0.5)
+    assert finding.roofline_title(both) == "No claim on the memory and FMA roofs: controls moved by 50 to 107 %"
+    assert finding.time_title(both) == "No claim on the memory and FMA roofs: controls moved by 50 to 107 %"
+    assert finding.roofline_title(both.only("bf16")).startswith("bf16: no claim on the ")
+
+
+def test_a_naive_row_heads_no_figure():
+    naive = replace(golden(), rows=[row for row in golden().rows if row.op != "matmul" or row.naive])
+    assert "matmul" not in finding.roofline_title(naive)
+
+
+def test_a_share_by_a_roof_that_moved_is_marked_and_not_written_at_its_point():
+    view = with_control(golden(), "fma", 0.5)
+    row = next(row for row in view.points if row.technique == "packed" and row.flops > 1e9)
+    assert panel.share_text(row, view).startswith("~") and points.text_of(row, view) == "fp32 matmul"
+    assert points.text_of(row, golden()).endswith("88 %")
+    raised = replace(row, flags=["above_roof"], fraction_of_measured_roof=1.004)
+    assert panel.share_text(raised, golden()) == "100↑"
 
 
 def test_the_error_title_names_the_row_nearest_to_its_tolerance():

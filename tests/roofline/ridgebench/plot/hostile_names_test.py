@@ -59,6 +59,13 @@ def test_all_of_them_at_once_in_every_file_type(edit):
     assert len(list((folder / "figures").iterdir())) == 15
 
 
+@pytest.mark.parametrize("text", ["x" * 5_000_000, "x " * 2_500_000], ids=["a word", "words"])
+def test_a_name_of_five_megabytes_is_cut(edit, text):
+    folder = edit(rename(text))
+    assert main([str(folder), "--formats", "svg"]) == 0
+    assert all(len(found) < 2000 for found in svg_texts(folder))
+
+
 @pytest.mark.parametrize("text", ["a\x00b", "a\x1b[31mb", "a\nb", "a\ud800b"])
 def test_characters_that_no_figure_can_hold_are_replaced(edit, text):
     folder = edit(rename(text))

@@ -6,7 +6,7 @@ from math import isclose
 
 import matplotlib.style
 import pytest
-from golden import GOLDEN
+from golden import GOLDEN, ROOT
 from matplotlib.collections import PathCollection
 from matplotlib.path import Path
 from matplotlib.text import Text
@@ -49,9 +49,9 @@ ROOFS = ("read", "copy", "triad", "write", "L1", "L2", "L3")
 VIEWS = {
     "combined": golden(),
     "one format": golden().only("bf16"),
-    "foreign sheet": golden().with_sheet(find_sheet("h100-sxm")),
-    "one format, foreign sheet": golden().only("bf16").with_sheet(find_sheet("h100-sxm")),
-    "small sheet": golden().with_sheet(find_sheet("l4")),
+    "foreign sheet": golden().with_sheets(find_sheet("h100-sxm")),
+    "one format, foreign sheet": golden().only("bf16").with_sheets(find_sheet("h100-sxm")),
+    "small sheet": golden().with_sheets(find_sheet("l4")),
 }
 
 
@@ -101,6 +101,13 @@ def test_at_most_eight_direct_labels(view):
     assert 4 <= len(labels) <= roofline.MOST_LABELS
 
 
+def test_the_operations_of_the_lecture_are_named_at_their_points():
+    published = make_view(load_run(next(ROOT.glob("results/nvidia-h100*/2026-11-22-7f6e7b5"))), None).only("bf16")
+    figure = drawn(roofline, published.with_sheets(find_sheet("h100-sxm")))
+    named = {text.get_text().split(" ")[0] for text in figure.findobj(Text) if text.get_gid() == DIRECT}
+    assert {"relu", "gelu", "matmul"} <= named
+
+
 def test_exactly_the_verified_steady_rows_are_points():
     view = golden()
     expected = {
@@ -128,8 +135,7 @@ def test_a_row_that_is_not_ok_is_no_point_even_if_it_has_a_rate(status, figure_o
 @pytest.mark.parametrize("figure_of", [roofline, time_vs_size, error_vs_speed])
 def test_a_ceiling_measured_again_is_neither_drawn_nor_counted(figure_of):
     view = golden()
-    again = [replace(r, id=f"{r.id}:control", role="control", flops_per_s=1e9, bytes_per_s=1e9)
-             for r in view.ceilings]
+    again = [replace(r, id=f"{r.id}:control", role="control") for r in view.ceilings]
     # A control of an unknown format would add a column, a hue and a roof.
     again += [replace(row, format="other") for row in again]
     with_it, without = (
