@@ -25,15 +25,12 @@ struct Bounds {
 };
 
 Bounds bounds_of(const Work& work, const Roof& model, double special_results, const Roofs& roofs) {
-  Limits limits{.roof = model, .special_results = special_results};
+  Limits limits{.roof = model};
   limits.launch_floor_s = roofs.launch_floor_s();
-  double special_s = 0;
-  if (const auto rate = roofs.special_roof()) {
-    limits.special_results_per_s = rate->per_s;
-    special_s = special_results / rate->per_s;
-  }
+  if (const auto rate = roofs.special_roof()) limits.special_s = special_results / rate->per_s;
   const double roofline_s = time_lower_bound_s(work, model);
-  const double lowest_s = std::max({roofline_s, special_s, limits.launch_floor_s.value_or(0)});
+  const double lowest_s =
+      std::max({roofline_s, limits.special_s.value_or(0), limits.launch_floor_s.value_or(0)});
   const auto limit = row_bound({.work = work, .time_s = lowest_s}, limits);
   return {roofline_s, lowest_s, limit.value_or(bound(work, model))};
 }
