@@ -84,7 +84,7 @@ std::vector<Shape> repeated_work(const Operation& operation) {
   std::vector<Shape> shapes;
   for (const std::int64_t size : {1, 3, 9, 129, 257, 2049, 4099, 8193}) {
     if (tiles && size > 9) break;
-    for (const std::int64_t times : {1, 2, 16, 17, 33, 65}) {
+    for (const std::int64_t times : {1, 2, 16, 17, 33, 65, 97}) {
       if (size * times > kMostWork || size * times * products > kMostProducts) continue;
       dimensions.front().second = size;
       dimensions.back().second = times;
