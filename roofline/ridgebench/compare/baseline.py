@@ -54,7 +54,7 @@ def environment_path(path: Path) -> Path:
 def baseline_lines(run: Run) -> list[str]:
     """One line per row that is ok."""
     same = {"run_id": run.environment["run_id"], "started": run.environment["started"]}
-    rows = [row for row in run.by_id.values() if row.status == "ok" and external_cause(row.telemetry) is None]
+    rows = [row for row in run.by_id.values() if row.status == "ok" and external_cause(row) is None]
     return [json.dumps({"schema": SCHEMA, "id": row.id} | same | {"time_median_s": row.time_median_s}) for row in rows]
 
 

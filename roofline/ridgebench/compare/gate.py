@@ -95,8 +95,9 @@ def chance(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
     spread = value.spread
     deviation = np.maximum(spread * np.sqrt((last - pairs) / (last * pairs)), np.finfo(float).tiny)
     reach = last_quantile() * spread / np.sqrt(last)
-    worse = special.ndtr((value.location - np.log1p(preset.tolerance) - reach) / deviation)
-    same = special.ndtr((np.log1p(preset.margin) - reach - value.location) / deviation)
+    with np.errstate(over="ignore"):  # pairs without spread
+        worse = special.ndtr((value.location - np.log1p(preset.tolerance) - reach) / deviation)
+        same = special.ndtr((np.log1p(preset.margin) - reach - value.location) / deviation)
     return np.minimum(worse + same, 1)
 
 

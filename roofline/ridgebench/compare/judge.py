@@ -37,12 +37,14 @@ def log_ratio(baseline: Row, candidate: Row) -> float:
     return log_ratio_of_neighbours(baseline.turns, candidate.turns)
 
 
-def external_cause(telemetry: dict[str, Any]) -> Optional[str]:
+def external_cause(row: Row) -> Optional[str]:
     """What slowed the device while the row ran, other than the kernel."""
-    events = EXTERNAL_EVENTS.intersection(telemetry.get("clock_events") or ())
+    events = EXTERNAL_EVENTS.intersection(row.telemetry.get("clock_events") or ())
     if events:
         return ", ".join(sorted(events))
-    return "another process on the device" if telemetry.get("other_processes") else None
+    if "cpu_throttled" in row.flags:
+        return "a spent CPU quota"
+    return "another process on the device" if row.telemetry.get("other_processes") else None
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Series:
 
     def struck(self) -> Optional[str]:
         """A cause from outside that struck the processes of one arm only."""
-        causes = [[c for pair in self.pairs if (c := external_cause(pair[arm].telemetry))] for arm in (0, 1)]
+        causes = [[c for pair in self.pairs if (c := external_cause(pair[arm]))] for arm in (0, 1)]
         if bool(causes[0]) == bool(causes[1]):
             return None
         arm = 0 if causes[0] else 1

@@ -178,13 +178,14 @@ def test_rows_that_say_nothing_about_the_code_are_not_gated(edit, reason, tmp_pa
 
 
 @pytest.mark.parametrize(
-    "telemetry", [{"clock_events": ["hw_thermal_slowdown"]}, {"other_processes": 1}]
+    "cause",
+    [{"telemetry": {"clock_events": ["hw_thermal_slowdown"]}}, {"telemetry": {"other_processes": 1}}, {"flags": ["cpu_throttled"]}],
 )
-def test_a_cause_from_outside_that_struck_one_arm(telemetry, tmp_path):
+def test_a_cause_from_outside_that_struck_one_arm(cause, tmp_path):
     def strike(arms):
         def change(arm, pair, records, environment):
             if arm in arms and pair == 3:
-                records[0]["telemetry"] = telemetry
+                records[0].update(cause)
 
         return change
 
