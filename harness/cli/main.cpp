@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "harness/cli/commands.hpp"
-#include "harness/cli/process.hpp"
+#include "harness/base/process.hpp"
 
 int main(int argc, char** argv) {
   ridgebench::open_standard_streams();

@@ -124,8 +124,8 @@ std::vector<std::string> after_a_crash(const RunOptions& options, const std::str
 // Measures the plan into a results folder.
 ExitCode measure(RunPlan plan, const RunRequest& request, const RunOptions& options,
                  const GoogleFlags& flags, const Devices& devices,
-                 const std::vector<Record>& ceilings,
-                 const std::vector<std::string>& command_line, const Stopwatch& clock) {
+                 const std::vector<Record>& ceilings, const std::vector<std::string>& command_line,
+                 const Stopwatch& clock) {
   auto environment = make_environment(request, read_machine(devices), command_line);
   if (options.take_turns) environment["samples_per_turn"] = kSamplesPerTurn;
   const bool resumed = !options.resume.empty();

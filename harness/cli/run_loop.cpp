@@ -11,7 +11,7 @@
 #include "harness/base/printable.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/cli/table.hpp"
-#include "harness/cli/terminal.hpp"
+#include "harness/base/terminal.hpp"
 
 namespace ridgebench {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "harness/base/printable.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/cli/terminal.hpp"
+#include "harness/base/terminal.hpp"
 #include "harness/results/outcome.hpp"
 
 namespace ridgebench {

@@ -67,8 +67,8 @@ std::string with_unit(double value, const Summary& precision, double smallest,
 }
 
 std::string time_text(const std::optional<Summary>& time) {
-  constexpr std::array<std::string_view, 4> kUnits{"ns", "us", "ms", "s"};
-  return time ? with_unit(time->median, *time, 1e-9, kUnits) : "";
+  constexpr std::array<std::string_view, 4> kTimeUnits{"ns", "us", "ms", "s"};
+  return time ? with_unit(time->median, *time, 1e-9, kTimeUnits) : "";
 }
 
 std::string rate_text(const std::optional<double>& rate, const std::optional<Summary>& time,

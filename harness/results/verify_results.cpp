@@ -12,8 +12,8 @@
 
 #include "harness/base/checksum.hpp"
 #include "harness/results/environment.hpp"
-#include "harness/results/outcome.hpp"
 #include "harness/results/measured_roofs.hpp"
+#include "harness/results/outcome.hpp"
 #include "harness/results/record.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/results/resume.hpp"

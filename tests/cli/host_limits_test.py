@@ -48,6 +48,6 @@ def test_a_library_that_is_held_back_flags_its_rows_and_explains_what_it_lacks(t
 def test_threads_have_stacks_under_a_low_limit(tmp_path):
     """The limit is also the size of new threads' stacks, unless the program enlarges them."""
     command = [BINARY, "run", "--out", tmp_path / "results", "--device", "sim", *FEW]
-    shell = ["bash", "-c", 'ulimit -s 64; exec "$@"', "bash", *map(str, command)]
+    shell = ["bash", "-c", 'ulimit -s 1024; exec "$@"', "bash", *map(str, command)]
     result = subprocess.run(shell, capture_output=True, text=True, check=False, env=environment())
     assert result.returncode == OK, result.stderr

@@ -107,7 +107,7 @@ def test_every_switch_over_all_formats_gets_a_case():
     (added,) = re.findall(rf"^\+enum class Format .*, {last}, (\w+) \}};$", PAGE, re.MULTILINE)
     (patch,) = [patch for patch in PATCHES if "enum class Format" in patch]
     parts = {part.split("\n")[0].removeprefix("a/"): part for part in re.split(r"^--- ", patch, flags=re.MULTILINE)}
-    files = [path for folder in ("kernels", "harness", "roofline") for path in (ROOT / folder).rglob("*.[ch]*")]
+    files = [path for folder in ("kernels", "harness", "roofline") for path in (ROOT / folder).rglob("*.[ch]*") if path.suffix != ".pyc"]
     whole = [path.relative_to(ROOT).as_posix() for path in files if f"case Format::{last}:" in path.read_text("utf-8")]
     assert len(whole) >= 2
     for name in whole:

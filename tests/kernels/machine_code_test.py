@@ -98,8 +98,8 @@ def test_the_instruction_that_a_file_is_about_is_there(name, opcode):
 def test_half_precision_multiply_adds_alternate_between_both_pipes():
     found = kernels("ceilings/fma_half.cu")
     shares = [kernel.densest_alternation("HFMA2", "HFMA2.MMA", 150) for kernel in found]
-    both = [share for share in shares if share > 0]  # compute capability 8.0 has one pipe for bf16
-    assert len(both) > len(found) / 2 and min(both) >= 0.95
+    both = [share for share in shares if share > 0]  # the compiler uses one pipe on 8.9, and for bf16 on 8.0
+    assert len(both) >= len(found) / 2 and min(both) >= 0.95
 
 
 @pytest.mark.parametrize(

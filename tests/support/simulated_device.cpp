@@ -114,7 +114,6 @@ SimulatedDevice::SimulatedDevice(Simulation simulation, const Work& work)
       work_(work),
       random_(simulation_.seed),
       rows_random_(~simulation_.seed),
-      tick_s_(1e-9 + 1e-12 * (getpid() % 997)),
       held_clock_((1 - simulation_.throttle) * (1 - simulation_.cap)) {
   // Small caches keep the shapes small, so that a whole run takes seconds.
   machine_.caches = {{.level = 1, .bytes = 16 << 10, .shared_by = 1},
@@ -199,7 +198,9 @@ namespace {
 
 const RegisterDevices simulated{
     {.name = "sim", .open = [](const std::string& text) -> std::unique_ptr<Device> {
-       return std::make_unique<SimulatedDevice>(parse_simulation(text));
+       Simulation simulation = parse_simulation(text);
+       simulation.tick = 1e-9 + 1e-12 * (getpid() % 997);  // differs between processes, as a host's
+       return std::make_unique<SimulatedDevice>(std::move(simulation));
      }}};
 
 }  // namespace

@@ -17,6 +17,7 @@ struct Simulation {
   double peak = 1e12;       // FLOP/s, every engine and format
   double bandwidth = 1e11;  // byte/s
   double gap = 2e-6;        // seconds
+  double tick = 1e-9;       // seconds, of the timer
   double clock = 1e9;       // Hz, reported as held
   double memory = 1 << 28;  // bytes
   std::string sheet;        // data sheet the device claims to match; empty: none
@@ -55,8 +56,7 @@ class SimulatedDevice final : public CpuDevice {
   [[nodiscard]] nlohmann::ordered_json identity() const override;
   [[nodiscard]] std::string data_sheet() const override { return simulation_.sheet; }
   [[nodiscard]] double free_bytes() const override { return simulation_.memory; }
-  // Differs between processes, as a host's does.
-  [[nodiscard]] double tick_s() const override { return tick_s_; }
+  [[nodiscard]] double tick_s() const override { return simulation_.tick; }
   [[nodiscard]] double launch_floor_s() const override { return simulation_.gap; }
   // The amount of work of one launch, by which the clock goes until the next call. begin_case()
   // sets it for the cases of registered operations.
@@ -78,7 +78,6 @@ class SimulatedDevice final : public CpuDevice {
   Work work_{};
   std::mt19937_64 random_;
   std::mt19937_64 rows_random_;  // its own: the samples before a row must not change the row
-  double tick_s_;
   double process_factor_ = 1;
   double row_factor_ = 1;
   double held_clock_ = 1;  // share of the nominal one

@@ -117,7 +117,6 @@ double measure_launch_floor(int threads) {
 }  // namespace
 
 CpuDevice::CpuDevice() : cgroup_(Cgroup::own()), tick_s_(measure_tick()) {
-  enlarge_thread_stacks();           // before OpenMP starts a thread
   CacheInfo caches = host_caches();  // before this thread is bound to one processor
   const std::vector<int> processors = allowed_processors();
   cores_ = static_cast<int>(processors.size());

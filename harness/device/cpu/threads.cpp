@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <omp.h>
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -73,18 +72,6 @@ int pin_threads(int threads, const std::vector<int>& processors) {
     pinned += sched_setaffinity(0, sizeof set, &set) == 0 ? 1 : 0;
   }
   return pinned;
-}
-
-void enlarge_thread_stacks() {
-  constexpr std::size_t kEnough = std::size_t{2} << 20U;
-  pthread_attr_t attributes;
-  if (pthread_getattr_default_np(&attributes) != 0) return;
-  std::size_t bytes = 0;
-  pthread_attr_getstacksize(&attributes, &bytes);
-  if (bytes < kEnough && pthread_attr_setstacksize(&attributes, kEnough) == 0) {
-    pthread_setattr_default_np(&attributes);
-  }
-  pthread_attr_destroy(&attributes);
 }
 
 }  // namespace ridgebench

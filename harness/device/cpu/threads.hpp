@@ -29,8 +29,4 @@ ThreadCount count_threads(const ThreadLimits& limits);
 // Binds thread i of the OpenMP team to the i-th processor; returns how many were bound.
 int pin_threads(int threads, const std::vector<int>& processors);
 
-// Gives threads that start later stacks of 2 MiB at least, which kernels and libraries need. A low
-// `ulimit -s` would be their size.
-void enlarge_thread_stacks();
-
 }  // namespace ridgebench

@@ -1,9 +1,6 @@
 #include "harness/device/cpu/threads.hpp"
 
 #include <gmock/gmock.h>
-#include <pthread.h>
-
-#include <thread>
 
 namespace ridgebench {
 namespace {
@@ -74,26 +71,6 @@ TEST(CountThreads, SaysWhereOmpNumThreadsIsNotHonoured) {
   limited.asked = "3";
   limited.openmp = 2;
   EXPECT_THAT(count_threads(limited).note, HasSubstr("exceeds another limit of OpenMP"));
-}
-
-// ulimit -s 64 makes the stacks of new threads as small.
-TEST(ThreadStacks, AreEnlarged) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_getattr_default_np(&attributes), 0);
-  const pthread_attr_t before = attributes;
-  constexpr std::size_t kSmall = std::size_t{64} << 10U;
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, kSmall), 0);
-  ASSERT_EQ(pthread_setattr_default_np(&attributes), 0);
-  enlarge_thread_stacks();
-  std::size_t bytes = 0;
-  std::thread([&] {
-    pthread_attr_t own;
-    if (pthread_getattr_np(pthread_self(), &own) != 0) return;
-    pthread_attr_getstacksize(&own, &bytes);
-    pthread_attr_destroy(&own);
-  }).join();
-  EXPECT_GE(bytes, std::size_t{2} << 20U);
-  pthread_setattr_default_np(&before);
 }
 
 }  // namespace

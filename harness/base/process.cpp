@@ -1,4 +1,4 @@
-#include "harness/cli/process.hpp"
+#include "harness/base/process.hpp"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kStack = std::size_t{8} << 20U;          // Linux's usual limit
 constexpr std::size_t kSmallestStack = std::size_t{1} << 20U;  // of the main thread
+constexpr std::size_t kThreadStack = std::size_t{2} << 20U;    // enough for a kernel and a library
 
 // Threads of OpenMP and of libraries take the default size, which the C library derived from the
 // limit when the process started.
@@ -21,7 +22,7 @@ void enlarge_stacks_of_threads() {
   if (pthread_getattr_default_np(&attributes) != 0) return;
   std::size_t size = 0;
   pthread_attr_getstacksize(&attributes, &size);
-  if (size < kSmallestStack && pthread_attr_setstacksize(&attributes, kStack) == 0) {
+  if (size < kThreadStack && pthread_attr_setstacksize(&attributes, kThreadStack) == 0) {
     pthread_setattr_default_np(&attributes);
   }
   pthread_attr_destroy(&attributes);

@@ -1,4 +1,4 @@
-#include "harness/cli/terminal.hpp"
+#include "harness/base/terminal.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
