@@ -4,9 +4,9 @@
 #include <cstdio>
 
 #include "harness/base/printable.hpp"
+#include "harness/base/terminal.hpp"
 #include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
-#include "harness/base/terminal.hpp"
 #include "harness/measure/sampler.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/registry.hpp"

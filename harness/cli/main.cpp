@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "harness/cli/commands.hpp"
 #include "harness/base/process.hpp"
+#include "harness/cli/commands.hpp"
 
 int main(int argc, char** argv) {
   ridgebench::open_standard_streams();

@@ -10,8 +10,8 @@
 
 #include "harness/base/printable.hpp"
 #include "harness/base/stopwatch.hpp"
-#include "harness/cli/table.hpp"
 #include "harness/base/terminal.hpp"
+#include "harness/cli/table.hpp"
 
 namespace ridgebench {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "harness/base/printable.hpp"
-#include "harness/cli/commands.hpp"
 #include "harness/base/terminal.hpp"
+#include "harness/cli/commands.hpp"
 #include "harness/results/outcome.hpp"
 
 namespace ridgebench {

@@ -18,8 +18,7 @@ int main() {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    const int code =
-        ridgebench::run_command_line(static_cast<int>(words.size()), arguments.data());
+    const int code = ridgebench::run_command_line(static_cast<int>(words.size()), arguments.data());
     std::printf("\x1e%d\n", code);
     (void)std::fflush(stdout);
   }
