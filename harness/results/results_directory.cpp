@@ -229,12 +229,12 @@ std::filesystem::path create_default_folder() {
 }
 
 void point_latest_at(const std::filesystem::path& run) {
-  const std::filesystem::path parent =
-      std::filesystem::absolute(run).lexically_normal().parent_path();
-  if (parent.filename() != "local" || parent.parent_path().filename() != "results") return;
   std::error_code error;  // a convenience: a run does not fail for it
+  const std::filesystem::path folder = canonical(run, error);  // a resumed run may be named latest
+  const std::filesystem::path parent = folder.parent_path();
+  if (parent.filename() != "local" || parent.parent_path().filename() != "results") return;
   const std::filesystem::path fresh = temporary_name((parent / "latest").string());
-  std::filesystem::create_directory_symlink(run.filename(), fresh, error);
+  std::filesystem::create_directory_symlink(folder.filename(), fresh, error);
   if (!error) std::filesystem::rename(fresh, parent / "latest", error);
   std::error_code ignored;
   if (error) std::filesystem::remove(fresh, ignored);

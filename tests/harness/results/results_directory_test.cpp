@@ -209,6 +209,8 @@ TEST_F(ResultsDirectoryTest, LatestPointsAtTheNewestRunOfTheLocalFolder) {
     std::filesystem::create_directories(path);
     point_latest_at(path);
     EXPECT_EQ(std::filesystem::read_symlink(folder_ / "results" / "local" / "latest"), name);
+    point_latest_at(folder_ / "results" / "local" / "latest");  // as a resumed run may be named
+    EXPECT_EQ(std::filesystem::read_symlink(folder_ / "results" / "local" / "latest"), name);
   }
   std::filesystem::create_directory(run());
   point_latest_at(run());
