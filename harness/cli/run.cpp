@@ -84,7 +84,7 @@ std::vector<Record> read_ceilings(const std::string& directory,
 // Finds an unwritable file before the run. An empty path stands for no file.
 void require_writable(const std::string& path) {
   if (path.empty()) return;
-  // O_NONBLOCK: a FIFO that nobody reads is refused instead of waited for.
+  // O_NONBLOCK: open() refuses a FIFO without a reader, and would wait for one otherwise.
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
   if (file < 0) {
     throw UsageError(fmt::format(

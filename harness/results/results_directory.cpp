@@ -89,8 +89,8 @@ int replace_file(const std::string& path, std::string_view text,
   return file;
 }
 
-// Tries to lock the file for this process. Returns false if another process holds it. A file system
-// without locks refuses nobody.
+// Tries to lock the file for this process. Returns false if another process holds it. On a file
+// system without locks it returns true.
 bool lock(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
 // Whether the path still names the open file: another process may have replaced it.

@@ -113,7 +113,7 @@ def parse_json(text: str, origin: str) -> Any:
 def write_at_once(path: Path, text: str) -> None:
     """Replaces a file: whatever ends this process leaves the whole old text or the whole new one.
 
-    The temporary file is made new under a name that nobody can foresee, never through a link that waits there.
+    The temporary file is a new one with a random name, so that no link can wait in its place.
     """
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:

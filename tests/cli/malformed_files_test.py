@@ -7,10 +7,12 @@ import shutil
 import pytest
 from command_line import (
     OK,
+    READERS,
+    RELU,
     ROOT,
     ROW_FAILED,
-    SMALL,
     one_line,
+    read_by,
     read_environment,
     records,
     refused,
@@ -19,15 +21,6 @@ from command_line import (
 )
 from fault_log import tell_fault
 
-RELU = ("predict", "relu", "n:64", "--format", "bf16", "--on")
-# The commands that read a results folder. `{}` stands for the folder.
-READERS = {
-    "verify": ("verify", "{}"),
-    "resume": ("run", "--resume", "{}"),
-    "ceilings": ("run", "--out", "{}.new", *SMALL, "--ceilings", "{}"),
-    "predict": (*RELU, "{}"),
-    "plan": ("plan", "train", "--flops", "1e20", "--on", "h200", "--mfu", "{}"),
-}
 GARBAGE = {
     "garbage": b"\x7fELF\x02\x01 not JSON",
     "cut": b'{"schema": "ridgebench.rec',
@@ -63,11 +56,6 @@ def folder_fixture(finished, tmp_path):
     return shutil.copytree(finished, tmp_path / "results")
 
 
-def read(reader: str, folder):
-    arguments = [argument.replace("{}", str(folder)) for argument in READERS[reader]]
-    return ridgebench(*arguments, cwd=folder.parent)
-
-
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("content", GARBAGE)
 def test_garbage_among_the_records(content, reader, folder):
@@ -75,7 +63,7 @@ def test_garbage_among_the_records(content, reader, folder):
     first, *rest = path.read_bytes().splitlines(keepends=True)
     damaged = first + GARBAGE[content] + b"\n" + b"".join(rest)
     path.write_bytes(damaged)
-    result = read(reader, folder)
+    result = read_by(reader, folder)
     refused(result, f"{path}:2: ")
     how = "garbage among the records, read by every command: refused, the file is left as it is"
     lost = 0 if path.read_bytes() == damaged else len(rest)
@@ -86,7 +74,7 @@ def test_garbage_among_the_records(content, reader, folder):
 @pytest.mark.parametrize("content", GARBAGE)
 def test_garbage_for_the_environment(content, reader, folder):
     (folder / "environment.json").write_bytes(GARBAGE[content])
-    refused(read(reader, folder), f"{folder}/environment.json")
+    refused(read_by(reader, folder), f"{folder}/environment.json")
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -95,7 +83,7 @@ def test_wrong_keys_of_a_record(change, reader, folder):
     rows = records(folder)
     WRONG_KEYS[change](rows[2])
     (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    refused(read(reader, folder), f"{folder}/records.jsonl:3: ")
+    refused(read_by(reader, folder), f"{folder}/records.jsonl:3: ")
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -108,7 +96,7 @@ def test_a_file_that_is_not_there(kind, name, reader, folder):
         path.mkdir()
     if kind == "empty":
         path.touch()
-    result = read(reader, folder)
+    result = read_by(reader, folder)
     if name == "records.jsonl" and kind != "folder" and reader in ("resume", "ceilings"):
         # There is no row yet, so a resumed run measures all rows and cannot reuse a ceiling.
         assert result.returncode == OK or kind == "missing"
@@ -141,7 +129,7 @@ def test_resume_of_a_wrong_request(key, value, folder):
     stored = read_environment(folder) | {key: value}
     (folder / "environment.json").write_text(json.dumps(stored))
     before = (folder / "records.jsonl").read_bytes()
-    refused(read("resume", folder))
+    refused(read_by("resume", folder))
     assert (folder / "records.jsonl").read_bytes() == before
 
 
@@ -150,7 +138,7 @@ def test_resume_of_a_wrong_request(key, value, folder):
 def test_wrong_devices(devices, reader, folder):
     stored = read_environment(folder) | {"devices": devices}
     (folder / "environment.json").write_text(json.dumps(stored))
-    result = read(reader, folder)
+    result = read_by(reader, folder)
     if devices == [] and reader == "verify":
         assert "does not list its device" in result.stderr and result.returncode == ROW_FAILED
     else:
@@ -162,7 +150,7 @@ def test_hostile_texts_stay_on_their_line(folder):
     rows[1]["id"] = "relu\n\x1b[31mridgebench: all is well\r/{}%s@sim"
     rows[2]["id"] = rows[1]["id"]
     (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    result = read("verify", folder)
+    result = read_by("verify", folder)
     assert (result.returncode, result.stdout) == (ROW_FAILED, "")
     lines = result.stderr.split("\n")
     assert all(line.startswith("ridgebench: ") and line.isprintable() for line in lines[:-1])
@@ -241,14 +229,14 @@ def test_a_sparse_peak_is_refused(sheet, tmp_path):
 
 def test_an_unfinished_run_is_not_sound(folder):
     (folder / "SHA256SUMS").unlink()
-    line = one_line(read("verify", folder), ROW_FAILED)
+    line = one_line(read_by("verify", folder), ROW_FAILED)
     assert "did not finish" in line and "--resume" in line
 
 
 @pytest.mark.parametrize("text", ["", "0" * 64 + "  environment.json\n"])
 def test_a_list_of_checksums_that_was_cut_short_is_not_sound(text, folder):
     (folder / "SHA256SUMS").write_text(text)
-    result = read("verify", folder)
+    result = read_by("verify", folder)
     assert result.returncode == ROW_FAILED
     assert "SHA256SUMS does not list records.jsonl" in result.stdout + result.stderr
 
@@ -263,7 +251,7 @@ def test_shares_and_provenance_are_verified_too(folder):
     environment = json.loads((folder / "environment.json").read_text())
     del environment["commit"]
     (folder / "environment.json").write_text(json.dumps(environment))
-    result = read("verify", folder)
+    result = read_by("verify", folder)
     assert result.returncode == ROW_FAILED
     said = result.stdout + result.stderr
     assert "fraction_of_measured_roof is" in said and "environment.json lacks commit" in said
@@ -275,7 +263,7 @@ def test_json_of_a_million_levels(reader, folder):
     deep = '"telemetry":{"x":' + "[" * 1000000 + "]" * 1000000 + "}"
     lines[0] = re.sub(r'"telemetry":\{.*\},"flags"', lambda _: deep + ',"flags"', lines[0])
     (folder / "records.jsonl").write_text("".join(lines))
-    refused(read(reader, folder), "records.jsonl:1", "nested more than 100 levels deep")
+    refused(read_by(reader, folder), "records.jsonl:1", "nested more than 100 levels deep")
 
 
 def test_a_device_that_is_a_loop_of_links(tmp_path):

@@ -5,15 +5,8 @@ import os
 import shutil
 
 import pytest
-from command_line import OK, ROW_FAILED, SMALL, read_environment, refused, ridgebench
+from command_line import OK, READERS, RELU, ROW_FAILED, SMALL, read_by, read_environment, refused, ridgebench
 
-RELU = ("predict", "relu", "n:64", "--format", "bf16", "--on")
-READERS = {
-    "verify": ("verify", "{}"),
-    "resume": ("run", "--resume", "{}"),
-    "ceilings": ("run", "--out", "{}.new", *SMALL, "--ceilings", "{}"),
-    "predict": (*RELU, "{}"),
-}
 FILES = ("records.jsonl", "environment.json", "SHA256SUMS")
 
 
@@ -21,11 +14,6 @@ FILES = ("records.jsonl", "environment.json", "SHA256SUMS")
 def folder_fixture(finished, tmp_path):
     """Return a copy that a test may damage."""
     return shutil.copytree(finished, tmp_path / "results")
-
-
-def read(reader: str, folder):
-    arguments = [argument.replace("{}", str(folder)) for argument in READERS[reader]]
-    return ridgebench(*arguments, cwd=folder.parent, timeout=30)
 
 
 def replace(path, kind: str) -> None:
@@ -46,13 +34,13 @@ def replace(path, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["FIFO", "folder", "/dev/zero", "huge"])
 def test_what_is_no_file_is_refused_at_once(kind, name, reader, folder):
     replace(folder / name, kind)
-    refused(read(reader, folder), str(folder))
+    refused(read_by(reader, folder), str(folder))
 
 
 @pytest.mark.parametrize("kind", ["FIFO", "folder", "/dev/zero", "huge"])
 def test_checksums_that_are_no_file(kind, folder):
     replace(folder / "SHA256SUMS", kind)
-    refused(read("verify", folder), "SHA256SUMS: cannot be read")
+    refused(read_by("verify", folder), "SHA256SUMS: cannot be read")
 
 
 @pytest.mark.parametrize("kind", ["FIFO", "/dev/zero"])
@@ -69,12 +57,12 @@ def test_a_copy_into_a_fifo_that_nobody_reads_is_refused(tmp_path):
     refused(ridgebench("run", *SMALL, copy, cwd=tmp_path, timeout=30), "--benchmark_out: cannot write")
 
 
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("reader", sorted(READERS.keys() - {"plan"}))  # plan needs a matmul, which the run lacks
 def test_marks_of_order_and_carriage_returns_are_accepted(reader, folder):
     for name in FILES[:2]:
         path = folder / name
         path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    result = read(reader, folder)
+    result = read_by(reader, folder)
     if reader == "verify":
         assert result.returncode == ROW_FAILED and "checksum differs" in result.stderr
         assert all("checksum" in line for line in result.stderr.splitlines())
@@ -88,7 +76,7 @@ def test_doubled_rows_are_refused_by_name(reader, folder):
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join([*lines, lines[1]]))
     twice = json.loads(lines[1])["id"]
-    refused(read(reader, folder), f"{path}:{len(lines) + 1}: the row {twice} comes twice")
+    refused(read_by(reader, folder), f"{path}:{len(lines) + 1}: the row {twice} comes twice")
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -97,6 +85,6 @@ def test_long_texts_make_short_messages(reader, folder):
     stored["host"]["kernel"] = "x" * 5_000_000
     stored["schema"] = "y" * 5_000_000
     (folder / "environment.json").write_text(json.dumps(stored))
-    result = read(reader, folder)
+    result = read_by(reader, folder)
     if result.returncode != OK:
         refused(result, str(folder))

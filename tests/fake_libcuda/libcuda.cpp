@@ -36,7 +36,7 @@ bool shows_a_gpu() {
   return names_a_gpu(entries.substr(0, entries.find(',')));
 }
 
-// What the runtime asks for and this library lacks.
+// Stands for every function that the runtime requests and this library lacks.
 int broken() { return kUnknown; }
 
 }  // namespace

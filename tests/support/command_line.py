@@ -14,6 +14,21 @@ ROOT = Path(__file__).resolve().parents[2]
 OK, USAGE, UNDECIDED, ROW_FAILED, DEVICE_LOST = 0, 2, 3, 6, 7
 # A whole run within a second: a few small rows of the simulated device with the ceilings they need.
 SMALL = ("--device", "sim", "--filter", "(relu|dot)/naive/(fp32|bf16)", "--budget", "0.7")
+RELU = ("predict", "relu", "n:64", "--format", "bf16", "--on")
+# The commands that read a results folder. `{}` stands for the folder.
+READERS = {
+    "verify": ("verify", "{}"),
+    "resume": ("run", "--resume", "{}"),
+    "ceilings": ("run", "--out", "{}.new", *SMALL, "--ceilings", "{}"),
+    "predict": (*RELU, "{}"),
+    "plan": ("plan", "train", "--flops", "1e20", "--on", "h200", "--mfu", "{}"),
+}
+
+
+def read_by(reader: str, folder: Path) -> subprocess.CompletedProcess:
+    """What a command of READERS makes of a results folder."""
+    arguments = [argument.replace("{}", str(folder)) for argument in READERS[reader]]
+    return ridgebench(*arguments, cwd=folder.parent, timeout=30)
 
 
 def environment(**variables: str) -> dict[str, str]:

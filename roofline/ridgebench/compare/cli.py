@@ -152,7 +152,7 @@ def finish(make: Callable[[], Report], options: argparse.Namespace, program: str
     try:
         require_writable(options.json)
         report = make()
-        if options.json is not None:  # first: nobody may read the text any more
+        if options.json is not None:  # first: writing the text fails on a closed pipe
             options.json.write_text(json.dumps(report.as_json(), indent=1, allow_nan=False) + "\n", "utf-8")
         sys.stdout.write(text(report))
     except CommandError as error:

@@ -18,7 +18,7 @@ ALLOWED = (*HARD, VARIABLES, *HARD_OF_DEVICE)
 
 # Environment variables whose values must agree, by the beginning of the name, and what each changes. Others only say
 # where something is, or which device is used, and the device's own keys show that: CUDA_VISIBLE_DEVICES, CUDA_PATH,
-# what a container's image asks for (NVIDIA_REQUIRE_CUDA). Where those differ, it is noted.
+# what a container's image requires (NVIDIA_REQUIRE_CUDA). The report notes where those differ.
 CHANGE_RESULTS = {
     "OMP_": "number, places and waiting of threads",
     "GOMP_": "places and waiting of threads",

@@ -45,7 +45,7 @@ def limited_to(minutes: Optional[float]) -> Iterator[None]:
 
 
 def tell(text: str, end: str = "\n") -> None:
-    """Prints on stderr. That nobody reads it any more ends no measuring."""
+    """Prints on stderr. A closed stderr does not end the measuring."""
     try:
         print(text, end=end, file=sys.stderr, flush=True)
     except OSError:
