@@ -25,6 +25,17 @@ struct Timing {
   std::optional<double> clock_hz;  // held meanwhile, where the device measures it
 };
 
+// A batch that a device was given and may still run.
+class RunningBatch {
+ public:
+  RunningBatch() = default;
+  RunningBatch(const RunningBatch&) = delete;  // the device writes its time once
+  RunningBatch& operator=(const RunningBatch&) = delete;
+  virtual ~RunningBatch() = default;
+  // Waits until the batch is done. Called once. Throws DeviceError when the device is lost.
+  virtual Timing wait() = 0;
+};
+
 class Device {
  public:
   Device() = default;
@@ -71,6 +82,15 @@ class Device {
   // Runs the rotation `repeats` times back to back and waits for it. Throws DeviceError when the
   // device is lost.
   virtual Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) = 0;
+  // Gives the device the same batch and returns without waiting, where the device can do so. A
+  // caller that starts the next batch before it waits for this one keeps the device busy. Batches
+  // run in the order of their starts, and at most two may be started and not waited for. The
+  // launches of `rotation` must outlive the batch. By default the batch runs at once.
+  virtual std::unique_ptr<RunningBatch> start_batch(std::span<const Launch> rotation,
+                                                    std::int64_t repeats);
+  // Seconds since some moment in the past, by the clock that budgets are counted with. A simulated
+  // device moves its own clock, so that its tests do not wait.
+  [[nodiscard]] virtual double now_s() const;
   // Empties the caches by reading, outside the timed part, then times one launch.
   virtual Timing time_cold(const Launch& launch) = 0;
   // Runs once, untimed, and waits.

@@ -1,0 +1,28 @@
+#include "harness/device/device.hpp"
+
+#include <chrono>
+
+namespace ridgebench {
+namespace {
+
+class FinishedBatch final : public RunningBatch {
+ public:
+  explicit FinishedBatch(Timing timing) : timing_(timing) {}
+  Timing wait() override { return timing_; }
+
+ private:
+  Timing timing_;
+};
+
+}  // namespace
+
+std::unique_ptr<RunningBatch> Device::start_batch(std::span<const Launch> rotation,
+                                                  std::int64_t repeats) {
+  return std::make_unique<FinishedBatch>(time_batch(rotation, repeats));
+}
+
+double Device::now_s() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace ridgebench
