@@ -60,10 +60,15 @@ target_link_options(ridgebench_cuda INTERFACE "LINKER:-rpath,$<TARGET_FILE_DIR:C
 # what techniques share. Files in a folder named hopper are compiled for compute capability 9.0a and nothing else, where
 # 9.0 is among the chosen ones. The kernels link as object libraries, because a static library would drop the registrations.
 function(add_cuda_kernels target)
-  set(CMAKE_UNITY_BUILD OFF)  # techniques share names
+  set(CMAKE_UNITY_BUILD OFF)  # of C++
   file(GLOB portable CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cu"
     "${CMAKE_SOURCE_DIR}/kernels/*/tile/*.cu" "${CMAKE_SOURCE_DIR}/kernels/*/cublas*.cpp")
   file(GLOB hopper CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/hopper/*.cu")
+  # Files that take longer to read than to compile.
+  unify_cuda(portable memory_bound "/kernels/(relu|gelu|dot|matvec)/[a-z0-9_]+[.]cu$")
+  unify_cuda(portable ceilings "/kernels/ceilings/")
+  unify_cuda(portable matmul "/kernels/matmul/(naive|coalesced|shared_tile|cublas_unfused|tile/tuning)[.]cu$")
+  unify_cuda(hopper wgmma "/(wgmma|wgmma_tma|wgmma_split_k)[.]cu$")
   set(parts cuda)
   add_library(${target}_cuda OBJECT ${portable})
   if(hopper AND RIDGEBENCH_HOPPER AND RIDGEBENCH_HOPPER_CHOSEN)

@@ -5,8 +5,7 @@
 #include "kernels/ceilings/atomics.hpp"
 #include "kernels/common/cuda/launch.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::ceilings_atomics {
 
 constexpr int kThreads = 256;
 constexpr int kAdds = 64;  // per thread, all to one address
@@ -53,5 +52,4 @@ const Registration direct{
                     FormatPair) { return grid_limit(threads_of(s), kThreads); }},
     bind};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::ceilings_atomics

@@ -8,8 +8,7 @@
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::ceilings_cache {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerSm = 4;
@@ -80,5 +79,4 @@ const Registration level_2{
      }},
     bind};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::ceilings_cache

@@ -6,8 +6,7 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::ceilings_convert {
 
 constexpr int kThreads = 256;
 
@@ -98,5 +97,4 @@ const Registration to_narrow{technique("convert_narrow"), HalfTypes{} + Fp8Types
 const Registration to_wide{technique("convert_widen"), Types<Fp16>{} + Fp8Types{},
                            []<class T>() { return bind_widen<T>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::ceilings_convert

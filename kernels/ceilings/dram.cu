@@ -8,8 +8,7 @@
 #include "kernels/common/cuda/reduce.cuh"
 #include "kernels/common/cuda/types.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::ceilings_dram {
 
 constexpr int kThreads = 1024;
 constexpr int kWidth = kVectorElements<float>;
@@ -122,5 +121,4 @@ const Registration fill{technique("dram_write", supports_elements<kThreads * kWi
 const Registration copy{technique("dram_copy", supports_elements<kThreads * kWidth>), bind_copy};
 const Registration triad{technique("dram_triad", supports_elements<kThreads * kWidth>), bind_triad};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::ceilings_dram

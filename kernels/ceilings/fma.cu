@@ -5,8 +5,7 @@
 #include "kernels/ceilings/fma.hpp"
 #include "kernels/common/cuda/launch.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::ceilings_fma {
 
 constexpr int kThreads = 256;
 constexpr int kUnroll = 64;  // multiply-adds of a chain per turn of the loop
@@ -61,5 +60,4 @@ const Registration registers{{.operation = "fma_peak",
                                   }},
                              bind};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::ceilings_fma

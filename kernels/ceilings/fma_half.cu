@@ -6,8 +6,7 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::ceilings_fma_half {
 
 constexpr int kThreads = 256;
 constexpr int kUnroll = 32;  // steps of a chain per turn of the loop
@@ -107,5 +106,4 @@ constexpr Technique technique() {
 const Registration registers{[]<class T>() { return technique<T>(); }, HalfTypes{},
                              []<class T>() { return bind<T>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::ceilings_fma_half

@@ -7,8 +7,7 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::ceilings_launch {
 
 __global__ void launch_copy_word(const float* x, float* y) { *y = *x; }
 
@@ -52,5 +51,4 @@ constexpr Technique technique(std::string_view name) {
 const Registration stream{technique("stream"), bind_stream};
 const Registration graph{technique("graph"), bind_graph};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::ceilings_launch

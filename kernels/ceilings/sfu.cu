@@ -6,8 +6,7 @@
 #include "kernels/common/cuda/gelu.cuh"
 #include "kernels/common/cuda/launch.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::ceilings_sfu {
 
 constexpr int kThreads = 256;
 
@@ -73,5 +72,4 @@ Registration registration(std::string_view operation) {
 const Registration tanh = registration<Tanh>("sfu_tanh");
 const Registration exp2 = registration<Exp2>("sfu_exp2");
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::ceilings_sfu

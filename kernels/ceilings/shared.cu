@@ -7,8 +7,7 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/reduce.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::ceilings_shared {
 
 constexpr int kThreads = 256;
 constexpr int kWidth = 4;  // floats in a load
@@ -69,5 +68,4 @@ const Registration vec16{{.operation = "shared_read",
                           .supports = supports_elements<kSharedElements>},
                          bind};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::ceilings_shared

@@ -8,8 +8,7 @@
 #include "kernels/common/cuda/ptx/mma.cuh"
 #include "kernels/common/cuda/types.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::ceilings_tensor_mma_sync {
 
 constexpr int kWarps = 4;  // small blocks, so that one loads while others multiply
 // Tensor cores truncate what they cannot hold, above all in fp8 (see kFp8Error). After this number
@@ -146,5 +145,4 @@ const Registration mma_sync{[]<class T>() {
                             Types<Tf32>{} + HalfTypes{} + Fp8Types{},
                             []<class T>() { return bind<T>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::ceilings_tensor_mma_sync

@@ -11,8 +11,7 @@
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::dot_cub {
 
 template <class T>
 struct Product {
@@ -60,5 +59,4 @@ const Registration cub{{.operation = "dot",
                        ElementTypes{},
                        []<class T>() { return planned(prepare<T>, bind<T>); }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::dot_cub

@@ -9,8 +9,7 @@
 #include "kernels/common/cuda/reduce.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::dot_one_pass {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerSm = 4;  // leaves 64 registers to a thread
@@ -77,5 +76,4 @@ const Registration one_pass{
     ElementTypes{},
     []<class T>() { return planned(prepare<T>, bind<T>); }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::dot_one_pass

@@ -6,8 +6,7 @@
 #include "kernels/common/gelu_error.hpp"
 #include "kernels/common/registry.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::gelu_cub {
 
 struct Gelu {
   template <class T>
@@ -29,5 +28,4 @@ constexpr Technique technique() {
 const Registration cub{[]<class T>() { return technique<T>(); }, ElementTypes{},
                        []<class T>() { return planned_transform<T, Gelu>(); }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::gelu_cub

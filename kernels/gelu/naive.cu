@@ -6,8 +6,7 @@
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::gelu_naive {
 
 constexpr int kThreads = 256;
 
@@ -38,5 +37,4 @@ const Registration naive{{.operation = "gelu",
                          ElementTypes{},
                          []<class T>() { return bind<T>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::gelu_naive

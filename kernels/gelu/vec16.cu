@@ -8,8 +8,7 @@
 #include "kernels/common/gelu_error.hpp"
 #include "kernels/common/registry.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::gelu_vec16 {
 
 constexpr int kThreads = 512;
 
@@ -55,5 +54,4 @@ constexpr Technique technique() {
 const Registration vec16{[]<class T>() { return technique<T>(); }, ElementTypes{},
                          []<class T>() { return bind<T>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::gelu_vec16

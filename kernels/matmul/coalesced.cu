@@ -8,8 +8,7 @@
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/tile/operands.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::matmul_coalesced {
 
 constexpr int kTileM = 8;
 constexpr int kTileN = kWarp;
@@ -45,5 +44,4 @@ const Registration coalesced{{.operation = "matmul",
                              AllProducts{},
                              []<class P>() { return bind<P>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::matmul_coalesced

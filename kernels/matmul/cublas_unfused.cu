@@ -7,8 +7,7 @@
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/tile/operands.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::matmul_cublas_unfused {
 
 constexpr int kThreads = 256;
 
@@ -74,5 +73,4 @@ const Registration cublas_unfused{[]<class P>() { return technique<P>(); },
                                   Fp32Products{} + HalfProducts{} + Types<ProductTypes<Fp8E4m3>>{},
                                   []<class P>() { return planned(prepare<P>, bind<P>); }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::matmul_cublas_unfused

@@ -10,8 +10,7 @@
 #include "kernels/matmul/tile/operands.cuh"
 #include "kernels/matmul/tile/stage.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::matmul_mma_sync {
 
 constexpr int kTile = kStageRows;  // M and N of a block
 constexpr int kStages = 3;
@@ -146,5 +145,4 @@ const Registration mma_sync_gelu{
     []<class P>() { return technique<P>("matmul_gelu", kGeluError<typename P::Out>); }, kProducts,
     []<class P>() { return bind_gelu<P>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::matmul_mma_sync

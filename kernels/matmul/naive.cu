@@ -7,8 +7,7 @@
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/tile/operands.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::matmul_naive {
 
 constexpr int kTileM = kWarp;
 constexpr int kTileN = 8;
@@ -62,5 +61,4 @@ const Registration naive_gelu{
     []<class P>() { return technique("matmul_gelu", kGeluError<typename P::Out>); }, AllProducts{},
     []<class P>() { return bind_gelu<P>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::matmul_naive

@@ -9,8 +9,7 @@
 #include "kernels/matmul/tile/k_tile.cuh"
 #include "kernels/matmul/tile/operands.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::matmul_register_tile {
 
 constexpr int kTile = kTileRows;  // M and N of a block, and its threads
 
@@ -122,5 +121,4 @@ const Registration register_tile_gelu{
     []<class P>() { return technique("matmul_gelu", kGeluError<typename P::Out>); }, AllProducts{},
     []<class P>() { return bind_gelu<P>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::matmul_register_tile

@@ -9,8 +9,7 @@
 #include "kernels/common/registry.hpp"
 #include "kernels/matmul/tile/operands.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::matmul_shared_tile {
 
 constexpr int kTile = 32;  // M, N and K
 // One column of padding: a tile is read and written in either direction without bank conflicts.
@@ -66,5 +65,4 @@ const Registration shared_tile{{.operation = "matmul",
                                AllProducts{},
                                []<class P>() { return bind<P>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::matmul_shared_tile

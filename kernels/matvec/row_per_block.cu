@@ -7,8 +7,7 @@
 #include "kernels/common/cuda/reduce.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::matvec_row_per_block {
 
 constexpr int kLargeBlock = 1024;
 constexpr int kSmallBlock = 256;
@@ -51,5 +50,4 @@ const Registration row_per_block{
     ElementTypes{},
     []<class T>() { return bind<T, typename ProductTypes<T>::Out>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::matvec_row_per_block

@@ -7,8 +7,7 @@
 #include "kernels/common/cuda/reduce.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::matvec_row_per_warp {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
@@ -75,5 +74,4 @@ const Registration row_per_warp{
     ElementTypes{},
     []<class T>() { return bind<T, typename ProductTypes<T>::Out>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::matvec_row_per_warp

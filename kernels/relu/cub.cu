@@ -4,8 +4,7 @@
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::relu_cub {
 
 struct Relu {
   template <class T>
@@ -22,5 +21,4 @@ const Registration cub{{.operation = "relu",
                        ElementTypes{},
                        []<class T>() { return planned_transform<T, Relu>(); }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::relu_cub

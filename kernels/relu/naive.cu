@@ -6,8 +6,7 @@
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::relu_naive {
 
 constexpr int kThreads = 256;
 
@@ -33,5 +32,4 @@ const Registration naive{{.operation = "relu",
                          ElementTypes{},
                          []<class T>() { return bind<T>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::relu_naive

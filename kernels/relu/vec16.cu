@@ -6,8 +6,7 @@
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/registry.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::relu_vec16 {
 
 constexpr int kThreads = 1024;
 
@@ -86,5 +85,4 @@ const Registration vec16{{.operation = "relu",
                          ElementTypes{},
                          []<class T>() { return bind<T>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::relu_vec16

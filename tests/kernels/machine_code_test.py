@@ -6,57 +6,76 @@ import re
 from pathlib import Path
 
 import pytest
-from cubins import kernels_of
+from cubins import function_of, kernels_of, mangled
 from golden import ROOT
 
 BUILD = Path(os.environ["RIDGEBENCH_BUILD"])
-OBJECTS = {
-    path.as_posix().split(".dir/kernels/")[1].removesuffix(".o"): path
-    for path in BUILD.glob("CMakeFiles/ridgebench_kernels_*.dir/kernels/**/*.cu.o")
-}
+OBJECTS = [
+    path
+    for part in ("cuda", "hopper")
+    for path in sorted(BUILD.glob(f"CMakeFiles/ridgebench_kernels_{part}.dir/**/*.cu.o"))
+]
 SPILL = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 SERIALISED = re.compile(r"C75\d\d")
-# A file that cannot do without says so, with the reason.
-DECLARES_SPILLS = re.compile(r"^// Spills registers:", re.MULTILINE)
 
 pytestmark = pytest.mark.skipif(not OBJECTS, reason="built without CUDA")
 
 
-def log_of(path: Path) -> str:
-    return path.with_name(path.name + ".ptxas").read_text()
+def namespace_of(source: str) -> str:
+    """The namespace of a file's kernels in mangled names: kernels/relu/vec16.cu has ridgebench::cuda::relu_vec16."""
+    parts = source.split("/")
+    return mangled("cuda", f"{parts[0]}_{Path(source).stem}")
 
 
-def faults(log: str, source: str) -> list[str]:
-    found = [match[0] for match in SERIALISED.finditer(log)]
-    if not DECLARES_SPILLS.search(source):
-        found += [match[0] for match in SPILL.finditer(log) if match[2] != "0" or match[3] != "0"]
-    return found
+# An object holds the kernels of one file or of several. The folder tile has no kernels that a technique launches.
+SOURCES = {
+    path.relative_to(ROOT / "kernels").as_posix(): path.read_text()
+    for path in ROOT.glob("kernels/**/*.cu")
+    if path.parent.name != "tile"
+}
+KERNELS = [kernel for path in OBJECTS for kernel in kernels_of(path)]
+LOGS = {path.name: path.with_name(path.name + ".ptxas").read_text() for path in OBJECTS}
+
+
+def faults(log: str) -> list[str]:
+    spills = [match[0] for match in SPILL.finditer(log) if match[2] != "0" or match[3] != "0"]
+    return [match[0] for match in SERIALISED.finditer(log)] + spills
 
 
 def test_a_fault_is_found():
-    spilling = "    8 bytes stack frame, 4 bytes spill stores, 0 bytes spill loads\n"
-    assert len(faults(spilling, "")) == 1
-    assert faults(spilling, "// Spills registers: for a reason.\n") == []
-    assert faults("ptxas info    : (C7510) Potential Performance Loss: wgmma ...", "") == ["C7510"]
-    assert faults("    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n", "") == []
+    log = "    0 bytes stack frame, {} bytes spill loads\n"
+    assert len(faults(log.format("4 bytes spill stores, 0"))) == 1
+    assert len(faults(log.format("0 bytes spill stores, 4"))) == 1
+    assert faults(log.format("0 bytes spill stores, 0")) == []
+    assert faults("ptxas info    : (C7510) Potential Performance Loss: wgmma ...") == ["C7510"]
+
+
+def test_the_name_of_a_function_is_read_from_its_mangled_name():
+    assert function_of("_ZN10ridgebench4cuda10relu_naive5firstIfEEvPKT_") == "first"
+    assert mangled("cuda", "relu_naive") == "4cuda10relu_naive"
 
 
 def test_every_cuda_file_was_compiled():
-    sources = {path.relative_to(ROOT / "kernels").as_posix() for path in ROOT.glob("kernels/**/*.cu")}
-    assert set(OBJECTS) == sources
+    own = [name for name, text in SOURCES.items() if "__global__" in text]
+    assert [name for name in own if not any(namespace_of(name) in kernel.name for kernel in KERNELS)] == []
 
 
-@pytest.mark.parametrize("name", sorted(OBJECTS))
+@pytest.mark.parametrize("name", sorted(LOGS))
 def test_ptxas_serialised_nothing_and_spilled_nothing(name):
-    log = log_of(OBJECTS[name])
-    assert log.startswith("ptxas info"), "the compiler's messages are not there"
-    assert faults(log, (ROOT / "kernels" / name).read_text()) == []
+    assert LOGS[name].startswith("ptxas info"), "the compiler's messages are not there"
+    assert faults(LOGS[name]) == []
 
 
 def kernels(name: str, part: str = ""):
-    found = [kernel for kernel in kernels_of(OBJECTS[name]) if part in kernel.name]
+    found = [kernel for kernel in KERNELS if namespace_of(name) in kernel.name and part in kernel.name]
     assert found, f"no kernel {part} in {name}"
     return found
+
+
+def registers_of(name: str) -> list[tuple[str, int]]:
+    """The kernels of a file, and the registers of each on compute capability 9.0."""
+    used = [match for log in LOGS.values() for match in USED.findall(log)]
+    return [(kernel, int(registers)) for kernel, registers in used if namespace_of(name) in kernel]
 
 
 @pytest.mark.parametrize("name", ["relu/vec16.cu", "gelu/vec16.cu", "ceilings/dram.cu"])
@@ -111,13 +130,12 @@ def test_half_precision_multiply_adds_alternate_between_both_pipes():
     ],
 )
 def test_a_ceiling_that_sums_launches_no_second_kernel(name, only):
-    assert {part for kernel in kernels(name) for part in only if part in kernel.name} == only
-    assert all(any(part in kernel.name for part in only) for kernel in kernels(name))
+    assert {function_of(kernel.name) for kernel in kernels(name)} == only
 
 
 @pytest.mark.parametrize("name", ["ceilings/fma.cu", "ceilings/fma_half.cu"])
 def test_an_sm_holds_a_whole_wave_of_chains(name):
-    used = [int(registers) for _, registers in USED.findall(log_of(OBJECTS[name]))]
+    used = [registers for _, registers in registers_of(name)]
     assert used and max(used) <= REGISTERS_PER_SM // MOST_THREADS_PER_SM
 
 
@@ -143,7 +161,7 @@ USED = re.compile(r"function '(\w+)' for 'sm_90'\n(?:.*\n){1,3}?.*Used (\d+) reg
     ],
 )
 def test_enough_bytes_are_in_flight_on_an_sm(name, threads, packs, wanted):
-    used = [int(registers) for kernel, registers in USED.findall(log_of(OBJECTS[name])) if "finish" not in kernel]
+    used = [registers for kernel, registers in registers_of(name) if "finish" not in kernel]
     assert len(used) >= 4, "a kernel for each format"
     blocks = min(REGISTERS_PER_SM // (threads * -(-max(used) // 8) * 8), MOST_THREADS_PER_SM // threads)
     assert blocks * threads * packs * PACK_BYTES >= wanted
@@ -161,14 +179,14 @@ def test_gelu_in_fp8_stays_within_its_budget_of_instructions():
         assert len(kernel.sequence) / elements < 128 * clocks
 
 
-HOPPER = [name for name in OBJECTS if re.search(r"matmul/hopper/wgmma.*\.cu$", name)]
-MULTIPLIES = re.compile(r"\d+matmul_wgmma")  # mangled; the others fill matrices to tune on
+HOPPER = sorted(name for name in SOURCES if name.startswith("matmul/hopper/wgmma"))
 PERSISTENT_TILE = re.compile(r"14PersistentTileILi(\d+)ELi(\d+)E")
 STEPS = 4  # of wgmma in 128 bytes of k
 
 
 def products(name: str):
-    return [kernel for kernel in kernels(name) if MULTIPLIES.search(kernel.name)]
+    """Without the kernels that fill matrices to tune on."""
+    return [kernel for kernel in kernels(name) if function_of(kernel.name).startswith("matmul_wgmma")]
 
 
 @pytest.mark.parametrize("name", HOPPER)
@@ -216,8 +234,5 @@ def test_95_of_100_instructions_of_the_fp32_loop_are_multiply_adds():
 
 
 def test_no_kernel_keeps_registers_in_local_memory():
-    for name, path in OBJECTS.items():
-        if DECLARES_SPILLS.search((ROOT / "kernels" / name).read_text()):
-            continue
-        for kernel in kernels_of(path):
-            assert kernel.opcodes["LDL"] == kernel.opcodes["STL"] == 0, f"{name}: {kernel.name}"
+    for kernel in KERNELS:
+        assert kernel.opcodes["LDL"] == kernel.opcodes["STL"] == 0, kernel.name

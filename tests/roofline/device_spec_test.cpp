@@ -7,7 +7,7 @@
 
 #include "kernels/common/error.hpp"
 #include "roofline/embedded_sheets.hpp"
-#include "tests/harness/results/results_directory.hpp"
+#include "tests/harness/results/written_results.hpp"
 
 namespace ridgebench {
 namespace {

@@ -19,9 +19,9 @@ ordered_json answer(const char* operation, const char* shape, FormatPair format,
   return predict(op, parse_shape(shape, op.dimensions, op.has_layout), format, roofs);
 }
 
-Roofs sheet(const char* name) { return Roofs(*find_data_sheet(name)); }
+Roofs sheet_of(const char* name) { return Roofs(*find_data_sheet(name)); }
 
-double number(const ordered_json& answer, const char* key) { return answer.at(key).get<double>(); }
+double number_of(const ordered_json& answer, const char* key) { return answer.at(key).get<double>(); }
 
 // A device of 100 FLOP/s in fp32, 1000 in bf16 and 10 byte/s.
 Roofs measured(std::optional<double> launch_floor_s = {}) {
@@ -33,23 +33,23 @@ Roofs measured(std::optional<double> launch_floor_s = {}) {
 }
 
 TEST(Prediction, CudaCoresLimitElementwiseOperationsAndTensorCoresMatmul) {
-  const ordered_json gelu = answer("gelu", "n:1048576", Format::fp8_e4m3, sheet("b200"));
-  EXPECT_NEAR(number(gelu, "ridge_flop_per_byte"), 9.74, 0.005);
+  const ordered_json gelu = answer("gelu", "n:1048576", Format::fp8_e4m3, sheet_of("b200"));
+  EXPECT_NEAR(number_of(gelu, "ridge_flop_per_byte"), 9.74, 0.005);
   EXPECT_EQ(gelu.at("bound"), "compute");
-  const ordered_json matmul = answer("matmul", "4096", Format::bf16, sheet("h100"));
-  EXPECT_DOUBLE_EQ(number(matmul, "peak_flops_per_s"), 989.5e12);
+  const ordered_json matmul = answer("matmul", "4096", Format::bf16, sheet_of("h100"));
+  EXPECT_DOUBLE_EQ(number_of(matmul, "peak_flops_per_s"), 989.5e12);
   for (const char* operation : {"relu", "gelu", "dot", "matvec"}) {
     EXPECT_DOUBLE_EQ(
-        number(answer(operation, "4096", Format::bf16, sheet("h100")), "peak_flops_per_s"), 67e12);
+        number_of(answer(operation, "4096", Format::bf16, sheet_of("h100")), "peak_flops_per_s"), 67e12);
   }
 }
 
 TEST(Prediction, AFormatWithoutAPeakHasAMemoryTime) {
-  const ordered_json relu = answer("relu", "n:1M", Format::fp8_e4m3, sheet("a100"));
+  const ordered_json relu = answer("relu", "n:1M", Format::fp8_e4m3, sheet_of("a100"));
   EXPECT_EQ(relu.at("bound"), "memory");
-  EXPECT_DOUBLE_EQ(number(relu, "time_lower_bound_s"), 2e6 / number(relu, "bandwidth_bytes_per_s"));
+  EXPECT_DOUBLE_EQ(number_of(relu, "time_lower_bound_s"), 2e6 / number_of(relu, "bandwidth_bytes_per_s"));
   EXPECT_TRUE(relu.at("mfu_bound").is_null()) << "the sheet promises no fp8";
-  EXPECT_THAT([] { (void)answer("matmul", "64", Format::fp8_e4m3, sheet("a100")); },
+  EXPECT_THAT([] { (void)answer("matmul", "64", Format::fp8_e4m3, sheet_of("a100")); },
               ThrowsMessage<UsageError>(HasSubstr("has no peak for fp8_e4m3; it has: fp32")));
 }
 
@@ -61,26 +61,26 @@ TEST(Prediction, WithoutAnyPeakTheMemoryAloneDecidesAndANoteSaysSo) {
     EXPECT_TRUE(relu.at(key).is_null()) << key;
   }
   EXPECT_EQ(relu.at("bound"), "memory");
-  EXPECT_DOUBLE_EQ(number(relu, "attainable_flops_per_s"), 2.5);
-  EXPECT_DOUBLE_EQ(number(relu, "time_lower_bound_s"), 4);
-  EXPECT_DOUBLE_EQ(number(relu, "time_without_overlap_s"), 4);
+  EXPECT_DOUBLE_EQ(number_of(relu, "attainable_flops_per_s"), 2.5);
+  EXPECT_DOUBLE_EQ(number_of(relu, "time_lower_bound_s"), 4);
+  EXPECT_DOUBLE_EQ(number_of(relu, "time_without_overlap_s"), 4);
   EXPECT_THAT(relu.at("notes").at(0).get<std::string>(), HasSubstr("counts memory alone"));
 }
 
 TEST(Prediction, AnMfuIsAShareOfTheDataSheetsPeakOfTheFormat) {
   EXPECT_TRUE(answer("relu", "n:10", Format::bf16, measured()).at("mfu_bound").is_null());
-  const ordered_json relu = answer("relu", "n:1M", Format::bf16, sheet("h100"));
-  EXPECT_DOUBLE_EQ(number(relu, "mfu_bound"), 0.25 * 3.35e12 / 989.5e12);
+  const ordered_json relu = answer("relu", "n:1M", Format::bf16, sheet_of("h100"));
+  EXPECT_DOUBLE_EQ(number_of(relu, "mfu_bound"), 0.25 * 3.35e12 / 989.5e12);
   Roofs roofs = measured();
   roofs.promise(*find_data_sheet("h100"));
-  EXPECT_DOUBLE_EQ(number(answer("matmul", "4k", Format::bf16, roofs), "mfu_bound"),
+  EXPECT_DOUBLE_EQ(number_of(answer("matmul", "4k", Format::bf16, roofs), "mfu_bound"),
                    1000 / 989.5e12);
 }
 
 TEST(Prediction, NoTimeIsBelowTheLaunchFloor) {
   const ordered_json small = answer("relu", "n:1", Format::bf16, measured(0.5));
-  EXPECT_DOUBLE_EQ(number(small, "time_lower_bound_s"), 0.5);
-  EXPECT_DOUBLE_EQ(number(small, "time_without_overlap_s"), 0.5);
+  EXPECT_DOUBLE_EQ(number_of(small, "time_lower_bound_s"), 0.5);
+  EXPECT_DOUBLE_EQ(number_of(small, "time_without_overlap_s"), 0.5);
   EXPECT_EQ(small.at("bound"), "launch");
   EXPECT_THAT(small.at("notes").at(0).get<std::string>(), HasSubstr("at least 500 ms"));
   const ordered_json large = answer("relu", "n:1000", Format::bf16, measured(0.5));
@@ -93,7 +93,7 @@ TEST(Prediction, SpecialFunctionsLimitWhatTheyLimitInARun) {
   roofs.add({Resource::sfu, Format::fp32, 0, 0.5, "sfu_tanh"});
   const ordered_json gelu = answer("gelu", "n:10", Format::bf16, roofs);
   EXPECT_EQ(gelu.at("bound"), "special");
-  EXPECT_DOUBLE_EQ(number(gelu, "time_lower_bound_s"), 20);
+  EXPECT_DOUBLE_EQ(number_of(gelu, "time_lower_bound_s"), 20);
   EXPECT_EQ(answer("relu", "n:10", Format::bf16, roofs).at("bound"), "memory");
 }
 

@@ -5,31 +5,31 @@
 namespace ridgebench {
 namespace {
 
-const DeviceSpec* h100() { return find_data_sheet("h100-sxm"); }
+const DeviceSpec* h100_spec() { return find_data_sheet("h100-sxm"); }
 
 // 80 % of the bf16 peak for one second.
 const Timed kMatmul{.work = {.flops = 0.8 * 989.5e12, .bytes = 1e9}, .time_s = 1};
 
 TEST(Mfu, IsAchievedOverTheDensePeakOfTheFormat) {
-  EXPECT_DOUBLE_EQ(*mfu(kMatmul, h100(), Format::bf16), 0.8);
-  EXPECT_DOUBLE_EQ(*mfu(kMatmul, h100(), Format::fp8_e4m3), 0.4);
+  EXPECT_DOUBLE_EQ(*mfu(kMatmul, h100_spec(), Format::bf16), 0.8);
+  EXPECT_DOUBLE_EQ(*mfu(kMatmul, h100_spec(), Format::fp8_e4m3), 0.4);
 }
 
 TEST(Mfu, IsUnknownOnAHostWithoutFlopsAndForAnAbsentFormat) {
   EXPECT_FALSE(mfu(kMatmul, nullptr, Format::bf16));
   EXPECT_FALSE(mfu(kMatmul, find_data_sheet("a100-80-sxm"), Format::fp8_e4m3));
-  EXPECT_FALSE(mfu({.work = {.flops = 0, .bytes = 1}, .time_s = 1}, h100(), Format::bf16));
+  EXPECT_FALSE(mfu({.work = {.flops = 0, .bytes = 1}, .time_s = 1}, h100_spec(), Format::bf16));
 }
 
 TEST(RoofAtClock, ScalesWithTheClockHeld) {
-  const auto peak = peak_at_clock_flops_per_s(h100(), Format::bf16, 1.5e9);
+  const auto peak = peak_at_clock_flops_per_s(h100_spec(), Format::bf16, 1.5e9);
   ASSERT_TRUE(peak);
   EXPECT_DOUBLE_EQ(*peak, 132 * 4096 * 1.5e9);
   EXPECT_DOUBLE_EQ(*fraction_of_roof_at_clock(kMatmul, peak), 0.8 * 989.5e12 / *peak);
 }
 
 TEST(RoofAtClock, IsUnknownWithoutAClock) {
-  EXPECT_FALSE(peak_at_clock_flops_per_s(h100(), Format::bf16, std::nullopt));
+  EXPECT_FALSE(peak_at_clock_flops_per_s(h100_spec(), Format::bf16, std::nullopt));
   EXPECT_FALSE(peak_at_clock_flops_per_s(nullptr, Format::bf16, 1e9));
   EXPECT_FALSE(fraction_of_roof_at_clock(kMatmul, std::nullopt));
 }

@@ -4,6 +4,7 @@ An instruction of compute capability 7.0 and later is 16 bytes; the low 9 bits o
 whatever the form of its operands. The table was found by compiling kernels that differ in one instruction.
 """
 
+import re
 import struct
 from collections import Counter
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ MULTICAST_FORM = 0x3B4  # of UTMALDG, in the low 12 bits
 
 @dataclass
 class Kernel:
-    name: str
+    name: str  # mangled
     opcodes: Counter = field(default_factory=Counter)
     sequence: list[str] = field(default_factory=list)  # of all instructions; "" for those without a name here
 
@@ -45,6 +46,21 @@ class Kernel:
         """Share of an opcode in the shortest stretch of code that has `count` of them."""
         places = [i for i, name in enumerate(self.sequence) if name == opcode]
         return max((count / (last - first + 1) for first, last in zip(places, places[count - 1 :])), default=0.0)
+
+
+def mangled(*parts: str) -> str:
+    """How names of namespaces and functions stand in a mangled name."""
+    return "".join(f"{len(part)}{part}" for part in parts)
+
+
+def function_of(name: str) -> str:
+    """The name of a function, without its namespaces and template arguments, from its mangled name."""
+    at, part = len("_ZN"), ""
+    while match := re.match(r"\d+", name[at:]):
+        start = at + len(match[0])
+        at = start + int(match[0])
+        part = name[start:at]
+    return part
 
 
 def variant(name: str, word: int) -> str | None:

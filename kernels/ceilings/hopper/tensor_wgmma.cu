@@ -10,8 +10,7 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/fp8_accumulation.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::ceilings_tensor_wgmma {
 
 // Products of one sum. The few bits that sums of fp8 keep would be lost in a longer one, so that
 // its part is added to the result in fp32.
@@ -113,5 +112,4 @@ const Registration wide[] = {registration<false>(kWideError, 0, Types<Tf32, Fp16
 const Registration fp8[] = {registration<false>(kFp8Error, kFp8SumBits, Types<Fp8E4m3, Fp8E5m2>{}),
                             registration<true>(kFp8Error, kFp8SumBits, Types<Fp8E4m3, Fp8E5m2>{})};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::ceilings_tensor_wgmma

@@ -5,8 +5,7 @@
 // the FMA units.
 #include "kernels/matmul/hopper/persistent.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::matmul_ffma_tma {
 
 using Tile = PersistentTile<128, 256>;
 constexpr int kThreadM = 8;   // rows of C of a thread, each 8 after the one before
@@ -146,5 +145,4 @@ const Registration ffma_tma{technique("matmul"), Types<float>{}, []<class T>() {
 const Registration ffma_tma_gelu{technique("matmul_gelu", kGeluExp2Error), Types<float>{},
                                  []<class T>() { return bind_gelu; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::matmul_ffma_tma

@@ -4,8 +4,7 @@
 // longer the instruction, but the threads' time for the addresses of the copies.
 #include "kernels/matmul/hopper/mainloop.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::matmul_wgmma {
 
 constexpr int kTile = 128;  // rows and columns of C per block
 constexpr int kThreads = kWarpgroup;
@@ -89,5 +88,4 @@ const Registration wgmma{
     []<class P>() { return wgmma_technique<P>("wgmma", supports); }, WgmmaProducts{},
     []<class P>() { return bind<typename P::A, typename P::B, typename P::Out>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::matmul_wgmma

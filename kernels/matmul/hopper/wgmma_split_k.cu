@@ -6,8 +6,7 @@
 #include "kernels/matmul/hopper/mainloop.cuh"
 #include "kernels/matmul/hopper/tile_scheduler.hpp"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::matmul_wgmma_split_k {
 
 constexpr int kMaxRows = kBoxRows;            // of C
 constexpr int kColumns = kBoxRows;            // of C per cluster
@@ -128,5 +127,4 @@ const Registration wgmma_split_k{
     []<class P>() { return wgmma_technique<P>("wgmma_split_k", supports); }, WgmmaProducts{},
     []<class P>() { return bind<typename P::A, typename P::B, typename P::Out>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::matmul_wgmma_split_k

@@ -6,8 +6,7 @@
 // Yokota, arXiv 2203.03341). The limit is a third of the tf32 rate, more than twice that of FFMA.
 #include "kernels/matmul/hopper/mainloop.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::matmul_wgmma_tf32x3 {
 
 using Tile = BlockTile<256, 128>;
 constexpr int kSplitters = kWarpgroup - kWarp;  // threads; the first warp of their warpgroup loads
@@ -125,5 +124,4 @@ const Registration wgmma_tf32x3{{.operation = "matmul",
                                 Types<Tf32x3>{},
                                 []<class T>() { return bind; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::matmul_wgmma_tf32x3

@@ -4,8 +4,7 @@
 // pipeline. The limit should be the tensor cores, except at the start and the end of each block.
 #include "kernels/matmul/hopper/mainloop.cuh"
 
-namespace ridgebench::cuda {
-namespace {
+namespace ridgebench::cuda::matmul_wgmma_tma {
 
 using Tile = BlockTile<128, 256>;
 constexpr int kStages = 4;
@@ -81,5 +80,4 @@ const Registration wgmma_tma{
     []<class P>() { return wgmma_technique<P>("wgmma_tma", supports); }, WgmmaProducts{},
     []<class P>() { return bind<typename P::A, typename P::B, typename P::Out>; }};
 
-}  // namespace
-}  // namespace ridgebench::cuda
+}  // namespace ridgebench::cuda::matmul_wgmma_tma

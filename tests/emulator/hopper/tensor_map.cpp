@@ -15,7 +15,7 @@ namespace ridgebench::emulator {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x70616d2d736e6574;
-constexpr std::size_t kChunk = 16;  // the unit of the swizzle
+constexpr std::size_t kSwizzleUnit = 16;  // the unit of the swizzle
 
 static_assert(sizeof(TiledMap) <= sizeof(CUtensorMap));
 
@@ -142,18 +142,18 @@ void write_box(const TiledMap& map, BoxPlace place, std::span<const std::byte> b
 
 void scatter_box(const TiledMap& map, std::span<const std::byte> box, std::uint32_t address,
                  SharedMemory& shared) {
-  for (std::size_t i = 0; i < box.size(); i += kChunk) {
-    std::byte* const to = shared.pointer(chunk_address(map, address, i), kChunk);
-    std::memcpy(to, &box[i], kChunk);
-    shared.async_proxy().wrote(to, kChunk);
+  for (std::size_t i = 0; i < box.size(); i += kSwizzleUnit) {
+    std::byte* const to = shared.pointer(chunk_address(map, address, i), kSwizzleUnit);
+    std::memcpy(to, &box[i], kSwizzleUnit);
+    shared.async_proxy().wrote(to, kSwizzleUnit);
   }
 }
 
 std::vector<std::byte> gather_box(const TiledMap& map, std::uint32_t address,
                                   const SharedMemory& shared) {
   std::vector<std::byte> box(map.box_bytes());
-  for (std::size_t i = 0; i < box.size(); i += kChunk) {
-    std::memcpy(&box[i], shared.pointer(chunk_address(map, address, i), kChunk), kChunk);
+  for (std::size_t i = 0; i < box.size(); i += kSwizzleUnit) {
+    std::memcpy(&box[i], shared.pointer(chunk_address(map, address, i), kSwizzleUnit), kSwizzleUnit);
   }
   return box;
 }

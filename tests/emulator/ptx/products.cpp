@@ -11,7 +11,7 @@
 namespace ridgebench::emulator {
 namespace {
 
-constexpr unsigned kRows = 16;  // of a warp
+constexpr unsigned kWarpRows = 16;  // of a warp
 
 // Source: PTX ISA, "Register fragments and shared memory matrix layouts" of wgmma: with lane l,
 // sum i is of row l / 4 + 8 (i / 2 % 2) of the warp's, column 8 (i / 4) + 2 (l % 4) + i % 2.
@@ -51,15 +51,15 @@ void show(const Accumulator& accumulator) {
 Operands read_operands(const Wgmma& product, unsigned rank, const SharedMemory& shared) {
   const WgmmaOperand a(product.a, product.a_format, product.across_a);
   const WgmmaOperand b(product.b, product.b_format, product.across_b);
-  return {.a = a.read(shared, rank * kRows, kRows), .b = b.read(shared, 0, product.columns)};
+  return {.a = a.read(shared, rank * kWarpRows, kWarpRows), .b = b.read(shared, 0, product.columns)};
 }
 
 // Products and sums in double, rounded to fp32 once per instruction.
 void compute(const Wgmma& product, const Operands& operands, Accumulator& accumulator) {
   const unsigned columns = product.columns;
-  const std::size_t depth = operands.a.size() / kRows;
+  const std::size_t depth = operands.a.size() / kWarpRows;
   std::vector<double> sum(columns);
-  for (unsigned row = 0; row < kRows; ++row) {
+  for (unsigned row = 0; row < kWarpRows; ++row) {
     const std::span<float> value =
         std::span(accumulator.value).subspan(std::size_t{row} * columns, columns);
     if (product.add) {
@@ -68,7 +68,7 @@ void compute(const Wgmma& product, const Operands& operands, Accumulator& accumu
       std::ranges::fill(sum, 0.0);
     }
     for (std::size_t k = 0; k < depth; ++k) {
-      const double factor = operands.a[k * kRows + row];
+      const double factor = operands.a[k * kWarpRows + row];
       const double* const line = &operands.b[k * columns];
       for (unsigned column = 0; column < columns; ++column) sum[column] += factor * line[column];
     }
@@ -89,7 +89,7 @@ std::shared_ptr<Accumulator> WarpProducts::accumulator(const Wgmma& product, con
   auto fresh = std::make_shared<Accumulator>(
       Accumulator{.sums = sums,
                   .columns = product.columns,
-                  .value = std::vector<float>(std::size_t{kRows} * product.columns)});
+                  .value = std::vector<float>(std::size_t{kWarpRows} * product.columns)});
   hide(*fresh);
   accumulators_.push_back(fresh);
   return fresh;

@@ -8,7 +8,7 @@
 
 #include "harness/cli/commands.hpp"
 #include "kernels/common/error.hpp"
-#include "tests/harness/results/results_directory.hpp"
+#include "tests/harness/results/written_results.hpp"
 
 namespace ridgebench {
 namespace {
@@ -18,7 +18,7 @@ using testing::engine_ceiling;
 using ::testing::HasSubstr;
 using testing::message_of;
 using ::testing::Not;
-using testing::ResultsDirectory;
+using testing::WrittenResults;
 using testing::row;
 using testing::Rows;
 
@@ -74,7 +74,7 @@ TEST(PlanCommand, ServesZeroAndActivations) {
 }
 
 TEST(PlanCommand, TakesTheMfuFromAResultsDirectory) {
-  const ResultsDirectory directory(
+  const WrittenResults directory(
       Rows{row("best", {{"format", "bf16"}, {"mfu", 0.5}}),
            engine_ceiling("tensor", "tensor", "bf16", 840e12)},
       {{{"name", "cpu"}, {"model", "H100"}, {"memory_bytes", 80e9}, {"data_sheet", "h100-sxm"}}});

@@ -16,10 +16,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // Without time, the sampler takes kFewestSamples.
-constexpr double kNoTime = 0;
+constexpr double kNoBudget = 0;
 
 Record measure(Device& device, const Case& c) {
-  return Measurer(device, Fill::normal, 1).measure(c, kNoTime, nullptr);
+  return Measurer(device, Fill::normal, 1).measure(c, kNoBudget, nullptr);
 }
 
 // Measures `kernel` with time for a rotation over many buffer sets.
@@ -83,7 +83,7 @@ TEST(Measure, WithTooLittleMemoryARowIsTriedOnceMoreWithoutTheBuffersOfOthers) {
   SimulatedDevice device{Simulation{}};
   Measurer measurer(device, Fill::normal, 0);
   MadeUpCase made_up(device);
-  const auto measured = [&] { return measurer.measure(made_up.get(), kNoTime, nullptr); };
+  const auto measured = [&] { return measurer.measure(made_up.get(), kNoBudget, nullptr); };
   int tries = 0;
   int of_them_without = 1;
   made_up.implementation.prepare = [&](auto&&...) -> Plan {
@@ -185,7 +185,7 @@ TEST(Measure, ALostDeviceAndAnInterruptEndTheRun) {
   const MadeUpCase made_up(device);
   EXPECT_THROW(measure(device, made_up.get()), DeviceError);
   Measurer measurer(device, Fill::normal, 1);
-  EXPECT_THROW(measurer.measure(made_up.get(), kNoTime, [] { return true; }), Interrupted);
+  EXPECT_THROW(measurer.measure(made_up.get(), kNoBudget, [] { return true; }), Interrupted);
 }
 
 TEST(Measure, OneFailingRowLeavesTheNextOneAlone) {
@@ -194,8 +194,8 @@ TEST(Measure, OneFailingRowLeavesTheNextOneAlone) {
   MadeUpCase failing(device);
   failing.implementation.bind = [](auto&&...) -> Launch { throw std::logic_error("no handle"); };
   const MadeUpCase right(device);
-  EXPECT_EQ(measurer.measure(failing.get(), kNoTime, nullptr).status, Status::failed);
-  EXPECT_EQ(measurer.measure(right.get(), kNoTime, nullptr).status, Status::ok);
+  EXPECT_EQ(measurer.measure(failing.get(), kNoBudget, nullptr).status, Status::failed);
+  EXPECT_EQ(measurer.measure(right.get(), kNoBudget, nullptr).status, Status::ok);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace ridgebench {
 namespace {
 
 // The reference cannot afford this number of elements.
-constexpr std::int64_t kElements = 1 << 22;
+constexpr std::int64_t kWitnessed = 1 << 22;
 
 class WitnessTest : public RegistryTest {
  protected:
@@ -26,7 +26,7 @@ class WitnessTest : public RegistryTest {
                 .implementation = i.get(),
                 .device = &device_,
                 .format = Format::fp32,
-                .shape = Shape({{"n", kElements}})};
+                .shape = Shape({{"n", kWitnessed}})};
       }
     }
     ASSERT_NE(row_.implementation, nullptr);
@@ -36,7 +36,7 @@ class WitnessTest : public RegistryTest {
 
   std::optional<Witness> ask() {
     const auto rows = rows_to_check(*row_.operation, row_.shape, 1);
-    EXPECT_LT(std::ssize(rows) * 256, kElements) << "a sample";
+    EXPECT_LT(std::ssize(rows) * 256, kWitnessed) << "a sample";
     const auto inputs = [&] { return std::vector<View>{{set_[0], Format::fp32}}; };
     ReferenceCache references;
     const auto& expected = references.get("", *row_.operation, row_.shape, inputs, rows);

@@ -4,7 +4,7 @@
 
 #include "kernels/common/error.hpp"
 #include "roofline/embedded_sheets.hpp"
-#include "tests/harness/results/results_directory.hpp"
+#include "tests/harness/results/written_results.hpp"
 
 namespace ridgebench {
 namespace {
@@ -15,7 +15,7 @@ using testing::engine_ceiling;
 using ::testing::HasSubstr;
 using testing::memory_ceiling;
 using testing::message_of;
-using testing::ResultsDirectory;
+using testing::WrittenResults;
 using testing::row;
 using testing::Rows;
 
@@ -90,7 +90,7 @@ TEST(OpenRoofs, AnUnknownDeviceListsWhatIsAllowed) {
 }
 
 TEST(OpenRoofs, ADataSheetFileServesAsADevice) {
-  const ResultsDirectory directory(Rows{});
+  const WrittenResults directory(Rows{});
   json sheet = json::parse(embedded_sheets().front().text);
   sheet["name"] = "mine";
   directory.write("mine.json", sheet.dump());
@@ -98,7 +98,7 @@ TEST(OpenRoofs, ADataSheetFileServesAsADevice) {
 }
 
 TEST(OpenRoofs, AResultsDirectoryGivesTheRoofOfTheTrafficMix) {
-  const ResultsDirectory directory(Rows{memory_ceiling("read", 0, 40e9),
+  const WrittenResults directory(Rows{memory_ceiling("read", 0, 40e9),
                                         memory_ceiling("copy", 0.5, 30e9),
                                         engine_ceiling("fma", "fma", "fp32", 490e9)});
   const Roofs roofs = open_roofs(directory.path().string());
@@ -113,7 +113,7 @@ TEST(OpenRoofs, AResultsDirectoryGivesTheRoofOfTheTrafficMix) {
 }
 
 TEST(OpenRoofs, AStorageFormatHasThePeakOfItsArithmetic) {
-  const ResultsDirectory directory(Rows{engine_ceiling("fma", "fma", "fp32", 490e9),
+  const WrittenResults directory(Rows{engine_ceiling("fma", "fma", "fp32", 490e9),
                                         row("k", {{"format", "fp16"}, {"arithmetic", "fp32"}})});
   const Roofs roofs = open_roofs(directory.path().string());
   EXPECT_EQ(roofs.peak(Format::fp16).origin, "fma");
@@ -126,7 +126,7 @@ TEST(OpenRoofs, AStorageFormatHasThePeakOfItsArithmetic) {
 TEST(OpenRoofs, AProductWhoseEngineHasNoCeilingLeavesThePeakUnknown) {
   const json naive{{"format", "bf16"}, {"arithmetic", "fp32"}, {"engine", "fma"}};
   const json wgmma{{"format", "bf16"}, {"arithmetic", "bf16"}, {"engine", "tensor"}};
-  const ResultsDirectory directory(
+  const WrittenResults directory(
       Rows{engine_ceiling("fma", "fma", "fp32", 490e9), row("a", naive), row("b", wgmma)});
   const Roofs roofs = open_roofs(directory.path().string());
   EXPECT_FALSE(roofs.arithmetic_roof(Engine::tensor, Format::bf16));
@@ -139,7 +139,7 @@ TEST(OpenRoofs, ARoofIsTheBestThatAVerifiedRowReached) {
     kernel.update(changes);
     return kernel;
   };
-  const ResultsDirectory directory(
+  const WrittenResults directory(
       Rows{memory_ceiling("copy", 0.5, 30e9), memory_ceiling("read", 0, 40e9),
            engine_ceiling("fma", "fma", "fp32", 1e9), relu("as fast", 30.2e9), relu("fast", 31e9),
            relu("faster", 31.2e9), relu("warm", 90e9, {{"regime", "warm"}}),
@@ -156,7 +156,7 @@ TEST(OpenRoofs, ARoofIsTheBestThatAVerifiedRowReached) {
 
 TEST(OpenRoofs, ADirectoryKnowsItsDataSheetAndItsLaunchFloor) {
   const auto roofs_with = [](const json& device) {
-    const ResultsDirectory directory(Rows{memory_ceiling("copy", 0.5, 30e9)}, json{device});
+    const WrittenResults directory(Rows{memory_ceiling("copy", 0.5, 30e9)}, json{device});
     return open_roofs(directory.path().string());
   };
   const json h100{{"name", "cpu"},
@@ -180,7 +180,7 @@ TEST(OpenRoofs, ADirectoryOfSeveralDevicesAsksWhichOne) {
   on_gpu["device"] = "cuda:0";
   const json devices{{{"name", "cpu"}, {"model", "Host"}, {"memory_bytes", nullptr}},
                      {{"name", "cuda:0"}, {"model", "GPU"}, {"memory_bytes", nullptr}}};
-  const ResultsDirectory directory(Rows{engine_ceiling("host", "fma", "fp32", 490e9), on_gpu},
+  const WrittenResults directory(Rows{engine_ceiling("host", "fma", "fp32", 490e9), on_gpu},
                                    devices);
   const std::string path = directory.path().string();
   EXPECT_THAT(rejection(path), HasSubstr("allowed: " + path + "@cpu, " + path + "@cuda:0"));
@@ -190,12 +190,12 @@ TEST(OpenRoofs, ADirectoryOfSeveralDevicesAsksWhichOne) {
 }
 
 TEST(OpenRoofs, ADirectoryWithoutCeilingsIsNoDevice) {
-  const ResultsDirectory directory(Rows{});
+  const WrittenResults directory(Rows{});
   EXPECT_THAT(rejection(directory.path().string()), HasSubstr("holds no ceiling"));
 }
 
 TEST(OpenRoofs, AMistakeInTheFilesIsNamedByFileLineAndKey) {
-  const ResultsDirectory directory(Rows{row("a", json::object())});
+  const WrittenResults directory(Rows{row("a", json::object())});
   const std::string records = (directory.path() / "records.jsonl").string();
   const auto message = [&] { return rejection(directory.path().string()); };
   directory.write("records.jsonl", row("a", json::object()).dump() + "\n{\"id\": \"b\"\n");
@@ -211,7 +211,7 @@ TEST(OpenRoofs, AMistakeInTheFilesIsNamedByFileLineAndKey) {
 }
 
 TEST(OpenRoofs, AMissingFileIsNamed) {
-  const ResultsDirectory directory(Rows{});
+  const WrittenResults directory(Rows{});
   std::filesystem::remove(directory.path() / "records.jsonl");
   EXPECT_THAT(rejection(directory.path().string()), HasSubstr("records.jsonl: cannot be read"));
 }
@@ -223,7 +223,7 @@ TEST(MeasuredMfu, IsTheBestVerifiedMatmulOfTheFormat) {
     all.update(changes);
     return all;
   };
-  const ResultsDirectory directory(
+  const WrittenResults directory(
       Rows{row("a", bf16), row("b", with({{"mfu", 0.7}})),
            row("wrong", with({{"mfu", 0.9}, {"status", "wrong"}, {"time_median_s", nullptr}})),
            row("warm", with({{"mfu", 0.9}, {"regime", "warm"}})),
@@ -240,14 +240,14 @@ TEST(MeasuredMfu, IsTheBestVerifiedMatmulOfTheFormat) {
 }
 
 TEST(MeasuredMfu, NamesTheDataSheetThatItIsAShareOf) {
-  const ResultsDirectory directory(Rows{row("a", {{"format", "bf16"}, {"mfu", 0.6}})});
+  const WrittenResults directory(Rows{row("a", {{"format", "bf16"}, {"mfu", 0.6}})});
   EXPECT_THAT(message_of<UsageError>(
                   [&] { (void)best_matmul_mfu(directory.path().string(), Format::bf16); }),
               HasSubstr("environment.json names no data sheet for the device of a"));
 }
 
 TEST(MeasuredMfu, AHostHasNoneAndTheMessageSaysWhy) {
-  const ResultsDirectory directory(Rows{row("a", {{"format", "bf16"}})});
+  const WrittenResults directory(Rows{row("a", {{"format", "bf16"}})});
   const std::string path = directory.path().string();
   EXPECT_THAT(message_of<UsageError>([&] { (void)best_matmul_mfu(path, Format::bf16); }),
               HasSubstr("no data sheet (a host)"));

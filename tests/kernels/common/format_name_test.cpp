@@ -21,7 +21,7 @@ TEST(FormatName, EveryNameParsesToItself) {
   EXPECT_EQ(parse_format_pair(mixed.name()), mixed);
 }
 
-std::string refusal(std::string_view name) {
+std::string format_refusal(std::string_view name) {
   try {
     (void)parse_format_pair(name);
   } catch (const UsageError& error) {
@@ -33,10 +33,10 @@ std::string refusal(std::string_view name) {
 TEST(FormatName, RefusalsListWhatIsAllowed) {
   const std::string allowed =
       "; allowed: fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2, tf32x3, fp8 (= fp8_e4m3)";
-  EXPECT_EQ(refusal("fp64"), "unknown format 'fp64'" + allowed);
-  EXPECT_EQ(refusal(""), "unknown format ''" + allowed);
-  EXPECT_EQ(refusal("bf16xint8"), "unknown format 'int8'" + allowed);
-  EXPECT_EQ(refusal("fp4"), "unknown format 'fp4' (fp4 is not supported here)" + allowed);
+  EXPECT_EQ(format_refusal("fp64"), "unknown format 'fp64'" + allowed);
+  EXPECT_EQ(format_refusal(""), "unknown format ''" + allowed);
+  EXPECT_EQ(format_refusal("bf16xint8"), "unknown format 'int8'" + allowed);
+  EXPECT_EQ(format_refusal("fp4"), "unknown format 'fp4' (fp4 is not supported here)" + allowed);
 }
 
 TEST(FormatName, ProductsOfFp8AreInBf16) {

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 3> kMatmul{"m", "n", "k"};
 
 Shape matmul_shape(std::string_view text) { return parse_shape(text, kMatmul, true); }
 
-std::string refusal(std::string_view text, std::span<const std::string_view> dimensions = kMatmul) {
+std::string shape_refusal(std::string_view text, std::span<const std::string_view> dimensions = kMatmul) {
   try {
     (void)parse_shape(text, dimensions, dimensions.size() == 3);
   } catch (const UsageError& error) {
@@ -69,26 +69,26 @@ TEST(Shape, SizesHaveTheGrammarOfNumbers) {
 }
 
 TEST(Shape, RefusesWhatTheOperationDoesNotHave) {
-  EXPECT_EQ(refusal("q:4"), "unknown dimension 'q'; this operation has m, n, k, layout");
-  EXPECT_EQ(refusal("m:4", kVector), "unknown dimension 'm'; this operation has n");
-  EXPECT_EQ(refusal("n:4/layout:nt", kVector), "unknown dimension 'layout'; this operation has n");
-  EXPECT_EQ(refusal("n:4/layout:tt"), "unknown layout 'tt'; allowed: nt, nn, tn");
-  EXPECT_EQ(refusal("m:4/n:4"), "shape 'm:4/n:4' lacks dimension 'k'; this operation has m, n, k");
-  EXPECT_EQ(refusal("layout:nt"),
+  EXPECT_EQ(shape_refusal("q:4"), "unknown dimension 'q'; this operation has m, n, k, layout");
+  EXPECT_EQ(shape_refusal("m:4", kVector), "unknown dimension 'm'; this operation has n");
+  EXPECT_EQ(shape_refusal("n:4/layout:nt", kVector), "unknown dimension 'layout'; this operation has n");
+  EXPECT_EQ(shape_refusal("n:4/layout:tt"), "unknown layout 'tt'; allowed: nt, nn, tn");
+  EXPECT_EQ(shape_refusal("m:4/n:4"), "shape 'm:4/n:4' lacks dimension 'k'; this operation has m, n, k");
+  EXPECT_EQ(shape_refusal("layout:nt"),
             "shape 'layout:nt' lacks dimension 'm'; this operation has m, n, k");
 }
 
 TEST(Shape, RefusesWhatIsNotAShape) {
-  EXPECT_EQ(refusal(""), "'' in a shape is not of the form name:size");
-  EXPECT_EQ(refusal("x4096"), "'x4096' in a shape is not of the form name:size");
-  EXPECT_EQ(refusal("m:4/n:4/k:4/4"), "'4' in a shape is not of the form name:size");
-  EXPECT_EQ(refusal("4/m:4/n:4/k:4"),
+  EXPECT_EQ(shape_refusal(""), "'' in a shape is not of the form name:size");
+  EXPECT_EQ(shape_refusal("x4096"), "'x4096' in a shape is not of the form name:size");
+  EXPECT_EQ(shape_refusal("m:4/n:4/k:4/4"), "'4' in a shape is not of the form name:size");
+  EXPECT_EQ(shape_refusal("4/m:4/n:4/k:4"),
             "shape '4/m:4/n:4/k:4' has sizes beside a number that stands for all of them");
-  EXPECT_EQ(refusal(":4096"), "':4096' in a shape is not of the form name:size");
-  EXPECT_EQ(refusal("n:4/"), "'' in a shape is not of the form name:size");
-  EXPECT_EQ(refusal("m:4//k:4"), "'' in a shape is not of the form name:size");
-  EXPECT_EQ(refusal("n:4/n:5"), "'n' is given twice in shape 'n:4/n:5'");
-  EXPECT_EQ(refusal("layout:nt/n:4/layout:nn"),
+  EXPECT_EQ(shape_refusal(":4096"), "':4096' in a shape is not of the form name:size");
+  EXPECT_EQ(shape_refusal("n:4/"), "'' in a shape is not of the form name:size");
+  EXPECT_EQ(shape_refusal("m:4//k:4"), "'' in a shape is not of the form name:size");
+  EXPECT_EQ(shape_refusal("n:4/n:5"), "'n' is given twice in shape 'n:4/n:5'");
+  EXPECT_EQ(shape_refusal("layout:nt/n:4/layout:nn"),
             "'layout' is given twice in shape 'layout:nt/n:4/layout:nn'");
 }
 
@@ -96,17 +96,17 @@ TEST(Shape, RefusesAbsurdSizes) {
   for (const std::string_view size : {"0", "-4", "", "x", "4.5", "1e-6", "+4", " 4", "4 ", "4m",
                                       "1099511627777", "99999999999999999999"}) {
     EXPECT_EQ(
-        refusal(std::string("n:").append(size)),
+        shape_refusal(std::string("n:").append(size)),
         "dimension n:" + std::string(size) + " is not a whole number between 1 and 1099511627776");
   }
   EXPECT_EQ(parse_shape("n:1099511627776", kVector, false)["n"], std::int64_t{1} << 40U);
 }
 
 TEST(Shape, RefusesAProductThatOverflows) {
-  EXPECT_EQ(refusal("m:1048576/n:2097152/k:2097152"),
+  EXPECT_EQ(shape_refusal("m:1048576/n:2097152/k:2097152"),
             "shape m:1048576/n:2097152/k:2097152/layout:nt is too large: the product of its sizes "
             "exceeds 2^62");
-  EXPECT_EQ(refusal("m:1048576/n:2097152/k:2097151"), "accepted");
+  EXPECT_EQ(shape_refusal("m:1048576/n:2097152/k:2097151"), "accepted");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "kernels/common/error.hpp"
-#include "tests/harness/results/results_directory.hpp"
+#include "tests/harness/results/written_results.hpp"
 
 namespace ridgebench {
 namespace {
@@ -18,7 +18,7 @@ using testing::message_of;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-const Roofs* h100() {
+const Roofs* h100_roofs() {
   static const Roofs roofs(*find_data_sheet("h100-sxm"));
   return &roofs;
 }
@@ -46,19 +46,19 @@ TEST(LecturePlan, Question1TrainingFlopsAreSixTimesParametersTimesTokens) {
 
 TEST(LecturePlan, Question2Trains70BIn143Point9Days) {
   const PlanAnswer answer =
-      plan_train({.parameters = 70e9, .tokens = 15e12, .gpus = 1024, .mfu = 0.5}, h100());
+      plan_train({.parameters = 70e9, .tokens = 15e12, .gpus = 1024, .mfu = 0.5}, h100_roofs());
   EXPECT_NEAR(number(answer, "days"), 143.9, 0.05);
   EXPECT_EQ(answer.at("inputs").at("device"), "h100-sxm");
 }
 
 TEST(LecturePlan, Question3LargestModelOnEightH100IsOf53Or40BillionParameters) {
-  const PlanAnswer bf16 = plan_memory({}, 8, h100());
+  const PlanAnswer bf16 = plan_memory({}, 8, h100_roofs());
   EXPECT_NEAR(number(bf16, "parameters"), 53.3e9, 0.05e9);
   EXPECT_DOUBLE_EQ(number(bf16, "bytes_per_parameter"), 12);
-  const PlanAnswer fp32 = plan_memory({.precision = "fp32"}, 8, h100());
+  const PlanAnswer fp32 = plan_memory({.precision = "fp32"}, 8, h100_roofs());
   EXPECT_DOUBLE_EQ(number(fp32, "parameters"), 40e9);
   EXPECT_DOUBLE_EQ(number(fp32, "bytes_per_parameter"), 16);
-  const PlanAnswer master = plan_memory({.precision = "bf16-master"}, 8, h100());
+  const PlanAnswer master = plan_memory({.precision = "bf16-master"}, 8, h100_roofs());
   EXPECT_DOUBLE_EQ(number(master, "bytes_per_parameter"), 16);
 }
 
@@ -82,20 +82,20 @@ TEST(LecturePlan, Question5Gpt3FeedForwardMatrixIs2304MiBInFp32And1152InBf16) {
 }
 
 TEST(Plan, TellsWhetherATensorAndActivationsFitADevice) {
-  EXPECT_EQ(plan_tensor("49152x12288", "fp32", h100()).at("fits"), true);
-  EXPECT_EQ(plan_tensor("1000000x100000", "bf16", h100()).at("fits"), false);
+  EXPECT_EQ(plan_tensor("49152x12288", "fp32", h100_roofs()).at("fits"), true);
+  EXPECT_EQ(plan_tensor("1000000x100000", "bf16", h100_roofs()).at("fits"), false);
   EXPECT_FALSE(plan_tensor("7", "bf16").contains("fits"));
   const ActivationQuestion question{.layers = 96, .width = 12288, .batch = 65536};
-  const PlanAnswer answer = plan_activations(question, h100());
+  const PlanAnswer answer = plan_activations(question, h100_roofs());
   EXPECT_EQ(answer.at("fits"), false);
   EXPECT_DOUBLE_EQ(term_of(answer, "memory of 1 x h100-sxm"), 80e9);
 }
 
 TEST(LecturePlan, Question6SeventyBillionParametersDoNotFit) {
-  const PlanAnswer weights = plan_memory({.optimizer = "none", .parameters = 70e9}, 1, h100());
+  const PlanAnswer weights = plan_memory({.optimizer = "none", .parameters = 70e9}, 1, h100_roofs());
   EXPECT_DOUBLE_EQ(number(weights, "bytes"), 140e9);
   EXPECT_EQ(weights.at("fits"), false);
-  const PlanAnswer training = plan_memory({.parameters = 70e9}, 8, h100());
+  const PlanAnswer training = plan_memory({.parameters = 70e9}, 8, h100_roofs());
   EXPECT_DOUBLE_EQ(number(training, "bytes"), 840e9);
   EXPECT_DOUBLE_EQ(term_of(training, "parameters"), 140e9);
   EXPECT_DOUBLE_EQ(term_of(training, "gradients"), 140e9);
@@ -167,13 +167,13 @@ TEST(Plan, Fp4HasAScaleForEachBlockOfARow) {
   EXPECT_DOUBLE_EQ(number(plan_tensor("2x17", "fp4_e2m1"), "bytes"), 17 + 2 * 2);
   EXPECT_DOUBLE_EQ(number(plan_tensor("49152x12288", "fp4"), "bytes"), 49152.0 * 12288 * 0.5625);
   EXPECT_EQ(plan_tensor("4", "fp4").at("inputs").at("format"), "fp4_e2m1");
-  EXPECT_EQ(plan_tensor("4k", "fp4", h100()).at("fits"), true);
+  EXPECT_EQ(plan_tensor("4k", "fp4", h100_roofs()).at("fits"), true);
 }
 
 TEST(Plan, AMixedFormatHasThePeakOfItsSlowerHalf) {
   const TrainQuestion question{
       .flops = 1e21, .mfu = 1, .mfu_sheet = "", .format = {Format::fp8_e4m3, Format::fp8_e5m2}};
-  EXPECT_DOUBLE_EQ(number(plan_train(question, h100()), "days"), 1e21 / 1979e12 / 86400);
+  EXPECT_DOUBLE_EQ(number(plan_train(question, h100_roofs()), "days"), 1e21 / 1979e12 / 86400);
 }
 
 // A device that was measured at 840 TFLOP/s.
@@ -220,7 +220,7 @@ TEST(PlanMfu, NeedsAPeakOfTheDataSheetInTheFormat) {
 }
 
 TEST(LecturePlan, Question9EightH100ForTwoWeeksDo958e21Flops) {
-  const PlanAnswer answer = plan_train({.days = 14, .gpus = 8, .mfu = 1}, h100());
+  const PlanAnswer answer = plan_train({.days = 14, .gpus = 8, .mfu = 1}, h100_roofs());
   EXPECT_NEAR(number(answer, "flops"), 9.58e21, 0.005e21);
   EXPECT_DOUBLE_EQ(number(answer, "flops"), 8 * 14 * 86400.0 * 989.5e12);
   EXPECT_DOUBLE_EQ(number(answer, "days"), 14);
@@ -229,7 +229,7 @@ TEST(LecturePlan, Question9EightH100ForTwoWeeksDo958e21Flops) {
 TEST(LecturePlan, Question10FlopsInDeviceDaysAtAMeasuredMfu) {
   const PlanAnswer answer = plan_train(
       {.flops = 3.14e23, .gpus = 100, .mfu = 0.4, .mfu_row = "the row", .mfu_sheet = "h100-sxm"},
-      h100());
+      h100_roofs());
   const double device_days = 3.14e23 / (0.4 * 989.5e12) / 86400;
   EXPECT_DOUBLE_EQ(term_of(answer, "device-days"), device_days);
   EXPECT_DOUBLE_EQ(number(answer, "days"), device_days / 100);
@@ -238,11 +238,11 @@ TEST(LecturePlan, Question10FlopsInDeviceDaysAtAMeasuredMfu) {
 
 TEST(Plan, FormatSelectsThePeak) {
   const TrainQuestion question{.flops = 1e21, .mfu = 1, .format = Format::fp8_e4m3};
-  EXPECT_DOUBLE_EQ(number(plan_train(question, h100()), "days"), 1e21 / 1979e12 / 86400);
+  EXPECT_DOUBLE_EQ(number(plan_train(question, h100_roofs()), "days"), 1e21 / 1979e12 / 86400);
 }
 
 TEST(Plan, ALargestModelFitsExactly) {
-  const PlanAnswer answer = plan_memory({.optimizer = "momentum"}, 3, h100());
+  const PlanAnswer answer = plan_memory({.optimizer = "momentum"}, 3, h100_roofs());
   EXPECT_EQ(answer.at("fits"), true);
   const double parameters = number(answer, "parameters");
   EXPECT_DOUBLE_EQ(parameters, std::floor(parameters));
@@ -250,7 +250,7 @@ TEST(Plan, ALargestModelFitsExactly) {
 }
 
 TEST(Plan, ZeroAnswersTheLargestModelPerDevice) {
-  const PlanAnswer answer = plan_zero({}, 3, 8, h100());
+  const PlanAnswer answer = plan_zero({}, 3, 8, h100_roofs());
   EXPECT_NEAR(number(answer, "parameters"), 640e9 / 12, 1);
 }
 
@@ -261,7 +261,7 @@ TEST(Plan, MicroBatchesThatDoNotDivideTheBatchCountTheLargest) {
 }
 
 TEST(Plan, AnswersAreStrictJson) {
-  const PlanAnswer answer = plan_memory({}, 8, h100());
+  const PlanAnswer answer = plan_memory({}, 8, h100_roofs());
   EXPECT_EQ(PlanAnswer::parse(answer.dump()), answer);
 }
 
@@ -269,14 +269,14 @@ TEST(PlanErrors, TrainAsksForTheWorkOnce) {
   EXPECT_THAT(rejection([] { return plan_train({}, nullptr); }), HasSubstr("give the work once"));
   EXPECT_THAT(rejection([] { return plan_train({.parameters = 1e9}, nullptr); }),
               HasSubstr("--parameters with --tokens"));
-  EXPECT_THAT(rejection([] { return plan_train({.flops = 1e20, .days = 3, .mfu = 1}, h100()); }),
+  EXPECT_THAT(rejection([] { return plan_train({.flops = 1e20, .days = 3, .mfu = 1}, h100_roofs()); }),
               HasSubstr("once"));
 }
 
 TEST(PlanErrors, TrainNeedsDeviceAndMfuTogether) {
   EXPECT_THAT(rejection([] { return plan_train({.flops = 1e20, .mfu = 1}, nullptr); }),
               HasSubstr("need --on DEVICE"));
-  EXPECT_THAT(rejection([] { return plan_train({.flops = 1e20}, h100()); }),
+  EXPECT_THAT(rejection([] { return plan_train({.flops = 1e20}, h100_roofs()); }),
               HasSubstr("needs --mfu"));
 }
 
@@ -286,24 +286,24 @@ TEST(PlanErrors, NumbersThatMakeNoSenseAreNamed) {
                 HasSubstr("--flops is"));
     EXPECT_THAT(rejection([&] { return plan_memory({.parameters = bad}, {}, nullptr); }),
                 HasSubstr("--parameters is"));
-    EXPECT_THAT(rejection([&] { return plan_memory({}, bad, h100()); }), HasSubstr("--gpus is"));
-    EXPECT_THAT(rejection([&] { return plan_zero({}, 1, bad, h100()); }), HasSubstr("--ranks is"));
-    EXPECT_THAT(rejection([&] { return plan_zero({}, bad, 8, h100()); }), HasSubstr("--stage is"));
+    EXPECT_THAT(rejection([&] { return plan_memory({}, bad, h100_roofs()); }), HasSubstr("--gpus is"));
+    EXPECT_THAT(rejection([&] { return plan_zero({}, 1, bad, h100_roofs()); }), HasSubstr("--ranks is"));
+    EXPECT_THAT(rejection([&] { return plan_zero({}, bad, 8, h100_roofs()); }), HasSubstr("--stage is"));
     EXPECT_THAT(
         rejection([&] { return plan_activations({.layers = bad, .width = 1, .batch = 1}); }),
         HasSubstr("--layers is"));
   }
   for (const double bad : {0.0, -0.5, 1.01, kNan, kInfinity}) {
-    EXPECT_THAT(rejection([&] { return plan_train({.flops = 1e20, .mfu = bad}, h100()); }),
+    EXPECT_THAT(rejection([&] { return plan_train({.flops = 1e20, .mfu = bad}, h100_roofs()); }),
                 HasSubstr("--mfu is"));
   }
-  EXPECT_THAT(rejection([] { return plan_memory({}, 1.5, h100()); }), HasSubstr("whole number"));
+  EXPECT_THAT(rejection([] { return plan_memory({}, 1.5, h100_roofs()); }), HasSubstr("whole number"));
 }
 
 TEST(PlanErrors, UnknownChoicesNameWhatIsAllowed) {
-  EXPECT_EQ(rejection([] { return plan_memory({.optimizer = "lion"}, 1, h100()); }),
+  EXPECT_EQ(rejection([] { return plan_memory({.optimizer = "lion"}, 1, h100_roofs()); }),
             "--optimizer is 'lion'; allowed: none, sgd, momentum, adagrad, rmsprop, adam, adamw");
-  EXPECT_EQ(rejection([] { return plan_memory({.precision = "fp64"}, 1, h100()); }),
+  EXPECT_EQ(rejection([] { return plan_memory({.precision = "fp64"}, 1, h100_roofs()); }),
             "--precision is 'fp64'; allowed: bf16, fp32, bf16-master");
   EXPECT_EQ(rejection([] {
               return plan_activations({.layers = 1, .width = 1, .batch = 1, .checkpoint = "all"});

@@ -15,9 +15,9 @@ namespace ridgebench::testing {
 using nlohmann::json;
 using Rows = std::vector<json>;
 
-class ResultsDirectory {
+class WrittenResults {
  public:
-  explicit ResultsDirectory(
+  explicit WrittenResults(
       const std::vector<json>& rows,
       const json& devices = {{{"name", "cpu"}, {"model", "Test host"}, {"memory_bytes", 16e9}}})
       : path_(std::filesystem::temp_directory_path() /
@@ -28,9 +28,9 @@ class ResultsDirectory {
     for (const json& row : rows) lines += row.dump() + "\n";
     write("records.jsonl", lines);
   }
-  ResultsDirectory(const ResultsDirectory&) = delete;
-  ResultsDirectory& operator=(const ResultsDirectory&) = delete;
-  ~ResultsDirectory() {
+  WrittenResults(const WrittenResults&) = delete;
+  WrittenResults& operator=(const WrittenResults&) = delete;
+  ~WrittenResults() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
