@@ -45,7 +45,7 @@ TEST(Sampler, StopsAtThirtySamplesWhenTheyArePrecise) {
 }
 
 TEST(Sampler, GoesOnUntilTheMedianIsPrecise) {
-  const Samples samples = sample("noise=0.06", {.seconds = 2, .stop = nullptr});
+  const Samples samples = sample("noise=0.02", {.seconds = 2, .stop = nullptr});
   EXPECT_GT(samples.seconds.size(), 60U);
   EXPECT_TRUE(precise(samples.seconds, 0.005, tick_of_a_launch(samples)));
 }
