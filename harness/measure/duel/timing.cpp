@@ -18,6 +18,10 @@ constexpr double kShortShare = 0.7;
 // A warm-up batch of each technique, at least this often: the first batch sizes the next.
 constexpr int kFewestWarmUps = 2;
 constexpr std::size_t kBlocksOfAQuad = 4;
+constexpr int kCopies = 3;
+// Largest share by which the dropped part of a long block is longer than planned: 0.1 s, which is
+// several periods of a power cap.
+constexpr double kSpread = 1.0 / 3;
 
 // What a block of one technique took.
 struct Block {
@@ -36,9 +40,10 @@ class Pipeline {
  public:
   Pipeline(Device& device, std::span<const Launch> first, std::span<const Launch> second)
       : device_(&device), sets_(first.size()) {
-    // Any part of a rotation, also one around its end, is then in one piece.
+    // Up to two rotations, from any set on, are then in one piece. A longer batch is a number of
+    // whole rotations.
     for (const auto& [side, launches] : {std::pair{0, first}, std::pair{1, second}}) {
-      for (int copy = 0; copy < 2; ++copy) {
+      for (int copy = 0; copy < kCopies; ++copy) {
         auto& all = launches_.at(static_cast<std::size_t>(side));
         all.insert(all.end(), launches.begin(), launches.end());
       }
@@ -50,7 +55,7 @@ class Pipeline {
   void start(std::size_t side, double seconds, Block* block) {
     const std::int64_t wanted = launches_in(side, seconds);
     const auto sets = static_cast<std::int64_t>(sets_);
-    const bool whole = wanted >= sets;
+    const bool whole = wanted > (kCopies - 1) * sets;
     const std::int64_t repeats = whole ? (wanted + sets - 1) / sets : 1;
     const std::size_t count = whole ? sets_ : static_cast<std::size_t>(wanted);
     const std::span<const Launch> part =
@@ -85,7 +90,7 @@ class Pipeline {
 
   Device* device_;
   std::size_t sets_;
-  std::array<std::vector<Launch>, 2> launches_;  // twice the rotation
+  std::array<std::vector<Launch>, 2> launches_;  // kCopies rotations
   std::array<double, 2> launch_s_{};             // of the last batch
   std::size_t next_ = 0;                         // set; both techniques share the rotation
   std::unique_ptr<RunningBatch> running_;
@@ -164,11 +169,13 @@ class Quads {
 
   void measure_block(Block* block, double block_s) {
     if (block_s <= kShortBlock_s) return start(block->side, block_s, block);
+    // Without this spread the ends of all blocks could meet a clock that oscillates in one phase.
+    const double spread = 1 + kSpread * std::uniform_real_distribution<>()(random_);
     const double dropped_s = block_s * kDropped_s / kLongBlock_s;
     const auto batches_in = [](double s) { return std::max(1.0, std::round(s / kLongBatch_s)); };
     const double dropped = batches_in(dropped_s);
     const double kept = batches_in(block_s - dropped_s);
-    for (int i = 0; i < dropped; ++i) start(block->side, dropped_s / dropped, nullptr);
+    for (int i = 0; i < dropped; ++i) start(block->side, spread * dropped_s / dropped, nullptr);
     for (int i = 0; i < kept; ++i) start(block->side, (block_s - dropped_s) / kept, block);
   }
 
