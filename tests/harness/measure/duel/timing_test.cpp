@@ -37,7 +37,7 @@ TEST(PlanDuel, ShortensTheLongBlocksOfOtherDevices) {
 
 TEST(TimeDuel, TakesQuadsOfBothOrdersOverTheWholeRotation) {
   DuelDevice device({});
-  const DuelTimes times = device.duel({.seconds = 25, .settles = true});
+  const DuelTimes times = device.duel({.seconds = 26, .settles = true});
   EXPECT_EQ(times.short_scale.quads, 200);
   EXPECT_EQ(times.short_scale.log_seconds.size(), 200U);
   EXPECT_EQ(times.short_scale.log_cycles.size(), 200U);
