@@ -1,9 +1,14 @@
-// Seconds since it was made, by the clock that all host times are taken with.
+// The clock that all host times are taken with.
 #pragma once
 
 #include <chrono>
 
 namespace ridgebench {
+
+// Seconds since some moment in the past.
+inline double steady_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 class Stopwatch {
  public:

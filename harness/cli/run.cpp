@@ -133,6 +133,7 @@ ExitCode measure(RunPlan plan, const RunRequest& request, const RunOptions& opti
   if (resumed) continue_run(environment, options.resume);
   if (options.retry) directory.drop(Status::failed);
   if (!resumed) warn_of_budget(plan, request.budget_s);
+  if (!resumed) note_left_out(plan);
   std::vector<Record> finished = resumed ? read_records(options.resume) : std::vector<Record>();
   directory.write_environment(environment);
   point_latest_at(directory.path());

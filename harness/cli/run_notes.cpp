@@ -50,6 +50,14 @@ void warn_of_budget(const RunPlan& plan, const std::optional<double>& budget_s) 
       *budget_s, shortest));
 }
 
+void note_left_out(const RunPlan& plan) {
+  if (plan.left_out() == 0) return;
+  write_error(fmt::format(
+      "note: the quick profile leaves out {} rows of matrix products and their ceilings, because a "
+      "row takes seconds at a power limit; --profile standard has them, or a --filter\n",
+      plan.left_out()));
+}
+
 ExitCode conclude(const std::vector<Record>& records, const std::string& folder) {
   warn_of_held_back_libraries(records);
   for (const std::string& line : unmeasured(records)) print_problem(line);

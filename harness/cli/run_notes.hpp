@@ -19,6 +19,9 @@ void list_tests(const RunPlan& plan);
 // Tells the user before the run that the budget is too small for the rows.
 void warn_of_budget(const RunPlan& plan, const std::optional<double>& budget_s);
 
+// Tells the user before the run which rows the quick profile leaves out.
+void note_left_out(const RunPlan& plan);
+
 // Prints notes on finished records and the folder that holds them. Returns the run's exit code.
 ExitCode conclude(const std::vector<Record>& records, const std::string& folder);
 

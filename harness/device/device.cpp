@@ -1,6 +1,6 @@
 #include "harness/device/device.hpp"
 
-#include <chrono>
+#include "harness/base/stopwatch.hpp"
 
 namespace ridgebench {
 namespace {
@@ -21,8 +21,6 @@ std::unique_ptr<RunningBatch> Device::start_batch(std::span<const Launch> rotati
   return std::make_unique<FinishedBatch>(time_batch(rotation, repeats));
 }
 
-double Device::now_s() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double Device::now_s() const { return steady_s(); }
 
 }  // namespace ridgebench

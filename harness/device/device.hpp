@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/step_fit.hpp"
 #include "harness/device/device_memory.hpp"
 #include "harness/device/meters.hpp"
 #include "kernels/common/machine.hpp"
@@ -24,6 +25,10 @@ struct Timing {
   double seconds;                  // of the whole batch
   std::optional<double> clock_hz;  // held meanwhile, where the device measures it
 };
+
+// Seconds of the shortest batch whose clock is known. The timer of a GPU that counts cycles against
+// nanoseconds has steps of up to 1 us, which are 0.02 % of that.
+inline constexpr double kShortestClockWindow = 5e-3;
 
 // A batch that a device was given and may still run.
 class RunningBatch {
@@ -76,12 +81,19 @@ class Device {
   [[nodiscard]] virtual std::optional<double> busy_share(const Launch& /*launch*/) { return {}; }
   // Totals to which the samples of a case add, next to their time.
   [[nodiscard]] virtual std::vector<Meter> meters() const { return {}; }
+  // Readings of the energy counter in joules that a thread took since then, by the clock of
+  // now_s(); a total may come twice. Empty where no thread watches the counter.
+  [[nodiscard]] virtual std::vector<CounterReading> energy_readings(double /*since_s*/) const {
+    return {};
+  }
   // Smallest step of the device's timer and time of an empty launch, in seconds.
   [[nodiscard]] virtual double tick_s() const = 0;
   [[nodiscard]] virtual double launch_floor_s() const = 0;
   // Runs the rotation `repeats` times back to back and waits for it. Throws DeviceError when the
   // device is lost.
   virtual Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) = 0;
+  // Whether launches, and start_batch(), return before the work is done.
+  [[nodiscard]] virtual bool asynchronous() const { return false; }
   // Gives the device the same batch and returns without waiting, where the device can do so. A
   // caller that starts the next batch before it waits for this one keeps the device busy. Batches
   // run in the order of their starts, and at most two may be started and not waited for. The

@@ -17,6 +17,7 @@ constexpr double kSmallestBusyShare = 0.9;
 std::optional<double> energy(const Window& window) {
   if (window.busy_s < kShortestEnergyWindow) return std::nullopt;
   if (window.busy_s < kSmallestBusyShare * window.elapsed_s) return std::nullopt;
+  if (window.power) return window.power->per_s * window.busy_s;
   return total_of(kEnergyMeter, window.meters);
 }
 
@@ -43,10 +44,16 @@ ordered_json to_json(const Window& window, const Work& work) {
   for (const Meter& meter : window.meters) {
     json[std::string(meter.name)] = nullable(meter.name == kEnergyMeter ? joules : meter.total);
   }
+  std::optional<double> watts;
+  std::optional<double> error;
   std::optional<double> per_launch;
   std::optional<double> per_flop;
+  if (joules) watts = window.power ? window.power->per_s : *joules / window.elapsed_s;
+  if (joules && window.power) error = window.power->error_per_s;
   if (joules) per_launch = *joules / static_cast<double>(window.launches);
   if (joules && work.flops > 0) per_flop = *per_launch / work.flops;
+  json["power_w"] = nullable(watts);
+  json["power_error_w"] = nullable(error);
   json["energy_per_launch_j"] = nullable(per_launch);
   json["energy_per_flop_j"] = nullable(per_flop);
   return json;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/base/step_fit.hpp"
 #include "roofline/model.hpp"
 
 namespace ridgebench {
@@ -18,6 +19,8 @@ struct Meter {
 };
 
 inline constexpr std::string_view kEnergyMeter = "energy_j";
+// Seconds for which the power limit lowered the clock.
+inline constexpr std::string_view kPowerCappedMeter = "power_capped_s";
 // Periods in which a control group had spent its CPU quota (nr_throttled of cpu.stat).
 inline constexpr std::string_view kCpuThrottledMeter = "cpu_throttled_periods";
 
@@ -30,17 +33,21 @@ struct Window {
   double busy_s = 0;     // in timed batches
   std::int64_t launches = 0;
   std::vector<Meter> meters;  // differences
+  // Watts by a line through the renewals of the energy counter; empty where no thread watches it.
+  std::optional<CounterRate> power = std::nullopt;
 };
 
 // Differences of two readings of the same meters.
 std::vector<Meter> difference(const std::vector<Meter>& before, const std::vector<Meter>& after);
 
 // Seconds. A counter of energy is renewed about ten times a second: a shorter window has no
-// meaning.
+// meaning. In this one a line through the renewals gives the watts to 0.2 %.
 inline constexpr double kShortestEnergyWindow = 2;
 
-// The record's entry `telemetry.window`, with energy_per_launch_j and energy_per_flop_j. Energy is
-// null where the window is too short, or where launches did not fill it, as in the cold regime.
+// The record's entry `telemetry.window`, with power_w, its standard error power_error_w,
+// energy_per_launch_j and energy_per_flop_j. Energy and power are null where the window is too
+// short, or where launches did not fill it, as in the cold regime; the error is null without a
+// line.
 // `work` is that of one launch.
 nlohmann::ordered_json to_json(const Window& window, const Work& work);
 

@@ -11,6 +11,7 @@
 
 #include "harness/base/filter.hpp"
 #include "harness/measure/crash.hpp"
+#include "harness/measure/sustained.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -43,7 +44,7 @@ bool is_control(const Case& c) {
 // Estimates the seconds of a case beside its share; empty if the case will be skipped. A host
 // without a GPU took them, with two threads, for inputs, poison and comparisons. The budget learns
 // by how much another machine differs.
-std::optional<double> preparation_s(const Case& c) {
+std::optional<double> preparation_s(const Case& c, double share_s) {
   constexpr double kFixed_s = 0.02;
   constexpr double kBytesPerSecond = 8e8;
   if (unsupported_reason(c)) return std::nullopt;
@@ -52,49 +53,85 @@ std::optional<double> preparation_s(const Case& c) {
   const double bytes = c.regime == Regime::steady
                            ? std::clamp(rotation, set, set * static_cast<double>(kMaxSets))
                            : set;
-  return kFixed_s + bytes / kBytesPerSecond;
+  return kFixed_s + bytes / kBytesPerSecond + beyond_share_s(c, share_s);
 }
 
 Budget budget_of(const std::vector<Case>& cases, const RunRequest& request) {
+  const double share_s = kSecondsPerCase.at(static_cast<std::size_t>(request.profile));
   std::vector<std::optional<double>> preparation;
   preparation.reserve(cases.size());
-  for (const Case& c : cases) preparation.push_back(preparation_s(c));
-  return {std::move(preparation), request.budget_s,
-          kSecondsPerCase.at(static_cast<std::size_t>(request.profile))};
+  for (const Case& c : cases) preparation.push_back(preparation_s(c, share_s));
+  return {std::move(preparation), request.budget_s, share_s};
 }
 
-// Chooses the cases in the order of measurement. Throws UsageError.
-std::vector<Case> choose_cases(const RunRequest& request,
-                               const std::vector<std::unique_ptr<Device>>& devices,
-                               const std::function<bool(const Case&)>& have_ceiling) {
-  std::vector<Case> chosen;
+// Chooses the cases of a device.
+class Choice {
+ public:
+  Choice(const RunRequest& request, const Filter& filter, Device& device, RunPlan::Chosen& chosen)
+      : filter_(&filter),
+        chosen_(&chosen),
+        all_(enumerate_cases(Registry::instance(), device, request.profile, request.regimes)),
+        ceilings_(all_.begin(), std::ranges::partition_point(all_, &Case::is_ceiling)),
+        brief_(request.profile == Profile::quick && request.filter.empty()) {
+    std::copy_if(all_.begin() + std::ssize(ceilings_), all_.end(), std::back_inserter(kernels_),
+                 [this](const Case& c) { return chooses(c); });
+  }
+
+  // In the order of measurement.
+  void add(std::uint64_t seed, const std::function<bool(const Case&)>& have_ceiling) {
+    std::vector<Case> controls;
+    for (const Case& ceiling : ceilings_) {
+      const bool asked = filter_->matches(ceiling.id());
+      if (!asked && (!needed(ceiling) || have_ceiling(ceiling))) continue;
+      if (asked && !chooses(ceiling)) continue;
+      chosen_->cases.push_back(ceiling);
+      if (!controls_run(ceiling)) continue;
+      controls.push_back(ceiling);
+      controls.back().control = true;
+    }
+    std::mt19937_64 random(seed);
+    std::shuffle(kernels_.begin(), kernels_.end(), random);
+    chosen_->cases.insert(chosen_->cases.end(), kernels_.begin(), kernels_.end());
+    if (kernels_.empty()) return;
+    chosen_->cases.insert(chosen_->cases.end(), controls.begin(), controls.end());
+  }
+
+ private:
+  bool chooses(const Case& c) {
+    if (!filter_->matches(c.id())) return false;
+    if (!brief_ || !left_out_of_quick(c, all_)) return true;
+    ++chosen_->left_out;
+    return false;
+  }
+  [[nodiscard]] bool needed(const Case& ceiling) const {
+    return std::ranges::any_of(kernels_,
+                               [&](const Case& c) { return needs_ceiling(c, ceiling, ceilings_); });
+  }
+  // In a brief run, one format tells whether the power of a tensor engine changed.
+  [[nodiscard]] bool controls_run(const Case& ceiling) const {
+    if (!is_control(ceiling)) return false;
+    if (!brief_ || beyond_share_s(ceiling, 0) == 0) return true;
+    return !ceiling.technique.burst && ceiling.format == kLadderFormat;
+  }
+
+  const Filter* filter_;
+  RunPlan::Chosen* chosen_;
+  std::vector<Case> all_;
+  std::span<const Case> ceilings_;
+  std::vector<Case> kernels_;
+  bool brief_;
+};
+
+// Throws UsageError.
+RunPlan::Chosen choose_cases(const RunRequest& request,
+                             const std::vector<std::unique_ptr<Device>>& devices,
+                             const std::function<bool(const Case&)>& have_ceiling) {
+  RunPlan::Chosen chosen;
   const Filter filter(request.filter);
   for (const auto& device : devices) {
-    const std::vector<Case> all =
-        enumerate_cases(Registry::instance(), *device, request.profile, request.regimes);
-    const auto first_kernel = std::ranges::partition_point(all, &Case::is_ceiling);
-    const std::span<const Case> ceilings(all.begin(), first_kernel);
-    std::vector<Case> kernels;
-    std::copy_if(first_kernel, all.end(), std::back_inserter(kernels),
-                 [&](const Case& c) { return filter.matches(c.id()); });
-    std::vector<Case> controls;
-    for (const Case& ceiling : ceilings) {
-      const bool needed = std::ranges::any_of(
-          kernels, [&](const Case& c) { return needs_ceiling(c, ceiling, ceilings); });
-      const bool asked = filter.matches(ceiling.id());
-      if (!asked && (!needed || have_ceiling(ceiling))) continue;
-      chosen.push_back(ceiling);
-      if (is_control(ceiling)) {
-        controls.push_back(ceiling);
-        controls.back().control = true;
-      }
-    }
-    std::mt19937_64 random(request.seed);
-    std::shuffle(kernels.begin(), kernels.end(), random);
-    chosen.insert(chosen.end(), kernels.begin(), kernels.end());
-    if (!kernels.empty()) chosen.insert(chosen.end(), controls.begin(), controls.end());
+    Choice(request, filter, *device, chosen).add(request.seed, have_ceiling);
   }
-  if (chosen.empty()) {
+  if (chosen.cases.empty()) {
     throw UsageError(fmt::format("no case matches filter '{}'; `ridgebench list` shows all cases",
                                  filter.shown()));
   }
@@ -105,11 +142,12 @@ std::vector<Case> choose_cases(const RunRequest& request,
 
 RunPlan::RunPlan(const RunRequest& request, const std::vector<std::unique_ptr<Device>>& devices,
                  const std::function<bool(const Case&)>& have_ceiling)
-    : cases_(choose_cases(request, devices, have_ceiling)), budget_(budget_of(cases_, request)) {}
+    : chosen_(choose_cases(request, devices, have_ceiling)),
+      budget_(budget_of(chosen_.cases, request)) {}
 
 double RunPlan::largest_footprint() const {
   double largest = 0;
-  for (const Case& c : cases_) {
+  for (const Case& c : cases()) {
     largest = std::max(largest, Buffers::footprint(c.operands(), 1));
   }
   return largest;
@@ -143,12 +181,10 @@ void Campaign::take_turns() {
   for (auto& [device, measurer] : measurers_) measurer.take_turns(*this);
 }
 
-double Campaign::end_turn() {
+void Campaign::end_turn() {
   watchdog_.stop();
-  const double seconds = stop_until_continued();
-  others_s_ += seconds;
+  others_s_ += stop_until_continued();
   watchdog_.start(hang_limit_);
-  return seconds;
 }
 
 const Record& Campaign::measure(std::size_t index) {

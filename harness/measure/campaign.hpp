@@ -29,14 +29,21 @@ class RunPlan {
   RunPlan(const RunRequest& request, const std::vector<std::unique_ptr<Device>>& devices,
           const std::function<bool(const Case&)>& have_ceiling);
 
-  [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
+  [[nodiscard]] const std::vector<Case>& cases() const { return chosen_.cases; }
+  // Number of cases that the quick profile left out (left_out_of_quick).
+  [[nodiscard]] std::size_t left_out() const { return chosen_.left_out; }
   [[nodiscard]] Budget& budget() { return budget_; }
   [[nodiscard]] const Budget& budget() const { return budget_; }
   // Bytes of the largest case.
   [[nodiscard]] double largest_footprint() const;
 
+  struct Chosen {
+    std::vector<Case> cases;
+    std::size_t left_out = 0;
+  };
+
  private:
-  std::vector<Case> cases_;
+  Chosen chosen_;
   Budget budget_;
 };
 
@@ -65,7 +72,7 @@ class Campaign final : private Turns {
   [[nodiscard]] const std::vector<Record>& records() const { return records_; }
 
  private:
-  double end_turn() override;
+  void end_turn() override;
   [[noreturn]] void give_up_on_hung_case();
 
   RunPlan plan_;

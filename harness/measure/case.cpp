@@ -47,6 +47,9 @@ void add_cases(std::vector<Case>& cases, Case c, const std::vector<Shape>& shape
   }
 }
 
+// A technique that times its variants and keeps the fastest has `_tuned` in its name.
+bool tuned(const Case& c) { return c.technique.name.find("_tuned") != std::string_view::npos; }
+
 double distance(const Case& c, const Case& ceiling) {
   return std::abs(c.written_share() - ceiling.written_share());
 }
@@ -116,6 +119,22 @@ std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Prof
   }
   std::ranges::stable_partition(cases, &Case::is_ceiling);
   return cases;
+}
+
+bool left_out_of_quick(const Case& c, std::span<const Case> cases) {
+  if (c.device->tensor_warm_up_s() == 0) return false;
+  if (c.is_ceiling()) {
+    const auto full_rate = c.technique.full_rate;
+    return full_rate != nullptr && !full_rate(c.device->machine());
+  }
+  if (c.operation->engine != Engine::tensor || c.format == kLadderFormat) return false;
+  if (c.format.mixed()) return true;
+  return c.implementation != nullptr && !tuned(c) &&
+         std::ranges::any_of(cases, [&](const Case& other) {
+           return other.operation == c.operation && other.format == c.format &&
+                  other.technique.origin == c.technique.origin && tuned(other) &&
+                  !unsupported_reason(other);
+         });
 }
 
 bool needs_ceiling(const Case& c, const Case& ceiling, std::span<const Case> ceilings) {

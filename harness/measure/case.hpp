@@ -40,6 +40,16 @@ struct Case {
 std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Profile profile,
                                   const std::vector<Regime>& regimes);
 
+// Format in which the quick profile measures every technique of a product on every device.
+inline constexpr Format kLadderFormat = Format::bf16;
+
+// Returns true if the quick profile measures the case of a product or of a tensor engine only on
+// request. If the power limit slows a case down, it takes seconds. On devices whose power settles
+// slowly, the profile leaves out mixed formats and, in other formats than kLadderFormat, each
+// technique whose operation has a tuned one of the same origin. It also leaves out ceilings that do
+// not reach their engine's full rate.
+bool left_out_of_quick(const Case& c, std::span<const Case> cases);
+
 // Returns true if the ceiling is a denominator of the kernel's case.
 bool needs_ceiling(const Case& c, const Case& ceiling, std::span<const Case> ceilings);
 

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "harness/base/stopwatch.hpp"
+#include "harness/measure/sustained.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/outcome.hpp"
 #include "kernels/common/error.hpp"
@@ -32,16 +32,6 @@ void fail(Record& record, Status status, std::string reason) {
 void skip_for_memory(Record& record, std::string reason) {
   fail(record, Status::skipped, std::move(reason));
   record.flags.emplace_back(kOutOfMemoryFlag);
-}
-
-// If the power settles slowly, a ceiling warms up for half of its time, up to 10 s. Its rate is
-// then one that the device sustains.
-double warm_up_s(const Case& c, double seconds) {
-  if (c.technique.engine != Engine::tensor) return 0;
-  constexpr double settled_s = 10;
-  const double shortest = c.device->tensor_warm_up_s();
-  if (!c.is_ceiling() || shortest == 0) return shortest;
-  return std::max(shortest, std::min(settled_s, seconds / 2));
 }
 
 // Records the device's telemetry of a case, also if the case throws.
@@ -172,18 +162,22 @@ std::int64_t Measurer::affordable_sets(const Launch& launch, double seconds) {
 
 Samples Measurer::sample(const Case& c, Binding& binding, double seconds,
                          const std::function<bool()>& stop) {
+  const Engine engine = c.technique.engine;
   const SamplingLimits limits{
       .seconds = seconds,
-      .warm_up_s = warm_up_s(c, seconds),
+      .warm_up_s = sustained_warm_up_s(c, seconds),
+      .least_s = sustained_sampling_s(c),
       // affordable_sets() launched once on set 0.
       .launched = binding.sets.size() == 1 ? 1 : 0,
-      // A launch on the host returns when its work is done, so timing parts of a rotation is free.
-      .divisible = device_->backend() == Backend::cpu,
+      // If a launch returns when its work is done, timing parts of a rotation is free.
+      .divisible = !device_->asynchronous(),
+      .inherited_cap = capped_engine_ && capped_engine_ != engine,
       .stop = stop,
       .turns = turns_};
-  const Stopwatch clock;
+  const double start_s = device_->now_s();
   Samples samples = take_samples(*device_, binding.rotation, c.regime, limits);
-  sampling_s_ = clock.seconds();
+  sampling_s_ = std::min(device_->now_s() - start_s, seconds);
+  capped_engine_ = samples.power_capped ? std::optional(engine) : std::nullopt;
   return samples;
 }
 
@@ -191,12 +185,19 @@ void Measurer::judge_samples(Record& record, const Case& c, const Samples& sampl
   record.samples_s = samples.seconds;
   record.samples_per_batch = samples.samples_per_batch;
   record.launches_per_sample = samples.launches_per_sample;
+  record.clocks_hz = samples.clocks_hz;
   record.clock_hz = samples.clock_hz;
+  record.time_mean_s = samples.window.busy_s / static_cast<double>(samples.window.launches);
   record.flags.insert(record.flags.end(), samples.flags.begin(), samples.flags.end());
   record.status = Status::ok;
   record.tick_s = device_->tick_s();
   record.time =
       summarize(samples.seconds, *record.tick_s / static_cast<double>(samples.launches_per_sample));
+  if (const std::optional<Summary> cycles = record.cycles()) {
+    record.cycles_median = cycles->median;
+    record.cycles_ci_low = cycles->ci_low;
+    record.cycles_ci_high = cycles->ci_high;
+  }
   judge(record, c, roofs_);
 }
 

@@ -25,7 +25,7 @@ class Measurer {
   // if the device is lost.
   Record measure(const Case& c, double seconds, const std::function<bool()>& stop);
 
-  // Seconds that the warm-up and the samples of the last case took.
+  // Seconds of its share that the warm-up and the samples of the last case took.
   [[nodiscard]] double sampling_s() const { return sampling_s_; }
 
   // Makes later samples take turns with other processes.
@@ -61,6 +61,7 @@ class Measurer {
   Roofs roofs_;
   Turns* turns_ = nullptr;
   double sampling_s_ = 0;
+  std::optional<Engine> capped_engine_;  // of the last case, if the power limit slowed it down
 };
 
 // Adds the denominators of a verified case, its bound and its flags. A case that exceeds a physical

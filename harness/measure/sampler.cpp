@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "harness/base/statistics.hpp"
-#include "harness/base/stopwatch.hpp"
+#include "harness/measure/batch.hpp"
 
 namespace ridgebench {
 namespace {
@@ -28,95 +28,35 @@ constexpr double kLargestWarmUp = 0.25;
 // Share of the case's time for sampling in turns, so that compared processes sample together.
 constexpr double kSamplingInTurns = 0.6;
 
+// A batch is longer than the shortest window of a clock by this factor, because a clock that rises
+// after the warm-up shortens the batches.
+constexpr double kClockMargin = 1.2;
+// Share of its time for which the power limit lowers the clock of a case that it limits.
+constexpr double kCappedShare = 0.05;
+// Seconds between two looks at a clock that rises after a power cap, and the rise between two looks
+// that counts as one. The energy and violation counters are renewed ten times a second.
+constexpr double kCapLook_s = 0.25;
+constexpr double kRise = 0.005;
+
 // A case with this much time samples until an energy counter can be read.
 constexpr double kLeastForEnergy_s = 1.5 * kShortestEnergyWindow;
-
-// A batch of a regime is one or more rotations. The sampler times it as one sample, or as several
-// if that costs nothing.
-class Batch {
- public:
-  Batch(Device& device, std::span<const Launch> rotation, Regime regime,
-        const SamplingLimits& limits)
-      : device_(&device),
-        rotation_(regime == Regime::cold ? rotation.first(1) : rotation),
-        regime_(regime),
-        shortest_s_(std::max(shortest(limits), kTicksPerSample * device.tick_s())),
-        divisible_(limits.divisible) {}
-
-  // Mean time of a launch in a batch, and in one sample of the batch.
-  [[nodiscard]] Timing time() const { return time(rotation_); }
-  [[nodiscard]] Timing time_sample(std::size_t i) const { return time(sample(i)); }
-
-  // Runs one launch untimed, because the code of other processes has evicted the kernel's code. The
-  // launch uses the buffer set whose next use is furthest from sample i.
-  void settle_before(std::size_t i) const {
-    if (regime_ == Regime::cold) return;
-    const std::size_t sets = rotation_.size();
-    device_->run(rotation_[(first_of_sample(i) + sets - 1) % sets]);
-  }
-
-  [[nodiscard]] std::size_t samples() const { return samples_; }
-  [[nodiscard]] std::size_t turns() const {
-    return (samples_ + kSamplesPerTurn - 1) / kSamplesPerTurn;
-  }
-  [[nodiscard]] std::size_t first_of_turn(std::size_t i) const { return i * samples_ / turns(); }
-  [[nodiscard]] std::int64_t launches() const { return launches(rotation_); }
-  [[nodiscard]] std::int64_t launches_of_sample(std::size_t i) const { return launches(sample(i)); }
-  // Fewest launches of a sample. After an uneven division, some samples have one more.
-  [[nodiscard]] std::int64_t launches_per_sample() const {
-    return launches() / static_cast<std::int64_t>(samples_);
-  }
-
-  // Sets the repetitions so that a batch takes shortest_s_, or the number of samples so that each
-  // sample takes shortest_s_.
-  void fit(double seconds_of_a_launch) {
-    if (regime_ == Regime::cold || seconds_of_a_launch <= 0) return;
-    const double rotation_s = seconds_of_a_launch * static_cast<double>(rotation_.size());
-    repeats_ = static_cast<std::int64_t>(std::ceil(shortest_s_ / rotation_s));
-    if (!divisible_) return;
-    const auto most = static_cast<double>(rotation_.size());
-    samples_ = static_cast<std::size_t>(std::clamp(rotation_s / shortest_s_, 1.0, most));
-  }
-
- private:
-  static double shortest(const SamplingLimits& limits) {
-    const double share = kSmallestSampling * limits.seconds / double{kEnoughSamples};
-    return limits.turns != nullptr ? std::min(share, kLongestOfTurn_s) : share;
-  }
-  [[nodiscard]] std::span<const Launch> sample(std::size_t i) const {
-    const std::size_t first = first_of_sample(i);
-    return rotation_.subspan(first, first_of_sample(i + 1) - first);
-  }
-  [[nodiscard]] std::size_t first_of_sample(std::size_t i) const {
-    return i * rotation_.size() / samples_;
-  }
-  [[nodiscard]] std::int64_t launches(std::span<const Launch> part) const {
-    return repeats_ * static_cast<std::int64_t>(part.size());
-  }
-  [[nodiscard]] Timing time(std::span<const Launch> part) const {
-    Timing timing = regime_ == Regime::cold ? device_->time_cold(part.front())
-                                            : device_->time_batch(part, repeats_);
-    timing.seconds /= static_cast<double>(launches(part));
-    return timing;
-  }
-
-  Device* device_;
-  std::span<const Launch> rotation_;
-  Regime regime_;
-  double shortest_s_;
-  bool divisible_;
-  std::int64_t repeats_ = 1;
-  std::size_t samples_ = 1;
-};
 
 void check_stop(const SamplingLimits& limits) {
   if (limits.stop && limits.stop()) throw Interrupted();
 }
 
+double shortest_sample(const Device& device, const SamplingLimits& limits) {
+  double shortest = kSmallestSampling * limits.seconds / double{kEnoughSamples};
+  if (limits.turns != nullptr) shortest = std::min(shortest, kLongestOfTurn_s);
+  if (device.asynchronous()) shortest = std::max(shortest, kClockMargin * kShortestClockWindow);
+  return std::max(shortest, kTicksPerSample * device.tick_s());
+}
+
 // Launches until the running median is stable, and fits the size of the batches.
-void warm_up(Batch& batch, const SamplingLimits& limits, const Stopwatch& clock) {
+void warm_up(const Device& device, Batch& batch, const SamplingLimits& limits) {
   const double shortest = std::max(limits.warm_up_s, kSmallestWarmUp * limits.seconds);
   const double longest = std::max(limits.warm_up_s, kLargestWarmUp * limits.seconds);
+  const double start_s = device.now_s();
   std::vector<double> times;
   std::int64_t launches = limits.launched;
   while (true) {
@@ -124,45 +64,85 @@ void warm_up(Batch& batch, const SamplingLimits& limits, const Stopwatch& clock)
     launches += batch.launches();
     times.push_back(batch.time().seconds);
     batch.fit(times.back());
-    const bool warm =
-        launches >= kFewestWarmUps && clock.seconds() >= shortest && stable_median(times);
-    if (warm || (launches >= kFewestWarmUps && clock.seconds() > longest)) return;
+    const double spent_s = device.now_s() - start_s;
+    const bool warm = launches >= kFewestWarmUps && spent_s >= shortest && stable_median(times);
+    if (warm || (launches >= kFewestWarmUps && spent_s > longest)) return;
   }
+}
+
+// Launches until the cap of the case before has gone: the power limit no longer lowers the clock,
+// or the clock no longer rises, because the case itself draws as much. False if time is up first.
+bool cap_has_gone(const Device& device, Batch& batch, const SamplingLimits& limits) {
+  const auto capped_s = [&] {
+    return batch.while_busy([&] { return total_of(kPowerCappedMeter, device.meters()); });
+  };
+  const double deadline_s = device.now_s() + limits.cap_wait_s;
+  std::optional<double> before = capped_s();
+  double clock_before_hz = 0;
+  while (device.now_s() < deadline_s) {
+    const double start_s = device.now_s();
+    std::vector<double> clocks;
+    while (device.now_s() - start_s < kCapLook_s) {
+      check_stop(limits);
+      const Timing timing = batch.time();
+      if (timing.clock_hz) clocks.push_back(*timing.clock_hz);
+    }
+    const std::optional<double> after = capped_s();
+    if (!before || !after) return true;
+    if (*after - *before <= kCappedShare * (device.now_s() - start_s)) return true;
+    const double clock_hz = clocks.empty() ? 0 : middle(clocks);
+    if (!clocks.empty() && clock_hz <= (1 + kRise) * clock_before_hz) return true;
+    before = after;
+    clock_before_hz = clock_hz;
+  }
+  return false;
 }
 
 // The samples of a case and their cost.
 class Sampling {
  public:
-  explicit Sampling(const Device& device) : device_(&device), meters_(device.meters()) {}
+  Sampling(Device& device, Batch& batch, const SamplingLimits& limits)
+      : device_(&device), batch_(&batch), limits_(&limits), meters_(read_meters()) {}
 
-  void add_batch(const Batch& batch, const SamplingLimits& limits) {
-    for (std::size_t turn = 0; turn < batch.turns(); ++turn) {
-      check_stop(limits);
-      if (limits.turns != nullptr) {
-        others_s_ += limits.turns->end_turn();
-        batch.settle_before(batch.first_of_turn(turn));
+  void add_batch() {
+    for (std::size_t turn = 0; turn < batch_->turns(); ++turn) {
+      check_stop(*limits_);
+      if (limits_->turns != nullptr) {
+        const double start_s = device_->now_s();
+        limits_->turns->end_turn();
+        others_s_ += device_->now_s() - start_s;
+        batch_->settle_before(batch_->first_of_turn(turn));
       }
-      const std::size_t end = batch.first_of_turn(turn + 1);
-      for (std::size_t i = batch.first_of_turn(turn); i < end; ++i) add(batch, i);
+      const std::size_t end = batch_->first_of_turn(turn + 1);
+      for (std::size_t i = batch_->first_of_turn(turn); i < end; ++i) add(i);
     }
   }
 
-  [[nodiscard]] const std::vector<double>& seconds() const { return seconds_; }
-  // Seconds of other processes between turns.
-  [[nodiscard]] double others_s() const { return others_s_; }
-  [[nodiscard]] bool needs_energy() const {
-    return total_of(kEnergyMeter, meters_).has_value() && window_.busy_s < kShortestEnergyWindow;
+  // Whether the samples are precise, or time is up. A case that the power limit slows down goes on,
+  // because its clock swings.
+  [[nodiscard]] bool finished() {
+    if (seconds_.size() < kFewestSamples) return false;
+    if (!late() && !precise_enough()) return false;
+    if (!power_capped_) power_capped_ = limits_->turns == nullptr && capped();
+    const double least_s = *power_capped_ ? kSustained_s : 0;
+    return window_.busy_s >= std::max(least_s, limits_->least_s);
   }
 
   [[nodiscard]] Samples end() {
-    window_.elapsed_s = clock_.seconds();
-    window_.meters = difference(meters_, device_->meters());
+    window_.elapsed_s = end_s_ - start_s_;
+    window_.meters = difference(meters_, read_meters());
+    std::vector<CounterReading> readings = device_->energy_readings(start_s_);
+    std::erase_if(readings, [this](const CounterReading& r) { return r.time_s > end_s_; });
+    window_.power = fit_renewals(readings);
+    batch_->drain();
     Samples samples;
     if (total_of(kCpuThrottledMeter, window_.meters).value_or(0) > 0) {
       samples.flags.emplace_back("cpu_throttled");
     }
+    samples.power_capped = power_capped_.value_or(false);
     samples.seconds = std::move(seconds_);
     samples.window = std::move(window_);
+    if (clocks_.size() == samples.seconds.size()) samples.clocks_hz = clocks_;
     if (!clocks_.empty()) samples.clock_hz = middle(clocks_);
     if (samples.seconds.size() < kEnoughSamples) samples.flags.emplace_back("few_samples");
     if (drifting(samples.seconds)) samples.flags.emplace_back("drift");
@@ -171,21 +151,56 @@ class Sampling {
   }
 
  private:
-  void add(const Batch& batch, std::size_t i) {
-    const Timing timing = batch.time_sample(i);
-    const std::int64_t launches = batch.launches_of_sample(i);
+  [[nodiscard]] std::vector<Meter> read_meters() {
+    return batch_->while_busy([this] { return device_->meters(); });
+  }
+
+  void add(std::size_t i) {
+    const Timing timing = batch_->time_sample(i);
+    const std::int64_t launches = batch_->launches_of_sample(i);
+    const double seconds = timing.seconds * static_cast<double>(launches);
+    end_s_ = device_->now_s();
+    if (seconds_.empty()) start_s_ = end_s_ - seconds;
     seconds_.push_back(timing.seconds);
     if (timing.clock_hz) clocks_.push_back(*timing.clock_hz);
-    window_.busy_s += timing.seconds * static_cast<double>(launches);
+    window_.busy_s += seconds;
     window_.launches += launches;
   }
 
-  const Device* device_;
+  [[nodiscard]] bool late() const {
+    const double share = limits_->turns != nullptr ? kSamplingInTurns : 1;
+    return device_->now_s() - warm_s_ - others_s_ > share * limits_->seconds;
+  }
+
+  [[nodiscard]] bool precise_enough() {
+    if (seconds_.size() < next_check_ || limits_->turns != nullptr) return false;
+    next_check_ = next_check(seconds_.size());
+    const bool needs_energy =
+        total_of(kEnergyMeter, meters_) && window_.busy_s < kShortestEnergyWindow;
+    if (needs_energy && limits_->seconds >= kLeastForEnergy_s) return false;
+    const double tick_s = device_->tick_s() / static_cast<double>(batch_->launches_per_sample());
+    return precise(seconds_, kHalfWidth, tick_s);
+  }
+
+  [[nodiscard]] bool capped() {
+    const auto before = total_of(kPowerCappedMeter, meters_);
+    if (!before) return false;
+    const auto now = total_of(kPowerCappedMeter, read_meters());
+    return now && *now - *before > kCappedShare * (device_->now_s() - warm_s_);
+  }
+
+  Device* device_;
+  Batch* batch_;
+  const SamplingLimits* limits_;
   std::vector<Meter> meters_;  // before the first sample
-  Stopwatch clock_;
+  double warm_s_ = device_->now_s();
+  double start_s_ = 0;  // of the first sample
+  double end_s_ = 0;    // of the last
   std::vector<double> seconds_;
   std::vector<double> clocks_;
-  double others_s_ = 0;
+  std::size_t next_check_ = kEnoughSamples;
+  std::optional<bool> power_capped_;
+  double others_s_ = 0;  // of other processes between turns
   Window window_;
 };
 
@@ -193,29 +208,23 @@ class Sampling {
 
 Samples take_samples(Device& device, std::span<const Launch> rotation, Regime regime,
                      const SamplingLimits& limits) {
-  const Stopwatch clock;
   const bool in_turns = limits.turns != nullptr;
-  Batch batch(device, rotation, regime, limits);
-  warm_up(batch, limits, clock);
+  Batch batch(device, rotation, regime,
+              {.shortest_s = shortest_sample(device, limits),
+               .divisible = limits.divisible,
+               .ahead = device.asynchronous() && !in_turns});
+  warm_up(device, batch, limits);
+  const bool inherited_cap = limits.inherited_cap && !cap_has_gone(device, batch, limits);
 
   // The first use of this process's pages is slow, because other processes prepared their buffers
   // while it waited. A batch before the first sample takes that time.
-  if (in_turns) Sampling(device).add_batch(batch, limits);
+  if (in_turns) Sampling(device, batch, limits).add_batch();
 
-  Sampling sampling(device);
-  const std::vector<double>& seconds = sampling.seconds();
-  const double tick = device.tick_s() / static_cast<double>(batch.launches_per_sample());
-  const double limit_s =
-      in_turns ? clock.seconds() + kSamplingInTurns * limits.seconds : limits.seconds;
-  std::size_t next = kEnoughSamples;
-  while (seconds.size() < kFewestSamples || clock.seconds() - sampling.others_s() <= limit_s) {
-    sampling.add_batch(batch, limits);
-    if (seconds.size() < next) continue;
-    const bool enough = limits.seconds < kLeastForEnergy_s || !sampling.needs_energy();
-    if (enough && !in_turns && precise(seconds, kHalfWidth, tick)) break;
-    next = next_check(seconds.size());
-  }
+  Sampling sampling(device, batch, limits);
+  do sampling.add_batch();
+  while (!sampling.finished());
   Samples samples = sampling.end();
+  if (inherited_cap) samples.flags.emplace_back("inherited_cap");
   samples.samples_per_batch = static_cast<std::int64_t>(batch.samples());
   samples.launches_per_sample = batch.launches_per_sample();
   return samples;

@@ -18,23 +18,31 @@ namespace ridgebench {
 // Minimum samples of a case.
 inline constexpr std::size_t kFewestSamples = 7;
 
-// Maximum samples of a batch between two turns.
-inline constexpr std::size_t kSamplesPerTurn = 4;
+// Seconds under load that a case samples if the power limit lowers its clock.
+inline constexpr double kSustained_s = 2;
 
 struct Samples {
   std::vector<double> seconds;  // per launch
   std::int64_t samples_per_batch = 1;
   std::int64_t launches_per_sample = 0;  // the fewest; some samples average one more
-  std::optional<double> clock_hz;        // median of the clocks held
+  std::vector<double> clocks_hz;         // held during each; empty where one is unknown
+  std::optional<double> clock_hz;        // median of the known ones
+  bool power_capped = false;             // the power limit lowered the clock
   std::vector<std::string> flags;
   Window window;
 };
 
 struct SamplingLimits {
-  double seconds;              // the case's share of the budget, warm-up included
-  double warm_up_s = 0;        // shortest warm-up, for tensor cases whose power settles slowly
-  std::int64_t launched = 0;   // warm-up launches that ran before on the same buffers
-  bool divisible = false;      // each part of a rotation may be a sample
+  double seconds;             // the case's share of the budget, from the end of the warm-up
+  double warm_up_s = 0;       // shortest warm-up, for tensor cases whose power settles slowly
+  double least_s = 0;         // shortest sampling, in seconds under load
+  std::int64_t launched = 0;  // warm-up launches that ran before on the same buffers
+  bool divisible = false;     // each part of a rotation may be a sample
+  // The power limit lowered the clock of the case before, which kept another engine busy. The
+  // sampler waits until the clock no longer rises, but not longer than cap_wait_s, and flags the
+  // case `inherited_cap` if it still does.
+  bool inherited_cap = false;
+  double cap_wait_s = 2;
   std::function<bool()> stop;  // called every few samples; true throws Interrupted
   // Null if processes take no turns. In turns, the sampler does not count the time of other
   // processes, drops the first batch, and samples until the time is up.
@@ -47,7 +55,11 @@ class Interrupted : public std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
 };
 
-// `rotation` holds one launch for each buffer set. The cold regime uses the first launch only.
+// `rotation` holds one launch for each buffer set. The cold regime uses the first launch only. An
+// asynchronous device is busy without a gap from the warm-up to the last sample, in the other
+// regimes and without turns: it gets each batch before the last one is done, and its meters are
+// read while it is busy. A pause would let its power controller overshoot. The clock of the limits
+// is the device's.
 // Throws Interrupted, and rethrows exceptions of the device.
 Samples take_samples(Device& device, std::span<const Launch> rotation, Regime regime,
                      const SamplingLimits& limits);

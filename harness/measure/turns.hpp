@@ -4,7 +4,12 @@
 // it by SIGCONT (roofline/ridgebench/compare/turns.py).
 #pragma once
 
+#include <cstddef>
+
 namespace ridgebench {
+
+// Maximum samples of a batch between two turns.
+inline constexpr std::size_t kSamplesPerTurn = 4;
 
 // The sampler calls this interface between two turns.
 class Turns {
@@ -14,8 +19,8 @@ class Turns {
   Turns& operator=(const Turns&) = delete;
   virtual ~Turns() = default;
 
-  // Waits for the turns of the other processes and returns their seconds.
-  virtual double end_turn() = 0;
+  // Waits for the turns of the other processes.
+  virtual void end_turn() = 0;
 };
 
 // Stops this process group until SIGCONT and returns the seconds that passed.

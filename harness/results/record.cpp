@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -145,6 +146,16 @@ std::optional<double> Record::intensity_flop_per_byte() const {
 }
 std::optional<double> Record::flops_per_s() const { return rate(flops, time); }
 std::optional<double> Record::bytes_per_s() const { return rate(bytes, time); }
+
+std::optional<Summary> Record::cycles() const {
+  if (clocks_hz.empty() || clocks_hz.size() != samples_s.size() || launches_per_sample < 1) {
+    return std::nullopt;
+  }
+  std::vector<double> cycles(samples_s.size());
+  std::ranges::transform(samples_s, clocks_hz, cycles.begin(), std::multiplies<>());
+  const double tick = tick_s.value_or(0) / static_cast<double>(launches_per_sample);
+  return summarize(cycles, tick * clocks_hz.front());
+}
 
 ordered_json to_json(const Record& record) {
   ordered_json json{{"schema", kRecordSchema}};

@@ -106,7 +106,12 @@ struct Record {
   std::int64_t launches_per_sample = 0;
   std::optional<double> tick_s;
   std::optional<Summary> time;  // of samples_s; the six keys time_*
+  std::optional<double> time_mean_s;
+  std::vector<double> clocks_hz;
   std::optional<double> clock_hz;
+  std::optional<double> cycles_median;
+  std::optional<double> cycles_ci_low;
+  std::optional<double> cycles_ci_high;
   std::optional<Limit> bound;
   std::optional<double> mfu;
   std::optional<double> fraction_of_roof_at_clock;
@@ -125,6 +130,8 @@ struct Record {
   // Achieved rates by the median time; empty unless ok, and FLOP/s empty without FLOPs.
   [[nodiscard]] std::optional<double> flops_per_s() const;
   [[nodiscard]] std::optional<double> bytes_per_s() const;
+  // Summary of the cycles per launch; empty where the clock of a sample is unknown.
+  [[nodiscard]] std::optional<Summary> cycles() const;
 };
 
 // clang-format off
@@ -199,9 +206,14 @@ inline constexpr std::tuple kRecordKeys{
     TimeKey{"time_min_s", &Summary::min, "fastest sample"},
     TimeKey{"time_p10_s", &Summary::p10, "tenth percentile"},
     TimeKey{"time_p90_s", &Summary::p90, "ninetieth percentile"},
+    Key{"time_mean_s", &Record::time_mean_s, "s", "time of all samples over all of their launches", kPositive, Absence::not_in_oldest},
     Key{"flops_per_s", &Record::flops_per_s, "FLOP/s", "by the median time; null unless ok, and where flops is 0", kPositive},
     Key{"bytes_per_s", &Record::bytes_per_s, "byte/s", "by the median time; null unless ok, and where bytes is 0", kNotNegative},
-    Key{"clock_hz", &Record::clock_hz, "Hz", "median clock held during the samples; null where they are shorter than 1 ms", kPositive},
+    Key{"clocks_hz", &Record::clocks_hz, "Hz", "clock held during each sample, in their order; empty where one of them is unknown", kPositive, Absence::not_in_oldest},
+    Key{"clock_hz", &Record::clock_hz, "Hz", "median clock held during the samples; null where they are shorter than 5 ms", kPositive},
+    Key{"cycles_median", &Record::cycles_median, "cycle", "per launch, median over the samples of time x clock; null where a clock is unknown", kPositive, Absence::not_in_oldest},
+    Key{"cycles_ci_low", &Record::cycles_ci_low, "cycle", "lower end of that median's 95 % interval within this run", kPositive, Absence::not_in_oldest},
+    Key{"cycles_ci_high", &Record::cycles_ci_high, "cycle", "upper end of that interval", kPositive, Absence::not_in_oldest},
     Key{"bound", &Record::bound, "", "what limits the row"},
     Key{"mfu", &Record::mfu, "", "share of the dense data-sheet peak; null without a data sheet", kNotNegative},
     Key{"fraction_of_roof_at_clock", &Record::fraction_of_roof_at_clock, "", "share of the peak at the clock held", kNotNegative},

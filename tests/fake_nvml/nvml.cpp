@@ -35,10 +35,8 @@ int nvmlDeviceGetMaxClockInfo(void* handle, unsigned type, unsigned* mhz) {
   *mhz = type == 1 ? 1980 : 2619;
   return is_device(handle);
 }
-// 100 W, then 300 W, then 200 W for good.
 int nvmlDeviceGetPowerUsage(void* handle, unsigned* milliwatts) {
-  const unsigned reading = power_readings++;
-  *milliwatts = reading == 0 ? 100000 : reading == 1 ? 300000 : 200000;
+  *milliwatts = 999000;  // a mean that nothing should read, because the device has instant power
   return is_device(handle);
 }
 int nvmlDeviceGetEnforcedPowerLimit(void* handle, unsigned* milliwatts) {
@@ -120,12 +118,15 @@ struct FieldValue {
   int status;
   unsigned long long value;
 };
-// The memory has 61 degrees; nothing else is supported.
+// The memory has 61 degrees. The instant power is 100 W, then 300 W, then 200 W for good.
 int nvmlDeviceGetFieldValues(void* handle, int count, FieldValue* fields) {
   for (FieldValue* field = fields; field != fields + count; ++field) {
-    field->status = field->field == 82 ? 0 : 3;
+    field->status = field->field == 82 || field->field == 186 ? 0 : 3;
     field->type = 1;
     field->value = 61;
+    if (field->field != 186) continue;
+    const unsigned reading = power_readings++;
+    field->value = reading == 0 ? 100000 : reading == 1 ? 300000 : 200000;
   }
   return is_device(handle);
 }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "harness/device/open_devices.hpp"
@@ -18,6 +19,12 @@
 
 namespace ridgebench {
 namespace {
+
+// Seconds of the host: from the end of a batch to the next launch, to read the meters, and between
+// two cases.
+constexpr double kTurnaround = 30e-6;
+constexpr double kMetersRead = 0.01;
+constexpr double kBetweenCases = 0.05;
 
 template <class Number>
 Number parse_number(std::string_view key, std::string_view text) {
@@ -58,6 +65,8 @@ const std::map<std::string_view, Setter>& setters() {
       {"cap", number(&Simulation::cap)},
       {"power_limit", number(&Simulation::power_limit)},
       {"power", number(&Simulation::power)},
+      {"draw", number(&Simulation::draw)},
+      {"idle", number(&Simulation::idle)},
       {"busy", number(&Simulation::busy)},
       {"cpu_throttle", number(&Simulation::cpu_throttle)},
       {"lose", number(&Simulation::lose)},
@@ -106,6 +115,11 @@ Simulation parse_simulation(const std::string& text) {
   if (simulation.throttle >= 1 || simulation.cap >= 1) {
     throw UsageError("simulated device: throttle and cap are shares below 1");
   }
+  const auto [limit, draw, idle] =
+      std::tuple(simulation.power_limit, simulation.draw, simulation.idle);
+  if (draw > 0 && !(idle < limit && idle < draw)) {
+    throw UsageError("simulated device: idle must be below draw and power_limit");
+  }
   return simulation;
 }
 
@@ -121,6 +135,9 @@ SimulatedDevice::SimulatedDevice(Simulation simulation, const Work& work)
   machine_.memory_bytes = static_cast<std::int64_t>(simulation_.memory);
   machine_.flops_per_s_hint = 2e8;
   process_factor_ = std::exp(simulation_.process * std::normal_distribution<>()(random_));
+  const auto [cap, draw, idle] =
+      std::tuple(simulation_.power_limit, simulation_.draw, simulation_.idle);
+  if (draw > 0) power_loop_.emplace(PowerModel{cap, draw, idle}, simulation_.seed);
 }
 
 nlohmann::ordered_json SimulatedDevice::identity() const {
@@ -149,23 +166,73 @@ void SimulatedDevice::begin_case(const std::string& id) {
   if (simulation_.row > 0) {
     row_factor_ = std::exp(simulation_.row * std::normal_distribution<>()(rows_random_));
   }
+  host_s_ += kBetweenCases;
+  if (!power_loop_) return;
+  static_cast<void>(power_loop_->take_watts());
+  capped_before_s_ = power_loop_->capped_s(host_s_);
 }
 
 nlohmann::ordered_json SimulatedDevice::end_case() {
   nlohmann::ordered_json telemetry = nlohmann::ordered_json::object();
+  bool capped = simulation_.cap > 0;
+  if (power_loop_) {
+    capped = power_loop_->capped_s(host_s_) > capped_before_s_;
+    std::vector<double> watts = power_loop_->take_watts();
+    std::ranges::sort(watts);
+    if (!watts.empty()) {
+      telemetry["power_w"] = {
+          {"median", watts[watts.size() / 2]}, {"min", watts.front()}, {"max", watts.back()}};
+    }
+  }
   std::vector<std::string> events;
   if (simulation_.throttle > 0) events.emplace_back("hw_thermal_slowdown");
-  if (simulation_.cap > 0) events.emplace_back("sw_power_cap");
+  if (capped) events.emplace_back("sw_power_cap");
   if (!events.empty()) telemetry["clock_events"] = events;
   return telemetry;
 }
 
 void SimulatedDevice::run(const Launch& launch) {
   sets_run_ = 1;
+  host_s_ += kTurnaround;
   launch();
 }
 
-Timing SimulatedDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats) {
+// The model knows at the start how long a batch takes; the host gets there when it waits.
+class SimulatedDevice::Batch final : public RunningBatch {
+ public:
+  Batch(SimulatedDevice& device, Timing timing)
+      : device_(&device), timing_(timing), end_s_(device.device_s_) {}
+  Timing wait() override {
+    device_->host_s_ = std::max(device_->host_s_, end_s_) + kTurnaround;
+    return timing_;
+  }
+
+ private:
+  SimulatedDevice* device_;
+  Timing timing_;
+  double end_s_;
+};
+
+Timing SimulatedDevice::enqueue(double launches) {
+  const double factor = noise();
+  LaunchTimes launch{.arithmetic = work_.flops / simulation_.peak * factor,
+                     .traffic = work_.bytes / simulation_.bandwidth * factor,
+                     .gap = simulation_.gap * factor};
+  const double idle_s = std::max(0.0, host_s_ - device_s_);
+  PowerLoop::Ran ran{.seconds =
+                         launches * (std::max(launch.arithmetic, launch.traffic) + launch.gap)};
+  if (power_loop_) {
+    static_cast<void>(power_loop_->capped_s(host_s_));  // forgets what was before
+    power_loop_->idle(idle_s);
+    ran = power_loop_->run(launch, launches);
+  }
+  device_s_ += idle_s + ran.seconds;
+  busy_s_ += ran.seconds;
+  return {ran.seconds, simulation_.clock * held_clock_ * ran.clock};
+}
+
+std::unique_ptr<RunningBatch> SimulatedDevice::start_batch(std::span<const Launch> rotation,
+                                                           std::int64_t repeats) {
   ++batches_;
   if (batches_ == simulation_.lose) throw DeviceError("device sim was lost");
   while (batches_ == simulation_.hang) std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -173,23 +240,35 @@ Timing SimulatedDevice::time_batch(std::span<const Launch> rotation, std::int64_
     for (const Launch& launch : rotation) launch();
     sets_run_ = rotation.size();
   }
-  const double launch_s =
-      std::max(work_.flops / simulation_.peak, work_.bytes / simulation_.bandwidth) +
-      simulation_.gap;
-  const auto launches = static_cast<double>(repeats) * static_cast<double>(rotation.size());
-  const double seconds = launches * launch_s * noise();
-  busy_s_ += seconds;
-  return {seconds, simulation_.clock * held_clock_};
+  const Timing timing =
+      enqueue(static_cast<double>(repeats) * static_cast<double>(rotation.size()));
+  return std::make_unique<Batch>(*this, timing);
+}
+
+Timing SimulatedDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats) {
+  return start_batch(rotation, repeats)->wait();
 }
 
 std::vector<Meter> SimulatedDevice::meters() const {
   std::vector<Meter> meters;
-  if (simulation_.power > 0) meters.push_back({kEnergyMeter, simulation_.power * busy_s_});
+  if (power_loop_) {
+    host_s_ += kMetersRead;
+    const std::vector<CounterReading> energy = power_loop_->energy(0, host_s_);
+    meters.push_back({kEnergyMeter, energy.empty() ? 0 : energy.back().total});
+    meters.push_back({kPowerCappedMeter, power_loop_->capped_s(host_s_)});
+  } else if (simulation_.power > 0) {
+    meters.push_back({kEnergyMeter, simulation_.power * busy_s_});
+  }
   if (simulation_.cpu_throttle > 0) {
     meters.push_back(
         {kCpuThrottledMeter, simulation_.cpu_throttle * static_cast<double>(batches_)});
   }
   return meters;
+}
+
+std::vector<CounterReading> SimulatedDevice::energy_readings(double since_s) const {
+  if (!power_loop_) return {};
+  return power_loop_->energy(since_s, host_s_);
 }
 
 Timing SimulatedDevice::time_cold(const Launch& launch) { return time_batch({&launch, 1}, 1); }

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 
 #include "harness/device/cpu/device.hpp"
+#include "tests/support/power_loop.hpp"
 
 namespace ridgebench {
 
@@ -22,8 +24,7 @@ struct Simulation {
   double memory = 1 << 28;  // bytes
   std::string sheet;        // data sheet the device claims to match; empty: none
   // Noise of a sample: exp(noise * N(0,1)); of the whole process: exp(process * N(0,1)); of a row
-  // in this process: exp(row * N(0,1)). The seed alone decides process and row. The number of
-  // samples depends on the speed of the host, and with it which noise a sample gets.
+  // in this process: exp(row * N(0,1)). The seed alone decides process and row.
   double noise = 0.004;
   double process = 0;
   double row = 0;
@@ -35,9 +36,14 @@ struct Simulation {
   // draws more power than allowed. Telemetry names the cause.
   double throttle = 0;
   double cap = 0;
-  double power_limit = 0;   // watt, as reported; 0: not reported
-  double busy = 1;          // share of the device that a launch can keep busy
-  double power = 0;         // watt drawn during launches; 0: not reported
+  double power_limit = 0;  // watt, as reported, and the cap of the power loop; 0: not reported
+  double busy = 1;         // share of the device that a launch can keep busy
+  double power = 0;        // watt drawn during launches; 0: not reported, or a power loop
+  // Watts that arithmetic draws at the full clock, and an idle device. With a draw, the clock and
+  // the energy counter are those of power_loop.hpp, `clock` is the full clock, and reading the
+  // meters takes 10 ms of the host. Needs a power_limit between idle and draw.
+  double draw = 0;
+  double idle = 100;
   double cpu_throttle = 0;  // periods per batch in which a CPU quota stops it; 0: not reported
   // Faults, by the number of the timed batch (from 1; 0: never).
   std::int64_t lose = 0;  // the device is lost
@@ -58,21 +64,36 @@ class SimulatedDevice final : public CpuDevice {
   [[nodiscard]] double free_bytes() const override { return simulation_.memory; }
   [[nodiscard]] double tick_s() const override { return simulation_.tick; }
   [[nodiscard]] double launch_floor_s() const override { return simulation_.gap; }
+  // Seconds of the model. The device is busy or idle meanwhile: it idles where the host starts no
+  // batch before the last one ends. The host takes 30 us from the end of a batch to the next.
+  [[nodiscard]] double now_s() const override { return host_s_; }
+  // Lets time pass in which the host starts nothing.
+  void pass(double seconds) { host_s_ += seconds; }
   // The amount of work of one launch, by which the clock goes until the next call. begin_case()
   // sets it for the cases of registered operations.
   void set_work(const Work& work) { work_ = work; }
   void begin_case(const std::string& id) override;
   nlohmann::ordered_json end_case() override;
+  // With a power loop the device is like a GPU, without one like a host.
+  [[nodiscard]] bool asynchronous() const override { return power_loop_.has_value(); }
+  [[nodiscard]] double tensor_warm_up_s() const override { return power_loop_ ? 0.5 : 0; }
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override;
+  std::unique_ptr<RunningBatch> start_batch(std::span<const Launch> rotation,
+                                            std::int64_t repeats) override;
   Timing time_cold(const Launch& launch) override;
   void run(const Launch& launch) override;
   [[nodiscard]] std::vector<Meter> meters() const override;
+  [[nodiscard]] std::vector<CounterReading> energy_readings(double since_s) const override;
   [[nodiscard]] std::optional<double> busy_share(const Launch& /*launch*/) override {
     return simulation_.busy;
   }
 
  private:
+  class Batch;
+
   double noise();
+  // Adds a batch of `launches` to what the device has to do.
+  Timing enqueue(double launches);
 
   Simulation simulation_;
   Work work_{};
@@ -83,7 +104,11 @@ class SimulatedDevice final : public CpuDevice {
   double held_clock_ = 1;  // share of the nominal one
   std::int64_t batches_ = 0;
   double busy_s_ = 0;
-  std::size_t sets_run_ = 0;  // whose outputs exist: for those the model alone goes on
+  mutable double host_s_ = 0;  // reading the meters takes the host's time
+  double device_s_ = 0;        // when the last batch ends
+  mutable std::optional<PowerLoop> power_loop_;
+  double capped_before_s_ = 0;  // before the present case
+  std::size_t sets_run_ = 0;    // whose outputs exist: for those the model alone goes on
 };
 
 }  // namespace ridgebench

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "harness/device/cuda/driver.cuh"
 #include "harness/device/cuda/graph.cuh"
@@ -19,8 +20,8 @@ using nlohmann::ordered_json;
 // Launches that are shorter than this, in gaps between launches, go through a graph
 // (docs/method.md).
 constexpr double kGapsOfAShortLaunch = 20;
-// Nodes of such a graph; a rotation that is longer makes a longer one.
-constexpr std::int64_t kGraphNodes = 1024;
+constexpr std::int64_t kGraphNodes = 1024;      // a longer rotation makes a longer graph
+constexpr std::int64_t kFewestGraphNodes = 64;  // the gap between two graphs matters below that
 // Bytes that one stream must move before the kernel uses a cache line again.
 constexpr std::int64_t kRotationBytes = std::int64_t{2} << 30U;
 // Seconds in which the power of a GPU settles under a tensor load.
@@ -58,12 +59,23 @@ class CudaDevice final : public Device {
   ordered_json end_case() override;
   [[nodiscard]] std::vector<Meter> meters() const override;
   [[nodiscard]] std::optional<double> busy_share(const Launch& launch) override;
-  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override;
+  [[nodiscard]] std::vector<CounterReading> energy_readings(double since_s) const override {
+    return telemetry_ ? telemetry_->energy_readings(since_s) : std::vector<CounterReading>();
+  }
+  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override {
+    return start_batch(rotation, repeats)->wait();
+  }
+  [[nodiscard]] bool asynchronous() const override { return true; }
+  std::unique_ptr<RunningBatch> start_batch(std::span<const Launch> rotation,
+                                            std::int64_t repeats) override;
   Timing time_cold(const Launch& launch) override;
   void run(const Launch& launch) override;
 
  private:
-  std::optional<Timing> time_graph(std::span<const Launch> rotation, std::int64_t repeats);
+  class Batch;
+
+  // Prepares a graph. Returns its rotations; 0 where the launches cannot be captured.
+  std::int64_t use_graph(std::span<const Launch> rotation, std::int64_t repeats);
 
   int index_;
   std::vector<std::string> notes_;
@@ -116,7 +128,7 @@ void CudaDevice::begin_case(const std::string& id) {
 std::vector<Meter> CudaDevice::meters() const {
   if (!nvml_) return {};
   return {{kEnergyMeter, nvml_->energy_j()},
-          {"power_capped_s", nvml_->power_capped_s()},
+          {kPowerCappedMeter, nvml_->power_capped_s()},
           {"heat_capped_s", nvml_->heat_capped_s()},
           {"ecc_corrected", nvml_->corrected_errors()},
           {"ecc_uncorrected", nvml_->uncorrected_errors()}};
@@ -132,37 +144,63 @@ ordered_json CudaDevice::end_case() {
   timer_->set_range("");
   graph_.reset();
   if (!telemetry_) return {{"unavailable", no_nvml_}};
-  const std::unique_ptr<Telemetry> telemetry = std::move(telemetry_);
-  return telemetry->stop();
+  return std::exchange(telemetry_, nullptr)->stop();
 }
 
-Timing CudaDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats) {
+class CudaDevice::Batch final : public RunningBatch {
+ public:
+  // `scale` turns the time of all launches into that of those that count. Launches without a graph
+  // tell the device whether later ones need one.
+  Batch(CudaDevice& device, std::size_t number, double scale, double launches_without_graph)
+      : device_(&device), number_(number), scale_(scale), launches_(launches_without_graph) {}
+  ~Batch() override {  // the launches use buffers that the caller may free
+    if (!waited_) static_cast<void>(cudaStreamSynchronize(device_->stream_.get()));
+  }
+  Timing wait() override {
+    Timing timing = device_->timer_->wait(number_);
+    waited_ = true;
+    timing.seconds *= scale_;
+    const double launch_s = timing.seconds / launches_;
+    if (launches_ > 0) device_->launch_s_ = std::min(device_->launch_s_.value_or(1e9), launch_s);
+    return timing;
+  }
+
+ private:
+  CudaDevice* device_;
+  std::size_t number_;
+  double scale_;
+  double launches_;
+  bool waited_ = false;
+};
+
+std::unique_ptr<RunningBatch> CudaDevice::start_batch(std::span<const Launch> rotation,
+                                                      std::int64_t repeats) {
   if (launch_s_ && *launch_s_ < kGapsOfAShortLaunch * launch_gap_s_) {
-    if (const std::optional<Timing> timing = time_graph(rotation, repeats)) return *timing;
+    if (const std::int64_t held = use_graph(rotation, repeats); held > 0) {
+      const std::int64_t graphs = ceil_div(repeats, held);
+      const Launch launch = [this] { check(cudaGraphLaunch(graph_.get(), stream_.get())); };
+      const std::size_t batch = timer_->start({&launch, 1}, graphs);
+      const double scale = static_cast<double>(repeats) / static_cast<double>(graphs * held);
+      return std::make_unique<Batch>(*this, batch, scale, 0);
+    }
   }
-  const Timing timing = timer_->time(rotation, repeats);
-  const double launches = static_cast<double>(repeats) * static_cast<double>(rotation.size());
-  launch_s_ = std::min(launch_s_.value_or(timing.seconds), timing.seconds / launches);
-  return timing;
+  const auto launches = static_cast<double>(repeats * std::ssize(rotation));
+  return std::make_unique<Batch>(*this, timer_->start(rotation, repeats), 1, launches);
 }
 
-// Times graphs of whole rotations, which may hold a few launches more than `repeats` times as many.
-// Empty where the launches cannot be captured.
-std::optional<Timing> CudaDevice::time_graph(std::span<const Launch> rotation,
-                                             std::int64_t repeats) {
-  const auto size = static_cast<std::int64_t>(rotation.size());
+// The large graph of a batch serves multiples of the batch too.
+std::int64_t CudaDevice::use_graph(std::span<const Launch> rotation, std::int64_t repeats) {
+  const std::int64_t size = std::ssize(rotation);
   const std::int64_t graphs = ceil_div(repeats * size, std::max(kGraphNodes, size));
-  const std::int64_t repeats_of_a_graph = ceil_div(repeats, graphs);
-  if (graph_launches_ != rotation.data() || graph_nodes_ != repeats_of_a_graph * size) {
-    graph_ = capture(stream_.get(), rotation, repeats_of_a_graph);
-    graph_launches_ = rotation.data();
-    graph_nodes_ = repeats_of_a_graph * size;
-  }
-  if (!graph_) return std::nullopt;
-  const Launch launch = [this] { check(cudaGraphLaunch(graph_.get(), stream_.get())); };
-  Timing timing = timer_->time({&launch, 1}, graphs);
-  timing.seconds *= static_cast<double>(repeats) / static_cast<double>(graphs * repeats_of_a_graph);
-  return timing;
+  const std::int64_t wanted = ceil_div(repeats, graphs);
+  const std::int64_t held = graph_launches_ == rotation.data() ? graph_nodes_ / size : 0;
+  const bool serves = held == wanted || (held * size >= kFewestGraphNodes && repeats % held == 0);
+  if (held > 0 && serves) return graph_ ? held : 0;
+  // The driver frees a graph that still runs when it is done.
+  graph_ = capture(stream_.get(), rotation, wanted);
+  graph_launches_ = rotation.data();
+  graph_nodes_ = wanted * size;
+  return graph_ ? wanted : 0;
 }
 
 // Reading leaves no dirty lines, whose write-back would slow the launch.

@@ -107,24 +107,27 @@ std::optional<double> Nvml::sm_clock_hz() const {
 std::optional<double> Nvml::memory_clock_hz() const {
   return scaled(kMega, "nvmlDeviceGetClockInfo", kMemoryClock);
 }
-std::optional<double> Nvml::power_w() const { return scaled(kMilli, "nvmlDeviceGetPowerUsage"); }
+std::optional<double> Nvml::power_w() const {
+  const auto instant = field(186);  // NVML_FI_DEV_POWER_INSTANT
+  if (instant) return *instant * kMilli;
+  return scaled(kMilli, "nvmlDeviceGetPowerUsage");
+}
 std::optional<double> Nvml::energy_j() const {
   return scaled<unsigned long long>(kMilli, "nvmlDeviceGetTotalEnergyConsumption");
 }
 std::optional<double> Nvml::temperature_c() const {
   return scaled(1, "nvmlDeviceGetTemperature", 0U);  // nvmlTemperatureSensors_t: GPU
 }
-std::optional<double> Nvml::memory_temperature_c() const {
-  constexpr unsigned kMemoryTemperature = 82;  // NVML_FI_DEV_MEMORY_TEMP
-  constexpr int kUnsignedInt = 1;              // NVML_VALUE_TYPE_UNSIGNED_INT
-  FieldValue field{};
-  field.field = kMemoryTemperature;
-  if (call("nvmlDeviceGetFieldValues", device_, 1, &field) != kSuccess ||
-      field.status != kSuccess || field.type != kUnsignedInt) {
-    return std::nullopt;
-  }
-  return field.value.number;
+std::optional<unsigned> Nvml::field(unsigned field) const {
+  constexpr int kUnsignedInt = 1;  // NVML_VALUE_TYPE_UNSIGNED_INT
+  FieldValue value{};
+  value.field = field;
+  const bool read = call("nvmlDeviceGetFieldValues", device_, 1, &value) == kSuccess;
+  if (!read || value.status != kSuccess || value.type != kUnsignedInt) return std::nullopt;
+  return value.value.number;
 }
+// NVML_FI_DEV_MEMORY_TEMP
+std::optional<double> Nvml::memory_temperature_c() const { return field(82); }
 std::optional<unsigned> Nvml::performance_state() const {
   constexpr unsigned kUnknown = 32;
   const auto state = read("nvmlDeviceGetPerformanceState");

@@ -32,6 +32,7 @@ class Nvml {
 
   [[nodiscard]] std::optional<double> sm_clock_hz() const;
   [[nodiscard]] std::optional<double> memory_clock_hz() const;
+  // At this moment; where the driver lacks that, the mean of the last second.
   [[nodiscard]] std::optional<double> power_w() const;
   // Joules since the driver was loaded.
   [[nodiscard]] std::optional<double> energy_j() const;
@@ -66,6 +67,8 @@ class Nvml {
   template <class Number = unsigned, class... What>
   [[nodiscard]] std::optional<double> scaled(double unit, const char* function, What... what) const;
   [[nodiscard]] std::optional<Pair> pair(const char* function) const;
+  // A field of nvmlDeviceGetFieldValues, all of which are unsigned.
+  [[nodiscard]] std::optional<unsigned> field(unsigned field) const;
   [[nodiscard]] std::optional<std::string> text(const char* function) const;
   [[nodiscard]] std::optional<double> violation_s(unsigned limit) const;
   [[nodiscard]] std::optional<double> ecc_errors(unsigned kind) const;

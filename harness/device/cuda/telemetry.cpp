@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "harness/base/nullable.hpp"
+#include "harness/base/stopwatch.hpp"
 
 namespace ridgebench {
 namespace {
 
 using nlohmann::ordered_json;
 
-// A driver updates its readings about ten times a second.
-constexpr std::chrono::milliseconds kPeriod{50};
+// A driver renews its readings about ten times a second. A line through the renewals of the energy
+// counter needs the moment of each, to a fifth of that.
+constexpr std::chrono::milliseconds kPeriod{20};
+constexpr int kPeriodsOfASample = 3;
 
 ordered_json named(const std::optional<std::uint64_t>& clock_events) {
   return clock_events ? ordered_json(names_of_clock_events(*clock_events)) : ordered_json(nullptr);
@@ -63,8 +67,9 @@ Telemetry::~Telemetry() {
 
 void Telemetry::sample_until_stopped() {
   std::unique_lock lock(mutex_);
-  while (!stopped_) {
-    take_sample();
+  for (int period = 0; !stopped_; ++period) {
+    read_energy();
+    if (period % kPeriodsOfASample == 0) take_sample();
     stopping_.wait_for(lock, kPeriod, [this] { return stopped_; });
   }
 }
@@ -76,6 +81,20 @@ void Telemetry::take_sample() {
   if (const auto events = nvml_->clock_events())
     clock_events_ = clock_events_.value_or(0) | *events;
   if (const auto count = nvml_->processes()) processes_ = std::max(processes_.value_or(0), *count);
+}
+
+void Telemetry::read_energy() {
+  const double start_s = steady_s();
+  const std::optional<double> joules = nvml_->energy_j();
+  if (joules) energy_.push_back({(start_s + steady_s()) / 2, *joules});
+}
+
+std::vector<CounterReading> Telemetry::energy_readings(double since_s) {
+  const std::scoped_lock lock(mutex_);
+  std::vector<CounterReading> found;
+  std::ranges::copy_if(energy_, std::back_inserter(found),
+                       [&](const CounterReading& reading) { return reading.time_s >= since_s; });
+  return found;
 }
 
 void Telemetry::end_sampling() {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "harness/base/step_fit.hpp"
 #include "harness/device/cuda/nvml.hpp"
 
 namespace ridgebench {
@@ -31,9 +32,13 @@ class Telemetry {
   // once.
   nlohmann::ordered_json stop();
 
+  // Readings of the energy counter since then, by steady_s(), some fifty a second.
+  [[nodiscard]] std::vector<CounterReading> energy_readings(double since_s);
+
  private:
   void sample_until_stopped();
   void take_sample();
+  void read_energy();
   void end_sampling();
 
   struct Quantity {
@@ -46,6 +51,7 @@ class Telemetry {
   std::vector<Quantity> quantities_;
   std::optional<std::uint64_t> clock_events_;
   std::optional<unsigned> processes_;
+  std::vector<CounterReading> energy_;
   std::mutex mutex_;
   std::condition_variable stopping_;
   bool stopped_ = false;

@@ -32,9 +32,6 @@ __device__ inline unsigned smid() {
 // and few enough that their kernels fit into a stream's queue of about a thousand.
 constexpr std::int64_t kLaunchesBehindGate = 2;
 constexpr long long kGateNanoseconds = 1'000'000'000;
-// Seconds. In a shorter window, the step of the device's timer, up to 1 us, would show in the
-// clock.
-constexpr double kShortestClockWindow = 1e-3;
 
 // Whether launches wait behind a gate. They cannot where a tool runs kernels one at a time.
 bool gated() {
@@ -124,13 +121,12 @@ class CudaTimer::GateOpener {
 CudaTimer::CudaTimer(cudaStream_t stream, int sms)
     : stream_(stream),
       sms_(sms),
-      start_(make_event()),
-      stop_(make_event()),
       shared_(shared_with_device<Shared>(1)),
-      stamps_(shared_with_device<ClockStamp>(2 * static_cast<std::size_t>(sms))) {
+      stamps_(shared_with_device<ClockStamp>(kBatches * 2 * static_cast<std::size_t>(sms))) {
+  for (Events& events : events_) events = {make_event(), make_event(), make_event()};
   // The first launch of a kernel loads it and waits for the device, which a closed gate would
   // block.
-  if (gated()) wait_at_gate<<<1, 1, 0, stream_>>>(&shared_->open, gate_, &shared_->timed_out);
+  if (gated()) wait_at_gate<<<1, 1, 0, stream_>>>(&shared_->open, gate_, shared_->timed_out.data());
   write_stamp<<<sms_, 1, 0, stream_>>>(stamps_.get());
   empty<<<1, 1, 0, stream_>>>();
   spin<<<1, 1, 0, stream_>>>(1);
@@ -150,38 +146,53 @@ void CudaTimer::enqueue(std::span<const Launch> launches, std::int64_t repeats,
   }
 }
 
-Timing CudaTimer::time(std::span<const Launch> launches, std::int64_t repeats,
-                       const Launch& before) {
+std::span<ClockStamp> CudaTimer::stamps(std::size_t batch) const {
+  const std::size_t count = 2 * static_cast<std::size_t>(sms_);
+  return {stamps_.get() + batch * count, count};
+}
+
+std::size_t CudaTimer::start(std::span<const Launch> launches, std::int64_t repeats,
+                             const Launch& before) {
+  const std::size_t batch = next_;
+  next_ = (next_ + 1) % kBatches;
+  const Events& events = events_[batch];
   ++gate_;
-  shared_->timed_out = 0;
+  shared_->timed_out[batch] = 0;
   {
     GateOpener gate(*this);
     if (gated()) {
-      wait_at_gate<<<1, 1, 0, stream_>>>(&shared_->open, gate_, &shared_->timed_out);
+      wait_at_gate<<<1, 1, 0, stream_>>>(&shared_->open, gate_, &shared_->timed_out[batch]);
     }
     if (before) before();
-    write_stamp<<<sms_, 1, 0, stream_>>>(stamps_.get());
-    check(cudaEventRecord(start_.get(), stream_));
+    write_stamp<<<sms_, 1, 0, stream_>>>(stamps(batch).data());
+    check(cudaEventRecord(events.start.get(), stream_));
     enqueue(launches, repeats, gate);
-    check(cudaEventRecord(stop_.get(), stream_));
-    write_stamp<<<sms_, 1, 0, stream_>>>(stamps_.get() + sms_);
+    check(cudaEventRecord(events.stop.get(), stream_));
+    write_stamp<<<sms_, 1, 0, stream_>>>(stamps(batch).data() + sms_);
+    check(cudaEventRecord(events.done.get(), stream_));
   }
   check(cudaGetLastError());
-  check(cudaStreamSynchronize(stream_));
-  if (shared_->timed_out != 0) {
+  return batch;
+}
+
+Timing CudaTimer::wait(std::size_t batch) {
+  const Events& events = events_[batch];
+  check(cudaEventSynchronize(events.done.get()));
+  check(cudaGetLastError());
+  if (shared_->timed_out[batch] != 0) {
     throw std::runtime_error(std::string("the launches took more than 1 s to enqueue; under a tool "
                                          "that runs kernels one at a time set ") +
                              kUngatedVariable + "=1");
   }
   float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()));
-  return {milliseconds * 1e-3, clock_hz()};
+  check(cudaEventElapsedTime(&milliseconds, events.start.get(), events.stop.get()));
+  return {milliseconds * 1e-3, clock_hz(batch)};
 }
 
 // Cycles over time between two stamps of the same SM; the median SM's.
-std::optional<double> CudaTimer::clock_hz() const {
+std::optional<double> CudaTimer::clock_hz(std::size_t batch) const {
   std::vector<double> clocks;
-  const std::span<const ClockStamp> all(stamps_.get(), 2 * static_cast<std::size_t>(sms_));
+  const std::span<const ClockStamp> all = stamps(batch);
   const auto later = all.subspan(static_cast<std::size_t>(sms_));
   for (const ClockStamp& before : all.first(later.size())) {
     const auto after = std::ranges::find(later, before.sm, &ClockStamp::sm);

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -33,7 +34,15 @@ class CudaTimer {
   // kernels. `before` is enqueued ahead of them, outside the events. Throws DeviceError for a lost
   // device, std::runtime_error for a launch that failed and where enqueueing outlasted the gate's
   // limit.
-  Timing time(std::span<const Launch> launches, std::int64_t repeats, const Launch& before = {});
+  Timing time(std::span<const Launch> launches, std::int64_t repeats, const Launch& before = {}) {
+    return wait(start(launches, repeats, before));
+  }
+
+  // The same in two steps, so that the stream has the next batch before the last one is done. At
+  // most two batches may be started and not waited for; the number tells them apart.
+  std::size_t start(std::span<const Launch> launches, std::int64_t repeats,
+                    const Launch& before = {});
+  Timing wait(std::size_t batch);
 
   // The NVTX range, of domain `ridgebench`, that spans the launches of later batches, for tools
   // that count within it; empty: none.
@@ -46,23 +55,31 @@ class CudaTimer {
   double graph_gap_s();
 
  private:
+  static constexpr std::size_t kBatches = 2;
   // In memory that host and device share.
   struct Shared {
-    unsigned open;       // the number of the last gate that may be passed
-    unsigned timed_out;  // set by a gate that gave up
+    unsigned open;                             // the number of the last gate that may be passed
+    std::array<unsigned, kBatches> timed_out;  // set by the gate of a batch that gave up
+  };
+  // Of a batch that runs or waits.
+  struct Events {
+    CudaEvent start, stop;  // around its launches
+    CudaEvent done;         // after its stamps
   };
   class GateOpener;
 
   void enqueue(std::span<const Launch> launches, std::int64_t repeats, GateOpener& gate) const;
-  std::optional<double> clock_hz() const;
+  // Stamps of a batch: one for each SM before its launches, then one for each after them.
+  [[nodiscard]] std::span<ClockStamp> stamps(std::size_t batch) const;
+  [[nodiscard]] std::optional<double> clock_hz(std::size_t batch) const;
 
   cudaStream_t stream_;
   int sms_;
-  CudaEvent start_;
-  CudaEvent stop_;
+  std::array<Events, kBatches> events_;
   std::shared_ptr<Shared> shared_;
-  std::shared_ptr<ClockStamp> stamps_;  // sms_ before the batch, sms_ after it
+  std::shared_ptr<ClockStamp> stamps_;
   unsigned gate_ = 0;
+  std::size_t next_ = 0;  // batch
   std::string range_;
 };
 

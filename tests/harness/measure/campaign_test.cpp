@@ -87,6 +87,25 @@ TEST_F(CampaignTest, ControlsAreArithmeticAndACopy) {
   EXPECT_THAT(ceilings("^dram_copy/", true), IsEmpty()) << "no kernel came between";
 }
 
+TEST_F(CampaignTest, TheQuickProfileMeasuresFewerProductsWhereAPowerLimitMakesThemLong) {
+  const RunRequest all = request("");
+  const std::vector<std::string> of_a_host = ids(all);
+  EXPECT_EQ(plan(all).left_out(), 0U);
+  use("power_limit=700,draw=1200");
+  const RunPlan brief = plan(all);
+  EXPECT_GT(brief.left_out(), 0U);
+  std::set<std::string> chosen;
+  for (const Case& c : brief.cases()) chosen.insert(c.id());
+  for (const std::string& id : of_a_host) {
+    const bool mixed = id.starts_with("matmul") && id.find("xfp8") != std::string::npos;
+    if (id.find(":control") == std::string::npos) EXPECT_EQ(chosen.contains(id), !mixed) << id;
+  }
+  EXPECT_EQ(plan(request("^matmul")).left_out(), 0U) << "what a filter names is measured";
+  RunRequest standard = all;
+  standard.profile = Profile::standard;
+  EXPECT_EQ(plan(standard).left_out(), 0U);
+}
+
 TEST_F(CampaignTest, FiltersThatMatchNothingOrAreMalformedAreUsageErrors) {
   EXPECT_THAT([&] { static_cast<void>(plan(request("^conv/"))); },
               ThrowsMessage<UsageError>(HasSubstr("no case matches filter '^conv/'")));

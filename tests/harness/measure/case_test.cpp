@@ -9,7 +9,9 @@
 #include "harness/cli/commands.hpp"
 #include "harness/device/cpu/device.hpp"
 #include "harness/device/open_devices.hpp"
+#include "tests/support/made_up_case.hpp"
 #include "tests/support/resolved_registry.hpp"
+#include "tests/support/simulated_device.hpp"
 
 namespace ridgebench {
 namespace {
@@ -85,6 +87,33 @@ INSTANTIATE_TEST_SUITE_P(Untouchable, CommandTest,
                                            "run --device untouchable --dry-run",
                                            "run --device untouchable --benchmark_list_tests",
                                            "predict relu n:4 --format bf16 --on h200"));
+
+TEST(LeftOutOfQuick, IsAProductWhoseOperationHasATunedTechniqueOfTheSameOrigin) {
+  SimulatedDevice gpu(parse_simulation("power_limit=700,draw=1200"));
+  MadeUpCase made_up(gpu);
+  made_up.operation.engine = Engine::tensor;
+  Case naive = made_up.get();
+  Case tuned = naive;
+  tuned.technique.name = "made_up_tuned_promoted";
+  Case library = naive;
+  library.technique.origin = Origin::library;
+  const std::vector<Case> all{naive, tuned, library};
+  EXPECT_TRUE(left_out_of_quick(naive, all));
+  EXPECT_FALSE(left_out_of_quick(tuned, all));
+  EXPECT_FALSE(left_out_of_quick(library, all)) << "the library has no tuned one";
+  EXPECT_FALSE(left_out_of_quick(naive, std::vector{naive, library}));
+  Case ladder = naive;
+  ladder.format = kLadderFormat;
+  Case ladder_tuned = tuned;
+  ladder_tuned.format = kLadderFormat;
+  EXPECT_FALSE(left_out_of_quick(ladder, std::vector{ladder, ladder_tuned}));
+  SimulatedDevice host{Simulation{}};
+  naive.device = tuned.device = &host;
+  EXPECT_FALSE(left_out_of_quick(naive, std::vector{naive, tuned})) << "a host measures all rows";
+  made_up.operation.engine = Engine::fma;
+  naive.device = tuned.device = &gpu;
+  EXPECT_FALSE(left_out_of_quick(naive, std::vector{naive, tuned})) << "no product";
+}
 
 }  // namespace
 }  // namespace ridgebench

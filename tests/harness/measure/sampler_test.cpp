@@ -2,11 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include <chrono>
-#include <thread>
-
 #include "harness/base/statistics.hpp"
-#include "harness/base/stopwatch.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/support/simulated_device.hpp"
 
@@ -41,13 +37,6 @@ double tick_of_a_launch(const Samples& samples) {
 // Without time, the sampler takes kFewestSamples.
 const SamplingLimits kNoTime{.seconds = 0, .stop = nullptr};
 
-// A batch of the simulated device takes no time, and a limit in seconds would allow thousands of
-// them. A pause between samples makes the model's slow changes as slow as a real device's.
-const SamplingLimits kPaced{.seconds = 2, .stop = [] {
-                              std::this_thread::sleep_for(std::chrono::milliseconds(1));
-                              return false;
-                            }};
-
 TEST(Sampler, StopsAtThirtySamplesWhenTheyArePrecise) {
   const Samples samples = sample("noise=0.001", {.seconds = 1, .stop = nullptr});
   EXPECT_EQ(samples.seconds.size(), 30U);
@@ -56,7 +45,7 @@ TEST(Sampler, StopsAtThirtySamplesWhenTheyArePrecise) {
 }
 
 TEST(Sampler, GoesOnUntilTheMedianIsPrecise) {
-  const Samples samples = sample("noise=0.06", {.seconds = 2, .stop = nullptr});
+  const Samples samples = sample("noise=0.02", {.seconds = 2, .stop = nullptr});
   EXPECT_GT(samples.seconds.size(), 60U);
   EXPECT_TRUE(precise(samples.seconds, 0.005, tick_of_a_launch(samples)));
 }
@@ -76,8 +65,9 @@ TEST(Sampler, WarmUpSamplesAreNotAmongThoseKept) {
 }
 
 TEST(Sampler, FlagsDrift) {
-  EXPECT_THAT(sample("noise=0.002,drift=2", kPaced).flags, Contains("drift"));
-  EXPECT_THAT(sample("noise=0.002", kPaced).flags, Not(Contains("drift")));
+  EXPECT_THAT(sample("noise=0.002,drift=2", {.seconds = 2, .stop = nullptr}).flags,
+              Contains("drift"));
+  EXPECT_THAT(sample("noise=0.002", {.seconds = 2, .stop = nullptr}).flags, Not(Contains("drift")));
 }
 
 TEST(Sampler, FlagsTwoLevels) {
@@ -181,11 +171,7 @@ TEST(Sampler, StopsBetweenBatchesWhenAskedTo) {
 class MadeUpTurns final : public Turns {
  public:
   explicit MadeUpTurns(std::function<void()> others) : others_(std::move(others)) {}
-  double end_turn() override {
-    const Stopwatch clock;
-    others_();
-    return clock.seconds();
-  }
+  void end_turn() override { others_(); }
 
  private:
   std::function<void()> others_;
@@ -236,15 +222,20 @@ TEST(Sampler, InTurnsASampleIsShortHoweverMuchTimeThereIs) {
 }
 
 TEST(Sampler, TheTimeOfOthersIsNotTheCases) {
-  int turns = 0;
-  MadeUpTurns others([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    ++turns;
-  });
-  const SamplingLimits limits{
-      .seconds = 0.1, .stop = [&] { return turns == 20; }, .turns = &others};
-  // Other processes took twice the case's time, and the case still has most of its time.
-  EXPECT_THROW(sample("", limits, Regime::cold), Interrupted);
+  const auto turns_of_a_case = [](double others_s) {
+    SimulatedDevice device(parse_simulation("noise=0.001"), kWork);
+    std::vector<int> counts(1);
+    int turns = 0;
+    MadeUpTurns others([&] {
+      device.pass(others_s);
+      ++turns;
+    });
+    const SamplingLimits limits{.seconds = 0.1, .stop = nullptr, .turns = &others};
+    take_samples(device, counting(counts), Regime::steady, limits);
+    return turns;
+  };
+  EXPECT_GT(turns_of_a_case(0), 30);
+  EXPECT_NEAR(turns_of_a_case(0.05), turns_of_a_case(0), 1) << "others took many times as long";
 }
 
 TEST(Sampler, ALostDeviceIsReported) { EXPECT_THROW(sample("lose=5", kNoTime), DeviceError); }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "harness/base/stopwatch.hpp"
 #include "harness/device/cuda/nvml.hpp"
 
 namespace ridgebench {
@@ -123,6 +124,20 @@ TEST(Telemetry, GivesMedianAndRangeOfWhatItSampled) {
   EXPECT_TRUE(json["temperature_c"].is_null()) << "never 0";
   EXPECT_THAT(json["clock_events"], ElementsAre("sw_power_cap", "hw_thermal_slowdown"));
   EXPECT_EQ(json["other_processes"], 2) << "this process is one of the three";
+}
+
+TEST(Telemetry, KeepsTheReadingsOfTheEnergyCounter) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  const double start_s = steady_s();
+  Telemetry telemetry(*nvml);
+  std::vector<CounterReading> readings;
+  while (readings.size() < 3) readings = telemetry.energy_readings(start_s);
+  EXPECT_EQ(readings.front().total, 5);
+  EXPECT_GE(readings.front().time_s, start_s);
+  EXPECT_GT(readings.back().time_s, readings.front().time_s);
+  EXPECT_LE(readings.back().time_s, steady_s());
+  EXPECT_TRUE(telemetry.energy_readings(steady_s() + 60).empty());
 }
 
 TEST(Telemetry, MayBeLeftToItsDestructor) {

@@ -1,0 +1,37 @@
+#include "harness/measure/sustained.hpp"
+
+#include <algorithm>
+
+#include "harness/measure/sampler.hpp"
+
+namespace ridgebench {
+namespace {
+
+bool settles_slowly(const Case& c) {
+  return c.technique.engine == Engine::tensor && c.device->tensor_warm_up_s() > 0;
+}
+
+bool sustained_ceiling(const Case& c) {
+  return settles_slowly(c) && c.is_ceiling() && !c.technique.burst;
+}
+
+}  // namespace
+
+double sustained_warm_up_s(const Case& c, double seconds) {
+  constexpr double kHot_s = 10;
+  constexpr double kSharesOfWarmUp = 5;
+  if (!settles_slowly(c)) return 0;
+  const double shortest = c.device->tensor_warm_up_s();
+  if (!sustained_ceiling(c)) return shortest;
+  return std::clamp(kSharesOfWarmUp * seconds, shortest, kHot_s);
+}
+
+double sustained_sampling_s(const Case& c) { return sustained_ceiling(c) ? kSustained_s : 0; }
+
+double beyond_share_s(const Case& c, double seconds) {
+  if (!settles_slowly(c)) return 0;
+  const double sampling_s = c.technique.burst ? 0 : kSustained_s;
+  return sustained_warm_up_s(c, seconds) + std::max(0.0, sampling_s - seconds);
+}
+
+}  // namespace ridgebench
