@@ -134,7 +134,7 @@ inline constexpr std::tuple kDuelKeys{
     Key{"decided_by", &DuelRecord::decided_by, "", "the scale of the verdict"},
     Key{"verdict", &DuelRecord::verdict, "", "of the first technique, in seconds"},
     Key{"verdict_in_cycles", &DuelRecord::verdict_in_cycles, "", "the same in clock cycles, by the short scale"},
-    Key{"no_energy", &DuelRecord::no_energy, "", "why energy_per_launch_j is null"},
+    Key{"no_energy", &DuelRecord::no_energy, "", "why energy_per_launch_j is null; null where it is not, and where the duel was not timed"},
     Key{"duration_s", &DuelRecord::duration_s, "s", "of the whole duel, its checks included"},
     Key{"telemetry", &DuelRecord::telemetry, "", "what the device reported meanwhile"},
     Key{"flags", &DuelRecord::flags, "", "remarks, as of a row"},

@@ -17,13 +17,15 @@
 
 #include "harness/measure/duel/timing.hpp"
 #include "tests/support/host_queue.hpp"
+#include "tests/support/power_loop.hpp"
 
 namespace ridgebench {
 
 struct DuelWorld {
   double slower = 1;       // cycles of technique B over those of technique A
   double noise = 0.002;    // of the time of a 5 ms batch; falls with the root of its length
-  double swing = 0;        // of the clock, as the loop of a power cap makes it oscillate
+  bool capped = false;     // the clock and the energy are those of power_loop.hpp
+  double swing = 0;        // of the clock else, as a loop that never settles makes it oscillate
   double period_s = 0.04;  // of that oscillation
   double drift_per_s = 0;  // relative growth of all times
   bool clocked = true;     // batches know their clock
@@ -33,9 +35,12 @@ struct DuelWorld {
 class DuelDevice final : public Device {
  public:
   static constexpr std::size_t kSets = 4;
+  static constexpr double kCap_w = 700;
 
   explicit DuelDevice(const DuelWorld& world) : world_(world), random_(world.seed) {
     phase_ = std::uniform_real_distribution<>(0, 2 * std::numbers::pi)(random_);
+    if (world.capped)
+      loop_.emplace(PowerModel{.cap = kCap_w, .draw = 1200, .idle = 100}, world.seed);
   }
 
   // Duels technique A against technique B.
@@ -66,6 +71,9 @@ class DuelDevice final : public Device {
   [[nodiscard]] double tick_s() const override { return 1e-9; }
   [[nodiscard]] double launch_floor_s() const override { return 1e-6; }
   [[nodiscard]] double now_s() const override { return now_s_; }
+  [[nodiscard]] std::vector<CounterReading> energy_readings(double since_s) const override {
+    return loop_ ? loop_->energy(since_s, now_s_) : std::vector<CounterReading>();
+  }
 
   std::unique_ptr<RunningBatch> start_batch(std::span<const Launch> rotation,
                                             std::int64_t repeats) override {
@@ -75,13 +83,12 @@ class DuelDevice final : public Device {
     const double begin_s = std::max(now_s_, busy_until_s_);
     const double cycles = static_cast<double>(repeats * std::ssize(rotation)) * launch_s() *
                           (side_ == 'B' ? world_.slower : 1) * (1 + world_.drift_per_s * begin_s);
-    const double end_s = end_of(begin_s, cycles * noise(cycles));
+    const Ran ran = run_from(begin_s, cycles * noise(cycles));
+    const double end_s = begin_s + ran.seconds;
     busy_until_s_ = end_s;
     most_unfinished_ = std::max(most_unfinished_, ++unfinished_);
-    const double seconds = end_s - begin_s;
-    Timing timing{seconds, std::nullopt};
-    if (world_.clocked)
-      timing.clock_hz = 1e9 * (clock_seconds(end_s) - clock_seconds(begin_s)) / seconds;
+    Timing timing{ran.seconds, std::nullopt};
+    if (world_.clocked) timing.clock_hz = 1e9 * ran.clock;
     return std::make_unique<Batch>(*this, timing, end_s);
   }
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override {
@@ -106,6 +113,22 @@ class DuelDevice final : public Device {
     Timing timing_;
     double end_s_;
   };
+
+  struct Ran {
+    double seconds;
+    double clock;  // mean share of the nominal one
+  };
+  // Runs what takes `cycles` seconds at the nominal clock.
+  Ran run_from(double begin_s, double cycles) {
+    if (!loop_) {
+      const double end_s = end_of(begin_s, cycles);
+      return {end_s - begin_s, (clock_seconds(end_s) - clock_seconds(begin_s)) / (end_s - begin_s)};
+    }
+    static_cast<void>(loop_->capped_s(now_s_));  // forgets what was before
+    loop_->idle(begin_s - busy_until_s_);
+    const PowerLoop::Ran ran = loop_->run({.arithmetic = cycles}, 1);
+    return {ran.seconds, ran.clock};
+  }
 
   double noise(double seconds) {
     constexpr double kReference_s = 0.005;
@@ -134,8 +157,9 @@ class DuelDevice final : public Device {
   char side_ = '?';
   std::string sides_;
   std::set<std::size_t> used_;
-  double now_s_ = 1;
-  double busy_until_s_ = 1;
+  double now_s_ = 0;
+  double busy_until_s_ = 0;
+  std::optional<PowerLoop> loop_;
   int idle_gaps_ = 0;
   int unfinished_ = 0;
   int most_unfinished_ = 0;

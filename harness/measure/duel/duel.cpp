@@ -23,6 +23,18 @@ DuelScale scale_of(ScaleTimes times) {
   return scale;
 }
 
+// Joules per launch of the long blocks.
+void add_energy(DuelRecord& record, const std::optional<ScaleTimes>& times, bool watched) {
+  record.no_energy = "no long blocks were measured";
+  if (!times || times->quads == 0) return;
+  record.no_energy = watched ? "the energy counter was renewed too seldom"
+                             : "nothing watches an energy counter of this device";
+  if (!times->watts[0] || !times->watts[1]) return;
+  record.first.energy_per_launch_j = *times->watts[0] * times->launch_s[0];
+  record.second.energy_per_launch_j = *times->watts[1] * times->launch_s[1];
+  record.no_energy.reset();
+}
+
 void add_times(DuelRecord& record, DuelTimes times) {
   const auto set_times = [&](const ScaleTimes& scale) {
     record.first.time_s = scale.launch_s[0];
@@ -121,10 +133,12 @@ void Duelist::run_phases(DuelRecord& record, const DuelCase& duel,
                                .settles = record.power_settles,
                                .seed = seed_,
                                .stop = stop});
+  const bool watched = !device_->energy_readings(0).empty();
   for (Contender& contender : contenders) {
     const auto wrong = check_after(contender, sets);
     if (wrong) return fail(record, Status::wrong, *wrong);
   }
+  add_energy(record, times.long_scale, watched);
   add_times(record, std::move(times));
   record.status = Status::ok;
 }

@@ -5,9 +5,6 @@
 namespace ridgebench {
 namespace {
 
-constexpr const char* kNoMeter = "the device has no energy counter";
-constexpr const char* kNoFit = "this version does not fit the energy counter during a duel";
-
 DuelSide side_of(const Case& c) {
   const Record record = c.describe();
   return {.technique = record.technique,
@@ -38,8 +35,6 @@ DuelRecord DuelCase::describe() const {
                     .first = side_of(first),
                     .second = side_of(second),
                     .power_settles = first.device->tensor_warm_up_s() > 0};
-  const bool meter = total_of(kEnergyMeter, first.device->meters()).has_value();
-  record.no_energy = meter ? kNoFit : kNoMeter;
   if (record.first.held_back_by || record.second.held_back_by) {
     record.flags.emplace_back("library_held_back");
   }

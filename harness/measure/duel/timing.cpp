@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "harness/base/ratio.hpp"
+#include "harness/base/step_fit.hpp"
 #include "harness/measure/sampler.hpp"
 
 namespace ridgebench {
@@ -29,6 +30,8 @@ struct Block {
   double seconds = 0;
   double cycles = 0;
   std::int64_t launches = 0;
+  double begin_s = 0;  // by the device's now_s(), without the dropped part
+  double end_s = 0;
   bool clocked = true;
 
   [[nodiscard]] double launch_s() const { return seconds / static_cast<double>(launches); }
@@ -76,6 +79,8 @@ class Pipeline {
     running_.reset();
     launch_s_.at(side_) = timing.seconds / static_cast<double>(launched_);
     if (block_ == nullptr) return;
+    block_->end_s = device_->now_s();
+    if (block_->launches == 0) block_->begin_s = block_->end_s - timing.seconds;
     block_->seconds += timing.seconds;
     block_->launches += launched_;
     block_->clocked = block_->clocked && timing.clock_hz.has_value();
@@ -129,6 +134,25 @@ class Scale {
     }
     if (!blocks_.empty()) times.launch_s = {sums[0].launch_s(), sums[1].launch_s()};
     return times;
+  }
+
+  // The mean over the blocks of a technique.
+  [[nodiscard]] std::optional<double> watts(const Device& device, std::size_t side) const {
+    if (blocks_.empty()) return std::nullopt;
+    const std::vector<CounterReading> all = device.energy_readings(blocks_.front().begin_s);
+    double sum = 0;
+    double count = 0;
+    for (const Block& block : blocks_) {
+      if (block.side != side) continue;
+      const auto since = [](const CounterReading& reading, double s) { return reading.time_s < s; };
+      const auto first = std::lower_bound(all.begin(), all.end(), block.begin_s, since);
+      const auto last = std::lower_bound(first, all.end(), block.end_s, since);
+      const auto rate = fit_renewals({first, last});
+      if (!rate) return std::nullopt;
+      sum += rate->per_s;
+      ++count;
+    }
+    return sum / count;
   }
 
  private:
@@ -215,7 +239,10 @@ DuelTimes time_duel(Device& device, std::span<const Launch> first, std::span<con
   phases.measure(lasting, plan.long_quads, warm_s + limits.seconds, plan.long_block_s);
   pipeline.finish();
   DuelTimes times{.short_scale = brief.times(kBlocksOfAQuad)};
-  if (plan.long_quads > 0) times.long_scale = lasting.times(2);
+  if (plan.long_quads > 0) {
+    times.long_scale = lasting.times(2);
+    times.long_scale->watts = {lasting.watts(device, 0), lasting.watts(device, 1)};
+  }
   return times;
 }
 

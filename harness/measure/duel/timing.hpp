@@ -34,6 +34,9 @@ struct ScaleTimes {
   std::vector<double> log_seconds = {};
   std::vector<double> log_cycles = {};  // empty unless every block knew its clock
   std::array<double, 2> launch_s{};     // busy seconds over launches, of each technique
+  // Watts during each technique's blocks, by lines through the renewals of the energy counter.
+  // Empty where no thread watches it, and where a block has too few renewals.
+  std::array<std::optional<double>, 2> watts{};
 };
 
 struct DuelTimes {
