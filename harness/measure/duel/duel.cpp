@@ -210,7 +210,8 @@ std::optional<std::string> Duelist::check_after(Contender& contender,
 std::int64_t Duelist::affordable_sets(const std::array<Contender, 2>& contenders, double seconds) {
   double launch_s = 0;
   for (const Contender& contender : contenders) {
-    launch_s = std::max(launch_s, device_->time_batch({&contender.rotation.front(), 1}, 1).seconds);
+    // Not by a batch: a device may keep a graph of the launches, whose buffers go.
+    launch_s = std::max(launch_s, device_->queue().time(contender.rotation.front()));
   }
   constexpr double kFewestRotations = 7;
   return static_cast<std::int64_t>(

@@ -10,7 +10,7 @@
 
 #include "harness/base/ratio.hpp"
 #include "harness/measure/sampler.hpp"
-#include "tests/support/duel_device.hpp"
+#include "tests/harness/measure/duel/duel_device.hpp"
 
 namespace ridgebench {
 namespace {
