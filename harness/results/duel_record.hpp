@@ -109,7 +109,7 @@ inline constexpr std::tuple kDuelScaleKeys{
     Key{"block_s", &DuelScale::block_s, "s", "planned length of a block, with the part that is dropped"},
     Key{"quads", &DuelScale::quads, "", "of four blocks each"},
     Key{"seconds", &DuelScale::seconds, "", "ratio of the times"},
-    Key{"cycles", &DuelScale::cycles, "", "ratio of the clock cycles; null where a block does not know its clock"},
+    Key{"cycles", &DuelScale::cycles, "", "ratio of the clock cycles; null where no quad knows its clock"},
 };
 inline constexpr std::tuple kDuelKeys{
     Key{"id", &DuelRecord::id, "", "operation/first:second/format/shape/regime@device"},
@@ -128,7 +128,7 @@ inline constexpr std::tuple kDuelKeys{
     Key{"first", &DuelRecord::first, "", "the technique that the verdict is about"},
     Key{"second", &DuelRecord::second, "", "the technique that it is compared with"},
     Key{"sets", &DuelRecord::sets, "", "buffer sets rotated, which both techniques share"},
-    Key{"short", &DuelRecord::short_scale, "", "blocks of 5 ms, one log ratio per quad"},
+    Key{"short", &DuelRecord::short_scale, "", "blocks of 6 ms, one log ratio per quad"},
     Key{"long", &DuelRecord::long_scale, "", "blocks of up to 1.3 s, one log ratio per pair of blocks; null where the time was too short"},
     Key{"power_settles", &DuelRecord::power_settles, "", "the device's power settles slowly under load, so that the long scale decides"},
     Key{"decided_by", &DuelRecord::decided_by, "", "the scale of the verdict"},

@@ -180,5 +180,5 @@ def test_an_interruption_keeps_the_finished_duels(tmp_path):
 
 def test_the_help_says_what_a_ratio_is():
     text = ridgebench("duel", "--help").stdout
-    for part in ("default: 26", "first technique's time over the second's", "3 undecided", "--profile"):
+    for part in ("default: 27", "first technique's time over the second's", "3 undecided", "--profile"):
         assert part in " ".join(text.split()), part

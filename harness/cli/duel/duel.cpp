@@ -55,9 +55,8 @@ void check_request(const DuelOptions& options) {
   }
   if (request.techniques.size() != 2 || !named) {
     throw UsageError(
-        fmt::format("a duel needs two techniques, an operation, a format and a shape; "
-                    "{}",
-                    kAllowed));
+        std::string("a duel needs two techniques, an operation, a format and a shape; ") +
+        kAllowed);
   }
   if (request.against_itself) {
     throw UsageError("--against-itself goes with --profile; allowed: the same technique twice");
@@ -157,7 +156,7 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
   command->add_option("--device", options->device, kDeviceHelp);
   command
       ->add_option("--seconds", request.seconds,
-                   "Seconds of each duel, without its checks; default: 26, of which 4 go to the "
+                   "Seconds of each duel, without its checks; default: 27, of which 5 go to the "
                    "short scale and 21 to the long one; the profile chooses fewer")
       ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
   command->add_option("--seed", options->seed, "Seed of the inputs and of the order of the blocks")
@@ -168,7 +167,7 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
   command->add_flag("--json", options->json, "Print strict JSON");
   command->footer(
       "Both techniques get the same inputs and are verified before and after. They take turns in "
-      "quads of blocks, ABBA or BAAB: short blocks of 5 ms, in which both see one clock, and long "
+      "quads of blocks, ABBA or BAAB: short blocks of 6 ms, in which both see one clock, and long "
       "ones of 1.3 s, which contain the power that each draws. A ratio is the first technique's "
       "time over the second's. faster and slower: with a probability of error of 1e-4. same: "
       "within half a percent. Exit codes: 0 decided, 2 usage, 3 undecided or interrupted, 6 a "

@@ -52,10 +52,16 @@ Cells cells_of(const DuelRecord& duel) {
   return cells;
 }
 
-void print_choice(std::ostream& out, const DuelRecord& duel, const DuelSide& side) {
-  if (!side.choice || side.choice->empty()) return;
-  fmt::print(out, "{} {} {}: {} chose {}\n", printable(duel.op), duel.format.name(),
-             printable(duel.shape.text()), printable(side.technique), printable(*side.choice));
+// What the technique chose, and what keeps its library from its best.
+void print_remarks(std::ostream& out, const DuelRecord& duel, const DuelSide& side) {
+  const std::string which = fmt::format("{} {} {}: {}", printable(duel.op), duel.format.name(),
+                                        printable(duel.shape.text()), printable(side.technique));
+  if (side.choice && !side.choice->empty()) {
+    fmt::print(out, "{} chose {}\n", which, printable(*side.choice));
+  }
+  if (side.held_back_by) {
+    fmt::print(out, "{} is held back by {}\n", which, printable(*side.held_back_by));
+  }
 }
 
 }  // namespace
@@ -81,8 +87,8 @@ void print_duels(std::ostream& out, std::span<const DuelRecord> duels) {
   }
   for (const DuelRecord& duel : duels) {
     if (duel.reason) fmt::print(out, "{}: {}\n", printable(duel.id), printable(*duel.reason));
-    print_choice(out, duel, duel.first);
-    if (duel.second.technique != duel.first.technique) print_choice(out, duel, duel.second);
+    print_remarks(out, duel, duel.first);
+    if (duel.second.technique != duel.first.technique) print_remarks(out, duel, duel.second);
   }
 }
 

@@ -15,6 +15,9 @@
 namespace ridgebench {
 namespace {
 
+// Seconds of the warm-up where no power settles, at most.
+constexpr double kWarmUp_s = 0.5;
+
 DuelScale scale_of(ScaleTimes times) {
   DuelScale scale{.block_s = times.block_s,
                   .quads = times.quads,
@@ -127,12 +130,13 @@ void Duelist::run_phases(DuelRecord& record, const DuelCase& duel,
   }
   const double warm_up_s =
       duel.first.technique.engine == Engine::tensor ? device_->tensor_warm_up_s() : 0;
-  DuelTimes times = time_duel(*device_, contenders[0].rotation, contenders[1].rotation,
-                              {.seconds = duel.seconds,
-                               .warm_up_s = std::max(warm_up_s, duel.seconds / 20),
-                               .settles = record.power_settles,
-                               .seed = seed_,
-                               .stop = stop});
+  DuelTimes times =
+      time_duel(*device_, contenders[0].rotation, contenders[1].rotation,
+                {.seconds = duel.seconds,
+                 .warm_up_s = std::max(warm_up_s, std::min(kWarmUp_s, duel.seconds / 20)),
+                 .settles = record.power_settles,
+                 .seed = seed_,
+                 .stop = stop});
   const bool watched = !device_->energy_readings(0).empty();
   for (Contender& contender : contenders) {
     const auto wrong = check_after(contender, sets);

@@ -11,7 +11,7 @@ namespace ridgebench {
 namespace {
 
 // Seconds of the profile's duels. The long scale is for those that a power cap limits.
-constexpr double kQuickSeconds = 4;
+constexpr double kQuickSeconds = 3.5;
 constexpr double kHostSeconds = 6;
 // Seconds beside the timing: inputs, tuning and both comparisons.
 constexpr double kChecks_s = 1;

@@ -115,14 +115,15 @@ class Scale {
   [[nodiscard]] ScaleTimes times(std::size_t group) const {
     ScaleTimes times{.block_s = block_s_,
                      .quads = static_cast<std::int64_t>(blocks_.size() / kBlocksOfAQuad)};
-    const bool clocked = std::ranges::all_of(blocks_, &Block::clocked);
     std::array<Block, 2> sums{};
     for (std::size_t i = 0; i < blocks_.size(); i += group) {
       double seconds = 0;
       double cycles = 0;
+      bool clocked = true;
       for (std::size_t j = i; j < i + group; ++j) {
         const double sign = (blocks_[j].side == 0 ? 2.0 : -2.0) / static_cast<double>(group);
         seconds += sign * std::log(blocks_[j].launch_s());
+        clocked = clocked && blocks_[j].clocked;
         if (clocked) cycles += sign * std::log(blocks_[j].launch_cycles());
       }
       times.log_seconds.push_back(seconds);
@@ -160,6 +161,7 @@ class Scale {
   std::deque<Block> blocks_;  // the addresses of its members stay
 };
 
+// The phases of a duel.
 class Quads {
  public:
   Quads(Device& device, Pipeline& pipeline, const DuelLimits& limits)

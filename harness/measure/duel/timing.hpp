@@ -15,8 +15,9 @@
 namespace ridgebench {
 
 // A short block ends before a power limit changes the clock. Both techniques then see one clock,
-// and the ratio of their times is that of their cycles. The clock of a batch is known from 5 ms on.
-inline constexpr double kShortBlock_s = 0.005;
+// and the ratio of their times is that of their cycles. The block is a little longer than a batch
+// whose clock is known, because a clock that rises shortens it.
+inline constexpr double kShortBlock_s = 1.2 * kShortestClockWindow;
 inline constexpr std::int64_t kShortQuads = 200;
 // A long block contains its own change of power: its first part is dropped until the power has
 // settled.
@@ -32,7 +33,7 @@ struct ScaleTimes {
   // per quad. The long scale has one per pair of neighbouring blocks, two of opposite order in a
   // quad, because so few quads leave an interval no degrees of freedom.
   std::vector<double> log_seconds = {};
-  std::vector<double> log_cycles = {};  // empty unless every block knew its clock
+  std::vector<double> log_cycles = {};  // of the groups whose blocks all knew their clock
   std::array<double, 2> launch_s{};     // busy seconds over launches, of each technique
   // Watts during each technique's blocks, by lines through the renewals of the energy counter.
   // Empty where no thread watches it, and where a block has too few renewals.
