@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "harness/device/cuda/driver.cuh"
@@ -74,8 +75,13 @@ class CudaDevice final : public Device {
  private:
   class Batch;
 
-  // Prepares a graph. Returns its rotations; 0 where the launches cannot be captured.
-  std::int64_t use_graph(std::span<const Launch> rotation, std::int64_t repeats);
+  // A graph of whole rotations; null where the launches cannot be captured.
+  struct Graph {
+    CudaGraphExec executable;
+    std::int64_t rotations = 0;
+  };
+  // Prepares a graph, and keeps it for later batches: two techniques may take turns.
+  const Graph& graph_for(std::span<const Launch> rotation, std::int64_t repeats);
 
   int index_;
   std::vector<std::string> notes_;
@@ -95,9 +101,7 @@ class CudaDevice final : public Device {
   // State of the present case:
   std::unique_ptr<Telemetry> telemetry_;
   std::optional<double> launch_s_;
-  CudaGraphExec graph_;
-  const void* graph_launches_ = nullptr;
-  std::int64_t graph_nodes_ = 0;
+  std::map<std::pair<const Launch*, std::size_t>, Graph> graphs_;  // by rotation
 };
 
 CudaDevice::CudaDevice(int index) : index_(index), notes_(notes_of_driver()) {
@@ -121,7 +125,6 @@ void CudaDevice::begin_case(const std::string& id) {
   check(cudaSetDevice(index_));
   timer_->set_range(id);
   launch_s_.reset();
-  graph_launches_ = nullptr;  // end_case() has dropped the graph
   if (nvml_) telemetry_ = std::make_unique<Telemetry>(*nvml_);
 }
 
@@ -142,7 +145,7 @@ std::optional<double> CudaDevice::busy_share(const Launch& launch) {
 
 ordered_json CudaDevice::end_case() {
   timer_->set_range("");
-  graph_.reset();
+  graphs_.clear();
   if (!telemetry_) return {{"unavailable", no_nvml_}};
   return std::exchange(telemetry_, nullptr)->stop();
 }
@@ -176,11 +179,12 @@ class CudaDevice::Batch final : public RunningBatch {
 std::unique_ptr<RunningBatch> CudaDevice::start_batch(std::span<const Launch> rotation,
                                                       std::int64_t repeats) {
   if (launch_s_ && *launch_s_ < kGapsOfAShortLaunch * launch_gap_s_) {
-    if (const std::int64_t held = use_graph(rotation, repeats); held > 0) {
-      const std::int64_t graphs = ceil_div(repeats, held);
-      const Launch launch = [this] { check(cudaGraphLaunch(graph_.get(), stream_.get())); };
+    if (const Graph& graph = graph_for(rotation, repeats); graph.executable) {
+      const std::int64_t graphs = ceil_div(repeats, graph.rotations);
+      const Launch launch = [&] { check(cudaGraphLaunch(graph.executable.get(), stream_.get())); };
       const std::size_t batch = timer_->start({&launch, 1}, graphs);
-      const double scale = static_cast<double>(repeats) / static_cast<double>(graphs * held);
+      const double scale =
+          static_cast<double>(repeats) / static_cast<double>(graphs * graph.rotations);
       return std::make_unique<Batch>(*this, batch, scale, 0);
     }
   }
@@ -189,18 +193,17 @@ std::unique_ptr<RunningBatch> CudaDevice::start_batch(std::span<const Launch> ro
 }
 
 // The large graph of a batch serves multiples of the batch too.
-std::int64_t CudaDevice::use_graph(std::span<const Launch> rotation, std::int64_t repeats) {
+const CudaDevice::Graph& CudaDevice::graph_for(std::span<const Launch> rotation,
+                                               std::int64_t repeats) {
   const std::int64_t size = std::ssize(rotation);
   const std::int64_t graphs = ceil_div(repeats * size, std::max(kGraphNodes, size));
   const std::int64_t wanted = ceil_div(repeats, graphs);
-  const std::int64_t held = graph_launches_ == rotation.data() ? graph_nodes_ / size : 0;
-  const bool serves = held == wanted || (held * size >= kFewestGraphNodes && repeats % held == 0);
-  if (held > 0 && serves) return graph_ ? held : 0;
+  Graph& held = graphs_[{rotation.data(), rotation.size()}];
+  const bool serves = held.rotations == wanted ||
+                      (held.rotations * size >= kFewestGraphNodes && repeats % held.rotations == 0);
   // The driver frees a graph that still runs when it is done.
-  graph_ = capture(stream_.get(), rotation, wanted);
-  graph_launches_ = rotation.data();
-  graph_nodes_ = wanted * size;
-  return graph_ ? wanted : 0;
+  if (!serves) held = {capture(stream_.get(), rotation, wanted), wanted};
+  return held;
 }
 
 // Reading leaves no dirty lines, whose write-back would slow the launch.
