@@ -258,3 +258,39 @@ def test_a_crowded_folder_is_found(tmp_path):
     assert crowded_folders(root) == []
     (root / "docs" / "one_more.md").touch()
     assert crowded_folders(root) == ["docs has 31 files; allowed: 30"]
+
+
+# Names at file scope: functions, constants and types.
+FILE_SCOPE = re.compile(
+    r"^(?:(?!TEST|TYPED_|INSTANTIATE|namespace|using namespace|return|template|//|#|[ }])[\w:<>,&*\[\] ]*?\b(\w+)\((?!.*;$)"
+    r"|(?:inline )?const(?:expr)? [^;(]*?\b(\w+)(?:\[[^\]]*\])?\s*[={]"
+    r"|(?:struct|class|enum class|enum) (\w+))",
+    re.MULTILINE,
+)
+
+
+def shared_names(files: dict[str, str]) -> set[str]:
+    """Names that several of the files give to something of their own."""
+    names = Counter()
+    for text in files.values():
+        names.update({next(filter(None, match)) for match in FILE_SCOPE.findall(text)})
+    return {name for name, count in names.items() if count > 1}
+
+
+def test_files_that_are_compiled_together_share_no_name():
+    # An overload of another file would be called without a word of the compiler.
+    folders = {}
+    for path in sorted((ROOT / "tests").rglob("*_test.cpp")):
+        folder = re.match(r"(harness/[a-z]+|kernels/common|[a-z]+)/", path.relative_to(ROOT / "tests").as_posix())[1]
+        if folder not in ("device", "emulator") and "RIDGEBENCH_ISA" not in path.read_text():
+            folders.setdefault(folder, {})[path.name] = path.read_text()
+    assert len(folders) > 5
+    assert {folder: names for folder, files in folders.items() if (names := shared_names(files))} == {}
+
+
+def test_a_shared_name_is_found():
+    one = "constexpr double kHalf = 0.5;\nRow row(int i) {\n"
+    assert shared_names({"a": one, "b": "std::vector<Row> row(const Rows& rows) {\n"}) == {"row"}
+    assert shared_names({"a": one, "b": "const int kHalf{1};\n"}) == {"kHalf"}
+    assert shared_names({"a": "struct Row {\n", "b": "class Row : public X {\n"}) == {"Row"}
+    assert shared_names({"a": one, "b": "TEST(A, B) {\n  EXPECT_EQ(row(1), 2);\n"}) == set()

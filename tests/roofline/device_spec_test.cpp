@@ -24,14 +24,14 @@ nlohmann::json sheet_json() {
   return {};
 }
 
-std::string rejection(const nlohmann::json& sheet) {
+std::string sheet_rejection(const nlohmann::json& sheet) {
   return message_of<UsageError>([&] { (void)parse_data_sheet(sheet.dump(), "x.json"); });
 }
 
 std::string rejection_of(const std::string& pointer, const nlohmann::json& value) {
   nlohmann::json sheet = sheet_json();
   sheet[nlohmann::json::json_pointer(pointer)] = value;
-  return rejection(sheet);
+  return sheet_rejection(sheet);
 }
 
 TEST(DataSheets, EverySheetOfTheProjectIsEmbeddedAndParses) {
@@ -103,10 +103,10 @@ TEST(DataSheets, PinsGiveTheBandwidthThatNothingExceeds) {
 TEST(MalformedSheet, NamesFileAndKeyOfWhatIsMissing) {
   nlohmann::json sheet = sheet_json();
   sheet.erase("sms");
-  EXPECT_EQ(rejection(sheet), "x.json: key sms is missing");
+  EXPECT_EQ(sheet_rejection(sheet), "x.json: key sms is missing");
   sheet = sheet_json();
   sheet["peaks"][2].erase("clock_hz");
-  EXPECT_EQ(rejection(sheet), "x.json: peaks[2]: key clock_hz is missing");
+  EXPECT_EQ(sheet_rejection(sheet), "x.json: peaks[2]: key clock_hz is missing");
 }
 
 TEST(MalformedSheet, TextThatIsNoJsonIsRejectedInOneLine) {
@@ -155,13 +155,13 @@ TEST(MalformedSheet, ASparsePeakContradictsItsClock) {
   nlohmann::json sheet = sheet_json();
   sheet["peaks"][3]["flops_per_s"] = 1979e12;
   sheet["peaks"][3]["doubt"] = nullptr;
-  EXPECT_THAT(rejection(sheet), HasSubstr("peaks[3]: flops_per_s is"));
+  EXPECT_THAT(sheet_rejection(sheet), HasSubstr("peaks[3]: flops_per_s is"));
 }
 
 TEST(MalformedSheet, APeakGivenTwiceIsRefused) {
   nlohmann::json sheet = sheet_json();
   sheet["peaks"].push_back(sheet["peaks"][0]);
-  EXPECT_THAT(rejection(sheet), HasSubstr("once"));
+  EXPECT_THAT(sheet_rejection(sheet), HasSubstr("once"));
 }
 
 }  // namespace

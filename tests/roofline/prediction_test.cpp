@@ -21,10 +21,12 @@ ordered_json answer(const char* operation, const char* shape, FormatPair format,
 
 Roofs sheet_of(const char* name) { return Roofs(*find_data_sheet(name)); }
 
-double number_of(const ordered_json& answer, const char* key) { return answer.at(key).get<double>(); }
+double number_of(const ordered_json& answer, const char* key) {
+  return answer.at(key).get<double>();
+}
 
 // A device of 100 FLOP/s in fp32, 1000 in bf16 and 10 byte/s.
-Roofs measured(std::optional<double> launch_floor_s = {}) {
+Roofs measured_roofs(std::optional<double> launch_floor_s = {}) {
   Roofs roofs("a device", 1e9, launch_floor_s);
   roofs.add({Resource::fma, Format::fp32, 0, 100, "fma_peak"});
   roofs.add({Resource::tensor, Format::bf16, 0, 1000, "tensor_peak"});
@@ -40,14 +42,16 @@ TEST(Prediction, CudaCoresLimitElementwiseOperationsAndTensorCoresMatmul) {
   EXPECT_DOUBLE_EQ(number_of(matmul, "peak_flops_per_s"), 989.5e12);
   for (const char* operation : {"relu", "gelu", "dot", "matvec"}) {
     EXPECT_DOUBLE_EQ(
-        number_of(answer(operation, "4096", Format::bf16, sheet_of("h100")), "peak_flops_per_s"), 67e12);
+        number_of(answer(operation, "4096", Format::bf16, sheet_of("h100")), "peak_flops_per_s"),
+        67e12);
   }
 }
 
 TEST(Prediction, AFormatWithoutAPeakHasAMemoryTime) {
   const ordered_json relu = answer("relu", "n:1M", Format::fp8_e4m3, sheet_of("a100"));
   EXPECT_EQ(relu.at("bound"), "memory");
-  EXPECT_DOUBLE_EQ(number_of(relu, "time_lower_bound_s"), 2e6 / number_of(relu, "bandwidth_bytes_per_s"));
+  EXPECT_DOUBLE_EQ(number_of(relu, "time_lower_bound_s"),
+                   2e6 / number_of(relu, "bandwidth_bytes_per_s"));
   EXPECT_TRUE(relu.at("mfu_bound").is_null()) << "the sheet promises no fp8";
   EXPECT_THAT([] { (void)answer("matmul", "64", Format::fp8_e4m3, sheet_of("a100")); },
               ThrowsMessage<UsageError>(HasSubstr("has no peak for fp8_e4m3; it has: fp32")));
@@ -68,28 +72,28 @@ TEST(Prediction, WithoutAnyPeakTheMemoryAloneDecidesAndANoteSaysSo) {
 }
 
 TEST(Prediction, AnMfuIsAShareOfTheDataSheetsPeakOfTheFormat) {
-  EXPECT_TRUE(answer("relu", "n:10", Format::bf16, measured()).at("mfu_bound").is_null());
+  EXPECT_TRUE(answer("relu", "n:10", Format::bf16, measured_roofs()).at("mfu_bound").is_null());
   const ordered_json relu = answer("relu", "n:1M", Format::bf16, sheet_of("h100"));
   EXPECT_DOUBLE_EQ(number_of(relu, "mfu_bound"), 0.25 * 3.35e12 / 989.5e12);
-  Roofs roofs = measured();
+  Roofs roofs = measured_roofs();
   roofs.promise(*find_data_sheet("h100"));
   EXPECT_DOUBLE_EQ(number_of(answer("matmul", "4k", Format::bf16, roofs), "mfu_bound"),
                    1000 / 989.5e12);
 }
 
 TEST(Prediction, NoTimeIsBelowTheLaunchFloor) {
-  const ordered_json small = answer("relu", "n:1", Format::bf16, measured(0.5));
+  const ordered_json small = answer("relu", "n:1", Format::bf16, measured_roofs(0.5));
   EXPECT_DOUBLE_EQ(number_of(small, "time_lower_bound_s"), 0.5);
   EXPECT_DOUBLE_EQ(number_of(small, "time_without_overlap_s"), 0.5);
   EXPECT_EQ(small.at("bound"), "launch");
   EXPECT_THAT(small.at("notes").at(0).get<std::string>(), HasSubstr("at least 500 ms"));
-  const ordered_json large = answer("relu", "n:1000", Format::bf16, measured(0.5));
+  const ordered_json large = answer("relu", "n:1000", Format::bf16, measured_roofs(0.5));
   EXPECT_EQ(large.at("bound"), "memory");
   EXPECT_THAT(large.at("notes"), IsEmpty());
 }
 
 TEST(Prediction, SpecialFunctionsLimitWhatTheyLimitInARun) {
-  Roofs roofs = measured();
+  Roofs roofs = measured_roofs();
   roofs.add({Resource::sfu, Format::fp32, 0, 0.5, "sfu_tanh"});
   const ordered_json gelu = answer("gelu", "n:10", Format::bf16, roofs);
   EXPECT_EQ(gelu.at("bound"), "special");
@@ -98,7 +102,7 @@ TEST(Prediction, SpecialFunctionsLimitWhatTheyLimitInARun) {
 }
 
 TEST(Prediction, NamesTheRowsThatItsRatesComeFrom) {
-  const ordered_json matmul = answer("matmul", "64", Format::bf16, measured());
+  const ordered_json matmul = answer("matmul", "64", Format::bf16, measured_roofs());
   EXPECT_EQ(matmul.at("peak_from"), "tensor_peak");
   EXPECT_EQ(matmul.at("bandwidth_from"), "dram_copy");
 }

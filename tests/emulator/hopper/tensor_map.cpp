@@ -153,7 +153,8 @@ std::vector<std::byte> gather_box(const TiledMap& map, std::uint32_t address,
                                   const SharedMemory& shared) {
   std::vector<std::byte> box(map.box_bytes());
   for (std::size_t i = 0; i < box.size(); i += kSwizzleUnit) {
-    std::memcpy(&box[i], shared.pointer(chunk_address(map, address, i), kSwizzleUnit), kSwizzleUnit);
+    std::memcpy(&box[i], shared.pointer(chunk_address(map, address, i), kSwizzleUnit),
+                kSwizzleUnit);
   }
   return box;
 }

@@ -51,7 +51,8 @@ void show(const Accumulator& accumulator) {
 Operands read_operands(const Wgmma& product, unsigned rank, const SharedMemory& shared) {
   const WgmmaOperand a(product.a, product.a_format, product.across_a);
   const WgmmaOperand b(product.b, product.b_format, product.across_b);
-  return {.a = a.read(shared, rank * kWarpRows, kWarpRows), .b = b.read(shared, 0, product.columns)};
+  return {.a = a.read(shared, rank * kWarpRows, kWarpRows),
+          .b = b.read(shared, 0, product.columns)};
 }
 
 // Products and sums in double, rounded to fp32 once per instruction.

@@ -18,9 +18,9 @@ using testing::engine_ceiling;
 using ::testing::HasSubstr;
 using testing::message_of;
 using ::testing::Not;
-using testing::WrittenResults;
 using testing::row;
 using testing::Rows;
+using testing::WrittenResults;
 
 // Returns what the command prints to stdout.
 std::string output_of(std::vector<std::string> arguments) {

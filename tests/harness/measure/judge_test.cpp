@@ -15,16 +15,14 @@ using ::testing::Not;
 
 constexpr std::int64_t kElements = 1 << 16;  // traffic of 512 KiB exceeds the simulated cache
 
-Record measure(Measurer& measurer, const Case& c) { return measurer.measure(c, 0, nullptr); }
+Record judged(Measurer& measurer, const Case& c) { return measurer.measure(c, 0, nullptr); }
 
 // A case of 2^16 elements on a simulated device without noise.
 struct Bench {
   explicit Bench(const std::string& simulation, std::int64_t n = kElements)
       : device(parse_simulation("noise=0," + simulation)), made_up(device, MadeUpCase::copy, n) {}
 
-  Record measure(Regime regime = Regime::steady) {
-    return ridgebench::measure(measurer, made_up.get(regime));
-  }
+  Record measure(Regime regime = Regime::steady) { return judged(measurer, made_up.get(regime)); }
 
   SimulatedDevice device;
   MadeUpCase made_up;
@@ -120,10 +118,10 @@ struct WithCeilings : Bench {
 
 TEST(Judge, MeasuredCeilingsAreWhatALaterRowIsJudgedBy) {
   WithCeilings bench("peak=1e12,bandwidth=1e10,gap=0");
-  const Record memory = measure(bench.measurer, bench.memory.get());
+  const Record memory = judged(bench.measurer, bench.memory.get());
   ASSERT_EQ(memory.status, Status::ok) << memory.reason.value_or("");
   EXPECT_EQ(memory.bound, Limit::memory);
-  const Record fma = measure(bench.measurer, bench.fma.get());
+  const Record fma = judged(bench.measurer, bench.fma.get());
   ASSERT_EQ(fma.status, Status::ok) << fma.reason.value_or("");
   EXPECT_EQ(fma.bound, Limit::compute);
 
@@ -139,8 +137,8 @@ TEST(Judge, MeasuredCeilingsAreWhatALaterRowIsJudgedBy) {
 
 TEST(Judge, AnOperationIsJudgedByTheEngineThatMayDoItsArithmetic) {
   WithCeilings bench("gap=0");
-  measure(bench.measurer, bench.memory.get());
-  measure(bench.measurer, bench.fma.get());
+  judged(bench.measurer, bench.memory.get());
+  judged(bench.measurer, bench.fma.get());
   bench.made_up.implementation.technique.engine = Engine::tensor;
   EXPECT_EQ(bench.measure().roof->compute_ceiling, bench.fma.get().id());
   bench.made_up.operation.engine = Engine::tensor;
@@ -150,24 +148,24 @@ TEST(Judge, AnOperationIsJudgedByTheEngineThatMayDoItsArithmetic) {
 TEST(Judge, ARowAboveItsRoofIsFlaggedAndJudgesNoOther) {
   WithCeilings slow("gap=0,slow=2");
   WithCeilings bench("gap=0");
-  bench.measurer.add_ceiling(measure(slow.measurer, slow.memory.get()));
+  bench.measurer.add_ceiling(judged(slow.measurer, slow.memory.get()));
   for (int again = 0; again < 2; ++again) {
     const Record fast = bench.measure();
     EXPECT_THAT(fast.flags, Contains("above_roof"));
     EXPECT_NEAR(fast.fraction_of_measured_roof.value(), 2, 1e-9) << "by the ceiling, in any order";
   }
   WithCeilings equal("gap=0");
-  measure(equal.measurer, equal.memory.get());
+  judged(equal.measurer, equal.memory.get());
   EXPECT_THAT(equal.measure().flags, Not(Contains("above_roof")));
 }
 
 TEST(Judge, ACeilingBelowTheEnginesFullRateIsFlaggedAndNoRoof) {
   WithCeilings bench("gap=0");
   bench.fma.implementation.technique.full_rate = [](const Machine&) { return false; };
-  EXPECT_THAT(measure(bench.measurer, bench.fma.get()).flags, Contains("partial_rate"));
+  EXPECT_THAT(judged(bench.measurer, bench.fma.get()).flags, Contains("partial_rate"));
   EXPECT_FALSE(bench.measure().roof->flops_per_s);
   bench.fma.implementation.technique.full_rate = [](const Machine&) { return true; };
-  EXPECT_THAT(measure(bench.measurer, bench.fma.get()).flags, Not(Contains("partial_rate")));
+  EXPECT_THAT(judged(bench.measurer, bench.fma.get()).flags, Not(Contains("partial_rate")));
   EXPECT_TRUE(bench.measure().roof->flops_per_s);
 }
 
@@ -176,10 +174,10 @@ TEST(Judge, SpecialFunctionsAndConversionsJudgeTheRowsThatTheyLimit) {
   for (const auto& [resource, converts] :
        {std::pair(Resource::sfu, false), std::pair(Resource::widen, true)}) {
     WithCeilings bench("peak=1e12,bandwidth=1e10,gap=0");
-    measure(bench.measurer, bench.memory.get());
+    judged(bench.measurer, bench.memory.get());
     bench.fma.operation.ceiling = Ceiling{resource};
     bench.fma.operation.flops = [](const Shape&) { return 1e6; };
-    const Record ceiling = measure(bench.measurer, bench.fma.get());
+    const Record ceiling = judged(bench.measurer, bench.fma.get());
     ASSERT_EQ(ceiling.status, Status::ok) << ceiling.reason.value_or("");
     EXPECT_EQ(ceiling.bound, Limit::special);
     constexpr double kResults = 1e15;
@@ -204,45 +202,45 @@ TEST(Judge, ARowThatCalculatesNeedsBothCeilings) {
   WithCeilings bench("gap=0");
   bench.made_up.implementation.technique.engine = Engine::fma;
   EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
-  measure(bench.measurer, bench.memory.get());
+  judged(bench.measurer, bench.memory.get());
   EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
-  measure(bench.measurer, bench.fma.get());
+  judged(bench.measurer, bench.fma.get());
   EXPECT_TRUE(bench.measure().fraction_of_measured_roof);
 }
 
 TEST(Judge, ARowThatOnlyMovesDataNeedsTheMemorysCeiling) {
   WithCeilings bench("gap=0");
-  measure(bench.measurer, bench.fma.get());
+  judged(bench.measurer, bench.fma.get());
   EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
-  measure(bench.measurer, bench.memory.get());
+  judged(bench.measurer, bench.memory.get());
   EXPECT_NEAR(bench.measure().fraction_of_measured_roof.value(), 1, 1e-9);
 }
 
 TEST(Judge, CeilingsOfAnEarlierRunServeAsWell) {
   WithCeilings earlier("gap=0");
   WithCeilings later("gap=0,slow=2");
-  later.measurer.add_ceiling(measure(earlier.measurer, earlier.memory.get()));
-  later.measurer.add_ceiling(measure(earlier.measurer, earlier.fma.get()));
+  later.measurer.add_ceiling(judged(earlier.measurer, earlier.memory.get()));
+  later.measurer.add_ceiling(judged(earlier.measurer, earlier.fma.get()));
   EXPECT_NEAR(later.measure().fraction_of_measured_roof.value(), 0.5, 1e-9);
 }
 
 TEST(Judge, AControlRowAndAWrongCeilingRaiseNoRoof) {
   WithCeilings bench("gap=0");
-  measure(bench.measurer, bench.fma.get());
+  judged(bench.measurer, bench.fma.get());
   Case control = bench.memory.get();
   control.control = true;
-  EXPECT_EQ(measure(bench.measurer, control).status, Status::ok);
+  EXPECT_EQ(judged(bench.measurer, control).status, Status::ok);
   EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
   MadeUpCase wrong(bench.device, [](const float*, float* y, std::int64_t) { y[0] = 0; });
   wrong.operation.ceiling = Ceiling{Resource::memory};
-  EXPECT_EQ(measure(bench.measurer, wrong.get()).status, Status::wrong);
+  EXPECT_EQ(judged(bench.measurer, wrong.get()).status, Status::wrong);
   EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
 }
 
 TEST(Judge, UnderTenLaunchFloorsTheLaunchIsTheLimit) {
   WithCeilings bench("gap=1e-3");
-  measure(bench.measurer, bench.memory.get());
-  measure(bench.measurer, bench.fma.get());
+  judged(bench.measurer, bench.memory.get());
+  judged(bench.measurer, bench.fma.get());
   EXPECT_EQ(bench.measure().bound, Limit::launch);
 }
 
@@ -263,7 +261,7 @@ TEST_F(JudgeRegistry, AStorageFormatIsFlagged) {
     const std::string id = c.id();
     if (!id.starts_with("relu/naive/fp32/") && !id.starts_with("relu/naive/bf16/")) continue;
     ++seen;
-    const Record record = measure(measurer, c);
+    const Record record = judged(measurer, c);
     ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
     const bool flagged = std::ranges::count(record.flags, "storage_format") > 0;
     EXPECT_EQ(flagged, id.starts_with("relu/naive/bf16/"));

@@ -15,9 +15,9 @@ using testing::engine_ceiling;
 using ::testing::HasSubstr;
 using testing::memory_ceiling;
 using testing::message_of;
-using testing::WrittenResults;
 using testing::row;
 using testing::Rows;
+using testing::WrittenResults;
 
 std::string rejection(const std::string& device) {
   return message_of<UsageError>([&] { (void)open_roofs(device); });
@@ -99,8 +99,8 @@ TEST(OpenRoofs, ADataSheetFileServesAsADevice) {
 
 TEST(OpenRoofs, AResultsDirectoryGivesTheRoofOfTheTrafficMix) {
   const WrittenResults directory(Rows{memory_ceiling("read", 0, 40e9),
-                                        memory_ceiling("copy", 0.5, 30e9),
-                                        engine_ceiling("fma", "fma", "fp32", 490e9)});
+                                      memory_ceiling("copy", 0.5, 30e9),
+                                      engine_ceiling("fma", "fma", "fp32", 490e9)});
   const Roofs roofs = open_roofs(directory.path().string());
   EXPECT_EQ(roofs.name(), "Test host in " + directory.path().string());
   EXPECT_EQ(roofs.peak(Format::fp32).origin, "fma");
@@ -114,7 +114,7 @@ TEST(OpenRoofs, AResultsDirectoryGivesTheRoofOfTheTrafficMix) {
 
 TEST(OpenRoofs, AStorageFormatHasThePeakOfItsArithmetic) {
   const WrittenResults directory(Rows{engine_ceiling("fma", "fma", "fp32", 490e9),
-                                        row("k", {{"format", "fp16"}, {"arithmetic", "fp32"}})});
+                                      row("k", {{"format", "fp16"}, {"arithmetic", "fp32"}})});
   const Roofs roofs = open_roofs(directory.path().string());
   EXPECT_EQ(roofs.peak(Format::fp16).origin, "fma");
   EXPECT_THAT(message_of<UsageError>([&] { (void)roofs.peak(Format::bf16); }),
@@ -181,7 +181,7 @@ TEST(OpenRoofs, ADirectoryOfSeveralDevicesAsksWhichOne) {
   const json devices{{{"name", "cpu"}, {"model", "Host"}, {"memory_bytes", nullptr}},
                      {{"name", "cuda:0"}, {"model", "GPU"}, {"memory_bytes", nullptr}}};
   const WrittenResults directory(Rows{engine_ceiling("host", "fma", "fp32", 490e9), on_gpu},
-                                   devices);
+                                 devices);
   const std::string path = directory.path().string();
   EXPECT_THAT(rejection(path), HasSubstr("allowed: " + path + "@cpu, " + path + "@cuda:0"));
   EXPECT_EQ(open_roofs(path + "@cuda:0").peak(Format::fp32).origin, "gpu");

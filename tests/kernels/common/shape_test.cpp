@@ -17,7 +17,8 @@ constexpr std::array<std::string_view, 3> kMatmul{"m", "n", "k"};
 
 Shape matmul_shape(std::string_view text) { return parse_shape(text, kMatmul, true); }
 
-std::string shape_refusal(std::string_view text, std::span<const std::string_view> dimensions = kMatmul) {
+std::string shape_refusal(std::string_view text,
+                          std::span<const std::string_view> dimensions = kMatmul) {
   try {
     (void)parse_shape(text, dimensions, dimensions.size() == 3);
   } catch (const UsageError& error) {
@@ -71,9 +72,11 @@ TEST(Shape, SizesHaveTheGrammarOfNumbers) {
 TEST(Shape, RefusesWhatTheOperationDoesNotHave) {
   EXPECT_EQ(shape_refusal("q:4"), "unknown dimension 'q'; this operation has m, n, k, layout");
   EXPECT_EQ(shape_refusal("m:4", kVector), "unknown dimension 'm'; this operation has n");
-  EXPECT_EQ(shape_refusal("n:4/layout:nt", kVector), "unknown dimension 'layout'; this operation has n");
+  EXPECT_EQ(shape_refusal("n:4/layout:nt", kVector),
+            "unknown dimension 'layout'; this operation has n");
   EXPECT_EQ(shape_refusal("n:4/layout:tt"), "unknown layout 'tt'; allowed: nt, nn, tn");
-  EXPECT_EQ(shape_refusal("m:4/n:4"), "shape 'm:4/n:4' lacks dimension 'k'; this operation has m, n, k");
+  EXPECT_EQ(shape_refusal("m:4/n:4"),
+            "shape 'm:4/n:4' lacks dimension 'k'; this operation has m, n, k");
   EXPECT_EQ(shape_refusal("layout:nt"),
             "shape 'layout:nt' lacks dimension 'm'; this operation has m, n, k");
 }

@@ -92,7 +92,8 @@ TEST(Plan, TellsWhetherATensorAndActivationsFitADevice) {
 }
 
 TEST(LecturePlan, Question6SeventyBillionParametersDoNotFit) {
-  const PlanAnswer weights = plan_memory({.optimizer = "none", .parameters = 70e9}, 1, h100_roofs());
+  const PlanAnswer weights =
+      plan_memory({.optimizer = "none", .parameters = 70e9}, 1, h100_roofs());
   EXPECT_DOUBLE_EQ(number(weights, "bytes"), 140e9);
   EXPECT_EQ(weights.at("fits"), false);
   const PlanAnswer training = plan_memory({.parameters = 70e9}, 8, h100_roofs());
@@ -269,8 +270,9 @@ TEST(PlanErrors, TrainAsksForTheWorkOnce) {
   EXPECT_THAT(rejection([] { return plan_train({}, nullptr); }), HasSubstr("give the work once"));
   EXPECT_THAT(rejection([] { return plan_train({.parameters = 1e9}, nullptr); }),
               HasSubstr("--parameters with --tokens"));
-  EXPECT_THAT(rejection([] { return plan_train({.flops = 1e20, .days = 3, .mfu = 1}, h100_roofs()); }),
-              HasSubstr("once"));
+  EXPECT_THAT(
+      rejection([] { return plan_train({.flops = 1e20, .days = 3, .mfu = 1}, h100_roofs()); }),
+      HasSubstr("once"));
 }
 
 TEST(PlanErrors, TrainNeedsDeviceAndMfuTogether) {
@@ -286,9 +288,12 @@ TEST(PlanErrors, NumbersThatMakeNoSenseAreNamed) {
                 HasSubstr("--flops is"));
     EXPECT_THAT(rejection([&] { return plan_memory({.parameters = bad}, {}, nullptr); }),
                 HasSubstr("--parameters is"));
-    EXPECT_THAT(rejection([&] { return plan_memory({}, bad, h100_roofs()); }), HasSubstr("--gpus is"));
-    EXPECT_THAT(rejection([&] { return plan_zero({}, 1, bad, h100_roofs()); }), HasSubstr("--ranks is"));
-    EXPECT_THAT(rejection([&] { return plan_zero({}, bad, 8, h100_roofs()); }), HasSubstr("--stage is"));
+    EXPECT_THAT(rejection([&] { return plan_memory({}, bad, h100_roofs()); }),
+                HasSubstr("--gpus is"));
+    EXPECT_THAT(rejection([&] { return plan_zero({}, 1, bad, h100_roofs()); }),
+                HasSubstr("--ranks is"));
+    EXPECT_THAT(rejection([&] { return plan_zero({}, bad, 8, h100_roofs()); }),
+                HasSubstr("--stage is"));
     EXPECT_THAT(
         rejection([&] { return plan_activations({.layers = bad, .width = 1, .batch = 1}); }),
         HasSubstr("--layers is"));
@@ -297,7 +302,8 @@ TEST(PlanErrors, NumbersThatMakeNoSenseAreNamed) {
     EXPECT_THAT(rejection([&] { return plan_train({.flops = 1e20, .mfu = bad}, h100_roofs()); }),
                 HasSubstr("--mfu is"));
   }
-  EXPECT_THAT(rejection([] { return plan_memory({}, 1.5, h100_roofs()); }), HasSubstr("whole number"));
+  EXPECT_THAT(rejection([] { return plan_memory({}, 1.5, h100_roofs()); }),
+              HasSubstr("whole number"));
 }
 
 TEST(PlanErrors, UnknownChoicesNameWhatIsAllowed) {
