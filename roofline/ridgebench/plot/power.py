@@ -28,15 +28,16 @@ def watts(row: Row) -> Optional[float]:
 
 def placed(view: View) -> list[Row]:
     """The rows whose intensity, rate, clock and power are all known."""
-    return [row for row in view.points if row.intensity_flop_per_byte and row.flops_per_s and row.clock_hz and watts(row)]
+    known = [row for row in view.points if row.intensity_flop_per_byte and row.flops_per_s]
+    return [row for row in known if row.clock_hz and watts(row)]
 
 
 def title(rows: list[Row]) -> str:
     slowest, most = min(rows, key=lambda row: row.clock_hz), max(rows, key=lambda row: watts(row) or 0)
     fastest = max(row.clock_hz or 0 for row in rows)
     return (
-        f"The clock held is {slowest.clock_hz / 1e9:.2f} GHz in {slowest.format} {slowest.op} and {fastest / 1e9:.2f} GHz "
-        f"at most; the most power is {digits(watts(most))} W, in {most.format} {most.op}"
+        f"The clock held is {slowest.clock_hz / 1e9:.2f} GHz in {slowest.format} {slowest.op} and "
+        f"{fastest / 1e9:.2f} GHz at most; the most power is {digits(watts(most))} W, in {most.format} {most.op}"
     )
 
 
@@ -46,7 +47,8 @@ def draw(view: View, theme: Theme) -> Figure:
     top = header(page, view, title(rows), [storage_note(view)], theme)
     grid.draw_undrawn_below(page, view)
     top = grid.draw_legend(page, view, theme, top - 0.05, [])
-    x = log_limits(min(r.intensity_flop_per_byte for r in rows) / 2, max(r.intensity_flop_per_byte for r in rows) * 2)
+    intensities = [row.intensity_flop_per_byte for row in rows]
+    x = log_limits(min(intensities) / 2, max(intensities) * 2)
     rates = [row.flops_per_s / view.unit[1] for row in rows]
     clocks = [row.clock_hz / 1e9 for row in rows]
     powers = [watts(row) for row in rows]
@@ -62,7 +64,8 @@ def draw(view: View, theme: Theme) -> Figure:
         place = {row.id: (row.intensity_flop_per_byte, value) for row, value in zip(rows, values)}
         draw_panel(figure, view, (bottom, height), (x, y), place, rows, theme, lowest=index == len(panels) - 1)
         page.text(0.3, bottom + height / 2, name, size=NORMAL, rotation=90, ha="center", va="center")
-    page.text(WIDTH / 2, low - 0.28, "FLOP per byte (compulsory traffic of main memory)", size=NORMAL, ha="center", va="top")
+    name = "FLOP per byte (compulsory traffic of main memory)"
+    page.text(WIDTH / 2, low - 0.28, name, size=NORMAL, ha="center", va="top")
     return figure
 
 
