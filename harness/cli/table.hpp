@@ -15,8 +15,8 @@ struct TableStyle {
 };
 
 // Prints a line per row: its time, rates, cycles, power and energy per launch with units, in the
-// digits that their intervals support, and the remark that matters most. Groups skipped rows by reason. The first line warns if a
-// control moved by more than 2 %.
+// digits that their intervals support, and the remark that matters most. Groups skipped rows by
+// reason. The first line warns if a control moved by more than 2 %.
 void print_table(std::ostream& out, const std::vector<Record>& records, const TableStyle& style);
 
 }  // namespace ridgebench

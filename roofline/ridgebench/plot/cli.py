@@ -16,7 +16,7 @@ from ridgebench.data_sheets import find_sheet
 from ridgebench.records import ResultsError, Row, Run, load_run
 from ridgebench.view import View, make_view
 
-from . import error_vs_speed, roofline, time_vs_size
+from . import error_vs_speed, power, roofline, time_vs_size
 from .style import NORMAL, THEMES, Theme
 
 DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
@@ -64,6 +64,8 @@ def figures(view: View) -> dict[str, Callable]:
         "time-vs-size": partial(time_vs_size.draw, view),
         "error-vs-speed": partial(error_vs_speed.draw, view),
     }
+    if power.placed(view):
+        drawn["power"] = partial(power.draw, view)
     for name in view.formats:
         drawn[f"roofline-{file_name(name)}"] = partial(roofline.draw, view.only(name))
     return drawn
@@ -120,6 +122,8 @@ def numbers(row: Row) -> Iterator[tuple[str, Any]]:
         yield key, getattr(row, key)
     for part in ("roof", "verify"):
         yield from ((f"{part}.{key}", value) for key, value in (getattr(row, part) or {}).items())
+    yield "clock_hz", row.clock_hz
+    yield "telemetry.window.power_w", power.watts(row)
 
 
 def check_range(run: Run) -> None:

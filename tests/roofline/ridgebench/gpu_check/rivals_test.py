@@ -57,7 +57,8 @@ def test_the_ratio_in_cycles_does_not_follow_the_clocks():
 
 
 def test_energy_is_that_of_the_samples_where_it_is_known():
-    measured = row("wgmma_tuned", 8e14, telemetry={"power_w": {"median": 300.0}, "window": {"energy_per_flop_j": 0.9e-12}})
+    telemetry = {"power_w": {"median": 300.0}, "window": {"energy_per_flop_j": 0.9e-12}}
+    measured = row("wgmma_tuned", 8e14, telemetry=telemetry)
     assert "0.90/1.75" in "\n".join(lines([measured, row("cublas_tuned", 4e14)]))
 
 

@@ -1,0 +1,87 @@
+"""Rate, clock and power over intensity: what a power limit leaves of the roofs."""
+
+from typing import Optional
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from ridgebench.records import Row
+from ridgebench.units import digits
+from ridgebench.view import View
+
+from . import grid
+from .canvas import Limits, log_limits, style_axes
+from .page import MARGIN, WIDTH, add_axes, header, new_page, storage_note
+from .points import Places, draw_paths, draw_points
+from .style import NORMAL, Theme
+
+GAP = 0.2  # inches between two panels
+SPARE = 1.15  # room above the highest clock and the most power
+
+
+def watts(row: Row) -> Optional[float]:
+    """The power during the row's samples; None where they are too short to say."""
+    window = row.telemetry.get("window")
+    power = window.get("power_w") if isinstance(window, dict) else None
+    return power if type(power) in (int, float) and power > 0 else None
+
+
+def placed(view: View) -> list[Row]:
+    """The rows whose intensity, rate, clock and power are all known."""
+    known = [row for row in view.points if row.intensity_flop_per_byte and row.flops_per_s]
+    return [row for row in known if row.clock_hz and watts(row)]
+
+
+def title(rows: list[Row]) -> str:
+    slowest, most = min(rows, key=lambda row: row.clock_hz), max(rows, key=lambda row: watts(row) or 0)
+    fastest = max(row.clock_hz or 0 for row in rows)
+    return (
+        f"The clock held is {slowest.clock_hz / 1e9:.2f} GHz in {slowest.format} {slowest.op} and "
+        f"{fastest / 1e9:.2f} GHz at most; the most power is {digits(watts(most))} W, in {most.format} {most.op}"
+    )
+
+
+def draw(view: View, theme: Theme) -> Figure:
+    figure, page = new_page(theme)
+    rows = placed(view)
+    top = header(page, view, title(rows), [storage_note(view)], theme)
+    grid.draw_undrawn_below(page, view)
+    top = grid.draw_legend(page, view, theme, top - 0.05, [])
+    intensities = [row.intensity_flop_per_byte for row in rows]
+    x = log_limits(min(intensities) / 2, max(intensities) * 2)
+    rates = [row.flops_per_s / view.unit[1] for row in rows]
+    clocks = [row.clock_hz / 1e9 for row in rows]
+    powers = [watts(row) for row in rows]
+    low = grid.bottom(view)
+    height = (top - low - 2 * GAP) / 3
+    panels = [
+        (view.unit[0], rates, log_limits(min(rates) / 2, max(rates) * 2)),
+        ("clock, GHz", clocks, None),
+        ("power, W", powers, None),
+    ]
+    for index, (name, values, y) in enumerate(panels):
+        bottom = top - height - index * (height + GAP)
+        place = {row.id: (row.intensity_flop_per_byte, value) for row, value in zip(rows, values)}
+        draw_panel(figure, view, (bottom, height), (x, y), place, rows, theme, lowest=index == len(panels) - 1)
+        page.text(0.3, bottom + height / 2, name, size=NORMAL, rotation=90, ha="center", va="center")
+    name = "FLOP per byte (compulsory traffic of main memory)"
+    page.text(WIDTH / 2, low - 0.28, name, size=NORMAL, ha="center", va="top")
+    return figure
+
+
+def draw_panel(
+    figure: Figure, view: View, box: tuple[float, float], limits: tuple[Limits, Optional[Limits]], place: Places,
+    rows: list[Row], theme: Theme, lowest: bool,
+) -> None:  # fmt: skip
+    """One panel at `box` (bottom and height in inches); without limits, its y axis begins at 0."""
+    axes = add_axes(figure, grid.LEFT, box[0], WIDTH - grid.LEFT - MARGIN, box[1])
+    x, y = limits
+    style_axes(axes, x, y or (0, 1), theme, most=5)
+    if y is None:
+        axes.set_yscale("linear")
+        axes.set_ylim(0, max(value for _, value in place.values()) * SPARE)
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.tick_params(labelbottom=lowest)
+    draw_paths(axes, rows, place, theme, arrow=False)
+    draw_points(axes, rows, place, view, theme, power=-1 if y else 0)

@@ -1,0 +1,49 @@
+"""The figure of rate, clock and power: drawn where rows know all three, and for their rows alone."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+from golden import GOLDEN
+
+from ridgebench.plot.cli import main
+from ridgebench.plot.power import placed, title, watts
+from ridgebench.records import load_run
+from ridgebench.view import make_view
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def texts(path: Path) -> list[str]:
+    return ["".join(node.itertext()) for node in ElementTree.parse(path).iter(f"{SVG}text")]
+
+
+def with_power(records: list[dict], _: dict) -> None:
+    """Gives all rows but the first kernel a clock and a power; matrix products draw more and slow down."""
+    kernels = [record for record in records if record["role"] == "kernel" and record["status"] == "ok"]
+    for record in kernels[1:]:
+        product = record["op"] == "matmul"
+        record["clock_hz"] = 1.45e9 if product else 1.98e9
+        record["telemetry"] = {"window": {"power_w": 699.6 if product else 410.0}}
+
+
+def test_there_is_none_without_power(tmp_path):
+    main([str(GOLDEN), "--out", str(tmp_path), "--formats", "svg"])
+    assert (tmp_path / "roofline.svg").exists()
+    assert not (tmp_path / "power.svg").exists()
+
+
+def test_it_names_the_slowest_clock_and_the_most_power(tmp_path, edit):
+    folder = edit(with_power)
+    assert main([str(folder), "--out", str(tmp_path), "--formats", "svg"]) == 0
+    found = texts(tmp_path / "power.svg")
+    assert {"clock, GHz", "power, W"} <= set(found)
+    heading = " ".join(found)
+    assert "1.45 GHz" in heading and "1.98 GHz at most" in heading and "700 W" in heading
+
+
+def test_a_row_that_lacks_one_of_them_is_left_out(edit):
+    view = make_view(load_run(edit(with_power)), None)
+    rows = placed(view)
+    assert 0 < len(rows) < len(view.points)
+    assert all(watts(row) and row.clock_hz for row in rows)
+    assert "matmul" in title(rows)
