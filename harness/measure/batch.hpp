@@ -29,6 +29,8 @@ class Batch {
   Timing time();
   Timing time_sample(std::size_t i);
 
+  [[nodiscard]] bool ahead() const { return rules_.ahead; }
+
   // Calls `read` while a device that runs ahead is busy, with a batch that is no sample.
   template <class Read>
   auto while_busy(const Read& read) {

@@ -119,11 +119,11 @@ class Sampling {
   }
 
   // Whether the samples are precise, or time is up. A case that the power limit slows down goes on,
-  // because its clock swings.
+  // because its clock swings. Batches with gaps, as those of cold launches, are too rarely busy.
   [[nodiscard]] bool finished() {
     if (seconds_.size() < kFewestSamples) return false;
     if (!late() && !precise_enough()) return false;
-    if (!power_capped_) power_capped_ = limits_->turns == nullptr && capped();
+    if (!power_capped_) power_capped_ = batch_->ahead() && capped();
     const double least_s = *power_capped_ ? kSustained_s : 0;
     return window_.busy_s >= std::max(least_s, limits_->least_s);
   }
