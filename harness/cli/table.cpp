@@ -29,11 +29,11 @@ struct Column {
   bool number = false;  // numbers stand at the right
 };
 // A column without any text is left out.
-constexpr std::array kColumns{Column{"device"},     Column{"operation"},    Column{"technique"},
-                              Column{"format"},     Column{"shape"},        Column{"regime"},
-                              Column{"time", true}, Column{"FLOP/s", true}, Column{"byte/s", true},
-                              Column{"MFU", true},  Column{"roof", true},   Column{"limit"},
-                              Column{"remark"}};
+constexpr std::array kColumns{
+    Column{"device"},       Column{"operation"},    Column{"technique"},   Column{"format"},
+    Column{"shape"},        Column{"regime"},       Column{"time", true},  Column{"FLOP/s", true},
+    Column{"byte/s", true}, Column{"cycles", true}, Column{"power", true}, Column{"energy", true},
+    Column{"MFU", true},    Column{"roof", true},   Column{"limit"},       Column{"remark"}};
 
 struct Row {
   std::array<std::string, kColumns.size()> cells;
@@ -42,9 +42,10 @@ struct Row {
 
 // Flags by how much they take from a row's number, worst first. A flag that is not listed comes
 // before all of these.
-constexpr std::array<std::string_view, 10> kFlags{
-    "injected_work", "cpu_throttled",  "library_held_back", "few_samples",     "drift",
-    "bimodal",       "short_rotation", "below_one_wave",    "served_by_cache", "storage_format"};
+constexpr std::array<std::string_view, 11> kFlags{
+    "injected_work",  "cpu_throttled",   "inherited_cap", "library_held_back",
+    "few_samples",    "drift",           "bimodal",       "short_rotation",
+    "below_one_wave", "served_by_cache", "storage_format"};
 
 // The one flag that the table shows; the record has all.
 std::string flag_that_matters(const std::vector<std::string>& flags) {
@@ -63,7 +64,8 @@ std::string with_unit(double value, const Summary& precision, double smallest,
   double unit = smallest;
   std::size_t i = 0;
   for (; i + 1 < units.size() && value >= 1000 * unit; ++i) unit *= 1000;
-  return fmt::format("{} {}", format_with_precision(value / unit, precision), units[i]);
+  const std::string number = format_with_precision(value / unit, precision);
+  return units[i].empty() ? number : fmt::format("{} {}", number, units[i]);
 }
 
 std::string time_text(const std::optional<Summary>& time) {
@@ -76,6 +78,39 @@ std::string rate_text(const std::optional<double>& rate, const std::optional<Sum
   constexpr std::array<std::string_view, 4> kPrefixes{"M", "G", "T", "P"};
   if (!rate || !time) return "";
   return with_unit(*rate, *time, 1e6, kPrefixes) + std::string(unit);
+}
+
+// Cycles of a launch, in the digits that their own interval supports.
+std::string cycles_text(const Record& r) {
+  constexpr std::array<std::string_view, 4> kPrefixes{"", "k", "M", "G"};
+  const std::optional<Summary> cycles = r.cycles();
+  return cycles && r.time ? with_unit(cycles->median, *cycles, 1, kPrefixes) : "";
+}
+
+// A value of the window of the samples. Its error is some 0.2 %.
+std::string window_text(const Record& r, const char* key, double smallest,
+                        std::span<const std::string_view> units) {
+  const auto window = r.telemetry.find("window");
+  if (window == r.telemetry.end() || !window->is_object()) return "";
+  const auto value = window->find(key);
+  if (value == window->end() || !value->is_number()) return "";
+  const auto number = value->get<double>();
+  const double error = 0.002 * number;
+  const Summary precision{.median = number,
+                          .ci_low = number - error,
+                          .ci_high = number + error,
+                          .samples = kMinIntervalSamples};
+  return with_unit(number, precision, smallest, units);
+}
+
+std::string power_text(const Record& r) {
+  constexpr std::array<std::string_view, 1> kWatts{"W"};
+  return window_text(r, "power_w", 1, kWatts);
+}
+
+std::string energy_text(const Record& r) {
+  constexpr std::array<std::string_view, 4> kJoules{"uJ", "mJ", "J", "kJ"};
+  return window_text(r, "energy_per_launch_j", 1e-6, kJoules);
 }
 
 std::string percent(const std::optional<double>& fraction) {
@@ -94,9 +129,9 @@ Row row_of(const Record& r, bool several_devices) {
       .cells = {several_devices ? printable(r.device) : "", printable(r.op), printable(r.technique),
                 r.format.name(), printable(r.shape.text()), std::string(name(r.regime)),
                 time_text(r.time), rate_text(r.flops_per_s(), r.time, "FLOP/s"),
-                rate_text(r.bytes_per_s(), r.time, "B/s"), percent(r.mfu),
-                percent(r.fraction_of_measured_roof), std::string(limit),
-                printable(r.reason ? *r.reason : flag_that_matters(r.flags))},
+                rate_text(r.bytes_per_s(), r.time, "B/s"), cycles_text(r), power_text(r),
+                energy_text(r), percent(r.mfu), percent(r.fraction_of_measured_roof),
+                std::string(limit), printable(r.reason ? *r.reason : flag_that_matters(r.flags))},
       .bad = !ok};
 }
 

@@ -14,8 +14,8 @@ struct TableStyle {
   std::optional<int> columns = std::nullopt;  // of the terminal; remarks that do not fit are cut
 };
 
-// Prints a line per row: its time and rates with units, in the digits that its interval supports,
-// and the remark that matters most. Groups skipped rows by reason. The first line warns if a
+// Prints a line per row: its time, rates, cycles, power and energy per launch with units, in the
+// digits that their intervals support, and the remark that matters most. Groups skipped rows by reason. The first line warns if a
 // control moved by more than 2 %.
 void print_table(std::ostream& out, const std::vector<Record>& records, const TableStyle& style);
 

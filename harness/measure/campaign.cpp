@@ -11,7 +11,7 @@
 
 #include "harness/base/filter.hpp"
 #include "harness/measure/crash.hpp"
-#include "harness/measure/sustained.hpp"
+#include "harness/measure/sampling/sustained.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {

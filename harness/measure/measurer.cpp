@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "harness/measure/sustained.hpp"
+#include "harness/measure/sampling/sustained.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/outcome.hpp"
 #include "kernels/common/error.hpp"

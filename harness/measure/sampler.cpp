@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "harness/base/statistics.hpp"
-#include "harness/measure/batch.hpp"
+#include "harness/measure/sampling/batch.hpp"
 
 namespace ridgebench {
 namespace {

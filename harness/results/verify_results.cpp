@@ -84,6 +84,17 @@ void check_times(const Record& record, const DeviceFacts& device, Checker& check
   });
 }
 
+// Of the cycles per launch, which older records lack.
+void check_cycles(const Record& record, Checker& check) {
+  check.require(record.clocks_hz.empty() || record.clocks_hz.size() == record.samples_s.size(),
+                "clocks_hz needs a clock for each sample");
+  const std::optional<Summary> cycles = record.cycles();
+  if (!cycles) return;
+  check.equal("cycles_median", record.cycles_median.value_or(0), cycles->median);
+  check.equal("cycles_ci_low", record.cycles_ci_low.value_or(0), cycles->ci_low);
+  check.equal("cycles_ci_high", record.cycles_ci_high.value_or(0), cycles->ci_high);
+}
+
 // Keys that follow from others, which parse_record does not read.
 template <class Member>
 void check_derived(const Record& record, const Key<Record, Member>& key, const JsonObject& raw,
@@ -142,6 +153,7 @@ void check_record(const Record& record, const JsonObject& raw,
   check.require(record.verify && record.verify->passed() && record.verify->elements > 0,
                 "an ok row must have passed verification");
   check_times(record, device->second, check);
+  check_cycles(record, check);
   check_physics(record, device->second, check);
 }
 

@@ -62,6 +62,10 @@ class Row:
     flags: list[str]
     accumulator_bits: Optional[int] = None
     burst: Optional[bool] = None
+    time_mean_s: Optional[float] = None
+    cycles_median: Optional[float] = None
+    cycles_ci_low: Optional[float] = None
+    cycles_ci_high: Optional[float] = None
     raised: float = 1.0  # of a ceiling: by what a row above it raises the roof (ridgebench.roofs)
     raised_by: Optional[str] = None  # the id of that row
     turns: Any = None  # what load_run's `turns_of` made of the samples

@@ -279,6 +279,7 @@ const RegisterDevices simulated{
     {.name = "sim", .open = [](const std::string& text) -> std::unique_ptr<Device> {
        Simulation simulation = parse_simulation(text);
        simulation.tick = 1e-9 + 1e-12 * (getpid() % 997);  // differs between processes, as a host's
+       simulation.own_clock = simulation.draw > 0;
        return std::make_unique<SimulatedDevice>(std::move(simulation));
      }}};
 

@@ -49,6 +49,9 @@ struct Simulation {
   std::int64_t lose = 0;  // the device is lost
   std::int64_t hang = 0;  // the launch never returns
   std::uint64_t seed = 1;
+  // No key: `--device sim` has the host's clock unless it has a power loop, so that its rows take
+  // their time and tests can interrupt a run.
+  bool own_clock = true;
 };
 
 // Reads "key=value,key=value". Throws UsageError listing the keys.
@@ -66,7 +69,9 @@ class SimulatedDevice final : public CpuDevice {
   [[nodiscard]] double launch_floor_s() const override { return simulation_.gap; }
   // Seconds of the model. The device is busy or idle meanwhile: it idles where the host starts no
   // batch before the last one ends. The host takes 30 us from the end of a batch to the next.
-  [[nodiscard]] double now_s() const override { return host_s_; }
+  [[nodiscard]] double now_s() const override {
+    return simulation_.own_clock ? host_s_ : CpuDevice::now_s();
+  }
   // Lets time pass in which the host starts nothing.
   void pass(double seconds) { host_s_ += seconds; }
   // The amount of work of one launch, by which the clock goes until the next call. begin_case()

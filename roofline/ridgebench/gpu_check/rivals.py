@@ -41,15 +41,26 @@ def rivals(rows: list[Row]) -> dict[tuple, dict[str, Row]]:
 
 
 def picojoules_per_flop(row: Row) -> str:
+    """By the energy of the samples, or else by the power that telemetry saw."""
+    window = row.telemetry.get("window") or {}
+    if window.get("energy_per_flop_j"):
+        return f"{1e12 * window['energy_per_flop_j']:.2f}"
     power = row.telemetry.get("power_w")
     return f"{1e12 * power['median'] / row.rate:.2f}" if power and power.get("median") else "-"
+
+
+def ratio_in_cycles(hand: Row, library: Row) -> str:
+    """How often the hand-written product fits into the library's cycles; the clocks do not matter."""
+    if not hand.cycles_median or not library.cycles_median:
+        return "-"
+    return f"{library.cycles_median / hand.cycles_median:.3f}"
 
 
 def lines(rows: list[Row]) -> Iterator[str]:
     """The table of rivals, then a line per format."""
     yield (
         f"{'product':60} {'hand':32} {'TFLOP/s':>8} {'library':24} {'TFLOP/s':>8}"
-        f" {'ratio':>6} {'GHz':>12} {'pJ/FLOP':>10}"
+        f" {'ratio':>6} {'cycles':>6} {'GHz':>12} {'pJ/FLOP':>10}"
     )
     ratios = defaultdict(list)
     for key, group in sorted(rivals(rows).items()):
@@ -60,7 +71,7 @@ def lines(rows: list[Row]) -> Iterator[str]:
         energy = "/".join(picojoules_per_flop(row) for row in (hand, library))
         yield (
             f"{' '.join(filter(None, key)):60} {hand.technique:32} {hand.rate / 1e12:8.1f} {library.technique:24}"
-            f" {library.rate / 1e12:8.1f} {ratio:6.3f} {clocks:>12} {energy:>10}"
+            f" {library.rate / 1e12:8.1f} {ratio:6.3f} {ratio_in_cycles(hand, library):>6} {clocks:>12} {energy:>10}"
         )
     yield ""
     for key, values in sorted(ratios.items()):

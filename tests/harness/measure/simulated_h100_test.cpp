@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/measure/measurer.hpp"
-#include "harness/measure/sustained.hpp"
+#include "harness/measure/sampling/sustained.hpp"
 #include "tests/support/made_up_case.hpp"
 #include "tests/support/simulated_device.hpp"
 

@@ -87,13 +87,19 @@ TEST_F(VerifyResultsTest, ABatchWithoutItsLastSamplesIsFound) {
 }
 
 TEST_F(VerifyResultsTest, EveryChangedTimeIsFound) {
-  for (const char* key : {"time_median_s", "time_ci_low_s", "time_ci_high_s", "time_min_s",
-                          "time_p10_s", "time_p90_s"}) {
+  for (const char* key :
+       {"time_median_s", "time_ci_low_s", "time_ci_high_s", "time_min_s", "time_p10_s",
+        "time_p90_s", "cycles_median", "cycles_ci_low", "cycles_ci_high"}) {
     const double time = kernel().at(key);
     kernel().at(key) = 0.99 * time;
     EXPECT_THAT(problems(), Contains(HasSubstr(std::string(key) + " is"))) << key;
     kernel().at(key) = time;
   }
+}
+
+TEST_F(VerifyResultsTest, ASampleWithoutItsClockIsFound) {
+  kernel().at("clocks_hz").erase(0);
+  expect_found("clocks_hz needs a clock for each sample");
 }
 
 // The tick of the process that resumed the run may differ from that of the first.
@@ -107,7 +113,12 @@ TEST_F(VerifyResultsTest, TheIntervalOfARowFollowsFromItsOwnTick) {
 }
 
 TEST_F(VerifyResultsTest, AnOlderRowHasTheTickOfItsDevice) {
-  for (ordered_json& line : lines_) line.erase("tick_s");
+  for (ordered_json& line : lines_) {
+    for (const char* key : {"tick_s", "time_mean_s", "clocks_hz", "cycles_median", "cycles_ci_low",
+                            "cycles_ci_high"}) {
+      line.erase(key);
+    }
+  }
   EXPECT_THAT(problems(), IsEmpty());
 }
 

@@ -48,6 +48,19 @@ def test_mean_and_worst_of_a_format():
     assert "0.88/1.75" in text  # 700 W over the rate, in picojoules
 
 
+def test_the_ratio_in_cycles_does_not_follow_the_clocks():
+    slow_clock = row("wgmma_tuned", 7e14, cycles_median=1.00e6, clock_hz=1.3e9)
+    fast_clock = row("cublas_tuned", 8e14, cycles_median=1.01e6, clock_hz=1.6e9)
+    text = "\n".join(lines([slow_clock, fast_clock]))
+    assert " 0.875  1.010 " in text
+    assert " 0.875      - " in "\n".join(lines([slow_clock, replace(fast_clock, cycles_median=None)]))
+
+
+def test_energy_is_that_of_the_samples_where_it_is_known():
+    measured = row("wgmma_tuned", 8e14, telemetry={"power_w": {"median": 300.0}, "window": {"energy_per_flop_j": 0.9e-12}})
+    assert "0.90/1.75" in "\n".join(lines([measured, row("cublas_tuned", 4e14)]))
+
+
 def test_a_training_step_is_three_products_of_one_layer():
     flops = 2 * 4096**3
     products = [

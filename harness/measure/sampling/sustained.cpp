@@ -1,4 +1,4 @@
-#include "harness/measure/sustained.hpp"
+#include "harness/measure/sampling/sustained.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "harness/measure/batch.hpp"
+#include "harness/measure/sampling/batch.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -50,12 +50,12 @@ void Batch::drain() {
   while (!started_.empty()) wait();
 }
 
-// The batches that were started may end before `read` does, so a long one follows them.
+// A batch that was just started may end before `read` does, so a long one follows it.
 void Batch::keep_busy() {
-  if (!rules_.ahead) return;
+  const double batch_s = rotation_s_ * static_cast<double>(repeats_);
+  if (!rules_.ahead || (!started_.empty() && batch_s >= kMetersRead_s)) return;
   if (started_.size() == kStartedAhead) wait();
   // A multiple of the batch, because a GPU has a graph of that many launches.
-  const double batch_s = rotation_s_ * static_cast<double>(repeats_);
   const double batches = batch_s > 0 ? std::ceil(kMetersRead_s / batch_s) : 1;
   start(repeats_ * static_cast<std::int64_t>(batches));
 }
