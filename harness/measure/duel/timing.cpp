@@ -45,11 +45,9 @@ class Pipeline {
       : device_(&device), sets_(first.size()) {
     // Up to two rotations, from any set on, are then in one piece. A longer batch is a number of
     // whole rotations.
-    for (const auto& [side, launches] : {std::pair{0, first}, std::pair{1, second}}) {
-      for (int copy = 0; copy < kCopies; ++copy) {
-        auto& all = launches_.at(static_cast<std::size_t>(side));
-        all.insert(all.end(), launches.begin(), launches.end());
-      }
+    for (int copy = 0; copy < kCopies; ++copy) {
+      launches_[0].insert(launches_[0].end(), first.begin(), first.end());
+      launches_[1].insert(launches_[1].end(), second.begin(), second.end());
     }
   }
 
