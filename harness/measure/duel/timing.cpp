@@ -171,9 +171,9 @@ class Quads {
     }
   }
 
-  // Adds up to `quads` quads whose first block begins before `end_s`.
+  // Adds up to `quads` quads, one at least, whose first block begins before `end_s`.
   void measure(Scale& scale, std::int64_t quads, double end_s, double block_s) {
-    for (std::int64_t quad = 0; quad < quads && seconds() < end_s; ++quad) {
+    for (std::int64_t quad = 0; quad < quads && (quad == 0 || seconds() < end_s); ++quad) {
       // A fixed order could keep step with an oscillation of the clock.
       const std::size_t leader = random_() % 2;
       for (const std::size_t side : {leader, 1 - leader, 1 - leader, leader}) {
