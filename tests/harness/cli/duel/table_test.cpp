@@ -68,7 +68,7 @@ TEST(DuelTable, NamesReasonChoiceAndWhatHoldsALibraryBack) {
 TEST(DuelTable, OfTooFewQuadsSaysSo) {
   DuelRecord duel = timed(0);
   duel.short_scale->seconds = ratio_of({0, 0});
-  EXPECT_THAT(table({duel}), HasSubstr("undecided           too few quads\n"));
+  EXPECT_THAT(table({duel}), HasSubstr("undecided  too few quads\n"));
 }
 
 }  // namespace
