@@ -22,7 +22,7 @@
 namespace ridgebench {
 namespace {
 
-constexpr double kLargestSeed = 0x1p53;  // a JSON number is exact up to here
+constexpr double kLargestDuelSeed = 0x1p53;  // a JSON number is exact up to here
 
 struct DuelOptions {
   DuelRequest request;
@@ -160,7 +160,7 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
                    "short scale and 21 to the long one; the profile chooses fewer")
       ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
   command->add_option("--seed", options->seed, "Seed of the inputs and of the order of the blocks")
-      ->transform(number_in(0, kLargestSeed, "a whole number from 0 to 2^53"));
+      ->transform(number_in(0, kLargestDuelSeed, "a whole number from 0 to 2^53"));
   command->add_option("--fill", options->fill, "normal, uniform, zeros or integers");
   command->add_option("--out", options->out, "Results folder; default: results/local/<time>");
   command->add_flag("--dry-run", options->dry_run, "Print the duels and their seconds");

@@ -24,10 +24,11 @@ std::string number(const std::optional<double>& value, int digits) {
 }
 
 // The ratio and its interval as two cells, in steps of a hundredth of a percent.
-constexpr int kDigits = 4;
+constexpr int kRatioDigits = 4;
 std::string interval(const DuelRatio& ratio) {
   if (!ratio.ratio) return "too few quads";
-  return fmt::format("{} to {}", number(ratio.ci_low, kDigits), number(ratio.ci_high, kDigits));
+  return fmt::format("{} to {}", number(ratio.ci_low, kRatioDigits),
+                     number(ratio.ci_high, kRatioDigits));
 }
 
 std::string joules(const DuelSide& side) {
@@ -40,11 +41,11 @@ Cells cells_of(const DuelRecord& duel) {
   const DuelScale* scale = duel.deciding();
   cells[5] = scale == nullptr ? name(duel.status) : name(scale->seconds.verdict);
   if (scale == nullptr) return cells;
-  cells[6] = number(scale->seconds.ratio, kDigits);
+  cells[6] = number(scale->seconds.ratio, kRatioDigits);
   cells[7] = interval(scale->seconds);
   if (const DuelRatio* cycles = duel.in_cycles()) {
     cells[8] = name(cycles->verdict);
-    cells[9] = number(cycles->ratio, kDigits);
+    cells[9] = number(cycles->ratio, kRatioDigits);
     cells[10] = interval(*cycles);
   }
   cells[11] = joules(duel.first);

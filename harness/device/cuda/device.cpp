@@ -74,13 +74,11 @@ class CudaDevice final : public Device {
 
  private:
   class Batch;
-
-  // A graph of whole rotations; null where the launches cannot be captured.
   struct Graph {
-    CudaGraphExec executable;
+    CudaGraphExec executable;  // of whole rotations; null where the launches cannot be captured
     std::int64_t rotations = 0;
   };
-  // Prepares a graph, and keeps it for later batches: two techniques may take turns.
+  // Keeps the graph for later batches: two techniques may take turns.
   const Graph& graph_for(std::span<const Launch> rotation, std::int64_t repeats);
 
   int index_;
@@ -183,9 +181,8 @@ std::unique_ptr<RunningBatch> CudaDevice::start_batch(std::span<const Launch> ro
       const std::int64_t graphs = ceil_div(repeats, graph.rotations);
       const Launch launch = [&] { check(cudaGraphLaunch(graph.executable.get(), stream_.get())); };
       const std::size_t batch = timer_->start({&launch, 1}, graphs);
-      const double scale =
-          static_cast<double>(repeats) / static_cast<double>(graphs * graph.rotations);
-      return std::make_unique<Batch>(*this, batch, scale, 0);
+      const auto ran = static_cast<double>(graphs * graph.rotations);
+      return std::make_unique<Batch>(*this, batch, static_cast<double>(repeats) / ran, 0);
     }
   }
   const auto launches = static_cast<double>(repeats * std::ssize(rotation));
@@ -196,11 +193,11 @@ std::unique_ptr<RunningBatch> CudaDevice::start_batch(std::span<const Launch> ro
 const CudaDevice::Graph& CudaDevice::graph_for(std::span<const Launch> rotation,
                                                std::int64_t repeats) {
   const std::int64_t size = std::ssize(rotation);
-  const std::int64_t graphs = ceil_div(repeats * size, std::max(kGraphNodes, size));
-  const std::int64_t wanted = ceil_div(repeats, graphs);
+  const std::int64_t wanted =
+      ceil_div(repeats, ceil_div(repeats * size, std::max(kGraphNodes, size)));
   Graph& held = graphs_[{rotation.data(), rotation.size()}];
-  const bool serves = held.rotations == wanted ||
-                      (held.rotations * size >= kFewestGraphNodes && repeats % held.rotations == 0);
+  const bool large = held.rotations * size >= kFewestGraphNodes;
+  const bool serves = held.rotations == wanted || (large && repeats % held.rotations == 0);
   // The driver frees a graph that still runs when it is done.
   if (!serves) held = {capture(stream_.get(), rotation, wanted), wanted};
   return held;

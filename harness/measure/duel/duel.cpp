@@ -59,14 +59,14 @@ void fail(DuelRecord& record, Status status, std::string reason) {
 }
 
 // Records the device's telemetry of a duel, also if the duel throws.
-class TelemetryScope {
+class DuelTelemetry {
  public:
-  TelemetryScope(Device& device, DuelRecord& record) : device_(&device), record_(&record) {
+  DuelTelemetry(Device& device, DuelRecord& record) : device_(&device), record_(&record) {
     device.begin_case(record.id);
   }
-  TelemetryScope(const TelemetryScope&) = delete;  // the destructor ends the case
-  TelemetryScope& operator=(const TelemetryScope&) = delete;
-  ~TelemetryScope() { record_->telemetry = device_->end_case(); }
+  DuelTelemetry(const DuelTelemetry&) = delete;  // the destructor ends the case
+  DuelTelemetry& operator=(const DuelTelemetry&) = delete;
+  ~DuelTelemetry() { record_->telemetry = device_->end_case(); }
 
  private:
   Device* device_;
@@ -114,7 +114,7 @@ DuelRecord Duelist::measure(const DuelCase& duel, const std::function<bool()>& s
 
 void Duelist::run_phases(DuelRecord& record, const DuelCase& duel,
                          const std::function<bool()>& stop) {
-  const TelemetryScope scope(*device_, record);
+  const DuelTelemetry scope(*device_, record);
   std::array<Contender, 2> contenders = prepare(record, duel);
   const std::vector<Operand> operands = duel.first.operands();
   const std::int64_t wanted = buffers_.sets_to_rotate(operands);

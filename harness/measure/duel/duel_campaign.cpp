@@ -16,9 +16,9 @@
 namespace ridgebench {
 namespace {
 
-// A duel hangs if it takes kHangFactor times its seconds and more than kShortestHang.
-constexpr double kHangFactor = 10;
-constexpr double kShortestHang = 60;
+// A duel hangs if it takes kDuelHangFactor times its seconds and more than kShortestDuelHang.
+constexpr double kDuelHangFactor = 10;
+constexpr double kShortestDuelHang = 60;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void DuelCampaign::measure_all() {
 void DuelCampaign::measure(const DuelCase& duel) {
   current_ = &duel;
   watchdog_.start(
-      std::chrono::duration<double>(std::max(kHangFactor * duel.seconds, kShortestHang)));
+      std::chrono::duration<double>(std::max(kDuelHangFactor * duel.seconds, kShortestDuelHang)));
   const auto disarm = [this](void*) { watchdog_.stop(); };
   const std::unique_ptr<void, decltype(disarm)> guard(this, disarm);
   Device* const device = duel.first.device;

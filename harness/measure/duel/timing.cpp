@@ -17,7 +17,7 @@ constexpr double kLongBatch_s = 0.1;
 // Share of the time that the short scale gets where power does not settle slowly.
 constexpr double kShortShare = 0.7;
 // A warm-up batch of each technique, at least this often: the first batch sizes the next.
-constexpr int kFewestWarmUps = 2;
+constexpr int kWarmUpRounds = 2;
 constexpr std::size_t kBlocksOfAQuad = 4;
 constexpr int kCopies = 3;
 // Largest share by which the dropped part of a long block is longer than planned: 0.1 s, which is
@@ -25,7 +25,7 @@ constexpr int kCopies = 3;
 constexpr double kSpread = 1.0 / 3;
 
 // What a block of one technique took.
-struct Block {
+struct DuelBlock {
   std::size_t side;
   double seconds = 0;
   double cycles = 0;
@@ -45,17 +45,15 @@ class Pipeline {
       : device_(&device), sets_(first.size()) {
     // Up to two rotations, from any set on, are then in one piece. A longer batch is a number of
     // whole rotations.
-    for (const auto& [side, launches] : {std::pair{0, first}, std::pair{1, second}}) {
-      for (int copy = 0; copy < kCopies; ++copy) {
-        auto& all = launches_.at(static_cast<std::size_t>(side));
-        all.insert(all.end(), launches.begin(), launches.end());
-      }
+    for (int copy = 0; copy < kCopies; ++copy) {
+      launches_[0].insert(launches_[0].end(), first.begin(), first.end());
+      launches_[1].insert(launches_[1].end(), second.begin(), second.end());
     }
   }
 
   // Starts a batch of about `seconds` of the block's technique, and adds it to the block when it is
   // done. Without a block the times only size later batches.
-  void start(std::size_t side, double seconds, Block* block) {
+  void start(std::size_t side, double seconds, DuelBlock* block) {
     const std::int64_t wanted = launches_in(side, seconds);
     const auto sets = static_cast<std::int64_t>(sets_);
     const bool whole = wanted > (kCopies - 1) * sets;
@@ -100,7 +98,7 @@ class Pipeline {
   std::size_t next_ = 0;                         // set; both techniques share the rotation
   std::unique_ptr<RunningBatch> running_;
   std::size_t side_ = 0;
-  Block* block_ = nullptr;
+  DuelBlock* block_ = nullptr;
   std::int64_t launched_ = 0;
 };
 
@@ -109,13 +107,13 @@ class Scale {
  public:
   explicit Scale(double block_s) : block_s_(block_s) {}
 
-  Block* add(std::size_t side) { return &blocks_.emplace_back(Block{.side = side}); }
+  DuelBlock* add(std::size_t side) { return &blocks_.emplace_back(DuelBlock{.side = side}); }
 
   // One log ratio per group of neighbouring blocks: a quad or a pair.
   [[nodiscard]] ScaleTimes times(std::size_t group) const {
     ScaleTimes times{.block_s = block_s_,
                      .quads = static_cast<std::int64_t>(blocks_.size() / kBlocksOfAQuad)};
-    std::array<Block, 2> sums{};
+    std::array<DuelBlock, 2> sums{};
     for (std::size_t i = 0; i < blocks_.size(); i += group) {
       double seconds = 0;
       double cycles = 0;
@@ -129,7 +127,7 @@ class Scale {
       times.log_seconds.push_back(seconds);
       if (clocked) times.log_cycles.push_back(cycles);
     }
-    for (const Block& block : blocks_) {
+    for (const DuelBlock& block : blocks_) {
       sums.at(block.side).seconds += block.seconds;
       sums.at(block.side).launches += block.launches;
     }
@@ -143,7 +141,7 @@ class Scale {
     const std::vector<CounterReading> all = device.energy_readings(blocks_.front().begin_s);
     double sum = 0;
     double count = 0;
-    for (const Block& block : blocks_) {
+    for (const DuelBlock& block : blocks_) {
       if (block.side != side) continue;
       const auto since = [](const CounterReading& reading, double s) { return reading.time_s < s; };
       const auto first = std::lower_bound(all.begin(), all.end(), block.begin_s, since);
@@ -158,7 +156,7 @@ class Scale {
 
  private:
   double block_s_;
-  std::deque<Block> blocks_;  // the addresses of its members stay
+  std::deque<DuelBlock> blocks_;  // the addresses of its members stay
 };
 
 // The phases of a duel.
@@ -168,14 +166,14 @@ class Quads {
       : device_(&device), pipeline_(&pipeline), limits_(&limits), random_(limits.seed) {}
 
   void warm_up() {
-    for (int i = 0; i < kFewestWarmUps || seconds() < limits_->warm_up_s; ++i) {
+    for (int i = 0; i < kWarmUpRounds || seconds() < limits_->warm_up_s; ++i) {
       for (const std::size_t side : {0U, 1U}) start(side, kShortBlock_s, nullptr);
     }
   }
 
-  // Adds up to `quads` quads whose first block begins before `end_s`.
+  // Adds up to `quads` quads, one at least, whose first block begins before `end_s`.
   void measure(Scale& scale, std::int64_t quads, double end_s, double block_s) {
-    for (std::int64_t quad = 0; quad < quads && seconds() < end_s; ++quad) {
+    for (std::int64_t quad = 0; quad < quads && (quad == 0 || seconds() < end_s); ++quad) {
       // A fixed order could keep step with an oscillation of the clock.
       const std::size_t leader = random_() % 2;
       for (const std::size_t side : {leader, 1 - leader, 1 - leader, leader}) {
@@ -188,12 +186,12 @@ class Quads {
   [[nodiscard]] double seconds() const { return device_->now_s() - begin_s_; }
 
  private:
-  void start(std::size_t side, double seconds, Block* block) {
+  void start(std::size_t side, double seconds, DuelBlock* block) {
     if (limits_->stop && limits_->stop()) throw Interrupted();
     pipeline_->start(side, seconds, block);
   }
 
-  void measure_block(Block* block, double block_s) {
+  void measure_block(DuelBlock* block, double block_s) {
     if (block_s <= kShortBlock_s) return start(block->side, block_s, block);
     // Without this spread the ends of all blocks could meet a clock that oscillates in one phase.
     const double spread = 1 + kSpread * std::uniform_real_distribution<>()(random_);

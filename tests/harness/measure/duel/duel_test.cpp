@@ -22,7 +22,7 @@ class DuelTest : public testing::Test {
  protected:
   using Kernel = MadeUpCase::Kernel;
 
-  DuelRecord measure(const Kernel& first, const Kernel& second, double seconds = 0.05) {
+  DuelRecord measure(const Kernel& first, const Kernel& second, double seconds = 5) {
     MadeUpCase a(device_, first);
     MadeUpCase b(device_, second);
     b.implementation.technique.name = "other";
@@ -107,7 +107,7 @@ TEST_F(DuelTest, AnUnsupportedShapeSaysWhose) {
     return "n must be even";
   };
   Duelist duelist(device_, Fill::normal, 1);
-  const DuelRecord record = duelist.measure({a.get(), b.get(), 0.05}, {});
+  const DuelRecord record = duelist.measure({a.get(), b.get(), 5}, {});
   EXPECT_EQ(record.status, Status::skipped);
   EXPECT_EQ(record.reason, "picky: n must be even");
 }
@@ -123,7 +123,7 @@ TEST_F(DuelTest, ATechniqueAgainstItselfIsPreparedOnce) {
     return "choice " + std::to_string(*static_cast<int*>(plan.get()));
   };
   Duelist duelist(device_, Fill::normal, 1);
-  const DuelRecord record = duelist.measure({one.get(), one.get(), 0.05}, {});
+  const DuelRecord record = duelist.measure({one.get(), one.get(), 5}, {});
   EXPECT_EQ(record.status, Status::ok);
   EXPECT_EQ(prepared, 1);
   EXPECT_EQ(record.first.choice, "choice 1");
@@ -133,7 +133,7 @@ TEST_F(DuelTest, ATechniqueAgainstItselfIsPreparedOnce) {
 TEST_F(DuelTest, StopsBetweenBlocks) {
   MadeUpCase one(device_);
   Duelist duelist(device_, Fill::normal, 1);
-  EXPECT_THROW(duelist.measure({one.get(), one.get(), 0.05}, [] { return true; }), Interrupted);
+  EXPECT_THROW(duelist.measure({one.get(), one.get(), 5}, [] { return true; }), Interrupted);
 }
 
 DuelRecord finished(Status status, std::vector<double> log_ratios = {}) {

@@ -1,0 +1,75 @@
+#include "harness/cli/duel/table.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace ridgebench {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+DuelRecord timed(double log_ratio) {
+  DuelRecord duel;
+  duel.id = "relu/a:b/fp32/n:8/steady@sim";
+  duel.op = "relu";
+  duel.format = Format::fp32;
+  duel.shape = Shape({{"n", 8}});
+  duel.status = Status::ok;
+  duel.first.technique = "a";
+  duel.second.technique = "b";
+  duel.short_scale = DuelScale{
+      .block_s = 0.006, .quads = 5, .seconds = ratio_of(std::vector<double>(5, log_ratio))};
+  return duel;
+}
+
+std::string table(const std::vector<DuelRecord>& duels) {
+  std::ostringstream out;
+  print_duels(out, duels);
+  return out.str();
+}
+
+TEST(DuelTable, ShowsRatioIntervalAndVerdict) {
+  const std::string text = table({timed(-0.01), timed(0.01)});
+  EXPECT_THAT(text,
+              HasSubstr("a      b       fp32    n:8    faster   0.9900   0.9900 to 0.9900\n"));
+  EXPECT_THAT(text,
+              HasSubstr("a      b       fp32    n:8    slower   1.0101   1.0101 to 1.0101\n"));
+  EXPECT_THAT(text, Not(HasSubstr("cycles"))) << "a column without any text is left out";
+}
+
+TEST(DuelTable, ShowsCyclesAndJoulesWhereTheyAreKnown) {
+  DuelRecord duel = timed(0.02);
+  duel.short_scale->cycles = ratio_of(std::vector<double>(5, 0));
+  duel.first.energy_per_launch_j = 1.25;
+  duel.second.energy_per_launch_j = 1.5;
+  const std::string text = table({duel});
+  EXPECT_THAT(text, HasSubstr("same       1.0000  1.0000 to 1.0000  1.25     1.5\n"));
+}
+
+TEST(DuelTable, NamesReasonChoiceAndWhatHoldsALibraryBack) {
+  DuelRecord duel = timed(0);
+  duel.first.choice = "tile 128 x 256";
+  duel.second.held_back_by = "OPENBLAS_CORETYPE=Prescott";
+  DuelRecord skipped = timed(0);
+  skipped.short_scale.reset();
+  skipped.status = Status::skipped;
+  skipped.reason = "a: n must be even";
+  const std::string text = table({duel, skipped});
+  EXPECT_THAT(text, HasSubstr("\nrelu fp32 n:8: a chose tile 128 x 256\n"));
+  EXPECT_THAT(text, HasSubstr("\nrelu fp32 n:8: b is held back by OPENBLAS_CORETYPE=Prescott\n"));
+  EXPECT_THAT(text, HasSubstr("\nrelu/a:b/fp32/n:8/steady@sim: a: n must be even\n"));
+  EXPECT_THAT(text, HasSubstr("  skipped\n"));
+}
+
+TEST(DuelTable, OfTooFewQuadsSaysSo) {
+  DuelRecord duel = timed(0);
+  duel.short_scale->seconds = ratio_of({0, 0});
+  EXPECT_THAT(table({duel}), HasSubstr("undecided  too few quads\n"));
+}
+
+}  // namespace
+}  // namespace ridgebench
