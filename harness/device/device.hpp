@@ -25,6 +25,12 @@ struct Timing {
   std::optional<double> clock_hz;  // held meanwhile, where the device measures it
 };
 
+// Whether a kernel of a launch may start before the launch ahead of it has ended.
+struct Early {
+  std::optional<bool> early;
+  std::string unknown;  // why `early` is empty
+};
+
 // A batch that a device was given and may still run.
 class RunningBatch {
  public:
@@ -74,6 +80,10 @@ class Device {
   // Share of the multiprocessors that a launch can keep busy: its thread blocks over their number,
   // at most 1. Empty where it is unknown.
   [[nodiscard]] virtual std::optional<double> busy_share(const Launch& /*launch*/) { return {}; }
+  // Asked of a launch that has run before. A launch of a host returns when its work is done.
+  [[nodiscard]] virtual Early early(const Launch& /*launch*/) {
+    return {.early = false, .unknown = {}};
+  }
   // Totals to which the samples of a case add, next to their time.
   [[nodiscard]] virtual std::vector<Meter> meters() const { return {}; }
   // Smallest step of the device's timer and time of an empty launch, in seconds.

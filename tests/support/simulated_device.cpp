@@ -59,6 +59,7 @@ const std::map<std::string_view, Setter>& setters() {
       {"power_limit", number(&Simulation::power_limit)},
       {"power", number(&Simulation::power)},
       {"busy", number(&Simulation::busy)},
+      {"early", number(&Simulation::early)},
       {"cpu_throttle", number(&Simulation::cpu_throttle)},
       {"lose", number(&Simulation::lose)},
       {"hang", number(&Simulation::hang)},
@@ -158,6 +159,11 @@ nlohmann::ordered_json SimulatedDevice::end_case() {
   if (simulation_.cap > 0) events.emplace_back("sw_power_cap");
   if (!events.empty()) telemetry["clock_events"] = events;
   return telemetry;
+}
+
+Early SimulatedDevice::early(const Launch& /*launch*/) {
+  if (simulation_.early > 1) return {.early = {}, .unknown = "the simulation does not say"};
+  return {.early = simulation_.early == 1 && queue().early_launches(), .unknown = {}};
 }
 
 void SimulatedDevice::run(const Launch& launch) {

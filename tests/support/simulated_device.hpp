@@ -37,6 +37,7 @@ struct Simulation {
   double cap = 0;
   double power_limit = 0;   // watt, as reported; 0: not reported
   double busy = 1;          // share of the device that a launch can keep busy
+  int early = 0;            // 1: launches may start before the one ahead has ended; 2: unknown
   double power = 0;         // watt drawn during launches; 0: not reported
   double cpu_throttle = 0;  // periods per batch in which a CPU quota stops it; 0: not reported
   // Faults, by the number of the timed batch (from 1; 0: never).
@@ -70,6 +71,7 @@ class SimulatedDevice final : public CpuDevice {
   [[nodiscard]] std::optional<double> busy_share(const Launch& /*launch*/) override {
     return simulation_.busy;
   }
+  [[nodiscard]] Early early(const Launch& launch) override;
 
  private:
   double noise();

@@ -58,6 +58,9 @@ class CudaDevice final : public Device {
   ordered_json end_case() override;
   [[nodiscard]] std::vector<Meter> meters() const override;
   [[nodiscard]] std::optional<double> busy_share(const Launch& launch) override;
+  [[nodiscard]] Early early(const Launch& launch) override {
+    return early_of(stream_.get(), launch);
+  }
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override;
   Timing time_cold(const Launch& launch) override;
   void run(const Launch& launch) override;

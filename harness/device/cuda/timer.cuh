@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "harness/device/cuda/handles.cuh"
 #include "harness/device/device.hpp"
@@ -34,6 +35,10 @@ class CudaTimer {
   // device, std::runtime_error for a launch that failed and where enqueueing outlasted the gate's
   // limit.
   Timing time(std::span<const Launch> launches, std::int64_t repeats, const Launch& before = {});
+
+  // Seconds of each turn, by events between turns that the host enqueues without waiting. No gate
+  // holds them back: only the first turns can show that the device waited for the host.
+  std::vector<double> time_turns(std::span<const Turn> turns);
 
   // The NVTX range, of domain `ridgebench`, that spans the launches of later batches, for tools
   // that count within it; empty: none.
