@@ -33,7 +33,7 @@ measure() {
 
 # duel FOLDER ARGUMENTS...: undecided is an answer.
 duel() {
-  "$binary" --help | grep -q '^ *duel ' || skip "the program has no command duel"
+  "$binary" --help | grep '^ *duel ' >/dev/null || skip "the program has no command duel"
   "$binary" duel --device "$device" --out "$1" "${@:2}"
   local status=$?
   return $((status == 3 ? 0 : status))
@@ -69,10 +69,16 @@ one_device_test() {
 # small_shapes NAME REGEX COMMAND...: each technique has a process of its own, so that one which breaks its context
 # costs no other.
 small_shapes() {
+  local status missed
   mkdir -p "$work/$1"
   export -f one_device_test seconds_left
   "$device_tests" --gtest_list_tests | sed -n 's|^  AreRightOnSmallShapes/\([a-z0-9_]*\).*|\1|p' | sort -u | grep -E "$2" |
-    xargs -P 8 -I % bash -c "one_device_test '*SmallShapes/%' $work/$1/%.log ${*:3}"
+    xargs -P 8 -I % bash -c "one_device_test '*SmallShapes/%' $work/$1/%.log ${*:3}" >"$work/$1.txt"
+  status=$?
+  cat "$work/$1.txt"
+  missed=$(grep -c '^not run' "$work/$1.txt")
+  ((missed == 0)) || echo "gpu_check: no time was left for $missed techniques"
+  return "$status"
 }
 
 stage_smoke() {
@@ -88,10 +94,12 @@ stage_smoke() {
 }
 
 stage_heat() {
-  local trace=$work/heat_trace.csv smi=
+  local trace=$work/heat_trace.csv
+  smi=""
   if have_gpu; then
     nvidia-smi --query-gpu=timestamp,clocks.sm,power.draw.instant,temperature.gpu --format=csv,noheader -lms 5 -i 0 >"$trace" &
     smi=$!
+    trap 'kill "$smi"' EXIT  # a background command ignores SIGINT
   fi
   if [[ -n $rehearse ]]; then
     measure heat --filter '^matmul/naive/bf16/' --budget 0.5
@@ -99,7 +107,6 @@ stage_heat() {
     measure heat --filter '^matmul/wgmma_persistent/bf16/' --budget 20
   fi
   local status=$?
-  [[ -n $smi ]] && kill "$smi"
   ((status == 0)) || return "$status"
   [[ -n $smi ]] || { echo "gpu_check: no trace, nvidia-smi finds no GPU"; return 0; }
   tail -n 1000 "$trace" | awk -F', ' '{ clock += $2; power += $3 } END { printf "gpu_check: %.0f MHz and %.0f W, mean of the last %d readings\n", clock / NR, power / NR, NR }'
@@ -158,23 +165,26 @@ stage_counters() {
   command -v ncu >/dev/null || skip "no ncu on the PATH"
   need_gpu
   [[ -f $work/quick/records.jsonl ]] || skip "the stage quick left no rows to count"
-  scripts/counters.sh "$work/quick" --binary "$binary" --filter '^(relu/vec16|dot/one_pass|matmul/(wgmma_tuned|cublas_tuned))/bf16/'
+  scripts/counters.sh "$work/quick" --binary "$binary" --filter '^(relu/vec16|dot/one_pass|matmul/(wgmma_persistent|cublas))/bf16/'
   local status=$?
   ((status == 2)) && skip "$(tail -1 "$work/counters.log")"
   return "$status"
 }
 
-# Hand-written kernels only: libraries would take the rest of the time.
+# sanitize TOOL: hand-written kernels only, libraries would take the rest of the time.
+sanitize() {
+  small_shapes "$1" '^(relu|gelu|dot|matvec|matmul|matmul_gelu)_(vec16|one_pass|row|ffma|wgmma_persistent|mma)' \
+    compute-sanitizer --tool "$1" --error-exitcode 9 --print-limit 5
+}
+
 stage_sanitizer() {
   command -v compute-sanitizer >/dev/null || skip "no compute-sanitizer on the PATH"
   need_gpu
   [[ -x $device_tests ]] || skip "no device tests beside the program"
   export RIDGEBENCH_UNGATED=1
-  local status=0 tool
-  for tool in memcheck racecheck; do
-    small_shapes "$tool" '^(relu|gelu|dot|matvec|matmul|matmul_gelu)_(vec16|one_pass|row|ffma|wgmma_persistent|mma)' \
-      compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 || status=1
-  done
+  local status=0
+  stage_end=$((EPOCHSECONDS + $(seconds_left 0) / 2)) sanitize memcheck || status=1
+  sanitize racecheck || status=1
   return "$status"
 }
 

@@ -157,3 +157,74 @@ def test_without_a_gpu_nothing_else_is_checked(packed, tmp_path):
     path = f"{tmp_path}:{environment()['PATH']}"
     result = gpu_check(packed, WORK=tmp_path / "work", PATH=path)
     assert result.returncode == 7 and "finds no GPU" in result.stderr
+
+
+FAKES = {
+    # With -lms it prints readings until it is stopped, and says so.
+    "nvidia-smi": """
+case "$*" in
+*-lms*)
+  trap 'echo stopped >{folder}/trace; exit' TERM
+  while :; do echo 't, 1400 MHz, 600.00 W, 60'; sleep 0.01; done
+  ;;
+esac
+""",
+    "ridgebench_device_tests": """
+case "$*" in
+--gtest_list_tests)
+  echo Cuda/Kernels.
+  for name in relu_vec16 dot_one_pass matmul_cublas; do
+    echo "  AreRightOnSmallShapes/$name  # GetParam()"
+    echo "  AreRightOnAwkwardShapes/$name  # GetParam()"
+  done
+  ;;
+*{wrong}) echo "Failure of $*"; exit 1 ;;
+esac
+echo "$*" >>{folder}/tests
+""",
+    "compute-sanitizer": """
+while [ "${{1#*/}}" = "$1" ]; do shift; done
+exec "$@"
+""",
+}
+
+
+@pytest.fixture(name="pretended")
+def pretended_fixture(packed, tmp_path):
+    """Variables of a check in which scripts stand for the tools of a GPU; relu_vec16 may be wrong."""
+
+    def variables(wrong="nothing") -> dict:
+        prebuilt = tmp_path / "prebuilt"
+        shutil.copytree(packed / "prebuilt", prebuilt)
+        for name, text in FAKES.items():
+            path = prebuilt / name
+            path.write_text("#!/bin/sh" + text.format(folder=tmp_path, wrong=wrong))
+            path.chmod(0o755)
+        path = f"{prebuilt}:{environment()['PATH']}"
+        return {"PREBUILT": prebuilt, "WORK": tmp_path / "work", "OUT": tmp_path, "PATH": path}
+
+    return variables
+
+
+def test_device_tests_and_sanitizer_of_a_gpu(pretended, tmp_path):
+    chosen = ("--stages", "machine,smoke,sanitizer")
+    result = gpu_check(tmp_path, *chosen, **pretended(), DEVICE="sim")
+    assert (result.returncode, set(table(result).values())) == (0, {"ok"}), result.stdout
+    ran = sorted((tmp_path / "tests").read_text().split())
+    of_kernels = [name.rpartition("/")[2] for name in ran if "SmallShapes" in name]
+    assert of_kernels == ["dot_one_pass"] * 3 + ["matmul_cublas"] + ["relu_vec16"] * 3
+    assert "--gtest_filter=Adapter.*" in ran
+
+
+def test_a_wrong_kernel_fails_the_smoke_test(pretended, tmp_path):
+    result = gpu_check(tmp_path, "--stages", "smoke", **pretended("/relu_vec16"), DEVICE="sim")
+    assert result.returncode == 6
+    assert "relu_vec16: Failure of" in table(result)["smoke"]
+    assert "SmallShapes/dot_one_pass" in (tmp_path / "tests").read_text()
+
+
+def test_power_and_clock_are_traced_while_the_load_runs(pretended, tmp_path):
+    chosen = ("--rehearse", "--stages", "heat")
+    result = gpu_check(tmp_path, *chosen, **pretended(), DEVICE="sim")
+    assert table(result)["heat"].startswith("ok: 1400 MHz and 600 W, mean of the last ")
+    assert (tmp_path / "trace").read_text() == "stopped\n"
