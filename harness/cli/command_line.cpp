@@ -73,6 +73,7 @@ int run_command_line(int argc, char** argv) {
   add_info_command(app);
   add_list_command(app);
   add_run_command(app, {argv, argv + argc}, code);
+  add_duel_command(app, {argv, argv + argc}, code);
   add_predict_command(app);
   add_plan_command(app);
   add_verify_command(app, code);

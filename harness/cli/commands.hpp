@@ -18,6 +18,7 @@ inline constexpr const char* kFilterHelp =
 void add_info_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code);
+void add_duel_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code);
 void add_predict_command(CLI::App& app);
 void add_plan_command(CLI::App& app);
 void add_verify_command(CLI::App& app, ExitCode& code);

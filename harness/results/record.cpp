@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "harness/results/keyed_json.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 
@@ -18,52 +19,6 @@ using nlohmann::ordered_json;
 std::optional<double> rate(double amount, const std::optional<Summary>& time) {
   if (!time || amount <= 0) return std::nullopt;
   return amount / time->median;
-}
-
-ordered_json shape_json(const Shape& shape) {
-  ordered_json json = ordered_json::object();
-  for (const auto& [dimension, size] : shape.dimensions()) json[dimension] = size;
-  if (shape.has_layout()) json["layout"] = name(shape.layout());
-  return json;
-}
-
-template <Keyed T>
-ordered_json object_json(const T& object);
-
-template <class T>
-ordered_json json_of(const T& value) {
-  if constexpr (kIsOptional<T>) {
-    return value ? json_of(*value) : ordered_json(nullptr);
-  } else if constexpr (NamedEnum<T>) {
-    return name(value);
-  } else if constexpr (Keyed<T>) {
-    return object_json(value);
-  } else if constexpr (std::is_same_v<T, Format>) {
-    return info(value).name;
-  } else if constexpr (std::is_same_v<T, FormatPair>) {
-    return value.name();
-  } else if constexpr (std::is_same_v<T, Shape>) {
-    return shape_json(value);
-  } else if constexpr (std::is_same_v<T, double>) {
-    return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
-  } else {
-    return value;
-  }
-}
-
-template <class Owner, class Member>
-ordered_json json_of(const Owner& object, const Key<Owner, Member>& key) {
-  return json_of(std::invoke(key.member, object));
-}
-ordered_json json_of(const Record& record, const TimeKey& key) {
-  return record.time ? json_of((*record.time).*key.member) : ordered_json(nullptr);
-}
-
-template <Keyed T>
-ordered_json object_json(const T& object) {
-  ordered_json json = ordered_json::object();
-  for_each_key<T>([&](const auto& key) { json[key.name] = json_of(object, key); });
-  return json;
 }
 
 Range range_of(const Bounds& bounds) {

@@ -24,11 +24,10 @@
 namespace ridgebench {
 namespace {
 
-constexpr const char* kRecordsFile = "records.jsonl";
 constexpr const char* kTemporary = ".tmp";
 // Every file that write_atomically() and drop() write in a results folder.
-constexpr std::array<std::string_view, 4> kWritten{"environment.json", "records.jsonl",
-                                                   "benchmark.json", "SHA256SUMS"};
+constexpr std::array<std::string_view, 5> kWritten{"environment.json", "records.jsonl",
+                                                   "duels.jsonl", "benchmark.json", "SHA256SUMS"};
 
 std::string last_error() { return std::strerror(errno); }
 
@@ -129,10 +128,11 @@ int open_records(const std::filesystem::path& folder, const std::filesystem::pat
   // O_NONBLOCK: a FIFO in place of the file must not stop the process.
   const int file = open(records.c_str(),
                         O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
-  if (file < 0) refuse(folder, errno == ELOOP ? "records.jsonl is a link" : last_error());
+  const std::string name = records.filename().string();
+  if (file < 0) refuse(folder, errno == ELOOP ? name + " is a link" : last_error());
   if (!is_regular(file)) {
     close(file);
-    refuse(folder, "records.jsonl is no regular file");
+    refuse(folder, name + " is no regular file");
   }
   if (!lock(file) || !is_still(records, file)) {
     close(file);
@@ -149,21 +149,21 @@ void write_atomically(const std::filesystem::path& path, std::string_view text) 
   close(replace_file(path.string(), text, [](int) {}));
 }
 
-ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume)
-    : path_(std::move(path)) {
+ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume, std::string_view file)
+    : path_(std::move(path)), file_(file) {
   std::error_code error;
   std::filesystem::create_directories(path_, error);
   if (error) refuse(path_, error.message());
-  const std::filesystem::path records = path_ / kRecordsFile;
+  const std::filesystem::path records = path_ / file_;
   records_ = open_records(path_, records);
   // A run that was killed before its environment was written holds nothing.
   const bool holds_a_run =
       std::filesystem::exists(path_ / "environment.json", error) || file_size(records, error) > 0;
   if (!resume && holds_a_run) {
     close(records_);
-    throw UsageError(
-        fmt::format("{} already holds a run; allowed: an empty or new folder, or --resume {}",
-                    path_.string(), path_.string()));
+    throw UsageError(fmt::format("{} already holds a run; allowed: an empty or new folder{}",
+                                 path_.string(),
+                                 file_ == kRecordsFile ? ", or --resume " + path_.string() : ""));
   }
   if (ftruncate(records_, whole_lines(records)) != 0) refuse(path_, last_error());
   remove_temporaries(path_);
@@ -172,7 +172,7 @@ ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume)
 ResultsDirectory::~ResultsDirectory() { close(records_); }
 
 void ResultsDirectory::drop(Status status) {
-  const std::string path = (path_ / kRecordsFile).string();
+  const std::string path = (path_ / file_).string();
   std::istringstream lines(read_file(path));
   std::string kept;
   int number = 0;
@@ -185,12 +185,12 @@ void ResultsDirectory::drop(Status status) {
   close(std::exchange(records_, file));
 }
 
-void ResultsDirectory::append(const Record& record) {
-  const std::string line = to_json(record).dump() + "\n";
+void ResultsDirectory::append(const nlohmann::ordered_json& result) {
+  const std::string line = result.dump() + "\n";
   const std::scoped_lock lock(mutex_);
   const off_t before = lseek(records_, 0, SEEK_END);
   try {
-    write_all(records_, line, (path_ / "records.jsonl").string());
+    write_all(records_, line, (path_ / file_).string());
   } catch (...) {
     if (ftruncate(records_, before) != 0) throw;  // readers drop an unfinished line anyway
     throw;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "harness/results/record.hpp"
 
@@ -21,19 +22,21 @@ class StorageError : public std::runtime_error {
 // new one with a random name. Throws StorageError.
 void write_atomically(const std::filesystem::path& path, std::string_view text);
 
+inline constexpr std::string_view kRecordsFile = "records.jsonl";
+
 class ResultsDirectory {
  public:
-  // Creates the folder (with parents) or, for a resumed run, cuts a half-written last line off
-  // records.jsonl. The process locks records.jsonl until it ends, so that a folder has one run at a
+  // Creates the folder (with parents) or, for a resumed run, cuts a half-written last line off the
+  // file of results. The process locks that file until it ends, so that a folder has one run at a
   // time. Throws UsageError if another process has the lock, if a new run finds an earlier one, or
   // if the folder cannot be written to.
-  ResultsDirectory(std::filesystem::path path, bool resume);
+  ResultsDirectory(std::filesystem::path path, bool resume, std::string_view file = kRecordsFile);
   ResultsDirectory(const ResultsDirectory&) = delete;  // owns a file descriptor
   ResultsDirectory& operator=(const ResultsDirectory&) = delete;
   ~ResultsDirectory();
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  // The descriptor of records.jsonl, for a signal handler that appends a line.
+  // The descriptor of the file of results, for a signal handler that appends a line.
   [[nodiscard]] int records_file() const { return records_; }
 
   // Removes the rows with this status, so that the run measures them again. The other lines keep
@@ -42,7 +45,8 @@ class ResultsDirectory {
 
   // Appends one line and flushes it to the disk; a line is there as a whole or not at all. May be
   // called from the watchdog's thread too. Throws StorageError.
-  void append(const Record& record);
+  void append(const nlohmann::ordered_json& result);
+  void append(const Record& record) { append(to_json(record)); }
 
   // Writes environment.json, whole or not at all. Throws StorageError.
   void write_environment(const nlohmann::ordered_json& environment) const;
@@ -52,12 +56,14 @@ class ResultsDirectory {
 
  private:
   std::filesystem::path path_;
+  std::string_view file_;
   std::mutex mutex_;
   int records_ = -1;
 };
 
 // The files that SHA256SUMS lists, as far as they exist.
-inline constexpr std::array kChecked{"environment.json", "records.jsonl", "benchmark.json"};
+inline constexpr std::array kChecked{"environment.json", "records.jsonl", "duels.jsonl",
+                                     "benchmark.json"};
 
 // Creates `results/local/<UTC time>`, with -2, -3... where a run began in the same second. No other
 // process gets the same folder. Throws UsageError.

@@ -1,7 +1,7 @@
 """Tables of one run in Markdown, as README.md and docs/*.md show them."""
 
 import re
-from typing import Optional
+from typing import Any, Optional
 
 from ridgebench.records import ResultsError, Row
 from ridgebench.roofs import ABOVE_ROOF, RAISED
@@ -68,12 +68,12 @@ def cell(row: Optional[Row], unit: str) -> str:
     return f"{rate} ({percent(min(share, 1))}\u00a0%{mark})"  # no line break before the sign
 
 
-def size(row: Row) -> str:
+def size_text(shape: dict[str, Any]) -> str:
     """`1024³, nt`, `32768²`, `64 × 8192 × 8192, nt` or `536870912`."""
-    sizes = [str(value) for value in row.shape.values() if not isinstance(value, str)]
+    sizes = [str(value) for value in shape.values() if not isinstance(value, str)]
     equal = len(set(sizes)) == 1 and 2 <= len(sizes) <= 3
     text = sizes[0] + " ²³"[len(sizes) - 1] if equal else " × ".join(sizes)
-    return text + (f", {row.shape['layout']}" if "layout" in row.shape else "")
+    return text + (f", {shape['layout']}" if "layout" in shape else "")
 
 
 class Step:
@@ -82,7 +82,7 @@ class Step:
     def __init__(self, rows: list[Row]) -> None:
         self.rows = {row.format: row for row in rows}
         self.technique, self.library = rows[0].technique, rows[0].origin == "library"
-        self.size = size(rows[0])
+        self.size = size_text(rows[0].shape)
         self.speed = max(row.flops_per_s or row.bytes_per_s or 0 for row in rows)
 
     def cells(self, formats: list[str], unit: str) -> list[str]:
@@ -94,7 +94,7 @@ def steps_of(rows: list[Row]) -> list[Step]:
     """The lines of a ladder: slowest first, libraries last."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        groups.setdefault((row.technique, size(row)), []).append(row)
+        groups.setdefault((row.technique, size_text(row.shape)), []).append(row)
     steps = [Step(group) for group in groups.values()]
     return sorted(steps, key=lambda s: (s.library, s.speed, s.technique, s.size))
 

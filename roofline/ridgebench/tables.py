@@ -5,6 +5,7 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
     <!-- table: operations -->     formats and techniques of each operation
     <!-- table: relu GB/s @ nvidia-h200 -->    the techniques of an operation, rates in this unit
     <!-- table: matmul TFLOP/s cold -->    its sizes that were measured cold
+    <!-- table: duels matmul @ nvidia-h200 -->    the ratios of an operation, from duels alone
     <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
     <!-- table: gate simulated --> the error rates of the gate on simulated times
     <!-- picture -->               the roofline
@@ -24,6 +25,8 @@ from ridgebench.command_line import OK, ROOT, STALE, USAGE, Parser, fail
 from ridgebench.compare.error_rates import newest as newest_proof
 from ridgebench.compare.error_rates import simulated_table
 from ridgebench.compare.error_rates import table as gate_table
+from ridgebench.duels import NONE as NO_DUEL
+from ridgebench.duels import duel_table, load_duels, published_duels
 from ridgebench.records import ResultsError, load_run, read_environment
 from ridgebench.result_tables import escape, lines, operation_table, operations_table
 from ridgebench.view import View, make_view
@@ -108,6 +111,11 @@ def content(kind: str, text: str, sources: Sources, page: Path) -> str:
         return gate_table(proof) if proof else NO_PROOF
     if name == "gate simulated":
         return simulated_table()
+    if name.startswith("duels "):
+        duels = published_duels(sources.root, device)
+        if duels is None:
+            return NO_DUEL
+        return duel_table(load_duels(duels), name.removeprefix("duels "), os.path.relpath(duels, page.parent))
     folder = sources.folder(device)
     if folder is None:
         return NO_RUN

@@ -1,0 +1,87 @@
+#include "harness/base/ratio.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+#include <vector>
+
+namespace ridgebench {
+namespace {
+
+constexpr double kTrim = 0.2;
+constexpr double kTwoSided95 = 0.975;
+
+// The probability that |T| < t, for t >= 0.
+double within(double t, int freedom) {
+  const double theta = std::atan(t / std::sqrt(freedom));
+  const double sine = std::sin(theta);
+  const double cosine = std::cos(theta);
+  const bool odd = freedom % 2 == 1;
+  double term = odd ? cosine : 1;
+  double sum = freedom == 1 ? 0 : term;
+  for (int i = odd ? 3 : 2; i <= freedom - 2; i += 2) {
+    term *= (i - 1) * cosine * cosine / i;
+    sum += term;
+  }
+  return odd ? 2 / std::numbers::pi * (theta + sine * sum) : sine * sum;
+}
+
+Verdict verdict_of(const TrimmedMean& mean, double low, double high) {
+  const double reach = t_quantile(1 - kFalseVerdict / 2, mean.freedom) * mean.error;
+  if (mean.location + reach < 0) return Verdict::faster;
+  if (mean.location - reach > 0) return Verdict::slower;
+  const bool inside = low > std::log1p(-kSameWithin) && high < std::log1p(kSameWithin);
+  return inside ? Verdict::same : Verdict::undecided;
+}
+
+}  // namespace
+
+TrimmedMean trimmed_mean(std::span<const double> values) {
+  if (values.size() < kFewestRatios) throw std::invalid_argument("too few values to trim");
+  if (!std::ranges::all_of(values, [](double v) { return std::isfinite(v); })) {
+    throw std::invalid_argument("a value is not finite");
+  }
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  const auto count = static_cast<double>(sorted.size());
+  const auto cut = static_cast<std::size_t>(kTrim * count);
+  const double lowest = sorted[cut];
+  const double highest = sorted[sorted.size() - cut - 1];
+  double kept = 0;  // sums of the values that trimming leaves, and of all winsorised values
+  double all = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (i >= cut && i < sorted.size() - cut) kept += sorted[i];
+    all += std::clamp(sorted[i], lowest, highest);
+  }
+  double squares = 0;
+  for (const double value : sorted) {
+    squares += std::pow(std::clamp(value, lowest, highest) - all / count, 2);
+  }
+  const auto left = static_cast<double>(sorted.size() - 2 * cut);
+  return {kept / left, std::sqrt(squares / (left * (left - 1))), static_cast<int>(left) - 1};
+}
+
+double t_quantile(double probability, int freedom) {
+  const double wanted = 2 * probability - 1;
+  double low = 0;
+  double high = 1;
+  while (within(high, freedom) < wanted) high *= 2;
+  constexpr int kHalvings = 60;  // down to the last bits of a double
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    (within(middle, freedom) < wanted ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+std::optional<Ratio> estimate_ratio(std::span<const double> log_ratios) {
+  if (log_ratios.size() < kFewestRatios) return std::nullopt;
+  const TrimmedMean mean = trimmed_mean(log_ratios);
+  const double reach = t_quantile(kTwoSided95, mean.freedom) * mean.error;
+  const double low = mean.location - reach;
+  const double high = mean.location + reach;
+  return Ratio{std::exp(mean.location), std::exp(low), std::exp(high), verdict_of(mean, low, high)};
+}
+
+}  // namespace ridgebench

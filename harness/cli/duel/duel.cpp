@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+
+#include "harness/base/printable.hpp"
+#include "harness/base/stopwatch.hpp"
+#include "harness/base/terminal.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/cli/duel/table.hpp"
+#include "harness/cli/machine_facts.hpp"
+#include "harness/cli/number_option.hpp"
+#include "harness/cli/print_json.hpp"
+#include "harness/device/open_devices.hpp"
+#include "harness/measure/campaign.hpp"
+#include "harness/measure/duel/duel_campaign.hpp"
+#include "harness/measure/duel/plan.hpp"
+#include "harness/measure/sampler.hpp"
+#include "harness/results/environment.hpp"
+#include "harness/results/results_directory.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr double kLargestSeed = 0x1p53;  // a JSON number is exact up to here
+
+struct DuelOptions {
+  DuelRequest request;
+  std::string device;
+  std::string profile;
+  std::string fill = "normal";
+  std::string out;
+  std::uint64_t seed = 1;
+  bool dry_run = false;
+  bool json = false;
+};
+
+using Devices = std::vector<std::unique_ptr<Device>>;
+
+// A profile chooses everything, two techniques need everything.
+void check_request(const DuelOptions& options) {
+  const DuelRequest& request = options.request;
+  const bool named =
+      !request.operation.empty() && !request.format.empty() && !request.shape.empty();
+  const bool nothing = request.operation.empty() && request.format.empty() &&
+                       request.shape.empty() && request.techniques.empty();
+  constexpr const char* kAllowed =
+      "allowed: TECHNIQUE TECHNIQUE --op OP --format F --shape S, or --profile quick";
+  if (!options.profile.empty()) {
+    if (options.profile != name(Profile::quick)) {
+      throw UsageError(fmt::format("--profile is '{}'; allowed: quick", options.profile));
+    }
+    if (!nothing) throw UsageError(fmt::format("--profile chooses the duels; {}", kAllowed));
+    return;
+  }
+  if (request.techniques.size() != 2 || !named) {
+    throw UsageError(
+        fmt::format("a duel needs two techniques, an operation, a format and a shape; "
+                    "{}",
+                    kAllowed));
+  }
+  if (request.against_itself) {
+    throw UsageError("--against-itself goes with --profile; allowed: the same technique twice");
+  }
+}
+
+void print_plan(const std::vector<DuelCase>& duels) {
+  double total = 0;
+  for (const DuelCase& duel : duels) {
+    const auto reason = duel.unsupported();
+    total += planned_s(duel);
+    fmt::print("{:<80} {}\n", duel.id(),
+               reason ? "skipped: " + *reason : fmt::format("{:.0f} s", planned_s(duel)));
+  }
+  fmt::print("{} duels, about {:.0f} s\n", duels.size(), total);
+}
+
+void print(const std::vector<DuelRecord>& records, bool json) {
+  if (!json) {
+    print_duels(std::cout, records);
+    std::cout.flush();
+    return;
+  }
+  nlohmann::ordered_json duels = nlohmann::ordered_json::array();
+  for (const DuelRecord& record : records) duels.push_back(to_json(record));
+  print_json({{"duels", duels}});
+}
+
+RunRequest environment_request(const DuelOptions& options) {
+  RunRequest request;
+  request.device = options.device;
+  request.seed = options.seed;
+  request.fill = parse<Fill>(options.fill);
+  request.budget_s = options.request.seconds;
+  return request;
+}
+
+ExitCode run_duels(std::vector<DuelCase> duels, const DuelOptions& options, const Devices& devices,
+                   const std::vector<std::string>& command_line) {
+  const Stopwatch clock;
+  auto environment =
+      make_environment(environment_request(options), read_machine(devices), command_line);
+  ResultsDirectory directory(options.out.empty() ? create_default_folder().string() : options.out,
+                             false, kDuelsFile);
+  directory.write_environment(environment);
+  DuelCampaign campaign(std::move(duels), parse<Fill>(options.fill), options.seed, directory);
+  const std::string folder = printable(directory.path().string());
+  try {
+    campaign.measure_all();
+  } catch (const Interrupted&) {
+    print(campaign.records(), options.json);
+    print_problem("interrupted; finished duels are in " + folder);
+    return ExitCode::undecided;
+  } catch (...) {
+    print(campaign.records(), options.json);
+    throw;
+  }
+  print(campaign.records(), options.json);
+  end_environment(environment, read_machine(devices), clock.seconds());
+  directory.write_environment(environment);
+  directory.write_checksums();
+  write_error(fmt::format("results: {}\n", folder));
+  return exit_code(campaign.records());
+}
+
+ExitCode run_command(const DuelOptions& options, const std::vector<std::string>& command_line) {
+  check_request(options);
+  static_cast<void>(parse<Fill>(options.fill));
+  const Devices devices = open_devices(options.device);
+  std::vector<DuelCase> duels = choose_duels(options.request, devices);
+  if (options.dry_run) {
+    print_plan(duels);
+    return ExitCode::fine;
+  }
+  static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
+  listen_for_signals();
+  return run_duels(std::move(duels), options, devices, command_line);
+}
+
+}  // namespace
+
+void add_duel_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code) {
+  CLI::App* command = app.add_subcommand("duel", "Decide which of two techniques is faster");
+  const auto options = std::make_shared<DuelOptions>();
+  DuelRequest& request = options->request;
+  command->add_option("techniques", request.techniques, "Two techniques, or one twice")
+      ->expected(0, 2);
+  command->add_option("--op", request.operation, "Operation, for instance matmul");
+  command->add_option("--format", request.format, "Format of the inputs, for instance bf16");
+  command->add_option("--shape", request.shape, "Shape, for instance 4096 or m:64/n:8192/k:8192");
+  command->add_option("--profile", options->profile,
+                      "quick: each operation's best technique against a library; on a GPU products "
+                      "of 4096 and 8192 cubed, on a host of 1024 cubed");
+  command->add_flag("--against-itself", request.against_itself,
+                    "With --profile: each best technique against itself, to see what this machine "
+                    "calls different");
+  command->add_option("--device", options->device, kDeviceHelp);
+  command
+      ->add_option("--seconds", request.seconds,
+                   "Seconds of each duel, without its checks; default: 26, of which 4 go to the "
+                   "short scale and 21 to the long one; the profile chooses fewer")
+      ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
+  command->add_option("--seed", options->seed, "Seed of the inputs and of the order of the blocks")
+      ->transform(number_in(0, kLargestSeed, "a whole number from 0 to 2^53"));
+  command->add_option("--fill", options->fill, "normal, uniform, zeros or integers");
+  command->add_option("--out", options->out, "Results folder; default: results/local/<time>");
+  command->add_flag("--dry-run", options->dry_run, "Print the duels and their seconds");
+  command->add_flag("--json", options->json, "Print strict JSON");
+  command->footer(
+      "Both techniques get the same inputs and are verified before and after. They take turns in "
+      "quads of blocks, ABBA or BAAB: short blocks of 5 ms, in which both see one clock, and long "
+      "ones of 1.3 s, which contain the power that each draws. A ratio is the first technique's "
+      "time over the second's. faster and slower: with a probability of error of 1e-4. same: "
+      "within half a percent. Exit codes: 0 decided, 2 usage, 3 undecided or interrupted, 6 a "
+      "technique is wrong or failed, or no duel could be timed, 7 no device.");
+  command->callback(
+      [=, &code, line = std::move(command_line)] { code = run_command(*options, line); });
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,206 @@
+#include "harness/measure/duel/duel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "harness/base/stopwatch.hpp"
+#include "harness/measure/duel/timing.hpp"
+#include "harness/measure/sampler.hpp"
+#include "harness/results/outcome.hpp"
+#include "kernels/common/error.hpp"
+
+namespace ridgebench {
+namespace {
+
+DuelScale scale_of(ScaleTimes times) {
+  DuelScale scale{.block_s = times.block_s,
+                  .quads = times.quads,
+                  .seconds = ratio_of(std::move(times.log_seconds))};
+  if (!times.log_cycles.empty()) scale.cycles = ratio_of(std::move(times.log_cycles));
+  return scale;
+}
+
+void add_times(DuelRecord& record, DuelTimes times) {
+  const auto set_times = [&](const ScaleTimes& scale) {
+    record.first.time_s = scale.launch_s[0];
+    record.second.time_s = scale.launch_s[1];
+  };
+  if (times.short_scale.quads > 0) {
+    set_times(times.short_scale);
+    record.short_scale = scale_of(times.short_scale);
+  }
+  if (times.long_scale && times.long_scale->quads > 0) {
+    record.long_scale = scale_of(*times.long_scale);
+    if (record.deciding() == &*record.long_scale) set_times(*times.long_scale);
+  }
+}
+
+void fail(DuelRecord& record, Status status, std::string reason) {
+  record.status = status;
+  record.reason = std::move(reason);
+}
+
+// Records the device's telemetry of a duel, also if the duel throws.
+class TelemetryScope {
+ public:
+  TelemetryScope(Device& device, DuelRecord& record) : device_(&device), record_(&record) {
+    device.begin_case(record.id);
+  }
+  TelemetryScope(const TelemetryScope&) = delete;  // the destructor ends the case
+  TelemetryScope& operator=(const TelemetryScope&) = delete;
+  ~TelemetryScope() { record_->telemetry = device_->end_case(); }
+
+ private:
+  Device* device_;
+  DuelRecord* record_;
+};
+
+}  // namespace
+
+Duelist::Duelist(Device& device, Fill fill, std::uint64_t seed)
+    : device_(&device),
+      fill_(fill),
+      seed_(seed),
+      buffers_(device, fill, seed),
+      checks_{OutputCheck(device), OutputCheck(device)} {}
+
+DuelRecord Duelist::measure(const DuelCase& duel, const std::function<bool()>& stop) {
+  const Stopwatch clock;
+  DuelRecord record = duel.describe();
+  record.seed = seed_;
+  record.fill = name(fill_);
+  record.reason = duel.unsupported();
+  if (record.reason) return record;
+  try {
+    // Each duel gets all of the memory: the one before may have been of another format.
+    buffers_ = Buffers(*device_, fill_, seed_);
+    run_phases(record, duel, stop);
+  } catch (const Unsupported& reason) {
+    fail(record, Status::skipped, reason.what());
+  } catch (const OutOfMemory& reason) {
+    fail(record, Status::skipped, reason.what());
+    record.flags.emplace_back(kOutOfMemoryFlag);
+  } catch (const std::bad_alloc&) {
+    fail(record, Status::skipped, "the host has too little memory for the duel");
+    record.flags.emplace_back(kOutOfMemoryFlag);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const DeviceError&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(record, Status::failed, error.what());
+  }
+  record.duration_s = clock.seconds();
+  return record;
+}
+
+void Duelist::run_phases(DuelRecord& record, const DuelCase& duel,
+                         const std::function<bool()>& stop) {
+  const TelemetryScope scope(*device_, record);
+  std::array<Contender, 2> contenders = prepare(record, duel);
+  const std::vector<Operand> operands = duel.first.operands();
+  const std::int64_t wanted = buffers_.sets_to_rotate(operands);
+  std::vector<BufferSet> sets = bind(contenders, 1, wanted);
+  for (Contender& contender : contenders) {
+    const auto wrong = check_before(contender, sets.front());
+    if (wrong) return fail(record, Status::wrong, *wrong);
+  }
+  record.sets = std::min(wanted, affordable_sets(contenders, duel.seconds));
+  if (record.sets > 1) sets = bind(contenders, record.sets, 0);
+  if (buffers_.rotation_is_short(operands, record.sets)) {
+    record.flags.emplace_back("short_rotation");
+  }
+  const double warm_up_s =
+      duel.first.technique.engine == Engine::tensor ? device_->tensor_warm_up_s() : 0;
+  DuelTimes times = time_duel(*device_, contenders[0].rotation, contenders[1].rotation,
+                              {.seconds = duel.seconds,
+                               .warm_up_s = std::max(warm_up_s, duel.seconds / 20),
+                               .settles = record.power_settles,
+                               .seed = seed_,
+                               .stop = stop});
+  for (Contender& contender : contenders) {
+    const auto wrong = check_after(contender, sets);
+    if (wrong) return fail(record, Status::wrong, *wrong);
+  }
+  add_times(record, std::move(times));
+  record.status = Status::ok;
+}
+
+// A technique against itself shares one plan: a duel of one choice with another, which a second
+// tuning may make, would measure the tuning.
+std::array<Duelist::Contender, 2> Duelist::prepare(DuelRecord& record, const DuelCase& duel) {
+  std::array<Contender, 2> contenders{
+      Contender{&duel.first, nullptr, &record.first, &checks_[0]},
+      Contender{&duel.second, nullptr, &record.second, &checks_[1]}};
+  for (Contender& contender : contenders) {
+    const Implementation& implementation = *contender.c->implementation;
+    const bool itself = &implementation == duel.first.implementation;
+    if (itself && contenders[0].plan) {
+      contender.plan = contenders[0].plan;
+    } else if (implementation.prepare) {
+      contender.plan = implementation.prepare(device_->queue(), contender.c->shape);
+    }
+    if (implementation.choice) contender.side->choice = implementation.choice(contender.plan);
+  }
+  return contenders;
+}
+
+std::vector<BufferSet> Duelist::bind(std::array<Contender, 2>& contenders, std::int64_t sets,
+                                     std::int64_t later) {
+  std::vector<BufferSet> all = buffers_.allocate(contenders[0].c->operands(), sets, later);
+  for (Contender& contender : contenders) {
+    contender.rotation.clear();
+    for (const BufferSet& set : all) {
+      // The launch keeps the plan alive.
+      contender.rotation.emplace_back(
+          [plan = contender.plan, launch = contender.c->implementation->bind(
+                                      device_->queue(), contender.plan, contender.c->shape, set)] {
+            launch();
+          });
+    }
+  }
+  buffers_.poison();
+  return all;
+}
+
+std::optional<std::string> Duelist::stray_write(const Contender& contender) {
+  if (buffers_.guards_intact()) return std::nullopt;
+  return fmt::format("{} wrote outside its output", contender.side->technique);
+}
+
+std::optional<std::string> Duelist::check_before(Contender& contender, const BufferSet& set) {
+  buffers_.poison();
+  device_->run(contender.rotation.front());
+  const auto wrong =
+      contender.check->before_timing(*contender.c, set, contender.side->verify.emplace());
+  if (wrong) return fmt::format("{}: {}", contender.side->technique, *wrong);
+  return stray_write(contender);
+}
+
+// The other technique wrote the outputs too, so this one writes poisoned ones again. The blocks
+// that were timed may have left a stray write of either.
+std::optional<std::string> Duelist::check_after(Contender& contender,
+                                                std::span<const BufferSet> sets) {
+  if (auto stray = stray_write(contender)) return stray;
+  buffers_.poison();
+  for (const Launch& launch : contender.rotation) device_->run(launch);
+  const auto wrong = contender.check->after_timing(*contender.c, sets, *contender.side->verify);
+  if (wrong) return fmt::format("{}: {}", contender.side->technique, *wrong);
+  return stray_write(contender);
+}
+
+// A slow technique would spend its time on one rotation.
+std::int64_t Duelist::affordable_sets(const std::array<Contender, 2>& contenders, double seconds) {
+  double launch_s = 0;
+  for (const Contender& contender : contenders) {
+    launch_s = std::max(launch_s, device_->time_batch({&contender.rotation.front(), 1}, 1).seconds);
+  }
+  constexpr double kFewestRotations = 7;
+  return static_cast<std::int64_t>(
+      std::clamp(seconds / (kFewestRotations * launch_s), 1.0, static_cast<double>(kMaxSets)));
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,161 @@
+#include "harness/measure/duel/plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "kernels/common/error.hpp"
+#include "kernels/common/registry.hpp"
+
+namespace ridgebench {
+namespace {
+
+// Seconds of the profile's duels. The long scale is for those that a power cap limits.
+constexpr double kQuickSeconds = 4;
+constexpr double kHostSeconds = 6;
+// Seconds beside the timing: inputs, tuning and both comparisons.
+constexpr double kChecks_s = 1;
+
+// The best technique of an operation next to a library that computes as precisely. A test compares
+// the names with the sources of the kernels.
+struct Rivals {
+  Backend backend;
+  std::string_view operation;
+  std::string_view first;
+  std::string_view second;
+};
+constexpr std::array kRivals{
+    Rivals{Backend::cuda, "matmul", "ffma_tma", "cublas_tuned"},
+    Rivals{Backend::cuda, "matmul", "wgmma_tuned", "cublas_tuned"},
+    Rivals{Backend::cuda, "matmul", "wgmma_tuned_promoted", "cublas_tuned"},
+    Rivals{Backend::cuda, "matmul", "wgmma_tuned_fast_accum", "cublas_tuned_fast_accum"},
+    Rivals{Backend::cuda, "relu", "vec16", "cub"},
+    Rivals{Backend::cuda, "gelu", "vec16", "cub"},
+    Rivals{Backend::cuda, "dot", "one_pass", "cub"},
+    Rivals{Backend::cuda, "matvec", "row_per_block", "cublas"},
+    Rivals{Backend::cpu, "matmul", "packed", "openblas"},
+    Rivals{Backend::cpu, "matmul", "packed", "onednn"},
+    Rivals{Backend::cpu, "matmul", "amx", "onednn"},
+    Rivals{Backend::cpu, "relu", "streaming", "onednn"},
+    Rivals{Backend::cpu, "gelu", "exp2_polynomial", "onednn"},
+    Rivals{Backend::cpu, "dot", "accumulators", "openblas"},
+    Rivals{Backend::cpu, "matvec", "row_by_row", "openblas"},
+    Rivals{Backend::cpu, "matvec", "row_by_row", "onednn"},
+};
+// The formats of operations that memory limits: a wide one and a narrow one.
+constexpr std::array kMemoryFormats{Format::fp32, Format::bf16};
+
+const Implementation* find(const Operation& operation, Backend backend, std::string_view technique,
+                           FormatPair format) {
+  for (const auto& i : Registry::instance().implementations()) {
+    if (i->operation == &operation && i->backend == backend && i->technique.name == technique &&
+        i->format == format) {
+      return i.get();
+    }
+  }
+  return nullptr;
+}
+
+// Throws UsageError that names the techniques or the formats which are there.
+const Implementation& implementation_of(const Operation& operation, Backend backend,
+                                        const std::string& technique, FormatPair format) {
+  if (const auto* found = find(operation, backend, technique, format)) return *found;
+  std::vector<std::string_view> techniques;
+  for (const auto& i : Registry::instance().implementations()) {
+    const bool here = i->operation == &operation && i->backend == backend && i->format == format;
+    if (here) techniques.push_back(i->technique.name);
+  }
+  reject_name(std::string(operation.name) + " technique in " + format.name(), technique,
+              techniques);
+}
+
+FormatPair format_of(const Operation& operation, const std::string& text) {
+  const FormatPair format = parse_format_pair(text);
+  if (std::ranges::find(operation.formats, format) != operation.formats.end()) return format;
+  std::vector<std::string> names;
+  for (const FormatPair known : operation.formats) names.push_back(known.name());
+  reject_name(std::string(operation.name) + " format", text,
+              std::vector<std::string_view>(names.begin(), names.end()));
+}
+
+Case case_of(const Implementation& implementation, Device& device, const Shape& shape) {
+  return {.operation = implementation.operation,
+          .technique = implementation.technique,
+          .implementation = &implementation,
+          .device = &device,
+          .format = implementation.format,
+          .shape = shape};
+}
+
+// The sizes of a profile's duel: the largest of the sweep, for products up to 8192 cubed.
+std::vector<Shape> shapes_of(const Operation& operation, const Device& device) {
+  if (operation.engine != Engine::tensor) {
+    return {operation.shapes(Profile::quick, Pace::fast, device.machine()).front()};
+  }
+  const auto cube = [&](const char* n) {
+    return parse_shape(n, operation.dimensions, operation.has_layout);
+  };
+  if (device.backend() == Backend::cpu) return {cube("1024")};
+  return {cube("4096"), cube("8192")};
+}
+
+bool in_profile(const Operation& operation, FormatPair format) {
+  if (operation.engine == Engine::tensor) return format.a == format.b;
+  return std::ranges::find(kMemoryFormats, format.a) != kMemoryFormats.end();
+}
+
+double profile_seconds(const Shape& shape, const Operation& operation, const Device& device) {
+  constexpr std::int64_t kCapped = 8192;
+  if (device.backend() == Backend::cpu) return kHostSeconds;
+  const bool capped =
+      operation.engine == Engine::tensor && shape.dimensions().front().second >= kCapped;
+  return capped ? kDuelSeconds : kQuickSeconds;
+}
+
+void add_profile(std::vector<DuelCase>& duels, const DuelRequest& request, Device& device) {
+  for (const Rivals& rivals : kRivals) {
+    if (rivals.backend != device.backend()) continue;
+    const Operation& operation = Registry::instance().operation(rivals.operation);
+    for (const FormatPair format : operation.formats) {
+      const auto* first = find(operation, rivals.backend, rivals.first, format);
+      const auto* second = find(operation, rivals.backend, rivals.second, format);
+      if (first == nullptr || second == nullptr || !in_profile(operation, format)) continue;
+      if (request.against_itself) second = first;
+      for (const Shape& shape : shapes_of(operation, device)) {
+        duels.push_back({case_of(*first, device, shape), case_of(*second, device, shape),
+                         request.seconds.value_or(profile_seconds(shape, operation, device))});
+      }
+    }
+  }
+}
+
+DuelCase one_duel(const DuelRequest& request, Device& device) {
+  const Operation& operation = Registry::instance().operation(request.operation);
+  const FormatPair format = format_of(operation, request.format);
+  const Shape shape = parse_shape(request.shape, operation.dimensions, operation.has_layout);
+  const auto side = [&](const std::string& technique) {
+    return case_of(implementation_of(operation, device.backend(), technique, format), device,
+                   shape);
+  };
+  return {side(request.techniques.front()), side(request.techniques.back()),
+          request.seconds.value_or(kDuelSeconds)};
+}
+
+}  // namespace
+
+std::vector<DuelCase> choose_duels(const DuelRequest& request,
+                                   const std::vector<std::unique_ptr<Device>>& devices) {
+  std::vector<DuelCase> duels;
+  for (const auto& device : devices) {
+    if (request.techniques.empty()) {
+      add_profile(duels, request, *device);
+    } else {
+      duels.push_back(one_duel(request, *device));
+    }
+  }
+  return duels;
+}
+
+double planned_s(const DuelCase& duel) { return duel.unsupported() ? 0 : duel.seconds + kChecks_s; }
+
+}  // namespace ridgebench

@@ -1,0 +1,154 @@
+// One duel as it stands in duels.jsonl, and the list of its keys. results/schema/duel.schema.json
+// describes the file.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "harness/base/ratio.hpp"
+#include "harness/results/key.hpp"
+#include "harness/results/record.hpp"
+#include "kernels/common/error.hpp"
+
+namespace ridgebench {
+
+inline constexpr const char* kDuelSchema = "ridgebench.duel/1";
+inline constexpr std::string_view kDuelsFile = "duels.jsonl";
+
+// One of the two techniques.
+struct DuelSide {
+  std::string technique;
+  Origin origin = Origin::hand;
+  Format accumulator = Format::fp32;
+  int accumulator_bits = 0;
+  std::optional<std::string> choice = std::nullopt;
+  std::optional<std::string> held_back_by = std::nullopt;
+  std::optional<Verification> verify = std::nullopt;
+  std::optional<double> time_s = std::nullopt;
+  std::optional<double> energy_per_launch_j = std::nullopt;
+};
+
+// What the log ratios of one scale say.
+struct DuelRatio {
+  std::optional<double> ratio = std::nullopt;
+  std::optional<double> ci_low = std::nullopt;
+  std::optional<double> ci_high = std::nullopt;
+  Verdict verdict = Verdict::undecided;
+  std::vector<double> log_ratios = {};
+};
+DuelRatio ratio_of(std::vector<double> log_ratios);
+
+struct DuelScale {
+  double block_s = 0;
+  std::int64_t quads = 0;
+  DuelRatio seconds = {};
+  std::optional<DuelRatio> cycles = std::nullopt;
+};
+
+struct DuelRecord {
+  std::string id;
+  std::string op;
+  std::string device;
+  Backend backend = Backend::cpu;
+  FormatPair format{};
+  Shape shape = {};
+  Regime regime = Regime::steady;
+  double flops = 0;
+  double bytes = 0;
+  std::uint64_t seed = 0;
+  std::string fill = {};
+  Status status = Status::skipped;
+  std::optional<std::string> reason = std::nullopt;
+  DuelSide first = {};
+  DuelSide second = {};
+  std::int64_t sets = 0;
+  std::optional<DuelScale> short_scale = std::nullopt;
+  std::optional<DuelScale> long_scale = std::nullopt;
+  bool power_settles = false;
+  std::optional<std::string> no_energy = std::nullopt;
+  double duration_s = 0;
+  nlohmann::ordered_json telemetry = nlohmann::ordered_json::object();
+  std::vector<std::string> flags = {};
+
+  // The scale that decides in seconds: the long one where power settles slowly and it was measured,
+  // because only it contains the power. Null unless the duel was timed.
+  [[nodiscard]] const DuelScale* deciding() const;
+  // The short scale where its blocks knew their clock. Its many quads see one clock each.
+  [[nodiscard]] const DuelRatio* in_cycles() const;
+  [[nodiscard]] std::optional<std::string> decided_by() const;
+  [[nodiscard]] std::optional<Verdict> verdict() const;
+  [[nodiscard]] std::optional<Verdict> verdict_in_cycles() const;
+};
+
+// clang-format off
+inline constexpr std::tuple kDuelSideKeys{
+    Key{"technique", &DuelSide::technique, "", "the idea by which it computes"},
+    Key{"origin", &DuelSide::origin, "", "written by hand or called from a library"},
+    Key{"accumulator", &DuelSide::accumulator, "", "format of the running sums"},
+    Key{"accumulator_bits", &DuelSide::accumulator_bits, "bit", "fraction bits that the running sums keep"},
+    Key{"choice", &DuelSide::choice, "", "what the technique chose for the shape; null where it has no choice"},
+    Key{"held_back_by", &DuelSide::held_back_by, "", "environment variables that keep the library from its best"},
+    Key{"verify", &DuelSide::verify, "", "the comparison with the reference; null where nothing was checked"},
+    Key{"time_s", &DuelSide::time_s, "s", "per launch: busy seconds over launches at the deciding scale"},
+    Key{"energy_per_launch_j", &DuelSide::energy_per_launch_j, "J", "by the energy counter during the long blocks; null with the reason in no_energy"},
+};
+inline constexpr std::tuple kDuelRatioKeys{
+    Key{"ratio", &DuelRatio::ratio, "", "first over second; null below five log ratios"},
+    Key{"ci_low", &DuelRatio::ci_low, "", "lower end of its 95 % interval"},
+    Key{"ci_high", &DuelRatio::ci_high, "", "upper end of that interval"},
+    Key{"verdict", &DuelRatio::verdict, "", "of the first technique"},
+    Key{"log_ratios", &DuelRatio::log_ratios, "", "in the order measured"},
+};
+inline constexpr std::tuple kDuelScaleKeys{
+    Key{"block_s", &DuelScale::block_s, "s", "planned length of a block, with the part that is dropped"},
+    Key{"quads", &DuelScale::quads, "", "of four blocks each"},
+    Key{"seconds", &DuelScale::seconds, "", "ratio of the times"},
+    Key{"cycles", &DuelScale::cycles, "", "ratio of the clock cycles; null where a block does not know its clock"},
+};
+inline constexpr std::tuple kDuelKeys{
+    Key{"id", &DuelRecord::id, "", "operation/first:second/format/shape/regime@device"},
+    Key{"op", &DuelRecord::op, "", "the operation"},
+    Key{"device", &DuelRecord::device, "", "name of a device in `environment.json`"},
+    Key{"backend", &DuelRecord::backend, "", "kind of device"},
+    Key{"format", &DuelRecord::format, "", "storage format of the inputs"},
+    Key{"shape", &DuelRecord::shape, "", "named dimensions, and the layout of a matmul"},
+    Key{"regime", &DuelRecord::regime, "", "state of the caches"},
+    Key{"flops", &DuelRecord::flops, "FLOP", "per launch"},
+    Key{"bytes", &DuelRecord::bytes, "byte", "per launch, compulsory"},
+    Key{"seed", &DuelRecord::seed, "", "of the inputs and of the order of the blocks"},
+    Key{"fill", &DuelRecord::fill, "", "distribution of the inputs"},
+    Key{"status", &DuelRecord::status, "", "only an ok duel has ratios"},
+    Key{"reason", &DuelRecord::reason, "", "why the duel is not ok"},
+    Key{"first", &DuelRecord::first, "", "the technique that the verdict is about"},
+    Key{"second", &DuelRecord::second, "", "the technique that it is compared with"},
+    Key{"sets", &DuelRecord::sets, "", "buffer sets rotated, which both techniques share"},
+    Key{"short", &DuelRecord::short_scale, "", "blocks of 5 ms, one log ratio per quad"},
+    Key{"long", &DuelRecord::long_scale, "", "blocks of up to 1.3 s, one log ratio per pair of blocks; null where the time was too short"},
+    Key{"power_settles", &DuelRecord::power_settles, "", "the device's power settles slowly under load, so that the long scale decides"},
+    Key{"decided_by", &DuelRecord::decided_by, "", "the scale of the verdict"},
+    Key{"verdict", &DuelRecord::verdict, "", "of the first technique, in seconds"},
+    Key{"verdict_in_cycles", &DuelRecord::verdict_in_cycles, "", "the same in clock cycles, by the short scale"},
+    Key{"no_energy", &DuelRecord::no_energy, "", "why energy_per_launch_j is null"},
+    Key{"duration_s", &DuelRecord::duration_s, "s", "of the whole duel, its checks included"},
+    Key{"telemetry", &DuelRecord::telemetry, "", "what the device reported meanwhile"},
+    Key{"flags", &DuelRecord::flags, "", "remarks, as of a row"},
+};
+// clang-format on
+constexpr const auto& keys_of(const DuelSide*) { return kDuelSideKeys; }
+constexpr const auto& keys_of(const DuelRatio*) { return kDuelRatioKeys; }
+constexpr const auto& keys_of(const DuelScale*) { return kDuelScaleKeys; }
+constexpr const auto& keys_of(const DuelRecord*) { return kDuelKeys; }
+
+nlohmann::ordered_json to_json(const DuelRecord& duel);
+
+// The exit code of finished duels: row_failed if one is wrong or failed or if none was timed,
+// undecided if one is undecided.
+ExitCode exit_code(std::span<const DuelRecord> duels);
+
+}  // namespace ridgebench

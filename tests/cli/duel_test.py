@@ -1,0 +1,184 @@
+"""`ridgebench duel`: its table, its JSON, its folder, its errors and exit codes, and what an interruption keeps."""
+
+import json
+import math
+import signal
+import time
+
+import numpy as np
+import pytest
+from command_line import (
+    OK,
+    ROW_FAILED,
+    UNDECIDED,
+    USAGE,
+    finish,
+    one_line,
+    read_environment,
+    refused,
+    ridgebench,
+    schema,
+    start,
+    strict_json,
+)
+from ridgebench.compare import gate
+from ridgebench.duels import load_duels
+
+RELU = ("naive", "streaming", "--op", "relu", "--format", "fp32", "--shape", "4k")
+ONE = ("duel", *RELU, "--seconds", "0.2")
+DUEL = schema("duel")
+
+
+def duel(*arguments, device="sim", **options):
+    return ridgebench(*ONE, "--device", device, *arguments, **options)
+
+
+def duels_of(folder) -> list[dict]:
+    """The lines of duels.jsonl, each of which must obey the schema and hold its keys and no other."""
+    found = [strict_json(line) for line in (folder / "duels.jsonl").read_text().splitlines()]
+    for one in found:
+        assert list(DUEL.iter_errors(one)) == []
+        assert list(one) == list(DUEL.schema["properties"])
+    return found
+
+
+def test_equal_times_are_the_same(tmp_path):
+    result = duel("--out", tmp_path / "out", device="sim:noise=0.001")
+    assert result.returncode == OK, result.stderr
+    title, line = result.stdout.splitlines()
+    assert title.split()[:6] == ["operation", "first", "second", "format", "shape", "verdict"]
+    assert line.split()[:6] == ["relu", "naive", "streaming", "fp32", "n:4000", "same"]
+    assert f"results: {tmp_path / 'out'}\n" in result.stderr
+    (one,) = duels_of(tmp_path / "out")
+    assert (one["status"], one["verdict"], one["verdict_in_cycles"]) == ("ok", "same", "same")
+    assert one["first"]["verify"]["exact"] and one["second"]["verify"]["exact"]
+    assert one["long"]["quads"] == 4 and len(one["long"]["seconds"]["log_ratios"]) == 8
+    environment = read_environment(tmp_path / "out")
+    assert environment["interrupted"] is False
+    assert list(schema("environment").iter_errors(environment)) == []
+    assert "duels.jsonl" in (tmp_path / "out" / "SHA256SUMS").read_text()
+
+
+def test_the_ratios_are_those_of_the_gate(tmp_path):
+    duel("--out", tmp_path / "out", device="sim:noise=0.01")
+    (one,) = duels_of(tmp_path / "out")
+    for scale in ("short", "long"):
+        for unit in ("seconds", "cycles"):
+            ratio = one[scale][unit]
+            value = gate.estimate(np.array(ratio["log_ratios"]))
+            low, high = gate.bounds(value, 0.025)
+            expected = [math.exp(x) for x in (value.location, low, high)]
+            assert [ratio["ratio"], ratio["ci_low"], ratio["ci_high"]] == pytest.approx(expected, rel=1e-9)
+
+
+def test_json_is_the_lines_of_the_folder(tmp_path):
+    result = duel("--out", tmp_path / "out", "--json")
+    assert strict_json(result.stdout)["duels"] == duels_of(tmp_path / "out")
+
+
+def test_noise_leaves_a_duel_undecided(tmp_path):
+    result = duel("--out", tmp_path / "out", device="sim:noise=0.3")
+    assert result.returncode == UNDECIDED
+    (one,) = duels_of(tmp_path / "out")
+    assert one["verdict"] == "undecided"
+
+
+def test_a_slower_technique_is_slower_on_this_host(tmp_path):
+    arguments = ("--op", "matmul", "--format", "fp32", "--shape", "128", "--seconds", "0.5", "--device", "cpu")
+    result = ridgebench("duel", "naive", "packed", *arguments, "--out", tmp_path / "out")
+    assert result.returncode == OK, result.stderr
+    (one,) = duels_of(tmp_path / "out")
+    assert one["verdict"] == "slower" and one["short"]["seconds"]["ratio"] > 1.5
+    assert one["verdict_in_cycles"] is None, "a host does not know its clock"
+    assert one["first"]["energy_per_launch_j"] is None and one["no_energy"]
+
+
+def test_a_technique_that_does_not_serve_the_shape_says_why(tmp_path):
+    arguments = ("--op", "matmul", "--format", "fp32", "--shape", "32", "--device", "sim", "--seconds", "0.1")
+    result = ridgebench("duel", "failing", "packed", *arguments, "--out", tmp_path / "out")
+    refused(result, "unknown matmul technique in fp32 'failing'", "allowed:", "packed")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_crowded_memory_skips_the_duel(tmp_path):
+    result = duel("--out", tmp_path / "out", device="sim:memory=1000")
+    assert result.returncode == ROW_FAILED
+    (one,) = duels_of(tmp_path / "out")
+    assert one["status"] == "skipped" and "out_of_memory" in one["flags"]
+    assert one["reason"] in result.stdout
+
+
+def test_a_lost_device_keeps_a_line(tmp_path):
+    result = duel("--out", tmp_path / "out", device="sim:lose=50")
+    assert result.returncode == 7
+    assert "device sim was lost" in result.stderr
+    (one,) = duels_of(tmp_path / "out")
+    assert (one["status"], one["reason"]) == ("failed", "device sim was lost")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("naive",), ("two techniques", "--profile quick")),
+        (("naive", "packed"), ("two techniques, an operation", "--op OP")),
+        (("naive", "packed", "--profile", "quick"), ("--profile chooses the duels",)),
+        (("--profile", "full"), ("--profile is 'full'", "allowed: quick")),
+        ((*RELU, "--against-itself"), ("--against-itself goes with --profile",)),
+        (("naive", "naive", "--op", "rellu", "--format", "fp32", "--shape", "4"), ("'rellu'", "nearest: relu")),
+        (("naive", "naive", "--op", "relu", "--format", "fp33", "--shape", "4"), ("'fp33'", "fp32")),
+        (("naive", "naive", "--op", "relu", "--format", "tf32", "--shape", "4"), ("relu format 'tf32'", "bf16")),
+        (("naive", "naive", "--op", "relu", "--format", "fp32", "--shape", "k:4"), ("k", "n")),
+        (("naive", "vec16", "--op", "relu", "--format", "fp32", "--shape", "4"), ("'vec16'", "streaming")),
+        ((*RELU, "--device", "tpu"), ("'tpu'", "cuda:N, cpu, all")),
+        ((*RELU, "--seconds", "0"), ("--seconds", "'0'", "number of seconds")),
+        ((*RELU, "--fill", "ones"), ("'ones'", "normal, uniform, zeros, integers")),
+    ],
+)
+def test_a_mistake_is_one_line_with_what_is_allowed(arguments, parts, tmp_path):
+    device = () if "--device" in arguments else ("--device", "sim")
+    refused(ridgebench("duel", *arguments, *device, "--out", tmp_path / "out"), *parts, code=USAGE)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_results_is_refused(tmp_path):
+    assert duel("--out", tmp_path / "out").returncode in (OK, UNDECIDED)
+    before = (tmp_path / "out" / "duels.jsonl").read_bytes()
+    refused(duel("--out", tmp_path / "out"), "already holds a run")
+    assert (tmp_path / "out" / "duels.jsonl").read_bytes() == before
+
+
+def test_the_dry_run_lists_duels_and_seconds(tmp_path):
+    result = ridgebench("duel", "--profile", "quick", "--device", "sim", "--dry-run", cwd=tmp_path)
+    *duels, total = result.stdout.splitlines()
+    assert result.returncode == OK and list(tmp_path.iterdir()) == []
+    assert any(line.startswith("matmul/packed:openblas/fp32/m:1024/n:1024/k:1024/layout:nt/steady@sim") for line in duels)
+    assert {line.split("/")[0] for line in duels} == {"matmul", "relu", "gelu", "dot", "matvec"}
+    assert total.startswith(f"{len(duels)} duels, about ") and total.endswith(" s")
+
+
+def test_a_profile_against_itself_names_one_technique_twice():
+    result = ridgebench("duel", "--profile", "quick", "--device", "sim", "--dry-run", "--against-itself")
+    pairs = [line.split("/")[1].split(":") for line in result.stdout.splitlines()[:-1]]
+    assert pairs and all(first == second for first, second in pairs)
+
+
+def test_an_interruption_keeps_the_finished_duels(tmp_path):
+    folder = tmp_path / "out"
+    process = start("duel", "--profile", "quick", "--device", "sim:memory=2e6", "--seconds", "0.2", "--out", folder)
+    deadline = time.monotonic() + 60
+    while not (folder / "duels.jsonl").exists() or not (folder / "duels.jsonl").read_bytes().count(b"\n"):
+        assert time.monotonic() < deadline and process.poll() is None, "the command does not get on"
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    result = finish(process)
+    kept = duels_of(folder)
+    assert kept and load_duels(folder).torn is False
+    if result.returncode == UNDECIDED:
+        assert "interrupted; finished duels are in" in result.stderr
+        assert read_environment(folder)["interrupted"] is True
+
+
+def test_the_help_says_what_a_ratio_is():
+    text = ridgebench("duel", "--help").stdout
+    for part in ("default: 26", "first technique's time over the second's", "3 undecided", "--profile"):
+        assert part in " ".join(text.split()), part

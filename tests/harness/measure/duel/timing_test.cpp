@@ -1,0 +1,134 @@
+#include "harness/measure/duel/timing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/base/ratio.hpp"
+#include "harness/measure/sampler.hpp"
+#include "tests/support/duel_device.hpp"
+
+namespace ridgebench {
+namespace {
+
+Ratio ratio(const std::vector<double>& log_ratios) { return estimate_ratio(log_ratios).value(); }
+
+TEST(PlanDuel, GivesTheLongScaleWholeBlocksWherePowerSettlesSlowly) {
+  const DuelPlan whole = plan_duel(25, true);
+  EXPECT_EQ(whole.long_quads, 4);
+  EXPECT_DOUBLE_EQ(whole.long_block_s, 1.3);
+  EXPECT_NEAR(whole.short_s, 25 - 16 * 1.3, 1e-12);
+  EXPECT_EQ(plan_duel(20, true).long_quads, 3);
+  const DuelPlan brief = plan_duel(19, true);
+  EXPECT_EQ(brief.long_quads, 0) << "two quads have no interval";
+  EXPECT_DOUBLE_EQ(brief.short_s, 19);
+}
+
+TEST(PlanDuel, ShortensTheLongBlocksOfOtherDevices) {
+  const DuelPlan plan = plan_duel(8, false);
+  EXPECT_EQ(plan.long_quads, 4);
+  EXPECT_NEAR(plan.short_s, 5.6, 1e-12);
+  EXPECT_NEAR(plan.long_block_s, 2.4 / 16, 1e-12);
+}
+
+TEST(TimeDuel, TakesQuadsOfBothOrdersOverTheWholeRotation) {
+  DuelDevice device({});
+  const DuelTimes times = device.duel({.seconds = 26, .settles = true});
+  EXPECT_EQ(times.short_scale.quads, 200);
+  EXPECT_EQ(times.short_scale.log_seconds.size(), 200U);
+  EXPECT_EQ(times.short_scale.log_cycles.size(), 200U);
+  ASSERT_TRUE(times.long_scale.has_value());
+  EXPECT_EQ(times.long_scale->quads, 4);
+  EXPECT_EQ(times.long_scale->log_seconds.size(), 8U) << "two pairs to a quad";
+  std::set<std::string> orders;  // behind two batches of each technique to warm up
+  for (std::size_t i = 0; i < 200; ++i) orders.insert(device.sides().substr(4 + 4 * i, 4));
+  EXPECT_EQ(orders, (std::set<std::string>{"ABBA", "BAAB"}));
+  EXPECT_EQ(device.sets_used(), DuelDevice::kSets);
+  EXPECT_NEAR(times.short_scale.launch_s[0], device.launch_s(), 0.01 * device.launch_s());
+}
+
+TEST(TimeDuel, NeverLeavesTheDeviceIdle) {
+  DuelDevice device({});
+  device.duel({.seconds = 25, .settles = true});
+  EXPECT_EQ(device.idle_gaps(), 1) << "before the first batch only";
+  EXPECT_LE(device.most_unfinished(), 2);
+}
+
+TEST(TimeDuel, StopsAtItsTimeLimit) {
+  DuelDevice device({});
+  const DuelTimes times = device.duel({.seconds = 1, .settles = true});
+  EXPECT_FALSE(times.long_scale.has_value());
+  EXPECT_GT(times.short_scale.quads, 30);
+  EXPECT_LT(times.short_scale.quads, 60);
+  EXPECT_LT(device.now_s(), 2.1) << "it began at 1";
+}
+
+TEST(TimeDuel, EndsWhenItIsStopped) {
+  DuelDevice device({});
+  int calls = 0;
+  EXPECT_THROW(device.duel({.seconds = 25, .stop = [&] { return ++calls == 10; }}), Interrupted);
+  EXPECT_EQ(device.sides().size(), 9U);
+}
+
+TEST(TimeDuel, GivesNoCyclesWhereAClockIsUnknown) {
+  DuelDevice device({.clocked = false});
+  EXPECT_TRUE(device.duel({.seconds = 5}).short_scale.log_cycles.empty());
+}
+
+TEST(TimeDuel, ADriftDoesNotFavourATechnique) {
+  DuelDevice device({.noise = 0, .drift_per_s = 0.01});
+  const DuelTimes times = device.duel({.seconds = 25, .settles = true});
+  EXPECT_NEAR(ratio(times.short_scale.log_seconds).value, 1, 1e-5);
+  EXPECT_NEAR(ratio(times.long_scale->log_seconds).value, 1, 1e-3);
+}
+
+// A clock that swings by 4 % with a period near that of a quad must not look like a difference: the
+// order of each quad is random.
+TEST(TimeDuel, AnOscillationInStepWithTheQuadsDoesNotFavourATechnique) {
+  for (const double period_s : {0.0205, 0.0208, 0.041, 0.0104}) {
+    DuelDevice device({.swing = 0.04, .period_s = period_s});
+    const DuelTimes times = device.duel({.seconds = 5});
+    const Ratio found = ratio(times.short_scale.log_seconds);
+    EXPECT_TRUE(found.verdict == Verdict::same || found.verdict == Verdict::undecided)
+        << period_s << ": " << found.value;
+  }
+}
+
+// A power cap makes the clock swing by 4 % with a period of 40 ms.
+DuelWorld capped(double slower, std::uint64_t seed) {
+  return {.slower = slower, .noise = 0.002, .swing = 0.04, .period_s = 0.04, .seed = seed};
+}
+
+TEST(Duels, DecideHalfAPercentAtAPowerCapIn99Of100Seeds) {
+  int in_cycles = 0;
+  int in_seconds = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    DuelDevice device(capped(1.005, seed));
+    const DuelTimes times = device.duel({.seconds = 26, .settles = true, .seed = seed});
+    in_cycles += ratio(times.short_scale.log_cycles).verdict == Verdict::faster ? 1 : 0;
+    in_seconds += ratio(times.long_scale->log_seconds).verdict == Verdict::faster ? 1 : 0;
+  }
+  EXPECT_GE(in_cycles, 99);
+  EXPECT_GE(in_seconds, 99);
+}
+
+TEST(Duels, OfATechniqueAgainstItselfHaveNoFalseVerdictIn1000) {
+  int wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    DuelDevice device(capped(1, seed));
+    const DuelTimes times = device.duel({.seconds = 26, .settles = true, .seed = seed});
+    for (const auto* ratios : {&times.short_scale.log_seconds, &times.short_scale.log_cycles,
+                               &times.long_scale->log_seconds}) {
+      const Verdict verdict = ratio(*ratios).verdict;
+      wrong += verdict == Verdict::faster || verdict == Verdict::slower ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace ridgebench
