@@ -205,10 +205,7 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   add("--seed", request.seed, "Seed of the inputs and of the order of cases")
       ->transform(number_in(0, kLargestSeed, "a whole number from 0 to 2^53"));
   add("--fill", options->fill, "normal, uniform, zeros or integers");
-  command
-      ->add_flag("--no-early", options->no_early,
-                 "No kernel starts before the one ahead has ended; a library's may")
-      ->excludes(resume);
+  command->add_flag("--no-early", options->no_early, kNoEarlyHelp)->excludes(resume);
   add("--budget", request.budget_s, "Seconds for the whole run")
       ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
   add("--ceilings", request.ceilings, "Results folder with ceilings to use")->check(not_empty());

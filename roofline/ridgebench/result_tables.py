@@ -116,7 +116,7 @@ def small_sizes(view: View, op: str, unit: str, link: str) -> str:
     rates: dict[tuple[str, str, str], dict[str, str]] = {}
     rows = [row for row in view.selected if row.op == op and row.drawable]
     for row in sorted(rows, key=lambda r: (r.bytes, r.technique)):
-        of_size = rates.setdefault((size(row), row.technique, row.format), {})
+        of_size = rates.setdefault((size_text(row.shape), row.technique, row.format), {})
         of_size[row.regime] = digits(getattr(row, of_unit) / scale)
     table = [[*key, both["cold"], both.get("steady", "–")] for key, both in rates.items() if "cold" in both]
     if not table:

@@ -52,6 +52,19 @@ Cells cells_of(const DuelRecord& duel) {
   return cells;
 }
 
+// A comparison is not fair where the launches of only one side overlap.
+void print_overlap(std::ostream& out, const DuelRecord& duel) {
+  if (duel.first.early == duel.second.early) return;
+  const auto text = [](const DuelSide& side) {
+    return fmt::format("{}: {}", printable(side.technique),
+                       !side.early   ? "unknown"
+                       : *side.early ? "yes"
+                                     : "no");
+  };
+  fmt::print(out, "{} {} {}: launches may overlap, {}, {}\n", printable(duel.op),
+             duel.format.name(), printable(duel.shape.text()), text(duel.first), text(duel.second));
+}
+
 void print_choice(std::ostream& out, const DuelRecord& duel, const DuelSide& side) {
   if (!side.choice || side.choice->empty()) return;
   fmt::print(out, "{} {} {}: {} chose {}\n", printable(duel.op), duel.format.name(),
@@ -81,6 +94,7 @@ void print_duels(std::ostream& out, std::span<const DuelRecord> duels) {
   }
   for (const DuelRecord& duel : duels) {
     if (duel.reason) fmt::print(out, "{}: {}\n", printable(duel.id), printable(*duel.reason));
+    print_overlap(out, duel);
     print_choice(out, duel, duel.first);
     if (duel.second.technique != duel.first.technique) print_choice(out, duel, duel.second);
   }
