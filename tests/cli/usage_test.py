@@ -9,7 +9,7 @@ import pytest
 from command_line import BINARY, OK, ROOT, SMALL, environment, read_environment, records, refused, ridgebench, run
 
 HELP = "--help` lists what is allowed"
-COMMANDS = "allowed: info, list, run, predict, plan, verify"
+COMMANDS = "allowed: info, list, run, duel, predict, plan, verify"
 
 
 @pytest.mark.parametrize(
