@@ -14,6 +14,8 @@ namespace ridgebench {
 
 inline constexpr const char* kFilterHelp =
     "Regular expression on ids (RE2); after a leading minus, the ids that do not match";
+inline constexpr const char* kNoEarlyHelp =
+    "Hand-written kernels never start before the one ahead has ended";
 
 void add_info_command(CLI::App& app);
 void add_list_command(CLI::App& app);

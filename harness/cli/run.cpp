@@ -39,6 +39,7 @@ struct RunOptions {
   bool dry_run = false;
   bool take_turns = false;
   bool no_restart = false;
+  bool no_early = false;
   double spent_s = 0;
 };
 
@@ -50,6 +51,7 @@ RunRequest request_of(const RunOptions& options, const std::string& google_filte
   RunRequest request = options.request;
   request.profile = parse<Profile>(options.profile);
   request.fill = parse<Fill>(options.fill);
+  request.early_launches = !options.no_early;
   if (!options.regime.empty()) request.regimes = {parse<Regime>(options.regime)};
   if (!google_filter.empty()) request.filter = google_filter;
   if (!request.roof.empty() && find_data_sheet(request.roof) == nullptr) {
@@ -126,6 +128,9 @@ ExitCode measure(RunPlan plan, const RunRequest& request, const RunOptions& opti
                  const GoogleFlags& flags, const Devices& devices,
                  const std::vector<Record>& ceilings, const std::vector<std::string>& command_line,
                  const Stopwatch& clock) {
+  for (const auto& device : devices) {
+    device->queue().allow_early_launches(request.early_launches);
+  }
   auto environment = make_environment(request, read_machine(devices), command_line);
   if (options.take_turns) environment["samples_per_turn"] = kSamplesPerTurn;
   const bool resumed = !options.resume.empty();
@@ -201,6 +206,7 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   add("--seed", request.seed, "Seed of the inputs and of the order of cases")
       ->transform(number_in(0, kLargestSeed, "a whole number from 0 to 2^53"));
   add("--fill", options->fill, "normal, uniform, zeros or integers");
+  command->add_flag("--no-early", options->no_early, kNoEarlyHelp)->excludes(resume);
   add("--budget", request.budget_s, "Seconds for the whole run")
       ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
   add("--ceilings", request.ceilings, "Results folder with ceilings to use")->check(not_empty());

@@ -29,6 +29,11 @@ struct Timing {
 // Seconds of the shortest batch whose clock is known. The timer of a GPU that counts cycles against
 // nanoseconds has steps of up to 1 us, which are 0.02 % of that.
 inline constexpr double kShortestClockWindow = 5e-3;
+// Whether a kernel of a launch may start before the launch ahead of it has ended.
+struct Early {
+  std::optional<bool> early;
+  std::string unknown;  // why `early` is empty
+};
 
 // A batch that a device was given and may still run.
 class RunningBatch {
@@ -79,6 +84,10 @@ class Device {
   // Share of the multiprocessors that a launch can keep busy: its thread blocks over their number,
   // at most 1. Empty where it is unknown.
   [[nodiscard]] virtual std::optional<double> busy_share(const Launch& /*launch*/) { return {}; }
+  // Asked of a launch that has run before. A launch of a host returns when its work is done.
+  [[nodiscard]] virtual Early early(const Launch& /*launch*/) {
+    return {.early = false, .unknown = {}};
+  }
   // Totals to which the samples of a case add, next to their time.
   [[nodiscard]] virtual std::vector<Meter> meters() const { return {}; }
   // Readings of the energy counter in joules that a thread took since then, by the clock of

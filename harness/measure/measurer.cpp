@@ -122,6 +122,9 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
   if (rotates(c) && buffers_.rotation_is_short(c.operands(), record.sets)) {
     record.flags.emplace_back("short_rotation");
   }
+  const Early early = device_->early(binding.rotation.front());
+  record.early = early.early;
+  if (!early.early) record.early_unknown = early.unknown;
   const double busy_share = device_->busy_share(binding.rotation.front()).value_or(1);
   if (busy_share < kSmallestWaveShare) record.flags.emplace_back("below_one_wave");
 

@@ -28,6 +28,8 @@ struct DuelSide {
   Format accumulator = Format::fp32;
   int accumulator_bits = 0;
   std::optional<std::string> choice = std::nullopt;
+  std::optional<bool> early = std::nullopt;
+  std::optional<std::string> early_unknown = std::nullopt;
   std::optional<std::string> held_back_by = std::nullopt;
   std::optional<Verification> verify = std::nullopt;
   std::optional<double> time_s = std::nullopt;
@@ -93,6 +95,8 @@ inline constexpr std::tuple kDuelSideKeys{
     Key{"accumulator", &DuelSide::accumulator, "", "format of the running sums"},
     Key{"accumulator_bits", &DuelSide::accumulator_bits, "bit", "fraction bits that the running sums keep"},
     Key{"choice", &DuelSide::choice, "", "what the technique chose for the shape; null where it has no choice"},
+    Key{"early", &DuelSide::early, "", "a launch may start before the launch ahead of it has ended; null where that is not known"},
+    Key{"early_unknown", &DuelSide::early_unknown, "", "why `early` of a measured side is null"},
     Key{"held_back_by", &DuelSide::held_back_by, "", "environment variables that keep the library from its best"},
     Key{"verify", &DuelSide::verify, "", "the comparison with the reference; null where nothing was checked"},
     Key{"time_s", &DuelSide::time_s, "s", "per launch: busy seconds over launches at the deciding scale"},

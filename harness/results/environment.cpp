@@ -192,6 +192,7 @@ ordered_json make_environment(const RunRequest& request, const MachineFacts& bef
       {"regimes", names(request.regimes)},
       {"seed", request.seed},
       {"fill", name(request.fill)},
+      {"early_launches", request.early_launches},
       {"budget_s", nullable(request.budget_s)},
       {"roof", given(request.roof)},
       {"ceilings", given(request.ceilings)},

@@ -27,6 +27,7 @@ struct RunRequest {
   std::vector<Regime> regimes;
   std::uint64_t seed = 1;
   Fill fill = Fill::normal;
+  bool early_launches = true;  // see Queue::early_launches
   std::optional<double> budget_s;
   std::string roof;      // data sheet to draw next to the measured roofs; empty: none
   std::string ceilings;  // results directory whose ceilings are used; empty: own ones

@@ -97,6 +97,8 @@ struct Record {
   Status status = Status::skipped;
   std::optional<std::string> reason;
   std::optional<std::string> choice;
+  std::optional<bool> early;
+  std::optional<std::string> early_unknown;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> fill;
   std::optional<std::string> held_back_by;
@@ -192,6 +194,8 @@ inline constexpr std::tuple kRecordKeys{
     Key{"status", &Record::status, "", "only an ok row has a time"},
     Key{"reason", &Record::reason, "", "why the row is not ok"},
     Key{"choice", &Record::choice, "", "what the technique chose for the shape: tile and cluster, or a library's algorithm; null where it has no choice", {}, Absence::not_in_oldest},
+    Key{"early", &Record::early, "", "a launch may start before the launch ahead of it has ended (programmatic dependent launch); null where that is not known", {}, Absence::not_in_oldest},
+    Key{"early_unknown", &Record::early_unknown, "", "why `early` of a measured row is null", {}, Absence::not_in_oldest},
     Key{"seed", &Record::seed, "", "of the inputs", kCount, Absence::not_in_oldest},
     Key{"fill", &Record::fill, "", "distribution of the inputs", {}, Absence::not_in_oldest},
     Key{"held_back_by", &Record::held_back_by, "", "environment variables, as `NAME=VALUE`, that keep the row's library from its best; the row is flagged `library_held_back`", {}, Absence::not_in_oldest},

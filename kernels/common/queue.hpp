@@ -2,13 +2,22 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
+#include <vector>
 
 namespace ridgebench {
 
 // Enqueues the kernel once and does nothing else.
 using Launch = std::function<void()>;
+
+// One kernel, launched a number of times back to back.
+struct Turn {
+  const Launch* launch;
+  std::int64_t launches;
+};
 
 class Queue {
  public:
@@ -27,6 +36,24 @@ class Queue {
   // Seconds of one launch, which must have run before, for a technique that tunes itself in
   // prepare.
   [[nodiscard]] virtual double time(const Launch& launch) = 0;
+  // Seconds of each turn. A GPU gets the next turn before it has finished the last, so that it
+  // stays under load.
+  [[nodiscard]] virtual std::vector<double> time_turns(std::span<const Turn> turns) {
+    std::vector<double> seconds;
+    for (const Turn& turn : turns) {
+      double& total = seconds.emplace_back(0);
+      for (std::int64_t i = 0; i < turn.launches; ++i) total += time(*turn.launch);
+    }
+    return seconds;
+  }
+
+  // Whether a kernel may start before the one ahead of it in the stream has ended (programmatic
+  // dependent launch).
+  [[nodiscard]] bool early_launches() const { return early_launches_; }
+  void allow_early_launches(bool allowed) { early_launches_ = allowed; }
+
+ private:
+  bool early_launches_ = true;
 };
 
 }  // namespace ridgebench

@@ -16,7 +16,6 @@ COMMANDS = {
     "tables": ("tables", "fill the tables and pictures of README.md and docs/*.md"),
     "summary": ("gpu_check.summary", "print the short table of a run on a GPU"),
     "rivals": ("gpu_check.rivals", "print hand-written matrix products next to the library's"),
-    "same": ("gpu_check.same", "print how far four runs of one binary differ"),
     "stream": ("stream", "put a host's DRAM ceilings next to a STREAM-like program"),
     "pytorch": ("gpu_check.pytorch", "measure copy and cuBLAS products again by PyTorch"),
 }

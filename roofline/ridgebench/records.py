@@ -19,10 +19,7 @@ SCHEMAS = ROOT / "results" / "schema"
 
 @dataclass(frozen=True)
 class Row:
-    """One record: the keys that a command needs, under their own names (SI base units).
-
-    A key with a default may be absent from a record.
-    """
+    """A record: the keys that a command needs, under their names (SI base units). One with a default may be absent."""
 
     id: str
     op: str
@@ -66,6 +63,7 @@ class Row:
     cycles_median: Optional[float] = None
     cycles_ci_low: Optional[float] = None
     cycles_ci_high: Optional[float] = None
+    early: Optional[bool] = None
     raised: float = 1.0  # of a ceiling: by what a row above it raises the roof (ridgebench.roofs)
     raised_by: Optional[str] = None  # the id of that row
     turns: Any = None  # what load_run's `turns_of` made of the samples

@@ -110,14 +110,39 @@ def absent(rows: list[Row], steps: list[Step]) -> str:
     return text
 
 
-def ladder(view: View, op: str, unit: str, link: str) -> str:
-    """The table of an operation: one line per technique, one column per format."""
+def small_sizes(view: View, op: str, unit: str, link: str) -> str:
+    """The table of the sizes that were measured cold: the rate of a cold launch, and after it the steady one."""
+    of_unit, scale = UNITS[unit]
+    rates: dict[tuple[str, str, str], dict[str, str]] = {}
+    rows = [row for row in view.selected if row.op == op and row.drawable]
+    for row in sorted(rows, key=lambda r: (r.bytes, r.technique)):
+        of_size = rates.setdefault((size_text(row.shape), row.technique, row.format), {})
+        of_size[row.regime] = digits(getattr(row, of_unit) / scale)
+    table = [[*key, both["cold"], both.get("steady", "–")] for key, both in rates.items() if "cold" in both]
+    if not table:
+        return f"No cold launch of {op} was measured in the newest published run. {provenance(view, link)}."
+    early = sorted({row.technique for row in rows if row.early})
+    overlap = f" Steady launches that may overlap: {', '.join(f'`{name}`' for name in early)}." if early else ""
+    header = ["size", "technique", "format", "cold", "steady"]
+    return f"{lines(header, table)}\n\n{unit}.{overlap} {provenance(view, link)}."
+
+
+def operation_table(view: View, name: str, link: str) -> str:
+    """The table that a marker names: OPERATION UNIT or, of its small sizes, OPERATION UNIT cold."""
+    op, unit, regime = (name.split() + ["", ""])[:3]
     if unit not in UNITS:
         raise ResultsError(f"unknown unit {unit!r}; allowed: {', '.join(UNITS)}")
-    rows = [row for row in view.selected if row.op == op and row.regime == "steady"]
-    if not rows:
+    if not any(row.op == op for row in view.selected):
         known = ordered({row.op for row in view.selected}, OPERATIONS)
         raise ResultsError(f"no rows of operation {op!r}; there are {', '.join(known)}")
+    if regime not in ("", "cold"):
+        raise ResultsError(f"unknown regime {regime!r}; allowed: cold, or none for the ladder")
+    return small_sizes(view, op, unit, link) if regime else ladder(view, op, unit, link)
+
+
+def ladder(view: View, op: str, unit: str, link: str) -> str:
+    """The table of an operation: one line per technique, one column per format."""
+    rows = [row for row in view.selected if row.op == op and row.regime == "steady"]
     formats = ordered({row.format for row in rows}, ORDER)
     steps = steps_of([row for row in largest(rows).values() if row.status != "skipped"])
     names = [name.replace("xfp8", " x fp8") for name in formats]  # the header of a mixed pair may be wrapped

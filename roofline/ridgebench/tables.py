@@ -4,6 +4,7 @@ A part stands between an opening comment and the closing one of its kind, `<!-- 
 published run or, with `@ nvidia-h200`, that of a device, named by its folder in results/.
     <!-- table: operations -->     formats and techniques of each operation
     <!-- table: relu GB/s @ nvidia-h200 -->    the techniques of an operation, rates in this unit
+    <!-- table: matmul TFLOP/s cold -->    its sizes that were measured cold
     <!-- table: duels matmul @ nvidia-h200 -->    the ratios of an operation, from duels alone
     <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
     <!-- table: gate simulated --> the error rates of the gate on simulated times
@@ -27,7 +28,7 @@ from ridgebench.compare.error_rates import table as gate_table
 from ridgebench.duels import NONE as NO_DUEL
 from ridgebench.duels import duel_table, load_duels, published_duels
 from ridgebench.records import ResultsError, load_run, read_environment
-from ridgebench.result_tables import escape, ladder, lines, operations_table
+from ridgebench.result_tables import escape, lines, operation_table, operations_table
 from ridgebench.view import View, make_view
 
 SIGNALS = {-9: "killed"}
@@ -123,8 +124,7 @@ def content(kind: str, text: str, sources: Sources, page: Path) -> str:
         return f"![Roofline of {escape(view.device['model'])}]({link}/figures/roofline.png)"
     if name == "operations":
         return operations_table(view, link)
-    op, _, unit = name.partition(" ")
-    return ladder(view, op, unit, link)
+    return operation_table(view, name, link)
 
 
 def fill(text: str, sources: Sources, page: Path) -> str:

@@ -196,3 +196,11 @@ def test_the_help_says_what_a_ratio_is():
     text = ridgebench("duel", "--help").stdout
     for part in ("default: 27", "first technique's time over the second's", "3 undecided", "--profile"):
         assert part in " ".join(text.split()), part
+
+
+@pytest.mark.parametrize(("flags", "early"), [((), True), (("--no-early",), False)])
+def test_a_duel_says_whether_launches_overlap(flags, early, tmp_path):
+    assert duel("--out", tmp_path / "out", *flags, device="sim:early=1,noise=0.001").returncode == OK
+    (one,) = duels_of(tmp_path / "out")
+    assert (one["first"]["early"], one["second"]["early"]) == (early, early)
+    assert read_environment(tmp_path / "out")["early_launches"] is early

@@ -120,6 +120,7 @@ def test_a_file_that_is_not_there(kind, name, reader, folder):
         ("seed", "one"),
         ("fill", "ones"),
         ("budget_s", "long"),
+        ("early_launches", "yes"),
         ("device", "tpu"),
         ("device", ["sim"]),
         ("ceilings", "/nowhere"),

@@ -89,6 +89,25 @@ def test_environment_tells_what_was_asked(tmp_path):
     assert {r["regime"] for r in records(folder) if r["role"] == "kernel"} == {"cold"}
 
 
+@pytest.mark.parametrize(
+    ("early", "flags", "said"),
+    [
+        (0, (), (False, None)),
+        (1, (), (True, None)),
+        (1, ("--no-early",), (False, None)),
+        (2, (), (None, "the simulation does not say")),
+    ],
+)
+def test_a_record_says_whether_launches_overlap(early, flags, said, tmp_path):
+    folder = tmp_path / "results"
+    small = ("--filter", "relu/naive/fp32/", "--budget", "0.3", *flags)
+    assert run(folder, "--device", f"sim:early={early}", *small).returncode == OK
+    ok = [r for r in records(folder) if r["status"] == "ok"]
+    assert ok and {(r["early"], r["early_unknown"]) for r in ok} == {said}
+    assert read_environment(folder)["early_launches"] is not bool(flags)
+    assert ridgebench("verify", folder).returncode == OK
+
+
 def test_no_misleading_warning(quick):
     _, result = quick
     assert result.stderr == f"results: {quick[0]}\n"

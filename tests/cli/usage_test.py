@@ -94,7 +94,7 @@ def test_numbers_of_run_have_the_same_grammar(tmp_path):
     assert (stored["seed"], stored["budget_s"]) == (1000, 0.5)
 
 
-@pytest.mark.parametrize("flag", ["--out=x", "--device=sim", "--seed=2", "--filter=relu"])
+@pytest.mark.parametrize("flag", ["--out=x", "--device=sim", "--seed=2", "--filter=relu", "--no-early"])
 def test_resume_takes_all_else_from_the_run(flag, tmp_path):
     refused(ridgebench("run", "--resume", tmp_path, flag), "--resume", flag.split("=")[0])
 

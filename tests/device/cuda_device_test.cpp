@@ -1,4 +1,6 @@
 // The device adapter on the GPU: its memory agrees with the host's, its times with each other.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -126,6 +128,51 @@ TEST_F(Adapter, KnowsItsTicksAndGaps) {
 TEST_F(Adapter, IdentityIsStrictJson) {
   EXPECT_NO_THROW(static_cast<void>(device().identity().dump()));
   EXPECT_EQ(device().identity()["name"], "cuda:0");
+}
+
+// A product of fp32 by a technique, on memory of its own.
+class Product {
+ public:
+  Product(Device& device, std::string_view technique, std::int64_t n)
+      : a_(device, bytes(n)), b_(device, bytes(n)), c_(device, bytes(n)) {
+    const auto& all = Registry::instance().implementations();
+    const auto found = std::ranges::find_if(all, [&](const auto& i) {
+      return i->backend == Backend::cuda && i->operation->name == "matmul" &&
+             i->technique.name == technique && i->format == FormatPair(Format::fp32);
+    });
+    const std::array<void*, 3> operands{a_.data(), b_.data(), c_.data()};
+    launch = (*found)->bind(device.queue(), nullptr,
+                            Shape({{"m", n}, {"n", n}, {"k", n}}, Layout::nt), operands);
+    device.run(launch);
+  }
+
+  Launch launch;
+
+ private:
+  static std::size_t bytes(std::int64_t n) { return static_cast<std::size_t>(n * n) * 4; }
+  DeviceArray a_, b_, c_;
+};
+
+// The persistent kernels of Hopper start early, unless the queue does not allow it.
+TEST_F(Adapter, KnowsWhichLaunchesStartEarly) {
+  if (device().machine().compute_capability != 90) GTEST_SKIP() << "needs compute capability 9.0";
+  const auto early = [](std::string_view technique) {
+    const Product product(device(), technique, 256);
+    return device().early(product.launch).early;
+  };
+  EXPECT_EQ(early("naive"), false);
+  EXPECT_EQ(early("ffma_tma"), true);
+  device().queue().allow_early_launches(false);
+  EXPECT_EQ(early("ffma_tma"), false);
+  device().queue().allow_early_launches(true);
+}
+
+TEST_F(Adapter, TimesTurns) {
+  const Product product(device(), "naive", 1024);
+  const std::vector<Turn> turns{{&product.launch, 2}, {&product.launch, 2}, {&product.launch, 8}};
+  const std::vector<double> seconds = device().queue().time_turns(turns);
+  ASSERT_EQ(seconds.size(), 3U);
+  EXPECT_NEAR(seconds[2] / seconds[1], 4, 1);
 }
 
 // Without the library, tests of its techniques would find them unsupported and pass.

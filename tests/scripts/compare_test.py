@@ -103,7 +103,7 @@ def test_cycles_distinguish_a_power_cap_from_the_code(bench):
 
 @pytest.mark.parametrize(
     ("machine", "more", "key"),
-    [(MACHINE, "--fill zeros", "fill"), (f"{MACHINE},power_limit=350", "", "power_limit_w")],
+    [(MACHINE, "--fill zeros", "fill"), (MACHINE, "--no-early", "early_launches"), (f"{MACHINE},power_limit=350", "", "power_limit_w")],
 )
 def test_what_must_agree_ends_the_session_after_one_pair(machine, more, key, bench):
     code, _ = bench.run(bench.binary("a"), bench.binary("b", machine=machine, more=more))

@@ -68,6 +68,7 @@ const std::map<std::string_view, Setter>& setters() {
       {"draw", number(&Simulation::draw)},
       {"idle", number(&Simulation::idle)},
       {"busy", number(&Simulation::busy)},
+      {"early", number(&Simulation::early)},
       {"cpu_throttle", number(&Simulation::cpu_throttle)},
       {"lose", number(&Simulation::lose)},
       {"hang", number(&Simulation::hang)},
@@ -189,6 +190,11 @@ nlohmann::ordered_json SimulatedDevice::end_case() {
   if (capped) events.emplace_back("sw_power_cap");
   if (!events.empty()) telemetry["clock_events"] = events;
   return telemetry;
+}
+
+Early SimulatedDevice::early(const Launch& /*launch*/) {
+  if (simulation_.early > 1) return {.early = {}, .unknown = "the simulation does not say"};
+  return {.early = simulation_.early == 1 && queue().early_launches(), .unknown = {}};
 }
 
 void SimulatedDevice::run(const Launch& launch) {

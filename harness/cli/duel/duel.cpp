@@ -33,6 +33,7 @@ struct DuelOptions {
   std::uint64_t seed = 1;
   bool dry_run = false;
   bool json = false;
+  bool no_early = false;
 };
 
 using Devices = std::vector<std::unique_ptr<Device>>;
@@ -90,6 +91,7 @@ RunRequest environment_request(const DuelOptions& options) {
   request.device = options.device;
   request.seed = options.seed;
   request.fill = parse<Fill>(options.fill);
+  request.early_launches = !options.no_early;
   request.budget_s = options.request.seconds;
   return request;
 }
@@ -97,6 +99,7 @@ RunRequest environment_request(const DuelOptions& options) {
 ExitCode run_duels(std::vector<DuelCase> duels, const DuelOptions& options, const Devices& devices,
                    const std::vector<std::string>& command_line) {
   const Stopwatch clock;
+  for (const auto& device : devices) device->queue().allow_early_launches(!options.no_early);
   auto environment =
       make_environment(environment_request(options), read_machine(devices), command_line);
   ResultsDirectory directory(options.out.empty() ? create_default_folder().string() : options.out,
@@ -163,6 +166,7 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
       ->transform(number_in(0, kLargestDuelSeed, "a whole number from 0 to 2^53"));
   command->add_option("--fill", options->fill, "normal, uniform, zeros or integers");
   command->add_option("--out", options->out, "Results folder; default: results/local/<time>");
+  command->add_flag("--no-early", options->no_early, kNoEarlyHelp);
   command->add_flag("--dry-run", options->dry_run, "Print the duels and their seconds");
   command->add_flag("--json", options->json, "Print strict JSON");
   command->footer(

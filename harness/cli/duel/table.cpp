@@ -53,6 +53,19 @@ Cells cells_of(const DuelRecord& duel) {
   return cells;
 }
 
+// A comparison is not fair where the launches of only one side overlap.
+void print_overlap(std::ostream& out, const DuelRecord& duel) {
+  if (duel.first.early == duel.second.early) return;
+  const auto text = [](const DuelSide& side) {
+    return fmt::format("{}: {}", printable(side.technique),
+                       !side.early   ? "unknown"
+                       : *side.early ? "yes"
+                                     : "no");
+  };
+  fmt::print(out, "{} {} {}: launches may overlap, {}, {}\n", printable(duel.op),
+             duel.format.name(), printable(duel.shape.text()), text(duel.first), text(duel.second));
+}
+
 // What the technique chose, and what keeps its library from its best.
 void print_remarks(std::ostream& out, const DuelRecord& duel, const DuelSide& side) {
   const std::string which = fmt::format("{} {} {}: {}", printable(duel.op), duel.format.name(),
@@ -88,6 +101,7 @@ void print_duels(std::ostream& out, std::span<const DuelRecord> duels) {
   }
   for (const DuelRecord& duel : duels) {
     if (duel.reason) fmt::print(out, "{}: {}\n", printable(duel.id), printable(*duel.reason));
+    print_overlap(out, duel);
     print_remarks(out, duel, duel.first);
     if (duel.second.technique != duel.first.technique) print_remarks(out, duel, duel.second);
   }

@@ -69,6 +69,9 @@ class CudaDevice final : public Device {
   [[nodiscard]] bool asynchronous() const override { return true; }
   std::unique_ptr<RunningBatch> start_batch(std::span<const Launch> rotation,
                                             std::int64_t repeats) override;
+  [[nodiscard]] Early early(const Launch& launch) override {
+    return early_of(stream_.get(), launch);
+  }
   Timing time_cold(const Launch& launch) override;
   void run(const Launch& launch) override;
 

@@ -42,6 +42,32 @@ CudaGraphExec capture(cudaStream_t stream, std::span<const Launch> launches, std
   return result;
 }
 
+Early early_of(cudaStream_t stream, const Launch& launch) {
+#if CUDART_VERSION < 12030
+  static_cast<void>(stream);
+  static_cast<void>(launch);
+  return {.early = {}, .unknown = "the edges of graphs have no types before CUDA 12.3"};
+#else
+#if CUDART_VERSION < 13000
+  constexpr auto get_edges = cudaGraphGetEdges_v2;
+#else
+  constexpr auto get_edges = cudaGraphGetEdges;
+#endif
+  const CudaGraph graph = graph_of(stream, {&launch, 1}, 2);
+  if (!graph) return {.early = {}, .unknown = "the launch cannot be captured in a graph"};
+  std::size_t count = 0;
+  check(get_edges(graph.get(), nullptr, nullptr, nullptr, &count));
+  std::vector<cudaGraphNode_t> from(count);
+  std::vector<cudaGraphNode_t> to(count);
+  std::vector<cudaGraphEdgeData> edges(count);
+  check(get_edges(graph.get(), from.data(), to.data(), edges.data(), &count));
+  const bool programmatic = std::ranges::any_of(edges, [](const cudaGraphEdgeData& edge) {
+    return edge.type == cudaGraphDependencyTypeProgrammatic;
+  });
+  return {.early = programmatic, .unknown = {}};
+#endif
+}
+
 std::optional<unsigned> thread_blocks(cudaStream_t stream, const Launch& launch) {
   const CudaGraph graph = graph_of(stream, {&launch, 1}, 1);
   if (!graph) return std::nullopt;

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "harness/device/cuda/handles.cuh"
+#include "harness/device/device.hpp"
 #include "kernels/common/queue.hpp"
 
 namespace ridgebench {
@@ -19,5 +20,9 @@ CudaGraphExec capture(cudaStream_t stream, std::span<const Launch> launches, std
 // Thread blocks of the launch's largest kernel. Empty where a library hides a kernel's parameters,
 // or the launch cannot be captured.
 std::optional<unsigned> thread_blocks(cudaStream_t stream, const Launch& launch);
+
+// Whether a kernel of the launch may start before the kernel ahead of it has ended: two of the
+// launch make a graph, whose edges tell a full dependency from a programmatic one.
+Early early_of(cudaStream_t stream, const Launch& launch);
 
 }  // namespace ridgebench

@@ -39,6 +39,9 @@ class CudaQueue final : public Queue {
   [[nodiscard]] double time(const Launch& launch) override {
     return timer_->time({&launch, 1}, 1).seconds;
   }
+  [[nodiscard]] std::vector<double> time_turns(std::span<const Turn> turns) override {
+    return timer_->time_turns(turns);
+  }
 
  private:
   cudaStream_t stream_;

@@ -189,6 +189,26 @@ Timing CudaTimer::wait(std::size_t batch) {
   return {milliseconds * 1e-3, clock_hz(batch)};
 }
 
+std::vector<double> CudaTimer::time_turns(std::span<const Turn> turns) {
+  std::vector<CudaEvent> events;
+  events.push_back(make_event());
+  check(cudaEventRecord(events.back().get(), stream_));
+  for (const Turn& turn : turns) {
+    for (std::int64_t i = 0; i < turn.launches; ++i) (*turn.launch)();
+    events.push_back(make_event());
+    check(cudaEventRecord(events.back().get(), stream_));
+  }
+  check(cudaGetLastError());
+  check(cudaStreamSynchronize(stream_));
+  std::vector<double> seconds;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, events[i].get(), events[i + 1].get()));
+    seconds.push_back(milliseconds * 1e-3);
+  }
+  return seconds;
+}
+
 // Cycles over time between two stamps of the same SM; the median SM's.
 std::optional<double> CudaTimer::clock_hz(std::size_t batch) const {
   std::vector<double> clocks;

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "harness/device/cuda/handles.cuh"
 #include "harness/device/device.hpp"
@@ -43,6 +44,10 @@ class CudaTimer {
   std::size_t start(std::span<const Launch> launches, std::int64_t repeats,
                     const Launch& before = {});
   Timing wait(std::size_t batch);
+
+  // Seconds of each turn, by events between turns that the host enqueues without waiting. No gate
+  // holds them back: only the first turns can show that the device waited for the host.
+  std::vector<double> time_turns(std::span<const Turn> turns);
 
   // The NVTX range, of domain `ridgebench`, that spans the launches of later batches, for tools
   // that count within it; empty: none.

@@ -122,6 +122,9 @@ void Duelist::run_phases(DuelRecord& record, const DuelCase& duel,
   for (Contender& contender : contenders) {
     const auto wrong = check_before(contender, sets.front());
     if (wrong) return fail(record, Status::wrong, *wrong);
+    const Early early = device_->early(contender.rotation.front());
+    contender.side->early = early.early;
+    if (!early.early) contender.side->early_unknown = early.unknown;
   }
   record.sets = std::min(wanted, affordable_sets(contenders, duel.seconds));
   if (record.sets > 1) sets = bind(contenders, record.sets, 0);

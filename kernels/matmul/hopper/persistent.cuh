@@ -112,7 +112,7 @@ ClusterGrid persistent_grid(void (*kernel)(Parameters...), const Queue& queue,
                    .shared_bytes = shared_bytes,
                    .stream = stream_of(queue),
                    .cluster = static_cast<unsigned>(cluster),
-                   .dependent_launch = true};
+                   .dependent_launch = queue.early_launches()};
   const int clusters = std::min(tiles.count(), max_active_clusters(kernel, grid));
   grid.blocks.x *= static_cast<unsigned>(clusters);
   return grid;

@@ -1,5 +1,5 @@
-// Fills the matrices on which tuning.hpp measures candidates with random numbers: zeros would be
-// multiplied at a higher clock.
+// Fills the matrices on which tuning.hpp measures candidates with normal numbers, as a run does by
+// default: zeros would be multiplied at a higher clock.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/random.hpp"
@@ -12,8 +12,10 @@ template <class T>
 __global__ void fill_random(T* x, std::int64_t n) {
   const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const auto bits = static_cast<std::int32_t>(random_block(0, 0, i).word[0]);
-  x[i] = from_float<T>(static_cast<float>(bits) * 0x1p-31F);  // -1 to 1
+  const PhiloxBlock block = random_block(0, 0, i);
+  const float radius = sqrtf(-2 * logf((static_cast<float>(block.word[0]) + 1) * 0x1p-32F));
+  const float angle = static_cast<float>(block.word[1]) * (6.2831853F * 0x1p-32F);
+  x[i] = from_float<T>(radius * cosf(angle));  // Box and Muller
 }
 
 }  // namespace

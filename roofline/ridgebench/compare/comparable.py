@@ -4,7 +4,7 @@ from typing import Any, Iterator
 
 # Dotted keys of environment.json, and of its entry of the measured device.
 HARD = (
-    "method_version", "seed", "fill", "build.compiler", "build.flags", "build.build_type",
+    "method_version", "seed", "fill", "early_launches", "build.compiler", "build.flags", "build.build_type",
     "build.cuda", "libraries",
 )
 HARD_OF_DEVICE = (

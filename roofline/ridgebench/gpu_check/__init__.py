@@ -1,1 +1,1 @@
-"""Tables that scripts/gpu_check.sh prints of the runs on a GPU."""
+"""Tables of runs on a GPU."""

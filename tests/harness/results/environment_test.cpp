@@ -32,6 +32,7 @@ RunRequest full_request() {
           .regimes = {Regime::cold, Regime::warm},
           .seed = 42,
           .fill = Fill::uniform,
+          .early_launches = false,
           .budget_s = 12.5,
           .roof = "h100-sxm",
           .ceilings = "some/folder"};
@@ -154,11 +155,16 @@ TEST_F(EnvironmentTest, GivesTheRequestBack) {
   EXPECT_EQ(read.regimes, asked.regimes);
   EXPECT_EQ(read.seed, asked.seed);
   EXPECT_EQ(read.fill, asked.fill);
+  EXPECT_FALSE(read.early_launches);
   EXPECT_EQ(read.budget_s, asked.budget_s);
   EXPECT_EQ(read.roof, asked.roof);
   EXPECT_EQ(read.ceilings, asked.ceilings);
   const RunRequest defaults = read_back(environment());
   EXPECT_TRUE(defaults.filter.empty() && defaults.regimes.empty() && !defaults.budget_s);
+  EXPECT_TRUE(defaults.early_launches);
+  ordered_json older = environment(asked);
+  older.erase("early_launches");
+  EXPECT_TRUE(read_back(older).early_launches) << "older runs could not turn it off";
 }
 
 TEST_F(EnvironmentTest, ARequestThatNoRunWroteIsRefused) {

@@ -152,8 +152,8 @@ TEST(RecordJson, TheFormerNameOfTheSchemaIsRead) {
 
 TEST(RecordJson, KeysThatAreYoungerThanPublishedRecordsHaveDefaults) {
   ordered_json older = to_json(sample_record());
-  for (const char* key :
-       {"accumulator_bits", "seed", "fill", "samples_per_batch", "burst", "choice"}) {
+  for (const char* key : {"accumulator_bits", "seed", "fill", "samples_per_batch", "burst",
+                          "choice", "early", "early_unknown"}) {
     older.erase(key);
   }
   for (const char* key : {"witness", "group", "seed"}) older.at("verify").erase(key);

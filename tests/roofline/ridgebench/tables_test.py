@@ -90,6 +90,28 @@ def test_other_regimes_stay_out(project: Path) -> None:
     assert not any("111 %" in one for one in filled(project, "table: relu GB/s"))
 
 
+def test_cold_launches_head_the_small_sizes(project: Path) -> None:
+    folder = publish(project, "host/2026-01-01-abc", "2026-01-01T00:00:00Z")
+    path = page(project, "table: matmul GFLOP/s cold")
+    assert tables.main([], project) == 0
+    assert path.read_text().splitlines()[2].startswith("No cold launch of matmul was measured")
+
+    records = folder / "records.jsonl"
+    rows = [json.loads(one) for one in records.read_text().splitlines()]
+    steady = next(r for r in rows if r["id"].startswith("matmul/packed/bf16/m:1024"))
+    cold = steady | {"id": f"{steady['id']}, cold", "regime": "cold", "flops_per_s": 1e11}
+    at = rows.index(steady)
+    rows[at : at + 1] = [steady | {"early": True}, cold]
+    records.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    tables.view_of.cache_clear()
+    assert tables.main([], project) == 0
+    text = path.read_text().splitlines()
+    assert line(text, "size") == "| size | technique | format | cold | steady |"
+    assert sum(one.startswith("| ") for one in text) == 3, "header, rule and one row"
+    assert line(text, "1024³, nt") == "| 1024³, nt | packed | bf16 | 100 | 350 |"
+    assert "GFLOP/s. Steady launches that may overlap: `packed`. " in path.read_text()
+
+
 def test_operations_lists_what_was_verified(project: Path) -> None:
     text = filled(project, "table: operations")
     assert line(text, "relu") == "| relu | fp32, bf16 | `naive`, `streaming` | `onednn` |"

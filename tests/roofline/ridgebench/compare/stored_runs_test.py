@@ -114,6 +114,7 @@ def test_a_row_that_only_one_side_skips_is_missing(pair, capsys):
     [
         ("fill", "zeros", "fill: "),
         ("seed", 99, "seed: "),
+        ("early_launches", False, "early_launches: "),
         ("method_version", 2, "method_version: "),
         ("build.flags", "-O0", "build.flags: "),
         ("build.compiler", "GNU 1", "build.compiler: "),
