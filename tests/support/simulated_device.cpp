@@ -118,7 +118,7 @@ Simulation parse_simulation(const std::string& text) {
   }
   const auto [limit, draw, idle] =
       std::tuple(simulation.power_limit, simulation.draw, simulation.idle);
-  if (draw > 0 && !(idle < limit && idle < draw)) {
+  if (draw > 0 && idle >= std::min(limit, draw)) {
     throw UsageError("simulated device: idle must be below draw and power_limit");
   }
   return simulation;
