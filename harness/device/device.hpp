@@ -13,27 +13,13 @@
 #include "harness/base/step_fit.hpp"
 #include "harness/device/device_memory.hpp"
 #include "harness/device/meters.hpp"
+#include "harness/device/timing.hpp"
 #include "kernels/common/machine.hpp"
 #include "kernels/common/queue.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/model.hpp"
 
 namespace ridgebench {
-
-// One timed batch.
-struct Timing {
-  double seconds;                  // of the whole batch
-  std::optional<double> clock_hz;  // held meanwhile, where the device measures it
-};
-
-// Seconds of the shortest batch whose clock is known. The timer of a GPU that counts cycles against
-// nanoseconds has steps of up to 1 us, which are 0.02 % of that.
-inline constexpr double kShortestClockWindow = 5e-3;
-// Whether a kernel of a launch may start before the launch ahead of it has ended.
-struct Early {
-  std::optional<bool> early;
-  std::string unknown;  // why `early` is empty
-};
 
 // A batch that a device was given and may still run.
 class RunningBatch {

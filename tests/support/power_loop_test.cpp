@@ -91,12 +91,12 @@ TEST(PowerLoop, TheEnergyCounterStepsTenTimesASecond) {
   EXPECT_TRUE(loop.take_watts().empty());
 }
 
-constexpr Work kWork{.flops = 1e9, .bytes = 1e6};
+constexpr Work kCappedWork{.flops = 1e9, .bytes = 1e6};
 constexpr const char* kCapped = "noise=0,gap=0,power_limit=700,draw=1200";
 
 TEST(SimulatedDevice, ReadingTheMetersIdlesADeviceThatHasNoBatch) {
   const Launch nothing = [] {};
-  SimulatedDevice device(parse_simulation(kCapped), kWork);
+  SimulatedDevice device(parse_simulation(kCapped), kCappedWork);
   device.time_batch({&nothing, 1}, 2000);
   const double settled = device.time_batch({&nothing, 1}, 8).seconds;
   const auto running = device.start_batch({&nothing, 1}, 15);
@@ -112,7 +112,7 @@ TEST(SimulatedDevice, ReadingTheMetersIdlesADeviceThatHasNoBatch) {
 
 TEST(SimulatedDevice, ABatchThatIsStartedAheadBeginsWhenTheLastOneEnds) {
   const Launch nothing = [] {};
-  SimulatedDevice device(parse_simulation("noise=0,gap=0"), kWork);
+  SimulatedDevice device(parse_simulation("noise=0,gap=0"), kCappedWork);
   const double start_s = device.now_s();
   const auto first = device.start_batch({&nothing, 1}, 10);
   const auto second = device.start_batch({&nothing, 1}, 20);
@@ -125,7 +125,7 @@ TEST(SimulatedDevice, ABatchThatIsStartedAheadBeginsWhenTheLastOneEnds) {
 
 TEST(SimulatedDevice, SaysThatThePowerLimitLoweredItsClock) {
   const Launch nothing = [] {};
-  SimulatedDevice device(parse_simulation(kCapped), kWork);
+  SimulatedDevice device(parse_simulation(kCapped), kCappedWork);
   device.begin_case("row");
   const Timing timing = device.time_batch({&nothing, 1}, 2000);
   EXPECT_NEAR(*timing.clock_hz, 1e9 * kSettled, 5e6);

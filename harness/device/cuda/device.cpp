@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "harness/device/cuda/driver.cuh"
@@ -21,8 +20,6 @@ using nlohmann::ordered_json;
 // Launches that are shorter than this, in gaps between launches, go through a graph
 // (docs/method.md).
 constexpr double kGapsOfAShortLaunch = 20;
-constexpr std::int64_t kGraphNodes = 1024;      // a longer rotation makes a longer graph
-constexpr std::int64_t kFewestGraphNodes = 64;  // the gap between two graphs matters below that
 // Bytes that one stream must move before the kernel uses a cache line again.
 constexpr std::int64_t kRotationBytes = std::int64_t{2} << 30U;
 // Seconds in which the power of a GPU settles under a tensor load.
@@ -77,13 +74,6 @@ class CudaDevice final : public Device {
 
  private:
   class Batch;
-  struct Graph {
-    CudaGraphExec executable;  // of whole rotations; null where the launches cannot be captured
-    std::int64_t rotations = 0;
-  };
-  // Keeps the graph for later batches: two techniques may take turns.
-  const Graph& graph_for(std::span<const Launch> rotation, std::int64_t repeats);
-
   int index_;
   std::vector<std::string> notes_;
   cudaDeviceProp properties_{};
@@ -102,7 +92,7 @@ class CudaDevice final : public Device {
   // State of the present case:
   std::unique_ptr<Telemetry> telemetry_;
   std::optional<double> launch_s_;
-  std::map<std::pair<const Launch*, std::size_t>, Graph> graphs_;  // by rotation
+  GraphCache graphs_;
 };
 
 CudaDevice::CudaDevice(int index) : index_(index), notes_(notes_of_driver()) {
@@ -180,7 +170,8 @@ class CudaDevice::Batch final : public RunningBatch {
 std::unique_ptr<RunningBatch> CudaDevice::start_batch(std::span<const Launch> rotation,
                                                       std::int64_t repeats) {
   if (launch_s_ && *launch_s_ < kGapsOfAShortLaunch * launch_gap_s_) {
-    if (const Graph& graph = graph_for(rotation, repeats); graph.executable) {
+    const GraphCache::Graph& graph = graphs_.graph_for(stream_.get(), rotation, repeats);
+    if (graph.executable) {
       const std::int64_t graphs = ceil_div(repeats, graph.rotations);
       const Launch launch = [&] { check(cudaGraphLaunch(graph.executable.get(), stream_.get())); };
       const std::size_t batch = timer_->start({&launch, 1}, graphs);
@@ -190,20 +181,6 @@ std::unique_ptr<RunningBatch> CudaDevice::start_batch(std::span<const Launch> ro
   }
   const auto launches = static_cast<double>(repeats * std::ssize(rotation));
   return std::make_unique<Batch>(*this, timer_->start(rotation, repeats), 1, launches);
-}
-
-// The large graph of a batch serves multiples of the batch too.
-const CudaDevice::Graph& CudaDevice::graph_for(std::span<const Launch> rotation,
-                                               std::int64_t repeats) {
-  const std::int64_t size = std::ssize(rotation);
-  const std::int64_t wanted =
-      ceil_div(repeats, ceil_div(repeats * size, std::max(kGraphNodes, size)));
-  Graph& held = graphs_[{rotation.data(), rotation.size()}];
-  const bool large = held.rotations * size >= kFewestGraphNodes;
-  const bool serves = held.rotations == wanted || (large && repeats % held.rotations == 0);
-  // The driver frees a graph that still runs when it is done.
-  if (!serves) held = {capture(stream_.get(), rotation, wanted), wanted};
-  return held;
 }
 
 // Reading leaves no dirty lines, whose write-back would slow the launch.

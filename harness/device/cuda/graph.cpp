@@ -10,6 +10,9 @@ namespace {
 
 using cuda::check;
 
+constexpr std::int64_t kGraphNodes = 1024;      // a longer rotation makes a longer graph
+constexpr std::int64_t kFewestGraphNodes = 64;  // the gap between two graphs matters below that
+
 CudaGraph graph_of(cudaStream_t stream, std::span<const Launch> launches, std::int64_t repeats) {
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   cudaGraph_t captured = nullptr;
@@ -40,6 +43,20 @@ CudaGraphExec capture(cudaStream_t stream, std::span<const Launch> launches, std
   check(cudaGraphUpload(executable, stream));
   check(cudaStreamSynchronize(stream));
   return result;
+}
+
+const GraphCache::Graph& GraphCache::graph_for(cudaStream_t stream,
+                                               std::span<const Launch> rotation,
+                                               std::int64_t repeats) {
+  const std::int64_t size = std::ssize(rotation);
+  const std::int64_t wanted =
+      ceil_div(repeats, ceil_div(repeats * size, std::max(kGraphNodes, size)));
+  Graph& held = graphs_[{rotation.data(), rotation.size()}];
+  const bool large = held.rotations * size >= kFewestGraphNodes;
+  const bool serves = held.rotations == wanted || (large && repeats % held.rotations == 0);
+  // The driver frees a graph that still runs when it is done.
+  if (!serves) held = {capture(stream, rotation, wanted), wanted};
+  return held;
 }
 
 Early early_of(cudaStream_t stream, const Launch& launch) {

@@ -4,11 +4,13 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "harness/device/cuda/handles.cuh"
-#include "harness/device/device.hpp"
+#include "harness/device/timing.hpp"
 #include "kernels/common/queue.hpp"
 
 namespace ridgebench {
@@ -16,6 +18,25 @@ namespace ridgebench {
 // The launches, `repeats` times over, as one graph that is ready to launch. Null where they cannot
 // be captured, as a launch that launches a graph itself. Throws DeviceError for a lost device.
 CudaGraphExec capture(cudaStream_t stream, std::span<const Launch> launches, std::int64_t repeats);
+
+// The graphs of the rotations that a case times. Two techniques may take turns, so that each
+// rotation keeps its graph.
+class GraphCache {
+ public:
+  struct Graph {
+    CudaGraphExec executable;  // of whole rotations; null where the launches cannot be captured
+    std::int64_t rotations = 0;
+  };
+  // A graph for a batch of `repeats` rotations. The large graph of a batch serves multiples of the
+  // batch too. Valid until the next call.
+  const Graph& graph_for(cudaStream_t stream, std::span<const Launch> rotation,
+                         std::int64_t repeats);
+  // The launches of a rotation must not change before.
+  void clear() { graphs_.clear(); }
+
+ private:
+  std::map<std::pair<const Launch*, std::size_t>, Graph> graphs_;  // by rotation
+};
 
 // Thread blocks of the launch's largest kernel. Empty where a library hides a kernel's parameters,
 // or the launch cannot be captured.

@@ -1,5 +1,3 @@
-#include <nvtx3/nvToolsExt.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
@@ -9,6 +7,7 @@
 #include "harness/base/statistics.hpp"
 #include "harness/base/ungated.hpp"
 #include "harness/device/cuda/graph.cuh"
+#include "harness/device/cuda/nvtx_range.cuh"
 #include "harness/device/cuda/timer.cuh"
 
 namespace ridgebench {
@@ -63,31 +62,6 @@ __global__ void spin(long long nanoseconds) {
 __global__ void write_stamp(ClockStamp* stamps) {
   stamps[blockIdx.x] = {smid(), clock64(), globaltimer()};
 }
-
-class NvtxRange {
- public:
-  explicit NvtxRange(const std::string& name) : open_(!name.empty()) {
-    if (!open_) return;
-    nvtxEventAttributes_t attributes{};
-    attributes.version = NVTX_VERSION;
-    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-    attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
-    attributes.message.ascii = name.c_str();
-    nvtxDomainRangePushEx(domain(), &attributes);
-  }
-  NvtxRange(const NvtxRange&) = delete;  // pops once
-  NvtxRange& operator=(const NvtxRange&) = delete;
-  ~NvtxRange() {
-    if (open_) nvtxDomainRangePop(domain());
-  }
-
- private:
-  static nvtxDomainHandle_t domain() {
-    static const nvtxDomainHandle_t ours = nvtxDomainCreateA("ridgebench");
-    return ours;
-  }
-  bool open_;
-};
 
 template <class T>
 std::shared_ptr<T> shared_with_device(std::size_t count) {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "harness/device/cuda/handles.cuh"
-#include "harness/device/device.hpp"
+#include "harness/device/timing.hpp"
 #include "kernels/common/cuda/launch.cuh"
 
 namespace ridgebench {

@@ -17,7 +17,8 @@ using ::testing::Not;
 // 1 ms of arithmetic or of traffic at the full clock.
 constexpr Work kTensor{.flops = 1e9, .bytes = 1e6};
 constexpr Work kTraffic{.flops = 1e6, .bytes = 1e8};
-constexpr const char* kH100 = "noise=0.001,gap=0,clock=1.98e9,power_limit=700,draw=1200,seed=";
+constexpr const char* kCappedH100 =
+    "noise=0.001,gap=0,clock=1.98e9,power_limit=700,draw=1200,seed=";
 const Launch kNothing = [] {};
 // The share of a row in the quick profile, and the warm-up of a row of a tensor engine.
 const SamplingLimits kQuick{.seconds = 0.3, .warm_up_s = 0.5, .stop = nullptr};
@@ -48,7 +49,7 @@ Samples quick_samples(SimulatedDevice& device, const SamplingLimits& limits = kQ
 
 TEST(PowerCap, APauseBeforeSevenSamplesMakesTheirIntervalWide) {
   for (int seed = 1; seed <= 100; ++seed) {
-    SimulatedDevice device(parse_simulation(kH100 + std::to_string(seed)), kTensor);
+    SimulatedDevice device(parse_simulation(kCappedH100 + std::to_string(seed)), kTensor);
     const std::vector<double> seconds = pausing_samples(device);
     EXPECT_EQ(seconds.size(), kFewestSamples);
     EXPECT_GT(width(seconds), 0.05) << seed;
@@ -58,7 +59,7 @@ TEST(PowerCap, APauseBeforeSevenSamplesMakesTheirIntervalWide) {
 
 TEST(PowerCap, ADeviceThatNeverIdlesHasANarrowInterval) {
   for (int seed = 1; seed <= 100; ++seed) {
-    SimulatedDevice device(parse_simulation(kH100 + std::to_string(seed)), kTensor);
+    SimulatedDevice device(parse_simulation(kCappedH100 + std::to_string(seed)), kTensor);
     const Samples samples = quick_samples(device);
     EXPECT_LT(width(samples.seconds), 0.005) << seed;
     EXPECT_TRUE(samples.power_capped);
@@ -72,7 +73,7 @@ TEST(PowerCap, MedianMeanAndCyclesAgreeFromRunToRun) {
   std::vector<double> means;
   std::vector<double> cycles;
   for (int seed = 1; seed <= 30; ++seed) {
-    SimulatedDevice device(parse_simulation(kH100 + std::to_string(seed)), kTensor);
+    SimulatedDevice device(parse_simulation(kCappedH100 + std::to_string(seed)), kTensor);
     const Samples samples = quick_samples(device);
     ASSERT_EQ(samples.clocks_hz.size(), samples.seconds.size());
     medians.push_back(summarize(samples.seconds, 0).median);
@@ -86,7 +87,7 @@ TEST(PowerCap, MedianMeanAndCyclesAgreeFromRunToRun) {
 }
 
 TEST(PowerCap, EveryBatchIsLongEnoughForAClock) {
-  SimulatedDevice device(parse_simulation(kH100 + std::string("1")), kTensor);
+  SimulatedDevice device(parse_simulation(kCappedH100 + std::string("1")), kTensor);
   const Samples samples = quick_samples(device);
   for (const double seconds : samples.seconds) {
     EXPECT_GE(seconds * static_cast<double>(samples.launches_per_sample), kShortestClockWindow);
@@ -97,7 +98,7 @@ TEST(PowerCap, TheEnergyOfTheWindowIsThatOfTheCap) {
   double squares = 0;
   constexpr int kSeeds = 50;
   for (int seed = 1; seed <= kSeeds; ++seed) {
-    SimulatedDevice device(parse_simulation(kH100 + std::to_string(seed)), kTensor);
+    SimulatedDevice device(parse_simulation(kCappedH100 + std::to_string(seed)), kTensor);
     const Samples samples = quick_samples(device);
     ASSERT_TRUE(samples.window.power);
     squares += std::pow(samples.window.power->per_s / 700 - 1, 2) / kSeeds;
@@ -111,7 +112,7 @@ TEST(PowerCap, TheEnergyOfTheWindowIsThatOfTheCap) {
 }
 
 TEST(PowerCap, ARowBelowTheCapStopsWhenItIsPrecise) {
-  SimulatedDevice device(parse_simulation(kH100 + std::string("1")), kTraffic);
+  SimulatedDevice device(parse_simulation(kCappedH100 + std::string("1")), kTraffic);
   const Samples samples = quick_samples(device, {.seconds = 0.3, .stop = nullptr});
   EXPECT_FALSE(samples.power_capped);
   EXPECT_EQ(samples.seconds.size(), 30U);
@@ -119,14 +120,14 @@ TEST(PowerCap, ARowBelowTheCapStopsWhenItIsPrecise) {
 }
 
 TEST(PowerCap, TimeCountsFromTheEndOfTheWarmUp) {
-  SimulatedDevice device(parse_simulation(kH100 + std::string("1")), kTraffic);
+  SimulatedDevice device(parse_simulation(kCappedH100 + std::string("1")), kTraffic);
   const Samples samples = quick_samples(device, kQuick);  // a warm-up that is longer than the share
   EXPECT_EQ(samples.seconds.size(), 30U);
   EXPECT_THAT(samples.flags, Not(Contains("few_samples")));
 }
 
 TEST(PowerCap, ACeilingSamplesForItsLeastTime) {
-  SimulatedDevice device(parse_simulation(kH100 + std::string("1")), kTraffic);
+  SimulatedDevice device(parse_simulation(kCappedH100 + std::string("1")), kTraffic);
   const Samples samples =
       quick_samples(device, {.seconds = 0.3, .least_s = kSustained_s, .stop = nullptr});
   EXPECT_GE(samples.window.busy_s, kSustained_s);
@@ -134,7 +135,7 @@ TEST(PowerCap, ACeilingSamplesForItsLeastTime) {
 
 // A row of the tensor engine, then one of memory that inherits its cap.
 Samples after_a_capped_row(const SamplingLimits& limits) {
-  SimulatedDevice device(parse_simulation(kH100 + std::string("1")), kTensor);
+  SimulatedDevice device(parse_simulation(kCappedH100 + std::string("1")), kTensor);
   EXPECT_TRUE(quick_samples(device).power_capped);
   device.set_work(kTraffic);
   return quick_samples(device, limits);
@@ -158,7 +159,7 @@ TEST(PowerCap, ACapThatHasNotGoneIsFlagged) {
 }
 
 TEST(PowerCap, ARowThatMeetsTheCapItselfDoesNotWaitForItToGo) {
-  SimulatedDevice device(parse_simulation(kH100 + std::string("1")), kTensor);
+  SimulatedDevice device(parse_simulation(kCappedH100 + std::string("1")), kTensor);
   quick_samples(device);
   SamplingLimits limits = kQuick;
   limits.inherited_cap = true;

@@ -18,7 +18,7 @@ constexpr const char* kH100 =
     "draw=1200";
 constexpr double kQuickShare_s = 0.3;
 
-Record measure(Measurer& measurer, Device& device, Engine engine, std::int64_t n) {
+Record measured_on(Measurer& measurer, Device& device, Engine engine, std::int64_t n) {
   MadeUpCase made_up(device, MadeUpCase::copy, n);
   made_up.implementation.technique.engine = engine;
   const Record record = measurer.measure(made_up.get(), kQuickShare_s, nullptr);
@@ -30,7 +30,7 @@ TEST(SimulatedH100, EveryTensorRowHasThirtySamplesCyclesAndEnergy) {
   SimulatedDevice device(parse_simulation(kH100));
   Measurer measurer(device, Fill::normal, 1);
   for (const std::int64_t n : {1'000, 20'000, 100'000}) {
-    const Record record = measure(measurer, device, Engine::tensor, n);
+    const Record record = measured_on(measurer, device, Engine::tensor, n);
     EXPECT_GE(record.samples_s.size(), 30U);
     EXPECT_EQ(record.clocks_hz.size(), record.samples_s.size());
     ASSERT_TRUE(record.time && record.cycles_median && record.time_mean_s);
@@ -53,7 +53,7 @@ TEST(SimulatedH100, EveryTensorRowHasThirtySamplesCyclesAndEnergy) {
 TEST(SimulatedH100, ARowOfMemoryAfterOneAtTheCapHoldsTheFullClock) {
   SimulatedDevice device(parse_simulation(kH100));
   Measurer measurer(device, Fill::normal, 1);
-  EXPECT_LT(*measure(measurer, device, Engine::tensor, 20'000).clock_hz, 1.7e9);
+  EXPECT_LT(*measured_on(measurer, device, Engine::tensor, 20'000).clock_hz, 1.7e9);
   MadeUpCase made_up(device);
   made_up.operation.flops = [](const Shape&) { return 0.0; };
   const Record row = measurer.measure(made_up.get(), kQuickShare_s, nullptr);
