@@ -1,12 +1,181 @@
-// The fastest launch of one product, in prepare, on operands of its own.
+// The choice among launches of one product by measurement. Single launches on an idle board say
+// little of a product under load: the clock is another one, and wanders by several percent. So
+// candidates take turns under load: a short pass leaves three of them, a longer one decides.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
+#include "kernels/common/error.hpp"
 #include "kernels/common/queue.hpp"
 #include "kernels/common/shape.hpp"
-#include "kernels/matmul/tile/select_fastest.hpp"
+
+namespace ridgebench {
+
+// A pass of rounds A B C C B A. The rounds of its first seconds do not count, because power settles
+// meanwhile.
+struct TuningPass {
+  double settling_s;
+  double turn_s;        // a turn is one launch where that takes longer
+  double fewest, most;  // rounds that count
+  double longest_s;     // of those rounds together, where the fewest do not take longer
+};
+
+// Rules of docs/method.md, section 3. A turn is short beside the tens of milliseconds in which a
+// power limit moves the clock, so that neighbouring turns see about the same clock.
+inline constexpr TuningPass kShortPass{
+    .settling_s = 0.02, .turn_s = 1e-3, .fewest = 1, .most = 3, .longest_s = 1};
+inline constexpr TuningPass kLastPass{
+    .settling_s = 0.3, .turn_s = 2e-3, .fewest = 3, .most = 12, .longest_s = 1};
+inline constexpr std::size_t kFinalists = 3;
+// A candidate is out before the short pass if a single launch takes this times the fastest one.
+inline constexpr double kHopeless = 1.4;
+// A candidate is launched twice alone, or once if that takes longer.
+inline constexpr double kLongLaunch_s = 0.01;
+inline constexpr double kShortestLaunch_s = 1e-6;  // a timer may show none at all
+
+namespace select_detail {
+
+struct Candidate {
+  int index;
+  Launch launch;
+  double launch_s = 0;           // of a single launch, about
+  std::vector<double> shares{};  // of a pass, for each round: its turns over those of all
+  bool failed = false;
+
+  [[nodiscard]] double median_share() const {
+    std::vector<double> sorted = shares;
+    std::ranges::sort(sorted);
+    return sorted[sorted.size() / 2];
+  }
+};
+
+// The turns of a pass. Each round starts with another candidate, so that each has each place.
+struct Schedule {
+  std::vector<Turn> turns;
+  std::vector<std::size_t> whose;
+  std::size_t settling = 0;  // turns that do not count
+
+  Schedule(const TuningPass& pass, const std::vector<double>& launch_s,
+           const std::vector<Launch>& launches) {
+    const std::size_t size = launches.size();
+    std::vector<Turn> turn_of;
+    double round_s = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      const double count = std::max(std::ceil(pass.turn_s / launch_s[i]), 1.0);
+      turn_of.push_back({&launches[i], static_cast<std::int64_t>(count)});
+      round_s += 2 * count * launch_s[i];
+    }
+    const auto unused = static_cast<std::size_t>(std::ceil(pass.settling_s / round_s));
+    const auto used =
+        static_cast<std::size_t>(std::clamp(pass.longest_s / round_s, pass.fewest, pass.most));
+    settling = unused * 2 * size;
+    for (std::size_t round = 0; round < unused + used; ++round) {
+      for (std::size_t place = 0; place < 2 * size; ++place) {
+        whose.push_back((std::min(place, 2 * size - 1 - place) + round) % size);
+        turns.push_back(turn_of[whose.back()]);
+      }
+    }
+  }
+};
+
+// The candidates still in the race. One that throws is out; a lost device ends the race.
+class Race {
+ public:
+  explicit Race(Queue& queue) : queue_(&queue) {}
+
+  void enter(int index, const std::function<Launch(int)>& make) {
+    attempt([&] {
+      Candidate c{.index = index, .launch = make(index)};
+      c.launch_s = std::max(queue_->time(c.launch), kShortestLaunch_s);
+      if (c.launch_s < kLongLaunch_s) {
+        c.launch_s = std::clamp(queue_->time(c.launch), kShortestLaunch_s, c.launch_s);
+      }
+      candidates_.push_back(std::move(c));
+    });
+  }
+
+  // Leaves the `most` fastest. Throws what the last candidate to fail threw where none is left.
+  void run(const TuningPass& pass, std::size_t most) {
+    drop_hopeless();
+    if (candidates_.size() > 1) take_turns(pass);
+    std::erase_if(candidates_, [](const Candidate& c) { return c.failed; });
+    if (candidates_.empty() && failure_) std::rethrow_exception(failure_);
+    if (candidates_.size() <= most) return;
+    std::ranges::sort(candidates_, {},
+                      [](const Candidate& c) { return std::pair(c.median_share(), c.index); });
+    candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(most), candidates_.end());
+  }
+
+  [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
+
+ private:
+  template <class Action>
+  bool attempt(const Action& action) {
+    try {
+      action();
+      return true;
+    } catch (const DeviceError&) {
+      throw;
+    } catch (const std::exception&) {
+      failure_ = std::current_exception();
+      return false;
+    }
+  }
+
+  void drop_hopeless() {
+    if (candidates_.empty()) return;
+    const double best = std::ranges::min_element(candidates_, {}, &Candidate::launch_s)->launch_s;
+    std::erase_if(candidates_, [&](const auto& c) { return c.launch_s > kHopeless * best; });
+  }
+
+  void take_turns(const TuningPass& pass) {
+    std::vector<Launch> launches;
+    std::vector<double> launch_s;
+    for (Candidate& c : candidates_) {
+      c.shares.clear();
+      launch_s.push_back(c.launch_s);
+      launches.emplace_back([this, &c] { c.failed = c.failed || !attempt(c.launch); });
+    }
+    const Schedule schedule(pass, launch_s, launches);
+    const std::vector<double> seconds = queue_->time_turns(schedule.turns);
+    const std::size_t round = 2 * candidates_.size();
+    for (std::size_t t = schedule.settling; t < seconds.size(); t += round) {
+      std::vector<double> own(candidates_.size());  // seconds of a launch, in two turns
+      for (std::size_t i = t; i < t + round; ++i) {
+        own[schedule.whose[i]] += seconds[i] / static_cast<double>(schedule.turns[i].launches);
+      }
+      double all = 0;
+      for (std::size_t i = 0; i < own.size(); ++i) all += candidates_[i].failed ? 0 : own[i];
+      for (std::size_t i = 0; i < own.size(); ++i) candidates_[i].shares.push_back(own[i] / all);
+    }
+  }
+
+  Queue* queue_;
+  std::vector<Candidate> candidates_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace select_detail
+
+// The index of the fastest of the launches make(i), i < count, each of which has run before. A
+// candidate that throws is left out, unless the device is lost or all of them throw.
+inline int select_fastest(Queue& queue, int count, const std::function<Launch(int)>& make) {
+  select_detail::Race race(queue);
+  for (int i = 0; i < count; ++i) race.enter(i, make);
+  race.run(kShortPass, kFinalists);
+  if (race.candidates().size() > 1) race.run(kLastPass, 1);
+  return race.candidates().empty() ? 0 : race.candidates().front().index;
+}
+
+}  // namespace ridgebench
 
 namespace ridgebench::cuda {
 

@@ -12,7 +12,7 @@ from ridgebench.files import ResultsError
 
 RATIO = {"ratio": 0.98, "ci_low": 0.979, "ci_high": 0.981, "verdict": "faster", "log_ratios": [-0.02] * 5}
 SIDE = {
-    "technique": "packed", "origin": "hand", "accumulator": "fp32", "accumulator_bits": 23, "choice": "tile 128",
+    "technique": "packed", "origin": "hand", "accumulator": "fp32", "accumulator_bits": 23, "choice": "tile 128", "early": False, "early_unknown": None,
     "held_back_by": None, "verify": None, "time_s": 1e-3, "energy_per_launch_j": None,
 }
 DUEL = {

@@ -16,7 +16,6 @@ COMMANDS = {
     "compare": ["compare", GOLDEN, GOLDEN],
     "describe": ["compare", "--describe", GOLDEN, GOLDEN],
     "summary": ["summary", GOLDEN],
-    "same": ["same", *[GOLDEN] * 4],
     "help": ["--help"],
 }
 

@@ -1,4 +1,4 @@
-#include "kernels/matmul/tile/select_fastest.hpp"
+#include "kernels/matmul/tile/tuning.hpp"
 
 #include <gtest/gtest.h>
 
