@@ -1,0 +1,33 @@
+"""The ridges that a figure of measured roofs names are those by which `predict` judges an operation."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import OK, ridgebench
+from golden import ROOT
+from ridgebench.plot.roofs import measured_roofs
+from ridgebench.records import load_run
+from ridgebench.view import make_view
+
+PUBLISHED = sorted(path.parent for path in (ROOT / "results").glob("*/*/records.jsonl"))
+SHAPES = {"relu": "n:16M", "gelu": "n:16M", "dot": "n:16M", "matvec": "8192", "matmul": "4096"}
+FORMATS = ("fp32", "bf16", "fp8_e4m3")
+
+
+@pytest.mark.parametrize("folder", PUBLISHED, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_drawn_ridge_is_predicted(folder: Path):
+    predicted = set()
+    for op, shape in SHAPES.items():
+        for name in FORMATS:
+            answer = ridgebench("predict", op, shape, "--format", name, "--on", folder, "--json")
+            if answer.returncode == OK:
+                predicted.add(json.loads(answer.stdout)["ridge_flop_per_byte"])
+    view = make_view(load_run(folder), None)
+    drawn = set()
+    for name in FORMATS:
+        roofs = [roof for roof in measured_roofs(view.only(name)).compute if roof.mix]
+        # Without the roof of a slower engine of one format: `predict` takes the faster engine.
+        drawn |= {max((r for r in roofs if r.formats == roof.formats), key=lambda r: r.value).ridge for roof in roofs}
+    assert len(drawn) > 1
+    assert [ridge for ridge in drawn if ridge not in map(lambda r: pytest.approx(r, rel=1e-9), predicted)] == []
