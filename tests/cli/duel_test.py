@@ -174,6 +174,8 @@ def test_a_profile_against_itself_names_one_technique_twice():
     result = ridgebench("duel", "--profile", "quick", "--device", "sim", "--dry-run", "--against-itself")
     pairs = [line.split("/")[1].split(":") for line in result.stdout.splitlines()[:-1]]
     assert pairs and all(first == second for first, second in pairs)
+    ids = [line.split()[0] for line in result.stdout.splitlines()[:-1]]
+    assert len(ids) == len(set(ids)), "packed has two rivals"
 
 
 def test_an_interruption_keeps_the_finished_duels(tmp_path):

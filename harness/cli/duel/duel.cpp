@@ -174,7 +174,9 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
       "quads of blocks, ABBA or BAAB: short blocks of 6 ms, in which both see one clock, and long "
       "ones of 1.3 s, which contain the power that each draws. A ratio is the first technique's "
       "time over the second's. faster and slower: with a probability of error of 1e-4. same: "
-      "within half a percent. Exit codes: 0 decided, 2 usage, 3 undecided or interrupted, 6 a "
+      "within half a percent. A verdict is that of one process: on a host, whose pages differ from "
+      "process to process, repeat the duel. Exit codes: 0 decided, 2 usage, 3 undecided or "
+      "interrupted, 6 a "
       "technique is wrong or failed, or no duel could be timed, 7 no device.");
   command->callback(
       [=, &code, line = std::move(command_line)] { code = run_command(*options, line); });

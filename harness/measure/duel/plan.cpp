@@ -120,7 +120,13 @@ void add_profile(std::vector<DuelCase>& duels, const DuelRequest& request, Devic
       const auto* first = find(operation, rivals.backend, rivals.first, format);
       const auto* second = find(operation, rivals.backend, rivals.second, format);
       if (first == nullptr || second == nullptr || !in_profile(operation, format)) continue;
-      if (request.against_itself) second = first;
+      if (request.against_itself) {
+        const bool there = std::ranges::any_of(duels, [&](const DuelCase& duel) {
+          return duel.first.implementation == first && duel.first.device == &device;
+        });
+        if (there) continue;  // the technique has two rivals
+        second = first;
+      }
       for (const Shape& shape : shapes_of(operation, device)) {
         duels.push_back({case_of(*first, device, shape), case_of(*second, device, shape),
                          request.seconds.value_or(profile_seconds(shape, operation, device))});
