@@ -24,8 +24,8 @@ inline constexpr std::size_t kFewestRenewals = 6;
 // time, whose total differs from that of the reading before. Two readings alone have the error of
 // one step each. A line has the error of the moments at which a reader sees the steps, and averages
 // it: at 20 renewals in 2 s that are seen up to 10 ms late, the standard error is 0.1 %. The first
-// reading is no renewal, because nobody knows when its total was renewed. Empty where there are
-// fewer than kFewestRenewals, and where the counter went back.
+// reading does not count as a renewal, because the counter changed at an unknown time before it.
+// Empty where there are fewer than kFewestRenewals, and where the counter went back.
 std::optional<CounterRate> fit_renewals(std::span<const CounterReading> readings);
 
 }  // namespace ridgebench

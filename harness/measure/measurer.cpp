@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
+#include "harness/measure/failure.hpp"
 #include "harness/measure/sampling/sustained.hpp"
 #include "harness/results/measured_roofs.hpp"
-#include "harness/results/outcome.hpp"
-#include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
@@ -22,16 +20,6 @@ constexpr double kSmallestWaveShare = 0.9;
 bool rotates(const Case& c) {
   return c.regime == Regime::steady &&
          (!c.is_ceiling() || c.operation->ceiling->resource == Resource::memory);
-}
-
-void fail(Record& record, Status status, std::string reason) {
-  record.status = status;
-  record.reason = std::move(reason);
-}
-
-void skip_for_memory(Record& record, std::string reason) {
-  fail(record, Status::skipped, std::move(reason));
-  record.flags.emplace_back(kOutOfMemoryFlag);
 }
 
 // Records the device's telemetry of a case, also if the case throws.
@@ -75,7 +63,7 @@ Record Measurer::measure(const Case& c, double seconds, const std::function<bool
   Record record = described(c);
   record.reason = unsupported_reason(c);
   if (record.reason) return record;
-  try {
+  measure_or_fail(record, "case", [&] {
     try {
       run_phases(record, c, seconds, stop);
     } catch (const OutOfMemory&) {
@@ -85,19 +73,7 @@ Record Measurer::measure(const Case& c, double seconds, const std::function<bool
       record = described(c);
       run_phases(record, c, seconds, stop);
     }
-  } catch (const Unsupported& reason) {
-    fail(record, Status::skipped, reason.what());
-  } catch (const OutOfMemory& reason) {
-    skip_for_memory(record, reason.what());
-  } catch (const std::bad_alloc&) {
-    skip_for_memory(record, "the host has too little memory for the case");
-  } catch (const Interrupted&) {
-    throw;
-  } catch (const DeviceError&) {
-    throw;
-  } catch (const std::exception& error) {
-    fail(record, Status::failed, error.what());
-  }
+  });
   if (c.is_ceiling() && !c.control) add_ceiling(record);
   return record;
 }

@@ -176,8 +176,7 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
       "time over the second's. faster and slower: with a probability of error of 1e-4. same: "
       "within half a percent. A verdict is that of one process: on a host, whose pages differ from "
       "process to process, repeat the duel. Exit codes: 0 decided, 2 usage, 3 undecided or "
-      "interrupted, 6 a "
-      "technique is wrong or failed, or no duel could be timed, 7 no device.");
+      "interrupted, 6 a technique is wrong or failed, or no duel could be timed, 7 no device.");
   command->callback(
       [=, &code, line = std::move(command_line)] { code = run_command(*options, line); });
 }

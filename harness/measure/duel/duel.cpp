@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "harness/base/stopwatch.hpp"
 #include "harness/measure/duel/timing.hpp"
-#include "harness/measure/sampler.hpp"
-#include "harness/results/outcome.hpp"
-#include "kernels/common/error.hpp"
+#include "harness/measure/failure.hpp"
 
 namespace ridgebench {
 namespace {
@@ -53,11 +50,6 @@ void add_times(DuelRecord& record, DuelTimes times) {
   }
 }
 
-void fail(DuelRecord& record, Status status, std::string reason) {
-  record.status = status;
-  record.reason = std::move(reason);
-}
-
 // Records the device's telemetry of a duel, also if the duel throws.
 class DuelTelemetry {
  public:
@@ -89,25 +81,11 @@ DuelRecord Duelist::measure(const DuelCase& duel, const std::function<bool()>& s
   record.fill = name(fill_);
   record.reason = duel.unsupported();
   if (record.reason) return record;
-  try {
+  measure_or_fail(record, "duel", [&] {
     // Each duel gets all of the memory: the one before may have been of another format.
     buffers_ = Buffers(*device_, fill_, seed_);
     run_phases(record, duel, stop);
-  } catch (const Unsupported& reason) {
-    fail(record, Status::skipped, reason.what());
-  } catch (const OutOfMemory& reason) {
-    fail(record, Status::skipped, reason.what());
-    record.flags.emplace_back(kOutOfMemoryFlag);
-  } catch (const std::bad_alloc&) {
-    fail(record, Status::skipped, "the host has too little memory for the duel");
-    record.flags.emplace_back(kOutOfMemoryFlag);
-  } catch (const Interrupted&) {
-    throw;
-  } catch (const DeviceError&) {
-    throw;
-  } catch (const std::exception& error) {
-    fail(record, Status::failed, error.what());
-  }
+  });
   record.duration_s = clock.seconds();
   return record;
 }

@@ -66,18 +66,8 @@ DuelRecord DuelCampaign::failed(const std::string& reason) const {
   return record;
 }
 
-// Runs on the watchdog's thread. The process must end, because a launch blocks the main thread.
 void DuelCampaign::give_up() {
-  const DuelRecord record = failed("a launch did not return: hung");
-  try {
-    directory_->append(to_json(record));
-  } catch (const std::exception& error) {
-    std::cerr << "ridgebench: " << error.what() << '\n';
-  }
-  std::cerr << "ridgebench: " << record.id << " hung; earlier duels are in "
-            << directory_->path().string()
-            << std::endl;  // NOLINT(performance-avoid-endl): _Exit flushes nothing
-  std::_Exit(static_cast<int>(ExitCode::row_failed));
+  end_hung(*directory_, to_json(failed("a launch did not return: hung")), "duels");
 }
 
 }  // namespace ridgebench
