@@ -219,19 +219,6 @@ const Record& Campaign::measure(std::size_t index) {
   return records_.emplace_back(std::move(record));
 }
 
-void end_hung(ResultsDirectory& directory, const nlohmann::ordered_json& record,
-              std::string_view kept) {
-  try {
-    directory.append(record);
-  } catch (const std::exception& error) {
-    std::cerr << "ridgebench: " << error.what() << '\n';
-  }
-  std::cerr << "ridgebench: " << record.at("id").get<std::string>() << " hung; earlier " << kept
-            << " are in " << directory.path().string()
-            << std::endl;  // NOLINT(performance-avoid-endl): _Exit flushes nothing
-  std::_Exit(static_cast<int>(ExitCode::row_failed));
-}
-
 void Campaign::give_up_on_hung_case() {
   Record record = current_->describe();
   record.status = Status::failed;

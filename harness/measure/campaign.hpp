@@ -87,11 +87,6 @@ class Campaign final : private Turns {
   Watchdog watchdog_;    // the last member, because its thread uses the others
 };
 
-// Appends the record of a launch that does not return, and ends the process, because that launch
-// blocks the main thread. Runs on the watchdog's thread. `kept` names what the folder keeps.
-[[noreturn]] void end_hung(ResultsDirectory& directory, const nlohmann::ordered_json& record,
-                           std::string_view kept);
-
 // After listen_for_signals, SIGINT and SIGTERM set signalled(). A second signal ends the process.
 void listen_for_signals();
 bool signalled();

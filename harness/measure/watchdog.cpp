@@ -1,7 +1,11 @@
 #include "harness/measure/watchdog.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <iostream>
 #include <utility>
+
+#include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
@@ -47,6 +51,19 @@ void Watchdog::watch() {
       *left_ -= tick_;
     }
   }
+}
+
+void end_hung(ResultsDirectory& directory, const nlohmann::ordered_json& record,
+              std::string_view kept) {
+  try {
+    directory.append(record);
+  } catch (const std::exception& error) {
+    std::cerr << "ridgebench: " << error.what() << '\n';
+  }
+  std::cerr << "ridgebench: " << record.at("id").get<std::string>() << " hung; earlier " << kept
+            << " are in " << directory.path().string()
+            << std::endl;  // NOLINT(performance-avoid-endl): _Exit flushes nothing
+  std::_Exit(static_cast<int>(ExitCode::row_failed));
 }
 
 }  // namespace ridgebench

@@ -8,8 +8,12 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <thread>
+
+#include "harness/results/results_directory.hpp"
 
 namespace ridgebench {
 
@@ -35,5 +39,10 @@ class Watchdog {
   bool done_ = false;
   std::thread thread_;
 };
+
+// Appends the record of a launch that does not return, and ends the process, because that launch
+// blocks the main thread. Runs on the watchdog's thread. `kept` names what the folder keeps.
+[[noreturn]] void end_hung(ResultsDirectory& directory, const nlohmann::ordered_json& record,
+                           std::string_view kept);
 
 }  // namespace ridgebench
