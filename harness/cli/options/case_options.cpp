@@ -30,7 +30,7 @@ std::vector<CLI::Option*> CaseOptions::add_to(CLI::App& command) {
   return {add_names("--op", names_.operations, "Operations, for instance matmul,relu"),
           add_names("--technique", names_.techniques, "Techniques, for instance packed,openblas"),
           add_names("--format", names_.formats, "Formats of the inputs, for instance fp32,bf16"),
-          command.add_option("--shape", shapes_, kShapeHelp)->expected(1),
+          command.add_option("--shape", shapes_, kShapeHelp)->allow_extra_args(false),
           command.add_option("--shapes", file_, kShapesHelp)};
 }
 
