@@ -57,6 +57,12 @@ double Buffers::held_bytes() const {
   return held;
 }
 
+void Buffers::require_room(std::span<const Operand> operands) const {
+  const double asked = footprint(operands, 1);
+  const double available = available_bytes();
+  if (asked > available) throw OutOfMemory(asked, available);
+}
+
 bool Buffers::in_the_way(std::span<const Operand> operands) const {
   return held_bytes() > 0 && footprint(operands, 1) <= available_bytes();
 }

@@ -36,6 +36,9 @@ class Buffers {
   std::vector<BufferSet> allocate(std::span<const Operand> operands, std::int64_t count,
                                   std::int64_t later = 0);
 
+  // Throws OutOfMemory if one set does not fit, before a plan allocates its own memory.
+  void require_room(std::span<const Operand> operands) const;
+
   // Returns true if one set fits once the arenas are freed.
   [[nodiscard]] bool in_the_way(std::span<const Operand> operands) const;
 

@@ -81,6 +81,7 @@ Record Measurer::measure(const Case& c, double seconds, const std::function<bool
 void Measurer::run_phases(Record& record, const Case& c, double seconds,
                           const std::function<bool()>& stop) {
   TelemetryScope scope(*device_, record);
+  buffers_.require_room(c.operands());
   const auto& prepare = c.implementation->prepare;
   const Plan plan = prepare ? prepare(device_->queue(), c.shape) : nullptr;
   if (c.implementation->choice) record.choice = c.implementation->choice(plan);

@@ -12,6 +12,7 @@ from command_line import (
     ROW_FAILED,
     UNDECIDED,
     USAGE,
+    environment,
     finish,
     one_line,
     read_environment,
@@ -53,9 +54,9 @@ def test_equal_times_are_the_same(tmp_path):
     assert (one["status"], one["verdict"], one["verdict_in_cycles"]) == ("ok", "same", "same")
     assert one["first"]["verify"]["exact"] and one["second"]["verify"]["exact"]
     assert one["long"]["quads"] == 4 and len(one["long"]["seconds"]["log_ratios"]) == 8
-    environment = read_environment(tmp_path / "out")
-    assert environment["interrupted"] is False
-    assert list(schema("environment").iter_errors(environment)) == []
+    described = read_environment(tmp_path / "out")
+    assert described["interrupted"] is False
+    assert list(schema("environment").iter_errors(described)) == []
     assert "duels.jsonl" in (tmp_path / "out" / "SHA256SUMS").read_text()
 
 
@@ -125,9 +126,9 @@ def test_a_process_that_fails_leaves_a_line(device, reason, code, tmp_path):
 
 
 def test_a_crash_ends_one_duel(tmp_path):
-    """The other technique of the profile's next duels would still be measured: only the process is lost."""
     arguments = ("--op", "relu", "--format", "fp32", "--shape", "64,128", "--device", "sim", "--processes", "2")
-    result = ridgebench("duel", "crashing", "naive", *arguments, "--out", tmp_path / "out")
+    crashes = environment(RIDGEBENCH_TEST_CRASH="abort")
+    result = ridgebench("duel", "crashing", "naive", *arguments, "--out", tmp_path / "out", env=crashes)
     assert result.returncode == ROW_FAILED, result.stderr
     duels = duels_of(tmp_path / "out")
     assert [one["status"] for one in duels] == ["failed", "failed"]

@@ -93,8 +93,9 @@ DuelRecord Duelist::measure(const DuelCase& duel, const std::function<bool()>& s
 void Duelist::run_phases(DuelRecord& record, const DuelCase& duel,
                          const std::function<bool()>& stop) {
   const DuelTelemetry scope(*device_, record);
-  std::array<Contender, 2> contenders = prepare(record, duel);
   const std::vector<Operand> operands = duel.first.operands();
+  buffers_.require_room(operands);
+  std::array<Contender, 2> contenders = prepare(record, duel);
   const std::int64_t wanted = buffers_.sets_to_rotate(operands);
   std::vector<BufferSet> sets = bind(contenders, 1, wanted);
   for (Contender& contender : contenders) {

@@ -35,11 +35,20 @@ void require_technique(const std::string& name, std::span<const Operation* const
   reject_name("technique", name, std::vector<std::string_view>(allowed.begin(), allowed.end()));
 }
 
+// Throws UsageError for a ceiling, whose sizes decide the roofs.
+const Operation& operation_of(std::string_view name, const Registry& registry) {
+  const Operation& operation = registry.operation(name);
+  if (!operation.ceiling) return operation;
+  throw UsageError(fmt::format(
+      "{} is a ceiling, which runs for the rows that need it; allowed: an operation, or --filter",
+      name));
+}
+
 }  // namespace
 
 Selection::Selection(const CaseNames& names, const Registry& registry) {
   for (const std::string& name : names.operations) {
-    operations_.emplace(registry.operation(name).name);
+    operations_.emplace(operation_of(name, registry).name);
   }
   for (const std::string& line : names.shapes) add_shapes(line, registry);
   std::vector<const Operation*> chosen;
@@ -58,7 +67,7 @@ Selection::Selection(const CaseNames& names, const Registry& registry) {
 
 void Selection::add_shapes(const std::string& line, const Registry& registry) {
   const ShapeLine parsed = parse_shape_line(line);
-  const Operation& operation = registry.operation(parsed.operation);
+  const Operation& operation = operation_of(parsed.operation, registry);
   if (!operations_.empty() && !operations_.contains(operation.name)) return;
   NamedShape named;
   if (parsed.format) {
