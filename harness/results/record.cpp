@@ -103,12 +103,16 @@ void read_value(const JsonObject& json, const ordered_json& raw, const Key<Owner
   }
 }
 
-// The median, which comes first, decides whether the row has times.
+// The median, which comes first, decides whether the row has times. Another tool may report no
+// more.
 void read_value(const JsonObject& json, const ordered_json& /*raw*/, const TimeKey& key,
                 Record& record) {
   const bool null = json.is_null(key.name);
   if (key.member == &Summary::median && !null) record.time.emplace();
-  if (record.time) (*record.time).*key.member = json.number(key.name, range_of(kPositive));
+  if (!record.time) return;
+  const bool unknown = null && record.status == Status::unverified;
+  (*record.time).*key.member = unknown ? std::numeric_limits<double>::quiet_NaN()
+                                       : json.number(key.name, range_of(kPositive));
 }
 
 template <Keyed T>
@@ -173,8 +177,11 @@ Record parse_record(std::string_view line, const std::string& origin) {
   Record record;
   read_object(json, raw, record);
   if (record.time) record.time->samples = record.samples_s.size();
-  if (record.time.has_value() != (record.status == Status::ok)) {
-    json.reject("time_median_s", "a time for status ok, null for every other");
+  if (record.time.has_value() != has_time(record.status)) {
+    json.reject("time_median_s", "a time for status ok or unverified, null for every other");
+  }
+  if ((record.origin == Origin::external) != (record.status == Status::unverified)) {
+    json.reject("origin", "external with status unverified, and no other status with external");
   }
   read_former_names(record, raw);
   return record;

@@ -13,6 +13,9 @@ COMMANDS = {
     "plot": ("plot.cli", "Draw the figures of a results directory"),
     "compare": ("compare.cli", "Compare two binaries (verdicts) or two stored runs (a description)"),
     "baseline": ("compare.baseline", "Judge a machine by its own past: promote, check, drift"),
+    "import": ("importers.cli", "Make a results directory of another tool's file"),
+    "export": ("export.cli", "Write results as CSV, Markdown, Parquet or Prometheus metrics"),
+    "schema": ("schemas", "Print the JSON schema of a file or of a command's --json"),
     "counters": ("counters", "Measure the rows of a run again under Nsight Compute"),
     "stream": ("stream", "Put a host's DRAM ceilings next to a STREAM-like program"),
 }

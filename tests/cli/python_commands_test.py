@@ -25,6 +25,7 @@ def installed(tmp_path: Path) -> Path:
     package = tmp_path / "share" / "ridgebench" / "python" / "ridgebench"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
+    (package / "command_line.py").touch()
     (package / "__main__.py").write_text("import json\n\n\ndef main(words):\n    print(json.dumps(words))\n    return 5\n")
     binary = tmp_path / "bin" / "ridgebench"
     binary.parent.mkdir()

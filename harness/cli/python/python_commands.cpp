@@ -27,12 +27,15 @@ if sys.version_info < (3, 9):
     sys.stderr.write("ridgebench: %s is Python %d.%d; allowed: 3.9 or newer\n" % ((sys.executable,) + sys.version_info[:2]))
     sys.exit(2)
 sys.path[:] = [sys.argv.pop(1)] + [folder for folder in sys.path if folder]
+from ridgebench import command_line
+command_line.BINARY = sys.argv.pop(1)
 from ridgebench.__main__ import main
 sys.exit(main(sys.argv[1:]))
 )";
 constexpr int kCheckoutDepth = 3;  // levels from the binary's folder up to the checkout's root
 
 struct Package {
+  fs::path binary;  // this program
   fs::path folder;  // holds ridgebench/
   fs::path root;    // of the checkout or the installation
 };
@@ -47,12 +50,12 @@ Package find_package() {
   const fs::path binary = fs::read_symlink("/proc/self/exe", unknown);
   const fs::path prefix = binary.parent_path().parent_path();
   for (const char* folder : {"share/ridgebench/python", "lib/ridgebench/python"}) {
-    if (holds_package(prefix / folder)) return {.folder = prefix / folder, .root = prefix};
+    if (holds_package(prefix / folder)) return {binary, prefix / folder, prefix};
   }
   fs::path root = binary.parent_path();
   for (int level = 0; level < kCheckoutDepth; ++level) {
     root = root.parent_path();
-    if (holds_package(root / "roofline")) return {.folder = root / "roofline", .root = root};
+    if (holds_package(root / "roofline")) return {binary, root / "roofline", root};
   }
   throw UsageError(fmt::format(
       "the Python package ridgebench is missing; allowed: in {} or {}, where `cmake "
@@ -84,7 +87,9 @@ void run_python_command(int argc, char** argv) {
   const Package package = find_package();
   const std::string python = interpreter(package.root);
   const std::string folder = package.folder.string();
-  std::vector<const char*> arguments{python.c_str(), "-c", kLauncher, folder.c_str()};
+  const std::string binary = package.binary.string();
+  std::vector<const char*> arguments{python.c_str(), "-c", kLauncher, folder.c_str(),
+                                    binary.c_str()};
   arguments.insert(arguments.end(), argv + 1, argv + argc);
   arguments.push_back(nullptr);
   execvp(python.c_str(), const_cast<char* const*>(arguments.data()));

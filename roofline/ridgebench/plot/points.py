@@ -22,6 +22,7 @@ NAMED_FIRST = ("matmul", "relu", "gelu")  # the operations of the lecture
 NAIVE_SIZE = 0.45  # area of a naive row's marker, as a share of the others'
 MOST_VECTORS = 500  # points of one shape in a panel; more become an image
 LABEL_HEIGHT = 0.15  # inches
+LONGEST_NAME = 28  # characters of an imported point
 Place = tuple[float, float]  # data coordinates
 Places = dict[str, Place]  # of a row's id
 
@@ -120,10 +121,14 @@ def chosen(view: View) -> list[Row]:
     seen = {row.op for row in titled}
     wanted = order + others if view.format else ["relu", "gelu"]
     found = titled + [tops[op] for op in wanted if tops.get(op) and op not in seen]
+    fastest = {row.technique: row for row in sorted(view.external, key=lambda row: row.flops_per_s or 0)}
+    found += reversed(list(fastest.values()))
     return [row for row in found if row.intensity_flop_per_byte and row.flops_per_s]
 
 
 def text_of(row: Row, view: View) -> str:
+    if row.origin == "external":
+        return row.technique if len(row.technique) <= LONGEST_NAME else row.technique[: LONGEST_NAME - 1] + "…"
     who = row.op if view.format else f"{row.format} {row.op}"
     if not share(row) or view.unsettled(row):
         return who
