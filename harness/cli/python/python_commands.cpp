@@ -89,7 +89,7 @@ void run_python_command(int argc, char** argv) {
   const std::string folder = package.folder.string();
   const std::string binary = package.binary.string();
   std::vector<const char*> arguments{python.c_str(), "-c", kLauncher, folder.c_str(),
-                                    binary.c_str()};
+                                     binary.c_str()};
   arguments.insert(arguments.end(), argv + 1, argv + argc);
   arguments.push_back(nullptr);
   execvp(python.c_str(), const_cast<char* const*>(arguments.data()));

@@ -61,8 +61,8 @@ def to_prometheus(rows: Rows) -> str:
     """The text format of prometheus.io, "Exposition formats": for the node exporter's textfile collector."""
     lines = []
     for metric, (column, what) in METRICS.items():
-        lines += [f"# HELP {metric} {what}", f"# TYPE {metric} gauge"]
-        lines += [metric + sample for sample in samples(rows, column)]
+        found = [metric + sample for sample in samples(rows, column)]
+        lines += [f"# HELP {metric} {what}", f"# TYPE {metric} gauge", *found] if found else []
     lines += ["# HELP ridgebench_row_ok Whether the row was measured and verified.", "# TYPE ridgebench_row_ok gauge"]
     lines += ["ridgebench_row_ok" + one for one in samples([{**row, "ok": int(row["status"] == "ok")} for row in rows], "ok")]
     return "\n".join(lines) + "\n"

@@ -8,10 +8,13 @@ from typing import Optional
 
 from ridgebench.importers import tables
 from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time, work
+from ridgebench.importers.units import si
 
 NEEDED = ("Provider", "OperationKind", "Operation", "Disposition", "Status", "Bytes", "Flops", "Runtime")
 GOOD = ("passed", "not_verified", "unverified")  # dispositions of a launch that was timed
 MILLISECONDS = 1e-3
+# Layouts of A and B as ridgebench names them; both column-major has no name here.
+LAYOUTS = {("row", "column"): "nt", ("row", "row"): "nn", ("column", "row"): "tn"}
 
 
 def format_of(cells: dict[str, str]) -> Optional[str]:
@@ -29,13 +32,15 @@ def load(path: Path) -> Imported:
         if cells["Status"].lower() != "success" or cells["Disposition"].lower() not in GOOD:
             imported.left_out.append(f"{name}: {cells['Status']}, {cells['Disposition']}")
             continue
-        elapsed = time(number(cells["Runtime"], origin, "Runtime") * MILLISECONDS, origin, "Runtime")
+        elapsed = time(si(number(cells["Runtime"], origin, "Runtime"), MILLISECONDS), origin, "Runtime")
         gemm = cells["OperationKind"] == "gemm"
         sizes = {key: cells[key] for key in ("m", "n", "k", "batch_count") if cells.get(key)}
         if sizes.get("batch_count") == "1":
             del sizes["batch_count"]
+        layout = LAYOUTS.get(tuple(cells.get(key, "").partition(":")[2] for key in "AB"))
+        shape = {**shape_of(sizes), **({"layout": layout} if layout and gemm else {})}
         imported.points.append(Point(
-            origin, name, [elapsed], is_mean=True, shape=shape_of(sizes), technique=cells["Operation"],
+            origin, name, [elapsed], is_mean=True, shape=shape, technique=cells["Operation"],
             flops=work(number(cells["Flops"], origin, "Flops"), origin, "Flops"),
             bytes=work(number(cells["Bytes"], origin, "Bytes"), origin, "Bytes"),
             operation="matmul" if gemm and "batch_count" not in sizes else cells["OperationKind"],

@@ -5,7 +5,7 @@ from typing import Any
 
 from ridgebench.files import parse_json, read
 from ridgebench.importers.point import Imported, Point, bad, number, time, whole, work
-from ridgebench.importers.units import TIMES, scale
+from ridgebench.importers.units import TIMES, scale, si
 
 # The library divides a rate by the CPU time unless one of these is part of the name.
 BY_REAL_TIME = ("/real_time", "/manual_time")
@@ -21,7 +21,7 @@ def text(row: dict, key: str, origin: str) -> str:
 def seconds(row: dict, key: str, origin: str) -> float:
     unit = scale(TIMES, row.get("time_unit", "ns") if isinstance(row.get("time_unit", "ns"), str) else "?", origin,
                  "time_unit")
-    return time(number(row.get(key), origin, key) * unit, origin, key)
+    return time(si(number(row.get(key), origin, key), unit), origin, key)
 
 
 def add(points: dict[str, Point], row: dict, origin: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Optional
 from ridgebench.files import open_regular, read
 from ridgebench.importers import tables
 from ridgebench.importers.point import Imported, Point, bad, device_number, number, time, work
-from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale
+from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale, si
 
 DURATION = "gpu__time_duration.sum"
 TRAFFIC = (("dram__bytes.sum",), ("dram__bytes_read.sum", "dram__bytes_write.sum"))
@@ -32,7 +32,7 @@ def value(metrics: Metrics, name: str, table: dict, origin: str) -> Optional[flo
     if found in ("", "n/a"):
         return None
     plain = found.replace(",", "") if isinstance(found, str) else found  # 1,234: thousands
-    return number(plain, origin, name) * (scale(table, unit, origin, name) if unit else 1.0)
+    return si(number(plain, origin, name), scale(table, unit, origin, name) if unit else 1.0)
 
 
 def total(metrics: Metrics, names: tuple[str, ...], table: dict, origin: str) -> Optional[float]:
@@ -84,7 +84,7 @@ def load_csv(path: Path) -> Imported:
     if len(table) < 3 or "Kernel Name" not in table[0] or len(table[1]) != len(table[0]):
         raise bad(str(path), "no lines of names, units and launches; is this the output of ncu --csv --page raw?")
     header, units, *rows = table
-    tables.check_header([name for name in header if name], ("Kernel Name",), str(path))
+    tables.check_header(header, ("Kernel Name", DURATION), str(path))
     points = []
     for index, cells in enumerate(rows, 1):
         origin = f"{path}: launch {index}"

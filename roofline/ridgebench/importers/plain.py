@@ -10,7 +10,7 @@ from pathlib import Path
 from ridgebench.importers import tables
 from ridgebench.importers.mapping import shape
 from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time, work
-from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale
+from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale, si
 
 QUANTITIES = {"time": TIMES, "bytes": BYTES, "flops": FLOPS}
 TEXTS = ("name", "operation", "technique", "format", "shape")
@@ -39,14 +39,14 @@ def quantities(header: list[str], origin: str) -> dict[str, tuple[str, float]]:
 
 def load(path: Path) -> Imported:
     points = []
-    lines = tables.lines(path, ("name",))
+    lines = tables.lines(path, ("name",), distinct=True)
     columns = quantities(list(lines[0].cells), f"{path}:1")
     for cells, origin in lines:
         values = {}
         for kind, (column, factor) in columns.items():
             if kind == "time" or cells[column]:
                 check = time if kind == "time" else work
-                values[kind] = check(number(cells[column], origin, column) * factor, origin, column)
+                values[kind] = check(si(number(cells[column], origin, column), factor), origin, column)
         if not cells["name"]:
             raise bad(origin, "name is empty")
         sizes = shape(cells["shape"], origin) if cells.get("shape") else shape_of(

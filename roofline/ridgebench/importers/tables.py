@@ -1,6 +1,7 @@
 """Tables of text with commas, as benchmarks print them."""
 
 import csv
+from itertools import zip_longest
 from pathlib import Path
 from typing import Iterator, NamedTuple
 
@@ -38,11 +39,16 @@ def rows(path: Path) -> Iterator[tuple[str, list[str]]]:
             yield origin, [cell.strip() for cell in cells]
 
 
-def lines(path: Path, needed: tuple[str, ...] = ()) -> list[Line]:
-    """The lines below the header, which must name the needed columns. A line may lack its last cells."""
+def lines(path: Path, needed: tuple[str, ...] = (), distinct: bool = False) -> list[Line]:
+    """The lines below the header, which must name the needed columns. A line may lack its last cells.
+
+    Of columns with one name the first counts; `distinct` refuses them.
+    """
     table = rows(path)
     origin, header = next(table, (f"{path}:1", []))
     check_header(header, needed, origin)
+    if distinct and len(set(header)) < len(header):
+        raise bad(origin, "two columns have one name")
     found = [Line(line_of(header, cells, where), where) for where, cells in table]
     if not found:
         raise bad(str(path), "no row below the header")
@@ -52,13 +58,15 @@ def lines(path: Path, needed: tuple[str, ...] = ()) -> list[Line]:
 def line_of(header: list[str], cells: list[str], origin: str) -> dict[str, str]:
     if len(cells) > len(header):
         raise bad(origin, f"{len(cells)} cells; allowed: up to {len(header)}, the columns of the header")
-    return dict(zip(header, cells + [""] * (len(header) - len(cells))))
+    found: dict[str, str] = {}
+    for name, cell in zip_longest(header, cells, fillvalue=""):
+        found.setdefault(name, cell)
+    return found
 
 
 def check_header(header: list[str], needed: tuple[str, ...], origin: str) -> None:
     for name in needed:
         if name not in header:
             raise bad(origin, f"column {name!r} is missing; there are {', '.join(header)[:200]!r}")
-    twice = next((name for name in header if name and header.count(name) > 1), None) if len(header) < 1000 else None
-    if twice is not None:
-        raise bad(origin, f"column {twice[:60]!r} comes twice")
+        if header.count(name) > 1:
+            raise bad(origin, f"column {name!r} comes twice")

@@ -10,7 +10,7 @@ from typing import Optional
 
 from ridgebench.importers import tables
 from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time
-from ridgebench.importers.units import RATES, TIMES, scale
+from ridgebench.importers.units import RATES, TIMES, scale, si
 
 HEADER = re.compile(r"(.*?)\s*\(([^()]*)\)")
 WHISKERS = ("-min", "-max")  # columns of the quantiles
@@ -21,7 +21,7 @@ def point(name: str, value: str, unit: str, sizes: dict[str, str], origin: str) 
     found = Point(origin, shown, [], technique=name, shape=shape_of({k: whole(v) for k, v in sizes.items()}))
     amount = number(value, origin, name)
     if unit in TIMES or unit.lower() in TIMES:
-        found.times_s = [time(amount * scale(TIMES, unit, origin, name), origin, name)]
+        found.times_s = [time(si(amount, scale(TIMES, unit, origin, name)), origin, name)]
         return found
     kind, factor = scale(RATES | dict.fromkeys(TIMES), unit, origin, name)
     if amount <= 0:

@@ -32,3 +32,8 @@ def scale(table: dict, unit: str, origin: str, what: str):
     if key not in table:
         raise bad(origin, f"unknown unit {unit[:60]!r} of {what}; allowed: {', '.join(list(table)[:12])}, ...")
     return table[key]
+
+
+def si(value: float, factor: float) -> float:
+    """The value in SI base units. Division by 1e6 rounds once, where a product with 1e-6 rounds twice."""
+    return value * factor if factor >= 1 else value / round(1 / factor)
