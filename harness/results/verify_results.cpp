@@ -147,8 +147,7 @@ void check_record(const Record& record, const JsonObject& raw,
                 "every status but ok needs a reason");
   const auto device = devices.find(record.device);
   check.require(device != devices.end(), "environment.json does not list its device");
-  // What another tool counts as work is its own matter.
-  if (record.origin != Origin::external) check_work(record, check);
+  if (record.origin != Origin::external) check_work(record, check);  // others count as they like
   for_each_key<Record>([&](const auto& key) { check_derived(record, key, raw, check); });
   if (record.status != Status::ok || device == devices.end()) return;
   check.require(record.verify && record.verify->passed() && record.verify->elements > 0,
