@@ -22,7 +22,7 @@ def run(binary: Path, *arguments, env=HERE, **options) -> subprocess.CompletedPr
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
     """A tree as `cmake --install` leaves it, with a package of one module; returns the binary."""
-    package = tmp_path / "share" / "ridgebench" / "python" / "ridgebench"
+    package = tmp_path / "share" / "ridgebench" / "roofline" / "ridgebench"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
     (package / "command_line.py").touch()
@@ -64,7 +64,7 @@ def test_files_of_the_current_folder_are_no_modules(installed, tmp_path):
 
 def test_no_package_is_one_line(installed):
     shutil.rmtree(installed.parents[1] / "share")
-    refused(run(installed, "plot"), "the Python package ridgebench is missing", "share/ridgebench/python")
+    refused(run(installed, "plot"), "the Python package ridgebench is missing", "share/ridgebench/roofline")
 
 
 def test_no_python_is_one_line(installed):

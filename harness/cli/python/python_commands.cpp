@@ -32,6 +32,7 @@ command_line.BINARY = sys.argv.pop(1)
 from ridgebench.__main__ import main
 sys.exit(main(sys.argv[1:]))
 )";
+constexpr const char* kInstalled = "share/ridgebench/roofline";  // below the prefix
 constexpr int kCheckoutDepth = 3;  // levels from the binary's folder up to the checkout's root
 
 struct Package {
@@ -48,19 +49,18 @@ bool holds_package(const fs::path& folder) {
 Package find_package() {
   std::error_code unknown;
   const fs::path binary = fs::read_symlink("/proc/self/exe", unknown);
-  const fs::path prefix = binary.parent_path().parent_path();
-  for (const char* folder : {"share/ridgebench/python", "lib/ridgebench/python"}) {
-    if (holds_package(prefix / folder)) return {binary, prefix / folder, prefix};
-  }
   fs::path root = binary.parent_path();
+  const fs::path installed = root.parent_path() / kInstalled;
+  if (holds_package(installed)) return {binary, installed, root.parent_path()};
   for (int level = 0; level < kCheckoutDepth; ++level) {
     root = root.parent_path();
     if (holds_package(root / "roofline")) return {binary, root / "roofline", root};
   }
-  throw UsageError(fmt::format(
-      "the Python package ridgebench is missing; allowed: in {} or {}, where `cmake "
-      "--install` puts it, or in the checkout that holds the binary",
-      (prefix / "share/ridgebench/python").string(), (prefix / "lib/ridgebench/python").string()));
+  throw UsageError(
+      fmt::format("the Python package ridgebench is missing; allowed: in {}, where `cmake "
+                  "--install` puts it, or "
+                  "in the checkout that holds the binary",
+                  installed.string()));
 }
 
 std::string interpreter(const fs::path& root) {

@@ -49,6 +49,7 @@ def write_parquet(rows: list[dict[str, Any]], path: Path) -> None:
             return polars_frame(rows).write_parquet(path)
         except ModuleNotFoundError:
             raise CommandError("Parquet needs pyarrow or polars; `pip install pyarrow` installs one") from None
-    types = {"string": pyarrow.string(), "number": pyarrow.float64(), "integer": pyarrow.int64(), "boolean": pyarrow.bool_()}
+    types = {"string": pyarrow.string(), "number": pyarrow.float64(), "integer": pyarrow.int64(),
+             "boolean": pyarrow.bool_()}
     arrays = [pyarrow.array([row[name] for row in rows], types[kind]) for name, kind in columns().items()]
     parquet.write_table(pyarrow.table(arrays, names=list(columns())), path)

@@ -1,7 +1,7 @@
 """The tidy table of results: one line per record, one column per key that holds a single value.
 
-The columns follow from results/schema/record.schema.json in its order, so that every table has the same ones; a key ends
-in its unit. `roof` and `verify` become columns of their own, the shape a text and its dimensions m, n, k.
+The columns follow from results/schema/record.schema.json in its order, so that every table has the same ones. A key
+ends in its unit. `roof` and `verify` become columns of their own, the shape a text and its dimensions m, n, k.
 """
 
 import json
@@ -39,7 +39,8 @@ def columns() -> dict[str, str]:
         elif key == "flags":
             found["flags"] = "string"
         elif key not in BY_HAND:
-            inner = {key: schema} if kind(schema) else {f"{key}_{k}": s for k, s in schema.get("properties", {}).items()}
+            parts = {f"{key}_{inner}": part for inner, part in schema.get("properties", {}).items()}
+            inner = {key: schema} if kind(schema) else parts
             found |= {name: kind(one) for name, one in inner.items() if kind(one)}
     return found
 

@@ -10,8 +10,8 @@ from ridgebench.export.table import columns
 Rows = list[dict[str, Any]]
 
 # What a page has room for; CSV and Parquet have every column.
-MARKDOWN = ("op", "technique", "format", "shape", "regime", "device", "origin", "status", "time_median_s", "flops_per_s",
-            "bytes_per_s", "fraction_of_measured_roof", "mfu")
+MARKDOWN = ("op", "technique", "format", "shape", "regime", "device", "origin", "status", "time_median_s",
+            "flops_per_s", "bytes_per_s", "fraction_of_measured_roof", "mfu")
 
 # Metric: its column and its help. Units are Prometheus's base units; a row without the value has no sample.
 METRICS = {
@@ -64,5 +64,6 @@ def to_prometheus(rows: Rows) -> str:
         found = [metric + sample for sample in samples(rows, column)]
         lines += [f"# HELP {metric} {what}", f"# TYPE {metric} gauge", *found] if found else []
     lines += ["# HELP ridgebench_row_ok Whether the row was measured and verified.", "# TYPE ridgebench_row_ok gauge"]
-    lines += ["ridgebench_row_ok" + one for one in samples([{**row, "ok": int(row["status"] == "ok")} for row in rows], "ok")]
+    states = [{**row, "ok": int(row["status"] == "ok")} for row in rows]
+    lines += ["ridgebench_row_ok" + sample for sample in samples(states, "ok")]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""Makes a results directory of what another benchmark or profiler wrote: its points are drawn, and nothing vouches for them."""
+"""Makes a results directory of what another benchmark or profiler wrote. Its points are drawn, but not verified."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ from typing import Optional
 
 from ridgebench.command_line import OK, CommandError, Parser, one_line
 from ridgebench.data_sheets import find_sheet
-from ridgebench.importers import mapping, records
+from ridgebench.importers import mapping, number_formats, records
 from ridgebench.importers.point import Imported, Point
 
 # Format: its module, the tool's name in records, and the backend of what it measures.
@@ -29,7 +29,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("tool", choices=TOOLS, help="what wrote the file")
     parser.add_argument("file", type=Path)
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="DIR", help="a new folder")
-    parser.add_argument("--map", type=Path, metavar="TOML", help="what the points are: operation, format, shape, FLOPs, bytes")
+    parser.add_argument("--map", type=Path, metavar="TOML", help="operation, format, shape, FLOPs and bytes of points")
     parser.add_argument("--format", help="number format of points whose format neither the file nor the map says")
     parser.add_argument("--unit", help="of triton's columns that name none: ms, GB/s, TFLOP/s")
     parser.add_argument("--backend", choices=("cpu", "cuda"), help="what the tool measured; default: by the tool")
@@ -38,6 +38,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.unit and options.tool != "triton":
         parser.error("--unit is an option of triton")
+    if options.format is not None and number_formats.find(options.format) is None:
+        parser.error(f"unknown --format {options.format!r}; allowed: {number_formats.allowed()}")
     return options
 
 
@@ -82,5 +84,6 @@ def main(arguments: list[str]) -> int:
     facts = records.environment(imported, rows, tool, options.file, vars(options), command)
     records.write(options.out, rows, facts)
     drawable = sum(1 for row in rows if row["intensity_flop_per_byte"] and row["flops"])
-    print(f"{len(rows)} points in {one_line(str(options.out))}, unverified; {drawable} have FLOPs and bytes for a roofline")
+    points = f"{len(rows)} point{'s' * (len(rows) > 1)}"
+    print(f"{points} in {one_line(str(options.out))}, unverified; {drawable} with FLOPs and bytes for a roofline")
     return OK

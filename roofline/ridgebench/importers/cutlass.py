@@ -1,4 +1,4 @@
-"""The CSV report of CUTLASS's profiler (--output): github.com/NVIDIA/cutlass, tools/profiler/src/performance_report.cpp.
+"""The CSV of CUTLASS's profiler (--output): github.com/NVIDIA/cutlass, tools/profiler/src/performance_report.cpp.
 
 Runtime is in milliseconds. Bytes and Flops are per launch.
 """

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Callable, Optional
 
 from ridgebench.files import read
+from ridgebench.importers import number_formats
 from ridgebench.importers.point import Point, bad, size, work
 
 TEXTS = ("name", "operation", "technique", "format", "shape", "regime")
@@ -68,7 +69,7 @@ def amount(value: Any, names: dict[str, float], origin: str, what: str) -> float
     if isinstance(value, str):
         try:
             value = evaluate(ast.parse(value.strip(), mode="eval").body, names)
-        except (SyntaxError, ValueError, ZeroDivisionError, OverflowError, RecursionError, MemoryError, TypeError) as error:
+        except (ArithmeticError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError) as error:
             raise bad(origin, f"{what}: {error}") from None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise bad(origin, f"{what} is {str(value)[:60]!r}; allowed: a number or arithmetic")
@@ -99,6 +100,8 @@ def entry(values: Any, origin: str) -> Entry:
             raise bad(origin, f"{key} is {str(value)[:60]!r}; allowed: a text")
     if values.get("regime", "steady") not in REGIMES:
         raise bad(origin, f"regime is {values['regime'][:60]!r}; allowed: {', '.join(REGIMES)}")
+    if "format" in values and number_formats.find(values["format"]) is None:
+        raise bad(origin, f"unknown format {values['format'][:60]!r}; allowed: {number_formats.allowed()}")
     try:
         return Entry(origin, re.compile(values["name"]), values)
     except KeyError:

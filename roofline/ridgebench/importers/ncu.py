@@ -1,4 +1,4 @@
-"""Nsight Compute: `ncu --csv --page raw` (names, units, then a line per launch), and .ncu-rep where ncu_report is there.
+"""Nsight Compute: `ncu --csv --page raw` (names, units, a line per launch), and .ncu-rep where ncu_report is there.
 
 Metrics: Nsight Compute's documentation, "Metrics Reference". Times under a profiler that fixes the clock are not those
 of production; the bytes are those that DRAM moved, not the compulsory ones.
@@ -18,11 +18,13 @@ from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale, si
 DURATION = "gpu__time_duration.sum"
 TRAFFIC = (("dram__bytes.sum",), ("dram__bytes_read.sum", "dram__bytes_write.sum"))
 # Instructions of threads in fp32, and the FLOPs of one.
-FP32 = {f"smsp__sass_thread_inst_executed_op_f{name}_pred_on.sum": flops for name, flops in (("add", 1), ("mul", 1), ("fma", 2))}
+FP32 = {f"smsp__sass_thread_inst_executed_op_f{name}_pred_on.sum": flops
+        for name, flops in (("add", 1), ("mul", 1), ("fma", 2))}
 # Where one of these counted anything, fp32's instructions are not all of the arithmetic.
 OTHERS = ("sm__inst_executed_pipe_tensor", "sm__pipe_tensor_cycles_active", "sm__ops_path_tensor",
           "smsp__sass_thread_inst_executed_op_h", "smsp__sass_thread_inst_executed_op_d")
 LARGEST = 2**28
+LAUNCH = (("Grid Size", "launch__grid_size"), ("Block Size", "launch__block_size"))
 Metrics = dict[str, tuple[Any, str]]  # name to value and unit
 
 
@@ -54,7 +56,7 @@ def flops_of(metrics: Metrics, origin: str) -> Optional[float]:
 def point(name: str, metrics: Metrics, device: int, origin: str) -> Point:
     elapsed = value(metrics, DURATION, TIMES, origin)
     if elapsed is None:
-        raise bad(origin, f"{DURATION} is missing; ncu --metrics {DURATION},{','.join(TRAFFIC[1])} or --set full has it")
+        raise bad(origin, f"{DURATION} is missing; allowed: ncu --metrics {DURATION},{','.join(TRAFFIC[1])}")
     moved = next((sum_ for names in TRAFFIC if (sum_ := total(metrics, names, BYTES, origin)) is not None), None)
     return Point(origin, name, [time(elapsed, origin, DURATION)], bytes=moved, counted=moved is not None,
                  flops=flops_of(metrics, origin), device=device)
@@ -111,8 +113,7 @@ def load_report(path: Path) -> Imported:
         for actions in context:
             for action in actions:
                 metrics = {name: (action[name].value(), action[name].unit()) for name in action}
-                launch = [f"{key}={metrics[metric][0]}" for key, metric in
-                          (("Grid Size", "launch__grid_size"), ("Block Size", "launch__block_size")) if metric in metrics]
+                launch = [f"{key}={metrics[metric][0]}" for key, metric in LAUNCH if metric in metrics]
                 points.append(point(" ".join([action.name(), *launch]), metrics, 0, f"{path}: {action.name()}"))
     except (RuntimeError, TypeError, ValueError, KeyError, AttributeError) as error:
         if sys.flags.dev_mode:

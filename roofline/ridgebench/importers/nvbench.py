@@ -52,7 +52,8 @@ def points(name: str, axes: dict[str, Any], times: list[tuple[Any, str]], bandwi
         raise bad(origin, "no GPU time")
     cold = found[0]
     if bandwidth not in (None, "") and cold.regime == "cold":
-        moved = whole(work(number(bandwidth, origin, "bandwidth") * cold.times_s[0], origin, "bandwidth times GPU time"))
+        per_s = number(bandwidth, origin, "bandwidth")
+        moved = whole(work(per_s * cold.times_s[0], origin, "bandwidth times GPU time"))
         for point in found:
             point.bytes = moved
     return found

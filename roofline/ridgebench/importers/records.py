@@ -10,34 +10,19 @@ from statistics import median
 from typing import Any, Optional
 
 from ridgebench.files import ResultsError, write_at_once
+from ridgebench.importers import number_formats
 from ridgebench.importers.known_work import complete
 from ridgebench.importers.point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad
 from ridgebench.records import SCHEMAS, clean
 
 MEAN = "mean_time"  # flag: the time is a mean, because the tool reports no median
 COUNTED = "counted_bytes"  # flag: a profiler counted the bytes; they are not the compulsory ones
-ALIASES = {"f32": "fp32", "float": "fp32", "s32": "int32", "f16": "fp16", "half": "fp16", "e4m3": "fp8_e4m3",
-           "fe4m3": "fp8_e4m3", "fp8": "fp8_e4m3", "e5m2": "fp8_e5m2", "fe5m2": "fp8_e5m2", "f64": "fp64"}
 UNSAFE = re.compile(r"[^A-Za-z0-9_.<>:,=+-]+")  # in an id, whose parts a slash separates
 
 
 @cache
 def schema(name: str) -> dict[str, Any]:
     return json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
-
-
-def formats() -> list[str]:
-    return schema("record")["properties"]["accumulator"]["enum"]
-
-
-def format_of(text: Optional[str], point: Point) -> Optional[str]:
-    """The name that ridgebench has for a format or a mixed pair; None for one that it does not have."""
-    if text is None:
-        raise bad(point.origin, f"the format of {point.name[:200]!r} is unknown; --format or the file of --map states it, "
-                                f"allowed: {', '.join(formats())}")
-    parts = [ALIASES.get(part, part) for part in re.split(r"x(?=[a-z])", text.lower())]
-    known = all(part in formats() for part in parts) and len(parts) <= 2
-    return "x".join(dict.fromkeys(parts)) if known else None
 
 
 def at_rest(point: Point) -> None:
@@ -101,15 +86,18 @@ def records(imported: Imported, tool: str, backend: str, default_format: Optiona
         if len(point.name) > LONGEST_NAME:
             raise bad(point.origin, f"the name has {len(point.name)} characters; allowed: up to {LONGEST_NAME}")
         stated = point.format or default_format
-        point.format = format_of(stated, point)
+        if stated is None:
+            raise bad(point.origin, f"the format of {point.name[:200]!r} is unknown; --format or the file of --map "
+                                    f"states it, allowed: {number_formats.allowed()}")
+        point.format = number_formats.find(stated)
         if point.format is None:
-            imported.left_out.append(f"{point.name}: format {stated}; ridgebench has {', '.join(formats())}")
+            imported.left_out.append(f"{point.name}: format {stated}; ridgebench has {number_formats.allowed()}")
             continue
         complete(point)
         at_rest(point)
         one = clean(record(point, tool, backend))
         if one["id"] in made:
-            raise bad(point.origin, f"{one['id']} comes twice; a technique or a shape in the file of --map tells them apart")
+            raise bad(point.origin, f"{one['id']} comes twice; technique or shape in the file of --map tell them apart")
         made[one["id"]] = one
     return list(made.values())
 

@@ -64,7 +64,8 @@ def figures(view: View) -> dict[str, Callable]:
     """Functions that draw the figures of a view, by file name; those of all rows come first."""
     drawn: dict[str, Callable] = {"roofline": partial(roofline.draw, view)}
     if view.points or not view.external:  # the others are of verified rows alone
-        drawn |= {"time-vs-size": partial(time_vs_size.draw, view), "error-vs-speed": partial(error_vs_speed.draw, view)}
+        drawn["time-vs-size"] = partial(time_vs_size.draw, view)
+        drawn["error-vs-speed"] = partial(error_vs_speed.draw, view)
     if power.placed(view):
         drawn["power"] = partial(power.draw, view)
     for name in view.formats:

@@ -45,7 +45,7 @@ def questions(view: View, sources: list[Roofs]) -> list[str]:
     for row in placed(view):
         roofs = [value for source in sources if (value := allowed(row, source))]
         if roofs and row.flops_per_s > ABOVE * max(roofs):
-            found.append(
-                f"{row.id}: {rate(row.flops_per_s, 'FLOP/s')} is above the roof of {rate(max(roofs), 'FLOP/s')}: a question "
-                "of units, of how FLOPs and bytes were counted, or of data that a cache held")
+            speed, roof = rate(row.flops_per_s, "FLOP/s"), rate(max(roofs), "FLOP/s")
+            found.append(f"{row.id}: {speed} is above the roof of {roof}: a question of units, of how FLOPs and bytes "
+                         "were counted, or of data that a cache held")
     return found

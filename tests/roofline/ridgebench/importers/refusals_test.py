@@ -89,6 +89,7 @@ def test_a_file_that_is_not_what_it_should_be(tmp_path, capsys, tool, text, part
         ("[[point]]\nname = 'a'\nshape = 'n:{m}'", "shape 'n:{m}'"),
         ("[[point]]\nname = 'a'\nregime = 'hot'", "regime is 'hot'; allowed: steady, cold, warm"),
         ("[[point]]\nname = 'a'\nformat = 7", "format is '7'; allowed: a text"),
+        ("[[point]]\nname = 'a'\nformat = 'fp64'", "unknown format 'fp64'; allowed: fp32, "),
         ("point = 7", "allowed: tables [[point]]"),
         ("point = [7]", "no table; allowed: [[point]]"),
     ],
@@ -107,6 +108,7 @@ def test_options_and_paths(tmp_path, capsys):
     assert "invalid choice" in refused(tmp_path, capsys, "perf", plain)
     assert "no data sheet named" in refused(tmp_path, capsys, "csv", plain, "--roof", "h1000")
     assert "--unit is an option of triton" in refused(tmp_path, capsys, "csv", plain, "--unit", "ms")
+    assert "unknown --format 'fp64'; allowed: fp32, " in refused(tmp_path, capsys, "csv", plain, "--format", "fp64")
     assert "no column names a unit" in refused(tmp_path, capsys, "triton", FILES / "triton_old.csv")
 
 

@@ -41,7 +41,7 @@ def test_they_are_drawn_over_measured_roofs_and_change_no_finding(results, tmp_p
 
 def test_alone_they_are_drawn_under_a_data_sheet(tmp_path):
     drawn = svg(imported(tmp_path, 1e5), tmp_path / "figures", "--roof", "h100-sxm")
-    assert "1 points of another tool, not verified" in drawn and "their_kernel" in drawn
+    assert "Points of another tool, not verified" in drawn and "their_kernel" in drawn
     assert not (tmp_path / "figures" / "time-vs-size.svg").exists()
 
 
