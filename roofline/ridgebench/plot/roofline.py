@@ -15,7 +15,7 @@ from .canvas import Canvas, Limits, log_limits, make_canvas
 from .finding import roofline_title
 from .page import LINE, draw_undrawn, header, new_page, storage_note
 from .panel import draw_panel
-from .points import Places, draw_paths, name_points, series
+from .points import Places, draw_paths, imported, name_points, series
 from .points import draw_points as draw_rows
 from .roof_drawing import (
     MEASURED, SHEETS, FlatLabel, Pen, draw_flat_labels, draw_roofs, flat_label, flat_room, label_caches, label_memory,
@@ -123,7 +123,7 @@ def draw_labels(canvas: Canvas, view: View, measured: Roofs, sources: list[Sourc
     draw_flat_labels(canvas, flats, theme)
     label_ridges(canvas, measured, pen)
     used += label_caches(canvas, measured, pen, MOST_LABELS - used)
-    used += name_points(canvas, view, theme, MOST_LABELS - used)
+    used += name_points(canvas, view, theme, max(MOST_LABELS - used, 0) + len(imported(view)))
     if own and view.format and measured.compute:
         label_ridges(canvas, own, Pen(theme, *SHEETS[0]), "data sheet: ")
 
