@@ -36,12 +36,12 @@ struct Block {
   char32_t first;
   char32_t last;
 };
-// Unicode's control characters and line separators, and its format characters, which reorder or
-// hide text.
+// Unicode's control characters and line separators, its format characters, which reorder or hide
+// text, and two code points that are no characters, which XML refuses.
 constexpr std::array kHidden{
-    Block{0x00, 0x1f},     Block{0x7f, 0x9f},     Block{0xad, 0xad},       Block{0x61c, 0x61c},
-    Block{0x180e, 0x180e}, Block{0x200b, 0x200f}, Block{0x2028, 0x202e},   Block{0x2060, 0x206f},
-    Block{0xfeff, 0xfeff}, Block{0xfff9, 0xfffb}, Block{0xe0000, 0xe007f},
+    Block{0x00, 0x1f},     Block{0x7f, 0x9f},     Block{0xad, 0xad},     Block{0x61c, 0x61c},
+    Block{0x180e, 0x180e}, Block{0x200b, 0x200f}, Block{0x2028, 0x202e}, Block{0x2060, 0x206f},
+    Block{0xfeff, 0xfeff}, Block{0xfff9, 0xfffb}, Block{0xfffe, 0xffff}, Block{0xe0000, 0xe007f},
 };
 
 bool hidden(char32_t code) {

@@ -7,6 +7,7 @@
 #include "harness/base/terminal.hpp"
 #include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/python/python_commands.hpp"
 #include "harness/measure/sampler.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/registry.hpp"
@@ -77,7 +78,9 @@ int run_command_line(int argc, char** argv) {
   add_predict_command(app);
   add_plan_command(app);
   add_verify_command(app, code);
+  list_python_commands(app);
   try {
+    if (argc > 1 && is_python_command(argv[1])) run_python_command(argc, argv);
     Registry::instance().resolve();
     const int result = parse_and_run(app, argc, argv, code);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return result;

@@ -19,6 +19,7 @@
 #include "harness/measure/campaign.hpp"
 #include "harness/measure/crash.hpp"
 #include "harness/results/environment.hpp"
+#include "harness/results/junit.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/results/resume.hpp"
@@ -37,6 +38,7 @@ struct RunOptions {
   std::string fill = "normal";
   std::string out;
   std::string resume;
+  std::string junit;
   bool retry = false;
   bool dry_run = false;
   bool take_turns = false;
@@ -87,13 +89,13 @@ std::vector<Record> read_ceilings(const std::string& directory,
 }
 
 // Finds an unwritable file before the run. An empty path stands for no file.
-void require_writable(const std::string& path) {
+void require_writable(const char* flag, const std::string& path) {
   if (path.empty()) return;
   // O_NONBLOCK: open() refuses a FIFO without a reader, and would wait for one otherwise.
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
   if (file < 0) {
-    throw UsageError(fmt::format(
-        "--benchmark_out: cannot write {}; allowed: a file in a folder that exists", path));
+    throw UsageError(
+        fmt::format("{}: cannot write {}; allowed: a file in a folder that exists", flag, path));
   }
   close(file);
 }
@@ -119,6 +121,7 @@ std::vector<std::string> after_a_crash(const RunOptions& options, const std::str
   if (options.no_restart) return {};
   std::vector<std::string> arguments{command_line.front(), "run", "--resume=" + path};
   if (options.take_turns) arguments.emplace_back("--take-turns");
+  if (!options.junit.empty()) arguments.push_back("--junit=" + options.junit);
   // The request is in the folder. The flags of the reports are not.
   std::ranges::copy_if(command_line, std::back_inserter(arguments), [](const std::string& text) {
     return text.starts_with("--benchmark_") && !text.starts_with("--benchmark_filter");
@@ -155,6 +158,7 @@ ExitCode measure(RunPlan plan, const RunRequest& request, const RunOptions& opti
   end_environment(environment, read_machine(devices), clock.seconds());
   directory.write_environment(environment);
   directory.write_checksums();
+  if (!options.junit.empty()) write_atomically(options.junit, junit_xml(campaign.records()));
   return conclude(campaign.records(), directory.path().string());
 }
 
@@ -173,7 +177,8 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
     print_dry_run(plan);
     return ExitCode::fine;
   }
-  require_writable(flags.out);
+  require_writable("--benchmark_out", flags.out);
+  require_writable("--junit", options.junit);
   static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
   listen_for_signals();
   return measure(std::move(plan), request, options, flags, devices, ceilings, command_line, clock);
@@ -206,6 +211,8 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   add("--filter", request.filter, kFilterHelp);
   for (CLI::Option* option : options->cases.add_to(*command)) option->excludes(resume);
   add("--out", options->out, "Results folder; default: results/local/<time>")->check(not_empty());
+  command->add_option("--junit", options->junit, "File for JUnit's XML, a test case per row")
+      ->check(not_empty());
   add("--regime", options->regime, "steady, cold or warm; default: by profile");
   add("--seed", request.seed, "Seed of the inputs and of the order of cases")
       ->transform(number_in(0, kLargestSeed, "a whole number from 0 to 2^53"));

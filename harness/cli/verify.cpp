@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/base/printable.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/results/record.hpp"
 #include "harness/results/verify_results.hpp"
 
 namespace ridgebench {
@@ -14,10 +17,14 @@ void add_verify_command(CLI::App& app, ExitCode& code) {
   command->callback([directory, &code] {
     const std::vector<std::string> problems = verify_results(*directory);
     for (const std::string& problem : problems) print_problem(problem);
-    if (problems.empty())
-      fmt::print("{}: sound\n", printable(*directory));
-    else
+    if (!problems.empty()) {
       code = ExitCode::row_failed;
+      return;
+    }
+    const auto foreign =
+        std::ranges::count(read_records(*directory), Origin::external, &Record::origin);
+    fmt::print("{}: sound{}\n", printable(*directory),
+               foreign == 0 ? "" : fmt::format("; {} external rows, unverified", foreign));
   });
 }
 

@@ -98,13 +98,17 @@ void read_value(const JsonObject& json, const nlohmann::ordered_json& raw,
   }
 }
 
-// The median, which comes first, decides whether the row has times.
+// The median, which comes first, decides whether the row has times. Another tool may report no
+// more.
 template <class Owner>
 void read_value(const JsonObject& json, const nlohmann::ordered_json& /*raw*/, const TimeKey& key,
                 Owner& object) {
   const bool null = json.is_null(key.name);
   if (key.member == &Summary::median && !null) object.time.emplace();
-  if (object.time) (*object.time).*key.member = json.number(key.name, range_of(kPositive));
+  if (!object.time) return;
+  const bool unknown = null && object.status == decltype(object.status)::unverified;
+  (*object.time).*key.member = unknown ? std::numeric_limits<double>::quiet_NaN()
+                                       : json.number(key.name, range_of(kPositive));
 }
 
 template <Keyed T>

@@ -80,8 +80,11 @@ Record parse_record(std::string_view line, const std::string& origin) {
   Record record;
   read_object(json, raw, record);
   if (record.time) record.time->samples = record.samples_s.size();
-  if (record.time.has_value() != (record.status == Status::ok)) {
-    json.reject("time_median_s", "a time for status ok, null for every other");
+  if (record.time.has_value() != has_time(record.status)) {
+    json.reject("time_median_s", "a time for status ok or unverified, null for every other");
+  }
+  if ((record.origin == Origin::external) != (record.status == Status::unverified)) {
+    json.reject("origin", "external with status unverified, and no other status with external");
   }
   read_former_names(record, raw);
   return record;

@@ -29,9 +29,13 @@ inline std::string former(std::string_view schema) {
   return std::string(kFormerProject) += schema.substr(schema.find('.'));
 }
 
-enum class Status : std::uint8_t { ok, wrong, invalid, failed, skipped };
+// An unverified row was imported: another tool measured it, and nothing checked its output.
+enum class Status : std::uint8_t { ok, wrong, invalid, failed, skipped, unverified };
 constexpr auto names_of(Status) {
-  return enum_names("status", "ok", "wrong", "invalid", "failed", "skipped");
+  return enum_names("status", "ok", "wrong", "invalid", "failed", "skipped", "unverified");
+}
+constexpr bool has_time(Status status) {
+  return status == Status::ok || status == Status::unverified;
 }
 
 // A control is a ceiling that is measured again at the end of the run.
@@ -107,7 +111,7 @@ struct Record {
   std::int64_t samples_per_batch = 1;
   std::int64_t launches_per_sample = 0;
   std::optional<double> tick_s;
-  std::optional<Summary> time;  // of samples_s; the six keys time_*
+  std::optional<Summary> time;  // of samples_s; the six keys time_*, NaN where unknown
   std::optional<double> time_mean_s;
   std::vector<double> clocks_hz;
   std::optional<double> clock_hz;
@@ -129,7 +133,7 @@ struct Record {
   // That roof, and the special functions or conversions.
   [[nodiscard]] Limits limits() const;
   [[nodiscard]] std::optional<double> intensity_flop_per_byte() const;
-  // Achieved rates by the median time; empty unless ok, and FLOP/s empty without FLOPs.
+  // Achieved rates by the median time; empty without a time, and FLOP/s empty without FLOPs.
   [[nodiscard]] std::optional<double> flops_per_s() const;
   [[nodiscard]] std::optional<double> bytes_per_s() const;
   // Summary of the cycles per launch; empty where the clock of a sample is unknown.
@@ -174,7 +178,7 @@ inline constexpr std::tuple kRecordKeys{
     Key{"technique", &Record::technique, "", "the idea by which it is computed"},
     Key{"backend", &Record::backend, "", "kind of device"},
     Key{"device", &Record::device, "", "name of a device in `environment.json`"},
-    Key{"origin", &Record::origin, "", "written by hand or called from a library"},
+    Key{"origin", &Record::origin, "", "written by hand, called from a library, or measured by another tool (external)"},
     Key{"role", &Record::role, "", "a control is a ceiling that is measured again at the end"},
     Key{"saturates", &Record::saturates, "", "the resource that a ceiling saturates; null for a kernel"},
     Key{"level", &Record::level, "", "level of the cache that a ceiling saturates", Bounds{1, 9}},
@@ -191,7 +195,7 @@ inline constexpr std::tuple kRecordKeys{
     Key{"bytes", &Record::bytes, "byte", "per launch, compulsory: each input read once, each output written once", kNotNegative},
     Key{"intensity_flop_per_byte", &Record::intensity_flop_per_byte, "FLOP/byte", "their ratio; null without bytes", kNotNegative},
     Key{"written_fraction", &Record::written_fraction, "", "share of the bytes that is written; selects the memory ceiling", Bounds{0, 1}},
-    Key{"status", &Record::status, "", "only an ok row has a time"},
+    Key{"status", &Record::status, "", "only an ok row has a time, and an unverified one, which was imported"},
     Key{"reason", &Record::reason, "", "why the row is not ok"},
     Key{"choice", &Record::choice, "", "what the technique chose for the shape: tile and cluster, or a library's algorithm; null where it has no choice", {}, Absence::not_in_oldest},
     Key{"early", &Record::early, "", "a launch may start before the launch ahead of it has ended (programmatic dependent launch); null where that is not known", {}, Absence::not_in_oldest},
@@ -211,8 +215,8 @@ inline constexpr std::tuple kRecordKeys{
     TimeKey{"time_p10_s", &Summary::p10, "tenth percentile"},
     TimeKey{"time_p90_s", &Summary::p90, "ninetieth percentile"},
     Key{"time_mean_s", &Record::time_mean_s, "s", "time of all samples over all of their launches", kPositive, Absence::not_in_oldest},
-    Key{"flops_per_s", &Record::flops_per_s, "FLOP/s", "by the median time; null unless ok, and where flops is 0", kPositive},
-    Key{"bytes_per_s", &Record::bytes_per_s, "byte/s", "by the median time; null unless ok, and where bytes is 0", kNotNegative},
+    Key{"flops_per_s", &Record::flops_per_s, "FLOP/s", "by the median time; null unless ok or unverified, and where flops is 0", kPositive},
+    Key{"bytes_per_s", &Record::bytes_per_s, "byte/s", "by the median time; null unless ok or unverified, and where bytes is 0", kNotNegative},
     Key{"clocks_hz", &Record::clocks_hz, "Hz", "clock held during each sample, in their order; empty where one of them is unknown", kPositive, Absence::not_in_oldest},
     Key{"clock_hz", &Record::clock_hz, "Hz", "median clock held during the samples; null where they are shorter than 5 ms", kPositive},
     Key{"cycles_median", &Record::cycles_median, "cycle", "per launch, median over the samples of time x clock; null where a clock is unknown", kPositive, Absence::not_in_oldest},

@@ -76,6 +76,9 @@ RunRequest read_request(const std::string& results_directory) {
   if (schema != kEnvironmentSchema && schema != former(kEnvironmentSchema)) {
     json.reject("schema", kEnvironmentSchema);
   }
+  if (json.holds("imported")) {
+    throw UsageError(fmt::format("{}: imported results; allowed: the folder of a run", path));
+  }
   RunRequest request;
   request.device = json.optional_text("device").value_or("");
   request.profile = parse<Profile>(json.text("profile"));

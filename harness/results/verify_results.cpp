@@ -147,7 +147,7 @@ void check_record(const Record& record, const JsonObject& raw,
                 "every status but ok needs a reason");
   const auto device = devices.find(record.device);
   check.require(device != devices.end(), "environment.json does not list its device");
-  check_work(record, check);
+  if (record.origin != Origin::external) check_work(record, check);  // others count as they like
   for_each_key<Record>([&](const auto& key) { check_derived(record, key, raw, check); });
   if (record.status != Status::ok || device == devices.end()) return;
   check.require(record.verify && record.verify->passed() && record.verify->elements > 0,
@@ -161,8 +161,9 @@ std::map<std::string, DeviceFacts> devices_of(const JsonObject& environment) {
   std::map<std::string, DeviceFacts> devices;
   for (const JsonObject& device : environment.objects("devices")) {
     const auto sheet = device.optional_text("data_sheet");
-    devices[device.text("name")] = {.tick_s = device.number("event_tick_s", {0, 1}),
-                                    .sheet = sheet ? find_data_sheet(*sheet) : nullptr};
+    devices[device.text("name")] = {
+        .tick_s = device.optional_number("event_tick_s", {0, 1}).value_or(0),
+        .sheet = sheet ? find_data_sheet(*sheet) : nullptr};
   }
   return devices;
 }
@@ -219,9 +220,9 @@ void check_roof_flag(const Record& record, std::vector<std::string>& problems) {
 }  // namespace
 
 std::vector<std::string> verify_results(const std::filesystem::path& directory) {
-  static_cast<void>(read_request(directory.string()));
   const std::string facts = (directory / "environment.json").string();
   const nlohmann::json environment = parse_json(read_file(facts), facts);
+  if (!environment.contains("imported")) static_cast<void>(read_request(directory.string()));
   const auto devices = devices_of(JsonObject(environment, facts));
   std::vector<std::string> problems;
   check_provenance(environment, problems);

@@ -23,8 +23,9 @@ namespace ridgebench {
 
 enum class Backend : std::uint8_t { cpu, cuda };
 constexpr auto names_of(Backend) { return enum_names("backend", "cpu", "cuda"); }
-enum class Origin : std::uint8_t { hand, library };
-constexpr auto names_of(Origin) { return enum_names("origin", "hand", "library"); }
+// A record that was imported from another tool is external; a technique never is.
+enum class Origin : std::uint8_t { hand, library, external };
+constexpr auto names_of(Origin) { return enum_names("origin", "hand", "library", "external"); }
 
 // Why a technique cannot serve a shape on a machine; empty where it can. Pure arithmetic: it
 // launches, allocates and tunes nothing, because `list` and `--dry-run` call it for every case.

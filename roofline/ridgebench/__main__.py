@@ -7,20 +7,28 @@ from importlib import import_module
 from ridgebench import streams
 from ridgebench.command_line import INTERNAL, INTERRUPTED, USAGE, CommandError, fail
 
-# Command: its module, whose main() takes the arguments and returns the exit code; what it does.
+# Command: its module, whose main() takes the arguments and returns the exit code; what it does. The build reads this
+# table for the binary, which runs these commands as `ridgebench COMMAND`.
 COMMANDS = {
-    "plot": ("plot.cli", "draw the figures of a results directory"),
-    "compare": ("compare.cli", "compare two binaries (verdicts) or two stored runs (a description)"),
-    "baseline": ("compare.baseline", "judge a machine by its own past: promote, check, drift"),
-    "counters": ("counters", "measure the rows of a run again under Nsight Compute"),
-    "tables": ("tables", "fill the tables and pictures of README.md and docs/*.md"),
-    "summary": ("gpu_check.summary", "print the short table of a run on a GPU"),
-    "rivals": ("gpu_check.rivals", "print hand-written matrix products next to the library's"),
-    "stream": ("stream", "put a host's DRAM ceilings next to a STREAM-like program"),
-    "pytorch": ("gpu_check.pytorch", "measure copy and cuBLAS products again by PyTorch"),
+    "plot": ("plot.cli", "Draw the figures of a results directory"),
+    "compare": ("compare.cli", "Compare two binaries (verdicts) or two stored runs (a description)"),
+    "baseline": ("compare.baseline", "Judge a machine by its own past: promote, check, drift"),
+    "import": ("importers.cli", "Make a results directory of another tool's file"),
+    "export": ("export.cli", "Write results as CSV, Markdown, Parquet or Prometheus metrics"),
+    "schema": ("schemas", "Print the JSON schema of a file or of a command's --json"),
+    "counters": ("counters", "Measure the rows of a run again under Nsight Compute"),
+    "stream": ("stream", "Put a host's DRAM ceilings next to a STREAM-like program"),
 }
+# What only the scripts of a checkout run.
+SCRIPTED = {
+    "tables": ("tables", "Fill the tables and pictures of README.md and docs/*.md"),
+    "summary": ("gpu_check.summary", "Print the short table of a run on a GPU"),
+    "rivals": ("gpu_check.rivals", "Print hand-written matrix products next to the library's"),
+    "pytorch": ("gpu_check.pytorch", "Measure copy and cuBLAS products again by PyTorch"),
+}
+ALL = {**COMMANDS, **SCRIPTED}
 HELP = "usage: python3 -m ridgebench COMMAND [ARGUMENTS]; COMMAND --help lists its options\n" + "".join(
-    f"  {name:<12}{what}\n" for name, (_, what) in COMMANDS.items()
+    f"  {name:<12}{what}\n" for name, (_, what) in ALL.items()
 )
 
 
@@ -31,8 +39,8 @@ def main(arguments: list[str]) -> int:
     if name in ("-h", "--help"):
         print(HELP, end="")
         return streams.finish(0, "ridgebench")
-    if name not in COMMANDS:
-        return fail(f"unknown command '{name}'; allowed: {', '.join(COMMANDS)}", USAGE, "ridgebench")
+    if name not in ALL:
+        return fail(f"unknown command '{name}'; allowed: {', '.join(ALL)}", USAGE, "ridgebench")
     gc.disable()  # commands are short, and no record refers to itself
     return streams.finish(run(name, arguments[1:]), name)
 
@@ -40,11 +48,11 @@ def main(arguments: list[str]) -> int:
 def run(name: str, arguments: list[str]) -> int:
     """Runs a command; every failure is one line and its exit code."""
     try:
-        return import_module(f"ridgebench.{COMMANDS[name][0]}").main(arguments)
+        return import_module(f"ridgebench.{ALL[name][0]}").main(arguments)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("ridgebench"):
             raise
-        return fail(f"{sys.executable} lacks {error.name}; scripts/setup.sh installs it", USAGE, name)
+        return fail(f"{sys.executable} lacks {error.name}; scripts/setup.sh or `pip install {error.name}` installs it", USAGE, name)
     except CommandError as error:
         return fail(str(error), error.code, name)
     except KeyboardInterrupt:

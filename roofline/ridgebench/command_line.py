@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]  # of the checkout
+BINARY = ""  # the program ridgebench that started this process, if one did
 
 # Exit codes; docs/method.md lists them. STALE: --check found a page that is not current.
 OK, STALE, USAGE, INTERRUPTED, REGRESSION, INCOMPARABLE, ROW_FAILED, DEVICE_LOST, INTERNAL = range(9)

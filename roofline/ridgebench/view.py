@@ -39,6 +39,11 @@ class View:
         return [row for row in self.selected if row.drawable and row.regime == "steady"]
 
     @cached_property
+    def external(self) -> list[Row]:
+        """The rows that another tool measured. No finding rests on them."""
+        return [row for row in self.selected if row.status == "unverified"]
+
+    @cached_property
     def ceilings(self) -> list[Row]:
         """The verified ceilings that judge kernels."""
         return [row for row in self.rows if row.role == "ceiling" and row.status == "ok" and is_roof(row)]
@@ -67,7 +72,7 @@ class View:
     @property
     def not_ok(self) -> list[Row]:
         ceilings = [row for row in self.rows if row.role == "ceiling"]
-        return [row for row in ceilings + self.selected if row.status != "ok"]
+        return [row for row in ceilings + self.selected if row.status not in ("ok", "unverified")]
 
     def is_own(self, sheet: Sheet) -> bool:
         """Whether a data sheet is that of the measured device."""
@@ -89,7 +94,7 @@ class View:
 
     @cached_property
     def formats(self) -> list[str]:
-        return ordered({row.format for row in self.points}, ORDER)
+        return ordered({row.format for row in self.points + self.external}, ORDER)
 
     @cached_property
     def operations(self) -> list[str]:

@@ -88,7 +88,8 @@ ordered_json schema_of(const Key<Owner, Member>& key) {
 std::string_view unit_of(const TimeKey& /*key*/) { return "s"; }
 std::string_view unit_of(const auto& key) { return key.unit; }
 std::string meaning_of(const TimeKey& key) {
-  return fmt::format("{}, per launch; null unless ok", key.meaning);
+  return fmt::format("{}, per launch; null unless ok, or where another tool did not report it",
+                     key.meaning);
 }
 std::string meaning_of(const auto& key) {
   const bool old = key.absence == Absence::not_in_oldest;
@@ -128,8 +129,13 @@ ordered_json rules() {
   const ordered_json ok{{"const", "ok"}};
   const ordered_json kernel{{"const", "kernel"}};
   ordered_json timed{{"samples_s", {{"minItems", 1}}}};
-  ordered_json untimed{
-      {"reason", {{"type", "string"}}}, {"flops_per_s", null}, {"bytes_per_s", null}};
+  const ordered_json unverified{{"const", "unverified"}};
+  const ordered_json external{{"const", "external"}};
+  ordered_json timeless{{"enum", ordered_json::array()}};
+  for (const std::string_view status : names_of(Status{}).names) {
+    if (!has_time(parse<Status>(status))) timeless["enum"].push_back(status);
+  }
+  ordered_json untimed{{"flops_per_s", null}, {"bytes_per_s", null}};
   for_each_key<Record>([&](const auto& key) {
     if constexpr (std::is_same_v<decltype(key), const TimeKey&>) {
       timed[key.name] = number;
@@ -137,7 +143,10 @@ ordered_json rules() {
     }
   });
   return {
-      rule({{"status", ok}}, timed, untimed),
+      rule({{"status", ok}}, timed, {{"reason", {{"type", "string"}}}}),
+      rule({{"status", timeless}}, untimed),
+      rule({{"status", unverified}}, {{"origin", external}, {"time_median_s", number}},
+           {{"origin", {{"not", external}}}}),
       rule({{"status", ok}, {"role", kernel}}, {{"verify", {{"type", "object"}}}}),
       rule({{"flops", {{"const", 0}}}}, {{"flops_per_s", null}}),
       rule({{"status", ok}, {"flops", above_0}}, {{"flops_per_s", number}}),

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -11,12 +12,12 @@ from typing import Any, Callable, Iterator
 
 import matplotlib.style
 
-from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail
+from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail, one_line
 from ridgebench.data_sheets import find_sheet
 from ridgebench.records import ResultsError, Row, Run, load_run
 from ridgebench.view import View, make_view
 
-from . import error_vs_speed, power, roofline, time_vs_size
+from . import error_vs_speed, external, power, roofline, time_vs_size
 from .style import NORMAL, THEMES, Theme
 
 DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
@@ -50,6 +51,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("results", type=Path, metavar="RESULTS_DIR")
     parser.add_argument("--roof", metavar="DEVICE", action="append", default=[],
                         help="overlay this data sheet, e.g. h100-sxm; may be repeated")
+    parser.add_argument("--points", metavar="DIR", type=Path, action="append", default=[],
+                        help="also draw what `ridgebench import` made of another tool's file; may be repeated")
     parser.add_argument("--device", help="device to draw; default: the first with rows")
     parser.add_argument("--theme", choices=sorted(THEMES), default="light")
     parser.add_argument("--out", type=Path, help="folder; default: RESULTS_DIR/figures")
@@ -59,11 +62,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 def figures(view: View) -> dict[str, Callable]:
     """Functions that draw the figures of a view, by file name; those of all rows come first."""
-    drawn: dict[str, Callable] = {
-        "roofline": partial(roofline.draw, view),
-        "time-vs-size": partial(time_vs_size.draw, view),
-        "error-vs-speed": partial(error_vs_speed.draw, view),
-    }
+    drawn: dict[str, Callable] = {"roofline": partial(roofline.draw, view)}
+    if view.points or not view.external:  # the others are of verified rows alone
+        drawn["time-vs-size"] = partial(time_vs_size.draw, view)
+        drawn["error-vs-speed"] = partial(error_vs_speed.draw, view)
     if power.placed(view):
         drawn["power"] = partial(power.draw, view)
     for name in view.formats:
@@ -153,10 +155,23 @@ def with_short_texts(run: Run) -> Run:
     return replace(run, environment=cut(run.environment), rows=rows)
 
 
+def with_points(view: View, folders: list[Path]) -> View:
+    """The view with the points of other tools, as if they were of its device. Raises ResultsError."""
+    rows = list(view.rows)
+    for folder in folders:
+        run = load_run(folder)
+        check_range(run)
+        foreign = [row for row in with_short_texts(run).rows if row.status == "unverified"]
+        if not foreign:
+            raise ResultsError(f"{folder}: no point of another tool; allowed: a folder that `ridgebench import` wrote")
+        rows += [replace(row, id=f"{folder}: {row.id}", device=view.device["name"]) for row in foreign]
+    return replace(view, rows=rows)
+
+
 def open_view(run: Run, options: argparse.Namespace) -> View:
     """The rows of the chosen device, with its own data sheet or those of --roof."""
     check_range(run)
-    view = make_view(with_short_texts(run), options.device)
+    view = with_points(make_view(with_short_texts(run), options.device), options.points)
     names = options.roof or filter(None, [run.environment["roof"] or view.device["data_sheet"]])
     return view.with_sheets(*map(find_sheet, dict.fromkeys(names)))
 
@@ -167,6 +182,8 @@ def main(arguments: list[str]) -> int:
         view = open_view(load_run(options.results), options)
         out = options.out or options.results / "figures"
         out.mkdir(parents=True, exist_ok=True)
+        for question in external.questions(view, roofline.sources(view)):
+            print(f"plot: {one_line(question)}", file=sys.stderr)
         written = save_all(view, THEMES[options.theme], out, options.formats)
     except (ResultsError, OSError) as error:
         return fail(str(error), USAGE, "plot")

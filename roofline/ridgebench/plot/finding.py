@@ -177,7 +177,7 @@ def in_format(sentence: str, view: View) -> str:
 
 def roofline_title(view: View) -> str:
     if not view.points:
-        return "No verified row to draw"
+        return "Points of another tool, not verified" if view.external else "No verified row to draw"
     for memory in (memory_finding, short_memory_finding):
         found = (compute_finding(view), memory(view) if memory_shares(view) else "", moved_finding(view))
         parts = [part for part in found if part]

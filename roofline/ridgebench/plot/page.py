@@ -33,10 +33,10 @@ def add_axes(figure: Figure, left: float, bottom: float, width: float, height: f
 
 def subtitle(view: View) -> str:
     environment, device = view.environment, view.device
-    date = (environment["started"] or "date unknown")[:10]
+    date = (environment["started"] or "")[:10] or "date unknown"
     threads = f" · {device['threads']} threads" if device["threads"] else ""
     model = device["model"] or "unknown model"
-    method = f"method {environment['method_version']}"
+    method = f"method {environment['method_version']}" if "imported" not in environment else "imported"
     state = " · interrupted run" if environment["interrupted"] else ""
     return f"{model} ({device['name']}){threads} · {date} · {method}{state}"
 
@@ -44,6 +44,9 @@ def subtitle(view: View) -> str:
 def footer(view: View) -> str:
     """The provenance of the run, enough to repeat it."""
     environment = view.environment
+    if "imported" in environment:
+        source = environment["imported"]
+        return f"ridgebench import: {source['file']} of {source['tool']} · SHA-256 {source['sha256'][:16]}"
     commit = (environment["commit"] or "unknown")[:12]
     parts = [
         f"ridgebench {environment['version']}",
@@ -145,7 +148,7 @@ def storage_note(view: View) -> str:
         used.setdefault(family(row.format), set()).add("" if native else row.arithmetic)
     stored: dict[str, list[str]] = {}
     for name in dict.fromkeys(family(name) for name in view.formats):
-        for arithmetic in ordered(used[name] - {""}, ORDER):
+        for arithmetic in ordered(used.get(name, set()) - {""}, ORDER):
             stored.setdefault(arithmetic, []).append(name + "*" * (len(used[name]) > 1))
     parts = [f"{', '.join(names)} computed in {wide}" for wide, names in stored.items()]
     text = "Storage formats: " + "; ".join(parts) if parts else ""

@@ -22,6 +22,8 @@ NAMED_FIRST = ("matmul", "relu", "gelu")  # the operations of the lecture
 NAIVE_SIZE = 0.45  # area of a naive row's marker, as a share of the others'
 MOST_VECTORS = 500  # points of one shape in a panel; more become an image
 LABEL_HEIGHT = 0.15  # inches
+LONGEST_NAME = 28  # characters of an imported point
+MOST_IMPORTED = 3  # named points of other tools
 Place = tuple[float, float]  # data coordinates
 Places = dict[str, Place]  # of a row's id
 
@@ -107,10 +109,16 @@ def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: T
             markers(axes, [place[row.id] for row in own], own, theme, shape(op, operations))
 
 
-def chosen(view: View) -> list[Row]:
-    """The rows of the title, then the fastest hand-written row of each operation, those of the lecture first.
+def imported(view: View) -> list[Row]:
+    """The fastest point of each technique of other tools, at most MOST_IMPORTED of them."""
+    fastest = {row.technique: row for row in sorted(view.external, key=lambda row: row.flops_per_s or 0)}
+    return sorted(fastest.values(), key=lambda row: -(row.flops_per_s or 0))[:MOST_IMPORTED]
 
-    A figure of all formats names the rows of the title, and ReLU and GeLU.
+
+def chosen(view: View) -> list[Row]:
+    """Points of other tools, the rows of the title, then the fastest hand-written row of each operation.
+
+    Those of the lecture come first. A figure of all formats names the rows of the title, and ReLU and GeLU.
     """
     order = [op for op in NAMED_FIRST if op in view.operations]
     others = [op for op in reversed(view.operations) if op not in order]
@@ -120,10 +128,13 @@ def chosen(view: View) -> list[Row]:
     seen = {row.op for row in titled}
     wanted = order + others if view.format else ["relu", "gelu"]
     found = titled + [tops[op] for op in wanted if tops.get(op) and op not in seen]
+    found = imported(view) + found
     return [row for row in found if row.intensity_flop_per_byte and row.flops_per_s]
 
 
 def text_of(row: Row, view: View) -> str:
+    if row.origin == "external":
+        return row.technique if len(row.technique) <= LONGEST_NAME else row.technique[: LONGEST_NAME - 1] + "…"
     who = row.op if view.format else f"{row.format} {row.op}"
     if not share(row) or view.unsettled(row):
         return who

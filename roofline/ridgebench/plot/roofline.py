@@ -10,11 +10,12 @@ from ridgebench.roofs import RAISED
 from ridgebench.units import percent
 from ridgebench.view import View
 
+from . import external
 from .canvas import Canvas, Limits, log_limits, make_canvas
 from .finding import roofline_title
 from .page import LINE, draw_undrawn, header, new_page, storage_note
 from .panel import draw_panel
-from .points import Places, draw_paths, name_points, series
+from .points import Places, draw_paths, imported, name_points, series
 from .points import draw_points as draw_rows
 from .roof_drawing import (
     MEASURED, SHEETS, FlatLabel, Pen, draw_flat_labels, draw_roofs, flat_label, flat_room, label_caches, label_memory,
@@ -41,9 +42,10 @@ def ghosts(view: View) -> list[tuple[Row, float]]:
 def limits(view: View, sources: list[Roofs]) -> tuple[Limits, Limits]:
     """Limits (log10) that hold all points, roofs and ridges; x in FLOP/byte, y in the figure's unit."""
     scale = view.unit[1]
-    xs = [X_FROM, X_TO] + [row.intensity_flop_per_byte for row in placed(view)]
+    drawn = placed(view) + external.placed(view)
+    xs = [X_FROM, X_TO] + [row.intensity_flop_per_byte for row in drawn]
     xs += [ghost / 1.5 for _, ghost in ghosts(view)]
-    ys = [row.flops_per_s / scale for row in placed(view)]
+    ys = [row.flops_per_s / scale for row in drawn]
     for roofs in sources:
         ys += [roof.value / scale for roof in roofs.compute]
         ys += [roof.value * X_FROM / scale for roof in roofs.memory]
@@ -71,6 +73,7 @@ def draw_points(canvas: Canvas, view: View, theme: Theme) -> None:
     draw_rows(canvas.axes, rows, place, view, theme, power=-1)
     for group in series(rows):
         canvas.occupy([place[row.id] for row in group])
+    canvas.occupy(list(external.draw(canvas.axes, view, canvas.scale, theme).values()))
 
 
 Source = tuple[Roofs, Pen]  # the roofs of a data sheet, and how they are drawn
@@ -79,6 +82,11 @@ Source = tuple[Roofs, Pen]  # the roofs of a data sheet, and how they are drawn
 def sheet_sources(view: View, theme: Theme) -> list[Source]:
     """The data sheets of a view, each with a dash of its own."""
     return [(sheet_roofs(view, sheet), Pen(theme, *dash)) for sheet, dash in zip(view.sheets, cycle(SHEETS))]
+
+
+def sources(view: View) -> list[Roofs]:
+    """All roofs that are drawn: the measured ones and those of the data sheets."""
+    return [measured_roofs(view), *(sheet_roofs(view, sheet) for sheet in view.sheets)]
 
 
 def own_roofs(view: View) -> Optional[Roofs]:
@@ -115,7 +123,7 @@ def draw_labels(canvas: Canvas, view: View, measured: Roofs, sources: list[Sourc
     draw_flat_labels(canvas, flats, theme)
     label_ridges(canvas, measured, pen)
     used += label_caches(canvas, measured, pen, MOST_LABELS - used)
-    used += name_points(canvas, view, theme, MOST_LABELS - used)
+    used += name_points(canvas, view, theme, max(MOST_LABELS - used, 0) + len(imported(view)))
     if own and view.format and measured.compute:
         label_ridges(canvas, own, Pen(theme, *SHEETS[0]), "data sheet: ")
 
@@ -144,7 +152,8 @@ def ghost_note(view: View) -> str:
 def draw(view: View, theme: Theme) -> Figure:
     """The roofline of a view: of all formats, or of one if the view has one."""
     figure, page = new_page(theme)
-    notes = [storage_note(view), " · ".join(sheet_notes(view)), raised_note(view), ghost_note(view)]
+    notes = [storage_note(view), " · ".join(sheet_notes(view)), raised_note(view), ghost_note(view),
+             external.NOTE * bool(external.placed(view))]
     top = header(page, view, roofline_title(view), notes, theme)
     measured, sheets = measured_roofs(view), sheet_sources(view, theme)
     named = labelled(view, measured, sheets)

@@ -187,6 +187,19 @@ TEST(RecordJson, ATimeBelongsToAnOkRowAndToNoOther) {
   expect_refused(skipped, "time_median_s");
 }
 
+TEST(RecordJson, AnImportedRowNeedsNoMoreThanAMedian) {
+  ordered_json row = to_json(sample_record());
+  row["status"] = "unverified";
+  expect_refused(row, "origin");
+  row["origin"] = "external";
+  for (const char* key : {"time_ci_low_s", "time_ci_high_s", "time_min_s", "time_p10_s"}) {
+    row[key] = nullptr;
+  }
+  EXPECT_EQ(to_json(parse(row)).dump(), row.dump());
+  row["status"] = "ok";
+  expect_refused(row, "time_ci_low_s");
+}
+
 TEST(RecordJson, TextThatIsNotARecordIsRefused) {
   for (const char* text : {"", "{", "nonsense", "[]", "1", "{\"schema\":NaN}", "{\"id\":1e999}"}) {
     EXPECT_THAT([&] { parse_record(text, kOrigin); },

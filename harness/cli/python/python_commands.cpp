@@ -1,0 +1,102 @@
+#include "harness/cli/python/python_commands.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/python_command_table.hpp"
+#include "kernels/common/error.hpp"
+
+namespace ridgebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// `python3 -m` would put the current folder on the path, whose files may have the names of modules,
+// and PYTHONPATH would reach the programs that a command starts.
+constexpr const char* kLauncher = R"(import sys
+if sys.version_info < (3, 9):
+    sys.stderr.write("ridgebench: %s is Python %d.%d; allowed: 3.9 or newer\n" % ((sys.executable,) + sys.version_info[:2]))
+    sys.exit(2)
+sys.path[:] = [sys.argv.pop(1)] + [folder for folder in sys.path if folder]
+from ridgebench import command_line
+command_line.BINARY = sys.argv.pop(1)
+from ridgebench.__main__ import main
+sys.exit(main(sys.argv[1:]))
+)";
+constexpr const char* kInstalled = "share/ridgebench/roofline";  // below the prefix
+constexpr int kCheckoutDepth = 3;  // levels from the binary's folder up to the checkout's root
+
+struct Package {
+  fs::path binary;  // this program
+  fs::path folder;  // holds ridgebench/
+  fs::path root;    // of the checkout or the installation
+};
+
+bool holds_package(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / "ridgebench" / "__main__.py", ignored);
+}
+
+Package find_package() {
+  std::error_code unknown;
+  const fs::path binary = fs::read_symlink("/proc/self/exe", unknown);
+  fs::path root = binary.parent_path();
+  const fs::path installed = root.parent_path() / kInstalled;
+  if (holds_package(installed)) return {binary, installed, root.parent_path()};
+  for (int level = 0; level < kCheckoutDepth; ++level) {
+    root = root.parent_path();
+    if (holds_package(root / "roofline")) return {binary, root / "roofline", root};
+  }
+  throw UsageError(
+      fmt::format("the Python package ridgebench is missing; allowed: in {}, where `cmake "
+                  "--install` puts it, or "
+                  "in the checkout that holds the binary",
+                  installed.string()));
+}
+
+std::string interpreter(const fs::path& root) {
+  const char* chosen = std::getenv("RIDGEBENCH_PYTHON");
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  const std::string own = (root / ".venv/bin/python").string();
+  return access(own.c_str(), X_OK) == 0 ? own : "python3";
+}
+
+}  // namespace
+
+void list_python_commands(CLI::App& app) {
+  for (const auto& [name, what] : kPythonCommands) {
+    app.add_subcommand(std::string(name), std::string(what));
+  }
+}
+
+bool is_python_command(std::string_view command) {
+  return std::ranges::any_of(kPythonCommands,
+                             [&](const auto& entry) { return entry.first == command; });
+}
+
+void run_python_command(int argc, char** argv) {
+  const Package package = find_package();
+  const std::string python = interpreter(package.root);
+  const std::string folder = package.folder.string();
+  const std::string binary = package.binary.string();
+  std::vector<const char*> arguments{python.c_str(), "-c", kLauncher, folder.c_str(),
+                                     binary.c_str()};
+  arguments.insert(arguments.end(), argv + 1, argv + argc);
+  arguments.push_back(nullptr);
+  execvp(python.c_str(), const_cast<char* const*>(arguments.data()));
+  throw UsageError(fmt::format(
+      "cannot run {}: {}; `{}` needs Python 3.9 or newer with numpy, scipy and "
+      "matplotlib (scripts/setup.sh installs them), and RIDGEBENCH_PYTHON names another",
+      python, std::strerror(errno), argv[1]));
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,21 @@
+// The commands that the Python package implements. The binary replaces itself by Python for them,
+// as git does for its external commands.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string_view>
+
+namespace ridgebench {
+
+// Adds the commands to the help and to the list of what is allowed.
+void list_python_commands(CLI::App& app);
+
+bool is_python_command(std::string_view command);
+
+// Runs `python3 -m ridgebench argv[1]...` in place of this process. The package is that of the
+// checkout or of the installation that holds the binary. The interpreter is the one that the
+// variable RIDGEBENCH_PYTHON names, else the checkout's .venv, else python3. Throws UsageError
+// without one of them.
+[[noreturn]] void run_python_command(int argc, char** argv);
+
+}  // namespace ridgebench

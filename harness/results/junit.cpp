@@ -1,0 +1,62 @@
+#include "harness/results/junit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "harness/base/printable.hpp"
+
+namespace ridgebench {
+namespace {
+
+// XML has no control characters, for which printable() puts a question mark.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+bool failed(const Record& r) { return !has_time(r.status) && r.status != Status::skipped; }
+
+std::string test_case(const Record& r) {
+  const std::string head = fmt::format("  <testcase classname=\"{}\" name=\"{}\"",
+                                       escaped(r.op + "." + r.technique), escaped(r.id));
+  if (has_time(r.status)) return head + "/>\n";
+  const std::string reason = escaped(r.reason.value_or("no reason recorded"));
+  const std::string outcome =
+      failed(r) ? fmt::format("<failure type=\"{}\" message=\"{}\"/>", name(r.status), reason)
+                : fmt::format("<skipped message=\"{}\"/>", reason);
+  return fmt::format("{}>{}</testcase>\n", head, outcome);
+}
+
+}  // namespace
+
+std::string junit_xml(std::span<const Record> records) {
+  const auto skipped = std::ranges::count(records, Status::skipped, &Record::status);
+  std::string xml = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuite name=\"ridgebench\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n",
+      records.size(), std::ranges::count_if(records, failed), skipped);
+  for (const Record& r : records) xml += test_case(r);
+  return xml + "</testsuite>\n";
+}
+
+}  // namespace ridgebench

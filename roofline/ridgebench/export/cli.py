@@ -1,0 +1,43 @@
+"""Writes the rows of results directories as a table: CSV, Markdown, Parquet, or metrics for Prometheus."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from ridgebench.command_line import OK, Parser
+from ridgebench.export import frame, table, text
+from ridgebench.files import ResultsError, write_at_once
+
+FORMATS = {"csv": text.to_csv, "md": text.to_markdown, "prom": text.to_prometheus}
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = Parser(prog="export", description=__doc__)
+    parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS_DIR")
+    kinds = parser.add_mutually_exclusive_group(required=True)
+    kinds.add_argument("--csv", dest="kind", action="store_const", const="csv", help="every column")
+    kinds.add_argument("--md", dest="kind", action="store_const", const="md", help="the main columns, for a page")
+    kinds.add_argument("--parquet", dest="kind", action="store_const", const="parquet", help="every column; needs -o")
+    kinds.add_argument("--prom", dest="kind", action="store_const", const="prom", help="Prometheus's text format")
+    parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: standard output")
+    options = parser.parse_args(arguments)
+    if options.kind == "parquet" and options.out is None:
+        parser.error("--parquet needs -o FILE")
+    if options.out is not None and options.out.exists() and not options.out.is_file():
+        parser.error(f"-o {options.out}: no regular file")
+    return options
+
+
+def main(arguments: list[str]) -> int:
+    options = parse(arguments)
+    rows = [row for folder in options.results for row in table.read(folder)]
+    keys = [(row["run"], row["id"]) for row in rows]
+    if len(set(keys)) < len(keys):
+        raise ResultsError("two of the folders have one name and rows in common; allowed: each folder once")
+    if options.kind == "parquet":
+        frame.write_parquet(rows, options.out)
+    elif options.out:
+        write_at_once(options.out, FORMATS[options.kind](rows))
+    else:
+        sys.stdout.write(FORMATS[options.kind](rows))
+    return OK

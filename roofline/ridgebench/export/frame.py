@@ -1,0 +1,55 @@
+"""Data frames and Parquet files, by whichever library is installed."""
+
+from pathlib import Path
+from typing import Any, Union
+
+from ridgebench.command_line import CommandError
+from ridgebench.export.table import columns, read
+
+PANDAS = {"string": "string", "number": "float64", "integer": "Int64", "boolean": "boolean"}
+
+
+def pandas_frame(rows: list[dict[str, Any]]) -> Any:
+    import pandas
+
+    return pandas.DataFrame({name: pandas.array([row[name] for row in rows], dtype=PANDAS[kind])
+                             for name, kind in columns().items()})
+
+
+def polars_frame(rows: list[dict[str, Any]]) -> Any:
+    import polars
+
+    types = {"string": polars.String, "number": polars.Float64, "integer": polars.Int64, "boolean": polars.Boolean}
+    return polars.DataFrame({name: [row[name] for row in rows] for name in columns()},
+                            schema={name: types[kind] for name, kind in columns().items()})
+
+
+def load(*folders: Union[str, Path]) -> Any:
+    """All rows of results directories as a data frame of pandas or, without it, of polars.
+
+    One line per row; the names of the columns end in their unit (SI base units). Raises CommandError, whose text is one
+    line, for results that cannot be read and without both libraries.
+    """
+    rows = [row for folder in folders for row in read(Path(folder))]
+    for make in (pandas_frame, polars_frame):
+        try:
+            return make(rows)
+        except ModuleNotFoundError:
+            continue
+    raise CommandError("a data frame needs pandas or polars; `pip install pandas` installs one")
+
+
+def write_parquet(rows: list[dict[str, Any]], path: Path) -> None:
+    """Raises CommandError without pyarrow and polars."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ModuleNotFoundError:
+        try:
+            return polars_frame(rows).write_parquet(path)
+        except ModuleNotFoundError:
+            raise CommandError("Parquet needs pyarrow or polars; `pip install pyarrow` installs one") from None
+    types = {"string": pyarrow.string(), "number": pyarrow.float64(), "integer": pyarrow.int64(),
+             "boolean": pyarrow.bool_()}
+    arrays = [pyarrow.array([row[name] for row in rows], types[kind]) for name, kind in columns().items()]
+    parquet.write_table(pyarrow.table(arrays, names=list(columns())), path)

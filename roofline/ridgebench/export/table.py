@@ -1,0 +1,79 @@
+"""The tidy table of results: one line per record, one column per key that holds a single value.
+
+The columns follow from results/schema/record.schema.json in its order, so that every table has the same ones. A key
+ends in its unit. `roof` and `verify` become columns of their own, the shape a text and its dimensions m, n, k.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ridgebench.files import ResultsError
+from ridgebench.records import SCHEMAS, clean, load_run
+
+DIMENSIONS = ("m", "n", "k")  # of the built-in operations; a shape with others has them in its text
+BY_HAND = ("schema", "shape", "samples_s", "clocks_hz", "telemetry", "flags")
+Value = Any  # str, float, int, bool or None
+
+
+def kind(schema: dict[str, Any]) -> str:
+    """string, number, integer or boolean; empty for a list or an object."""
+    if "enum" in schema:
+        return "string"
+    names = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    name = next(one for one in names if one != "null")
+    return name if name in ("string", "number", "integer", "boolean") else ""
+
+
+@cache
+def columns() -> dict[str, str]:
+    """The name of each column and its kind."""
+    found = {"run": "string", "model": "string"}
+    properties = json.loads((SCHEMAS / "record.schema.json").read_text("utf-8"))["properties"]
+    for key, schema in properties.items():
+        if key == "shape":
+            found |= {"shape": "string", **{f"shape_{name}": "integer" for name in DIMENSIONS}}
+        elif key == "samples_s":
+            found["samples"] = "integer"
+        elif key == "flags":
+            found["flags"] = "string"
+        elif key not in BY_HAND:
+            parts = {f"{key}_{inner}": part for inner, part in schema.get("properties", {}).items()}
+            inner = {key: schema} if kind(schema) else parts
+            found |= {name: kind(one) for name, one in inner.items() if kind(one)}
+    return found
+
+
+def shape_text(shape: dict[str, Any]) -> str:
+    return "/".join(f"{name}:{value}" for name, value in shape.items())
+
+
+def line(record: dict[str, Any], run: str, model: Any) -> dict[str, Value]:
+    """The cells of a record by their columns."""
+    cells = {"run": run, "model": model, "shape": shape_text(record["shape"]), "samples": len(record["samples_s"])}
+    cells |= {f"shape_{name}": record["shape"].get(name) for name in DIMENSIONS}
+    cells["flags"] = " ".join(record["flags"])
+    for key, value in record.items():
+        if isinstance(value, dict) and key not in BY_HAND:
+            cells |= {f"{key}_{inner}": one for inner, one in value.items()}
+        elif key not in BY_HAND:
+            cells[key] = value
+    return {name: typed(cells.get(name), wanted) for name, wanted in columns().items()}
+
+
+def typed(value: Any, wanted: str) -> Value:
+    if value is None:
+        return None
+    return {"number": float, "integer": int, "string": str, "boolean": bool}[wanted](value)
+
+
+def read(folder: Path) -> list[dict[str, Value]]:
+    """All records of a results directory. Raises ResultsError."""
+    run = load_run(folder, turns_of=lambda record, environment: record)
+    models = {device["name"]: device["model"] for device in run.environment["devices"]}
+    name = folder.resolve().name
+    try:
+        return [line(clean(row.turns), name, models.get(row.device)) for row in run.rows]
+    except OverflowError:
+        raise ResultsError(f"{folder}: holds a number beyond double precision") from None

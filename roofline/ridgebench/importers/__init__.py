@@ -1,0 +1,1 @@
+"""Reads what other benchmarks and profilers wrote, and makes records of it: external, unverified."""

@@ -1,0 +1,48 @@
+"""The CSV of CUTLASS's profiler (--output): github.com/NVIDIA/cutlass, tools/profiler/src/performance_report.cpp.
+
+Runtime is in milliseconds. Bytes and Flops are per launch.
+"""
+
+from pathlib import Path
+from typing import Optional
+
+from ridgebench.importers import tables
+from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time, work
+from ridgebench.importers.units import si
+
+NEEDED = ("Provider", "OperationKind", "Operation", "Disposition", "Status", "Bytes", "Flops", "Runtime")
+GOOD = ("passed", "not_verified", "unverified")  # dispositions of a launch that was timed
+MILLISECONDS = 1e-3
+# Layouts of A and B as ridgebench names them; both column-major has no name here.
+LAYOUTS = {("row", "column"): "nt", ("row", "row"): "nn", ("column", "row"): "tn"}
+
+
+def format_of(cells: dict[str, str]) -> Optional[str]:
+    """The format of A, joined to that of B where they differ; a cell is `f16:row`."""
+    kinds = list(dict.fromkeys(cells[key].split(":")[0] for key in ("A", "B") if cells.get(key)))
+    return "x".join(kinds) or None
+
+
+def load(path: Path) -> Imported:
+    imported = Imported([])
+    for cells, origin in tables.lines(path, NEEDED):
+        name = f"{cells['Provider']} {cells['OperationKind']} {cells['Operation']}"
+        if not cells["Operation"]:
+            raise bad(origin, "Operation is empty")
+        if cells["Status"].lower() != "success" or cells["Disposition"].lower() not in GOOD:
+            imported.left_out.append(f"{name}: {cells['Status']}, {cells['Disposition']}")
+            continue
+        elapsed = time(si(number(cells["Runtime"], origin, "Runtime"), MILLISECONDS), origin, "Runtime")
+        gemm = cells["OperationKind"] == "gemm"
+        sizes = {key: cells[key] for key in ("m", "n", "k", "batch_count") if cells.get(key)}
+        if sizes.get("batch_count") == "1":
+            del sizes["batch_count"]
+        layout = LAYOUTS.get(tuple(cells.get(key, "").partition(":")[2] for key in "AB"))
+        shape = {**shape_of(sizes), **({"layout": layout} if layout and gemm else {})}
+        imported.points.append(Point(
+            origin, name, [elapsed], is_mean=True, shape=shape, technique=cells["Operation"],
+            flops=work(number(cells["Flops"], origin, "Flops"), origin, "Flops"),
+            bytes=work(number(cells["Bytes"], origin, "Bytes"), origin, "Bytes"),
+            operation="matmul" if gemm and "batch_count" not in sizes else cells["OperationKind"],
+            format=format_of(cells)))
+    return imported

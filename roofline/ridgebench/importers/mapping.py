@@ -1,0 +1,145 @@
+"""The file of --map: what the points of a foreign file are.
+
+    [[point]]
+    name = 'gemm.*/(?P<m>[0-9]+)'   # a regular expression, searched in the point's name
+    operation = "matmul"
+    technique = "my_gemm"
+    format = "bf16"
+    shape = "m:{m}/n:4096/k:4096"    # {m}: a named group of the expression
+    flops = "2*m*n*k"                # a number, or arithmetic on dimensions and groups; per launch
+    bytes = 1e6
+
+The first entry that matches counts. What it does not say stays as the foreign file has it.
+"""
+
+import ast
+import operator
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+from ridgebench.files import read
+from ridgebench.importers import number_formats
+from ridgebench.importers.point import Point, bad, size, work
+
+TEXTS = ("name", "operation", "technique", "format", "shape", "regime")
+KEYS = (*TEXTS, "flops", "bytes")
+REGIMES = ("steady", "cold", "warm")
+LAYOUTS = ("nt", "nn", "tn")
+OPERATORS: dict[type, Callable] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.Pow: lambda a, b: a**b if abs(b) <= 8 else float("inf"),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    origin: str
+    pattern: re.Pattern
+    values: dict[str, Any]
+
+
+def shape(text: str, origin: str) -> dict[str, Any]:
+    """`m:64/n:64/k:64/layout:nt` as a dictionary. Raises ResultsError."""
+    found: dict[str, Any] = {}
+    for part in text.split("/"):
+        name, _, value = part.partition(":")
+        known = value in LAYOUTS if name == "layout" else size(value) is not None
+        if not known or not re.fullmatch(r"[A-Za-z]\w{0,59}", name) or name in found:
+            raise bad(origin, f"shape {text[:100]!r}; allowed: name:size with sizes from 1 to 2^40 joined by /, and "
+                              f"layout:{'|'.join(LAYOUTS)}")
+        found[name] = value if name == "layout" else int(value)
+    return found
+
+
+def evaluate(node: ast.AST, names: dict[str, float]) -> float:
+    """Arithmetic on numbers and names. Raises ValueError."""
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return float(node.value)
+    if isinstance(node, ast.Name) and node.id in names:
+        return names[node.id]
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        return OPERATORS[type(node.op)](evaluate(node.left, names), evaluate(node.right, names))
+    raise ValueError(f"{ast.unparse(node)[:60]!r} is no number, no operator of + - * / **, and none of {sorted(names)}")
+
+
+def amount(value: Any, names: dict[str, float], origin: str, what: str) -> float:
+    """A number, or the value of an expression, per launch."""
+    if isinstance(value, str):
+        try:
+            value = evaluate(ast.parse(value.strip(), mode="eval").body, names)
+        except (ArithmeticError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError) as error:
+            raise bad(origin, f"{what}: {error}") from None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise bad(origin, f"{what} is {str(value)[:60]!r}; allowed: a number or arithmetic")
+    return work(float(value), origin, what)
+
+
+def toml(text: str, origin: str) -> dict:
+    try:
+        import tomllib
+    except ModuleNotFoundError:
+        try:
+            import tomli as tomllib
+        except ModuleNotFoundError:
+            raise bad(origin, "TOML needs Python 3.11, or `pip install tomli`") from None
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError
+        raise bad(origin, f"no TOML: {error}") from None
+
+
+def entry(values: Any, origin: str) -> Entry:
+    if not isinstance(values, dict):
+        raise bad(origin, "no table; allowed: [[point]] with keys")
+    for key, value in values.items():
+        if key not in KEYS:
+            raise bad(origin, f"unknown key {key[:60]!r}; allowed: {', '.join(KEYS)}")
+        if key in TEXTS and not isinstance(value, str):
+            raise bad(origin, f"{key} is {str(value)[:60]!r}; allowed: a text")
+    if values.get("regime", "steady") not in REGIMES:
+        raise bad(origin, f"regime is {values['regime'][:60]!r}; allowed: {', '.join(REGIMES)}")
+    if "format" in values and number_formats.find(values["format"]) is None:
+        raise bad(origin, f"unknown format {values['format'][:60]!r}; allowed: {number_formats.allowed()}")
+    try:
+        return Entry(origin, re.compile(values["name"]), values)
+    except KeyError:
+        raise bad(origin, "name is missing: the regular expression that selects the points") from None
+    except (re.error, RecursionError, OverflowError) as error:
+        raise bad(origin, f"name {values['name'][:60]!r} is no regular expression: {error}") from None
+
+
+def load(path: Optional[Path]) -> list[Entry]:
+    if path is None:
+        return []
+    table = toml(read(path, "a map of points"), str(path))
+    entries = table.pop("point", [])
+    if table or not isinstance(entries, list) or not entries:
+        raise bad(str(path), f"{', '.join(table)[:60] or 'nothing'} in it; allowed: tables [[point]]")
+    return [entry(values, f"{path}: point {index}") for index, values in enumerate(entries, 1)]
+
+
+def apply(point: Point, entries: list[Entry]) -> Optional[Entry]:
+    """Adds to a point what the first entry that matches its name says; returns that entry."""
+    for one in entries:
+        match = one.pattern.search(point.name)
+        if match:
+            fill(point, one, {key: value or "" for key, value in match.groupdict().items()})
+            return one
+    return None
+
+
+def fill(point: Point, one: Entry, groups: dict[str, str]) -> None:
+    values = one.values
+    for key in ("operation", "technique", "format", "regime"):
+        setattr(point, key, values.get(key, getattr(point, key)))
+    if "shape" in values:
+        text = re.sub(r"\{(\w+)\}", lambda m: groups.get(m[1], m[0]), values["shape"])
+        point.shape = shape(text, f"{one.origin}: {point.name[:100]}")
+    sizes = {**point.shape, **{key: int(value) for key, value in groups.items() if size(value) is not None}}
+    names = {key: float(value) for key, value in sizes.items() if key != "layout"}
+    for key in ("flops", "bytes"):
+        if key in values:
+            setattr(point, key, amount(values[key], names, one.origin, key))
+            point.counted = point.counted and key != "bytes"

@@ -1,0 +1,126 @@
+"""Nsight Compute: `ncu --csv --page raw` (names, units, a line per launch), and .ncu-rep where ncu_report is there.
+
+Metrics: Nsight Compute's documentation, "Metrics Reference". Times under a profiler that fixes the clock are not those
+of production; the bytes are those that DRAM moved, not the compulsory ones.
+"""
+
+import csv
+import io
+import sys
+from pathlib import Path
+from typing import Any, Optional
+
+from ridgebench.files import open_regular, read
+from ridgebench.importers import tables
+from ridgebench.importers.point import Imported, Point, bad, device_number, number, time, work
+from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale, si
+
+DURATION = "gpu__time_duration.sum"
+TRAFFIC = (("dram__bytes.sum",), ("dram__bytes_read.sum", "dram__bytes_write.sum"))
+# Instructions of threads in fp32, and the FLOPs of one.
+FP32 = {f"smsp__sass_thread_inst_executed_op_f{name}_pred_on.sum": flops
+        for name, flops in (("add", 1), ("mul", 1), ("fma", 2))}
+# Where one of these counted anything, fp32's instructions are not all of the arithmetic.
+OTHERS = ("sm__inst_executed_pipe_tensor", "sm__pipe_tensor_cycles_active", "sm__ops_path_tensor",
+          "smsp__sass_thread_inst_executed_op_h", "smsp__sass_thread_inst_executed_op_d")
+LARGEST = 2**28
+LAUNCH = (("Grid Size", "launch__grid_size"), ("Block Size", "launch__block_size"))
+Metrics = dict[str, tuple[Any, str]]  # name to value and unit
+
+
+def value(metrics: Metrics, name: str, table: dict, origin: str) -> Optional[float]:
+    """The metric in SI base units; None if the profile lacks it."""
+    found, unit = metrics.get(name, ("", ""))
+    if found in ("", "n/a"):
+        return None
+    plain = found.replace(",", "") if isinstance(found, str) else found  # 1,234: thousands
+    return si(number(plain, origin, name), scale(table, unit, origin, name) if unit else 1.0)
+
+
+def total(metrics: Metrics, names: tuple[str, ...], table: dict, origin: str) -> Optional[float]:
+    values = [value(metrics, name, table, origin) for name in names]
+    return None if None in values else work(sum(values), origin, names[0])
+
+
+def flops_of(metrics: Metrics, origin: str) -> Optional[float]:
+    """The FLOPs of fp32's instructions; None where they were not counted or are not all of the arithmetic."""
+    others = [name for name in metrics if name.startswith(OTHERS)]
+    if any((value(metrics, name, {metrics[name][1]: 1.0}, origin) or 0) > 0 for name in others):
+        return None
+    counts = [value(metrics, name, FLOPS, origin) for name in FP32]
+    if None in counts:
+        return None
+    return work(sum(count * flops for count, flops in zip(counts, FP32.values())), origin, "FLOPs")
+
+
+def point(name: str, metrics: Metrics, device: int, origin: str) -> Point:
+    elapsed = value(metrics, DURATION, TIMES, origin)
+    if elapsed is None:
+        raise bad(origin, f"{DURATION} is missing; allowed: ncu --metrics {DURATION},{','.join(TRAFFIC[1])}")
+    moved = next((sum_ for names in TRAFFIC if (sum_ := total(metrics, names, BYTES, origin)) is not None), None)
+    return Point(origin, name, [time(elapsed, origin, DURATION)], bytes=moved, counted=moved is not None,
+                 flops=flops_of(metrics, origin), device=device)
+
+
+def merged(points: list[Point]) -> list[Point]:
+    """Launches of one kernel with one launch configuration are samples of one point."""
+    found: dict[tuple, Point] = {}
+    for one in points:
+        first = found.setdefault((one.name, one.device, one.flops), one)
+        if first is not one:
+            first.times_s += one.times_s
+            if first.bytes is not None and one.bytes is not None:  # the mean over launches
+                count = len(first.times_s)
+                first.bytes += (one.bytes - first.bytes) / count
+    return list(found.values())
+
+
+def load_csv(path: Path) -> Imported:
+    text = read(path, "the output of ncu --csv --page raw")
+    # The lines of the table are quoted; messages of ncu and of the program stand around it.
+    quoted = [line for line in text.splitlines() if line.startswith('"')]
+    try:
+        table = list(csv.reader(io.StringIO("\n".join(quoted)), strict=True))
+    except csv.Error as error:
+        raise bad(str(path), f"no table of ncu --csv: {error}") from None
+    if len(table) < 3 or "Kernel Name" not in table[0] or len(table[1]) != len(table[0]):
+        raise bad(str(path), "no lines of names, units and launches; is this the output of ncu --csv --page raw?")
+    header, units, *rows = table
+    tables.check_header(header, ("Kernel Name", DURATION), str(path))
+    points = []
+    for index, cells in enumerate(rows, 1):
+        origin = f"{path}: launch {index}"
+        if len(cells) != len(header):
+            raise bad(origin, f"{len(cells)} cells; allowed: {len(header)}, as in the header")
+        metrics = dict(zip(header, zip(cells, units)))
+        launch = [f"{key}={metrics[key][0]}" for key in ("Grid Size", "Block Size") if key in metrics]
+        name = " ".join([metrics["Kernel Name"][0], *launch])
+        points.append(point(name, metrics, device_number(metrics.get("Device", ("0", ""))[0] or 0, origin), origin))
+    return Imported(merged(points))
+
+
+def load_report(path: Path) -> Imported:
+    """A .ncu-rep by NVIDIA's own reader, which comes with Nsight Compute (extras/python)."""
+    try:
+        import ncu_report
+    except ImportError:
+        raise bad(str(path), "the Python package ncu_report of Nsight Compute (extras/python) reads it; without it, "
+                             "`ncu --import FILE --csv --page raw` writes what this command reads") from None
+    open_regular(path, LARGEST).close()
+    points = []
+    try:
+        context = ncu_report.load_report(str(path))
+        for actions in context:
+            for action in actions:
+                metrics = {name: (action[name].value(), action[name].unit()) for name in action}
+                launch = [f"{key}={metrics[metric][0]}" for key, metric in LAUNCH if metric in metrics]
+                points.append(point(" ".join([action.name(), *launch]), metrics, 0, f"{path}: {action.name()}"))
+    except (RuntimeError, TypeError, ValueError, KeyError, AttributeError) as error:
+        if sys.flags.dev_mode:
+            raise
+        raise bad(str(path), f"no report of Nsight Compute: {error}") from None
+    return Imported(merged(points))
+
+
+def load(path: Path) -> Imported:
+    return load_report(path) if path.suffix == ".ncu-rep" else load_csv(path)

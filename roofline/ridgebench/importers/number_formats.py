@@ -1,0 +1,28 @@
+"""Names of number formats, as ridgebench and as other tools write them."""
+
+import json
+import re
+from functools import cache
+from typing import Optional
+
+from ridgebench.records import SCHEMAS
+
+ALIASES = {"f32": "fp32", "float": "fp32", "f16": "fp16", "half": "fp16", "e4m3": "fp8_e4m3", "fe4m3": "fp8_e4m3",
+           "fp8": "fp8_e4m3", "e5m2": "fp8_e5m2", "fe5m2": "fp8_e5m2"}
+
+
+@cache
+def names() -> list[str]:
+    """The formats of ridgebench, from the schema of a record."""
+    return json.loads((SCHEMAS / "record.schema.json").read_text("utf-8"))["properties"]["accumulator"]["enum"]
+
+
+def find(text: str) -> Optional[str]:
+    """The name that ridgebench has for a format or a mixed pair; None for one that it does not have."""
+    parts = [ALIASES.get(part, part) for part in re.split(r"x(?=[a-z])", text.lower())]
+    known = all(part in names() for part in parts) and len(parts) <= 2
+    return "x".join(dict.fromkeys(parts)) if known else None
+
+
+def allowed() -> str:
+    return ", ".join(names())

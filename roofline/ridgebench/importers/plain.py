@@ -1,0 +1,58 @@
+"""A table with commas whose columns are named `name`, `time_us`, `flops`, ...: for numbers of any other source.
+
+Columns: name and time with its unit (`time_us`, `time (us)`); where known operation, technique, format, flops, bytes
+(also with a unit: `bytes_MB`) and shape (`m:64/n:64/k:64`) or dimensions of one letter (m, n, k).
+"""
+
+import re
+from pathlib import Path
+
+from ridgebench.importers import tables
+from ridgebench.importers.mapping import shape
+from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time, work
+from ridgebench.importers.units import BYTES, FLOPS, TIMES, scale, si
+
+QUANTITIES = {"time": TIMES, "bytes": BYTES, "flops": FLOPS}
+TEXTS = ("name", "operation", "technique", "format", "shape")
+WITH_UNIT = re.compile(r"(time|bytes|flops)(?:_|\s*[\[(])([^\])]+)[\])]?")
+
+
+def quantities(header: list[str], origin: str) -> dict[str, tuple[str, float]]:
+    """The column of each quantity with the scale of its unit."""
+    found = {}
+    for column in header:
+        match = WITH_UNIT.fullmatch(column)
+        kind, unit = match.groups() if match else (column, "")
+        if kind in QUANTITIES:
+            if kind == "time" and not unit:
+                raise bad(origin, "column 'time' has no unit; allowed: time_s, time_ms, time_us, time_ns")
+            if kind in found:
+                raise bad(origin, f"two columns hold {kind}: {found[kind][0]!r} and {column!r}")
+            found[kind] = (column, scale(QUANTITIES[kind], unit, origin, kind) if unit else 1.0)
+        elif column not in TEXTS and not re.fullmatch("[a-z]", column):
+            raise bad(origin, f"unknown column {column[:60]!r}; allowed: {', '.join(TEXTS)}, time_us, flops, bytes, "
+                              "and dimensions of one letter")
+    if "time" not in found:
+        raise bad(origin, "no column with a time; allowed: time_s, time_ms, time_us, time_ns")
+    return found
+
+
+def load(path: Path) -> Imported:
+    points = []
+    lines = tables.lines(path, ("name",), distinct=True)
+    columns = quantities(list(lines[0].cells), f"{path}:1")
+    for cells, origin in lines:
+        values = {}
+        for kind, (column, factor) in columns.items():
+            if kind == "time" or cells[column]:
+                check = time if kind == "time" else work
+                values[kind] = check(si(number(cells[column], origin, column), factor), origin, column)
+        if not cells["name"]:
+            raise bad(origin, "name is empty")
+        sizes = shape(cells["shape"], origin) if cells.get("shape") else shape_of(
+            {name: cells[name] for name in cells if len(name) == 1 and cells[name]})
+        points.append(Point(
+            origin, cells["name"], [values["time"]], flops=values.get("flops"), bytes=values.get("bytes"),
+            operation=cells.get("operation") or None, technique=cells.get("technique") or None,
+            format=cells.get("format") or None, shape=sizes))
+    return Imported(points)

@@ -1,0 +1,92 @@
+"""What the readers of foreign files share: a point, and errors that name file and row."""
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from ridgebench.files import ResultsError
+
+# 1e-15 s to 1e9 s, and at most a zettabyte or a zettaflop: what is outside was read in a wrong unit.
+LEAST_TIME, MOST_TIME, MOST_WORK = 1e-15, 1e9, 1e21
+MOST_SAMPLES = 100_000
+LONGEST_NAME = 1000
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)  # no nan, no inf
+
+
+@dataclass
+class Point:
+    """One measurement of another tool, in SI base units. What the tool did not say is None or empty."""
+
+    origin: str  # file and place, which open every message
+    name: str
+    times_s: list[float]  # per launch
+    is_mean: bool = False  # the time is a mean: the tool reports no median
+    flops: Optional[float] = None
+    bytes: Optional[float] = None
+    counted: bool = False  # a profiler counted the bytes
+    rate: Optional[tuple[str, float]] = None  # "flops" or "bytes" per second, where the tool gives no time
+    operation: Optional[str] = None
+    technique: Optional[str] = None
+    format: Optional[str] = None
+    shape: dict[str, Any] = field(default_factory=dict)
+    regime: str = "steady"
+    device: int = 0
+
+
+@dataclass
+class Imported:
+    """The points of a file, what it says of its devices, and the rows that it holds but that are no points."""
+
+    points: list[Point]
+    models: dict[int, str] = field(default_factory=dict)  # name of a device by its number
+    left_out: list[str] = field(default_factory=list)  # one line each
+
+
+def bad(origin: str, what: str) -> ResultsError:
+    return ResultsError(f"{origin}: {what}")
+
+
+def number(text: Any, origin: str, what: str) -> float:
+    """A finite number of a text or a JSON number. Raises ResultsError."""
+    if isinstance(text, str) and NUMBER.fullmatch(text.strip()):
+        text = float(text)
+    if isinstance(text, bool) or not isinstance(text, (int, float)) or not abs(text) < math.inf:
+        raise bad(origin, f"{what} is {str(text)[:60]!r}; allowed: a number")
+    return float(text)
+
+
+def time(value: float, origin: str, what: str) -> float:
+    if not LEAST_TIME <= value <= MOST_TIME:
+        raise bad(origin, f"{what} is {value:g} s; allowed: {LEAST_TIME:g} to {MOST_TIME:g}")
+    return value
+
+
+def work(value: float, origin: str, what: str) -> float:
+    if not 0 <= value <= MOST_WORK:
+        raise bad(origin, f"{what} is {value:g}; allowed: 0 to {MOST_WORK:g}")
+    return value
+
+
+def whole(value: float) -> float:
+    """The whole number next to a product of rate and time that differs from it by rounding alone."""
+    return float(round(value)) if abs(value - round(value)) <= 1e-9 * value else value
+
+
+def device_number(value: Any, origin: str) -> int:
+    text = str(value)
+    if not re.fullmatch("[0-9]{1,3}", text):
+        raise bad(origin, f"device is {text[:60]!r}; allowed: 0 to 999")
+    return int(text)
+
+
+def size(value: Any) -> Optional[int]:
+    """The value as a dimension of a shape; None if it is no whole number from 1 to 2^40."""
+    text = str(value)
+    return int(text) if re.fullmatch(r"[0-9]{1,13}", text) and 1 <= int(text) <= 2**40 else None
+
+
+def shape_of(axes: dict[str, Any]) -> dict[str, int]:
+    """The axes of a benchmark that can be dimensions: names of letters and digits, sizes that are whole numbers."""
+    named = {re.sub(r"\W+", "_", name).strip("_"): size(value) for name, value in axes.items()}
+    return {name: value for name, value in named.items() if name and name != "layout" and value}

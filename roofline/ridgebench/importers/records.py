@@ -1,0 +1,140 @@
+"""Makes records and the environment of a results directory of foreign points."""
+
+import hashlib
+import json
+import re
+import secrets
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any, Optional
+
+from ridgebench.files import ResultsError, write_at_once
+from ridgebench.importers import number_formats
+from ridgebench.importers.known_work import complete
+from ridgebench.importers.point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad
+from ridgebench.records import SCHEMAS, clean
+
+MEAN = "mean_time"  # flag: the time is a mean, because the tool reports no median
+COUNTED = "counted_bytes"  # flag: a profiler counted the bytes; they are not the compulsory ones
+UNSAFE = re.compile(r"[^A-Za-z0-9_.<>:,=+-]+")  # in an id, whose parts a slash separates
+
+
+@cache
+def schema(name: str) -> dict[str, Any]:
+    return json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+
+
+def at_rest(point: Point) -> None:
+    """Finds the time of a point that has a rate. Raises ResultsError."""
+    if point.rate is None:
+        return
+    kind, per_s = point.rate
+    amount = getattr(point, kind)
+    if not amount:
+        raise bad(point.origin, f"{point.name[:200]!r} has {kind} per second and no time; the file of --map states its "
+                                f"{kind}, or operation and shape")
+    point.times_s = [amount / per_s]
+
+
+def quantile(times: list[float], share: float) -> float:
+    """Linear between samples, as numpy's default and the harness."""
+    ordered, place = sorted(times), share * (len(times) - 1)
+    low = int(place)
+    high = min(low + 1, len(times) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def spread(times: list[float]) -> dict[str, float]:
+    """What several samples say beside the median. The harness's interval is not that of another tool's samples."""
+    if len(times) < 2:
+        return {}
+    return {"time_min_s": min(times), "time_p10_s": quantile(times, 0.1), "time_p90_s": quantile(times, 0.9)}
+
+
+def identity(point: Point, name: str) -> dict[str, Any]:
+    operation = UNSAFE.sub("_", point.operation or "external") or "external"
+    technique = UNSAFE.sub("_", point.technique or point.name)[:LONGEST_NAME] or "external"
+    sizes = "/".join(f"{key}:{value}" for key, value in point.shape.items())
+    device = name if name == "cpu" else f"cuda:{point.device}"
+    parts = [operation, technique, str(point.format), *filter(None, [sizes]), point.regime]
+    return {"id": f"{'/'.join(parts)}@{device}", "op": operation, "technique": technique, "device": device,
+            "backend": "cpu" if name == "cpu" else "cuda"}
+
+
+def record(point: Point, tool: str, backend: str) -> dict[str, Any]:
+    """The record of a point: every key of the schema, null where the tool does not say it."""
+    times = point.times_s[:MOST_SAMPLES]
+    middle, flops, moved = median(times), point.flops or 0.0, point.bytes or 0.0
+    values = dict.fromkeys(schema("record")["properties"])
+    values |= {"schema": "ridgebench.record/1", **identity(point, backend)}
+    values |= {"origin": "external", "role": "kernel", "burst": False, "engine": "fma" if flops else "memory"}
+    values |= {"format": point.format, "arithmetic": point.format, "accumulator": "fp32", "shape": point.shape}
+    values |= {"regime": point.regime, "flops": flops, "bytes": moved, "written_fraction": 0.0}
+    values |= {"intensity_flop_per_byte": flops / moved if moved else None, "status": "unverified"}
+    values |= {"reason": f"measured by {tool}; nothing checked its output", "sets": 0, "samples_s": times}
+    values |= {"samples_per_batch": 1, "launches_per_sample": 0, "time_median_s": middle, **spread(times)}
+    values |= {"flops_per_s": flops / middle or None, "bytes_per_s": moved / middle or None, "clocks_hz": []}
+    values |= {"telemetry": {}, "flags": [MEAN] * point.is_mean + [COUNTED] * point.counted}
+    return values
+
+
+def records(imported: Imported, tool: str, backend: str, default_format: Optional[str]) -> list[dict[str, Any]]:
+    """A record per point. A point in a format that ridgebench does not have is left out, said."""
+    made: dict[str, dict[str, Any]] = {}
+    for point in imported.points:
+        if len(point.name) > LONGEST_NAME:
+            raise bad(point.origin, f"the name has {len(point.name)} characters; allowed: up to {LONGEST_NAME}")
+        stated = point.format or default_format
+        if stated is None:
+            raise bad(point.origin, f"the format of {point.name[:200]!r} is unknown; --format or the file of --map "
+                                    f"states it, allowed: {number_formats.allowed()}")
+        point.format = number_formats.find(stated)
+        if point.format is None:
+            imported.left_out.append(f"{point.name}: format {stated}; ridgebench has {number_formats.allowed()}")
+            continue
+        complete(point)
+        at_rest(point)
+        one = clean(record(point, tool, backend))
+        if one["id"] in made:
+            raise bad(point.origin, f"{one['id']} comes twice; technique or shape in the file of --map tell them apart")
+        made[one["id"]] = one
+    return list(made.values())
+
+
+def nothing(part: dict[str, Any]) -> dict[str, Any]:
+    """Null for every required key of an object of the schema."""
+    return dict.fromkeys(part["required"])
+
+
+def environment(imported: Imported, rows: list[dict], tool: str, source: Path, options: dict[str, Any],
+                command: list[str]) -> dict[str, Any]:
+    """environment.json: the foreign file and what it says of its devices; everything else is null."""
+    keys = schema("environment")
+    values = nothing(keys)
+    for part in ("host", "build"):
+        values[part] = nothing(keys["properties"][part])
+    devices = []
+    for name in dict.fromkeys(row["device"] for row in rows):
+        device = nothing(keys["properties"]["devices"]["items"])
+        model = options["model"] or (imported.models.get(int(name[5:])) if name != "cpu" else None)
+        devices.append({**device, "name": name, "backend": "cpu" if name == "cpu" else "cuda", "model": model})
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    values |= {"schema": "ridgebench.environment/1", "run_id": f"imported-{secrets.token_hex(8)}", "version": tool}
+    values |= {"imported": {"tool": tool, "file": source.name, "sha256": digest}, "command_line": command}
+    values |= {"regimes": [], "roof": options["roof"], "interrupted": False, "devices": devices, "libraries": {}}
+    unknown = {key: f"{tool} does not say it" for key, value in values.items() if value is None and key != "roof"}
+    return clean({**values, "environment_variables": {}, "unavailable": unknown})
+
+
+def write(folder: Path, rows: list[dict], facts: dict[str, Any]) -> None:
+    """Writes a results directory. Raises ResultsError if there is one already."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise ResultsError(f"{folder}: is not empty; allowed: a new or an empty folder")
+    files = {"environment.json": json.dumps(facts, indent=2) + "\n",
+             "records.jsonl": "".join(json.dumps(row) + "\n" for row in rows)}
+    for name, text in files.items():
+        write_at_once(folder / name, text)
+    sums = {name: hashlib.sha256(text.encode("utf-8")).hexdigest() for name, text in files.items()}
+    write_at_once(folder / "SHA256SUMS", "".join(f"{digest}  {name}\n" for name, digest in sums.items()))

@@ -1,0 +1,65 @@
+"""The CSV file of triton.testing.perf_report (run(save_path=...)): one column per line of the plot, `name (unit)`.
+
+The columns without a unit in brackets before the first such column are the sizes. Older versions of Triton write no
+unit; --unit then states it.
+"""
+
+import re
+from pathlib import Path
+from typing import Optional
+
+from ridgebench.importers import tables
+from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time
+from ridgebench.importers.units import RATES, TIMES, scale, si
+
+HEADER = re.compile(r"(.*?)\s*\(([^()]*)\)")
+WHISKERS = ("-min", "-max")  # columns of the quantiles
+
+
+def point(name: str, value: str, unit: str, sizes: dict[str, str], origin: str) -> Point:
+    shown = " ".join([name, *(f"{key}={size}" for key, size in sizes.items())])
+    found = Point(origin, shown, [], technique=name, shape=shape_of({k: whole(v) for k, v in sizes.items()}))
+    amount = number(value, origin, name)
+    if unit in TIMES or unit.lower() in TIMES:
+        found.times_s = [time(si(amount, scale(TIMES, unit, origin, name)), origin, name)]
+        return found
+    kind, factor = scale(RATES | dict.fromkeys(TIMES), unit, origin, name)
+    if amount <= 0:
+        raise bad(origin, f"{name} is {amount:g} {unit}; allowed: more than 0")
+    found.rate = (kind, amount * factor)
+    return found
+
+
+def whole(text: str) -> str:
+    """pandas writes whole sizes as 4096.0."""
+    return re.sub(r"\.0*$", "", text)
+
+
+def columns(header: list[str], unit: Optional[str], origin: str) -> dict[str, tuple[str, str]]:
+    """The columns with values: column to its name and unit. A column of sizes has no unit."""
+    found = {}
+    for column in header:
+        match = HEADER.fullmatch(column)
+        if match and match[1] and not column.endswith(WHISKERS):
+            found[column] = (match[1], match[2])
+    if found:
+        return found
+    if unit is None:
+        raise bad(origin, "no column names a unit, as in `Triton (GB/s)`; --unit states it")
+    return {column: (column, unit) for column in header[1:] if not column.endswith(WHISKERS)}
+
+
+def load(path: Path, unit: Optional[str] = None) -> Imported:
+    imported = Imported([])
+    lines = tables.lines(path)
+    header = list(lines[0].cells)
+    values = columns(header, unit, f"{path}:1")
+    first = min((header.index(column) for column in values), default=0)
+    for cells, origin in lines:
+        sizes = {name: cells[name] for name in header[:first] if name}
+        for column, (name, of) in values.items():
+            if cells[column].lower() in ("", "nan"):  # a provider that did not run at this size
+                imported.left_out.append(f"{name} at {sizes}: no value")
+                continue
+            imported.points.append(point(name, cells[column], of, sizes, origin))
+    return imported

@@ -1,0 +1,51 @@
+"""Points of other tools: their marker, and the question that a point above the roof asks."""
+
+from typing import Optional
+
+from matplotlib.axes import Axes
+
+from ridgebench.records import Row
+from ridgebench.units import rate
+from ridgebench.view import View
+
+from .points import Places, draw_paths, markers
+from .roofs import Roofs
+from .style import Theme
+
+STAR, SIZE = "*", 90.0
+ABOVE = 1.02  # a point above the roof by less may be noise
+NOTE = "Stars: measured by another tool, not verified"
+
+
+def placed(view: View) -> list[Row]:
+    """The points of other tools that have an intensity and a rate."""
+    return [row for row in view.external if row.intensity_flop_per_byte and row.flops_per_s]
+
+
+def draw(axes: Axes, view: View, scale: float, theme: Theme) -> Places:
+    """Draws them, a sweep as a path; returns their places."""
+    rows = placed(view)
+    places = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / scale) for row in rows}
+    draw_paths(axes, rows, places, theme, arrow=False)
+    if rows:
+        markers(axes, [places[row.id] for row in rows], rows, theme, STAR, SIZE)
+    return places
+
+
+def allowed(row: Row, roofs: Roofs) -> Optional[float]:
+    """FLOP/s that roofs allow at the point's intensity; None without the roof of its format and that of memory."""
+    flat = [roof.value for roof in roofs.compute if row.arithmetic in roof.formats]
+    speeds = [roof.value for roof in roofs.memory]
+    return min(max(flat), max(speeds) * row.intensity_flop_per_byte) if flat and speeds else None
+
+
+def questions(view: View, sources: list[Roofs]) -> list[str]:
+    """A line for each point above all roofs that are drawn: it is no record, it asks how it was counted."""
+    found = []
+    for row in placed(view):
+        roofs = [value for source in sources if (value := allowed(row, source))]
+        if roofs and row.flops_per_s > ABOVE * max(roofs):
+            speed, roof = rate(row.flops_per_s, "FLOP/s"), rate(max(roofs), "FLOP/s")
+            found.append(f"{row.id}: {speed} is above the roof of {roof}: a question of units, of how FLOPs and bytes "
+                         "were counted, or of data that a cache held")
+    return found

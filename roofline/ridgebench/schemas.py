@@ -1,0 +1,28 @@
+"""Prints the JSON schema of a file or of a command's --json; without a name, the names."""
+
+import argparse
+import json
+
+from ridgebench.command_line import OK, USAGE, CommandError, Parser, one_line
+from ridgebench.records import SCHEMAS
+
+END = ".schema.json"
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = Parser(prog="schema", description=__doc__)
+    parser.add_argument("name", nargs="?", help="e.g. record, environment, predict; default: list the names")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str]) -> int:
+    name = parse(arguments).name
+    paths = {path.name.removesuffix(END): path for path in sorted(SCHEMAS.glob(f"*{END}"))}
+    if name is None:
+        for known, path in paths.items():
+            print(f"{known:<14}{json.loads(path.read_text('utf-8'))['title']}")
+        return OK
+    if name not in paths:
+        raise CommandError(f"no schema named {one_line(name)[:60]!r}; allowed: {', '.join(paths)}", USAGE)
+    print(paths[name].read_text("utf-8"), end="")
+    return OK

@@ -1,0 +1,54 @@
+"""Every --json obeys the schema that `ridgebench schema` prints; the other way round, a damaged answer does not."""
+
+import copy
+import json
+
+import pytest
+from command_line import OK, ROOT, answer, ridgebench, schema, strict_json
+
+RESULTS = ROOT / "results" / "intel-r-xeon-r-processor-2-threads" / "2026-11-26-ac38e7c"
+SHEET = ROOT / "roofline" / "devices" / "l4.json"
+ANSWERS = [
+    ("list", ("list", "--device", "sim")),
+    ("list", ("list", "--device", "cpu")),
+    ("info", ("info",)),
+    ("info", ("info", "--on", "b200")),
+    ("info", ("info", "--on", RESULTS)),
+    ("predict", ("predict", "matmul", "n:64", "--format", "bf16", "--on", "h100-sxm")),
+    ("predict", ("predict", "gelu", "n:4096", "--format", "fp32", "--on", RESULTS)),
+    ("predict", ("predict", "dot", "n:1M", "--format", "fp16", "--on", SHEET)),
+    ("plan", ("plan", "train", "--params", "7e9", "--tokens", "1e12", "--gpus", "8", "--mfu", "0.4", "--on", "h100")),
+    ("plan", ("plan", "memory", "--on", "h200")),
+    ("plan", ("plan", "tensor", "--shape", "10x10", "--format", "fp4")),
+    ("plan", ("plan", "activations", "--layers", "4", "--width", "512", "--batch", "8", "--checkpoint", "sqrt")),
+    ("plan", ("plan", "zero", "--params", "7e9", "--stage", "3", "--ranks", "8")),
+]
+
+
+@pytest.mark.parametrize(("name", "words"), ANSWERS)
+def test_an_answer_obeys_its_schema(name, words):
+    found = answer(*words)
+    checked = schema(name)
+    assert [error.message for error in checked.iter_errors(found)] == []
+    damaged = copy.deepcopy(found)
+    first = damaged[0] if isinstance(damaged, list) else damaged
+    del first[next(iter(first))]
+    assert not checked.is_valid(damaged)
+
+
+def test_duels_obey_their_schemas(tmp_path):
+    words = ("duel", "naive", "naive", "--op", "relu", "--format", "fp32", "--shape", "4k", "--seconds", "2")
+    done = ridgebench(*words, "--device", "sim", "--json", "--out", tmp_path / "duels")
+    found = strict_json(done.stdout)
+    assert list(schema("duels").iter_errors(found)) == []
+    assert [list(schema("duel").iter_errors(one)) for one in found["duels"]] == [[]]
+
+
+def test_the_schema_of_a_device_is_that_of_the_sheets():
+    for path in (ROOT / "roofline" / "devices").glob("*.json"):
+        assert list(schema("device").iter_errors(json.loads(path.read_text()))) == []
+
+
+def test_the_binary_prints_them():
+    done = ridgebench("schema", "predict")
+    assert done.returncode == OK and strict_json(done.stdout) == schema("predict").schema

@@ -1,0 +1,148 @@
+"""Looks for files that break `ridgebench import`: tests/fuzz/imports.py [SECONDS per format, 300] [FORMAT...]
+
+Changes the files of tests/data/imports at random. Each result is either refused with one line and exit code 2, or becomes
+a results directory that the reader accepts. A file that breaks this is kept in build/fuzz/import-FORMAT-*.
+"""
+
+import contextlib
+import io
+import random
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "roofline"))
+from ridgebench.importers import known_work  # noqa: E402
+from ridgebench.records import load_run  # noqa: E402
+
+FILES = ROOT / "tests" / "data" / "imports"
+# Format: the files that changes start from, and options.
+SEEDS = {
+    "gbench": (["gbench_repetitions.json", "gbench_aggregates.json", "gbench_once.json"], "points_gbench.toml"),
+    "nvbench": (["nvbench.json", "nvbench.csv"], None),
+    "ncu": (["ncu.csv"], "points_ncu.toml"),
+    "cutlass": (["cutlass.csv"], None),
+    "triton": (["triton.csv", "triton_old.csv"], "points_triton.toml"),
+    "csv": (["plain.csv"], None),
+    "map": (["points_gbench.toml", "points_ncu.toml", "points_triton.toml"], None),
+}
+TOKENS = [b"nan", b"inf", b"-1", b"0", b"1e999", b"1e-999", b"9" * 400, b"null", b"true", b"[]", b"{}", b"[" * 200, b'"', b",",
+          b"\n", b"\r", b"\x00", b"\x1b[2J", b"\xff", "µs\u202e".encode(), b"==", b"(", b")", b"ms", b"GiB/s", b"2^40",
+          b"\\", b"'", b"{m}", b"**", b"layout", b"fp8_e4m3xfp8_e5m2", b"name", b"cuda:0"]
+LONGEST_S = 10  # of one file
+
+
+def changed(data: bytes, source: random.Random) -> bytes:
+    """The file with one to eight places cut, repeated, replaced or filled with a token."""
+    out = bytearray(data)
+    for _ in range(source.randint(1, 8)):
+        at, length = source.randrange(len(out) + 1), source.choice((1, 1, 2, 4, 16, 200))
+        kind = source.randrange(6)
+        if kind == 0:
+            del out[at : at + length]
+        elif kind == 1:
+            out[at:at] = out[at : at + length] * source.randint(1, 3)
+        elif kind == 2:
+            out[at : at + length] = source.randbytes(min(length, 4))
+        elif kind == 3:  # a word or a number in place of another one
+            end = at
+            while end < len(out) and chr(out[end]).isalnum():
+                end += 1
+            out[at:end] = source.choice(TOKENS)
+        elif kind == 4:
+            out[at:at] = source.choice(TOKENS)
+        else:  # lines change places
+            lines = bytes(out).split(b"\n")
+            first, second = (source.randrange(len(lines)) for _ in range(2))
+            lines[first], lines[second] = lines[second], lines[first]
+            out = bytearray(b"\n".join(lines))
+    return bytes(out)
+
+
+def command(kind: str, path: Path, out: Path, source: random.Random) -> list[str]:
+    if kind == "map":
+        return ["import", "gbench", str(FILES / "gbench_once.json"), "--map", str(path), "--format", "fp32", "-o", str(out)]
+    words = ["import", kind, str(path), "-o", str(out)]
+    points = SEEDS[kind][1]
+    words += ["--map", str(FILES / points)] if points and source.random() < 0.8 else []
+    words += ["--format", "fp32"] if source.random() < 0.7 else []
+    return words + (["--unit", "GB/s"] if kind == "triton" and source.random() < 0.5 else [])
+
+
+def work(operation: str, shape: str, name: str) -> dict:
+    """Stands for the binary, whose answers are tested elsewhere: a process per file would be the slowest part."""
+    return {"flops": 2.0, "bytes": 4.0, "shape": {"n": 1}}
+
+
+def outcome(words: list[str], out: Path) -> str:
+    """What is wrong with how a command ended; empty if nothing is."""
+    shown, errors = io.StringIO(), io.StringIO()
+    signal.alarm(LONGEST_S)
+    try:
+        with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(errors):
+            code = run(words)
+        if code == 0:
+            load_run(out)
+    except BaseException as error:  # also the alarm, and what the reader says of the folder
+        return f"{type(error).__name__}: {error}"
+    finally:
+        signal.alarm(0)
+    lines = errors.getvalue().splitlines()
+    if code not in (0, 2):
+        return f"exit code {code}: {errors.getvalue()}"
+    if any(not line.startswith("import: ") or not line.isprintable() for line in lines) or len(lines) > 20:
+        return f"no lines of its own: {errors.getvalue()!r}"
+    refusals = [line for line in lines if "left out: " not in line and "matches no point" not in line]
+    return "" if len(refusals) == (code == 2) else f"exit code {code} with {len(refusals)} lines of refusal: {lines}"
+
+
+def run(words: list[str]) -> int:
+    from ridgebench import __main__ as program
+
+    return program.run("import", words[1:])
+
+
+def timeout(*_) -> None:
+    raise TimeoutError(f"longer than {LONGEST_S} s")
+
+
+def fuzz(kind: str, seed: int, inputs: int = 0, seconds: float = 0) -> tuple[int, int, list[str]]:
+    """Tries `inputs` files, or as many as fit in the seconds; returns how many were tried and accepted, and the faults."""
+    source, end, tried, accepted, faults = random.Random(seed), time.monotonic() + seconds, 0, 0, []
+    files = [(FILES / name).read_bytes() for name in SEEDS[kind][0]]
+    signal.signal(signal.SIGALRM, timeout)
+    known_work.predict = work
+    with tempfile.TemporaryDirectory(prefix="ridgebench-fuzz-") as folder:
+        path = Path(folder) / "file"
+        while tried < inputs or (not inputs and time.monotonic() < end):
+            out = Path(folder) / f"out{tried}"
+            data = changed(source.choice(files), source)
+            path.write_bytes(data)
+            words = command(kind, path, out, source)
+            wrong = outcome(words, out)
+            tried += 1
+            if wrong:
+                kept = ROOT / "build" / "fuzz" / f"import-{kind}-{seed}-{tried}"
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                kept.write_bytes(data)
+                faults.append(f"{' '.join(words)} with {kept}: {wrong}")
+            if out.exists():
+                accepted += 1
+                for one in out.iterdir():
+                    one.unlink()
+                out.rmdir()
+    return tried, accepted, faults
+
+
+if __name__ == "__main__":
+    limit = float(sys.argv[1]) if len(sys.argv) > 1 else 300.0
+    found = 0
+    for chosen in sys.argv[2:] or SEEDS:
+        tried_, accepted_, faults_ = fuzz(chosen, random.SystemRandom().randrange(2**32), seconds=limit)
+        print(f"{chosen}: {tried_} files, {accepted_} accepted, {len(faults_)} faults", flush=True)
+        print("".join(f"  {fault[:1000]}\n" for fault in faults_[:20]), end="", flush=True)
+        found += len(faults_)
+    sys.exit(1 if found else 0)

@@ -1,0 +1,124 @@
+"""`ridgebench export` and `ridgebench.load`: one line per row, the columns of the schema, text that other programs parse."""
+
+import csv
+import json
+import re
+import sys
+
+import pytest
+from golden import GOLDEN, read_records
+
+import ridgebench
+from ridgebench.__main__ import main
+from ridgebench.command_line import CommandError
+from ridgebench.export import table
+
+
+def exported(capsys, *words) -> str:
+    assert main(["export", *map(str, words)]) == 0
+    return capsys.readouterr().out
+
+
+def test_csv_has_a_line_per_row_and_every_single_value(capsys):
+    lines = list(csv.DictReader(exported(capsys, GOLDEN, "--csv").splitlines()))
+    rows = read_records(GOLDEN)
+    assert [line["id"] for line in lines] == [row["id"] for row in rows]
+    for line, row in zip(lines, rows):
+        for key in ("time_median_s", "flops_per_s", "bytes_per_s", "mfu"):
+            assert line[key] == ("" if row[key] is None else repr(float(row[key])))
+        assert line["samples"] == str(len(row["samples_s"])) and line["flags"] == " ".join(row["flags"])
+        assert line["roof_flops_per_s"] == ("" if not row["roof"] or row["roof"]["flops_per_s"] is None
+                                            else repr(float(row["roof"]["flops_per_s"])))
+
+
+def test_the_columns_do_not_depend_on_the_rows(capsys, edit):
+    whole = exported(capsys, GOLDEN, "--csv").splitlines()[0]
+    folder = edit(lambda records, _: records.__delitem__(slice(1, None)))
+    assert exported(capsys, folder, "--csv").splitlines()[0] == whole == ",".join(table.columns())
+    assert {"time_median_s", "flops_per_s", "bytes_per_s", "clock_hz", "intensity_flop_per_byte"} <= set(table.columns())
+
+
+def test_markdown_escapes_what_a_page_would_read(capsys, edit):
+    folder = edit(lambda records, _: records[0].update(technique="a|b <i>*c*</i>"))
+    text = exported(capsys, folder, "--md")
+    assert r"a\|b \<i\>\*c\*\</i\>" in text
+    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines()}
+    assert len(widths) == 1 and len(text.splitlines()) == 2 + len(read_records(GOLDEN))
+
+
+SAMPLE = re.compile(r'([a-z_:]+)\{((?:[a-z]+="(?:[^"\\\n]|\\[\\n"])*",?)+)\} (\S+)')
+
+
+def test_prometheus_text(capsys, edit):
+    folder = edit(lambda records, _: records[0].update(technique='q"u\\o'))
+    text = exported(capsys, folder, "--prom")
+    families = re.findall(r"# TYPE (\w+) gauge", text)
+    assert len(set(families)) == len(families)
+    found = [SAMPLE.fullmatch(line) for line in text.splitlines() if not line.startswith("#")]
+    assert all(found) and all(match[1] in families and float(match[3]) >= 0 for match in found)
+    assert r'technique="q\"u\\o"' in text
+    assert sum(match[1] == "ridgebench_row_ok" for match in found) == len(read_records(GOLDEN))
+
+
+def test_prometheus_text_by_its_own_parser(capsys):
+    parser = pytest.importorskip("prometheus_client.parser")
+    families = list(parser.text_string_to_metric_families(exported(capsys, GOLDEN, "--prom")))
+    assert {family.type for family in families} == {"gauge"} and len(families) >= 4
+
+
+def test_a_file_is_written_whole(tmp_path, capsys):
+    assert exported(capsys, GOLDEN, "--csv", "-o", tmp_path / "x.csv") == ""
+    assert (tmp_path / "x.csv").read_text() == exported(capsys, GOLDEN, "--csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ((GOLDEN,), "one of the arguments --csv --md --parquet --prom is required"),
+        ((GOLDEN, "--csv", "--md"), "not allowed with"),
+        ((GOLDEN, GOLDEN, "--csv"), "have one name and rows in common"),
+        ((GOLDEN, "--parquet"), "--parquet needs -o FILE"),
+        (("/nowhere", "--csv"), "/nowhere: not found"),
+        ((GOLDEN, "--csv", "-o", "/"), "no regular file"),
+        ((GOLDEN, "--csv", "-o", "/nowhere/x"), "/nowhere"),
+    ],
+)
+def test_refusals(capsys, words, part):
+    assert main(["export", *map(str, words)]) == 2
+    error = capsys.readouterr().err
+    assert part in error and error.count("\n") == 1
+
+
+def test_parquet(tmp_path, capsys):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    exported(capsys, GOLDEN, "--parquet", "-o", tmp_path / "x.parquet")
+    columns = parquet.read_table(tmp_path / "x.parquet").to_pydict()
+    assert columns["id"] == [row["id"] for row in read_records(GOLDEN)] and list(columns) == list(table.columns())
+
+
+def test_a_data_frame_of_pandas():
+    pytest.importorskip("pandas")
+    frame = ridgebench.load(GOLDEN)
+    assert list(frame.columns) == list(table.columns()) and len(frame) == len(read_records(GOLDEN))
+    assert frame["time_median_s"].dtype == "float64"
+
+
+def test_without_any_library_it_says_what_installs_one(tmp_path, monkeypatch, capsys):
+    for name in ("pandas", "polars", "pyarrow"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(CommandError, match="pip install pandas"):
+        ridgebench.load(GOLDEN)
+    assert main(["export", str(GOLDEN), "--parquet", "-o", str(tmp_path / "x")]) == 2
+    assert "pip install pyarrow" in capsys.readouterr().err
+
+
+def test_schema_prints_every_schema(capsys):
+    assert main(["schema"]) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert {"record", "environment", "device", "duel", "duels", "list", "info", "predict", "plan"} <= set(names)
+    for name in names:
+        assert main(["schema", name]) == 0
+        assert json.loads(capsys.readouterr().out)["$schema"]
+    assert main(["schema", "recrod"]) == 2
+    assert "allowed: device, duel" in capsys.readouterr().err

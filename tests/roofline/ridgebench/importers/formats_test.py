@@ -1,0 +1,176 @@
+"""Every format of `ridgebench import`: its points in SI base units. tests/data/imports/README.md says what is real."""
+
+import json
+import sys
+import types
+from pathlib import Path
+
+import pytest
+from golden import ROOT
+
+from ridgebench import command_line
+from ridgebench.__main__ import main
+from ridgebench.importers import known_work, mapping, ncu, records
+from ridgebench.importers.point import Imported
+from ridgebench.records import load_run
+
+FILES = ROOT / "tests" / "data" / "imports"
+# What the binary answers for the operations that it knows, so that these tests need no build.
+WORK = {("matmul", "bf16"): lambda m, n, k: (2 * m * n * k, 2 * (m * n + n * k + m * k)),
+        ("matmul", "fp16"): lambda m, n, k: (2 * m * n * k, 2 * (m * n + n * k + m * k)),
+        ("matmul", "fp32"): lambda m, n, k: (2 * m * n * k, 4 * (m * n + n * k + m * k))}
+
+
+def answer(operation: str, text: str, name: str) -> dict:
+    shape = mapping.shape(text, "here")
+    flops, moved = WORK[operation, name](*(shape[d] for d in "mnk"))
+    return {"flops": flops, "bytes": moved, "shape": {**shape, "layout": shape.get("layout", "nt")}}
+
+
+@pytest.fixture(autouse=True)
+def without_binary(monkeypatch):
+    monkeypatch.setattr(known_work, "predict", answer)
+
+
+def read(tmp_path: Path, *words) -> dict[str, dict]:
+    """The records that a command line makes, by id."""
+    out = tmp_path / "out"
+    assert main(["import", *map(str, words), "-o", str(out)]) == 0
+    load_run(out)  # obeys the schemas
+    return {record["id"]: record for record in map(json.loads, (out / "records.jsonl").read_text().splitlines())}
+
+
+def test_google_benchmark_with_repetitions(tmp_path, capsys):
+    found = read(tmp_path, "gbench", FILES / "gbench_repetitions.json", "--map", FILES / "points_gbench.toml")
+    assert list(found) == [
+        "saxpy/gcc/fp32/n:1024/steady@cpu", "saxpy/gcc/fp32/n:65536/steady@cpu", "saxpy/gcc/fp32/n:4096/steady@cpu",
+        "matmul/three_loops/fp32/m:64/n:64/k:64/layout:nn/steady@cpu"]
+    rows = json.loads((FILES / "gbench_repetitions.json").read_text())["benchmarks"]
+    times = [row["real_time"] / 1e9 for row in rows if row["name"] == "saxpy/1024/real_time"]
+    first = found["saxpy/gcc/fp32/n:1024/steady@cpu"]
+    assert first["samples_s"] == times and len(times) == 3
+    assert (first["time_median_s"], first["time_min_s"]) == (sorted(times)[1], min(times))
+    assert first["time_ci_low_s"] is None and first["flags"] == []
+    # By the program: 12 bytes and 2 FLOPs per element, by real time and by the library's CPU time.
+    for size in (1024, 4096, 65536):
+        row = found[f"saxpy/gcc/fp32/n:{size}/steady@cpu"]
+        assert (row["bytes"], row["flops"]) == (12 * size, 2 * size)
+    assert found["matmul/three_loops/fp32/m:64/n:64/k:64/layout:nn/steady@cpu"]["flops"] == 2 * 64**3
+    assert capsys.readouterr().err == "import: left out: broken: no input\n"
+
+
+def test_google_benchmark_without_repetitions_and_with_aggregates_alone(tmp_path):
+    once = read(tmp_path / "1", "gbench", FILES / "gbench_once.json", "--format", "fp32")
+    assert {len(row["samples_s"]) for row in once.values()} == {1} and len(once) == 4
+    assert "external/saxpy_4096/fp32/steady@cpu" in once
+    alone = read(tmp_path / "2", "gbench", FILES / "gbench_aggregates.json", "--format", "float")
+    rows = json.loads((FILES / "gbench_aggregates.json").read_text())["benchmarks"]
+    median = next(r["real_time"] for r in rows if r["name"] == "product/64_median")
+    assert alone["external/product_64/fp32/steady@cpu"]["time_median_s"] == pytest.approx(median / 1e3)
+
+
+@pytest.mark.parametrize("name", ["nvbench.json", "nvbench.csv"])
+def test_nvbench(tmp_path, capsys, name):
+    found = read(tmp_path, "nvbench", FILES / name)
+    cold = found["external/copy/fp32/Elements:67108864/cold@cuda:0"]
+    assert (cold["time_median_s"], cold["bytes"], cold["flags"]) == (0.0002, 8 * 2**26, ["mean_time"])
+    assert found["external/copy/fp32/Elements:67108864/steady@cuda:0"]["time_median_s"] == 0.00019
+    assert len(found) == 2 and "left out: copy: " in capsys.readouterr().err
+    device = json.loads((tmp_path / "out" / "environment.json").read_text())["devices"]
+    assert [one["model"] for one in device] == ["NVIDIA H100 80GB HBM3"]
+
+
+def test_cutlass(tmp_path, capsys):
+    found = read(tmp_path, "cutlass", FILES / "cutlass.csv")
+    (row,) = found.values()
+    assert (row["op"], row["format"], row["shape"]["layout"]) == ("matmul", "bf16", "nt")
+    assert (row["time_median_s"], row["flops"], row["bytes"]) == (0.0002, 2 * 4096**3, 6 * 4096**2)
+    error = capsys.readouterr().err
+    assert "cutlass_broken: success, incorrect" in error and "format f64; ridgebench has fp32" in error
+
+
+def test_triton(tmp_path, capsys):
+    found = read(tmp_path, "triton", FILES / "triton.csv", "--map", FILES / "points_triton.toml")
+    row = found["matmul/Triton/fp16/m:4096/n:4096/k:4096/layout:nt/steady@cuda:0"]
+    assert row["flops_per_s"] == pytest.approx(600e12) and row["time_median_s"] == pytest.approx(2 * 4096**3 / 600e12)
+    assert len(found) == 3 and "cuBLAS" in capsys.readouterr().err
+
+
+def test_triton_without_units_needs_one(tmp_path):
+    words = ("triton", FILES / "triton_old.csv", "--map", FILES / "points_triton.toml", "--unit", "GB/s")
+    row = read(tmp_path, *words)["vector_add/Torch/fp32/size:1048576/steady@cuda:0"]
+    assert row["bytes_per_s"] == pytest.approx(1100e9)
+
+
+def test_a_table_of_any_source(tmp_path):
+    found = read(tmp_path, "csv", FILES / "plain.csv", "--backend", "cuda", "--model", "my GPU")
+    softmax = found["softmax/online/fp32/m:1024/n:4096/steady@cuda:0"]
+    assert (softmax["time_median_s"], softmax["bytes"], softmax["flops"]) == (12.5e-6, 33554432, 20971520)
+    assert found["matmul/mine/bf16/m:4096/n:4096/k:4096/layout:nt/steady@cuda:0"]["bytes"] == 6 * 4096**2
+
+
+def test_nsight_compute(tmp_path):
+    found = read(tmp_path, "ncu", FILES / "ncu.csv", "--map", FILES / "points_ncu.toml")
+    saxpy = found["saxpy/grid_stride/fp32/n:16777216/steady@cuda:0"]
+    assert saxpy["samples_s"] == [80e-6, 82e-6] and saxpy["flops"] == 2 * 2**24
+    assert saxpy["bytes"] == pytest.approx(134217728 + 67108864) and saxpy["flags"] == ["counted_bytes"]
+    # Its tensor cores worked, so that fp32's instructions are not its arithmetic: the shape says it.
+    product = found["matmul/mine/bf16/m:4096/n:4096/k:4096/layout:nt/steady@cuda:0"]
+    assert (product["flops"], product["time_median_s"]) == (2 * 4096**3, 300e-6)
+
+
+class Metric:
+    def __init__(self, value, unit):
+        self.value, self.unit = lambda: value, lambda: unit
+
+
+class Action(dict):
+    def name(self):
+        return "saxpy"
+
+
+def test_a_report_of_nsight_compute_by_its_package(tmp_path, monkeypatch):
+    action = Action({ncu.DURATION: Metric(80000, "ns"), "dram__bytes.sum": Metric(2.0, "Mbyte"),
+                     "launch__grid_size": Metric(64, "")})
+    package = types.SimpleNamespace(load_report=lambda path: [[action]])
+    monkeypatch.setitem(sys.modules, "ncu_report", package)
+    (tmp_path / "x.ncu-rep").write_bytes(b"\0")
+    (row,) = read(tmp_path, "ncu", tmp_path / "x.ncu-rep", "--format", "fp32").values()
+    assert (row["time_median_s"], row["bytes"], row["technique"]) == (80e-6, 2e6, "saxpy_Grid_Size=64")
+
+
+def test_without_its_package_a_report_is_refused(tmp_path, capsys):
+    (tmp_path / "x.ncu-rep").write_bytes(b"\0")
+    assert main(["import", "ncu", str(tmp_path / "x.ncu-rep"), "-o", str(tmp_path / "o")]) == 2
+    assert "ncu_report" in capsys.readouterr().err
+
+
+def test_the_work_of_known_operations_comes_from_the_binary(monkeypatch, tmp_path):
+    monkeypatch.undo()
+    script = tmp_path / "ridgebench"
+    script.write_text('#!/bin/sh\n[ "$2" = relu ] || { echo "ridgebench: no" >&2; exit 2; }\n'
+                      'echo "{\\"flops\\": 64, \\"bytes\\": 512, \\"shape\\": {\\"n\\": 64}}"\n')
+    script.chmod(0o755)
+    monkeypatch.setattr(command_line, "BINARY", str(script))
+    for cached in (known_work.binary, known_work.predict):
+        cached.cache_clear()
+    table = tmp_path / "t.csv"
+    table.write_text("name,operation,format,n,time_us\na,relu,fp32,64,1\n")
+    (row,) = read(tmp_path, "csv", table).values()
+    assert (row["flops"], row["bytes"]) == (64, 512)
+    table.write_text("name,operation,format,n,time_us\na,dot,fp32,64,1\n")
+    assert main(["import", "csv", str(table), "-o", str(tmp_path / "o2")]) == 2
+    known_work.binary.cache_clear()
+
+
+def test_nothing_is_written_over(tmp_path, capsys):
+    read(tmp_path, "csv", FILES / "plain.csv")
+    before = (tmp_path / "out" / "records.jsonl").read_bytes()
+    assert main(["import", "csv", str(FILES / "plain.csv"), "-o", str(tmp_path / "out")]) == 2
+    assert "is not empty" in capsys.readouterr().err
+    assert (tmp_path / "out" / "records.jsonl").read_bytes() == before
+
+
+def test_a_record_has_every_key_of_the_schema():
+    assert set(records.schema("record")["required"]) <= set(records.schema("record")["properties"])
+    assert Imported([]).left_out == []

@@ -1,0 +1,122 @@
+"""What `ridgebench import` refuses: one line on stderr that names file and cause, exit code 2, and no folder."""
+
+import json
+from pathlib import Path
+
+import pytest
+from golden import ROOT
+
+from ridgebench.__main__ import main
+
+FILES = ROOT / "tests" / "data" / "imports"
+ROW = '{"name": "a", "real_time": 1, "cpu_time": 1, "time_unit": "ns"}'
+
+
+def refused(tmp_path: Path, capsys, *words) -> str:
+    out = tmp_path / "out"
+    assert main(["import", *map(str, words), "-o", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("import: ") and error.count("\n") == 1 and len(error) < 1000, error
+    assert all(character.isprintable() for character in error[:-1])
+    assert not out.exists()
+    return error
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "part"),
+    [
+        ("gbench", "", "not JSON"),
+        ("gbench", "[]", "no list 'benchmarks'"),
+        ("gbench", '{"benchmarks": [1]}', "benchmarks[0]: no object"),
+        ("gbench", '{"benchmarks": []}', "no point in it"),
+        ("gbench", '{"benchmarks": [{"name": "a", "real_time": 1}]}', "is unknown; --format"),
+        ("gbench", '{"benchmarks": [%s]}' % ROW.replace('"ns"', '"fortnight"'), "unknown unit 'fortnight' of time_unit"),
+        ("gbench", '{"benchmarks": [%s]}' % ROW.replace('"real_time": 1', '"real_time": -1'), "real_time is -1e-09 s"),
+        ("gbench", '{"benchmarks": [%s]}' % ROW.replace('"real_time": 1', '"real_time": true'), "allowed: a number"),
+        ("gbench", '{"benchmarks": [%s]}' % ROW.replace('"real_time": 1', '"real_time": NaN'), "NaN is not JSON"),
+        ("gbench", "[" * 5000, "levels deep"),
+        ("nvbench", "{}", "no list of objects"),
+        ("nvbench", "a,b\n1,2\n", "column 'Benchmark' is missing"),
+        ("nvbench", '{"benchmarks": [{"name": "a", "states": [{"axis_values": []}]}]}', "a: states[0]: no GPU time"),
+        ("nvbench", '{"benchmarks": [{"name": "a", "states": 7}]}', "no list of objects"),
+        ("ncu", '"ID","Kernel Name"\n"",""\n"0","k"\n', "'gpu__time_duration.sum' is missing"),
+        ("ncu", '"Kernel Name","gpu__time_duration.sum"\n"","parsec"\n"k","1"\n', "unknown unit 'parsec'"),
+        ("ncu", '"Kernel Name","gpu__time_duration.sum"\n"","ns"\n"k","n/a"\n', "is missing"),
+        ("ncu", '"Kernel Name","gpu__time_duration.sum"\n"","ns"\n"k","1","2"\n', "3 cells; allowed: 2"),
+        ("cutlass", "Problem,Provider\n1,CUTLASS\n", "column 'OperationKind' is missing"),
+        ("triton", "n,A (furlong/s)\n1,2\n", "unknown unit 'furlong/s' of A"),
+        ("triton", "n,A (GB/s)\n1,2\n", "the format of 'A n=1' is unknown"),
+        ("triton", "n,A (GB/s)\n1,0\n", "A is 0 GB/s"),
+        ("csv", "name,time\na,1\n", "column 'time' has no unit"),
+        ("csv", "name,time_us,time_ms\na,1,1\n", "two columns hold time"),
+        ("csv", "name,time_us,name\na,1,b\n", "column 'name' comes twice"),
+        ("csv", "name,time_us,colour\na,1,red\n", "unknown column 'colour'"),
+        ("csv", "name,time_us\na,one\n", "'one'; allowed: a number"),
+        ("csv", "name,time_us\na,1,2\n", "3 cells; allowed: up to 2"),
+        ("csv", "name,time_us,format\na,1,fp64\n", "no point in a format"),
+        ("csv", "name,time_us,format\na,1,fp32\na,2,fp32\n", "comes twice"),
+        ("csv", "name,time_us,format,flops\na,1,fp32,1e99\n", "flops is 1e+99"),
+        ("csv", "name,time_us,format,shape\na,1,fp32,n:0\n", "shape 'n:0'"),
+        ("csv", 'name,time_us\n"a\x00,1\n', "no line of a table"),
+        ("csv", "name,time_us,format\n" + "a" * 1500 + ",1,fp32\n", "1500 characters"),
+    ],
+)
+def test_a_file_that_is_not_what_it_should_be(tmp_path, capsys, tool, text, part):
+    path = tmp_path / "file"
+    path.write_text(text)
+    errors = refused(tmp_path, capsys, tool, path) if part != "no point in a format" else None
+    if errors is None:  # the format is named in a line before
+        assert main(["import", tool, str(path), "-o", str(tmp_path / "out")]) == 2
+        errors = capsys.readouterr().err
+    assert part in errors
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", "nothing in it"),
+        ("[point", "no TOML"),
+        ("[[points]]\nname = 'a'", "points in it; allowed: tables [[point]]"),
+        ("[[point]]\nformat = 'fp32'", "name is missing"),
+        ("[[point]]\nname = '('", "no regular expression"),
+        ("[[point]]\nname = 'a'\nflop = 1", "unknown key 'flop'; allowed: name, "),
+        ("[[point]]\nname = 'a'\nflops = 'n'", "is no number, no operator"),
+        ("[[point]]\nname = 'a'\nflops = '().__class__'", "is no number, no operator"),
+        ("[[point]]\nname = 'a'\nflops = '9**9**9'", "flops is inf"),
+        ("[[point]]\nname = 'a'\nflops = '1/0'", "flops: "),
+        ("[[point]]\nname = 'a'\nflops = true", "allowed: a number or arithmetic"),
+        ("[[point]]\nname = 'a'\nbytes = -1", "bytes is -1"),
+        ("[[point]]\nname = 'a'\nshape = 'n:{m}'", "shape 'n:{m}'"),
+        ("[[point]]\nname = 'a'\nregime = 'hot'", "regime is 'hot'; allowed: steady, cold, warm"),
+        ("[[point]]\nname = 'a'\nformat = 7", "format is '7'; allowed: a text"),
+        ("[[point]]\nname = 'a'\nformat = 'fp64'", "unknown format 'fp64'; allowed: fp32, "),
+        ("point = 7", "allowed: tables [[point]]"),
+        ("point = [7]", "no table; allowed: [[point]]"),
+    ],
+)
+def test_a_map_that_is_none(tmp_path, capsys, text, part):
+    table, points = tmp_path / "t.csv", tmp_path / "points.toml"
+    table.write_text("name,time_us,format\na,1,fp32\n")
+    points.write_text(text)
+    assert part in refused(tmp_path, capsys, "csv", table, "--map", points)
+
+
+def test_options_and_paths(tmp_path, capsys):
+    plain = FILES / "plain.csv"
+    assert "not found" in refused(tmp_path, capsys, "csv", tmp_path / "absent")
+    assert "no regular file" in refused(tmp_path, capsys, "csv", tmp_path)
+    assert "invalid choice" in refused(tmp_path, capsys, "perf", plain)
+    assert "no data sheet named" in refused(tmp_path, capsys, "csv", plain, "--roof", "h1000")
+    assert "--unit is an option of triton" in refused(tmp_path, capsys, "csv", plain, "--unit", "ms")
+    assert "unknown --format 'fp64'; allowed: fp32, " in refused(tmp_path, capsys, "csv", plain, "--format", "fp64")
+    assert "no column names a unit" in refused(tmp_path, capsys, "triton", FILES / "triton_old.csv")
+
+
+def test_hostile_names_are_shown_without_their_control_characters(tmp_path, capsys):
+    path = tmp_path / "x.json"
+    rows = [{"name": "a\x1b[31m\nb", "real_time": 1, "time_unit": "ns"}]
+    path.write_text(json.dumps({"benchmarks": rows}))
+    refused(tmp_path, capsys, "gbench", path)
+    assert main(["import", "gbench", str(path), "--format", "fp32", "-o", str(tmp_path / "out")]) == 0
+    (line,) = (tmp_path / "out" / "records.jsonl").read_text().splitlines()
+    assert json.loads(line)["id"] == "external/a_31m_b/fp32/steady@cpu"
