@@ -10,7 +10,8 @@ from ridgebench.command_line import INTERNAL, INTERRUPTED, USAGE, CommandError, 
 # Command: its module, whose main() takes the arguments and returns the exit code; what it does.
 COMMANDS = {
     "plot": ("plot.cli", "draw the figures of a results directory"),
-    "compare": ("compare.cli", "compare two binaries (verdicts) or two stored runs (a description)"),
+    "compare": ("compare.cli", "Describe two stored runs of ridgebench"),
+    "gate": ("gate.cli", "Judge whether a change made any benchmark slower, by pairs of processes"),
     "baseline": ("compare.baseline", "judge a machine by its own past: promote, check, drift"),
     "counters": ("counters", "measure the rows of a run again under Nsight Compute"),
     "tables": ("tables", "fill the tables and pictures of README.md and docs/*.md"),
