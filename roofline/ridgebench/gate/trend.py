@@ -22,8 +22,7 @@ from .history import Entry
 
 MOST_PANELS = 12
 COLUMNS = {1: 1, 2: 2, 3: 3, 4: 2}  # by the number of panels; 3 for more
-LEAST_SPAN = 0.02  # of a panel's y axis, as a share: noise must not look like a trend
-NOTABLE = gate.PRESETS["standard"].margin
+NOTABLE = gate.PRESETS["standard"].margin  # a panel shows at least this to both sides: noise must not look like a trend
 
 
 @dataclass(frozen=True)
@@ -92,13 +91,14 @@ def draw_panel(axes: Axes, one: Series, last_run: int, theme: Theme, width: floa
         colour = VERMILLION if worse else BLUE
         face = theme.background if hollow else colour
         axes.plot(run, change, "^" if worse else "o", color=colour, markerfacecolor=face, markersize=6 if worse else 4, zorder=3)
-    low, high = min(0, *changes), max(0, *changes)
-    more = max(100 * LEAST_SPAN - (high - low), 0) / 2 + 0.15 * (high - low)
+    low, high = min(-100 * NOTABLE, *changes), max(100 * NOTABLE, *changes)
+    more = 0.1 * (high - low)
+    axes.axhspan(-100 * NOTABLE, 100 * NOTABLE, color=theme.faint, alpha=0.4, linewidth=0, zorder=0)
     axes.set(xlim=(-0.3, last_run + 0.3), ylim=(low - more, high + more))
     axes.set_title(labels.fit(one.row, SMALL, width), fontsize=SMALL, loc="left")
     axes.annotate(f" {value(one.entries[-1])}", (one.runs[-1], changes[-1]), fontsize=SMALL, va="center",
                   annotation_clip=False)
-    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:+g} %" if y else "0"))
     axes.set_xticks(sorted({one.runs[0], one.runs[-1]}))
     ends = {one.runs[0]: one.entries[0], one.runs[-1]: one.entries[-1]}
@@ -106,7 +106,6 @@ def draw_panel(axes: Axes, one: Series, last_run: int, theme: Theme, width: floa
     for text, place in zip(axes.set_xticklabels(texts, fontsize=SMALL), ("left", "right")):
         text.set_horizontalalignment(place if len(texts) == 2 else "center")
     axes.tick_params(labelsize=SMALL, length=3)
-    axes.grid(axis="y", color=theme.faint, linewidth=0.6)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
 
@@ -120,7 +119,7 @@ def draw(rows: list[Series], source: str, theme: Theme) -> matplotlib.figure.Fig
         y -= 0.3
     metric = next((one.entries[-1].metric for one in rows if one.entries[-1].metric), "time, lower is better")
     left_out = f" · {len(rows) - MOST_PANELS} rows with smaller losses are not drawn" if len(rows) > MOST_PANELS else ""
-    marks = "triangle: WORSE than its baseline in that run · hollow: UNDECIDED"
+    marks = f"band: {100 * NOTABLE:g} % · triangle: WORSE than its baseline in that run · hollow: UNDECIDED"
     told = f"{metric}, against the first run · {marks}{left_out}"
     page.text(MARGIN, y, labels.fit(told, NORMAL, WIDTH - 2 * MARGIN), size=NORMAL, color=theme.muted, va="top")
     page.text(MARGIN, 0.1, labels.fit(source, SMALL, WIDTH / 2), size=SMALL, color=theme.muted, va="bottom")
