@@ -91,7 +91,7 @@ class Limits:
             row.verdict = ALLOWED
         report.sort()
         for rule in (*self.tolerances, *self.allowances):
-            if not any(rule.pattern.search(row.id) for row in report.rows):
+            if report.rows and not any(rule.pattern.search(row.id) for row in report.rows):
                 report.notes.append(f"the tolerances name '{rule.pattern.pattern}', which matches no row")
 
 

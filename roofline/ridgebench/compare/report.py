@@ -81,7 +81,7 @@ class Report:
     notes: list[str] = field(default_factory=list)
     not_comparable: list[str] = field(default_factory=list)
     looks: tuple[int, ...] = ()  # pairs after which the rows were judged
-    metric: Optional[str] = None  # which number of another program was compared
+    metric: Optional[str] = None  # which number of another program was compared, and which values are better
 
     def __post_init__(self) -> None:
         self.sort()
@@ -177,6 +177,8 @@ def explanation(report: Report) -> list[str]:
             "Two stored runs, one process each: not a verdict. Runs differ by more than their "
             "precision; `ridgebench gate` judges."
         )
+    if report.metric:
+        lines.append(f"Compared: {clean(report.metric)}." + " The inverse of it stands for a time." * ("higher" in report.metric))
     if report.preset:
         p = gate.PRESETS[report.preset]
         lines.append(

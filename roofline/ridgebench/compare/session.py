@@ -104,12 +104,18 @@ class Session(ABC):
     def own(self) -> None:
         """Keeps other comparisons out of the folder until this process ends. Raises CommandError."""
         self.lock = (self.folder / "lock").open("a", encoding="utf-8")
-        try:
-            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CommandError(f"{self.folder}: another comparison measures into this session", USAGE) from None
-        except OSError:
-            pass  # a file system without locks
+        # The lock of a gate that was killed is free once the process that it was starting has started.
+        for patience in (*[0.05] * 20, None):
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if patience is None:
+                    raise CommandError(f"{self.folder}: another comparison measures into this session", USAGE) from None
+                time.sleep(patience)
+                continue
+            except OSError:
+                pass  # a file system without locks
+            return
 
     def create(self) -> bool:
         """Makes the folder and owns it; False if there is one already. Both programs are tried first."""

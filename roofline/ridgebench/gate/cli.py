@@ -3,7 +3,6 @@
 import argparse
 import itertools
 import math
-import re
 import shlex
 import shutil
 import time
@@ -42,6 +41,7 @@ Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 n
 6 a process or a row failed, 7 device lost, 8 internal error."""
 MOST_MINUTES = 10080  # a week
 LONGEST_TIMEOUT = 86400.0  # seconds
+TEXTS = {"filter", "metric_name", "better", "turns"}  # of session.json; each may be null
 
 
 def number(least: float, most: float, kind: type = float) -> Any:
@@ -112,10 +112,13 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     elif options.resume is not None:
         options.resume = Path(options.resume)
     stored = options.session or options.resume
-    if not stored and not (options.baseline and options.candidate and options.reader):
+    given = (options.baseline, options.candidate, options.reader)
+    if any(given) and not all(given):
+        parser.error("--baseline, --candidate and --reader go together")
+    if options.session and (options.resume or any(given) or options.minutes or options.metric):
+        parser.error("--session takes no command, --metric, --resume or --minutes")
+    if not stored and not all(given):
         parser.error("--baseline, --candidate and --reader are needed, or --session or --resume")
-    if options.session and (options.resume or options.baseline or options.minutes):
-        parser.error("--session takes no command, --resume or --minutes")
     own = options.reader == OWN
     if own and (options.metric or options.better or options.timeout):
         parser.error(f"--metric, --better and --timeout are not for --reader {OWN}")
@@ -137,45 +140,49 @@ def commands(options: argparse.Namespace) -> dict[str, list[str]]:
     return {arm: [*words_of(given), *options.passed] for arm, given in zip(ARMS, both)}
 
 
+def make_session(folder: Path, options: argparse.Namespace) -> Session:
+    """The session that the options describe, before its folder is made."""
+    if options.reader == OWN:
+        return OwnSession(folder, commands(options), options.filter, turns=options.turns)
+    more = {"reader": options.reader, "metric_name": options.metric, "better": options.better}
+    session = CommandSession(folder, commands(options), options.filter, **more)
+    session.timeout = options.timeout or session.timeout
+    return session
+
+
 def new_session(options: argparse.Namespace) -> Session:
-    both = commands(options)
-    require_expression(options.filter)
     for folder in names(options.out):
-        session: Session = OwnSession(folder, both, options.filter, turns=options.turns)
-        if options.reader != OWN:
-            more = {"metric_name": options.metric, "better": options.better, "reader": options.reader}
-            session = CommandSession(folder, both, options.filter, **more)
-            session.timeout = options.timeout or session.timeout
+        session = make_session(folder, options)
         if session.create():
             return session
     raise ResultsError(f"{options.out} exists; allowed: a new folder, or --resume {options.out}")
-
-
-def require_expression(pattern: Optional[str]) -> None:
-    try:
-        re.compile(pattern or "")
-    except re.error as error:
-        raise CommandError(f"--filter '{pattern}' is no regular expression: {error}") from None
 
 
 def open_session(folder: Path) -> Session:
     """A session that is there already. Raises ResultsError."""
     saved = read_session(folder)
     kind = OwnSession if saved["reader"] == OWN else CommandSession
-    if kind is CommandSession and saved["reader"] not in READERS:
-        raise ResultsError(f"{folder}/session.json: not a session: unknown reader")
     keys = ("filter", "pairs", "seconds", "reader", *kind.OWN_KEYS)
     try:
-        return kind(folder, {arm: saved[arm] for arm in ARMS}, **{key: saved[key] for key in keys})
-    except KeyError as error:
-        raise ResultsError(f"{folder}/session.json: not a session: {error!r}") from None
+        if saved["reader"] not in (OWN, *READERS):
+            raise ValueError(f"unknown reader {saved['reader']!r}")
+        for key in set(keys) & TEXTS:
+            if not isinstance(saved[key], (str, type(None))):
+                raise ValueError(f"{key} is no text")
+        more = {key: saved[key] for key in keys} | ({"timeout": float(saved["timeout"])} if "timeout" in keys else {})
+        return kind(folder, {arm: saved[arm] for arm in ARMS}, **more)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ResultsError(f"{folder}/session.json: not a session: {error!r}"[:300]) from None
 
 
 def reopened(options: argparse.Namespace) -> Session:
     """An interrupted session without the pair that was cut short."""
     session = open_session(options.resume)
-    if options.baseline and options.candidate and session.commands != commands(options):
-        raise ResultsError(f"{options.resume} is a session of other commands; allowed: those of {' and '.join(session.sides)}")
+    if options.baseline:
+        asked = make_session(options.resume, options)
+        for key in ("commands", "reader", "filter", "metric"):
+            if getattr(asked, key) != getattr(session, key):
+                raise ResultsError(f"{options.resume} is a session of other {key}; allowed: {getattr(session, key)}")
     session.own()
     session.drop_pair(session.pairs + 1)
     return session

@@ -43,11 +43,15 @@ class CommandSession(Session):
 
     @property
     def metric(self) -> Optional[str]:
-        return str(self.measured)
+        return self.measured.description
 
     def require_programs(self) -> None:
         for arm in ARMS:
             require_program(self.commands[arm][0])
+        try:  # a program that filters by itself has its own syntax
+            re.compile(self.filter or "" if self.format.select is None else "")
+        except re.error as error:
+            raise CommandError(f"--filter '{self.filter}' is no regular expression: {error}") from None
 
     def words(self, arm: str, folder: Path, ids: Optional[list[str]]) -> list[str]:
         """The command of a process, with the arguments that its reader adds."""

@@ -52,18 +52,30 @@ def named(value: dict, key: str, origin: str) -> str:
     return name
 
 
+def require_metric(rows: list[Reading], reason: str, allowed: str, origin: str) -> None:
+    """Raises ResultsError if every row lacks the metric. Where only some do, these are skipped for this reason."""
+    if rows and all(row.reason == reason for row in rows):
+        raise ResultsError(f"{origin}: {reason} in any row; allowed: {allowed}")
+
+
 def gbench_value(entry: dict, metric: Metric, origin: str) -> float:
     """A time in seconds, or a counter as it is."""
-    what = f"{origin}: {metric.name} of '{entry.get('name')}'"
-    if metric.name not in entry:
-        raise ResultsError(f"{what} is missing; allowed: real_time, cpu_time or a counter of the program")
-    value = positive(entry[metric.name], what)
+    value = positive(entry[metric.name], f"{origin}: {metric.name} of '{entry.get('name')}'")
     if not metric.is_time:
         return value
     unit = entry.get("time_unit", "ns")
     if unit not in SECONDS:
         raise ResultsError(f"{origin}: time_unit {unit!r}; allowed: {', '.join(SECONDS)}")
     return value * SECONDS[unit]
+
+
+def untimed(entry: dict, name: str, metric: Metric) -> Optional[Reading]:
+    """The reading of an entry that has no number; None for one that has."""
+    if entry.get("error_occurred"):
+        return Reading(name, None, "failed", str(entry.get("error_message") or "no message"))
+    if entry.get("skipped"):
+        return Reading(name, None, "skipped", str(entry.get("skip_message") or "no message"))
+    return None if metric.name in entry else Reading(name, None, "skipped", f"no {metric}")
 
 
 def gbench(text: str, origin: str, metric: Metric) -> Readings:
@@ -75,13 +87,13 @@ def gbench(text: str, origin: str, metric: Metric) -> Readings:
     broken: dict[str, Reading] = {}
     for entry in objects(document, "benchmarks", origin):
         name = str(entry.get("run_name") or named(entry, "name", origin))
-        if entry.get("error_occurred"):
-            broken[name] = Reading(name, None, "failed", str(entry.get("error_message") or "no message"))
-        elif entry.get("skipped"):
-            broken[name] = Reading(name, None, "skipped", str(entry.get("skip_message") or "no message"))
-        elif entry.get("run_type") == "aggregate":
-            if entry.get("aggregate_name") == "median":
-                aggregates[name] = [gbench_value(entry, metric, origin)]
+        is_aggregate = entry.get("run_type") == "aggregate"
+        if is_aggregate and entry.get("aggregate_name") != "median":
+            continue
+        if (lacking := untimed(entry, name, metric)) is not None:
+            broken[name] = lacking
+        elif is_aggregate:
+            aggregates[name] = [gbench_value(entry, metric, origin)]
         else:
             repetition = (name, entry.get("repetition_index"))
             if repetition in seen:
@@ -89,19 +101,23 @@ def gbench(text: str, origin: str, metric: Metric) -> Readings:
             seen.add(repetition)
             values.setdefault(name, []).append(gbench_value(entry, metric, origin))
     rows = medians({k: v for k, v in (aggregates | values).items() if k not in broken}, metric)
+    rows += broken.values()
+    require_metric(rows, f"no {metric}", "real_time, cpu_time or a counter of the program", origin)
     context = document.get("context")
-    return Readings(Path(origin), [*rows, *broken.values()], context if isinstance(context, dict) else {})
+    return Readings(Path(origin), rows, context if isinstance(context, dict) else {})
 
 
-def nvbench_value(state: dict, metric: Metric, origin: str) -> float:
-    """The value of a summary; the times of a state by NVBENCH_TIMES."""
-    tags = {one.get("tag"): one for one in objects(state, "summaries", origin)}
+def nvbench_state(state: dict, name: str, metric: Metric, origin: str) -> Reading:
+    """The value of a summary; for times the first of NVBENCH_TIMES that is there."""
+    if state.get("is_skipped"):
+        return Reading(name, None, "skipped", str(state.get("skip_reason") or "no reason"))
+    tags = {str(one.get("tag")): one for one in objects(state, "summaries", origin)}
     wanted = NVBENCH_TIMES if metric.is_time else (metric.name,)
-    summary = next((tags[tag] for tag in wanted if tag in tags), None)
-    if summary is None:
-        raise ResultsError(f"{origin}: the state '{state['name']}' has no summary {' or '.join(wanted)}")
-    data = {one.get("name"): one.get("value") for one in objects(summary, "data", origin)}
-    return positive(data.get("value"), f"{origin}: {summary['tag']} of '{state['name']}'")
+    tag = next((tag for tag in wanted if tag in tags), None)
+    if tag is None:
+        return Reading(name, None, "skipped", f"no {metric}")
+    values = {str(one.get("name")): one.get("value") for one in objects(tags[tag], "data", origin)}
+    return Reading(name, metric.cost(positive(values.get("value"), f"{origin}: {tag} of '{name}'")))
 
 
 def nvbench(text: str, origin: str, metric: Metric) -> Readings:
@@ -113,10 +129,8 @@ def nvbench(text: str, origin: str, metric: Metric) -> Readings:
             name = f"{named(benchmark, 'name', origin)}/{named(state, 'name', origin)}"
             if name in rows:
                 raise ResultsError(f"{origin}: the row '{name}' comes twice")
-            if state.get("is_skipped"):
-                rows[name] = Reading(name, None, "skipped", str(state.get("skip_reason") or "no reason"))
-            else:
-                rows[name] = Reading(name, metric.cost(nvbench_value(state, metric, origin)))
+            rows[name] = nvbench_state(state, name, metric, origin)
+    require_metric(list(rows.values()), f"no {metric}", "time, or the tag of a summary", origin)
     models = ", ".join(str(one.get("name")) for one in objects(document, "devices", origin))
     return Readings(Path(origin), list(rows.values()), {"model": models})
 

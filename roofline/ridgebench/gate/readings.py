@@ -26,6 +26,10 @@ class Metric:
         return self.cost(cost)  # an inverse is its own inverse
 
     def __str__(self) -> str:
+        return self.name
+
+    @property
+    def description(self) -> str:
         return f"{self.name}, {'higher' if self.higher_is_better else 'lower'} is better"
 
 

@@ -56,4 +56,20 @@ def test_a_session_of_other_commands_is_not_resumed(bench, capsys):
     first, second = bench.program("a"), bench.program("b")
     assert bench.gate(first, second)[0] == 0
     assert bench.gate(second, first, "--resume")[0] == 2
-    assert "is a session of other commands" in capsys.readouterr().err
+    assert "is a session of other commands; allowed: " in capsys.readouterr().err
+    assert bench.gate(first, second, "--resume", "--metric", "cpu_time")[0] == 2
+    assert "is a session of other metric; allowed: real_time" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "change", [{"reader": "other"}, {"metric_name": 3}, {"timeout": "x"}, {"baseline": []}, {"pairs": -1}, {"seconds": None}, {"filter": []}]
+)
+def test_a_session_that_was_spoilt_is_refused(change, bench, capsys):
+    assert bench.gate(bench.program("a"), bench.program("b", mishaps={0: 1}))[0] == 6
+    path = bench.out / "session.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    capsys.readouterr()
+    for option in ("--session", "--resume"):
+        assert bench.call(option, bench.out)[0] == 2
+        shown = capsys.readouterr().err
+        assert shown.startswith(f"gate: {path}: not a session") and shown.count("\n") == 1
