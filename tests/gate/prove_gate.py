@@ -21,7 +21,7 @@ from ridgebench.compare.error_rates import VERDICTS
 from ridgebench.compare.limits import Limits
 from ridgebench.compare.measure import measure
 from ridgebench.compare.report import FAILED, MISSING, NOT_COMPARABLE
-from ridgebench.compare.own_session import OwnSession
+from ridgebench.compare.ridgebench_session import RidgebenchSession
 from ridgebench.compare.session import ARMS
 
 SCHEMA = "ridgebench.proof/1"
@@ -89,7 +89,7 @@ class Proof:
         path.chmod(0o755)
         return path
 
-    def session(self, name: str, series: Series) -> OwnSession:
+    def session(self, name: str, series: Series) -> RidgebenchSession:
         """A session without pairs; what an earlier attempt left is removed."""
         folder = self.out / name
         shutil.rmtree(folder, ignore_errors=True)
@@ -99,7 +99,7 @@ class Proof:
         seconds = str(series.seconds)
         arguments = ["--device", self.device, *series.arguments, "--budget", seconds]
         commands = {arm: [str(binary), "run", *arguments] for arm, binary in zip(ARMS, binaries)}
-        session = OwnSession(folder, commands, series.rows)
+        session = RidgebenchSession(folder, commands, series.rows)
         session.create()
         return session
 

@@ -15,7 +15,7 @@ from ridgebench.compare.judge import judge
 from ridgebench.compare.limits import Limits, read_limits
 from ridgebench.compare.measure import deaf_to_pipes, measure, say
 from ridgebench.compare.output import add_report_options, finish, require_writable
-from ridgebench.compare.own_session import PROCESS, SAMPLES, OwnSession
+from ridgebench.compare.ridgebench_session import PROCESS, SAMPLES, RidgebenchSession
 from ridgebench.compare.report import Report
 from ridgebench.compare.session import ARMS, Session, listen_for_termination, read_session
 from ridgebench.files import ResultsError
@@ -143,7 +143,7 @@ def commands(options: argparse.Namespace) -> dict[str, list[str]]:
 def make_session(folder: Path, options: argparse.Namespace) -> Session:
     """The session that the options describe, before its folder is made."""
     if options.reader == OWN:
-        return OwnSession(folder, commands(options), options.filter, turns=options.turns)
+        return RidgebenchSession(folder, commands(options), options.filter, turns=options.turns)
     more = {"reader": options.reader, "metric_name": options.metric, "better": options.better}
     session = CommandSession(folder, commands(options), options.filter, **more)
     session.timeout = options.timeout or session.timeout
@@ -161,7 +161,7 @@ def new_session(options: argparse.Namespace) -> Session:
 def open_session(folder: Path) -> Session:
     """A session that is there already. Raises ResultsError."""
     saved = read_session(folder)
-    kind = OwnSession if saved["reader"] == OWN else CommandSession
+    kind = RidgebenchSession if saved["reader"] == OWN else CommandSession
     keys = ("filter", "pairs", "seconds", "reader", *kind.OWN_KEYS)
     try:
         if saved["reader"] not in (OWN, *READERS):

@@ -70,7 +70,7 @@ def entry(told: Any) -> Entry:
 def read_history(path: Path) -> list[Entry]:
     """All entries in the order of the file. Raises ResultsError, which names the line."""
     entries = []
-    for origin, text in lines_of(path):
+    for origin, text in lines_of(path, "a history of the gate"):
         told = parse_json(decoded(text, origin), origin)
         try:
             entries.append(entry(told))

@@ -19,9 +19,9 @@ RATES = ("items_per_second", "bytes_per_second")  # Google Benchmark's own count
 NVBENCH_TIMES = ("nv/cold/time/gpu/median", "nv/cold/time/gpu/mean")  # seconds; older versions have no median
 NO_MATCH = "Failed to match any benchmarks"  # Google Benchmark, on standard error
 LONGEST_FILTER = 100_000  # bytes; Linux allows 128 KiB in an argument
-# For a command that does not set its own time: the median of three repetitions heeds no single disturbance, and 20 rows
-# take a process about 10 s.
-GBENCH_TIME = ("--benchmark_min_time=0.1", "--benchmark_repetitions=3")
+# For a command that does not set its own time. The median of three repetitions heeds no single disturbance, and many
+# short processes say more than few long ones: 40 pairs of 20 rows take less than ten minutes.
+GBENCH_TIME = ("--benchmark_min_time=0.05", "--benchmark_repetitions=3")
 
 
 def parse_lenient(text: str, origin: str) -> Any:

@@ -2,7 +2,7 @@
 
 import pytest
 from ridgebench.gate.cli import main
-from ridgebench.compare.own_session import PROCESS, SAMPLES, OwnSession
+from ridgebench.compare.ridgebench_session import PROCESS, SAMPLES, RidgebenchSession
 from synthetic_session import UNTIMED, log_ratios, record, write_run, write_session
 
 ROWS = [
@@ -18,7 +18,7 @@ def session(tmp_path):
         if status == "skipped":
             rows[-1] |= {"status": status, "reason": "not here"} | UNTIMED
     write_run(tmp_path / "reference", rows, {"duration_s": 6.0})
-    return OwnSession(tmp_path, {"baseline": ["a"], "candidate": ["b"]}, turns=SAMPLES)
+    return RidgebenchSession(tmp_path, {"baseline": ["a"], "candidate": ["b"]}, turns=SAMPLES)
 
 
 def test_each_row_has_a_second_more_than_in_the_unscored_run(session):

@@ -2,9 +2,12 @@
 
 import json
 
+from golden import ROOT
+from jsonschema import Draft202012Validator
 from made_up_benchmark import make_benchmark
 from ridgebench.gate import cli
 
+SCHEMA = Draft202012Validator(json.loads((ROOT / "results" / "schema" / "comparison.schema.json").read_text("utf-8")))
 ROWS = {f"BM_Sort/{n}": 1e-3 for n in (1, 2)}
 
 
@@ -31,7 +34,11 @@ class Bench:
             code = cli.main(list(map(str, arguments)))
         except SystemExit as stop:
             code = stop.code
-        return code, json.loads(path.read_text()) if path.exists() else {}
+        if not path.exists():
+            return code, {}
+        report = json.loads(path.read_text(), parse_constant=ValueError)
+        SCHEMA.validate(report)
+        return code, report
 
 
 def verdicts(report: dict) -> dict[str, str]:

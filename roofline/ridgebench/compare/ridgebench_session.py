@@ -50,7 +50,7 @@ def without_filter(words: list[str]) -> list[str]:
 
 
 @dataclass
-class OwnSession(Session):
+class RidgebenchSession(Session):
     """Of two commands `ridgebench run ...`."""
 
     turns: Optional[str] = None  # PROCESS or SAMPLES; None until prepare() knows the device
