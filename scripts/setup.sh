@@ -54,6 +54,7 @@ make_python_environment() {
     "$python" -m venv --system-site-packages .venv ||  # says that python3-venv is missing
       "$python" -m venv --system-site-packages --without-pip .venv
   fi
+  .venv/bin/python -c "import tomllib" 2>/dev/null || python_packages+=(tomli)  # Python before 3.11
   for requirement in "${python_packages[@]}"; do
     .venv/bin/python -c "from importlib.util import find_spec; exit(not find_spec('${requirement%%==*}'))" ||
       .venv/bin/python -m pip install --quiet --disable-pip-version-check "$requirement"

@@ -157,8 +157,11 @@ def parse_toml(text: str) -> dict:
     """Raises ValueError."""
     try:
         import tomllib
-    except ModuleNotFoundError:  # Python 3.9 and 3.10
-        import tomli as tomllib
+    except ModuleNotFoundError:
+        try:
+            import tomli as tomllib
+        except ModuleNotFoundError:
+            raise ValueError("Python before 3.11 needs the package tomli, which scripts/setup.sh installs") from None
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -14,6 +14,8 @@ from . import gate
 from .comparable import ALLOWED
 from .report import Report, text
 
+STDOUT = Path("-")  # --json without a file
+
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
     """Adds what every comparison has: its limits, and where its report goes."""
@@ -21,12 +23,13 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
     add("--preset", choices=sorted(gate.PRESETS), default="standard")
     add("--allow-mismatch", action="append", default=[], choices=ALLOWED, metavar="KEY",
         help="compare although this key differs")
-    add("--json", type=Path, metavar="FILE", help="write the report here as well")
+    add("--json", nargs="?", type=Path, const=STDOUT, metavar="FILE",
+        help="write the report as JSON; without FILE it is all that standard output gets")
 
 
 def require_writable(path: Optional[Path]) -> None:
     """Raises ResultsError for a report that cannot be written, before anything is measured."""
-    if path is None:
+    if path is None or path == STDOUT:
         return
     known = path.exists()
     try:
@@ -50,9 +53,13 @@ def finish(
     try:
         require_writable(options.json)
         report = make()
-        if options.json is not None:  # first: writing the text fails on a closed pipe
-            options.json.write_text(json.dumps(report.as_json(), indent=1, allow_nan=False) + "\n", "utf-8")
-        show(report)
+        document = json.dumps(report.as_json(), indent=1, allow_nan=False) + "\n"
+        if options.json == STDOUT:
+            sys.stdout.write(document)
+        else:
+            if options.json is not None:  # first: writing the text fails on a closed pipe
+                options.json.write_text(document, "utf-8")
+            show(report)
     except CommandError as error:
         return fail(str(error), error.code, program)
     except OSError as error:

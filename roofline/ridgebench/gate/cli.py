@@ -23,7 +23,7 @@ from ridgebench.files import ResultsError
 from . import history
 from .command_session import OUTPUT, CommandSession
 from .readers import READERS
-from .publish import publish
+from .publish import show, write_files
 
 PROGRAM = "gate"
 OWN = "ridgebench"
@@ -115,8 +115,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     given = (options.baseline, options.candidate, options.reader)
     if any(given) and not all(given):
         parser.error("--baseline, --candidate and --reader go together")
-    if options.session and (options.resume or any(given) or options.minutes or options.metric):
-        parser.error("--session takes no command, --metric, --resume or --minutes")
+    if options.session and (options.resume or any(given) or options.minutes):
+        parser.error("--session takes no command, --resume or --minutes")
+    if not any(given) and (options.filter or options.metric or options.better or options.timeout or options.passed):
+        parser.error("--filter, --metric, --better, --timeout and arguments after -- go with two commands")
     if not stored and not all(given):
         parser.error("--baseline, --candidate and --reader are needed, or --session or --resume")
     own = options.reader == OWN
@@ -210,6 +212,7 @@ def main(arguments: list[str]) -> int:
         limits = read_limits(options.tolerances, options.preset, options.pairs)
         report = make_report(options, limits)
         limits.allow(report)
+        write_files(report, options)
         return report
 
-    return finish(make, options, PROGRAM, lambda report: publish(report, options))
+    return finish(make, options, PROGRAM, show)

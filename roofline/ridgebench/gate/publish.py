@@ -25,8 +25,8 @@ LONGEST = 300  # characters of a name or a reason
 PLAIN = " .,;%+=/-"  # besides letters and digits: what Markdown leaves alone within a line
 
 
-def publish(report: Report, options: argparse.Namespace) -> None:
-    """Writes the files that the options name, the summary of a GitHub step, and the report with its annotations."""
+def write_files(report: Report, options: argparse.Namespace) -> None:
+    """Writes the files that the options name, and the summary of a GitHub step."""
     if options.md is not None:
         options.md.write_text(markdown(report), "utf-8")
     if options.junit is not None:
@@ -36,6 +36,10 @@ def publish(report: Report, options: argparse.Namespace) -> None:
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "a", encoding="utf-8") as file:
             file.write(markdown(report))
+
+
+def show(report: Report) -> None:
+    """Prints the report; under GitHub Actions with annotations."""
     if os.environ.get("GITHUB_ACTIONS") != "true":
         print_report(report)
         return

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from gate_bench import verdicts
+from gate_bench import SCHEMA, verdicts
 from made_up_benchmark import processes
 
 SLOWER = 0.03
@@ -31,6 +31,13 @@ def test_a_rate_of_which_more_is_better(bench):
 def test_higher_values_of_a_column_may_be_better(bench):
     sides = [bench.program(arm, kind="csv", change=change) for arm, change in (("a", 0), ("b", SLOWER))]
     assert verdicts(bench.gate(*sides, "--better", "higher", kind="csv")[1])["BM_Sort/1"] == "BETTER"
+
+
+def test_json_alone_is_all_of_standard_output(bench, capsys):
+    words = bench.words(bench.program("a"), bench.program("b"))
+    words[words.index("--json") : words.index("--json") + 2] = ["--json"]
+    assert bench.call(*words)[0] == 0
+    SCHEMA.validate(json.loads(capsys.readouterr().out))
 
 
 def test_decided_rows_are_not_run_again(bench):
@@ -88,6 +95,7 @@ def test_what_follows_the_dashes_and_the_place_of_the_result(bench):
         (["--resume"], "--resume needs a folder"),
         (["--session", "/nowhere"], "/nowhere/session.json: not found"),
         (["--session", "x", "--resume", "y"], "--session takes no command"),
+        (["--session", "x", "--metric", "y"], "go with two commands"),
     ],
 )
 def test_usage(arguments, said, bench, monkeypatch, capsys):
