@@ -55,7 +55,7 @@ class CommandSession(Session):
 
     def words(self, arm: str, folder: Path, ids: Optional[list[str]]) -> list[str]:
         """The command of a process, with the arguments that its reader adds."""
-        output = folder / "output"
+        output = folder.absolute() / "output"  # a script may change the folder
         words = [word.replace(OUTPUT, str(output)) for word in self.commands[arm]]
         if words == self.commands[arm]:
             words += self.format.output(output)
