@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Compares two commits of this repository: builds each in its own worktree, then measures both in turn.
-#   scripts/compare_commits.sh BASE HEAD [options of compare.sh] [-- arguments of ridgebench run]
-# Exit codes are those of compare.sh; a commit that does not build ends with 8.
+#   scripts/compare_commits.sh BASE HEAD [options of ridgebench gate] [-- arguments of ridgebench run]
+# Exit codes are those of ridgebench gate; a commit that does not build ends with 8.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [[ $# -lt 2 || $1 == -* || $2 == -* ]]; then
-  echo "compare_commits.sh: give two commits: BASE HEAD [options of compare.sh] [-- arguments of run]" >&2
+  echo "compare_commits.sh: give two commits: BASE HEAD [options of gate] [-- arguments of run]" >&2
   exit 2
 fi
 
@@ -36,4 +36,4 @@ build() {
 scripts/setup.sh >&2
 baseline=$(build "$1") || exit
 candidate=$(build "$2") || exit
-exec scripts/compare.sh --baseline-bin "$baseline" --candidate-bin "$candidate" "${@:3}"
+exec scripts/python.sh -m ridgebench gate --reader ridgebench --baseline "$baseline" run --candidate "$candidate" run "${@:3}"

@@ -15,7 +15,7 @@ packages=(
 )
 python_packages=(numpy scipy matplotlib fastjsonschema)  # where Debian's are missing
 if [[ ${1:-} == --dev ]]; then
-  packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest python3-jsonschema binutils
+  packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest python3-jsonschema python3-yaml binutils
              clang-tidy-19 clang-format-19 libomp-19-dev)
   python_packages+=(pytest jsonschema "ml_dtypes==0.5.1")
 fi
@@ -54,6 +54,7 @@ make_python_environment() {
     "$python" -m venv --system-site-packages .venv ||  # says that python3-venv is missing
       "$python" -m venv --system-site-packages --without-pip .venv
   fi
+  .venv/bin/python -c "import tomllib" 2>/dev/null || python_packages+=(tomli)  # Python before 3.11
   for requirement in "${python_packages[@]}"; do
     .venv/bin/python -c "from importlib.util import find_spec; exit(not find_spec('${requirement%%==*}'))" ||
       .venv/bin/python -m pip install --quiet --disable-pip-version-check "$requirement"

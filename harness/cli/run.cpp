@@ -225,7 +225,7 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
       ->check(not_empty());
   command->add_flag("--dry-run", options->dry_run, "Print cases, bytes and time; measure nothing");
   command->add_flag("--take-turns", options->take_turns,
-                    "Stop every few samples until SIGCONT; compare.sh uses it");
+                    "Stop every few samples until SIGCONT; `ridgebench gate` uses it");
   command->add_flag("--no-restart", options->no_restart,
                     "A crash ends the run, for debuggers; default: the other rows are measured");
   command->add_option("--spent", options->spent_s)->group("");  // of the budget, before a crash

@@ -11,7 +11,8 @@ from ridgebench.command_line import INTERNAL, INTERRUPTED, USAGE, CommandError, 
 # table for the binary, which runs these commands as `ridgebench COMMAND`.
 COMMANDS = {
     "plot": ("plot.cli", "Draw the figures of a results directory"),
-    "compare": ("compare.cli", "Compare two binaries (verdicts) or two stored runs (a description)"),
+    "compare": ("compare.cli", "Describe two stored runs of ridgebench"),
+    "gate": ("gate.cli", "Judge whether a change made any benchmark slower, by pairs of processes"),
     "baseline": ("compare.baseline", "Judge a machine by its own past: promote, check, drift"),
     "import": ("importers.cli", "Make a results directory of another tool's file"),
     "export": ("export.cli", "Write results as CSV, Markdown, Parquet or Prometheus metrics"),

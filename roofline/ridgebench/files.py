@@ -56,9 +56,9 @@ def read(path: Path, kind: str = RESULTS) -> str:
     return decoded(data.removeprefix(codecs.BOM_UTF8), str(path))
 
 
-def lines_of(path: Path) -> Iterator[tuple[str, bytes]]:
+def lines_of(path: Path, kind: str = RESULTS) -> Iterator[tuple[str, bytes]]:
     """Every line that is not empty with its place, FILE:LINE; the last one may lack its end. Raises ResultsError."""
-    with open_regular(path, LARGEST_FILE) as file:
+    with open_regular(path, LARGEST_FILE, kind) as file:
         number = 0
         while line := file.readline(LONGEST_LINE + 1):
             number += 1

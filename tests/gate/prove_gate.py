@@ -18,10 +18,11 @@ import numpy as np
 from ridgebench.command_line import OK, CommandError, Parser, fail
 from ridgebench.compare.baseline import slug
 from ridgebench.compare.error_rates import VERDICTS
-from ridgebench.compare.judge import load_pair
+from ridgebench.compare.limits import Limits
 from ridgebench.compare.measure import measure
 from ridgebench.compare.report import FAILED, MISSING, NOT_COMPARABLE
-from ridgebench.compare.session import ARMS, Session
+from ridgebench.compare.ridgebench_session import RidgebenchSession
+from ridgebench.compare.session import ARMS
 
 SCHEMA = "ridgebench.proof/1"
 BROKEN = (FAILED, MISSING, NOT_COMPARABLE)
@@ -88,7 +89,7 @@ class Proof:
         path.chmod(0o755)
         return path
 
-    def session(self, name: str, series: Series) -> Session:
+    def session(self, name: str, series: Series) -> RidgebenchSession:
         """A session without pairs; what an earlier attempt left is removed."""
         folder = self.out / name
         shutil.rmtree(folder, ignore_errors=True)
@@ -97,15 +98,16 @@ class Proof:
             binaries = [self.binary_with(f"{extra}/{series.every}") for extra in (0, 1)]
         seconds = str(series.seconds)
         arguments = ["--device", self.device, *series.arguments, "--budget", seconds]
-        session = Session(folder, dict(zip(ARMS, map(str, binaries))), arguments, series.rows)
+        commands = {arm: [str(binary), "run", *arguments] for arm, binary in zip(ARMS, binaries)}
+        session = RidgebenchSession(folder, commands, series.rows)
         session.create()
         return session
 
     def compare(self, name: str, series: Series) -> None:
-        """Makes a whole comparison, as `ridgebench compare` does, and keeps its verdicts."""
+        """Makes a whole comparison, as `ridgebench gate` does, and keeps its verdicts."""
         session = self.session(name, series)
-        report = measure(session, "standard", ALLOWED)
-        first = load_pair(session, 1)[0]
+        report = measure(session, Limits(), ALLOWED)
+        first = session.load_pair(1).baseline
         bounds = {row.id: row.bound for row in first.rows}
         keys = ("id", "verdict", "change", "spread", "pairs")
         rows = [{k: getattr(row, k) for k in keys} | {"bound": bounds.get(row.id)} for row in report.rows]

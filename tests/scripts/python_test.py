@@ -42,14 +42,14 @@ def test_the_environment_of_the_project_comes_first(tree):
 
 def test_without_one_it_is_the_paths_python3(tree):
     folder = fake(tree / "bin" / "python3").parent
-    done = start(tree / "scripts" / "compare.sh", PATH=f"{folder}:/usr/bin:/bin", PYTHONPATH="/else")
-    assert (done.returncode, done.stdout) == (4, f"-m|ridgebench|compare|{tree}/roofline:/else\n")
+    done = start(tree / "scripts" / "counters.sh", PATH=f"{folder}:/usr/bin:/bin", PYTHONPATH="/else")
+    assert (done.returncode, done.stdout) == (4, f"-m|ridgebench|counters|{tree}/roofline:/else\n")
 
 
 def test_python_names_another(tree):
     fake(tree / ".venv" / "bin" / "python").write_text("#!/bin/sh\nexit 1\n")
     other = fake(tree / "other" / "python")
-    assert start(tree / "scripts" / "baseline.sh", PYTHON=str(other)).returncode == 4
+    assert start(tree / "scripts" / "stream.sh", PYTHON=str(other)).returncode == 4
 
 
 def test_commands_keep_their_exit_codes_from_any_directory(tmp_path):
@@ -57,7 +57,7 @@ def test_commands_keep_their_exit_codes_from_any_directory(tmp_path):
     assert done.returncode == 2 and done.stderr.startswith("plot: ") and done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["plot", "compare", "baseline", "tables"])
+@pytest.mark.parametrize("command", ["plot", "compare", "gate", "baseline", "tables"])
 def test_a_missing_library_is_one_line(command):
     # -S: without site-packages
     done = start(ROOT / "scripts" / "python.sh", "-S", "-m", "ridgebench", command, GOLDEN, GOLDEN, PYTHON=sys.executable)

@@ -19,7 +19,7 @@ from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read, 
 from ridgebench.records import Run, read_environment
 
 from . import gate
-from .cli import add_report_options, finish
+from .output import add_report_options, finish
 from .comparable import device_entries, differences
 from .consistent import load
 from .judge import external_cause

@@ -14,10 +14,23 @@ from scipy import special  # scipy.stats takes ten times as long to import
 TRIM = 0.2
 # Probability, for one row over all looks, of calling WORSE a change that lies on the tolerance.
 ALPHA = 0.001
-LOOKS = (10, 20, 40)  # pairs after which the gate looks; each look spends an equal part of ALPHA
+FIRST_LOOK = 10  # pairs; the number doubles from look to look, and each look spends an equal part of ALPHA
+FEWEST_PAIRS, MOST_PAIRS = 5, 1000  # of fewer, trimming leaves too little
 LEAST_CHANCE = 0.1  # of a verdict by the last look; a row with less is given up
 
 WORSE, BETTER, SAME, UNDECIDED, NOT_GATED = "WORSE", "BETTER", "SAME", "UNDECIDED", "NOT_GATED"
+
+
+def looks_within(pairs: int) -> tuple[int, ...]:
+    """The numbers of pairs after which a gate of at most this many pairs looks: 10, 20, 40 ... and the last pair."""
+    looks, count = [], FIRST_LOOK
+    while count < pairs:
+        looks.append(count)
+        count *= 2
+    return (*looks, pairs)
+
+
+LOOKS = looks_within(40)
 
 
 @dataclass(frozen=True)
@@ -26,6 +39,12 @@ class Preset:
 
     tolerance: float
     margin: float
+    looks: tuple[int, ...] = LOOKS  # pairs
+
+    @property
+    def alpha(self) -> float:
+        """The part of ALPHA that each look spends."""
+        return ALPHA / len(self.looks)
 
 
 PRESETS = {"standard": Preset(0.005, 0.02), "tight": Preset(0.0025, 0.01)}
@@ -89,12 +108,12 @@ def chance(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
     Predictive power (Spiegelhalter, Freedman and Blackburn, Controlled Clinical Trials 7, 1986): the later pairs
     scatter as the earlier ones do. The spread enters with its lower 95 % bound, so that chance alone gives up nothing.
     """
-    value, pairs, last = estimate(log_ratios), log_ratios.shape[-1], LOOKS[-1]
+    value, pairs, last = estimate(log_ratios), log_ratios.shape[-1], preset.looks[-1]
     if pairs >= last:
         return np.zeros(np.shape(value.location))
     spread = value.spread
     deviation = np.maximum(spread * np.sqrt((last - pairs) / (last * pairs)), np.finfo(float).tiny)
-    reach = last_quantile() * spread / np.sqrt(last)
+    reach = last_quantile(preset) * spread / np.sqrt(last)
     with np.errstate(over="ignore"):  # pairs without spread
         worse = special.ndtr((value.location - np.log1p(preset.tolerance) - reach) / deviation)
         same = special.ndtr((np.log1p(preset.margin) - reach - value.location) / deviation)
@@ -103,7 +122,7 @@ def chance(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
 
 def look(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
     """The verdict of one look at every row. No spread excuses a loss: a wide one only widens the bounds."""
-    low, high = bounds(estimate(log_ratios), ALPHA / len(LOOKS))
+    low, high = bounds(estimate(log_ratios), preset.alpha)
     tolerance, margin = np.log1p(preset.tolerance), np.log1p(preset.margin)
     cases = [(low > tolerance, WORSE), (high < -tolerance, BETTER), (high < margin, SAME)]
     return np.select([c for c, _ in cases], [v for _, v in cases], UNDECIDED)
@@ -112,7 +131,7 @@ def look(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
 def judge(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
     """The verdicts after all looks that the pairs allow; a row that was decided stays decided."""
     verdicts = np.full(log_ratios.shape[:-1], UNDECIDED)
-    for pairs in (n for n in LOOKS if n <= log_ratios.shape[-1]):
+    for pairs in (n for n in preset.looks if n <= log_ratios.shape[-1]):
         verdicts = np.where(verdicts == UNDECIDED, look(log_ratios[..., :pairs], preset), verdicts)
     return verdicts
 
@@ -127,13 +146,13 @@ def holm(probabilities: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def smallest_change(spread: float, pairs: int) -> float:
+def smallest_change(spread: float, pairs: int, preset: Preset) -> float:
     """The change beyond the tolerance, as a share, that this number of pairs finds in three cases of four.
 
     By the noncentral t with power 0.8; simulated, trimming makes it 0.75 (tests/roofline/ridgebench/compare).
     """
     freedom = freedom_of(pairs)
-    reach = special.nctdtrinc(freedom, 0.2, t_quantile(1 - ALPHA / len(LOOKS), freedom))
+    reach = special.nctdtrinc(freedom, 0.2, t_quantile(1 - preset.alpha, freedom))
     return as_share(reach * spread / np.sqrt(pairs))
 
 
@@ -142,19 +161,19 @@ def distance(value: Estimate, preset: Preset) -> float:
     return max(value.location - np.log1p(preset.tolerance), np.log1p(preset.margin) - value.location)
 
 
-def last_quantile() -> float:
+def last_quantile(preset: Preset) -> float:
     """Of the t distribution at the last look."""
-    return t_quantile(1 - ALPHA / len(LOOKS), freedom_of(LOOKS[-1]))
+    return t_quantile(1 - preset.alpha, freedom_of(preset.looks[-1]))
 
 
 def pairs_to_decide(value: Estimate, preset: Preset) -> float:
     """About how many pairs would decide a row whose change and spread stay as they are."""
-    return float((last_quantile() * value.spread / distance(value, preset)) ** 2)
+    return float((last_quantile(preset) * value.spread / distance(value, preset)) ** 2)
 
 
 def largest_spread(value: Estimate, preset: Preset) -> float:
     """About the spread of a pair with which the last look decides a row of this change."""
-    return float(distance(value, preset) * np.sqrt(LOOKS[-1]) / last_quantile())
+    return float(distance(value, preset) * np.sqrt(preset.looks[-1]) / last_quantile(preset))
 
 
 def most_failures(failures: int, tries: int, confidence: float = 0.95) -> float:

@@ -7,16 +7,14 @@ from typing import Any, Optional
 import numpy as np
 
 from ridgebench.files import ResultsError
-from ridgebench.records import Row, Run
+from ridgebench.records import Row
 
 from . import gate
-from .comparable import differences
-from .consistent import load, turns_of
+from .limits import Limits
 from .report import MISSING, NEW, NOT_COMPARABLE, Comparison, Cycles, Report, incomparable
-from .session import ARMS, PROCESS, Session
+from .session import ARMS, Pair, Session
 from .stored import why_not
 
-Pair = tuple[Run, Run]  # baseline, candidate
 # Clock events that come from outside: the kernel itself causes a power cap, but not heat.
 EXTERNAL_EVENTS = {"hw_slowdown", "hw_thermal_slowdown", "sw_thermal_slowdown", "hw_power_brake_slowdown"}
 
@@ -74,12 +72,7 @@ class Series:
         return f"{causes[arm][0]} struck the {ARMS[arm]} in {len(causes[arm])} runs, the other in none"
 
 
-def load_pair(session: Session, pair: int) -> Pair:
-    turns = None if session.turns == PROCESS else turns_of
-    return tuple(load(session.run_folder(pair, arm), turns) for arm in ARMS)
-
-
-def all_differences(pairs: list[Pair], allowed: list[str]) -> tuple[list[str], list[str]]:
+def all_differences(session: Session, pairs: list[Pair], allowed: list[str]) -> tuple[list[str], list[str]]:
     """Hard and soft differences between the arms, and from pair to pair: a driver may be renewed in mid session."""
     hard, soft = [], []
     first = pairs[0][0].environment
@@ -87,7 +80,7 @@ def all_differences(pairs: list[Pair], allowed: list[str]) -> tuple[list[str], l
         here, there = (run.environment for run in pair)
         # The second look measures fewer rows in a smaller budget.
         for one, other in ((here, there), (first | {"budget_s": here.get("budget_s")}, here)):
-            found = differences(one, other, allowed)
+            found = session.differences(one, other, allowed)
             hard += found[0]
             soft += found[1]
     return list(dict.fromkeys(hard)), list(dict.fromkeys(soft))
@@ -113,19 +106,19 @@ def measured(name: str, series: Series, preset: gate.Preset) -> Comparison:
     low, high = map(gate.as_share, gate.bounds(value, 0.025))
     row.change, row.low, row.high = gate.as_share(value.location), low, high
     row.beyond_noise, row.spread = bool(low > 0 or high < 0), float(value.spread)
-    row.smallest_change = gate.smallest_change(row.spread, len(ratios))
-    if len(ratios) >= gate.LOOKS[0]:
+    row.smallest_change = gate.smallest_change(row.spread, len(ratios), preset)
+    if len(ratios) >= preset.looks[0]:
         row.chance = float(gate.chance(ratios, preset))
     return row
 
 
 def why_undecided(row: Comparison, series: Series, preset: gate.Preset) -> str:
     """What hides the answer, and what would show it."""
-    if row.pairs < gate.LOOKS[0]:
-        return f"{row.pairs} pairs; the first look takes {gate.LOOKS[0]}"
+    if row.pairs < preset.looks[0]:
+        return f"{row.pairs} pairs; the first look takes {preset.looks[0]}"
     value = gate.estimate(series.log_ratios)
     needed, spread = gate.pairs_to_decide(value, preset), gate.largest_spread(value, preset)
-    given_up = row.pairs < gate.LOOKS[-1] and row.chance < gate.LEAST_CHANCE
+    given_up = row.pairs < preset.looks[-1] and row.chance < gate.LEAST_CHANCE
     return (
         f"{f'given up after {row.pairs} pairs: ' if given_up else ''}a pair's spread of {100 * row.spread:.1f} % "
         f"hides the answer; about {needed:.0f} pairs, or a spread below {100 * spread:.1f} %, would decide"
@@ -169,39 +162,40 @@ def broken_row(name: str, pairs: list[Pair]) -> Optional[Comparison]:
     return None
 
 
-def adjust_for_number(rows: list[Comparison], series: dict[str, Series], preset: gate.Preset) -> None:
+def adjust_for_number(rows: list[Comparison], series: dict[str, Series], limits: Limits) -> None:
     """Sets p_adjusted of the rows that have a series."""
     timed = [row for row in rows if row.id in series and row.pairs > 1]
     if timed:
-        values = [gate.estimate(series[row.id].log_ratios) for row in timed]
-        adjusted = gate.holm(np.array([float(gate.probability(v, preset)) for v in values]))
+        values = [(gate.estimate(series[row.id].log_ratios), limits.of(row.id)) for row in timed]
+        adjusted = gate.holm(np.array([float(gate.probability(*value)) for value in values]))
         for row, p in zip(timed, adjusted):
             row.p_adjusted = float(p)
 
 
 def first_differences(session: Session, allowed: list[str]) -> list[str]:
     """What forbids the comparison, as far as the first pair shows."""
-    return all_differences([load_pair(session, 1)], allowed)[0]
+    return all_differences(session, [session.load_pair(1)], allowed)[0]
 
 
-def judge(session: Session, preset_name: str, allowed: list[str]) -> Report:
+def judge(session: Session, limits: Limits, allowed: list[str]) -> Report:
     """The report on the pairs that the session has so far."""
-    preset = gate.PRESETS[preset_name]
     if session.pairs == 0:
         raise ResultsError(f"{session.folder} holds 0 pairs; allowed: 1 or more")
-    pairs = [load_pair(session, pair) for pair in range(1, session.pairs + 1)]
+    pairs = [session.load_pair(pair) for pair in range(1, session.pairs + 1)]
     names = list(dict.fromkeys(name for pair in pairs for run in pair for name in run.by_id))
-    sides = (session.binaries["baseline"], session.binaries["candidate"])
-    hard, soft = all_differences(pairs, allowed)
+    hard, soft = all_differences(session, pairs, allowed)
     if hard:
-        return incomparable("interleaved", sides, names, hard)
+        return incomparable("interleaved", session.sides, names, hard)
     rows, series = [], {}
     for name in names:
         row = broken_row(name, pairs)
         if row is None:
             series[name] = series_of(name, pairs)
-            row = judged(name, series[name], preset)
+            row = judged(name, series[name], limits.of(name))
+            if limits.of(name) != limits.of_most:
+                row.tolerance, row.margin = limits.of(name).tolerance, limits.of(name).margin
+            session.state_values(row)
         rows.append(row)
-    adjust_for_number(rows, series, preset)
-    return Report("interleaved", *sides, rows, preset_name, soft)
-
+    adjust_for_number(rows, series, limits)
+    looks, metric = limits.looks, session.metric
+    return Report("interleaved", *session.sides, rows, limits.preset, soft, looks=looks, metric=metric)

@@ -12,12 +12,11 @@ from ridgebench.command_line import UNDECIDED, CommandError, one_line
 
 from . import gate
 from .judge import first_differences, judge
+from .limits import Limits
 from .report import MISSING, NOT_COMPARABLE, Comparison, Report, incomparable
 from .session import NothingMatches, Session
 
-PROGRAM = "compare"
-# The first pair shows which rows cannot be judged: those that failed, are missing or say nothing about the code.
-CHECKS = (1, *gate.LOOKS)
+PROGRAM = "gate"
 QUIET_S = 15.0  # between two lines of progress, where no terminal can hold one that changes
 
 
@@ -70,14 +69,15 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
 
 
-def announce(session: Session, minutes: Optional[float]) -> None:
+def announce(session: Session, limits: Limits, minutes: Optional[float]) -> None:
     """Says before the first pair what the comparison will take."""
-    pair, rows = session.seconds_of_pair(), len(session.kernels())
-    least, most = (duration(max(count - session.pairs, 0) * pair) for count in (gate.LOOKS[0], gate.LOOKS[-1]))
+    pair, rows, looks = session.seconds_of_pair(), len(session.kernels()), limits.looks
+    least, most = (duration(max(count - session.pairs, 0) * pair) for count in (looks[0], looks[-1]))
     limit = f"--minutes {minutes:g} ends it" if minutes else "--minutes N bounds it"
-    if minutes and 60 * minutes < max(gate.LOOKS[0] - session.pairs, 0) * pair:
+    if minutes and 60 * minutes < max(looks[0] - session.pairs, 0) * pair:
         limit += " perhaps before the first look: too early for a verdict"
-    say(f"{rows} rows, {gate.LOOKS[0]} to {gate.LOOKS[-1]} pairs: about {least} to {most}; {limit}")
+    pairs = f"{looks[0]} to {looks[-1]} pairs: about {least} to {most}" if len(looks) > 1 else f"{looks[0]} pairs: about {most}"
+    say(f"{rows} rows, {pairs}; {limit}")
 
 
 def progress(total: int) -> Callable[[int], None]:
@@ -102,38 +102,39 @@ def progress(total: int) -> Callable[[int], None]:
     return show
 
 
-def goes_on(row: Comparison) -> bool:
+def goes_on(row: Comparison, limits: Limits) -> bool:
     """Whether more pairs may decide the row.
 
     A cause from outside that struck one arm may strike the other as well, which makes them comparable again.
     """
     if row.verdict == NOT_COMPARABLE:
-        return row.pairs < gate.LOOKS[0]
+        return row.pairs < limits.looks[0]
     return row.verdict == gate.UNDECIDED and (row.chance is None or row.chance >= gate.LEAST_CHANCE)
 
 
 def only_missing(session: Session, why: str) -> Report:
     """The report where the candidate has none of the rows that the unscored run measured."""
     rows = [Comparison(name, MISSING, why) for name in session.kernels()]
-    return Report("interleaved", *session.binaries.values(), rows)
+    return Report("interleaved", *session.sides, rows)
 
 
-def measure(session: Session, preset: str, allowed: list[str], minutes: Optional[float] = None) -> Report:
+def measure(session: Session, limits: Limits, allowed: list[str], minutes: Optional[float] = None) -> Report:
     """Measures up to each look of the gate. Rows that are decided or hopeless are not measured on.
 
-    Stops after the first pair if that shows that the binaries must not be compared.
+    Stops after the first pair if that shows that the sides must not be compared.
     """
     open_rows: Optional[list[str]] = None
     try:
         with limited_to(minutes):
             prepare(session)
-            announce(session, minutes)
-            for pairs in CHECKS:
-                session.extend(pairs, open_rows, progress(max(pairs, gate.LOOKS[0])))
+            announce(session, limits, minutes)
+            # The first pair shows rows that cannot be judged: those that failed, are missing, or say nothing.
+            for pairs in (1, *limits.looks):
+                session.extend(pairs, open_rows, progress(max(pairs, limits.looks[0])))
                 if pairs == 1 and (why := first_differences(session, allowed)):
-                    return incomparable("interleaved", tuple(session.binaries.values()), [], why)
-                report = judge(session, preset, allowed)
-                open_rows = [row.id for row in report.rows if goes_on(row)]
+                    return incomparable("interleaved", session.sides, [], why)
+                report = judge(session, limits, allowed)
+                open_rows = [row.id for row in report.rows if goes_on(row, limits)]
                 if not open_rows:
                     return report
                 if len(open_rows) == len(report.rows):
@@ -141,7 +142,7 @@ def measure(session: Session, preset: str, allowed: list[str], minutes: Optional
     except NothingMatches as error:
         return only_missing(session, str(error))
     except OutOfTime:
-        return out_of_time(session, preset, allowed, minutes)
+        return out_of_time(session, limits, allowed, minutes)
     return report
 
 
@@ -150,10 +151,10 @@ def prepare(session: Session) -> None:
         session.prepare()
 
 
-def out_of_time(session: Session, preset: str, allowed: list[str], minutes: Optional[float]) -> Report:
+def out_of_time(session: Session, limits: Limits, allowed: list[str], minutes: Optional[float]) -> Report:
     over = f"--minutes {minutes:g} ended the measuring after {session.pairs} pairs; --resume {session.folder} goes on"
     if session.pairs == 0:
         raise CommandError(over, UNDECIDED)
-    report = judge(session, preset, allowed)
+    report = judge(session, limits, allowed)
     report.notes.append(over)
     return report

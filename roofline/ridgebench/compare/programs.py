@@ -1,5 +1,6 @@
 """The two programs of a session: whether they can be started, and how one ended that did not finish."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -11,26 +12,40 @@ from ridgebench.records import read_rows
 SHELL = 128  # a script ends with this and the number of the signal that ended its program
 PATIENCE_S = 10.0
 
-def help_of(binary: str) -> str:
-    """What `ridgebench run --help` prints. Raises CommandError for a program that cannot be started."""
-    if shutil.which(binary) is None:
-        raise CommandError(f"cannot run {binary}: no such program; allowed: an executable file", USAGE)
+
+def require_program(name: str) -> None:
+    """Raises CommandError for a program that does not exist."""
+    if shutil.which(name) is None:
+        raise CommandError(f"cannot run {name}: no such program; allowed: an executable file", USAGE)
+
+
+def help_of(words: list[str]) -> str:
+    """What a command `ridgebench run` prints with --help. Raises CommandError for one that cannot be started."""
+    require_program(words[0])
     try:
-        null = subprocess.DEVNULL
-        return subprocess.run([binary, "run", "--help"], stdin=null, capture_output=True, check=False).stdout.decode(
-            "utf-8", "replace")
+        told = [*words, "--help"]
+        done = subprocess.run(told, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        return done.stdout.decode("utf-8", "replace")
     except OSError as error:
-        raise CommandError(f"cannot run {binary}: {error.strerror}; allowed: an executable file", USAGE) from None
+        raise CommandError(f"cannot run {words[0]}: {error.strerror}; allowed: an executable file", USAGE) from None
 
 
 def end(process: subprocess.Popen) -> None:
-    """Ends a process, which keeps the rows that it finished; one that hangs gets no more time than that takes."""
-    process.terminate()
+    """Ends a process that leads its group, and the group; one that hangs gets no more time than keeping rows takes."""
+    signal_group(process, signal.SIGTERM)
     try:
         process.wait(PATIENCE_S)
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        pass
+    signal_group(process, signal.SIGKILL)
+    process.wait()
+
+
+def signal_group(process: subprocess.Popen, number: int) -> None:
+    try:
+        os.killpg(process.pid, number)
+    except (ProcessLookupError, PermissionError):  # all have ended, or run as another user
+        pass
 
 
 def death(folder: Path, number: int) -> str:

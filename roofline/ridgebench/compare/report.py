@@ -12,6 +12,7 @@ from . import gate
 SCHEMA = "ridgebench.comparison/1"
 MISSING, NOT_COMPARABLE, FAILED = "MISSING", "NOT_COMPARABLE", "FAILED"
 NEW = "NEW"  # only the candidate has the row
+ALLOWED = "ALLOWED"  # a loss that the file of tolerances states, with its reason
 DESCRIBED = "DESCRIBED"  # two stored runs: a difference, and no verdict
 # Worst first, with the exit code that the verdict leads to.
 CODES = {
@@ -20,6 +21,7 @@ CODES = {
     gate.WORSE: REGRESSION,
     MISSING: REGRESSION,
     gate.UNDECIDED: UNDECIDED,
+    ALLOWED: OK,
     gate.BETTER: OK,
     gate.SAME: OK,
     DESCRIBED: OK,
@@ -29,7 +31,7 @@ CODES = {
 UNJUDGED = (NEW, gate.NOT_GATED)
 MOST_SHARE = 100  # that a column of the text shows as per cent
 MOST_ROWS = 60  # of the text; the JSON holds all
-HEADER = ["verdict", "row", "time", "95 % interval", "in cycles", "spread", "sees", "reason"]
+HEADER = ["verdict", "row", "time", "95 % interval", "in cycles", "tolerance", "spread", "sees", "reason"]
 
 
 @dataclass
@@ -61,6 +63,10 @@ class Comparison:
     candidate_precision: Optional[float] = None
     cycles: Optional[Cycles] = None
     chance: Optional[float] = None  # of a verdict by the last look, for an undecided row
+    tolerance: Optional[float] = None  # where the row has limits of its own, as shares
+    margin: Optional[float] = None
+    baseline_value: Optional[float] = None  # of the report's metric, where that is no time
+    candidate_value: Optional[float] = None
 
 
 @dataclass
@@ -74,8 +80,13 @@ class Report:
     preset: Optional[str] = None
     notes: list[str] = field(default_factory=list)
     not_comparable: list[str] = field(default_factory=list)
+    looks: tuple[int, ...] = ()  # pairs after which the rows were judged
+    metric: Optional[str] = None  # which number of another program was compared, and which values are better
 
     def __post_init__(self) -> None:
+        self.sort()
+
+    def sort(self) -> None:
         order = list(CODES)
         self.rows.sort(key=lambda r: (order.index(r.verdict), -abs(r.change or 0), r.id))
 
@@ -97,7 +108,8 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         """The whole report; no number in it is infinite or nan."""
-        limits = asdict(gate.PRESETS[self.preset]) if self.preset else None
+        preset = gate.PRESETS[self.preset] if self.preset else None
+        limits = {"tolerance": preset.tolerance, "margin": preset.margin} if preset else None
         head = {"schema": SCHEMA, "is_verdict": self.kind != "stored", "exit_code": self.exit_code}
         head |= {"counts": self.counts(), "limits": limits, "alpha": gate.ALPHA if self.preset else None}
         return head | finite(asdict(self))
@@ -139,7 +151,7 @@ def cells(row: Comparison) -> list[str]:
     interval = "" if row.low is None else f"{percent(row.low)} .. {percent(row.high)}".replace(" % ..", " ..")
     cycles = f"{percent(row.cycles.change)} {row.cycles.verdict}" if row.cycles else ""
     return [
-        verdict, clean(row.id), percent(row.change), interval, cycles,
+        verdict, clean(row.id), percent(row.change), interval, cycles, percent(row.tolerance, ""),
         percent(row.spread, ""), percent(row.smallest_change, ""), clean(reason(row)),
     ]
 
@@ -163,8 +175,10 @@ def explanation(report: Report) -> list[str]:
     if report.kind == "stored" and not report.not_comparable:
         lines.append(
             "Two stored runs, one process each: not a verdict. Runs differ by more than their "
-            "precision; --baseline-bin and --candidate-bin judge."
+            "precision; `ridgebench gate` judges."
         )
+    if report.metric:
+        lines.append(f"Compared: {clean(report.metric)}." + " The inverse of it stands for a time." * ("higher" in report.metric))
     if report.preset:
         p = gate.PRESETS[report.preset]
         lines.append(
@@ -175,7 +189,7 @@ def explanation(report: Report) -> list[str]:
     if report.kind == "interleaved" and report.counts().get(gate.UNDECIDED):
         lines.append(
             "UNDECIDED is no pass. A quieter machine decides (end other programs), or more time per process "
-            "(a larger --budget after --)."
+            "(a larger --budget of ridgebench, --benchmark_min_time of Google Benchmark)."
         )
     if report.nothing_judged:
         lines.append("Nothing was judged: no row says anything about the code. This is no pass.")

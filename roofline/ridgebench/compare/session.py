@@ -1,44 +1,36 @@
-"""A session: pairs of processes, one of each binary.
+"""A session: pairs of processes, one of each side, and what they measured.
 
-They run one after the other, A B B A, so that a slow drift cancels. On a host, whose neighbours and clocks change
-faster than that, both run at once and take turns of a few samples.
-
-A session is a folder: session.json, `reference` (an unscored run of the baseline whose ceilings all others use) and,
-for pair i, the results directories `i-baseline` and `i-candidate`.
+Processes run one after the other, A B B A, so that a slow drift cancels. A session is a folder: session.json,
+`reference` (an unscored run of the baseline) and, for pair i, what its processes wrote, `i-baseline` and `i-candidate`.
 """
 
 import fcntl
 import json
-import re
+import shlex
 import shutil
 import signal
 import subprocess
+import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Callable, Optional, TextIO
+from typing import Any, Callable, ClassVar, NamedTuple, Optional, TextIO
 
-from ridgebench.command_line import DEVICE_LOST, INTERNAL, ROW_FAILED, UNDECIDED, USAGE, CommandError
+from ridgebench.command_line import ROW_FAILED, USAGE, CommandError
 from ridgebench.files import ResultsError, parse_json, read, write_at_once
-from ridgebench.records import Run, load_run
 
-from .programs import SHELL, death, end, help_of
-from .turns import take_turns
+from .programs import end
+from .report import Comparison
 
-SCHEMA = "ridgebench.session/1"
+SCHEMA = "ridgebench.session/2"
 ARMS = ("baseline", "candidate")
-# Options of `ridgebench run` that a session sets.
-OURS = ("--out", "--resume", "--filter", "--dry-run", "--take-turns")
-PROCESS, SAMPLES = "process", "samples"  # what a turn is
-# Where processes take turns, a row gets this much more time than it had in the unscored run: coming to a row's first
-# sample costs a process about as much, and precision grows with time.
-MORE_SECONDS = 1.0
 
 
-def refuse_own_options(arguments: list[str]) -> None:
-    for argument in arguments:
-        if argument.split("=")[0] in (*OURS, "--benchmark_filter"):
-            raise CommandError(f"after -- {argument} is not allowed: compare sets it", USAGE)
+class Pair(NamedTuple):
+    """What both processes of a pair measured: objects with the `environment` and the rows `by_id` of a Run."""
+
+    baseline: Any
+    candidate: Any
 
 
 def order(pair: int) -> tuple[str, str]:
@@ -46,124 +38,88 @@ def order(pair: int) -> tuple[str, str]:
     return ARMS if pair % 2 else ARMS[::-1]
 
 
-def only(ids: list[str]) -> str:
-    return f"^(?:{'|'.join(map(re.escape, ids))})$"
-
-
 class NothingMatches(CommandError):
     """The filter matches no row of the candidate, though the candidate can run."""
 
 
 @dataclass
-class Session:
+class Session(ABC):
+    """`commands` are the words that start a process of each side; `filter` chooses rows."""
+
     folder: Path
-    binaries: dict[str, str]
-    arguments: list[str]
+    commands: dict[str, list[str]]
     filter: Optional[str] = None
     pairs: int = 0
-    turns: Optional[str] = None  # PROCESS or SAMPLES; None until prepare() knows the device
+    seconds: float = 0.0  # that the unscored process took
+    reader: str = "ridgebench"
     lock: Optional[TextIO] = field(default=None, repr=False)
 
+    OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # of session.json, beyond those of every session
+
+    @abstractmethod
+    def require_programs(self) -> None:
+        """Raises CommandError if a side cannot be started."""
+
+    @abstractmethod
+    def measure(self, arm: str, folder: Path, ids: Optional[list[str]] = None) -> None:
+        """Runs one process that measures the rows `ids`, or all, into a folder. Raises CommandError."""
+
+    @abstractmethod
+    def load(self, folder: Path) -> Any:
+        """What a process wrote: an object with the `environment` and the rows `by_id` of a Run."""
+
+    @abstractmethod
+    def differences(self, one: dict, other: dict, allowed: list[str]) -> tuple[list[str], list[str]]:
+        """The texts of what forbids to compare two environments, and of other differences."""
+
+    @abstractmethod
+    def kernels(self) -> list[str]:
+        """The rows that the unscored process measured."""
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Both commands as texts."""
+        return tuple(shlex.join(self.commands[arm]) for arm in ARMS)
+
+    @property
+    def metric(self) -> Optional[str]:
+        """The number that is compared, where that is no time."""
+        return None
+
+    def state_values(self, row: Comparison) -> None:
+        """Sets the values of both sides where they are no times; those of a row are in seconds."""
+
+    @property
+    def reference(self) -> Path:
+        return self.folder / "reference"
+
+    def run_folder(self, pair: int, arm: str) -> Path:
+        return self.folder / f"{pair:02}-{arm}"
+
     def save(self) -> None:
-        text = {"schema": SCHEMA, **self.binaries, "arguments": self.arguments}
-        text |= {"filter": self.filter, "pairs": self.pairs, "turns": self.turns}
+        keys = ("reader", "filter", "pairs", "seconds", *self.OWN_KEYS)
+        text = {"schema": SCHEMA} | self.commands | {key: getattr(self, key) for key in keys}
         write_at_once(self.folder / "session.json", json.dumps(text, indent=1) + "\n")
 
     def own(self) -> None:
         """Keeps other comparisons out of the folder until this process ends. Raises CommandError."""
         self.lock = (self.folder / "lock").open("a", encoding="utf-8")
-        try:
-            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CommandError(f"{self.folder}: another comparison measures into this session", USAGE) from None
-        except OSError:
-            pass  # a file system without locks
-
-    @classmethod
-    def open(cls, folder: Path) -> "Session":
-        path = folder / "session.json"
-        saved = parse_json(read(path, "a session of compare"), f"{path}: not a session")
-        try:
-            if saved["schema"] != SCHEMA:
-                raise ValueError(f"schema is not {SCHEMA}")
-            arms = {arm: str(saved[arm]) for arm in ARMS}
-            arguments, pairs = saved["arguments"], saved["pairs"]
-            if type(pairs) is not int or pairs < 0 or not all(isinstance(one, str) for one in arguments):
-                raise ValueError("pairs or arguments are not what a session has")
-            return cls(folder, arms, arguments, saved["filter"], pairs, saved["turns"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ResultsError(f"{path}: not a session: {error!r}"[:300]) from None
-
-    def run_folder(self, pair: int, arm: str) -> Path:
-        return self.folder / f"{pair:02}-{arm}"
-
-    def start(self, arm: str, folder: Path, extra: list[str], **how: Any) -> subprocess.Popen:
-        command = [self.binaries[arm], "run", "--out", str(folder), *self.arguments, *extra]
-        with self.errors_of(arm).open("w") as stderr:
+        # The lock of a gate that was killed is free once the process that it was starting has started.
+        for patience in (*[0.05] * 20, None):
             try:
-                null = subprocess.DEVNULL
-                return subprocess.Popen(command, stdin=null, stdout=null, stderr=stderr, **how)
-            except OSError as error:
-                raise CommandError(f"cannot run {command[0]}: {error.strerror}", USAGE) from None
-
-    def errors_of(self, arm: str) -> Path:
-        return self.folder / f"{arm}.stderr"
-
-    def measure(self, arm: str, folder: Path, extra: list[str]) -> None:
-        process = self.start(arm, folder, extra)
-        try:
-            process.wait()
-        except BaseException:
-            end(process)
-            raise
-        self.require_success(arm, folder, process.returncode)
-
-    def measure_pair(self, pair: int, extra: list[str]) -> None:
-        arms = order(pair)
-        folders = [self.run_folder(pair, arm) for arm in arms]
-        if self.turns == PROCESS:
-            for arm, folder in zip(arms, folders):
-                self.measure(arm, folder, extra)
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if patience is None:
+                    raise CommandError(f"{self.folder}: another comparison measures into this session", USAGE) from None
+                time.sleep(patience)
+                continue
+            except OSError:
+                pass  # a file system without locks
             return
-        extra = [*extra, "--take-turns"]
-        starts = [partial(self.start, arm, folder, extra) for arm, folder in zip(arms, folders)]
-        records = [folder / "records.jsonl" for folder in folders]
-        for arm, folder, code in zip(arms, folders, take_turns(starts, records)):
-            self.require_success(arm, folder, code)
-
-    def require_success(self, arm: str, folder: Path, code: int) -> None:
-        """Raises CommandError for a process that did not finish: every row of a pair needs both sides."""
-        if code in (0, ROW_FAILED):
-            return
-        if code < 0 or code > SHELL:
-            number = -code if code < 0 else code - SHELL
-            raise CommandError(f"the {arm} ({self.binaries[arm]}) {death(folder, number)}", ROW_FAILED)
-        if code == USAGE and arm == "candidate" and self.only_filter_fails():
-            raise NothingMatches(f"the {arm} has no row that the filter matches")
-        known = code if code in (USAGE, UNDECIDED, DEVICE_LOST) else INTERNAL
-        raise CommandError(f"the {arm} ended with code {code}: {self.last_words(arm)}", known)
-
-    def only_filter_fails(self) -> bool:
-        """Whether the candidate can run with the arguments of the session, but not with the filter."""
-        command = [self.binaries["candidate"], "run", *self.arguments, "--dry-run"]
-        codes = [
-            subprocess.run([*command, *more], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode
-            for more in ([], self.selection(None))
-        ]
-        return codes == [0, USAGE]
-
-    def last_words(self, arm: str) -> str:
-        stderr = self.errors_of(arm).read_text("utf-8", "replace")
-        return (stderr.strip().splitlines() or ["no message"])[-1]
-
-    def selection(self, ids: Optional[list[str]]) -> list[str]:
-        pattern = only(ids) if ids else self.filter
-        return [] if pattern is None else ["--filter", pattern]
 
     def create(self) -> bool:
         """Makes the folder and owns it; False if there is one already. Both programs are tried first."""
-        for arm in ARMS:
-            help_of(self.binaries[arm])
+        self.require_programs()
         try:
             self.folder.mkdir(parents=True)
         except FileExistsError:
@@ -175,60 +131,80 @@ class Session:
     def prepare(self) -> None:
         """Measures the unscored run, which also fills file caches and settles the machine."""
         shutil.rmtree(self.reference, ignore_errors=True)
-        self.measure("baseline", self.reference, self.selection(None))
-        if self.reference_run.environment["interrupted"]:
-            message = f"the first run did not finish: {self.last_words('baseline')}"
-            raise CommandError(message, ROW_FAILED)
-        if self.turns is None:
-            self.turns = self.suitable_turns()
-            self.save()
+        started = time.monotonic()
+        self.measure("baseline", self.reference)
+        self.seconds = time.monotonic() - started
+        self.save()
 
-    @property
-    def reference(self) -> Path:
-        return self.folder / "reference"
+    def start(self, arm: str, words: list[str], folder: Path, **how: Any) -> subprocess.Popen:
+        """Starts a process whose output goes into files next to its folder. Raises CommandError."""
+        how = how or {"start_new_session": True}  # so that whatever it started ends with it
+        with open(f"{folder}.stdout", "wb") as stdout, open(f"{folder}.stderr", "wb") as stderr:
+            try:
+                return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, **how)
+            except OSError as error:
+                raise CommandError(f"cannot run {words[0]}: {error.strerror}", USAGE) from None
 
-    @cached_property
-    def reference_run(self) -> Run:
-        return load_run(self.reference)
+    def run(self, arm: str, words: list[str], folder: Path, seconds: Optional[float] = None) -> int:
+        """The exit code of a process. Raises CommandError for one that takes longer than this."""
+        process = self.start(arm, words, folder)
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            end(process)
+            hung = f"the {arm} ({shlex.join(words)}) did not end within {seconds:g} s (--timeout)"
+            raise CommandError(f"{hung}; what it wrote is in {folder}", ROW_FAILED) from None
+        except BaseException:
+            end(process)
+            raise
 
-    def suitable_turns(self) -> str:
-        host = all(device["name"] == "cpu" for device in self.reference_run.environment["devices"])
-        return SAMPLES if host and all("--take-turns" in help_of(name) for name in self.binaries.values()) else PROCESS
+    def last_words(self, folder: Path) -> str:
+        """The last line of a process on stderr."""
+        with open(f"{folder}.stderr", "rb") as file:
+            file.seek(0, 2)
+            file.seek(max(file.tell() - 4096, 0))
+            text = file.read().decode("utf-8", "replace")
+        return (text.strip().splitlines() or ["no message"])[-1]
 
-    def given(self, option: str) -> bool:
-        return any(argument.split("=")[0] == option for argument in self.arguments)
+    def measure_pair(self, pair: int, ids: Optional[list[str]]) -> None:
+        for arm in order(pair):
+            self.measure(arm, self.run_folder(pair, arm), ids)
 
-    def kernels(self) -> list[str]:
-        """The rows that the unscored run measured: kernels or, where it has none, ceilings."""
-        rows = [row for row in self.reference_run.rows if row.status == "ok"]
-        return [row.id for row in rows if row.role == "kernel"] or [row.id for row in rows]
+    def load_pair(self, pair: int) -> Pair:
+        return Pair(*(self.load(self.run_folder(pair, arm)) for arm in ARMS))
 
-    def time_for(self, ids: Optional[list[str]]) -> list[str]:
-        """The option that limits the time of a process to what these rows, or all rows, need."""
-        if self.turns == PROCESS or self.given("--budget"):
-            return []
-        measured = sum(row.status == "ok" for row in self.reference_run.rows)
-        seconds = self.seconds_of_reference() / max(measured, 1) + MORE_SECONDS
-        return ["--budget", f"{seconds * len(ids or self.kernels()):.1f}"]
+    def drop_pair(self, pair: int) -> None:
+        """Removes what a pair left that was cut short."""
+        for arm in ARMS:
+            shutil.rmtree(self.run_folder(pair, arm), ignore_errors=True)
 
     def seconds_of_pair(self) -> float:
-        """About what a pair takes; more than that where the unscored run measured ceilings."""
-        limited = self.time_for(None)
-        return 2 * (float(limited[1]) if limited else self.seconds_of_reference())
-
-    def seconds_of_reference(self) -> float:
-        return self.reference_run.environment.get("duration_s") or 0.0
+        return 2 * self.seconds
 
     def extend(self, pairs: int, ids: Optional[list[str]], show: Callable[[int], None]) -> None:
         """Measures until the session has this number of pairs; only the rows `ids`, where they are given."""
-        extra = self.selection(ids) + self.time_for(ids)
-        if not self.given("--ceilings"):
-            extra += ["--ceilings", str(self.reference)]
         while self.pairs < pairs:
             show(self.pairs)
-            self.measure_pair(self.pairs + 1, extra)
+            self.measure_pair(self.pairs + 1, ids)
             self.pairs += 1
             self.save()
+
+
+def read_session(folder: Path) -> dict[str, Any]:
+    """The keys of session.json. Raises ResultsError."""
+    path = folder / "session.json"
+    saved = parse_json(read(path, "a session of the gate"), f"{path}: not a session")
+    try:
+        if saved["schema"] != SCHEMA:
+            raise ValueError(f"schema is not {SCHEMA}")
+        for arm in ARMS:
+            if not saved[arm] or not all(isinstance(word, str) for word in saved[arm]):
+                raise ValueError(f"{arm} is no command")
+        if type(saved["pairs"]) is not int or not 0 <= saved["pairs"]:
+            raise ValueError("pairs is no number of pairs")
+        return saved | {"seconds": float(saved["seconds"]), "reader": str(saved["reader"])}
+    except (KeyError, TypeError, ValueError) as error:
+        raise ResultsError(f"{path}: not a session: {error!r}"[:300]) from None
 
 
 def listen_for_termination() -> None:

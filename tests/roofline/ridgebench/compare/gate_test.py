@@ -217,6 +217,6 @@ def test_glitched_pairs_make_no_identical_code_worse():
 def test_what_a_comparison_says_it_sees_it_sees(count):
     noise = np.random.default_rng(5).normal(0, 0.006, (EXPERIMENTS, count))
     spread = float(np.median(gate.estimate(noise).spread))
-    seen = gate.smallest_change(spread, count)
+    seen = gate.smallest_change(spread, count, STANDARD)
     ratios = noise + np.log1p(STANDARD.tolerance) + np.log1p(seen)
     assert rate(gate.look(ratios, STANDARD), gate.WORSE) == pytest.approx(0.75, abs=0.05)

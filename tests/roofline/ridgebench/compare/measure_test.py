@@ -11,8 +11,9 @@ import time
 import pytest
 from golden import ROOT
 from made_up_binary import make_binary, processes, times
-from ridgebench.compare import cli, gate
+from ridgebench.compare import gate
 from ridgebench.compare.measure import progress
+from ridgebench.gate import cli
 from synthetic_session import UNTIMED
 
 QUIET = 0.002
@@ -39,8 +40,11 @@ class Bench:
         return code, json.loads(path.read_text()) if path.exists() else {}
 
     def both(self, first, second, *arguments) -> tuple[int, dict]:
-        told = ["--baseline-bin", first, "--candidate-bin", second, "--out", self.out, "--turns", "process"]
-        return self.compare(*told, *arguments)
+        return self.compare(*commands(first, second), "--out", self.out, "--turns", "process", *arguments)
+
+
+def commands(first, second) -> list[str]:
+    return ["--reader", "ridgebench", "--baseline", f"{first} run", "--candidate", f"{second} run"]
 
 
 @pytest.fixture(name="bench")
@@ -152,8 +156,8 @@ def test_a_new_technique_fails_nothing(bench):
 def test_the_time_is_said_before_the_pairs(bench, capsys):
     bench.both(bench.binary("a"), bench.binary("b"))
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "compare: 1 rows, 10 to 40 pairs: about 10 minutes to 40 minutes; --minutes N bounds it"
-    assert said[1:] == [f"compare: session: {bench.out}"]
+    assert said[0] == "gate: 1 rows, 10 to 40 pairs: about 10 minutes to 40 minutes; --minutes N bounds it"
+    assert said[1:] == [f"gate: session: {bench.out}"]
 
 
 def hangs(from_process: int):
@@ -195,7 +199,7 @@ def test_a_process_that_dies_names_the_binary_and_the_row_before(bench, capsys):
     code, _ = bench.both(first, second)
     line = capsys.readouterr().err.splitlines()[-1]
     assert code == 6
-    assert line.startswith(f"compare: the candidate ({second}) was ended by SIGSEGV after 1 finished rows")
+    assert line.startswith(f"gate: the candidate ({second}) was ended by SIGSEGV after 1 finished rows")
     assert f"the last of them {ROW}; what it wrote is in {bench.out}/04-candidate" in line
     assert json.loads((bench.out / "session.json").read_text())["pairs"] == 3, "finished pairs stay"
 
@@ -218,7 +222,7 @@ def test_a_process_that_does_not_heed_the_end_is_killed(bench, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["missing", "a folder", "no program", "not executable"])
-@pytest.mark.parametrize("arm", ["--baseline-bin", "--candidate-bin"])
+@pytest.mark.parametrize("arm", [0, 1])
 def test_a_binary_that_cannot_be_started_is_noticed_first(kind, arm, bench, capsys):
     bad = bench.folder / "bad"
     if kind == "a folder":
@@ -227,8 +231,8 @@ def test_a_binary_that_cannot_be_started_is_noticed_first(kind, arm, bench, caps
         bad.write_text("\x7fELF no program")
         bad.chmod(0o755 if kind == "no program" else 0o644)
     good = bench.binary("a")
-    both = {"--baseline-bin": good, "--candidate-bin": good} | {arm: bad}
-    code, _ = bench.compare(*(word for pair in both.items() for word in pair), "--out", bench.out)
+    both = (bad, good) if arm == 0 else (good, bad)
+    code, _ = bench.compare(*commands(*both), "--out", bench.out)
     error = capsys.readouterr().err
     assert code == 2 and error.count("\n") == 1
     assert f"cannot run {bad}: " in error and "allowed: an executable file" in error
@@ -236,9 +240,9 @@ def test_a_binary_that_cannot_be_started_is_noticed_first(kind, arm, bench, caps
 
 
 def test_a_session_goes_on_where_nobody_reads_its_progress(bench):
-    both = ["--baseline-bin", bench.binary("a"), "--candidate-bin", bench.binary("b"), "--turns", "process"]
+    both = [*commands(bench.binary("a"), bench.binary("b")), "--turns", "process"]
     report = bench.folder / "report.json"
-    words = [sys.executable, "-m", "ridgebench", "compare", *both, "--out", bench.out, "--json", report]
+    words = [sys.executable, "-m", "ridgebench", "gate", *both, "--out", bench.out, "--json", report]
     read, write = os.pipe()
     os.close(read)
     variables = os.environ | {"PYTHONPATH": str(ROOT / "roofline")}
@@ -261,11 +265,11 @@ def test_one_session_one_comparison(bench, capsys):
 
 def test_default_names_of_one_second_do_not_collide(bench, monkeypatch):
     monkeypatch.chdir(bench.folder)
-    monkeypatch.setattr(time, "strftime", lambda *_: "compare-now")
+    monkeypatch.setattr(time, "strftime", lambda *_: "gate-now")
     first, second = bench.binary("a"), bench.binary("b")
     for _ in range(2):
-        assert bench.compare("--baseline-bin", first, "--candidate-bin", second, "--turns", "process")[0] == 0
-    assert {path.name for path in (bench.folder / "results" / "local").iterdir()} == {"compare-now", "compare-now-2"}
+        assert bench.compare(*commands(first, second), "--turns", "process")[0] == 0
+    assert {path.name for path in (bench.folder / "results" / "local").iterdir()} == {"gate-now", "gate-now-2"}
 
 
 def shown(terminal: str, columns: int, monkeypatch, capsys) -> str:
@@ -292,4 +296,4 @@ def test_progress_fits_a_terminal(columns, monkeypatch, capsys):
 @pytest.mark.parametrize("terminal", ["", "dumb"])
 def test_progress_elsewhere_is_plain_lines(terminal, monkeypatch, capsys):
     text = shown(terminal, 80, monkeypatch, capsys)
-    assert text.splitlines()[-1].startswith("compare: 3/40 pairs, about ") and "\r" not in text
+    assert text.splitlines()[-1].startswith("gate: 3/40 pairs, about ") and "\r" not in text

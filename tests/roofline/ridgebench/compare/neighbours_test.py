@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from ridgebench.compare.cli import main
+from ridgebench.gate.cli import main
 from synthetic_session import log_ratios, retimed, write_session
 
 

@@ -1,8 +1,8 @@
 """How long a process of a session may take."""
 
 import pytest
-from ridgebench.compare.cli import main
-from ridgebench.compare.session import PROCESS, SAMPLES, Session
+from ridgebench.gate.cli import main
+from ridgebench.compare.ridgebench_session import PROCESS, SAMPLES, RidgebenchSession
 from synthetic_session import UNTIMED, log_ratios, record, write_run, write_session
 
 ROWS = [
@@ -18,7 +18,7 @@ def session(tmp_path):
         if status == "skipped":
             rows[-1] |= {"status": status, "reason": "not here"} | UNTIMED
     write_run(tmp_path / "reference", rows, {"duration_s": 6.0})
-    return Session(tmp_path, {}, [], turns=SAMPLES)
+    return RidgebenchSession(tmp_path, {"baseline": ["a"], "candidate": ["b"]}, turns=SAMPLES)
 
 
 def test_each_row_has_a_second_more_than_in_the_unscored_run(session):
@@ -28,7 +28,7 @@ def test_each_row_has_a_second_more_than_in_the_unscored_run(session):
 
 @pytest.mark.parametrize("given", [["--budget", "7"], ["--budget=7"]])
 def test_a_budget_that_was_given_stays(given, session):
-    session.arguments = given
+    session.commands["candidate"] += given
     assert session.time_for(None) == []
 
 

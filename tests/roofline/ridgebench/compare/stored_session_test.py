@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from ridgebench.compare.cli import main
+from ridgebench.gate.cli import main
 from synthetic_session import UNTIMED, log_ratios, retimed, write_session
 
 
@@ -225,7 +225,7 @@ def test_a_key_that_differs_between_the_arms_or_over_time(when, tmp_path, capsys
 def test_a_session_that_is_none(text, tmp_path, capsys):
     (tmp_path / "session.json").write_text(text)
     assert judge(tmp_path) == 2
-    assert capsys.readouterr().err.startswith(f"compare: {tmp_path}/session.json: not a session")
+    assert capsys.readouterr().err.startswith(f"gate: {tmp_path}/session.json: not a session")
 
 
 @pytest.fixture(name="hostile")

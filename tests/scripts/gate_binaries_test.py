@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from command_line import BINARY, ROOT, environment, records
 
-COMPARE = ROOT / "scripts" / "compare.sh"
+GATE = [ROOT / "scripts" / "python.sh", "-m", "ridgebench", "gate"]
 ROWS = ("relu/naive/(fp32|fp16|bf16)/", 3)  # a filter, and how many rows it lets pass
 # Rows differ from process to process by 0.2 %, which the seed decides. Within a process samples differ much less,
 # because their number, and with it their median, depends on the speed of the host.
@@ -43,9 +43,9 @@ class Bench:
         return path
 
     def command(self, first: Path, second: Path, *arguments) -> list:
-        given = ["--baseline-bin", first, "--candidate-bin", second, "--out", self.out]
+        given = [*both(first, second), "--out", self.out]
         chosen = ["--filter", ROWS[0], "--json", self.folder / "report.json"]
-        return [COMPARE, *given, *chosen, *arguments, "--", "--budget", "0.02"]
+        return [*GATE, *given, *chosen, *arguments, "--", "--budget", "0.02"]
 
     def run(self, *arguments) -> tuple[int, dict]:
         done = subprocess.run(
@@ -55,6 +55,10 @@ class Bench:
         self.stdout, self.stderr = done.stdout, done.stderr
         path = self.folder / "report.json"
         return done.returncode, json.loads(path.read_text()) if path.exists() else {}
+
+
+def both(first, second) -> list[str]:
+    return ["--reader", "ridgebench", "--baseline", f"{first} run", "--candidate", f"{second} run"]
 
 
 def variables() -> dict[str, str]:
@@ -108,7 +112,7 @@ def test_cycles_distinguish_a_power_cap_from_the_code(bench):
 def test_what_must_agree_ends_the_session_after_one_pair(machine, more, key, bench):
     code, _ = bench.run(bench.binary("a"), bench.binary("b", machine=machine, more=more))
     assert code == 5
-    assert f"compare: NOT_COMPARABLE: {key}: " in bench.stderr
+    assert f"gate: NOT_COMPARABLE: {key}: " in bench.stderr
     assert sorted(path.name for path in bench.out.iterdir() if path.is_dir()) == [
         "01-baseline", "01-candidate", "reference"
     ]
@@ -134,7 +138,7 @@ def test_a_session_that_is_killed_is_resumed_and_loses_no_finished_pair(bench):
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 3 and "--resume" in stderr.splitlines()[-1]
     before = records(bench.out / "02-candidate")
-    told = [COMPARE, "--resume", bench.out, "--json", bench.folder / "report.json"]
+    told = [*GATE, "--resume", bench.out, "--json", bench.folder / "report.json"]
     done = subprocess.run(
         told, capture_output=True, text=True, check=False, env=variables()
     )
@@ -156,7 +160,7 @@ def test_turns_of_samples_leave_the_verdict_as_it_is(bench):
 
 
 def host_session(bench, **options) -> subprocess.Popen:
-    command = [COMPARE, "--baseline-bin", BINARY, "--candidate-bin", BINARY, "--out", bench.out]
+    command = [*GATE, *both(BINARY, BINARY), "--out", bench.out]
     command += ["--filter", "^matmul/naive/fp32/", "--", "--device", "cpu", "--budget", "0.3"]
     return subprocess.Popen(command, env=variables(), **options)
 
@@ -196,7 +200,7 @@ def test_a_session_that_was_killed_before_its_first_pair_begins_anew(bench):
     assert json.loads((bench.out / "session.json").read_text())["pairs"] == 0
     (bench.out / "reference" / "records.jsonl").write_text("")
     bench.binary("b")
-    told = [COMPARE, "--resume", bench.out, "--json", bench.folder / "report.json"]
+    told = [*GATE, "--resume", bench.out, "--json", bench.folder / "report.json"]
     done = subprocess.run(
         told, capture_output=True, text=True, check=False, env=variables()
     )
@@ -218,7 +222,8 @@ def test_a_first_run_that_did_not_finish_is_no_reference(bench):
     a = bench.binary("a")
     told = '"interrupted": '
     script = a.read_text().replace("exec ", "")
-    script += f"sed -i 's/{told}false/{told}true/' \"$3\"/environment.json\n"
+    script += 'out=$(echo "$@" | sed "s/.*--out //; s/ .*//")\n'
+    script += f"sed -i 's/{told}false/{told}true/' \"$out\"/environment.json\n"
     a.write_text(script + "echo 'relu/naive hung' >&2; exit 6\n")
     code, _ = bench.run(a, bench.binary("b"))
     assert code == 6
@@ -238,7 +243,7 @@ def test_filters_and_arguments_that_are_none(bench, tmp_path):
 
 def test_a_report_that_cannot_be_written_is_refused_before_the_measuring(bench):
     (bench.folder / "taken").mkdir()
-    told = [COMPARE, "--baseline-bin", bench.binary("a"), "--candidate-bin", bench.binary("b")]
+    told = [*GATE, *both(bench.binary("a"), bench.binary("b"))]
     for path in (bench.folder / "taken", bench.folder / "nowhere" / "x.json"):
         done = subprocess.run([*map(str, told), "--json", str(path)], capture_output=True, text=True, check=False)
         assert done.returncode == 2 and done.stderr.count("\n") == 1

@@ -1,0 +1,186 @@
+"""What a gate accepts: the limits of its preset, tolerances of single rows, and losses that are allowed.
+
+A file states the latter two. It is TOML; a key is a regular expression that is searched in the names of rows, and the
+first one that matches a row counts:
+
+    [tolerance]
+    "^BM_Sort/" = 0.03                                        # a share, or a text: "3 %"
+    "/threads:" = { tolerance = "5 %", margin = "8 %" }
+    [allow]
+    "^BM_Parse" = { reason = "safer parser", until = 2027-03-31 }
+"""
+
+import datetime
+import re
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Optional
+
+from ridgebench.files import ResultsError, read
+from ridgebench.records import clean
+
+from . import gate
+from .report import ALLOWED, MISSING, Report
+
+FORGIVEN = (gate.WORSE, MISSING, gate.UNDECIDED)  # a row that went wrong is not
+SECTIONS = ("tolerance", "allow")
+TOLERANCE_KEYS, ALLOW_KEYS = ("tolerance", "margin"), ("reason", "until")
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """The limits of the rows that match, as shares. Without a margin it lies above the tolerance as the preset's does."""
+
+    pattern: re.Pattern
+    tolerance: float
+    margin: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """A loss that is known; until: the last day on which it is allowed."""
+
+    pattern: re.Pattern
+    reason: str
+    until: Optional[datetime.date] = None
+
+    @property
+    def expired(self) -> bool:
+        return self.until is not None and datetime.datetime.now(datetime.timezone.utc).date() > self.until
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of a comparison; `pairs` is the most that it measures."""
+
+    preset: str = "standard"
+    pairs: int = gate.LOOKS[-1]
+    tolerances: list[Tolerance] = field(default_factory=list)
+    allowances: list[Allowance] = field(default_factory=list)
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        return gate.looks_within(self.pairs)
+
+    @cached_property
+    def of_most(self) -> gate.Preset:
+        """The limits of rows that no tolerance names."""
+        return replace(gate.PRESETS[self.preset], looks=self.looks)
+
+    def of(self, name: str) -> gate.Preset:
+        """The limits of a row."""
+        preset = self.of_most
+        found = first(self.tolerances, name)
+        if found is None:
+            return preset
+        margin = found.margin or found.tolerance + preset.margin - preset.tolerance
+        return replace(preset, tolerance=found.tolerance, margin=margin)
+
+    def allow(self, report: Report) -> None:
+        """Marks the rows of a report whose loss is allowed, and notes what the file states in vain."""
+        for row in report.rows:
+            found = first(self.allowances, row.id)
+            if found is None or row.verdict not in FORGIVEN:
+                continue
+            if found.expired:
+                row.reason = "; ".join(filter(None, (row.reason, f"its allowance ended on {found.until}")))
+                continue
+            until = f" until {found.until}" if found.until else ""
+            row.reason = f"{row.verdict}, allowed{until}: {found.reason}"
+            row.verdict = ALLOWED
+        report.sort()
+        for rule in (*self.tolerances, *self.allowances):
+            if report.rows and not any(rule.pattern.search(row.id) for row in report.rows):
+                report.notes.append(f"the tolerances name '{rule.pattern.pattern}', which matches no row")
+
+
+def first(rules: list, name: str) -> Any:
+    """The first rule that matches the name; None without one."""
+    return next((rule for rule in rules if rule.pattern.search(name)), None)
+
+
+def share(value: Any, what: str) -> float:
+    """A number or a text in per cent as a share. Raises ValueError."""
+    number = value
+    if isinstance(value, str) and value.rstrip().endswith("%"):
+        try:
+            number = float(value.rstrip()[:-1]) / 100
+        except ValueError:
+            pass
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number <= 1:
+        raise ValueError(f"{what} is {value!r}; allowed: a share from 0 to 1, or a text such as '3 %'")
+    return float(number)
+
+
+def require_known(keys: Any, allowed: tuple[str, ...], where: str) -> None:
+    if not isinstance(keys, dict):
+        raise ValueError(f"{where} is no table; allowed: a table with {' and '.join(allowed)}")
+    for key in keys:
+        if key not in allowed:
+            raise ValueError(f"{where} has the unknown key {key!r}; allowed: {', '.join(allowed)}")
+
+
+def compiled(pattern: str) -> re.Pattern:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+
+
+def tolerance(pattern: str, value: Any) -> Tolerance:
+    """A line of [tolerance]. Raises ValueError."""
+    if not isinstance(value, dict):
+        return Tolerance(compiled(pattern), share(value, f"the tolerance of {pattern!r}"))
+    require_known(value, TOLERANCE_KEYS, f"tolerance of {pattern!r}")
+    if "tolerance" not in value:
+        raise ValueError(f"{pattern!r} has no tolerance")
+    found = share(value["tolerance"], f"the tolerance of {pattern!r}")
+    margin = share(value["margin"], f"the margin of {pattern!r}") if "margin" in value else None
+    if margin is not None and margin <= found:
+        raise ValueError(f"the margin of {pattern!r} is {margin:g}; allowed: more than its tolerance, {found:g}")
+    return Tolerance(compiled(pattern), found, margin)
+
+
+def allowance(pattern: str, value: Any) -> Allowance:
+    """A line of [allow]. Raises ValueError."""
+    require_known(value, ALLOW_KEYS, f"allow of {pattern!r}")
+    reason, until = value.get("reason"), value.get("until")
+    if not isinstance(reason, str) or not reason.strip():
+        raise ValueError(f"allow of {pattern!r} has no reason")
+    if isinstance(until, datetime.datetime) or not isinstance(until, (datetime.date, type(None))):
+        raise ValueError(f"until of {pattern!r} is {until!r}; allowed: a date, 2027-03-31 without quotes")
+    return Allowance(compiled(pattern), reason, until)
+
+
+def parse_toml(text: str) -> dict:
+    """Raises ValueError."""
+    try:
+        import tomllib
+    except ModuleNotFoundError:
+        try:
+            import tomli as tomllib
+        except ModuleNotFoundError:
+            raise ValueError("Python before 3.11 needs the package tomli, which scripts/setup.sh installs") from None
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
+def read_limits(path: Optional[Path], preset: str = "standard", pairs: int = gate.LOOKS[-1]) -> Limits:
+    """The limits with the rules of a file. Raises ResultsError, which names the file and the key."""
+    if path is None:
+        return Limits(preset, pairs)
+    text = read(path, "a file of tolerances")
+    try:
+        rules = parse_toml(text)
+        require_known(rules, SECTIONS, "the file")
+        for section in SECTIONS:
+            if not isinstance(rules.get(section, {}), dict):
+                raise ValueError(f"{section} is no table; allowed: [{section}] and lines below it")
+        tolerances = [tolerance(*line) for line in rules.get("tolerance", {}).items()]
+        allowances = [allowance(*line) for line in rules.get("allow", {}).items()]
+    except ValueError as error:  # TOMLDecodeError is one
+        raise ResultsError(f"{path}: {clean(str(error))}") from None
+    return Limits(preset, pairs, tolerances, allowances)

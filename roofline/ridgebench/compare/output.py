@@ -1,0 +1,77 @@
+"""What every comparison shares: its options, where its report goes, and how a failure ends it."""
+
+import argparse
+import errno
+import json
+import sys
+from pathlib import Path
+from typing import Callable, Optional
+
+from ridgebench.command_line import INTERNAL, UNDECIDED, USAGE, CommandError, fail, what_failed
+from ridgebench.files import ResultsError
+
+from . import gate
+from .comparable import ALLOWED
+from .report import Report, text
+
+STDOUT = Path("-")  # --json without a file
+
+
+def add_report_options(parser: argparse.ArgumentParser) -> None:
+    """Adds what every comparison has: its limits, and where its report goes."""
+    add = parser.add_argument
+    add("--preset", choices=sorted(gate.PRESETS), default="standard")
+    add("--allow-mismatch", action="append", default=[], choices=ALLOWED, metavar="KEY",
+        help="compare although this key differs")
+    add("--json", nargs="?", type=Path, const=STDOUT, metavar="FILE",
+        help="write the report as JSON; without FILE it is all that standard output gets")
+
+
+def require_writable(path: Optional[Path]) -> None:
+    """Raises ResultsError for a report that cannot be written, before anything is measured."""
+    if path is None or path == STDOUT:
+        return
+    known = path.exists()
+    try:
+        path.open("a", encoding="utf-8").close()
+        if not known:
+            path.unlink()
+    except OSError as error:
+        allowed = "allowed is a file in a folder that exists, which may be written"
+        raise ResultsError(f"{path}: {error.strerror}; {allowed}") from None
+
+
+def print_report(report: Report) -> None:
+    sys.stdout.write(text(report))
+
+
+def finish(
+    make: Callable[[], Report], options: argparse.Namespace, program: str,
+    show: Callable[[Report], None] = print_report,
+) -> int:
+    """Makes, writes and shows a report; every failure is one line and its exit code."""
+    try:
+        require_writable(options.json)
+        report = make()
+        document = json.dumps(report.as_json(), indent=1, allow_nan=False) + "\n"
+        if options.json == STDOUT:
+            sys.stdout.write(document)
+        else:
+            if options.json is not None:  # first: writing the text fails on a closed pipe
+                options.json.write_text(document, "utf-8")
+            show(report)
+    except CommandError as error:
+        return fail(str(error), error.code, program)
+    except OSError as error:
+        if error.filename is None:  # standard output: the caller knows what to do
+            raise
+        code = UNDECIDED if error.errno == errno.ENOSPC else USAGE
+        return fail(what_failed(error), code, program)
+    except KeyboardInterrupt:
+        return fail("interrupted; finished pairs are kept, --resume DIR adds more", UNDECIDED, program)
+    except Exception as error:  # anything else: one line and the code that says so
+        return fail(f"internal error: {type(error).__name__}: {error}", INTERNAL, program)
+    if report.not_comparable:
+        why = "; ".join(report.not_comparable)
+        return fail(f"NOT_COMPARABLE: {why} (--allow-mismatch KEY compares all the same)", report.exit_code, program)
+    return report.exit_code

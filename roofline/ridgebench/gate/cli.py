@@ -1,0 +1,218 @@
+"""Gates a change: runs two benchmark commands in turn and judges whether the second is slower."""
+
+import argparse
+import itertools
+import math
+import shlex
+import shutil
+import time
+from pathlib import Path
+from typing import Any, Iterator, Optional
+
+from ridgebench.command_line import USAGE, CommandError, Parser, fail
+from ridgebench.compare import gate
+from ridgebench.compare.judge import judge
+from ridgebench.compare.limits import Limits, read_limits
+from ridgebench.compare.measure import deaf_to_pipes, measure, say
+from ridgebench.compare.output import add_report_options, finish, require_writable
+from ridgebench.compare.ridgebench_session import PROCESS, SAMPLES, RidgebenchSession
+from ridgebench.compare.report import Report
+from ridgebench.compare.session import ARMS, Session, listen_for_termination, read_session
+from ridgebench.files import ResultsError
+
+from . import history
+from .command_session import OUTPUT, CommandSession
+from .readers import READERS
+from .publish import show, write_files
+
+PROGRAM = "gate"
+OWN = "ridgebench"
+HELP = f"""\
+A command is one quoted text, or several words:
+  gate --reader gbench --baseline 'old/bench --benchmark_min_time=0.1' --candidate 'new/bench --benchmark_min_time=0.1'
+  gate --reader ridgebench --baseline 'old/ridgebench run' --candidate 'new/ridgebench run' --filter '^dot/' -- --budget 20
+  gate --reader csv --metric value --better higher --baseline ./old.sh --candidate ./new.sh
+  gate --session DIR                  judges the pairs of a session again
+  gate --resume DIR                   goes on with a session that was interrupted
+  gate history FILE.jsonl -o FIGURE   draws what --history collected
+What stands after -- is added to both commands. A command that holds {OUTPUT} writes its result into the file of that name;
+otherwise the reader adds the option that makes the program write one, and else reads standard output.
+Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 not comparable,
+6 a process or a row failed, 7 device lost, 8 internal error."""
+MOST_MINUTES = 10080  # a week
+LONGEST_TIMEOUT = 86400.0  # seconds
+TEXTS = {"filter", "metric_name", "better", "turns"}  # of session.json; each may be null
+
+
+def number(least: float, most: float, kind: type = float) -> Any:
+    """A function that reads a number within limits."""
+
+    def read(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"'{text}' is no number from {least:g} to {most:g}")
+        return value
+
+    return read
+
+
+def words_of(given: list[str]) -> list[str]:
+    """The words of a command: several, the path of a program, or a quoted text. Raises CommandError."""
+    if len(given) > 1 or shutil.which(given[0]) is not None:
+        return given
+    try:
+        words = shlex.split(given[0])
+    except ValueError as error:
+        raise CommandError(f"'{given[0]}' is no command: {error}") from None
+    if not words:
+        raise CommandError("an empty text is no command; allowed: a program and its arguments")
+    return words
+
+
+def make_parser() -> Parser:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = Parser(prog=PROGRAM, description=__doc__, epilog=HELP, formatter_class=raw)
+    add = parser.add_argument
+    add("--baseline", nargs="+", metavar="WORD", help="command that the other is measured against")
+    add("--candidate", nargs="+", metavar="WORD")
+    add("--reader", choices=(*READERS, OWN), help="how the result of a process is read")
+    add("--filter", metavar="RE", help="rows to compare")
+    add("--metric", metavar="NAME", help="gbench: real_time (default), cpu_time or a counter; nvbench: time or the tag of "
+        "a summary; csv: a column, by default value")
+    add("--better", choices=("lower", "higher"), help="which values of the metric are better; default: lower")
+    add("--pairs", type=number(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), default=gate.LOOKS[-1], metavar="N",
+        help=f"most pairs of processes; default: {gate.LOOKS[-1]}")
+    add("--minutes", type=number(1e-6, MOST_MINUTES), metavar="N", help="end the measuring after this time")
+    add("--timeout", type=number(1e-3, LONGEST_TIMEOUT), metavar="SECONDS", help="of a process; default: 1800")
+    add("--turns", choices=(PROCESS, SAMPLES), help="of ridgebench on a host: what one side measures before the other's turn")
+    add("--tolerances", type=Path, metavar="FILE", help="TOML: tolerances of rows, and losses that are allowed")
+    add("--out", type=Path, metavar="DIR", help="session; default: results/local/gate-<time>")
+    add("--resume", nargs="?", const=True, metavar="DIR", help="finish a session; without DIR the one of --out")
+    add("--session", type=Path, metavar="DIR", help="judge a session again")
+    add("--md", type=Path, metavar="FILE", help="write a summary in Markdown")
+    add("--junit", type=Path, metavar="FILE", help="write the verdicts as JUnit XML")
+    add("--history", type=Path, metavar="FILE", help="add a line per row to this file")
+    add("--label", metavar="TEXT", help="of this run in the history, such as a commit")
+    add_report_options(parser)
+    return parser
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = make_parser()
+    cut = arguments.index("--") if "--" in arguments else len(arguments)
+    options = parser.parse_args(arguments[:cut])
+    options.passed = arguments[cut + 1 :]
+    if options.resume is True:
+        if options.out is None:
+            parser.error("--resume needs a folder, or --out DIR")
+        options.resume = options.out if (options.out / "session.json").exists() else None
+    elif options.resume is not None:
+        options.resume = Path(options.resume)
+    stored = options.session or options.resume
+    given = (options.baseline, options.candidate, options.reader)
+    if any(given) and not all(given):
+        parser.error("--baseline, --candidate and --reader go together")
+    if options.session and (options.resume or any(given) or options.minutes):
+        parser.error("--session takes no command, --resume or --minutes")
+    if not any(given) and (options.filter or options.metric or options.better or options.timeout or options.passed):
+        parser.error("--filter, --metric, --better, --timeout and arguments after -- go with two commands")
+    if not stored and not all(given):
+        parser.error("--baseline, --candidate and --reader are needed, or --session or --resume")
+    own = options.reader == OWN
+    if own and (options.metric or options.better or options.timeout):
+        parser.error(f"--metric, --better and --timeout are not for --reader {OWN}")
+    if options.turns and not own:
+        parser.error(f"--turns needs --reader {OWN}")
+    return options
+
+
+def names(out: Optional[Path]) -> Iterator[Path]:
+    """The folders that a session may have; without --out the next one, where another session took the first."""
+    if out is not None:
+        return iter((out,))
+    first = Path("results/local") / time.strftime("gate-%Y%m%dT%H%M%SZ", time.gmtime())
+    return itertools.chain((first,), (first.with_name(f"{first.name}-{number}") for number in itertools.count(2)))
+
+
+def commands(options: argparse.Namespace) -> dict[str, list[str]]:
+    both = (options.baseline, options.candidate)
+    return {arm: [*words_of(given), *options.passed] for arm, given in zip(ARMS, both)}
+
+
+def make_session(folder: Path, options: argparse.Namespace) -> Session:
+    """The session that the options describe, before its folder is made."""
+    if options.reader == OWN:
+        return RidgebenchSession(folder, commands(options), options.filter, turns=options.turns)
+    more = {"reader": options.reader, "metric_name": options.metric, "better": options.better}
+    session = CommandSession(folder, commands(options), options.filter, **more)
+    session.timeout = options.timeout or session.timeout
+    return session
+
+
+def new_session(options: argparse.Namespace) -> Session:
+    for folder in names(options.out):
+        session = make_session(folder, options)
+        if session.create():
+            return session
+    raise ResultsError(f"{options.out} exists; allowed: a new folder, or --resume {options.out}")
+
+
+def open_session(folder: Path) -> Session:
+    """A session that is there already. Raises ResultsError."""
+    saved = read_session(folder)
+    kind = RidgebenchSession if saved["reader"] == OWN else CommandSession
+    keys = ("filter", "pairs", "seconds", "reader", *kind.OWN_KEYS)
+    try:
+        if saved["reader"] not in (OWN, *READERS):
+            raise ValueError(f"unknown reader {saved['reader']!r}")
+        for key in set(keys) & TEXTS:
+            if not isinstance(saved[key], (str, type(None))):
+                raise ValueError(f"{key} is no text")
+        more = {key: saved[key] for key in keys} | ({"timeout": float(saved["timeout"])} if "timeout" in keys else {})
+        return kind(folder, {arm: saved[arm] for arm in ARMS}, **more)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ResultsError(f"{folder}/session.json: not a session: {error!r}"[:300]) from None
+
+
+def reopened(options: argparse.Namespace) -> Session:
+    """An interrupted session without the pair that was cut short."""
+    session = open_session(options.resume)
+    if options.baseline:
+        asked = make_session(options.resume, options)
+        for key in ("commands", "reader", "filter", "metric"):
+            if getattr(asked, key) != getattr(session, key):
+                raise ResultsError(f"{options.resume} is a session of other {key}; allowed: {getattr(session, key)}")
+    session.own()
+    session.drop_pair(session.pairs + 1)
+    return session
+
+
+def make_report(options: argparse.Namespace, limits: Limits) -> Report:
+    if options.session:
+        return judge(open_session(options.session), limits, options.allow_mismatch)
+    listen_for_termination()
+    with deaf_to_pipes():
+        session = reopened(options) if options.resume else new_session(options)
+        report = measure(session, limits, options.allow_mismatch, options.minutes)
+        say(f"session: {session.folder}")
+    return report
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["history"]:
+        return history.main(arguments[1:])
+    options = parse(arguments)
+
+    def make() -> Report:
+        for path in (options.md, options.junit, options.history):
+            require_writable(path)
+        limits = read_limits(options.tolerances, options.preset, options.pairs)
+        report = make_report(options, limits)
+        limits.allow(report)
+        write_files(report, options)
+        return report
+
+    return finish(make, options, PROGRAM, show)

@@ -1,0 +1,114 @@
+"""A session of two commands of any kind, whose output a reader understands."""
+
+import re
+import shutil
+import signal
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, Optional
+
+from ridgebench.command_line import ROW_FAILED, USAGE, CommandError
+from ridgebench.compare.comparable import differing
+from ridgebench.compare.programs import SHELL, require_program
+from ridgebench.compare.report import Comparison
+from ridgebench.compare.session import ARMS, Session
+from ridgebench.files import read
+
+from .readers import NO_MATCH, READERS, Reader, gbench_filter
+from .readings import Metric, Readings
+
+OUTPUT = "{out}"  # in a command: the file that it shall write
+
+
+@dataclass
+class CommandSession(Session):
+    """The metric and its direction are as the options say; `timeout` is in seconds, for each process."""
+
+    metric_name: Optional[str] = None
+    better: Optional[str] = None
+    timeout: float = 1800.0
+
+    OWN_KEYS: ClassVar[tuple[str, ...]] = ("metric_name", "better", "timeout")
+
+    @property
+    def format(self) -> Reader:
+        return READERS[self.reader]
+
+    @cached_property
+    def measured(self) -> Metric:
+        name = self.metric_name or self.format.metric
+        higher = self.better == "higher" or (self.better is None and name in self.format.higher)
+        return Metric(name, higher, name in self.format.times and not higher)
+
+    @property
+    def metric(self) -> Optional[str]:
+        return self.measured.description
+
+    def require_programs(self) -> None:
+        for arm in ARMS:
+            require_program(self.commands[arm][0])
+        try:  # a program that filters by itself has its own syntax
+            re.compile(self.filter or "" if self.format.select is None else "")
+        except re.error as error:
+            raise CommandError(f"--filter '{self.filter}' is no regular expression: {error}") from None
+
+    def words(self, arm: str, folder: Path, ids: Optional[list[str]]) -> list[str]:
+        """The command of a process, with the arguments that its reader adds."""
+        output = folder.absolute() / "output"  # a script may change the folder
+        words = [word.replace(OUTPUT, str(output)) for word in self.commands[arm]]
+        if words == self.commands[arm]:
+            words += self.format.output(output)
+            options = tuple(word.split("=")[0] for word in self.format.time)
+            words += [] if any(word.startswith(options) for word in words) else self.format.time
+        pattern = gbench_filter(ids) if ids else self.filter
+        if self.format.select is not None and pattern is not None:
+            words += self.format.select(pattern)
+        return words
+
+    def measure(self, arm: str, folder: Path, ids: Optional[list[str]] = None) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        code = self.run(arm, self.words(arm, folder, ids), folder, self.timeout)
+        if code != 0:
+            how = f"was ended by {signal.Signals(-code).name}" if -code in set(signal.Signals) else f"ended with code {code}"
+            if code > SHELL and code - SHELL in set(signal.Signals):
+                how += f" ({signal.Signals(code - SHELL).name})"
+            raise CommandError(f"the {arm} ({self.commands[arm][0]}) {how}: {self.last_words(folder)}", ROW_FAILED)
+        if not self.load(folder).rows and folder == self.reference:
+            raise CommandError(f"the {arm} measured no row; allowed: one or more", USAGE)
+
+    def load(self, folder: Path) -> Readings:
+        """What a process wrote: into the file, else on standard output."""
+        path = folder / "output"
+        if not path.exists() or path.stat().st_size == 0:
+            path = Path(f"{folder}.stdout")
+        text = read(path, "what a process printed")
+        if not text.strip():
+            if self.format.select is not None and NO_MATCH in self.errors(folder):
+                return Readings(folder, [])
+            arm = "baseline" if folder == self.reference else folder.name.partition("-")[2]
+            raise CommandError(f"the {arm} printed no result, and wrote no file: {self.last_words(folder)}", ROW_FAILED)
+        found = self.format.parse(text, str(path), self.measured)
+        if self.filter is None or self.format.select is not None:
+            return found
+        rows = [row for row in found.rows if re.search(self.filter, row.id)]
+        return Readings(found.folder, rows, found.environment)
+
+    def errors(self, folder: Path) -> str:
+        return Path(f"{folder}.stderr").read_text("utf-8", "replace")
+
+    def differences(self, one: dict, other: dict, allowed: list[str]) -> tuple[list[str], list[str]]:
+        hard = list(differing(one, other, self.format.hard))
+        soft = [text for _, text in differing(one, other, self.format.soft)]
+        soft += [f"{text} (allowed)" for key, text in hard if key in allowed]
+        return [text for key, text in hard if key not in allowed], soft
+
+    def kernels(self) -> list[str]:
+        return [row.id for row in self.load(self.reference).rows if row.status == "ok"]
+
+    def state_values(self, row: Comparison) -> None:
+        if self.measured.is_time or row.baseline_s is None:
+            return
+        row.baseline_value, row.candidate_value = map(self.measured.value, (row.baseline_s, row.candidate_s))
+        row.baseline_s = row.candidate_s = None

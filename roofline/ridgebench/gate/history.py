@@ -1,0 +1,99 @@
+"""The history of a gate: a file that grows by a line per row and run, and its trend."""
+
+import datetime
+import json
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+from ridgebench.command_line import OK, Parser
+from ridgebench.compare.report import Comparison, Report
+from ridgebench.files import ResultsError, decoded, lines_of, parse_json
+from ridgebench.records import clean
+
+PROGRAM = "gate"  # whose command it is
+SCHEMA = "ridgebench.history/1"
+KINDS = ("svg", "png", "pdf")
+COMMIT = 12  # characters of a commit
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a run found for a row. value: the candidate's, in seconds or, with a metric, in its unit; None: missing."""
+
+    time: datetime.datetime
+    label: Optional[str]
+    row: str
+    verdict: str
+    metric: Optional[str]
+    value: Optional[float]
+
+
+def line(row: Comparison, report: Report, when: str, label: Optional[str]) -> dict[str, Any]:
+    value, baseline = (
+        getattr(row, f"{arm}_s" if report.metric is None or row.candidate_value is None else f"{arm}_value")
+        for arm in ("candidate", "baseline")
+    )
+    timed = row.candidate_value is None  # in seconds
+    told = {"schema": SCHEMA, "time": when, "label": label, "row": row.id, "verdict": row.verdict}
+    told |= {"metric": None if timed else report.metric, "value": value, "baseline_value": baseline}
+    return told | {"change": row.change, "low": row.low, "high": row.high, "pairs": row.pairs}
+
+
+def append(path: Path, report: Report, label: Optional[str]) -> None:
+    """Adds the rows of a report. Without a label it is the commit that GitHub names."""
+    when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
+    label = label or os.environ.get("GITHUB_SHA", "")[:COMMIT] or None
+    lines = [json.dumps(line(row, report, when, label)) for row in report.rows]
+    torn = path.exists() and path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
+    with path.open("a", encoding="utf-8") as file:
+        file.write(("\n" if torn else "") + "".join(f"{one}\n" for one in lines))
+
+
+def entry(told: Any) -> Entry:
+    """Raises KeyError, TypeError or ValueError for what append() does not write."""
+    if told["schema"] != SCHEMA:
+        raise ValueError(f"schema is not {SCHEMA}")
+    time = datetime.datetime.fromisoformat(told["time"].replace("Z", "+00:00"))
+    value = told["value"]
+    if value is not None and not (type(value) in (int, float) and 0 < value < math.inf):
+        raise ValueError("value is no number above 0")
+    texts = {key: told[key] for key in ("label", "row", "verdict", "metric")}
+    for key, text in texts.items():
+        if not isinstance(text, str) and (text is not None or key in ("row", "verdict")):
+            raise ValueError(f"{key} is no text")
+    return Entry(time.astimezone(datetime.timezone.utc), value=value, **clean(texts))
+
+
+def read_history(path: Path) -> list[Entry]:
+    """All entries in the order of the file. Raises ResultsError, which names the line."""
+    entries = []
+    for origin, text in lines_of(path, "a history of the gate"):
+        told = parse_json(decoded(text, origin), origin)
+        try:
+            entries.append(entry(told))
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+            raise ResultsError(f"{origin}: not a line of a history: {error!r}"[:300]) from None
+    if not entries:
+        raise ResultsError(f"{path}: holds no row")
+    return entries
+
+
+def main(arguments: list[str]) -> int:
+    """Draws a history."""
+    parser = Parser(prog=f"{PROGRAM} history", description="Draws how the rows of a gate changed from run to run.")
+    parser.add_argument("history", type=Path, metavar="FILE.jsonl")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FIGURE", help=f"a file: {', '.join(KINDS)}")
+    parser.add_argument("--filter", metavar="RE", help="rows to draw")
+    options = parser.parse_args(arguments)
+    kind = options.out.suffix.removeprefix(".").lower()
+    if kind not in KINDS:
+        parser.error(f"{options.out} has an unknown kind; allowed: {', '.join(KINDS)}")
+    from . import trend  # Matplotlib takes long to import
+
+    rows = trend.series(read_history(options.history), options.filter)
+    trend.save(rows, options.history.name, options.out, kind)
+    print(f"{options.out}: {len(rows)} rows")
+    return OK

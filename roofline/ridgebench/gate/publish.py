@@ -1,0 +1,140 @@
+"""Reports of a gate for continuous integration: Markdown, JUnit XML, and annotations of GitHub Actions.
+
+Names and reasons come from other programs. Each format has its own way to keep them text.
+"""
+
+import argparse
+import os
+import secrets
+import sys
+from xml.etree import ElementTree
+
+from ridgebench.compare import gate
+from ridgebench.compare.output import print_report
+from ridgebench.compare.report import ALLOWED, CODES, FAILED, MISSING, NEW, NOT_COMPARABLE, Comparison, Report
+from ridgebench.compare.report import percent, reason
+from ridgebench.records import clean
+
+from . import history
+
+ERRORS = (FAILED, NOT_COMPARABLE, gate.WORSE, MISSING)
+SKIPPED = (gate.UNDECIDED, gate.NOT_GATED, NEW, ALLOWED)
+MOST_ANNOTATIONS = 10  # of a kind that GitHub shows for a step
+MOST_ROWS = 1000  # of Markdown; GitHub takes 1 MiB
+LONGEST = 300  # characters of a name or a reason
+PLAIN = " .,;%+=/-"  # besides letters and digits: what Markdown leaves alone within a line
+
+
+def write_files(report: Report, options: argparse.Namespace) -> None:
+    """Writes the files that the options name, and the summary of a GitHub step."""
+    if options.md is not None:
+        options.md.write_text(markdown(report), "utf-8")
+    if options.junit is not None:
+        options.junit.write_bytes(junit(report))
+    if options.history is not None and not report.not_comparable:
+        history.append(options.history, report, options.label)
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with open(summary, "a", encoding="utf-8") as file:
+            file.write(markdown(report))
+
+
+def show(report: Report) -> None:
+    """Prints the report; under GitHub Actions with annotations."""
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        print_report(report)
+        return
+    # A name could be a workflow command: between these lines GitHub heeds none.
+    token = secrets.token_hex(16)
+    print(f"::stop-commands::{token}")
+    print_report(report)
+    print(f"::{token}::")
+    sys.stdout.write(annotations(report))
+
+
+def short(text: str) -> str:
+    """One line without control characters, of bounded length."""
+    text = clean(text)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def escaped(text: str) -> str:
+    """A text for a cell of a Markdown table: whatever could be markup is a character reference."""
+    return "".join(c if c.isalnum() or c in PLAIN else f"&#{ord(c)};" for c in short(text))
+
+
+def code(name: str) -> str:
+    """A name as code. A pipe or a backtick would end a cell or a code span."""
+    name = short(name)
+    if name and name.strip() == name and not set(name) & set("`|\\"):
+        return f"`{name}`"
+    return f"<code>{escaped(name)}</code>"
+
+
+def change(row: Comparison) -> str:
+    interval = "" if row.low is None else f" ({percent(row.low)} .. {percent(row.high)})"
+    return f"{percent(row.change)}{interval}"
+
+
+def headline(report: Report) -> str:
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in report.counts().items())
+    return f"{len(report.rows)} rows: {counts or 'none'}"
+
+
+def markdown(report: Report) -> str:
+    """A summary with the worst rows first."""
+    lines = [f"### Gate: {'passed' if report.exit_code == 0 else 'not passed'}", "", f"{headline(report)}.", ""]
+    lines += [f"Baseline: {code(report.baseline)}", "", f"Candidate: {code(report.candidate)}", ""]
+    lines += [f"{NOT_COMPARABLE}: {escaped(why)}\n" for why in report.not_comparable]
+    if report.rows:
+        lines += ["| verdict | row | time, 95 % interval | pairs | reason |", "| --- | --- | ---: | ---: | --- |"]
+    for row in report.rows[:MOST_ROWS]:
+        verdict = f"**{row.verdict}**" if CODES[row.verdict] else row.verdict
+        lines.append(f"| {verdict} | {code(row.id)} | {change(row)} | {row.pairs or ''} | {escaped(reason(row))} |")
+    if len(report.rows) > MOST_ROWS:
+        lines += ["", f"{len(report.rows) - MOST_ROWS} more rows are not shown."]
+    if report.metric:
+        lines += ["", f"Compared: {escaped(report.metric)}."]
+    lines += [f"\nNote: {escaped(note)}" for note in report.notes]
+    return "\n".join(lines) + "\n"
+
+
+def junit(report: Report) -> bytes:
+    """A test case per row: failures and errors fail, what was not decided is skipped with its reason."""
+    suites = ElementTree.Element("testsuites", name="ridgebench gate")
+    rows = report.rows or [Comparison("comparison", NOT_COMPARABLE, "; ".join(report.not_comparable))]
+    found = [row.verdict for row in rows]
+    counts = {"tests": len(rows), "errors": sum(found.count(v) for v in (FAILED, NOT_COMPARABLE))}
+    counts["failures"] = sum(found.count(v) for v in (gate.WORSE, MISSING))
+    counts["skipped"] = sum(found.count(v) for v in SKIPPED)
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": "gate"} | {k: str(v) for k, v in counts.items()})
+    for row in rows:
+        case = ElementTree.SubElement(suite, "testcase", classname="gate", name=short(row.id))
+        told = short(f"{row.verdict} {change(row)} {reason(row)}".strip())
+        if row.verdict in ERRORS:
+            kind = "error" if row.verdict in (FAILED, NOT_COMPARABLE) else "failure"
+            ElementTree.SubElement(case, kind, type=row.verdict, message=told)
+        elif row.verdict in SKIPPED:
+            ElementTree.SubElement(case, "skipped", message=told)
+    return ElementTree.tostring(suites, "utf-8", xml_declaration=True) + b"\n"
+
+
+def data(text: str) -> str:
+    """A text as the message of a workflow command."""
+    return short(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def title(text: str) -> str:
+    """A text as the property of a workflow command."""
+    return data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def annotations(report: Report) -> str:
+    """Workflow commands: an error for each row that fails the gate, a warning for each that is undecided."""
+    lines = [f"::error title={NOT_COMPARABLE}::{data(why)}" for why in report.not_comparable]
+    if not report.not_comparable:
+        for command, verdicts in (("error", ERRORS), ("warning", (gate.UNDECIDED,))):
+            rows = [row for row in report.rows if row.verdict in verdicts]
+            for row in rows[:MOST_ANNOTATIONS]:
+                told = " ".join(filter(None, (row.id, change(row), reason(row))))
+                lines.append(f"::{command} title={title(f'{row.verdict} {row.id}')}::{data(told)}")
+    return "".join(f"{line}\n" for line in lines[: 2 * MOST_ANNOTATIONS])

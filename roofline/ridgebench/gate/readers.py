@@ -1,0 +1,195 @@
+"""Reads what other benchmarks print: Google Benchmark's JSON, nvbench's JSON, and CSV.
+
+Every text is of another program's: each problem is a ResultsError of one line that names file and key.
+"""
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+from ridgebench.files import DEEPEST, ResultsError, too_deep
+
+from .readings import Metric, Reading, Readings, medians, positive
+
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+RATES = ("items_per_second", "bytes_per_second")  # Google Benchmark's own counters: higher is better
+NVBENCH_TIMES = ("nv/cold/time/gpu/median", "nv/cold/time/gpu/mean")  # seconds; older versions have no median
+NO_MATCH = "Failed to match any benchmarks"  # Google Benchmark, on standard error
+LONGEST_FILTER = 100_000  # bytes; Linux allows 128 KiB in an argument
+# For a command that does not set its own time. The median of three repetitions heeds no single disturbance, and many
+# short processes say more than few long ones: 40 pairs of 20 rows take less than ten minutes.
+GBENCH_TIME = ("--benchmark_min_time=0.05", "--benchmark_repetitions=3")
+
+
+def parse_lenient(text: str, origin: str) -> Any:
+    """JSON in which NaN and Infinity, which Google Benchmark writes for counters, are null. Raises ResultsError."""
+    try:
+        value = json.loads(text, parse_constant=lambda _: None)
+    except RecursionError:
+        raise ResultsError(f"{origin}: nested more than {DEEPEST} levels deep") from None
+    except ValueError as error:
+        raise ResultsError(f"{origin}: not JSON: {error}") from None
+    if not isinstance(value, dict) or too_deep(value):
+        raise ResultsError(f"{origin}: no object of at most {DEEPEST} levels")
+    return value
+
+
+def objects(value: Any, key: str, origin: str) -> list[dict]:
+    """The list of objects at a key. Raises ResultsError."""
+    found = value.get(key)
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise ResultsError(f"{origin}: {key} is no list of objects")
+    return found
+
+
+def named(value: dict, key: str, origin: str) -> str:
+    name = value.get(key)
+    if not isinstance(name, str) or not name:
+        raise ResultsError(f"{origin}: an entry without {key}")
+    return name
+
+
+def require_metric(rows: list[Reading], reason: str, allowed: str, origin: str) -> None:
+    """Raises ResultsError if every row lacks the metric. Where only some do, these are skipped for this reason."""
+    if rows and all(row.reason == reason for row in rows):
+        raise ResultsError(f"{origin}: {reason} in any row; allowed: {allowed}")
+
+
+def gbench_value(entry: dict, metric: Metric, origin: str) -> float:
+    """A time in seconds, or a counter as it is."""
+    value = positive(entry[metric.name], f"{origin}: {metric.name} of '{entry.get('name')}'")
+    if not metric.is_time:
+        return value
+    unit = entry.get("time_unit", "ns")
+    if unit not in SECONDS:
+        raise ResultsError(f"{origin}: time_unit {unit!r}; allowed: {', '.join(SECONDS)}")
+    return value * SECONDS[unit]
+
+
+def untimed(entry: dict, name: str, metric: Metric) -> Optional[Reading]:
+    """The reading of an entry that has no number; None for one that has."""
+    if entry.get("error_occurred"):
+        return Reading(name, None, "failed", str(entry.get("error_message") or "no message"))
+    if entry.get("skipped"):
+        return Reading(name, None, "skipped", str(entry.get("skip_message") or "no message"))
+    return None if metric.name in entry else Reading(name, None, "skipped", f"no {metric}")
+
+
+def gbench(text: str, origin: str, metric: Metric) -> Readings:
+    """Repetitions count by their median; where only aggregates were printed, their median is taken."""
+    document = parse_lenient(text, origin)
+    values: dict[str, list[float]] = {}
+    aggregates: dict[str, list[float]] = {}
+    seen: set[tuple[str, Any]] = set()
+    broken: dict[str, Reading] = {}
+    for entry in objects(document, "benchmarks", origin):
+        name = str(entry.get("run_name") or named(entry, "name", origin))
+        is_aggregate = entry.get("run_type") == "aggregate"
+        if is_aggregate and entry.get("aggregate_name") != "median":
+            continue
+        if (lacking := untimed(entry, name, metric)) is not None:
+            broken[name] = lacking
+        elif is_aggregate:
+            aggregates[name] = [gbench_value(entry, metric, origin)]
+        else:
+            repetition = (name, entry.get("repetition_index"))
+            if repetition in seen:
+                raise ResultsError(f"{origin}: the row '{name}' comes twice; allowed: one benchmark of a name")
+            seen.add(repetition)
+            values.setdefault(name, []).append(gbench_value(entry, metric, origin))
+    rows = medians({k: v for k, v in (aggregates | values).items() if k not in broken}, metric)
+    rows += broken.values()
+    require_metric(rows, f"no {metric}", "real_time, cpu_time or a counter of the program", origin)
+    context = document.get("context")
+    return Readings(Path(origin), rows, context if isinstance(context, dict) else {})
+
+
+def nvbench_state(state: dict, name: str, metric: Metric, origin: str) -> Reading:
+    """The value of a summary; for times the first of NVBENCH_TIMES that is there."""
+    if state.get("is_skipped"):
+        return Reading(name, None, "skipped", str(state.get("skip_reason") or "no reason"))
+    tags = {str(one.get("tag")): one for one in objects(state, "summaries", origin)}
+    wanted = NVBENCH_TIMES if metric.is_time else (metric.name,)
+    tag = next((tag for tag in wanted if tag in tags), None)
+    if tag is None:
+        return Reading(name, None, "skipped", f"no {metric}")
+    values = {str(one.get("name")): one.get("value") for one in objects(tags[tag], "data", origin)}
+    return Reading(name, metric.cost(positive(values.get("value"), f"{origin}: {tag} of '{name}'")))
+
+
+def nvbench(text: str, origin: str, metric: Metric) -> Readings:
+    """A row per state, `BENCHMARK/STATE`."""
+    document = parse_lenient(text, origin)
+    rows: dict[str, Reading] = {}
+    for benchmark in objects(document, "benchmarks", origin):
+        for state in objects(benchmark, "states", origin):
+            name = f"{named(benchmark, 'name', origin)}/{named(state, 'name', origin)}"
+            if name in rows:
+                raise ResultsError(f"{origin}: the row '{name}' comes twice")
+            rows[name] = nvbench_state(state, name, metric, origin)
+    require_metric(list(rows.values()), f"no {metric}", "time, or the tag of a summary", origin)
+    models = ", ".join(str(one.get("name")) for one in objects(document, "devices", origin))
+    return Readings(Path(origin), list(rows.values()), {"model": models})
+
+
+def comma_separated(text: str, origin: str, metric: Metric) -> Readings:
+    """A table whose first line names its columns: `name`, and the metric. Lines of one name are repetitions."""
+    lines = csv.reader(io.StringIO(text), strict=True)
+    values: dict[str, list[float]] = {}
+    try:
+        header = [column.strip() for column in next(lines, [])]
+        if "name" not in header or metric.name not in header:
+            told = ", ".join(header)[:200]
+            raise ResultsError(f"{origin}:1: columns {told or 'none'}; allowed: name and {metric.name} among them")
+        name, value = header.index("name"), header.index(metric.name)
+        for line in filter(None, lines):
+            place = f"{origin}:{lines.line_num}"
+            if len(line) != len(header) or not line[name]:
+                raise ResultsError(f"{place}: {len(line)} columns; allowed: {len(header)}, with a name")
+            values.setdefault(line[name], []).append(positive(line[value].strip(), f"{place}: {metric.name}"))
+    except csv.Error as error:
+        raise ResultsError(f"{origin}:{lines.line_num}: no CSV: {error}") from None
+    return Readings(Path(origin), medians(values, metric))
+
+
+def extended(name: str) -> str:
+    """A name as a POSIX extended regular expression, which RE2 and ECMAScript read alike."""
+    return "".join(f"\\{c}" if c in ".^$*+?()[]{}|\\" else c for c in name)
+
+
+def gbench_filter(ids: list[str]) -> Optional[str]:
+    """The filter that lets only these rows pass; None where it would be too long."""
+    pattern = f"^({'|'.join(map(extended, ids))})$"
+    return pattern if len(pattern.encode("utf-8", "replace")) < LONGEST_FILTER else None
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How a kind of program is asked for its numbers, and how these are read."""
+
+    parse: Callable[[str, str, Metric], Readings]
+    metric: str  # the default
+    times: tuple[str, ...] = ()  # metrics that are times, in seconds once they are read
+    higher: tuple[str, ...] = ()  # metrics of which more is better
+    output: Callable[[Path], list[str]] = lambda path: []  # arguments that send the result into a file
+    select: Optional[Callable[[str], list[str]]] = None  # arguments that choose rows
+    time: tuple[str, ...] = ()  # arguments for a command that has none of these options
+    hard: tuple[str, ...] = ()  # keys of the environment that must agree
+    soft: tuple[str, ...] = ()  # keys whose differences are noted
+
+
+READERS = {
+    "gbench": Reader(
+        gbench, "real_time", ("real_time", "cpu_time"), RATES,
+        lambda path: [f"--benchmark_out={path}", "--benchmark_out_format=json"],
+        lambda pattern: [f"--benchmark_filter={pattern}"], GBENCH_TIME,
+        soft=("library_build_type", "host_name", "num_cpus", "cpu_scaling_enabled"),
+    ),
+    "nvbench": Reader(
+        nvbench, "time", ("time",), output=lambda path: ["--json", str(path)], hard=("model",),
+    ),
+    "csv": Reader(comma_separated, "value"),
+}

@@ -1,0 +1,82 @@
+"""What a process of any benchmark measured: one number per row."""
+
+import math
+import statistics
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Optional
+
+from ridgebench.files import ResultsError
+
+
+@dataclass(frozen=True)
+class Metric:
+    """The number that is compared. Where higher is better its inverse takes the place of a time."""
+
+    name: str
+    higher_is_better: bool = False
+    is_time: bool = False  # in seconds
+
+    def cost(self, value: float) -> float:
+        """What is compared as a time is: less is better."""
+        return 1 / value if self.higher_is_better else value
+
+    def value(self, cost: float) -> float:
+        return self.cost(cost)  # an inverse is its own inverse
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def description(self) -> str:
+        return f"{self.name}, {'higher' if self.higher_is_better else 'lower'} is better"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A row of a process, with the keys of a ridgebench row that judging reads. Its time is the metric's cost."""
+
+    id: str
+    time_median_s: Optional[float]
+    status: str = "ok"  # failed: the program says that the row failed; skipped: that it skipped it
+    reason: Optional[str] = None
+    bound: Optional[str] = None
+    clock_hz: Optional[float] = None
+    turns: Any = None
+    flags: tuple[str, ...] = ()
+    telemetry: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Readings:
+    """All rows of a process, and what it says of the machine."""
+
+    folder: Path
+    rows: list[Reading]
+    environment: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def by_id(self) -> dict[str, Reading]:
+        return {row.id: row for row in self.rows}
+
+
+def positive(value: Any, what: str) -> float:
+    """A finite number above 0. Raises ResultsError."""
+    number = value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if isinstance(value, str):
+        try:
+            number = float(value)
+        except ValueError:
+            pass
+    try:
+        if number is not None and 0 < number < math.inf and 0 < 1 / number < math.inf:
+            return float(number)
+    except OverflowError:
+        pass
+    raise ResultsError(f"{what} is {repr(value)[:60]}; allowed: a finite number above 0")
+
+
+def medians(values: dict[str, list[float]], metric: Metric) -> list[Reading]:
+    """A reading per row: the median over its repetitions, which are no replication of their own."""
+    return [Reading(name, metric.cost(statistics.median(found))) for name, found in values.items()]

@@ -1,0 +1,44 @@
+"""action.yml: a valid composite action, whose script is run as GitHub runs it."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from golden import ROOT
+
+yaml = pytest.importorskip("yaml", reason="scripts/setup.sh --dev installs python3-yaml")
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+STEPS = ACTION["runs"]["steps"]
+JUDGE = next(step for step in STEPS if step.get("id") == "gate")
+REFERENCE = re.compile(r"\$\{\{\s*(\S+)\s*\}\}")
+
+
+def test_it_has_what_a_composite_action_needs():
+    assert set(ACTION) == {"name", "description", "inputs", "outputs", "runs"} and ACTION["runs"]["using"] == "composite"
+    assert all(step["shell"] == "bash" and isinstance(step["run"], str) for step in STEPS)
+    for value in ACTION["inputs"].values():
+        assert set(value) <= {"description", "required", "default"} and (value.get("required") or value["default"] == "")
+
+
+def test_every_input_is_used_as_a_variable_and_none_within_a_script():
+    named = {reference for value in JUDGE["env"].values() for reference in REFERENCE.findall(value)}
+    assert named == {f"inputs.{name}" for name in ACTION["inputs"]}
+    assert not any("${{" in step["run"] for step in STEPS)
+    assert ACTION["outputs"]["exit-code"]["value"] == "${{ steps.gate.outputs.exit-code }}"
+
+
+@pytest.mark.parametrize(("change", "code"), [(0, 0), (0.05, 4)])
+def test_its_script_judges(change, code, bench):
+    first, second = bench.program("a"), bench.program("b", change=change)
+    given = dict.fromkeys(ACTION["inputs"], "") | {"baseline": str(first), "candidate": f"'{second}'", "reader": "gbench"}
+    given |= {"arguments": f"--pairs=10\n--out={bench.out}\n", "junit": str(bench.folder / "j.xml")}
+    env = {name: given[REFERENCE.match(value).group(1).removeprefix("inputs.")] for name, value in JUDGE["env"].items()}
+    env |= {"GITHUB_ACTION_PATH": str(ROOT), "GITHUB_OUTPUT": str(bench.folder / "output"), "GITHUB_ACTIONS": "true"}
+    env |= {"GITHUB_STEP_SUMMARY": str(bench.folder / "summary"), "PYTHON": sys.executable}
+    done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", JUDGE["run"]], env=os.environ | env, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert (bench.folder / "output").read_text() == f"exit-code={code}\n"
+    assert ("### Gate: passed" in (bench.folder / "summary").read_text()) == (code == 0)
+    assert done.stdout.count("::error title=WORSE BM_Sort/") == (2 if code else 0) and (bench.folder / "j.xml").exists()

@@ -1,0 +1,75 @@
+"""Processes that fail, hang or lose rows under the gate: what is said, what is kept, how it goes on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from gate_bench import ROWS, verdicts
+from golden import ROOT
+from made_up_benchmark import processes
+
+
+@pytest.mark.parametrize(
+    ("mishap", "said"),
+    [(3, "ended with code 3: it broke"), (139, "ended with code 139 (SIGSEGV)"), ("silence", "printed no result"),
+     ("hang", "did not end within 2 s (--timeout)")],
+)
+def test_a_process_that_fails_keeps_finished_pairs_and_is_resumed(mishap, said, bench, capsys):
+    first, second = bench.program("a"), bench.program("b", mishaps={2: mishap})
+    code, report = bench.gate(first, second, "--timeout", "2")
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert (code, report) == (6, {}) and line.startswith("gate: the candidate") and said in line and "\x1b" not in line
+    assert json.loads((bench.out / "session.json").read_text())["pairs"] == 2
+    code, report = bench.call("--resume", bench.out, "--json", bench.folder / "report.json")
+    assert (code, set(verdicts(report).values())) == (0, {"SAME"})
+    assert processes(second) == 11, "the pair that failed, and it again"
+
+
+def test_a_row_that_the_candidate_loses_is_missing(bench):
+    rows = dict(list(ROWS.items())[:1])
+    code, report = bench.gate(bench.program("a"), bench.program("b", rows=rows))
+    assert (code, verdicts(report)) == (4, {"BM_Sort/1": "SAME", "BM_Sort/2": "MISSING"})
+    late, _ = bench.call(*bench.words(bench.program("c"), bench.program("d", mishaps={4: "lose"}), "--out", bench.folder / "late"))
+    assert late == 4
+
+
+def test_a_gate_that_was_killed_is_resumed_by_the_same_command(bench):
+    first, second = bench.program("a"), bench.program("b")
+    words = bench.words(first, second, "--resume")
+    variables = os.environ | {"PYTHONPATH": str(ROOT / "roofline")}
+    with subprocess.Popen([sys.executable, "-m", "ridgebench", "gate", *words], stderr=subprocess.DEVNULL, env=variables) as process:
+        while not (bench.out / "04-baseline").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    kept = (bench.out / "02-candidate" / "output").read_bytes()
+    code, report = bench.call(*words)
+    assert (code, report["rows"][0]["pairs"]) == (0, 10)
+    assert (bench.out / "02-candidate" / "output").read_bytes() == kept
+
+
+def test_a_session_of_other_commands_is_not_resumed(bench, capsys):
+    first, second = bench.program("a"), bench.program("b")
+    assert bench.gate(first, second)[0] == 0
+    assert bench.gate(second, first, "--resume")[0] == 2
+    assert "is a session of other commands; allowed: " in capsys.readouterr().err
+    assert bench.gate(first, second, "--resume", "--metric", "cpu_time")[0] == 2
+    assert "is a session of other metric; allowed: real_time" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "change", [{"reader": "other"}, {"metric_name": 3}, {"timeout": "x"}, {"baseline": []}, {"pairs": -1}, {"seconds": None}, {"filter": []}]
+)
+def test_a_session_that_was_spoilt_is_refused(change, bench, capsys):
+    assert bench.gate(bench.program("a"), bench.program("b", mishaps={0: 1}))[0] == 6
+    path = bench.out / "session.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    capsys.readouterr()
+    for option in ("--session", "--resume"):
+        assert bench.call(option, bench.out)[0] == 2
+        shown = capsys.readouterr().err
+        assert shown.startswith(f"gate: {path}: not a session") and shown.count("\n") == 1

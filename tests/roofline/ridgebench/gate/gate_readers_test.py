@@ -1,0 +1,121 @@
+"""What the readers of other benchmarks make of their files, also of malformed ones."""
+
+import json
+
+import pytest
+from ridgebench.files import ResultsError
+from ridgebench.gate.readers import READERS, gbench_filter
+from ridgebench.gate.readings import Metric
+
+TIME = Metric("real_time", is_time=True)
+
+
+def read(kind: str, text, metric: Metric = TIME) -> dict:
+    found = READERS[kind].parse(text if isinstance(text, str) else json.dumps(text), "FILE", metric)
+    return {row.id: row for row in found.rows}
+
+
+def entry(name="BM_x", value: object = 2.0, **more) -> dict:
+    return {"name": name, "run_name": name, "run_type": "iteration", "real_time": value, "time_unit": "us"} | more
+
+
+def gbench(*entries) -> dict:
+    return read("gbench", {"benchmarks": list(entries)})
+
+
+def test_repetitions_count_by_their_median_and_aggregates_not_at_all():
+    repeated = [entry(value=v, repetition_index=i) for i, v in enumerate((1.0, 9.0, 2.0))]
+    aggregates = [entry(f"BM_x_{kind}", 99, run_name="BM_x", run_type="aggregate", aggregate_name=kind) for kind in ("mean", "median")]
+    rows = gbench(*repeated, *aggregates)
+    assert list(rows) == ["BM_x"] and rows["BM_x"].time_median_s == pytest.approx(2e-6)
+    assert gbench(*aggregates)["BM_x"].time_median_s == pytest.approx(99e-6), "where nothing else was printed"
+
+
+@pytest.mark.parametrize(("unit", "seconds"), [("ns", 2e-9), ("us", 2e-6), ("ms", 2e-3), ("s", 2)])
+def test_units_of_time(unit, seconds):
+    assert gbench(entry(time_unit=unit))["BM_x"].time_median_s == pytest.approx(seconds)
+
+
+def test_errors_and_skipped_rows_keep_their_message():
+    rows = gbench(entry("a", 0, error_occurred=True, error_message="no file"), entry("b", 0, skipped=True, skip_message="no AMX"))
+    assert [(row.status, row.reason) for row in rows.values()] == [("failed", "no file"), ("skipped", "no AMX")]
+
+
+def test_a_counter_that_is_nan_does_not_spoil_its_row():
+    rows = read("gbench", '{"benchmarks": [{"name": "a", "real_time": 1, "x": NaN, "y": Infinity}]}')
+    assert rows["a"].time_median_s == pytest.approx(1e-9)
+
+
+def test_rows_that_lack_a_counter_are_skipped_where_others_have_it():
+    rows = read("gbench", {"benchmarks": [entry("a", hits=3), entry("b")]}, Metric("hits"))
+    assert [(row.status, row.reason) for row in rows.values()] == [("ok", None), ("skipped", "no hits")]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "not JSON"), ("{", "not JSON"), ("[]", "no object"), ("{}", "benchmarks is no list"),
+        ("[" * 100_000, "nested more than"), ('{"a": ' * 150 + "1" + "}" * 150, "no object of at most"),
+        ({"benchmarks": [1]}, "benchmarks is no list of objects"), ({"benchmarks": [{}]}, "without name"),
+        ({"benchmarks": [entry(), entry()]}, "'BM_x' comes twice"),
+        ({"benchmarks": [entry(time_unit="h")]}, "time_unit 'h'; allowed: s, ms, us, ns"),
+        ({"benchmarks": [entry(value=0)]}, "is 0; allowed: a finite number above 0"),
+        ({"benchmarks": [entry(value=-1)]}, "is -1"), ({"benchmarks": [entry(value="x")]}, "is 'x'"),
+        ({"benchmarks": [entry(value=None)]}, "is None"), ({"benchmarks": [entry(value=True)]}, "is True"),
+        ({"benchmarks": [entry(value=10**400)]}, "allowed: a finite number"),
+        ({"benchmarks": [{"name": "a", "cpu_time": 1}]}, "no real_time in any row; allowed: real_time, cpu_time"),
+    ],
+)
+def test_files_of_google_benchmark_that_are_none(text, said):
+    with pytest.raises(ResultsError, match="^FILE: ") as error:
+        read("gbench", text)
+    assert said in str(error.value) and "\n" not in str(error.value) and len(str(error.value)) < 300
+
+
+def nvbench(summaries=None, **state) -> dict:
+    told = [{"tag": tag, "data": [{"name": "value", "type": "float64", "value": v}]} for tag, v in (summaries or {}).items()]
+    states = [{"name": "Device=0 N=2^20", "summaries": told} | state]
+    return {"devices": [{"name": "H100"}], "benchmarks": [{"name": "copy", "states": states}]}
+
+
+def test_states_of_nvbench():
+    mean, median = "nv/cold/time/gpu/mean", "nv/cold/time/gpu/median"
+    only_mean = read("nvbench", nvbench({mean: "1e-5"}), Metric("time", is_time=True))
+    assert only_mean["copy/Device=0 N=2^20"].time_median_s == pytest.approx(1e-5)
+    both = read("nvbench", nvbench({mean: "1e-5", median: "2e-5"}), Metric("time", is_time=True))
+    assert next(iter(both.values())).time_median_s == pytest.approx(2e-5)
+    skipped = read("nvbench", nvbench(is_skipped=True, skip_reason="too large"), Metric("time", is_time=True))
+    assert next(iter(skipped.values())).reason == "too large"
+
+
+@pytest.mark.parametrize("text", ["{}", nvbench(), nvbench({"nv/cold/time/gpu/mean": "x"}), {"benchmarks": [], "devices": 3}])
+def test_files_of_nvbench_that_are_none(text):
+    with pytest.raises(ResultsError, match="^FILE: "):
+        read("nvbench", text, Metric("time", is_time=True))
+
+
+def test_columns_of_csv():
+    text = 'name, value,unit\n"a,b",3,ms\n\n"a,b",1,ms\n"a,b",2,ms\nc,4,ms\n'
+    rows = read("csv", text, Metric("value"))
+    assert {name: row.time_median_s for name, row in rows.items()} == {"a,b": 2, "c": 4}
+    assert read("csv", text, Metric("value", True))["c"].time_median_s == 0.25
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "FILE:1: columns none"), ("a,b\n1,2\n", "FILE:1: columns a, b; allowed: name and value"),
+        ("name,value\na\n", "FILE:2: 1 columns"), ("name,value\na,x\n", "FILE:2: value is 'x'"),
+        ("name,value\n,1\n", "FILE:2: 2 columns; allowed: 2, with a name"), ('name,value\n"a,1\n', "no CSV"),
+        ("name,value\na,nan\n", "is 'nan'"), ("name,value\na,1e-320\n", "finite number"),
+    ],
+)
+def test_tables_that_are_none(text, said):
+    with pytest.raises(ResultsError) as error:
+        read("csv", text, Metric("value"))
+    assert said in str(error.value)
+
+
+def test_a_filter_lets_exactly_the_named_rows_pass():
+    assert gbench_filter(["BM_a<int>/8", "b.c+(d)|e"]) == r"^(BM_a<int>/8|b\.c\+\(d\)\|e)$"
+    assert gbench_filter(["x" * 200_000]) is None
