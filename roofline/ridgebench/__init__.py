@@ -1,1 +1,14 @@
-"""Reads the results that ridgebench wrote: figures, comparisons, tables, counters. It measures nothing."""
+"""Reads the results that ridgebench wrote: figures, comparisons, tables, counters. It measures nothing itself: measure()
+hands own kernels to the C++ library."""
+
+from importlib import import_module
+from typing import Any
+
+# Names of the package that its readers do not need, and the modules that have them.
+LAZY = {name: "ridgebench.kernels" for name in ("KernelError", "decode", "encode", "kernel", "measure", "operation")}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in LAZY:
+        raise AttributeError(f"module 'ridgebench' has no attribute {name!r}")
+    return getattr(import_module(LAZY[name]), name)
