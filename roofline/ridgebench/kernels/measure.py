@@ -203,8 +203,9 @@ def number(value: Any, what: str, most: float) -> float:
     raise KernelError(f"{what} is {value!r}; allowed: a number from 0 to {most:g}")
 
 
-def listed(value: Any, kind: type) -> list[Any]:
-    return [value] if isinstance(value, (str, Mapping, kind)) else list(value)
+def listed(value: Any) -> list[Any]:
+    """One thing, or a list of them."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def measure(kernels: Union[Kernel, Sequence[Kernel]], shapes: Union[Shape, Sequence[Shape]], *, device: str = "",
@@ -217,7 +218,7 @@ def measure(kernels: Union[Kernel, Sequence[Kernel]], shapes: Union[Shape, Seque
     line and the exit code, where nothing was measured or the run ended early; a row that is wrong or failed raises
     nothing: its `status` and `reason` say so.
     """
-    all_kernels = listed(kernels, Kernel)
+    all_kernels = listed(kernels)
     for each in all_kernels:
         if not isinstance(each, Kernel):
             raise KernelError(f"{each!r} is no kernel; allowed: functions that ridgebench.kernel() wrapped")
@@ -225,13 +226,13 @@ def measure(kernels: Union[Kernel, Sequence[Kernel]], shapes: Union[Shape, Seque
     floor = empty_launch()
     words = (ctypes.c_char_p * len(sys.argv))(*(encoded(word) for word in sys.argv))
     request = c.CRequest(
-        device=encoded(device), folder=encoded(str(out)), fill=encoded(fill), regimes=joined(listed(regimes, str)),
+        device=encoded(device), folder=encoded(str(out)), fill=encoded(fill), regimes=joined(listed(regimes)),
         seconds=number(seconds, "seconds", 1e9), seed=int(number(seed, "seed", 2**53)), command_line=words,
         command_line_count=len(words), empty_launch=floor, user=None)
     with Run() as run:
         for each in operations:
             run.add_operation(each)
-            for shape in listed(shapes, str):
+            for shape in listed(shapes):
                 run.add_shape(each, shape)
         for each in all_kernels:
             run.add_kernel(each, device)
