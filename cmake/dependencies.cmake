@@ -38,9 +38,12 @@ find_or_fetch(benchmark benchmark::benchmark google/benchmark v1.9.4)
 find_package(re2 QUIET)
 find_path(RE2_INCLUDE re2/re2.h)
 find_library(RE2_LIBRARY NAMES libre2.a re2)
-if(NOT TARGET re2::re2 AND RE2_INCLUDE AND RE2_LIBRARY)
-  add_library(re2::re2 UNKNOWN IMPORTED)
-  set_target_properties(re2::re2 PROPERTIES IMPORTED_LOCATION "${RE2_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${RE2_INCLUDE}")
+find_library(RE2_SHARED_LIBRARY NAMES re2)
+if(NOT TARGET re2::re2 AND RE2_INCLUDE AND RE2_LIBRARY AND RE2_SHARED_LIBRARY)
+  # Debian's static library cannot be part of a shared one.
+  add_library(re2::re2 INTERFACE IMPORTED)
+  set_target_properties(re2::re2 PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${RE2_INCLUDE}" INTERFACE_LINK_LIBRARIES
+    "$<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>,${RE2_SHARED_LIBRARY},${RE2_LIBRARY}>")
 endif()
 set(RE2_BUILD_TESTING OFF CACHE BOOL "" FORCE)
 find_or_fetch(re2 re2::re2 google/re2 2022-06-01)  # later versions need Abseil

@@ -1,7 +1,7 @@
 """The layers of DESIGN.md, the sizes of files and folders and the opening comments of techniques.
 
 kernels/common <- kernels/<operation>; kernels/common <- roofline <- harness. In harness: base <- device <- measure
-<- cli, and base <- results <- measure. A second half plants each violation in a small tree and expects it to be found.
+<- cli <- c, and base <- results <- measure. A second half plants each violation in a small tree and expects it to be found.
 """
 
 import re
@@ -26,6 +26,8 @@ MAY_INCLUDE = {
     "harness/measure": BELOW_HARNESS | {"harness/base", "harness/device", "harness/results", "harness/measure"},
     "harness/cli": BELOW_HARNESS
     | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/cli"},
+    "harness/c": BELOW_HARNESS
+    | {"harness/base", "harness/device", "harness/results", "harness/measure", "harness/cli", "harness/c"},
 }
 SOURCES = {".hpp", ".cpp", ".cu", ".cuh"}
 HOST_ONLY = {".hpp", ".cpp"}
@@ -197,6 +199,7 @@ SOUND = {
     "harness/results/record.hpp": '#include "harness/base/clock.hpp"\n',
     "harness/measure/case.hpp": '#include "harness/device/device.hpp"\n#include "harness/results/record.hpp"\n',
     "harness/cli/run.cpp": '#include "harness/build_info.hpp"\n#include "harness/measure/case.hpp"\n',
+    "harness/c/own_run.cpp": '#include "harness/cli/run.hpp"\n',
 }
 
 
@@ -232,6 +235,7 @@ def test_a_sound_tree_passes(tmp_path):
         (forbidden_includes, "harness/results/record.hpp", '#include "harness/device/device.hpp"\n'),
         (forbidden_includes, "harness/results/record.hpp", '#include "harness/measure/case.hpp"\n'),
         (forbidden_includes, "harness/measure/case.hpp", '#include "harness/cli/run.hpp"\n'),
+        (forbidden_includes, "harness/cli/run.cpp", '#include "harness/c/own_run.hpp"\n'),
         (forbidden_includes, "harness/other/new.cpp", "\n"),
         (forbidden_includes, "harness/new.cpp", "\n"),
         (cuda_in_host_files, "kernels/relu/relu.hpp", "#include <cuda_runtime.h>\n"),

@@ -64,6 +64,23 @@ void print_problem(std::string_view text) {
   write_error(fmt::format("ridgebench: {}\n", printable(text)));
 }
 
+Problem problem_of(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const UsageError& error) {
+    return {ExitCode::usage, error.what()};
+  } catch (const StorageError& error) {
+    return {ExitCode::undecided, error.what()};
+  } catch (const Interrupted&) {
+    return {ExitCode::undecided,
+            "interrupted; finished rows are kept, --resume DIR measures the rest"};
+  } catch (const DeviceError& error) {
+    return {ExitCode::device_lost, error.what()};
+  } catch (const std::exception& error) {
+    return {ExitCode::internal, error.what()};
+  }
+}
+
 int run_command_line(int argc, char** argv) {
   CLI::App app{
       "Measures the basic operations of deep learning on this machine and compares them with its "
@@ -85,19 +102,13 @@ int run_command_line(int argc, char** argv) {
     const int result = parse_and_run(app, argc, argv, code);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return result;
     return std::max(result, report("cannot write to standard output", ExitCode::undecided));
-  } catch (const UsageError& error) {
-    return report(error.what(), ExitCode::usage);
-  } catch (const StorageError& error) {
-    return report(error.what(), ExitCode::undecided);
-  } catch (const Interrupted&) {
-    return report("interrupted; finished rows are kept, --resume DIR measures the rest",
-                  ExitCode::undecided);
-  } catch (const DeviceError& error) {
-    return report(error.what(), ExitCode::device_lost);
-  } catch (const std::exception& error) {
-    if (std::ferror(stdout) == 0) return report(error.what(), ExitCode::internal);
-    return report(fmt::format("cannot write to standard output: {}", error.what()),
-                  ExitCode::undecided);
+  } catch (...) {
+    const Problem problem = problem_of(std::current_exception());
+    if (problem.code == ExitCode::internal && std::ferror(stdout) != 0) {
+      return report(fmt::format("cannot write to standard output: {}", problem.text),
+                    ExitCode::undecided);
+    }
+    return report(problem.text, problem.code);
   }
 }
 

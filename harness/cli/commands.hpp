@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,13 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
 void add_predict_command(CLI::App& app);
 void add_plan_command(CLI::App& app);
 void add_verify_command(CLI::App& app, ExitCode& code);
+
+// The exit code and the text of what ended a command.
+struct Problem {
+  ExitCode code;
+  std::string text;
+};
+Problem problem_of(const std::exception_ptr& exception);
 
 // Prints "ridgebench: TEXT" as one printable line on stderr.
 void print_problem(std::string_view text);

@@ -10,16 +10,11 @@
 #include "harness/base/stopwatch.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/google_benchmark.hpp"
-#include "harness/cli/machine_facts.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/options/case_options.hpp"
-#include "harness/cli/run_loop.hpp"
+#include "harness/cli/run/measure_plan.hpp"
 #include "harness/cli/run_notes.hpp"
 #include "harness/device/open_devices.hpp"
-#include "harness/measure/campaign.hpp"
-#include "harness/measure/crash.hpp"
-#include "harness/results/environment.hpp"
-#include "harness/results/junit.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/results/resume.hpp"
@@ -116,10 +111,11 @@ RunPlan make_plan(const RunRequest& request, const Devices& devices,
 }
 
 // Returns the command line of the process that goes on with the run after a crash.
-std::vector<std::string> after_a_crash(const RunOptions& options, const std::string& path,
+std::vector<std::string> after_a_crash(const RunOptions& options,
+                                       const std::filesystem::path& folder,
                                        const std::vector<std::string>& command_line) {
   if (options.no_restart) return {};
-  std::vector<std::string> arguments{command_line.front(), "run", "--resume=" + path};
+  std::vector<std::string> arguments{command_line.front(), "run", "--resume=" + folder.string()};
   if (options.take_turns) arguments.emplace_back("--take-turns");
   if (!options.junit.empty()) arguments.push_back("--junit=" + options.junit);
   // The request is in the folder. The flags of the reports are not.
@@ -129,45 +125,12 @@ std::vector<std::string> after_a_crash(const RunOptions& options, const std::str
   return arguments;
 }
 
-// Measures the plan into a results folder.
-ExitCode measure(RunPlan plan, const RunRequest& request, const RunOptions& options,
-                 const GoogleFlags& flags, const Devices& devices,
-                 const std::vector<Record>& ceilings, const std::vector<std::string>& command_line,
-                 const Stopwatch& clock) {
-  for (const auto& device : devices) {
-    device->queue().allow_early_launches(request.early_launches);
-  }
-  auto environment = make_environment(request, read_machine(devices), command_line);
-  if (options.take_turns) environment["samples_per_turn"] = kSamplesPerTurn;
-  const bool resumed = !options.resume.empty();
-  ResultsDirectory directory(results_path(options), resumed);
-  if (resumed) continue_run(environment, options.resume);
-  if (options.retry) directory.drop(Status::failed);
-  if (!resumed) warn_of_budget(plan, request.budget_s);
-  if (!resumed) note_left_out(plan);
-  std::vector<Record> finished = resumed ? read_records(options.resume) : std::vector<Record>();
-  directory.write_environment(environment);
-  point_latest_at(directory.path());
-  Campaign campaign(std::move(plan), request.fill, request.seed, directory, std::move(finished),
-                    ceilings);
-  campaign.count_from(clock);
-  campaign.count_spent(options.spent_s);
-  if (options.take_turns) campaign.take_turns();
-  catch_crashes(after_a_crash(options, directory.path().string(), command_line));
-  run_cases(campaign, directory, flags);
-  end_environment(environment, read_machine(devices), clock.seconds());
-  directory.write_environment(environment);
-  directory.write_checksums();
-  if (!options.junit.empty()) write_atomically(options.junit, junit_xml(campaign.records()));
-  return conclude(campaign.records(), directory.path().string());
-}
-
 ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                      const std::vector<std::string>& command_line) {
   const Stopwatch clock;
   const RunRequest request = request_of(options, flags.filter);
   const Devices devices = open_devices(request.device);
-  const std::vector<Record> ceilings = read_ceilings(request.ceilings, devices);
+  std::vector<Record> ceilings = read_ceilings(request.ceilings, devices);
   RunPlan plan = make_plan(request, devices, ceilings);
   if (flags.list_tests) {
     list_tests(plan);
@@ -181,7 +144,19 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   require_writable("--junit", options.junit);
   static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
   listen_for_signals();
-  return measure(std::move(plan), request, options, flags, devices, ceilings, command_line, clock);
+  const std::filesystem::path folder = results_path(options);
+  return measure_plan(std::move(plan),
+                      {.request = request,
+                       .folder = folder,
+                       .command_line = command_line,
+                       .after_a_crash = after_a_crash(options, folder, command_line),
+                       .flags = flags,
+                       .ceilings = std::move(ceilings),
+                       .resume = !options.resume.empty(),
+                       .retry = options.retry,
+                       .take_turns = options.take_turns,
+                       .spent_s = options.spent_s},
+                      devices, clock);
 }
 
 // Refuses an option with an empty value, which would stand for the default.

@@ -231,6 +231,7 @@ void Campaign::give_up_on_hung_case() {
 }
 
 void listen_for_signals() {
+  g_signalled = 0;  // a signal ended an earlier run of this process
   struct sigaction action{};
   action.sa_handler = [](int) { g_signalled = 1; };
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second signal ends the process at once

@@ -125,7 +125,7 @@ Physics physics_of(const Case& c, const Declared& declared, std::optional<double
 void compare_with_roofs(Record& record, const Case& c, const Timed& timed, const Roofs& roofs) {
   record.roof = roof_of(c, roofs);
   Limits limits = record.limits();
-  limits.launch_floor_s = c.device->launch_floor_s();
+  limits.launch_floor_s = std::max(c.device->launch_floor_s(), c.implementation->launch_floor_s);
   record.fraction_of_measured_roof = fraction_of_measured_roof(timed, limits);
   record.bound = row_bound(timed, limits);
   if (above_roof(record)) record.flags.emplace_back(kAboveRoof);

@@ -107,13 +107,19 @@ std::vector<Expected> reference_of(const Operation& operation, const Shape& shap
     of_rows->compute(shape, rows, groups, inputs, values);
     return values;
   }
-  // A single row stays on this thread, because the reference of a long row uses all threads.
-#pragma omp parallel for schedule(dynamic) if (rows.size() > 1)
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  const auto compute = [&](std::size_t i) {
     const auto count = static_cast<std::size_t>(length_of(rows[i], length, elements));
     operation.reference(shape, rows[i], inputs,
                         std::span(values).subspan(i * static_cast<std::size_t>(length), count));
+  };
+  // A single row stays on this thread. The reference of a long row uses all threads, and that of a
+  // user may throw, which no parallel region lets out.
+  if (rows.size() == 1) {
+    compute(0);
+    return values;
   }
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < rows.size(); ++i) compute(i);
   return values;
 }
 

@@ -151,8 +151,12 @@ void compare_block(const Tolerance& tolerance, View output, std::int64_t first,
 template <class F>
 Verification largest_of(std::int64_t blocks, F compare_at) {
   std::vector<Largest> each(static_cast<std::size_t>(blocks));
-#pragma omp parallel for schedule(static) if (blocks > 1)
-  for (std::int64_t b = 0; b < blocks; ++b) compare_at(b, each[static_cast<std::size_t>(b)]);
+  if (blocks == 1) {  // not in a parallel region, which would not let out an exception
+    compare_at(0, each.front());
+  } else {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t b = 0; b < blocks; ++b) compare_at(b, each[static_cast<std::size_t>(b)]);
+  }
   Largest all;
   for (const Largest& one : each) all.add(one);
   return {

@@ -10,13 +10,12 @@
 #include <set>
 #include <sstream>
 
-#include "harness/base/checksum.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/outcome.hpp"
 #include "harness/results/record.hpp"
-#include "harness/results/results_directory.hpp"
 #include "harness/results/resume.hpp"
+#include "harness/results/verify_checksums.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/device_spec.hpp"
@@ -35,6 +34,12 @@ constexpr int kFlagsAboveRoof = 4;
 struct DeviceFacts {
   double tick_s;
   const DeviceSpec* sheet;
+};
+
+// What environment.json says of the run.
+struct RunFacts {
+  std::map<std::string, DeviceFacts> devices;
+  std::set<std::string> own_operations;
 };
 
 class Checker {
@@ -57,11 +62,13 @@ class Checker {
   std::vector<std::string>* problems_;
 };
 
-// Other versions have other ceilings. This one cannot compute the work of a ceiling that it lacks.
-void check_work(const Record& record, Checker& check) {
+// Other versions have other ceilings, and a program that used the C interface had operations of its
+// own. This one cannot compute the work of what it lacks.
+void check_work(const Record& record, const std::set<std::string>& own, Checker& check) {
   const auto& operations = Registry::instance().operations();
   const auto same = [&](const auto& operation) { return operation->name == record.op; };
-  if (record.role != Role::kernel && std::ranges::none_of(operations, same)) return;
+  const bool may_be_unknown = record.role != Role::kernel || own.contains(record.op);
+  if (may_be_unknown && std::ranges::none_of(operations, same)) return;
   const Operation& operation = Registry::instance().operation(record.op);
   const Shape shape = parse_shape(record.shape.text(), operation.dimensions, operation.has_layout);
   check.equal("flops", record.flops, operation.flops(shape));
@@ -139,15 +146,16 @@ void check_physics(const Record& record, const DeviceFacts& device, Checker& che
   check_fractions(record, timed, physics, check);
 }
 
-void check_record(const Record& record, const JsonObject& raw,
-                  const std::map<std::string, DeviceFacts>& devices,
+void check_record(const Record& record, const JsonObject& raw, const RunFacts& run,
                   std::vector<std::string>& problems) {
+  const std::map<std::string, DeviceFacts>& devices = run.devices;
   Checker check(record.id, problems);
   check.require((record.status == Status::ok) != record.reason.has_value(),
                 "every status but ok needs a reason");
   const auto device = devices.find(record.device);
   check.require(device != devices.end(), "environment.json does not list its device");
-  if (record.origin != Origin::external) check_work(record, check);  // others count as they like
+  // Other tools count as they like.
+  if (record.origin != Origin::external) check_work(record, run.own_operations, check);
   for_each_key<Record>([&](const auto& key) { check_derived(record, key, raw, check); });
   if (record.status != Status::ok || device == devices.end()) return;
   check.require(record.verify && record.verify->passed() && record.verify->elements > 0,
@@ -168,31 +176,13 @@ std::map<std::string, DeviceFacts> devices_of(const JsonObject& environment) {
   return devices;
 }
 
-void check_checksums(const std::filesystem::path& directory, std::vector<std::string>& problems) {
-  const std::filesystem::path path = directory / "SHA256SUMS";
-  std::error_code unknown;
-  if (!std::filesystem::exists(path, unknown)) {
-    problems.emplace_back("SHA256SUMS is missing: the run did not finish; --resume can");
-    return;
+RunFacts facts_of(const JsonObject& environment) {
+  RunFacts facts{.devices = devices_of(environment), .own_operations = {}};
+  if (!environment.holds("own_kernels")) return facts;
+  for (std::string& name : environment.object("own_kernels").texts("operations")) {
+    facts.own_operations.insert(std::move(name));
   }
-  std::istringstream sums(read_file(path.string()));
-  std::string expected;
-  std::string name;
-  std::set<std::string> listed;
-  std::error_code ignored;  // a file without access counts as missing
-  while (sums >> expected >> name) {
-    listed.insert(name);
-    if (!std::filesystem::is_regular_file(directory / name, ignored)) {
-      problems.push_back(fmt::format("{} is missing", name));
-    } else if (sha256_of_file(directory / name) != expected) {
-      problems.push_back(fmt::format("{} is not what the run wrote: its checksum differs", name));
-    }
-  }
-  for (const char* file : kChecked) {
-    if (!listed.contains(file) && std::filesystem::exists(directory / file, ignored)) {
-      problems.push_back(fmt::format("SHA256SUMS does not list {}", file));
-    }
-  }
+  return facts;
 }
 
 // Keys of environment.json that say what was measured, and on what.
@@ -223,7 +213,7 @@ std::vector<std::string> verify_results(const std::filesystem::path& directory) 
   const std::string facts = (directory / "environment.json").string();
   const nlohmann::json environment = parse_json(read_file(facts), facts);
   if (!environment.contains("imported")) static_cast<void>(read_request(directory.string()));
-  const auto devices = devices_of(JsonObject(environment, facts));
+  const RunFacts run = facts_of(JsonObject(environment, facts));
   std::vector<std::string> problems;
   check_provenance(environment, problems);
   std::vector<Record> records;
@@ -238,12 +228,12 @@ std::vector<std::string> verify_results(const std::filesystem::path& directory) 
     const Record& record = records.emplace_back(parse_record(line, origin));
     const nlohmann::json raw = parse_json(line, origin);
     if (!ids.insert(record.id).second) problems.push_back(record.id + ": comes twice");
-    check_record(record, JsonObject(raw, origin), devices, problems);
+    check_record(record, JsonObject(raw, origin), run, problems);
     if (flags_roofs) check_roof_flag(record, problems);
   }
   if (ids.empty()) problems.emplace_back("records.jsonl holds no row");
   std::ranges::move(unmeasured(records), std::back_inserter(problems));
-  check_checksums(directory, problems);
+  std::ranges::move(checksum_problems(directory), std::back_inserter(problems));
   return problems;
 }
 

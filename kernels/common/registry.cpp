@@ -116,6 +116,14 @@ void Registry::resolve(Isa newest) {
   for (const auto& i : implementations_) i->lacks_isa = i->technique.isa > newest;
 }
 
+void Registry::remove(std::span<const std::string> operations) {
+  const auto named = [&](std::string_view name) {
+    return std::ranges::find(operations, name) != operations.end();
+  };
+  std::erase_if(implementations_, [&](const auto& i) { return named(i->technique.operation); });
+  std::erase_if(operations_, [&](const auto& operation) { return named(operation->name); });
+}
+
 const std::vector<std::unique_ptr<Operation>>& Registry::operations() const { return operations_; }
 
 const std::vector<std::unique_ptr<Implementation>>& Registry::implementations() const {

@@ -90,6 +90,8 @@ struct Implementation {
   Prepare prepare;  // empty: nothing to prepare
   Choice choice;
   Bind bind;
+  // Seconds of a launch without work, where the way to a kernel takes longer than the device's.
+  double launch_floor_s = 0;
   // Filled in by Registry::resolve.
   const Operation* operation = nullptr;
   FormatPair format{};
@@ -116,6 +118,9 @@ class Registry {
   // processors only stays and is unsupported. Throws std::logic_error that names a technique which
   // matches nothing or is registered twice.
   void resolve(Isa newest = host_isa());
+
+  // Takes the operations with these names out again, and what implements them.
+  void remove(std::span<const std::string> operations);
 
   [[nodiscard]] const std::vector<std::unique_ptr<Operation>>& operations() const;
   [[nodiscard]] const std::vector<std::unique_ptr<Implementation>>& implementations() const;

@@ -1,10 +1,15 @@
-"""Reads the results that ridgebench wrote: figures, comparisons, tables, counters. It measures nothing."""
+"""Reads the results that ridgebench wrote: figures, comparisons, tables, counters. It measures nothing itself: measure()
+hands own kernels to the C++ library."""
 
+from importlib import import_module
 from typing import Any
 
+# Names of the package that its readers do not need, and the modules that have them.
+LAZY = {name: "ridgebench.kernels" for name in ("KernelError", "decode", "encode", "kernel", "measure", "operation")}
+LAZY["load"] = "ridgebench.export.frame"
 
-def load(*folders: Any) -> Any:
-    """All rows of results directories as a data frame (pandas, else polars); docs/exchange.md describes the columns."""
-    from ridgebench.export import frame
 
-    return frame.load(*folders)
+def __getattr__(name: str) -> Any:
+    if name not in LAZY:
+        raise AttributeError(f"module 'ridgebench' has no attribute {name!r}")
+    return getattr(import_module(LAZY[name]), name)

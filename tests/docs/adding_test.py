@@ -86,10 +86,10 @@ def emulated(name: str, overlay: Path) -> Path:
 
 
 def test_every_block_of_code_is_a_file_a_patch_or_a_command():
-    kinds = {"cuda", "cpp", "json", "diff", ""}
+    kinds = {"cuda", "cpp", "json", "python", "diff", ""}
     found = FENCE.findall(PAGE)
     assert {language for language, _ in found} <= kinds
-    code = [text for language, text in found if language in ("cuda", "cpp", "json")]
+    code = [text for language, text in found if language in ("cuda", "cpp", "json", "python")]
     assert sorted(code) == sorted(FILES.values()), "a block of code has no file name"
     assert [name for name in FILES if (ROOT / name).exists()] == [], "the example is part of the project already"
 
@@ -151,6 +151,28 @@ def test_the_host_lists_and_measures_what_was_added(overlay):
     records = [json.loads(line) for line in (out / "records.jsonl").read_text("utf-8").splitlines()]
     measured = {row["op"]: row for row in records if row["role"] == "kernel" or row["op"] == "dram_add"}
     assert measured["silu"]["status"] == "ok"
+
+
+def test_the_python_script_measures_its_kernel_and_a_wrong_one_is_wrong(tmp_path):
+    library = BUILD / "libridgebench.so"
+    if not library.exists() or b"__asan_init" in library.read_bytes():
+        pytest.skip(f"Python cannot load {library}")
+    text = FILES["softmax.py"]
+    assert len([line for line in text.splitlines() if line.strip()]) <= 15
+    broken = text.replace("axis=1, keepdims=True)\n\nridgebench", "axis=0, keepdims=True)\n\nridgebench")
+    assert broken != text
+    variables = os.environ | {"RIDGEBENCH_LIBRARY": str(library), "PYTHON": sys.executable}
+    for folder, script, status in [("right", text, "ok"), ("wrong", broken, "wrong")]:
+        place = tmp_path / folder
+        place.mkdir()
+        (place / "softmax.py").write_text(script.replace("seconds=5", "seconds=1"), "utf-8")
+        table = run([ROOT / "scripts" / "python.sh", "softmax.py"], cwd=place, env=variables)
+        records = [json.loads(line) for line in (place / "softmax" / "records.jsonl").read_text("utf-8").splitlines()]
+        rows = [record for record in records if record["op"] == "softmax"]
+        assert [row["status"] for row in rows] == [status, status]
+        assert table.count("three_passes") == 2
+    run([ROOT / "scripts" / "python.sh", "-m", "ridgebench", "plot", "softmax"], cwd=tmp_path / "right", env=variables)
+    assert "softmax" in (tmp_path / "right" / "softmax" / "figures" / "roofline.svg").read_text("utf-8")
 
 
 def test_the_device_can_be_named(overlay):

@@ -1,0 +1,64 @@
+// An operation that a program describes at run time, through the C interface.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/c/ridgebench.h"
+#include "kernels/common/operation.hpp"
+
+namespace ridgebench {
+
+class OwnOperation {
+ public:
+  // Throws UsageError for a description that is none.
+  explicit OwnOperation(const ridgebench_operation& described);
+  OwnOperation(const OwnOperation&) = delete;  // operations of the registry point to it
+  OwnOperation& operator=(const OwnOperation&) = delete;
+  ~OwnOperation() = default;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::vector<FormatPair>& formats() const { return formats_; }
+  // Throws UsageError for a text that is no shape, and for operands that no memory holds.
+  [[nodiscard]] Shape read_shape(std::string_view text) const;
+  // Throws UsageError for FLOPs or terms that are impossible, and for a shape that comes twice.
+  void add_shape(std::string_view text, double flops, double terms);
+  [[nodiscard]] bool has_shapes() const { return !shapes_.empty(); }
+
+  // What the registry takes; valid as long as this object.
+  [[nodiscard]] Operation operation() const;
+
+ private:
+  struct OwnOperand {
+    std::string name;
+    std::optional<Format> format;
+    std::vector<std::string> dimensions;
+    Access access;
+  };
+  struct Sized {
+    Shape shape;
+    double flops;
+    double terms;
+  };
+
+  void add_operand(const ridgebench_operand& described, Access access);
+  [[nodiscard]] std::vector<Operand> operands(const Shape& shape, FormatPair format) const;
+  [[nodiscard]] const Sized& sized(const Shape& shape) const;
+  void reference(const Shape& shape, std::span<const View> in, std::span<Expected> out) const;
+
+  std::string name_;
+  std::vector<std::string> dimensions_;
+  std::vector<std::string_view> dimension_names_;  // of dimensions_
+  std::vector<FormatPair> formats_;
+  Engine engine_;
+  std::vector<OwnOperand> operands_;
+  ridgebench_reference reference_;
+  void* user_;
+  std::vector<Sized> shapes_;
+};
+
+}  // namespace ridgebench

@@ -1,0 +1,206 @@
+#include "harness/c/own_run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/base/statistics.hpp"
+#include "harness/base/stopwatch.hpp"
+#include "harness/c/texts.hpp"
+#include "harness/cli/run/measure_plan.hpp"
+#include "harness/device/open_devices.hpp"
+#include "harness/measure/output_check.hpp"
+#include "harness/results/environment.hpp"
+#include "harness/results/results_directory.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr double kMostSeconds = 1e9;
+constexpr double kLargestSeed = 0x1p53;  // a JSON number is exact up to here
+
+// Resolves the operations of ridgebench once in a process.
+Registry& resolved_registry() {
+  static Registry& registry = [&]() -> Registry& {
+    Registry::instance().resolve();
+    return Registry::instance();
+  }();
+  return registry;
+}
+
+// Takes the operations of a run out of the registry when the run ends.
+class Guests {
+ public:
+  explicit Guests(std::vector<std::string> operations) : operations_(std::move(operations)) {}
+  Guests(const Guests&) = delete;  // removes them once
+  Guests& operator=(const Guests&) = delete;
+  ~Guests() { resolved_registry().remove(operations_); }
+
+ private:
+  std::vector<std::string> operations_;
+};
+
+// Median seconds of the launch without work.
+double launch_floor_s(Device& device, const ridgebench_request& asked) {
+  if (asked.empty_launch == nullptr) return 0;
+  constexpr int kSamples = 21;
+  constexpr std::int64_t kLaunches = 50;
+  const Launch empty = [&] { asked.empty_launch(asked.user); };
+  device.run(empty);
+  std::vector<double> samples;
+  for (int i = 0; i < kSamples; ++i) {
+    samples.push_back(device.time_batch({&empty, 1}, kLaunches).seconds / kLaunches);
+  }
+  return middle(samples);
+}
+
+std::map<Backend, double> launch_floors(const std::vector<std::unique_ptr<Device>>& devices,
+                                        const ridgebench_request& asked) {
+  std::map<Backend, double> floors;
+  for (const auto& device : devices) {
+    double& floor = floors[device->backend()];
+    floor = std::max(floor, launch_floor_s(*device, asked));
+  }
+  return floors;
+}
+
+// The entry of environment.json.
+nlohmann::ordered_json own_facts(const std::vector<std::string>& operations,
+                                 const std::map<Backend, double>& floors) {
+  nlohmann::ordered_json by_backend = nlohmann::ordered_json::object();
+  for (const auto& [backend, floor] : floors) by_backend[std::string(name(backend))] = floor;
+  return {{"operations", operations}, {"launch_floor_s", by_backend}};
+}
+
+RunRequest request_of(const ridgebench_request& asked, const std::string& filter) {
+  RunRequest request;
+  request.device = text_of(asked.device);
+  request.filter = filter;
+  request.fill = parse<Fill>(text_of(asked.fill));
+  for (const std::string& regime : parts_of(text_of(asked.regimes))) {
+    request.regimes.push_back(parse<Regime>(regime));
+  }
+  request.seed = asked.seed;
+  if (static_cast<double>(asked.seed) > kLargestSeed) {
+    throw UsageError(fmt::format("seed {}; allowed: 0 to 2^53", asked.seed));
+  }
+  if (!(asked.seconds >= 0 && asked.seconds <= kMostSeconds)) {
+    throw UsageError(fmt::format("{} seconds; allowed: 0 (no limit) to 1e9", asked.seconds));
+  }
+  if (asked.seconds > 0) request.budget_s = asked.seconds;
+  return request;
+}
+
+}  // namespace
+
+void OwnRun::add_operation(const ridgebench_operation& described) {
+  const std::string name = checked_name("operation", described.name);
+  for (const auto& known : resolved_registry().operations()) {
+    if (known->name == name) {
+      throw UsageError(fmt::format("ridgebench has an operation {}; allowed: another name", name));
+    }
+  }
+  const auto same = [&](const OwnOperation& operation) { return operation.name() == name; };
+  if (std::ranges::any_of(operations_, same)) {
+    throw UsageError(fmt::format("operation {} comes twice", name));
+  }
+  operations_.emplace_back(described);
+}
+
+OwnOperation& OwnRun::operation(std::string_view name) {
+  const auto found = std::ranges::find(operations_, name, &OwnOperation::name);
+  if (found != operations_.end()) return *found;
+  throw UsageError(
+      fmt::format("unknown operation '{}'; allowed: {}", name, fmt::join(names(), ", ")));
+}
+
+void OwnRun::add_technique(const ridgebench_technique& described) {
+  OwnTechnique technique(described, operation(text_of(described.operation)));
+  const auto same = [&](const OwnTechnique& other) {
+    return other.operation() == technique.operation() && other.name() == technique.name() &&
+           other.backend() == technique.backend();
+  };
+  if (std::ranges::any_of(techniques_, same)) {
+    throw UsageError(fmt::format("kernel {} of {} comes twice; allowed: a name for each",
+                                 technique.name(), technique.operation()));
+  }
+  techniques_.push_back(std::move(technique));
+}
+
+std::vector<std::string> OwnRun::names() const {
+  std::vector<std::string> names;
+  for (const OwnOperation& operation : operations_) names.push_back(operation.name());
+  return names;
+}
+
+std::string OwnRun::filter() const {
+  std::vector<std::string> ids;
+  for (const OwnTechnique& t : techniques_) {
+    ids.push_back(fmt::format("{}/{}", t.operation(), t.name()));
+  }
+  return fmt::format("^({})/", fmt::join(ids, "|"));
+}
+
+void OwnRun::require_something_to_measure(const Devices& devices) const {
+  if (techniques_.empty()) throw UsageError("there is no kernel to measure; allowed: one or more");
+  for (const OwnOperation& operation : operations_) {
+    if (operation.has_shapes()) continue;
+    throw UsageError(fmt::format("{} has no shape to be measured at", operation.name()));
+  }
+  for (const OwnTechnique& technique : techniques_) {
+    const auto serves = [&](const auto& device) {
+      return device->backend() == technique.backend();
+    };
+    if (std::ranges::any_of(devices, serves)) continue;
+    std::vector<std::string> names;
+    for (const auto& device : devices) names.push_back(device->name());
+    throw UsageError(fmt::format("kernel {} is for {}, but the device of this run is {}",
+                                 technique.name(), ridgebench::name(technique.backend()),
+                                 fmt::join(names, ", ")));
+  }
+}
+
+void OwnRun::enter_registry(const std::map<Backend, double>& floors,
+                            const std::shared_ptr<CallerThread>& thread) const {
+  Registry& registry = resolved_registry();
+  for (const OwnOperation& own : operations_) {
+    const Operation operation = own.operation();
+    for (const OwnTechnique& t : techniques_) {
+      if (t.operation() != own.name()) continue;
+      for (auto& one : t.implementations(operation, floors.at(t.backend()), thread)) {
+        registry.add(std::move(one));
+      }
+    }
+    registry.add(operation);
+  }
+  registry.resolve();
+}
+
+ExitCode OwnRun::measure(const ridgebench_request& asked) {
+  const Stopwatch clock;
+  const RunRequest request = request_of(asked, filter());
+  static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
+  const auto thread = std::make_shared<CallerThread>();
+  const Devices devices = open_devices(request.device);
+  thread->keep_pinned_processors();
+  require_something_to_measure(devices);
+  const Guests guests(names());
+  const std::map<Backend, double> floors = launch_floors(devices, asked);
+  enter_registry(floors, thread);
+  RunPlan plan(request, devices, [](const Case&) { return false; });
+  const std::string folder = text_of(asked.folder);
+  listen_for_signals();
+  RunSettings settings{
+      .request = request,
+      .folder = folder.empty() ? create_default_folder() : std::filesystem::path(folder),
+      .more_facts = {{"own_kernels", own_facts(names(), floors)}}};
+  for (int i = 0; i < asked.command_line_count; ++i) {
+    settings.command_line.push_back(text_of(asked.command_line[i]));
+  }
+  folder_ = settings.folder.string();
+  return measure_plan(std::move(plan), settings, devices, clock);
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,130 @@
+// The functions of ridgebench.h. The build leaves this file out of the programs: it is the surface
+// of libridgebench.so, which exports nothing else.
+#include "harness/c/ridgebench.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "harness/base/printable.hpp"
+#include "harness/c/own_run.hpp"
+#include "harness/c/texts.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/measure/sampler.hpp"
+
+struct ridgebench_run {
+  ridgebench::OwnRun run;
+  std::string message;
+};
+
+namespace {
+
+using namespace ridgebench;
+
+// Calls `work`, which returns an exit code, and turns an exception into its code and message.
+template <class Work>
+std::int32_t guarded(ridgebench_run* run, const Work& work) {
+  try {
+    run->message.clear();
+    return static_cast<std::int32_t>(work());
+  } catch (...) {
+    const Problem problem = problem_of(std::current_exception());
+    run->message = printable(problem.text);
+    return static_cast<std::int32_t>(problem.code);
+  }
+}
+
+template <class T>
+void encode_all(Format format, const double* numbers, std::int64_t count, void* bits) {
+  constexpr int unused = sizeof(T) == sizeof(float) ? 13 : 0;  // tf32 is the top of a float
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto number = static_cast<float>(numbers[i]);
+    const auto encoded = static_cast<T>(encode_bits(info(format), number) << unused);
+    std::memcpy(static_cast<T*>(bits) + i, &encoded, sizeof encoded);
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+std::int32_t ridgebench_interface() { return RIDGEBENCH_INTERFACE; }
+
+ridgebench_run* ridgebench_new() { return new (std::nothrow) ridgebench_run; }
+void ridgebench_free(ridgebench_run* run) { delete run; }
+const char* ridgebench_message(const ridgebench_run* run) { return run->message.c_str(); }
+const char* ridgebench_folder(const ridgebench_run* run) { return run->run.folder().c_str(); }
+
+std::int32_t ridgebench_add_operation(ridgebench_run* run, const ridgebench_operation* operation) {
+  return guarded(run, [&] {
+    run->run.add_operation(*operation);
+    return ExitCode::fine;
+  });
+}
+
+std::int32_t ridgebench_add_technique(ridgebench_run* run, const ridgebench_technique* technique) {
+  return guarded(run, [&] {
+    run->run.add_technique(*technique);
+    return ExitCode::fine;
+  });
+}
+
+std::int32_t ridgebench_read_shape(ridgebench_run* run, const char* operation, const char* text,
+                                   std::int64_t* sizes) {
+  return guarded(run, [&] {
+    const Shape shape = run->run.operation(text_of(operation)).read_shape(text_of(text));
+    std::ranges::transform(shape.dimensions(), sizes, [](const auto& d) { return d.second; });
+    return ExitCode::fine;
+  });
+}
+
+std::int32_t ridgebench_add_shape(ridgebench_run* run, const char* operation, const char* text,
+                                  double flops, double terms) {
+  return guarded(run, [&] {
+    run->run.operation(text_of(operation)).add_shape(text_of(text), flops, terms);
+    return ExitCode::fine;
+  });
+}
+
+std::int32_t ridgebench_measure(ridgebench_run* run, const ridgebench_request* request) {
+  return guarded(run, [&] {
+    try {
+      return run->run.measure(*request);
+    } catch (const Interrupted&) {
+      run->message = "interrupted; finished rows are kept in " + printable(run->run.folder());
+      return ExitCode::undecided;
+    }
+  });
+}
+
+std::int32_t ridgebench_decode(const char* format, const void* bits, std::int64_t count,
+                               double* numbers) {
+  ridgebench_run unused;
+  return guarded(&unused, [&] {
+    const View view{bits, parse_format(text_of(format))};
+    view.read(0, {numbers, static_cast<std::size_t>(count)});
+    return ExitCode::fine;
+  });
+}
+
+std::int32_t ridgebench_encode(const char* format, const double* numbers, std::int64_t count,
+                               void* bits) {
+  ridgebench_run unused;
+  return guarded(&unused, [&] {
+    const Format chosen = parse_format(text_of(format));
+    if (chosen == Format::fp32 || chosen == Format::tf32x3) {
+      std::copy_n(numbers, count, static_cast<float*>(bits));
+    } else if (info(chosen).storage_bytes == 4) {
+      encode_all<std::uint32_t>(chosen, numbers, count, bits);
+    } else if (info(chosen).storage_bytes == 2) {
+      encode_all<std::uint16_t>(chosen, numbers, count, bits);
+    } else {
+      encode_all<std::uint8_t>(chosen, numbers, count, bits);
+    }
+    return ExitCode::fine;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,116 @@
+/* The C interface of the harness: a program in any language describes an operation and kernels as
+ * callbacks, and the harness verifies, measures and records them as `ridgebench run` does. The
+ * Python package calls it (roofline/ridgebench/kernels).
+ *
+ * A function returns an exit code of docs/method.md: 0 is success. ridgebench_message() then says
+ * what was wrong, in one line. No C++ exception leaves a function. Texts are UTF-8, lists in them
+ * are separated by commas, and the library copies them. One thread at a time uses the library. */
+#ifndef RIDGEBENCH_H
+#define RIDGEBENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Changes with every incompatible change of this file. */
+#define RIDGEBENCH_INTERFACE 1
+/* Bytes of the buffer in which a callback that fails leaves one line, with its final zero. */
+#define RIDGEBENCH_MESSAGE_BYTES 1024
+
+typedef struct ridgebench_run ridgebench_run;
+
+typedef struct {
+  const char* name;
+  const char* format;     /* of its elements; null: the format of the case */
+  const char* dimensions; /* their product is the number of elements; "": one element */
+  int32_t written;        /* 1 for the last operand, the output, and 0 for the others */
+} ridgebench_operand;
+
+/* Computes the whole output in double from the rounded inputs. `sizes` are the dimensions in their
+ * order. Returns 0 after it has filled `values`, 1 after it has also filled `norms` with the 2-norm
+ * of the terms whose sum each value is, and -1 after it has written why it failed to `message`.
+ * Without norms, a value of one term is its own norm, and of several terms the larger of the value
+ * and the root mean square of all values. */
+typedef int32_t (*ridgebench_reference)(void* user, const int64_t* sizes,
+                                        const double* const* inputs, double* values, double* norms,
+                                        char* message);
+
+typedef struct {
+  const char* name;       /* a-z, 0-9 and _, a letter first; no operation of ridgebench */
+  const char* dimensions; /* names, in order */
+  const char* formats;    /* in which it may be measured */
+  const char* engine;     /* the fastest that may do its arithmetic: fma, tensor, memory or sfu */
+  const ridgebench_operand* operands;
+  int32_t operand_count;
+  ridgebench_reference reference;
+  void* user;
+} ridgebench_operation;
+
+typedef struct {
+  const char* operation;
+  const char* name;       /* as an operation's name */
+  const char* backend;    /* cpu or cuda */
+  const char* formats;    /* of the operation's */
+  const char* engine;     /* that does its arithmetic */
+  const char* arithmetic; /* format of its products; null: the format of the case */
+  double approximation_error; /* largest, relative to the norm, of an approximate function */
+  /* Prepares launches on one set of buffers, untimed. Returns a number that is not negative and
+   * names the set in launch() and release(), or -1 with a message. `stream` is a cudaStream_t. */
+  int64_t (*bind)(void* user, const char* format, const int64_t* sizes, void* const* operands,
+                  void* stream, char* message);
+  /* Runs the kernel once, timed. Returns 0, or -1 with a message. */
+  int32_t (*launch)(void* user, int64_t set, char* message);
+  void (*release)(void* user, int64_t set);
+  void* user;
+} ridgebench_technique;
+
+typedef struct {
+  const char* device;  /* as --device; "": the default */
+  const char* folder;  /* as --out; "": results/local/<time> */
+  const char* fill;    /* as --fill */
+  const char* regimes; /* as --regime; "": by the quick profile */
+  double seconds;      /* as --budget; 0: none */
+  uint64_t seed;       /* as --seed */
+  const char* const* command_line; /* what environment.json records */
+  int32_t command_line_count;
+  /* A launch without work: its time is the launch floor of all techniques. */
+  int32_t (*empty_launch)(void* user);
+  void* user;
+} ridgebench_request;
+
+/* The RIDGEBENCH_INTERFACE that the library was built with. */
+int32_t ridgebench_interface(void);
+
+ridgebench_run* ridgebench_new(void); /* null: no memory */
+void ridgebench_free(ridgebench_run* run);
+/* One line on the last function that failed; valid until the next call. */
+const char* ridgebench_message(const ridgebench_run* run);
+
+int32_t ridgebench_add_operation(ridgebench_run* run, const ridgebench_operation* operation);
+int32_t ridgebench_add_technique(ridgebench_run* run, const ridgebench_technique* technique);
+/* Reads the text form of a shape, `m:4096/n:1024`, into one size per dimension. */
+int32_t ridgebench_read_shape(ridgebench_run* run, const char* operation, const char* text,
+                              int64_t* sizes);
+/* A shape to measure, with the FLOPs of a launch and the terms of a sum, which the tolerance grows
+ * with (1: no sum). */
+int32_t ridgebench_add_shape(ridgebench_run* run, const char* operation, const char* text,
+                             double flops, double terms);
+
+/* Measures the techniques at the shapes, with the ceilings that they need, prints the table on
+ * stdout and leaves a results folder. Returns the exit code of the run, so 6 where a row is wrong
+ * or failed. The folder is the one in the request, or the one that ridgebench_folder() names. */
+int32_t ridgebench_measure(ridgebench_run* run, const ridgebench_request* request);
+const char* ridgebench_folder(const ridgebench_run* run);
+
+/* Converts numbers from and to the bits of a format. Encoding rounds as the hardware does. */
+int32_t ridgebench_decode(const char* format, const void* bits, int64_t count, double* numbers);
+int32_t ridgebench_encode(const char* format, const double* numbers, int64_t count, void* bits);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,49 @@
+#include "harness/cli/run/measure_plan.hpp"
+
+#include <utility>
+
+#include "harness/cli/machine_facts.hpp"
+#include "harness/cli/run_loop.hpp"
+#include "harness/cli/run_notes.hpp"
+#include "harness/measure/crash.hpp"
+#include "harness/results/junit.hpp"
+#include "harness/results/resume.hpp"
+
+namespace ridgebench {
+
+ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
+                      const std::vector<std::unique_ptr<Device>>& devices, const Stopwatch& clock) {
+  const RunRequest& request = settings.request;
+  for (const auto& device : devices) {
+    device->queue().allow_early_launches(request.early_launches);
+  }
+  auto environment = make_environment(request, read_machine(devices), settings.command_line);
+  if (settings.take_turns) environment["samples_per_turn"] = kSamplesPerTurn;
+  if (!settings.more_facts.is_null()) environment.update(settings.more_facts);
+  ResultsDirectory directory(settings.folder, settings.resume);
+  std::vector<Record> finished;
+  if (settings.resume) {
+    continue_run(environment, settings.folder.string());
+    if (settings.retry) directory.drop(Status::failed);
+    finished = read_records(settings.folder.string());
+  } else {
+    warn_of_budget(plan, request.budget_s);
+    note_left_out(plan);
+  }
+  directory.write_environment(environment);
+  point_latest_at(directory.path());
+  Campaign campaign(std::move(plan), request.fill, request.seed, directory, std::move(finished),
+                    settings.ceilings);
+  campaign.count_from(clock);
+  campaign.count_spent(settings.spent_s);
+  if (settings.take_turns) campaign.take_turns();
+  catch_crashes(settings.after_a_crash);
+  run_cases(campaign, directory, settings.flags);
+  end_environment(environment, read_machine(devices), clock.seconds());
+  directory.write_environment(environment);
+  directory.write_checksums();
+  if (!settings.junit.empty()) write_atomically(settings.junit, junit_xml(campaign.records()));
+  return conclude(campaign.records(), directory.path().string());
+}
+
+}  // namespace ridgebench

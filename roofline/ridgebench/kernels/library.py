@@ -1,0 +1,137 @@
+"""Finds libridgebench.so and declares its functions, as harness/c/ridgebench.h does."""
+
+import ctypes
+import os
+from ctypes import CFUNCTYPE, POINTER, c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ridgebench.command_line import INTERNAL, ROOT, USAGE, CommandError, one_line
+
+NAME = "libridgebench.so"
+VARIABLE = "RIDGEBENCH_LIBRARY"  # names the file, where it is neither installed nor built in the checkout
+INTERFACE = 1  # RIDGEBENCH_INTERFACE of the header
+MESSAGE_BYTES = 1024  # RIDGEBENCH_MESSAGE_BYTES
+INSTALLED = ("", "lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu")  # under a prefix
+
+
+class KernelError(CommandError):
+    """What cannot be measured as it was asked; the text is one line, `code` the exit code of docs/method.md."""
+
+    def __init__(self, message: str, code: int = USAGE) -> None:
+        super().__init__(one_line(message), code)
+
+
+REFERENCE = CFUNCTYPE(c_int32, c_void_p, POINTER(c_int64), POINTER(c_void_p), c_void_p, c_void_p, c_void_p)
+BIND = CFUNCTYPE(c_int64, c_void_p, c_char_p, POINTER(c_int64), POINTER(c_void_p), c_void_p, c_void_p)
+LAUNCH = CFUNCTYPE(c_int32, c_void_p, c_int64, c_void_p)
+RELEASE = CFUNCTYPE(None, c_void_p, c_int64)
+EMPTY_LAUNCH = CFUNCTYPE(c_int32, c_void_p)
+
+
+class COperand(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("format", c_char_p), ("dimensions", c_char_p), ("written", c_int32)]
+
+
+class COperation(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("dimensions", c_char_p), ("formats", c_char_p), ("engine", c_char_p),
+                ("operands", POINTER(COperand)), ("operand_count", c_int32), ("reference", REFERENCE),
+                ("user", c_void_p)]
+
+
+class CTechnique(ctypes.Structure):
+    _fields_ = [("operation", c_char_p), ("name", c_char_p), ("backend", c_char_p), ("formats", c_char_p),
+                ("engine", c_char_p), ("arithmetic", c_char_p), ("approximation_error", c_double), ("bind", BIND),
+                ("launch", LAUNCH), ("release", RELEASE), ("user", c_void_p)]
+
+
+class CRequest(ctypes.Structure):
+    _fields_ = [("device", c_char_p), ("folder", c_char_p), ("fill", c_char_p), ("regimes", c_char_p),
+                ("seconds", c_double), ("seed", c_uint64), ("command_line", POINTER(c_char_p)),
+                ("command_line_count", c_int32), ("empty_launch", EMPTY_LAUNCH), ("user", c_void_p)]
+
+
+SIGNATURES = {
+    "ridgebench_interface": (c_int32, []),
+    "ridgebench_new": (c_void_p, []),
+    "ridgebench_free": (None, [c_void_p]),
+    "ridgebench_message": (c_char_p, [c_void_p]),
+    "ridgebench_folder": (c_char_p, [c_void_p]),
+    "ridgebench_add_operation": (c_int32, [c_void_p, POINTER(COperation)]),
+    "ridgebench_add_technique": (c_int32, [c_void_p, POINTER(CTechnique)]),
+    "ridgebench_read_shape": (c_int32, [c_void_p, c_char_p, c_char_p, POINTER(c_int64)]),
+    "ridgebench_add_shape": (c_int32, [c_void_p, c_char_p, c_char_p, c_double, c_double]),
+    "ridgebench_measure": (c_int32, [c_void_p, POINTER(CRequest)]),
+    "ridgebench_decode": (c_int32, [c_char_p, c_void_p, c_int64, c_void_p]),
+    "ridgebench_encode": (c_int32, [c_char_p, c_void_p, c_int64, c_void_p]),
+}
+
+
+def find() -> Path:
+    """The library: the one that RIDGEBENCH_LIBRARY names, the installed one, or the newest in build/ of the checkout."""
+    if named := os.environ.get(VARIABLE):
+        if Path(named).is_file():
+            return Path(named)
+        raise KernelError(f"{VARIABLE}={named} is no file; allowed: the path of {NAME}")
+    for prefix in Path(__file__).resolve().parents[1:7]:
+        for folder in INSTALLED:
+            if (prefix / folder / NAME).is_file():
+                return prefix / folder / NAME
+    built = list((ROOT / "build").glob(f"*/{NAME}"))
+    if built:
+        return max(built, key=lambda path: path.stat().st_mtime)
+    raise KernelError(f"{NAME} is neither installed nor built; scripts/build.sh in {ROOT} builds it, or {VARIABLE} "
+                      "names the file")
+
+
+@cache
+def library() -> Any:
+    """The loaded library. Raises KernelError where there is none or where it is of another version."""
+    path = find()
+    try:
+        loaded = ctypes.CDLL(str(path))
+        for name, (result, arguments) in SIGNATURES.items():
+            function = getattr(loaded, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
+        raise KernelError(f"{path} cannot be loaded: {error}") from None
+    if (interface := loaded.ridgebench_interface()) != INTERFACE:
+        raise KernelError(f"{path} has interface {interface}; this package needs {INTERFACE}: build both from one commit")
+    return loaded
+
+
+STORAGE = {"fp32": np.float32, "tf32": np.float32, "tf32x3": np.float32, "fp16": np.float16, "bf16": np.uint16,
+           "fp8_e4m3": np.uint8, "fp8_e5m2": np.uint8}
+
+
+def storage(number_format: str) -> Any:
+    """The NumPy type that holds a format: its own where NumPy has it, else unsigned integers with its bits."""
+    try:
+        return STORAGE[number_format]
+    except (KeyError, TypeError):
+        raise KernelError(f"unknown format {number_format!r}; allowed: {', '.join(STORAGE)}") from None
+
+
+def decode(bits: np.ndarray, number_format: str) -> np.ndarray:
+    """The numbers, in float32, that an array of a format's bits holds (bf16: uint16, fp8: uint8)."""
+    bits = np.ascontiguousarray(bits, storage(number_format))
+    numbers = np.empty(bits.shape, np.float64)
+    check(library().ridgebench_decode(number_format.encode(), bits.ctypes.data, bits.size, numbers.ctypes.data))
+    return numbers.astype(np.float32)
+
+
+def encode(numbers: np.ndarray, number_format: str) -> np.ndarray:
+    """The bits of numbers, rounded to float32 and then to the format as the hardware rounds."""
+    numbers = np.ascontiguousarray(numbers, np.float64)
+    bits = np.empty(numbers.shape, storage(number_format))
+    check(library().ridgebench_encode(number_format.encode(), numbers.ctypes.data, numbers.size, bits.ctypes.data))
+    return bits
+
+
+def check(code: int) -> None:
+    """Raises KernelError for a conversion that failed, which no known format does."""
+    if code != 0:
+        raise KernelError("the library does not know the format", INTERNAL)

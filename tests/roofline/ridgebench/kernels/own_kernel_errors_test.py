@@ -1,0 +1,145 @@
+"""Own kernels from Python: what cannot be measured is refused with one line, before a folder is made."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import ridgebench
+from ridgebench.kernels import library
+from ridgebench.kernels.library import KernelError, decode, encode, find
+from ridgebench.kernels.measure import measure
+from ridgebench.kernels.operation import kernel, operation
+
+if b"__asan_init" in Path(os.environ["RIDGEBENCH_LIBRARY"]).read_bytes():
+    pytest.skip("Python cannot load a library with sanitizers", allow_module_level=True)
+
+
+def scale(signature="x[n] -> y[n]", name="scale", **more):
+    return operation(name, signature, lambda *x: x[0], **{"flops": 1, **more})
+
+
+def copying(of=None, **more):
+    return kernel(of or scale(), **{"name": "copy", **more})(lambda x, y: np.copyto(y, x))
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: scale("x[n]"), "has no arrow; allowed: inputs -> output"),
+        (lambda: scale("x[n] -> y[n], z[n]"), "has 2 outputs; allowed: 1"),
+        (lambda: scale("x(n) -> y[n]"), "'x(n)' in the signature of scale is no operand; allowed: x[m,n]"),
+        (lambda: scale(" -> y[n]"), "is no operand"),
+        (lambda: scale(7), "name and signature are texts"),
+        (lambda: scale(formats=[]), "formats is []; allowed: a name, or a list of names"),
+        (lambda: operation("scale", "x[n] -> y[n]", 3, flops=1), "the reference of scale is 3; allowed: a function"),
+        (lambda: kernel(3), "kernel(3): allowed: what ridgebench.operation() returned"),
+        (lambda: kernel(scale(), library="jax"), "unknown library 'jax'; allowed: numpy, torch, cupy"),
+        (lambda: kernel(scale())(3), "a kernel of scale is 3; allowed: a function of its operands"),
+        (lambda: encode(np.ones(3), "fp4"), "unknown format 'fp4'; allowed: fp32"),
+        (lambda: decode(np.ones(3), None), "unknown format None; allowed: fp32"),
+    ],
+)
+def test_a_description_that_is_none_is_refused(make, message):
+    with pytest.raises(KernelError) as refused:
+        make()
+    assert message in str(refused.value)
+    assert refused.value.code == 2
+
+
+@pytest.mark.parametrize(
+    "kernels, shapes, more, message",
+    [
+        ([], "n:7", {}, "there is no kernel to measure; allowed: one or more"),
+        ([print], "n:7", {}, "is no kernel; allowed: functions that ridgebench.kernel() wrapped"),
+        (copying(), [], {}, "scale has no shape to be measured at"),
+        (copying(), "m:7", {}, "'m'"),
+        (copying(), "n:0", {}, "n:0"),
+        (copying(), "n:1e30", {}, "1e30"),
+        (copying(), {"n": -3}, {}, "n:-3"),
+        (copying(), 7, {}, "the shape 7 is no shape; allowed: 'm:4096/n:1024' or a dict of sizes"),
+        (copying(), ["n:7", "n:7"], {}, "the shape n:7 of scale comes twice"),
+        (copying(), "n:7\0", {}, "is no text; allowed: a str without NUL"),
+        (copying(scale("x[n,n] -> y[n,n]")), "n:1e10", {}, "1e+20 elements of x at n:10000000000; allowed: at most 2^50"),
+        ([copying(), copying()], "n:7", {}, "operation scale comes twice"),
+        ([copying(scale(name="relu"))], "n:7", {}, "ridgebench has an operation relu; allowed: another name"),
+        ([copying(scale(name="a/b"))], "n:7", {}, "operation 'a/b' is no name; allowed: a-z, 0-9 and _"),
+        ([copying(name="<x>")], "n:7", {}, "kernel '<x>' is no name"),
+        ([copying(scale("x[a,a] -> x[a]"))], "a:7", {}, "operand 'x' comes twice"),
+        ([copying(scale("x[N] -> y[N]"))], "N:7", {}, "dimension 'N' is no name"),
+        ([copying(scale("x[] -> y[]"))], "n:7", {}, "operation scale has no dimension"),
+        ([copying(scale("x:fp32[n] -> y:fp32[n]", formats=["fp32", "bf16"]))], "n:7", {}, "operands all have formats"),
+        ([copying(scale(formats="int8"))], "n:7", {}, "unknown format 'int8'; allowed: fp32"),
+        ([copying(formats="bf16")], "n:7", {}, "kernel copy serves bf16, which scale does not have; allowed: fp32"),
+        ([copying(engine="gpu")], "n:7", {}, "unknown engine 'gpu'; allowed: memory, fma, tensor, sfu"),
+        ([copying(error=2)], "n:7", {}, "an error of 2 of kernel copy; allowed: 0 to 1, relative"),
+        ([copying(error="big")], "n:7", {}, "kernel copy of scale"),
+        ([copying(scale(flops=-1))], "n:7", {}, "-1 FLOPs of scale at n:7; allowed: 0 to 1e+30"),
+        ([copying(scale(flops=lambda m: m))], "n:7", {}, "flops of scale at {'n': 7}: TypeError"),
+        ([copying(scale(terms=0))], "n:7", {}, "0 terms of a sum of scale at n:7; allowed: 1 to 2^50"),
+        (copying(), "n:7", {"device": "gpu"}, "gpu"),
+        (copying(), "n:7", {"seconds": -1}, "seconds is -1; allowed: a number from 0 to 1e+09"),
+        (copying(), "n:7", {"seed": 1e300}, "seed is 1e+300"),
+        (copying(), "n:7", {"fill": "ones"}, "unknown fill 'ones'"),
+        (copying(), "n:7", {"regimes": "hot"}, "unknown regime 'hot'; allowed: steady, cold, warm"),
+        (copying(library="cupy"), "n:7", {}, "kernel copy is for cuda, but the device of this run is cpu"),
+    ],
+)
+def test_a_run_that_makes_no_sense_is_refused(kernels, shapes, more, message, tmp_path):
+    out = tmp_path / "results"
+    with pytest.raises(KernelError) as refused:
+        measure(kernels, shapes, **{"device": "cpu", "out": out, **more})
+    assert message in str(refused.value)
+    assert str(refused.value).isprintable()
+    assert refused.value.code == 2
+    assert not out.exists()
+
+
+def test_a_folder_that_holds_a_run_is_refused(tmp_path):
+    (tmp_path / "records.jsonl").write_text("{}\n")
+    with pytest.raises(KernelError, match=str(tmp_path)):
+        measure(copying(), "n:7", device="cpu", out=tmp_path)
+
+
+def test_a_library_that_is_not_there_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("RIDGEBENCH_LIBRARY", str(tmp_path / "none.so"))
+    with pytest.raises(KernelError, match="none.so is no file; allowed: the path of libridgebench.so"):
+        find()
+    monkeypatch.delenv("RIDGEBENCH_LIBRARY")
+    monkeypatch.setattr(library, "ROOT", tmp_path)
+    with pytest.raises(KernelError, match="neither installed nor built; scripts/build.sh in .* builds it"):
+        find()
+    (tmp_path / "build" / "release").mkdir(parents=True)
+    (tmp_path / "build" / "release" / "libridgebench.so").touch()
+    assert find() == tmp_path / "build" / "release" / "libridgebench.so"
+
+
+def test_a_file_that_is_no_library_is_named(tmp_path, monkeypatch):
+    file = tmp_path / "libridgebench.so"
+    file.write_text("text")
+    monkeypatch.setenv("RIDGEBENCH_LIBRARY", str(file))
+    with pytest.raises(KernelError, match="libridgebench.so cannot be loaded: "):
+        library.library.__wrapped__()
+
+
+@pytest.mark.parametrize("name, numbers, bits", [
+    ("fp32", [1.5, -0.0], [1.5, -0.0]),
+    ("fp16", [1.5, 1e9], [1.5, np.inf]),
+    ("bf16", [1.0, -2.5, np.inf], [0x3F80, 0xC020, 0x7F80]),
+    ("fp8_e4m3", [1.0, 1e9], [0x38, 0x7E]),  # saturates
+    ("fp8_e5m2", [1.0, -1e9], [0x3C, 0xFB]),
+])
+def test_numbers_and_bits(name, numbers, bits):
+    found = encode(np.array([numbers]), name)
+    assert found.tolist() == [bits]
+    largest = {"fp16": np.inf, "fp8_e4m3": 448, "fp8_e5m2": -57344}.get(name)
+    exact = [largest if abs(x) == 1e9 else x for x in numbers]
+    assert decode(found, name).tolist() == [exact]
+    assert decode(found, name).dtype == np.float32
+
+
+def test_the_package_offers_what_the_module_has():
+    assert ridgebench.measure is measure
+    assert ridgebench.KernelError is KernelError
+    with pytest.raises(AttributeError, match="has no attribute 'mesure'"):
+        ridgebench.mesure
