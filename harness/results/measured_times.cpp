@@ -1,14 +1,30 @@
 #include "harness/results/measured_times.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/record.hpp"
+#include "kernels/common/error.hpp"
 
 namespace ridgebench {
 
-BestTimes best_times(const std::string& device, std::string_view operation, FormatPair format) {
+namespace {
+
+// The dimensions of a record may stand in any order.
+Shape shape_of(const Record& r, const Operation& operation, const std::string& directory) {
+  try {
+    return parse_shape(r.shape.text(), operation.dimensions, operation.has_layout);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}: {}", directory, r.id, error.what()));
+  }
+}
+
+}  // namespace
+
+BestTimes best_times(const std::string& device, const Operation& operation, FormatPair format) {
   const auto results = results_of(device);
   if (!results) return {};
   const std::vector<Record> records = read_records(results->directory);
@@ -20,10 +36,11 @@ BestTimes best_times(const std::string& device, std::string_view operation, Form
   };
   BestTimes best;
   for (const Record& r : records) {
-    const bool counts = r.op == operation && r.format == format && r.role == Role::kernel &&
+    const bool counts = r.op == operation.name && r.format == format && r.role == Role::kernel &&
                         r.status == Status::ok && r.regime == Regime::steady && !r.burst && r.time;
     if (!counts || !measured_there(r)) continue;
-    const auto [known, is_new] = best.try_emplace(r.shape.text(), r.time->median);
+    const Shape shape = shape_of(r, operation, results->directory);
+    const auto [known, is_new] = best.try_emplace(shape.text(), r.time->median);
     if (!is_new) known->second = std::min(known->second, r.time->median);
   }
   return best;

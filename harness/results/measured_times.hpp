@@ -3,9 +3,8 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 
-#include "kernels/common/format.hpp"
+#include "kernels/common/operation.hpp"
 
 namespace ridgebench {
 
@@ -14,6 +13,6 @@ using BestTimes = std::map<std::string, double>;
 
 // `device` as open_roofs takes it, and of the same device: a results directory has the times of its
 // verified steady kernels, a data sheet has none. Throws UsageError.
-BestTimes best_times(const std::string& device, std::string_view operation, FormatPair format);
+BestTimes best_times(const std::string& device, const Operation& operation, FormatPair format);
 
 }  // namespace ridgebench

@@ -73,9 +73,9 @@ class Predictor {
     return cache_bytes_per_token() * static_cast<double>(question_.context) *
            static_cast<double>(batch);
   }
-  // Batches of the context beside the weights; empty if the memory is unknown.
+  // Sequences whose cache fits beside the weights; empty if the memory is unknown.
   [[nodiscard]] std::optional<double> largest_batch() const {
-    if (!roofs_.memory_bytes()) return std::nullopt;
+    if (question_.training || !roofs_.memory_bytes()) return std::nullopt;
     const double room = *roofs_.memory_bytes() - weights_bytes();
     return std::max(0.0, std::floor(room / cache_bytes(1)));
   }

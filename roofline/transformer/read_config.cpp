@@ -218,6 +218,7 @@ Transformer transformer_of(const JsonObject& config) {
 std::vector<std::string_view> built_in_names() {
   std::vector<std::string_view> names;
   for (const EmbeddedJson& model : embedded_models()) names.push_back(model.name);
+  std::ranges::sort(names);
   return names;
 }
 

@@ -38,7 +38,7 @@ nlohmann::ordered_json answer(const ModelOptions& options) {
                                      .format = parse_format_pair(options.format),
                                      .training = options.training};
   const Roofs roofs = open_roofs(options.device);
-  const BestTimes measured = best_times(options.device, matmul.name, question.format);
+  const BestTimes measured = best_times(options.device, matmul, question.format);
   return predict_transformer(matmul, model, question, roofs,
                              [&](const Shape& shape) -> std::optional<double> {
                                const auto found = measured.find(shape.text());
@@ -81,11 +81,12 @@ void add_predict_model_command(CLI::App& predict) {
       ->capture_default_str();
   command->add_flag("--training", options->training,
                     "Forward, dX and dW of batch x context tokens instead of prefill and decode");
-  CLI::Option_group* output = command->add_option_group("output");
-  output->add_flag("--json", options->json, "Print strict JSON");
-  output->add_flag("--csv", options->csv, "Print a line for each operation, comma-separated");
-  output->add_flag("--md", options->markdown, "Print tables in Markdown");
-  output->require_option(0, 1);
+  CLI::Option* json = command->add_flag("--json", options->json, "Print strict JSON");
+  CLI::Option* csv = command->add_flag("--csv", options->csv, "Print CSV: a line per operation");
+  command->add_flag("--md", options->markdown, "Print tables in Markdown")
+      ->excludes(json)
+      ->excludes(csv);
+  csv->excludes(json);
   command->callback([options] { print(*options); });
 }
 

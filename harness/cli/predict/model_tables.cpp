@@ -25,18 +25,26 @@ std::string label_of(const ordered_json& row) {
   return pass == "forward" ? name : fmt::format("{} {}", name, pass);
 }
 
-// "8 x 1024 x 28672 x 4096 nt": as many products of M x N x K.
+// "8 of 1024 x 28672 x 4096 nt": the number of products, and M x N x K of each.
 std::string product_of(const ordered_json& row) {
   const ordered_json& shape = row["shape"];
   if (shape.is_null()) return "";
   const auto products = row["products"].get<std::int64_t>();
-  return fmt::format("{}{} x {} x {} {}", products > 1 ? fmt::format("{} x ", products) : "",
+  return fmt::format("{}{} x {} x {} {}", products > 1 ? fmt::format("{} of ", products) : "",
                      shape["m"].get<std::int64_t>(), shape["n"].get<std::int64_t>(),
                      shape["k"].get<std::int64_t>(), shape["layout"].get<std::string>());
 }
 
-std::string quantity(const ordered_json& value, std::string_view unit) {
+std::string scaled(const ordered_json& value, std::string_view unit) {
   return value.is_null() ? "-" : with_unit(value.get<double>(), unit);
+}
+
+std::string tokens_text(double tokens_per_s) {
+  constexpr double kSmall = 1000;  // below, digits after the point count
+  constexpr double kLarge = 1e6;   // from here on count_text rounds
+  if (tokens_per_s >= kLarge) return count_text(tokens_per_s);
+  return tokens_per_s < kSmall ? fmt::format("{:.4g}", tokens_per_s)
+                               : fmt::format("{:.0f}", tokens_per_s);
 }
 
 std::string percent(const ordered_json& share) {
@@ -55,13 +63,13 @@ std::vector<Cells> table_of(const ordered_json& phase) {
     Cells cells{label_of(row),
                 product_of(row),
                 row["layers"].dump(),
-                quantity(row["flops"], "FLOP"),
-                quantity(row["bytes"], "B"),
+                scaled(row["flops"], "FLOP"),
+                scaled(row["bytes"], "B"),
                 fmt::format("{:.4g}", row["intensity_flop_per_byte"].get<double>()),
                 row["bound"].get<std::string>(),
-                quantity(row["time_lower_bound_s"], "s"),
+                scaled(row["time_lower_bound_s"], "s"),
                 percent(row["share"])};
-    if (measured) cells.push_back(quantity(row["achieved_s"], "s"));
+    if (measured) cells.push_back(scaled(row["achieved_s"], "s"));
     table.push_back(std::move(cells));
   }
   return table;
@@ -74,15 +82,15 @@ std::string title_of(const ordered_json& phase) {
 
 Cells sums_of(const ordered_json& phase) {
   Cells sums{
-      fmt::format("at best {} and {} tokens/s", quantity(phase["time_lower_bound_s"], "s"),
-                  count_text(phase["tokens_per_s"].get<double>())),
-      fmt::format("linear operations of one layer: {}", quantity(phase["layer_linear_s"], "s")),
+      fmt::format("at best {} and {} tokens/s", scaled(phase["time_lower_bound_s"], "s"),
+                  tokens_text(phase["tokens_per_s"].get<double>())),
+      fmt::format("linear operations of one layer: {}", scaled(phase["layer_linear_s"], "s")),
       fmt::format("attention: {}", percent(phase["attention_share"]))};
   if (!phase["layer_linear_achieved_s"].is_null()) {
-    sums[1] += fmt::format(", achieved {}", quantity(phase["layer_linear_achieved_s"], "s"));
+    sums[1] += fmt::format(", achieved {}", scaled(phase["layer_linear_achieved_s"], "s"));
   }
   if (!phase["kv_cache_bytes"].is_null()) {
-    sums.push_back(fmt::format("KV cache: {}", quantity(phase["kv_cache_bytes"], "B")));
+    sums.push_back(fmt::format("KV cache: {}", scaled(phase["kv_cache_bytes"], "B")));
   }
   if (!phase["fits"].is_null())
     sums.emplace_back(phase["fits"].get<bool>() ? "fits" : "does not fit");
@@ -99,11 +107,10 @@ Cells facts_of(const ordered_json& answer) {
                   printable(answer["device"].get<std::string>()),
                   answer["format"].get<std::string>(), answer["context"].get<std::int64_t>()),
       fmt::format("parameters: {}{}, {}", count_text(all), part,
-                  quantity(answer["weights_bytes"], "B")),
-      fmt::format("KV cache: {} per token", quantity(answer["kv_cache_bytes_per_token"], "B"))};
-  if (!answer["memory_bytes"].is_null()) {
-    facts.push_back(fmt::format("largest batch in {}: {:.0f}",
-                                quantity(answer["memory_bytes"], "B"),
+                  scaled(answer["weights_bytes"], "B")),
+      fmt::format("KV cache: {} per token", scaled(answer["kv_cache_bytes_per_token"], "B"))};
+  if (!answer["largest_batch"].is_null()) {
+    facts.push_back(fmt::format("largest batch in {}: {:.0f}", scaled(answer["memory_bytes"], "B"),
                                 answer["largest_batch"].get<double>()));
   }
   return facts;

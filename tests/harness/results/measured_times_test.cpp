@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "kernels/common/error.hpp"
+#include "kernels/common/registry.hpp"
 #include "tests/harness/results/written_results.hpp"
 
 namespace ridgebench {
@@ -12,8 +14,11 @@ using ::testing::IsEmpty;
 using testing::memory_ceiling;
 using ::testing::Pair;
 using testing::row;
+using testing::Rows;
 using ::testing::UnorderedElementsAre;
 using testing::WrittenResults;
+
+const Operation& multiplication() { return Registry::instance().operation("matmul"); }
 
 json timed_product(const std::string& id, double time_s, json changes = json::object()) {
   json record = row(id, {{"shape", {{"m", 1}, {"n", 2}, {"k", 3}, {"layout", "nt"}}}});
@@ -35,7 +40,7 @@ TEST(BestTimes, AreThoseOfTheFastestVerifiedSteadyKernel) {
        timed_product("other layout", 4,
                      {{"shape", {{"m", 1}, {"n", 2}, {"k", 3}, {"layout", "nn"}}}})});
   EXPECT_THAT(
-      best_times(results.path(), "matmul", Format::fp32),
+      best_times(results.path(), multiplication(), Format::fp32),
       UnorderedElementsAre(Pair("m:1/n:2/k:3/layout:nt", 2), Pair("m:1/n:2/k:3/layout:nn", 4)));
 }
 
@@ -49,12 +54,22 @@ TEST(BestTimes, AreThoseOfTheDeviceWhoseRoofsAreRead) {
   const auto only = [](double time_s) {
     return UnorderedElementsAre(Pair("m:1/n:2/k:3/layout:nt", time_s));
   };
-  EXPECT_THAT(best_times(folder, "matmul", Format::fp32), only(3)) << "the GPU has no ceiling";
-  EXPECT_THAT(best_times(folder + "@cuda:0", "matmul", Format::fp32), only(1));
+  EXPECT_THAT(best_times(folder, multiplication(), Format::fp32), only(3))
+      << "the GPU has no ceiling";
+  EXPECT_THAT(best_times(folder + "@cuda:0", multiplication(), Format::fp32), only(1));
+}
+
+TEST(BestTimes, AShapeOfAnotherOperationIsNamed) {
+  const WrittenResults results(Rows{memory_ceiling("read", 0, 1e10),
+                                    timed_product("odd", 1, {{"shape", {{"x", 1}, {"y", 2}}}})});
+  const std::string message = testing::message_of<UsageError>(
+      [&] { (void)best_times(results.path(), multiplication(), Format::fp32); });
+  EXPECT_EQ(message, results.path().string() +
+                         ": odd: unknown dimension 'x'; this operation has m, n, k, layout");
 }
 
 TEST(BestTimes, ADataSheetHasNone) {
-  EXPECT_THAT(best_times("h100", "matmul", Format::bf16), IsEmpty());
+  EXPECT_THAT(best_times("h100", multiplication(), Format::bf16), IsEmpty());
 }
 
 }  // namespace
