@@ -10,7 +10,7 @@
 
 #include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
-#include "roofline/embedded_sheets.hpp"
+#include "roofline/embedded_json.hpp"
 #include "roofline/json_object.hpp"
 
 namespace ridgebench {
@@ -44,8 +44,8 @@ const Peak* DeviceSpec::best_peak(Format format) const {
 const std::vector<DeviceSpec>& data_sheets() {
   static const std::vector<DeviceSpec> sheets = [] {
     std::vector<DeviceSpec> parsed;
-    for (const EmbeddedSheet& sheet : embedded_sheets()) {
-      parsed.push_back(parse_data_sheet(sheet.text, sheet.file));
+    for (const EmbeddedJson& sheet : embedded_sheets()) {
+      parsed.push_back(parse_data_sheet(sheet.text, sheet.name));
     }
     std::ranges::sort(parsed, {}, &DeviceSpec::name);
     return parsed;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,9 +18,6 @@ using nlohmann::json;
 
 // A copy of JSON that is nested deeper may overflow the stack.
 constexpr int kDeepest = 100;
-
-// A run writes some 5 kB a row. The Python package has the same limit (files.py).
-constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 30U;
 
 // Returns the value for a message: a short text of valid UTF-8, even if the file is not UTF-8.
 std::string shown(const json& value) {
@@ -60,6 +58,15 @@ double JsonObject::number(const char* key, Range allowed) const {
     reject(key, fmt::format("a number from {:g} to {:g}", allowed.low, allowed.high));
   }
   return x;
+}
+
+std::int64_t JsonObject::count(const char* key, Range allowed) const {
+  const json& value = at(key);
+  const double x = value.is_number() ? value.get<double>() : 0;
+  if (!value.is_number() || x != std::floor(x) || x < allowed.low || x > allowed.high) {
+    reject(key, fmt::format("a whole number from {:.0f} to {:.0f}", allowed.low, allowed.high));
+  }
+  return static_cast<std::int64_t>(x);
 }
 
 std::string JsonObject::text(const char* key) const {
@@ -142,16 +149,16 @@ json parse_json(std::string_view text, std::string_view origin) {
   }
 }
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, std::uintmax_t largest) {
   // Before it is opened: opening a FIFO waits for a writer.
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) {
     const bool exists = std::filesystem::exists(path, unknown);
     throw UsageError(fmt::format("{}: cannot be read{}", path, exists ? ": it is no file" : ""));
   }
-  if (std::filesystem::file_size(path, unknown) > kLargestFile) {
+  if (std::filesystem::file_size(path, unknown) > largest) {
     throw UsageError(
-        fmt::format("{}: cannot be read: it is larger than {} GiB", path, kLargestFile >> 30U));
+        fmt::format("{}: cannot be read: it is larger than {} MiB", path, largest >> 20U));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -2,6 +2,7 @@
 // names the file, the key and the allowed values.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ class JsonObject {
   [[nodiscard]] const std::string& origin() const { return origin_; }
 
   [[nodiscard]] double number(const char* key, Range allowed) const;
+  // A whole number. The bounds are at most 2^53, up to which a double is exact.
+  [[nodiscard]] std::int64_t count(const char* key, Range allowed) const;
   [[nodiscard]] std::string text(const char* key) const;
   [[nodiscard]] bool flag(const char* key) const;
   [[nodiscard]] std::vector<double> numbers(const char* key, Range allowed) const;
@@ -62,8 +65,11 @@ class JsonObject {
 // Parses a whole text. The message of a syntax error is one line that starts with `origin`.
 nlohmann::json parse_json(std::string_view text, std::string_view origin);
 
-// Reads a regular file of at most 1 GiB. Refuses anything else at once: a FIFO and a device such
-// as /dev/zero have no end.
-std::string read_file(const std::string& path);
+// A run writes some 5 kB a row. The Python package has the same limit (files.py).
+inline constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 30U;
+
+// Reads a regular file of at most `largest` bytes. Refuses anything else at once: a FIFO and a
+// device such as /dev/zero have no end.
+std::string read_file(const std::string& path, std::uintmax_t largest = kLargestFile);
 
 }  // namespace ridgebench

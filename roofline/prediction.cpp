@@ -17,26 +17,8 @@ ordered_json or_null(const std::optional<T>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
-// The times that no launch of an operation undercuts, and what decides.
-struct Bounds {
-  double roofline_s;  // the longer of arithmetic and traffic
-  double lowest_s;    // with special functions and with the launch
-  Limit limit;
-};
-
-Bounds bounds_of(const Work& work, const Roof& model, double special_results, const Roofs& roofs) {
-  Limits limits{.roof = model};
-  limits.launch_floor_s = roofs.launch_floor_s();
-  if (const auto rate = roofs.special_roof()) limits.special_s = special_results / rate->per_s;
-  const double roofline_s = time_lower_bound_s(work, model);
-  const double lowest_s =
-      std::max({roofline_s, limits.special_s.value_or(0), limits.launch_floor_s.value_or(0)});
-  const auto limit = row_bound({.work = work, .time_s = lowest_s}, limits);
-  return {roofline_s, lowest_s, limit.value_or(bound(work, model))};
-}
-
 // The model's FLOP/s, or fewer where special functions or the launch take longer than the model.
-std::optional<double> mfu_bound_of(const Work& work, const Roof& model, const Bounds& bounds,
+std::optional<double> mfu_bound_of(const Work& work, const Roof& model, const LowerBounds& bounds,
                                    const std::optional<Rate>& promised) {
   if (!promised) return std::nullopt;
   const bool longer = bounds.lowest_s > bounds.roofline_s;
@@ -45,7 +27,7 @@ std::optional<double> mfu_bound_of(const Work& work, const Roof& model, const Bo
   return reached / promised->per_s;
 }
 
-ordered_json notes_of(const LimitingRates& rates, const Bounds& bounds, const Roofs& roofs) {
+ordered_json notes_of(const LimitingRates& rates, const LowerBounds& bounds, const Roofs& roofs) {
   ordered_json notes = ordered_json::array();
   if (!rates.peak) {
     notes.push_back(
@@ -64,6 +46,8 @@ ordered_json notes_of(const LimitingRates& rates, const Bounds& bounds, const Ro
   return notes;
 }
 
+}  // namespace
+
 ordered_json sizes_of(const Shape& shape) {
   ordered_json sizes = ordered_json::object();
   for (const auto& [dimension, size] : shape.dimensions()) sizes[dimension] = size;
@@ -71,7 +55,17 @@ ordered_json sizes_of(const Shape& shape) {
   return sizes;
 }
 
-}  // namespace
+LowerBounds lower_bounds(const Work& work, const Roof& model, double special_results,
+                         const Roofs& roofs) {
+  Limits limits{.roof = model};
+  limits.launch_floor_s = roofs.launch_floor_s();
+  if (const auto rate = roofs.special_roof()) limits.special_s = special_results / rate->per_s;
+  const double roofline_s = time_lower_bound_s(work, model);
+  const double lowest_s =
+      std::max({roofline_s, limits.special_s.value_or(0), limits.launch_floor_s.value_or(0)});
+  const auto limit = row_bound({.work = work, .time_s = lowest_s}, limits);
+  return {roofline_s, lowest_s, limit.value_or(bound(work, model))};
+}
 
 ordered_json predict(const Operation& operation, const Shape& shape, FormatPair format,
                      const Roofs& roofs) {
@@ -80,7 +74,7 @@ ordered_json predict(const Operation& operation, const Shape& shape, FormatPair 
   const Roof model = rates.roof();
   const Work work{operation.flops(shape), bytes(operation, shape, format)};
   const double special_results = operation.special ? operation.special(shape) : 0;
-  const Bounds bounds = bounds_of(work, model, special_results, roofs);
+  const LowerBounds bounds = lower_bounds(work, model, special_results, roofs);
   const auto with_peak = [&](auto value) {
     return rates.peak ? ordered_json(value) : ordered_json(nullptr);
   };

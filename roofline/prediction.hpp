@@ -8,6 +8,18 @@
 
 namespace ridgebench {
 
+// The times that no launch of some work undercuts, and what decides.
+struct LowerBounds {
+  double roofline_s;  // the longer of arithmetic and traffic
+  double lowest_s;    // with special functions and with the launch
+  Limit limit;
+};
+LowerBounds lower_bounds(const Work& work, const Roof& model, double special_results,
+                         const Roofs& roofs);
+
+// Returns the dimensions of a shape, and its layout, as keys.
+nlohmann::ordered_json sizes_of(const Shape& shape);
+
 // Returns the keys of `predict --json` (docs/method.md) in SI base units. What is unknown is null,
 // and `notes` says why. Throws UsageError if the device lacks a rate that decides.
 nlohmann::ordered_json predict(const Operation& operation, const Shape& shape, FormatPair format,

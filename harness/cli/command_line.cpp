@@ -29,7 +29,7 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
     path += command->get_name() + " ";
   }
   const auto commands = command->get_subcommands(nullptr);
-  if (commands.empty()) {
+  if (command->get_require_subcommand_min() == 0) {
     return fmt::format("{}; `ridgebench {}--help` lists what is allowed", error.what(), path);
   }
   std::string allowed;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "kernels/common/error.hpp"
 #include "kernels/common/number.hpp"
 
@@ -16,6 +18,24 @@ double number_of(const std::string& option, const std::string& text) {
 double fraction_of(const std::string& option, const std::string& text) {
   if (const auto value = parse_fraction(text)) return *value;
   throw UsageError(fmt::format("{} is '{}'; allowed: a fraction such as 0.4 or 40%", option, text));
+}
+
+std::int64_t count_of(const std::string& option, const std::string& text, double most) {
+  const double count = parse_number(text).value_or(0);
+  if (count < 1 || count > most || count != std::floor(count)) {
+    throw UsageError(fmt::format("{} is '{}'; allowed: a whole number from 1 to {:.0f}, such as {}",
+                                 option, text, most, "1, 64 or 4k"));
+  }
+  return static_cast<std::int64_t>(count);
+}
+
+std::vector<std::int64_t> counts_of(const std::string& option, const std::string& text,
+                                    double most) {
+  std::vector<std::int64_t> counts;
+  for (const std::string& part : CLI::detail::split(text, ',')) {
+    counts.push_back(count_of(option, part, most));
+  }
+  return counts;
 }
 
 CLI::Validator number_in(double low, double high, const std::string& allowed) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ridgebench {
 
@@ -11,6 +13,12 @@ namespace ridgebench {
 // names the option and what it takes.
 double number_of(const std::string& option, const std::string& text);
 double fraction_of(const std::string& option, const std::string& text);
+
+// Returns the whole number from 1 to `most` that an option's text stands for, or the numbers of a
+// list, "1,8,64". Both throw UsageError.
+std::int64_t count_of(const std::string& option, const std::string& text, double most);
+std::vector<std::int64_t> counts_of(const std::string& option, const std::string& text,
+                                    double most);
 
 // Adds an option that sets `value`, which lives as long as the command.
 template <class Number>

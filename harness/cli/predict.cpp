@@ -8,6 +8,7 @@
 
 #include "harness/base/printable.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/predict/model.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "kernels/common/registry.hpp"
@@ -96,23 +97,29 @@ void print_prediction(const ordered_json& prediction) {
   }
 }
 
+// CLI11 would ask for required options also where a sub-command was chosen.
+void check_given(const CLI::App& command) {
+  for (const char* const option : {"operation", "shape", "--format", "--on"}) {
+    if (command.count(option) == 0) throw CLI::RequiredError(option);
+  }
+}
+
 }  // namespace
 
 void add_predict_command(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("predict", "Compute the roofline of an operation on a device");
+  CLI::App* command = app.add_subcommand(
+      "predict", "Compute the roofline of an operation or of a model on a device");
   const auto options = std::make_shared<PredictOptions>();
-  command->add_option("operation", options->operation, "relu, gelu, dot, matvec, matmul, ...")
-      ->required();
-  command->add_option("shape", options->shape, "4096, n:1M or m:4096/n:1024/k:512/layout:nt")
-      ->required();
-  command->add_option("--format", options->format, "fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2")
-      ->required();
-  command
-      ->add_option("--on", options->device, "A data sheet by name or file, or a results directory")
-      ->required();
+  command->add_option("operation", options->operation, "relu, gelu, dot, matvec, matmul, ...");
+  command->add_option("shape", options->shape, "4096, n:1M or m:4096/n:1024/k:512/layout:nt");
+  command->add_option("--format", options->format, "fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2");
+  command->add_option("--on", options->device,
+                      "A data sheet by name or file, or a results directory");
   command->add_flag("--json", options->json, "Print strict JSON");
-  command->callback([options] {
+  add_predict_model_command(*command);
+  command->callback([command, options] {
+    if (!command->get_subcommands().empty()) return;
+    check_given(*command);
     const ordered_json prediction = answer(*options);
     if (options->json)
       print_json(prediction);

@@ -160,15 +160,24 @@ std::vector<MeasuredDevice> read_devices(const std::string& directory) {
   return devices;
 }
 
-Roofs open_roofs(const std::string& device) {
+std::optional<ResultsOfDevice> results_of(const std::string& device) {
   std::error_code ignored;  // a path without access counts as unknown
+  if (find_data_sheet(device) != nullptr) return std::nullopt;
+  if (fs::is_directory(device, ignored)) return ResultsOfDevice{device, ""};
+  const std::size_t at = device.rfind('@');
+  if (at == std::string::npos || !fs::is_directory(device.substr(0, at), ignored)) {
+    return std::nullopt;
+  }
+  return ResultsOfDevice{device.substr(0, at), device.substr(at + 1)};
+}
+
+Roofs open_roofs(const std::string& device) {
+  std::error_code ignored;
   if (find_data_sheet(device) != nullptr || fs::is_regular_file(device, ignored)) {
     return Roofs(open_data_sheet(device));
   }
-  if (fs::is_directory(device, ignored)) return open_directory(device, "");
-  const std::size_t at = device.rfind('@');
-  if (at != std::string::npos && fs::is_directory(device.substr(0, at), ignored)) {
-    return open_directory(device.substr(0, at), device.substr(at + 1));
+  if (const auto results = results_of(device)) {
+    return open_directory(results->directory, results->device);
   }
   throw UsageError(fmt::format(
       "unknown device '{}'; {}allowed: a data sheet ({}), a data sheet file or a results directory",

@@ -36,6 +36,13 @@ struct MeasuredDevice {
 // The devices that DIR/environment.json lists. Throws UsageError.
 std::vector<MeasuredDevice> read_devices(const std::string& directory);
 
+struct ResultsOfDevice {
+  std::string directory;
+  std::string device;  // as in environment.json; empty: the only one that has ceilings
+};
+// Returns what DIR or DIR@cpu stands for; empty if `device` names no directory.
+std::optional<ResultsOfDevice> results_of(const std::string& device);
+
 // DEVICE of the command line: a data sheet's name or alias, a data sheet file, or a results
 // directory, with @cpu or @cuda:0 appended if it holds several devices. In a directory a roof is
 // the best that a ceiling or a verified steady row reached, and a storage format has the peak of

@@ -1,4 +1,4 @@
-"""The blocks of console in docs/lecture.md show what the program prints, as far as nothing has to be measured."""
+"""The blocks of console in docs/lecture.md and docs/models.md show what the program prints, as far as nothing has to be measured."""
 
 import os
 import re
@@ -13,7 +13,8 @@ PROGRAM = os.environ.get("RIDGEBENCH", str(ROOT / "build" / "ridgebench"))
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = [
     part.partition("\n")[::2]
-    for block in BLOCK.findall((ROOT / "docs" / "lecture.md").read_text("utf-8"))
+    for page in ("lecture.md", "models.md")
+    for block in BLOCK.findall((ROOT / "docs" / page).read_text("utf-8"))
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
 ]
 CALCULATED = [(command, lines) for command, lines in SHOWN if command.startswith("build/ridgebench") and "results/" not in command]

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/common/error.hpp"
-#include "roofline/embedded_sheets.hpp"
+#include "roofline/embedded_json.hpp"
 #include "tests/harness/results/written_results.hpp"
 
 namespace ridgebench {
@@ -18,8 +18,8 @@ using testing::message_of;
 using ::testing::Not;
 
 nlohmann::json sheet_json() {
-  for (const EmbeddedSheet& sheet : embedded_sheets()) {
-    if (sheet.file == "h100-sxm.json") return nlohmann::json::parse(sheet.text);
+  for (const EmbeddedJson& sheet : embedded_sheets()) {
+    if (sheet.name == "h100-sxm") return nlohmann::json::parse(sheet.text);
   }
   return {};
 }

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "kernels/common/error.hpp"
-#include "roofline/embedded_sheets.hpp"
+#include "roofline/embedded_json.hpp"
 #include "tests/harness/results/written_results.hpp"
 
 namespace ridgebench {

@@ -1,0 +1,93 @@
+#include "harness/cli/predict/model.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <sstream>
+#include <vector>
+
+#include "harness/cli/number_option.hpp"
+#include "harness/cli/print_json.hpp"
+#include "harness/results/measured_roofs.hpp"
+#include "harness/results/measured_times.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/common/registry.hpp"
+#include "roofline/transformer/operations.hpp"
+#include "roofline/transformer/predict_transformer.hpp"
+
+namespace ridgebench {
+namespace {
+
+struct ModelOptions {
+  std::string config;
+  std::string batches = "1";
+  std::string context = "4096";
+  std::string format = "bf16";
+  std::string device;
+  bool training = false;
+  bool json = false;
+  bool csv = false;
+  bool markdown = false;
+};
+
+nlohmann::ordered_json answer(const ModelOptions& options) {
+  const Operation& matmul = Registry::instance().operation("matmul");
+  const Transformer model = open_transformer(options.config);
+  const TransformerQuestion question{.batches = counts_of("--batch", options.batches, kMostTokens),
+                                     .context = count_of("--context", options.context, kMostTokens),
+                                     .format = parse_format_pair(options.format),
+                                     .training = options.training};
+  const Roofs roofs = open_roofs(options.device);
+  const BestTimes measured = best_times(options.device, matmul, question.format);
+  return predict_transformer(matmul, model, question, roofs,
+                             [&](const Shape& shape) -> std::optional<double> {
+                               const auto found = measured.find(shape.text());
+                               if (found == measured.end()) return std::nullopt;
+                               return found->second;
+                             });
+}
+
+void print(const ModelOptions& options) {
+  const nlohmann::ordered_json json = answer(options);
+  if (options.json) {
+    print_json(json);
+  } else if (options.csv) {
+    fmt::print("{}", model_csv(json));
+  } else if (options.markdown) {
+    fmt::print("{}", model_markdown(json));
+  } else {
+    fmt::print("{}", model_text(json));
+  }
+}
+
+}  // namespace
+
+void add_predict_model_command(CLI::App& predict) {
+  CLI::App* command = predict.add_subcommand(
+      "model", "Compute the roofline of a transformer's prefill, decode and training");
+  const auto options = std::make_shared<ModelOptions>();
+  command
+      ->add_option("config", options->config,
+                   "A Hugging Face config.json, or " + transformer_names())
+      ->required();
+  command
+      ->add_option("--on", options->device, "A data sheet by name or file, or a results directory")
+      ->required();
+  command->add_option("--batch", options->batches, "Sequences that are decoded together: 1,8,64")
+      ->capture_default_str();
+  command->add_option("--context", options->context, "Tokens of each sequence: 4096")
+      ->capture_default_str();
+  command->add_option("--format", options->format, "Format of the matrix products' inputs")
+      ->capture_default_str();
+  command->add_flag("--training", options->training,
+                    "Forward, dX and dW of batch x context tokens instead of prefill and decode");
+  CLI::Option* json = command->add_flag("--json", options->json, "Print strict JSON");
+  CLI::Option* csv = command->add_flag("--csv", options->csv, "Print CSV: a line per operation");
+  command->add_flag("--md", options->markdown, "Print tables in Markdown")
+      ->excludes(json)
+      ->excludes(csv);
+  csv->excludes(json);
+  command->callback([options] { print(*options); });
+}
+
+}  // namespace ridgebench

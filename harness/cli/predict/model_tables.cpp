@@ -1,0 +1,218 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/printable.hpp"
+#include "harness/cli/predict/model.hpp"
+#include "harness/cli/print_json.hpp"
+#include "roofline/units.hpp"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+
+using Cells = std::vector<std::string>;
+
+// "qkv", "qkv dX"
+std::string label_of(const ordered_json& row) {
+  const auto& name = row["name"].get_ref<const std::string&>();
+  const auto& pass = row["pass"].get_ref<const std::string&>();
+  return pass == "forward" ? name : fmt::format("{} {}", name, pass);
+}
+
+// "8 of 1024 x 28672 x 4096 nt": the number of products, and M x N x K of each.
+std::string product_of(const ordered_json& row) {
+  const ordered_json& shape = row["shape"];
+  if (shape.is_null()) return "";
+  const auto products = row["products"].get<std::int64_t>();
+  return fmt::format("{}{} x {} x {} {}", products > 1 ? fmt::format("{} of ", products) : "",
+                     shape["m"].get<std::int64_t>(), shape["n"].get<std::int64_t>(),
+                     shape["k"].get<std::int64_t>(), shape["layout"].get<std::string>());
+}
+
+std::string scaled(const ordered_json& value, std::string_view unit) {
+  return value.is_null() ? "-" : with_unit(value.get<double>(), unit);
+}
+
+std::string tokens_text(double tokens_per_s) {
+  constexpr double kSmall = 1000;  // below, digits after the point count
+  constexpr double kLarge = 1e6;   // from here on count_text rounds
+  if (tokens_per_s >= kLarge) return count_text(tokens_per_s);
+  return tokens_per_s < kSmall ? fmt::format("{:.4g}", tokens_per_s)
+                               : fmt::format("{:.0f}", tokens_per_s);
+}
+
+std::string percent(const ordered_json& share) {
+  return fmt::format("{:.1f} %", 100 * share.get<double>());
+}
+
+// The first row holds the heads of the columns. Times and work are those of one layer.
+std::vector<Cells> table_of(const ordered_json& phase) {
+  const ordered_json& rows = phase["operations"];
+  const bool measured = std::ranges::any_of(
+      rows, [](const ordered_json& row) { return !row["achieved_s"].is_null(); });
+  std::vector<Cells> table{
+      {"operation", "M x N x K", "layers", "FLOPs", "bytes", "FLOP/B", "bound", "time", "share"}};
+  if (measured) table.front().emplace_back("achieved");
+  for (const ordered_json& row : rows) {
+    Cells cells{label_of(row),
+                product_of(row),
+                row["layers"].dump(),
+                scaled(row["flops"], "FLOP"),
+                scaled(row["bytes"], "B"),
+                fmt::format("{:.4g}", row["intensity_flop_per_byte"].get<double>()),
+                row["bound"].get<std::string>(),
+                scaled(row["time_lower_bound_s"], "s"),
+                percent(row["share"])};
+    if (measured) cells.push_back(scaled(row["achieved_s"], "s"));
+    table.push_back(std::move(cells));
+  }
+  return table;
+}
+
+std::string title_of(const ordered_json& phase) {
+  return fmt::format("{}: batch {}, {} tokens", phase["phase"].get<std::string>(),
+                     phase["batch"].get<std::int64_t>(), phase["tokens"].get<std::int64_t>());
+}
+
+Cells sums_of(const ordered_json& phase) {
+  Cells sums{
+      fmt::format("at best {} and {} tokens/s", scaled(phase["time_lower_bound_s"], "s"),
+                  tokens_text(phase["tokens_per_s"].get<double>())),
+      fmt::format("linear operations of one layer: {}", scaled(phase["layer_linear_s"], "s")),
+      fmt::format("attention: {}", percent(phase["attention_share"]))};
+  if (!phase["layer_linear_achieved_s"].is_null()) {
+    sums[1] += fmt::format(", achieved {}", scaled(phase["layer_linear_achieved_s"], "s"));
+  }
+  if (!phase["kv_cache_bytes"].is_null()) {
+    sums.push_back(fmt::format("KV cache: {}", scaled(phase["kv_cache_bytes"], "B")));
+  }
+  if (!phase["fits"].is_null())
+    sums.emplace_back(phase["fits"].get<bool>() ? "fits" : "does not fit");
+  return sums;
+}
+
+Cells facts_of(const ordered_json& answer) {
+  const auto all = answer["parameters"].get<double>();
+  const auto active = answer["active_parameters"].get<double>();
+  const std::string part =
+      active < all ? fmt::format(" ({} of them active)", count_text(active)) : "";
+  Cells facts{
+      fmt::format("{} on {}, {}, context {}", printable(answer["model"].get<std::string>()),
+                  printable(answer["device"].get<std::string>()),
+                  answer["format"].get<std::string>(), answer["context"].get<std::int64_t>()),
+      fmt::format("parameters: {}{}, {}", count_text(all), part,
+                  scaled(answer["weights_bytes"], "B")),
+      fmt::format("KV cache: {} per token", scaled(answer["kv_cache_bytes_per_token"], "B"))};
+  if (!answer["largest_batch"].is_null()) {
+    facts.push_back(fmt::format("largest batch in {}: {:.0f}", scaled(answer["memory_bytes"], "B"),
+                                answer["largest_batch"].get<double>()));
+  }
+  return facts;
+}
+
+std::string notes_of(const ordered_json& answer, std::string_view format) {
+  std::string text;
+  for (const ordered_json& note : answer["notes"]) {
+    text += fmt::format(fmt::runtime(format), printable(note.get<std::string>()));
+  }
+  return text;
+}
+
+// Names stand at the left of a column, numbers at the right.
+std::string padded(const std::vector<Cells>& table) {
+  std::vector<std::size_t> widths(table.front().size());
+  for (const Cells& cells : table) {
+    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
+  }
+  std::string text;
+  for (const Cells& cells : table) {
+    text += fmt::format("{:<{}}", cells[0], widths[0]);
+    for (std::size_t i = 1; i < cells.size(); ++i) {
+      text += fmt::format("  {:>{}}", cells[i], widths[i]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+// A text in a column of CSV (RFC 4180).
+std::string csv_cell(const ordered_json& value) {
+  if (value.is_null()) return "";
+  if (!value.is_string()) return json_text(value);
+  std::string text = printable(value.get<std::string>());
+  if (text.find_first_of(",\"") == std::string::npos) return text;
+  for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) {
+    text.insert(at, 1, '"');
+  }
+  return '"' + text + '"';
+}
+
+constexpr std::array kAnswerColumns{"model", "device", "format", "context"};
+constexpr std::array kPhaseColumns{"phase", "batch", "tokens"};
+constexpr std::array kShapeColumns{"m", "n", "k", "layout"};
+constexpr std::array kRowColumns{"name",     "role",
+                                 "pass",     "layers",
+                                 "products", "flops",
+                                 "bytes",    "intensity_flop_per_byte",
+                                 "bound",    "time_lower_bound_s",
+                                 "share",    "achieved_s"};
+
+}  // namespace
+
+std::string model_text(const ordered_json& answer) {
+  std::string text = fmt::format("{}\n", fmt::join(facts_of(answer), "\n"));
+  for (const ordered_json& phase : answer["phases"]) {
+    text += fmt::format("\n{}\n{}{}\n", title_of(phase), padded(table_of(phase)),
+                        fmt::join(sums_of(phase), "; "));
+  }
+  return text + "\n" + notes_of(answer, "note: {}\n");
+}
+
+std::string model_markdown(const ordered_json& answer) {
+  const Cells facts = facts_of(answer);
+  std::string text = fmt::format("## {}\n\n", facts.front());
+  text += fmt::format("- {}\n", fmt::join(facts.begin() + 1, facts.end(), "\n- "));
+  for (const ordered_json& phase : answer["phases"]) {
+    text += fmt::format("\n### {}\n\n", title_of(phase));
+    const std::vector<Cells> table = table_of(phase);
+    for (const Cells& cells : table) {
+      text += fmt::format("| {} |\n", fmt::join(cells, " | "));
+      if (&cells != &table.front()) continue;
+      for (std::size_t i = 0; i < cells.size(); ++i) text += i == 0 ? "| ---" : " | ---:";
+      text += " |\n";
+    }
+    text += fmt::format("\n- {}\n", fmt::join(sums_of(phase), "\n- "));
+  }
+  return text + "\n" + notes_of(answer, "Note: {}.\n");
+}
+
+std::string model_csv(const ordered_json& answer) {
+  Cells heads;
+  for (const auto* key : kAnswerColumns) heads.emplace_back(key);
+  for (const auto* key : kPhaseColumns) heads.emplace_back(key);
+  for (const auto* key : kShapeColumns) heads.emplace_back(key);
+  for (const auto* key : kRowColumns) heads.emplace_back(key);
+  std::string text = fmt::format("{}\n", fmt::join(heads, ","));
+  for (const ordered_json& phase : answer["phases"]) {
+    for (const ordered_json& row : phase["operations"]) {
+      Cells cells;
+      for (const auto* key : kAnswerColumns) cells.push_back(csv_cell(answer[key]));
+      for (const auto* key : kPhaseColumns) cells.push_back(csv_cell(phase[key]));
+      const ordered_json& shape = row["shape"];
+      for (const auto* key : kShapeColumns) {
+        cells.push_back(shape.is_null() ? "" : csv_cell(shape[key]));
+      }
+      for (const auto* key : kRowColumns) cells.push_back(csv_cell(row[key]));
+      text += fmt::format("{}\n", fmt::join(cells, ","));
+    }
+  }
+  return text;
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,28 @@
+# Writes OUTPUT, a C++ file with a function that returns every JSON file of DIRECTORY as a raw string.
+# Usage: cmake -DDIRECTORY=<roofline/devices> -DFUNCTION=embedded_sheets -DOUTPUT=<file.cpp> -P embed_json.cmake
+cmake_minimum_required(VERSION 3.25)
+file(GLOB files "${DIRECTORY}/*.json")
+list(SORT files)
+set(entries "")
+foreach(path IN LISTS files)
+  get_filename_component(name "${path}" NAME_WLE)
+  file(READ "${path}" text)
+  string(APPEND entries "    EmbeddedJson{\"${name}\", R\"json(${text})json\"},\n")
+endforeach()
+file(WRITE "${OUTPUT}" "// Generated from ${DIRECTORY} by roofline/embed_json.cmake.
+#include \"roofline/embedded_json.hpp\"
+
+#include <array>
+
+namespace ridgebench {
+namespace {
+
+constexpr auto kFiles = std::to_array<EmbeddedJson>({
+${entries}});
+
+}  // namespace
+
+std::span<const EmbeddedJson> ${FUNCTION}() { return kFiles; }
+
+}  // namespace ridgebench
+")

@@ -1,0 +1,19 @@
+// roofline/embed_json.cmake compiles the JSON texts of roofline/devices and roofline/models into the
+// binary.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace ridgebench {
+
+struct EmbeddedJson {
+  std::string_view name;  // of the file, without its extension: "h100-sxm"
+  std::string_view text;
+};
+
+// Both return the files in the order of their names.
+std::span<const EmbeddedJson> embedded_sheets();
+std::span<const EmbeddedJson> embedded_models();
+
+}  // namespace ridgebench

@@ -1,0 +1,94 @@
+#include "roofline/transformer/operations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace ridgebench {
+namespace {
+
+Shape shape_of(const Operation& matmul, std::int64_t m, std::int64_t n, std::int64_t k,
+               Layout layout) {
+  const std::string text = fmt::format("m:{}/n:{}/k:{}/layout:{}", m, n, k, name(layout));
+  return parse_shape(text, matmul.dimensions, matmul.has_layout);  // checks the sizes
+}
+
+// Experts that get the same number of tokens each.
+struct Share {
+  std::int64_t experts;
+  std::int64_t tokens;
+};
+
+std::vector<Share> shares_of(const Linear& linear, std::int64_t tokens) {
+  const std::int64_t all = tokens * linear.active;
+  const std::int64_t busy = std::min(linear.experts, all);
+  const std::int64_t more = all % busy;
+  std::vector<Share> shares{{busy - more, all / busy}};
+  if (more > 0) shares.push_back({more, all / busy + 1});
+  return shares;
+}
+
+double elements(std::int64_t tokens, std::int64_t heads, const Transformer& model) {
+  return static_cast<double>(tokens) * static_cast<double>(heads * model.head_dim);
+}
+
+}  // namespace
+
+std::vector<LinearProduct> linear_products(const Operation& matmul, const Transformer& model,
+                                           std::int64_t tokens, std::int64_t head_tokens,
+                                           bool training) {
+  std::vector<LinearProduct> products;
+  for (const Linear& linear : linear_layers(model)) {
+    const bool head = linear.name == "lm_head";
+    for (const auto& [experts, rows] : shares_of(linear, head ? head_tokens : tokens)) {
+      const auto add = [&](Pass pass, const Shape& shape) {
+        products.push_back({linear.name, pass, shape, linear.layers, experts});
+      };
+      const std::int64_t n = linear.outputs;
+      const std::int64_t k = linear.inputs;
+      add(Pass::forward, shape_of(matmul, rows, n, k, Layout::nt));
+      if (!training) continue;
+      add(Pass::dx, shape_of(matmul, rows, k, n, Layout::nn));
+      add(Pass::dw, shape_of(matmul, n, k, rows, Layout::tn));
+    }
+  }
+  return products;
+}
+
+std::vector<AttentionProduct> attention_products(const Transformer& model, Phase phase,
+                                                 const Sequences& sequences, Format format) {
+  const auto context = static_cast<double>(sequences.context);
+  const bool decode = phase == Phase::decode;
+  // Pairs of a query and a key that the causal mask leaves.
+  const double pairs = decode ? context : context * (context + 1) / 2;
+  const double scale = static_cast<double>(sequences.count);
+  const double flops = 2 * scale * pairs * elements(1, model.heads, model);
+  const double bytes_each = scale * info(format).storage_bytes;
+  const double queries = bytes_each * elements(decode ? 1 : sequences.context, model.heads, model);
+  const double keys = bytes_each * elements(sequences.context, model.kv_heads, model);
+  // Values have the size of keys, and the output that of queries.
+  std::vector<AttentionProduct> products{
+      {"scores", Pass::forward, {flops, queries + keys}, 0},
+      {"values", Pass::forward, {flops, keys + queries}, queries}};
+  if (phase != Phase::training) return products;
+  // Each of the two products has two gradients. Read are its two operands, K and Q, or V and dO;
+  // written are dK and dQ, or dV.
+  products.push_back({"scores", Pass::backward, {2 * flops, 2 * (queries + keys)}, queries + keys});
+  products.push_back({"values", Pass::backward, {2 * flops, queries + 2 * keys}, keys});
+  return products;
+}
+
+std::vector<std::string> shape_lines(const Operation& matmul, const Transformer& model,
+                                     const std::vector<std::int64_t>& tokens, bool training) {
+  std::vector<std::string> lines;
+  for (const std::int64_t count : tokens) {
+    for (const LinearProduct& product : linear_products(matmul, model, count, count, training)) {
+      std::string line = fmt::format("{} {}", matmul.name, product.shape.text());
+      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+    }
+  }
+  return lines;
+}
+
+}  // namespace ridgebench

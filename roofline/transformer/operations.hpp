@@ -1,0 +1,70 @@
+// The matrix products and the attention of a transformer, with their work.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "kernels/common/operation.hpp"
+#include "roofline/model.hpp"
+#include "roofline/transformer/transformer.hpp"
+
+namespace ridgebench {
+
+// The most tokens of one pass, so that sizes stay within those of a Shape.
+inline constexpr double kMostTokens = 0x1p40;
+
+// prefill reads a prompt, decode writes one token for each sequence, and training does the forward
+// and the backward pass of whole sequences.
+enum class Phase : std::uint8_t { prefill, decode, training };
+constexpr auto names_of(Phase) { return enum_names("phase", "prefill", "decode", "training"); }
+
+// The backward pass of a linear layer is two products: dX, the gradient of its inputs, and dW, the
+// gradient of its weights.
+enum class Pass : std::uint8_t { forward, backward, dx, dw };
+constexpr auto names_of(Pass) { return enum_names("pass", "forward", "backward", "dX", "dW"); }
+
+// Prefill and training compute all tokens of each sequence, decode the last one.
+struct Sequences {
+  std::int64_t count;
+  std::int64_t context;  // tokens of each
+};
+
+// `products` equal matrix products in each of `layers` layers. Of Y[T,N] = X[T,K] W[N,K]^T the
+// forward pass has layout nt, dX = dY W has nn, and dW = dY^T X has tn (kernels/common/shape.hpp).
+struct LinearProduct {
+  std::string_view name;
+  Pass pass;
+  Shape shape;
+  std::int64_t layers;
+  std::int64_t products;  // more than 1: experts
+};
+
+// Returns the products of a pass over `tokens` tokens. Experts share them evenly: of the experts
+// that a token meets, none gets two tokens more than another, and as many experts as possible get
+// one. If the tokens do not divide, an expert layer has two entries. `head_tokens` is the number of
+// tokens whose next token is wanted. `matmul` is the operation of the registry. Throws UsageError
+// if a product is too large for a Shape.
+std::vector<LinearProduct> linear_products(const Operation& matmul, const Transformer& model,
+                                           std::int64_t tokens, std::int64_t head_tokens,
+                                           bool training);
+
+// One of attention's two products in one layer: scores = Q K^T, values = softmax(scores) V. A fused
+// kernel keeps scores on the chip (Dao et al., arXiv 2205.14135), so that the traffic is Q, K, V,
+// the output and, backward, their gradients. A causal mask halves the products of whole sequences.
+struct AttentionProduct {
+  std::string_view name;
+  Pass pass;
+  Work work;
+  double written_bytes;
+};
+// `format` is that of queries, keys and values. Recomputed scores do not count as FLOPs.
+std::vector<AttentionProduct> attention_products(const Transformer& model, Phase phase,
+                                                 const Sequences& sequences, Format format);
+
+// Returns the products of these passes as lines of a file of shapes, without duplicates:
+// "matmul m:2048/n:28672/k:4096/layout:nt". lm_head serves all tokens. Throws UsageError.
+std::vector<std::string> shape_lines(const Operation& matmul, const Transformer& model,
+                                     const std::vector<std::int64_t>& tokens, bool training);
+
+}  // namespace ridgebench

@@ -1,0 +1,253 @@
+#include "roofline/transformer/predict_transformer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "kernels/common/error.hpp"
+#include "roofline/prediction.hpp"
+#include "roofline/transformer/operations.hpp"
+#include "roofline/units.hpp"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json null_or(const std::optional<double>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+// One operation of a pass. Its work and its times are those of one layer.
+struct Row {
+  std::string_view name;
+  Pass pass;
+  std::optional<Shape> shape;  // of a linear layer's product
+  std::int64_t layers;
+  std::int64_t products;
+  Work work;
+  LowerBounds bounds;
+  std::optional<double> achieved_s = std::nullopt;
+
+  [[nodiscard]] double times_layers(double per_layer) const {
+    return per_layer * static_cast<double>(layers);
+  }
+  // lm_head follows all layers.
+  [[nodiscard]] bool linear_in_layer() const { return shape && name != "lm_head"; }
+};
+
+// Answers one question about one model on one device.
+class Predictor {
+ public:
+  Predictor(const Operation& matmul, const Transformer& model, const TransformerQuestion& question,
+            const Roofs& roofs, const AchievedTime& achieved)
+      : matmul_(matmul),
+        model_(model),
+        question_(question),
+        roofs_(roofs),
+        achieved_(achieved),
+        cache_format_(product_format(question.format)) {}
+
+  [[nodiscard]] ordered_json answer() const {
+    ordered_json phases = ordered_json::array();
+    if (!question_.training) phases.push_back(phase_json(Phase::prefill, 1));
+    for (const std::int64_t batch : question_.batches) {
+      phases.push_back(phase_json(question_.training ? Phase::training : Phase::decode, batch));
+    }
+    ordered_json json = facts();
+    json["phases"] = std::move(phases);
+    json["notes"] = notes();
+    return json;
+  }
+
+ private:
+  [[nodiscard]] double weights_bytes() const {
+    return parameters(model_) * info(question_.format.b).storage_bytes;
+  }
+  [[nodiscard]] double cache_bytes_per_token() const {
+    return cached_elements(model_) * info(cache_format_).storage_bytes;
+  }
+  [[nodiscard]] double cache_bytes(std::int64_t batch) const {
+    return cache_bytes_per_token() * static_cast<double>(question_.context) *
+           static_cast<double>(batch);
+  }
+  // Sequences whose cache fits beside the weights; empty if the memory is unknown.
+  [[nodiscard]] std::optional<double> largest_batch() const {
+    if (question_.training || !roofs_.memory_bytes()) return std::nullopt;
+    const double room = *roofs_.memory_bytes() - weights_bytes();
+    return std::max(0.0, std::floor(room / cache_bytes(1)));
+  }
+
+  [[nodiscard]] ordered_json facts() const {
+    return {{"model", model_.name},
+            {"source", model_.source.empty() ? ordered_json(nullptr) : ordered_json(model_.source)},
+            {"device", roofs_.name()},
+            {"format", question_.format.name()},
+            {"context", question_.context},
+            {"layers", model_.layers},
+            {"parameters", parameters(model_)},
+            {"active_parameters", active_parameters(model_)},
+            {"weights_bytes", weights_bytes()},
+            {"kv_cache_bytes_per_token", cache_bytes_per_token()},
+            {"memory_bytes", null_or(roofs_.memory_bytes())},
+            {"largest_batch", null_or(largest_batch())}};
+  }
+
+  [[nodiscard]] LowerBounds bounds_with(const Work& work, double written_fraction,
+                                        FormatPair format) const {
+    const LimitingRates rates = limiting_rates(roofs_, matmul_.engine, format, written_fraction);
+    return lower_bounds(work, rates.roof(), 0, roofs_);
+  }
+
+  // The experts of a layer are one row: one launch may serve all of them.
+  [[nodiscard]] Row row_of(const LinearProduct& linear) const {
+    const auto products = static_cast<double>(linear.products);
+    const Work work{products * matmul_.flops(linear.shape),
+                    products * bytes(matmul_, linear.shape, question_.format)};
+    const double written = written_fraction(matmul_, linear.shape, question_.format);
+    Row row{linear.name,
+            linear.pass,
+            linear.shape,
+            linear.layers,
+            linear.products,
+            work,
+            bounds_with(work, written, question_.format),
+            achieved_(linear.shape)};
+    if (row.achieved_s) *row.achieved_s *= products;
+    return row;
+  }
+
+  [[nodiscard]] std::vector<Row> rows_of(Phase phase, const Sequences& sequences,
+                                         std::int64_t tokens) const {
+    const bool training = phase == Phase::training;
+    const std::int64_t head_tokens = phase == Phase::prefill ? sequences.count : tokens;
+    std::vector<Row> rows;
+    for (const LinearProduct& linear :
+         linear_products(matmul_, model_, tokens, head_tokens, training)) {
+      rows.push_back(row_of(linear));
+    }
+    for (const auto& [name, pass, work, written] :
+         attention_products(model_, phase, sequences, cache_format_)) {
+      const LowerBounds bounds = bounds_with(work, written / work.bytes, cache_format_);
+      rows.push_back({name, pass, std::nullopt, model_.layers, 1, work, bounds});
+    }
+    return rows;
+  }
+
+  [[nodiscard]] std::int64_t tokens_of(Phase phase, std::int64_t batch) const {
+    if (phase == Phase::decode) return batch;
+    const double tokens = static_cast<double>(batch) * static_cast<double>(question_.context);
+    if (tokens > kMostTokens) {
+      throw UsageError(fmt::format("batch x context is {:g} tokens; allowed: at most {:.0f}",
+                                   tokens, kMostTokens));
+    }
+    return batch * question_.context;
+  }
+
+  [[nodiscard]] ordered_json phase_json(Phase phase, std::int64_t batch) const {
+    const std::int64_t tokens = tokens_of(phase, batch);
+    const std::vector<Row> rows = rows_of(phase, {batch, question_.context}, tokens);
+    ordered_json json{{"phase", name(phase)}, {"batch", batch}, {"tokens", tokens}};
+    add_sums(json, rows);
+    const bool cached = phase != Phase::training;
+    json["kv_cache_bytes"] = cached ? ordered_json(cache_bytes(batch)) : ordered_json(nullptr);
+    json["fits"] = nullptr;
+    if (cached && roofs_.memory_bytes()) {
+      json["fits"] = weights_bytes() + cache_bytes(batch) <= *roofs_.memory_bytes();
+    }
+    return json;
+  }
+
+  void add_sums(ordered_json& json, const std::vector<Row>& rows) const {
+    double flops = 0;
+    double moved = 0;
+    double time_s = 0;
+    double linear_s = 0;
+    double achieved_s = 0;
+    bool all_measured = true;
+    double attention_s = 0;
+    for (const Row& row : rows) {
+      const double row_s = row.times_layers(row.bounds.lowest_s);
+      flops += row.times_layers(row.work.flops);
+      moved += row.times_layers(row.work.bytes);
+      time_s += row_s;
+      if (!row.shape) attention_s += row_s;
+      if (!row.linear_in_layer()) continue;
+      linear_s += row_s;
+      all_measured = all_measured && row.achieved_s;
+      achieved_s += row.times_layers(row.achieved_s.value_or(0));
+    }
+    const auto layers = static_cast<double>(model_.layers);
+    json["flops"] = flops;
+    json["bytes"] = moved;
+    json["time_lower_bound_s"] = time_s;
+    json["tokens_per_s"] = json["tokens"].get<double>() / time_s;
+    json["layer_linear_s"] = linear_s / layers;
+    json["layer_linear_achieved_s"] =
+        all_measured ? ordered_json(achieved_s / layers) : ordered_json(nullptr);
+    json["attention_share"] = attention_s / time_s;
+    ordered_json operations = ordered_json::array();
+    for (const Row& row : rows) operations.push_back(row_json(row, time_s));
+    json["operations"] = std::move(operations);
+  }
+
+  [[nodiscard]] ordered_json row_json(const Row& row, double phase_s) const {
+    return {{"name", row.name},
+            {"role", row.shape ? "linear" : "attention"},
+            {"pass", name(row.pass)},
+            {"op", row.shape ? ordered_json(matmul_.name) : ordered_json(nullptr)},
+            {"shape", row.shape ? sizes_of(*row.shape) : ordered_json(nullptr)},
+            {"layers", row.layers},
+            {"products", row.products},
+            {"flops", row.work.flops},
+            {"bytes", row.work.bytes},
+            {"intensity_flop_per_byte", null_or(row.work.intensity())},
+            {"bound", name(row.bounds.limit)},
+            {"time_lower_bound_s", row.bounds.lowest_s},
+            {"share", row.times_layers(row.bounds.lowest_s) / phase_s},
+            {"achieved_s", null_or(row.achieved_s)}};
+  }
+
+  [[nodiscard]] ordered_json notes() const {
+    ordered_json notes = ordered_json::array();
+    notes.push_back("norms, rotations, activation functions, softmax and sampling are not counted");
+    if (model_.experts) {
+      notes.push_back(
+          "tokens are spread evenly over the experts, so that a small batch meets as "
+          "many experts as it can");
+    }
+    if (question_.training) {
+      notes.push_back(
+          fmt::format("`ridgebench plan memory --parameters {:.0f}` counts the memory of training",
+                      parameters(model_)));
+    } else {
+      notes.push_back("prefill computes the logits of the last token only");
+      notes.push_back("what fits counts weights and KV cache, without activations");
+    }
+    if (const auto floor = roofs_.launch_floor_s()) {
+      notes.push_back(fmt::format("a launch takes at least {} here, and so does each row",
+                                  with_unit(*floor, "s")));
+    }
+    for (const std::string& note : model_.notes) notes.push_back(note);
+    return notes;
+  }
+
+  const Operation& matmul_;
+  const Transformer& model_;
+  const TransformerQuestion& question_;
+  const Roofs& roofs_;
+  const AchievedTime& achieved_;
+  Format cache_format_;
+};
+
+}  // namespace
+
+ordered_json predict_transformer(const Operation& matmul, const Transformer& model,
+                                 const TransformerQuestion& question, const Roofs& roofs,
+                                 const AchievedTime& achieved) {
+  return Predictor(matmul, model, question, roofs, achieved).answer();
+}
+
+}  // namespace ridgebench

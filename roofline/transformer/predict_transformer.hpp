@@ -1,0 +1,34 @@
+// What the roofline model says of a transformer before it runs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "kernels/common/operation.hpp"
+#include "roofline/roofs.hpp"
+#include "roofline/transformer/transformer.hpp"
+
+namespace ridgebench {
+
+struct TransformerQuestion {
+  std::vector<std::int64_t> batches;  // sequences
+  std::int64_t context;               // tokens of each sequence
+  FormatPair format;                  // of the matrix products' inputs
+  bool training = false;              // else prefill of one sequence, and decode of each batch
+};
+
+// The median time in s of a measured matrix product; empty if none was measured.
+using AchievedTime = std::function<std::optional<double>(const Shape&)>;
+
+// Returns the keys of `predict model --json` (docs/models.md) in SI base units; what is unknown is
+// null. Each operation takes at least the longer of FLOPs over peak and bytes over bandwidth, by
+// the rates that `predict matmul` has. Keys, values and attention have the output format of the
+// products. Throws UsageError for sizes out of range, or if the device lacks a rate.
+nlohmann::ordered_json predict_transformer(const Operation& matmul, const Transformer& model,
+                                           const TransformerQuestion& question, const Roofs& roofs,
+                                           const AchievedTime& achieved);
+
+}  // namespace ridgebench

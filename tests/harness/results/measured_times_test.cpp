@@ -1,0 +1,76 @@
+#include "harness/results/measured_times.hpp"
+
+#include <gmock/gmock.h>
+
+#include "kernels/common/error.hpp"
+#include "kernels/common/registry.hpp"
+#include "tests/harness/results/written_results.hpp"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::json;
+using ::testing::IsEmpty;
+using testing::memory_ceiling;
+using ::testing::Pair;
+using testing::row;
+using testing::Rows;
+using ::testing::UnorderedElementsAre;
+using testing::WrittenResults;
+
+const Operation& multiplication() { return Registry::instance().operation("matmul"); }
+
+json timed_product(const std::string& id, double time_s, json changes = json::object()) {
+  json record = row(id, {{"shape", {{"m", 1}, {"n", 2}, {"k", 3}, {"layout", "nt"}}}});
+  for (const char* key : {"time_median_s", "time_ci_low_s", "time_ci_high_s", "time_min_s",
+                          "time_p10_s", "time_p90_s"}) {
+    record[key] = time_s;
+  }
+  record.update(changes);
+  return record;
+}
+
+TEST(BestTimes, AreThoseOfTheFastestVerifiedSteadyKernel) {
+  json failed = timed_product("failed", 1, {{"status", "failed"}, {"time_median_s", nullptr}});
+  const WrittenResults results(
+      {memory_ceiling("read", 0, 1e10), timed_product("slow", 3), timed_product("fast", 2), failed,
+       timed_product("warm", 1, {{"regime", "warm"}}), timed_product("burst", 1, {{"burst", true}}),
+       timed_product("other format", 1, {{"format", "bf16"}}),
+       timed_product("other operation", 1, {{"op", "matmul_gelu"}}),
+       timed_product("other layout", 4,
+                     {{"shape", {{"m", 1}, {"n", 2}, {"k", 3}, {"layout", "nn"}}}})});
+  EXPECT_THAT(
+      best_times(results.path(), multiplication(), Format::fp32),
+      UnorderedElementsAre(Pair("m:1/n:2/k:3/layout:nt", 2), Pair("m:1/n:2/k:3/layout:nn", 4)));
+}
+
+TEST(BestTimes, AreThoseOfTheDeviceWhoseRoofsAreRead) {
+  const json devices{{{"name", "cpu"}, {"model", "Host"}, {"memory_bytes", 16e9}},
+                     {{"name", "cuda:0"}, {"model", "GPU"}, {"memory_bytes", 80e9}}};
+  const WrittenResults results({memory_ceiling("read", 0, 1e10), timed_product("host", 3),
+                                timed_product("gpu", 1, {{"device", "cuda:0"}})},
+                               devices);
+  const std::string folder = results.path();
+  const auto only = [](double time_s) {
+    return UnorderedElementsAre(Pair("m:1/n:2/k:3/layout:nt", time_s));
+  };
+  EXPECT_THAT(best_times(folder, multiplication(), Format::fp32), only(3))
+      << "the GPU has no ceiling";
+  EXPECT_THAT(best_times(folder + "@cuda:0", multiplication(), Format::fp32), only(1));
+}
+
+TEST(BestTimes, AShapeOfAnotherOperationIsNamed) {
+  const WrittenResults results(Rows{memory_ceiling("read", 0, 1e10),
+                                    timed_product("odd", 1, {{"shape", {{"x", 1}, {"y", 2}}}})});
+  const std::string message = testing::message_of<UsageError>(
+      [&] { (void)best_times(results.path(), multiplication(), Format::fp32); });
+  EXPECT_EQ(message, results.path().string() +
+                         ": odd: unknown dimension 'x'; this operation has m, n, k, layout");
+}
+
+TEST(BestTimes, ADataSheetHasNone) {
+  EXPECT_THAT(best_times("h100", multiplication(), Format::bf16), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ridgebench
