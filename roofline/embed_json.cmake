@@ -15,14 +15,12 @@ file(WRITE "${OUTPUT}" "// Generated from ${DIRECTORY} by roofline/embed_json.cm
 #include <array>
 
 namespace ridgebench {
-namespace {
 
-constexpr auto kFiles = std::to_array<EmbeddedJson>({
+std::span<const EmbeddedJson> ${FUNCTION}() {
+  static constexpr auto files = std::to_array<EmbeddedJson>({
 ${entries}});
-
-}  // namespace
-
-std::span<const EmbeddedJson> ${FUNCTION}() { return kFiles; }
+  return files;
+}
 
 }  // namespace ridgebench
 ")

@@ -19,7 +19,7 @@ namespace ridgebench {
 struct RunSettings {
   RunRequest request;
   std::filesystem::path folder;
-  std::vector<std::string> command_line;
+  std::vector<std::string> command_line = {};
   // Command line of the process that goes on after a crash; empty: a crash ends the run.
   std::vector<std::string> after_a_crash = {};
   GoogleFlags flags = {};
