@@ -21,12 +21,12 @@ inline constexpr int kMethodVersion = 5;
 
 // The names and the sizes that a user gave for the cases. An empty list stands for all.
 struct CaseNames {
-  std::vector<std::string> operations;
-  std::vector<std::string> techniques;
-  std::vector<std::string> formats;
+  std::vector<std::string> operations = {};
+  std::vector<std::string> techniques = {};
+  std::vector<std::string> formats = {};
   // In place of a profile's sweep, each as a line of a file of shapes has it:
   // `matmul m:1..64:x2/n:4096/k:4096 bf16`. The format is optional.
-  std::vector<std::string> shapes;
+  std::vector<std::string> shapes = {};
 
   [[nodiscard]] bool empty() const {
     return operations.empty() && techniques.empty() && formats.empty() && shapes.empty();
@@ -38,7 +38,7 @@ struct RunRequest {
   std::string device;  // empty: the default
   Profile profile = Profile::quick;
   std::string filter;  // regular expression on ids; empty: all
-  CaseNames names;
+  CaseNames names = {};
   std::vector<Regime> regimes;
   std::uint64_t seed = 1;
   Fill fill = Fill::normal;
