@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 
+#include "harness/base/loaded_kernels.hpp"
 #include "harness/base/printable.hpp"
 #include "harness/base/terminal.hpp"
 #include "harness/build_info.hpp"
@@ -46,6 +48,21 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   return unknown.empty() ? fmt::format("{}a command is missing; allowed: {}", where, allowed)
                          : fmt::format("{}unknown command or flag '{}'; allowed: {}", where,
                                        unknown.front(), allowed);
+}
+
+// Kernels of others join the registry after the command line was read and before a command runs.
+void add_load_option(CLI::App& app, const std::shared_ptr<std::vector<std::string>>& files) {
+  for (const char* const command : {"list", "run", "duel"}) {
+    app.get_subcommand(command)
+        ->add_option("--load", *files,
+                     "Shared object with kernels of your own, built by ridgebench_add_kernels(); "
+                     "may be given several times")
+        ->allow_extra_args(false);
+  }
+  app.parse_complete_callback([files] {
+    load_kernels(*files);
+    Registry::instance().resolve();
+  });
 }
 
 int parse_and_run(CLI::App& app, int argc, char** argv, const ExitCode& code) {
@@ -96,9 +113,9 @@ int run_command_line(int argc, char** argv) {
   add_plan_command(app);
   add_verify_command(app, code);
   list_python_commands(app);
+  add_load_option(app, std::make_shared<std::vector<std::string>>());
   try {
     if (argc > 1 && is_python_command(argv[1])) run_python_command(argc, argv);
-    Registry::instance().resolve();
     const int result = parse_and_run(app, argc, argv, code);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return result;
     return std::max(result, report("cannot write to standard output", ExitCode::undecided));

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 
+#include "harness/base/loaded_kernels.hpp"
 #include "harness/base/printable.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/cli/commands.hpp"
@@ -45,7 +46,9 @@ struct RunOptions {
 RunRequest request_of(const RunOptions& options, const std::string& google_filter) {
   if (!options.resume.empty()) {
     if (!google_filter.empty()) throw UsageError("--benchmark_filter excludes --resume");
-    return read_request(options.resume);
+    const RunRequest request = read_request(options.resume);
+    require_same_kernels(options.resume);  // the filter may name cases of a loaded file
+    return request;
   }
   RunRequest request = options.request;
   request.names = options.cases.names();
@@ -118,6 +121,9 @@ std::vector<std::string> after_a_crash(const RunOptions& options,
   std::vector<std::string> arguments{command_line.front(), "run", "--resume=" + folder.string()};
   if (options.take_turns) arguments.emplace_back("--take-turns");
   if (!options.junit.empty()) arguments.push_back("--junit=" + options.junit);
+  for (const LoadedKernels& kernels : loaded_kernels()) {
+    arguments.push_back("--load=" + kernels.path.string());
+  }
   // The request is in the folder. The flags of the reports are not.
   std::ranges::copy_if(command_line, std::back_inserter(arguments), [](const std::string& text) {
     return text.starts_with("--benchmark_") && !text.starts_with("--benchmark_filter");

@@ -42,6 +42,8 @@ class DeviceMemory {
   // on, a multiple of kElementsPerBlock.
   virtual void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
                     std::uint32_t stream, std::int64_t first) = 0;
+  // Copies bytes of the host to `out`.
+  virtual void write(void* out, std::span<const std::byte> bytes) = 0;
   // Sets every byte of every region, as memset does.
   virtual void set(std::span<const Region> regions, unsigned char value) = 0;
   // Whether every byte of every region has that value.

@@ -1,7 +1,10 @@
 #include "harness/measure/buffers.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 
+#include "kernels/common/ceil_div.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -34,7 +37,32 @@ std::int64_t bytes_touched(std::span<const Operand> operands) {
   return static_cast<std::int64_t>(touched);
 }
 
+// Whether an operand lies in the arena of outputs.
+bool is_apart(const Operand& operand) { return operand.is_output() || has_own_values(operand); }
+
+// First of the streams of inputs with values of their own; one of each position.
+constexpr std::uint32_t kOwnStreams = 0x80000000;
+
 }  // namespace
+
+bool has_own_values(const Operand& operand) {
+  return operand.access == Access::updated ||
+         (operand.is_input() && operand.values.kind != Values::Kind::of_the_run);
+}
+
+void write_own_values(std::byte* out, const Operand& operand, std::size_t position, std::size_t set,
+                      Fill fill, std::uint64_t seed) {
+  const auto stream = static_cast<std::uint32_t>(kOwnStreams + position);
+  const std::int64_t first = static_cast<std::int64_t>(set) *
+                             ceil_div(operand.elements, kElementsPerBlock) * kElementsPerBlock;
+  const int threads = omp_get_max_threads();
+  if (operand.values.kind == Values::Kind::of_the_run) {
+    fill_random(out, operand.elements, operand.format, fill, seed, stream, threads, first);
+  } else {
+    fill_random(out, operand.elements, operand.format, operand.values, seed, stream, threads,
+                first);
+  }
+}
 
 Buffers::Buffers(Device& device, Fill fill, std::uint64_t seed)
     : device_(&device), fill_(fill), seed_(seed) {}
@@ -118,8 +146,7 @@ std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std:
 
   Bytes of_set;
   for (const Operand& operand : operands) {
-    const bool written = operand.access == Access::written;
-    (written ? of_set.output : of_set.inputs[static_cast<std::size_t>(operand.format)]) +=
+    (is_apart(operand) ? of_set.output : of_set.inputs[static_cast<std::size_t>(operand.format)]) +=
         room(operand);
   }
   const auto sets = static_cast<std::size_t>(count);
@@ -137,6 +164,7 @@ std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std:
   outputs_.filled = std::max(outputs_.filled, written);
   auto* const outputs = static_cast<std::byte*>(outputs_.memory.get());
   guards_.assign(1, {outputs, kGuard});
+  own_.clear();
   written_ = {outputs, written};
   cursors.output = outputs + kGuard;
   return carve(operands, sets, cursors);
@@ -145,25 +173,31 @@ std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std:
 std::vector<BufferSet> Buffers::carve(std::span<const Operand> operands, std::size_t sets,
                                       Cursors cursors) {
   std::vector<BufferSet> result(sets);
-  for (BufferSet& set : result) {
-    for (const Operand& operand : operands) {
+  for (std::size_t set = 0; set < sets; ++set) {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const Operand& operand = operands[i];
       const auto bytes = static_cast<std::size_t>(operand.bytes());
-      std::byte*& cursor = operand.access == Access::written
+      std::byte*& cursor = is_apart(operand)
                                ? cursors.output
                                : cursors.inputs[static_cast<std::size_t>(operand.format)];
-      set.push_back(cursor);
-      if (operand.access == Access::written) {
-        guards_.emplace_back(cursor + bytes, room(operand) - bytes);
-      }
+      result[set].push_back(cursor);
+      if (has_own_values(operand)) own_.push_back({cursor, operand, i, set});
+      if (is_apart(operand)) guards_.emplace_back(cursor + bytes, room(operand) - bytes);
       cursor += room(operand);
     }
   }
   return result;
 }
 
-void Buffers::poison() {
+void Buffers::reset() {
   device_->memory().set({&written_, 1}, kPoisonByte);
   device_->memory().set(guards_, kGuardByte);
+  for (const Own& own : own_) {
+    const auto bytes = static_cast<std::size_t>(own.operand.bytes());
+    std::byte* const values = own_values_.resize(bytes);
+    write_own_values(values, own.operand, own.position, own.set, fill_, seed_);
+    device_->memory().write(own.data, {values, bytes});
+  }
 }
 
 bool Buffers::guards_intact() { return device_->memory().holds(guards_, kGuardByte); }

@@ -1,6 +1,7 @@
 // The buffers of a case are views of one arena of random inputs per format and of one arena of
 // outputs. A rotation over many sets thus costs one fill. If memory is short, the class frees
-// inputs of other formats and fills them again later. Outputs lie between guard zones.
+// inputs of other formats and fills them again later. Outputs lie between guard zones, and so do
+// inputs with values of their own: those that are updated in place or do not follow the run's fill.
 #pragma once
 
 #include <array>
@@ -16,6 +17,14 @@ namespace ridgebench {
 
 // A set has one pointer per operand, in the operation's order.
 using BufferSet = std::vector<void*>;
+
+// True for an input that no other operand can share.
+bool has_own_values(const Operand& operand);
+
+// Writes what such an operand, number `position` of its operation, holds before a launch on buffer
+// set `set` of a run with that fill and seed. `out` is host memory for operand.bytes() bytes.
+void write_own_values(std::byte* out, const Operand& operand, std::size_t position, std::size_t set,
+                      Fill fill, std::uint64_t seed);
 
 class Buffers {
  public:
@@ -42,10 +51,10 @@ class Buffers {
   // Returns true if one set fits once the arenas are freed.
   [[nodiscard]] bool in_the_way(std::span<const Operand> operands) const;
 
-  // Fills the outputs with NaN.
-  void poison();
+  // Fills the outputs with NaN and restores the inputs with values of their own.
+  void reset();
 
-  // Returns false if a byte of a guard zone changed since poison().
+  // Returns false if a byte of a guard zone changed since reset().
   [[nodiscard]] bool guards_intact();
 
  private:
@@ -55,7 +64,15 @@ class Buffers {
     std::size_t filled = 0;  // leading bytes with inputs or with outputs of kernels
   };
 
-  // Bytes of one set: its inputs by format, and its output.
+  // An input with values of its own.
+  struct Own {
+    void* data;
+    Operand operand;
+    std::size_t position;
+    std::size_t set;
+  };
+
+  // Bytes of one set: its inputs by format, and what lies in the arena of outputs.
   struct Bytes {
     std::array<std::size_t, kFormats.size()> inputs{};
     std::size_t output = 0;
@@ -84,6 +101,8 @@ class Buffers {
   Arena outputs_;
   std::vector<DeviceMemory::Region> guards_;
   DeviceMemory::Region written_;
+  std::vector<Own> own_;
+  HostBuffer own_values_;
 };
 
 // Upper limit of a rotation. If this number of sets fits into a cache, the sets are so small that

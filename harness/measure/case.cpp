@@ -100,6 +100,7 @@ Record Case::describe() const {
   const int bits = technique.accumulator_bits;
   d.accumulator_bits = bits > 0 ? bits : info(technique.accumulator).mantissa_bits;
   if (technique.isa != Isa::none) d.isa = technique.isa;
+  if (!technique.loaded_from.empty()) d.loaded_from = technique.loaded_from;
   d.shape = shape;
   d.regime = regime;
   if (technique.origin == Origin::library) d.held_back_by = held_back_by(technique.name);

@@ -46,6 +46,9 @@ class Measurer {
   // Binds a launch to each of `sets` buffer sets and poisons their outputs. The arenas reserve
   // memory for `later` sets.
   Binding bind(const Case& c, const Plan& plan, std::int64_t sets, std::int64_t later = 0);
+  // Checks the outputs after the timing. Returns why they are wrong.
+  std::optional<std::string> check_after(const Case& c, const Binding& binding,
+                                         Verification& result);
   // Returns a reason if a guard zone changed.
   std::optional<std::string> stray_write();
   std::int64_t affordable_sets(const Launch& launch, double seconds);

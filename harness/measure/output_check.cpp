@@ -33,13 +33,21 @@ std::string wrong_reason(const Verification& v, const char* when) {
 double bytes_read(std::span<const Operand> operands) {
   double sum = 0;
   for (const Operand& operand : operands) {
-    if (operand.access == Access::read) sum += operand.bytes();
+    if (operand.is_input()) sum += operand.bytes();
   }
   return sum;
 }
 
 DeviceMemory::Region region_of(const Operand& operand, void* data) {
   return {static_cast<std::byte*>(data), static_cast<std::size_t>(operand.bytes())};
+}
+
+// Of all outputs together.
+std::int64_t output_elements(const Case& c) {
+  std::int64_t elements = 0;
+  for (const Operand& operand : c.operands())
+    elements += operand.is_output() ? operand.elements : 0;
+  return elements;
 }
 
 // Adds the comparison of another part of the output.
@@ -77,14 +85,33 @@ double OutputCheck::affordable(const Checked& checked) const {
   return checked.index == 0 ? cost_.first : cost_.later / static_cast<double>(checked.count);
 }
 
-std::vector<View> OutputCheck::inputs(const Case& c, const BufferSet& set) {
+std::vector<View> OutputCheck::inputs(const Case& c, const Checked& checked) {
   const std::vector<Operand> operands = c.operands();
   input_copies_.resize(std::max(input_copies_.size(), operands.size()));
   std::vector<View> views;
-  for (std::size_t i = 0; i + 1 < operands.size(); ++i) {
-    const DeviceMemory::Region region = region_of(operands[i], set[i]);
-    views.push_back(
-        {device_->memory().on_host({&region, 1}, input_copies_[i]), operands[i].format});
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i].is_input()) continue;
+    const DeviceMemory::Region region = region_of(operands[i], (*checked.set)[i]);
+    if (operands[i].access == Access::updated) {  // the launch wrote over it
+      std::byte* const before = input_copies_[i].resize(region.size());
+      write_own_values(before, operands[i], i, checked.index, fill_, data_seed_);
+      views.push_back({before, operands[i].format});
+    } else {
+      views.push_back(
+          {device_->memory().on_host({&region, 1}, input_copies_[i]), operands[i].format});
+    }
+  }
+  return views;
+}
+
+std::vector<View> OutputCheck::outputs(const Case& c, const BufferSet& set,
+                                       std::span<const std::int64_t> rows) {
+  const std::vector<Output> all = outputs_of(*c.operation, c.shape, c.format);
+  output_copies_.resize(std::max(output_copies_.size(), all.size()));
+  std::vector<View> views;
+  for (const Output& output : all) {
+    views.push_back(read_rows(device_->memory(), output, rows, set[output.index],
+                              output_copies_[views.size()]));
   }
   return views;
 }
@@ -96,19 +123,17 @@ const std::vector<Expected>& OutputCheck::reference(const Case& c, const Checked
   const std::string key =
       fmt::format("{}/{}/{}/{} of {}", c.operation->name, c.format.name(), c.shape.text(),
                   checked.index, checked.index == 0 ? 1 : checked.count);
-  return references_.get(key, *c.operation, c.shape, [&] { return inputs(c, *checked.set); }, rows);
+  return references_.get(key, *c.operation, c.shape, [&] { return inputs(c, checked); }, rows);
 }
 
 Verification OutputCheck::compare_set(const Case& c, const Checked& checked) {
   const auto rows = rows_to_check(*c.operation, c.shape, seed_, affordable(checked));
-  HostBuffer copy;
-  const View sampled =
-      read_rows(device_->memory(), *c.implementation, c.shape, rows, checked.set->back(), copy);
+  const std::vector<View> sampled = outputs(c, *checked.set, rows);
   const bool kept = elements_of(*c.operation, c.shape, rows) <= kMostKeptElements;
   Verification result =
       kept || rows_reference_of(*c.operation) != nullptr
           ? compare(*c.implementation, c.shape, sampled, rows, reference(c, checked, rows))
-          : compare(*c.implementation, c.shape, sampled, rows, inputs(c, *checked.set));
+          : compare(*c.implementation, c.shape, sampled, rows, inputs(c, checked));
   if (has_nan(c, *checked.set)) {
     result.error = std::numeric_limits<double>::infinity();
     result.exact = false;
@@ -122,19 +147,22 @@ void OutputCheck::compare_sums(const Case& c, const Checked& checked, Verificati
   if (!result.group) return;
   const std::vector<double> signs = draw_signs(*c.operation, c.shape, seed_);
   const auto rows = all_rows(*c.operation, c.shape);
-  HostBuffer copy;
-  const View output =
-      read_rows(device_->memory(), *c.implementation, c.shape, rows, checked.set->back(), copy);
+  const View output = outputs(c, *checked.set, rows).front();
   Verification sums = compare_groups(*c.implementation, c.shape, output, {*result.group, signs},
-                                     inputs(c, *checked.set));
+                                     inputs(c, checked));
   sums.elements = 0;  // no element is compared by itself
   add(result, sums);
 }
 
-// A NaN is an element that the kernel did not write: finite inputs produce no NaN.
+// A NaN is an element that the kernel did not write: finite inputs produce no NaN. Whole numbers
+// have none.
 bool OutputCheck::has_nan(const Case& c, const BufferSet& set) {
-  const Operand output = c.operands().back();
-  return device_->memory().has_nan(set.back(), output.elements, output.format);
+  const std::vector<Output> all = outputs_of(*c.operation, c.shape, c.format);
+  return std::ranges::any_of(all, [&](const Output& output) {
+    const auto& [name, elements, format, access, values] = output.operand;
+    return format != Format::int32 &&
+           device_->memory().has_nan(set[output.index], elements, format);
+  });
 }
 
 std::optional<std::string> OutputCheck::before_timing(const Case& c, const BufferSet& set,
@@ -144,7 +172,7 @@ std::optional<std::string> OutputCheck::before_timing(const Case& c, const Buffe
   result.seed = seed_;
   first_bits_ = checksum(c, set);
   if (!result.passed()) return wrong_reason(result, "before");
-  if (result.elements == c.operands().back().elements) return std::nullopt;
+  if (result.elements == output_elements(c)) return std::nullopt;
   const auto rows = rows_to_check(*c.operation, c.shape, seed_, affordable(first));
   result.witness = ask_witness(*device_, c, set, rows, reference(c, first, rows));
   if (!result.witness) compare_sums(c, first, result);
@@ -168,7 +196,7 @@ std::optional<std::string> OutputCheck::after_timing(const Case& c, std::span<co
     }
     const Checked checked{&sets[i], i, sets.size()};
     Verification v = compare_set(c, checked);
-    const bool everything = v.elements == c.operands().back().elements;
+    const bool everything = v.elements == output_elements(c);
     if (!everything && device_->backend() == Backend::cpu) compare_sums(c, checked, v);
     add(result, v);
     if (!v.passed()) return wrong_reason(v, "after");
@@ -178,7 +206,12 @@ std::optional<std::string> OutputCheck::after_timing(const Case& c, std::span<co
 }
 
 std::uint64_t OutputCheck::checksum(const Case& c, const BufferSet& set) {
-  return device_->memory().checksum(region_of(c.operands().back(), set.back()));
+  std::uint64_t sum = 0;
+  for (const Output& output : outputs_of(*c.operation, c.shape, c.format)) {
+    constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;  // keeps the order of the outputs apart
+    sum = kOdd * sum + device_->memory().checksum(region_of(output.operand, set[output.index]));
+  }
+  return sum;
 }
 
 }  // namespace ridgebench

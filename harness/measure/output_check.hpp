@@ -32,8 +32,12 @@ class OutputCheck {
  public:
   OutputCheck(Device& device, std::uint64_t seed, CheckCost cost)
       : device_(&device), seed_(seed), cost_(cost) {}
-  explicit OutputCheck(Device& device)
-      : OutputCheck(device, draw_check_seed(), default_cost(device)) {}
+  // `fill` and `data_seed` are those of the buffers.
+  OutputCheck(Device& device, Fill fill, std::uint64_t data_seed)
+      : OutputCheck(device, draw_check_seed(), default_cost(device)) {
+    fill_ = fill;
+    data_seed_ = data_seed;
+  }
 
   // These return why the output is wrong; empty if it is right. They add the compared elements and
   // the largest error to `result`. before_timing() checks the first buffer set, after_timing() all.
@@ -51,7 +55,11 @@ class OutputCheck {
   };
 
   [[nodiscard]] double affordable(const Checked& checked) const;
-  std::vector<View> inputs(const Case& c, const BufferSet& set);
+  // The operands that the case reads, as they were before its launch.
+  std::vector<View> inputs(const Case& c, const Checked& checked);
+  // The rows of every output, in copies_.
+  std::vector<View> outputs(const Case& c, const BufferSet& set,
+                            std::span<const std::int64_t> rows);
   const std::vector<Expected>& reference(const Case& c, const Checked& checked,
                                          std::span<const std::int64_t> rows);
   Verification compare_set(const Case& c, const Checked& checked);
@@ -63,9 +71,12 @@ class OutputCheck {
   Device* device_;
   std::uint64_t seed_;
   CheckCost cost_;
+  Fill fill_ = Fill::normal;
+  std::uint64_t data_seed_ = 0;
   ReferenceCache references_;
   std::vector<HostBuffer> input_copies_;  // kept, because allocating gigabytes is slow
-  std::uint64_t first_bits_ = 0;          // of the first set's output, before the timing
+  std::vector<HostBuffer> output_copies_;
+  std::uint64_t first_bits_ = 0;  // of the first set's output, before the timing
 };
 
 }  // namespace ridgebench

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "kernels/common/ceil_div.hpp"
 #include "kernels/common/random.hpp"
 
 namespace ridgebench {
@@ -20,19 +21,15 @@ constexpr std::uint32_t kSignStream = 0xFFFFFFFE;
 // Limit of the reference values that the cache keeps.
 constexpr std::size_t kMostCachedBytes = std::size_t{1} << 28U;
 
-std::int64_t output_elements(const Operation& operation, const Shape& shape, Format format) {
-  return operation.operands(shape, format).back().elements;
-}
-
-// Returns the elements of row `row`. The last row may be short.
-std::int64_t length_of(std::int64_t row, std::int64_t row_length, std::int64_t elements) {
-  return std::min(row_length, elements - row * row_length);
+// Numbers of elements do not depend on the format.
+std::vector<Output> sizes_of_outputs(const Operation& operation, const Shape& shape) {
+  return outputs_of(operation, shape, operation.formats.front());
 }
 
 // Cost of the reference of `rows` rows, in groups.
 double cost(const Operation& operation, const Shape& shape, std::int64_t rows,
             std::int64_t group = 1) {
-  const auto length = static_cast<double>(operation.row_length(shape));
+  const auto length = static_cast<double>(elements_of_row(operation, shape));
   const double terms = operation.reduction(shape);
   const auto count = static_cast<double>(rows);
   const double outputs = count * std::ceil(length / static_cast<double>(group));
@@ -42,17 +39,25 @@ double cost(const Operation& operation, const Shape& shape, std::int64_t rows,
 }
 
 std::int64_t row_count(const Operation& operation, const Shape& shape) {
-  const std::int64_t length = operation.row_length(shape);
-  return (output_elements(operation, shape, operation.formats.front().a) + length - 1) / length;
+  const Output first = sizes_of_outputs(operation, shape).front();
+  return ceil_div(first.operand.elements, first.row_length);
 }
 
 }  // namespace
 
+std::int64_t elements_of_row(const Operation& operation, const Shape& shape) {
+  std::int64_t elements = 0;
+  for (const Output& output : sizes_of_outputs(operation, shape)) elements += output.row_length;
+  return elements;
+}
+
 std::int64_t elements_of(const Operation& operation, const Shape& shape,
                          std::span<const std::int64_t> rows) {
-  const std::int64_t length = operation.row_length(shape);
-  const std::int64_t elements = output_elements(operation, shape, operation.formats.front().a);
-  return (std::ssize(rows) - 1) * length + length_of(rows.back(), length, elements);
+  std::int64_t elements = 0;
+  for (const Output& output : sizes_of_outputs(operation, shape)) {
+    elements += (std::ssize(rows) - 1) * output.row_length + output.length_of(rows.back());
+  }
+  return elements;
 }
 
 std::vector<std::int64_t> all_rows(const Operation& operation, const Shape& shape) {
@@ -99,18 +104,19 @@ std::vector<double> draw_signs(const Operation& operation, const Shape& shape, s
 std::vector<Expected> reference_of(const Operation& operation, const Shape& shape,
                                    std::span<const View> inputs, std::span<const std::int64_t> rows,
                                    const Groups& groups) {
-  const std::int64_t length = operation.row_length(shape);
-  const std::int64_t elements = output_elements(operation, shape, operation.formats.front().a);
-  const std::int64_t in_row = (length + groups.length - 1) / groups.length;
+  const std::int64_t length = elements_of_row(operation, shape);
+  const std::int64_t in_row = ceil_div(length, groups.length);
   std::vector<Expected> values(rows.size() * static_cast<std::size_t>(in_row));
   if (const RowsReference* const of_rows = rows_reference_of(operation)) {
     of_rows->compute(shape, rows, groups, inputs, values);
     return values;
   }
+  // Only the operation's last row may be short.
+  const auto last = static_cast<std::size_t>(elements_of(operation, shape, rows.last(1)));
+  const auto whole = static_cast<std::size_t>(length);
   const auto compute = [&](std::size_t i) {
-    const auto count = static_cast<std::size_t>(length_of(rows[i], length, elements));
     operation.reference(shape, rows[i], inputs,
-                        std::span(values).subspan(i * static_cast<std::size_t>(length), count));
+                        std::span(values).subspan(i * whole, i + 1 == rows.size() ? last : whole));
   };
   // A single row stays on this thread. The reference of a long row uses all threads, and that of a
   // user may throw, which no parallel region lets out.

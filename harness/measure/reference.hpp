@@ -22,6 +22,8 @@ inline constexpr double kSampleCost = 0x1p25;
 std::vector<std::int64_t> rows_to_check(const Operation& operation, const Shape& shape,
                                         std::uint64_t seed, double affordable = kSampleCost);
 std::vector<std::int64_t> all_rows(const Operation& operation, const Shape& shape);
+// Returns the number of elements of a row of all outputs together.
+std::int64_t elements_of_row(const Operation& operation, const Shape& shape);
 // Returns the number of elements of rows in ascending order. The operation's last row may be short.
 std::int64_t elements_of(const Operation& operation, const Shape& shape,
                          std::span<const std::int64_t> rows);

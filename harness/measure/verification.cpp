@@ -5,19 +5,13 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/measure/tolerance.hpp"
+
 namespace ridgebench {
 namespace {
 
-constexpr double kGrowth = 8;
 // See compare_groups().
 constexpr double kDeviations = 6;
-// A tensor engine adds at least this many terms at once and truncates the sum toward zero. Each
-// truncation costs half a unit of the last place on average, and these errors add up. Products of
-// cuBLAS and of our kernels on an H100 show the error from a few thousand terms on.
-constexpr double kTermsOfAnAddition = 8;
-
-double unit_roundoff(Format format) { return info(format).epsilon() / 2; }
-
 // Elements that a thread compares at once. They fit into a first-level cache.
 constexpr std::int64_t kBlock = 1024;
 
@@ -52,34 +46,9 @@ struct Largest {
 double rounded(double value, Format format) {
   const FormatInfo& f = info(format);
   if (format == Format::fp32) return static_cast<float>(value);
+  if (format == Format::int32) return value;
   return decode_bits(f, encode_bits(f, static_cast<float>(value)));
 }
-
-// The tolerance of a technique's outputs, of which all but the expected value is constant.
-class Tolerance {
- public:
-  Tolerance(const Technique& technique, double terms, Format output)
-      : output_roundoff_(unit_roundoff(output)),
-        half_step_(info(output).min_subnormal() / 2),
-        declared_(technique.approximation_error + technique.accumulation_error) {
-    const double cut_off = technique.engine == Engine::tensor ? terms / kTermsOfAnAddition : 0;
-    accumulated_ = unit_roundoff(technique.accumulator) * (kGrowth * std::sqrt(terms) + cut_off);
-  }
-
-  [[nodiscard]] double operator()(Expected expected) const {
-    const double accumulated = accumulated_ * expected.norm;
-    // Rounding to the output's format costs a relative error, and at least half a subnormal step.
-    const double rounding =
-        std::max(output_roundoff_ * (std::abs(expected.value) + accumulated), half_step_);
-    return accumulated + declared_ * expected.norm + rounding;
-  }
-
- private:
-  double output_roundoff_;
-  double half_step_;
-  double declared_;
-  double accumulated_;
-};
 
 Tolerance tolerance_of(const Implementation& implementation, const Shape& shape, Format output) {
   return {implementation.technique, implementation.operation->reduction(shape), output};
@@ -92,23 +61,20 @@ double tolerance(const Implementation& implementation, const Shape& shape, Forma
   return tolerance_of(implementation, shape, output)(expected);
 }
 
-View read_rows(DeviceMemory& memory, const Implementation& implementation, const Shape& shape,
-               std::span<const std::int64_t> rows, void* output, HostBuffer& copy) {
-  const Operand operand = implementation.operation->operands(shape, implementation.format).back();
-  const std::int64_t length = implementation.operation->row_length(shape);
-  const std::int64_t size = info(operand.format).storage_bytes;
+View read_rows(DeviceMemory& memory, const Output& output, std::span<const std::int64_t> rows,
+               void* data, HostBuffer& copy) {
+  const std::int64_t size = info(output.operand.format).storage_bytes;
   std::vector<DeviceMemory::Region> regions;
   for (const std::int64_t row : rows) {
-    std::byte* const first = static_cast<std::byte*>(output) + row * length * size;
-    const std::int64_t count = std::min(length, operand.elements - row * length);
-    const auto bytes = static_cast<std::size_t>(count * size);
+    std::byte* const first = static_cast<std::byte*>(data) + row * output.row_length * size;
+    const auto bytes = static_cast<std::size_t>(output.length_of(row) * size);
     if (!regions.empty() && regions.back().data() + regions.back().size() == first) {
       regions.back() = {regions.back().data(), regions.back().size() + bytes};  // adjacent
     } else {
       regions.emplace_back(first, bytes);
     }
   }
-  return {memory.on_host(regions, copy), operand.format};
+  return {memory.on_host(regions, copy), output.operand.format};
 }
 
 namespace {
@@ -163,43 +129,79 @@ Verification largest_of(std::int64_t blocks, F compare_at) {
       .error = all.error, .tolerance = all.tolerance, .elements = all.elements, .exact = all.exact};
 }
 
-}  // namespace
+// An output, its rows that are compared, and its tolerance.
+struct Part {
+  Output output;
+  View view;
+  Tolerance allowed;
+};
 
-Verification compare(const Implementation& implementation, const Shape& shape, View output,
-                     std::span<const std::int64_t> rows, std::span<const Expected> expected) {
-  const Tolerance allowed = tolerance_of(implementation, shape, output.format);
-  const std::int64_t checked = elements_of(*implementation.operation, shape, rows);
-  return largest_of((checked + kBlock - 1) / kBlock, [&](std::int64_t b, Largest& largest) {
-    const std::int64_t first = b * kBlock;
-    const auto count = static_cast<std::size_t>(std::min(kBlock, checked - first));
-    compare_block(allowed, output, first, expected.subspan(static_cast<std::size_t>(first), count),
-                  largest);
-  });
+std::vector<Part> parts_of(const Implementation& implementation, const Shape& shape,
+                           std::span<const View> views) {
+  std::vector<Part> parts;
+  for (const Output& output : outputs_of(*implementation.operation, shape, implementation.format)) {
+    const View view = views[parts.size()];
+    parts.push_back({output, view, tolerance_of(implementation, shape, view.format)});
+  }
+  return parts;
 }
 
-Verification compare(const Implementation& implementation, const Shape& shape, View output,
-                     std::span<const std::int64_t> rows, std::span<const View> inputs) {
-  const Operation& operation = *implementation.operation;
-  const Tolerance allowed = tolerance_of(implementation, shape, output.format);
-  const std::int64_t length = operation.row_length(shape);
-  const std::int64_t checked = elements_of(operation, shape, rows);
+// Compares one row, number `r` of those that the views hold, of every output.
+void compare_row(std::span<const Part> parts, std::size_t r, std::int64_t row,
+                 std::span<const Expected> expected, Largest& largest) {
+  for (const Part& part : parts) {
+    const auto length = static_cast<std::size_t>(part.output.length_of(row));
+    const std::int64_t first = static_cast<std::int64_t>(r) * part.output.row_length;
+    for (std::size_t i = 0; i < length; i += kBlock) {
+      compare_block(part.allowed, part.view, first + static_cast<std::int64_t>(i),
+                    expected.subspan(i, std::min<std::size_t>(kBlock, length - i)), largest);
+    }
+    expected = expected.subspan(length);
+  }
+}
+
+// Compares rows with what expected_of(r, memory) returns: the row number `r` of all outputs, which
+// may lie in `memory`.
+template <class ExpectedOf>
+Verification compare_rows(const Implementation& implementation, const Shape& shape,
+                          std::span<const View> outputs, std::span<const std::int64_t> rows,
+                          ExpectedOf expected_of) {
+  const std::vector<Part> parts = parts_of(implementation, shape, outputs);
+  const std::int64_t length = elements_of_row(*implementation.operation, shape);
   // One block is at least a row, and Largest has its own line of the cache only for long blocks.
   const std::int64_t rows_of_block = std::max<std::int64_t>(1, 16 * kBlock / length);
   const std::int64_t blocks = (std::ssize(rows) + rows_of_block - 1) / rows_of_block;
   return largest_of(blocks, [&](std::int64_t b, Largest& largest) {
-    const std::int64_t end = std::min((b + 1) * rows_of_block, std::ssize(rows));
-    std::vector<Expected> row(static_cast<std::size_t>(length));
-    for (std::int64_t r = b * rows_of_block; r < end; ++r) {
-      const std::int64_t count = std::min(length, checked - r * length);
-      const auto expected = std::span(row).first(static_cast<std::size_t>(count));
-      operation.reference(shape, rows[static_cast<std::size_t>(r)], inputs, expected);
-      for (std::int64_t i = 0; i < count; i += kBlock) {
-        const auto some = static_cast<std::size_t>(std::min(kBlock, count - i));
-        compare_block(allowed, output, r * length + i,
-                      expected.subspan(static_cast<std::size_t>(i), some), largest);
-      }
+    const auto end = static_cast<std::size_t>(std::min((b + 1) * rows_of_block, std::ssize(rows)));
+    std::vector<Expected> memory(static_cast<std::size_t>(length));
+    for (auto r = static_cast<std::size_t>(b * rows_of_block); r < end; ++r) {
+      compare_row(parts, r, rows[r], expected_of(r, memory), largest);
     }
   });
+}
+
+}  // namespace
+
+Verification compare(const Implementation& implementation, const Shape& shape,
+                     std::span<const View> outputs, std::span<const std::int64_t> rows,
+                     std::span<const Expected> expected) {
+  return compare_rows(implementation, shape, outputs, rows,
+                      [&](std::size_t r, std::span<Expected> memory) {
+                        return expected.subspan(r * memory.size());
+                      });
+}
+
+Verification compare(const Implementation& implementation, const Shape& shape,
+                     std::span<const View> outputs, std::span<const std::int64_t> rows,
+                     std::span<const View> inputs) {
+  const Operation& operation = *implementation.operation;
+  const auto last = static_cast<std::size_t>(elements_of(operation, shape, rows.last(1)));
+  return compare_rows(implementation, shape, outputs, rows,
+                      [&](std::size_t r, std::span<Expected> memory) {
+                        const auto row = r + 1 == rows.size() ? memory.first(last) : memory;
+                        operation.reference(shape, rows[r], inputs, row);
+                        return std::span<const Expected>(row);
+                      });
 }
 
 Verification compare_groups(const Implementation& implementation, const Shape& shape, View output,

@@ -20,22 +20,26 @@ namespace ridgebench {
 double tolerance(const Implementation& implementation, const Shape& shape, Format output,
                  Expected expected);
 
-// Returns rows of an output in device memory, packed one after the other. The host reads them in
-// `copy` or in place.
-View read_rows(DeviceMemory& memory, const Implementation& implementation, const Shape& shape,
-               std::span<const std::int64_t> rows, void* output, HostBuffer& copy);
+// Returns rows of an output that lies at `data` in device memory, packed one after the other. The
+// host reads them in `copy` or in place.
+View read_rows(DeviceMemory& memory, const Output& output, std::span<const std::int64_t> rows,
+               void* data, HostBuffer& copy);
 
-// Compares rows of an output, which read_rows returned, with `expected`.
-Verification compare(const Implementation& implementation, const Shape& shape, View output,
-                     std::span<const std::int64_t> rows, std::span<const Expected> expected);
+// Compares rows of all outputs, one view of each, with `expected`, which has for each row that of
+// every output.
+Verification compare(const Implementation& implementation, const Shape& shape,
+                     std::span<const View> outputs, std::span<const std::int64_t> rows,
+                     std::span<const Expected> expected);
 // The same for rows whose reference is too large to keep: computes it block by block.
-Verification compare(const Implementation& implementation, const Shape& shape, View output,
-                     std::span<const std::int64_t> rows, std::span<const View> inputs);
+Verification compare(const Implementation& implementation, const Shape& shape,
+                     std::span<const View> outputs, std::span<const std::int64_t> rows,
+                     std::span<const View> inputs);
 
-// Compares signed sums of groups of all elements with those of the reference, after Freivalds. The
-// signs are random. By Hoeffding's inequality, the sum of n errors within their tolerances exceeds
-// the root of the sum of their squares 6 times with a probability below 1e-7, and errors in
-// practice stay far inside their tolerances. An element that is off by more than that is found.
+// Compares signed sums of groups of all elements of a single output with those of the reference,
+// after Freivalds. The signs are random. By Hoeffding's inequality, the sum of n errors within
+// their tolerances exceeds the root of the sum of their squares 6 times with a probability below
+// 1e-7, and errors in practice stay far inside their tolerances. An element that is off by more
+// than that is found.
 Verification compare_groups(const Implementation& implementation, const Shape& shape, View output,
                             const Groups& groups, std::span<const View> inputs);
 

@@ -12,6 +12,7 @@
 #include <random>
 #include <sstream>
 
+#include "harness/base/loaded_kernels.hpp"
 #include "harness/base/nullable.hpp"
 #include "harness/base/ungated.hpp"
 #include "harness/build_info.hpp"
@@ -172,6 +173,14 @@ std::string timestamp() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
+ordered_json describe_loaded_kernels() {
+  ordered_json files = ordered_json::array();
+  for (const LoadedKernels& kernels : loaded_kernels()) {
+    files.push_back({{"file", kernels.name()}, {"sha256", kernels.sha256}});
+  }
+  return files;
+}
+
 ordered_json make_environment(const RunRequest& request, const MachineFacts& before,
                               std::span<const std::string> command_line) {
   Readings readings;
@@ -209,6 +218,7 @@ ordered_json make_environment(const RunRequest& request, const MachineFacts& bef
       {"state", {{"before", states("before", before, readings)}, {"after", nullptr}}},
       {"build", build(readings)},
       {"libraries", libraries(readings)},
+      {"loaded", describe_loaded_kernels()},
       {"environment_variables", variables_of_results()},
       {"scheduler", variables(kSchedulerVariables)}};
   json["unavailable"] = readings.unavailable();

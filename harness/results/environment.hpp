@@ -62,6 +62,9 @@ struct MachineFacts {
   nlohmann::ordered_json host_state;
 };
 
+// The files that `--load` added: name and SHA-256 of each.
+nlohmann::ordered_json describe_loaded_kernels();
+
 // Everything except the end of the run.
 nlohmann::ordered_json make_environment(const RunRequest& request, const MachineFacts& before,
                                         std::span<const std::string> command_line);

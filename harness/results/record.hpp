@@ -101,6 +101,7 @@ struct Record {
   Status status = Status::skipped;
   std::optional<std::string> reason;
   std::optional<std::string> choice;
+  std::optional<std::string> loaded_from;
   std::optional<bool> early;
   std::optional<std::string> early_unknown;
   std::optional<std::uint64_t> seed;
@@ -192,12 +193,13 @@ inline constexpr std::tuple kRecordKeys{
     Key{"shape", &Record::shape, "", "named dimensions, and the layout of a matmul"},
     Key{"regime", &Record::regime, "", "state of the caches"},
     Key{"flops", &Record::flops, "FLOP", "per launch; a multiply-add counts 2", kNotNegative},
-    Key{"bytes", &Record::bytes, "byte", "per launch, compulsory: each input read once, each output written once", kNotNegative},
+    Key{"bytes", &Record::bytes, "byte", "per launch, compulsory: each input read once, each output written once; an operand that is updated in place counts twice", kNotNegative},
     Key{"intensity_flop_per_byte", &Record::intensity_flop_per_byte, "FLOP/byte", "their ratio; null without bytes", kNotNegative},
     Key{"written_fraction", &Record::written_fraction, "", "share of the bytes that is written; selects the memory ceiling", Bounds{0, 1}},
     Key{"status", &Record::status, "", "only an ok row has a time, and an unverified one, which was imported"},
     Key{"reason", &Record::reason, "", "why the row is not ok"},
     Key{"choice", &Record::choice, "", "what the technique chose for the shape: tile and cluster, or a library's algorithm; null where it has no choice", {}, Absence::not_in_oldest},
+    Key{"loaded_from", &Record::loaded_from, "", "name of the file that `--load` took the technique from, whose checksum environment.json has; null for those of the program", {}, Absence::not_in_oldest},
     Key{"early", &Record::early, "", "a launch may start before the launch ahead of it has ended (programmatic dependent launch); null where that is not known", {}, Absence::not_in_oldest},
     Key{"early_unknown", &Record::early_unknown, "", "why `early` of a measured row is null", {}, Absence::not_in_oldest},
     Key{"seed", &Record::seed, "", "of the inputs", kCount, Absence::not_in_oldest},

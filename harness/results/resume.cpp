@@ -99,6 +99,17 @@ RunRequest read_request(const std::string& results_directory) {
   return request;
 }
 
+void require_same_kernels(const std::string& results_directory) {
+  const std::string path = results_directory + "/environment.json";
+  const nlohmann::json now = describe_loaded_kernels();
+  const nlohmann::json then =
+      parse_json(read_file(path), path).value("loaded", nlohmann::json::array());
+  if (then == now) return;
+  throw UsageError(fmt::format(
+      "{}: the run loaded {}, this command loads {}; allowed: --load with the same files", path,
+      shown(then), shown(now)));
+}
+
 void continue_run(ordered_json& environment, const std::string& results_directory) {
   const std::string path = results_directory + "/environment.json";
   const std::string text = read_file(path);

@@ -12,6 +12,9 @@ namespace ridgebench {
 // The request of the run in the folder. Throws UsageError.
 RunRequest read_request(const std::string& results_directory);
 
+// Throws UsageError unless `--load` named the files of the run in the folder, by their checksums.
+void require_same_kernels(const std::string& results_directory);
+
 // Turns `environment`, of this process, into that of the run in the folder: it keeps what was read
 // at the run's beginning, and `resumed` lists when the run was taken up again. Throws UsageError
 // that names what differs.

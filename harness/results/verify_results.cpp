@@ -62,13 +62,14 @@ class Checker {
   std::vector<std::string>* problems_;
 };
 
-// Other versions have other ceilings, and a program that used the C interface had operations of its
-// own. This one cannot compute the work of what it lacks.
+// Other versions have other ceilings, and a file that was loaded or a program that used the C
+// interface had operations of its own. This one cannot compute the work of what it lacks.
 void check_work(const Record& record, const std::set<std::string>& own, Checker& check) {
   const auto& operations = Registry::instance().operations();
   const auto same = [&](const auto& operation) { return operation->name == record.op; };
-  const bool may_be_unknown = record.role != Role::kernel || own.contains(record.op);
-  if (may_be_unknown && std::ranges::none_of(operations, same)) return;
+  const bool may_lack =
+      record.role != Role::kernel || record.loaded_from || own.contains(record.op);
+  if (may_lack && std::ranges::none_of(operations, same)) return;
   const Operation& operation = Registry::instance().operation(record.op);
   const Shape shape = parse_shape(record.shape.text(), operation.dimensions, operation.has_layout);
   check.equal("flops", record.flops, operation.flops(shape));

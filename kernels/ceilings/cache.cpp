@@ -58,7 +58,7 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* sum) {
 namespace ridgebench {
 namespace {
 
-constexpr Technique technique(std::string_view operation) {
+Technique technique(const std::string& operation) {
   return {.operation = operation, .name = "repeated", .engine = Engine::memory, .isa = cpu::kIsa};
 }
 constexpr auto bind_for = []<class>() { return bind; };

@@ -84,7 +84,7 @@ inline double most_per_clock_level_2(const Machine& machine, FormatPair) {
   return known ? 64 : 0;
 }
 
-inline Operation cache(std::string_view name, int level) {
+inline Operation cache(const std::string& name, int level) {
   Operation op = repeated_read(name, level);
   op.shapes = [=](Profile profile, Pace, const Machine& machine) {
     return machine.compute_capability > 0 ? gpu_shapes(profile, machine, level)

@@ -88,7 +88,7 @@ std::optional<std::string> supports(const Machine& machine, const Shape& shape, 
   return grid_limit(shape["chains"], kThreads);
 }
 
-constexpr Technique technique(std::string_view operation) {
+Technique technique(const std::string& operation) {
   return {.operation = operation, .name = "registers", .engine = Engine::sfu, .supports = supports};
 }
 

@@ -85,8 +85,8 @@ inline std::uint32_t widen(Format format, std::int64_t iterations, const Start& 
   return sum;
 }
 
-inline Operation convert(std::string_view name, Resource resource, std::vector<FormatPair> formats,
-                         int inputs, int conversions,
+inline Operation convert(const std::string& name, Resource resource,
+                         std::vector<FormatPair> formats, int inputs, int conversions,
                          std::uint32_t (*sum_of_bits)(Format, std::int64_t, const Start&)) {
   Operation op;
   op.name = name;

@@ -97,7 +97,7 @@ Launch bind_triad(Queue& queue, const Shape& shape, const float* a, const float*
 namespace ridgebench {
 namespace {
 
-constexpr Technique technique(std::string_view operation) {
+Technique technique(const std::string& operation) {
   return {.operation = operation, .name = "streaming", .engine = Engine::memory, .isa = cpu::kIsa};
 }
 

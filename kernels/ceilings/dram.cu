@@ -111,7 +111,7 @@ Launch bind_triad(Queue& queue, const Shape& shape, const float* a, const float*
   return launch_write(queue, shape, Triad{a, b}, c);
 }
 
-constexpr Technique technique(std::string_view operation, Supports supports) {
+Technique technique(const std::string& operation, const Supports& supports) {
   return {.operation = operation, .name = "vec16", .engine = Engine::memory, .supports = supports};
 }
 

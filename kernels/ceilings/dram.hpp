@@ -26,7 +26,7 @@ inline Block block(View x, std::int64_t row, std::size_t count) {
 }
 
 // What the four share; `arrays` of n elements move.
-inline Operation dram(std::string_view name, double flops_per_element, int arrays) {
+inline Operation dram(const std::string& name, double flops_per_element, int arrays) {
   Operation op;
   op.name = name;
   op.dimensions = {"n"};

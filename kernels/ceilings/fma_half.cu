@@ -90,7 +90,7 @@ Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
 }
 
 template <class T>
-constexpr Technique technique() {
+Technique technique() {
   return {.operation = "fma_half_peak",
           .name = "registers",
           .engine = Engine::fma,

@@ -44,7 +44,7 @@ Launch bind_graph(Queue& queue, const Shape& shape, const float* x, float* y) {
   return [=] { check(cudaGraphLaunch(executable.get(), stream)); };
 }
 
-constexpr Technique technique(std::string_view name) {
+Technique technique(const std::string& name) {
   return {.operation = "launch", .name = name, .engine = Engine::memory};
 }
 

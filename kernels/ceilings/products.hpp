@@ -28,7 +28,7 @@ inline constexpr TileSize kWarpgroupTile{.m = 64, .n = 256, .k = 32};
 namespace products_detail {
 
 // `tiles` for each unit of the machine.
-inline Operation products(std::string_view name, Ceiling ceiling, std::vector<FormatPair> formats,
+inline Operation products(const std::string& name, Ceiling ceiling, std::vector<FormatPair> formats,
                           TileSize tile, std::int64_t tiles, std::int64_t iterations) {
   Operation op;
   op.name = name;

@@ -10,7 +10,7 @@
 
 namespace ridgebench {
 
-inline Operation repeated_read(std::string_view name, int cache_level) {
+inline Operation repeated_read(const std::string& name, int cache_level) {
   const auto reads = [](const Shape& s) {
     return static_cast<double>(s["n"]) * static_cast<double>(s["passes"]);
   };

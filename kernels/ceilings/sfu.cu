@@ -56,7 +56,7 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* y) {
 }
 
 template <class Function>
-Registration registration(std::string_view operation) {
+Registration registration(const std::string& operation) {
   return Registration({.operation = operation,
                        .name = "registers",
                        .engine = Engine::sfu,

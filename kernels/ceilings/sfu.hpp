@@ -28,7 +28,7 @@ inline double exp2_per_clock(const Machine& machine, FormatPair format) {
   return machine.compute_capability == 103 ? 32 : tanh_per_clock(machine, format);
 }
 
-inline Operation sfu(std::string_view name, double (*function)(double),
+inline Operation sfu(const std::string& name, double (*function)(double),
                      double (*most_per_clock)(const Machine&, FormatPair)) {
   const auto results = [](const Shape& s) {
     return static_cast<double>(s["n"]) * static_cast<double>(s["iterations"]);

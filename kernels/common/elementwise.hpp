@@ -1,14 +1,14 @@
 // The specification that relu and gelu share: y[i] = f(x[i]), output in the input's format.
 #pragma once
 
-#include <string_view>
+#include <string>
 
 #include "kernels/common/operation.hpp"
 
 namespace ridgebench {
 
 struct Elementwise {
-  std::string_view name;
+  std::string name;
   double flops_per_element;
   double (*value)(double x);
   // 2-norm of the terms whose sum the value is; null: the value itself.

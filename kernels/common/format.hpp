@@ -18,8 +18,18 @@
 namespace ridgebench {
 
 // tf32x3 is fp32 whose products are made of products of tf32 numbers, the high and the low parts of
-// both: nearly as accurate, but not fp32's own arithmetic.
-enum class Format : std::uint8_t { fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2, tf32x3 };
+// both: nearly as accurate, but not fp32's own arithmetic. int32 is a format of operands alone,
+// such as indices: no operation is measured in it, and kFormats leaves it out.
+enum class Format : std::uint8_t {
+  fp32,
+  tf32,
+  fp16,
+  bf16,
+  fp8_e4m3,
+  fp8_e5m2,
+  tf32x3,
+  int32 = 255
+};
 
 struct FormatInfo {
   Format format;
@@ -68,9 +78,10 @@ inline constexpr std::array kFormats{
     FormatInfo{Format::tf32x3,   "tf32x3",   8, 23, 4, true,  false, false},
 };
 // clang-format on
+inline constexpr FormatInfo kInt32{Format::int32, "int32", 0, 31, 4, false, false, false};
 
 constexpr const FormatInfo& info(Format format) {
-  return kFormats[static_cast<std::size_t>(format)];
+  return format == Format::int32 ? kInt32 : kFormats[static_cast<std::size_t>(format)];
 }
 
 // What hardware multiplies for one product of `format`: `count` products of numbers of `factors`.
@@ -184,6 +195,10 @@ struct FormatOf {
 template <>
 struct FormatOf<float> {
   static constexpr Format value = Format::fp32;
+};
+template <>
+struct FormatOf<std::int32_t> {
+  static constexpr Format value = Format::int32;
 };
 
 template <class T>

@@ -1,7 +1,12 @@
 #include "kernels/common/operation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
+
+#include "kernels/common/ceil_div.hpp"
 
 namespace ridgebench {
 namespace {
@@ -26,11 +31,15 @@ void look_up(const void* data, std::int64_t first, std::span<double> out) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = table[elements[i].bits];
 }
 
-double operand_bytes(const std::vector<Operand>& operands, bool written_only) {
+double bytes_written(const std::vector<Operand>& operands) {
   double sum = 0;
-  for (const Operand& operand : operands) {
-    if (!written_only || operand.access == Access::written) sum += operand.bytes();
-  }
+  for (const Operand& operand : operands) sum += operand.is_output() ? operand.bytes() : 0;
+  return sum;
+}
+
+double bytes_moved(const std::vector<Operand>& operands) {
+  double sum = bytes_written(operands);
+  for (const Operand& operand : operands) sum += operand.is_input() ? operand.bytes() : 0;
   return sum;
 }
 
@@ -61,17 +70,46 @@ void View::read(std::int64_t first, std::span<double> out) const {
     case Format::fp8_e5m2:
       look_up<Fp8E5m2>(data, first, out);
       break;
+    case Format::int32:
+      std::copy_n(static_cast<const std::int32_t*>(data) + first, out.size(), out.data());
+      break;
   }
+}
+
+std::int64_t Output::length_of(std::int64_t row) const {
+  return std::min(row_length, operand.elements - row * row_length);
+}
+
+std::vector<Output> outputs_of(const Operation& operation, const Shape& shape, FormatPair format) {
+  std::vector<Output> outputs;
+  std::int64_t rows = 0;
+  const std::vector<Operand> operands = operation.operands(shape, format);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i].is_output()) continue;
+    const std::int64_t elements = operands[i].elements;
+    std::int64_t length = operation.row_length(shape);
+    if (outputs.empty()) {
+      rows = ceil_div(elements, length);
+    } else if (elements % rows == 0) {
+      length = elements / rows;
+    } else {
+      throw std::logic_error(
+          fmt::format("output {} of {} has {} elements, which are no {} rows of one length",
+                      operands[i].name, operation.name, elements, rows));
+    }
+    outputs.push_back({i, operands[i], length});
+  }
+  return outputs;
 }
 
 double bytes(const Operation& operation, const Shape& shape, FormatPair format) {
   if (operation.traffic) return operation.traffic(shape, format);
-  return operand_bytes(operation.operands(shape, format), false);
+  return bytes_moved(operation.operands(shape, format));
 }
 
 double written_fraction(const Operation& operation, const Shape& shape, FormatPair format) {
   const std::vector<Operand> operands = operation.operands(shape, format);
-  return operand_bytes(operands, true) / operand_bytes(operands, false);
+  return bytes_written(operands) / bytes_moved(operands);
 }
 
 }  // namespace ridgebench

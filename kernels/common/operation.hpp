@@ -13,21 +13,27 @@
 #include "kernels/common/enum_names.hpp"
 #include "kernels/common/format.hpp"
 #include "kernels/common/machine.hpp"
+#include "kernels/common/random.hpp"
 #include "kernels/common/shape.hpp"
 
 namespace ridgebench {
 
-enum class Access : std::uint8_t { read, written };
+// `updated`: read and then written in the same place.
+enum class Access : std::uint8_t { read, written, updated };
 
 struct Operand {
-  std::string_view name;
+  std::string name;
   std::int64_t elements;
   Format format;
   Access access = Access::read;
+  Values values = {};  // of an operand that is read
 
   [[nodiscard]] double bytes() const {
     return static_cast<double>(elements) * info(format).storage_bytes;
   }
+  // An operand that is updated in place is in both.
+  [[nodiscard]] bool is_input() const { return access != Access::written; }
+  [[nodiscard]] bool is_output() const { return access != Access::read; }
 };
 
 // Read-only view of an operand in host memory, as numbers.
@@ -74,9 +80,9 @@ struct Ceiling {
 };
 
 struct Operation {
-  std::string_view name;
+  std::string name;
   // Names of the dimensions in order; a shape text with one number sets all of them.
-  std::vector<std::string_view> dimensions;
+  std::vector<std::string> dimensions;
   bool has_layout = false;
   std::vector<FormatPair> formats;
   // The fastest engine that may do the arithmetic: tensor engines multiply matrices only.
@@ -84,12 +90,14 @@ struct Operation {
 
   // FLOPs (FMA = 2) by the lecture's conventions.
   std::function<double(const Shape&)> flops;
-  // All operands, the single written one last, in the order of bind's pointers.
+  // All operands in the order of bind's pointers. One at least is written or updated.
   std::function<std::vector<Operand>(const Shape&, FormatPair)> operands;
-  // Number of output elements that `reference` computes at once.
+  // Number of elements of the first output that `reference` computes at once. Every further output
+  // has the same number of rows, of the same length each.
   std::function<std::int64_t(const Shape&)> row_length;
-  // One row of the output, in double, from already rounded inputs: out.size() is the row's length
-  // (shorter for a last, partial row).
+  // One row of each output, in double, from already rounded inputs. `in` has what is read or
+  // updated, as it was before the launch. `out` has the row of the first output (shorter for a
+  // last, partial row), then that of the second, and so on.
   std::function<void(const Shape&, std::int64_t row, std::span<const View> in,
                      std::span<Expected> out)>
       reference;
@@ -103,10 +111,27 @@ struct Operation {
   std::optional<Ceiling> ceiling = std::nullopt;
   // Bytes moved, where that is not the sum of the operands (a cache ceiling's many passes).
   std::function<double(const Shape&, FormatPair)> traffic = nullptr;
+  // Filled in by the registry: name of the file that `--load` took the operation from; empty for
+  // those of the program.
+  std::string loaded_from = {};
 };
 
+// An output of an operation.
+struct Output {
+  std::size_t index;  // among the operands
+  Operand operand;
+  std::int64_t row_length;  // elements of a row of the reference
+
+  // Elements of row `row`: the last one may be short.
+  [[nodiscard]] std::int64_t length_of(std::int64_t row) const;
+};
+
+// In the order of the operands. Throws std::logic_error if an output has another number of rows
+// than the first.
+std::vector<Output> outputs_of(const Operation& operation, const Shape& shape, FormatPair format);
+
 // Compulsory bytes: each input read once, each output written once, unless the operation states
-// its traffic.
+// its traffic. An operand that is updated in place counts twice.
 double bytes(const Operation& operation, const Shape& shape, FormatPair format);
 
 // Share of those bytes that is written: selects the memory ceiling with the same traffic mix.

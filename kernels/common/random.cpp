@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -120,6 +121,12 @@ void fill_as(Bits* out, std::int64_t first, std::int64_t elements,
   }
 }
 
+// 0 <= u < 1.
+double value_at(Values values, double u) {
+  const double value = values.low + u * (values.high - values.low);
+  return values.kind == Values::Kind::below ? std::floor(value) : value;
+}
+
 }  // namespace
 
 double normal_quantile(double p) {
@@ -152,6 +159,22 @@ void fill_random(void* out, std::int64_t elements, Format format, Fill fill, std
     default:
       as(static_cast<std::uint32_t*>(out));
       break;
+  }
+}
+
+void fill_random(void* out, std::int64_t elements, Format format, Values values, std::uint64_t seed,
+                 std::uint32_t stream, int threads, std::int64_t first) {
+  const auto bytes = static_cast<std::size_t>(info(format).storage_bytes);
+#pragma omp parallel for num_threads(threads)
+  for (std::int64_t i = 0; i < elements; ++i) {
+    const PhiloxBlock block =
+        random_block(seed, stream, static_cast<std::uint64_t>((first + i) / 4));
+    const double value = value_at(values, block.word[i % 4] * 0x1p-32);
+    const std::uint32_t bits =
+        format == Format::int32
+            ? std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(std::floor(value)))
+            : stored_bits(format, static_cast<float>(value));
+    std::memcpy(static_cast<std::byte*>(out) + static_cast<std::size_t>(i) * bytes, &bits, bytes);
   }
 }
 

@@ -59,6 +59,20 @@ constexpr auto names_of(Fill) {
   return enum_names("fill", "normal", "uniform", "zeros", "integers");
 }
 
+// Random values of an operand that do not follow the run's fill, such as indices.
+struct Values {
+  enum class Kind : std::uint8_t { of_the_run, uniform, below };
+  Kind kind = Kind::of_the_run;
+  double low = 0;
+  double high = 0;
+};
+// low <= x < high before it is rounded to the operand's format.
+constexpr Values uniform(double low, double high) { return {Values::Kind::uniform, low, high}; }
+// Whole numbers 0 .. bound - 1 in equal shares; 1 <= bound <= 2^31.
+constexpr Values integers_below(std::int64_t bound) {
+  return {Values::Kind::below, 0, static_cast<double>(bound)};
+}
+
 // Quantile of the standard normal distribution at p, 0 < p < 1; error below 1e-15 (1 + |x|).
 double normal_quantile(double p);
 
@@ -71,6 +85,11 @@ std::span<const std::uint32_t> quantile_table(Format format, Fill fill);
 // Writes elements first .. first + elements - 1 of a stream to `out` (host memory, in the format's
 // storage). The bits depend on nothing but seed, stream and index; not on the number of threads.
 void fill_random(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
+                 std::uint32_t stream, int threads, std::int64_t first = 0);
+
+// The same for values that do not follow the run's fill. An element takes 32 random bits. `first`
+// is a multiple of 4.
+void fill_random(void* out, std::int64_t elements, Format format, Values values, std::uint64_t seed,
                  std::uint32_t stream, int threads, std::int64_t first = 0);
 
 }  // namespace ridgebench

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -16,16 +17,73 @@ namespace {
 Shape unit_shape(const Operation& operation) {
   std::vector<Shape::Dimension> dimensions;
   dimensions.reserve(operation.dimensions.size());
-  for (const std::string_view name : operation.dimensions) dimensions.emplace_back(name, 1);
+  for (const std::string& name : operation.dimensions) dimensions.emplace_back(name, 1);
   return Shape(std::move(dimensions),
                operation.has_layout ? std::optional(Layout::nt) : std::nullopt);
+}
+
+// A fault of the program itself, or of a file that `--load` named.
+[[noreturn]] void reject(const std::string& file, const std::string& problem) {
+  if (file.empty()) throw std::logic_error(problem);
+  throw UsageError(fmt::format("{}: {}", file, problem));
+}
+
+// Ids are made of names.
+void check_name(const std::string& file, std::string_view what, const std::string& name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (!name.empty() && std::ranges::all_of(name, allowed)) return;
+  reject(file, fmt::format("{} is named '{}'; allowed: letters, digits and _", what, name));
+}
+
+void check_operands(const Operation& operation, FormatPair format) {
+  const Shape shape = unit_shape(operation);
+  const std::vector<Operand> operands = operation.operands(shape, format);
+  const auto refuse = [&](const std::string& problem) {
+    reject(operation.loaded_from, fmt::format("operation {}: {}", operation.name, problem));
+  };
+  if (std::ranges::none_of(operands, &Operand::is_output)) refuse("no operand is written");
+  for (const Operand& o : operands) {
+    if (o.is_input() && o.format == Format::int32 && o.values.kind == Values::Kind::of_the_run) {
+      refuse(fmt::format("operand {} is int32; allowed with it: .values = integers_below(...)",
+                         o.name));
+    }
+  }
+}
+
+// What the compiler cannot check in code that somebody else wrote.
+void check_operation(const Operation& operation) {
+  const std::string& file = operation.loaded_from;
+  check_name(file, "an operation", operation.name);
+  const auto lacks = [&](const char* member) {
+    reject(file, fmt::format("operation {} has no {}", operation.name, member));
+  };
+  if (operation.dimensions.empty()) lacks("dimensions");
+  if (operation.formats.empty()) lacks("formats");
+  if (!operation.flops) lacks("flops");
+  if (!operation.operands) lacks("operands");
+  if (!operation.row_length) lacks("row_length");
+  if (!operation.reference) lacks("reference");
+  if (!operation.reduction) lacks("reduction");
+  if (!operation.shapes) lacks("shapes");
+  for (const std::string& dimension : operation.dimensions) {
+    check_name(file, fmt::format("a dimension of {}", operation.name), dimension);
+  }
+  for (const FormatPair format : operation.formats) {
+    if (format.a == Format::int32 || format.b == Format::int32) {
+      reject(file, fmt::format("operation {} has format int32, which is for operands alone",
+                               operation.name));
+    }
+    check_operands(operation, format);
+  }
 }
 
 bool matches(const Signature& signature, const std::vector<Operand>& operands) {
   return std::ranges::equal(operands, std::span(signature.parameters).first(signature.count),
                             [](const Operand& operand, const Parameter& parameter) {
                               return operand.format == parameter.format &&
-                                     operand.access == parameter.access;
+                                     operand.is_output() != parameter.is_const;
                             });
 }
 
@@ -37,7 +95,8 @@ auto identity(const Implementation& i) {
 // sets of one technique, those that the processor has (up to `newest`) come first, the newest of
 // them first.
 auto sort_key(const Implementation& i, Isa newest) {
-  return std::tuple(identity(i), i.technique.isa > newest, -static_cast<int>(i.technique.isa));
+  return std::tuple(identity(i), i.technique.isa > newest, -static_cast<int>(i.technique.isa),
+                    i.technique.loaded_from);
 }
 
 void resolve_one(Implementation& implementation, const Operation& operation) {
@@ -46,22 +105,26 @@ void resolve_one(Implementation& implementation, const Operation& operation) {
     return matches(implementation.signature, operation.operands(shape, f));
   });
   if (format == operation.formats.end()) {
-    throw std::logic_error(
-        fmt::format("technique {}/{} binds pointer types that are no format of the operation",
-                    operation.name, implementation.technique.name));
+    reject(implementation.technique.loaded_from,
+           fmt::format("technique {}/{} binds pointer types that are no format of the operation",
+                       operation.name, implementation.technique.name));
   }
   implementation.operation = &operation;
   implementation.format = *format;
 }
 
 // The registered operation that the technique implements.
-const Operation& operation_of(const Technique& technique,
+const Operation& operation_of(const Implementation& implementation,
                               const std::vector<std::unique_ptr<Operation>>& operations) {
+  const Technique& technique = implementation.technique;
+  check_name(implementation.technique.loaded_from,
+             fmt::format("a technique of {}", technique.operation), technique.name);
   const auto found = std::ranges::find(operations, technique.operation,
                                        [](const auto& operation) { return operation->name; });
   if (found == operations.end()) {
-    throw std::logic_error(fmt::format("technique {}/{} implements an operation that is not there",
-                                       technique.operation, technique.name));
+    reject(implementation.technique.loaded_from,
+           fmt::format("technique {}/{} implements an operation that is not there",
+                       technique.operation, technique.name));
   }
   return **found;
 }
@@ -89,27 +152,40 @@ Registry& Registry::instance() {
 }
 
 void Registry::add(Operation operation) {
+  operation.loaded_from = loading_;
   operations_.push_back(std::make_unique<Operation>(std::move(operation)));
 }
 
 void Registry::add(Implementation implementation) {
+  implementation.technique.loaded_from = loading_;
   implementations_.push_back(std::make_unique<Implementation>(std::move(implementation)));
 }
 
-void Registry::resolve(Isa newest) {
-  const auto operation_name = [](const auto& operation) { return operation->name; };
-  std::ranges::sort(operations_, {}, operation_name);
-  if (const auto twice = std::ranges::adjacent_find(operations_, {}, operation_name);
+void Registry::sort_operations() {
+  // Of two with one name, the loaded one comes second and is to blame.
+  const auto key = [](const auto& o) { return std::tie(o->name, o->loaded_from); };
+  std::ranges::sort(operations_, {}, key);
+  const auto name = [](const auto& operation) -> const std::string& { return operation->name; };
+  if (const auto twice = std::ranges::adjacent_find(operations_, {}, name);
       twice != operations_.end()) {
-    throw std::logic_error(fmt::format("operation {} is registered twice", (*twice)->name));
+    reject((*std::next(twice))->loaded_from,
+           fmt::format("operation {} is registered twice", (*twice)->name));
   }
-  for (const auto& i : implementations_) resolve_one(*i, operation_of(i->technique, operations_));
+  for (const auto& operation : operations_) {
+    if (!operation->loaded_from.empty()) check_operation(*operation);
+  }
+}
+
+void Registry::resolve(Isa newest) {
+  sort_operations();
+  for (const auto& i : implementations_) resolve_one(*i, operation_of(*i, operations_));
   std::ranges::sort(implementations_, {}, [&](const auto& i) { return sort_key(*i, newest); });
   if (const auto twice = std::ranges::adjacent_find(implementations_, twins);
       twice != implementations_.end()) {
-    const Implementation& i = **twice;
-    throw std::logic_error(fmt::format("technique {}/{} is registered twice for {}",
-                                       i.operation->name, i.technique.name, i.format.name()));
+    const Implementation& i = **std::next(twice);
+    reject(i.technique.loaded_from,
+           fmt::format("technique {}/{} is registered twice for {}", i.operation->name,
+                       i.technique.name, i.format.name()));
   }
   const auto others = std::ranges::unique(implementations_, same);
   implementations_.erase(others.begin(), others.end());

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernels/common/format.hpp"
@@ -29,12 +30,13 @@ constexpr auto names_of(Origin) { return enum_names("origin", "hand", "library",
 
 // Why a technique cannot serve a shape on a machine; empty where it can. Pure arithmetic: it
 // launches, allocates and tunes nothing, because `list` and `--dry-run` call it for every case.
-using Supports = std::optional<std::string> (*)(const Machine&, const Shape&, FormatPair);
+using Supports =
+    std::function<std::optional<std::string>(const Machine&, const Shape&, FormatPair)>;
 
 // What a technique declares in its one registration.
 struct Technique {
-  std::string_view operation;
-  std::string_view name;
+  std::string operation;
+  std::string name;
   Engine engine;
   // Format of the products, to which the kernel widens the storage format. Default: the case's
   // format.
@@ -43,7 +45,7 @@ struct Technique {
   Origin origin = Origin::hand;
   Pace pace = Pace::fast;
   Isa isa = Isa::none;
-  // Null: every shape on every machine of the backend.
+  // Empty: every shape on every machine of the backend.
   Supports supports = nullptr;
   // Fraction bits that the running sum keeps; 0: all of the accumulator format's.
   int accumulator_bits = 0;
@@ -60,16 +62,19 @@ struct Technique {
   bool (*full_rate)(const Machine&) = nullptr;
   // The order of its additions, and so the last bits, may differ from run to run.
   bool order_dependent = false;
+  // Filled in by the registry: name of the file that `--load` took the technique from; empty for
+  // those of the program.
+  std::string loaded_from = {};
 };
 
 // Format and constness of one pointer parameter of bind.
 struct Parameter {
   Format format;
-  Access access;
+  bool is_const;
   friend constexpr bool operator==(Parameter, Parameter) = default;
 };
 
-inline constexpr std::size_t kMaxOperands = 6;
+inline constexpr std::size_t kMaxOperands = 16;
 
 struct Signature {
   std::array<Parameter, kMaxOperands> parameters{};
@@ -113,10 +118,13 @@ class Registry {
   void add(Operation operation);
   void add(Implementation implementation);
 
+  // What is added from now on belongs to a file that is loaded; empty: to the program.
+  void load_from(std::string file) { loading_ = std::move(file); }
+
   // Matches every technique with its operation and format by the types of its pointers. Of the
   // instruction sets of a technique it keeps the newest up to `newest`; a technique for newer
-  // processors only stays and is unsupported. Throws std::logic_error that names a technique which
-  // matches nothing or is registered twice.
+  // processors only stays and is unsupported. Throws an error that names what matches nothing, is
+  // registered twice or makes no sense: UsageError for what was loaded, else std::logic_error.
   void resolve(Isa newest = host_isa());
 
   // Takes the operations with these names out again, and what implements them.
@@ -128,8 +136,11 @@ class Registry {
   [[nodiscard]] const Operation& operation(std::string_view name) const;
 
  private:
+  void sort_operations();
+
   std::vector<std::unique_ptr<Operation>> operations_;  // sorted by name once resolved
   std::vector<std::unique_ptr<Implementation>> implementations_;
+  std::string loading_;
 };
 
 // Adds an operation at start-up: `const RegisterOperation relu{{.name = "relu", ...}};`
@@ -142,8 +153,7 @@ namespace registry_detail {
 template <class Pointer>
 constexpr Parameter parameter() {
   using Pointee = std::remove_pointer_t<Pointer>;
-  return {FormatOf<std::remove_const_t<Pointee>>::value,
-          std::is_const_v<Pointee> ? Access::read : Access::written};
+  return {FormatOf<std::remove_const_t<Pointee>>::value, std::is_const_v<Pointee>};
 }
 
 template <class... Pointers>
@@ -152,59 +162,76 @@ constexpr Signature signature() {
   return {{parameter<Pointers>()...}, sizeof...(Pointers)};
 }
 
+// What a function, or a lambda, is called with.
+template <class F>
+using FunctionOf = std::type_identity<decltype(std::function(std::declval<F>()))>;
+
 template <class... Pointers, std::size_t... I>
 auto call(auto&& bind, std::span<void* const> operands, std::index_sequence<I...>) {
   return bind(static_cast<Pointers>(operands[I])...);
 }
 
-template <class State, class... Pointers>
+template <class Prepare, class Bind>
 struct Planned {
-  State (*prepare)(Queue&, const Shape&);
-  Launch (*bind)(Queue&, const State&, const Shape&, Pointers...);
+  Prepare prepare;
+  Bind bind;
 };
 
-template <class... Pointers>
-Implementation erase(Launch (*bind)(Queue&, const Shape&, Pointers...)) {
+template <class F, class Result, class... Pointers>
+Implementation erase(
+    F bind, std::type_identity<std::function<Result(Queue&, const Shape&, Pointers...)>> /*type*/) {
   Implementation result{};
   result.signature = signature<Pointers...>();
   result.bind = [bind](Queue& queue, const Plan&, const Shape& shape,
-                       std::span<void* const> operands) {
+                       std::span<void* const> operands) -> Launch {
     return call<Pointers...>([&](auto... typed) { return bind(queue, shape, typed...); }, operands,
                              std::index_sequence_for<Pointers...>());
   };
   return result;
 }
 
-template <class State, class... Pointers>
-Implementation erase(Planned<State, Pointers...> planned) {
+template <class Prepare, class Bind, class Result, class State, class... Pointers>
+Implementation erase(
+    Planned<Prepare, Bind> planned,
+    std::type_identity<
+        std::function<Result(Queue&, const State&, const Shape&, Pointers...)>> /*type*/) {
   Implementation result{};
   result.signature = signature<Pointers...>();
-  result.prepare = [planned](Queue& queue, const Shape& shape) -> Plan {
-    return std::make_shared<State>(planned.prepare(queue, shape));
+  result.prepare = [prepare = planned.prepare](Queue& queue, const Shape& shape) -> Plan {
+    return std::make_shared<State>(prepare(queue, shape));
   };
   if constexpr (requires(const State& state) { std::string(state.choice()); }) {
     result.choice = [](const Plan& plan) { return static_cast<State*>(plan.get())->choice(); };
   }
-  result.bind = [planned](Queue& queue, const Plan& plan, const Shape& shape,
-                          std::span<void* const> operands) {
+  result.bind = [bind = planned.bind](Queue& queue, const Plan& plan, const Shape& shape,
+                                      std::span<void* const> operands) -> Launch {
     const State& state = *static_cast<const State*>(plan.get());
-    return call<Pointers...>(
-        [&](auto... typed) { return planned.bind(queue, state, shape, typed...); }, operands,
-        std::index_sequence_for<Pointers...>());
+    return call<Pointers...>([&](auto... typed) { return bind(queue, state, shape, typed...); },
+                             operands, std::index_sequence_for<Pointers...>());
   };
   return result;
+}
+
+template <class Bind>
+Implementation erase(Bind bind) {
+  return erase(bind, FunctionOf<Bind>{});
+}
+
+template <class Prepare, class Bind>
+Implementation erase(Planned<Prepare, Bind> planned) {
+  return erase(planned, FunctionOf<Bind>{});
 }
 
 void add(const Technique& technique, Backend backend, Implementation implementation);
 
 }  // namespace registry_detail
 
-// For a technique with a slow preparation, which runs once per shape. Where State has a member
-// `std::string choice() const`, the record says what was chosen.
-template <class State, class... Pointers>
-auto planned(State (*prepare)(Queue&, const Shape&),
-             Launch (*bind)(Queue&, const State&, const Shape&, Pointers...)) {
-  return registry_detail::Planned<State, Pointers...>{prepare, bind};
+// For a technique with a slow preparation, State prepare(Queue&, const Shape&), which runs once per
+// shape; bind(Queue&, const State&, const Shape&, pointers...) gets what it returned. Where State
+// has a member `std::string choice() const`, the record says what was chosen.
+template <class Prepare, class Bind>
+auto planned(Prepare prepare, Bind bind) {
+  return registry_detail::Planned<Prepare, Bind>{prepare, bind};
 }
 
 // A list of the types that a technique serves.
@@ -239,7 +266,7 @@ using Fp8Products = Types<ProductTypes<Fp8E4m3>, ProductTypes<Fp8E5m2>,
 using AllProducts = decltype(Fp32Products{} + Tf32Products{} + HalfProducts{} + Fp8Products{});
 
 // Adds a technique at start-up, once per type that it serves. The pointer types of bind give the
-// format.
+// format. bind is a function or a lambda, which may capture.
 //   const Registration vec16{{...}, ElementTypes{}, []<class T>() { return bind<T>; }};
 template <Backend B>
 class BackendRegistration {

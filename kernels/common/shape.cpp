@@ -88,8 +88,7 @@ std::string Shape::text() const {
   return text;
 }
 
-Shape parse_shape(std::string_view text, std::span<const std::string_view> dimensions,
-                  bool has_layout) {
+Shape parse_shape(std::string_view text, std::span<const std::string> dimensions, bool has_layout) {
   std::vector<Shape::Dimension> sizes;
   std::optional<Layout> layout;
   if (has_layout) layout = Layout::nt;
@@ -110,7 +109,7 @@ Shape parse_shape(std::string_view text, std::span<const std::string_view> dimen
         fmt::format("shape '{}' has sizes beside a number that stands for all of them", text));
   }
   std::vector<Shape::Dimension> ordered;
-  for (const std::string_view dimension : dimensions) {
+  for (const std::string& dimension : dimensions) {
     const auto given =
         std::ranges::find_if(sizes, [&](const auto& s) { return s.first == dimension; });
     if (given == sizes.end() && !square) {

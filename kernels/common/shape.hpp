@@ -45,7 +45,6 @@ class Shape {
 // name of any dimension, stands for all of them (square); layout defaults to nt. number.hpp has the
 // grammar of numbers. Each size must be between 1 and 2^40 and their product below 2^62. Throws
 // UsageError.
-Shape parse_shape(std::string_view text, std::span<const std::string_view> dimensions,
-                  bool has_layout);
+Shape parse_shape(std::string_view text, std::span<const std::string> dimensions, bool has_layout);
 
 }  // namespace ridgebench

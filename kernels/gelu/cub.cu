@@ -16,7 +16,7 @@ struct Gelu {
 };
 
 template <class T>
-constexpr Technique technique() {
+Technique technique() {
   return {.operation = "gelu",
           .name = "cub",
           .engine = Engine::fma,

@@ -50,7 +50,7 @@ Launch bind_gelu(Queue& /*queue*/, const LtProduct& product, const Shape& /*shap
 // The library does not document how it evaluates the tanh of its epilogue; tanh.approx is assumed.
 // Where rows are not multiples of 16 bytes, bf16 results on an H100 were rounded before it.
 template <class P, bool kGelu>
-Technique technique(std::string_view name, bool fast) {
+Technique technique(const std::string& name, bool fast) {
   constexpr bool fp8 = sizeof(typename P::A) == 1;
   constexpr bool rounded = P::formats == FormatPair(Format::bf16);
   return {.operation = kGelu ? "matmul_gelu" : "matmul",
@@ -66,7 +66,7 @@ Technique technique(std::string_view name, bool fast) {
 }
 
 template <bool kGelu, bool kTuned, bool kFast, class... P>
-CudaRegistration registration(std::string_view name, Types<P...> products) {
+CudaRegistration registration(const std::string& name, Types<P...> products) {
   return CudaRegistration([=]<class Q>() { return technique<Q, kGelu>(name, kFast); }, products,
                           []<class Q>() {
                             constexpr auto* prepared = prepare<Q, kGelu, kTuned, kFast>;

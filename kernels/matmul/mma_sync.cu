@@ -127,7 +127,7 @@ std::optional<std::string> supports(const Machine& machine, const Shape& shape, 
 }
 
 template <class P>
-Technique technique(std::string_view operation, double approximation_error) {
+Technique technique(const std::string& operation, double approximation_error) {
   constexpr bool fp8 = kIsFp8<typename P::A>;
   return {.operation = operation,
           .name = "mma_sync",

@@ -106,7 +106,7 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const typename P::A* a, const
   return launch<Layout::nt>(queue, Product(shape, a, b, c), BiasGelu<typename P::Out>{bias});
 }
 
-constexpr Technique technique(std::string_view operation, double approximation_error = 0) {
+Technique technique(const std::string& operation, double approximation_error = 0) {
   return {.operation = operation,
           .name = "register_tile",
           .engine = Engine::fma,

@@ -7,7 +7,7 @@
 namespace ridgebench {
 namespace {
 
-using Dimensions = std::vector<std::string_view>;
+using Dimensions = std::vector<std::string>;
 
 std::vector<Shape> vectors() {
   std::vector<Shape> shapes;
@@ -76,7 +76,7 @@ std::vector<Shape> repeated_work(const Operation& operation) {
   if (operation.dimensions.size() > 2) {
     dimensions = operation.shapes(Profile::quick, Pace::fast, gpu).at(0).dimensions();
   } else {
-    for (const std::string_view name : operation.dimensions) dimensions.emplace_back(name, 1);
+    for (const std::string& name : operation.dimensions) dimensions.emplace_back(name, 1);
   }
   const bool tiles = dimensions.size() > 2;
   std::int64_t products = 1;  // of one tile

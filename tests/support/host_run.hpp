@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -88,12 +87,10 @@ class HostRun {
       for (std::size_t i = 0; i + 1 < arrays_.size(); ++i) views.push_back(arrays_[i].view());
       return views;
     };
-    const std::int64_t length = operation.row_length(reference_shape);
-    const std::int64_t count = (output().operand().elements + length - 1) / length;
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
-    std::iota(rows.begin(), rows.end(), 0);
+    const std::vector<std::int64_t> rows = all_rows(operation, reference_shape);
+    const View written = output().view();
     ReferenceCache reference;
-    return compare(implementation_, reference_shape, output().view(), rows,
+    return compare(implementation_, reference_shape, {&written, 1}, rows,
                    reference.get("", operation, reference_shape, inputs, rows));
   }
   Verification verify() { return verify(shape_); }

@@ -44,7 +44,7 @@ struct Simulation {
   // meters takes 10 ms of the host. Needs a power_limit between idle and draw.
   double draw = 0;
   double idle = 100;
-  int early = 0;  // 1: launches may start before the one ahead has ended; 2: unknown
+  int early = 0;            // 1: launches may start before the one ahead has ended; 2: unknown
   double cpu_throttle = 0;  // periods per batch in which a CPU quota stops it; 0: not reported
   // Faults, by the number of the timed batch (from 1; 0: never).
   std::int64_t lose = 0;  // the device is lost

@@ -50,6 +50,10 @@ void HostMemory::fill(void* out, std::int64_t elements, Format format, Fill fill
   fill_random(out, elements, format, fill, seed, stream, threads_, first);
 }
 
+void HostMemory::write(void* out, std::span<const std::byte> bytes) {
+  copy_in_parallel(static_cast<std::byte*>(out), bytes.data(), bytes.size());
+}
+
 void HostMemory::set(std::span<const Region> regions, unsigned char value) {
   for (const Region& region : regions) {
     in_chunks(region.size(), [&](std::size_t first, std::size_t count) {

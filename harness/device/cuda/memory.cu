@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <stdexcept>
 
 #include "harness/device/cpu/memory.hpp"
 #include "harness/device/cuda/memory.cuh"
@@ -49,6 +50,8 @@ void with_type(Format format, F f) {
       return f(static_cast<const Fp8E4m3*>(nullptr));
     case Format::fp8_e5m2:
       return f(static_cast<const Fp8E5m2*>(nullptr));
+    case Format::int32:
+      throw std::logic_error("whole numbers are compared by their bits");
   }
 }
 
@@ -96,6 +99,11 @@ void CudaMemory::fill(void* out, std::int64_t elements, Format format, Fill fill
   if (bytes == 2) launch(static_cast<std::uint16_t*>(out));
   if (bytes == 4) launch(static_cast<std::uint32_t*>(out));
   check(cudaGetLastError());
+  check(cudaStreamSynchronize(stream_));
+}
+
+void CudaMemory::write(void* out, std::span<const std::byte> bytes) {
+  check(cudaMemcpyAsync(out, bytes.data(), bytes.size(), cudaMemcpyHostToDevice, stream_));
   check(cudaStreamSynchronize(stream_));
 }
 

@@ -72,7 +72,7 @@ Duelist::Duelist(Device& device, Fill fill, std::uint64_t seed)
       fill_(fill),
       seed_(seed),
       buffers_(device, fill, seed),
-      checks_{OutputCheck(device), OutputCheck(device)} {}
+      checks_{OutputCheck(device, fill, seed), OutputCheck(device, fill, seed)} {}
 
 DuelRecord Duelist::measure(const DuelCase& duel, const std::function<bool()>& stop) {
   const Stopwatch clock;
@@ -162,7 +162,7 @@ std::vector<BufferSet> Duelist::bind(std::array<Contender, 2>& contenders, std::
           });
     }
   }
-  buffers_.poison();
+  buffers_.reset();
   return all;
 }
 
@@ -172,7 +172,7 @@ std::optional<std::string> Duelist::stray_write(const Contender& contender) {
 }
 
 std::optional<std::string> Duelist::check_before(Contender& contender, const BufferSet& set) {
-  buffers_.poison();
+  buffers_.reset();
   device_->run(contender.rotation.front());
   const auto wrong =
       contender.check->before_timing(*contender.c, set, contender.side->verify.emplace());
@@ -185,7 +185,7 @@ std::optional<std::string> Duelist::check_before(Contender& contender, const Buf
 std::optional<std::string> Duelist::check_after(Contender& contender,
                                                 std::span<const BufferSet> sets) {
   if (auto stray = stray_write(contender)) return stray;
-  buffers_.poison();
+  buffers_.reset();
   for (const Launch& launch : contender.rotation) device_->run(launch);
   const auto wrong = contender.check->after_timing(*contender.c, sets, *contender.side->verify);
   if (wrong) return fmt::format("{}: {}", contender.side->technique, *wrong);

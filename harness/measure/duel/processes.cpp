@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "harness/base/loaded_kernels.hpp"
 #include "harness/base/process.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/measure/duel/combine.hpp"
@@ -42,6 +43,9 @@ std::vector<std::string> arguments_of(const DuelCase& duel, const DuelSettings& 
       fmt::format("--fill={}", name(settings.fill)),
       kOneProcess};
   if (!settings.early_launches) arguments.emplace_back("--no-early");
+  for (const LoadedKernels& kernels : loaded_kernels()) {
+    arguments.push_back("--load=" + kernels.path.string());
+  }
   return arguments;
 }
 

@@ -68,7 +68,7 @@ std::optional<std::string> supports_onednn([[maybe_unused]] const Machine& machi
 #endif
 }
 
-Technique onednn_product(std::string_view operation, Format format) {
+Technique onednn_product(const std::string& operation, Format format) {
   Technique technique{.operation = operation,
                       .name = "onednn",
                       .engine = Engine::fma,

@@ -33,7 +33,7 @@ std::optional<std::string> supports_onednn(const Machine& machine, const Shape& 
 
 // The technique `onednn` of a product in fp32 or bf16. The library multiplies bf16 by AMX, by the
 // pairs of AVX512_BF16, or in fp32 after widening, as the processor and ONEDNN_MAX_CPU_ISA allow.
-Technique onednn_product(std::string_view operation, Format format);
+Technique onednn_product(const std::string& operation, Format format);
 
 // A primitive with the memory descriptors of its operands.
 class OneDnnPrimitive;

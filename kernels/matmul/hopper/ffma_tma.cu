@@ -133,7 +133,7 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const float* a, const float* 
   return bind_product(queue, Product(shape, a, b, c), BiasGelu<float>{bias});
 }
 
-constexpr Technique technique(std::string_view operation, double approximation_error = 0) {
+Technique technique(const std::string& operation, double approximation_error = 0) {
   return {.operation = operation,
           .name = "ffma_tma",
           .engine = Engine::fma,

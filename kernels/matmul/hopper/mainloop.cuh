@@ -248,7 +248,7 @@ inline std::optional<std::string> supports_wgmma_tma(const Machine& machine, con
 
 // A product that leaves its sums in the tensor cores.
 template <class P>
-constexpr Technique wgmma_technique(std::string_view name, Supports supports) {
+Technique wgmma_technique(const std::string& name, const Supports& supports) {
   constexpr bool fp8 = kIsFp8<typename P::A>;
   return {.operation = "matmul",
           .name = name,

@@ -44,8 +44,8 @@ std::array<Registration, 2> registrations(const Technique& technique, std::strin
           })};
 }
 
-constexpr Technique technique(std::string_view operation, std::string_view name,
-                              double accumulation_error, double approximation_error) {
+Technique technique(const std::string& operation, const std::string& name,
+                    double accumulation_error, double approximation_error) {
   return {.operation = operation,
           .name = name,
           .engine = Engine::tensor,

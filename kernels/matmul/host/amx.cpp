@@ -29,7 +29,7 @@ namespace {
 
 using Kernel = AmxKernel<cpu::AmxTiles>;
 
-constexpr Technique technique(std::string_view operation, double approximation_error) {
+Technique technique(const std::string& operation, double approximation_error) {
   return {.operation = operation,
           .name = "amx",
           .engine = Engine::tensor,

@@ -49,7 +49,7 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const A* a, const B* b, const
 
 using Products = decltype(Fp32Products{} + Tf32Products{} + HalfProducts{} + Fp8Products{});
 
-constexpr Technique technique(std::string_view operation) {
+Technique technique(const std::string& operation) {
   return {.operation = operation,
           .name = "naive",
           .engine = Engine::fma,

@@ -106,7 +106,7 @@ namespace {
 
 using Products = decltype(Fp32Products{} + Tf32Products{} + HalfProducts{} + Fp8Products{});
 
-constexpr Technique technique(std::string_view operation, double approximation_error) {
+Technique technique(const std::string& operation, double approximation_error) {
   return {.operation = operation,
           .name = "packed",
           .engine = Engine::fma,

@@ -74,6 +74,27 @@ TEST_F(BuffersTest, SetsHoldDifferentInputs) {
   }
 }
 
+TEST_F(BuffersTest, AnOperandInPlaceGetsItsFirstValuesBack) {
+  const std::vector<Operand> shape{{"x", 333, Format::bf16, Access::updated},
+                                   {"index", 100, Format::int32, Access::read, integers_below(7)}};
+  const auto sets = buffers_.allocate(shape, 2);
+  buffers_.reset();
+  const std::string first(content(sets[0][0], shape[0]));
+  const std::string second(content(sets[1][0], shape[0]));
+  EXPECT_NE(first, second);
+  std::string known(first.size(), 0);
+  write_own_values(reinterpret_cast<std::byte*>(known.data()), shape[0], 0, 1, Fill::normal, 7);
+  EXPECT_EQ(second, known);
+  std::memset(sets[0][0], 0, first.size());
+  buffers_.reset();
+  EXPECT_EQ(content(sets[0][0], shape[0]), first);
+  const auto* const index = static_cast<const std::int32_t*>(sets[1][1]);
+  EXPECT_TRUE(std::all_of(index, index + 100, [](int i) { return i >= 0 && i < 7; }));
+  EXPECT_TRUE(buffers_.guards_intact());
+  write_stray(sets[0][1], 400);  // just behind the indices
+  EXPECT_FALSE(buffers_.guards_intact());
+}
+
 TEST_F(BuffersTest, TwoTechniquesGetTheSameInputs) {
   const std::vector<Operand> shape = operands();
   std::vector<std::string> first;
@@ -112,7 +133,7 @@ TEST_F(BuffersTest, PoisonIsNanInEveryFormatAndSparesInputs) {
     const std::vector<Operand> shape = operands(f.format);
     const auto sets = buffers_.allocate(shape, 2);
     const std::string input(content(sets[0][0], shape[0]));
-    buffers_.poison();
+    buffers_.reset();
     for (const BufferSet& set : sets) {
       const View output{set.back(), f.format};
       for (std::int64_t i = 0; i < shape.back().elements; ++i) {
@@ -125,7 +146,7 @@ TEST_F(BuffersTest, PoisonIsNanInEveryFormatAndSparesInputs) {
 
 TEST_F(BuffersTest, WritingTheWholeOutputLeavesTheGuardsIntact) {
   const auto sets = buffers_.allocate(operands(), 3);
-  buffers_.poison();
+  buffers_.reset();
   for (const BufferSet& set : sets) {
     std::memset(set.back(), kStray, static_cast<std::size_t>(operands().back().bytes()));
   }
@@ -138,10 +159,10 @@ TEST_F(BuffersTest, GuardsNoticeOneByteBeforeOrAfterAnyOutput) {
     for (const std::ptrdiff_t offset :
          {std::ptrdiff_t{-1}, std::ptrdiff_t{-64}, bytes, bytes + 63}) {
       const auto sets = buffers_.allocate(operands(), 3);
-      buffers_.poison();
+      buffers_.reset();
       write_stray(sets[set].back(), offset);
       EXPECT_FALSE(buffers_.guards_intact()) << "set " << set << " byte " << offset;
-      buffers_.poison();
+      buffers_.reset();
       EXPECT_TRUE(buffers_.guards_intact());
     }
   }

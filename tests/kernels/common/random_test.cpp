@@ -194,5 +194,39 @@ TEST(FillName, EveryNameParsesToItself) {
   }
 }
 
+TEST(Random, ValuesOfAnOperandKeepTheirBounds) {
+  constexpr std::int64_t n = 100000;
+  std::vector<float> x(n);
+  fill_random(x.data(), n, Format::fp32, uniform(2, 6), kSeed, 3, 2);
+  for (const float value : x) ASSERT_TRUE(value >= 2 && value <= 6) << value;
+  EXPECT_NEAR(moment(x, 1), 4, 0.02);
+  std::vector<std::int32_t> index(n);
+  for (const std::int64_t bound : {std::int64_t{1}, std::int64_t{3}, std::int64_t{1} << 31U}) {
+    fill_random(index.data(), n, Format::int32, integers_below(bound), kSeed, 3, 2);
+    double sum = 0;
+    for (const std::int32_t value : index) {
+      ASSERT_TRUE(value >= 0 && value < bound) << value;
+      sum += value;
+    }
+    const auto largest = static_cast<double>(bound - 1);
+    EXPECT_NEAR(sum / static_cast<double>(n), largest / 2, 0.01 * largest) << bound;
+  }
+}
+
+TEST(Random, ValuesOfAnOperandDependOnSeedStreamAndIndexAlone) {
+  const auto indices = [](std::int64_t elements, std::uint64_t seed, std::uint32_t stream,
+                          int threads, std::int64_t first) {
+    std::vector<std::int32_t> x(static_cast<std::size_t>(elements));
+    fill_random(x.data(), elements, Format::int32, integers_below(1000000), seed, stream, threads,
+                first);
+    return x;
+  };
+  const auto all = indices(1000, 1, 2, 1, 0);
+  EXPECT_EQ(indices(1000, 1, 2, 3, 0), all);
+  EXPECT_EQ(indices(100, 1, 2, 1, 400), std::vector(all.begin() + 400, all.begin() + 500));
+  EXPECT_NE(indices(1000, 2, 2, 1, 0), all);
+  EXPECT_NE(indices(1000, 1, 3, 1, 0), all);
+}
+
 }  // namespace
 }  // namespace ridgebench

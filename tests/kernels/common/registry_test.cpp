@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -20,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 // y = x in fp32 and bf16.
-Operation copy_operation(std::string_view name = "copy") {
+Operation copy_operation(const std::string& name = "copy") {
   Operation operation;
   operation.name = name;
   operation.dimensions = {"n"};
@@ -41,7 +42,7 @@ Launch bind(Queue& /*queue*/, const Shape& shape, In* x, Out* y) {
 constexpr auto* kFloat = bind<const float, float>;
 constexpr auto* kBf16 = bind<const Bf16, Bf16>;
 
-Technique technique(std::string_view name, Isa isa = Isa::none) {
+Technique technique(const std::string& name, Isa isa = Isa::none) {
   return {.operation = "copy", .name = name, .engine = Engine::memory, .isa = isa};
 }
 
@@ -150,6 +151,72 @@ TEST(Registry, AListOfTypesRegistersATechniqueForEachType) {
   EXPECT_EQ(added.implementations()[1]->backend, Backend::cuda);
 }
 
+// Swaps the registry of the program for an empty one while `add` runs; returns what it added.
+Registry added_by(const std::function<void()>& add) {
+  Registry others = std::exchange(Registry::instance(), Registry());
+  add();
+  return std::exchange(Registry::instance(), std::move(others));
+}
+
+TEST(Registry, ALoopRegistersLambdasThatCaptureUnderNamesThatItMakes) {
+  Registry registry = added_by([] {
+    RegisterOperation{copy_operation("scaled")};
+    for (const float scale : {2.0F, 3.0F}) {
+      const std::string name = "a_name_that_is_longer_than_a_small_string_by_";
+      Technique t = technique(name + std::to_string(static_cast<int>(scale)));
+      t.operation = "scaled";
+      const CudaRegistration one(t, [scale](Queue&, const Shape&, const float* x, float* y) {
+        return [=] { *y = scale * *x; };
+      });
+    }
+  });
+  registry.resolve();
+  ASSERT_EQ(registry.implementations().size(), 2);
+  EXPECT_TRUE(registry.implementations()[1]->technique.name.ends_with("string_by_3"));
+  HostQueue queue;
+  float x = 5;
+  float y = 0;
+  const std::array<void*, 2> operands{&x, &y};
+  registry.implementations()[1]->bind(queue, nullptr, Shape({{"n", 1}}), operands)();
+  EXPECT_EQ(y, 15);
+}
+
+TEST(Registry, AFaultOfALoadedFileIsTheUsers) {
+  Registry registry;
+  registry.add(copy_operation());
+  registry.load_from("libmine.so");
+  registry.add(implementation(technique("odd"), bind<const Fp16, Fp16>));
+  registry.load_from("");
+  EXPECT_THAT([&] { registry.resolve(); },
+              ThrowsMessage<UsageError>(HasSubstr("libmine.so: technique copy/odd binds")));
+}
+
+TEST(Registry, TheLoadedOfTwoOperationsWithOneNameIsToBlame) {
+  Registry registry;
+  registry.load_from("libmine.so");
+  registry.add(copy_operation());
+  registry.load_from("");
+  registry.add(copy_operation());
+  EXPECT_THAT([&] { registry.resolve(); },
+              ThrowsMessage<UsageError>("libmine.so: operation copy is registered twice"));
+}
+
+TEST(Registry, AnOperandInPlaceIsWritten) {
+  Operation operation = copy_operation();
+  operation.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
+    return {{"x", s["n"], f.a, Access::updated}};
+  };
+  const auto resolved = [&](auto bind) {
+    Registry registry;
+    registry.add(operation);
+    registry.add(implementation(technique("in_place"), bind));
+    return failure(registry);
+  };
+  EXPECT_EQ(resolved(+[](Queue&, const Shape&, float*) { return Launch(); }), "resolved");
+  EXPECT_THAT(resolved(+[](Queue&, const Shape&, const float*) { return Launch(); }),
+              HasSubstr("no format of the operation"));
+}
+
 TEST(Registry, RefusesPointersThatFitNoFormat) {
   const std::string message =
       "technique copy/odd binds pointer types that are no format of the operation";
@@ -241,7 +308,7 @@ TEST(Registry, ATechniqueRefusesAShapeWithoutBeingPrepared) {
 
 TEST(Registry, OrderOfRegistrationDoesNotMatter) {
   Registry registry;
-  for (const std::string_view name : {"b", "c", "a"}) {
+  for (const char* const name : {"b", "c", "a"}) {
     registry.add(copy_operation(name));
     Technique fast = technique("fast");
     fast.operation = name;

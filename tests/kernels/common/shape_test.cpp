@@ -2,23 +2,23 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
 
-constexpr std::array<std::string_view, 1> kVector{"n"};
-constexpr std::array<std::string_view, 3> kMatmul{"m", "n", "k"};
+const std::vector<std::string> kVector{"n"};
+const std::vector<std::string> kMatmul{"m", "n", "k"};
 
 Shape matmul_shape(std::string_view text) { return parse_shape(text, kMatmul, true); }
 
 std::string shape_refusal(std::string_view text,
-                          std::span<const std::string_view> dimensions = kMatmul) {
+                          const std::vector<std::string>& dimensions = kMatmul) {
   try {
     (void)parse_shape(text, dimensions, dimensions.size() == 3);
   } catch (const UsageError& error) {

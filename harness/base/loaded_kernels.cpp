@@ -1,0 +1,165 @@
+#include "harness/base/loaded_kernels.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string_view>
+
+#include "harness/base/checksum.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/common/interface/kernel_interface.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr const char* kAllowed = "allowed: a shared object that ridgebench_add_kernels() built";
+
+std::vector<LoadedKernels>& mutable_list() {
+  static std::vector<LoadedKernels> list;
+  return list;
+}
+
+std::string content_of(const std::string& file) {
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) {
+    throw UsageError(fmt::format("--load {}: there is no such file; {}", file, kAllowed));
+  }
+  std::ifstream stream;
+  if (std::filesystem::is_regular_file(file, error)) stream.open(file, std::ios::binary);
+  if (!stream.is_open()) {
+    throw UsageError(fmt::format("--load {}: the file cannot be read; {}", file, kAllowed));
+  }
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+template <class T>
+T read_at(std::string_view content, std::size_t position) {
+  T value{};
+  if (position <= content.size() && sizeof(T) <= content.size() - position) {
+    std::memcpy(&value, content.data() + position, sizeof(T));
+  }
+  return value;
+}
+
+// The loader maps segments without a look at the file's length, and a page beyond its end is a bus
+// error.
+bool is_whole_shared_object(std::string_view content) {
+  const auto header = read_at<Elf64_Ehdr>(content, 0);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN) return false;
+  const std::size_t size = content.size();
+  const std::size_t segments = header.e_phnum * std::size_t{header.e_phentsize};
+  if (segments == 0 || header.e_phoff > size || segments > size - header.e_phoff) return false;
+  for (std::size_t i = 0; i < header.e_phnum; ++i) {
+    const auto segment =
+        read_at<Elf64_Phdr>(content, header.e_phoff + i * std::size_t{header.e_phentsize});
+    if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) return false;
+  }
+  return true;
+}
+
+// A shared object may hold files that were compiled at different times.
+void check_tags(const std::string& file, std::string_view content) {
+  constexpr std::string_view kBegin = "ridgebench kernel interface ";
+  const std::string_view own = kKernelInterfaceTag.data();
+  std::size_t found = 0;
+  for (std::size_t at = content.find(kBegin); at != std::string_view::npos;
+       at = content.find(kBegin, at + 1)) {
+    std::string_view tag = content.substr(at, kKernelInterfaceTag.size());
+    tag = tag.substr(0, std::min(tag.find('\0'), tag.size()));
+    if (tag != own) {
+      throw UsageError(
+          fmt::format("--load {}: it was compiled with '{}', this program with '{}'; allowed: "
+                      "kernels compiled with the headers that were installed with this program",
+                      file, tag, own));
+    }
+    ++found;
+  }
+  if (found == 0) {
+    throw UsageError(fmt::format("--load {}: it has no kernel interface; {}", file, kAllowed));
+  }
+}
+
+// The loader's message, with the C++ name of a missing symbol.
+std::string loader_message() {
+  const char* const error = dlerror();
+  std::string text = error != nullptr ? error : "unknown error";
+  constexpr std::string_view kSymbol = "undefined symbol: ";
+  const std::size_t at = text.find(kSymbol);
+  if (at == std::string::npos) return text;
+  const std::string symbol = text.substr(at + kSymbol.size());
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> readable(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+  return fmt::format("{}{}", kSymbol, status == 0 ? readable.get() : symbol.c_str());
+}
+
+// What records and messages call the file.
+void check_name(const std::string& file, const std::string& name) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
+  };
+  if (!std::ranges::all_of(name, plain)) {
+    throw UsageError(fmt::format(
+        "--load {}: the name of the file has other characters than letters, digits, _, . and -",
+        file));
+  }
+  const auto same = [&](const LoadedKernels& other) { return other.name() == name; };
+  if (std::ranges::any_of(loaded_kernels(), same)) {
+    throw UsageError(
+        fmt::format("--load {}: a file named {} is loaded already; allowed: files of "
+                    "different names",
+                    file, name));
+  }
+}
+
+// Runs the registrations of the file.
+void open_kernels(const std::string& file, const LoadedKernels& kernels) {
+  Registry& registry = Registry::instance();
+  const auto registered = [&] {
+    return registry.operations().size() + registry.implementations().size();
+  };
+  const std::size_t before = registered();
+  registry.load_from(kernels.name());
+  // The file stays loaded: launches and plans of its kernels live until the process ends.
+  const void* const handle = dlopen(kernels.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  registry.load_from("");
+  if (handle == nullptr) {
+    throw UsageError(fmt::format("--load {}: it cannot be loaded: {}", file, loader_message()));
+  }
+  if (registered() == before) {
+    throw UsageError(fmt::format("--load {}: it registers no operation and no technique", file));
+  }
+}
+
+void load_file(const std::string& file) {
+  const std::string content = content_of(file);
+  if (!is_whole_shared_object(content)) {
+    throw UsageError(
+        fmt::format("--load {}: it is no shared object, or not all of one; {}", file, kAllowed));
+  }
+  check_tags(file, content);
+  LoadedKernels kernels{std::filesystem::canonical(file), sha256(content)};
+  check_name(file, kernels.name());
+  open_kernels(file, kernels);
+  mutable_list().push_back(std::move(kernels));
+}
+
+}  // namespace
+
+void load_kernels(std::span<const std::string> files) {
+  for (const std::string& file : files) load_file(file);
+}
+
+const std::vector<LoadedKernels>& loaded_kernels() { return mutable_list(); }
+
+}  // namespace ridgebench

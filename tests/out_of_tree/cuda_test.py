@@ -1,0 +1,53 @@
+"""The CUDA kernel of docs/own_kernels.md: nvcc builds the project, and the emulator runs the kernel on the host."""
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from project import BUILD, FILES, ROOT, run, write_project
+
+sys.path.insert(0, str(ROOT / "tests" / "docs"))
+import adding_test
+
+NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+
+
+@pytest.mark.skipif(NVCC is None, reason="no nvcc")
+def test_nvcc_builds_the_project(prefix, tmp_path):
+    lists = FILES["CMakeLists.txt"].replace("LANGUAGES CXX", "LANGUAGES CXX CUDA")
+    lists = re.sub(r"^ridgebench_add_kernels.*\n", "", lists, flags=re.MULTILINE) + "ridgebench_add_kernels(mine softmax.cu)\n"
+    project = write_project(tmp_path / "mine", FILES | {"CMakeLists.txt": lists})
+    options = (f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CUDA_COMPILER={NVCC}", "-DCMAKE_CUDA_ARCHITECTURES=90a")
+    run("cmake", "-S", project, "-B", project / "build", *options)
+    run("cmake", "--build", project / "build")
+    library = project / "build" / "libmine.so"
+    assert b"softmax_block_per_row" in library.read_bytes() and b"sm_90a" in library.read_bytes()
+    listed = run(prefix / "bin" / "ridgebench", "list", "--device", "cpu", "--load", library, "--filter", "^softmax/", "--json")
+    assert json.loads(listed.stdout) == []  # a technique of a GPU, which loads on a host
+
+
+def test_a_cu_without_cuda_is_refused(prefix, tmp_path):
+    lists = FILES["CMakeLists.txt"].replace("softmax.cpp", "softmax.cu", 1)
+    project = write_project(tmp_path / "mine", FILES | {"CMakeLists.txt": lists})
+    said = run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={prefix}", code=1).stderr
+    assert "softmax.cu needs CUDA; allowed: project(... LANGUAGES CXX CUDA)" in re.sub(r"\s+", " ", said)
+
+
+def test_the_kernel_is_right_on_the_emulator(tmp_path):
+    adding_test.needs_build()
+    if not (BUILD / "generated" / "emulated").exists():
+        pytest.skip("the emulator is not part of this build")
+    source = write_project(tmp_path / "mine") / "softmax.cu"
+    headers = tmp_path / "include" / "ridgebench"
+    headers.mkdir(parents=True)
+    shutil.copy(ROOT / "kernels" / "common" / "interface" / "kernel.hpp", headers)
+    rewritten = source.with_name("softmax_emulated.cpp")
+    run(sys.executable, ROOT / "tests" / "emulator" / "rewrite.py", source, rewritten)
+    like = "emulated/tests/emulator/emulator_test.cpp"
+    compiled: Path = adding_test.compiled(rewritten, like, headers.parent, f"-I{source.parent}")
+    program = adding_test.linked("ridgebench_emulated_tests", [compiled], tmp_path / "emulated_tests")
+    said = run(program, "--gtest_filter=softmax.block_per_row_*").stdout
+    assert re.search(r"^\[  PASSED  \] 2 tests\.$", said, re.MULTILINE), said[-2000:]

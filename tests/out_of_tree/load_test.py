@@ -1,0 +1,143 @@
+"""`--load` refuses what it cannot use in one line, and a run whose kernel crashed loads the file again."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from command_line import OK, ROOT, ROW_FAILED, USAGE, environment, one_line, ridgebench
+from project import run
+
+CXX = os.environ.get("CXX", "g++")
+TAG = b"ridgebench kernel interface "
+
+# One file with every fault. The variable FAULT chooses one, because a file takes seconds to compile.
+SOURCE = """
+#include <csignal>
+#include <cstdlib>
+#include "kernels/common/interface/kernel.hpp"
+using namespace ridgebench;
+namespace {
+bool fault(const std::string& name) { return name == std::getenv("FAULT"); }
+
+Operation doubling(const std::string& name) {
+  Operation op = elementwise({.name = name, .flops_per_element = 1, .value = [](double x) { return 2 * x; }});
+  op.formats = {Format::fp32};
+  if (fault("no reference")) op.reference = nullptr;
+  if (fault("no values")) {
+    op.operands = [](const Shape& s, FormatPair) -> std::vector<Operand> {
+      return {{"index", s["n"], Format::int32}, {"y", s["n"], Format::fp32, Access::written}};
+    };
+  }
+  return op;
+}
+
+void add(const std::string& operation, bool crashes) {
+  RegisterOperation{doubling(operation)};
+  const std::string name = fault("name") ? "a/b" : "naive";
+  const Technique technique{.operation = operation, .name = name, .engine = Engine::memory};
+  const Registration fp32(technique, [crashes](Queue&, const Shape& s, const float* x, float* y) {
+    return [=, n = s["n"]] {
+      if (crashes) std::raise(SIGSEGV);
+      for (std::int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];
+    };
+  });
+  if (!fault("types")) return;
+  const Registration integers(technique, [](Queue&, const Shape&, const std::int32_t*, float*) { return [] {}; });
+}
+
+const bool added = [] {
+  if (fault("nothing")) return false;
+  add(fault("known operation") ? "relu" : "twice", false);
+  if (fault("crash")) add("crashing", true);
+  return true;
+}();
+}  // namespace
+"""
+MISSING = "void missing_function(float* y);\nvoid call(float* y) { missing_function(y); }\n"
+
+
+@pytest.fixture(scope="module", name="mine")
+def mine_fixture(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("objects")
+    for name, text in (("source", SOURCE), ("missing", MISSING)):
+        (folder / f"{name}.cpp").write_text(text)
+        run(CXX, "-std=c++20", "-c", "-fPIC", "-O0", f"-I{ROOT}", f"{name}.cpp", cwd=folder)
+    run(CXX, "-shared", "source.o", "-o", "libmine.so", cwd=folder)
+    run(CXX, "-shared", "source.o", "missing.o", "-o", "libmissing.so", cwd=folder)
+    return folder / "libmine.so"
+
+
+def refusal(*files, fault: str = "") -> str:
+    loads = [f"--load={file}" for file in files]
+    commands = (("list",), ("run",), ("duel", "a", "b"))
+    lines = {one_line(ridgebench(*command, *loads, env=environment(FAULT=fault)), USAGE) for command in commands}
+    (line,) = lines
+    return line
+
+
+def test_a_file_that_cannot_be_loaded_is_refused(tmp_path, mine):
+    whole = mine.read_bytes()
+    (tmp_path / "text.so").write_text("no shared object\n")
+    (tmp_path / "empty.so").touch()
+    (tmp_path / "half.so").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "header.so").write_bytes(whole[:64])
+    (tmp_path / "folder.so").mkdir()
+    os.mkfifo(tmp_path / "fifo.so")
+    for name in ("text", "empty", "half", "header"):
+        assert "it is no shared object, or not all of one; allowed: a shared object that" in refusal(tmp_path / f"{name}.so")
+    assert "there is no such file; allowed" in refusal(tmp_path / "absent\n\x1b[31m.so")
+    for name in ("folder", "fifo"):
+        assert "the file cannot be read; allowed" in refusal(tmp_path / f"{name}.so")
+    program = shutil.copy(shutil.which("true"), tmp_path / "program.so")
+    assert "it has no kernel interface" in refusal(program)
+    odd = shutil.copy(mine, tmp_path / "a b.so")
+    assert "other characters than letters" in refusal(odd)
+
+
+def test_an_interface_that_differs_is_refused_before_any_code_runs(tmp_path, mine):
+    whole = mine.read_bytes()
+    assert whole.count(TAG) == 1
+    at = whole.index(TAG)
+    for old, new in ((TAG + b"1,", TAG + b"2,"), (b"sizes ", b"sizes 1"), (b"libstdc++", b"libother+")):
+        (tmp_path / "other.so").write_bytes(whole[:at] + whole[at:].replace(old, new, 1))
+        said = refusal(tmp_path / "other.so", fault="crash")
+        assert "it was compiled with 'ridgebench kernel interface" in said and "this program with" in said
+    (tmp_path / "none.so").write_bytes(whole.replace(TAG, TAG.upper()))
+    assert "it has no kernel interface" in refusal(tmp_path / "none.so")
+
+
+def test_a_missing_symbol_is_named(mine):
+    said = refusal(mine.with_name("libmissing.so"))
+    assert "cannot be loaded: undefined symbol: missing_function(float*)" in said
+
+
+def test_what_cannot_join_the_registry_is_refused(tmp_path, mine):
+    other = shutil.copy(mine, tmp_path / "other.so")
+    again = shutil.copy(mine, tmp_path / mine.name)
+    assert "registers no operation and no technique" in refusal(mine, fault="nothing")
+    assert "a file named libmine.so is loaded already" in refusal(mine, again)
+    assert "other.so: operation twice is registered twice" in refusal(mine, other)
+    assert "libmine.so: operation relu is registered twice" in refusal(mine, fault="known operation")
+    assert "libmine.so: a technique of twice is named 'a/b'; allowed: letters, digits and _" in refusal(mine, fault="name")
+    assert "binds pointer types that are no format of the operation" in refusal(mine, fault="types")
+    assert "operation twice has no reference" in refusal(mine, fault="no reference")
+    said = refusal(mine, fault="no values")
+    assert "operand index is int32; allowed with it: .values = integers_below(...)" in said
+
+
+def test_after_a_crash_the_run_loads_the_file_again(tmp_path, mine):
+    out = tmp_path / "results"
+    options = ("--device", "sim", "--filter", "^(crashing|twice)/", "--budget", "0.5", "--out", out)
+    done = ridgebench("run", *options, f"--load={os.path.relpath(mine)}", env=environment(FAULT="crash"))
+    assert done.returncode == ROW_FAILED, done.stderr
+    rows = [json.loads(line) for line in (out / "records.jsonl").read_text("utf-8").splitlines()]
+    kernels = {row["op"]: (row["status"], row["loaded_from"]) for row in rows if row["role"] == "kernel"}
+    assert kernels == {"crashing": ("failed", "libmine.so"), "twice": ("ok", "libmine.so")}
+    assert {row["loaded_from"] for row in rows if row["role"] == "ceiling"} == {None}
+
+
+def test_a_command_that_measures_nothing_takes_no_file(mine):
+    assert one_line(ridgebench("verify", f"--load={mine}", "."), USAGE)
+    assert ridgebench("list", "--device", "sim").returncode == OK
