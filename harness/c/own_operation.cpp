@@ -80,7 +80,6 @@ OwnOperation::OwnOperation(const ridgebench_operation& described)
   if (std::ranges::find(dimensions_, "layout") != dimensions_.end()) {
     throw UsageError("a dimension cannot be called layout, which is part of a shape's text");
   }
-  dimension_names_.assign(dimensions_.begin(), dimensions_.end());
   const int count = described.operand_count;
   if (count < 2 || count > static_cast<int>(kMaxOperands)) {
     throw UsageError(fmt::format("operation {} has {} operands; allowed: 2 to {}, the output last",
@@ -121,7 +120,7 @@ void OwnOperation::add_operand(const ridgebench_operand& described, Access acces
 }
 
 Shape OwnOperation::read_shape(std::string_view shape_text) const {
-  Shape shape = parse_shape(shape_text, dimension_names_, false);
+  Shape shape = parse_shape(shape_text, dimensions_, false);
   for (const OwnOperand& operand : operands_) {
     double elements = 1;
     for (const std::string& dimension : operand.dimensions) {
@@ -191,7 +190,7 @@ void OwnOperation::reference(const Shape& shape, std::span<const View> in,
 Operation OwnOperation::operation() const {
   Operation op;
   op.name = name_;
-  op.dimensions = dimension_names_;
+  op.dimensions = dimensions_;
   op.formats = formats_;
   op.engine = engine_;
   op.flops = [this](const Shape& shape) { return sized(shape).flops; };

@@ -52,7 +52,6 @@ class OwnOperation {
 
   std::string name_;
   std::vector<std::string> dimensions_;
-  std::vector<std::string_view> dimension_names_;  // of dimensions_
   std::vector<FormatPair> formats_;
   Engine engine_;
   std::vector<OwnOperand> operands_;

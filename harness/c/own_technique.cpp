@@ -46,10 +46,10 @@ class BoundSet {
 
 Signature signature_of(const Operation& operation, FormatPair format) {
   std::vector<Shape::Dimension> sizes;
-  for (const std::string_view name : operation.dimensions) sizes.emplace_back(name, 1);
+  for (const std::string& name : operation.dimensions) sizes.emplace_back(name, 1);
   Signature signature;
   for (const Operand& operand : operation.operands(Shape(std::move(sizes)), format)) {
-    signature.parameters.at(signature.count++) = {operand.format, operand.access};
+    signature.parameters.at(signature.count++) = {operand.format, operand.access == Access::read};
   }
   return signature;
 }
