@@ -51,11 +51,11 @@ typedef struct {
 
 typedef struct {
   const char* operation;
-  const char* name;       /* as an operation's name */
-  const char* backend;    /* cpu or cuda */
-  const char* formats;    /* of the operation's */
-  const char* engine;     /* that does its arithmetic */
-  const char* arithmetic; /* format of its products; null: the format of the case */
+  const char* name;           /* as an operation's name */
+  const char* backend;        /* cpu or cuda */
+  const char* formats;        /* of the operation's */
+  const char* engine;         /* that does its arithmetic */
+  const char* arithmetic;     /* format of its products; null: the format of the case */
   double approximation_error; /* largest, relative to the norm, of an approximate function */
   /* Prepares launches on one set of buffers, untimed. Returns a number that is not negative and
    * names the set in launch() and release(), or -1 with a message. `stream` is a cudaStream_t. */
@@ -68,12 +68,12 @@ typedef struct {
 } ridgebench_technique;
 
 typedef struct {
-  const char* device;  /* as --device; "": the default */
-  const char* folder;  /* as --out; "": results/local/<time> */
-  const char* fill;    /* as --fill */
-  const char* regimes; /* as --regime; "": by the quick profile */
-  double seconds;      /* as --budget; 0: none */
-  uint64_t seed;       /* as --seed */
+  const char* device;              /* as --device; "": the default */
+  const char* folder;              /* as --out; "": results/local/<time> */
+  const char* fill;                /* as --fill */
+  const char* regimes;             /* as --regime; "": by the quick profile */
+  double seconds;                  /* as --budget; 0: none */
+  uint64_t seed;                   /* as --seed */
   const char* const* command_line; /* what environment.json records */
   int32_t command_line_count;
   /* A launch without work: its time is the launch floor of all techniques. */
