@@ -17,8 +17,9 @@ set(ridgebench_archive "${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:ridgebench_st
 
 install(TARGETS ridgebench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(TARGETS ridgebench_static ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS ridgebench_c LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")  # the Python package finds it there
 install(DIRECTORY kernels/common DESTINATION "${ridgebench_headers}/kernels" FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
-install(FILES kernels/common/interface/kernel.hpp DESTINATION "${ridgebench_headers}")
+install(FILES kernels/common/interface/kernel.hpp harness/c/ridgebench.h DESTINATION "${ridgebench_headers}")
 # As in a checkout, so that the package finds its schemas.
 install(DIRECTORY roofline/ridgebench DESTINATION "${ridgebench_data}/roofline" PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY results/schema DESTINATION "${ridgebench_data}/results")

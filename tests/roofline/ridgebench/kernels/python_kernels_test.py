@@ -115,7 +115,7 @@ def test_a_right_kernel_is_a_row_like_any_other(measured):
         ("wrong", "wrong", "before timing, the output differs from the reference by"),
         ("decays", "wrong", "after timing, the output differs from the reference by"),
         ("writes_outside", "wrong", "wrote outside its output"),
-        ("raises", "failed", "ValueError: no luck  [31m (own_kernels_test.py:"),
+        ("raises", "failed", "ValueError: no luck  [31m (python_kernels_test.py:"),
         ("returns", "failed", "the kernel returned a ndarray; it must write into its last argument and return nothing"),
         ("writes_its_input", "failed", "assignment destination is read-only"),
         ("takes_one", "failed", "takes 1 positional argument but 2 were given"),
@@ -165,7 +165,7 @@ def unlucky(x):
 BROKEN = {
     "short": (lambda x: x[1:], "it returned values of shape (6,); y has shape (7,)"),
     "scalar": (lambda x: 1.0, "it returned values of shape ()"),
-    "unlucky": (unlucky, "the reference failed: KeyError: 'no' (own_kernels_test.py:"),
+    "unlucky": (unlucky, "the reference failed: KeyError: 'no' (python_kernels_test.py:"),
     "nothing": (lambda x: None, "it returned values of type NoneType, object; allowed: real numbers"),
     "imaginary": (lambda x: x + 1j, "allowed: real numbers"),
     "unknown": (lambda x: x * np.nan, "the reference gives nan with norm nan for element 0"),

@@ -1,0 +1,24 @@
+"""The Python package of an installed tree finds the library that was installed with it."""
+
+import os
+import sys
+
+import pytest
+from project import run
+
+SCRIPT = """
+from ridgebench.kernels import library
+print(library.find())
+print(library.encode([1.0], "bf16"))
+"""
+
+
+def test_the_installed_package_loads_the_installed_library(prefix):
+    (found,) = prefix.rglob("libridgebench.so")
+    if b"__asan_init" in found.read_bytes():
+        pytest.skip("Python cannot load a library with sanitizers")
+    variables = {name: value for name, value in os.environ.items() if name != "RIDGEBENCH_LIBRARY"}
+    variables |= {"PYTHONPATH": str(prefix / "share" / "ridgebench" / "roofline"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = run(sys.executable, "-c", SCRIPT, env=variables, cwd=prefix)
+    assert done.stdout.splitlines() == [str(found), "[16256]"]
+    assert (prefix / "include" / "ridgebench" / "ridgebench.h").is_file()
