@@ -155,7 +155,7 @@ ExitCode measure(RunPlan plan, const RunRequest& request, const RunOptions& opti
   end_environment(environment, read_machine(devices), clock.seconds());
   directory.write_environment(environment);
   directory.write_checksums();
-  if (!options.junit.empty()) write_atomically(options.junit, junit_xml(campaign.records()));
+  if (!options.junit.empty()) write_junit(options.junit, campaign.records());
   return conclude(campaign.records(), directory.path().string());
 }
 
