@@ -11,6 +11,7 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -114,6 +115,7 @@ def fuzz(kind: str, seed: int, inputs: int = 0, seconds: float = 0) -> tuple[int
     source, end, tried, accepted, faults = random.Random(seed), time.monotonic() + seconds, 0, 0, []
     files = [(FILES / name).read_bytes() for name in SEEDS[kind][0]]
     signal.signal(signal.SIGALRM, timeout)
+    warnings.simplefilter("ignore")  # as ridgebench.streams does for every command
     known_work.predict = work
     with tempfile.TemporaryDirectory(prefix="ridgebench-fuzz-") as folder:
         path = Path(folder) / "file"
