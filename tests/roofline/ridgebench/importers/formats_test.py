@@ -121,6 +121,13 @@ def test_nsight_compute(tmp_path):
     assert (product["flops"], product["time_median_s"]) == (2 * 4096**3, 300e-6)
 
 
+def test_counters_of_launches_are_averaged(tmp_path):
+    lines = (FILES / "ncu.csv").read_text().replace('"82.0","0","16777216"', '"82.0","0","33554432"')
+    (tmp_path / "ncu.csv").write_text(lines)
+    found = read(tmp_path, "ncu", tmp_path / "ncu.csv", "--map", FILES / "points_ncu.toml")
+    assert found["saxpy/grid_stride/fp32/n:16777216/steady@cuda:0"]["flops"] == 3 * 2**24
+
+
 class Metric:
     def __init__(self, value, unit):
         self.value, self.unit = lambda: value, lambda: unit
