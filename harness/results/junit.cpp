@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <string_view>
 
 #include "harness/base/printable.hpp"
+#include "harness/results/results_directory.hpp"
 
 namespace ridgebench {
 namespace {
@@ -57,6 +59,12 @@ std::string junit_xml(std::span<const Record> records) {
       records.size(), std::ranges::count_if(records, failed), skipped);
   for (const Record& r : records) xml += test_case(r);
   return xml + "</testsuite>\n";
+}
+
+void write_junit(const std::string& path, std::span<const Record> records) {
+  std::ofstream file(path, std::ios::trunc);
+  file << junit_xml(records) << std::flush;
+  if (!file) throw StorageError(fmt::format("cannot write {}", path));
 }
 
 }  // namespace ridgebench

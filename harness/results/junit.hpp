@@ -8,8 +8,10 @@
 
 namespace ridgebench {
 
-// One test case per row: a failure for wrong, invalid and failed, skipped with its reason. The text
-// follows the schema of JUnit's Ant task (https://github.com/windyroad/JUnit-Schema).
+// One test case per row: a failure for wrong, invalid and failed, skipped with its reason.
 std::string junit_xml(std::span<const Record> records);
+
+// Writes it to a file, which may be a device such as /dev/stdout. Throws StorageError.
+void write_junit(const std::string& path, std::span<const Record> records);
 
 }  // namespace ridgebench

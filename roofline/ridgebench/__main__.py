@@ -53,7 +53,8 @@ def run(name: str, arguments: list[str]) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("ridgebench"):
             raise
-        return fail(f"{sys.executable} lacks {error.name}; scripts/setup.sh or `pip install {error.name}` installs it", USAGE, name)
+        missing = f"{sys.executable} lacks {error.name}; scripts/setup.sh or `pip install {error.name}` installs it"
+        return fail(missing, USAGE, name)
     except CommandError as error:
         return fail(str(error), error.code, name)
     except KeyboardInterrupt:

@@ -51,6 +51,8 @@ Package find_package() {
   const fs::path binary = fs::read_symlink("/proc/self/exe", unknown);
   fs::path root = binary.parent_path();
   const fs::path installed = root.parent_path() / kInstalled;
+  if (binary.empty())
+    throw UsageError("/proc/self/exe is unreadable; allowed: a system with /proc");
   if (holds_package(installed)) return {binary, installed, root.parent_path()};
   for (int level = 0; level < kCheckoutDepth; ++level) {
     root = root.parent_path();
@@ -58,8 +60,7 @@ Package find_package() {
   }
   throw UsageError(
       fmt::format("the Python package ridgebench is missing; allowed: in {}, where `cmake "
-                  "--install` puts it, or "
-                  "in the checkout that holds the binary",
+                  "--install` puts it, or in the checkout that holds the binary",
                   installed.string()));
 }
 
@@ -94,8 +95,8 @@ void run_python_command(int argc, char** argv) {
   arguments.push_back(nullptr);
   execvp(python.c_str(), const_cast<char* const*>(arguments.data()));
   throw UsageError(fmt::format(
-      "cannot run {}: {}; `{}` needs Python 3.9 or newer with numpy, scipy and "
-      "matplotlib (scripts/setup.sh installs them), and RIDGEBENCH_PYTHON names another",
+      "cannot run {}: {}; `{}` needs Python 3.9 or newer with numpy, scipy and matplotlib "
+      "(scripts/setup.sh installs them), and RIDGEBENCH_PYTHON names another",
       python, std::strerror(errno), argv[1]));
 }
 

@@ -42,7 +42,7 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   end_environment(environment, read_machine(devices), clock.seconds());
   directory.write_environment(environment);
   directory.write_checksums();
-  if (!settings.junit.empty()) write_atomically(settings.junit, junit_xml(campaign.records()));
+  if (!settings.junit.empty()) write_junit(settings.junit, campaign.records());
   return conclude(campaign.records(), directory.path().string());
 }
 

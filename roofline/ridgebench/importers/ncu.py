@@ -62,17 +62,20 @@ def point(name: str, metrics: Metrics, device: int, origin: str) -> Point:
                  flops=flops_of(metrics, origin), device=device)
 
 
+def mean(values: list[Optional[float]]) -> Optional[float]:
+    """None where one of them is unknown."""
+    return None if None in values else sum(values) / len(values)
+
+
 def merged(points: list[Point]) -> list[Point]:
-    """Launches of one kernel with one launch configuration are samples of one point."""
-    found: dict[tuple, Point] = {}
+    """Launches of one kernel with one launch configuration are samples of one point; their counters are averaged."""
+    launches: dict[tuple[str, int], list[Point]] = {}
     for one in points:
-        first = found.setdefault((one.name, one.device, one.flops), one)
-        if first is not one:
-            first.times_s += one.times_s
-            if first.bytes is not None and one.bytes is not None:  # the mean over launches
-                count = len(first.times_s)
-                first.bytes += (one.bytes - first.bytes) / count
-    return list(found.values())
+        launches.setdefault((one.name, one.device), []).append(one)
+    for same in launches.values():
+        same[0].times_s = [time_s for one in same for time_s in one.times_s]
+        same[0].bytes, same[0].flops = mean([one.bytes for one in same]), mean([one.flops for one in same])
+    return [same[0] for same in launches.values()]
 
 
 def load_csv(path: Path) -> Imported:

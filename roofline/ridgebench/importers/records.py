@@ -6,13 +6,13 @@ import re
 import secrets
 from functools import cache
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from typing import Any, Optional
 
 from ridgebench.files import ResultsError, write_at_once
 from ridgebench.importers import number_formats
 from ridgebench.importers.known_work import complete
-from ridgebench.importers.point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad
+from ridgebench.importers.point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad, time
 from ridgebench.records import SCHEMAS, clean
 
 MEAN = "mean_time"  # flag: the time is a mean, because the tool reports no median
@@ -25,8 +25,8 @@ def schema(name: str) -> dict[str, Any]:
     return json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
 
 
-def at_rest(point: Point) -> None:
-    """Finds the time of a point that has a rate. Raises ResultsError."""
+def find_time(point: Point) -> None:
+    """Derives the time of a point that has a rate in its place. Raises ResultsError."""
     if point.rate is None:
         return
     kind, per_s = point.rate
@@ -34,22 +34,15 @@ def at_rest(point: Point) -> None:
     if not amount:
         raise bad(point.origin, f"{point.name[:200]!r} has {kind} per second and no time; the file of --map states its "
                                 f"{kind}, or operation and shape")
-    point.times_s = [amount / per_s]
-
-
-def quantile(times: list[float], share: float) -> float:
-    """Linear between samples, as numpy's default and the harness."""
-    ordered, place = sorted(times), share * (len(times) - 1)
-    low = int(place)
-    high = min(low + 1, len(times) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+    point.times_s = [time(amount / per_s, point.origin, f"{kind} over {kind} per second")]
 
 
 def spread(times: list[float]) -> dict[str, float]:
     """What several samples say beside the median. The harness's interval is not that of another tool's samples."""
     if len(times) < 2:
         return {}
-    return {"time_min_s": min(times), "time_p10_s": quantile(times, 0.1), "time_p90_s": quantile(times, 0.9)}
+    tenths = quantiles(times, n=10, method="inclusive")  # linear between samples, as in the harness
+    return {"time_min_s": min(times), "time_p10_s": tenths[0], "time_p90_s": tenths[-1]}
 
 
 def identity(point: Point, name: str) -> dict[str, Any]:
@@ -94,7 +87,7 @@ def records(imported: Imported, tool: str, backend: str, default_format: Optiona
             imported.left_out.append(f"{point.name}: format {stated}; ridgebench has {number_formats.allowed()}")
             continue
         complete(point)
-        at_rest(point)
+        find_time(point)
         one = clean(record(point, tool, backend))
         if one["id"] in made:
             raise bad(point.origin, f"{one['id']} comes twice; technique or shape in the file of --map tell them apart")

@@ -13,6 +13,7 @@ from .roofs import Roofs
 from .style import Theme
 
 STAR, SIZE = "*", 90.0
+MOST = 5  # questions
 ABOVE = 1.02  # a point above the roof by less may be noise
 NOTE = "Stars: measured by another tool, not verified"
 
@@ -40,7 +41,7 @@ def allowed(row: Row, roofs: Roofs) -> Optional[float]:
 
 
 def questions(view: View, sources: list[Roofs]) -> list[str]:
-    """A line for each point above all roofs that are drawn: it is no record, it asks how it was counted."""
+    """A line for each point above all roofs that are drawn, which asks how it was counted; after MOST their number."""
     found = []
     for row in placed(view):
         roofs = [value for source in sources if (value := allowed(row, source))]
@@ -48,4 +49,5 @@ def questions(view: View, sources: list[Roofs]) -> list[str]:
             speed, roof = rate(row.flops_per_s, "FLOP/s"), rate(max(roofs), "FLOP/s")
             found.append(f"{row.id}: {speed} is above the roof of {roof}: a question of units, of how FLOPs and bytes "
                          "were counted, or of data that a cache held")
-    return found
+    left = len(found) - MOST
+    return found if left <= 0 else [*found[:MOST], f"{left} more points are above the roof"]

@@ -49,7 +49,9 @@ def test_google_benchmark_with_repetitions(tmp_path, capsys):
     times = [row["real_time"] / 1e9 for row in rows if row["name"] == "saxpy/1024/real_time"]
     first = found["saxpy/gcc/fp32/n:1024/steady@cpu"]
     assert first["samples_s"] == times and len(times) == 3
-    assert (first["time_median_s"], first["time_min_s"]) == (sorted(times)[1], min(times))
+    low, middle, _ = sorted(times)
+    assert (first["time_median_s"], first["time_min_s"]) == (middle, low)
+    assert first["time_p10_s"] == pytest.approx(low + 0.2 * (middle - low))
     assert first["time_ci_low_s"] is None and first["flags"] == []
     # By the program: 12 bytes and 2 FLOPs per element, by real time and by the library's CPU time.
     for size in (1024, 4096, 65536):
@@ -117,6 +119,13 @@ def test_nsight_compute(tmp_path):
     # Its tensor cores worked, so that fp32's instructions are not its arithmetic: the shape says it.
     product = found["matmul/mine/bf16/m:4096/n:4096/k:4096/layout:nt/steady@cuda:0"]
     assert (product["flops"], product["time_median_s"]) == (2 * 4096**3, 300e-6)
+
+
+def test_counters_of_launches_are_averaged(tmp_path):
+    lines = (FILES / "ncu.csv").read_text().replace('"82.0","0","16777216"', '"82.0","0","33554432"')
+    (tmp_path / "ncu.csv").write_text(lines)
+    found = read(tmp_path, "ncu", tmp_path / "ncu.csv", "--map", FILES / "points_ncu.toml")
+    assert found["saxpy/grid_stride/fp32/n:16777216/steady@cuda:0"]["flops"] == 3 * 2**24
 
 
 class Metric:

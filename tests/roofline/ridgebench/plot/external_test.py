@@ -54,6 +54,15 @@ def test_a_point_above_the_roof_is_a_question(results, tmp_path, capsys, time_us
     assert ("a question of units" in error) == asked and error.count("\n") == asked
 
 
+def test_many_questions_are_counted(results, tmp_path):
+    lines = [f"{name},{name},fp32,1e-3,2e9,1e8" for name in "abcdefgh"]
+    (tmp_path / "x.csv").write_text("\n".join(["name,technique,format,time_us,flops,bytes", *lines]))
+    assert main(["import", "csv", str(tmp_path / "x.csv"), "-o", str(tmp_path / "imported")]) == 0
+    view = view_of(results, "--points", tmp_path / "imported")
+    asked = external.questions(view, roofline.sources(view))
+    assert len(asked) == 6 and asked[-1] == "3 more points are above the roof"
+
+
 def test_only_imported_points_are_added(results, tmp_path, capsys):
     assert main(["plot", str(results), "--points", str(results)]) == 2
     assert "no point of another tool" in capsys.readouterr().err
