@@ -30,7 +30,10 @@ TOLERANCE_KEYS, ALLOW_KEYS = ("tolerance", "margin"), ("reason", "until")
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The limits of the rows that match, as shares. Without a margin it lies above the tolerance as the preset's does."""
+    """The limits of the rows that match, as shares.
+
+    Without a margin it lies as far above the tolerance as the preset's does.
+    """
 
     pattern: re.Pattern
     tolerance: float

@@ -29,14 +29,14 @@ PROGRAM = "gate"
 OWN = "ridgebench"
 HELP = f"""\
 A command is one quoted text, or several words:
-  gate --reader gbench --baseline 'old/bench --benchmark_min_time=0.1' --candidate 'new/bench --benchmark_min_time=0.1'
-  gate --reader ridgebench --baseline 'old/ridgebench run' --candidate 'new/ridgebench run' --filter '^dot/' -- --budget 20
+  gate --reader gbench --baseline old/bench --candidate 'new/bench --threads 4'
+  gate --reader ridgebench --baseline 'old/ridgebench run' --candidate 'new/ridgebench run' -- --budget 20
   gate --reader csv --metric value --better higher --baseline ./old.sh --candidate ./new.sh
   gate --session DIR                  judges the pairs of a session again
   gate --resume DIR                   goes on with a session that was interrupted
   gate history FILE.jsonl -o FIGURE   draws what --history collected
-What stands after -- is added to both commands. A command that holds {OUTPUT} writes its result into the file of that name;
-otherwise the reader adds the option that makes the program write one, and else reads standard output.
+What stands after -- is added to both commands. A command that holds {OUTPUT} writes its result into the file of that
+name; to another one the reader adds the option that makes it write a file. Without a file standard output is read.
 Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 not comparable,
 6 a process or a row failed, 7 device lost, 8 internal error."""
 MOST_MINUTES = 10080  # a week
@@ -80,14 +80,15 @@ def make_parser() -> Parser:
     add("--candidate", nargs="+", metavar="WORD")
     add("--reader", choices=(*READERS, OWN), help="how the result of a process is read")
     add("--filter", metavar="RE", help="rows to compare")
-    add("--metric", metavar="NAME", help="gbench: real_time (default), cpu_time or a counter; nvbench: time or the tag of "
-        "a summary; csv: a column, by default value")
+    add("--metric", metavar="NAME", help="gbench: real_time (default), cpu_time or a counter; nvbench: time or the tag "
+        "of a summary; csv: a column, by default value")
     add("--better", choices=("lower", "higher"), help="which values of the metric are better; default: lower")
     add("--pairs", type=number(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), default=gate.LOOKS[-1], metavar="N",
         help=f"most pairs of processes; default: {gate.LOOKS[-1]}")
     add("--minutes", type=number(1e-6, MOST_MINUTES), metavar="N", help="end the measuring after this time")
     add("--timeout", type=number(1e-3, LONGEST_TIMEOUT), metavar="SECONDS", help="of a process; default: 1800")
-    add("--turns", choices=(PROCESS, SAMPLES), help="of ridgebench on a host: what one side measures before the other's turn")
+    add("--turns", choices=(PROCESS, SAMPLES),
+        help="of ridgebench on a host: what one side measures before the other's turn")
     add("--tolerances", type=Path, metavar="FILE", help="TOML: tolerances of rows, and losses that are allowed")
     add("--out", type=Path, metavar="DIR", help="session; default: results/local/gate-<time>")
     add("--resume", nargs="?", const=True, metavar="DIR", help="finish a session; without DIR the one of --out")

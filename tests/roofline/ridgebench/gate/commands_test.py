@@ -84,7 +84,7 @@ def test_what_follows_the_dashes_and_the_place_of_the_result(bench):
         ([], "--baseline, --candidate and --reader are needed"),
         (["--reader", "gbench", "--baseline", "x"], "go together"),
         (["--reader", "junit", "--baseline", "x", "--candidate", "x"], "invalid choice"),
-        (["--reader", "csv", "--baseline", "/nowhere/x", "--candidate", "true"], "cannot run /nowhere/x: no such program"),
+        (["--reader", "csv", "--baseline", "/nowhere/x", "--candidate", "true"], "cannot run /nowhere/x: "),
         (["--reader", "csv", "--baseline", "'", "--candidate", "true"], "is no command"),
         (["--reader", "csv", "--baseline", "", "--candidate", "true"], "is no command"),
         (["--reader", "csv", "--baseline", "true", "--candidate", "true", "--pairs", "4"], "from 5 to 1000"),
