@@ -111,8 +111,8 @@ def share(value: Any, what: str) -> float:
             number = float(value.rstrip()[:-1]) / 100
         except ValueError:
             pass
-    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number <= 1:
-        raise ValueError(f"{what} is {value!r}; allowed: a share from 0 to 1, or a text such as '3 %'")
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < 1:
+        raise ValueError(f"{what} is {value!r}; allowed: a share below 1, or a text such as '3 %'")
     return float(number)
 
 

@@ -23,7 +23,7 @@ from ridgebench.files import ResultsError
 from . import history
 from .command_session import OUTPUT, CommandSession
 from .readers import READERS
-from .publish import show, write_files
+from .publish import show, step_summary, write_files
 
 PROGRAM = "gate"
 OWN = "ridgebench"
@@ -208,7 +208,7 @@ def main(arguments: list[str]) -> int:
     options = parse(arguments)
 
     def make() -> Report:
-        for path in (options.md, options.junit, options.history):
+        for path in (options.md, options.junit, options.history, step_summary()):
             require_writable(path)
         limits = read_limits(options.tolerances, options.preset, options.pairs)
         report = make_report(options, limits)

@@ -58,7 +58,7 @@ def test_a_rule_without_a_row_is_noted(tmp_path):
     [
         ("[tolerance", "Expected"), ("[limit]\n", "unknown key 'limit'; allowed: tolerance, allow"),
         ("tolerance = 3\n", "tolerance is no table"), ('[tolerance]\n"(" = 0.1\n', "'(' is no regular expression"),
-        ('[tolerance]\n"a" = 1.5\n', "is 1.5; allowed: a share"),
+        ('[tolerance]\n"a" = 1\n', "is 1; allowed: a share"),
         ('[tolerance]\n"a" = -0.1\n', "allowed: a share"), ('[tolerance]\n"a" = nan\n', "allowed: a share"),
         ('[tolerance]\n"a" = true\n', "allowed: a share"), ('[tolerance]\n"a" = "x %"\n', "allowed: a share"),
         ('[tolerance]\n"a" = { margin = 0.1 }\n', "'a' has no tolerance"),
