@@ -40,7 +40,8 @@ def test_a_command_may_be_words_with_options_of_its_own(bench):
         words[place:place] = ["--benchmark_filter=Sort/1", "-x", "a b"]
     code, report = bench.call(*words)
     assert (code, list(verdicts(report))) == (0, ["BM_Sort/1"])
-    assert json.loads((bench.out / "session.json").read_text())["candidate"][1:] == ["--benchmark_filter=Sort/1", "-x", "a b"]
+    session = json.loads((bench.out / "session.json").read_text())
+    assert session["candidate"][1:] == ["--benchmark_filter=Sort/1", "-x", "a b"]
 
 
 def test_json_alone_is_all_of_standard_output(bench, capsys):
