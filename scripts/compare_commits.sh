@@ -36,4 +36,4 @@ build() {
 scripts/setup.sh >&2
 baseline=$(build "$1") || exit
 candidate=$(build "$2") || exit
-exec scripts/python.sh -m ridgebench gate --reader ridgebench --baseline "$baseline" run --candidate "$candidate" run "${@:3}"
+exec scripts/python.sh -m ridgebench gate --baseline "$baseline" run --candidate "$candidate" run --reader ridgebench "${@:3}"

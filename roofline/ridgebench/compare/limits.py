@@ -30,7 +30,10 @@ TOLERANCE_KEYS, ALLOW_KEYS = ("tolerance", "margin"), ("reason", "until")
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The limits of the rows that match, as shares. Without a margin it lies above the tolerance as the preset's does."""
+    """The limits of the rows that match, as shares.
+
+    Without a margin it lies as far above the tolerance as the preset's does.
+    """
 
     pattern: re.Pattern
     tolerance: float
@@ -108,8 +111,8 @@ def share(value: Any, what: str) -> float:
             number = float(value.rstrip()[:-1]) / 100
         except ValueError:
             pass
-    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number <= 1:
-        raise ValueError(f"{what} is {value!r}; allowed: a share from 0 to 1, or a text such as '3 %'")
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < 1:
+        raise ValueError(f"{what} is {value!r}; allowed: a share below 1, or a text such as '3 %'")
     return float(number)
 
 

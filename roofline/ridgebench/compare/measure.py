@@ -76,8 +76,10 @@ def announce(session: Session, limits: Limits, minutes: Optional[float]) -> None
     limit = f"--minutes {minutes:g} ends it" if minutes else "--minutes N bounds it"
     if minutes and 60 * minutes < max(looks[0] - session.pairs, 0) * pair:
         limit += " perhaps before the first look: too early for a verdict"
-    pairs = f"{looks[0]} to {looks[-1]} pairs: about {least} to {most}" if len(looks) > 1 else f"{looks[0]} pairs: about {most}"
-    say(f"{rows} rows, {pairs}; {limit}")
+    pairs, time_for_them = f"{looks[0]} to {looks[-1]}", f"{least} to {most}"
+    if len(looks) == 1:
+        pairs, time_for_them = str(looks[0]), most
+    say(f"{rows} rows, {pairs} pairs: about {time_for_them}; {limit}")
 
 
 def progress(total: int) -> Callable[[int], None]:

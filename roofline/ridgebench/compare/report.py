@@ -178,7 +178,8 @@ def explanation(report: Report) -> list[str]:
             "precision; `ridgebench gate` judges."
         )
     if report.metric:
-        lines.append(f"Compared: {clean(report.metric)}." + " The inverse of it stands for a time." * ("higher" in report.metric))
+        inverse = " Its inverse stands for a time." if "higher" in report.metric else ""
+        lines.append(f"Compared: {clean(report.metric)}.{inverse}")
     if report.preset:
         p = gate.PRESETS[report.preset]
         lines.append(

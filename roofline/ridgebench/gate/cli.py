@@ -3,8 +3,6 @@
 import argparse
 import itertools
 import math
-import shlex
-import shutil
 import time
 from pathlib import Path
 from typing import Any, Iterator, Optional
@@ -23,20 +21,21 @@ from ridgebench.files import ResultsError
 from . import history
 from .command_session import OUTPUT, CommandSession
 from .readers import READERS
-from .publish import show, write_files
+from .publish import show, step_summary, write_files
+from .words import split_commands
 
 PROGRAM = "gate"
 OWN = "ridgebench"
 HELP = f"""\
-A command is one quoted text, or several words:
-  gate --reader gbench --baseline 'old/bench --benchmark_min_time=0.1' --candidate 'new/bench --benchmark_min_time=0.1'
-  gate --reader ridgebench --baseline 'old/ridgebench run' --candidate 'new/ridgebench run' --filter '^dot/' -- --budget 20
+A command is one quoted text, or words up to the next option of the gate:
+  gate --reader gbench --baseline old/bench --candidate new/bench --threads 4
+  gate --reader ridgebench --baseline 'old/ridgebench run' --candidate 'new/ridgebench run' -- --budget 20
   gate --reader csv --metric value --better higher --baseline ./old.sh --candidate ./new.sh
   gate --session DIR                  judges the pairs of a session again
   gate --resume DIR                   goes on with a session that was interrupted
   gate history FILE.jsonl -o FIGURE   draws what --history collected
-What stands after -- is added to both commands. A command that holds {OUTPUT} writes its result into the file of that name;
-otherwise the reader adds the option that makes the program write one, and else reads standard output.
+What stands after -- is added to both commands. A command that holds {OUTPUT} writes its result into the file of that
+name; to another one the reader adds the option that makes it write a file. Without a file standard output is read.
 Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 not comparable,
 6 a process or a row failed, 7 device lost, 8 internal error."""
 MOST_MINUTES = 10080  # a week
@@ -59,35 +58,24 @@ def number(least: float, most: float, kind: type = float) -> Any:
     return read
 
 
-def words_of(given: list[str]) -> list[str]:
-    """The words of a command: several, the path of a program, or a quoted text. Raises CommandError."""
-    if len(given) > 1 or shutil.which(given[0]) is not None:
-        return given
-    try:
-        words = shlex.split(given[0])
-    except ValueError as error:
-        raise CommandError(f"'{given[0]}' is no command: {error}") from None
-    if not words:
-        raise CommandError("an empty text is no command; allowed: a program and its arguments")
-    return words
-
-
 def make_parser() -> Parser:
     raw = argparse.RawDescriptionHelpFormatter
-    parser = Parser(prog=PROGRAM, description=__doc__, epilog=HELP, formatter_class=raw)
+    # Without abbreviations: an option of a command could be one.
+    parser = Parser(prog=PROGRAM, description=__doc__, epilog=HELP, formatter_class=raw, allow_abbrev=False)
     add = parser.add_argument
-    add("--baseline", nargs="+", metavar="WORD", help="command that the other is measured against")
-    add("--candidate", nargs="+", metavar="WORD")
+    add("--baseline", metavar="COMMAND", help="what the other one is measured against")
+    add("--candidate", metavar="COMMAND")
     add("--reader", choices=(*READERS, OWN), help="how the result of a process is read")
     add("--filter", metavar="RE", help="rows to compare")
-    add("--metric", metavar="NAME", help="gbench: real_time (default), cpu_time or a counter; nvbench: time or the tag of "
-        "a summary; csv: a column, by default value")
+    add("--metric", metavar="NAME", help="gbench: real_time (default), cpu_time or a counter; nvbench: time or the tag "
+        "of a summary; csv: a column, by default value")
     add("--better", choices=("lower", "higher"), help="which values of the metric are better; default: lower")
     add("--pairs", type=number(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), default=gate.LOOKS[-1], metavar="N",
         help=f"most pairs of processes; default: {gate.LOOKS[-1]}")
     add("--minutes", type=number(1e-6, MOST_MINUTES), metavar="N", help="end the measuring after this time")
     add("--timeout", type=number(1e-3, LONGEST_TIMEOUT), metavar="SECONDS", help="of a process; default: 1800")
-    add("--turns", choices=(PROCESS, SAMPLES), help="of ridgebench on a host: what one side measures before the other's turn")
+    add("--turns", choices=(PROCESS, SAMPLES),
+        help="of ridgebench on a host: what one side measures before the other's turn")
     add("--tolerances", type=Path, metavar="FILE", help="TOML: tolerances of rows, and losses that are allowed")
     add("--out", type=Path, metavar="DIR", help="session; default: results/local/gate-<time>")
     add("--resume", nargs="?", const=True, metavar="DIR", help="finish a session; without DIR the one of --out")
@@ -103,8 +91,10 @@ def make_parser() -> Parser:
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = make_parser()
     cut = arguments.index("--") if "--" in arguments else len(arguments)
-    options = parser.parse_args(arguments[:cut])
+    commands, rest = split_commands(arguments[:cut], parser._option_string_actions)
+    options = parser.parse_args(rest)
     options.passed = arguments[cut + 1 :]
+    options.commands = {arm: [*words, *options.passed] for arm, words in commands.items()}
     if options.resume is True:
         if options.out is None:
             parser.error("--resume needs a folder, or --out DIR")
@@ -112,7 +102,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     elif options.resume is not None:
         options.resume = Path(options.resume)
     stored = options.session or options.resume
-    given = (options.baseline, options.candidate, options.reader)
+    given = (*map(commands.get, ARMS), options.reader)
     if any(given) and not all(given):
         parser.error("--baseline, --candidate and --reader go together")
     if options.session and (options.resume or any(given) or options.minutes):
@@ -137,17 +127,12 @@ def names(out: Optional[Path]) -> Iterator[Path]:
     return itertools.chain((first,), (first.with_name(f"{first.name}-{number}") for number in itertools.count(2)))
 
 
-def commands(options: argparse.Namespace) -> dict[str, list[str]]:
-    both = (options.baseline, options.candidate)
-    return {arm: [*words_of(given), *options.passed] for arm, given in zip(ARMS, both)}
-
-
 def make_session(folder: Path, options: argparse.Namespace) -> Session:
     """The session that the options describe, before its folder is made."""
     if options.reader == OWN:
-        return RidgebenchSession(folder, commands(options), options.filter, turns=options.turns)
+        return RidgebenchSession(folder, options.commands, options.filter, turns=options.turns)
     more = {"reader": options.reader, "metric_name": options.metric, "better": options.better}
-    session = CommandSession(folder, commands(options), options.filter, **more)
+    session = CommandSession(folder, options.commands, options.filter, **more)
     session.timeout = options.timeout or session.timeout
     return session
 
@@ -180,7 +165,7 @@ def open_session(folder: Path) -> Session:
 def reopened(options: argparse.Namespace) -> Session:
     """An interrupted session without the pair that was cut short."""
     session = open_session(options.resume)
-    if options.baseline:
+    if options.commands:
         asked = make_session(options.resume, options)
         for key in ("commands", "reader", "filter", "metric"):
             if getattr(asked, key) != getattr(session, key):
@@ -207,7 +192,7 @@ def main(arguments: list[str]) -> int:
     options = parse(arguments)
 
     def make() -> Report:
-        for path in (options.md, options.junit, options.history):
+        for path in (options.md, options.junit, options.history, step_summary()):
             require_writable(path)
         limits = read_limits(options.tolerances, options.preset, options.pairs)
         report = make_report(options, limits)

@@ -21,6 +21,13 @@ from .readings import Metric, Readings
 OUTPUT = "{out}"  # in a command: the file that it shall write
 
 
+def how_it_ended(code: int) -> str:
+    """By a signal or by itself; a shell adds the number of a signal to SHELL."""
+    number = -code if code < 0 else code - SHELL
+    name = f" ({signal.Signals(number).name})" if number in set(signal.Signals) else ""
+    return f"was ended by a signal{name}" if code < 0 else f"ended with code {code}{name}"
+
+
 @dataclass
 class CommandSession(Session):
     """The metric and its direction are as the options say; `timeout` is in seconds, for each process."""
@@ -71,10 +78,8 @@ class CommandSession(Session):
         folder.mkdir(parents=True)
         code = self.run(arm, self.words(arm, folder, ids), folder, self.timeout)
         if code != 0:
-            how = f"was ended by {signal.Signals(-code).name}" if -code in set(signal.Signals) else f"ended with code {code}"
-            if code > SHELL and code - SHELL in set(signal.Signals):
-                how += f" ({signal.Signals(code - SHELL).name})"
-            raise CommandError(f"the {arm} ({self.commands[arm][0]}) {how}: {self.last_words(folder)}", ROW_FAILED)
+            end = f"the {arm} ({self.commands[arm][0]}) {how_it_ended(code)}"
+            raise CommandError(f"{end}: {self.last_words(folder)}", ROW_FAILED)
         if not self.load(folder).rows and folder == self.reference:
             raise CommandError(f"the {arm} measured no row; allowed: one or more", USAGE)
 

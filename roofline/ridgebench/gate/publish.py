@@ -7,6 +7,8 @@ import argparse
 import os
 import secrets
 import sys
+from pathlib import Path
+from typing import Optional
 from xml.etree import ElementTree
 
 from ridgebench.compare import gate
@@ -25,6 +27,12 @@ LONGEST = 300  # characters of a name or a reason
 PLAIN = " .,;%+=/-"  # besides letters and digits: what Markdown leaves alone within a line
 
 
+def step_summary() -> Optional[Path]:
+    """The file that GitHub shows as the summary of this step; None elsewhere."""
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    return Path(path) if path else None
+
+
 def write_files(report: Report, options: argparse.Namespace) -> None:
     """Writes the files that the options name, and the summary of a GitHub step."""
     if options.md is not None:
@@ -33,8 +41,8 @@ def write_files(report: Report, options: argparse.Namespace) -> None:
         options.junit.write_bytes(junit(report))
     if options.history is not None and not report.not_comparable:
         history.append(options.history, report, options.label)
-    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-        with open(summary, "a", encoding="utf-8") as file:
+    if summary := step_summary():
+        with summary.open("a", encoding="utf-8") as file:
             file.write(markdown(report))
 
 

@@ -131,7 +131,8 @@ def nvbench(text: str, origin: str, metric: Metric) -> Readings:
                 raise ResultsError(f"{origin}: the row '{name}' comes twice")
             rows[name] = nvbench_state(state, name, metric, origin)
     require_metric(list(rows.values()), f"no {metric}", "time, or the tag of a summary", origin)
-    models = ", ".join(str(one.get("name")) for one in objects(document, "devices", origin))
+    devices = objects(document, "devices", origin) if "devices" in document else []
+    models = ", ".join(str(one.get("name")) for one in devices)
     return Readings(Path(origin), list(rows.values()), {"model": models})
 
 

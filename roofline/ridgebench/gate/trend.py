@@ -88,9 +88,9 @@ def draw_panel(axes: Axes, one: Series, last_run: int, theme: Theme, width: floa
     axes.plot(one.runs, changes, color=BLUE, linewidth=1.3, zorder=2)
     for run, change, entry in zip(one.runs, changes, one.entries):
         worse, hollow = entry.verdict == gate.WORSE, entry.verdict == gate.UNDECIDED
-        colour = VERMILLION if worse else BLUE
+        shape, size, colour = ("^", 6, VERMILLION) if worse else ("o", 4, BLUE)
         face = theme.background if hollow else colour
-        axes.plot(run, change, "^" if worse else "o", color=colour, markerfacecolor=face, markersize=6 if worse else 4, zorder=3)
+        axes.plot(run, change, shape, markersize=size, color=colour, markerfacecolor=face, zorder=3)
     low, high = min(-100 * NOTABLE, *changes), max(100 * NOTABLE, *changes)
     more = 0.1 * (high - low)
     axes.axhspan(-100 * NOTABLE, 100 * NOTABLE, color=theme.faint, alpha=0.4, linewidth=0, zorder=0)
@@ -118,7 +118,8 @@ def draw(rows: list[Series], source: str, theme: Theme) -> matplotlib.figure.Fig
         page.text(MARGIN, y, text, size=size, weight="bold", va="top")
         y -= 0.3
     metric = next((one.entries[-1].metric for one in rows if one.entries[-1].metric), "time, lower is better")
-    left_out = f" · {len(rows) - MOST_PANELS} rows with smaller losses are not drawn" if len(rows) > MOST_PANELS else ""
+    more = len(rows) - MOST_PANELS
+    left_out = f" · {more} rows with smaller losses are not drawn" if more > 0 else ""
     marks = f"band: {100 * NOTABLE:g} % · triangle: WORSE than its baseline in that run · hollow: UNDECIDED"
     told = f"{metric}, against the first run · {marks}{left_out}"
     page.text(MARGIN, y, labels.fit(told, NORMAL, WIDTH - 2 * MARGIN), size=NORMAL, color=theme.muted, va="top")

@@ -16,10 +16,12 @@ REFERENCE = re.compile(r"\$\{\{\s*(\S+)\s*\}\}")
 
 
 def test_it_has_what_a_composite_action_needs():
-    assert set(ACTION) == {"name", "description", "inputs", "outputs", "runs"} and ACTION["runs"]["using"] == "composite"
+    assert set(ACTION) == {"name", "description", "inputs", "outputs", "runs"}
+    assert ACTION["runs"]["using"] == "composite"
     assert all(step["shell"] == "bash" and isinstance(step["run"], str) for step in STEPS)
     for value in ACTION["inputs"].values():
-        assert set(value) <= {"description", "required", "default"} and (value.get("required") or value["default"] == "")
+        assert set(value) <= {"description", "required", "default"}
+        assert value.get("required") or value["default"] == ""
 
 
 def test_every_input_is_used_as_a_variable_and_none_within_a_script():
@@ -32,12 +34,14 @@ def test_every_input_is_used_as_a_variable_and_none_within_a_script():
 @pytest.mark.parametrize(("change", "code"), [(0, 0), (0.05, 4)])
 def test_its_script_judges(change, code, bench):
     first, second = bench.program("a"), bench.program("b", change=change)
-    given = dict.fromkeys(ACTION["inputs"], "") | {"baseline": str(first), "candidate": f"'{second}'", "reader": "gbench"}
-    given |= {"arguments": f"--pairs=10\n--out={bench.out}\n", "junit": str(bench.folder / "j.xml")}
+    given = dict.fromkeys(ACTION["inputs"], "") | {"reader": "gbench", "baseline": str(first)}
+    given |= {"candidate": f"'{second}'", "arguments": f"--pairs=10\n--out={bench.out}\n"}
+    given |= {"junit": str(bench.folder / "j.xml")}
     env = {name: given[REFERENCE.match(value).group(1).removeprefix("inputs.")] for name, value in JUDGE["env"].items()}
     env |= {"GITHUB_ACTION_PATH": str(ROOT), "GITHUB_OUTPUT": str(bench.folder / "output"), "GITHUB_ACTIONS": "true"}
     env |= {"GITHUB_STEP_SUMMARY": str(bench.folder / "summary"), "PYTHON": sys.executable}
-    done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", JUDGE["run"]], env=os.environ | env, capture_output=True, text=True, check=False)
+    words = ["bash", "-e", "-o", "pipefail", "-c", JUDGE["run"]]
+    done = subprocess.run(words, env=os.environ | env, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stderr
     assert (bench.folder / "output").read_text() == f"exit-code={code}\n"
     assert ("### Gate: passed" in (bench.folder / "summary").read_text()) == (code == 0)

@@ -33,6 +33,17 @@ def test_higher_values_of_a_column_may_be_better(bench):
     assert verdicts(bench.gate(*sides, "--better", "higher", kind="csv")[1])["BM_Sort/1"] == "BETTER"
 
 
+def test_a_command_may_be_words_with_options_of_its_own(bench):
+    words = bench.words(bench.program("a"), bench.program("b"), "--pairs=10")
+    for arm in ("--baseline", "--candidate"):
+        place = words.index(arm) + 2
+        words[place:place] = ["--benchmark_filter=Sort/1", "-x", "a b"]
+    code, report = bench.call(*words)
+    assert (code, list(verdicts(report))) == (0, ["BM_Sort/1"])
+    session = json.loads((bench.out / "session.json").read_text())
+    assert session["candidate"][1:] == ["--benchmark_filter=Sort/1", "-x", "a b"]
+
+
 def test_json_alone_is_all_of_standard_output(bench, capsys):
     words = bench.words(bench.program("a"), bench.program("b"))
     words[words.index("--json") : words.index("--json") + 2] = ["--json"]
@@ -84,9 +95,11 @@ def test_what_follows_the_dashes_and_the_place_of_the_result(bench):
         ([], "--baseline, --candidate and --reader are needed"),
         (["--reader", "gbench", "--baseline", "x"], "go together"),
         (["--reader", "junit", "--baseline", "x", "--candidate", "x"], "invalid choice"),
-        (["--reader", "csv", "--baseline", "/nowhere/x", "--candidate", "true"], "cannot run /nowhere/x: no such program"),
+        (["--reader", "csv", "--baseline", "/nowhere/x", "--candidate", "true"], "cannot run /nowhere/x: "),
         (["--reader", "csv", "--baseline", "'", "--candidate", "true"], "is no command"),
         (["--reader", "csv", "--baseline", "", "--candidate", "true"], "is no command"),
+        (["--reader", "csv", "--baseline", "--candidate", "true"], "--baseline has no command"),
+        (["--reader", "csv", "--baseline", "true", "--baseline", "true"], "--baseline comes twice"),
         (["--reader", "csv", "--baseline", "true", "--candidate", "true", "--pairs", "4"], "from 5 to 1000"),
         (["--reader", "csv", "--baseline", "true", "--candidate", "true", "--filter", "("], "no regular expression"),
         (["--reader", "csv", "--baseline", "true", "--candidate", "true", "--turns", "samples"], "--turns needs"),

@@ -5,7 +5,7 @@ import json
 from golden import ROOT
 from jsonschema import Draft202012Validator
 from made_up_benchmark import make_benchmark
-from ridgebench.gate import cli
+from ridgebench.__main__ import run
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "results" / "schema" / "comparison.schema.json").read_text("utf-8")))
 ROWS = {f"BM_Sort/{n}": 1e-3 for n in (1, 2)}
@@ -30,10 +30,7 @@ class Bench:
     def call(self, *arguments) -> tuple[int, dict]:
         path = self.folder / "report.json"
         path.unlink(missing_ok=True)
-        try:
-            code = cli.main(list(map(str, arguments)))
-        except SystemExit as stop:
-            code = stop.code
+        code = run("gate", list(map(str, arguments)))
         if not path.exists():
             return code, {}
         report = json.loads(path.read_text(), parse_constant=ValueError)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from gate_bench import ROWS, verdicts
@@ -33,15 +34,16 @@ def test_a_row_that_the_candidate_loses_is_missing(bench):
     rows = dict(list(ROWS.items())[:1])
     code, report = bench.gate(bench.program("a"), bench.program("b", rows=rows))
     assert (code, verdicts(report)) == (4, {"BM_Sort/1": "SAME", "BM_Sort/2": "MISSING"})
-    late, _ = bench.call(*bench.words(bench.program("c"), bench.program("d", mishaps={4: "lose"}), "--out", bench.folder / "late"))
-    assert late == 4
+    late = bench.words(bench.program("c"), bench.program("d", mishaps={4: "lose"}), "--out", bench.folder / "late")
+    assert bench.call(*late)[0] == 4
 
 
 def test_a_gate_that_was_killed_is_resumed_by_the_same_command(bench):
     first, second = bench.program("a"), bench.program("b")
     words = bench.words(first, second, "--resume")
     variables = os.environ | {"PYTHONPATH": str(ROOT / "roofline")}
-    with subprocess.Popen([sys.executable, "-m", "ridgebench", "gate", *words], stderr=subprocess.DEVNULL, env=variables) as process:
+    command = [sys.executable, "-m", "ridgebench", "gate", *words]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=variables) as process:
         while not (bench.out / "04-baseline").exists():
             assert process.poll() is None
             time.sleep(0.01)
@@ -50,6 +52,28 @@ def test_a_gate_that_was_killed_is_resumed_by_the_same_command(bench):
     code, report = bench.call(*words)
     assert (code, report["rows"][0]["pairs"]) == (0, 10)
     assert (bench.out / "02-candidate" / "output").read_bytes() == kept
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_an_interruption_ends_the_process_that_runs(number, bench):
+    first = bench.program("a", mishaps={0: "hang"})
+    variables = os.environ | {"PYTHONPATH": str(ROOT / "roofline")}
+    words = [sys.executable, "-m", "ridgebench", "gate", *bench.words(first, first)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=variables) as process:
+        while processes(first) == 0:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(number)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 3 and stderr == "gate: interrupted; finished pairs are kept, --resume DIR adds more\n"
+    assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(first) in words_of(path)]
+
+
+def words_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:  # it has ended
+        return ""
 
 
 def test_a_session_of_other_commands_is_not_resumed(bench, capsys):
@@ -62,7 +86,9 @@ def test_a_session_of_other_commands_is_not_resumed(bench, capsys):
 
 
 @pytest.mark.parametrize(
-    "change", [{"reader": "other"}, {"metric_name": 3}, {"timeout": "x"}, {"baseline": []}, {"pairs": -1}, {"seconds": None}, {"filter": []}]
+    "change",
+    [{"reader": "other"}, {"metric_name": 3}, {"timeout": "x"}, {"baseline": []}, {"pairs": -1}, {"seconds": None},
+     {"filter": []}],
 )
 def test_a_session_that_was_spoilt_is_refused(change, bench, capsys):
     assert bench.gate(bench.program("a"), bench.program("b", mishaps={0: 1}))[0] == 6

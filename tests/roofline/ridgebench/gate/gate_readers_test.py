@@ -25,7 +25,8 @@ def gbench(*entries) -> dict:
 
 def test_repetitions_count_by_their_median_and_aggregates_not_at_all():
     repeated = [entry(value=v, repetition_index=i) for i, v in enumerate((1.0, 9.0, 2.0))]
-    aggregates = [entry(f"BM_x_{kind}", 99, run_name="BM_x", run_type="aggregate", aggregate_name=kind) for kind in ("mean", "median")]
+    aggregate = {"run_name": "BM_x", "run_type": "aggregate"}
+    aggregates = [entry(f"BM_x_{kind}", 99, **aggregate, aggregate_name=kind) for kind in ("mean", "median")]
     rows = gbench(*repeated, *aggregates)
     assert list(rows) == ["BM_x"] and rows["BM_x"].time_median_s == pytest.approx(2e-6)
     assert gbench(*aggregates)["BM_x"].time_median_s == pytest.approx(99e-6), "where nothing else was printed"
@@ -37,7 +38,8 @@ def test_units_of_time(unit, seconds):
 
 
 def test_errors_and_skipped_rows_keep_their_message():
-    rows = gbench(entry("a", 0, error_occurred=True, error_message="no file"), entry("b", 0, skipped=True, skip_message="no AMX"))
+    failed = entry("a", 0, error_occurred=True, error_message="no file")
+    rows = gbench(failed, entry("b", 0, skipped=True, skip_message="no AMX"))
     assert [(row.status, row.reason) for row in rows.values()] == [("failed", "no file"), ("skipped", "no AMX")]
 
 
@@ -73,7 +75,10 @@ def test_files_of_google_benchmark_that_are_none(text, said):
 
 
 def nvbench(summaries=None, **state) -> dict:
-    told = [{"tag": tag, "data": [{"name": "value", "type": "float64", "value": v}]} for tag, v in (summaries or {}).items()]
+    told = [
+        {"tag": tag, "data": [{"name": "value", "type": "float64", "value": value}]}
+        for tag, value in (summaries or {}).items()
+    ]
     states = [{"name": "Device=0 N=2^20", "summaries": told} | state]
     return {"devices": [{"name": "H100"}], "benchmarks": [{"name": "copy", "states": states}]}
 
@@ -88,7 +93,9 @@ def test_states_of_nvbench():
     assert next(iter(skipped.values())).reason == "too large"
 
 
-@pytest.mark.parametrize("text", ["{}", nvbench(), nvbench({"nv/cold/time/gpu/mean": "x"}), {"benchmarks": [], "devices": 3}])
+@pytest.mark.parametrize(
+    "text", ["{}", nvbench(), nvbench({"nv/cold/time/gpu/mean": "x"}), {"benchmarks": [], "devices": 3}]
+)
 def test_files_of_nvbench_that_are_none(text):
     with pytest.raises(ResultsError, match="^FILE: "):
         read("nvbench", text, Metric("time", is_time=True))

@@ -12,8 +12,10 @@ from ridgebench.gate import cli, history, trend
 
 
 def report(seconds: float, verdict: str = gate.SAME, rows=("BM_a", "BM_b"), metric=None) -> Report:
-    value = {"candidate_s": seconds, "baseline_s": 1e-3} if metric is None else {"candidate_value": seconds, "baseline_value": 1.0}
-    return Report("interleaved", "a", "b", [Comparison(name, verdict, change=0.0, pairs=10, **value) for name in rows], "standard", metric=metric)
+    kind = "s" if metric is None else "value"
+    value = {f"candidate_{kind}": seconds, f"baseline_{kind}": 1e-3}
+    found = [Comparison(name, verdict, change=0.0, pairs=10, **value) for name in rows]
+    return Report("interleaved", "a", "b", found, "standard", metric=metric)
 
 
 @pytest.fixture(name="path")
@@ -37,7 +39,8 @@ def call(*arguments) -> int:
 
 def test_a_line_per_row_and_run(path, monkeypatch):
     entries = grown(path, 0, 0.1)
-    assert [(e.label, e.row, e.value) for e in entries[2:]] == [("run1", "BM_a", pytest.approx(1.1e-3)), ("run1", "BM_b", pytest.approx(1.1e-3))]
+    value = pytest.approx(1.1e-3)
+    assert [(e.label, e.row, e.value) for e in entries[2:]] == [("run1", "BM_a", value), ("run1", "BM_b", value)]
     monkeypatch.setenv("GITHUB_SHA", "0123456789abcdef")
     history.append(path, report(1e-3), None)
     assert history.read_history(path)[-1].label == "0123456789ab"
@@ -49,9 +52,10 @@ def test_a_line_per_row_and_run(path, monkeypatch):
 @pytest.mark.parametrize(
     ("losses", "metric", "said"),
     [
-        ((0,), None, "One run of 2 rows: no trend yet"), ((0, 0.01, 0.015), None, "No row of 2 lost more than 2 % over 3 runs"),
+        ((0,), None, "One run of 2 rows: no trend yet"),
+        ((0, 0.01, 0.015), None, "No row of 2 lost more than 2 % over 3 runs"),
         ((0, 0.1), None, "2 of 2 rows lost more than 2 % over 2 runs: BM_a most, 10.0 %"),
-        ((0, -0.1), "items_per_second, higher is better", "2 of 2 rows lost more than 2 % over 2 runs: BM_a most, 10.0 %"),
+        ((0, -0.1), "rate, higher is better", "2 of 2 rows lost more than 2 % over 2 runs: BM_a most, 10.0 %"),
     ],
 )
 def test_the_title_says_what_was_found(losses, metric, said, path):
@@ -62,7 +66,8 @@ def test_rows_without_a_value_and_rows_that_came_later(path):
     grown(path, 0)
     history.append(path, Report("interleaved", "a", "b", [Comparison("BM_a", "MISSING")]), "gone")
     history.append(path, report(1e-3, rows=("BM_c",)), "new")
-    assert {one.row: one.runs for one in trend.series(history.read_history(path), None)} == {"BM_a": [0], "BM_b": [0], "BM_c": [2]}
+    found = trend.series(history.read_history(path), None)
+    assert {one.row: one.runs for one in found} == {"BM_a": [0], "BM_b": [0], "BM_c": [2]}
 
 
 def test_a_figure_shows_hostile_names_as_text(path):
@@ -82,8 +87,9 @@ def test_a_figure_shows_hostile_names_as_text(path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"schema": "other"}, "schema is not"), ({"time": "yesterday"}, "not a line"), ({"time": 3}, "not a line"), ({"value": -1}, "value is no number"),
-        ({"value": "x"}, "value is no number"), ({"row": None}, "row is no text"), ({"label": 3}, "label is no text"), ({"metric": []}, "metric is no text"),
+        ({"schema": "other"}, "schema is not"), ({"time": "yesterday"}, "not a line"), ({"time": 3}, "not a line"),
+        ({"value": -1}, "value is no number"), ({"value": "x"}, "value is no number"),
+        ({"row": None}, "row is no text"), ({"label": 3}, "label is no text"), ({"metric": []}, "metric is no text"),
     ],
 )
 def test_lines_that_are_none(change, said, path):
@@ -97,8 +103,11 @@ def test_lines_that_are_none(change, said, path):
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["-o", "x.gif"], "unknown kind; allowed: svg, png, pdf"), ([], "-o/--out"), (["-o", "x.svg", "--filter", "("], "no regular expression"),
-     (["-o", "x.svg", "--filter", "none"], "no row of the history"), (["-o", "/nowhere/x.svg"], "/nowhere/x.svg")],
+    [
+        (["-o", "x.gif"], "unknown kind; allowed: svg, png, pdf"), ([], "-o/--out"),
+        (["-o", "x.svg", "--filter", "("], "no regular expression"), (["-o", "/nowhere/x.svg"], "/nowhere/x.svg"),
+        (["-o", "x.svg", "--filter", "none"], "no row of the history"),
+    ],
 )
 def test_usage(arguments, said, path, capsys, monkeypatch):
     monkeypatch.chdir(path.parent)

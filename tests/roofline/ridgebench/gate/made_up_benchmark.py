@@ -34,18 +34,24 @@ if "benchmark_out" in options:
 if kind == "csv":
     print("name,value", *(f'"{{name}}",{{value}}' for name, value in rows), sep="\\n", file=out)
 elif kind == "nvbench":
-    data = [dict(name=name, summaries=[dict(tag="nv/cold/time/gpu/mean", data=[dict(name="value", value=str(value))])]) for name, value in rows]
-    json.dump(dict(devices=[dict(name=told["device"])], benchmarks=[dict(name="copy", states=data)]), out)
+    states = []
+    for name, value in rows:
+        data = [dict(name="value", value=str(value))]
+        states.append(dict(name=name, summaries=[dict(tag="nv/cold/time/gpu/mean", data=data)]))
+    json.dump(dict(devices=[dict(name=told["device"])], benchmarks=[dict(name="copy", states=states)]), out)
 else:
-    entries = [dict(name=name, run_name=name, run_type="iteration", repetition_index=0, real_time=value * 1e9, cpu_time=value * 1e9,
-                    time_unit="ns", items_per_second=1 / value) for name, value in rows]
-    entries += [dict(name=name, run_name=name, run_type="iteration", error_occurred=True, error_message=why) for name, why in told["errors"].items()]
+    entries = []
+    for name, value in rows:
+        times = dict(real_time=value * 1e9, cpu_time=value * 1e9, time_unit="ns", items_per_second=1 / value)
+        entries.append(dict(name=name, run_name=name, run_type="iteration", repetition_index=0, **times))
+    for name, why in told["errors"].items():
+        entries.append(dict(name=name, run_name=name, error_occurred=True, error_message=why))
     json.dump(dict(context=dict(library_build_type="release"), benchmarks=entries), out)
 """
 
 
-def make_benchmark(folder: Path, rows: dict[str, float], *, kind="gbench", change=0.0, noise=0.002, seed=1, mishaps=None,
-                   errors=None, device="A GPU") -> Path:
+def make_benchmark(folder: Path, rows: dict[str, float], *, kind="gbench", change=0.0, noise=0.002, seed=1,
+                   mishaps=None, errors=None, device="A GPU") -> Path:
     """A program whose rows take these seconds, `change` more, with this deviation of the log time.
 
     mishaps: by the number of the process, from 0: hang, silence (no output), lose (no rows), or an exit code.

@@ -10,8 +10,9 @@ from ridgebench.compare.report import Comparison, Report
 from ridgebench.gate import publish
 
 HOSTILE = [
-    "</failure>|<b>&amp;", "::error::x\n::set-output name=a::b", "%0A::warning::x", "a,b:c\x00\x1b[31m", "`x`|y", "rtl \u202e", "\ud800",
-    "[link](javascript:x)", "<script>alert(1)</script>", "@team #12 **b** _i_ ~s~", "a\\|b", " edge ", "##[error]x", "]]>", "x" * 5000, "$a^2$",
+    "</failure>|<b>&amp;", "::error::x\n::set-output name=a::b", "%0A::warning::x", "a,b:c\x00\x1b[31m", "`x`|y",
+    "rtl \u202e", "\ud800", "[link](javascript:x)", "<script>alert(1)</script>", "@team #12 **b** _i_ ~s~", "a\\|b",
+    " edge ", "##[error]x", "]]>", "x" * 5000, "$a^2$",
 ]
 
 
@@ -49,7 +50,8 @@ def test_junit_holds_every_name_as_text():
 
 @pytest.mark.parametrize(
     ("verdict", "tag"),
-    [("FAILED", "error"), ("NOT_COMPARABLE", "error"), ("MISSING", "failure"), ("UNDECIDED", "skipped"), ("ALLOWED", "skipped"), ("SAME", None)],
+    [("FAILED", "error"), ("NOT_COMPARABLE", "error"), ("MISSING", "failure"), ("UNDECIDED", "skipped"),
+     ("ALLOWED", "skipped"), ("SAME", None)],
 )
 def test_what_a_verdict_is_in_junit(verdict, tag):
     [case] = ElementTree.fromstring(publish.junit(Report("interleaved", "a", "b", [Comparison("r", verdict)])))[0]

@@ -1,4 +1,4 @@
-"""A program of Google Benchmark itself under the gate, once: what it writes is read, and its filter names the rows that are left."""
+"""A program of Google Benchmark itself under the gate: what it writes, and how it is filtered."""
 
 import json
 import shutil
@@ -49,7 +49,8 @@ def test_its_rows_its_errors_and_its_filter(program, bench):
     for name in ("work<int>+(a|b)/1000", "work<int>+(a|b)/2000"):
         assert rows[name]["verdict"] == "WORSE" and 1 < rows[name]["change"] < 6
     second = json.loads((bench.out / "02-candidate" / "output").read_text())
-    assert {row["name"] for row in second["benchmarks"]} == set(rows) - {"broken"}, "the row that failed is not run again"
+    names = {row["name"] for row in second["benchmarks"]}
+    assert names == set(rows) - {"broken"}, "the row that failed is not run again"
 
 
 def test_the_time_that_is_added_to_a_command_without_its_own(program, bench):

@@ -17,7 +17,8 @@ def preset(pairs: int) -> gate.Preset:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "looks"), [(40, (10, 20, 40)), (5, (5,)), (10, (10,)), (11, (10, 11)), (PAIRS, (10, 20, 40, 80, 160, 300))]
+    ("pairs", "looks"),
+    [(40, (10, 20, 40)), (5, (5,)), (10, (10,)), (11, (10, 11)), (PAIRS, (10, 20, 40, 80, 160, 300))],
 )
 def test_looks_double_up_to_the_last_pair(pairs, looks):
     assert gate.looks_within(pairs) == looks
