@@ -7,12 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <filesystem>
 
-#include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
-#include "roofline/embedded_json.hpp"
 #include "roofline/json_object.hpp"
 #include "roofline/transformer/transformer.hpp"
 
@@ -27,8 +23,6 @@ constexpr Range kLayers{1, 100000};
 constexpr Range kHeads{1, 65536};
 constexpr Range kSize{1, 1 << 20};
 constexpr Range kVocabulary{1, 1 << 30};
-
-constexpr std::uintmax_t kLargestConfig = std::uintmax_t{16} << 20U;
 
 // The keys of one number in the order of preference.
 using Keys = std::vector<const char*>;
@@ -151,9 +145,10 @@ std::int64_t expert_layers(const JsonObject& config, std::int64_t layers) {
   if (config.holds("mlp_only_layers")) {
     listed = config.numbers("mlp_only_layers", {0, kLayers.high});
   }
+  std::ranges::sort(listed);  // a hostile list is long
   std::int64_t found = 0;
   for (std::int64_t layer = dense; layer < layers; ++layer) {
-    const bool on_list = std::ranges::find(listed, static_cast<double>(layer)) != listed.end();
+    const bool on_list = std::ranges::binary_search(listed, static_cast<double>(layer));
     if (!on_list && (layer + 1) % step == 0) ++found;
   }
   return found;
@@ -165,6 +160,7 @@ std::optional<Experts> read_experts(const JsonObject& config, std::int64_t layer
   const std::int64_t active = count_or(config, kActiveKeys, {1, static_cast<double>(total)}, 1);
   const std::int64_t width =
       count_or(config, {"moe_intermediate_size", "intermediate_size", "n_inner"}, kSize, 0);
+  if (width == 0) config.reject("moe_intermediate_size", "the width of an expert");
   const Range optional_size{0, kSize.high};
   std::int64_t shared = count_or(
       config, {"shared_expert_intermediate_size", "shared_intermediate_size"}, optional_size, 0);
@@ -215,20 +211,6 @@ Transformer transformer_of(const JsonObject& config) {
   return model;
 }
 
-std::vector<std::string_view> built_in_names() {
-  std::vector<std::string_view> names;
-  for (const EmbeddedJson& model : embedded_models()) names.push_back(model.name);
-  std::ranges::sort(names);
-  return names;
-}
-
-// Null if there is none. Upper and lower case are equal.
-const EmbeddedJson* find_built_in(std::string config) {
-  std::ranges::transform(config, config.begin(), [](unsigned char c) { return std::tolower(c); });
-  const auto found = std::ranges::find(embedded_models(), config, &EmbeddedJson::name);
-  return found == embedded_models().end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 Transformer parse_transformer(std::string_view text, const std::string& origin) {
@@ -240,25 +222,6 @@ Transformer parse_transformer(std::string_view text, const std::string& origin) 
   model.name = origin;
   model.source = text_or(config, {"source"});
   return model;
-}
-
-std::string transformer_names() { return join_names(built_in_names()); }
-
-Transformer open_transformer(const std::string& config) {
-  std::error_code ignored;  // a path without access counts as unknown
-  if (std::filesystem::is_regular_file(config, ignored)) {
-    return parse_transformer(read_file(config, kLargestConfig), config);
-  }
-  if (const EmbeddedJson* const model = find_built_in(config)) {
-    return parse_transformer(model->text, std::string(model->name));
-  }
-  if (std::filesystem::exists(config, ignored)) {
-    throw UsageError(fmt::format("{}: is no file; allowed: the config.json of a model", config));
-  }
-  const std::string_view nearest = nearest_name(config, built_in_names());
-  const std::string offer = nearest.empty() ? "" : fmt::format("nearest: {}; ", nearest);
-  throw UsageError(fmt::format("no model '{}'; {}allowed: the path of a config.json, or {}", config,
-                               offer, transformer_names()));
 }
 
 }  // namespace ridgebench
