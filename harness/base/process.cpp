@@ -28,7 +28,24 @@ void enlarge_stacks_of_threads() {
   pthread_attr_destroy(&attributes);
 }
 
+const ProcessStart g_start;
+
 }  // namespace
+
+ProcessStart::ProcessStart() {
+  sched_getaffinity(0, sizeof processors, &processors);
+  sigprocmask(SIG_SETMASK, nullptr, &blocked);
+  for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
+  variables.push_back(nullptr);
+}
+
+void ProcessStart::execute_itself(char* const* arguments) const {
+  sched_setaffinity(0, sizeof processors, &processors);
+  sigprocmask(SIG_SETMASK, &blocked, nullptr);
+  execve("/proc/self/exe", arguments, variables.data());
+}
+
+const ProcessStart& process_start() { return g_start; }
 
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

@@ -1,5 +1,10 @@
-// What a process needs before a command starts.
+// What a process needs before a command starts, and what it hands to a process that it starts.
 #pragma once
+
+#include <sched.h>
+
+#include <csignal>
+#include <vector>
 
 namespace ridgebench {
 
@@ -10,5 +15,20 @@ void open_standard_streams();
 // Raises a limit on the stack that is too small for this program and its threads (ulimit -s).
 // Returns false if the limit cannot be raised.
 bool have_stack();
+
+// The state in which this process began. Pinned threads and variables that the program sets must
+// not reach another process.
+struct ProcessStart {
+  ProcessStart();
+  // Gives the calling thread the processors and signals of the beginning, and replaces the program
+  // by a new one of the same file. Calls async-signal-safe functions only. `arguments` end in null.
+  // Returns if the system refuses.
+  void execute_itself(char* const* arguments) const;
+
+  cpu_set_t processors{};
+  sigset_t blocked{};
+  std::vector<char*> variables;
+};
+const ProcessStart& process_start();
 
 }  // namespace ridgebench

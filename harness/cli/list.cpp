@@ -5,6 +5,7 @@
 #include "harness/base/filter.hpp"
 #include "harness/base/nullable.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/options/case_options.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/case.hpp"
@@ -16,16 +17,20 @@ struct ListOptions {
   std::string device;
   std::string profile = "quick";
   std::string filter;
+  CaseOptions cases;
   bool json = false;
 };
 
 void list(const ListOptions& options) {
   const auto devices = open_devices(options.device);
   const Filter filter(options.filter);
+  const CaseNames names = options.cases.names();
+  const Selection selection(names, Registry::instance());
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
   for (const auto& device : devices) {
-    for (const Case& c :
-         enumerate_cases(Registry::instance(), *device, parse<Profile>(options.profile), {})) {
+    for (const Case& c : enumerate_cases(Registry::instance(), *device,
+                                         parse<Profile>(options.profile), {}, selection)) {
+      if (c.is_ceiling() && !names.empty()) continue;
       const Record record = c.describe();
       if (!filter.matches(record.id)) continue;
       const std::optional<std::string> reason = unsupported_reason(c);
@@ -54,6 +59,7 @@ void add_list_command(CLI::App& app) {
   command->add_option("--device", options->device, kDeviceHelp);
   command->add_option("--profile", options->profile, "quick, standard or full");
   command->add_option("--filter", options->filter, kFilterHelp);
+  options->cases.add_to(*command);
   command->add_flag("--json", options->json, "Print strict JSON");
   command->callback([options] { list(*options); });
 }

@@ -12,6 +12,7 @@
 #include "harness/cli/google_benchmark.hpp"
 #include "harness/cli/machine_facts.hpp"
 #include "harness/cli/number_option.hpp"
+#include "harness/cli/options/case_options.hpp"
 #include "harness/cli/run_loop.hpp"
 #include "harness/cli/run_notes.hpp"
 #include "harness/device/open_devices.hpp"
@@ -30,6 +31,7 @@ constexpr double kLargestSeed = 0x1p53;  // a JSON number is exact up to here
 
 struct RunOptions {
   RunRequest request;
+  CaseOptions cases;
   std::string profile = "quick";
   std::string regime;
   std::string fill = "normal";
@@ -49,6 +51,7 @@ RunRequest request_of(const RunOptions& options, const std::string& google_filte
     return read_request(options.resume);
   }
   RunRequest request = options.request;
+  request.names = options.cases.names();
   request.profile = parse<Profile>(options.profile);
   request.fill = parse<Fill>(options.fill);
   request.early_launches = !options.no_early;
@@ -201,6 +204,7 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   add("--device", request.device, kDeviceHelp)->check(not_empty());
   add("--profile", options->profile, "quick, standard or full");
   add("--filter", request.filter, kFilterHelp);
+  for (CLI::Option* option : options->cases.add_to(*command)) option->excludes(resume);
   add("--out", options->out, "Results folder; default: results/local/<time>")->check(not_empty());
   add("--regime", options->regime, "steady, cold or warm; default: by profile");
   add("--seed", request.seed, "Seed of the inputs and of the order of cases")

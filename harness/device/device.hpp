@@ -63,6 +63,9 @@ class Device {
   [[nodiscard]] virtual std::int64_t rotation_bytes() const { return machine().evicting_bytes(); }
   // Seconds in which power settles under a tensor load: the shortest warm-up of such cases.
   [[nodiscard]] virtual double tensor_warm_up_s() const { return 0; }
+  // Whether the same launch has another time in another process, by more than its noise: the pages
+  // of a host's buffers differ.
+  [[nodiscard]] virtual bool processes_differ() const { return false; }
   // Around everything that belongs to one case: the device takes telemetry, and profilers see the
   // id around timed launches. The result is the record's `telemetry`; empty where there is none.
   virtual void begin_case(const std::string& /*id*/) {}

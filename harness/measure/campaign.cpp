@@ -70,9 +70,11 @@ class Choice {
   Choice(const RunRequest& request, const Filter& filter, Device& device, RunPlan::Chosen& chosen)
       : filter_(&filter),
         chosen_(&chosen),
-        all_(enumerate_cases(Registry::instance(), device, request.profile, request.regimes)),
+        all_(enumerate_cases(Registry::instance(), device, request.profile, request.regimes,
+                             Selection(request.names, Registry::instance()))),
         ceilings_(all_.begin(), std::ranges::partition_point(all_, &Case::is_ceiling)),
-        brief_(request.profile == Profile::quick && request.filter.empty()) {
+        named_(!request.names.empty()),
+        brief_(request.profile == Profile::quick && request.filter.empty() && !named_) {
     std::copy_if(all_.begin() + std::ssize(ceilings_), all_.end(), std::back_inserter(kernels_),
                  [this](const Case& c) { return chooses(c); });
   }
@@ -81,7 +83,7 @@ class Choice {
   void add(std::uint64_t seed, const std::function<bool(const Case&)>& have_ceiling) {
     std::vector<Case> controls;
     for (const Case& ceiling : ceilings_) {
-      const bool asked = filter_->matches(ceiling.id());
+      const bool asked = !named_ && filter_->matches(ceiling.id());
       if (!asked && (!needed(ceiling) || have_ceiling(ceiling))) continue;
       if (asked && !chooses(ceiling)) continue;
       chosen_->cases.push_back(ceiling);
@@ -119,6 +121,7 @@ class Choice {
   std::vector<Case> all_;
   std::span<const Case> ceilings_;
   std::vector<Case> kernels_;
+  bool named_;  // the user named kernels, which leaves the ceilings that they need
   bool brief_;
 };
 
@@ -132,8 +135,9 @@ RunPlan::Chosen choose_cases(const RunRequest& request,
     Choice(request, filter, *device, chosen).add(request.seed, have_ceiling);
   }
   if (chosen.cases.empty()) {
-    throw UsageError(fmt::format("no case matches filter '{}'; `ridgebench list` shows all cases",
-                                 filter.shown()));
+    throw UsageError(fmt::format("no case matches filter '{}'{}; `ridgebench list` shows all cases",
+                                 filter.shown(),
+                                 request.names.empty() ? "" : " and the names that were given"));
   }
   return chosen;
 }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "harness/results/held_back.hpp"
+#include "roofline/units.hpp"
 
 namespace ridgebench {
 namespace {
@@ -49,6 +50,17 @@ void add_cases(std::vector<Case>& cases, Case c, const std::vector<Shape>& shape
 
 // A technique that times its variants and keeps the fastest has `_tuned` in its name.
 bool tuned(const Case& c) { return c.technique.name.find("_tuned") != std::string_view::npos; }
+
+// A row of a naive technique then takes seconds, not minutes: kLongerThanSweep times the largest
+// case of its sweep.
+double most_naive_flops(const Operation& operation, const Machine& machine) {
+  constexpr double kLongerThanSweep = 16;
+  double most = 0;
+  for (const Shape& shape : operation.shapes(Profile::full, Pace::naive, machine)) {
+    most = std::max(most, operation.flops(shape));
+  }
+  return kLongerThanSweep * most;
+}
 
 double distance(const Case& c, const Case& ceiling) {
   return std::abs(c.written_share() - ceiling.written_share());
@@ -99,21 +111,25 @@ Record Case::describe() const {
 }
 
 std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Profile profile,
-                                  const std::vector<Regime>& regimes) {
+                                  const std::vector<Regime>& regimes, const Selection& selection) {
   std::vector<Case> cases;
   for (const auto& operation : registry.operations()) {
+    const bool kernel = !operation->ceiling;
+    if (kernel && !selection.has(*operation)) continue;
     for (const auto& [name, all] : techniques_of(registry, *operation, device.backend())) {
+      if (kernel && !selection.has_technique(name)) continue;
       const Technique& technique = all.back()->technique;
-      const std::vector<Shape> shapes =
-          operation->shapes(profile, technique.pace, device.machine());
+      const std::vector<Shape> sweep = operation->shapes(profile, technique.pace, device.machine());
       for (const FormatPair format : operation->formats) {
+        if (kernel && !selection.has_format(format)) continue;
+        const auto named = kernel ? selection.shapes(*operation, format) : std::nullopt;
         const auto found = std::ranges::find(all, format, &Implementation::format);
         const Case c{.operation = operation.get(),
                      .technique = found == all.end() ? technique : (*found)->technique,
                      .implementation = found == all.end() ? nullptr : *found,
                      .device = &device,
                      .format = format};
-        add_cases(cases, c, shapes, profile, regimes);
+        add_cases(cases, c, named.value_or(sweep), profile, regimes);
       }
     }
   }
@@ -168,7 +184,13 @@ bool needs_ceiling(const Case& c, const Case& ceiling, std::span<const Case> cei
 
 std::optional<std::string> unsupported_reason(const Case& c) {
   if (c.implementation == nullptr) return "the technique does not serve this format";
-  return c.implementation->unsupported(c.device->machine(), c.shape);
+  const Machine& machine = c.device->machine();
+  if (const auto reason = c.implementation->unsupported(machine, c.shape)) return reason;
+  if (c.technique.pace == Pace::fast || c.is_ceiling()) return std::nullopt;
+  const double most = most_naive_flops(*c.operation, machine);
+  if (c.work().flops <= most) return std::nullopt;
+  return fmt::format("{} takes too long for {}; allowed: up to {}", c.technique.name,
+                     with_unit(c.work().flops, "FLOP"), with_unit(most, "FLOP"));
 }
 
 }  // namespace ridgebench

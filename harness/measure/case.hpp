@@ -8,6 +8,7 @@
 
 #include "harness/base/regime.hpp"
 #include "harness/device/device.hpp"
+#include "harness/measure/selection/selection.hpp"
 #include "harness/results/record.hpp"
 #include "kernels/common/registry.hpp"
 
@@ -34,11 +35,12 @@ struct Case {
   [[nodiscard]] Record describe() const;
 };
 
-// Returns all cases of a device in a profile, ceilings first. If `regimes` is empty, the profile
-// chooses them: quick runs steady, standard runs steady and, for cases that fit into the cache,
-// cold, and full runs all.
+// Returns the selected cases of a device in a profile, after all of its ceilings. If `regimes` is
+// empty, the profile chooses them: quick runs steady, standard runs steady and, for cases that fit
+// into the cache, cold, and full runs all.
 std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Profile profile,
-                                  const std::vector<Regime>& regimes);
+                                  const std::vector<Regime>& regimes,
+                                  const Selection& selection = {});
 
 // Format in which the quick profile measures every technique of a product on every device.
 inline constexpr Format kLadderFormat = Format::bf16;
@@ -53,8 +55,9 @@ bool left_out_of_quick(const Case& c, std::span<const Case> cases);
 // Returns true if the ceiling is a denominator of the kernel's case.
 bool needs_ceiling(const Case& c, const Case& ceiling, std::span<const Case> ceilings);
 
-// Returns why the technique cannot serve the case's format and shape on its device; empty if it
-// can. The function allocates, tunes and launches nothing.
+// Returns why the technique cannot serve the case's format and shape on its device, or why a naive
+// technique would take too long; empty if it can. The function allocates, tunes and launches
+// nothing.
 std::optional<std::string> unsupported_reason(const Case& c);
 
 }  // namespace ridgebench

@@ -1,7 +1,6 @@
 #include "harness/measure/crash.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/base/process.hpp"
 #include "harness/measure/campaign.hpp"
 
 namespace ridgebench {
@@ -36,21 +36,6 @@ struct Row {
   std::array<std::string, kCauses.size()> messages;  // on stderr
 };
 
-// Pinned threads and variables that the program sets must not reach the new process.
-struct ProcessStart {
-  ProcessStart() {
-    sched_getaffinity(0, sizeof processors, &processors);
-    sigprocmask(SIG_SETMASK, nullptr, &blocked);
-    for (char** variable = environ; *variable != nullptr; ++variable)
-      variables.push_back(*variable);
-    variables.push_back(nullptr);
-  }
-  cpu_set_t processors{};
-  sigset_t blocked{};
-  std::vector<char*> variables;
-};
-const ProcessStart g_start;
-
 Row g_row;
 std::atomic<const Row*> g_current = nullptr;  // null between rows
 std::atomic<bool> g_crashed = false;
@@ -73,9 +58,7 @@ void leave_row(const Row& row, std::size_t cause) {
   write_all(STDERR_FILENO, row.messages[cause]);
   if (g_argv.empty()) return;
   if (signalled()) _exit(static_cast<int>(ExitCode::undecided));
-  sched_setaffinity(0, sizeof g_start.processors, &g_start.processors);
-  sigprocmask(SIG_SETMASK, &g_start.blocked, nullptr);
-  execve("/proc/self/exe", g_argv.data(), g_start.variables.data());
+  process_start().execute_itself(g_argv.data());
 }
 
 void on_signal(int signal) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "harness/results/keyed_json.hpp"
+#include "harness/results/read_keyed.hpp"
 
 namespace ridgebench {
 
@@ -48,6 +49,15 @@ nlohmann::ordered_json to_json(const DuelRecord& duel) {
   nlohmann::ordered_json json{{"schema", kDuelSchema}};
   json.update(object_json(duel));
   return json;
+}
+
+DuelRecord parse_duel(std::string_view line, const std::string& origin) {
+  const nlohmann::json checked = parse_json(line, origin);
+  const JsonObject json(checked, origin);
+  if (json.text("schema") != kDuelSchema) json.reject("schema", kDuelSchema);
+  DuelRecord duel;
+  read_object(json, nlohmann::ordered_json::parse(line), duel);
+  return duel;
 }
 
 ExitCode exit_code(std::span<const DuelRecord> duels) {

@@ -70,6 +70,7 @@ struct DuelRecord {
   DuelSide first = {};
   DuelSide second = {};
   std::int64_t sets = 0;
+  std::int64_t processes = 1;
   std::optional<DuelScale> short_scale = std::nullopt;
   std::optional<DuelScale> long_scale = std::nullopt;
   bool power_settles = false;
@@ -87,6 +88,8 @@ struct DuelRecord {
   [[nodiscard]] std::optional<Verdict> verdict() const;
   [[nodiscard]] std::optional<Verdict> verdict_in_cycles() const;
 };
+
+inline constexpr double kLargestLog = 709;  // exp of it is finite
 
 // clang-format off
 inline constexpr std::tuple kDuelSideKeys{
@@ -107,7 +110,7 @@ inline constexpr std::tuple kDuelRatioKeys{
     Key{"ci_low", &DuelRatio::ci_low, "", "lower end of its 95 % interval"},
     Key{"ci_high", &DuelRatio::ci_high, "", "upper end of that interval"},
     Key{"verdict", &DuelRatio::verdict, "", "of the first technique"},
-    Key{"log_ratios", &DuelRatio::log_ratios, "", "in the order measured"},
+    Key{"log_ratios", &DuelRatio::log_ratios, "", "in the order measured", {.low = -kLargestLog, .high = kLargestLog}},
 };
 inline constexpr std::tuple kDuelScaleKeys{
     Key{"block_s", &DuelScale::block_s, "s", "planned length of a block, with the part that is dropped"},
@@ -132,8 +135,9 @@ inline constexpr std::tuple kDuelKeys{
     Key{"first", &DuelRecord::first, "", "the technique that the verdict is about"},
     Key{"second", &DuelRecord::second, "", "the technique that it is compared with"},
     Key{"sets", &DuelRecord::sets, "", "buffer sets rotated, which both techniques share"},
-    Key{"short", &DuelRecord::short_scale, "", "blocks of 6 ms, one log ratio per quad"},
-    Key{"long", &DuelRecord::long_scale, "", "blocks of up to 1.3 s, one log ratio per pair of blocks; null where the time was too short"},
+    Key{"processes", &DuelRecord::processes, "", "that measured the duel; above 1, each of them gives one log ratio", {.low = 1}},
+    Key{"short", &DuelRecord::short_scale, "", "blocks of 6 ms, one log ratio per quad, or per process"},
+    Key{"long", &DuelRecord::long_scale, "", "blocks of up to 1.3 s, one log ratio per pair of blocks, or per process; null where the time was too short"},
     Key{"power_settles", &DuelRecord::power_settles, "", "the device's power settles slowly under load, so that the long scale decides"},
     Key{"decided_by", &DuelRecord::decided_by, "", "the scale of the verdict"},
     Key{"verdict", &DuelRecord::verdict, "", "of the first technique, in seconds"},
@@ -150,6 +154,8 @@ constexpr const auto& keys_of(const DuelScale*) { return kDuelScaleKeys; }
 constexpr const auto& keys_of(const DuelRecord*) { return kDuelKeys; }
 
 nlohmann::ordered_json to_json(const DuelRecord& duel);
+// Reads a line of duels.jsonl; `origin` names it in messages. Throws UsageError.
+DuelRecord parse_duel(std::string_view line, const std::string& origin);
 
 // The exit code of finished duels: row_failed if one is wrong or failed or if none was timed,
 // undecided if one is undecided.

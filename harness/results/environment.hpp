@@ -19,11 +19,26 @@ namespace ridgebench {
 // The measuring rules in docs/method.md; a change that moves results raises it.
 inline constexpr int kMethodVersion = 5;
 
+// The names and the sizes that a user gave for the cases. An empty list stands for all.
+struct CaseNames {
+  std::vector<std::string> operations;
+  std::vector<std::string> techniques;
+  std::vector<std::string> formats;
+  // In place of a profile's sweep, each as a line of a file of shapes has it:
+  // `matmul m:1..64:x2/n:4096/k:4096 bf16`. The format is optional.
+  std::vector<std::string> shapes;
+
+  [[nodiscard]] bool empty() const {
+    return operations.empty() && techniques.empty() && formats.empty() && shapes.empty();
+  }
+};
+
 // What a user asks of `run`, as far as it decides the rows and their data.
 struct RunRequest {
   std::string device;  // empty: the default
   Profile profile = Profile::quick;
   std::string filter;  // regular expression on ids; empty: all
+  CaseNames names;
   std::vector<Regime> regimes;
   std::uint64_t seed = 1;
   Fill fill = Fill::normal;

@@ -80,6 +80,10 @@ RunRequest read_request(const std::string& results_directory) {
   request.device = json.optional_text("device").value_or("");
   request.profile = parse<Profile>(json.text("profile"));
   request.filter = json.optional_text("filter").value_or("");
+  const auto list = [&](const char* key) {
+    return json.holds(key) ? json.texts(key) : std::vector<std::string>();
+  };
+  request.names = {list("operations"), list("techniques"), list("formats"), list("shapes")};
   for (const std::string& regime : json.texts("regimes")) {
     request.regimes.push_back(parse<Regime>(regime));
   }

@@ -51,6 +51,13 @@ std::vector<std::pair<std::string_view, std::string_view>> split(std::string_vie
   return parts;
 }
 
+// Says why a dimension that other libraries have is none here.
+std::string_view why_not(std::string_view label) {
+  if (label == "batch") return "; a launch is one product, without a batch";
+  if (label.starts_with("ld")) return "; rows are contiguous, so that no leading dimension exists";
+  return "";
+}
+
 void check_product(const Shape& shape) {
   double product = 1;
   for (const auto& [dimension, size] : shape.dimensions()) product *= static_cast<double>(size);
@@ -90,8 +97,9 @@ Shape parse_shape(std::string_view text, std::span<const std::string_view> dimen
     if (label == "layout" && has_layout) {
       layout = parse<Layout>(value);
     } else if (!label.empty() && std::ranges::find(dimensions, label) == dimensions.end()) {
-      throw UsageError(fmt::format("unknown dimension '{}'; this operation has {}{}", label,
-                                   fmt::join(dimensions, ", "), has_layout ? ", layout" : ""));
+      throw UsageError(fmt::format("unknown dimension '{}'; this operation has {}{}{}", label,
+                                   fmt::join(dimensions, ", "), has_layout ? ", layout" : "",
+                                   why_not(label)));
     } else {
       sizes.emplace_back(label, parse_size(label.empty() ? dimensions.front() : label, value));
     }

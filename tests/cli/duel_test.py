@@ -93,6 +93,62 @@ def test_a_host_has_neither_a_clock_nor_joules(tmp_path):
     assert one["first"]["energy_per_launch_j"] is None and "energy counter" in one["no_energy"]
 
 
+def test_several_processes_give_a_log_ratio_each(tmp_path):
+    result = duel("--processes", "6", "--out", tmp_path / "out", device="sim:noise=0.001")
+    assert result.returncode == OK, result.stderr
+    (one,) = duels_of(tmp_path / "out")
+    assert (one["status"], one["processes"], one["verdict"]) == ("ok", 6, "same")
+    assert len(one["short"]["seconds"]["log_ratios"]) == len(one["short"]["cycles"]["log_ratios"]) == 6
+    assert one["first"]["verify"]["exact"] and one["fill"] == "normal" and one["seed"] == 1
+    assert result.stderr.count("note:") <= 1, "each process repeats the notes on the device"
+
+
+def test_a_host_is_judged_by_its_processes(tmp_path):
+    result = ridgebench("duel", *RELU, "--device", "cpu", "--seconds", "0.3", "--out", tmp_path / "out")
+    assert result.returncode in (OK, UNDECIDED), result.stderr
+    (one,) = duels_of(tmp_path / "out")
+    assert one["status"] == "ok" and one["processes"] == 5
+
+
+@pytest.mark.parametrize(
+    ("device", "reason", "code"),
+    [
+        ("sim:memory=1000", "process 1 of 1: ", ROW_FAILED),
+        ("sim:lose=9", "a process of the duel lost its device", 7),
+    ],
+)
+def test_a_process_that_fails_leaves_a_line(device, reason, code, tmp_path):
+    result = duel("--processes", "3", "--out", tmp_path / "out", device=device)
+    assert result.returncode == code, result.stderr
+    (one,) = duels_of(tmp_path / "out")
+    assert one["status"] in ("failed", "skipped") and one["reason"].startswith(reason)
+
+
+def test_a_crash_ends_one_duel(tmp_path):
+    """The other technique of the profile's next duels would still be measured: only the process is lost."""
+    arguments = ("--op", "relu", "--format", "fp32", "--shape", "64,128", "--device", "sim", "--processes", "2")
+    result = ridgebench("duel", "crashing", "naive", *arguments, "--out", tmp_path / "out")
+    assert result.returncode == ROW_FAILED, result.stderr
+    duels = duels_of(tmp_path / "out")
+    assert [one["status"] for one in duels] == ["failed", "failed"]
+    assert all(one["reason"].startswith("a process of the duel was ended by ") for one in duels)
+
+
+def test_a_range_of_shapes_is_a_duel_each(tmp_path):
+    arguments = ("--op", "relu", "--format", "fp32,bf16", "--shape", "n:64..256:x2", "--device", "sim")
+    result = ridgebench("duel", "naive", "naive", *arguments, "--seconds", "0.5", "--out", tmp_path / "out")
+    assert result.returncode in (OK, UNDECIDED), result.stderr
+    cases = [(one["format"], one["shape"]["n"]) for one in duels_of(tmp_path / "out")]
+    assert cases == [(form, n) for form in ("fp32", "bf16") for n in (64, 128, 256)]
+
+
+def test_a_file_of_shapes_is_a_duel_a_line(tmp_path):
+    (tmp_path / "shapes").write_text("# mine\nrelu 64 bf16\nrelu,128,fp32\n")
+    result = ridgebench("duel", "naive", "naive", "--shapes", tmp_path / "shapes", "--device", "sim", "--dry-run")
+    ids = [line.split("/")[2:4] for line in result.stdout.splitlines()[:-1]]
+    assert ids == [["fp32", "n:128"], ["bf16", "n:64"]]
+
+
 CAPPED = "sim:noise=0.001,clock=1.98e9,peak=2e11,gap=0,power_limit=700,draw=1200"
 
 
@@ -140,7 +196,7 @@ def test_a_lost_device_keeps_a_line(tmp_path):
         ((*RELU, "--against-itself"), ("--against-itself goes with --profile",)),
         (("naive", "naive", "--op", "rellu", "--format", "fp32", "--shape", "4"), ("'rellu'", "nearest: relu")),
         (("naive", "naive", "--op", "relu", "--format", "fp33", "--shape", "4"), ("'fp33'", "fp32")),
-        (("naive", "naive", "--op", "relu", "--format", "tf32", "--shape", "4"), ("relu format 'tf32'", "bf16")),
+        (("naive", "naive", "--op", "relu", "--format", "tf32", "--shape", "4"), ("unknown format 'tf32'", "bf16")),
         (("naive", "naive", "--op", "relu", "--format", "fp32", "--shape", "k:4"), ("k", "n")),
         (("naive", "vec16", "--op", "relu", "--format", "fp32", "--shape", "4"), ("'vec16'", "streaming")),
         ((*RELU, "--device", "tpu"), ("'tpu'", "cuda:N, cpu, all")),

@@ -63,6 +63,7 @@ class SimulatedDevice final : public CpuDevice {
   explicit SimulatedDevice(Simulation simulation, const Work& work = {});
 
   [[nodiscard]] std::string name() const override { return "sim"; }
+  [[nodiscard]] bool processes_differ() const override { return false; }
   [[nodiscard]] nlohmann::ordered_json identity() const override;
   [[nodiscard]] std::string data_sheet() const override { return simulation_.sheet; }
   [[nodiscard]] double free_bytes() const override { return simulation_.memory; }

@@ -10,11 +10,13 @@
 #include "harness/cli/duel/table.hpp"
 #include "harness/cli/machine_facts.hpp"
 #include "harness/cli/number_option.hpp"
+#include "harness/cli/options/case_options.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
 #include "harness/measure/duel/duel_campaign.hpp"
 #include "harness/measure/duel/plan.hpp"
+#include "harness/measure/duel/processes.hpp"
 #include "harness/measure/sampler.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/results_directory.hpp"
@@ -26,6 +28,8 @@ constexpr double kLargestDuelSeed = 0x1p53;  // a JSON number is exact up to her
 
 struct DuelOptions {
   DuelRequest request;
+  std::vector<std::string> shapes;
+  std::string shapes_file;
   std::string device;
   std::string profile;
   std::string fill = "normal";
@@ -34,27 +38,30 @@ struct DuelOptions {
   bool dry_run = false;
   bool json = false;
   bool no_early = false;
+  bool one_process = false;  // measures one duel and prints its record as one line
 };
 
 using Devices = std::vector<std::unique_ptr<Device>>;
 
 // A profile chooses everything, two techniques need everything.
-void check_request(const DuelOptions& options) {
-  const DuelRequest& request = options.request;
-  const bool named =
-      !request.operation.empty() && !request.format.empty() && !request.shape.empty();
-  const bool nothing = request.operation.empty() && request.format.empty() &&
-                       request.shape.empty() && request.techniques.empty();
+DuelRequest request_of(const DuelOptions& options) {
+  DuelRequest request = options.request;
   constexpr const char* kAllowed =
       "allowed: TECHNIQUE TECHNIQUE --op OP --format F --shape S, or --profile quick";
   if (!options.profile.empty()) {
     if (options.profile != name(Profile::quick)) {
       throw UsageError(fmt::format("--profile is '{}'; allowed: quick", options.profile));
     }
-    if (!nothing) throw UsageError(fmt::format("--profile chooses the duels; {}", kAllowed));
-    return;
+    if (!request.names.empty() || !request.techniques.empty() || !options.shapes.empty() ||
+        !options.shapes_file.empty()) {
+      throw UsageError(fmt::format("--profile chooses the duels; {}", kAllowed));
+    }
+    return request;
   }
-  if (request.techniques.size() != 2 || !named) {
+  const bool file = !options.shapes_file.empty();
+  const bool named = !request.names.operations.empty() && !request.names.formats.empty() &&
+                     !options.shapes.empty();
+  if (request.techniques.size() != 2 || !(named || file)) {
     throw UsageError(
         std::string("a duel needs two techniques, an operation, a format and a shape; ") +
         kAllowed);
@@ -62,6 +69,8 @@ void check_request(const DuelOptions& options) {
   if (request.against_itself) {
     throw UsageError("--against-itself goes with --profile; allowed: the same technique twice");
   }
+  request.names.shapes = shape_lines(request.names.operations, options.shapes, options.shapes_file);
+  return request;
 }
 
 void print_plan(const std::vector<DuelCase>& duels) {
@@ -86,8 +95,10 @@ void print(const std::vector<DuelRecord>& records, bool json) {
   print_json({{"duels", duels}});
 }
 
-RunRequest environment_request(const DuelOptions& options) {
+RunRequest environment_request(const DuelOptions& options, const DuelRequest& duels) {
   RunRequest request;
+  request.names = duels.names;
+  request.names.techniques = duels.techniques;
   request.device = options.device;
   request.seed = options.seed;
   request.fill = parse<Fill>(options.fill);
@@ -96,16 +107,21 @@ RunRequest environment_request(const DuelOptions& options) {
   return request;
 }
 
-ExitCode run_duels(std::vector<DuelCase> duels, const DuelOptions& options, const Devices& devices,
+ExitCode run_duels(std::vector<DuelCase> duels, const DuelRequest& request,
+                   const DuelOptions& options, const Devices& devices,
                    const std::vector<std::string>& command_line) {
   const Stopwatch clock;
-  for (const auto& device : devices) device->queue().allow_early_launches(!options.no_early);
   auto environment =
-      make_environment(environment_request(options), read_machine(devices), command_line);
+      make_environment(environment_request(options, request), read_machine(devices), command_line);
   ResultsDirectory directory(options.out.empty() ? create_default_folder().string() : options.out,
                              false, kDuelsFile);
   directory.write_environment(environment);
-  DuelCampaign campaign(std::move(duels), parse<Fill>(options.fill), options.seed, directory);
+  DuelCampaign campaign(std::move(duels),
+                        {.fill = parse<Fill>(options.fill),
+                         .seed = options.seed,
+                         .early_launches = !options.no_early,
+                         .device = devices.size() == 1 ? options.device : ""},
+                        directory);
   const std::string folder = printable(directory.path().string());
   try {
     campaign.measure_all();
@@ -125,18 +141,32 @@ ExitCode run_duels(std::vector<DuelCase> duels, const DuelOptions& options, cons
   return exit_code(campaign.records());
 }
 
+// Measures the one duel of a process that another process started.
+ExitCode run_one_process(const DuelCase& duel, const DuelOptions& options) {
+  try {
+    Duelist duelist(*duel.first.device, parse<Fill>(options.fill), options.seed);
+    fmt::print("{}\n", to_json(duelist.measure(duel, signalled)).dump());
+  } catch (const Interrupted&) {
+    return ExitCode::undecided;  // the other process says so
+  }
+  return ExitCode::fine;
+}
+
 ExitCode run_command(const DuelOptions& options, const std::vector<std::string>& command_line) {
-  check_request(options);
+  const DuelRequest request = request_of(options);
   static_cast<void>(parse<Fill>(options.fill));
   const Devices devices = open_devices(options.device);
-  std::vector<DuelCase> duels = choose_duels(options.request, devices);
+  std::vector<DuelCase> duels = choose_duels(request, devices);
+  if (duels.empty()) throw UsageError("no duel has this operation, format and shape");
   if (options.dry_run) {
     print_plan(duels);
     return ExitCode::fine;
   }
   static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
   listen_for_signals();
-  return run_duels(std::move(duels), options, devices, command_line);
+  for (const auto& device : devices) device->queue().allow_early_launches(!options.no_early);
+  if (options.one_process) return run_one_process(duels.front(), options);
+  return run_duels(std::move(duels), request, options, devices, command_line);
 }
 
 }  // namespace
@@ -147,9 +177,13 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
   DuelRequest& request = options->request;
   command->add_option("techniques", request.techniques, "Two techniques, or one twice")
       ->expected(0, 2);
-  command->add_option("--op", request.operation, "Operation, for instance matmul");
-  command->add_option("--format", request.format, "Format of the inputs, for instance bf16");
-  command->add_option("--shape", request.shape, "Shape, for instance 4096 or m:64/n:8192/k:8192");
+  const auto add_names = [&](const char* flag, std::vector<std::string>& names, const char* help) {
+    command->add_option(flag, names, help)->delimiter(',')->allow_extra_args(false);
+  };
+  add_names("--op", request.names.operations, "Operations, for instance matmul");
+  add_names("--format", request.names.formats, "Formats of the inputs, for instance fp32,bf16");
+  command->add_option("--shape", options->shapes, kShapeHelp)->allow_extra_args(false);
+  command->add_option("--shapes", options->shapes_file, kShapesHelp);
   command->add_option("--profile", options->profile,
                       "quick: each operation's best technique against a library; on a GPU products "
                       "of 4096 and 8192 cubed, on a host of 1024 cubed");
@@ -162,6 +196,13 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
                    "Seconds of each duel, without its checks; default: 27, of which 5 go to the "
                    "short scale and 21 to the long one; the profile chooses fewer")
       ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
+  command
+      ->add_option(
+          "--processes", request.processes,
+          "Processes that share the seconds of a duel; default: 1, and on a host 40, in the "
+          "profile 20")
+      ->transform(number_in(1, kMostProcesses, "a whole number from 1 to 1000"));
+  command->add_flag(kOneProcess, options->one_process)->group("");
   command->add_option("--seed", options->seed, "Seed of the inputs and of the order of the blocks")
       ->transform(number_in(0, kLargestDuelSeed, "a whole number from 0 to 2^53"));
   command->add_option("--fill", options->fill, "normal, uniform, zeros or integers");
@@ -174,8 +215,10 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
       "quads of blocks, ABBA or BAAB: short blocks of 6 ms, in which both see one clock, and long "
       "ones of 1.3 s, which contain the power that each draws. A ratio is the first technique's "
       "time over the second's. faster and slower: with a probability of error of 1e-4. same: "
-      "within half a percent. A verdict is that of one process: on a host, whose pages differ from "
-      "process to process, repeat the duel. Exit codes: 0 decided, 2 usage, 3 undecided or "
+      "within half a percent. With several processes, each gives one ratio, and the verdict is "
+      "over "
+      "processes: on a host, pages differ from process to process. Exit codes: 0 decided, 2 usage, "
+      "3 undecided or "
       "interrupted, 6 a technique is wrong or failed, or no duel could be timed, 7 no device.");
   command->callback(
       [=, &code, line = std::move(command_line)] { code = run_command(*options, line); });

@@ -12,19 +12,13 @@
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
-namespace {
 
-// A duel hangs if it takes kDuelHangFactor times its seconds and more than kShortestDuelHang.
-constexpr double kDuelHangFactor = 10;
-constexpr double kShortestDuelHang = 60;
-
-}  // namespace
-
-DuelCampaign::DuelCampaign(std::vector<DuelCase> duels, Fill fill, std::uint64_t seed,
+DuelCampaign::DuelCampaign(std::vector<DuelCase> duels, DuelSettings settings,
                            ResultsDirectory& directory)
-    : duels_(std::move(duels)), fill_(fill), seed_(seed), directory_(&directory), watchdog_([this] {
-        give_up();
-      }) {}
+    : duels_(std::move(duels)),
+      settings_(std::move(settings)),
+      directory_(&directory),
+      watchdog_([this] { give_up(); }) {}
 
 void DuelCampaign::measure_all() {
   for (const DuelCase& duel : duels_) {
@@ -36,18 +30,24 @@ void DuelCampaign::measure_all() {
 
 void DuelCampaign::measure(const DuelCase& duel) {
   current_ = &duel;
-  watchdog_.start(
-      std::chrono::duration<double>(std::max(kDuelHangFactor * duel.seconds, kShortestDuelHang)));
-  const auto disarm = [this](void*) { watchdog_.stop(); };
-  const std::unique_ptr<void, decltype(disarm)> guard(this, disarm);
-  Device* const device = duel.first.device;
-  Duelist& duelist = duelists_.try_emplace(device, *device, fill_, seed_).first->second;
   try {
-    keep(duelist.measure(duel, signalled));
+    const bool here = duel.processes == 1 || duel.unsupported();
+    keep(here ? measure_here(duel) : measure_in_processes(duel, settings_, signalled));
   } catch (const DeviceError& error) {
     keep(failed(error.what()));
     throw;
   }
+}
+
+DuelRecord DuelCampaign::measure_here(const DuelCase& duel) {
+  watchdog_.start(
+      std::chrono::duration<double>(std::max(kDuelHangFactor * duel.seconds, kShortestDuelHang_s)));
+  const auto disarm = [this](void*) { watchdog_.stop(); };
+  const std::unique_ptr<void, decltype(disarm)> guard(this, disarm);
+  Device* const device = duel.first.device;
+  Duelist& duelist =
+      duelists_.try_emplace(device, *device, settings_.fill, settings_.seed).first->second;
+  return duelist.measure(duel, signalled);
 }
 
 void DuelCampaign::keep(DuelRecord record) {
@@ -57,8 +57,8 @@ void DuelCampaign::keep(DuelRecord record) {
 
 DuelRecord DuelCampaign::failed(const std::string& reason) const {
   DuelRecord record = current_->describe();
-  record.seed = seed_;
-  record.fill = name(fill_);
+  record.seed = settings_.seed;
+  record.fill = name(settings_.fill);
   record.status = Status::failed;
   record.reason = reason;
   return record;

@@ -9,11 +9,17 @@
 
 namespace ridgebench {
 
+// A duel or one of its processes hangs if it takes kDuelHangFactor times its seconds and more than
+// kShortestDuelHang_s.
+inline constexpr double kDuelHangFactor = 10;
+inline constexpr double kShortestDuelHang_s = 60;
+
 // Two cases that differ in the technique at most.
 struct DuelCase {
   Case first;
   Case second;
-  double seconds;  // for its warm-up and blocks
+  double seconds;     // for the warm-up and the blocks of all processes
+  int processes = 1;  // 1: this one
 
   // `matmul/packed:openblas/fp32/m:1024/n:1024/k:1024/layout:nt/steady@cpu`
   [[nodiscard]] std::string id() const;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "harness/measure/selection/selection.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 // Seconds of the profile's duels. The long scale is for those that a power cap limits.
 constexpr double kQuickSeconds = 3.5;
 constexpr double kHostSeconds = 6;
-// Seconds beside the timing: inputs, tuning and both comparisons.
+// Seconds of a process beside the timing: inputs, tuning and both comparisons.
 constexpr double kChecks_s = 1;
 
 // The best technique of an operation next to a library that computes as precisely. A test compares
@@ -67,15 +68,6 @@ const Implementation& implementation_of(const Operation& operation, Backend back
   }
   reject_name(std::string(operation.name) + " technique in " + format.name(), technique,
               techniques);
-}
-
-FormatPair format_of(const Operation& operation, const std::string& text) {
-  const FormatPair format = parse_format_pair(text);
-  if (std::ranges::find(operation.formats, format) != operation.formats.end()) return format;
-  std::vector<std::string> names;
-  for (const FormatPair known : operation.formats) names.push_back(known.name());
-  reject_name(std::string(operation.name) + " format", text,
-              std::vector<std::string_view>(names.begin(), names.end()));
 }
 
 Case case_of(const Implementation& implementation, Device& device, const Shape& shape) {
@@ -135,16 +127,33 @@ void add_profile(std::vector<DuelCase>& duels, const DuelRequest& request, Devic
   }
 }
 
-DuelCase one_duel(const DuelRequest& request, Device& device) {
-  const Operation& operation = Registry::instance().operation(request.operation);
-  const FormatPair format = format_of(operation, request.format);
-  const Shape shape = parse_shape(request.shape, operation.dimensions, operation.has_layout);
-  const auto side = [&](const std::string& technique) {
-    return case_of(implementation_of(operation, device.backend(), technique, format), device,
-                   shape);
-  };
-  return {side(request.techniques.front()), side(request.techniques.back()),
-          request.seconds.value_or(kDuelSeconds)};
+void add_named(std::vector<DuelCase>& duels, const DuelRequest& request, Device& device) {
+  const Selection selection(request.names, Registry::instance());
+  for (const auto& operation : Registry::instance().operations()) {
+    if (operation->ceiling || !selection.has(*operation)) continue;
+    for (const FormatPair format : operation->formats) {
+      if (!selection.has_format(format)) continue;
+      const std::vector<Shape> shapes =
+          selection.shapes(*operation, format).value_or(std::vector<Shape>());
+      for (const Shape& shape : shapes) {
+        const auto side = [&](const std::string& technique) {
+          return case_of(implementation_of(*operation, device.backend(), technique, format), device,
+                         shape);
+        };
+        duels.push_back({side(request.techniques.front()), side(request.techniques.back()),
+                         request.seconds.value_or(kDuelSeconds)});
+      }
+    }
+  }
+}
+
+int processes_of(const DuelRequest& request, const DuelCase& duel) {
+  if (request.processes) return *request.processes;
+  if (!duel.first.device->processes_differ()) return 1;
+  const int most = request.techniques.empty() ? kProfileProcesses : kDuelProcesses;
+  const auto affordable =
+      static_cast<int>(std::min<double>(most, duel.seconds / kShortestProcess_s));
+  return std::max(affordable, static_cast<int>(kFewestRatios));
 }
 
 }  // namespace
@@ -156,12 +165,15 @@ std::vector<DuelCase> choose_duels(const DuelRequest& request,
     if (request.techniques.empty()) {
       add_profile(duels, request, *device);
     } else {
-      duels.push_back(one_duel(request, *device));
+      add_named(duels, request, *device);
     }
   }
+  for (DuelCase& duel : duels) duel.processes = processes_of(request, duel);
   return duels;
 }
 
-double planned_s(const DuelCase& duel) { return duel.unsupported() ? 0 : duel.seconds + kChecks_s; }
+double planned_s(const DuelCase& duel) {
+  return duel.unsupported() ? 0 : duel.seconds + duel.processes * kChecks_s;
+}
 
 }  // namespace ridgebench

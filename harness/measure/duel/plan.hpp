@@ -7,23 +7,31 @@
 #include <vector>
 
 #include "harness/measure/duel/duel.hpp"
+#include "harness/results/environment.hpp"
 
 namespace ridgebench {
 
 // Seconds of a duel without --seconds: 1 to warm up, 5 at the short scale, 21 at the long one.
 inline constexpr double kDuelSeconds = 27;
 
+// Processes of a duel on a device whose processes differ: of a duel with two named techniques, and
+// of the profile. A duel with few seconds has fewer, but each has kShortestProcess_s.
+inline constexpr int kDuelProcesses = 40;
+inline constexpr int kProfileProcesses = 20;
+inline constexpr double kShortestProcess_s = 0.1;
+inline constexpr int kMostProcesses = 1000;
+
 // What a user asks of `duel`.
 struct DuelRequest {
   std::vector<std::string> techniques;  // two, or none for the profile
-  std::string operation;
-  std::string format;
-  std::string shape;
-  std::optional<double> seconds;  // of each duel
-  bool against_itself = false;    // each first technique against itself
+  CaseNames names;                      // without techniques; empty for the profile
+  std::optional<double> seconds;        // of each duel
+  std::optional<int> processes;         // of each duel
+  bool against_itself = false;          // each first technique against itself
 };
 
-// The one duel of a request with two techniques on each device, or the duels of the quick profile.
+// The duels of a request with two techniques, one for each device, operation, format and shape, or
+// the duels of the quick profile.
 // Throws UsageError, in one line that names what is allowed.
 std::vector<DuelCase> choose_duels(const DuelRequest& request,
                                    const std::vector<std::unique_ptr<Device>>& devices);

@@ -1,0 +1,16 @@
+// Makes one record of a duel that several processes measured.
+#pragma once
+
+#include <span>
+
+#include "harness/results/duel_record.hpp"
+
+namespace ridgebench {
+
+// Returns what the records of the processes, one at least, say together. A process is one
+// observation: its log ratio is the trimmed mean of its own. Times and joules are means over the
+// processes; choices, verification and telemetry are those of the first. If a process has another
+// status than ok, the duel has it too, with the reason.
+DuelRecord combine(std::span<const DuelRecord> processes);
+
+}  // namespace ridgebench

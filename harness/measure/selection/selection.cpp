@@ -1,0 +1,110 @@
+#include "harness/measure/selection/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/measure/selection/shape_range.hpp"
+#include "harness/measure/selection/shapes_file.hpp"
+#include "kernels/common/error.hpp"
+
+namespace ridgebench {
+namespace {
+
+// Throws UsageError if no operation in question has the format.
+void require_format(FormatPair format, std::span<const Operation* const> operations) {
+  std::set<std::string> allowed;
+  for (const Operation* operation : operations) {
+    for (const FormatPair one : operation->formats) allowed.insert(one.name());
+  }
+  if (allowed.contains(format.name())) return;
+  reject_name("format", format.name(),
+              std::vector<std::string_view>(allowed.begin(), allowed.end()));
+}
+
+// Throws UsageError if no operation in question has the technique.
+void require_technique(const std::string& name, std::span<const Operation* const> operations,
+                       const Registry& registry) {
+  std::set<std::string_view> allowed;
+  for (const auto& i : registry.implementations()) {
+    if (std::ranges::find(operations, i->operation) != operations.end()) {
+      allowed.insert(i->technique.name);
+    }
+  }
+  if (allowed.contains(name)) return;
+  reject_name("technique", name, std::vector<std::string_view>(allowed.begin(), allowed.end()));
+}
+
+}  // namespace
+
+Selection::Selection(const CaseNames& names, const Registry& registry) {
+  for (const std::string& name : names.operations) {
+    operations_.emplace(registry.operation(name).name);
+  }
+  for (const std::string& line : names.shapes) add_shapes(line, registry);
+  std::vector<const Operation*> chosen;
+  for (const auto& operation : registry.operations()) {
+    if (!operation->ceiling && has(*operation)) chosen.push_back(operation.get());
+  }
+  for (const std::string& text : names.formats) {
+    formats_.push_back(parse_format_pair(text));
+    require_format(formats_.back(), chosen);
+  }
+  for (const std::string& name : names.techniques) {
+    require_technique(name, chosen, registry);
+    techniques_.insert(name);
+  }
+}
+
+void Selection::add_shapes(const std::string& line, const Registry& registry) {
+  const ShapeLine parsed = parse_shape_line(line);
+  const Operation& operation = registry.operation(parsed.operation);
+  if (!operations_.empty() && !operations_.contains(operation.name)) return;
+  NamedShape named;
+  if (parsed.format) {
+    named.format = parse_format_pair(*parsed.format);
+    const Operation* one = &operation;
+    require_format(*named.format, {&one, 1});
+  }
+  std::vector<NamedShape>& all = shapes_[std::string(operation.name)];
+  for (const std::string& text : expand_shape(parsed.shape)) {
+    try {
+      named.shape = parse_shape(text, operation.dimensions, operation.has_layout);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}: {}", operation.name, error.what()));
+    }
+    all.push_back(named);
+  }
+  if (all.size() > kMostShapes) {
+    throw UsageError(fmt::format("{}: more than {} shapes", operation.name, kMostShapes));
+  }
+}
+
+bool Selection::has(const Operation& operation) const {
+  if (!shapes_.empty()) return shapes_.contains(operation.name);
+  return operations_.empty() || operations_.contains(operation.name);
+}
+
+bool Selection::has_technique(std::string_view technique) const {
+  return techniques_.empty() || techniques_.contains(technique);
+}
+
+bool Selection::has_format(FormatPair format) const {
+  return formats_.empty() || std::ranges::find(formats_, format) != formats_.end();
+}
+
+std::optional<std::vector<Shape>> Selection::shapes(const Operation& operation,
+                                                    FormatPair format) const {
+  if (shapes_.empty()) return std::nullopt;
+  std::vector<Shape> chosen;
+  const auto found = shapes_.find(operation.name);
+  if (found == shapes_.end()) return chosen;
+  std::set<std::string> known;
+  for (const NamedShape& named : found->second) {
+    const bool wanted = !named.format || *named.format == format;
+    if (wanted && known.insert(named.shape.text()).second) chosen.push_back(named.shape);
+  }
+  return chosen;
+}
+
+}  // namespace ridgebench

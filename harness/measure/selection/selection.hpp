@@ -1,0 +1,45 @@
+// The operations, techniques, formats and shapes that a user named, resolved against the registry.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/results/environment.hpp"
+#include "kernels/common/registry.hpp"
+
+namespace ridgebench {
+
+class Selection {
+ public:
+  Selection() = default;  // all cases of a profile
+
+  // Throws UsageError in one line that names what is unknown and what is allowed.
+  Selection(const CaseNames& names, const Registry& registry);
+
+  [[nodiscard]] bool has(const Operation& operation) const;
+  [[nodiscard]] bool has_technique(std::string_view technique) const;
+  // The named shapes of an operation in a format, in the order of the user. Null: the profile's
+  // sweep.
+  [[nodiscard]] std::optional<std::vector<Shape>> shapes(const Operation& operation,
+                                                         FormatPair format) const;
+  [[nodiscard]] bool has_format(FormatPair format) const;
+
+ private:
+  struct NamedShape {
+    Shape shape;
+    std::optional<FormatPair> format;
+  };
+
+  void add_shapes(const std::string& line, const Registry& registry);
+
+  std::set<std::string, std::less<>> operations_;
+  std::set<std::string, std::less<>> techniques_;
+  std::vector<FormatPair> formats_;
+  std::map<std::string, std::vector<NamedShape>, std::less<>> shapes_;
+};
+
+}  // namespace ridgebench

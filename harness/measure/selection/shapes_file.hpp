@@ -1,0 +1,30 @@
+// Files with the shapes that a user wants to measure, and the lines of such a file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ridgebench {
+
+// One line: an operation, a shape that may have ranges, and a format.
+struct ShapeLine {
+  std::string operation;
+  std::string shape;
+  std::optional<std::string> format;  // empty: every format
+
+  // `matmul m:1..64:x2/n:4096/k:4096 bf16`
+  [[nodiscard]] std::string text() const;
+};
+
+// Reads the text form `OPERATION SHAPE [FORMAT]`, separated by blanks, or the same fields as CSV
+// `OPERATION,SHAPE[,FORMAT]`, where a field with commas stands in double quotes. The first
+// separator decides. Throws UsageError.
+ShapeLine parse_shape_line(std::string_view line);
+
+// Reads the lines of a file. Blank lines, comments after `#`, and a first line
+// `operation,shape,format` are left out. Throws UsageError that names the file and the line.
+std::vector<ShapeLine> read_shapes_file(const std::string& path);
+
+}  // namespace ridgebench

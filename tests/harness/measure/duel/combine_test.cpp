@@ -1,0 +1,110 @@
+// A process is one observation of a duel: what differs between processes must show in the interval.
+#include "harness/measure/duel/combine.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <random>
+
+namespace ridgebench {
+namespace {
+
+using testing::HasSubstr;
+
+// Processes whose quads scatter by 0.1 %, around a log ratio that scatters between processes.
+std::vector<DuelRecord> processes_of(double log_ratio, double between, std::uint64_t seed,
+                                     int count = 40) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> process(log_ratio, between);
+  std::normal_distribution<double> quad(0, 1e-3);
+  std::vector<DuelRecord> processes(static_cast<std::size_t>(count));
+  for (DuelRecord& record : processes) {
+    record.status = Status::ok;
+    record.first.time_s = 1;
+    record.second.time_s = 2;
+    const double location = process(random);
+    std::vector<double> quads(20);
+    for (double& one : quads) one = location + quad(random);
+    record.short_scale = DuelScale{.block_s = 6e-3, .quads = 20, .seconds = ratio_of(quads)};
+  }
+  return processes;
+}
+
+TEST(CombinedDuel, HasOneLogRatioPerProcess) {
+  const std::vector<DuelRecord> processes = processes_of(0.1, 0, 1, 7);
+  const DuelRecord duel = combine(processes);
+  EXPECT_EQ(duel.status, Status::ok);
+  EXPECT_EQ(duel.processes, 7);
+  EXPECT_EQ(duel.short_scale->quads, 140);
+  ASSERT_EQ(duel.short_scale->seconds.log_ratios.size(), 7U);
+  for (const double log : duel.short_scale->seconds.log_ratios) EXPECT_NEAR(log, 0.1, 1e-3);
+  EXPECT_EQ(duel.first.time_s, 1.0);
+  EXPECT_EQ(duel.second.time_s, 2.0);
+  EXPECT_FALSE(duel.short_scale->cycles || duel.long_scale || duel.first.energy_per_launch_j);
+}
+
+// Each process alone is sure, because its quads hardly scatter, and half of them say the opposite.
+TEST(CombinedDuel, EqualTechniquesThatDifferBetweenProcessesGetNoVerdict) {
+  int sure = 0;
+  int wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    const std::vector<DuelRecord> processes = processes_of(0, 0.03, seed);
+    for (const DuelRecord& one : processes) sure += one.verdict() != Verdict::undecided ? 1 : 0;
+    const Verdict verdict = combine(processes).verdict().value();
+    wrong += verdict == Verdict::faster || verdict == Verdict::slower ? 1 : 0;
+  }
+  EXPECT_GT(sure, 500 * 40 * 9 / 10);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(CombinedDuel, ADifferenceBeyondThatOfProcessesIsFound) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const DuelRecord faster = combine(processes_of(-0.05, 0.03, seed));
+    EXPECT_EQ(faster.verdict(), Verdict::faster) << seed;
+    EXPECT_NEAR(faster.short_scale->seconds.ratio.value(), std::exp(-0.05), 0.03) << seed;
+  }
+}
+
+TEST(CombinedDuel, OfFewProcessesIsUndecided) {
+  EXPECT_EQ(combine(processes_of(-0.5, 0, 1, 4)).verdict(), Verdict::undecided);
+}
+
+TEST(CombinedDuel, WithAWrongProcessIsWrong) {
+  std::vector<DuelRecord> processes = processes_of(0, 0, 1, 5);
+  processes[2].status = Status::wrong;
+  processes[2].reason = "packed: element 3";
+  const DuelRecord duel = combine(processes);
+  EXPECT_EQ(duel.status, Status::wrong);
+  EXPECT_THAT(duel.reason.value(), HasSubstr("process 3 of 5: packed: element 3"));
+  EXPECT_FALSE(duel.verdict().has_value());
+}
+
+TEST(CombinedDuel, KeepsJoulesOnlyIfEveryProcessKnowsThem) {
+  std::vector<DuelRecord> processes = processes_of(0, 0, 1, 5);
+  for (DuelRecord& one : processes) one.first.energy_per_launch_j = 3;
+  processes.back().second.energy_per_launch_j = 3;
+  const DuelRecord duel = combine(processes);
+  EXPECT_EQ(duel.first.energy_per_launch_j, 3.0);
+  EXPECT_FALSE(duel.second.energy_per_launch_j.has_value());
+}
+
+TEST(CombinedDuel, IsReadFromTheLinesThatItBecomes) {
+  std::vector<DuelRecord> processes = processes_of(0.02, 0.01, 1, 6);
+  for (DuelRecord& one : processes) {
+    one.id = "relu/a:b/fp32/n:8/steady@cpu";
+    one.op = "relu";
+    one.device = "cpu";
+    one.fill = "normal";
+    one.first.technique = "a";
+    one.second.technique = "b";
+    one.shape = Shape({{"n", 8}});
+    one.first.verify = Verification{.error = 0.5, .tolerance = 1e-6, .elements = 8};
+  }
+  const std::string line = to_json(combine(processes)).dump();
+  EXPECT_EQ(to_json(parse_duel(line, "test")).dump(), line);
+  EXPECT_THROW(parse_duel("{}", "test"), UsageError);
+  EXPECT_THROW(parse_duel(line.substr(0, 99), "test"), UsageError);
+}
+
+}  // namespace
+}  // namespace ridgebench
