@@ -79,8 +79,8 @@ std::vector<AttentionProduct> attention_products(const Transformer& model, Phase
   return products;
 }
 
-std::vector<std::string> shape_lines(const Operation& matmul, const Transformer& model,
-                                     const std::vector<std::int64_t>& tokens, bool training) {
+std::vector<std::string> product_lines(const Operation& matmul, const Transformer& model,
+                                       const std::vector<std::int64_t>& tokens, bool training) {
   std::vector<std::string> lines;
   for (const std::int64_t count : tokens) {
     for (const LinearProduct& product : linear_products(matmul, model, count, count, training)) {

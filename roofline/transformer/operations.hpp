@@ -64,7 +64,7 @@ std::vector<AttentionProduct> attention_products(const Transformer& model, Phase
 
 // Returns the products of these passes as lines of a file of shapes, without duplicates:
 // "matmul m:2048/n:28672/k:4096/layout:nt". lm_head serves all tokens. Throws UsageError.
-std::vector<std::string> shape_lines(const Operation& matmul, const Transformer& model,
-                                     const std::vector<std::int64_t>& tokens, bool training);
+std::vector<std::string> product_lines(const Operation& matmul, const Transformer& model,
+                                       const std::vector<std::int64_t>& tokens, bool training);
 
 }  // namespace ridgebench

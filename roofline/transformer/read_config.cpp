@@ -7,12 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <filesystem>
 
-#include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
-#include "roofline/embedded_json.hpp"
 #include "roofline/json_object.hpp"
 #include "roofline/transformer/transformer.hpp"
 
@@ -27,8 +23,6 @@ constexpr Range kLayers{1, 100000};
 constexpr Range kHeads{1, 65536};
 constexpr Range kSize{1, 1 << 20};
 constexpr Range kVocabulary{1, 1 << 30};
-
-constexpr std::uintmax_t kLargestConfig = std::uintmax_t{16} << 20U;
 
 // The keys of one number in the order of preference.
 using Keys = std::vector<const char*>;
@@ -151,9 +145,10 @@ std::int64_t expert_layers(const JsonObject& config, std::int64_t layers) {
   if (config.holds("mlp_only_layers")) {
     listed = config.numbers("mlp_only_layers", {0, kLayers.high});
   }
+  std::ranges::sort(listed);  // a hostile list is long
   std::int64_t found = 0;
   for (std::int64_t layer = dense; layer < layers; ++layer) {
-    const bool on_list = std::ranges::find(listed, static_cast<double>(layer)) != listed.end();
+    const bool on_list = std::ranges::binary_search(listed, static_cast<double>(layer));
     if (!on_list && (layer + 1) % step == 0) ++found;
   }
   return found;
@@ -165,6 +160,7 @@ std::optional<Experts> read_experts(const JsonObject& config, std::int64_t layer
   const std::int64_t active = count_or(config, kActiveKeys, {1, static_cast<double>(total)}, 1);
   const std::int64_t width =
       count_or(config, {"moe_intermediate_size", "intermediate_size", "n_inner"}, kSize, 0);
+  if (width == 0) config.reject("moe_intermediate_size", "the width of an expert");
   const Range optional_size{0, kSize.high};
   std::int64_t shared = count_or(
       config, {"shared_expert_intermediate_size", "shared_intermediate_size"}, optional_size, 0);
@@ -180,11 +176,11 @@ void read_feed_forward(const JsonObject& config, Transformer& model) {
   if (model.feed_forward == 0) config.reject("intermediate_size", "the width of the dense layers");
 }
 
-// The types whose numbers the tests compare with published counts of parameters.
+// The types that the tests read.
 bool known(const std::string& type) {
-  constexpr std::array<std::string_view, 11> kTypes{"llama",     "mistral", "mixtral",   "qwen2",
+  constexpr std::array<std::string_view, 10> kTypes{"llama",     "mistral", "mixtral",   "qwen2",
                                                     "qwen2_moe", "qwen3",   "qwen3_moe", "gpt2",
-                                                    "gptj",      "opt",     "gpt_neox"};
+                                                    "opt",       "gpt_neox"};
   return std::ranges::find(kTypes, type) != kTypes.end();
 }
 
@@ -203,8 +199,8 @@ Transformer transformer_of(const JsonObject& config) {
   read_feed_forward(config, model);
   if (!type.empty() && !known(type)) {
     model.notes.push_back(
-        fmt::format("model_type {} is not one that is tested: its keys are read as those of {}",
-                    type, has_gpt2_keys(config) ? "GPT-2" : "Llama"));
+        fmt::format("model_type {} is not tested: its keys are read as those of {}", type,
+                    has_gpt2_keys(config) ? "GPT-2" : "Llama"));
   }
   const bool slides = flag_or(config, "use_sliding_window", true) && config.holds("sliding_window");
   if (slides) {
@@ -213,20 +209,6 @@ Transformer transformer_of(const JsonObject& config) {
                     config.count("sliding_window", {1, kVocabulary.high})));
   }
   return model;
-}
-
-std::vector<std::string_view> built_in_names() {
-  std::vector<std::string_view> names;
-  for (const EmbeddedJson& model : embedded_models()) names.push_back(model.name);
-  std::ranges::sort(names);
-  return names;
-}
-
-// Null if there is none. Upper and lower case are equal.
-const EmbeddedJson* find_built_in(std::string config) {
-  std::ranges::transform(config, config.begin(), [](unsigned char c) { return std::tolower(c); });
-  const auto found = std::ranges::find(embedded_models(), config, &EmbeddedJson::name);
-  return found == embedded_models().end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -240,25 +222,6 @@ Transformer parse_transformer(std::string_view text, const std::string& origin) 
   model.name = origin;
   model.source = text_or(config, {"source"});
   return model;
-}
-
-std::string transformer_names() { return join_names(built_in_names()); }
-
-Transformer open_transformer(const std::string& config) {
-  std::error_code ignored;  // a path without access counts as unknown
-  if (std::filesystem::is_regular_file(config, ignored)) {
-    return parse_transformer(read_file(config, kLargestConfig), config);
-  }
-  if (const EmbeddedJson* const model = find_built_in(config)) {
-    return parse_transformer(model->text, std::string(model->name));
-  }
-  if (std::filesystem::exists(config, ignored)) {
-    throw UsageError(fmt::format("{}: is no file; allowed: the config.json of a model", config));
-  }
-  const std::string_view nearest = nearest_name(config, built_in_names());
-  const std::string offer = nearest.empty() ? "" : fmt::format("nearest: {}; ", nearest);
-  throw UsageError(fmt::format("no model '{}'; {}allowed: the path of a config.json, or {}", config,
-                               offer, transformer_names()));
 }
 
 }  // namespace ridgebench

@@ -128,7 +128,7 @@ def test_each_style_as_json_csv_and_markdown(name):
 def test_a_text_shows_what_experts_do():
     text = ridgebench("predict", "model", "mixtral-8x7b", "--on", "h100", "--context", "512").stdout
     assert "parameters: 46.7B (12.88B of them active), 93.4 GB" in text
-    assert "8 x 128 x 28672 x 4096 nt" in text, "512 tokens, two experts each, on eight experts"
+    assert "8 of 128 x 28672 x 4096 nt" in text, "512 tokens, two experts each, on eight experts"
     assert "does not fit" in text
 
 

@@ -14,9 +14,10 @@ common=(roofline/json_object.cpp kernels/common/{format,enum_names,error}.cpp)
 declare -A sources=(
   [records]="harness/results/record.cpp roofline/model.cpp kernels/common/shape.cpp"
   [sheets]="roofline/parse_data_sheet.cpp"
+  [models]="roofline/transformer/read_config.cpp roofline/transformer/transformer.cpp"
 )
 mkdir -p build/fuzz
-for reader in records sheets; do
+for reader in records sheets models; do
   read -ra own <<<"${sources[$reader]}"
   "$compiler" -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I. \
     "tests/fuzz/$reader.cpp" "${own[@]}" "${common[@]}" -lfmt -o "build/fuzz/$reader"

@@ -10,7 +10,7 @@
 #include "harness/cli/duel/table.hpp"
 #include "harness/cli/machine_facts.hpp"
 #include "harness/cli/number_option.hpp"
-#include "harness/cli/options/case_options.hpp"
+#include "harness/cli/options/shape_options.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/campaign.hpp"
@@ -28,8 +28,7 @@ constexpr double kLargestDuelSeed = 0x1p53;  // a JSON number is exact up to her
 
 struct DuelOptions {
   DuelRequest request;
-  std::vector<std::string> shapes;
-  std::string shapes_file;
+  ShapeOptions shapes;
   std::string device;
   std::string profile;
   std::string fill = "normal";
@@ -52,16 +51,14 @@ DuelRequest request_of(const DuelOptions& options) {
     if (options.profile != name(Profile::quick)) {
       throw UsageError(fmt::format("--profile is '{}'; allowed: quick", options.profile));
     }
-    if (!request.names.empty() || !request.techniques.empty() || !options.shapes.empty() ||
-        !options.shapes_file.empty()) {
+    if (!request.names.empty() || !request.techniques.empty() || !options.shapes.empty()) {
       throw UsageError(fmt::format("--profile chooses the duels; {}", kAllowed));
     }
     return request;
   }
-  const bool file = !options.shapes_file.empty();
   const bool named = !request.names.operations.empty() && !request.names.formats.empty() &&
                      !options.shapes.empty();
-  if (request.techniques.size() != 2 || !(named || file)) {
+  if (request.techniques.size() != 2 || !(named || options.shapes.names_operations())) {
     throw UsageError(
         std::string("a duel needs two techniques, an operation, a format and a shape; ") +
         kAllowed);
@@ -69,7 +66,7 @@ DuelRequest request_of(const DuelOptions& options) {
   if (request.against_itself) {
     throw UsageError("--against-itself goes with --profile; allowed: the same technique twice");
   }
-  request.names.shapes = shape_lines(request.names.operations, options.shapes, options.shapes_file);
+  request.names.shapes = options.shapes.lines(request.names.operations);
   return request;
 }
 
@@ -182,8 +179,7 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
   };
   add_names("--op", request.names.operations, "Operations, for instance matmul");
   add_names("--format", request.names.formats, "Formats of the inputs, for instance fp32,bf16");
-  command->add_option("--shape", options->shapes, kShapeHelp)->allow_extra_args(false);
-  command->add_option("--shapes", options->shapes_file, kShapesHelp);
+  options->shapes.add_to(*command);
   command->add_option("--profile", options->profile,
                       "quick: each operation's best technique against a library; on a GPU products "
                       "of 4096 and 8192 cubed, on a host of 1024 cubed");

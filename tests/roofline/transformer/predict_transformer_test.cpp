@@ -195,7 +195,7 @@ TEST(PredictTransformer, RefusesWhatIsTooLarge) {
 
 TEST(PredictTransformer, LinesOfShapesHaveNoDuplicates) {
   const std::vector<std::string> lines =
-      shape_lines(product_operation(), tiny_model(), {1, 16}, false);
+      product_lines(product_operation(), tiny_model(), {1, 16}, false);
   EXPECT_THAT(lines, ::testing::Contains("matmul m:16/n:40/k:8/layout:nt"));
   EXPECT_THAT(lines, SizeIs(10));
   Transformer square = tiny_model();
@@ -203,7 +203,7 @@ TEST(PredictTransformer, LinesOfShapesHaveNoDuplicates) {
   square.feed_forward = 8;
   square.gated = false;
   square.vocabulary = 24;  // qkv and lm_head are equal; o, up and down are equal
-  EXPECT_THAT(shape_lines(product_operation(), square, {4}, false),
+  EXPECT_THAT(product_lines(product_operation(), square, {4}, false),
               ElementsAre("matmul m:4/n:24/k:8/layout:nt", "matmul m:4/n:8/k:8/layout:nt"));
 }
 

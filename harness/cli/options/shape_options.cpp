@@ -1,0 +1,71 @@
+#include "harness/cli/options/shape_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/cli/number_option.hpp"
+#include "harness/measure/selection/shapes_file.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/common/registry.hpp"
+#include "roofline/transformer/operations.hpp"
+#include "roofline/transformer/transformer.hpp"
+
+namespace ridgebench {
+
+std::vector<CLI::Option*> ShapeOptions::add_to(CLI::App& command) {
+  CLI::Option* shape =
+      command
+          .add_option("--shape", shapes_,
+                      "Shape in place of the profile's sizes: m:4096/n:14336/k:4096, 4096 for all "
+                      "dimensions, lists m:1,16, ranges m:512..4096:512 and m:1..4096:x2; may be "
+                      "repeated")
+          ->allow_extra_args(false);
+  CLI::Option* file = command.add_option(
+      "--shapes", file_,
+      "File of shapes, one a line: OPERATION SHAPE [FORMAT], or the same as CSV");
+  CLI::Option* model = command.add_option(
+      "--model", model_,
+      "Shapes of a transformer's matrix products: a Hugging Face config.json or a name that "
+      "`predict model --help` lists");
+  CLI::Option* tokens =
+      command.add_option("--tokens", tokens_, "With --model: tokens of a pass, 1,16,2048");
+  CLI::Option* training =
+      command.add_flag("--training", training_, "With --model: also the backward products");
+  model->needs(tokens);
+  tokens->needs(model);
+  training->needs(model);
+  return {shape, file, model, tokens, training};
+}
+
+std::vector<std::string> ShapeOptions::lines(const std::vector<std::string>& operations) const {
+  if (!shapes_.empty() && operations.empty()) {
+    throw UsageError("--shape needs --op, which names the operations of the shape");
+  }
+  std::vector<std::string> lines;
+  for (const std::string& operation : operations) {
+    for (const std::string& shape : shapes_) {
+      lines.push_back(parse_shape_line(ShapeLine{operation, shape, std::nullopt}.text()).text());
+    }
+  }
+  if (!file_.empty()) {
+    for (const ShapeLine& line : read_shapes_file(file_)) lines.push_back(line.text());
+  }
+  if (!model_.empty()) {
+    for (std::string& line : model_lines(operations)) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<std::string> ShapeOptions::model_lines(
+    const std::vector<std::string>& operations) const {
+  const Operation& matmul = Registry::instance().operation("matmul");
+  if (!operations.empty() && std::ranges::find(operations, matmul.name) == operations.end()) {
+    throw UsageError(
+        fmt::format("--model has shapes of {0}; allowed: --op {0}, or no --op", matmul.name));
+  }
+  return product_lines(matmul, open_transformer(model_),
+                       counts_of("--tokens", tokens_, kMostTokens), training_);
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,88 @@
+"""`--model CONFIG --tokens LIST` measures the matrix products of a transformer, which `predict model` then finds."""
+
+import json
+
+import pytest
+from command_line import OK, ROOT, answer, records, refused, ridgebench, run
+
+LLAMA = ROOT / "tests/data/model_configs/llama.json"
+MODEL = ("--model", LLAMA, "--technique", "naive", "--format", "fp32")
+
+
+def shapes_listed(*arguments):
+    cases = answer("list", "--device", "cpu", *arguments, "--technique", "naive", "--format", "fp32")
+    return [case["id"].split("/fp32/")[1].removesuffix("/steady@cpu") for case in cases]
+
+
+def test_the_shapes_are_those_of_predict_model():
+    listed = shapes_listed("--model", LLAMA, "--tokens", "1,7")
+    predicted = answer("predict", "model", LLAMA, "--batch", "1,7", "--on", "h100")
+    shapes = [
+        "/".join(f"{key}:{value}" for key, value in row["shape"].items())
+        for phase in predicted["phases"]
+        if phase["phase"] == "decode"
+        for row in phase["operations"]
+        if row["role"] == "linear"
+    ]
+    assert sorted(listed) == sorted(shapes)
+    assert len(listed) == 10
+
+
+def test_training_adds_the_backward_products():
+    listed = shapes_listed("--model", LLAMA, "--tokens", "7", "--training")
+    assert len(listed) == 15
+    assert [s for s in listed if "40" in s] == [
+        "m:7/n:40/k:8/layout:nt",
+        "m:7/n:8/k:40/layout:nn",
+        "m:40/n:8/k:7/layout:tn",
+    ]
+
+
+def test_active_experts_are_measured_with_their_share_of_the_tokens():
+    config = ROOT / "tests/data/model_configs/mixtral.json"
+    listed = shapes_listed("--model", config, "--tokens", "64")
+    assert "m:16/n:40/k:8/layout:nt" in listed, "64 tokens, two experts each, on eight experts"
+    assert "m:64/n:40/k:8/layout:nt" not in listed
+
+
+def test_a_shape_beside_a_model_is_listed_too():
+    listed = shapes_listed("--model", LLAMA, "--tokens", "1", "--op", "matmul", "--shape", "m:5/n:6/k:7")
+    assert listed[0] == "m:5/n:6/k:7/layout:nt"
+    assert len(listed) == 6
+
+
+def test_what_run_measured_stands_in_predict(tmp_path):
+    folder = tmp_path / "results"
+    assert run(folder, "--device", "sim", *MODEL, "--tokens", "1,7", "--budget", "3").returncode == OK
+    times = {
+        json.dumps(row["shape"]): row["time_median_s"]
+        for row in records(folder)
+        if (row["op"], row["status"]) == ("matmul", "ok")
+    }
+    assert len(times) == 10
+    reply = answer("predict", "model", LLAMA, "--batch", "7", "--format", "fp32", "--on", folder)
+    decode = reply["phases"][1]
+    linear = [row for row in decode["operations"] if row["role"] == "linear"]
+    assert [row["achieved_s"] for row in linear] == [times[json.dumps(row["shape"])] for row in linear]
+    layer = sum(row["achieved_s"] for row in linear if row["name"] != "lm_head")
+    assert decode["layer_linear_achieved_s"] == pytest.approx(layer)
+
+
+@pytest.mark.parametrize("command", ["run", "list"])
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ("--model gpt-2", ("--model requires --tokens",)),
+        ("--tokens 1", ("--tokens requires --model",)),
+        ("--training", ("--training requires --model",)),
+        ("--model gtp-2 --tokens 1", ("no model 'gtp-2'", "nearest: gpt-2")),
+        ("--model gpt-2 --tokens 1,x", ("--tokens is 'x'", "whole number")),
+        ("--model gpt-2 --tokens 0", ("--tokens is '0'",)),
+        ("--model gpt-2 --tokens 1 --op relu", ("--model has shapes of matmul",)),
+        ("--model gpt-2 --tokens 1 --shape 64", ("--shape needs --op",)),
+        ("--model /dev/null --tokens 1", ("/dev/null: is no file",)),
+    ],
+)
+def test_a_mistake_gets_one_line(command, arguments, parts, tmp_path):
+    refused(ridgebench(command, "--device", "cpu", *arguments.split(), cwd=tmp_path), *parts)
+    assert not any(tmp_path.iterdir())
