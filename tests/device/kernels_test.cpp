@@ -206,12 +206,11 @@ TEST_P(Kernels, AreRightOnSmallShapes) {
 // Beyond 2^31 elements, in the narrowest format, where an index of 32 bits runs over.
 std::optional<Shape> huge_shape(const Operation& operation) {
   constexpr std::int64_t beyond = (std::int64_t{1} << 31U) + 33;
-  const std::vector<std::string_view>& names = operation.dimensions;
-  if (names == std::vector<std::string_view>{"n"} && operation.name != "launch") {
-    return Shape({{"n", beyond}});
-  }
-  if (names == std::vector<std::string_view>{"m", "n"}) return Shape({{"m", 65552}, {"n", 32784}});
-  if (names == std::vector<std::string_view>{"m", "n", "k"}) {
+  using Names = std::vector<std::string>;
+  const Names& names = operation.dimensions;
+  if (names == Names{"n"} && operation.name != "launch") return Shape({{"n", beyond}});
+  if (names == Names{"m", "n"}) return Shape({{"m", 65552}, {"n", 32784}});
+  if (names == Names{"m", "n", "k"}) {
     return Shape({{"m", 65552}, {"n", 16}, {"k", 32784}}, Layout::nt);
   }
   return std::nullopt;

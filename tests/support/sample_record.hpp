@@ -64,6 +64,7 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
                         .special_results_per_s = 2e9,
                         .special_ceiling = "sfu/z@cpu"};
   r.choice = "tile 8x8";
+  r.loaded_from = "libmine.so";
   r.early = true;
   r.early_unknown = "no graph";
   r.verify = Verification{.error = 0.125,
