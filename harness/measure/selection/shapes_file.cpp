@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "kernels/common/error.hpp"
@@ -47,8 +48,8 @@ std::string ShapeLine::text() const {
 
 ShapeLine parse_shape_line(std::string_view line) {
   std::string_view rest = trimmed(line);
-  const std::size_t first = rest.find_first_of(" \t,");
-  const bool csv = first != std::string_view::npos && rest[first] == ',';
+  const std::size_t name = std::min(rest.find_first_of(" \t,"), rest.size());
+  const bool csv = trimmed(rest.substr(name)).starts_with(',');
   const std::string_view separators = csv ? "," : " \t";
   ShapeLine result{.operation = take_field(rest, separators),
                    .shape = take_field(rest, separators),
