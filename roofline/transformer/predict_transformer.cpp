@@ -56,10 +56,10 @@ class Predictor {
     for (const std::int64_t batch : question_.batches) {
       phases.push_back(phase_json(question_.training ? Phase::training : Phase::decode, batch));
     }
-    ordered_json json = facts();
-    json["phases"] = std::move(phases);
-    json["notes"] = notes();
-    return json;
+    ordered_json reply = facts();
+    reply["phases"] = std::move(phases);
+    reply["notes"] = notes();
+    return reply;
   }
 
  private:
@@ -149,18 +149,18 @@ class Predictor {
   [[nodiscard]] ordered_json phase_json(Phase phase, std::int64_t batch) const {
     const std::int64_t tokens = tokens_of(phase, batch);
     const std::vector<Row> rows = rows_of(phase, {batch, question_.context}, tokens);
-    ordered_json json{{"phase", name(phase)}, {"batch", batch}, {"tokens", tokens}};
-    add_sums(json, rows);
+    ordered_json reply{{"phase", name(phase)}, {"batch", batch}, {"tokens", tokens}};
+    add_sums(reply, rows);
     const bool cached = phase != Phase::training;
-    json["kv_cache_bytes"] = cached ? ordered_json(cache_bytes(batch)) : ordered_json(nullptr);
-    json["fits"] = nullptr;
+    reply["kv_cache_bytes"] = cached ? ordered_json(cache_bytes(batch)) : ordered_json(nullptr);
+    reply["fits"] = nullptr;
     if (cached && roofs_.memory_bytes()) {
-      json["fits"] = weights_bytes() + cache_bytes(batch) <= *roofs_.memory_bytes();
+      reply["fits"] = weights_bytes() + cache_bytes(batch) <= *roofs_.memory_bytes();
     }
-    return json;
+    return reply;
   }
 
-  void add_sums(ordered_json& json, const std::vector<Row>& rows) const {
+  void add_sums(ordered_json& reply, const std::vector<Row>& rows) const {
     double flops = 0;
     double moved = 0;
     double time_s = 0;
@@ -180,17 +180,17 @@ class Predictor {
       achieved_s += row.times_layers(row.achieved_s.value_or(0));
     }
     const auto layers = static_cast<double>(model_.layers);
-    json["flops"] = flops;
-    json["bytes"] = moved;
-    json["time_lower_bound_s"] = time_s;
-    json["tokens_per_s"] = json["tokens"].get<double>() / time_s;
-    json["layer_linear_s"] = linear_s / layers;
-    json["layer_linear_achieved_s"] =
+    reply["flops"] = flops;
+    reply["bytes"] = moved;
+    reply["time_lower_bound_s"] = time_s;
+    reply["tokens_per_s"] = reply["tokens"].get<double>() / time_s;
+    reply["layer_linear_s"] = linear_s / layers;
+    reply["layer_linear_achieved_s"] =
         all_measured ? ordered_json(achieved_s / layers) : ordered_json(nullptr);
-    json["attention_share"] = attention_s / time_s;
+    reply["attention_share"] = attention_s / time_s;
     ordered_json operations = ordered_json::array();
     for (const Row& row : rows) operations.push_back(row_json(row, time_s));
-    json["operations"] = std::move(operations);
+    reply["operations"] = std::move(operations);
   }
 
   [[nodiscard]] ordered_json row_json(const Row& row, double phase_s) const {

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-using Cells = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
 // "qkv", "qkv dX"
 std::string label_of(const ordered_json& row) {
@@ -35,8 +35,8 @@ std::string product_of(const ordered_json& row) {
                      shape["k"].get<std::int64_t>(), shape["layout"].get<std::string>());
 }
 
-std::string scaled(const ordered_json& value, std::string_view unit) {
-  return value.is_null() ? "-" : with_unit(value.get<double>(), unit);
+std::string in_unit(const ordered_json& value, std::string_view unit) {
+  return value.is_null() ? "-" : ridgebench::with_unit(value.get<double>(), unit);
 }
 
 std::string tokens_text(double tokens_per_s) {
@@ -52,24 +52,24 @@ std::string percent(const ordered_json& share) {
 }
 
 // The first row holds the heads of the columns. Times and work are those of one layer.
-std::vector<Cells> table_of(const ordered_json& phase) {
+std::vector<Texts> table_of(const ordered_json& phase) {
   const ordered_json& rows = phase["operations"];
   const bool measured = std::ranges::any_of(
       rows, [](const ordered_json& row) { return !row["achieved_s"].is_null(); });
-  std::vector<Cells> table{
+  std::vector<Texts> table{
       {"operation", "M x N x K", "layers", "FLOPs", "bytes", "FLOP/B", "bound", "time", "share"}};
   if (measured) table.front().emplace_back("achieved");
   for (const ordered_json& row : rows) {
-    Cells cells{label_of(row),
+    Texts cells{label_of(row),
                 product_of(row),
                 row["layers"].dump(),
-                scaled(row["flops"], "FLOP"),
-                scaled(row["bytes"], "B"),
+                in_unit(row["flops"], "FLOP"),
+                in_unit(row["bytes"], "B"),
                 fmt::format("{:.4g}", row["intensity_flop_per_byte"].get<double>()),
                 row["bound"].get<std::string>(),
-                scaled(row["time_lower_bound_s"], "s"),
+                in_unit(row["time_lower_bound_s"], "s"),
                 percent(row["share"])};
-    if (measured) cells.push_back(scaled(row["achieved_s"], "s"));
+    if (measured) cells.push_back(in_unit(row["achieved_s"], "s"));
     table.push_back(std::move(cells));
   }
   return table;
@@ -80,37 +80,37 @@ std::string title_of(const ordered_json& phase) {
                      phase["batch"].get<std::int64_t>(), phase["tokens"].get<std::int64_t>());
 }
 
-Cells sums_of(const ordered_json& phase) {
-  Cells sums{
-      fmt::format("at best {} and {} tokens/s", scaled(phase["time_lower_bound_s"], "s"),
+Texts sums_of(const ordered_json& phase) {
+  Texts sums{
+      fmt::format("at best {} and {} tokens/s", in_unit(phase["time_lower_bound_s"], "s"),
                   tokens_text(phase["tokens_per_s"].get<double>())),
-      fmt::format("linear operations of one layer: {}", scaled(phase["layer_linear_s"], "s")),
+      fmt::format("linear operations of one layer: {}", in_unit(phase["layer_linear_s"], "s")),
       fmt::format("attention: {}", percent(phase["attention_share"]))};
   if (!phase["layer_linear_achieved_s"].is_null()) {
-    sums[1] += fmt::format(", achieved {}", scaled(phase["layer_linear_achieved_s"], "s"));
+    sums[1] += fmt::format(", achieved {}", in_unit(phase["layer_linear_achieved_s"], "s"));
   }
   if (!phase["kv_cache_bytes"].is_null()) {
-    sums.push_back(fmt::format("KV cache: {}", scaled(phase["kv_cache_bytes"], "B")));
+    sums.push_back(fmt::format("KV cache: {}", in_unit(phase["kv_cache_bytes"], "B")));
   }
   if (!phase["fits"].is_null())
     sums.emplace_back(phase["fits"].get<bool>() ? "fits" : "does not fit");
   return sums;
 }
 
-Cells facts_of(const ordered_json& answer) {
+Texts facts_of(const ordered_json& answer) {
   const auto all = answer["parameters"].get<double>();
   const auto active = answer["active_parameters"].get<double>();
   const std::string part =
       active < all ? fmt::format(" ({} of them active)", count_text(active)) : "";
-  Cells facts{
+  Texts facts{
       fmt::format("{} on {}, {}, context {}", printable(answer["model"].get<std::string>()),
                   printable(answer["device"].get<std::string>()),
                   answer["format"].get<std::string>(), answer["context"].get<std::int64_t>()),
       fmt::format("parameters: {}{}, {}", count_text(all), part,
-                  scaled(answer["weights_bytes"], "B")),
-      fmt::format("KV cache: {} per token", scaled(answer["kv_cache_bytes_per_token"], "B"))};
+                  in_unit(answer["weights_bytes"], "B")),
+      fmt::format("KV cache: {} per token", in_unit(answer["kv_cache_bytes_per_token"], "B"))};
   if (!answer["largest_batch"].is_null()) {
-    facts.push_back(fmt::format("largest batch in {}: {:.0f}", scaled(answer["memory_bytes"], "B"),
+    facts.push_back(fmt::format("largest batch in {}: {:.0f}", in_unit(answer["memory_bytes"], "B"),
                                 answer["largest_batch"].get<double>()));
   }
   return facts;
@@ -125,13 +125,13 @@ std::string notes_of(const ordered_json& answer, std::string_view format) {
 }
 
 // Names stand at the left of a column, numbers at the right.
-std::string padded(const std::vector<Cells>& table) {
+std::string padded(const std::vector<Texts>& table) {
   std::vector<std::size_t> widths(table.front().size());
-  for (const Cells& cells : table) {
+  for (const Texts& cells : table) {
     for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
   }
   std::string text;
-  for (const Cells& cells : table) {
+  for (const Texts& cells : table) {
     text += fmt::format("{:<{}}", cells[0], widths[0]);
     for (std::size_t i = 1; i < cells.size(); ++i) {
       text += fmt::format("  {:>{}}", cells[i], widths[i]);
@@ -175,13 +175,13 @@ std::string model_text(const ordered_json& answer) {
 }
 
 std::string model_markdown(const ordered_json& answer) {
-  const Cells facts = facts_of(answer);
+  const Texts facts = facts_of(answer);
   std::string text = fmt::format("## {}\n\n", facts.front());
   text += fmt::format("- {}\n", fmt::join(facts.begin() + 1, facts.end(), "\n- "));
   for (const ordered_json& phase : answer["phases"]) {
     text += fmt::format("\n### {}\n\n", title_of(phase));
-    const std::vector<Cells> table = table_of(phase);
-    for (const Cells& cells : table) {
+    const std::vector<Texts> table = table_of(phase);
+    for (const Texts& cells : table) {
       text += fmt::format("| {} |\n", fmt::join(cells, " | "));
       if (&cells != &table.front()) continue;
       for (std::size_t i = 0; i < cells.size(); ++i) text += i == 0 ? "| ---" : " | ---:";
@@ -193,7 +193,7 @@ std::string model_markdown(const ordered_json& answer) {
 }
 
 std::string model_csv(const ordered_json& answer) {
-  Cells heads;
+  Texts heads;
   for (const auto* key : kAnswerColumns) heads.emplace_back(key);
   for (const auto* key : kPhaseColumns) heads.emplace_back(key);
   for (const auto* key : kShapeColumns) heads.emplace_back(key);
@@ -201,7 +201,7 @@ std::string model_csv(const ordered_json& answer) {
   std::string text = fmt::format("{}\n", fmt::join(heads, ","));
   for (const ordered_json& phase : answer["phases"]) {
     for (const ordered_json& row : phase["operations"]) {
-      Cells cells;
+      Texts cells;
       for (const auto* key : kAnswerColumns) cells.push_back(csv_cell(answer[key]));
       for (const auto* key : kPhaseColumns) cells.push_back(csv_cell(phase[key]));
       const ordered_json& shape = row["shape"];
