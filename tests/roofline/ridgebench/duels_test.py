@@ -19,7 +19,7 @@ DUEL = {
     "schema": "ridgebench.duel/1", "id": "matmul/packed:openblas/fp32/m:8/n:8/k:8/layout:nt/steady@cpu", "op": "matmul",
     "device": "cpu", "backend": "cpu", "format": "fp32", "shape": {"m": 8, "n": 8, "k": 8, "layout": "nt"},
     "regime": "steady", "flops": 1024.0, "bytes": 768.0, "seed": 1, "fill": "normal", "status": "ok", "reason": None,
-    "first": SIDE, "second": SIDE | {"technique": "openblas", "origin": "library"}, "sets": 4,
+    "first": SIDE, "second": SIDE | {"technique": "openblas", "origin": "library"}, "sets": 4, "processes": 1,
     "short": {"block_s": 0.005, "quads": 5, "seconds": RATIO, "cycles": None}, "long": None, "power_settles": False,
     "decided_by": "short", "verdict": "faster", "verdict_in_cycles": None, "no_energy": "no counter", "duration_s": 5.0,
     "telemetry": {}, "flags": [],
