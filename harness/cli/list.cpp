@@ -27,12 +27,14 @@ void list(const ListOptions& options) {
   const CaseNames names = options.cases.names();
   const Selection selection(names, Registry::instance());
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+  bool any = false;
   for (const auto& device : devices) {
     for (const Case& c : enumerate_cases(Registry::instance(), *device,
                                          parse<Profile>(options.profile), {}, selection)) {
       if (c.is_ceiling() && !names.empty()) continue;
       const Record record = c.describe();
       if (!filter.matches(record.id)) continue;
+      any = true;
       const std::optional<std::string> reason = unsupported_reason(c);
       if (!options.json) {
         fmt::print("{:<80} {}\n", record.id, reason ? "skipped: " + *reason : "supported");
@@ -48,6 +50,7 @@ void list(const ListOptions& options) {
                        {"reason", nullable(reason)}});
     }
   }
+  if (!any && !names.empty()) throw UsageError(no_case(filter, names));
   if (options.json) print_json(cases);
 }
 

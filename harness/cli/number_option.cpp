@@ -50,4 +50,11 @@ CLI::Validator number_in(double low, double high, const std::string& allowed) {
           allowed};
 }
 
+CLI::Validator not_empty() {
+  return {[](const std::string& text) {
+            return std::string(text.empty() ? "an empty text names nothing" : "");
+          },
+          "a text that is not empty"};
+}
+
 }  // namespace ridgebench

@@ -36,4 +36,7 @@ CLI::Option* add_number(CLI::App& app, const std::string& flags, Number& value,
 // range: CLI11's own check prints bounds with up to 300 digits.
 CLI::Validator number_in(double low, double high, const std::string& allowed);
 
+// Refuses an empty value, which would stand for the default.
+CLI::Validator not_empty();
+
 }  // namespace ridgebench

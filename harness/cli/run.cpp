@@ -166,14 +166,6 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                       devices, clock);
 }
 
-// Refuses an option with an empty value, which would stand for the default.
-CLI::Validator not_empty() {
-  return {[](const std::string& text) {
-            return std::string(text.empty() ? "an empty text names nothing" : "");
-          },
-          "a text that is not empty"};
-}
-
 }  // namespace
 
 void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code) {

@@ -135,9 +135,7 @@ RunPlan::Chosen choose_cases(const RunRequest& request,
     Choice(request, filter, *device, chosen).add(request.seed, have_ceiling);
   }
   if (chosen.cases.empty()) {
-    throw UsageError(fmt::format("no case matches filter '{}'{}; `ridgebench list` shows all cases",
-                                 filter.shown(),
-                                 request.names.empty() ? "" : " and the names that were given"));
+    throw UsageError(no_case(filter, request.names));
   }
   return chosen;
 }

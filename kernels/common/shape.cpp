@@ -103,7 +103,8 @@ Shape parse_shape(std::string_view text, std::span<const std::string> dimensions
       sizes.emplace_back(label, parse_size(label.empty() ? dimensions.front() : label, value));
     }
   }
-  const bool square = sizes.size() == 1;
+  const bool square =
+      sizes.size() == 1 && (sizes.front().first.empty() || sizes.front().first == "n");
   if (!square && !sizes.empty() && sizes.front().first.empty()) {
     throw UsageError(
         fmt::format("shape '{}' has sizes beside a number that stands for all of them", text));

@@ -41,8 +41,8 @@ class Shape {
   std::optional<Layout> layout_;
 };
 
-// Reads the text form for an operation with these dimensions. One number, `4096`, `n:4096` or the
-// name of any dimension, stands for all of them (square); layout defaults to nt. number.hpp has the
+// Reads the text form for an operation with these dimensions. `4096` or `n:4096` alone stands for
+// all of them (square); layout defaults to nt. number.hpp has the
 // grammar of numbers. Each size must be between 1 and 2^40 and their product below 2^62. Throws
 // UsageError.
 Shape parse_shape(std::string_view text, std::span<const std::string> dimensions, bool has_layout);

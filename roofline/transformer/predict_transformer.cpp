@@ -230,6 +230,10 @@ class Predictor {
       notes.push_back(fmt::format("a launch takes at least {} here, and so does each row",
                                   with_unit(*floor, "s")));
     }
+    const std::int64_t longest = model_.longest_context;
+    if (longest > 0 && question_.context > longest) {
+      notes.push_back(fmt::format("the config allows a context of {} tokens", longest));
+    }
     for (const std::string& note : model_.notes) notes.push_back(note);
     return notes;
   }

@@ -36,9 +36,10 @@ const Keys kActiveKeys{"num_experts_per_tok", "experts_per_token"};
 const Keys kActivationKeys{"hidden_act", "hidden_activation", "activation_function"};
 
 // Keys of layers that are neither attention with its own keys and values nor a dense or a mixed
-// feed-forward network.
-constexpr std::array kOtherLayers{"kv_lora_rank", "linear_num_value_heads", "mamba_d_state",
-                                  "attn_layer_period", "hybrid_override_pattern"};
+// feed-forward network, and of encoders in the style of BERT (type_vocab_size).
+constexpr std::array kOtherLayers{"kv_lora_rank",      "linear_num_value_heads",  "mamba_d_state",
+                                  "attn_layer_period", "hybrid_override_pattern", "block_types",
+                                  "lru_width",         "type_vocab_size"};
 
 const char* find(const JsonObject& config, const Keys& keys) {
   const auto found = std::ranges::find_if(keys, [&](const char* k) { return config.holds(k); });
@@ -97,12 +98,17 @@ void check_layers(const JsonObject& config) {
   }
 }
 
-// SwiGLU multiplies by a gate and has SiLU as its activation. Of the families with GELU only Gemma
-// has a gate.
+// Some families always have a gate, whatever their activation, and some never. Of the others, those
+// with SiLU have one, because SwiGLU multiplies by a gate.
 bool is_gated(const JsonObject& config, const std::string& type) {
+  constexpr std::array kGated{"llama", "mistral", "mixtral", "qwen", "gemma", "olmo"};
+  constexpr std::array kPlain{"gpt_neox", "gptj", "gpt2", "opt", "falcon", "starcoder2", "mpt"};
+  const auto begins = [&](const char* name) { return type.starts_with(name); };
+  if (std::ranges::any_of(kGated, begins)) return true;
+  if (std::ranges::any_of(kPlain, begins)) return false;
   const std::string activation = text_or(config, kActivationKeys);
   if (activation.empty()) return !has_gpt2_keys(config) && !config.holds("ffn_dim");
-  return activation == "silu" || activation == "swish" || type.starts_with("gemma");
+  return activation == "silu" || activation == "swish";
 }
 
 // The families' defaults where the file has no tie_word_embeddings.
@@ -193,6 +199,8 @@ Transformer transformer_of(const JsonObject& config) {
   model.width = config.count(find(config, kWidthKeys), kSize);
   model.vocabulary = config.count("vocab_size", kVocabulary);
   model.positions = learned_positions(config);
+  model.longest_context =
+      count_or(config, {"n_positions", "max_position_embeddings"}, kVocabulary, 0);
   model.gated = is_gated(config, type);
   model.tied = is_tied(config, type);
   read_attention(config, model);
@@ -201,6 +209,12 @@ Transformer transformer_of(const JsonObject& config) {
     model.notes.push_back(
         fmt::format("model_type {} is not tested: its keys are read as those of {}", type,
                     has_gpt2_keys(config) ? "GPT-2" : "Llama"));
+  }
+  const std::int64_t projected = count_or(config, {"word_embed_proj_dim"}, kSize, model.width);
+  if (projected != model.width) {
+    model.notes.push_back(
+        fmt::format("word_embed_proj_dim is {}: embeddings and lm_head are counted with {}",
+                    projected, model.width));
   }
   const bool slides = flag_or(config, "use_sliding_window", true) && config.holds("sliding_window");
   if (slides) {

@@ -34,6 +34,7 @@ struct Transformer {
   bool tied = false;           // lm_head shares its weights with the embedding
   std::optional<Experts> experts = std::nullopt;
   std::string source = {};              // of a built-in model's numbers
+  std::int64_t longest_context = 0;     // tokens that its config allows; 0: it does not say
   std::vector<std::string> notes = {};  // what the numbers leave out
 };
 

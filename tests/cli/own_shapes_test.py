@@ -91,6 +91,11 @@ def test_a_shape_beyond_the_memory_names_bytes_asked_and_free(tmp_path):
         (("--op", "relu", "--technique", "packed"), ("unknown technique 'packed'", "streaming")),
         (("--op", "relu", "--format", "tf32"), ("unknown format 'tf32'", "bf16")),
         (("--op", "dram_read"), ("dram_read is a ceiling",)),
+        (("--op", "matmul", "--shape", "m:1"), ("lacks dimension 'n'",)),
+        (("--op", "matmul", "--shape", "m:1 / n:2"), ("--shape is 'm:1 / n:2'", "without blanks")),
+        (("--op", "matmul", "--shape", ""), ("--shape is ''",)),
+        (("--shapes", ""), ("--shapes", "an empty text names nothing")),
+        (("--op", "matmul", "--technique", "cublas"), ("no case matches the operations",)),
         (("--shapes", "missing"), ("missing",)),
         (("--shapes", "/"), ("/",)),
         (("--op", "relu", "--shape", "64", "--filter", "matmul"), ("no case matches",)),
@@ -107,5 +112,12 @@ def test_a_mistake_is_one_line_with_what_is_allowed(arguments, parts, tmp_path):
 def test_a_line_of_the_file_is_named(tmp_path):
     (tmp_path / "shapes").write_text("relu 4\n\nmatmul\n")
     refused(ridgebench("list", "--shapes", tmp_path / "shapes", "--device", "sim"), "shapes, line 3", "OPERATION SHAPE")
+    (tmp_path / "shapes").write_text("matmull 4\n")
+    refused(ridgebench("list", "--shapes", tmp_path / "shapes", "--device", "sim"), "'matmull 4': ", "nearest: matmul")
+    (tmp_path / "shapes").write_bytes(b"\xef\xbb\xbfrelu 4 fp32\n")
+    listed = ridgebench("list", "--shapes", tmp_path / "shapes", "--device", "sim", "--technique", "naive")
+    assert listed.stdout.splitlines()[0].startswith("relu/naive/fp32/n:4/")
+    (tmp_path / "shapes").write_bytes(b"# none\nrelu 8\0 fp32\n")
+    refused(ridgebench("list", "--shapes", tmp_path / "shapes", "--device", "sim"), "shapes, line 2", "a byte is 0")
     (tmp_path / "shapes").write_bytes(b"# none\n\0\xff")
     refused(ridgebench("list", "--shapes", tmp_path / "shapes", "--device", "sim"), "shapes, line 2")

@@ -220,3 +220,30 @@ def test_a_hostile_name_is_printed_safely(tmp_path):
         assert not re.search(r"[\x00-\x09\x0b-\x1f]", result.stdout)
     table = ridgebench("predict", "model", path, "--on", "h100", "--csv").stdout
     assert {len(row) for row in csv.reader(io.StringIO(table))} == {23}
+
+
+@pytest.mark.parametrize(
+    ("changes", "gated"),
+    [
+        ({"model_type": "llama", "hidden_act": "relu"}, True),
+        ({"model_type": "gpt_neox"}, False),
+        ({"model_type": "my_model", "hidden_act": "silu"}, True),
+        ({"model_type": "my_model", "hidden_act": "gelu"}, False),
+    ],
+)
+def test_the_family_decides_before_the_activation_whether_there_is_a_gate(config, changes, gated):
+    names = {row["operation"] for row in model(config(changes))["phases"][0]["operations"]}
+    assert ("gate_up" in names, "up" in names) == (gated, not gated)
+
+
+@pytest.mark.parametrize("key", ["type_vocab_size", "block_types", "lru_width"])
+def test_encoders_and_recurrent_layers_are_refused(config, key):
+    refused(ridgebench("predict", "model", config({key: 2}), "--on", "h100-sxm"), key, "not counted")
+
+
+def test_a_note_says_what_the_config_does_not_allow_or_the_model_leaves_out(config):
+    path = config({"max_position_embeddings": 2048, "word_embed_proj_dim": 512})
+    notes = model(path, "--context", "4096")["notes"]
+    assert "the config allows a context of 2048 tokens" in notes
+    assert any(note.startswith("word_embed_proj_dim is 512") for note in notes)
+    assert not any("allows a context" in note for note in model(path, "--context", "2048")["notes"])

@@ -32,6 +32,8 @@ std::vector<CLI::Option*> ShapeOptions::add_to(CLI::App& command) {
       command.add_option("--tokens", tokens_, "With --model: tokens of a pass, 1,16,2048");
   CLI::Option* training =
       command.add_flag("--training", training_, "With --model: also the backward products");
+  file->check(not_empty());
+  model->check(not_empty());
   model->needs(tokens);
   tokens->needs(model);
   training->needs(model);
@@ -45,6 +47,13 @@ std::vector<std::string> ShapeOptions::lines(const std::vector<std::string>& ope
   std::vector<std::string> lines;
   for (const std::string& operation : operations) {
     for (const std::string& shape : shapes_) {
+      if (shape.find_first_of(" \t,") == 0 || shape.find_first_of(" \t") != std::string::npos ||
+          shape.empty()) {
+        throw UsageError(
+            fmt::format("--shape is '{}'; allowed: a shape without blanks, for "
+                        "instance m:4096/n:14336/k:4096",
+                        shape));
+      }
       lines.push_back(parse_shape_line(ShapeLine{operation, shape, std::nullopt}.text()).text());
     }
   }

@@ -50,7 +50,13 @@ Selection::Selection(const CaseNames& names, const Registry& registry) {
   for (const std::string& name : names.operations) {
     operations_.emplace(operation_of(name, registry).name);
   }
-  for (const std::string& line : names.shapes) add_shapes(line, registry);
+  for (const std::string& line : names.shapes) {
+    try {
+      add_shapes(line, registry);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("'{}': {}", line.substr(0, 200), error.what()));
+    }
+  }
   std::vector<const Operation*> chosen;
   for (const auto& operation : registry.operations()) {
     if (!operation->ceiling && has(*operation)) chosen.push_back(operation.get());
@@ -77,11 +83,7 @@ void Selection::add_shapes(const std::string& line, const Registry& registry) {
   }
   std::vector<NamedShape>& all = shapes_[std::string(operation.name)];
   for (const std::string& text : expand_shape(parsed.shape)) {
-    try {
-      named.shape = parse_shape(text, operation.dimensions, operation.has_layout);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: {}", operation.name, error.what()));
-    }
+    named.shape = parse_shape(text, operation.dimensions, operation.has_layout);
     all.push_back(named);
   }
   if (all.size() > kMostShapes) {
@@ -114,6 +116,15 @@ std::optional<std::vector<Shape>> Selection::shapes(const Operation& operation,
     if (wanted && known.insert(named.shape.text()).second) chosen.push_back(named.shape);
   }
   return chosen;
+}
+
+std::string no_case(const Filter& filter, const CaseNames& names) {
+  const std::string by_filter =
+      filter.shown().empty() ? "" : fmt::format("filter '{}'", filter.shown());
+  const char* const by_names =
+      names.empty() ? "" : "the operations, techniques, formats and shapes";
+  return fmt::format("no case matches {}{}{}; `ridgebench list` shows all cases", by_filter,
+                     !by_filter.empty() && !names.empty() ? " and " : "", by_names);
 }
 
 }  // namespace ridgebench

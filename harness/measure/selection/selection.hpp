@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/base/filter.hpp"
 #include "harness/results/environment.hpp"
 #include "kernels/common/registry.hpp"
 
@@ -41,5 +42,8 @@ class Selection {
   std::vector<FormatPair> formats_;
   std::map<std::string, std::vector<NamedShape>, std::less<>> shapes_;
 };
+
+// The message if neither the filter nor the names leave a case.
+std::string no_case(const Filter& filter, const CaseNames& names);
 
 }  // namespace ridgebench

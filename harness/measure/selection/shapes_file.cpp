@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
@@ -66,7 +67,10 @@ ShapeLine parse_shape_line(std::string_view line) {
 }
 
 std::vector<ShapeLine> read_shapes_file(const std::string& path) {
-  std::istringstream text(read_file(path));
+  std::string bytes = read_file(path);
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (bytes.starts_with(kByteOrderMark)) bytes.erase(0, kByteOrderMark.size());
+  std::istringstream text(std::move(bytes));
   std::vector<ShapeLine> lines;
   int number = 0;
   for (std::string line; std::getline(text, line);) {
@@ -74,6 +78,7 @@ std::vector<ShapeLine> read_shapes_file(const std::string& path) {
     const std::string_view content = trimmed(std::string_view(line).substr(0, line.find('#')));
     if (content.empty() || (number == 1 && content.starts_with("operation,shape"))) continue;
     try {
+      if (content.find('\0') != std::string_view::npos) throw UsageError("a byte is 0");
       lines.push_back(parse_shape_line(content));
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}, line {}: {}", path, number, error.what()));

@@ -37,6 +37,20 @@ def quantities(header: list[str], origin: str) -> dict[str, tuple[str, float]]:
     return found
 
 
+def dimensions(cells: dict[str, str], origin: str) -> dict[str, int]:
+    """The shape of a line, by its column or by the columns of one letter."""
+    letters = {name: cells[name] for name in cells if len(name) == 1 and cells[name]}
+    if cells.get("shape"):
+        if letters:
+            raise bad(origin, f"both 'shape' and {', '.join(letters)} have sizes; allowed: one of them")
+        return shape(cells["shape"], origin)
+    sizes = shape_of(letters)
+    for name, text in letters.items():
+        if name not in sizes:
+            raise bad(origin, f"{name} is {text[:60]!r}; allowed: a whole number from 1 to 2^40")
+    return sizes
+
+
 def load(path: Path) -> Imported:
     points = []
     lines = tables.lines(path, ("name",), distinct=True)
@@ -49,8 +63,7 @@ def load(path: Path) -> Imported:
                 values[kind] = check(si(number(cells[column], origin, column), factor), origin, column)
         if not cells["name"]:
             raise bad(origin, "name is empty")
-        sizes = shape(cells["shape"], origin) if cells.get("shape") else shape_of(
-            {name: cells[name] for name in cells if len(name) == 1 and cells[name]})
+        sizes = dimensions(cells, origin)
         points.append(Point(
             origin, cells["name"], [values["time"]], flops=values.get("flops"), bytes=values.get("bytes"),
             operation=cells.get("operation") or None, technique=cells.get("technique") or None,

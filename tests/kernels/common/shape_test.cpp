@@ -55,7 +55,6 @@ TEST(Shape, OrderOfTheTextDoesNotMatter) {
 TEST(Shape, OneNumberIsASquareAndTheLayoutDefaultsToNt) {
   const Shape square = matmul_shape("m:64/n:64/k:64/layout:nt");
   EXPECT_EQ(matmul_shape("n:64"), square);
-  EXPECT_EQ(matmul_shape("k:64"), square);
   EXPECT_EQ(matmul_shape("64"), square);
   EXPECT_EQ(matmul_shape("n:64/layout:tn").text(), "m:64/n:64/k:64/layout:tn");
   EXPECT_EQ(matmul_shape("64/layout:tn").text(), "m:64/n:64/k:64/layout:tn");
@@ -75,6 +74,7 @@ TEST(Shape, RefusesWhatTheOperationDoesNotHave) {
   EXPECT_EQ(shape_refusal("n:4/layout:nt", kVector),
             "unknown dimension 'layout'; this operation has n");
   EXPECT_EQ(shape_refusal("n:4/layout:tt"), "unknown layout 'tt'; allowed: nt, nn, tn");
+  EXPECT_EQ(shape_refusal("m:4"), "shape 'm:4' lacks dimension 'n'; this operation has m, n, k");
   EXPECT_EQ(shape_refusal("m:4/n:4"),
             "shape 'm:4/n:4' lacks dimension 'k'; this operation has m, n, k");
   EXPECT_EQ(shape_refusal("layout:nt"),

@@ -58,6 +58,8 @@ def refused(tmp_path: Path, capsys, *words) -> str:
         ("csv", "name,time_us,format\na,1,fp32\na,2,fp32\n", "comes twice"),
         ("csv", "name,time_us,format,flops\na,1,fp32,1e99\n", "flops is 1e+99"),
         ("csv", "name,time_us,format,shape\na,1,fp32,n:0\n", "shape 'n:0'"),
+        ("csv", "name,time_us,format,operation,m,n\na,1,fp32,foo,8.5,8\n", "m is '8.5'"),
+        ("csv", "name,time_us,format,shape,m\na,1,fp32,n:8,9\n", "both 'shape' and m have sizes"),
         ("csv", 'name,time_us\n"a\x00,1\n', "no line of a table"),
         ("csv", "name,time_us,format\n" + "a" * 1500 + ",1,fp32\n", "1500 characters"),
     ],
