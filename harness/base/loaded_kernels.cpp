@@ -131,7 +131,15 @@ void open_kernels(const std::string& file, const LoadedKernels& kernels) {
   const std::size_t before = registered();
   registry.load_from(kernels.name());
   // The file stays loaded: launches and plans of its kernels live until the process ends.
-  const void* const handle = dlopen(kernels.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const void* handle = nullptr;
+  try {
+    handle = dlopen(kernels.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  } catch (const std::exception& error) {
+    throw UsageError(
+        fmt::format("--load {}: it threw while it was loaded: {}", file, error.what()));
+  } catch (...) {
+    throw UsageError(fmt::format("--load {}: it threw while it was loaded", file));
+  }
   registry.load_from("");
   if (handle == nullptr) {
     throw UsageError(fmt::format("--load {}: it cannot be loaded: {}", file, loader_message()));

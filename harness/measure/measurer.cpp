@@ -133,13 +133,19 @@ Measurer::Binding Measurer::bind(const Case& c, const Plan& plan, std::int64_t s
 std::optional<std::string> Measurer::check_after(const Case& c, const Binding& binding,
                                                  Verification& result) {
   if (auto stray = stray_write()) return stray;
+  const auto launch_again = [&] {
+    buffers_.reset();
+    for (const Launch& launch : binding.rotation) device_->run(launch);
+  };
   const auto in_place = [](const Operand& operand) { return operand.access == Access::updated; };
   if (std::ranges::any_of(c.operands(), in_place)) {
     // The timed launches updated the same operand again and again. The reference knows one launch.
-    buffers_.reset();
-    for (const Launch& launch : binding.rotation) device_->run(launch);
+    launch_again();
+    if (auto wrong = check_.after_timing(c, binding.sets, result)) return wrong;
+  } else {
+    if (auto wrong = check_.after_timing(c, binding.sets, result)) return wrong;
+    if (auto wrong = check_.repeats(c, binding.sets, launch_again)) return wrong;
   }
-  if (auto wrong = check_.after_timing(c, binding.sets, result)) return wrong;
   return stray_write();
 }
 

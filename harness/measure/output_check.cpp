@@ -205,6 +205,24 @@ std::optional<std::string> OutputCheck::after_timing(const Case& c, std::span<co
   return "a second launch gave other bits: the result moves";
 }
 
+std::optional<std::string> OutputCheck::repeats(const Case& c, std::span<const BufferSet> sets,
+                                                const std::function<void()>& again) {
+  std::vector<std::uint64_t> timed(sets.size());
+  std::ranges::transform(sets, timed.begin(), [&](const BufferSet& s) { return checksum(c, s); });
+  again();
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const bool differs =
+        c.technique.order_dependent ? has_nan(c, sets[i]) : checksum(c, sets[i]) != timed[i];
+    if (differs) {
+      return fmt::format(
+          "after timing, another launch left other bits in buffer set {}: the kernel does not "
+          "compute in each launch, or the result moves",
+          i);
+    }
+  }
+  return std::nullopt;
+}
+
 std::uint64_t OutputCheck::checksum(const Case& c, const BufferSet& set) {
   std::uint64_t sum = 0;
   for (const Output& output : outputs_of(*c.operation, c.shape, c.format)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,6 +47,11 @@ class OutputCheck {
                                            Verification& result);
   std::optional<std::string> after_timing(const Case& c, std::span<const BufferSet> sets,
                                           Verification& result);
+
+  // Runs `again`, which launches into poisoned outputs, and returns why these are then not the
+  // outputs that the timed launches left. A kernel that stopped computing leaves the poison.
+  std::optional<std::string> repeats(const Case& c, std::span<const BufferSet> sets,
+                                     const std::function<void()>& again);
 
  private:
   struct Checked {  // buffer set `index` of `count`

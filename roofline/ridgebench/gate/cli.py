@@ -194,6 +194,7 @@ def main(arguments: list[str]) -> int:
     def make() -> Report:
         for path in (options.md, options.junit, options.history, step_summary()):
             require_writable(path)
+        history.require_history(options.history)
         limits = read_limits(options.tolerances, options.preset, options.pairs)
         report = make_report(options, limits)
         limits.allow(report)

@@ -15,6 +15,7 @@ from ridgebench.records import clean
 
 PROGRAM = "gate"  # whose command it is
 SCHEMA = "ridgebench.history/1"
+LONGEST_LINE = 1 << 20  # bytes
 KINDS = ("svg", "png", "pdf")
 COMMIT = 12  # characters of a commit
 
@@ -50,6 +51,20 @@ def append(path: Path, report: Report, label: Optional[str]) -> None:
     torn = path.exists() and path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
     with path.open("a", encoding="utf-8") as file:
         file.write(("\n" if torn else "") + "".join(f"{one}\n" for one in lines))
+
+
+def require_history(path: Optional[Path]) -> None:
+    """Raises ResultsError if the first line of an existing file is no line of a history: nothing is added to others."""
+    if path is None or not path.exists() or path.stat().st_size == 0:
+        return
+    with path.open("rb") as file:
+        first = file.readline(LONGEST_LINE)
+    try:
+        known = json.loads(first)["schema"] == SCHEMA
+    except (ValueError, KeyError, TypeError):
+        known = False
+    if not known:
+        raise ResultsError(f"{path}: no history of the gate; allowed: such a file, or a new one")
 
 
 def entry(told: Any) -> Entry:

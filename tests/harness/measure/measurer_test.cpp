@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
 #include <memory>
 #include <stdexcept>
 
@@ -137,6 +138,23 @@ TEST(Measure, AResultThatGoesWrongLaterIsFound) {
     if (++*calls > 1) y[0] += 1;
   };
   EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("after timing"));
+}
+
+// What its first launches wrote would pass as the result of all others.
+TEST(Measure, AKernelThatStopsComputingIsFound) {
+  for (const bool order_dependent : {false, true}) {
+    const auto kernel = [launches = std::make_shared<std::map<float*, int>>()](
+                            const float* x, float* y, std::int64_t n) {
+      if (++(*launches)[y] <= 2) MadeUpCase::copy(x, y, n);
+    };
+    EXPECT_THAT(reason_of(measure(kernel, order_dependent), Status::wrong),
+                HasSubstr("does not compute in each launch"));
+  }
+}
+
+TEST(Measure, AnExceptionOfAnyTypeIsAFailure) {
+  const auto kernel = [](const float* /*x*/, float* /*y*/, std::int64_t /*n*/) { throw 3; };
+  EXPECT_THAT(reason_of(measure(kernel), Status::failed), HasSubstr("no std::exception"));
 }
 
 TEST(Measure, EveryBufferSetIsChecked) {

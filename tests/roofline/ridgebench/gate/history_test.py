@@ -115,3 +115,13 @@ def test_usage(arguments, said, path, capsys, monkeypatch):
     assert run("gate", ["history", str(path), *arguments]) == 2
     shown = capsys.readouterr().err
     assert said in shown and shown.startswith("gate: ") and shown.count("\n") == 1
+
+
+def test_nothing_is_added_to_a_file_that_is_no_history(path):
+    path.write_text("#!/bin/sh\n")
+    with pytest.raises(ResultsError, match="no history of the gate"):
+        history.require_history(path)
+    path.write_text("")
+    history.require_history(path)
+    history.append(path, report(1e-3), None)
+    history.require_history(path)
