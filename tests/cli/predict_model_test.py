@@ -232,7 +232,7 @@ def test_a_hostile_name_is_printed_safely(tmp_path):
     ],
 )
 def test_the_family_decides_before_the_activation_whether_there_is_a_gate(config, changes, gated):
-    names = {row["operation"] for row in model(config(changes))["phases"][0]["operations"]}
+    names = {row["name"] for row in model(config(changes))["phases"][0]["operations"]}
     assert ("gate_up" in names, "up" in names) == (gated, not gated)
 
 
