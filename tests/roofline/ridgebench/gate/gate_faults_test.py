@@ -17,11 +17,11 @@ from made_up_benchmark import processes
 @pytest.mark.parametrize(
     ("mishap", "said"),
     [(3, "ended with code 3: it broke"), (139, "ended with code 139 (SIGSEGV)"), ("silence", "printed no result"),
-     ("hang", "did not end within 2 s (--timeout)")],
+     ("hang", "did not end within 8 s (--timeout)")],
 )
 def test_a_process_that_fails_keeps_finished_pairs_and_is_resumed(mishap, said, bench, capsys):
     first, second = bench.program("a"), bench.program("b", mishaps={2: mishap})
-    code, report = bench.gate(first, second, "--timeout", "2")
+    code, report = bench.gate(first, second, "--timeout", "8")
     line = capsys.readouterr().err.splitlines()[-1]
     assert (code, report) == (6, {}) and line.startswith("gate: the candidate") and said in line and "\x1b" not in line
     assert json.loads((bench.out / "session.json").read_text())["pairs"] == 2
