@@ -103,10 +103,10 @@ void check_layers(const JsonObject& config) {
 bool is_gated(const JsonObject& config, const std::string& type) {
   constexpr std::array kGated{"llama", "mistral", "mixtral", "qwen", "gemma", "olmo"};
   constexpr std::array kPlain{"gpt_neox", "gptj", "gpt2", "opt", "falcon", "starcoder2", "mpt"};
+  const std::string activation = text_or(config, kActivationKeys);
   const auto begins = [&](const char* name) { return type.starts_with(name); };
   if (std::ranges::any_of(kGated, begins)) return true;
   if (std::ranges::any_of(kPlain, begins)) return false;
-  const std::string activation = text_or(config, kActivationKeys);
   if (activation.empty()) return !has_gpt2_keys(config) && !config.holds("ffn_dim");
   return activation == "silu" || activation == "swish";
 }

@@ -136,7 +136,10 @@ def test_the_folder_is_one_that_the_commands_read(measured, capsys):
     done = subprocess.run([BINARY, "verify", folder], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     # In a process of its own: plot forks, and the threads of the library that measured do not survive a fork.
-    drawn = subprocess.run([sys.executable, "-m", "ridgebench", "plot", folder], capture_output=True, check=False)
+    package = Path(__file__).resolve().parents[4] / "roofline"
+    command = [sys.executable, "-m", "ridgebench", "plot", folder]
+    variables = os.environ | {"PYTHONPATH": str(package)}
+    drawn = subprocess.run(command, env=variables, capture_output=True, check=False)
     assert drawn.returncode == 0, drawn.stderr
     assert "softmax" in (folder / "figures" / "roofline.svg").read_text("utf-8")
     assert compare.main(["--describe", str(folder), str(folder)]) == 0
