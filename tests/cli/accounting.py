@@ -218,6 +218,8 @@ def best_mfu(folder: Path, form: str) -> Fraction:
 
 
 def predict(operation: str, sizes: dict[str, int], form: str, device: Device) -> dict:
+    if set(sizes) != set(DIMENSIONS[operation]):
+        raise Refused
     amount = work(operation, sizes, form)
     flops, moved = amount["flops"], amount["bytes"]
     peak, bandwidth = device.peak(operation, form), device.bandwidth(amount["written"])

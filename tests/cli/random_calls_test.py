@@ -183,10 +183,10 @@ class Calls:
         most = {1: 10**12, 2: 10**8, 3: 10**5}[len(names)]
         sizes = {name: some(self.rng, most) for name in names}
         shape = "/".join(f"{name}:{spelled(self.rng, size)}" for name, size in sizes.items())
-        if self.rng.random() < 0.3:  # one number for all dimensions
-            size = sizes[names[-1]]
-            sizes = dict.fromkeys(names, size)
-            shape = self.rng.choice(["", f"{self.rng.choice(names)}:"]) + spelled(self.rng, size)
+        if self.rng.random() < 0.3:  # one number: of every dimension where it has no name or is n
+            size, name = sizes[names[-1]], self.rng.choice(["", "n", *names])
+            sizes = dict.fromkeys(names if name in ("", "n") else name, size)
+            shape = (name and f"{name}:") + spelled(self.rng, size)
         if operation in TENSOR and self.rng.random() < 0.3:
             shape += f"/layout:{self.rng.choice(['nt', 'nn', 'tn'])}"
         form = self.form(FORMATS[operation])
