@@ -27,8 +27,18 @@ double within(double t, int freedom) {
   return odd ? 2 / std::numbers::pi * (theta + sine * sum) : sine * sum;
 }
 
+// Half of the interval that a ratio of 1 misses with probability kFalseVerdict.
+double sure_reach(const TrimmedMean& mean) {
+  return t_quantile(1 - kFalseVerdict / 2, mean.freedom) * mean.error;
+}
+
+// Half of the 95 % interval.
+double reach_95(const TrimmedMean& mean) {
+  return t_quantile(kTwoSided95, mean.freedom) * mean.error;
+}
+
 Verdict verdict_of(const TrimmedMean& mean, double low, double high) {
-  const double reach = t_quantile(1 - kFalseVerdict / 2, mean.freedom) * mean.error;
+  const double reach = sure_reach(mean);
   if (mean.location + reach < 0) return Verdict::faster;
   if (mean.location - reach > 0) return Verdict::slower;
   const bool inside = low > std::log1p(-kSameWithin) && high < std::log1p(kSameWithin);
@@ -78,10 +88,19 @@ double t_quantile(double probability, int freedom) {
 std::optional<Ratio> estimate_ratio(std::span<const double> log_ratios) {
   if (log_ratios.size() < kFewestRatios) return std::nullopt;
   const TrimmedMean mean = trimmed_mean(log_ratios);
-  const double reach = t_quantile(kTwoSided95, mean.freedom) * mean.error;
+  const double reach = reach_95(mean);
   const double low = mean.location - reach;
   const double high = mean.location + reach;
   return Ratio{std::exp(mean.location), std::exp(low), std::exp(high), verdict_of(mean, low, high)};
+}
+
+double effort_to_decide(std::span<const double> log_ratios) {
+  const TrimmedMean mean = trimmed_mean(log_ratios);
+  const double from_equal = std::abs(mean.location);
+  const double to_border = std::log1p(kSameWithin) - from_equal;
+  double times = std::pow(sure_reach(mean) / from_equal, 2);
+  if (to_border > 0) times = std::fmin(times, std::pow(reach_95(mean) / to_border, 2));
+  return times;
 }
 
 }  // namespace ridgebench

@@ -66,6 +66,21 @@ void print_overlap(std::ostream& out, const DuelRecord& duel) {
              duel.format.name(), printable(duel.shape.text()), text(duel.first), text(duel.second));
 }
 
+// What would decide an undecided duel.
+void print_effort(std::ostream& out, const DuelRecord& duel) {
+  const DuelScale* const scale = duel.deciding();
+  if (scale == nullptr || scale->seconds.verdict != Verdict::undecided || !scale->seconds.ratio) {
+    return;
+  }
+  constexpr double kMostTimes = 1000;
+  const double times = effort_to_decide(scale->seconds.log_ratios);
+  const char* const options = duel.processes > 1 ? "--seconds and --processes" : "--seconds";
+  fmt::print(out, "{} {} {}: undecided; {}\n", printable(duel.op), duel.format.name(),
+             printable(duel.shape.text()),
+             times < kMostTimes ? fmt::format("about {:.1f} times {} would decide", times, options)
+                                : "more seconds would hardly decide");
+}
+
 // What the technique chose, and what keeps its library from its best.
 void print_remarks(std::ostream& out, const DuelRecord& duel, const DuelSide& side) {
   const std::string which = fmt::format("{} {} {}: {}", printable(duel.op), duel.format.name(),
@@ -101,6 +116,7 @@ void print_duels(std::ostream& out, std::span<const DuelRecord> duels) {
   }
   for (const DuelRecord& duel : duels) {
     if (duel.reason) fmt::print(out, "{}: {}\n", printable(duel.id), printable(*duel.reason));
+    print_effort(out, duel);
     print_overlap(out, duel);
     print_remarks(out, duel, duel.first);
     if (duel.second.technique != duel.first.technique) print_remarks(out, duel, duel.second);

@@ -98,5 +98,23 @@ TEST(EstimateRatio, IsWrongAboutEqualTechniquesAsRarelyAsItSays) {
   EXPECT_GE(outside, kTrials * 3 / 100);
 }
 
+// The errors shrink with the root of the number, so the effort is right up to Student's quantile.
+TEST(EffortToDecide, IsWhatMoreRatiosNeed) {
+  for (const double location : {0.001, 0.005}) {
+    const std::vector<double> few = around(location, 0.03);
+    ASSERT_EQ(estimate_ratio(few)->verdict, Verdict::undecided);
+    const double times = effort_to_decide(few);
+    const auto verdict = [&](double share) {
+      std::vector<double> more;
+      while (static_cast<double>(more.size()) < share * times * static_cast<double>(few.size())) {
+        more.insert(more.end(), few.begin(), few.end());
+      }
+      return estimate_ratio(more)->verdict;
+    };
+    EXPECT_EQ(verdict(0.5), Verdict::undecided) << location;
+    EXPECT_NE(verdict(1.5), Verdict::undecided) << location;
+  }
+}
+
 }  // namespace
 }  // namespace ridgebench

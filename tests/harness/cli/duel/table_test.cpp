@@ -41,6 +41,16 @@ TEST(DuelTable, ShowsRatioIntervalAndVerdict) {
   EXPECT_THAT(text, Not(HasSubstr("cycles"))) << "a column without any text is left out";
 }
 
+TEST(DuelTable, SaysHowMuchLongerAnUndecidedDuelWouldTake) {
+  DuelRecord duel = timed(0);
+  EXPECT_THAT(table({duel}), Not(HasSubstr("would decide"))) << "it is decided";
+  duel.short_scale->seconds = ratio_of({0.01, 0.03, 0.02, 0.04, 0.0});
+  EXPECT_THAT(table({duel}), HasSubstr("relu fp32 n:8: undecided; about "));
+  EXPECT_THAT(table({duel}), HasSubstr(" times --seconds would decide\n"));
+  duel.processes = 5;
+  EXPECT_THAT(table({duel}), HasSubstr(" times --seconds and --processes would decide\n"));
+}
+
 TEST(DuelTable, ShowsCyclesAndJoulesWhereTheyAreKnown) {
   DuelRecord duel = timed(0.02);
   duel.short_scale->cycles = ratio_of(std::vector<double>(5, 0));
