@@ -4,8 +4,10 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +17,8 @@
 #include <string_view>
 
 #include "harness/base/checksum.hpp"
+#include "harness/base/printable.hpp"
+#include "harness/base/sudden_end.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/interface/kernel_interface.hpp"
 
@@ -75,7 +79,7 @@ void check_tags(const std::string& file, std::string_view content) {
   for (std::size_t at = content.find(kBegin); at != std::string_view::npos;
        at = content.find(kBegin, at + 1)) {
     std::string_view tag = content.substr(at, kKernelInterfaceTag.size());
-    tag = tag.substr(0, std::min(tag.find('\0'), tag.size()));
+    tag = tag.substr(0, tag.find('\0'));
     if (tag != own) {
       throw UsageError(
           fmt::format("--load {}: it was compiled with '{}', this program with '{}'; allowed: "
@@ -122,6 +126,30 @@ void check_name(const std::string& file, const std::string& name) {
   }
 }
 
+// Says that a file ended the program while it was loaded. The texts are made before, because a
+// handler may not format.
+std::array<std::string, kEndCauses.size()> g_ended;
+
+void on_end(std::size_t cause) {
+  const std::string& text = g_ended[cause];
+  static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+  _exit(static_cast<int>(ExitCode::usage));
+}
+
+class LoadScope {
+ public:
+  explicit LoadScope(const std::string& file) {
+    for (std::size_t i = 0; i < kEndCauses.size(); ++i) {
+      g_ended[i] = fmt::format("ridgebench: --load {}: it ended the program while it was loaded: {}\n",
+                               printable(file), kEndCauses[i].name);
+    }
+    before_sudden_end(on_end);
+  }
+  LoadScope(const LoadScope&) = delete;  // there is one
+  LoadScope& operator=(const LoadScope&) = delete;
+  ~LoadScope() { before_sudden_end(nullptr); }
+};
+
 // Runs the registrations of the file.
 void open_kernels(const std::string& file, const LoadedKernels& kernels) {
   Registry& registry = Registry::instance();
@@ -133,6 +161,7 @@ void open_kernels(const std::string& file, const LoadedKernels& kernels) {
   // The file stays loaded: launches and plans of its kernels live until the process ends.
   const void* handle = nullptr;
   try {
+    const LoadScope ends(file);
     handle = dlopen(kernels.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   } catch (const std::exception& error) {
     throw UsageError(

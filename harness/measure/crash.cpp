@@ -3,42 +3,27 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <csignal>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
 #include "harness/base/process.hpp"
+#include "harness/base/sudden_end.hpp"
 #include "harness/measure/campaign.hpp"
 
 namespace ridgebench {
 namespace {
 
-struct Cause {
-  int signal;  // 0: a call of exit
-  const char* name;
-};
-constexpr std::array kCauses{Cause{SIGSEGV, "SIGSEGV, a wrong address"},
-                             Cause{SIGBUS, "SIGBUS, memory that is not there"},
-                             Cause{SIGFPE, "SIGFPE, a division by zero"},
-                             Cause{SIGILL, "SIGILL, an instruction that this processor lacks"},
-                             Cause{SIGABRT, "SIGABRT, an abort or an uncaught exception"},
-                             Cause{SIGSYS, "SIGSYS, a system call that is not allowed"},
-                             Cause{0, "a call of exit"}};
-
 // A handler may neither allocate nor format, so its texts are made before each row.
 struct Row {
   int file = -1;
-  std::array<std::string, kCauses.size()> lines;     // of records.jsonl
-  std::array<std::string, kCauses.size()> messages;  // on stderr
+  std::array<std::string, kEndCauses.size()> lines;     // of records.jsonl
+  std::array<std::string, kEndCauses.size()> messages;  // on stderr
 };
 
 Row g_row;
 std::atomic<const Row*> g_current = nullptr;  // null between rows
-std::atomic<bool> g_crashed = false;
 std::vector<std::string> g_arguments;
 std::vector<char*> g_argv;
 std::array<char, 48> g_spent{};
@@ -61,28 +46,8 @@ void leave_row(const Row& row, std::size_t cause) {
   process_start().execute_itself(g_argv.data());
 }
 
-void on_signal(int signal) {
-  // Several threads may crash at once. The first writes the row, the others wait for their end.
-  if (g_crashed.exchange(true)) {
-    while (true) pause();
-  }
-  const auto cause = std::ranges::find(kCauses, signal, &Cause::signal) - kCauses.begin();
-  if (const Row* row = g_current.exchange(nullptr)) {
-    leave_row(*row, static_cast<std::size_t>(cause));
-  }
-  std::signal(signal, SIG_DFL);
-  raise(signal);  // takes effect when the handler returns
-}
-
-void on_exit() {
-  if (const Row* row = g_current.exchange(nullptr)) leave_row(*row, kCauses.size() - 1);
-}
-
-// Gives the calling thread a stack for the handler, because its own may have overflowed.
-void prepare_stack() {
-  thread_local std::array<std::byte, std::size_t{1} << 16U> memory;
-  const stack_t stack{.ss_sp = memory.data(), .ss_flags = 0, .ss_size = memory.size()};
-  sigaltstack(&stack, nullptr);
+void on_end(std::size_t cause) {
+  if (const Row* row = g_current.exchange(nullptr)) leave_row(*row, cause);
 }
 
 }  // namespace
@@ -96,21 +61,14 @@ void catch_crashes(const std::vector<std::string>& arguments) {
     g_argv.push_back(nullptr);
   }
 #pragma omp parallel
-  prepare_stack();
-  struct sigaction action{};
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_ONSTACK;
-  for (const Cause& cause : kCauses) {
-    if (cause.signal != 0) sigaction(cause.signal, &action, nullptr);
-  }
-  std::atexit(on_exit);
+  before_sudden_end(on_end);
 }
 
 CrashScope::CrashScope(Record row, int records_file, double spent_s) {
   row.status = Status::failed;
   g_row.file = records_file;
-  for (std::size_t i = 0; i < kCauses.size(); ++i) {
-    row.reason = fmt::format("crashed: {}", kCauses[i].name);
+  for (std::size_t i = 0; i < kEndCauses.size(); ++i) {
+    row.reason = fmt::format("crashed: {}", kEndCauses[i].name);
     g_row.lines[i] = to_json(row).dump() + "\n";
     g_row.messages[i] = fmt::format("ridgebench: {} {}; the other rows are kept{}\n", row.id,
                                     *row.reason, g_argv.empty() ? "" : " and measured");

@@ -1,7 +1,6 @@
-// A crash costs the row that caused it and no other: a signal such as SIGSEGV, an abort, an
-// exception that leaves a thread, a call of exit. The handler writes the failed row, which was
-// prepared before the row began. Then a new process, with the same id and terminal, takes the place
-// of this one and measures the other rows.
+// A sudden end costs the row that caused it and no other. The handler writes the failed row, which
+// was prepared before the row began. Then a new process, with the same id and terminal, takes the
+// place of this one and measures the other rows.
 #pragma once
 
 #include <string>

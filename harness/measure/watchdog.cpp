@@ -5,6 +5,7 @@
 #include <iostream>
 #include <utility>
 
+#include "harness/base/sudden_end.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -63,6 +64,7 @@ void end_hung(ResultsDirectory& directory, const nlohmann::ordered_json& record,
   std::cerr << "ridgebench: " << record.at("id").get<std::string>() << " hung; earlier " << kept
             << " are in " << directory.path().string()
             << std::endl;  // NOLINT(performance-avoid-endl): _Exit flushes nothing
+  before_sudden_end(nullptr);  // the row is written
   std::_Exit(static_cast<int>(ExitCode::row_failed));
 }
 

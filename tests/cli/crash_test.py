@@ -25,6 +25,7 @@ CAUSES = {
     "all threads": "SIGSEGV",
     "stack": "SIGSEGV",  # an overflow
     "exit": "a call of exit",
+    "_exit": "a call of exit",
 }
 
 

@@ -49,6 +49,9 @@ void add(const std::string& operation, bool crashes) {
 
 const bool added = [] {
   if (fault("nothing")) return false;
+  if (fault("exit while loading")) std::exit(0);
+  if (fault("_exit while loading")) std::_Exit(0);
+  if (fault("crash while loading")) std::raise(SIGSEGV);
   add(fault("known operation") ? "relu" : "twice", false);
   if (fault("crash")) add("crashing", true);
   return true;
@@ -125,6 +128,14 @@ def test_what_cannot_join_the_registry_is_refused(tmp_path, mine):
     assert "operation twice has no reference" in refusal(mine, fault="no reference")
     said = refusal(mine, fault="no values")
     assert "operand index is int32; allowed with it: .values = integers_below(...)" in said
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"), [("exit", "a call of exit"), ("_exit", "a call of exit"), ("crash", "SIGSEGV, a wrong address")],
+)
+def test_a_file_that_ends_the_program_while_it_is_loaded_is_named(fault, said, mine):
+    line = refusal(mine, fault=f"{fault} while loading")
+    assert line.endswith(f"libmine.so: it ended the program while it was loaded: {said}")
 
 
 def test_after_a_crash_the_run_loads_the_file_again(tmp_path, mine):
