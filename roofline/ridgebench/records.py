@@ -9,7 +9,7 @@ import sys
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Mapping, Optional
 
 from ridgebench.command_line import ROOT, USAGE
 from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read
@@ -130,6 +130,17 @@ def clean(value: Any) -> Any:
 
 
 @cache
+def schema_of(name: str) -> dict[str, Any]:
+    """The JSON schema of this name, which nobody may change."""
+    return json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+
+
+def shape_text(shape: Mapping[str, Any]) -> str:
+    """The text form of {"m": 4096, "n": 1024}."""
+    return "/".join(f"{name}:{value}" for name, value in shape.items())
+
+
+@cache
 def validators(name: str) -> list[Callable[[Any], Any]]:
     """Functions that raise JsonSchemaValueException for a value that breaks the schema; none without fastjsonschema.
 
@@ -141,7 +152,7 @@ def validators(name: str) -> list[Callable[[Any], Any]]:
         print("ridgebench: fastjsonschema is missing; results are read unchecked (scripts/setup.sh installs it)",
               file=sys.stderr)
         return []
-    keys = json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+    keys = dict(schema_of(name))
     rules = {"allOf": keys.pop("allOf", [])}
     return [fastjsonschema.compile(keys), fastjsonschema.compile(rules)]
 

@@ -4,13 +4,12 @@ The columns follow from results/schema/record.schema.json in its order, so that 
 ends in its unit. `roof` and `verify` become columns of their own, the shape a text and its dimensions m, n, k.
 """
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ridgebench.files import ResultsError
-from ridgebench.records import SCHEMAS, clean, load_run
+from ridgebench.records import clean, load_run, schema_of, shape_text
 
 DIMENSIONS = ("m", "n", "k")  # of the built-in operations; a shape with others has them in its text
 BY_HAND = ("schema", "shape", "samples_s", "clocks_hz", "telemetry", "flags")
@@ -30,7 +29,7 @@ def kind(schema: dict[str, Any]) -> str:
 def columns() -> dict[str, str]:
     """The name of each column and its kind."""
     found = {"run": "string", "model": "string"}
-    properties = json.loads((SCHEMAS / "record.schema.json").read_text("utf-8"))["properties"]
+    properties = schema_of("record")["properties"]
     for key, schema in properties.items():
         if key == "shape":
             found |= {"shape": "string", **{f"shape_{name}": "integer" for name in DIMENSIONS}}
@@ -43,10 +42,6 @@ def columns() -> dict[str, str]:
             inner = {key: schema} if kind(schema) else parts
             found |= {name: kind(one) for name, one in inner.items() if kind(one)}
     return found
-
-
-def shape_text(shape: dict[str, Any]) -> str:
-    return "/".join(f"{name}:{value}" for name, value in shape.items())
 
 
 def line(record: dict[str, Any], run: str, model: Any) -> dict[str, Value]:

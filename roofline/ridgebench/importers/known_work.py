@@ -8,6 +8,7 @@ from typing import Any
 
 from ridgebench import command_line
 from ridgebench.importers.point import Point, bad
+from ridgebench.records import shape_text
 from ridgebench.view import OPERATIONS
 
 ANY_SHEET = "h100-sxm"  # flops and bytes do not depend on the device
@@ -37,8 +38,7 @@ def complete(point: Point) -> None:
     missing = [key for key in ("flops", "bytes") if getattr(point, key) is None]
     if not missing or point.operation not in OPERATIONS or not point.shape:
         return
-    text = "/".join(f"{name}:{value}" for name, value in point.shape.items())
-    answer = predict(point.operation, text, str(point.format))
+    answer = predict(point.operation, shape_text(point.shape), str(point.format))
     if not isinstance(answer, dict):
         raise bad(point.origin, f"{point.name[:200]}: {answer}")
     for key in missing:

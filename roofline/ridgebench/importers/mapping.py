@@ -19,14 +19,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from ridgebench.files import read
+from ridgebench.files import parse_toml, read
 from ridgebench.importers import number_formats
 from ridgebench.importers.point import Point, bad, size, work
+from ridgebench.records import schema_of
 
 TEXTS = ("name", "operation", "technique", "format", "shape", "regime")
 KEYS = (*TEXTS, "flops", "bytes")
-REGIMES = ("steady", "cold", "warm")
-LAYOUTS = ("nt", "nn", "tn")
+RECORD = schema_of("record")["properties"]
+REGIMES = RECORD["regime"]["enum"]
+LAYOUTS = RECORD["shape"]["properties"]["layout"]["enum"]
 OPERATORS: dict[type, Callable] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.Pow: lambda a, b: a**b if abs(b) <= 8 else float("inf"),
@@ -76,20 +78,6 @@ def amount(value: Any, names: dict[str, float], origin: str, what: str) -> float
     return work(float(value), origin, what)
 
 
-def toml(text: str, origin: str) -> dict:
-    try:
-        import tomllib
-    except ModuleNotFoundError:
-        try:
-            import tomli as tomllib
-        except ModuleNotFoundError:
-            raise bad(origin, "TOML needs Python 3.11, or `pip install tomli`") from None
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError
-        raise bad(origin, f"no TOML: {error}") from None
-
-
 def entry(values: Any, origin: str) -> Entry:
     if not isinstance(values, dict):
         raise bad(origin, "no table; allowed: [[point]] with keys")
@@ -113,7 +101,7 @@ def entry(values: Any, origin: str) -> Entry:
 def load(path: Optional[Path]) -> list[Entry]:
     if path is None:
         return []
-    table = toml(read(path, "a map of points"), str(path))
+    table = parse_toml(read(path, "a map of points"), str(path))
     entries = table.pop("point", [])
     if table or not isinstance(entries, list) or not entries:
         raise bad(str(path), f"{', '.join(table)[:60] or 'nothing'} in it; allowed: tables [[point]]")

@@ -1,11 +1,10 @@
 """Names of number formats, as ridgebench and as other tools write them."""
 
-import json
 import re
 from functools import cache
 from typing import Optional
 
-from ridgebench.records import SCHEMAS
+from ridgebench.records import schema_of
 
 ALIASES = {"f32": "fp32", "float": "fp32", "f16": "fp16", "half": "fp16", "e4m3": "fp8_e4m3", "fe4m3": "fp8_e4m3",
            "fp8": "fp8_e4m3", "e5m2": "fp8_e5m2", "fe5m2": "fp8_e5m2"}
@@ -14,7 +13,7 @@ ALIASES = {"f32": "fp32", "float": "fp32", "f16": "fp16", "half": "fp16", "e4m3"
 @cache
 def names() -> list[str]:
     """The formats of ridgebench, from the schema of a record."""
-    return json.loads((SCHEMAS / "record.schema.json").read_text("utf-8"))["properties"]["accumulator"]["enum"]
+    return schema_of("record")["properties"]["accumulator"]["enum"]
 
 
 def find(text: str) -> Optional[str]:

@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import secrets
-from functools import cache
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Optional
@@ -13,16 +12,11 @@ from ridgebench.files import ResultsError, write_at_once
 from ridgebench.importers import number_formats
 from ridgebench.importers.known_work import complete
 from ridgebench.importers.point import LONGEST_NAME, MOST_SAMPLES, Imported, Point, bad, time
-from ridgebench.records import SCHEMAS, clean
+from ridgebench.records import clean, schema_of, shape_text
 
 MEAN = "mean_time"  # flag: the time is a mean, because the tool reports no median
 COUNTED = "counted_bytes"  # flag: a profiler counted the bytes; they are not the compulsory ones
-UNSAFE = re.compile(r"[^A-Za-z0-9_.<>:,=+-]+")  # in an id, whose parts a slash separates
-
-
-@cache
-def schema(name: str) -> dict[str, Any]:
-    return json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+UNSAFE = re.compile(r"[^\w.<>:,=+-]+")  # in an id, whose parts a slash separates
 
 
 def find_time(point: Point) -> None:
@@ -45,21 +39,21 @@ def spread(times: list[float]) -> dict[str, float]:
     return {"time_min_s": min(times), "time_p10_s": tenths[0], "time_p90_s": tenths[-1]}
 
 
-def identity(point: Point, name: str) -> dict[str, Any]:
+def identity(point: Point, backend: str) -> dict[str, Any]:
     operation = UNSAFE.sub("_", point.operation or "external") or "external"
     technique = UNSAFE.sub("_", point.technique or point.name)[:LONGEST_NAME] or "external"
-    sizes = "/".join(f"{key}:{value}" for key, value in point.shape.items())
-    device = name if name == "cpu" else f"cuda:{point.device}"
+    sizes = shape_text(point.shape)
+    device = backend if backend == "cpu" else f"cuda:{point.device}"
     parts = [operation, technique, str(point.format), *filter(None, [sizes]), point.regime]
     return {"id": f"{'/'.join(parts)}@{device}", "op": operation, "technique": technique, "device": device,
-            "backend": "cpu" if name == "cpu" else "cuda"}
+            "backend": backend}
 
 
 def record(point: Point, tool: str, backend: str) -> dict[str, Any]:
     """The record of a point: every key of the schema, null where the tool does not say it."""
     times = point.times_s[:MOST_SAMPLES]
     middle, flops, moved = median(times), point.flops or 0.0, point.bytes or 0.0
-    values = dict.fromkeys(schema("record")["properties"])
+    values = dict.fromkeys(schema_of("record")["properties"])
     values |= {"schema": "ridgebench.record/1", **identity(point, backend)}
     values |= {"origin": "external", "role": "kernel", "burst": False, "engine": "fma" if flops else "memory"}
     values |= {"format": point.format, "arithmetic": point.format, "accumulator": "fp32", "shape": point.shape}
@@ -73,7 +67,7 @@ def record(point: Point, tool: str, backend: str) -> dict[str, Any]:
 
 
 def records(imported: Imported, tool: str, backend: str, default_format: Optional[str]) -> list[dict[str, Any]]:
-    """A record per point. A point in a format that ridgebench does not have is left out, said."""
+    """A record per point. A point in a format that ridgebench does not have is left out; a line says so."""
     made: dict[str, dict[str, Any]] = {}
     for point in imported.points:
         if len(point.name) > LONGEST_NAME:
@@ -103,7 +97,7 @@ def nothing(part: dict[str, Any]) -> dict[str, Any]:
 def environment(imported: Imported, rows: list[dict], tool: str, source: Path, options: dict[str, Any],
                 command: list[str]) -> dict[str, Any]:
     """environment.json: the foreign file and what it says of its devices; everything else is null."""
-    keys = schema("environment")
+    keys = schema_of("environment")
     values = nothing(keys)
     for part in ("host", "build"):
         values[part] = nothing(keys["properties"][part])

@@ -15,7 +15,7 @@ from ridgebench.kernels import library as c
 from ridgebench.kernels.arrays import arrays_of, backend_of, current
 from ridgebench.kernels.library import KernelError
 from ridgebench.kernels.operation import Kernel, Operation
-from ridgebench.records import Row, read_rows
+from ridgebench.records import Row, read_rows, shape_text
 
 Shape = Union[str, Mapping[str, int]]
 
@@ -187,7 +187,7 @@ def text_of(shape: Any) -> str:
     """The text form of {"m": 4096, "n": 1024}."""
     if not isinstance(shape, Mapping):
         raise KernelError(f"the shape {shape!r} is no shape; allowed: 'm:4096/n:1024' or a dict of sizes")
-    return "/".join(f"{name}:{size}" for name, size in shape.items())
+    return shape_text(shape)
 
 
 def empty_launch() -> Any:

@@ -5,15 +5,18 @@ import re
 import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
 import matplotlib.style
+from matplotlib.figure import Figure
 
 from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail, one_line
 from ridgebench.data_sheets import find_sheet
+from ridgebench.files import naming
 from ridgebench.records import ResultsError, Row, Run, load_run
 from ridgebench.view import View, make_view
 
@@ -97,15 +100,27 @@ def file_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", text[:LONGEST_NAME])
 
 
-def save(name: str, theme: Theme, out: Path, formats: list[str]) -> None:
-    """Draws an inherited figure into files of these formats. A reader's own Matplotlib settings are not used."""
+@contextmanager
+def drawing(theme: Theme) -> Iterator[None]:
+    """The settings for a figure. A reader's own Matplotlib settings are not used."""
     with matplotlib.style.context(["default", settings(theme)]), warnings.catch_warnings():
         # PNG shows boxes for characters that the font lacks; that is no error.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
+        yield
+
+
+def write(figure: Figure, path: Path, kind: str) -> None:
+    how = {"dpi": DOTS_PER_INCH[kind], "metadata": METADATA[kind], **QUICKLY.get(kind, {})}
+    with naming(path):
+        figure.savefig(path, format=kind, **how)
+
+
+def save(name: str, theme: Theme, out: Path, formats: list[str]) -> None:
+    """Draws an inherited figure into files of these formats."""
+    with drawing(theme):
         figure = inherited[name](theme)
         for kind in formats:
-            how = {"dpi": DOTS_PER_INCH[kind], "metadata": METADATA[kind], **QUICKLY.get(kind, {})}
-            figure.savefig(out / f"{name}.{kind}", format=kind, **how)
+            write(figure, out / f"{name}.{kind}", kind)
 
 
 def save_all(view: View, theme: Theme, out: Path, formats: list[str]) -> int:

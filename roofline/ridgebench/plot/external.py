@@ -34,14 +34,14 @@ def draw(axes: Axes, view: View, scale: float, theme: Theme) -> Places:
 
 
 def allowed(row: Row, roofs: Roofs) -> Optional[float]:
-    """FLOP/s that roofs allow at the point's intensity; None without the roof of its format and that of memory."""
+    """FLOP/s that memory and the roof of the point's format allow at its intensity; None without either."""
     flat = [roof.value for roof in roofs.compute if row.arithmetic in roof.formats]
-    speeds = [roof.value for roof in roofs.memory]
-    return min(max(flat), max(speeds) * row.intensity_flop_per_byte) if flat and speeds else None
+    slanted = [roof.value * row.intensity_flop_per_byte for roof in roofs.memory]
+    return min((max(values) for values in (flat, slanted) if values), default=None)
 
 
 def questions(view: View, sources: list[Roofs]) -> list[str]:
-    """A line for each point above all roofs that are drawn, which asks how it was counted; after MOST their number."""
+    """A line for each point above the roofs of every source, which asks how it was counted; after MOST their number."""
     found = []
     for row in placed(view):
         roofs = [value for source in sources if (value := allowed(row, source))]

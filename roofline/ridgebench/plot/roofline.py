@@ -13,7 +13,7 @@ from ridgebench.view import View
 from . import external
 from .canvas import Canvas, Limits, log_limits, make_canvas
 from .finding import roofline_title
-from .page import LINE, draw_undrawn, header, new_page, storage_note
+from .page import LINE, MARGIN, WIDTH, draw_undrawn, header, new_page, storage_note, undrawn_groups
 from .panel import draw_panel
 from .points import Places, draw_paths, imported, name_points, series
 from .points import draw_points as draw_rows
@@ -158,7 +158,8 @@ def draw(view: View, theme: Theme) -> Figure:
     measured, sheets = measured_roofs(view), sheet_sources(view, theme)
     named = labelled(view, measured, sheets)
     flats = flat_labels(view, measured, named, theme)
-    right = PANEL_LEFT - PANEL_GAP - flat_room(flats)
+    panel = bool(view.points or undrawn_groups(view))  # imported points alone have nothing beside them
+    right = (PANEL_LEFT - PANEL_GAP if panel else WIDTH - MARGIN) - flat_room(flats)
     area = limits(view, [measured, *(roofs for roofs, _ in sheets)])
     canvas = make_canvas(figure, page, area, view.unit, right, top, theme)
     draw_points(canvas, view, theme)

@@ -10,9 +10,9 @@ from golden import ROOT
 
 from ridgebench import command_line
 from ridgebench.__main__ import main
-from ridgebench.importers import known_work, mapping, ncu, records
+from ridgebench.importers import known_work, mapping, ncu
 from ridgebench.importers.point import Imported
-from ridgebench.records import load_run
+from ridgebench.records import load_run, schema_of
 
 FILES = ROOT / "tests" / "data" / "imports"
 # What the binary answers for the operations that it knows, so that these tests need no build.
@@ -111,6 +111,12 @@ def test_a_table_of_any_source(tmp_path):
     assert found["matmul/mine/bf16/m:4096/n:4096/k:4096/layout:nt/steady@cuda:0"]["bytes"] == 6 * 4096**2
 
 
+def test_names_may_have_letters_of_any_script(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("name,time_us,format\nゼロ コピー,1,fp32\nноль,1,fp32\n", "utf-8")
+    assert [key.split("/")[1] for key in read(tmp_path, "csv", table)] == ["ゼロ_コピー", "ноль"]
+
+
 def test_nsight_compute(tmp_path):
     found = read(tmp_path, "ncu", FILES / "ncu.csv", "--map", FILES / "points_ncu.toml")
     saxpy = found["saxpy/grid_stride/fp32/n:16777216/steady@cuda:0"]
@@ -181,5 +187,5 @@ def test_nothing_is_written_over(tmp_path, capsys):
 
 
 def test_a_record_has_every_key_of_the_schema():
-    assert set(records.schema("record")["required"]) <= set(records.schema("record")["properties"])
+    assert set(schema_of("record")["required"]) <= set(schema_of("record")["properties"])
     assert Imported([]).left_out == []

@@ -1,6 +1,7 @@
 """Points of other tools in figures: a marker of their own, no title, no table, and a question where they are too fast."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,12 @@ from ridgebench.__main__ import main
 from ridgebench.plot import external, roofline
 from ridgebench.plot.cli import open_view, parse
 from ridgebench.plot.finding import roofline_title
+from ridgebench.plot.roofs import Roofs, measured_roofs
 from ridgebench.records import load_run
 
 
 def imported(folder: Path, time_us: float) -> Path:
+    folder.mkdir(exist_ok=True)
     table = folder / "points.csv"
     table.write_text(f"name,technique,format,time_us,flops,bytes\nmine,their_kernel,fp32,{time_us},2e9,1e8\n")
     assert main(["import", "csv", str(table), "-o", str(folder / "imported")]) == 0
@@ -52,6 +55,16 @@ def test_a_point_above_the_roof_is_a_question(results, tmp_path, capsys, time_us
     svg(results, tmp_path / "figures", "--points", tmp_path / "imported")
     error = capsys.readouterr().err
     assert ("a question of units" in error) == asked and error.count("\n") == asked
+
+
+def test_a_point_may_be_above_memory_alone(results, tmp_path):
+    """Without a roof of its format the bandwidth still is a limit, and the other way round."""
+    view = view_of(results, "--points", imported(tmp_path, 1e-3))
+    roofs = measured_roofs(view)
+    assert external.questions(view, [replace(roofs, compute=[])]) and external.questions(view, [replace(roofs, memory=[])])
+    assert not external.questions(view, [Roofs([], [], [])])
+    slow = view_of(results, "--points", imported(tmp_path / "slow", 1e5))
+    assert not external.questions(slow, [replace(roofs, compute=[])])
 
 
 def test_many_questions_are_counted(results, tmp_path):
