@@ -6,6 +6,7 @@ import os
 import secrets
 import stat
 import sys
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Callable, Iterator
@@ -110,6 +111,31 @@ def parse_json(text: str, origin: str) -> Any:
     return value
 
 
+def parse_toml(text: str, origin: str) -> dict[str, Any]:
+    """Raises ResultsError."""
+    try:
+        import tomllib
+    except ModuleNotFoundError:
+        try:
+            import tomli as tomllib
+        except ModuleNotFoundError:
+            raise ResultsError(f"{origin}: TOML needs Python 3.11, or `pip install tomli`") from None
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError
+        raise ResultsError(f"{origin}: no TOML: {error}") from None
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Names the file in an OSError of the block. Writing to a full disk raises one without a name."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
 def write_at_once(path: Path, text: str) -> None:
     """Replaces a file: whatever ends this process leaves the whole old text or the whole new one.
 
@@ -117,9 +143,10 @@ def write_at_once(path: Path, text: str) -> None:
     """
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with open(fresh, "x", encoding="utf-8", newline="") as file:
-            file.write(text)
-        fresh.replace(path)
+        with naming(path):
+            with open(fresh, "x", encoding="utf-8", newline="") as file:
+                file.write(text)
+            fresh.replace(path)
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise

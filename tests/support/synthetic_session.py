@@ -60,7 +60,7 @@ def write_session(folder: Path, ratios: np.ndarray, edit=None, turns="process") 
             if edit is not None:
                 edit(arm, pair, records, environment)
             write_run(folder / f"{pair:02}-{arm}", records, environment)
-    told = {"schema": "ridgebench.session/2", "reader": "ridgebench", "baseline": ["old"], "candidate": ["new"]}
-    told |= {"filter": None, "seconds": 1.0, "pairs": len(ratios), "turns": turns}
+    told = {"schema": "ridgebench.session/3", "reader": "ridgebench", "baseline": ["old"], "candidate": ["new"]}
+    told |= {"filter": None, "seconds": 1.0, "most_pairs": 40, "pairs": len(ratios), "turns": turns}
     (folder / "session.json").write_text(json.dumps(told))
     return folder

@@ -1,4 +1,4 @@
-"""Judges a machine by its own past: stored baselines and drift. `ridgebench compare` judges code instead.
+"""Judges a machine by its own past: stored baselines and drift. `ridgebench gate` judges code instead.
 
 results/baselines/<device>/<driver branch>-<CUDA>/<clock policy>/<method version>.jsonl grows by a line per row and
 promoted run; `.environment.json` next to it holds what must agree. A new run is one value against N: a one-sided
@@ -19,10 +19,10 @@ from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read, 
 from ridgebench.records import Run, read_environment
 
 from . import gate
-from .output import add_report_options, finish
 from .comparable import device_entries, differences
 from .consistent import load
 from .judge import external_cause
+from .output import add_report_options, finish
 from .report import MISSING, Comparison, Report, incomparable
 
 PROGRAM = "baseline"

@@ -191,9 +191,10 @@ def judge(session: Session, limits: Limits, allowed: list[str]) -> Report:
         row = broken_row(name, pairs)
         if row is None:
             series[name] = series_of(name, pairs)
-            row = judged(name, series[name], limits.of(name))
-            if limits.of(name) != limits.of_most:
-                row.tolerance, row.margin = limits.of(name).tolerance, limits.of(name).margin
+            preset = limits.of(name)
+            row = judged(name, series[name], preset)
+            if preset != limits.of_most:
+                row.tolerance, row.margin = preset.tolerance, preset.margin
             session.state_values(row)
         rows.append(row)
     adjust_for_number(rows, series, limits)

@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench.files import ResultsError, read
+from ridgebench.files import ResultsError, parse_toml, read
 from ridgebench.records import clean
 
 from . import gate
@@ -81,7 +81,7 @@ class Limits:
         return replace(preset, tolerance=found.tolerance, margin=margin)
 
     def allow(self, report: Report) -> None:
-        """Marks the rows of a report whose loss is allowed, and notes what the file states in vain."""
+        """Marks the rows of a report whose loss is allowed, and notes each rule that matches no row."""
         for row in report.rows:
             found = first(self.allowances, row.id)
             if found is None or row.verdict not in FORGIVEN:
@@ -156,34 +156,18 @@ def allowance(pattern: str, value: Any) -> Allowance:
     return Allowance(compiled(pattern), reason, until)
 
 
-def parse_toml(text: str) -> dict:
-    """Raises ValueError."""
-    try:
-        import tomllib
-    except ModuleNotFoundError:
-        try:
-            import tomli as tomllib
-        except ModuleNotFoundError:
-            raise ValueError("Python before 3.11 needs the package tomli, which scripts/setup.sh installs") from None
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deep") from None
-
-
-def read_limits(path: Optional[Path], preset: str = "standard", pairs: int = gate.LOOKS[-1]) -> Limits:
+def read_limits(path: Optional[Path], preset: str = "standard") -> Limits:
     """The limits with the rules of a file. Raises ResultsError, which names the file and the key."""
     if path is None:
-        return Limits(preset, pairs)
-    text = read(path, "a file of tolerances")
+        return Limits(preset)
+    rules = parse_toml(read(path, "a file of tolerances"), str(path))
     try:
-        rules = parse_toml(text)
         require_known(rules, SECTIONS, "the file")
         for section in SECTIONS:
             if not isinstance(rules.get(section, {}), dict):
                 raise ValueError(f"{section} is no table; allowed: [{section}] and lines below it")
         tolerances = [tolerance(*line) for line in rules.get("tolerance", {}).items()]
         allowances = [allowance(*line) for line in rules.get("allow", {}).items()]
-    except ValueError as error:  # TOMLDecodeError is one
+    except ValueError as error:
         raise ResultsError(f"{path}: {clean(str(error))}") from None
-    return Limits(preset, pairs, tolerances, allowances)
+    return Limits(preset, tolerances=tolerances, allowances=allowances)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Callable, Optional
 
 from ridgebench.command_line import INTERNAL, UNDECIDED, USAGE, CommandError, fail, what_failed
-from ridgebench.files import ResultsError
+from ridgebench.files import ResultsError, naming
 
 from . import gate
 from .comparable import ALLOWED
@@ -58,7 +58,8 @@ def finish(
             sys.stdout.write(document)
         else:
             if options.json is not None:  # first: writing the text fails on a closed pipe
-                options.json.write_text(document, "utf-8")
+                with naming(options.json):
+                    options.json.write_text(document, "utf-8")
             show(report)
     except CommandError as error:
         return fail(str(error), error.code, program)

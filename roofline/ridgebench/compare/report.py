@@ -9,6 +9,8 @@ from ridgebench.records import clean
 
 from . import gate
 
+HIGHER = ", higher is better"  # the end of a metric's description, by which readers know its direction
+
 SCHEMA = "ridgebench.comparison/1"
 MISSING, NOT_COMPARABLE, FAILED = "MISSING", "NOT_COMPARABLE", "FAILED"
 NEW = "NEW"  # only the candidate has the row
@@ -30,6 +32,7 @@ CODES = {
 }
 UNJUDGED = (NEW, gate.NOT_GATED)
 MOST_SHARE = 100  # that a column of the text shows as per cent
+LONGEST_NAME = 120  # characters of a row in the text
 MOST_ROWS = 60  # of the text; the JSON holds all
 HEADER = ["verdict", "row", "time", "95 % interval", "in cycles", "tolerance", "spread", "sees", "reason"]
 
@@ -145,13 +148,19 @@ def reason(row: Comparison) -> str:
     return "; ".join(filter(None, parts))
 
 
+def shortened(name: str) -> str:
+    """Both ends of a name that would make the table too wide; the JSON has all of it."""
+    half = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[:half]}...{name[-half:]}"
+
+
 def cells(row: Comparison) -> list[str]:
     """A line of the table, under HEADER."""
     verdict = "not a verdict" if row.verdict == DESCRIBED else row.verdict
     interval = "" if row.low is None else f"{percent(row.low)} .. {percent(row.high)}".replace(" % ..", " ..")
     cycles = f"{percent(row.cycles.change)} {row.cycles.verdict}" if row.cycles else ""
     return [
-        verdict, clean(row.id), percent(row.change), interval, cycles, percent(row.tolerance, ""),
+        verdict, shortened(clean(row.id)), percent(row.change), interval, cycles, percent(row.tolerance, ""),
         percent(row.spread, ""), percent(row.smallest_change, ""), clean(reason(row)),
     ]
 
@@ -178,7 +187,7 @@ def explanation(report: Report) -> list[str]:
             "precision; `ridgebench gate` judges."
         )
     if report.metric:
-        inverse = " Its inverse stands for a time." if "higher" in report.metric else ""
+        inverse = " Its inverse stands for a time." if report.metric.endswith(HIGHER) else ""
         lines.append(f"Compared: {clean(report.metric)}.{inverse}")
     if report.preset:
         p = gate.PRESETS[report.preset]

@@ -91,7 +91,7 @@ class RidgebenchSession(Session):
         arms = order(pair)
         folders = [self.run_folder(pair, arm) for arm in arms]
         starts = [
-            partial(self.start, arm, [*self.words(arm, folder, ids), "--take-turns"], folder)
+            partial(self.start, [*self.words(arm, folder, ids), "--take-turns"], folder)
             for arm, folder in zip(arms, folders)
         ]
         records = [folder / "records.jsonl" for folder in folders]

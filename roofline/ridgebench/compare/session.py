@@ -19,10 +19,11 @@ from typing import Any, Callable, ClassVar, NamedTuple, Optional, TextIO
 from ridgebench.command_line import ROW_FAILED, USAGE, CommandError
 from ridgebench.files import ResultsError, parse_json, read, write_at_once
 
+from . import gate
 from .programs import end
 from .report import Comparison
 
-SCHEMA = "ridgebench.session/2"
+SCHEMA = "ridgebench.session/3"
 ARMS = ("baseline", "candidate")
 
 
@@ -52,9 +53,11 @@ class Session(ABC):
     pairs: int = 0
     seconds: float = 0.0  # that the unscored process took
     reader: str = "ridgebench"
+    most_pairs: int = gate.LOOKS[-1]  # after which the last look comes
     lock: Optional[TextIO] = field(default=None, repr=False)
 
-    OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # of session.json, beyond those of every session
+    KEYS: ClassVar[tuple[str, ...]] = ("reader", "filter", "pairs", "seconds", "most_pairs")  # of session.json
+    OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # of session.json, of this kind of session alone
 
     @abstractmethod
     def require_programs(self) -> None:
@@ -83,7 +86,7 @@ class Session(ABC):
 
     @property
     def metric(self) -> Optional[str]:
-        """The number that is compared, where that is no time."""
+        """The metric of another program with its direction; None for ridgebench."""
         return None
 
     def state_values(self, row: Comparison) -> None:
@@ -97,8 +100,8 @@ class Session(ABC):
         return self.folder / f"{pair:02}-{arm}"
 
     def save(self) -> None:
-        keys = ("reader", "filter", "pairs", "seconds", *self.OWN_KEYS)
-        text = {"schema": SCHEMA} | self.commands | {key: getattr(self, key) for key in keys}
+        keys = {key: getattr(self, key) for key in (*self.KEYS, *self.OWN_KEYS)}
+        text = {"schema": SCHEMA} | self.commands | keys
         write_at_once(self.folder / "session.json", json.dumps(text, indent=1) + "\n")
 
     def own(self) -> None:
@@ -136,7 +139,7 @@ class Session(ABC):
         self.seconds = time.monotonic() - started
         self.save()
 
-    def start(self, arm: str, words: list[str], folder: Path, **how: Any) -> subprocess.Popen:
+    def start(self, words: list[str], folder: Path, **how: Any) -> subprocess.Popen:
         """Starts a process whose output goes into files next to its folder. Raises CommandError."""
         how = how or {"start_new_session": True}  # so that whatever it started ends with it
         with open(f"{folder}.stdout", "wb") as stdout, open(f"{folder}.stderr", "wb") as stderr:
@@ -147,7 +150,7 @@ class Session(ABC):
 
     def run(self, arm: str, words: list[str], folder: Path, seconds: Optional[float] = None) -> int:
         """The exit code of a process. Raises CommandError for one that takes longer than this."""
-        process = self.start(arm, words, folder)
+        process = self.start(words, folder)
         try:
             return process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -200,8 +203,9 @@ def read_session(folder: Path) -> dict[str, Any]:
         for arm in ARMS:
             if not saved[arm] or not all(isinstance(word, str) for word in saved[arm]):
                 raise ValueError(f"{arm} is no command")
-        if type(saved["pairs"]) is not int or not 0 <= saved["pairs"]:
-            raise ValueError("pairs is no number of pairs")
+        for key, least in (("pairs", 0), ("most_pairs", gate.FEWEST_PAIRS)):
+            if type(saved[key]) is not int or not least <= saved[key] <= gate.MOST_PAIRS:
+                raise ValueError(f"{key} is no number of pairs from {least} to {gate.MOST_PAIRS}")
         return saved | {"seconds": float(saved["seconds"]), "reader": str(saved["reader"])}
     except (KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{path}: not a session: {error!r}"[:300]) from None

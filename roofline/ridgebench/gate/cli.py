@@ -4,6 +4,7 @@ import argparse
 import itertools
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
@@ -70,7 +71,7 @@ def make_parser() -> Parser:
     add("--metric", metavar="NAME", help="gbench: real_time (default), cpu_time or a counter; nvbench: time or the tag "
         "of a summary; csv: a column, by default value")
     add("--better", choices=("lower", "higher"), help="which values of the metric are better; default: lower")
-    add("--pairs", type=number(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), default=gate.LOOKS[-1], metavar="N",
+    add("--pairs", type=number(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), metavar="N",
         help=f"most pairs of processes; default: {gate.LOOKS[-1]}")
     add("--minutes", type=number(1e-6, MOST_MINUTES), metavar="N", help="end the measuring after this time")
     add("--timeout", type=number(1e-3, LONGEST_TIMEOUT), metavar="SECONDS", help="of a process; default: 1800")
@@ -105,15 +106,17 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     given = (*map(commands.get, ARMS), options.reader)
     if any(given) and not all(given):
         parser.error("--baseline, --candidate and --reader go together")
-    if options.session and (options.resume or any(given) or options.minutes):
-        parser.error("--session takes no command, --resume or --minutes")
-    if not any(given) and (options.filter or options.metric or options.better or options.timeout or options.passed):
-        parser.error("--filter, --metric, --better, --timeout and arguments after -- go with two commands")
+    if options.session and (options.resume or any(given) or options.minutes or options.pairs):
+        parser.error("--session takes no command, --resume, --minutes or --pairs: it judges what was measured")
+    if not any(given) and (options.filter or options.metric or options.better or options.passed):
+        parser.error("--filter, --metric, --better and arguments after -- go with two commands")
     if not stored and not all(given):
         parser.error("--baseline, --candidate and --reader are needed, or --session or --resume")
     own = options.reader == OWN
     if own and (options.metric or options.better or options.timeout):
         parser.error(f"--metric, --better and --timeout are not for --reader {OWN}")
+    if options.session and options.timeout:
+        parser.error("--timeout is not for --session")
     if options.turns and not own:
         parser.error(f"--turns needs --reader {OWN}")
     return options
@@ -129,10 +132,11 @@ def names(out: Optional[Path]) -> Iterator[Path]:
 
 def make_session(folder: Path, options: argparse.Namespace) -> Session:
     """The session that the options describe, before its folder is made."""
+    pairs = options.pairs or gate.LOOKS[-1]
     if options.reader == OWN:
-        return RidgebenchSession(folder, options.commands, options.filter, turns=options.turns)
+        return RidgebenchSession(folder, options.commands, options.filter, most_pairs=pairs, turns=options.turns)
     more = {"reader": options.reader, "metric_name": options.metric, "better": options.better}
-    session = CommandSession(folder, options.commands, options.filter, **more)
+    session = CommandSession(folder, options.commands, options.filter, most_pairs=pairs, **more)
     session.timeout = options.timeout or session.timeout
     return session
 
@@ -149,7 +153,7 @@ def open_session(folder: Path) -> Session:
     """A session that is there already. Raises ResultsError."""
     saved = read_session(folder)
     kind = RidgebenchSession if saved["reader"] == OWN else CommandSession
-    keys = ("filter", "pairs", "seconds", "reader", *kind.OWN_KEYS)
+    keys = (*kind.KEYS, *kind.OWN_KEYS)
     try:
         if saved["reader"] not in (OWN, *READERS):
             raise ValueError(f"unknown reader {saved['reader']!r}")
@@ -172,17 +176,31 @@ def reopened(options: argparse.Namespace) -> Session:
                 raise ResultsError(f"{options.resume} is a session of other {key}; allowed: {getattr(session, key)}")
     session.own()
     session.drop_pair(session.pairs + 1)
+    session.most_pairs = options.pairs or session.most_pairs
+    if options.timeout:
+        if not isinstance(session, CommandSession):
+            raise CommandError(f"--timeout is not for a session of --reader {OWN}")
+        session.timeout = options.timeout
+    session.save()
     return session
 
 
 def make_report(options: argparse.Namespace, limits: Limits) -> Report:
+    """The report, with the losses marked that the limits allow."""
+
+    def within(session: Session) -> Limits:
+        return replace(limits, pairs=session.most_pairs)
+
     if options.session:
-        return judge(open_session(options.session), limits, options.allow_mismatch)
-    listen_for_termination()
-    with deaf_to_pipes():
-        session = reopened(options) if options.resume else new_session(options)
-        report = measure(session, limits, options.allow_mismatch, options.minutes)
-        say(f"session: {session.folder}")
+        session = open_session(options.session)
+        report = judge(session, within(session), options.allow_mismatch)
+    else:
+        listen_for_termination()
+        with deaf_to_pipes():
+            session = reopened(options) if options.resume else new_session(options)
+            report = measure(session, within(session), options.allow_mismatch, options.minutes)
+            say(f"session: {session.folder}")
+    limits.allow(report)
     return report
 
 
@@ -195,9 +213,7 @@ def main(arguments: list[str]) -> int:
         for path in (options.md, options.junit, options.history, step_summary()):
             require_writable(path)
         history.require_history(options.history)
-        limits = read_limits(options.tolerances, options.preset, options.pairs)
-        report = make_report(options, limits)
-        limits.allow(report)
+        report = make_report(options, read_limits(options.tolerances, options.preset))
         write_files(report, options)
         return report
 

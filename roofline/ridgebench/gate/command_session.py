@@ -68,9 +68,9 @@ class CommandSession(Session):
             words += self.format.output(output)
             options = tuple(word.split("=")[0] for word in self.format.time)
             words += [] if any(word.startswith(options) for word in words) else self.format.time
-        pattern = gbench_filter(ids) if ids else self.filter
-        if self.format.select is not None and pattern is not None:
-            words += self.format.select(pattern)
+        if self.format.select is not None:
+            pattern = gbench_filter(ids) if ids else self.filter
+            words += [] if pattern is None else self.format.select(pattern)
         return words
 
     def measure(self, arm: str, folder: Path, ids: Optional[list[str]] = None) -> None:
@@ -80,8 +80,10 @@ class CommandSession(Session):
         if code != 0:
             end = f"the {arm} ({self.commands[arm][0]}) {how_it_ended(code)}"
             raise CommandError(f"{end}: {self.last_words(folder)}", ROW_FAILED)
-        if not self.load(folder).rows and folder == self.reference:
-            raise CommandError(f"the {arm} measured no row; allowed: one or more", USAGE)
+        rows = self.load(folder).rows
+        if folder == self.reference and not any(row.status == "ok" for row in rows):
+            why = f" ('{rows[0].id}': {rows[0].reason})" if rows else ""
+            raise CommandError(f"the {arm} measured no row{why}; allowed: one or more", USAGE)
 
     def load(self, folder: Path) -> Readings:
         """What a process wrote: into the file, else on standard output."""

@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 from ridgebench.command_line import OK, Parser
 from ridgebench.compare.report import Comparison, Report
-from ridgebench.files import ResultsError, decoded, lines_of, parse_json
+from ridgebench.files import ResultsError, decoded, lines_of, naming, parse_json
 from ridgebench.records import clean
 
 PROGRAM = "gate"  # whose command it is
@@ -33,11 +33,10 @@ class Entry:
 
 
 def line(row: Comparison, report: Report, when: str, label: Optional[str]) -> dict[str, Any]:
-    value, baseline = (
-        getattr(row, f"{arm}_s" if report.metric is None or row.candidate_value is None else f"{arm}_value")
-        for arm in ("candidate", "baseline")
-    )
     timed = row.candidate_value is None  # in seconds
+    value, baseline = (
+        (row.candidate_s, row.baseline_s) if timed else (row.candidate_value, row.baseline_value)
+    )
     told = {"schema": SCHEMA, "time": when, "label": label, "row": row.id, "verdict": row.verdict}
     told |= {"metric": None if timed else report.metric, "value": value, "baseline_value": baseline}
     return told | {"change": row.change, "low": row.low, "high": row.high, "pairs": row.pairs}
@@ -49,7 +48,7 @@ def append(path: Path, report: Report, label: Optional[str]) -> None:
     label = label or os.environ.get("GITHUB_SHA", "")[:COMMIT] or None
     lines = [json.dumps(line(row, report, when, label)) for row in report.rows]
     torn = path.exists() and path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
-    with path.open("a", encoding="utf-8") as file:
+    with naming(path), path.open("a", encoding="utf-8") as file:
         file.write(("\n" if torn else "") + "".join(f"{one}\n" for one in lines))
 
 

@@ -15,6 +15,7 @@ from ridgebench.compare import gate
 from ridgebench.compare.output import print_report
 from ridgebench.compare.report import ALLOWED, CODES, FAILED, MISSING, NEW, NOT_COMPARABLE, Comparison, Report
 from ridgebench.compare.report import percent, reason
+from ridgebench.files import naming
 from ridgebench.records import clean
 
 from . import history
@@ -36,13 +37,15 @@ def step_summary() -> Optional[Path]:
 def write_files(report: Report, options: argparse.Namespace) -> None:
     """Writes the files that the options name, and the summary of a GitHub step."""
     if options.md is not None:
-        options.md.write_text(markdown(report), "utf-8")
+        with naming(options.md):
+            options.md.write_text(markdown(report), "utf-8")
     if options.junit is not None:
-        options.junit.write_bytes(junit(report))
+        with naming(options.junit):
+            options.junit.write_bytes(junit(report))
     if options.history is not None and not report.not_comparable:
         history.append(options.history, report, options.label)
     if summary := step_summary():
-        with summary.open("a", encoding="utf-8") as file:
+        with naming(summary), summary.open("a", encoding="utf-8") as file:
             file.write(markdown(report))
 
 

@@ -1,6 +1,7 @@
 """Reads what other benchmarks print: Google Benchmark's JSON, nvbench's JSON, and CSV.
 
-Every text is of another program's: each problem is a ResultsError of one line that names file and key.
+Another program wrote every text. A malformed one is a ResultsError of one line that names file and key. A value that
+no benchmark can measure, such as 0, fails its row alone.
 """
 
 import csv
@@ -12,7 +13,7 @@ from typing import Any, Callable, Optional
 
 from ridgebench.files import DEEPEST, ResultsError, too_deep
 
-from .readings import Metric, Reading, Readings, medians, positive
+from .readings import BadValue, Metric, Reading, Readings, failed, medians, positive
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 RATES = ("items_per_second", "bytes_per_second")  # Google Benchmark's own counters: higher is better
@@ -53,14 +54,14 @@ def named(value: dict, key: str, origin: str) -> str:
 
 
 def require_metric(rows: list[Reading], reason: str, allowed: str, origin: str) -> None:
-    """Raises ResultsError if every row lacks the metric. Where only some do, these are skipped for this reason."""
-    if rows and all(row.reason == reason for row in rows):
+    """Raises ResultsError if no row has the metric and one lacks it for this reason."""
+    if any(row.reason == reason for row in rows) and not any(row.status == "ok" for row in rows):
         raise ResultsError(f"{origin}: {reason} in any row; allowed: {allowed}")
 
 
 def gbench_value(entry: dict, metric: Metric, origin: str) -> float:
-    """A time in seconds, or a counter as it is."""
-    value = positive(entry[metric.name], f"{origin}: {metric.name} of '{entry.get('name')}'")
+    """A time in seconds, or a counter as it is. Raises BadValue."""
+    value = positive(entry[metric.name], metric.name)
     if not metric.is_time:
         return value
     unit = entry.get("time_unit", "ns")
@@ -72,7 +73,7 @@ def gbench_value(entry: dict, metric: Metric, origin: str) -> float:
 def untimed(entry: dict, name: str, metric: Metric) -> Optional[Reading]:
     """The reading of an entry that has no number; None for one that has."""
     if entry.get("error_occurred"):
-        return Reading(name, None, "failed", str(entry.get("error_message") or "no message"))
+        return failed(name, entry.get("error_message") or "no message")
     if entry.get("skipped"):
         return Reading(name, None, "skipped", str(entry.get("skip_message") or "no message"))
     return None if metric.name in entry else Reading(name, None, "skipped", f"no {metric}")
@@ -92,14 +93,20 @@ def gbench(text: str, origin: str, metric: Metric) -> Readings:
             continue
         if (lacking := untimed(entry, name, metric)) is not None:
             broken[name] = lacking
-        elif is_aggregate:
-            aggregates[name] = [gbench_value(entry, metric, origin)]
-        else:
-            repetition = (name, entry.get("repetition_index"))
-            if repetition in seen:
-                raise ResultsError(f"{origin}: the row '{name}' comes twice; allowed: one benchmark of a name")
-            seen.add(repetition)
-            values.setdefault(name, []).append(gbench_value(entry, metric, origin))
+            continue
+        try:
+            value = gbench_value(entry, metric, origin)
+        except BadValue as error:
+            broken[name] = failed(name, error)
+            continue
+        if is_aggregate:
+            aggregates[name] = [value]
+            continue
+        repetition = (name, entry.get("repetition_index"))
+        if repetition in seen:
+            raise ResultsError(f"{origin}: the row '{name}' comes twice; allowed: one benchmark of a name")
+        seen.add(repetition)
+        values.setdefault(name, []).append(value)
     rows = medians({k: v for k, v in (aggregates | values).items() if k not in broken}, metric)
     rows += broken.values()
     require_metric(rows, f"no {metric}", "real_time, cpu_time or a counter of the program", origin)
@@ -117,7 +124,10 @@ def nvbench_state(state: dict, name: str, metric: Metric, origin: str) -> Readin
     if tag is None:
         return Reading(name, None, "skipped", f"no {metric}")
     values = {str(one.get("name")): one.get("value") for one in objects(tags[tag], "data", origin)}
-    return Reading(name, metric.cost(positive(values.get("value"), f"{origin}: {tag} of '{name}'")))
+    try:
+        return Reading(name, metric.cost(positive(values.get("value"), tag)))
+    except BadValue as error:
+        return failed(name, error)
 
 
 def nvbench(text: str, origin: str, metric: Metric) -> Readings:
@@ -140,6 +150,7 @@ def comma_separated(text: str, origin: str, metric: Metric) -> Readings:
     """A table whose first line names its columns: `name`, and the metric. Lines of one name are repetitions."""
     lines = csv.reader(io.StringIO(text), strict=True)
     values: dict[str, list[float]] = {}
+    broken: dict[str, Reading] = {}
     try:
         header = [column.strip() for column in next(lines, [])]
         if "name" not in header or metric.name not in header:
@@ -150,10 +161,14 @@ def comma_separated(text: str, origin: str, metric: Metric) -> Readings:
             place = f"{origin}:{lines.line_num}"
             if len(line) != len(header) or not line[name]:
                 raise ResultsError(f"{place}: {len(line)} columns; allowed: {len(header)}, with a name")
-            values.setdefault(line[name], []).append(positive(line[value].strip(), f"{place}: {metric.name}"))
+            try:
+                values.setdefault(line[name], []).append(positive(line[value].strip(), metric.name))
+            except BadValue as error:
+                broken[line[name]] = failed(line[name], f"line {lines.line_num}: {error}")
     except csv.Error as error:
         raise ResultsError(f"{origin}:{lines.line_num}: no CSV: {error}") from None
-    return Readings(Path(origin), medians(values, metric))
+    rows = medians({key: found for key, found in values.items() if key not in broken}, metric)
+    return Readings(Path(origin), [*rows, *broken.values()])
 
 
 def extended(name: str) -> str:
@@ -169,7 +184,7 @@ def gbench_filter(ids: list[str]) -> Optional[str]:
 
 @dataclass(frozen=True)
 class Reader:
-    """How a kind of program is asked for its numbers, and how these are read."""
+    """How the gate gets the numbers of a kind of program."""
 
     parse: Callable[[str, str, Metric], Readings]
     metric: str  # the default

@@ -7,7 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench.files import ResultsError
+from ridgebench.compare.report import HIGHER
+
+
+class BadValue(ValueError):
+    """A row has a number that no benchmark can measure; the text says which."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Metric:
 
     @property
     def description(self) -> str:
-        return f"{self.name}, {'higher' if self.higher_is_better else 'lower'} is better"
+        return self.name + (HIGHER if self.higher_is_better else ", lower is better")
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Readings:
 
 
 def positive(value: Any, what: str) -> float:
-    """A finite number above 0. Raises ResultsError."""
+    """A finite number above 0. Raises BadValue."""
     number = value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
     if isinstance(value, str):
         try:
@@ -74,9 +78,13 @@ def positive(value: Any, what: str) -> float:
             return float(number)
     except OverflowError:
         pass
-    raise ResultsError(f"{what} is {repr(value)[:60]}; allowed: a finite number above 0")
+    raise BadValue(f"{what} is {repr(value)[:60]}; allowed: a finite number above 0")
 
 
 def medians(values: dict[str, list[float]], metric: Metric) -> list[Reading]:
     """A reading per row: the median over its repetitions, which are no replication of their own."""
     return [Reading(name, metric.cost(statistics.median(found))) for name, found in values.items()]
+
+
+def failed(name: str, reason: Any) -> Reading:
+    return Reading(name, None, "failed", str(reason))

@@ -11,9 +11,10 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ridgebench.command_line import CommandError
 from ridgebench.compare import gate
+from ridgebench.compare.report import HIGHER
 from ridgebench.compare.side_by_side import seconds
 from ridgebench.plot import labels
-from ridgebench.plot.cli import DOTS_PER_INCH, METADATA, settings
+from ridgebench.plot.cli import drawing, write
 from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, add_axes, new_page, title_lines
 from ridgebench.plot.style import BLUE, NORMAL, SMALL, THEMES, VERMILLION, Theme
 from ridgebench.units import digits
@@ -42,7 +43,7 @@ class Series:
     def loss(self) -> float:
         """The last change, positive where it is for the worse."""
         last, metric = self.changes[-1], self.entries[-1].metric
-        return -last if metric and "higher is better" in metric else last
+        return -last if metric and metric.endswith(HIGHER) else last
 
 
 def series(entries: list[Entry], pattern: Optional[str]) -> list[Series]:
@@ -139,6 +140,5 @@ def draw(rows: list[Series], source: str, theme: Theme) -> matplotlib.figure.Fig
 
 def save(rows: list[Series], source: str, path: Path, kind: str) -> None:
     theme = THEMES["light"]
-    with matplotlib.style.context(["default", settings(theme)]):
-        figure = draw(rows, source, theme)
-        figure.savefig(path, format=kind, dpi=DOTS_PER_INCH[kind], metadata=METADATA[kind])
+    with drawing(theme):
+        write(draw(rows, source, theme), path, kind)

@@ -66,6 +66,26 @@ def test_the_most_pairs_are_an_option(bench):
     assert (code, report["looks"], report["rows"][0]["pairs"]) == (4, [6], 6)
 
 
+def test_a_session_is_judged_again_with_the_pairs_that_it_was_planned_for(bench):
+    first = bench.gate(bench.program("a"), bench.program("b", change=0.1), "--pairs", "6")
+    again = bench.call("--session", bench.out, "--json", bench.folder / "report.json")
+    assert again == first
+
+
+def test_a_value_that_is_no_time_fails_its_row(bench):
+    broken = bench.program("b", kind="csv", rows={"BM_Sort/1": 1e-3, "BM_Sort/2": 0})
+    code, report = bench.gate(bench.program("a", kind="csv"), broken, kind="csv")
+    assert (code, verdicts(report)) == (6, {"BM_Sort/1": "SAME", "BM_Sort/2": "FAILED"})
+    assert "value is '0.0'; allowed: a finite number above 0" in report["rows"][0]["reason"]
+
+
+def test_a_long_name_does_not_widen_the_table(bench, capsys):
+    name = "BM_" + "x" * 3000 + "/end"
+    sides = [bench.program(arm, rows={name: 1e-3}) for arm in "ab"]
+    assert verdicts(bench.gate(*sides)[1]) == {name: "SAME"}
+    assert max(map(len, capsys.readouterr().out.splitlines()[2:4])) < 300
+
+
 def test_a_row_that_reports_an_error_has_failed(bench):
     broken = bench.program("b", errors={"BM_Sort/2": "no such file"}, rows={"BM_Sort/1": 1e-3})
     code, report = bench.gate(bench.program("a"), broken)
@@ -109,6 +129,8 @@ def test_what_follows_the_dashes_and_the_place_of_the_result(bench):
         (["--session", "/nowhere"], "/nowhere/session.json: not found"),
         (["--session", "x", "--resume", "y"], "--session takes no command"),
         (["--session", "x", "--metric", "y"], "go with two commands"),
+        (["--session", "x", "--pairs", "5"], "--session takes no command, --resume, --minutes or --pairs"),
+        (["--session", "x", "--timeout", "5"], "--timeout is not for --session"),
     ],
 )
 def test_usage(arguments, said, bench, monkeypatch, capsys):

@@ -76,6 +76,18 @@ def words_of(path: Path) -> str:
         return ""
 
 
+def test_a_resumed_session_gets_the_time_limit_that_is_stated(bench, capsys):
+    assert bench.gate(bench.program("a"), bench.program("b", mishaps={2: 3, 3: "hang"}))[0] == 6
+    assert bench.call("--resume", bench.out, "--timeout", "2")[0] == 6
+    assert "did not end within 2 s (--timeout)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--json", "--md", "--junit", "--history"])
+def test_a_full_disk_is_named(option, bench, capsys):
+    assert bench.gate(bench.program("a"), bench.program("b"), option, "/dev/full")[0] == 3
+    assert capsys.readouterr().err.splitlines()[-1] == "gate: /dev/full: No space left on device"
+
+
 def test_a_session_of_other_commands_is_not_resumed(bench, capsys):
     first, second = bench.program("a"), bench.program("b")
     assert bench.gate(first, second)[0] == 0

@@ -45,15 +45,15 @@ def write_pairs(folder, change: float, noise: float) -> None:
             entries = [{"name": name, "real_time": float(t), "time_unit": "us"} for name, t in zip(ROWS, times)]
             (folder / f"{pair:02}-{arm}.stdout").write_text(json.dumps({"benchmarks": entries}))
             (folder / f"{pair:02}-{arm}.stderr").touch()
-    told = {"schema": "ridgebench.session/2", "reader": "gbench", "baseline": ["old"], "candidate": ["new"]}
-    told |= {"filter": None, "pairs": PAIRS, "seconds": 1.0, "metric_name": None, "better": None, "timeout": 60}
+    told = {"schema": "ridgebench.session/3", "reader": "gbench", "baseline": ["old"], "candidate": ["new"]}
+    told |= {"filter": None, "pairs": PAIRS, "most_pairs": PAIRS, "seconds": 1.0, "timeout": 60}
+    told |= {"metric_name": None, "better": None}
     (folder / "session.json").write_text(json.dumps(told))
 
 
 @pytest.mark.parametrize(("change", "code", "verdict"), [(0, 0, "SAME"), (0.03, 4, "WORSE")])
 def test_three_hundred_pairs_of_noisy_processes(change, code, verdict, bench):
     write_pairs(bench.out, change, noise=0.03)
-    told = ("--session", bench.out, "--pairs", PAIRS, "--json", bench.folder / "report.json")
-    found, report = bench.call(*told)
+    found, report = bench.call("--session", bench.out, "--json", bench.folder / "report.json")
     assert (found, set(verdicts(report).values())) == (code, {verdict})
     assert {row["pairs"] for row in report["rows"]} == {PAIRS}

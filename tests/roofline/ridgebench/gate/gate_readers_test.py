@@ -61,10 +61,6 @@ def test_rows_that_lack_a_counter_are_skipped_where_others_have_it():
         ({"benchmarks": [1]}, "benchmarks is no list of objects"), ({"benchmarks": [{}]}, "without name"),
         ({"benchmarks": [entry(), entry()]}, "'BM_x' comes twice"),
         ({"benchmarks": [entry(time_unit="h")]}, "time_unit 'h'; allowed: s, ms, us, ns"),
-        ({"benchmarks": [entry(value=0)]}, "is 0; allowed: a finite number above 0"),
-        ({"benchmarks": [entry(value=-1)]}, "is -1"), ({"benchmarks": [entry(value="x")]}, "is 'x'"),
-        ({"benchmarks": [entry(value=None)]}, "is None"), ({"benchmarks": [entry(value=True)]}, "is True"),
-        ({"benchmarks": [entry(value=10**400)]}, "allowed: a finite number"),
         ({"benchmarks": [{"name": "a", "cpu_time": 1}]}, "no real_time in any row; allowed: real_time, cpu_time"),
     ],
 )
@@ -72,6 +68,20 @@ def test_files_of_google_benchmark_that_are_none(text, said):
     with pytest.raises(ResultsError, match="^FILE: ") as error:
         read("gbench", text)
     assert said in str(error.value) and "\n" not in str(error.value) and len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("value", [0, -1, "x", None, True, 10**400])
+def test_a_value_that_no_benchmark_can_measure_fails_its_row_alone(value):
+    rows = gbench(entry("a", value), entry("b"))
+    told = "real_time is " + repr(value)[:60] + "; allowed: a finite number above 0"
+    assert [(row.id, row.status, row.reason) for row in rows.values()] == [("b", "ok", None), ("a", "failed", told)]
+    assert gbench(entry("a", 1), entry("a", value, repetition_index=1))["a"].status == "failed", "one repetition of two"
+
+
+def test_a_metric_that_no_row_has_is_refused_though_a_row_failed():
+    failed = entry("a", 0, error_occurred=True, error_message="no file")
+    with pytest.raises(ResultsError, match="no hits in any row; allowed: real_time"):
+        read("gbench", {"benchmarks": [failed, entry("b")]}, Metric("hits"))
 
 
 def nvbench(summaries=None, **state) -> dict:
@@ -91,10 +101,12 @@ def test_states_of_nvbench():
     assert next(iter(both.values())).time_median_s == pytest.approx(2e-5)
     skipped = read("nvbench", nvbench(is_skipped=True, skip_reason="too large"), Metric("time", is_time=True))
     assert next(iter(skipped.values())).reason == "too large"
+    broken = read("nvbench", nvbench({mean: "x"}), Metric("time", is_time=True))
+    assert next(iter(broken.values())).reason == f"{mean} is 'x'; allowed: a finite number above 0"
 
 
 @pytest.mark.parametrize(
-    "text", ["{}", nvbench(), nvbench({"nv/cold/time/gpu/mean": "x"}), {"benchmarks": [], "devices": 3}]
+    "text", ["{}", nvbench(), {"benchmarks": [], "devices": 3}]
 )
 def test_files_of_nvbench_that_are_none(text):
     with pytest.raises(ResultsError, match="^FILE: "):
@@ -112,15 +124,21 @@ def test_columns_of_csv():
     ("text", "said"),
     [
         ("", "FILE:1: columns none"), ("a,b\n1,2\n", "FILE:1: columns a, b; allowed: name and value"),
-        ("name,value\na\n", "FILE:2: 1 columns"), ("name,value\na,x\n", "FILE:2: value is 'x'"),
+        ("name,value\na\n", "FILE:2: 1 columns"),
         ("name,value\n,1\n", "FILE:2: 2 columns; allowed: 2, with a name"), ('name,value\n"a,1\n', "no CSV"),
-        ("name,value\na,nan\n", "is 'nan'"), ("name,value\na,1e-320\n", "finite number"),
     ],
 )
 def test_tables_that_are_none(text, said):
     with pytest.raises(ResultsError) as error:
         read("csv", text, Metric("value"))
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("value", ["x", "nan", "1e-320", "0", "-1", ""])
+def test_a_line_without_a_number_fails_its_row_alone(value):
+    rows = read("csv", f"name,value\nb,1\na,2\na,{value}\n", Metric("value"))
+    assert [(row.id, row.status) for row in rows.values()] == [("b", "ok"), ("a", "failed")]
+    assert rows["a"].reason == f"line 4: value is '{value}'; allowed: a finite number above 0"
 
 
 def test_a_filter_lets_exactly_the_named_rows_pass():

@@ -4,11 +4,13 @@ import json
 from xml.etree import ElementTree
 
 import pytest
+from jsonschema import Draft202012Validator
 from ridgebench.__main__ import run
 from ridgebench.compare import gate
 from ridgebench.compare.report import Comparison, Report
 from ridgebench.files import ResultsError
 from ridgebench.gate import cli, history, trend
+from ridgebench.records import schema_of
 
 
 def report(seconds: float, verdict: str = gate.SAME, rows=("BM_a", "BM_b"), metric=None) -> Report:
@@ -44,6 +46,10 @@ def test_a_line_per_row_and_run(path, monkeypatch):
     monkeypatch.setenv("GITHUB_SHA", "0123456789abcdef")
     history.append(path, report(1e-3), None)
     assert history.read_history(path)[-1].label == "0123456789ab"
+    missing = Report("interleaved", "a", "b", [Comparison("BM_a", "MISSING")])
+    history.append(path, missing, "gone")
+    schema = Draft202012Validator(schema_of("history"))
+    assert [list(schema.iter_errors(json.loads(line))) for line in path.read_text().splitlines()] == [[]] * 7
     path.write_text(path.read_text() + '{"cut')
     history.append(path, report(1e-3), "after")
     assert path.read_text().splitlines()[-2:][0].startswith('{"schema"'), "a line that was cut off stays alone"
