@@ -48,7 +48,7 @@ const Operation& operation_of(const std::string& name) {
 ordered_json answer(const PredictOptions& options) {
   const Operation& operation = operation_of(options.operation);
   const FormatPair format = format_of(operation, options.format);
-  const Shape shape = parse_shape(options.shape, operation.dimensions, operation.has_layout);
+  const Shape shape = parse_shape(options.shape, operation);
   return predict(operation, shape, format, open_roofs(options.device));
 }
 

@@ -124,7 +124,7 @@ inline constexpr std::tuple kDuelKeys{
     Key{"device", &DuelRecord::device, "", "name of a device in `environment.json`"},
     Key{"backend", &DuelRecord::backend, "", "kind of device"},
     Key{"format", &DuelRecord::format, "", "storage format of the inputs"},
-    Key{"shape", &DuelRecord::shape, "", "named dimensions, and the layout of a matmul"},
+    Key{"shape", &DuelRecord::shape, "", "named dimensions and attributes, and the layout of a matmul"},
     Key{"regime", &DuelRecord::regime, "", "state of the caches"},
     Key{"flops", &DuelRecord::flops, "FLOP", "per launch"},
     Key{"bytes", &DuelRecord::bytes, "byte", "per launch, compulsory"},

@@ -15,6 +15,7 @@ inline nlohmann::ordered_json shape_json(const Shape& shape) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const auto& [dimension, size] : shape.dimensions()) json[dimension] = size;
   if (shape.has_layout()) json["layout"] = name(shape.layout());
+  for (const auto& [attribute, value] : shape.attributes()) json[attribute] = value;
   return json;
 }
 

@@ -16,7 +16,7 @@ namespace {
 // The dimensions of a record may stand in any order.
 Shape shape_of(const Record& r, const Operation& operation, const std::string& directory) {
   try {
-    return parse_shape(r.shape.text(), operation.dimensions, operation.has_layout);
+    return parse_shape(r.shape.text(), operation);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}: {}", directory, r.id, error.what()));
   }

@@ -25,18 +25,22 @@ inline Range range_of(const Bounds& bounds) {
 template <Keyed T>
 void read_object(const JsonObject& json, const nlohmann::ordered_json& raw, T& object);
 
+// A size is a whole number; the number of an attribute has a point or an exponent.
 inline void read_shape(const JsonObject& sizes, const nlohmann::ordered_json& raw, Shape& shape) {
   std::vector<Shape::Dimension> dimensions;
   std::optional<Layout> layout;
+  std::vector<Shape::Attribute> attributes;
   for (const auto& [dimension, value] : raw.items()) {
     if (dimension == "layout") {
       layout = sizes.one_of<Layout>("layout");
+    } else if (value.is_number_float()) {
+      attributes.emplace_back(dimension, value.get<double>());
     } else {
       const double size = sizes.number(dimension.c_str(), {1, kLargestCount});
       dimensions.emplace_back(dimension, static_cast<std::int64_t>(size));
     }
   }
-  shape = Shape(std::move(dimensions), layout);
+  shape = Shape(std::move(dimensions), layout, std::move(attributes));
 }
 
 template <class T>

@@ -190,7 +190,7 @@ inline constexpr std::tuple kRecordKeys{
     Key{"accumulator", &Record::accumulator, "", "format of the running sums"},
     Key{"accumulator_bits", &Record::accumulator_bits, "bit", "fraction bits that the running sums keep", Bounds{1, 52}, Absence::not_in_oldest},
     Key{"isa", &Record::isa, "", "instruction set chosen at run time; null where it does not matter"},
-    Key{"shape", &Record::shape, "", "named dimensions, and the layout of a matmul"},
+    Key{"shape", &Record::shape, "", "named dimensions and attributes, and the layout of a matmul"},
     Key{"regime", &Record::regime, "", "state of the caches"},
     Key{"flops", &Record::flops, "FLOP", "per launch; a multiply-add counts 2", kNotNegative},
     Key{"bytes", &Record::bytes, "byte", "per launch, compulsory: each input read once, each output written once; an operand that is updated in place counts twice", kNotNegative},

@@ -71,7 +71,7 @@ void check_work(const Record& record, const std::set<std::string>& own, Checker&
       record.role != Role::kernel || record.loaded_from || own.contains(record.op);
   if (may_lack && std::ranges::none_of(operations, same)) return;
   const Operation& operation = Registry::instance().operation(record.op);
-  const Shape shape = parse_shape(record.shape.text(), operation.dimensions, operation.has_layout);
+  const Shape shape = parse_shape(record.shape.text(), operation);
   check.equal("flops", record.flops, operation.flops(shape));
   check.equal("bytes", record.bytes, bytes(operation, shape, record.format));
 }

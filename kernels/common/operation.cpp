@@ -80,6 +80,10 @@ std::int64_t Output::length_of(std::int64_t row) const {
   return std::min(row_length, operand.elements - row * row_length);
 }
 
+Shape parse_shape(std::string_view text, const Operation& operation) {
+  return parse_shape(text, operation.dimensions, operation.has_layout, operation.attributes);
+}
+
 std::vector<Output> outputs_of(const Operation& operation, const Shape& shape, FormatPair format) {
   std::vector<Output> outputs;
   std::int64_t rows = 0;

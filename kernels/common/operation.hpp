@@ -84,6 +84,9 @@ struct Operation {
   // Names of the dimensions in order; a shape text with one number sets all of them.
   std::vector<std::string> dimensions;
   bool has_layout = false;
+  // Numbers that the operation needs besides sizes and operands, with their defaults. A shape has
+  // each of them, and its text can state another value: `m:8/n:8/eps:1e-6`.
+  std::vector<Shape::Attribute> attributes = {};
   std::vector<FormatPair> formats;
   // The fastest engine that may do the arithmetic: tensor engines multiply matrices only.
   Engine engine = Engine::fma;
@@ -115,6 +118,9 @@ struct Operation {
   // those of the program.
   std::string loaded_from = {};
 };
+
+// Reads the text form of a shape of the operation. Throws UsageError.
+Shape parse_shape(std::string_view text, const Operation& operation);
 
 // An output of an operation.
 struct Output {

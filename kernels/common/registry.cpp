@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <stdexcept>
 #include <tuple>
@@ -19,7 +20,8 @@ Shape unit_shape(const Operation& operation) {
   dimensions.reserve(operation.dimensions.size());
   for (const std::string& name : operation.dimensions) dimensions.emplace_back(name, 1);
   return Shape(std::move(dimensions),
-               operation.has_layout ? std::optional(Layout::nt) : std::nullopt);
+               operation.has_layout ? std::optional(Layout::nt) : std::nullopt,
+               operation.attributes);
 }
 
 // A fault of the program itself, or of a file that `--load` named.
@@ -52,6 +54,37 @@ void check_operands(const Operation& operation, FormatPair format) {
   }
 }
 
+void check_attributes(const Operation& operation) {
+  for (const auto& [label, value] : operation.attributes) {
+    check_name(operation.loaded_from, fmt::format("an attribute of {}", operation.name), label);
+    const auto same = [&](const std::string& dimension) { return dimension == label; };
+    if (label == "layout" || std::ranges::any_of(operation.dimensions, same)) {
+      reject(operation.loaded_from,
+             fmt::format("attribute {} of {} has the name of a dimension", label, operation.name));
+    }
+    if (!std::isfinite(value)) {
+      reject(operation.loaded_from,
+             fmt::format("attribute {} of {} is {}; allowed: a finite number", label,
+                         operation.name, value));
+    }
+  }
+}
+
+// A sweep states sizes; its shapes get the defaults of the attributes.
+void add_attributes(Operation& operation) {
+  if (operation.attributes.empty() || !operation.shapes) return;
+  operation.shapes = [sizes = std::move(operation.shapes), attributes = operation.attributes](
+                         Profile profile, Pace pace, const Machine& machine) {
+    std::vector<Shape> shapes = sizes(profile, pace, machine);
+    for (Shape& shape : shapes) {
+      if (!shape.attributes().empty()) continue;
+      const auto layout = shape.has_layout() ? std::optional(shape.layout()) : std::nullopt;
+      shape = Shape(shape.dimensions(), layout, attributes);
+    }
+    return shapes;
+  };
+}
+
 // What the compiler cannot check in code that somebody else wrote.
 void check_operation(const Operation& operation) {
   const std::string& file = operation.loaded_from;
@@ -70,6 +103,7 @@ void check_operation(const Operation& operation) {
   for (const std::string& dimension : operation.dimensions) {
     check_name(file, fmt::format("a dimension of {}", operation.name), dimension);
   }
+  check_attributes(operation);
   for (const FormatPair format : operation.formats) {
     if (format.a == Format::int32 || format.b == Format::int32) {
       reject(file, fmt::format("operation {} has format int32, which is for operands alone",
@@ -153,6 +187,7 @@ Registry& Registry::instance() {
 
 void Registry::add(Operation operation) {
   operation.loaded_from = loading_;
+  add_attributes(operation);
   operations_.push_back(std::make_unique<Operation>(std::move(operation)));
 }
 

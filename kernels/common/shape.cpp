@@ -51,6 +51,19 @@ std::vector<std::pair<std::string_view, std::string_view>> split(std::string_vie
   return parts;
 }
 
+double parse_attribute(std::string_view label, std::string_view text) {
+  if (const auto value = parse_number(text)) return *value;
+  throw UsageError(
+      fmt::format("attribute {}:{} is no number; allowed: 0.5, -1 or 1e-5, for instance", label, text));
+}
+
+// ", eps, scale"
+std::string names_of(const std::vector<Shape::Attribute>& attributes) {
+  std::string names;
+  for (const auto& [label, value] : attributes) names += ", " + label;
+  return names;
+}
+
 // Says why a dimension that other libraries have is none here.
 std::string_view why_not(std::string_view label) {
   if (label == "batch") return "; a launch is one product, without a batch";
@@ -69,8 +82,9 @@ void check_product(const Shape& shape) {
 
 }  // namespace
 
-Shape::Shape(std::vector<Dimension> dimensions, std::optional<Layout> layout)
-    : dimensions_(std::move(dimensions)), layout_(layout) {}
+Shape::Shape(std::vector<Dimension> dimensions, std::optional<Layout> layout,
+             std::vector<Attribute> attributes)
+    : dimensions_(std::move(dimensions)), layout_(layout), attributes_(std::move(attributes)) {}
 
 std::int64_t Shape::operator[](std::string_view dimension) const {
   for (const auto& [label, size] : dimensions_) {
@@ -79,26 +93,38 @@ std::int64_t Shape::operator[](std::string_view dimension) const {
   throw std::out_of_range(fmt::format("shape {} has no dimension {}", text(), dimension));
 }
 
+double Shape::attribute(std::string_view label) const {
+  const auto found = std::ranges::find(attributes_, label, &Attribute::first);
+  if (found != attributes_.end()) return found->second;
+  throw std::out_of_range(fmt::format("shape {} has no attribute {}", text(), label));
+}
+
 std::string Shape::text() const {
   std::string text;
   for (const auto& [label, size] : dimensions_) {
     text += fmt::format("{}{}:{}", text.empty() ? "" : "/", label, size);
   }
   if (layout_) text += fmt::format("/layout:{}", name(*layout_));
+  for (const auto& [label, value] : attributes_) text += fmt::format("/{}:{}", label, value);
   return text;
 }
 
-Shape parse_shape(std::string_view text, std::span<const std::string> dimensions, bool has_layout) {
+Shape parse_shape(std::string_view text, std::span<const std::string> dimensions, bool has_layout,
+                  std::vector<Shape::Attribute> attributes) {
   std::vector<Shape::Dimension> sizes;
   std::optional<Layout> layout;
   if (has_layout) layout = Layout::nt;
   for (const auto& [label, value] : split(text)) {
     if (label == "layout" && has_layout) {
       layout = parse<Layout>(value);
+    } else if (const auto attribute =
+                   std::ranges::find(attributes, label, &Shape::Attribute::first);
+               attribute != attributes.end()) {
+      attribute->second = parse_attribute(label, value);
     } else if (!label.empty() && std::ranges::find(dimensions, label) == dimensions.end()) {
-      throw UsageError(fmt::format("unknown dimension '{}'; this operation has {}{}{}", label,
+      throw UsageError(fmt::format("unknown dimension '{}'; this operation has {}{}{}{}", label,
                                    fmt::join(dimensions, ", "), has_layout ? ", layout" : "",
-                                   why_not(label)));
+                                   names_of(attributes), why_not(label)));
     } else {
       sizes.emplace_back(label, parse_size(label.empty() ? dimensions.front() : label, value));
     }
@@ -119,7 +145,7 @@ Shape parse_shape(std::string_view text, std::span<const std::string> dimensions
     }
     ordered.emplace_back(dimension, square ? sizes.front().second : given->second);
   }
-  Shape shape(std::move(ordered), layout);
+  Shape shape(std::move(ordered), layout, std::move(attributes));
   check_product(shape);
   return shape;
 }

@@ -1,4 +1,5 @@
-// Named dimensions of a problem and their text form: `m:4096/n:4096/k:4096/layout:nt`.
+// Named dimensions of a problem and their text form: `m:4096/n:4096/k:4096/layout:nt`. An operation
+// may have attributes, too: `m:1024/n:1024/eps:1e-05`.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,12 @@ constexpr auto names_of(Layout) { return enum_names("layout", "nt", "nn", "tn");
 class Shape {
  public:
   using Dimension = std::pair<std::string, std::int64_t>;
+  // A number that an operation needs besides sizes and operands, for instance an epsilon.
+  using Attribute = std::pair<std::string, double>;
 
   Shape() = default;
-  explicit Shape(std::vector<Dimension> dimensions, std::optional<Layout> layout = {});
+  explicit Shape(std::vector<Dimension> dimensions, std::optional<Layout> layout = {},
+                 std::vector<Attribute> attributes = {});
 
   // Size of a named dimension; throws std::out_of_range for a name the operation does not have.
   [[nodiscard]] std::int64_t operator[](std::string_view dimension) const;
@@ -32,6 +36,9 @@ class Shape {
   [[nodiscard]] Layout layout() const { return layout_.value_or(Layout::nt); }
   [[nodiscard]] bool has_layout() const { return layout_.has_value(); }
   [[nodiscard]] const std::vector<Dimension>& dimensions() const { return dimensions_; }
+  // Value of a named attribute; throws std::out_of_range for a name the operation does not have.
+  [[nodiscard]] double attribute(std::string_view label) const;
+  [[nodiscard]] const std::vector<Attribute>& attributes() const { return attributes_; }
   [[nodiscard]] std::string text() const;
 
   friend bool operator==(const Shape&, const Shape&) = default;
@@ -39,12 +46,14 @@ class Shape {
  private:
   std::vector<Dimension> dimensions_;
   std::optional<Layout> layout_;
+  std::vector<Attribute> attributes_;
 };
 
 // Reads the text form for an operation with these dimensions. `4096` or `n:4096` alone stands for
-// all of them (square); layout defaults to nt. number.hpp has the
-// grammar of numbers. Each size must be between 1 and 2^40 and their product below 2^62. Throws
-// UsageError.
-Shape parse_shape(std::string_view text, std::span<const std::string> dimensions, bool has_layout);
+// all of them (square); layout defaults to nt, and an attribute to its value in `attributes`.
+// number.hpp has the grammar of numbers. Each size must be between 1 and 2^40 and their product
+// below 2^62. Throws UsageError.
+Shape parse_shape(std::string_view text, std::span<const std::string> dimensions, bool has_layout,
+                  std::vector<Shape::Attribute> attributes = {});
 
 }  // namespace ridgebench

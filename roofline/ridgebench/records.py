@@ -136,8 +136,8 @@ def schema_of(name: str) -> dict[str, Any]:
 
 
 def shape_text(shape: Mapping[str, Any]) -> str:
-    """The text form of {"m": 4096, "n": 1024}."""
-    return "/".join(f"{name}:{value}" for name, value in shape.items())
+    """The text form of {"m": 4096, "n": 1024}. The number of an attribute may be whole."""
+    return "/".join(f"{name}:{str(value).removesuffix('.0')}" for name, value in shape.items())
 
 
 @cache

@@ -11,7 +11,7 @@ namespace {
 Shape shape_of(const Operation& matmul, std::int64_t m, std::int64_t n, std::int64_t k,
                Layout layout) {
   const std::string text = fmt::format("m:{}/n:{}/k:{}/layout:{}", m, n, k, name(layout));
-  return parse_shape(text, matmul.dimensions, matmul.has_layout);  // checks the sizes
+  return parse_shape(text, matmul);  // checks the sizes
 }
 
 // Experts that get the same number of tokens each.

@@ -25,6 +25,7 @@ Operation doubling(const std::string& name) {
   Operation op = elementwise({.name = name, .flops_per_element = 1, .value = [](double x) { return 2 * x; }});
   op.formats = {Format::fp32};
   if (fault("no reference")) op.reference = nullptr;
+  if (fault("attribute")) op.attributes = {{"n", 1}};
   if (fault("no values")) {
     op.operands = [](const Shape& s, FormatPair) -> std::vector<Operand> {
       return {{"index", s["n"], Format::int32}, {"y", s["n"], Format::fp32, Access::written}};
@@ -126,6 +127,7 @@ def test_what_cannot_join_the_registry_is_refused(tmp_path, mine):
     assert "libmine.so: a technique of twice is named 'a/b'; allowed: letters, digits and _" in refusal(mine, fault="name")
     assert "binds pointer types that are no format of the operation" in refusal(mine, fault="types")
     assert "operation twice has no reference" in refusal(mine, fault="no reference")
+    assert "attribute n of twice has the name of a dimension" in refusal(mine, fault="attribute")
     said = refusal(mine, fault="no values")
     assert "operand index is int32; allowed with it: .values = integers_below(...)" in said
 

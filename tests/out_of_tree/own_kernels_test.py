@@ -85,6 +85,20 @@ def test_every_output_is_verified_and_an_operand_in_place_counts_twice(results):
     assert row["verify"]["elements"] >= m * n + m  # all of both outputs of the first set, a sample of the others
 
 
+def test_an_attribute_is_part_of_the_row_and_changes_its_result(mine, prefix, tmp_path):
+    program, load = prefix / "bin" / "ridgebench", ("--load", mine / "libmine.so")
+    chosen = ("--op", "embed", "--technique", "rows_8", "--shape", "m:8/n:16/eps:0.5,1000")
+    measure(program, *load, *chosen, "--out", tmp_path / "results")
+    lines = (tmp_path / "results" / "records.jsonl").read_text("utf-8").splitlines()
+    rows = [row for row in map(json.loads, lines) if row["op"] == "embed"]
+    assert [(row["status"], row["shape"]["eps"], row["id"].split("/steady")[0]) for row in rows] == [
+        ("ok", 0.5, "embed/rows_8/fp32/m:8/n:16/eps:0.5"), ("ok", 1000.0, "embed/rows_8/fp32/m:8/n:16/eps:1000")
+    ]  # fmt: skip
+    run(program, "verify", tmp_path / "results")
+    said = run(program, "list", *load, "--op", "embed", "--shape", "m:8/n:16/epsilon:1", code=2).stderr
+    assert "unknown dimension 'epsilon'; this operation has m, n, eps" in said
+
+
 def test_the_environment_has_the_checksum_of_the_file_and_verify_accepts_the_rows(mine, prefix, results):
     (loaded,) = json.loads((results / "environment.json").read_text("utf-8"))["loaded"]
     checksum = run("sha256sum", mine / "libmine.so").stdout.split()[0]

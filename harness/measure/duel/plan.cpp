@@ -85,7 +85,7 @@ std::vector<Shape> shapes_of(const Operation& operation, const Device& device) {
     return {operation.shapes(Profile::quick, Pace::fast, device.machine()).front()};
   }
   const auto cube = [&](const char* n) {
-    return parse_shape(n, operation.dimensions, operation.has_layout);
+    return parse_shape(n, operation);
   };
   if (device.backend() == Backend::cpu) return {cube("1024")};
   return {cube("4096"), cube("8192")};

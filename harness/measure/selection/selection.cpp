@@ -83,7 +83,7 @@ void Selection::add_shapes(const std::string& line, const Registry& registry) {
   }
   std::vector<NamedShape>& all = shapes_[std::string(operation.name)];
   for (const std::string& text : expand_shape(parsed.shape)) {
-    named.shape = parse_shape(text, operation.dimensions, operation.has_layout);
+    named.shape = parse_shape(text, operation);
     all.push_back(named);
   }
   if (all.size() > kMostShapes) {

@@ -201,6 +201,21 @@ TEST(Registry, TheLoadedOfTwoOperationsWithOneNameIsToBlame) {
               ThrowsMessage<UsageError>("libmine.so: operation copy is registered twice"));
 }
 
+TEST(Registry, AttributesReachEveryShapeOfASweep) {
+  Operation operation = copy_operation();
+  operation.attributes = {{"eps", 1e-5}};
+  operation.shapes = [](Profile, Pace, const Machine&) {
+    return std::vector{Shape({{"n", 1}}), Shape({{"n", 1}}, {}, {{"eps", 0.5}})};
+  };
+  Registry registry;
+  registry.add(operation);
+  const auto shapes =
+      registry.operations().front()->shapes(Profile::quick, Pace::fast, Machine{});
+  EXPECT_EQ(shapes[0].attribute("eps"), 1e-5);
+  EXPECT_EQ(shapes[1].attribute("eps"), 0.5) << "the sweep states its own";
+  EXPECT_EQ(parse_shape("3", *registry.operations().front()).attribute("eps"), 1e-5);
+}
+
 TEST(Registry, AnOperandInPlaceIsWritten) {
   Operation operation = copy_operation();
   operation.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {

@@ -68,6 +68,21 @@ TEST(Shape, SizesHaveTheGrammarOfNumbers) {
   EXPECT_EQ(matmul_shape("m:1k/n:2e3/k:3").text(), "m:1000/n:2000/k:3/layout:nt");
 }
 
+TEST(Shape, AttributesAreNumbersWithDefaults) {
+  const auto shape = [](std::string_view text) {
+    return parse_shape(text, kVector, false, {{"eps", 1e-5}, {"scale", 2}});
+  };
+  EXPECT_EQ(shape("8").text(), "n:8/eps:1e-05/scale:2");
+  EXPECT_EQ(shape("scale:-0.5/n:8").text(), "n:8/eps:1e-05/scale:-0.5");
+  EXPECT_EQ(shape(shape("n:8/eps:0").text()), shape("n:8/eps:0"));
+  EXPECT_NE(shape("n:8/eps:0"), shape("n:8"));
+  EXPECT_EQ(shape("8").attribute("scale"), 2);
+  EXPECT_THROW((void)shape("8").attribute("n"), std::out_of_range);
+  for (const std::string_view text : {"n:8/eps:", "n:8/eps:x", "n:8/eps:nan", "eps:1", "n:8/eps:1/eps:2"}) {
+    EXPECT_THROW((void)shape(text), UsageError) << text;
+  }
+}
+
 TEST(Shape, RefusesWhatTheOperationDoesNotHave) {
   EXPECT_EQ(shape_refusal("q:4"), "unknown dimension 'q'; this operation has m, n, k, layout");
   EXPECT_EQ(shape_refusal("m:4", kVector), "unknown dimension 'm'; this operation has n");
