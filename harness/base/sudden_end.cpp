@@ -59,8 +59,8 @@ void before_sudden_end(EndHandler handler) {
 
 }  // namespace ridgebench
 
-// exit() calls the functions of atexit(); these do not. A kernel of a shared object finds them here,
-// before those of the C library.
+// exit() calls the functions of atexit(); these do not. A kernel of a shared object finds them
+// here, before those of the C library.
 extern "C" {
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are the C library's

@@ -5,24 +5,28 @@
 #include "harness/base/printable.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/results/record.hpp"
+#include "harness/results/verify_duels.hpp"
 #include "harness/results/verify_results.hpp"
 
 namespace ridgebench {
 
 void add_verify_command(CLI::App& app, ExitCode& code) {
   CLI::App* command = app.add_subcommand(
-      "verify", "Check the schema, checksums, arithmetic and physics of a results folder");
+      "verify",
+      "Check the schema, checksums, arithmetic and physics of a folder of results or duels");
   const auto directory = std::make_shared<std::string>();
   command->add_option("directory", *directory, "Results folder")->required();
   command->callback([directory, &code] {
-    const std::vector<std::string> problems = verify_results(*directory);
+    const bool duels = holds_duels(*directory);
+    const std::vector<std::string> problems =
+        duels ? verify_duels(*directory) : verify_results(*directory);
     for (const std::string& problem : problems) print_problem(problem);
     if (!problems.empty()) {
       code = ExitCode::row_failed;
       return;
     }
     const auto foreign =
-        std::ranges::count(read_records(*directory), Origin::external, &Record::origin);
+        duels ? 0 : std::ranges::count(read_records(*directory), Origin::external, &Record::origin);
     fmt::print("{}: sound{}\n", printable(*directory),
                foreign == 0 ? "" : fmt::format("; {} external rows, unverified", foreign));
   });

@@ -63,7 +63,7 @@ void end_hung(ResultsDirectory& directory, const nlohmann::ordered_json& record,
   }
   std::cerr << "ridgebench: " << record.at("id").get<std::string>() << " hung; earlier " << kept
             << " are in " << directory.path().string()
-            << std::endl;  // NOLINT(performance-avoid-endl): _Exit flushes nothing
+            << std::endl;      // NOLINT(performance-avoid-endl): _Exit flushes nothing
   before_sudden_end(nullptr);  // the row is written
   std::_Exit(static_cast<int>(ExitCode::row_failed));
 }

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -15,18 +13,15 @@
 #include "harness/results/outcome.hpp"
 #include "harness/results/record.hpp"
 #include "harness/results/resume.hpp"
+#include "harness/results/verify_checks.hpp"
 #include "harness/results/verify_checksums.hpp"
 #include "kernels/common/error.hpp"
-#include "kernels/common/registry.hpp"
 #include "roofline/device_spec.hpp"
 #include "roofline/json_object.hpp"
 #include "roofline/utilisation.hpp"
 
 namespace ridgebench {
 namespace {
-
-// JSON keeps doubles to the last bit; the slack is for another compiler's arithmetic.
-constexpr double kSlack = 1e-9;
 
 // Since this method a row above its measured roof is flagged.
 constexpr int kFlagsAboveRoof = 4;
@@ -42,38 +37,12 @@ struct RunFacts {
   std::set<std::string> own_operations;
 };
 
-class Checker {
- public:
-  Checker(std::string id, std::vector<std::string>& problems)
-      : id_(std::move(id)), problems_(&problems) {}
-
-  void require(bool holds, const std::string& problem) {
-    if (!holds) problems_->push_back(fmt::format("{}: {}", id_, problem));
-  }
-
-  void equal(const char* key, double stored, double computed) {
-    const double scale = std::max(std::abs(stored), std::abs(computed));
-    require(std::abs(stored - computed) <= kSlack * scale,
-            fmt::format("{} is {:.10g}, but follows to be {:.10g}", key, stored, computed));
-  }
-
- private:
-  std::string id_;
-  std::vector<std::string>* problems_;
-};
-
 // Other versions have other ceilings, and a file that was loaded or a program that used the C
 // interface had operations of its own. This one cannot compute the work of what it lacks.
-void check_work(const Record& record, const std::set<std::string>& own, Checker& check) {
-  const auto& operations = Registry::instance().operations();
-  const auto same = [&](const auto& operation) { return operation->name == record.op; };
+void check_work_of(const Record& record, const std::set<std::string>& own, Checker& check) {
   const bool may_lack =
       record.role != Role::kernel || record.loaded_from || own.contains(record.op);
-  if (may_lack && std::ranges::none_of(operations, same)) return;
-  const Operation& operation = Registry::instance().operation(record.op);
-  const Shape shape = parse_shape(record.shape.text(), operation);
-  check.equal("flops", record.flops, operation.flops(shape));
-  check.equal("bytes", record.bytes, bytes(operation, shape, record.format));
+  check_work({record.op, record.shape, record.format, record.flops, record.bytes}, may_lack, check);
 }
 
 void check_times(const Record& record, const DeviceFacts& device, Checker& check) {
@@ -156,7 +125,7 @@ void check_record(const Record& record, const JsonObject& raw, const RunFacts& r
   const auto device = devices.find(record.device);
   check.require(device != devices.end(), "environment.json does not list its device");
   // Other tools count as they like.
-  if (record.origin != Origin::external) check_work(record, run.own_operations, check);
+  if (record.origin != Origin::external) check_work_of(record, run.own_operations, check);
   for_each_key<Record>([&](const auto& key) { check_derived(record, key, raw, check); });
   if (record.status != Status::ok || device == devices.end()) return;
   check.require(record.verify && record.verify->passed() && record.verify->elements > 0,
@@ -184,20 +153,6 @@ RunFacts facts_of(const JsonObject& environment) {
     facts.own_operations.insert(std::move(name));
   }
   return facts;
-}
-
-// Keys of environment.json that say what was measured, and on what.
-// clang-format off
-constexpr std::array kProvenance{
-    "run_id", "version", "method_version", "commit", "dirty", "started", "command_line", "host",
-    "build", "libraries", "interrupted", "unavailable", "environment_variables"};
-// clang-format on
-
-void check_provenance(const nlohmann::json& environment, std::vector<std::string>& problems) {
-  for (const char* key : kProvenance) {
-    if (!environment.contains(key))
-      problems.push_back(fmt::format("environment.json lacks {}", key));
-  }
 }
 
 void check_roof_flag(const Record& record, std::vector<std::string>& problems) {

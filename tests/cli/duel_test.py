@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 import signal
 import time
 
@@ -70,6 +71,50 @@ def test_the_ratios_are_those_of_the_gate(tmp_path):
             low, high = gate.bounds(value, 0.025)
             expected = [math.exp(x) for x in (value.location, low, high)]
             assert [ratio["ratio"], ratio["ci_low"], ratio["ci_high"]] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.fixture(scope="module", name="finished")
+def finished_fixture(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("finished") / "out"
+    assert duel("--out", folder, device="sim:noise=0.001").returncode == OK
+    return folder
+
+
+def test_verify_accepts_duels(finished):
+    result = ridgebench("verify", finished)
+    assert (result.returncode, result.stdout) == (OK, f"{finished}: sound\n"), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("flops", 1, "flops is 1, but follows to be 4000"), ("bytes", 1, "bytes is 1"),
+        ("verdict", "faster", 'verdict is "faster", but follows to be "same"'),
+        ("decided_by", "short", 'decided_by is "short"'), ("short.seconds.ratio", 0.9, "short.seconds.ratio is 0.9"),
+        ("long.cycles.ci_low", 0.9, "long.cycles.ci_low is 0.9"), ("reason", "none", "every status but ok needs"),
+        ("first.verify", None, "naive must have passed verification"), ("short", None, "short scale"),
+        ("second.verify.error", 1.5, "streaming must have passed verification"),
+    ],
+)
+def test_verify_finds_what_does_not_follow(key, value, problem, finished, tmp_path):
+    folder = shutil.copytree(finished, tmp_path / "changed")
+    (one,) = duels_of(folder)
+    *path, last = key.split(".")
+    inner = one
+    for name in path:
+        inner = inner[name]
+    inner[last] = value
+    (folder / "duels.jsonl").write_text(json.dumps(one) + "\n")
+    result = ridgebench("verify", folder)
+    assert result.returncode == ROW_FAILED
+    assert any(line.startswith(f"ridgebench: {one['id']}: ") and problem in line for line in result.stderr.splitlines())
+    assert "duels.jsonl" in result.stderr.splitlines()[-1], "its checksum"
+
+
+def test_verify_refuses_a_line_that_is_no_duel(finished, tmp_path):
+    folder = shutil.copytree(finished, tmp_path / "changed")
+    (folder / "duels.jsonl").write_text('{"schema": "ridgebench.duel/1"}\n')
+    refused(ridgebench("verify", folder), "duels.jsonl:1")
 
 
 def test_json_is_the_lines_of_the_folder(tmp_path):

@@ -84,9 +84,7 @@ std::vector<Shape> shapes_of(const Operation& operation, const Device& device) {
   if (operation.engine != Engine::tensor) {
     return {operation.shapes(Profile::quick, Pace::fast, device.machine()).front()};
   }
-  const auto cube = [&](const char* n) {
-    return parse_shape(n, operation);
-  };
+  const auto cube = [&](const char* n) { return parse_shape(n, operation); };
   if (device.backend() == Backend::cpu) return {cube("1024")};
   return {cube("4096"), cube("8192")};
 }

@@ -209,8 +209,7 @@ TEST(Registry, AttributesReachEveryShapeOfASweep) {
   };
   Registry registry;
   registry.add(operation);
-  const auto shapes =
-      registry.operations().front()->shapes(Profile::quick, Pace::fast, Machine{});
+  const auto shapes = registry.operations().front()->shapes(Profile::quick, Pace::fast, Machine{});
   EXPECT_EQ(shapes[0].attribute("eps"), 1e-5);
   EXPECT_EQ(shapes[1].attribute("eps"), 0.5) << "the sweep states its own";
   EXPECT_EQ(parse_shape("3", *registry.operations().front()).attribute("eps"), 1e-5);

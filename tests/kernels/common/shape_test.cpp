@@ -78,7 +78,8 @@ TEST(Shape, AttributesAreNumbersWithDefaults) {
   EXPECT_NE(shape("n:8/eps:0"), shape("n:8"));
   EXPECT_EQ(shape("8").attribute("scale"), 2);
   EXPECT_THROW((void)shape("8").attribute("n"), std::out_of_range);
-  for (const std::string_view text : {"n:8/eps:", "n:8/eps:x", "n:8/eps:nan", "eps:1", "n:8/eps:1/eps:2"}) {
+  for (const std::string_view text :
+       {"n:8/eps:", "n:8/eps:x", "n:8/eps:nan", "eps:1", "n:8/eps:1/eps:2"}) {
     EXPECT_THROW((void)shape(text), UsageError) << text;
   }
 }
