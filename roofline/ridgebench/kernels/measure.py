@@ -244,4 +244,8 @@ def measure(kernels: Union[Kernel, Sequence[Kernel]], shapes: Union[Shape, Seque
         finally:
             if collecting:
                 gc.enable()
-    return read_rows(folder / "records.jsonl")[0]
+    rows = read_rows(folder / "records.jsonl")[0]
+    own = [row for row in rows if row.op in {operation.name for operation in operations}]
+    if own and all(row.status == "skipped" for row in own):
+        raise KernelError(f"nothing was measured; {own[0].id}: {own[0].reason}", ROW_FAILED)
+    return rows

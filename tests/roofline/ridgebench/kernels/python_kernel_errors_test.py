@@ -95,6 +95,12 @@ def test_a_run_that_makes_no_sense_is_refused(kernels, shapes, more, message, tm
     assert not out.exists()
 
 
+def test_a_run_whose_shapes_fit_no_memory_is_an_error(tmp_path):
+    with pytest.raises(KernelError, match="nothing was measured; scale/copy/fp32/n:1000000000000/steady@cpu: ") as failed:
+        measure(copying(), ["n:1e12", "n:2e12"], device="cpu", out=tmp_path / "results", seconds=0.5)
+    assert failed.value.code == 6 and str(failed.value).isprintable()
+
+
 def test_a_folder_that_holds_a_run_is_refused(tmp_path):
     (tmp_path / "records.jsonl").write_text("{}\n")
     with pytest.raises(KernelError, match=str(tmp_path)):
