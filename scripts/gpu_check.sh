@@ -8,10 +8,10 @@
 #   --stages NAMES    only these stages, separated by commas, in the order of the plan
 #   --rehearse        runs the stages on the simulated device of the tests; says what a stage lacks without a GPU
 #   --plan            prints stages, limits and what each decides; runs nothing
-#   --pack [FOLDER]   compiles for compute capability 9.0 and 9.0a and copies program, device tests and their libraries
-#                     to PREBUILT; with FOLDER takes them from there instead of compiling. cuBLAS is not copied: half a
-#                     gigabyte that LD_LIBRARY_PATH names on the machine of the GPU.
-#   PREBUILT  folder of the packed program (default build/gpu_check/prebuilt)
+#   --pack [FOLDER]   compiles for compute capability 9.0 and 9.0a and packs program, device tests and their libraries
+#                     into PREBUILT.tar.gz; with FOLDER takes them from there instead of compiling. cuBLAS is not packed:
+#                     half a gigabyte that LD_LIBRARY_PATH names on the machine of the GPU.
+#   PREBUILT  folder of the packed program (default build/gpu_check/prebuilt); a newer PREBUILT.tar.gz is unpacked there
 #   WORK      folder of the stages' results, kept between calls (default build/gpu_check/work)
 #   OUT       folder of the tar file (default build/gpu_check)
 #   LIMIT     seconds of the whole call (default 530)
@@ -65,8 +65,8 @@ compile() {
     cmake --build "$1" --target ridgebench ridgebench_device_tests >&2
 }
 
-# pack FOLDER: copies the programs, and the libraries that they load at their start, but not those of glibc, which
-# belong to a machine's loader.
+# pack FOLDER: packs the programs, and the libraries that they load at their start, but not those of glibc, which belong
+# to a machine's loader. Kernels compress to a sixth of their size.
 pack() {
   local from=$1 tests=$1/tests/device/ridgebench_device_tests programs
   [[ -x $from/ridgebench ]] || usage "$from has no ridgebench"
@@ -77,7 +77,12 @@ pack() {
   ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
     grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|ld-linux[^/]*)\.so' | xargs -r cp -L -t "$prebuilt/lib"
   git rev-parse HEAD >"$prebuilt/commit" 2>/dev/null
-  du -sh "$prebuilt"
+  tar -C "$prebuilt" -czf "$prebuilt.tar.gz" . && rm -r "$prebuilt" && du -h "$prebuilt.tar.gz"
+}
+
+unpack() {
+  [[ $prebuilt.tar.gz -nt $prebuilt/commit ]] || return 0
+  rm -rf "$prebuilt" && mkdir -p "$prebuilt" && tar -C "$prebuilt" -xmzf "$prebuilt.tar.gz"
 }
 
 # run_stage NAME LIMIT: its output goes to NAME.log, its line to the table.
@@ -150,6 +155,8 @@ if [[ -n $build ]]; then
   prebuilt=build/gpu_check/cuda
 elif [[ -n $rehearse && -z ${PREBUILT:-} ]]; then
   prebuilt=build/release/tests
+else
+  unpack || usage "$prebuilt.tar.gz cannot be unpacked"
 fi
 binary=$prebuilt/ridgebench
 [[ -n $rehearse && ! -x $binary ]] && binary=$prebuilt/ridgebench_with_simulation

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import tarfile
+from pathlib import Path
 
 import pytest
 from command_line import BINARY, ROOT, environment
@@ -32,7 +33,7 @@ def table(result: subprocess.CompletedProcess) -> dict[str, str]:
 
 @pytest.fixture(name="packed", scope="module")
 def packed_fixture(tmp_path_factory):
-    """A folder whose `prebuilt` holds the program of the tests and its libraries."""
+    """A folder whose `prebuilt.tar.gz` holds the program of the tests and its libraries."""
     folder = tmp_path_factory.mktemp("gpu_check")
     (folder / "build").mkdir()
     shutil.copy(BINARY, folder / "build" / "ridgebench")
@@ -59,7 +60,8 @@ def test_the_plan_fits_into_nine_minutes():
 
 
 def test_the_packed_program_brings_its_libraries(packed):
-    names = {path.name for path in (packed / "prebuilt" / "lib").iterdir()}
+    with tarfile.open(packed / "prebuilt.tar.gz") as archive:
+        names = {Path(name).name for name in archive.getnames() if Path(name).parent.name == "lib"}
     assert any(name.startswith("libstdc++.so") for name in names)
     assert not any(name.startswith(("libc.so", "ld-linux")) for name in names)
 
@@ -197,7 +199,7 @@ def pretended_fixture(packed, tmp_path):
 
     def variables(wrong="nothing") -> dict:
         prebuilt = tmp_path / "prebuilt"
-        shutil.copytree(packed / "prebuilt", prebuilt)
+        shutil.unpack_archive(packed / "prebuilt.tar.gz", prebuilt)
         for name, text in FAKES.items():
             path = prebuilt / name
             path.write_text("#!/bin/sh" + text.format(folder=tmp_path, wrong=wrong))
