@@ -10,7 +10,6 @@ Exit codes: 0 fine, 2 usage or no permission, 3 interrupted, 7 no ncu or no GPU,
 
 import argparse
 import csv
-import io
 import json
 import os
 import re
@@ -23,6 +22,7 @@ from ridgebench.command_line import (
     DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, CommandError, Parser, fail, what_failed,
 )
 from ridgebench.files import decoded, lines_of, write_at_once
+from ridgebench.importers.ncu import DURATION, raw_table
 from ridgebench.records import Row, load_run, read_counters
 
 SCHEMA = "ridgebench.counters/1"
@@ -33,7 +33,6 @@ METRICS = {
     "tensor_pipe_active_percent": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
     "fma_pipe_active_percent": "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
 }
-DURATION = "gpu__time_duration.sum"
 SCALES = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "%": 1}
 for prefix, scale in (("", 1), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9)):
     SCALES |= {prefix + "s": scale, prefix + "second": scale}
@@ -69,12 +68,14 @@ def failure(text: str) -> CommandError:
 
 
 def launches(text: str) -> list[dict[str, float]]:
-    """Metrics of every launch, with the kernel's name. The table's lines are quoted; ncu's messages begin with ==."""
-    lines = [line for line in text.splitlines() if line.startswith('"')]
-    table = list(csv.reader(io.StringIO("\n".join(lines))))
+    """Metrics of every launch, with the kernel's name; none where ncu printed no table."""
+    try:
+        table = raw_table(text)
+    except csv.Error:
+        return []
     if len(table) < 3:
         return []
-    header, units, *rows = table  # --page raw puts the units below the names
+    header, units, *rows = table
     found = []
     for row in rows:
         cells = dict(zip(header, row))

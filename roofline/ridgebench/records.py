@@ -75,6 +75,11 @@ class Row:
         return self.role == "kernel" and self.status == "ok"
 
     @property
+    def external(self) -> bool:
+        """Whether another tool measured the row; its status is then `unverified`."""
+        return self.origin == "external"
+
+    @property
     def naive(self) -> bool:
         """The technique in three lines that every ladder begins with."""
         return self.technique == "naive"

@@ -41,7 +41,7 @@ class View:
     @cached_property
     def external(self) -> list[Row]:
         """The rows that another tool measured. No finding rests on them."""
-        return [row for row in self.selected if row.status == "unverified"]
+        return [row for row in self.selected if row.external]
 
     @cached_property
     def ceilings(self) -> list[Row]:

@@ -5,7 +5,6 @@ import json
 import pytest
 from command_line import (
     DEVICE_LOST,
-    OK,
     ROW_FAILED,
     SMALL,
     ids,

@@ -1,6 +1,5 @@
 """`ridgebench duel`: its table, its JSON, its folder, its errors and exit codes, and what an interruption keeps."""
 
-import json
 import math
 import shutil
 import signal
@@ -15,7 +14,6 @@ from command_line import (
     USAGE,
     environment,
     finish,
-    one_line,
     read_environment,
     refused,
     ridgebench,

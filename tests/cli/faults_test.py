@@ -102,7 +102,7 @@ def test_hostile_names_in_records_reach_no_terminal(finished, tmp_path):
     for number, name in enumerate(HOSTILE):
         folder = tmp_path / str(number)
         interrupted_copy(finished, folder, 5)
-        rows = [json.loads(line) for line in lines(folder)]
+        rows = records(folder)
         rows[2] |= {"id": name, "technique": name}
         (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         result = ridgebench("verify", folder)

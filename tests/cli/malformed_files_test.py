@@ -249,7 +249,7 @@ def test_shares_and_provenance_are_verified_too(folder):
     record["fraction_of_measured_roof"] *= 1.5
     lines[judged] = json.dumps(record) + "\n"
     (folder / "records.jsonl").write_text("".join(lines))
-    environment = json.loads((folder / "environment.json").read_text())
+    environment = read_environment(folder)
     del environment["commit"]
     (folder / "environment.json").write_text(json.dumps(environment))
     result = read_by("verify", folder)

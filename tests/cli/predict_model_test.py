@@ -7,7 +7,7 @@ import os
 import re
 
 import pytest
-from command_line import OK, ROOT, answer, refused, ridgebench
+from command_line import OK, ROOT, answer, records, refused, ridgebench
 
 CONFIGS = ROOT / "tests/data/model_configs"
 MEASURED = ROOT / "results/nvidia-h100-80gb-hbm3/2026-11-22-7f6e7b5"
@@ -89,7 +89,7 @@ def test_achieved_stands_beside_allowed_where_the_shape_was_measured(config):
     prefill = {row["name"]: row for row in reply["phases"][0]["operations"]}
     times = [
         record["time_median_s"]
-        for record in map(json.loads, (MEASURED / "records.jsonl").read_text().splitlines())
+        for record in records(MEASURED)
         if (record["op"], record["format"], record["status"]) == ("matmul", "bf16", "ok")
         and record["shape"] == {"m": 8192, "n": 8192, "k": 8192, "layout": "nt"}
         and record["regime"] == "steady"

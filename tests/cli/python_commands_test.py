@@ -7,10 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import BINARY, OK, ROOT, USAGE, environment, refused, ridgebench
-
-sys.path.insert(0, str(ROOT / "roofline"))
-from ridgebench.__main__ import COMMANDS  # noqa: E402
+from command_line import BINARY, OK, USAGE, environment, refused, ridgebench
+from ridgebench.__main__ import COMMANDS
 
 HERE = environment(RIDGEBENCH_PYTHON=sys.executable)
 

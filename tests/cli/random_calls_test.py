@@ -33,7 +33,7 @@ from accounting import (
     predict,
     sheet_device,
 )
-from command_line import OK, ROOT, USAGE, environment, strict_json
+from command_line import OK, ROOT, USAGE, environment, records, strict_json
 
 CALLS = 5000
 MADE_UP = 12  # results folders
@@ -65,8 +65,7 @@ def small(folder: Path, target: Path) -> Path:
     """A copy of published results without samples and skipped rows, which is read several times faster."""
     target.mkdir(parents=True)
     (target / "environment.json").write_text((folder / "environment.json").read_text())
-    rows = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
-    rows = [row | {"samples_s": row["samples_s"][:1], "telemetry": {}} for row in rows if row["status"] == "ok"]
+    rows = [row | {"samples_s": row["samples_s"][:1], "telemetry": {}} for row in records(folder) if row["status"] == "ok"]
     lines = map(json.dumps, rows)
     (target / "records.jsonl").write_text("".join(line + "\n" for line in lines))
     return target
@@ -137,7 +136,7 @@ def made_up_rows(rng: random.Random, kernel: dict, ceiling: dict) -> list[dict]:
 
 def made_up_folder(rng: random.Random, folder: Path) -> Path:
     h100 = next(path for path in PUBLISHED if "h100" in str(path))
-    rows = [json.loads(line) for line in (h100 / "records.jsonl").read_text().splitlines()]
+    rows = records(h100)
     kernel = next(row for row in rows if row["op"] == "relu" and row["status"] == "ok")
     ceiling = next(row for row in rows if row["op"] == "dram_copy" and row["status"] == "ok")
     facts = {
@@ -336,8 +335,7 @@ def test_predict_has_the_roof_of_every_published_record(folder, published):
     These records are older than the rule that CUDA cores compute in fp32, so that relu and matvec may name the
     ceiling of their technique's engine, or none. A product of a slower engine is judged by that engine.
     """
-    rows = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
-    rows = [row for row in rows if row["role"] == "kernel" and row["roof"]]
+    rows = [row for row in records(folder) if row["role"] == "kernel" and row["roof"]]
     asked = sorted({(row["op"], shape_text(row), row["format"]) for row in rows})
     calls = [["predict", *key[:2], "--format", key[2], "--on", str(published[folder]), "--json"] for key in asked]
     replies = {key: strict_json(text) for key, (_, text) in zip(asked, answers(calls), strict=True)}

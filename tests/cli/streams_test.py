@@ -1,7 +1,6 @@
 """Closed and full standard streams, terminals of every width, and limits of the shell."""
 
 import fcntl
-import json
 import os
 import pty
 import re
@@ -11,7 +10,20 @@ import subprocess
 import termios
 
 import pytest
-from command_line import BINARY, OK, ROW_FAILED, SMALL, USAGE, UNDECIDED, environment, ids, records, ridgebench, run
+from command_line import (
+    BINARY,
+    OK,
+    ROW_FAILED,
+    SMALL,
+    UNDECIDED,
+    USAGE,
+    environment,
+    ids,
+    read_environment,
+    records,
+    ridgebench,
+    run,
+)
 
 RUN = f'exec {BINARY} run --out "$FOLDER" {shlex.join(SMALL)}'
 ESCAPE = "\x1b"
@@ -34,7 +46,7 @@ def test_closed_streams_never_become_a_results_file(closed, finished, tmp_path):
     result = shell(f"{RUN} {closed}", FOLDER=str(folder))
     assert result.returncode == OK
     assert ids(folder) == ids(finished)
-    json.loads((folder / "environment.json").read_text())
+    read_environment(folder)  # whole JSON
     assert ridgebench("verify", folder).returncode == OK
 
 

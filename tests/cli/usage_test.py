@@ -240,7 +240,7 @@ def test_resume_of_nothing():
 def test_another_program_does_not_resume_a_run(key, value, said, tmp_path):
     folder = tmp_path / "results"
     assert run(folder, *SMALL).returncode == 0
-    stored = json.loads((folder / "environment.json").read_text())
+    stored = read_environment(folder)
     (folder / "environment.json").write_text(json.dumps(stored | {key: value}))
     refused(ridgebench("run", "--resume", folder), said, str(value))
 
@@ -248,8 +248,7 @@ def test_another_program_does_not_resume_a_run(key, value, said, tmp_path):
 def test_another_device_does_not_resume_a_run(tmp_path):
     folder = tmp_path / "results"
     assert run(folder, *SMALL).returncode == 0
-    path = folder / "environment.json"
-    stored = json.loads(path.read_text())
+    path, stored = folder / "environment.json", read_environment(folder)
     stored["devices"][0]["threads"] += 1
     path.write_text(json.dumps(stored))
     before = (folder / "records.jsonl").read_bytes()
@@ -263,9 +262,9 @@ def test_another_device_does_not_resume_a_run(tmp_path):
 def test_a_resumed_run_keeps_its_beginning(tmp_path):
     folder = tmp_path / "results"
     assert run(folder, *SMALL).returncode == 0
-    first = json.loads((folder / "environment.json").read_text())
+    first = read_environment(folder)
     assert ridgebench("run", "--resume", folder).returncode == 0
-    stored = json.loads((folder / "environment.json").read_text())
+    stored = read_environment(folder)
     for key in ("run_id", "started", "command_line", "devices"):
         assert stored[key] == first[key]
     assert len(stored["resumed"]) == 1

@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from build_folder import NVCC
+from golden import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 CMAKE = shutil.which("cmake")
-NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 pytestmark = pytest.mark.skipif(CMAKE is None, reason="no cmake")
 
 

@@ -5,14 +5,14 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
+import layers_test
 import pytest
+from build_folder import BUILD, NVCC, compiled, emulated, linked, needs_build, needs_emulator, run, skip_if_sanitized
+from golden import ROOT, read_records
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("RIDGEBENCH_BUILD", ROOT / "build" / "release"))
 PAGE = (ROOT / "docs" / "adding.md").read_text("utf-8")
 FILE = re.compile(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PATCH = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -20,12 +20,6 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 FILES = dict(FILE.findall(PAGE))
 PATCHES = PATCH.findall(PAGE)
-
-
-def run(command: list, **how) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **how)
-    assert done.returncode == 0, f"{shlex.join(map(str, command))}\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -38,51 +32,12 @@ def overlay(tmp_path_factory) -> Path:
     return folder
 
 
-def needs_build() -> None:
-    if not (BUILD / "compile_commands.json").exists():
-        pytest.skip(f"{BUILD} is not a build folder")
-
-
-def command_of(like: str) -> list[str]:
-    """How the build compiles the file whose path ends so."""
-    commands = json.loads((BUILD / "compile_commands.json").read_text("utf-8"))
-    files = {each["file"]: each["command"] for each in commands if ("emulated" in each["file"]) == ("emulated" in like)}
-    return shlex.split(next(command for file, command in files.items() if file.endswith(like)))
-
-
-def compiled(source: Path, like: str, overlay: Path, *options: str) -> Path:
-    """The object of a file, compiled as the build compiles a similar one, warnings included."""
-    command = command_of(like)
-    output = source.with_suffix(".o")
-    command[command.index("-o") + 1] = str(output)
-    command[command.index("-c") + 1] = str(source)
-    first = next(i for i, word in enumerate(command) if word.startswith("-"))
-    run([*command[:first], f"-I{overlay}", *command[first:], *options], cwd=BUILD)
-    return output
-
-
-def linked(target: str, objects: list[Path], output: Path) -> Path:
-    """A program of the build with more objects."""
-    steps = run(["ninja", "-C", str(BUILD), "-t", "commands", target]).splitlines()[-1].split(" && ")
-    (link,) = [shlex.split(step) for step in steps if " -o " in step and target in step]
-    link[link.index("-o") + 1] = str(output)
-    run([link[0], *map(str, objects), *link[1:]], cwd=BUILD)
-    return output
-
-
 def operations(overlay: Path) -> Path:
     """What the build generates: a file that includes every specification, here the new ones."""
     specifications = [name for name in FILES if name.endswith(".hpp")]
     generated = overlay / "operations.cpp"
     generated.write_text("".join(f'#include "{name}"\n' for name in specifications), "utf-8")
     return compiled(generated, "generated/operations.cpp", overlay)
-
-
-def emulated(name: str, overlay: Path) -> Path:
-    output = (overlay / "emulated" / name).with_suffix(".cpp")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    run([sys.executable, ROOT / "tests" / "emulator" / "rewrite.py", overlay / name, output])
-    return compiled(output, "emulated/tests/emulator/emulator_test.cpp", overlay)  # the build compiles it alone
 
 
 def test_every_block_of_code_is_a_file_a_patch_or_a_command():
@@ -95,9 +50,6 @@ def test_every_block_of_code_is_a_file_a_patch_or_a_command():
 
 
 def test_the_examples_keep_the_rules_of_the_tree(overlay):
-    sys.path.insert(0, str(ROOT / "tests"))
-    import layers_test
-
     assert [rule(overlay) for rule in layers_test.RULES] == [[]] * len(layers_test.RULES)
 
 
@@ -114,24 +66,23 @@ def test_every_switch_over_all_formats_gets_a_case():
 
 
 def test_kernels_are_right_on_the_emulator(overlay):
-    needs_build()
-    if not (BUILD / "generated" / "emulated").exists():
-        pytest.skip("the emulator is not part of this build")
-    names = [name for name in FILES if name.endswith(".cu")]
-    objects = [operations(overlay), *(emulated(name, overlay) for name in names)]
+    needs_emulator()
+    objects = [operations(overlay)]
+    for name in (name for name in FILES if name.endswith(".cu")):
+        output = (overlay / "emulated" / name).with_suffix(".cpp")
+        output.parent.mkdir(parents=True, exist_ok=True)
+        objects.append(emulated(overlay / name, output, overlay))
     program = linked("ridgebench_emulated_tests", objects, overlay / "emulated_tests")
-    text = run([program, "--gtest_filter=relu.unrolled_*:dram_add.plain_*:silu.naive_*"])
+    text = run(program, "--gtest_filter=relu.unrolled_*:dram_add.plain_*:silu.naive_*").stdout
     # Five formats, one and three.
     assert re.search(r"^\[  PASSED  \] 9 tests\.$", text, re.MULTILINE), text[-2000:]
 
 
+@pytest.mark.skipif(NVCC is None, reason="no nvcc")
 def test_kernels_compile_for_a_gpu(overlay):
-    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    if not Path(nvcc).exists():
-        pytest.skip("no nvcc")
     flags = ["-std=c++20", "-arch=sm_80", "--expt-relaxed-constexpr", "--Werror=all-warnings", "-diag-suppress=445", "-cubin"]
     for name in (name for name in FILES if name.endswith(".cu")):
-        run([nvcc, *flags, f"-I{overlay}", f"-I{ROOT}", overlay / name, "-o", overlay / "kernel.cubin"])
+        run(NVCC, *flags, f"-I{overlay}", f"-I{ROOT}", overlay / name, "-o", overlay / "kernel.cubin")
         op, technique = ("dram_add", "plain") if "dram_add" in name else Path(name).parts[1::1][:2]
         symbol = f"{op}_{Path(technique).stem}".encode()
         assert symbol in (overlay / "kernel.cubin").read_bytes(), f"{name} has no kernel {symbol.decode()}"
@@ -142,20 +93,20 @@ def test_the_host_lists_and_measures_what_was_added(overlay):
     names = [name for name in FILES if name.endswith(".cpp")]
     objects = [operations(overlay), *(compiled(overlay / name, "kernels/relu/naive.cpp", overlay) for name in names)]
     program = linked("ridgebench", objects, overlay / "ridgebench")
-    rows = json.loads(run([program, "list", "--device", "cpu", "--filter", "^(silu|dram_add)/", "--json"]))
+    rows = json.loads(run(program, "list", "--device", "cpu", "--filter", "^(silu|dram_add)/", "--json").stdout)
     supported = {(row["op"], row["technique"], row["format"]) for row in rows if row["supported"]}
     assert supported == {("dram_add", "plain", "fp32"), ("silu", "naive", "fp32"), ("silu", "naive", "bf16")}
     out = overlay / "results"
-    run([program, "run", "--device", "cpu", "--filter", "^silu/naive/fp32/", "--budget", "1", "--out", out])
-    records = [json.loads(line) for line in (out / "records.jsonl").read_text("utf-8").splitlines()]
-    measured = {row["op"]: row for row in records if row["role"] == "kernel" or row["op"] == "dram_add"}
+    run(program, "run", "--device", "cpu", "--filter", "^silu/naive/fp32/", "--budget", "1", "--out", out)
+    measured = {row["op"]: row for row in read_records(out) if row["role"] == "kernel" or row["op"] == "dram_add"}
     assert measured["silu"]["status"] == "ok"
 
 
 def test_the_python_script_measures_its_kernel_and_a_wrong_one_is_wrong(tmp_path):
     library = BUILD / "libridgebench.so"
-    if not library.exists() or b"__asan_init" in library.read_bytes():
-        pytest.skip(f"Python cannot load {library}")
+    if not library.exists():
+        pytest.skip(f"{library} is not built")
+    skip_if_sanitized(library)
     text = FILES["softmax.py"]
     assert len([line for line in text.splitlines() if line.strip()]) <= 15
     broken = text.replace("axis=1, keepdims=True)\n\nridgebench", "axis=0, keepdims=True)\n\nridgebench")
@@ -165,12 +116,11 @@ def test_the_python_script_measures_its_kernel_and_a_wrong_one_is_wrong(tmp_path
         place = tmp_path / folder
         place.mkdir()
         (place / "softmax.py").write_text(script.replace("seconds=5", "seconds=1"), "utf-8")
-        table = run([ROOT / "scripts" / "python.sh", "softmax.py"], cwd=place, env=variables)
-        records = [json.loads(line) for line in (place / "softmax" / "records.jsonl").read_text("utf-8").splitlines()]
-        rows = [record for record in records if record["op"] == "softmax"]
+        table = run(ROOT / "scripts" / "python.sh", "softmax.py", cwd=place, env=variables).stdout
+        rows = [record for record in read_records(place / "softmax") if record["op"] == "softmax"]
         assert [row["status"] for row in rows] == [status, status]
         assert table.count("three_passes") == 2
-    run([ROOT / "scripts" / "python.sh", "-m", "ridgebench", "plot", "softmax"], cwd=tmp_path / "right", env=variables)
+    run(ROOT / "scripts" / "python.sh", "-m", "ridgebench", "plot", "softmax", cwd=tmp_path / "right", env=variables)
     assert "softmax" in (tmp_path / "right" / "softmax" / "figures" / "roofline.svg").read_text("utf-8")
 
 
@@ -179,7 +129,7 @@ def test_the_device_can_be_named(overlay):
     (command,) = [line for line in PAGE.splitlines() if "--on example.json" in line]
     words = shlex.split(command)
     program = os.environ.get("RIDGEBENCH", str(BUILD / "ridgebench"))
-    assert "compute" in run([program, *words[1:]], cwd=overlay)
+    assert "compute" in run(program, *words[1:], cwd=overlay).stdout
 
 
 @pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.split()[1])
@@ -189,7 +139,7 @@ def test_patches_apply_and_compile(patch, tmp_path):
     for name in touched:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    run(["git", "apply", "--verbose", "-"], cwd=tmp_path, input=patch)
+    run("git", "apply", "--verbose", "-", cwd=tmp_path, input=patch)
     user = tmp_path / "user_of_headers.cpp"
     user.write_text("".join(f'#include "{name}"\n' for name in touched if name.endswith(".hpp")), "utf-8")
     own = [(ROOT / name).with_suffix(".cpp") for name in touched if name.endswith(".hpp")]

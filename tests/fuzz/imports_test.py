@@ -1,12 +1,7 @@
-"""A few hundred damaged files for each format of `ridgebench import`; imports.py tries them for minutes."""
+"""Some damaged files for each format of `ridgebench import`; imports.py tries them for minutes."""
 
-import sys
-from pathlib import Path
-
+import imports
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-import imports  # noqa: E402
 
 SEED, INPUTS = 1, 150
 

@@ -4,10 +4,10 @@ import json
 
 import prove_gate
 import pytest
+from golden import GOLDEN, read_environment
 from ridgebench.compare import error_rates, gate
-from synthetic_session import GOLDEN
 
-ENVIRONMENT = json.loads((GOLDEN / "environment.json").read_text())
+ENVIRONMENT = read_environment(GOLDEN)
 
 
 def session(name: str, asked: float, *verdicts: str, bound: str = "compute") -> dict:

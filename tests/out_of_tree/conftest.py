@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from project import BUILD, run
+from build_folder import BUILD, run
 
 
 @pytest.fixture(scope="session", name="prefix")

@@ -3,16 +3,11 @@
 import json
 import re
 import shutil
-import sys
-from pathlib import Path
 
 import pytest
-from project import BUILD, FILES, ROOT, run, write_project
-
-sys.path.insert(0, str(ROOT / "tests" / "docs"))
-import adding_test
-
-NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+from build_folder import NVCC, emulated, linked, needs_emulator, run
+from golden import ROOT
+from project import FILES, write_project
 
 
 @pytest.mark.skipif(NVCC is None, reason="no nvcc")
@@ -37,17 +32,12 @@ def test_a_cu_without_cuda_is_refused(prefix, tmp_path):
 
 
 def test_the_kernel_is_right_on_the_emulator(tmp_path):
-    adding_test.needs_build()
-    if not (BUILD / "generated" / "emulated").exists():
-        pytest.skip("the emulator is not part of this build")
+    needs_emulator()
     source = write_project(tmp_path / "mine") / "softmax.cu"
     headers = tmp_path / "include" / "ridgebench"
     headers.mkdir(parents=True)
     shutil.copy(ROOT / "kernels" / "common" / "interface" / "kernel.hpp", headers)
-    rewritten = source.with_name("softmax_emulated.cpp")
-    run(sys.executable, ROOT / "tests" / "emulator" / "rewrite.py", source, rewritten)
-    like = "emulated/tests/emulator/emulator_test.cpp"
-    compiled: Path = adding_test.compiled(rewritten, like, headers.parent, f"-I{source.parent}")
-    program = adding_test.linked("ridgebench_emulated_tests", [compiled], tmp_path / "emulated_tests")
+    compiled = emulated(source, source.with_name("softmax_emulated.cpp"), headers.parent, f"-I{source.parent}")
+    program = linked("ridgebench_emulated_tests", [compiled], tmp_path / "emulated_tests")
     said = run(program, "--gtest_filter=softmax.block_per_row_*").stdout
     assert re.search(r"^\[  PASSED  \] 2 tests\.$", said, re.MULTILINE), said[-2000:]

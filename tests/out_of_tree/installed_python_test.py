@@ -3,8 +3,7 @@
 import os
 import sys
 
-import pytest
-from project import run
+from build_folder import run, skip_if_sanitized
 
 SCRIPT = """
 from ridgebench.kernels import library
@@ -15,8 +14,7 @@ print(library.encode([1.0], "bf16"))
 
 def test_the_installed_package_loads_the_installed_library(prefix):
     (found,) = prefix.rglob("libridgebench.so")
-    if b"__asan_init" in found.read_bytes():
-        pytest.skip("Python cannot load a library with sanitizers")
+    skip_if_sanitized(found)
     variables = {name: value for name, value in os.environ.items() if name != "RIDGEBENCH_LIBRARY"}
     variables |= {"PYTHONPATH": str(prefix / "share" / "ridgebench" / "roofline"), "PYTHONDONTWRITEBYTECODE": "1"}
     done = run(sys.executable, "-c", SCRIPT, env=variables, cwd=prefix)

@@ -1,13 +1,12 @@
 """`--load` refuses what it cannot use in one line, and a run whose kernel crashed loads the file again."""
 
-import json
 import os
 import shutil
 from pathlib import Path
 
 import pytest
-from command_line import OK, ROOT, ROW_FAILED, USAGE, environment, one_line, ridgebench
-from project import run
+from build_folder import run
+from command_line import OK, ROOT, ROW_FAILED, USAGE, environment, one_line, records, ridgebench
 
 CXX = os.environ.get("CXX", "g++")
 TAG = b"ridgebench kernel interface "
@@ -145,7 +144,7 @@ def test_after_a_crash_the_run_loads_the_file_again(tmp_path, mine):
     options = ("--device", "sim", "--filter", "^(crashing|twice)/", "--budget", "0.5", "--out", out)
     done = ridgebench("run", *options, f"--load={os.path.relpath(mine)}", env=environment(FAULT="crash"))
     assert done.returncode == ROW_FAILED, done.stderr
-    rows = [json.loads(line) for line in (out / "records.jsonl").read_text("utf-8").splitlines()]
+    rows = records(out)
     kernels = {row["op"]: (row["status"], row["loaded_from"]) for row in rows if row["role"] == "kernel"}
     assert kernels == {"crashing": ("failed", "libmine.so"), "twice": ("ok", "libmine.so")}
     assert {row["loaded_from"] for row in rows if row["role"] == "ceiling"} == {None}

@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from project import BUILD, FILES, PAGE, ROOT, run, write_project
+from build_folder import BUILD, run
+from golden import ROOT, read_environment, read_records
+from project import FILES, PAGE, write_project
 
 FILTER = "^(softmax|embed)/"
 
@@ -35,9 +37,8 @@ def measure(program: Path, *arguments, code: int = 0):
 
 
 def rows_of(results: Path, *operations: str) -> dict[tuple, dict]:
-    lines = (results / "records.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
-    return {(row["op"], row["technique"], row["format"]): row for row in rows if row["op"] in operations}
+    rows = [row for row in read_records(results) if row["op"] in operations]
+    return {(row["op"], row["technique"], row["format"]): row for row in rows}
 
 
 def test_the_project_has_ten_lines_at_most():
@@ -100,7 +101,7 @@ def test_an_attribute_is_part_of_the_row_and_changes_its_result(mine, prefix, tm
 
 
 def test_the_environment_has_the_checksum_of_the_file_and_verify_accepts_the_rows(mine, prefix, results):
-    (loaded,) = json.loads((results / "environment.json").read_text("utf-8"))["loaded"]
+    (loaded,) = read_environment(results)["loaded"]
     checksum = run("sha256sum", mine / "libmine.so").stdout.split()[0]
     assert loaded == {"file": "libmine.so", "sha256": checksum}
     run(prefix / "bin" / "ridgebench", "verify", results)

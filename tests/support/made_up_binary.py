@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Callable, Optional
 
 import numpy as np
-from synthetic_session import GOLDEN, record
+from golden import GOLDEN, read_environment
+from synthetic_session import record
 
 PROCESSES = 42  # of one arm in a whole session, with the one that does not count
 SCRIPT = """#!{python} -IS
@@ -58,7 +59,7 @@ def make_binary(folder: Path, rows: dict[str, list[float]],
             edit(process, one)
         calls.append(records)
     (folder / "calls.json").write_text(json.dumps(calls))
-    environment = json.loads((GOLDEN / "environment.json").read_text()) | {"duration_s": 30.0}
+    environment = read_environment(GOLDEN) | {"duration_s": 30.0}
     (folder / "environment.json").write_text(json.dumps(environment))
     script = folder / "ridgebench"
     script.write_text(SCRIPT.format(python=sys.executable, here=str(folder)))

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-from golden import GOLDEN, read_records
+from golden import GOLDEN, read_environment, read_records, write_records
 
 RECORD = next(
     record for record in read_records(GOLDEN) if record["status"] == "ok" and record["role"] == "kernel"
@@ -34,9 +34,9 @@ UNTIMED = {f"time_{name}_s": None for name in ("median", "ci_low", "ci_high", "m
 
 def write_run(folder: Path, records: list[dict], environment: dict) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    told = json.loads((GOLDEN / "environment.json").read_text()) | environment
+    told = read_environment(GOLDEN) | environment
     (folder / "environment.json").write_text(json.dumps(told))
-    (folder / "records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    write_records(folder, records)
     return folder
 
 

@@ -22,7 +22,7 @@ from . import gate
 from .comparable import device_entries, differences
 from .consistent import load
 from .judge import external_cause
-from .output import add_report_options, finish
+from .output import add_verdict_options, finish
 from .report import MISSING, Comparison, Report, incomparable
 
 PROGRAM = "baseline"
@@ -158,7 +158,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     command = commands.add_parser("check", help="compare one new run with a baseline")
     command.add_argument("baseline", type=Path, metavar="FILE.jsonl")
     command.add_argument("run", type=Path, metavar="DIR")
-    add_report_options(command)
+    add_verdict_options(command)
     command = commands.add_parser("drift", help="show trends over many runs of a machine")
     command.add_argument("runs", nargs="+", type=Path, metavar="DIR")
     return parser.parse_args(arguments)

@@ -41,6 +41,7 @@ CHANGE_RESULTS = {
     "RIDGEBENCH_": "what this program does",
 }
 LONGEST_VALUE = 60  # characters of a value in a message
+Difference = tuple[str, str]  # the key, and a text that names it with both values
 
 
 def lookup(json: Any, key: str) -> Any:
@@ -55,15 +56,15 @@ def branch(key: str, value: Any) -> Any:
     return value.split(".")[0] if key == "driver" and isinstance(value, str) else value
 
 
-def differing(one: dict, other: dict, keys: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def differing(one: dict, other: dict, keys: tuple[str, ...]) -> Iterator[Difference]:
     for key in keys:
         a, b = (branch(key, lookup(side, key)) for side in (one, other))
         if a != b:
             yield key, f"{key}: {shown(a, b)} against {shown(b, a)}"
 
 
-def differing_variables(one: dict, other: dict) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """The variables that change results and those that do not, as pairs of VARIABLES and a text."""
+def differing_variables(one: dict, other: dict) -> tuple[list[Difference], list[Difference]]:
+    """The variables that change results and those that do not; the key is VARIABLES."""
     here, there = (lookup(side, VARIABLES) or {} for side in (one, other))
     hard, soft = [], []
     for name in sorted(here.keys() | there.keys()):
@@ -93,7 +94,7 @@ def device_entries(environment: dict) -> dict[str, dict]:
 
 
 def differences(one: dict, other: dict, allowed: list[str]) -> tuple[list[str], list[str]]:
-    """The texts of hard and of soft differences; an allowed hard one counts as soft.
+    """What split() makes of the differences of two environments.
 
     A device that only one side has appears as missing rows.
     """
@@ -104,5 +105,10 @@ def differences(one: dict, other: dict, allowed: list[str]) -> tuple[list[str], 
     for name in here.keys() & there.keys():
         hard += differing(here[name], there[name], HARD_OF_DEVICE)
         soft += differing(here[name], there[name], SOFT_OF_DEVICE)
-    soft += [(key, f"{text} (allowed)") for key, text in hard if key in allowed]
+    return split(hard, soft, allowed)
+
+
+def split(hard: list[Difference], soft: list[Difference], allowed: list[str]) -> tuple[list[str], list[str]]:
+    """The texts of hard and of soft differences; an allowed hard one counts as soft."""
+    soft = [*soft, *((key, f"{text} (allowed)") for key, text in hard if key in allowed)]
     return [text for key, text in hard if key not in allowed], [text for _, text in soft]

@@ -17,10 +17,15 @@ from .report import Report, text
 STDOUT = Path("-")  # --json without a file
 
 
+def add_verdict_options(parser: argparse.ArgumentParser) -> None:
+    """Adds what every comparison has that gives verdicts."""
+    parser.add_argument("--preset", choices=sorted(gate.PRESETS), default="standard")
+    add_report_options(parser)
+
+
 def add_report_options(parser: argparse.ArgumentParser) -> None:
-    """Adds what every comparison has: its limits, and where its report goes."""
+    """Adds what every comparison has: keys that may differ, and where its report goes."""
     add = parser.add_argument
-    add("--preset", choices=sorted(gate.PRESETS), default="standard")
     add("--allow-mismatch", action="append", default=[], choices=ALLOWED, metavar="KEY",
         help="compare although this key differs")
     add("--json", nargs="?", type=Path, const=STDOUT, metavar="FILE",

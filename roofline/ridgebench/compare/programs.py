@@ -48,6 +48,11 @@ def signal_group(process: subprocess.Popen, number: int) -> None:
         pass
 
 
+def signal_number(code: int) -> int:
+    """The signal that an exit code stands for, of a program or of a shell that ran it; below 1 for no signal."""
+    return -code if code < 0 else code - SHELL
+
+
 def death(folder: Path, number: int) -> str:
     """How a signal ended a process. The row that it died of has no record, the one before it has."""
     path = folder / "records.jsonl"

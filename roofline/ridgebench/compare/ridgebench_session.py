@@ -9,14 +9,14 @@ import subprocess
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Optional
+from typing import ClassVar, Optional
 
 from ridgebench.command_line import DEVICE_LOST, INTERNAL, ROW_FAILED, UNDECIDED, USAGE, CommandError
 from ridgebench.records import Run, load_run
 
 from . import comparable
 from .consistent import load, turns_of
-from .programs import SHELL, death, help_of
+from .programs import death, help_of, signal_number
 from .session import ARMS, NothingMatches, Session, order
 from .turns import take_turns
 
@@ -108,8 +108,7 @@ class RidgebenchSession(Session):
         """Raises CommandError for a process that did not finish: every row of a pair needs both sides."""
         if code in (0, ROW_FAILED):
             return
-        if code < 0 or code > SHELL:
-            number = -code if code < 0 else code - SHELL
+        if (number := signal_number(code)) > 0:
             raise CommandError(f"the {arm} ({self.commands[arm][0]}) {death(folder, number)}", ROW_FAILED)
         if code == USAGE and arm == "candidate" and self.only_filter_fails():
             raise NothingMatches(f"the {arm} has no row that the filter matches")

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
-from ridgebench.command_line import USAGE, CommandError, Parser, fail
+from ridgebench.command_line import CommandError, Parser
 from ridgebench.compare import gate
 from ridgebench.compare.judge import judge
 from ridgebench.compare.limits import Limits, read_limits
 from ridgebench.compare.measure import deaf_to_pipes, measure, say
-from ridgebench.compare.output import add_report_options, finish, require_writable
+from ridgebench.compare.output import add_verdict_options, finish, require_writable
 from ridgebench.compare.ridgebench_session import PROCESS, SAMPLES, RidgebenchSession
 from ridgebench.compare.report import Report
 from ridgebench.compare.session import ARMS, Session, listen_for_termination, read_session
@@ -74,7 +74,8 @@ def make_parser() -> Parser:
     add("--pairs", type=number(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), metavar="N",
         help=f"most pairs of processes; default: {gate.LOOKS[-1]}")
     add("--minutes", type=number(1e-6, MOST_MINUTES), metavar="N", help="end the measuring after this time")
-    add("--timeout", type=number(1e-3, LONGEST_TIMEOUT), metavar="SECONDS", help="of a process; default: 1800")
+    add("--timeout", type=number(1e-3, LONGEST_TIMEOUT), metavar="SECONDS",
+        help=f"of a process; default: {CommandSession.timeout:g}")
     add("--turns", choices=(PROCESS, SAMPLES),
         help="of ridgebench on a host: what one side measures before the other's turn")
     add("--tolerances", type=Path, metavar="FILE", help="TOML: tolerances of rows, and losses that are allowed")
@@ -85,7 +86,7 @@ def make_parser() -> Parser:
     add("--junit", type=Path, metavar="FILE", help="write the verdicts as JUnit XML")
     add("--history", type=Path, metavar="FILE", help="add a line per row to this file")
     add("--label", metavar="TEXT", help="of this run in the history, such as a commit")
-    add_report_options(parser)
+    add_verdict_options(parser)
     return parser
 
 

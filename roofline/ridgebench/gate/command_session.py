@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import ClassVar, Optional
 
 from ridgebench.command_line import ROW_FAILED, USAGE, CommandError
-from ridgebench.compare.comparable import differing
-from ridgebench.compare.programs import SHELL, require_program
+from ridgebench.compare.comparable import differing, split
+from ridgebench.compare.programs import require_program, signal_number
 from ridgebench.compare.report import Comparison
 from ridgebench.compare.session import ARMS, Session
 from ridgebench.files import read
@@ -22,8 +22,8 @@ OUTPUT = "{out}"  # in a command: the file that it shall write
 
 
 def how_it_ended(code: int) -> str:
-    """By a signal or by itself; a shell adds the number of a signal to SHELL."""
-    number = -code if code < 0 else code - SHELL
+    """By a signal or by itself."""
+    number = signal_number(code)
     name = f" ({signal.Signals(number).name})" if number in set(signal.Signals) else ""
     return f"was ended by a signal{name}" if code < 0 else f"ended with code {code}{name}"
 
@@ -106,10 +106,8 @@ class CommandSession(Session):
         return Path(f"{folder}.stderr").read_text("utf-8", "replace")
 
     def differences(self, one: dict, other: dict, allowed: list[str]) -> tuple[list[str], list[str]]:
-        hard = list(differing(one, other, self.format.hard))
-        soft = [text for _, text in differing(one, other, self.format.soft)]
-        soft += [f"{text} (allowed)" for key, text in hard if key in allowed]
-        return [text for key, text in hard if key not in allowed], soft
+        hard, soft = (list(differing(one, other, keys)) for keys in (self.format.hard, self.format.soft))
+        return split(hard, soft, allowed)
 
     def kernels(self) -> list[str]:
         return [row.id for row in self.load(self.reference).rows if row.status == "ok"]

@@ -42,14 +42,24 @@ def line(row: Comparison, report: Report, when: str, label: Optional[str]) -> di
     return told | {"change": row.change, "low": row.low, "high": row.high, "pairs": row.pairs}
 
 
+def is_torn(path: Path) -> bool:
+    """Whether the last line of a file lacks its end."""
+    if not path.exists() or path.stat().st_size == 0:
+        return False
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() != b"\n"
+
+
 def append(path: Path, report: Report, label: Optional[str]) -> None:
     """Adds the rows of a report. Without a label it is the commit that GitHub names."""
     when = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
     label = label or os.environ.get("GITHUB_SHA", "")[:COMMIT] or None
     lines = [json.dumps(line(row, report, when, label)) for row in report.rows]
-    torn = path.exists() and path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
-    with naming(path), path.open("a", encoding="utf-8") as file:
-        file.write(("\n" if torn else "") + "".join(f"{one}\n" for one in lines))
+    with naming(path):
+        before = "\n" if is_torn(path) else ""
+        with path.open("a", encoding="utf-8") as file:
+            file.write(before + "".join(f"{one}\n" for one in lines))
 
 
 def require_history(path: Optional[Path]) -> None:

@@ -20,8 +20,12 @@ from ridgebench.records import clean
 
 from . import history
 
-ERRORS = (FAILED, NOT_COMPARABLE, gate.WORSE, MISSING)
-SKIPPED = (gate.UNDECIDED, gate.NOT_GATED, NEW, ALLOWED)
+# The element of JUnit that a verdict becomes; a row with another verdict has passed.
+ELEMENTS = {
+    FAILED: "error", NOT_COMPARABLE: "error", gate.WORSE: "failure", MISSING: "failure",
+    gate.UNDECIDED: "skipped", gate.NOT_GATED: "skipped", NEW: "skipped", ALLOWED: "skipped",
+}
+FAILS = [verdict for verdict, element in ELEMENTS.items() if element != "skipped"]
 MOST_ANNOTATIONS = 10  # of a kind that GitHub shows for a step
 MOST_ROWS = 1000  # of Markdown; GitHub takes 1 MiB
 LONGEST = 300  # characters of a name or a reason
@@ -36,17 +40,18 @@ def step_summary() -> Optional[Path]:
 
 def write_files(report: Report, options: argparse.Namespace) -> None:
     """Writes the files that the options name, and the summary of a GitHub step."""
+    summary, document = step_summary(), markdown(report)
     if options.md is not None:
         with naming(options.md):
-            options.md.write_text(markdown(report), "utf-8")
+            options.md.write_text(document, "utf-8")
     if options.junit is not None:
         with naming(options.junit):
             options.junit.write_bytes(junit(report))
     if options.history is not None and not report.not_comparable:
         history.append(options.history, report, options.label)
-    if summary := step_summary():
+    if summary is not None:
         with naming(summary), summary.open("a", encoding="utf-8") as file:
-            file.write(markdown(report))
+            file.write(document)
 
 
 def show(report: Report) -> None:
@@ -113,19 +118,16 @@ def junit(report: Report) -> bytes:
     """A test case per row: failures and errors fail, what was not decided is skipped with its reason."""
     suites = ElementTree.Element("testsuites", name="ridgebench gate")
     rows = report.rows or [Comparison("comparison", NOT_COMPARABLE, "; ".join(report.not_comparable))]
-    found = [row.verdict for row in rows]
-    counts = {"tests": len(rows), "errors": sum(found.count(v) for v in (FAILED, NOT_COMPARABLE))}
-    counts["failures"] = sum(found.count(v) for v in (gate.WORSE, MISSING))
-    counts["skipped"] = sum(found.count(v) for v in SKIPPED)
+    found = [ELEMENTS.get(row.verdict) for row in rows]
+    counts = {"tests": len(rows), "errors": found.count("error"), "failures": found.count("failure")}
+    counts["skipped"] = found.count("skipped")
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "gate"} | {k: str(v) for k, v in counts.items()})
-    for row in rows:
+    for row, element in zip(rows, found):
         case = ElementTree.SubElement(suite, "testcase", classname="gate", name=short(row.id))
-        told = short(f"{row.verdict} {change(row)} {reason(row)}".strip())
-        if row.verdict in ERRORS:
-            kind = "error" if row.verdict in (FAILED, NOT_COMPARABLE) else "failure"
-            ElementTree.SubElement(case, kind, type=row.verdict, message=told)
-        elif row.verdict in SKIPPED:
-            ElementTree.SubElement(case, "skipped", message=told)
+        if element is not None:
+            message = short(f"{row.verdict} {change(row)} {reason(row)}".strip())
+            kind = {"type": row.verdict} if row.verdict in FAILS else {}
+            ElementTree.SubElement(case, element, **kind, message=message)
     return ElementTree.tostring(suites, "utf-8", xml_declaration=True) + b"\n"
 
 
@@ -143,7 +145,7 @@ def annotations(report: Report) -> str:
     """Workflow commands: an error for each row that fails the gate, a warning for each that is undecided."""
     lines = [f"::error title={NOT_COMPARABLE}::{data(why)}" for why in report.not_comparable]
     if not report.not_comparable:
-        for command, verdicts in (("error", ERRORS), ("warning", (gate.UNDECIDED,))):
+        for command, verdicts in (("error", FAILS), ("warning", (gate.UNDECIDED,))):
             rows = [row for row in report.rows if row.verdict in verdicts]
             for row in rows[:MOST_ANNOTATIONS]:
                 told = " ".join(filter(None, (row.id, change(row), reason(row))))

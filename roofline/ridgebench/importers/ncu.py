@@ -78,12 +78,19 @@ def merged(points: list[Point]) -> list[Point]:
     return [same[0] for same in launches.values()]
 
 
+def raw_table(text: str) -> list[list[str]]:
+    """Names, units and a line per launch, in what `ncu --csv --page raw` printed. Raises csv.Error.
+
+    The lines of the table are quoted. Messages of ncu and of the program stand around it.
+    """
+    quoted = [line for line in text.splitlines() if line.startswith('"')]
+    return list(csv.reader(io.StringIO("\n".join(quoted)), strict=True))
+
+
 def load_csv(path: Path) -> Imported:
     text = read(path, "the output of ncu --csv --page raw")
-    # The lines of the table are quoted; messages of ncu and of the program stand around it.
-    quoted = [line for line in text.splitlines() if line.startswith('"')]
     try:
-        table = list(csv.reader(io.StringIO("\n".join(quoted)), strict=True))
+        table = raw_table(text)
     except csv.Error as error:
         raise bad(str(path), f"no table of ncu --csv: {error}") from None
     if len(table) < 3 or "Kernel Name" not in table[0] or len(table[1]) != len(table[0]):

@@ -176,7 +176,7 @@ def with_points(view: View, folders: list[Path]) -> View:
     for folder in folders:
         run = load_run(folder)
         check_range(run)
-        foreign = [row for row in with_short_texts(run).rows if row.status == "unverified"]
+        foreign = [row for row in with_short_texts(run).rows if row.external]
         if not foreign:
             raise ResultsError(f"{folder}: no point of another tool; allowed: a folder that `ridgebench import` wrote")
         rows += [replace(row, id=f"{folder}: {row.id}", device=view.device["name"]) for row in foreign]

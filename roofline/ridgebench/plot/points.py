@@ -133,7 +133,7 @@ def chosen(view: View) -> list[Row]:
 
 
 def text_of(row: Row, view: View) -> str:
-    if row.origin == "external":
+    if row.external:
         return row.technique if len(row.technique) <= LONGEST_NAME else row.technique[: LONGEST_NAME - 1] + "…"
     who = row.op if view.format else f"{row.format} {row.op}"
     if not share(row) or view.unsettled(row):

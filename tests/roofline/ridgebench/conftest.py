@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Callable
 
 import pytest
-from golden import GOLDEN, read_records, write_records
+from golden import GOLDEN, read_environment, read_records, write_records
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def edit(results: Path) -> Callable:
 
     def apply(change: Callable[[list[dict], dict], None]) -> Path:
         records = read_records(results)
-        environment = json.loads((results / "environment.json").read_text())
+        environment = read_environment(results)
         change(records, environment)
         write_records(results, records)
         (results / "environment.json").write_text(json.dumps(environment))

@@ -6,17 +6,13 @@ import subprocess
 import sys
 
 import pytest
-from golden import GOLDEN, ROOT, read_records
+from golden import GOLDEN, read_environment, read_records
 from jsonschema import Draft202012Validator
 
-from ridgebench.records import ResultsError, parse
+from ridgebench.records import ResultsError, parse, schema_of
 
 VALUES = [None, True, False, 0, 1, -1, 0.0, 1.5, 2.0, 1e300, "", "ok", "nt", "2026-01-01T00", "x",
           [], [1], [0], ["ok"], {}, {"layout": "tn"}, {"m": 0}, {"m": 2.0}, {"m": True}]
-
-
-def schema(name: str) -> dict:
-    return json.loads((ROOT / "results" / "schema" / f"{name}.schema.json").read_text())
 
 
 def paths(value, start=()):
@@ -42,7 +38,7 @@ def damaged(value, path, new):
 
 def documents(name: str) -> list:
     if name == "environment":
-        return [json.loads((GOLDEN / "environment.json").read_text())]
+        return [read_environment(GOLDEN)]
     # One of each kind of row: many have the same keys and kinds of values.
     by_kind = {(r["status"], r["role"], r["saturates"]): r for r in read_records(GOLDEN)}
     return list(by_kind.values())
@@ -59,7 +55,7 @@ def accepts(name: str, value) -> bool:
 
 @pytest.mark.parametrize("name", ["record", "environment"])
 def test_it_agrees_with_jsonschema(name):
-    full = Draft202012Validator(schema(name))
+    full = Draft202012Validator(schema_of(name))
     refused = 0
     for document in documents(name):
         assert accepts(name, document) and full.is_valid(document)
@@ -73,13 +69,13 @@ def test_it_agrees_with_jsonschema(name):
 
 @pytest.mark.parametrize("value", VALUES)
 def test_what_is_no_object(value):
-    assert accepts("record", value) == Draft202012Validator(schema("record")).is_valid(value)
+    assert accepts("record", value) == Draft202012Validator(schema_of("record")).is_valid(value)
 
 
 def test_results_of_the_projects_former_name_are_read():
     for name in ("record", "environment"):
         document = documents(name)[0]
-        current, former = schema(name)["properties"]["schema"]["enum"]
+        current, former = schema_of(name)["properties"]["schema"]["enum"]
         assert document["schema"] == current != former
         assert accepts(name, document | {"schema": former})
         assert not accepts(name, document | {"schema": former + "0"})

@@ -1,17 +1,16 @@
 """The schemas accept the golden results and refuse what the rules of a record forbid."""
 
 import copy
-import json
 
 import pytest
-from golden import GOLDEN, ROOT, read_records
+from golden import GOLDEN, read_environment, read_records
 from jsonschema import Draft202012Validator
+from ridgebench.records import schema_of
 
 
 def validator(name: str) -> Draft202012Validator:
-    schema = json.loads((ROOT / f"results/schema/{name}.schema.json").read_text())
-    Draft202012Validator.check_schema(schema)
-    return Draft202012Validator(schema)
+    Draft202012Validator.check_schema(schema_of(name))
+    return Draft202012Validator(schema_of(name))
 
 
 RECORD = validator("record")
@@ -27,7 +26,7 @@ def one(**wanted) -> dict:
 def test_golden_results_are_valid_and_cover_every_case():
     records = read_records(GOLDEN)
     assert [list(RECORD.iter_errors(record)) for record in records] == [[]] * len(records)
-    assert ENVIRONMENT.is_valid(json.loads((GOLDEN / "environment.json").read_text()))
+    assert ENVIRONMENT.is_valid(read_environment(GOLDEN))
     assert {r["status"] for r in records} == {"ok", "wrong", "invalid", "failed", "skipped"}
     assert {r["origin"] for r in records} == {"hand", "library"}
     assert {r["role"] for r in records} == {"kernel", "ceiling"}
@@ -46,7 +45,7 @@ def test_every_key_of_a_record_is_required(key):
 
 @pytest.mark.parametrize("key", ENVIRONMENT.schema["required"])
 def test_every_key_of_an_environment_is_required(key):
-    environment = json.loads((GOLDEN / "environment.json").read_text())
+    environment = read_environment(GOLDEN)
     del environment[key]
     assert not ENVIRONMENT.is_valid(environment)
 

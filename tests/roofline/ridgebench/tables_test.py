@@ -7,7 +7,7 @@ from typing import Callable
 
 import pytest
 from ridgebench import tables
-from golden import GOLDEN, ROOT
+from golden import GOLDEN, ROOT, read_environment
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def page(project: Path, marker: str) -> Path:
 def publish(project: Path, name: str, started: str) -> Path:
     folder = project / "results" / name
     shutil.copytree(GOLDEN, folder)
-    environment = json.loads((folder / "environment.json").read_text())
+    environment = read_environment(folder)
     environment["started"] = started
     (folder / "environment.json").write_text(json.dumps(environment))
     return folder

@@ -1,9 +1,7 @@
 """Two runs side by side: any two, no verdict."""
 
-import json
-
 import pytest
-from golden import GOLDEN, ROOT
+from golden import GOLDEN, ROOT, read_environment
 from ridgebench.compare.cli import main
 from synthetic_session import UNTIMED, record, write_run
 
@@ -34,15 +32,11 @@ def test_rates_times_and_ratio_whatever_the_device_is_called(other, tmp_path, ca
     here = record("dot/x/steady@cpu", 2e-3, bytes=4e6, bytes_per_s=2e9, bound="memory")
     first = write_run(tmp_path / "a", [here], {})
     moved = record(f"dot/x/steady@{other}", 1e-3, bytes=4e6, bytes_per_s=4e9, bound="memory")
-    devices = [{**device, "name": other} for device in environment_of(first)["devices"]]
+    devices = [{**device, "name": other} for device in read_environment(first)["devices"]]
     second = write_run(tmp_path / "b", [{**moved, "device": other}], {"devices": devices})
     code, text = describe(first, second, capsys)
     assert code == 0
     assert line(text, "dot/x/steady ") == "dot/x/steady 2 GB/s, 2 ms 4 GB/s, 1 ms 2 x".split()
-
-
-def environment_of(folder) -> dict:
-    return json.loads((folder / "environment.json").read_text())
 
 
 def test_rows_that_one_side_lacks_or_did_not_measure(tmp_path, capsys):

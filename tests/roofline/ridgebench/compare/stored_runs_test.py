@@ -7,8 +7,9 @@ import shutil
 import subprocess
 
 import pytest
+from golden import GOLDEN, read_environment
 from ridgebench.compare.cli import main
-from synthetic_session import GOLDEN, RECORD, UNTIMED, record, retimed, write_run
+from synthetic_session import RECORD, UNTIMED, record, retimed, write_run
 
 
 @pytest.fixture(name="pair")
@@ -38,7 +39,7 @@ def change_record(folder, number: int, **changes) -> None:
 
 
 def change_environment(folder, key: str, value) -> None:
-    told = json.loads((folder / "environment.json").read_text())
+    told = read_environment(folder)
     place, steps = told, key.split(".")
     if steps[0] == "devices":
         place, steps = told["devices"][0], steps[1:]
@@ -352,7 +353,7 @@ def test_nesting_and_numbers_that_the_binary_refuses_too(text, said, pair, capsy
 @pytest.mark.parametrize(
     "arguments",
     [
-        [], ["one"], ["one", "two", "three"], ["--preset", "loose"],
+        [], ["one"], ["one", "two", "three"], ["one", "two", "--preset", "tight"],
         ["one", "two", "--filter", "x"], ["one", "two", "--", "--seed", "1"], ["--frobnicate"],
         ["one", "two", "--session", "x"], ["one", "two", "--allow-mismatch", "everything"],
         ["one", "two", "--json", "/nowhere/x.json"], ["--describe"], ["--describe", "one"],

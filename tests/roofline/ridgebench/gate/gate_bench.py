@@ -2,12 +2,12 @@
 
 import json
 
-from golden import ROOT
 from jsonschema import Draft202012Validator
 from made_up_benchmark import make_benchmark
 from ridgebench.__main__ import run
+from ridgebench.records import schema_of
 
-SCHEMA = Draft202012Validator(json.loads((ROOT / "results" / "schema" / "comparison.schema.json").read_text("utf-8")))
+SCHEMA = Draft202012Validator(schema_of("comparison"))
 ROWS = {f"BM_Sort/{n}": 1e-3 for n in (1, 2)}
 
 

@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 from gate_bench import verdicts
 from ridgebench.compare import gate
+from ridgebench.compare.limits import Limits
 
 PAIRS = 300
 ROWS = [f"BM_Copy/{n}" for n in range(4)]
-
-
-def preset(pairs: int) -> gate.Preset:
-    standard = gate.PRESETS["standard"]
-    return gate.Preset(standard.tolerance, standard.margin, gate.looks_within(pairs))
 
 
 @pytest.mark.parametrize(
@@ -21,18 +17,20 @@ def preset(pairs: int) -> gate.Preset:
     [(40, (10, 20, 40)), (5, (5,)), (10, (10,)), (11, (10, 11)), (PAIRS, (10, 20, 40, 80, 160, 300))],
 )
 def test_looks_double_up_to_the_last_pair(pairs, looks):
-    assert gate.looks_within(pairs) == looks
-    assert preset(pairs).alpha * len(looks) == pytest.approx(gate.ALPHA)
+    preset = Limits(pairs=pairs).of_most
+    assert preset.looks == looks
+    assert preset.alpha * len(looks) == pytest.approx(gate.ALPHA)
 
 
 @pytest.mark.parametrize("pairs", [10, 80, PAIRS])
 def test_more_looks_spend_no_more_risk(pairs):
     """On the tolerance itself, the worst case for a false alarm; and a loss of 3 % is found."""
+    preset = Limits(pairs=pairs).of_most
     noise = np.random.default_rng(pairs).normal(0, 0.004 * np.sqrt(2), (6000, pairs))
-    found = gate.judge(noise + np.log1p(0.005), preset(pairs))
+    found = gate.judge(noise + np.log1p(0.005), preset)
     assert (found == gate.WORSE).mean() <= 2 * gate.ALPHA, "the standard error is 40 %"
-    assert (gate.judge(noise, preset(pairs)) == gate.WORSE).sum() == 0
-    assert (gate.judge(noise + np.log1p(0.03), preset(pairs)) == gate.WORSE).mean() > 0.99
+    assert (gate.judge(noise, preset) == gate.WORSE).sum() == 0
+    assert (gate.judge(noise + np.log1p(0.03), preset) == gate.WORSE).mean() > 0.99
 
 
 def write_pairs(folder, change: float, noise: float) -> None:

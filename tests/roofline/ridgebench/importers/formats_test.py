@@ -6,7 +6,7 @@ import types
 from pathlib import Path
 
 import pytest
-from golden import ROOT
+from golden import ROOT, read_environment, read_records
 
 from ridgebench import command_line
 from ridgebench.__main__ import main
@@ -37,7 +37,7 @@ def read(tmp_path: Path, *words) -> dict[str, dict]:
     out = tmp_path / "out"
     assert main(["import", *map(str, words), "-o", str(out)]) == 0
     load_run(out)  # obeys the schemas
-    return {record["id"]: record for record in map(json.loads, (out / "records.jsonl").read_text().splitlines())}
+    return {record["id"]: record for record in read_records(out)}
 
 
 def test_google_benchmark_with_repetitions(tmp_path, capsys):
@@ -78,7 +78,7 @@ def test_nvbench(tmp_path, capsys, name):
     assert (cold["time_median_s"], cold["bytes"], cold["flags"]) == (0.0002, 8 * 2**26, ["mean_time"])
     assert found["external/copy/fp32/Elements:67108864/steady@cuda:0"]["time_median_s"] == 0.00019
     assert len(found) == 2 and "left out: copy: " in capsys.readouterr().err
-    device = json.loads((tmp_path / "out" / "environment.json").read_text())["devices"]
+    device = read_environment(tmp_path / "out")["devices"]
     assert [one["model"] for one in device] == ["NVIDIA H100 80GB HBM3"]
 
 

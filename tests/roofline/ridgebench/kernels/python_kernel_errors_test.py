@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import ridgebench
+from build_folder import skip_if_sanitized
 from ridgebench.kernels import library
 from ridgebench.kernels.library import KernelError, decode, encode, find
 from ridgebench.kernels.measure import measure
 from ridgebench.kernels.operation import kernel, operation
 
-if b"__asan_init" in Path(os.environ["RIDGEBENCH_LIBRARY"]).read_bytes():
-    pytest.skip("Python cannot load a library with sanitizers", allow_module_level=True)
+skip_if_sanitized(Path(os.environ["RIDGEBENCH_LIBRARY"]))
 
 
 def scale(signature="x[n] -> y[n]", name="scale", **more):

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from build_folder import skip_if_sanitized
+from golden import read_environment
 from ridgebench.compare import cli as compare
-from ridgebench.kernels import KernelError, decode, encode, kernel, measure, operation
+from ridgebench.kernels import decode, encode, kernel, measure, operation
 
 BINARY = os.environ["RIDGEBENCH"]
 LIBRARY = Path(os.environ["RIDGEBENCH_LIBRARY"])
-if b"__asan_init" in LIBRARY.read_bytes():
-    pytest.skip("Python cannot load a library with sanitizers", allow_module_level=True)
+skip_if_sanitized(LIBRARY)
 
 SMALL = {"device": "cpu", "seconds": 0.5}
 
@@ -128,7 +129,7 @@ def test_a_kernel_that_is_not_right_costs_its_row_alone(measured, name, status, 
 
 def test_the_folder_is_one_that_the_commands_read(measured, capsys):
     _, folder = measured
-    environment = json.loads((folder / "environment.json").read_text("utf-8"))
+    environment = read_environment(folder)
     assert environment["own_kernels"]["operations"] == ["softmax"]
     assert 0 < environment["own_kernels"]["launch_floor_s"]["cpu"] < 1e-3
     assert environment["command_line"] == sys.argv
@@ -148,7 +149,7 @@ def test_the_folder_is_one_that_the_commands_read(measured, capsys):
 
 def test_verify_computes_the_work_of_an_operation_that_no_run_declared(measured, tmp_path):
     _, folder = measured
-    environment = json.loads((folder / "environment.json").read_text("utf-8"))
+    environment = read_environment(folder)
     del environment["own_kernels"]
     (tmp_path / "environment.json").write_text(json.dumps(environment))
     (tmp_path / "records.jsonl").write_bytes((folder / "records.jsonl").read_bytes())

@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from golden import GOLDEN, read_records, write_records
+from golden import GOLDEN, read_environment, read_records, write_records
 
 from ridgebench.plot.cli import main
 
@@ -75,7 +75,7 @@ def test_a_missing_key(edit, capfd):
 
 
 def test_a_broken_environment(results, capfd):
-    environment = json.loads((results / "environment.json").read_text())
+    environment = read_environment(results)
     del environment["seed"]
     (results / "environment.json").write_text(json.dumps(environment))
     assert "environment.json:1: 'seed' is a required property" in fails([results], capfd)
