@@ -41,7 +41,8 @@ Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 n
 6 a process or a row failed, 7 device lost, 8 internal error."""
 MOST_MINUTES = 10080  # a week
 LONGEST_TIMEOUT = 86400.0  # seconds
-TEXTS = {"filter", "metric_name", "better", "turns"}  # of session.json; each may be null
+TEXTS = {"filter", "metric_name", "better", "statistic", "turns"}  # of session.json; each may be null
+NUMBERS = {"timeout": float, "repetitions": int}
 
 
 def number(least: float, most: float, kind: type = float) -> Any:
@@ -71,6 +72,8 @@ def make_parser() -> Parser:
     add("--metric", metavar="NAME", help="gbench: real_time (default), cpu_time or a counter; nvbench: time or the tag "
         "of a summary; csv: a column, by default value")
     add("--better", choices=("lower", "higher"), help="which values of the metric are better; default: lower")
+    add("--statistic", choices=("best", "median"), help="what counts of the repetitions of a row in a process; default: "
+        "best for times and Google Benchmark's own rates, else median")
     add("--pairs", type=number(gate.FEWEST_PAIRS, gate.MOST_PAIRS, int), metavar="N",
         help=f"most pairs of processes; default: {gate.LOOKS[-1]}")
     add("--minutes", type=number(1e-6, MOST_MINUTES), metavar="N", help="end the measuring after this time")
@@ -109,13 +112,14 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         parser.error("--baseline, --candidate and --reader go together")
     if options.session and (options.resume or any(given) or options.minutes or options.pairs):
         parser.error("--session takes no command, --resume, --minutes or --pairs: it judges what was measured")
-    if not any(given) and (options.filter or options.metric or options.better or options.passed):
-        parser.error("--filter, --metric, --better and arguments after -- go with two commands")
+    choices = (options.metric, options.better, options.statistic)
+    if not any(given) and (options.filter or any(choices) or options.passed):
+        parser.error("--filter, --metric, --better, --statistic and arguments after -- go with two commands")
     if not stored and not all(given):
         parser.error("--baseline, --candidate and --reader are needed, or --session or --resume")
     own = options.reader == OWN
-    if own and (options.metric or options.better or options.timeout):
-        parser.error(f"--metric, --better and --timeout are not for --reader {OWN}")
+    if own and (any(choices) or options.timeout):
+        parser.error(f"--metric, --better, --statistic and --timeout are not for --reader {OWN}")
     if options.session and options.timeout:
         parser.error("--timeout is not for --session")
     if options.turns and not own:
@@ -137,6 +141,7 @@ def make_session(folder: Path, options: argparse.Namespace) -> Session:
     if options.reader == OWN:
         return RidgebenchSession(folder, options.commands, options.filter, most_pairs=pairs, turns=options.turns)
     more = {"reader": options.reader, "metric_name": options.metric, "better": options.better}
+    more |= {"statistic": options.statistic}
     session = CommandSession(folder, options.commands, options.filter, most_pairs=pairs, **more)
     session.timeout = options.timeout or session.timeout
     return session
@@ -161,7 +166,8 @@ def open_session(folder: Path) -> Session:
         for key in set(keys) & TEXTS:
             if not isinstance(saved[key], (str, type(None))):
                 raise ValueError(f"{key} is no text")
-        more = {key: saved[key] for key in keys} | ({"timeout": float(saved["timeout"])} if "timeout" in keys else {})
+        more = {key: saved[key] for key in keys}
+        more |= {key: read(saved[key]) for key, read in NUMBERS.items() if key in keys}
         return kind(folder, {arm: saved[arm] for arm in ARMS}, **more)
     except (KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{folder}/session.json: not a session: {error!r}"[:300]) from None

@@ -15,7 +15,7 @@ from ridgebench.compare.report import Comparison
 from ridgebench.compare.session import ARMS, Session
 from ridgebench.files import read
 
-from .readers import NO_MATCH, READERS, Reader, gbench_filter
+from .readers import FEWEST, NO_MATCH, READERS, Reader, gbench_filter
 from .readings import Metric, Readings
 
 OUTPUT = "{out}"  # in a command: the file that it shall write
@@ -30,13 +30,15 @@ def how_it_ended(code: int) -> str:
 
 @dataclass
 class CommandSession(Session):
-    """The metric and its direction are as the options say; `timeout` is in seconds, for each process."""
+    """Metric, direction and statistic are as the options say; `timeout` is in seconds, for each process."""
 
     metric_name: Optional[str] = None
     better: Optional[str] = None
+    statistic: Optional[str] = None
     timeout: float = 1800.0
+    repetitions: int = FEWEST  # of the rows in a process, where the reader chooses them
 
-    OWN_KEYS: ClassVar[tuple[str, ...]] = ("metric_name", "better", "timeout")
+    OWN_KEYS: ClassVar[tuple[str, ...]] = ("metric_name", "better", "statistic", "timeout", "repetitions")
 
     @property
     def format(self) -> Reader:
@@ -46,7 +48,10 @@ class CommandSession(Session):
     def measured(self) -> Metric:
         name = self.metric_name or self.format.metric
         higher = self.better == "higher" or (self.better is None and name in self.format.higher)
-        return Metric(name, higher, name in self.format.times and not higher)
+        # Other programs only add time: Chen and Revels, Robust benchmarking in noisy environments, arXiv:1608.04295.
+        known = name in (*self.format.times, *self.format.higher)
+        best = self.statistic == "best" or (self.statistic is None and known)
+        return Metric(name, higher, name in self.format.times and not higher, best)
 
     @property
     def metric(self) -> Optional[str]:
@@ -60,18 +65,31 @@ class CommandSession(Session):
         except re.error as error:
             raise CommandError(f"--filter '{self.filter}' is no regular expression: {error}") from None
 
+    def sets_time(self, arm: str) -> bool:
+        """Whether a command says by itself how long it measures, or gets no arguments at all."""
+        return any(OUTPUT in word or word.startswith(self.format.own_time) for word in self.commands[arm])
+
     def words(self, arm: str, folder: Path, ids: Optional[list[str]]) -> list[str]:
         """The command of a process, with the arguments that its reader adds."""
         output = folder.absolute() / "output"  # a script may change the folder
         words = [word.replace(OUTPUT, str(output)) for word in self.commands[arm]]
         if words == self.commands[arm]:
             words += self.format.output(output)
-            options = tuple(word.split("=")[0] for word in self.format.time)
-            words += [] if any(word.startswith(options) for word in words) else self.format.time
+        if not self.sets_time(arm):
+            words += self.format.time(FEWEST if folder == self.reference else self.repetitions)
         if self.format.select is not None:
             pattern = gbench_filter(ids) if ids else self.filter
             words += [] if pattern is None else self.format.select(pattern)
         return words
+
+    def prepare(self) -> None:
+        super().prepare()
+        if self.format.repetitions is not None and not self.sets_time("baseline"):
+            self.repetitions = self.format.repetitions(*self.output(self.reference))
+            self.save()
+
+    def seconds_of_pair(self) -> float:
+        return super().seconds_of_pair() * self.repetitions / FEWEST
 
     def measure(self, arm: str, folder: Path, ids: Optional[list[str]] = None) -> None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -85,18 +103,21 @@ class CommandSession(Session):
             why = f" ('{rows[0].id}': {rows[0].reason})" if rows else ""
             raise CommandError(f"the {arm} measured no row{why}; allowed: one or more", USAGE)
 
-    def load(self, folder: Path) -> Readings:
-        """What a process wrote: into the file, else on standard output."""
+    def output(self, folder: Path) -> tuple[str, str]:
+        """What a process wrote, and where: into the file, else on standard output."""
         path = folder / "output"
         if not path.exists() or path.stat().st_size == 0:
             path = Path(f"{folder}.stdout")
-        text = read(path, "what a process printed")
+        return read(path, "what a process printed"), str(path)
+
+    def load(self, folder: Path) -> Readings:
+        text, path = self.output(folder)
         if not text.strip():
             if self.format.select is not None and NO_MATCH in self.errors(folder):
                 return Readings(folder, [])
             arm = "baseline" if folder == self.reference else folder.name.partition("-")[2]
             raise CommandError(f"the {arm} printed no result, and wrote no file: {self.last_words(folder)}", ROW_FAILED)
-        found = self.format.parse(text, str(path), self.measured)
+        found = self.format.parse(text, path, self.measured)
         if self.filter is None or self.format.select is not None:
             return found
         rows = [row for row in found.rows if re.search(self.filter, row.id)]

@@ -13,16 +13,18 @@ from typing import Any, Callable, Optional
 
 from ridgebench.files import DEEPEST, ResultsError, too_deep
 
-from .readings import BadValue, Metric, Reading, Readings, failed, medians, positive
+from .readings import BadValue, Metric, Reading, Readings, failed, positive, readings_of
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 RATES = ("items_per_second", "bytes_per_second")  # Google Benchmark's own counters: higher is better
 NVBENCH_TIMES = ("nv/cold/time/gpu/median", "nv/cold/time/gpu/mean")  # seconds; older versions have no median
 NO_MATCH = "Failed to match any benchmarks"  # Google Benchmark, on standard error
 LONGEST_FILTER = 100_000  # bytes; Linux allows 128 KiB in an argument
-# For a command that does not set its own time. The median of three repetitions heeds no single disturbance, and many
-# short processes say more than few long ones: 40 pairs of 20 rows take less than ten minutes.
-GBENCH_TIME = ("--benchmark_min_time=0.05", "--benchmark_repetitions=3")
+# For a command that does not set its own time: many short repetitions, those of all rows in random order over the
+# seconds of a process, so that each row meets the quiet moments. 40 pairs of 20 rows take less than ten minutes.
+GBENCH_TIME = ("--benchmark_min_time", "--benchmark_repetitions")
+REPETITION_S, PROCESS_S = 0.002, 4.0
+FEWEST, MOST = 3, 100  # repetitions
 
 
 def parse_lenient(text: str, origin: str) -> Any:
@@ -80,7 +82,7 @@ def untimed(entry: dict, name: str, metric: Metric) -> Optional[Reading]:
 
 
 def gbench(text: str, origin: str, metric: Metric) -> Readings:
-    """Repetitions count by their median; where only aggregates were printed, their median is taken."""
+    """A reading per benchmark; where only aggregates were printed, their median is taken."""
     document = parse_lenient(text, origin)
     values: dict[str, list[float]] = {}
     aggregates: dict[str, list[float]] = {}
@@ -107,7 +109,7 @@ def gbench(text: str, origin: str, metric: Metric) -> Readings:
             raise ResultsError(f"{origin}: the row '{name}' comes twice; allowed: one benchmark of a name")
         seen.add(repetition)
         values.setdefault(name, []).append(value)
-    rows = medians({k: v for k, v in (aggregates | values).items() if k not in broken}, metric)
+    rows = readings_of({k: v for k, v in (aggregates | values).items() if k not in broken}, metric)
     rows += broken.values()
     require_metric(rows, f"no {metric}", "real_time, cpu_time or a counter of the program", origin)
     context = document.get("context")
@@ -167,7 +169,7 @@ def comma_separated(text: str, origin: str, metric: Metric) -> Readings:
                 broken[line[name]] = failed(line[name], f"line {lines.line_num}: {error}")
     except csv.Error as error:
         raise ResultsError(f"{origin}:{lines.line_num}: no CSV: {error}") from None
-    rows = medians({key: found for key, found in values.items() if key not in broken}, metric)
+    rows = readings_of({key: found for key, found in values.items() if key not in broken}, metric)
     return Readings(Path(origin), [*rows, *broken.values()])
 
 
@@ -182,6 +184,20 @@ def gbench_filter(ids: list[str]) -> Optional[str]:
     return pattern if len(pattern.encode("utf-8", "replace")) < LONGEST_FILTER else None
 
 
+def gbench_time(repetitions: int) -> list[str]:
+    """The arguments of a process whose rows shall be repeated this often."""
+    values = (f"{REPETITION_S:g}", str(repetitions))
+    own = [f"{option}={value}" for option, value in zip(GBENCH_TIME, values)]
+    return [*own, "--benchmark_enable_random_interleaving=true"]
+
+
+def gbench_repetitions(text: str, origin: str) -> int:
+    """How often the rows of this result can be repeated in the seconds of a process."""
+    rows = gbench(text, origin, Metric("real_time", is_time=True)).rows
+    seconds = sum(max(row.time_median_s, REPETITION_S) for row in rows if row.time_median_s is not None)
+    return min(max(round(PROCESS_S / seconds), FEWEST), MOST) if seconds else FEWEST
+
+
 @dataclass(frozen=True)
 class Reader:
     """How the gate gets the numbers of a kind of program."""
@@ -192,7 +208,9 @@ class Reader:
     higher: tuple[str, ...] = ()  # metrics of which more is better
     output: Callable[[Path], list[str]] = lambda path: []  # arguments that send the result into a file
     select: Optional[Callable[[str], list[str]]] = None  # arguments that choose rows
-    time: tuple[str, ...] = ()  # arguments for a command that has none of these options
+    own_time: tuple[str, ...] = ()  # options of a command that sets its own time
+    time: Callable[[int], list[str]] = lambda repetitions: []  # arguments for another one
+    repetitions: Optional[Callable[[str, str], int]] = None  # their number, from the result of FEWEST
     hard: tuple[str, ...] = ()  # keys of the environment that must agree
     soft: tuple[str, ...] = ()  # keys whose differences are noted
 
@@ -201,7 +219,7 @@ READERS = {
     "gbench": Reader(
         gbench, "real_time", ("real_time", "cpu_time"), RATES,
         lambda path: [f"--benchmark_out={path}", "--benchmark_out_format=json"],
-        lambda pattern: [f"--benchmark_filter={pattern}"], GBENCH_TIME,
+        lambda pattern: [f"--benchmark_filter={pattern}"], GBENCH_TIME, gbench_time, gbench_repetitions,
         soft=("library_build_type", "host_name", "num_cpus", "cpu_scaling_enabled"),
     ),
     "nvbench": Reader(

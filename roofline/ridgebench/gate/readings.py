@@ -21,6 +21,7 @@ class Metric:
     name: str
     higher_is_better: bool = False
     is_time: bool = False  # in seconds
+    best: bool = False  # of the repetitions of a process the best one counts, and not their median
 
     def cost(self, value: float) -> float:
         """What is compared as a time is: less is better."""
@@ -29,12 +30,17 @@ class Metric:
     def value(self, cost: float) -> float:
         return self.cost(cost)  # an inverse is its own inverse
 
+    def of(self, repetitions: list[float]) -> float:
+        """The cost of a row in a process, whose repetitions are no replication of their own."""
+        return min(map(self.cost, repetitions)) if self.best else self.cost(statistics.median(repetitions))
+
     def __str__(self) -> str:
         return self.name
 
     @property
     def description(self) -> str:
-        return self.name + (HIGHER if self.higher_is_better else ", lower is better")
+        statistic = " of the best repetition" if self.best else ""
+        return self.name + statistic + (HIGHER if self.higher_is_better else ", lower is better")
 
 
 @dataclass(frozen=True)
@@ -81,9 +87,9 @@ def positive(value: Any, what: str) -> float:
     raise BadValue(f"{what} is {repr(value)[:60]}; allowed: a finite number above 0")
 
 
-def medians(values: dict[str, list[float]], metric: Metric) -> list[Reading]:
-    """A reading per row: the median over its repetitions, which are no replication of their own."""
-    return [Reading(name, metric.cost(statistics.median(found))) for name, found in values.items()]
+def readings_of(values: dict[str, list[float]], metric: Metric) -> list[Reading]:
+    """A reading per row of its repetitions."""
+    return [Reading(name, metric.of(found)) for name, found in values.items()]
 
 
 def failed(name: str, reason: Any) -> Reading:

@@ -24,7 +24,7 @@ def test_a_rate_of_which_more_is_better(bench):
     code, report = bench.gate(*sides, "--metric", "items_per_second")
     assert (code, set(verdicts(report).values())) == (4, {"WORSE"})
     row = report["rows"][0]
-    assert report["metric"] == "items_per_second, higher is better" and row["baseline_s"] is None
+    assert report["metric"] == "items_per_second of the best repetition, higher is better" and row["baseline_s"] is None
     assert row["baseline_value"] == pytest.approx(1000, rel=0.01) and row["candidate_value"] < row["baseline_value"]
 
 

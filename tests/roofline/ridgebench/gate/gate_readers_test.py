@@ -4,7 +4,7 @@ import json
 
 import pytest
 from ridgebench.files import ResultsError
-from ridgebench.gate.readers import READERS, gbench_filter
+from ridgebench.gate.readers import READERS, gbench_filter, gbench_repetitions
 from ridgebench.gate.readings import Metric
 
 TIME = Metric("real_time", is_time=True)
@@ -23,7 +23,29 @@ def gbench(*entries) -> dict:
     return read("gbench", {"benchmarks": list(entries)})
 
 
-def test_repetitions_count_by_their_median_and_aggregates_not_at_all():
+def test_the_best_repetition_counts_or_the_median():
+    repeated = {"benchmarks": [entry(value=v, repetition_index=i, rate=v) for i, v in enumerate((3.0, 9.0, 1.0, 4.0))]}
+
+    def found(name: str, **how) -> float:
+        (row,) = read("gbench", repeated, Metric(name, **how)).values()
+        return row.time_median_s
+
+    assert found("real_time", is_time=True, best=True) == pytest.approx(1e-6)
+    assert found("real_time", is_time=True) == pytest.approx(3.5e-6)
+    assert found("rate", higher_is_better=True, best=True) == pytest.approx(1 / 9)
+    assert found("rate", higher_is_better=True) == pytest.approx(1 / 3.5)
+
+
+@pytest.mark.parametrize(
+    ("times_us", "repetitions"),
+    [([1.0] * 20, 100), ([1.0] * 40, 50), ([2000.0] * 40, 50), ([1e5] * 4, 10), ([1e6] * 9, 3), ([1.0], 100)],
+)
+def test_repetitions_fill_four_seconds(times_us, repetitions):
+    entries = [entry(f"BM_{i}", time) for i, time in enumerate(times_us)]
+    assert gbench_repetitions(json.dumps({"benchmarks": entries}), "FILE") == repetitions
+
+
+def test_aggregates_count_where_nothing_else_was_printed():
     repeated = [entry(value=v, repetition_index=i) for i, v in enumerate((1.0, 9.0, 2.0))]
     aggregate = {"run_name": "BM_x", "run_type": "aggregate"}
     aggregates = [entry(f"BM_x_{kind}", 99, **aggregate, aggregate_name=kind) for kind in ("mean", "median")]
