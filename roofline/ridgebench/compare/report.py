@@ -199,7 +199,7 @@ def explanation(report: Report) -> list[str]:
     if report.kind == "interleaved" and report.counts().get(gate.UNDECIDED):
         lines.append(
             "UNDECIDED is no pass. A quieter machine decides (end other programs), or more time per process "
-            "(a larger --budget of ridgebench, --benchmark_min_time of Google Benchmark)."
+            "(a larger --budget of ridgebench, more --benchmark_repetitions of Google Benchmark)."
         )
     if report.nothing_judged:
         lines.append("Nothing was judged: no row says anything about the code. This is no pass.")
