@@ -51,7 +51,7 @@ class Session(ABC):
     commands: dict[str, list[str]]
     filter: Optional[str] = None
     pairs: int = 0
-    seconds: float = 0.0  # that the unscored process took
+    seconds: float = 0.0  # of a process: that the unscored one took, or that a later one will take
     reader: str = "ridgebench"
     most_pairs: int = gate.LOOKS[-1]  # after which the last look comes
     lock: Optional[TextIO] = field(default=None, repr=False)

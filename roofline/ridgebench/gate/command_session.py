@@ -84,12 +84,10 @@ class CommandSession(Session):
 
     def prepare(self) -> None:
         super().prepare()
-        if self.format.repetitions is not None and not self.sets_time("baseline"):
-            self.repetitions = self.format.repetitions(*self.output(self.reference))
+        if self.format.plan is not None and not self.sets_time("baseline"):
+            self.repetitions, seconds = self.format.plan(*self.output(self.reference))
+            self.seconds = max(self.seconds, seconds)
             self.save()
-
-    def seconds_of_pair(self) -> float:
-        return super().seconds_of_pair() * self.repetitions / FEWEST
 
     def measure(self, arm: str, folder: Path, ids: Optional[list[str]] = None) -> None:
         shutil.rmtree(folder, ignore_errors=True)

@@ -24,6 +24,7 @@ LONGEST_FILTER = 100_000  # bytes; Linux allows 128 KiB in an argument
 # seconds of a process, so that each row meets the quiet moments. 40 pairs of 20 rows take less than ten minutes.
 GBENCH_TIME = ("--benchmark_min_time", "--benchmark_repetitions")
 REPETITION_S, PROCESS_S = 0.002, 4.0
+LONGER = 1.4  # than REPETITION_S is a repetition, by the rule with which the library predicts iterations
 FEWEST, MOST = 3, 100  # repetitions
 
 
@@ -191,11 +192,12 @@ def gbench_time(repetitions: int) -> list[str]:
     return [*own, "--benchmark_enable_random_interleaving=true"]
 
 
-def gbench_repetitions(text: str, origin: str) -> int:
-    """How often the rows of this result can be repeated in the seconds of a process."""
+def gbench_plan(text: str, origin: str) -> tuple[int, float]:
+    """How often the rows of this result can be repeated in PROCESS_S, and the seconds of a process that does so."""
     rows = gbench(text, origin, Metric("real_time", is_time=True)).rows
-    seconds = sum(max(row.time_median_s, REPETITION_S) for row in rows if row.time_median_s is not None)
-    return min(max(round(PROCESS_S / seconds), FEWEST), MOST) if seconds else FEWEST
+    times = [max(row.time_median_s, LONGER * REPETITION_S) for row in rows if row.time_median_s is not None]
+    repetitions = min(max(round(PROCESS_S / sum(times)), FEWEST), MOST) if times else FEWEST
+    return repetitions, repetitions * sum(times)
 
 
 @dataclass(frozen=True)
@@ -210,7 +212,7 @@ class Reader:
     select: Optional[Callable[[str], list[str]]] = None  # arguments that choose rows
     own_time: tuple[str, ...] = ()  # options of a command that sets its own time
     time: Callable[[int], list[str]] = lambda repetitions: []  # arguments for another one
-    repetitions: Optional[Callable[[str, str], int]] = None  # their number, from the result of FEWEST
+    plan: Optional[Callable[[str, str], tuple[int, float]]] = None  # of the repetitions, by the result of FEWEST
     hard: tuple[str, ...] = ()  # keys of the environment that must agree
     soft: tuple[str, ...] = ()  # keys whose differences are noted
 
@@ -219,7 +221,7 @@ READERS = {
     "gbench": Reader(
         gbench, "real_time", ("real_time", "cpu_time"), RATES,
         lambda path: [f"--benchmark_out={path}", "--benchmark_out_format=json"],
-        lambda pattern: [f"--benchmark_filter={pattern}"], GBENCH_TIME, gbench_time, gbench_repetitions,
+        lambda pattern: [f"--benchmark_filter={pattern}"], GBENCH_TIME, gbench_time, gbench_plan,
         soft=("library_build_type", "host_name", "num_cpus", "cpu_scaling_enabled"),
     ),
     "nvbench": Reader(

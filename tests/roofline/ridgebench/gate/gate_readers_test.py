@@ -4,7 +4,7 @@ import json
 
 import pytest
 from ridgebench.files import ResultsError
-from ridgebench.gate.readers import READERS, gbench_filter, gbench_repetitions
+from ridgebench.gate.readers import READERS, gbench_filter, gbench_plan
 from ridgebench.gate.readings import Metric
 
 TIME = Metric("real_time", is_time=True)
@@ -38,11 +38,12 @@ def test_the_best_repetition_counts_or_the_median():
 
 @pytest.mark.parametrize(
     ("times_us", "repetitions"),
-    [([1.0] * 20, 100), ([1.0] * 40, 50), ([2000.0] * 40, 50), ([1e5] * 4, 10), ([1e6] * 9, 3), ([1.0], 100)],
+    [([1.0] * 20, 71), ([2800.0] * 40, 36), ([1e5] * 4, 10), ([1e6] * 9, 3), ([1.0], 100)],
 )
 def test_repetitions_fill_four_seconds(times_us, repetitions):
     entries = [entry(f"BM_{i}", time) for i, time in enumerate(times_us)]
-    assert gbench_repetitions(json.dumps({"benchmarks": entries}), "FILE") == repetitions
+    seconds = repetitions * sum(max(time, 2800) for time in times_us) / 1e6
+    assert gbench_plan(json.dumps({"benchmarks": entries}), "FILE") == (repetitions, pytest.approx(seconds))
 
 
 def test_aggregates_count_where_nothing_else_was_printed():
