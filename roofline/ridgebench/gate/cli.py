@@ -42,7 +42,6 @@ Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 n
 MOST_MINUTES = 10080  # a week
 LONGEST_TIMEOUT = 86400.0  # seconds
 TEXTS = {"filter", "metric_name", "better", "statistic", "turns"}  # of session.json; each may be null
-NUMBERS = {"timeout": float, "repetitions": int}
 
 
 def number(least: float, most: float, kind: type = float) -> Any:
@@ -167,7 +166,8 @@ def open_session(folder: Path) -> Session:
             if not isinstance(saved[key], (str, type(None))):
                 raise ValueError(f"{key} is no text")
         more = {key: saved[key] for key in keys}
-        more |= {key: read(saved[key]) for key, read in NUMBERS.items() if key in keys}
+        if "timeout" in keys:
+            more["timeout"] = float(saved["timeout"])
         return kind(folder, {arm: saved[arm] for arm in ARMS}, **more)
     except (KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{folder}/session.json: not a session: {error!r}"[:300]) from None

@@ -36,9 +36,8 @@ class CommandSession(Session):
     better: Optional[str] = None
     statistic: Optional[str] = None
     timeout: float = 1800.0
-    repetitions: int = FEWEST  # of the rows in a process, where the reader chooses them
 
-    OWN_KEYS: ClassVar[tuple[str, ...]] = ("metric_name", "better", "statistic", "timeout", "repetitions")
+    OWN_KEYS: ClassVar[tuple[str, ...]] = ("metric_name", "better", "statistic", "timeout")
 
     @property
     def format(self) -> Reader:
@@ -76,7 +75,7 @@ class CommandSession(Session):
         if words == self.commands[arm]:
             words += self.format.output(output)
         if not self.sets_time(arm):
-            words += self.format.time(FEWEST if folder == self.reference else self.repetitions)
+            words += self.format.time(FEWEST if folder == self.reference else self.plan(ids)[0])
         if self.format.select is not None:
             pattern = gbench_filter(ids) if ids else self.filter
             words += [] if pattern is None else self.format.select(pattern)
@@ -84,10 +83,13 @@ class CommandSession(Session):
 
     def prepare(self) -> None:
         super().prepare()
-        if self.format.plan is not None and not self.sets_time("baseline"):
-            self.repetitions, seconds = self.format.plan(*self.output(self.reference))
-            self.seconds = max(self.seconds, seconds)
+        if not self.sets_time("baseline"):
+            self.seconds = max(self.seconds, self.plan(None)[1])
             self.save()
+
+    def plan(self, ids: Optional[list[str]]) -> tuple[int, float]:
+        """Repetitions and seconds of a process, by the unscored one. The fewer rows are left, the more often they run."""
+        return self.format.plan(*self.output(self.reference), ids)
 
     def measure(self, arm: str, folder: Path, ids: Optional[list[str]] = None) -> None:
         shutil.rmtree(folder, ignore_errors=True)

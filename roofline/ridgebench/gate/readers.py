@@ -25,7 +25,7 @@ LONGEST_FILTER = 100_000  # bytes; Linux allows 128 KiB in an argument
 GBENCH_TIME = ("--benchmark_min_time", "--benchmark_repetitions")
 REPETITION_S, PROCESS_S = 0.002, 4.0
 LONGER = 1.4  # than REPETITION_S is a repetition, by the rule with which the library predicts iterations
-FEWEST, MOST = 3, 100  # repetitions
+FEWEST, MOST = 3, 400  # repetitions
 
 
 def parse_lenient(text: str, origin: str) -> Any:
@@ -192,12 +192,13 @@ def gbench_time(repetitions: int) -> list[str]:
     return [*own, "--benchmark_enable_random_interleaving=true"]
 
 
-def gbench_plan(text: str, origin: str) -> tuple[int, float]:
-    """How often the rows of this result can be repeated in PROCESS_S, and the seconds of a process that does so."""
+def gbench_plan(text: str, origin: str, ids: Optional[list[str]]) -> tuple[int, float]:
+    """How often these rows of a result, or all, can be repeated in PROCESS_S, and the seconds of such a process."""
     rows = gbench(text, origin, Metric("real_time", is_time=True)).rows
-    times = [max(row.time_median_s, LONGER * REPETITION_S) for row in rows if row.time_median_s is not None]
-    repetitions = min(max(round(PROCESS_S / sum(times)), FEWEST), MOST) if times else FEWEST
-    return repetitions, repetitions * sum(times)
+    times = [row.time_median_s for row in rows if row.time_median_s is not None and (ids is None or row.id in ids)]
+    seconds = sum(max(time, LONGER * REPETITION_S) for time in times)
+    repetitions = min(max(round(PROCESS_S / seconds), FEWEST), MOST) if seconds else FEWEST
+    return repetitions, repetitions * seconds
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,8 @@ class Reader:
     select: Optional[Callable[[str], list[str]]] = None  # arguments that choose rows
     own_time: tuple[str, ...] = ()  # options of a command that sets its own time
     time: Callable[[int], list[str]] = lambda repetitions: []  # arguments for another one
-    plan: Optional[Callable[[str, str], tuple[int, float]]] = None  # of the repetitions, by the result of FEWEST
+    # The number of repetitions of rows, by a result of FEWEST, and the seconds of a process.
+    plan: Callable[[str, str, Optional[list[str]]], tuple[int, float]] = lambda text, origin, ids: (FEWEST, 0.0)
     hard: tuple[str, ...] = ()  # keys of the environment that must agree
     soft: tuple[str, ...] = ()  # keys whose differences are noted
 

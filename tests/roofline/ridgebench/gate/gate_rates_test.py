@@ -45,7 +45,7 @@ def write_pairs(folder, change: float, noise: float) -> None:
             (folder / f"{pair:02}-{arm}.stderr").touch()
     told = {"schema": "ridgebench.session/3", "reader": "gbench", "baseline": ["old"], "candidate": ["new"]}
     told |= {"filter": None, "pairs": PAIRS, "most_pairs": PAIRS, "seconds": 1.0, "timeout": 60}
-    told |= {"metric_name": None, "better": None, "statistic": None, "repetitions": 3}
+    told |= {"metric_name": None, "better": None, "statistic": None}
     (folder / "session.json").write_text(json.dumps(told))
 
 
