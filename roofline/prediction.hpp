@@ -17,7 +17,7 @@ struct LowerBounds {
 LowerBounds lower_bounds(const Work& work, const Roof& model, double special_results,
                          const Roofs& roofs);
 
-// Returns the dimensions of a shape, and its layout, as keys.
+// Returns the dimensions of a shape, its layout and its attributes as keys.
 nlohmann::ordered_json sizes_of(const Shape& shape);
 
 // Returns the keys of `predict --json` (docs/method.md) in SI base units. What is unknown is null,

@@ -200,4 +200,10 @@ void load_kernels(std::span<const std::string> files) {
 
 const std::vector<LoadedKernels>& loaded_kernels() { return mutable_list(); }
 
+void add_load_arguments(std::vector<std::string>& arguments) {
+  for (const LoadedKernels& kernels : loaded_kernels()) {
+    arguments.push_back("--load=" + kernels.path.string());
+  }
+}
+
 }  // namespace ridgebench

@@ -122,6 +122,9 @@ struct Operation {
 // Reads the text form of a shape of the operation. Throws UsageError.
 Shape parse_shape(std::string_view text, const Operation& operation);
 
+// The shape whose sizes are all 1, with the defaults of the attributes.
+Shape unit_shape(const Operation& operation);
+
 // An output of an operation.
 struct Output {
   std::size_t index;  // among the operands

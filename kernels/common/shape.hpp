@@ -39,6 +39,8 @@ class Shape {
   // Value of a named attribute; throws std::out_of_range for a name the operation does not have.
   [[nodiscard]] double attribute(std::string_view label) const;
   [[nodiscard]] const std::vector<Attribute>& attributes() const { return attributes_; }
+  // In the order of the dimensions.
+  [[nodiscard]] std::vector<std::int64_t> sizes() const;
   [[nodiscard]] std::string text() const;
 
   friend bool operator==(const Shape&, const Shape&) = default;
@@ -49,10 +51,12 @@ class Shape {
   std::vector<Attribute> attributes_;
 };
 
+inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40U;
+
 // Reads the text form for an operation with these dimensions. `4096` or `n:4096` alone stands for
 // all of them (square); layout defaults to nt, and an attribute to its value in `attributes`.
-// number.hpp has the grammar of numbers. Each size must be between 1 and 2^40 and their product
-// below 2^62. Throws UsageError.
+// number.hpp has the grammar of numbers. Each size must be between 1 and kLargestSize and their
+// product below 2^62. Throws UsageError.
 Shape parse_shape(std::string_view text, std::span<const std::string> dimensions, bool has_layout,
                   std::vector<Shape::Attribute> attributes = {});
 
