@@ -175,6 +175,12 @@ constexpr std::uint32_t encode_bits(const FormatInfo& f, float value) {
   return sign | (magnitude > 0x7f800000U ? nan : bits);
 }
 
+// `value` rounded to the format, as the bits that memory holds: those of tf32 are the top of a
+// float.
+[[gnu::always_inline]] constexpr std::uint32_t stored_bits(Format format, float value) {
+  return encode_bits(info(format), value) << (format == Format::tf32 ? 13 : 0);
+}
+
 // Storage types. They hold bits and nothing else; float is fp32's own.
 template <Format F, class Bits>
 struct Stored {
@@ -220,8 +226,7 @@ template <class T>
   if constexpr (FormatOf<T>::value == Format::fp32) {
     return x;
   } else {
-    constexpr int unused = FormatOf<T>::value == Format::tf32 ? 13 : 0;  // 19 bits atop a float
-    return T{static_cast<decltype(T::bits)>(encode_bits(info(T::format), x) << unused)};
+    return T{static_cast<decltype(T::bits)>(stored_bits(T::format, x))};
   }
 }
 

@@ -57,11 +57,6 @@ double quantile(Fill fill, std::uint32_t k) {
   return 0;
 }
 
-std::uint32_t stored_bits(Format format, float value) {
-  if (format == Format::tf32) return encode<Tf32>(value).bits;
-  return encode_bits(info(format), value);
-}
-
 std::vector<std::uint32_t> make_table(Format format, Fill fill) {
   std::vector<std::uint32_t> table(kQuantiles);
   for (std::uint32_t k = 0; k < kQuantiles; ++k) {
