@@ -8,15 +8,9 @@
 #include "harness/results/key.hpp"
 #include "kernels/common/format.hpp"
 #include "kernels/common/shape.hpp"
+#include "roofline/prediction.hpp"
 
 namespace ridgebench {
-
-inline nlohmann::ordered_json shape_json(const Shape& shape) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const auto& [dimension, size] : shape.dimensions()) json[dimension] = size;
-  if (shape.has_layout()) json["layout"] = name(shape.layout());
-  return json;
-}
 
 template <Keyed T>
 nlohmann::ordered_json object_json(const T& object);
@@ -34,7 +28,7 @@ nlohmann::ordered_json json_of(const T& value) {
   } else if constexpr (std::is_same_v<T, FormatPair>) {
     return value.name();
   } else if constexpr (std::is_same_v<T, Shape>) {
-    return shape_json(value);
+    return sizes_of(value);
   } else if constexpr (std::is_same_v<T, double>) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
   } else {

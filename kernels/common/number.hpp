@@ -10,6 +10,9 @@
 
 namespace ridgebench {
 
+// Every whole number from 0 to this one is a double, so that JSON keeps it.
+inline constexpr double kLargestCount = 0x1p53;
+
 // For messages: "allowed: a number such as <examples>".
 inline constexpr std::string_view kNumberExamples = "4096, 1e6, 4k, 70B or 15T";
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
+#include <utility>
 
 #include "kernels/common/ceil_div.hpp"
 
@@ -74,6 +75,13 @@ void View::read(std::int64_t first, std::span<double> out) const {
       std::copy_n(static_cast<const std::int32_t*>(data) + first, out.size(), out.data());
       break;
   }
+}
+
+Shape unit_shape(const Operation& operation) {
+  std::vector<Shape::Dimension> dimensions;
+  for (const std::string& name : operation.dimensions) dimensions.emplace_back(name, 1);
+  return Shape(std::move(dimensions),
+               operation.has_layout ? std::optional(Layout::nt) : std::nullopt);
 }
 
 std::int64_t Output::length_of(std::int64_t row) const {

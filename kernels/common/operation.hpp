@@ -116,6 +116,9 @@ struct Operation {
   std::string loaded_from = {};
 };
 
+// The shape whose sizes are all 1.
+Shape unit_shape(const Operation& operation);
+
 // An output of an operation.
 struct Output {
   std::size_t index;  // among the operands

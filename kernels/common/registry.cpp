@@ -13,33 +13,25 @@
 namespace ridgebench {
 namespace {
 
-// The formats of the operands do not depend on the sizes, so any shape serves.
-Shape unit_shape(const Operation& operation) {
-  std::vector<Shape::Dimension> dimensions;
-  dimensions.reserve(operation.dimensions.size());
-  for (const std::string& name : operation.dimensions) dimensions.emplace_back(name, 1);
-  return Shape(std::move(dimensions),
-               operation.has_layout ? std::optional(Layout::nt) : std::nullopt);
-}
-
 // A fault of the program itself, or of a file that `--load` named.
 [[noreturn]] void reject(const std::string& file, const std::string& problem) {
   if (file.empty()) throw std::logic_error(problem);
   throw UsageError(fmt::format("{}: {}", file, problem));
 }
 
-// Ids are made of names.
-void check_name(const std::string& file, std::string_view what, const std::string& name) {
+// Ids are made of names. `what` and `whose` say in the message what has the name.
+void check_name(const std::string& file, std::string_view what, std::string_view whose,
+                const std::string& name) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
   if (!name.empty() && std::ranges::all_of(name, allowed)) return;
-  reject(file, fmt::format("{} is named '{}'; allowed: letters, digits and _", what, name));
+  reject(file,
+         fmt::format("{}{} is named '{}'; allowed: letters, digits and _", what, whose, name));
 }
 
 void check_operands(const Operation& operation, FormatPair format) {
-  const Shape shape = unit_shape(operation);
-  const std::vector<Operand> operands = operation.operands(shape, format);
+  const std::vector<Operand> operands = operation.operands(unit_shape(operation), format);
   const auto refuse = [&](const std::string& problem) {
     reject(operation.loaded_from, fmt::format("operation {}: {}", operation.name, problem));
   };
@@ -55,7 +47,7 @@ void check_operands(const Operation& operation, FormatPair format) {
 // What the compiler cannot check in code that somebody else wrote.
 void check_operation(const Operation& operation) {
   const std::string& file = operation.loaded_from;
-  check_name(file, "an operation", operation.name);
+  check_name(file, "an operation", "", operation.name);
   const auto lacks = [&](const char* member) {
     reject(file, fmt::format("operation {} has no {}", operation.name, member));
   };
@@ -68,7 +60,7 @@ void check_operation(const Operation& operation) {
   if (!operation.reduction) lacks("reduction");
   if (!operation.shapes) lacks("shapes");
   for (const std::string& dimension : operation.dimensions) {
-    check_name(file, fmt::format("a dimension of {}", operation.name), dimension);
+    check_name(file, "a dimension of ", operation.name, dimension);
   }
   for (const FormatPair format : operation.formats) {
     if (format.a == Format::int32 || format.b == Format::int32) {
@@ -100,6 +92,7 @@ auto sort_key(const Implementation& i, Isa newest) {
 }
 
 void resolve_one(Implementation& implementation, const Operation& operation) {
+  // The formats of the operands do not depend on the sizes, so any shape serves.
   const Shape shape = unit_shape(operation);
   const auto format = std::ranges::find_if(operation.formats, [&](FormatPair f) {
     return matches(implementation.signature, operation.operands(shape, f));
@@ -114,15 +107,13 @@ void resolve_one(Implementation& implementation, const Operation& operation) {
 }
 
 // The registered operation that the technique implements.
-const Operation& operation_of(const Implementation& implementation,
+const Operation& operation_of(const Technique& technique,
                               const std::vector<std::unique_ptr<Operation>>& operations) {
-  const Technique& technique = implementation.technique;
-  check_name(implementation.technique.loaded_from,
-             fmt::format("a technique of {}", technique.operation), technique.name);
+  check_name(technique.loaded_from, "a technique of ", technique.operation, technique.name);
   const auto found = std::ranges::find(operations, technique.operation,
                                        [](const auto& operation) { return operation->name; });
   if (found == operations.end()) {
-    reject(implementation.technique.loaded_from,
+    reject(technique.loaded_from,
            fmt::format("technique {}/{} implements an operation that is not there",
                        technique.operation, technique.name));
   }
@@ -178,7 +169,7 @@ void Registry::sort_operations() {
 
 void Registry::resolve(Isa newest) {
   sort_operations();
-  for (const auto& i : implementations_) resolve_one(*i, operation_of(*i, operations_));
+  for (const auto& i : implementations_) resolve_one(*i, operation_of(i->technique, operations_));
   std::ranges::sort(implementations_, {}, [&](const auto& i) { return sort_key(*i, newest); });
   if (const auto twice = std::ranges::adjacent_find(implementations_, twins);
       twice != implementations_.end()) {

@@ -13,7 +13,6 @@
 namespace ridgebench {
 namespace {
 
-constexpr std::int64_t kLargestSize = std::int64_t{1} << 40U;
 constexpr double kLargestProduct = 0x1p62;
 
 std::int64_t parse_size(std::string_view dimension, std::string_view text) {
@@ -77,6 +76,12 @@ std::int64_t Shape::operator[](std::string_view dimension) const {
     if (label == dimension) return size;
   }
   throw std::out_of_range(fmt::format("shape {} has no dimension {}", text(), dimension));
+}
+
+std::vector<std::int64_t> Shape::sizes() const {
+  std::vector<std::int64_t> sizes;
+  for (const auto& [label, size] : dimensions_) sizes.push_back(size);
+  return sizes;
 }
 
 std::string Shape::text() const {

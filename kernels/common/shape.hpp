@@ -32,6 +32,8 @@ class Shape {
   [[nodiscard]] Layout layout() const { return layout_.value_or(Layout::nt); }
   [[nodiscard]] bool has_layout() const { return layout_.has_value(); }
   [[nodiscard]] const std::vector<Dimension>& dimensions() const { return dimensions_; }
+  // In the order of the dimensions.
+  [[nodiscard]] std::vector<std::int64_t> sizes() const;
   [[nodiscard]] std::string text() const;
 
   friend bool operator==(const Shape&, const Shape&) = default;
@@ -41,10 +43,11 @@ class Shape {
   std::optional<Layout> layout_;
 };
 
+inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40U;
+
 // Reads the text form for an operation with these dimensions. `4096` or `n:4096` alone stands for
-// all of them (square); layout defaults to nt. number.hpp has the
-// grammar of numbers. Each size must be between 1 and 2^40 and their product below 2^62. Throws
-// UsageError.
+// all of them (square); layout defaults to nt. number.hpp has the grammar of numbers. Each size
+// must be between 1 and kLargestSize and their product below 2^62. Throws UsageError.
 Shape parse_shape(std::string_view text, std::span<const std::string> dimensions, bool has_layout);
 
 }  // namespace ridgebench

@@ -72,11 +72,9 @@ std::vector<Shape> repeated_work(const Operation& operation) {
   constexpr std::int64_t kMostProducts = std::int64_t{1} << 26U;
   Machine gpu;
   gpu.compute_capability = 89;
-  std::vector<Shape::Dimension> dimensions;
-  if (operation.dimensions.size() > 2) {
+  std::vector<Shape::Dimension> dimensions = unit_shape(operation).dimensions();
+  if (dimensions.size() > 2) {
     dimensions = operation.shapes(Profile::quick, Pace::fast, gpu).at(0).dimensions();
-  } else {
-    for (const std::string& name : operation.dimensions) dimensions.emplace_back(name, 1);
   }
   const bool tiles = dimensions.size() > 2;
   std::int64_t products = 1;  // of one tile
