@@ -45,6 +45,10 @@ constexpr std::uint32_t kOwnStreams = 0x80000000;
 
 }  // namespace
 
+DeviceMemory::Region region_of(const Operand& operand, void* data) {
+  return {static_cast<std::byte*>(data), static_cast<std::size_t>(operand.bytes())};
+}
+
 bool has_own_values(const Operand& operand) {
   return operand.access == Access::updated ||
          (operand.is_input() && operand.values.kind != Values::Kind::of_the_run);
@@ -69,7 +73,7 @@ Buffers::Buffers(Device& device, Fill fill, std::uint64_t seed)
 
 std::int64_t Buffers::sets_to_rotate(std::span<const Operand> operands) const {
   const std::int64_t touched = bytes_touched(operands);
-  const std::int64_t wanted = (device_->rotation_bytes() + touched - 1) / touched;
+  const std::int64_t wanted = ceil_div(device_->rotation_bytes(), touched);
   const double fitting = available_bytes() / 2 / footprint(operands, 1);
   const double most = std::clamp(fitting, 1.0, static_cast<double>(kMaxSets));
   return std::min(wanted, static_cast<std::int64_t>(most));
@@ -85,8 +89,8 @@ double Buffers::held_bytes() const {
   return held;
 }
 
-void Buffers::require_room(std::span<const Operand> operands) const {
-  const double asked = footprint(operands, 1);
+void Buffers::require_room(std::span<const Operand> operands, std::int64_t count) const {
+  const double asked = footprint(operands, count);
   const double available = available_bytes();
   if (asked > available) throw OutOfMemory(asked, available);
 }
@@ -140,10 +144,7 @@ std::byte* Buffers::inputs(Format format, std::size_t bytes, std::size_t roomy) 
 
 std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std::int64_t count,
                                          std::int64_t later) {
-  const double asked = footprint(operands, count);
-  const double available = available_bytes();
-  if (asked > available) throw OutOfMemory(asked, available);
-
+  require_room(operands, count);
   Bytes of_set;
   for (const Operand& operand : operands) {
     (is_apart(operand) ? of_set.output : of_set.inputs[static_cast<std::size_t>(operand.format)]) +=

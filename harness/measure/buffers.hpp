@@ -18,6 +18,9 @@ namespace ridgebench {
 // A set has one pointer per operand, in the operation's order.
 using BufferSet = std::vector<void*>;
 
+// The bytes of an operand that begins at `data`.
+DeviceMemory::Region region_of(const Operand& operand, void* data);
+
 // True for an input that no other operand can share.
 bool has_own_values(const Operand& operand);
 
@@ -45,8 +48,9 @@ class Buffers {
   std::vector<BufferSet> allocate(std::span<const Operand> operands, std::int64_t count,
                                   std::int64_t later = 0);
 
-  // Throws OutOfMemory if one set does not fit, before a plan allocates its own memory.
-  void require_room(std::span<const Operand> operands) const;
+  // Throws OutOfMemory if `count` sets do not fit. Callers check one set before a plan allocates
+  // its own memory.
+  void require_room(std::span<const Operand> operands, std::int64_t count = 1) const;
 
   // Returns true if one set fits once the arenas are freed.
   [[nodiscard]] bool in_the_way(std::span<const Operand> operands) const;

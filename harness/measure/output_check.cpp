@@ -11,6 +11,7 @@
 
 #include "harness/measure/witness.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/common/number.hpp"
 
 namespace ridgebench {
 namespace {
@@ -21,7 +22,7 @@ constexpr double kHostCostOfAThread = 5e9;
 // Limit of the reference values of one output that are kept.
 constexpr std::int64_t kMostKeptElements = std::int64_t{1} << 22U;
 constexpr const char* kCheckSeedVariable = "RIDGEBENCH_CHECK_SEED";
-constexpr std::uint64_t kLargestCheckSeed = std::uint64_t{1} << 53U;  // a JSON number is exact
+constexpr auto kLargestCheckSeed = static_cast<std::uint64_t>(kLargestCount);
 // Limit of the input bytes that the comparison after the timing reads back.
 constexpr double kAffordableInputBytes = 0x1p30;
 
@@ -36,10 +37,6 @@ double bytes_read(std::span<const Operand> operands) {
     if (operand.is_input()) sum += operand.bytes();
   }
   return sum;
-}
-
-DeviceMemory::Region region_of(const Operand& operand, void* data) {
-  return {static_cast<std::byte*>(data), static_cast<std::size_t>(operand.bytes())};
 }
 
 // Of all outputs together.
@@ -106,14 +103,8 @@ std::vector<View> OutputCheck::inputs(const Case& c, const Checked& checked) {
 
 std::vector<View> OutputCheck::outputs(const Case& c, const BufferSet& set,
                                        std::span<const std::int64_t> rows) {
-  const std::vector<Output> all = outputs_of(*c.operation, c.shape, c.format);
-  output_copies_.resize(std::max(output_copies_.size(), all.size()));
-  std::vector<View> views;
-  for (const Output& output : all) {
-    views.push_back(read_rows(device_->memory(), output, rows, set[output.index],
-                              output_copies_[views.size()]));
-  }
-  return views;
+  return read_rows(device_->memory(), outputs_of(*c.operation, c.shape, c.format), rows, set,
+                   output_copies_);
 }
 
 // Computes the expected rows from a copy of the inputs, unless the cache holds them.

@@ -63,7 +63,7 @@ class OutputCheck {
   [[nodiscard]] double affordable(const Checked& checked) const;
   // The operands that the case reads, as they were before its launch.
   std::vector<View> inputs(const Case& c, const Checked& checked);
-  // The rows of every output, in copies_.
+  // The rows of every output, in output_copies_ or in place.
   std::vector<View> outputs(const Case& c, const BufferSet& set,
                             std::span<const std::int64_t> rows);
   const std::vector<Expected>& reference(const Case& c, const Checked& checked,

@@ -77,6 +77,17 @@ View read_rows(DeviceMemory& memory, const Output& output, std::span<const std::
   return {memory.on_host(regions, copy), output.operand.format};
 }
 
+std::vector<View> read_rows(DeviceMemory& memory, std::span<const Output> outputs,
+                            std::span<const std::int64_t> rows, const BufferSet& set,
+                            std::vector<HostBuffer>& copies) {
+  copies.resize(std::max(copies.size(), outputs.size()));
+  std::vector<View> views;
+  for (const Output& output : outputs) {
+    views.push_back(read_rows(memory, output, rows, set[output.index], copies[views.size()]));
+  }
+  return views;
+}
+
 namespace {
 
 // Returns true if an element may change `largest`: its error is larger, or it may be the first that

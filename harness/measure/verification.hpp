@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "harness/device/device_memory.hpp"
+#include "harness/measure/buffers.hpp"
 #include "harness/measure/reference.hpp"
 #include "harness/results/record.hpp"
 #include "kernels/common/operation.hpp"
@@ -24,6 +26,10 @@ double tolerance(const Implementation& implementation, const Shape& shape, Forma
 // host reads them in `copy` or in place.
 View read_rows(DeviceMemory& memory, const Output& output, std::span<const std::int64_t> rows,
                void* data, HostBuffer& copy);
+// The same of all outputs of a buffer set, one view and one copy of each.
+std::vector<View> read_rows(DeviceMemory& memory, std::span<const Output> outputs,
+                            std::span<const std::int64_t> rows, const BufferSet& set,
+                            std::vector<HostBuffer>& copies);
 
 // Compares rows of all outputs, one view of each, with `expected`, which has for each row that of
 // every output.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <utility>
 
 #include "harness/measure/verification.hpp"
 #include "kernels/common/error.hpp"
@@ -71,12 +70,8 @@ std::optional<OwnOutputs> own_outputs(Device& device, const Case& c, const Buffe
 // Whether the witness's outputs of the sampled rows are right.
 bool is_right(Device& device, const Case& c, const Implementation& witness, const OwnOutputs& own,
               std::span<const std::int64_t> rows, std::span<const Expected> expected) {
-  std::vector<HostBuffer> copies(own.outputs.size());
-  std::vector<View> views;
-  for (const Output& output : own.outputs) {
-    views.push_back(
-        read_rows(device.memory(), output, rows, own.set[output.index], copies[views.size()]));
-  }
+  std::vector<HostBuffer> copies;
+  const std::vector<View> views = read_rows(device.memory(), own.outputs, rows, own.set, copies);
   return compare(witness, c.shape, views, rows, expected).passed();
 }
 
@@ -100,11 +95,8 @@ double difference(Device& device, const Case& c, const Implementation& witness,
   const auto& [index, operand, row_length] = output;
   DeviceMemory& memory = device.memory();
   if (operand.format == Format::int32) {
-    const auto bits = [&](void* data) {
-      return memory.checksum(
-          {static_cast<std::byte*>(data), static_cast<std::size_t>(operand.bytes())});
-    };
-    const bool same = bits(set[index]) == bits(own.set[index]);
+    const bool same = memory.checksum(region_of(operand, set[index])) ==
+                      memory.checksum(region_of(operand, own.set[index]));
     return same ? 0 : std::numeric_limits<double>::infinity();
   }
   return memory.largest_difference(set[index], own.set[index], operand.elements, operand.format,
