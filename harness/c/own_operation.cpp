@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -57,12 +56,6 @@ void fill_norms(std::span<const double> values, double terms, std::span<double> 
   for (std::size_t i = 0; i < values.size(); ++i) {
     norms[i] = terms > 1 ? std::max(std::abs(values[i]), mean) : std::abs(values[i]);
   }
-}
-
-std::vector<std::int64_t> sizes_of(const Shape& shape) {
-  std::vector<std::int64_t> sizes;
-  for (const auto& [name, size] : shape.dimensions()) sizes.push_back(size);
-  return sizes;
 }
 
 }  // namespace
@@ -173,7 +166,7 @@ void OwnOperation::reference(const Shape& shape, std::span<const View> in,
   std::vector<double> values(out.size());
   std::vector<double> norms(out.size());
   Message message{};
-  const std::vector<std::int64_t> sizes = sizes_of(shape);
+  const std::vector<std::int64_t> sizes = shape.sizes();
   const int code =
       reference_(user_, sizes.data(), pointers.data(), values.data(), norms.data(), message.data());
   if (code < 0) throw std::runtime_error("the reference failed: " + line_of(message));

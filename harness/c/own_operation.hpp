@@ -1,7 +1,6 @@
 // An operation that a program describes at run time, through the C interface.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

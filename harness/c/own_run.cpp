@@ -14,21 +14,12 @@
 #include "harness/measure/output_check.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/results_directory.hpp"
+#include "kernels/common/number.hpp"
 
 namespace ridgebench {
 namespace {
 
 constexpr double kMostSeconds = 1e9;
-constexpr double kLargestSeed = 0x1p53;  // a JSON number is exact up to here
-
-// Resolves the operations of ridgebench once in a process.
-Registry& resolved_registry() {
-  static Registry& registry = [&]() -> Registry& {
-    Registry::instance().resolve();
-    return Registry::instance();
-  }();
-  return registry;
-}
 
 // Takes the operations of a run out of the registry when the run ends.
 class Guests {
@@ -36,7 +27,7 @@ class Guests {
   explicit Guests(std::vector<std::string> operations) : operations_(std::move(operations)) {}
   Guests(const Guests&) = delete;  // removes them once
   Guests& operator=(const Guests&) = delete;
-  ~Guests() { resolved_registry().remove(operations_); }
+  ~Guests() { Registry::instance().remove(operations_); }
 
  private:
   std::vector<std::string> operations_;
@@ -83,7 +74,7 @@ RunRequest request_of(const ridgebench_request& asked, const std::string& filter
     request.regimes.push_back(parse<Regime>(regime));
   }
   request.seed = asked.seed;
-  if (static_cast<double>(asked.seed) > kLargestSeed) {
+  if (static_cast<double>(asked.seed) > kLargestCount) {
     throw UsageError(fmt::format("seed {}; allowed: 0 to 2^53", asked.seed));
   }
   if (!(asked.seconds >= 0 && asked.seconds <= kMostSeconds)) {
@@ -97,7 +88,7 @@ RunRequest request_of(const ridgebench_request& asked, const std::string& filter
 
 void OwnRun::add_operation(const ridgebench_operation& described) {
   const std::string name = checked_name("operation", described.name);
-  for (const auto& known : resolved_registry().operations()) {
+  for (const auto& known : Registry::instance().operations()) {
     if (known->name == name) {
       throw UsageError(fmt::format("ridgebench has an operation {}; allowed: another name", name));
     }
@@ -164,7 +155,7 @@ void OwnRun::require_something_to_measure(const Devices& devices) const {
 
 void OwnRun::enter_registry(const std::map<Backend, double>& floors,
                             const std::shared_ptr<CallerThread>& thread) const {
-  Registry& registry = resolved_registry();
+  Registry& registry = Registry::instance();
   for (const OwnOperation& own : operations_) {
     const Operation operation = own.operation();
     for (const OwnTechnique& t : techniques_) {

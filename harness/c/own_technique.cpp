@@ -45,10 +45,8 @@ class BoundSet {
 };
 
 Signature signature_of(const Operation& operation, FormatPair format) {
-  std::vector<Shape::Dimension> sizes;
-  for (const std::string& name : operation.dimensions) sizes.emplace_back(name, 1);
   Signature signature;
-  for (const Operand& operand : operation.operands(Shape(std::move(sizes)), format)) {
+  for (const Operand& operand : operation.operands(unit_shape(operation), format)) {
     signature.parameters.at(signature.count++) = {operand.format, operand.access == Access::read};
   }
   return signature;
@@ -84,8 +82,7 @@ OwnTechnique::OwnTechnique(const ridgebench_technique& described, const OwnOpera
 Bind OwnTechnique::binder(FormatPair format, const std::shared_ptr<CallerThread>& thread) const {
   return [this, format, thread](Queue& queue, const Plan&, const Shape& shape,
                                 std::span<void* const> operands) -> Launch {
-    std::vector<std::int64_t> sizes;
-    for (const auto& [dimension, size] : shape.dimensions()) sizes.push_back(size);
+    const std::vector<std::int64_t> sizes = shape.sizes();
     Message message{};
     const std::int64_t set = callbacks_.bind(callbacks_.user, format.name().c_str(), sizes.data(),
                                              operands.data(), queue.stream(), message.data());

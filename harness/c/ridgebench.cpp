@@ -3,6 +3,7 @@
 #include "harness/c/ridgebench.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -36,16 +37,6 @@ std::int32_t guarded(ridgebench_run* run, const Work& work) {
   }
 }
 
-template <class T>
-void encode_all(Format format, const double* numbers, std::int64_t count, void* bits) {
-  constexpr int unused = sizeof(T) == sizeof(float) ? 13 : 0;  // tf32 is the top of a float
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto number = static_cast<float>(numbers[i]);
-    const auto encoded = static_cast<T>(encode_bits(info(format), number) << unused);
-    std::memcpy(static_cast<T*>(bits) + i, &encoded, sizeof encoded);
-  }
-}
-
 }  // namespace
 
 extern "C" {
@@ -75,7 +66,7 @@ std::int32_t ridgebench_read_shape(ridgebench_run* run, const char* operation, c
                                    std::int64_t* sizes) {
   return guarded(run, [&] {
     const Shape shape = run->run.operation(text_of(operation)).read_shape(text_of(text));
-    std::ranges::transform(shape.dimensions(), sizes, [](const auto& d) { return d.second; });
+    std::ranges::copy(shape.sizes(), sizes);
     return ExitCode::fine;
   });
 }
@@ -114,14 +105,11 @@ std::int32_t ridgebench_encode(const char* format, const double* numbers, std::i
   ridgebench_run unused;
   return guarded(&unused, [&] {
     const Format chosen = parse_format(text_of(format));
-    if (chosen == Format::fp32 || chosen == Format::tf32x3) {
-      std::copy_n(numbers, count, static_cast<float*>(bits));
-    } else if (info(chosen).storage_bytes == 4) {
-      encode_all<std::uint32_t>(chosen, numbers, count, bits);
-    } else if (info(chosen).storage_bytes == 2) {
-      encode_all<std::uint16_t>(chosen, numbers, count, bits);
-    } else {
-      encode_all<std::uint8_t>(chosen, numbers, count, bits);
+    const auto bytes = static_cast<std::size_t>(info(chosen).storage_bytes);
+    auto* out = static_cast<std::byte*>(bits);
+    for (std::int64_t i = 0; i < count; ++i, out += bytes) {
+      const std::uint32_t stored = stored_bits(chosen, static_cast<float>(numbers[i]));
+      std::memcpy(out, &stored, bytes);  // the low bytes come first
     }
     return ExitCode::fine;
   });
