@@ -28,7 +28,7 @@ class JsonObject {
   [[nodiscard]] const std::string& origin() const { return origin_; }
 
   [[nodiscard]] double number(const char* key, Range allowed) const;
-  // A whole number. The bounds are at most 2^53, up to which a double is exact.
+  // A whole number. The bounds are at most kLargestCount (kernels/common/number.hpp).
   [[nodiscard]] std::int64_t count(const char* key, Range allowed) const;
   [[nodiscard]] std::string text(const char* key) const;
   [[nodiscard]] bool flag(const char* key) const;

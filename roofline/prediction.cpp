@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "roofline/nullable.hpp"
 #include "roofline/units.hpp"
 #include "roofline/utilisation.hpp"
 
@@ -11,11 +12,6 @@ namespace ridgebench {
 namespace {
 
 using nlohmann::ordered_json;
-
-template <class T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
 
 // The model's FLOP/s, or fewer where special functions or the launch take longer than the model.
 std::optional<double> mfu_bound_of(const Work& work, const Roof& model, const LowerBounds& bounds,
@@ -85,18 +81,18 @@ ordered_json predict(const Operation& operation, const Shape& shape, FormatPair 
       {"device", roofs.name()},
       {"flops", work.flops},
       {"bytes", work.bytes},
-      {"intensity_flop_per_byte", or_null(work.intensity())},
+      {"intensity_flop_per_byte", nullable(work.intensity())},
       {"ridge_flop_per_byte", with_peak(model.ridge())},
       {"bound", name(bounds.limit)},
       {"peak_flops_per_s", with_peak(model.peak_flops_per_s)},
       {"bandwidth_bytes_per_s", model.bandwidth_bytes_per_s},
       {"attainable_flops_per_s", attainable_flops_per_s(work, model)},
-      {"mfu_bound", or_null(mfu_bound_of(work, model, bounds, roofs.promised_peak(format)))},
+      {"mfu_bound", nullable(mfu_bound_of(work, model, bounds, roofs.promised_peak(format)))},
       {"time_lower_bound_s", bounds.lowest_s},
       {"time_without_overlap_s", std::max(time_without_overlap_s(work, model), bounds.lowest_s)},
       {"peak_from", rates.peak ? ordered_json(rates.peak->origin) : ordered_json(nullptr)},
       {"bandwidth_from", rates.bandwidth.origin},
-      {"launch_floor_s", or_null(roofs.launch_floor_s())},
+      {"launch_floor_s", nullable(roofs.launch_floor_s())},
       {"notes", notes_of(rates, bounds, roofs)}};
 }
 

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "harness/base/nullable.hpp"
 #include "harness/base/printable.hpp"
 #include "harness/results/measured_roofs.hpp"
+#include "roofline/nullable.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {

@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/base/filter.hpp"
-#include "harness/base/nullable.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/options/case_options.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/measure/case.hpp"
+#include "roofline/nullable.hpp"
 
 namespace ridgebench {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstdlib>
 
 #include "harness/base/checksum.hpp"
-#include "harness/base/nullable.hpp"
 #include "harness/device/cpu/info.hpp"
+#include "roofline/nullable.hpp"
 
 namespace ridgebench {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "harness/base/nullable.hpp"
+#include "roofline/nullable.hpp"
 
 namespace ridgebench {
 namespace {

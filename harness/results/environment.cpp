@@ -13,13 +13,13 @@
 #include <sstream>
 
 #include "harness/base/loaded_kernels.hpp"
-#include "harness/base/nullable.hpp"
 #include "harness/base/ungated.hpp"
 #include "harness/build_info.hpp"
 #include "harness/results/held_back.hpp"
 #include "harness/results/record.hpp"
 #include "kernels/common/cpu/onednn.hpp"
 #include "kernels/common/cpu/openblas.hpp"
+#include "roofline/nullable.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX declares it nowhere
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "harness/base/statistics.hpp"
+#include "kernels/common/number.hpp"
 
 namespace ridgebench {
 
@@ -18,7 +19,6 @@ struct Bounds {
   double high = 0;
   bool low_excluded = false;  // by the schema; the reader allows it
 };
-inline constexpr double kLargestCount = 0x1p53;  // JSON numbers are exact up to here
 inline constexpr Bounds kNotNegative{};
 inline constexpr Bounds kPositive{.low_excluded = true};
 inline constexpr Bounds kCount{.high = kLargestCount};
@@ -52,7 +52,7 @@ struct Key {
   Absence absence;
 };
 
-// One of the times of a record, which only a row with status ok has; in seconds per launch.
+// A key of one of a record's times, in seconds per launch. Only a row with status ok has times.
 struct TimeKey {
   const char* name;
   double Summary::* member;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/common/error.hpp"
+#include "kernels/common/number.hpp"
 
 namespace ridgebench {
 
@@ -19,8 +20,7 @@ double positive(std::string_view option, double value) {
 }
 
 double whole(std::string_view option, double value) {
-  constexpr double kLargest = 9007199254740992;  // 2^53
-  const bool sensible = value >= 1 && value <= kLargest && value == std::floor(value);
+  const bool sensible = value >= 1 && value <= kLargestCount && value == std::floor(value);
   if (!sensible) {
     throw UsageError(
         fmt::format("{} is {:g}; allowed: a whole number from 1 to 2^53", option, value));

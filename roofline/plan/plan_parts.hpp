@@ -13,7 +13,7 @@ namespace ridgebench {
 // Checks that a value is above 0 and at most 1e30, which keeps every product of a plan finite.
 double positive(std::string_view option, double value);
 
-// Checks that a value is a whole number from 1 to 2^53. A double is not exact above 2^53.
+// Checks that a value is a whole number from 1 to kLargestCount.
 double whole(std::string_view option, double value);
 
 nlohmann::ordered_json term(std::string_view name, double value, std::string_view unit);

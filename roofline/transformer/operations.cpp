@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 namespace ridgebench {
 namespace {
@@ -40,7 +39,7 @@ std::vector<LinearProduct> linear_products(const Operation& matmul, const Transf
                                            bool training) {
   std::vector<LinearProduct> products;
   for (const Linear& linear : linear_layers(model)) {
-    const bool head = linear.name == "lm_head";
+    const bool head = linear.name == kHead;
     for (const auto& [experts, rows] : shares_of(linear, head ? head_tokens : tokens)) {
       const auto add = [&](Pass pass, const Shape& shape) {
         products.push_back({linear.name, pass, shape, linear.layers, experts});

@@ -12,7 +12,7 @@
 namespace ridgebench {
 
 // The most tokens of one pass, so that sizes stay within those of a Shape.
-inline constexpr double kMostTokens = 0x1p40;
+inline constexpr double kMostTokens = kLargestSize;
 
 // prefill reads a prompt, decode writes one token for each sequence, and training does the forward
 // and the backward pass of whole sequences.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "kernels/common/error.hpp"
+#include "roofline/nullable.hpp"
 #include "roofline/prediction.hpp"
 #include "roofline/transformer/operations.hpp"
 #include "roofline/units.hpp"
@@ -15,10 +16,6 @@ namespace ridgebench {
 namespace {
 
 using nlohmann::ordered_json;
-
-ordered_json null_or(const std::optional<double>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
 
 // One operation of a pass. Its work and its times are those of one layer.
 struct Row {
@@ -34,8 +31,7 @@ struct Row {
   [[nodiscard]] double times_layers(double per_layer) const {
     return per_layer * static_cast<double>(layers);
   }
-  // lm_head follows all layers.
-  [[nodiscard]] bool linear_in_layer() const { return shape && name != "lm_head"; }
+  [[nodiscard]] bool linear_in_layer() const { return shape && name != kHead; }
 };
 
 // Answers one question about one model on one device.
@@ -91,8 +87,8 @@ class Predictor {
             {"active_parameters", active_parameters(model_)},
             {"weights_bytes", weights_bytes()},
             {"kv_cache_bytes_per_token", cache_bytes_per_token()},
-            {"memory_bytes", null_or(roofs_.memory_bytes())},
-            {"largest_batch", null_or(largest_batch())}};
+            {"memory_bytes", nullable(roofs_.memory_bytes())},
+            {"largest_batch", nullable(largest_batch())}};
   }
 
   [[nodiscard]] LowerBounds bounds_with(const Work& work, double written_fraction,
@@ -203,11 +199,11 @@ class Predictor {
             {"products", row.products},
             {"flops", row.work.flops},
             {"bytes", row.work.bytes},
-            {"intensity_flop_per_byte", null_or(row.work.intensity())},
+            {"intensity_flop_per_byte", nullable(row.work.intensity())},
             {"bound", name(row.bounds.limit)},
             {"time_lower_bound_s", row.bounds.lowest_s},
             {"share", row.times_layers(row.bounds.lowest_s) / phase_s},
-            {"achieved_s", null_or(row.achieved_s)}};
+            {"achieved_s", nullable(row.achieved_s)}};
   }
 
   [[nodiscard]] ordered_json notes() const {

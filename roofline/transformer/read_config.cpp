@@ -143,7 +143,7 @@ void read_attention(const JsonObject& config, Transformer& model) {
   }
 }
 
-// Every `step`-th layer has experts, but for the first ones and for those that a list names.
+// Every `step`-th layer has experts. The first layers and those that a list names have none.
 std::int64_t expert_layers(const JsonObject& config, std::int64_t layers) {
   const std::int64_t step = count_or(config, {"decoder_sparse_step"}, kLayers, 1);
   const std::int64_t dense = count_or(config, {"first_k_dense_replace"}, {0, kLayers.high}, 0);

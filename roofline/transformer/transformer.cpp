@@ -50,7 +50,7 @@ std::vector<Linear> linear_layers(const Transformer& model) {
     add_network({"shared_gate_up", "shared_up", "shared_down"}, experts->shared_width,
                 experts->layers, 1, 1);
   }
-  linears.push_back({"lm_head", model.vocabulary, model.width, 1});
+  linears.push_back({kHead, model.vocabulary, model.width, 1});
   return linears;
 }
 

@@ -38,6 +38,9 @@ struct Transformer {
   std::vector<std::string> notes = {};  // what the numbers leave out
 };
 
+// Name of the linear layer that follows all others: the product with the vocabulary.
+inline constexpr std::string_view kHead = "lm_head";
+
 // A linear layer: outputs = weights[outputs, inputs] x inputs.
 struct Linear {
   std::string_view name;  // qkv, o, gate_up, up, down, lm_head; of experts: expert_..., shared_...

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <iterator>
 
-#include "harness/base/nullable.hpp"
 #include "harness/base/stopwatch.hpp"
+#include "roofline/nullable.hpp"
 
 namespace ridgebench {
 namespace {

@@ -10,11 +10,10 @@
 
 #include "kernels/common/error.hpp"
 #include "kernels/common/number.hpp"
+#include "kernels/common/shape.hpp"
 
 namespace ridgebench {
 namespace {
-
-constexpr double kLargestSize = 0x1p40;  // of parse_shape
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -35,7 +34,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 double size_in(std::string_view range, std::string_view text) {
   const double size = parse_number(text).value_or(0);
-  if (size != std::floor(size) || size < 1 || size > kLargestSize) reject_range(range);
+  constexpr auto kMost = static_cast<double>(kLargestSize);
+  if (size != std::floor(size) || size < 1 || size > kMost) reject_range(range);
   return size;
 }
 
