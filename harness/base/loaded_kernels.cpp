@@ -140,8 +140,9 @@ class LoadScope {
  public:
   explicit LoadScope(const std::string& file) {
     for (std::size_t i = 0; i < kEndCauses.size(); ++i) {
-      g_ended[i] = fmt::format("ridgebench: --load {}: it ended the program while it was loaded: {}\n",
-                               printable(file), kEndCauses[i].name);
+      g_ended[i] =
+          fmt::format("ridgebench: --load {}: it ended the program while it was loaded: {}\n",
+                      printable(file), kEndCauses[i].name);
     }
     before_sudden_end(on_end);
   }
@@ -198,5 +199,11 @@ void load_kernels(std::span<const std::string> files) {
 }
 
 const std::vector<LoadedKernels>& loaded_kernels() { return mutable_list(); }
+
+void add_load_arguments(std::vector<std::string>& arguments) {
+  for (const LoadedKernels& kernels : loaded_kernels()) {
+    arguments.push_back("--load=" + kernels.path.string());
+  }
+}
 
 }  // namespace ridgebench

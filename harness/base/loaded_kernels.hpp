@@ -25,4 +25,7 @@ void load_kernels(std::span<const std::string> files);
 // In the order in which they were loaded.
 const std::vector<LoadedKernels>& loaded_kernels();
 
+// Adds the options --load with which another process of this program loads the same files.
+void add_load_arguments(std::vector<std::string>& arguments);
+
 }  // namespace ridgebench

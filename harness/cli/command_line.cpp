@@ -51,7 +51,8 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 // Kernels of others join the registry after the command line was read and before a command runs.
-void add_load_option(CLI::App& app, const std::shared_ptr<std::vector<std::string>>& files) {
+void add_load_option(CLI::App& app) {
+  const auto files = std::make_shared<std::vector<std::string>>();
   for (const char* const command : {"list", "run", "duel"}) {
     app.get_subcommand(command)
         ->add_option("--load", *files,
@@ -113,7 +114,7 @@ int run_command_line(int argc, char** argv) {
   add_plan_command(app);
   add_verify_command(app, code);
   list_python_commands(app);
-  add_load_option(app, std::make_shared<std::vector<std::string>>());
+  add_load_option(app);
   try {
     if (argc > 1 && is_python_command(argv[1])) run_python_command(argc, argv);
     const int result = parse_and_run(app, argc, argv, code);

@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "harness/base/loaded_kernels.hpp"
-#include "harness/base/printable.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/google_benchmark.hpp"
@@ -19,12 +18,11 @@
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/results/resume.hpp"
+#include "kernels/common/number.hpp"
 #include "roofline/device_spec.hpp"
 
 namespace ridgebench {
 namespace {
-
-constexpr double kLargestSeed = 0x1p53;  // a JSON number is exact up to here
 
 struct RunOptions {
   RunRequest request;
@@ -121,9 +119,7 @@ std::vector<std::string> after_a_crash(const RunOptions& options,
   std::vector<std::string> arguments{command_line.front(), "run", "--resume=" + folder.string()};
   if (options.take_turns) arguments.emplace_back("--take-turns");
   if (!options.junit.empty()) arguments.push_back("--junit=" + options.junit);
-  for (const LoadedKernels& kernels : loaded_kernels()) {
-    arguments.push_back("--load=" + kernels.path.string());
-  }
+  add_load_arguments(arguments);
   // The request is in the folder. The flags of the reports are not.
   std::ranges::copy_if(command_line, std::back_inserter(arguments), [](const std::string& text) {
     return text.starts_with("--benchmark_") && !text.starts_with("--benchmark_filter");
@@ -189,7 +185,7 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
       ->check(not_empty());
   add("--regime", options->regime, "steady, cold or warm; default: by profile");
   add("--seed", request.seed, "Seed of the inputs and of the order of cases")
-      ->transform(number_in(0, kLargestSeed, "a whole number from 0 to 2^53"));
+      ->transform(number_in(0, kLargestCount, "a whole number from 0 to 2^53"));
   add("--fill", options->fill, "normal, uniform, zeros or integers");
   command->add_flag("--no-early", options->no_early, kNoEarlyHelp)->excludes(resume);
   add("--budget", request.budget_s, "Seconds for the whole run")

@@ -10,6 +10,7 @@
 #include "harness/cli/duel/table.hpp"
 #include "harness/cli/machine_facts.hpp"
 #include "harness/cli/number_option.hpp"
+#include "harness/cli/options/case_options.hpp"
 #include "harness/cli/options/shape_options.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/device/open_devices.hpp"
@@ -20,11 +21,10 @@
 #include "harness/measure/sampler.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/results_directory.hpp"
+#include "kernels/common/number.hpp"
 
 namespace ridgebench {
 namespace {
-
-constexpr double kLargestDuelSeed = 0x1p53;  // a JSON number is exact up to here
 
 struct DuelOptions {
   DuelRequest request;
@@ -174,11 +174,9 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
   DuelRequest& request = options->request;
   command->add_option("techniques", request.techniques, "Two techniques, or one twice")
       ->expected(0, 2);
-  const auto add_names = [&](const char* flag, std::vector<std::string>& names, const char* help) {
-    command->add_option(flag, names, help)->delimiter(',')->allow_extra_args(false);
-  };
-  add_names("--op", request.names.operations, "Operations, for instance matmul");
-  add_names("--format", request.names.formats, "Formats of the inputs, for instance fp32,bf16");
+  add_names(*command, "--op", request.names.operations, "Operations, for instance matmul");
+  add_names(*command, "--format", request.names.formats,
+            "Formats of the inputs, for instance fp32,bf16");
   options->shapes.add_to(*command);
   command->add_option("--profile", options->profile,
                       "quick: each operation's best technique against a library; on a GPU products "
@@ -200,7 +198,7 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
       ->transform(number_in(1, kMostProcesses, "a whole number from 1 to 1000"));
   command->add_flag(kOneProcess, options->one_process)->group("");
   command->add_option("--seed", options->seed, "Seed of the inputs and of the order of the blocks")
-      ->transform(number_in(0, kLargestDuelSeed, "a whole number from 0 to 2^53"));
+      ->transform(number_in(0, kLargestCount, "a whole number from 0 to 2^53"));
   command->add_option("--fill", options->fill, "normal, uniform, zeros or integers");
   command->add_option("--out", options->out, "Results folder; default: results/local/<time>");
   command->add_flag("--no-early", options->no_early, kNoEarlyHelp);
@@ -212,10 +210,9 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
       "ones of 1.3 s, which contain the power that each draws. A ratio is the first technique's "
       "time over the second's. faster and slower: with a probability of error of 1e-4. same: "
       "within half a percent. With several processes, each gives one ratio, and the verdict is "
-      "over "
-      "processes: on a host, pages differ from process to process. Exit codes: 0 decided, 2 usage, "
-      "3 undecided or "
-      "interrupted, 6 a technique is wrong or failed, or no duel could be timed, 7 no device.");
+      "over processes: on a host, pages differ from process to process. Exit codes: 0 decided, 2 "
+      "usage, 3 undecided or interrupted, 6 a technique is wrong or failed, or no duel could be "
+      "timed, 7 no device.");
   command->callback(
       [=, &code, line = std::move(command_line)] { code = run_command(*options, line); });
 }

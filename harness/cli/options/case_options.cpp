@@ -5,14 +5,18 @@
 
 namespace ridgebench {
 
+CLI::Option* add_names(CLI::App& command, const char* flag, std::vector<std::string>& names,
+                       const char* help) {
+  return command.add_option(flag, names, help)->delimiter(',')->allow_extra_args(false);
+}
+
 std::vector<CLI::Option*> CaseOptions::add_to(CLI::App& command) {
-  const auto add_names = [&](const char* flag, std::vector<std::string>& names, const char* help) {
-    return command.add_option(flag, names, help)->delimiter(',')->allow_extra_args(false);
-  };
   std::vector<CLI::Option*> added{
-      add_names("--op", names_.operations, "Operations, for instance matmul,relu"),
-      add_names("--technique", names_.techniques, "Techniques, for instance packed,openblas"),
-      add_names("--format", names_.formats, "Formats of the inputs, for instance fp32,bf16")};
+      add_names(command, "--op", names_.operations, "Operations, for instance matmul,relu"),
+      add_names(command, "--technique", names_.techniques,
+                "Techniques, for instance packed,openblas"),
+      add_names(command, "--format", names_.formats,
+                "Formats of the inputs, for instance fp32,bf16")};
   std::ranges::copy(shapes_.add_to(command), std::back_inserter(added));
   return added;
 }

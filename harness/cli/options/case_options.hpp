@@ -2,12 +2,18 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 #include <vector>
 
 #include "harness/cli/options/shape_options.hpp"
 #include "harness/results/environment.hpp"
 
 namespace ridgebench {
+
+// Adds an option that takes names with commas between them, and may be repeated. `names` must
+// outlive the command.
+CLI::Option* add_names(CLI::App& command, const char* flag, std::vector<std::string>& names,
+                       const char* help);
 
 class CaseOptions {
  public:

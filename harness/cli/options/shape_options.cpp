@@ -47,8 +47,8 @@ std::vector<std::string> ShapeOptions::lines(const std::vector<std::string>& ope
   std::vector<std::string> lines;
   for (const std::string& operation : operations) {
     for (const std::string& shape : shapes_) {
-      if (shape.find_first_of(" \t,") == 0 || shape.find_first_of(" \t") != std::string::npos ||
-          shape.empty()) {
+      if (shape.empty() || shape.starts_with(',') ||
+          shape.find_first_of(" \t") != std::string::npos) {
         throw UsageError(
             fmt::format("--shape is '{}'; allowed: a shape without blanks, for "
                         "instance m:4096/n:14336/k:4096",

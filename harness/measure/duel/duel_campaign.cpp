@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -40,8 +39,7 @@ void DuelCampaign::measure(const DuelCase& duel) {
 }
 
 DuelRecord DuelCampaign::measure_here(const DuelCase& duel) {
-  watchdog_.start(
-      std::chrono::duration<double>(std::max(kDuelHangFactor * duel.seconds, kShortestDuelHang_s)));
+  watchdog_.start(std::chrono::duration<double>(duel_hangs_after_s(duel.seconds)));
   const auto disarm = [this](void*) { watchdog_.stop(); };
   const std::unique_ptr<void, decltype(disarm)> guard(this, disarm);
   Device* const device = duel.first.device;

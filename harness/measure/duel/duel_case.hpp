@@ -1,6 +1,7 @@
 // The two sides of a duel before it is measured.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -9,10 +10,9 @@
 
 namespace ridgebench {
 
-// A duel or one of its processes hangs if it takes kDuelHangFactor times its seconds and more than
-// kShortestDuelHang_s.
-inline constexpr double kDuelHangFactor = 10;
-inline constexpr double kShortestDuelHang_s = 60;
+// Returns the seconds after which a duel, or one of its processes, counts as hung. `seconds` is its
+// planned time.
+constexpr double duel_hangs_after_s(double seconds) { return std::max(10 * seconds, 60.0); }
 
 // Two cases that differ in the technique at most.
 struct DuelCase {

@@ -31,8 +31,7 @@ struct DuelRequest {
 };
 
 // The duels of a request with two techniques, one for each device, operation, format and shape, or
-// the duels of the quick profile.
-// Throws UsageError, in one line that names what is allowed.
+// the duels of the quick profile. Throws UsageError, in one line that names what is allowed.
 std::vector<DuelCase> choose_duels(const DuelRequest& request,
                                    const std::vector<std::unique_ptr<Device>>& devices);
 

@@ -43,9 +43,7 @@ std::vector<std::string> arguments_of(const DuelCase& duel, const DuelSettings& 
       fmt::format("--fill={}", name(settings.fill)),
       kOneProcess};
   if (!settings.early_launches) arguments.emplace_back("--no-early");
-  for (const LoadedKernels& kernels : loaded_kernels()) {
-    arguments.push_back("--load=" + kernels.path.string());
-  }
+  add_load_arguments(arguments);
   return arguments;
 }
 
@@ -123,8 +121,7 @@ DuelRecord measure_in_one(const DuelCase& duel, const DuelSettings& settings, in
   // As the watchdog does, a tick counts time in which this process could run. On a crowded machine
   // the other process gets far less of it.
   constexpr double kCrowded = 10;
-  const double patience_s =
-      kCrowded * std::max(kShortestDuelHang_s, kDuelHangFactor * duel.seconds / duel.processes);
+  const double patience_s = kCrowded * duel_hangs_after_s(duel.seconds / duel.processes);
   Child child(arguments_of(duel, settings, process));
   std::string text;
   Stopwatch clock;
