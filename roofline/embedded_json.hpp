@@ -1,4 +1,4 @@
-// roofline/embed_json.cmake compiles the JSON texts of roofline/devices and roofline/models into the
+// The JSON texts of roofline/devices and roofline/models, which embed_json.cmake compiles into the
 // binary.
 #pragma once
 
@@ -12,7 +12,7 @@ struct EmbeddedJson {
   std::string_view text;
 };
 
-// Both return the files in the order of their names.
+// Both return the files sorted by full name, with the extension.
 std::span<const EmbeddedJson> embedded_sheets();
 std::span<const EmbeddedJson> embedded_models();
 

@@ -97,7 +97,7 @@ void print_prediction(const ordered_json& prediction) {
   }
 }
 
-// CLI11 would ask for required options also where a sub-command was chosen.
+// CLI11's own check of required options would refuse `predict model`, which lacks these.
 void check_given(const CLI::App& command) {
   for (const char* const option : {"operation", "shape", "--format", "--on"}) {
     if (command.count(option) == 0) throw CLI::RequiredError(option);

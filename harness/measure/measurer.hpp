@@ -43,8 +43,8 @@ class Measurer {
 
   [[nodiscard]] Record described(const Case& c) const;
   void run_phases(Record& record, const Case& c, double seconds, const std::function<bool()>& stop);
-  // Binds a launch to each of `sets` buffer sets and poisons their outputs. The arenas reserve
-  // memory for `later` sets.
+  // Binds a launch to each of `sets` buffer sets and fills their outputs with NaN. The arenas
+  // reserve memory for `later` sets.
   Binding bind(const Case& c, const Plan& plan, std::int64_t sets, std::int64_t later = 0);
   // Checks the outputs after the timing. Returns why they are wrong.
   std::optional<std::string> check_after(const Case& c, const Binding& binding,

@@ -2,7 +2,7 @@
 // runs the algorithm that the library's heuristic returns first, `cublas_tuned` the fastest of its
 // first 32 by measurement. Sums are kept in fp32. The fp8 tensor cores keep fewer bits: by default
 // the library moves their sums to fp32 on the way, with `_fast_accum` it does not.
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "kernels/common/cuda/lib/cublaslt.cuh"

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <sstream>
-#include <vector>
 
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/print_json.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/measured_times.hpp"
-#include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/transformer/operations.hpp"
 #include "roofline/transformer/predict_transformer.hpp"

@@ -12,10 +12,10 @@ void list_python_commands(CLI::App& app);
 
 bool is_python_command(std::string_view command);
 
-// Runs `python3 -m ridgebench argv[1]...` in place of this process. The package is that of the
-// checkout or of the installation that holds the binary. The interpreter is the one that the
-// variable RIDGEBENCH_PYTHON names, else the checkout's .venv, else python3. Throws UsageError
-// without one of them.
+// Runs the command argv[1] of the Python package, with the arguments after it, in place of this
+// process. The package is that of the checkout or of the installation that holds the binary. The
+// interpreter is the one that the variable RIDGEBENCH_PYTHON names, else the checkout's .venv, else
+// python3. Throws UsageError without a package or an interpreter.
 [[noreturn]] void run_python_command(int argc, char** argv);
 
 }  // namespace ridgebench

@@ -25,8 +25,8 @@ class CpuDevice : public Device {
   [[nodiscard]] Queue& queue() override { return *queue_; }
   [[nodiscard]] double free_bytes() const override;
   [[nodiscard]] DeviceMemory& memory() override { return *memory_; }
-  // At most 1 GiB: a host that reports a larger cache shares it with other tenants.
   [[nodiscard]] bool processes_differ() const override { return true; }
+  // At most 1 GiB: a host that reports a larger cache shares it with other tenants.
   [[nodiscard]] std::int64_t rotation_bytes() const override {
     return std::min(Device::rotation_bytes(), kMostEvictingBytes);
   }
