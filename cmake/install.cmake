@@ -5,15 +5,13 @@ include(CMakePackageConfigHelpers)
 
 # Everything of the program in one archive, main included, for a program of one's own.
 add_library(ridgebench_static STATIC harness/cli/main.cpp $<TARGET_OBJECTS:ridgebench_common>
-  $<TARGET_OBJECTS:ridgebench_roofline> $<TARGET_OBJECTS:ridgebench_harness>)
+  $<TARGET_OBJECTS:ridgebench_roofline> $<TARGET_OBJECTS:ridgebench_harness> $<TARGET_OBJECTS:ridgebench_adapters>)
 target_link_libraries(ridgebench_static PRIVATE ridgebench_options ridgebench_kernels)
-target_sources(ridgebench_static PRIVATE $<TARGET_OBJECTS:ridgebench_adapters>)
 set_target_properties(ridgebench_static PROPERTIES OUTPUT_NAME ridgebench UNITY_BUILD OFF)
 
 set(ridgebench_package "${CMAKE_INSTALL_LIBDIR}/cmake/ridgebench")
 set(ridgebench_headers "${CMAKE_INSTALL_INCLUDEDIR}/ridgebench")
 set(ridgebench_data "${CMAKE_INSTALL_DATADIR}/ridgebench")
-set(ridgebench_archive "${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:ridgebench_static>")
 
 install(TARGETS ridgebench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(TARGETS ridgebench_static ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
@@ -26,8 +24,8 @@ install(DIRECTORY results/schema DESTINATION "${ridgebench_data}/results")
 install(FILES LICENSE DESTINATION "${ridgebench_data}")
 
 set(config "${CMAKE_BINARY_DIR}/generated/ridgebenchConfig.cmake")
+set(version "${CMAKE_BINARY_DIR}/generated/ridgebenchConfigVersion.cmake")
 configure_package_config_file(cmake/ridgebenchConfig.cmake.in "${config}" INSTALL_DESTINATION "${ridgebench_package}"
   PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_BINDIR)
-write_basic_package_version_file("${CMAKE_BINARY_DIR}/generated/ridgebenchConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
-install(FILES "${config}" "${CMAKE_BINARY_DIR}/generated/ridgebenchConfigVersion.cmake" cmake/ridgebench_add_kernels.cmake
-  DESTINATION "${ridgebench_package}")
+write_basic_package_version_file("${version}" COMPATIBILITY SameMinorVersion)
+install(FILES "${config}" "${version}" cmake/ridgebench_add_kernels.cmake DESTINATION "${ridgebench_package}")
