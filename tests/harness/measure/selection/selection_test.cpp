@@ -49,14 +49,13 @@ TEST_F(SelectionTest, ShapesOfOperationsThatAreNotNamedAreLeftOut) {
 }
 
 TEST_F(SelectionTest, CasesAreTheNamedOnes) {
-  const CpuDevice device;
+  CpuDevice device;
   const Selection some = select({.operations = {"matmul"},
                                  .techniques = {"packed"},
                                  .formats = {"fp32"},
                                  .shapes = {"matmul m:17/n:333/k:1000"}});
   std::vector<std::string> ids;
-  for (const Case& c : enumerate_cases(Registry::instance(), const_cast<CpuDevice&>(device),
-                                       Profile::quick, {}, some)) {
+  for (const Case& c : enumerate_cases(Registry::instance(), device, Profile::quick, {}, some)) {
     if (!c.is_ceiling()) ids.push_back(c.id());
   }
   EXPECT_THAT(ids, ElementsAre("matmul/packed/fp32/m:17/n:333/k:1000/layout:nt/steady@cpu"));
