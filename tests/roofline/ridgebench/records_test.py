@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from golden import GOLDEN, read_environment, read_records
+from golden import GOLDEN, ROOT, read_environment, read_records
 from jsonschema import Draft202012Validator
 
 from ridgebench.records import ResultsError, parse, schema_of
