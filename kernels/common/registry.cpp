@@ -68,9 +68,7 @@ void add_attributes(Operation& operation) {
                          Profile profile, Pace pace, const Machine& machine) {
     std::vector<Shape> shapes = sizes(profile, pace, machine);
     for (Shape& shape : shapes) {
-      if (!shape.attributes().empty()) continue;
-      const auto layout = shape.has_layout() ? std::optional(shape.layout()) : std::nullopt;
-      shape = Shape(shape.dimensions(), layout, attributes);
+      if (shape.attributes().empty()) shape = shape.with(attributes);
     }
     return shapes;
   };

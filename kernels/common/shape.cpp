@@ -98,6 +98,12 @@ double Shape::attribute(std::string_view label) const {
   throw std::out_of_range(fmt::format("shape {} has no attribute {}", text(), label));
 }
 
+Shape Shape::with(std::vector<Attribute> attributes) const {
+  Shape shape = *this;
+  shape.attributes_ = std::move(attributes);
+  return shape;
+}
+
 std::vector<std::int64_t> Shape::sizes() const {
   std::vector<std::int64_t> sizes;
   for (const auto& [label, size] : dimensions_) sizes.push_back(size);

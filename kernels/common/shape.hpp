@@ -39,6 +39,8 @@ class Shape {
   // Value of a named attribute; throws std::out_of_range for a name the operation does not have.
   [[nodiscard]] double attribute(std::string_view label) const;
   [[nodiscard]] const std::vector<Attribute>& attributes() const { return attributes_; }
+  // The same sizes with these attributes.
+  [[nodiscard]] Shape with(std::vector<Attribute> attributes) const;
   // In the order of the dimensions.
   [[nodiscard]] std::vector<std::int64_t> sizes() const;
   [[nodiscard]] std::string text() const;
