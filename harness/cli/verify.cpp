@@ -5,8 +5,8 @@
 #include "harness/base/printable.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/results/record.hpp"
-#include "harness/results/verify_duels.hpp"
-#include "harness/results/verify_results.hpp"
+#include "harness/results/verify/verify_duels.hpp"
+#include "harness/results/verify/verify_results.hpp"
 
 namespace ridgebench {
 

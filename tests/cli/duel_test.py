@@ -1,5 +1,6 @@
 """`ridgebench duel`: its table, its JSON, its folder, its errors and exit codes, and what an interruption keeps."""
 
+import json
 import math
 import shutil
 import signal

@@ -90,10 +90,9 @@ def test_an_attribute_is_part_of_the_row_and_changes_its_result(mine, prefix, tm
     program, load = prefix / "bin" / "ridgebench", ("--load", mine / "libmine.so")
     chosen = ("--op", "embed", "--technique", "rows_8", "--shape", "m:8/n:16/eps:0.5,1000")
     measure(program, *load, *chosen, "--out", tmp_path / "results")
-    lines = (tmp_path / "results" / "records.jsonl").read_text("utf-8").splitlines()
-    rows = [row for row in map(json.loads, lines) if row["op"] == "embed"]
-    assert [(row["status"], row["shape"]["eps"], row["id"].split("/steady")[0]) for row in rows] == [
-        ("ok", 0.5, "embed/rows_8/fp32/m:8/n:16/eps:0.5"), ("ok", 1000.0, "embed/rows_8/fp32/m:8/n:16/eps:1000")
+    rows = [row for row in read_records(tmp_path / "results") if row["op"] == "embed"]
+    assert sorted((row["id"].split("/steady")[0], row["shape"]["eps"], row["status"]) for row in rows) == [
+        ("embed/rows_8/fp32/m:8/n:16/eps:0.5", 0.5, "ok"), ("embed/rows_8/fp32/m:8/n:16/eps:1000", 1000.0, "ok")
     ]  # fmt: skip
     run(program, "verify", tmp_path / "results")
     said = run(program, "list", *load, "--op", "embed", "--shape", "m:8/n:16/epsilon:1", code=2).stderr

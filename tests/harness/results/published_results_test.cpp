@@ -5,7 +5,7 @@
 
 #include "harness/results/record.hpp"
 #include "harness/results/resume.hpp"
-#include "harness/results/verify_results.hpp"
+#include "harness/results/verify/verify_results.hpp"
 
 namespace ridgebench {
 namespace {

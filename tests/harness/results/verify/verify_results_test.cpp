@@ -1,5 +1,5 @@
 // The results of a run must be sound, and verify must find every change of them.
-#include "harness/results/verify_results.hpp"
+#include "harness/results/verify/verify_results.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "harness/results/verify_duels.hpp"
+#include "harness/results/verify/verify_duels.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "harness/results/duel_record.hpp"
-#include "harness/results/verify_checks.hpp"
-#include "harness/results/verify_checksums.hpp"
+#include "harness/results/verify/checks.hpp"
+#include "harness/results/verify/checksums.hpp"
 #include "roofline/json_object.hpp"
 
 namespace ridgebench {

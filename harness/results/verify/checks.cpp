@@ -1,4 +1,4 @@
-#include "harness/results/verify_checks.hpp"
+#include "harness/results/verify/checks.hpp"
 
 #include <fmt/format.h>
 

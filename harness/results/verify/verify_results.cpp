@@ -1,4 +1,4 @@
-#include "harness/results/verify_results.hpp"
+#include "harness/results/verify/verify_results.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 #include "harness/results/outcome.hpp"
 #include "harness/results/record.hpp"
 #include "harness/results/resume.hpp"
-#include "harness/results/verify_checks.hpp"
-#include "harness/results/verify_checksums.hpp"
+#include "harness/results/verify/checks.hpp"
+#include "harness/results/verify/checksums.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/device_spec.hpp"
 #include "roofline/json_object.hpp"

@@ -1,4 +1,4 @@
-#include "harness/results/verify_checksums.hpp"
+#include "harness/results/verify/checksums.hpp"
 
 #include <fmt/format.h>
 
