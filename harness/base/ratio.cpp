@@ -27,18 +27,22 @@ double within(double t, int freedom) {
   return odd ? 2 / std::numbers::pi * (theta + sine * sum) : sine * sum;
 }
 
-// Half of the interval that a ratio of 1 misses with probability kFalseVerdict.
-double sure_reach(const TrimmedMean& mean) {
-  return t_quantile(1 - kFalseVerdict / 2, mean.freedom) * mean.error;
-}
-
-// Half of the 95 % interval.
-double reach_95(const TrimmedMean& mean) {
-  return t_quantile(kTwoSided95, mean.freedom) * mean.error;
+// How many times as many values have an interval of this probability whose half is `distance`. More
+// values have a smaller quantile, too, so that the number is a fixed point.
+double times_to_reach(const TrimmedMean& mean, double probability, double distance) {
+  constexpr double kMostFreedom = 1000;  // from here on the quantile is that of the normal
+  constexpr int kSteps = 30;
+  double times = 1;
+  for (int i = 0; i < kSteps; ++i) {
+    const double freedom = std::clamp((mean.freedom + 1) * times - 1, 1.0, kMostFreedom);
+    const double reach = t_quantile(probability, static_cast<int>(freedom)) * mean.error;
+    times = std::sqrt(times * std::pow(reach / distance, 2));
+  }
+  return times;
 }
 
 Verdict verdict_of(const TrimmedMean& mean, double low, double high) {
-  const double reach = sure_reach(mean);
+  const double reach = t_quantile(1 - kFalseVerdict / 2, mean.freedom) * mean.error;
   if (mean.location + reach < 0) return Verdict::faster;
   if (mean.location - reach > 0) return Verdict::slower;
   const bool inside = low > std::log1p(-kSameWithin) && high < std::log1p(kSameWithin);
@@ -88,7 +92,7 @@ double t_quantile(double probability, int freedom) {
 std::optional<Ratio> estimate_ratio(std::span<const double> log_ratios) {
   if (log_ratios.size() < kFewestRatios) return std::nullopt;
   const TrimmedMean mean = trimmed_mean(log_ratios);
-  const double reach = reach_95(mean);
+  const double reach = t_quantile(kTwoSided95, mean.freedom) * mean.error;
   const double low = mean.location - reach;
   const double high = mean.location + reach;
   return Ratio{std::exp(mean.location), std::exp(low), std::exp(high), verdict_of(mean, low, high)};
@@ -98,9 +102,9 @@ double effort_to_decide(std::span<const double> log_ratios) {
   const TrimmedMean mean = trimmed_mean(log_ratios);
   const double from_equal = std::abs(mean.location);
   const double to_border = std::log1p(kSameWithin) - from_equal;
-  double times = std::pow(sure_reach(mean) / from_equal, 2);
-  if (to_border > 0) times = std::fmin(times, std::pow(reach_95(mean) / to_border, 2));
-  return times;
+  const double times = times_to_reach(mean, 1 - kFalseVerdict / 2, from_equal);
+  if (to_border <= 0) return times;
+  return std::fmin(times, times_to_reach(mean, kTwoSided95, to_border));
 }
 
 }  // namespace ridgebench

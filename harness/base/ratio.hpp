@@ -55,9 +55,8 @@ struct Ratio {
 // within kSameWithin of 1. Empty for fewer than kFewestRatios.
 std::optional<Ratio> estimate_ratio(std::span<const double> log_ratios);
 
-// How many times as many log ratios would give another verdict than undecided, if they lie and
-// scatter as these do: about, because the quantile of Student's t counts as constant. Infinite
-// where no number would. Throws as trimmed_mean does.
+// About how many times as many log ratios would give another verdict than undecided, if they lie
+// and scatter as these do. Infinite where no number would. Throws as trimmed_mean does.
 double effort_to_decide(std::span<const double> log_ratios);
 
 }  // namespace ridgebench

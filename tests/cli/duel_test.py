@@ -89,7 +89,7 @@ def test_verify_accepts_duels(finished):
     [
         ("flops", 1, "flops is 1, but follows to be 4000"), ("bytes", 1, "bytes is 1"),
         ("verdict", "faster", 'verdict is "faster", but follows to be "same"'),
-        ("decided_by", "short", 'decided_by is "short"'), ("short.seconds.ratio", 0.9, "short.seconds.ratio is 0.9"),
+        ("decided_by", "long", 'decided_by is "long"'), ("short.seconds.ratio", 0.9, "short.seconds.ratio is 0.9"),
         ("long.cycles.ci_low", 0.9, "long.cycles.ci_low is 0.9"), ("reason", "none", "every status but ok needs"),
         ("first.verify", None, "naive must have passed verification"), ("short", None, "short scale"),
         ("second.verify.error", 1.5, "streaming must have passed verification"),

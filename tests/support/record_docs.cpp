@@ -27,8 +27,12 @@ ordered_json names_json() {
 
 ordered_json shape_schema() {
   return {{"type", "object"},
-          {"properties", {{"layout", {{"enum", names_json<Layout>()}}}}},
-          {"additionalProperties", bounded("integer", {.low = 1})}};
+          {"properties",
+           {{"layout", {{"enum", names_json<Layout>()}}},
+            {"m", bounded("integer", {.low = 1})},
+            {"n", bounded("integer", {.low = 1})},
+            {"k", bounded("integer", {.low = 1})}}},
+          {"additionalProperties", {{"type", "number"}}}};
 }
 
 template <Keyed T>

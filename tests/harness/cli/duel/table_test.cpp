@@ -44,7 +44,7 @@ TEST(DuelTable, ShowsRatioIntervalAndVerdict) {
 TEST(DuelTable, SaysHowMuchLongerAnUndecidedDuelWouldTake) {
   DuelRecord duel = timed(0);
   EXPECT_THAT(table({duel}), Not(HasSubstr("would decide"))) << "it is decided";
-  duel.short_scale->seconds = ratio_of({0.01, 0.03, 0.02, 0.04, 0.0});
+  duel.short_scale->seconds = ratio_of({0.015, 0.025, 0.02, 0.03, 0.01});
   EXPECT_THAT(table({duel}), HasSubstr("relu fp32 n:8: undecided; about "));
   EXPECT_THAT(table({duel}), HasSubstr(" times --seconds would decide\n"));
   duel.processes = 5;
