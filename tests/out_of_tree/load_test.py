@@ -134,7 +134,7 @@ def test_what_cannot_join_the_registry_is_refused(tmp_path, mine):
 )
 def test_a_file_that_ends_the_program_while_it_is_loaded_is_named(fault, said, mine):
     line = refusal(mine, fault=f"{fault} while loading")
-    assert line.endswith(f"libmine.so: it ended the program while it was loaded: {said}")
+    assert line.endswith(f"libmine.so: it ended the program while it was loaded: {said}\n")
 
 
 def test_after_a_crash_the_run_loads_the_file_again(tmp_path, mine):
