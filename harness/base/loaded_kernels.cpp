@@ -11,6 +11,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "harness/base/checksum.hpp"
 #include "harness/base/printable.hpp"
 #include "harness/base/sudden_end.hpp"
+#include "harness/base/terminal.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/interface/kernel_interface.hpp"
 
@@ -129,6 +131,7 @@ void check_name(const std::string& file, const std::string& name) {
 // Says that a file ended the program while it was loaded. The texts are made before, because a
 // handler may not format.
 std::array<std::string, kEndCauses.size()> g_ended;
+std::string g_loading;
 
 void on_end(std::size_t cause) {
   const std::string& text = g_ended[cause];
@@ -136,9 +139,27 @@ void on_end(std::size_t cause) {
   _exit(static_cast<int>(ExitCode::usage));
 }
 
+// An exception that leaves a thread or a function of the loader. The library's own handler prints
+// several lines.
+[[noreturn]] void on_terminate() {
+  std::string what;
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::exception& error) {
+    what = fmt::format(": {}", error.what());
+  } catch (...) {
+    what.clear();
+  }
+  before_sudden_end(nullptr);
+  write_error(fmt::format("ridgebench: --load {}: it threw while it was loaded{}\n",
+                          printable(g_loading), printable(what)));
+  _exit(static_cast<int>(ExitCode::usage));
+}
+
 class LoadScope {
  public:
-  explicit LoadScope(const std::string& file) {
+  explicit LoadScope(const std::string& file) : before_(std::set_terminate(on_terminate)) {
+    g_loading = file;
     for (std::size_t i = 0; i < kEndCauses.size(); ++i) {
       g_ended[i] =
           fmt::format("ridgebench: --load {}: it ended the program while it was loaded: {}\n",
@@ -148,7 +169,13 @@ class LoadScope {
   }
   LoadScope(const LoadScope&) = delete;  // there is one
   LoadScope& operator=(const LoadScope&) = delete;
-  ~LoadScope() { before_sudden_end(nullptr); }
+  ~LoadScope() {
+    before_sudden_end(nullptr);
+    std::set_terminate(before_);
+  }
+
+ private:
+  std::terminate_handler before_;
 };
 
 // Runs the registrations of the file.

@@ -39,7 +39,10 @@ void install() {
     if (cause.signal != 0) sigaction(cause.signal, &action, nullptr);
   }
   static std::once_flag once;
-  std::call_once(once, [] { std::atexit(on_exit); });
+  std::call_once(once, [] {
+    std::atexit(on_exit);
+    std::at_quick_exit(on_exit);
+  });
 }
 
 void prepare_stack() {

@@ -1,5 +1,5 @@
 // What can end a process in the midst of a function: a signal such as SIGSEGV, an abort, an
-// exception that leaves a thread, a call of exit, _exit or _Exit.
+// exception that leaves a thread, a call of exit, quick_exit, _exit or _Exit.
 #pragma once
 
 #include <array>

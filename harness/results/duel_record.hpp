@@ -19,7 +19,6 @@
 namespace ridgebench {
 
 inline constexpr const char* kDuelSchema = "ridgebench.duel/1";
-inline constexpr std::string_view kDuelsFile = "duels.jsonl";
 
 // One of the two techniques.
 struct DuelSide {

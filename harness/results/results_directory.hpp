@@ -23,13 +23,15 @@ class StorageError : public std::runtime_error {
 void write_atomically(const std::filesystem::path& path, std::string_view text);
 
 inline constexpr std::string_view kRecordsFile = "records.jsonl";
+inline constexpr std::string_view kDuelsFile = "duels.jsonl";
 
 class ResultsDirectory {
  public:
   // Creates the folder (with parents) or, for a resumed run, cuts a half-written last line off the
   // file of results. The process locks that file until it ends, so that a folder has one run at a
-  // time. Throws UsageError if another process has the lock, if a new run finds an earlier one, or
-  // if the folder cannot be written to.
+  // time. Throws UsageError if another process has the lock, if a new run finds an earlier one, if
+  // the folder has the other file of results, or if it cannot be written to. A folder that is
+  // refused stays as it was.
   ResultsDirectory(std::filesystem::path path, bool resume, std::string_view file = kRecordsFile);
   ResultsDirectory(const ResultsDirectory&) = delete;  // owns a file descriptor
   ResultsDirectory& operator=(const ResultsDirectory&) = delete;

@@ -49,9 +49,11 @@ void check_attributes(const Operation& operation) {
   for (const auto& [label, value] : operation.attributes) {
     check_name(operation.loaded_from, "an attribute of ", operation.name, label);
     const auto same = [&](const std::string& dimension) { return dimension == label; };
-    if (label == "layout" || std::ranges::any_of(operation.dimensions, same)) {
+    const auto count = std::ranges::count(operation.attributes, label, &Shape::Attribute::first);
+    if (label == "layout" || count > 1 || std::ranges::any_of(operation.dimensions, same)) {
       reject(operation.loaded_from,
-             fmt::format("attribute {} of {} has the name of a dimension", label, operation.name));
+             fmt::format("attribute {} of {} has the name of a dimension or of another attribute",
+                         label, operation.name));
     }
     if (!std::isfinite(value)) {
       reject(operation.loaded_from,

@@ -26,6 +26,7 @@ CAUSES = {
     "stack": "SIGSEGV",  # an overflow
     "exit": "a call of exit",
     "_exit": "a call of exit",
+    "quick_exit": "a call of exit",
 }
 
 

@@ -92,7 +92,10 @@ def test_verify_accepts_duels(finished):
         ("decided_by", "long", 'decided_by is "long"'), ("short.seconds.ratio", 0.9, "short.seconds.ratio is 0.9"),
         ("long.cycles.ci_low", 0.9, "long.cycles.ci_low is 0.9"), ("reason", "none", "every status but ok needs"),
         ("first.verify", None, "naive must have passed verification"), ("short", None, "short scale"),
-        ("second.verify.error", 1.5, "streaming must have passed verification"),
+        ("second.verify.error", 1.5, "streaming must have passed verification"), ("first.time_s", None, "naive has no time"),
+        ("id", "relu/a:b/fp32/n:4000/steady@sim", "its keys make the id relu/naive:streaming/"), ("sets", 0, "a set of buffers"),
+        ("processes", 40, "200 log ratios of 200 quads in 40 processes"), ("device", "x", "does not list its device"),
+        ("short.seconds.log_ratios", [], "short.seconds has 0 log ratios"), ("short.quads", 3, "of 3 quads"),
     ],
 )
 def test_verify_finds_what_does_not_follow(key, value, problem, finished, tmp_path):
@@ -108,6 +111,39 @@ def test_verify_finds_what_does_not_follow(key, value, problem, finished, tmp_pa
     assert result.returncode == ROW_FAILED
     assert any(line.startswith(f"ridgebench: {one['id']}: ") and problem in line for line in result.stderr.splitlines())
     assert "duels.jsonl" in result.stderr.splitlines()[-1], "its checksum"
+
+
+@pytest.mark.parametrize("key", ["verdict", "decided_by", "first.verify.witness"])
+def test_verify_names_a_key_that_is_missing(key, finished, tmp_path):
+    folder = shutil.copytree(finished, tmp_path / "changed")
+    (one,) = duels_of(folder)
+    *path, last = key.split(".")
+    inner = one
+    for name in path:
+        inner = inner[name]
+    del inner[last]
+    (folder / "duels.jsonl").write_text(json.dumps(one) + "\n")
+    result = ridgebench("verify", folder)
+    assert result.returncode == ROW_FAILED and f": {key} is missing\n" in result.stderr
+
+
+def test_a_folder_has_a_run_or_duels_and_stays_as_it_was(finished, tmp_path):
+    folder = shutil.copytree(finished, tmp_path / "duels")
+    run = ("--device", "sim", "--filter", "relu/naive/fp32", "--budget", "0.5")
+    refused(ridgebench("run", *run, "--out", folder), "holds duels.jsonl; allowed: an empty or new folder")
+    refused(ridgebench("run", "--resume", folder), "holds duels.jsonl")
+    refused(duel("--out", folder), "already holds duels; allowed: an empty or new folder")
+    assert ridgebench("verify", folder).returncode == OK
+    assert ridgebench("run", *run, "--out", tmp_path / "run").returncode == OK
+    refused(duel("--out", tmp_path / "run"), "holds records.jsonl")
+    assert ridgebench("verify", tmp_path / "run").returncode == OK
+
+
+def test_verify_says_that_duels_did_not_finish(finished, tmp_path):
+    folder = shutil.copytree(finished, tmp_path / "cut")
+    (folder / "SHA256SUMS").unlink()
+    result = ridgebench("verify", folder)
+    assert (result.returncode, result.stderr) == (ROW_FAILED, "ridgebench: SHA256SUMS is missing: the duels did not finish\n")
 
 
 def test_verify_refuses_a_line_that_is_no_duel(finished, tmp_path):

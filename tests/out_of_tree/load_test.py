@@ -15,6 +15,8 @@ TAG = b"ridgebench kernel interface "
 SOURCE = """
 #include <csignal>
 #include <cstdlib>
+#include <stdexcept>
+#include <thread>
 #include "kernels/common/interface/kernel.hpp"
 using namespace ridgebench;
 namespace {
@@ -25,6 +27,7 @@ Operation doubling(const std::string& name) {
   op.formats = {Format::fp32};
   if (fault("no reference")) op.reference = nullptr;
   if (fault("attribute")) op.attributes = {{"n", 1}};
+  if (fault("attributes")) op.attributes = {{"eps", 1}, {"eps", 2}};
   if (fault("no values")) {
     op.operands = [](const Shape& s, FormatPair) -> std::vector<Operand> {
       return {{"index", s["n"], Format::int32}, {"y", s["n"], Format::fp32, Access::written}};
@@ -51,7 +54,11 @@ const bool added = [] {
   if (fault("nothing")) return false;
   if (fault("exit while loading")) std::exit(0);
   if (fault("_exit while loading")) std::_Exit(0);
+  if (fault("quick_exit while loading")) std::quick_exit(0);
   if (fault("crash while loading")) std::raise(SIGSEGV);
+  if (fault("throw while loading")) throw std::runtime_error("no \\x1b[31m luck");
+  if (fault("throw in a thread while loading")) std::thread([] { throw std::runtime_error("no luck"); }).join();
+  if (fault("throw a number while loading")) throw 1;
   add(fault("known operation") ? "relu" : "twice", false);
   if (fault("crash")) add("crashing", true);
   return true;
@@ -127,16 +134,25 @@ def test_what_cannot_join_the_registry_is_refused(tmp_path, mine):
     assert "binds pointer types that are no format of the operation" in refusal(mine, fault="types")
     assert "operation twice has no reference" in refusal(mine, fault="no reference")
     assert "attribute n of twice has the name of a dimension" in refusal(mine, fault="attribute")
+    assert "attribute eps of twice has the name of" in refusal(mine, fault="attributes")
     said = refusal(mine, fault="no values")
     assert "operand index is int32; allowed with it: .values = integers_below(...)" in said
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"), [("exit", "a call of exit"), ("_exit", "a call of exit"), ("crash", "SIGSEGV, a wrong address")],
+    ("fault", "said"),
+    [
+        ("exit", "ended the program while it was loaded: a call of exit"),
+        ("_exit", "ended the program while it was loaded: a call of exit"),
+        ("quick_exit", "ended the program while it was loaded: a call of exit"),
+        ("crash", "ended the program while it was loaded: SIGSEGV, a wrong address"),
+        ("throw", "threw while it was loaded: no  [31m luck"),
+        ("throw in a thread", "threw while it was loaded: no luck"),
+        ("throw a number", "threw while it was loaded"),
+    ],
 )
 def test_a_file_that_ends_the_program_while_it_is_loaded_is_named(fault, said, mine):
-    line = refusal(mine, fault=f"{fault} while loading")
-    assert line.endswith(f"libmine.so: it ended the program while it was loaded: {said}\n")
+    assert refusal(mine, fault=f"{fault} while loading").endswith(f"libmine.so: it {said}\n")
 
 
 def test_after_a_crash_the_run_loads_the_file_again(tmp_path, mine):

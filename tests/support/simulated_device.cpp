@@ -91,7 +91,7 @@ std::optional<Work> work_of(const std::string& id) {
   const std::size_t shape_at = id.find('/', format_at) + 1;
   const FormatPair format = parse_format_pair(id.substr(format_at, shape_at - 1 - format_at));
   const std::string text = id.substr(shape_at, id.rfind('/') - shape_at);
-  const Shape shape = parse_shape(text, operation.dimensions, operation.has_layout);
+  const Shape shape = parse_shape(text, operation);
   return Work{operation.flops(shape), bytes(operation, shape, format)};
 }
 

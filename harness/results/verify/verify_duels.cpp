@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "harness/results/duel_record.hpp"
+#include "harness/results/results_directory.hpp"
 #include "harness/results/verify/checks.hpp"
 #include "harness/results/verify/checksums.hpp"
 #include "roofline/json_object.hpp"
@@ -32,7 +33,10 @@ void compare(const ordered_json& stored, const ordered_json& follows, const std:
              Checker& check) {
   if (stored.is_object() && follows.is_object()) {
     for (const auto& [name, value] : follows.items()) {
-      compare(stored.at(name), value, key.empty() ? name : key + "." + name, check);
+      const std::string place = key.empty() ? name : key + "." + name;
+      const bool known = stored.contains(name);
+      check.require(known, place + " is missing");
+      if (known) compare(stored.at(name), value, place, check);
     }
   } else if (stored.is_number() && follows.is_number()) {
     check.equal(key, stored.get<double>(), follows.get<double>());
@@ -45,18 +49,40 @@ void compare(const ordered_json& stored, const ordered_json& follows, const std:
 void check_side(const DuelSide& side, Checker& check) {
   check.require(side.verify && side.verify->passed() && side.verify->elements > 0,
                 fmt::format("{} must have passed verification", side.technique));
+  check.require(side.time_s.value_or(0) > 0, fmt::format("{} has no time", side.technique));
+}
+
+// A quad has `ratios` log ratios. Of several processes each one has one, unless it had no quad.
+void check_number(const std::optional<DuelScale>& scale, const char* name, std::int64_t ratios,
+                  std::int64_t processes, Checker& check) {
+  if (!scale) return;
+  const auto count = std::ssize(scale->seconds.log_ratios);
+  const bool fits =
+      processes == 1 ? count == ratios * scale->quads : count <= processes && count <= scale->quads;
+  check.require(count > 0 && fits,
+                fmt::format("{}.seconds has {} log ratios of {} quads in {} processes", name, count,
+                            scale->quads, processes));
+}
+
+std::string id_of(const DuelRecord& duel) {
+  return fmt::format("{}/{}:{}/{}/{}/{}@{}", duel.op, duel.first.technique, duel.second.technique,
+                     duel.format.name(), duel.shape.text(), name(duel.regime), duel.device);
 }
 
 void check_duel(const DuelRecord& duel, const ordered_json& stored, bool may_lack, Checker& check) {
   check.require((duel.status == Status::ok) != duel.reason.has_value(),
                 "every status but ok needs a reason");
   check_work({duel.op, duel.shape, duel.format, duel.flops, duel.bytes}, may_lack, check);
+  check.require(duel.id == id_of(duel), "its keys make the id " + id_of(duel));
   compare(stored, to_json(again(duel)), "", check);
   check.require((duel.status == Status::ok) == duel.short_scale.has_value(),
                 "an ok duel and no other has a short scale");
   if (duel.status != Status::ok) return;
   check_side(duel.first, check);
   check_side(duel.second, check);
+  check_number(duel.short_scale, "short", 1, duel.processes, check);
+  check_number(duel.long_scale, "long", 2, duel.processes, check);
+  check.require(duel.sets > 0, "an ok duel has a set of buffers");
 }
 
 }  // namespace
@@ -72,6 +98,10 @@ std::vector<std::string> verify_duels(const std::filesystem::path& directory) {
   std::vector<std::string> problems;
   check_provenance(environment, problems);
   const bool may_lack = !environment.value("loaded", nlohmann::json::array()).empty();
+  std::set<std::string> devices;
+  for (const JsonObject& device : JsonObject(environment, facts).objects("devices")) {
+    devices.insert(device.text("name"));
+  }
   std::set<std::string> ids;
   const std::string path = (directory / kDuelsFile).string();
   std::istringstream lines(read_file(path));
@@ -80,7 +110,11 @@ std::vector<std::string> verify_duels(const std::filesystem::path& directory) {
     const DuelRecord duel = parse_duel(line, fmt::format("{}:{}", path, ++number));
     if (!ids.insert(duel.id).second) problems.push_back(duel.id + ": comes twice");
     Checker check(duel.id, problems);
+    check.require(devices.contains(duel.device), "environment.json does not list its device");
     check_duel(duel, ordered_json::parse(line), may_lack, check);
+  }
+  if (std::filesystem::exists(directory / kRecordsFile)) {
+    problems.push_back(fmt::format("{} stands beside {}", kRecordsFile, kDuelsFile));
   }
   if (ids.empty()) problems.push_back(fmt::format("{} holds no duel", kDuelsFile));
   std::ranges::move(checksum_problems(directory), std::back_inserter(problems));

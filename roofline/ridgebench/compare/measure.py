@@ -104,14 +104,15 @@ def progress(total: int) -> Callable[[int], None]:
     return show
 
 
-def goes_on(row: Comparison, limits: Limits) -> bool:
-    """Whether more pairs may decide the row.
+def goes_on(row: Comparison, limits: Limits, gives_up: bool = True) -> bool:
+    """Whether more pairs may decide the row; `gives_up`: not if they hardly will.
 
     A cause from outside that struck one arm may strike the other as well, which makes them comparable again.
     """
     if row.verdict == NOT_COMPARABLE:
         return row.pairs < limits.looks[0]
-    return row.verdict == gate.UNDECIDED and (row.chance is None or row.chance >= gate.LEAST_CHANCE)
+    hopeless = gives_up and row.chance is not None and row.chance < gate.LEAST_CHANCE
+    return row.verdict == gate.UNDECIDED and not hopeless
 
 
 def only_missing(session: Session, why: str) -> Report:
@@ -136,7 +137,7 @@ def measure(session: Session, limits: Limits, allowed: list[str], minutes: Optio
                 if pairs == 1 and (why := first_differences(session, allowed)):
                     return incomparable("interleaved", session.sides, [], why)
                 report = judge(session, limits, allowed)
-                open_rows = [row.id for row in report.rows if goes_on(row, limits)]
+                open_rows = [row.id for row in report.rows if goes_on(row, limits, session.gives_up)]
                 if not open_rows:
                     return report
                 if len(open_rows) == len(report.rows):

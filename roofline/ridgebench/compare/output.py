@@ -52,27 +52,34 @@ def print_report(report: Report) -> None:
 
 def finish(
     make: Callable[[], Report], options: argparse.Namespace, program: str,
-    show: Callable[[Report], None] = print_report,
+    show: Callable[[Report], None] = print_report, write: Callable[[Report], None] = lambda report: None,
 ) -> int:
-    """Makes, writes and shows a report; every failure is one line and its exit code."""
+    """Makes, writes and shows a report; every failure is one line and its exit code.
+
+    A report that cannot be written is shown all the same, and the larger exit code counts.
+    """
+    code = 0
     try:
         require_writable(options.json)
         report = make()
         document = json.dumps(report.as_json(), indent=1, allow_nan=False) + "\n"
+        try:  # first: showing it fails on a closed pipe
+            write(report)
+            if options.json not in (None, STDOUT):
+                with naming(options.json):
+                    options.json.write_text(document, "utf-8")
+        except OSError as error:
+            code = fail(what_failed(error), UNDECIDED if error.errno == errno.ENOSPC else USAGE, program)
         if options.json == STDOUT:
             sys.stdout.write(document)
         else:
-            if options.json is not None:  # first: writing the text fails on a closed pipe
-                with naming(options.json):
-                    options.json.write_text(document, "utf-8")
             show(report)
     except CommandError as error:
         return fail(str(error), error.code, program)
     except OSError as error:
         if error.filename is None:  # standard output: the caller knows what to do
             raise
-        code = UNDECIDED if error.errno == errno.ENOSPC else USAGE
-        return fail(what_failed(error), code, program)
+        return fail(what_failed(error), UNDECIDED if error.errno == errno.ENOSPC else USAGE, program)
     except KeyboardInterrupt:
         return fail("interrupted; finished pairs are kept, --resume DIR adds more", UNDECIDED, program)
     except Exception as error:  # anything else: one line and the code that says so
@@ -80,4 +87,4 @@ def finish(
     if report.not_comparable:
         why = "; ".join(report.not_comparable)
         return fail(f"NOT_COMPARABLE: {why} (--allow-mismatch KEY compares all the same)", report.exit_code, program)
-    return report.exit_code
+    return max(report.exit_code, code)

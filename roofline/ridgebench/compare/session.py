@@ -89,6 +89,11 @@ class Session(ABC):
         """The metric of another program with its direction; None for ridgebench."""
         return None
 
+    @property
+    def gives_up(self) -> bool:
+        """Whether a row that the last look will hardly decide is not measured on."""
+        return True
+
     def state_values(self, row: Comparison) -> None:
         """Sets the values of both sides where they are no times; those of a row are in seconds."""
 

@@ -42,6 +42,7 @@ Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 n
 MOST_MINUTES = 10080  # a week
 LONGEST_TIMEOUT = 86400.0  # seconds
 TEXTS = {"filter", "metric_name", "better", "statistic", "turns"}  # of session.json; each may be null
+CHOICES = {"better": (None, "lower", "higher"), "statistic": (None, "best", "median"), "turns": (None, PROCESS, SAMPLES)}
 
 
 def number(least: float, most: float, kind: type = float) -> Any:
@@ -165,6 +166,8 @@ def open_session(folder: Path) -> Session:
         for key in set(keys) & TEXTS:
             if not isinstance(saved[key], (str, type(None))):
                 raise ValueError(f"{key} is no text")
+            if saved[key] not in CHOICES.get(key, (saved[key],)):
+                raise ValueError(f"{key} is {saved[key]!r}")
         more = {key: saved[key] for key in keys}
         if "timeout" in keys:
             more["timeout"] = float(saved["timeout"])
@@ -220,8 +223,6 @@ def main(arguments: list[str]) -> int:
         for path in (options.md, options.junit, options.history, step_summary()):
             require_writable(path)
         history.require_history(options.history)
-        report = make_report(options, read_limits(options.tolerances, options.preset))
-        write_files(report, options)
-        return report
+        return make_report(options, read_limits(options.tolerances, options.preset))
 
-    return finish(make, options, PROGRAM, show)
+    return finish(make, options, PROGRAM, show, lambda report: write_files(report, options))

@@ -1,5 +1,6 @@
 """A session of two commands of any kind, whose output a reader understands."""
 
+import itertools
 import re
 import shutil
 import signal
@@ -64,9 +65,11 @@ class CommandSession(Session):
         except re.error as error:
             raise CommandError(f"--filter '{self.filter}' is no regular expression: {error}") from None
 
-    def sets_time(self, arm: str) -> bool:
-        """Whether a command says by itself how long it measures, or gets no arguments at all."""
-        return any(OUTPUT in word or word.startswith(self.format.own_time) for word in self.commands[arm])
+    @cached_property
+    def sets_time(self) -> bool:
+        """Whether one of the commands says how long it measures, or gets no arguments at all: the other must not either."""
+        words = itertools.chain(*self.commands.values())
+        return any(OUTPUT in word or word.startswith(self.format.own_time) for word in words)
 
     def words(self, arm: str, folder: Path, ids: Optional[list[str]]) -> list[str]:
         """The command of a process, with the arguments that its reader adds."""
@@ -74,7 +77,7 @@ class CommandSession(Session):
         words = [word.replace(OUTPUT, str(output)) for word in self.commands[arm]]
         if words == self.commands[arm]:
             words += self.format.output(output)
-        if not self.sets_time(arm):
+        if not self.sets_time:
             words += self.format.time(FEWEST if folder == self.reference else self.plan(ids)[0])
         if self.format.select is not None:
             pattern = gbench_filter(ids) if ids else self.filter
@@ -83,7 +86,7 @@ class CommandSession(Session):
 
     def prepare(self) -> None:
         super().prepare()
-        if not self.sets_time("baseline"):
+        if not self.sets_time:
             self.seconds = max(self.seconds, self.plan(None)[1])
             self.save()
 
@@ -132,6 +135,11 @@ class CommandSession(Session):
 
     def kernels(self) -> list[str]:
         return [row.id for row in self.load(self.reference).rows if row.status == "ok"]
+
+    @property
+    def gives_up(self) -> bool:
+        """Not where the gate chose the time of a process: rows that are left run more often, and scatter less."""
+        return self.sets_time or not self.format.own_time
 
     def state_values(self, row: Comparison) -> None:
         if self.measured.is_time or row.baseline_s is None:

@@ -1,6 +1,5 @@
 """What a process of any benchmark measured: one number per row."""
 
-import math
 import statistics
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,6 +7,9 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ridgebench.compare.report import HIGHER
+
+
+LEAST, MOST = 1e-300, 1e300  # whose inverses are numbers, too
 
 
 class BadValue(ValueError):
@@ -72,7 +74,7 @@ class Readings:
 
 
 def positive(value: Any, what: str) -> float:
-    """A finite number above 0. Raises BadValue."""
+    """A number from LEAST to MOST. Raises BadValue."""
     number = value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
     if isinstance(value, str):
         try:
@@ -80,11 +82,11 @@ def positive(value: Any, what: str) -> float:
         except ValueError:
             pass
     try:
-        if number is not None and 0 < number < math.inf and 0 < 1 / number < math.inf:
+        if number is not None and LEAST <= number <= MOST:
             return float(number)
     except OverflowError:
         pass
-    raise BadValue(f"{what} is {repr(value)[:60]}; allowed: a finite number above 0")
+    raise BadValue(f"{what} is {repr(value)[:60]}; allowed: a number from {LEAST:g} to {MOST:g}")
 
 
 def readings_of(values: dict[str, list[float]], metric: Metric) -> list[Reading]:

@@ -5,6 +5,7 @@ import json
 import pytest
 from gate_bench import SCHEMA, verdicts
 from made_up_benchmark import processes
+from ridgebench.gate.command_session import CommandSession
 
 SLOWER = 0.03
 
@@ -44,6 +45,15 @@ def test_a_command_may_be_words_with_options_of_its_own(bench):
     assert session["candidate"][1:] == ["--benchmark_filter=Sort/1", "-x", "a b"]
 
 
+@pytest.mark.parametrize("own", ["--benchmark_repetitions=3", "--benchmark_min_time=1"])
+def test_both_commands_get_the_same_time(own, bench):
+    first, second = bench.program("a"), bench.program("b")
+    session = CommandSession(bench.out, {"baseline": [str(first), own], "candidate": [str(second)]}, reader="gbench")
+    for arm in ("baseline", "candidate"):
+        added = [word for word in session.words(arm, bench.out / "01-baseline", None)[1:] if word != own]
+        assert [word.split("=")[0] for word in added] == ["--benchmark_out", "--benchmark_out_format"]
+
+
 def test_json_alone_is_all_of_standard_output(bench, capsys):
     words = bench.words(bench.program("a"), bench.program("b"))
     words[words.index("--json") : words.index("--json") + 2] = ["--json"]
@@ -76,7 +86,7 @@ def test_a_value_that_is_no_time_fails_its_row(bench):
     broken = bench.program("b", kind="csv", rows={"BM_Sort/1": 1e-3, "BM_Sort/2": 0})
     code, report = bench.gate(bench.program("a", kind="csv"), broken, kind="csv")
     assert (code, verdicts(report)) == (6, {"BM_Sort/1": "SAME", "BM_Sort/2": "FAILED"})
-    assert "value is '0.0'; allowed: a finite number above 0" in report["rows"][0]["reason"]
+    assert "value is '0.0'; allowed: a number from 1e-300 to 1e+300" in report["rows"][0]["reason"]
 
 
 def test_a_long_name_does_not_widen_the_table(bench, capsys):

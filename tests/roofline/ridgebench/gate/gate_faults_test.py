@@ -84,8 +84,12 @@ def test_a_resumed_session_gets_the_time_limit_that_is_stated(bench, capsys):
 
 @pytest.mark.parametrize("option", ["--json", "--md", "--junit", "--history"])
 def test_a_full_disk_is_named(option, bench, capsys):
-    assert bench.gate(bench.program("a"), bench.program("b"), option, "/dev/full")[0] == 3
-    assert capsys.readouterr().err.splitlines()[-1] == "gate: /dev/full: No space left on device"
+    for change, code in ((0, 3), (0.1, 4)):  # the larger one
+        sides = [bench.program(f"{arm}{code}", change=change * (arm == "b")) for arm in "ab"]
+        assert bench.gate(*sides, option, "/dev/full", "--out", bench.folder / f"session{code}")[0] == code
+        shown = capsys.readouterr()
+        assert shown.err.splitlines()[-1] == "gate: /dev/full: No space left on device"
+        assert "BM_Sort/1" in shown.out, "the table"
 
 
 def test_a_session_of_other_commands_is_not_resumed(bench, capsys):
@@ -100,7 +104,7 @@ def test_a_session_of_other_commands_is_not_resumed(bench, capsys):
 @pytest.mark.parametrize(
     "change",
     [{"reader": "other"}, {"metric_name": 3}, {"timeout": "x"}, {"baseline": []}, {"pairs": -1}, {"seconds": None},
-     {"filter": []}],
+     {"filter": []}, {"statistic": "x"}, {"better": "x"}, {"most_pairs": 3}],
 )
 def test_a_session_that_was_spoilt_is_refused(change, bench, capsys):
     assert bench.gate(bench.program("a"), bench.program("b", mishaps={0: 1}))[0] == 6
