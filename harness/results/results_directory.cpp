@@ -155,19 +155,17 @@ ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume, std:
   std::filesystem::create_directories(path_, error);
   if (error) refuse(path_, error.message());
   const bool is_run = file_ == kRecordsFile;
-  const std::string_view other = is_run ? kDuelsFile : kRecordsFile;
-  if (std::filesystem::exists(path_ / other, error)) {
-    throw UsageError(
-        fmt::format("{} holds {}; allowed: an empty or new folder", path_.string(), other));
+  if (const auto other = is_run ? kDuelsFile : kRecordsFile; exists(path_ / other, error)) {
+    throw UsageError(fmt::format("{} holds {}; allowed: a new folder", path_.string(), other));
   }
   const std::filesystem::path records = path_ / file_;
-  const bool described = std::filesystem::exists(path_ / "environment.json", error);
+  const bool described = exists(path_ / "environment.json", error);
   const auto refuse_the_run = [&] {
     throw UsageError(fmt::format("{} already holds {}; allowed: an empty or new folder{}",
                                  path_.string(), is_run ? "a run" : "duels",
                                  is_run ? ", or --resume " + path_.string() : ""));
   };
-  if (!resume && described && !std::filesystem::exists(records, error)) refuse_the_run();
+  if (!resume && described && !exists(records, error)) refuse_the_run();
   records_ = open_records(path_, records);
   // A run that was killed before its environment was written holds nothing.
   if (!resume && (described || file_size(records, error) > 0)) {

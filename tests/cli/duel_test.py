@@ -130,7 +130,7 @@ def test_verify_names_a_key_that_is_missing(key, finished, tmp_path):
 def test_a_folder_has_a_run_or_duels_and_stays_as_it_was(finished, tmp_path):
     folder = shutil.copytree(finished, tmp_path / "duels")
     run = ("--device", "sim", "--filter", "relu/naive/fp32", "--budget", "0.5")
-    refused(ridgebench("run", *run, "--out", folder), "holds duels.jsonl; allowed: an empty or new folder")
+    refused(ridgebench("run", *run, "--out", folder), "holds duels.jsonl; allowed: a new folder")
     refused(ridgebench("run", "--resume", folder), "holds duels.jsonl")
     refused(duel("--out", folder), "already holds duels; allowed: an empty or new folder")
     assert ridgebench("verify", folder).returncode == OK
@@ -294,7 +294,7 @@ def test_a_mistake_is_one_line_with_what_is_allowed(arguments, parts, tmp_path):
 def test_a_folder_with_results_is_refused(tmp_path):
     assert duel("--out", tmp_path / "out").returncode in (OK, UNDECIDED)
     before = (tmp_path / "out" / "duels.jsonl").read_bytes()
-    refused(duel("--out", tmp_path / "out"), "already holds a run")
+    refused(duel("--out", tmp_path / "out"), "already holds duels")
     assert (tmp_path / "out" / "duels.jsonl").read_bytes() == before
 
 

@@ -146,7 +146,7 @@ def test_what_cannot_join_the_registry_is_refused(tmp_path, mine):
         ("_exit", "ended the program while it was loaded: a call of exit"),
         ("quick_exit", "ended the program while it was loaded: a call of exit"),
         ("crash", "ended the program while it was loaded: SIGSEGV, a wrong address"),
-        ("throw", "threw while it was loaded: no  [31m luck"),
+        ("throw", "threw while it was loaded: no ?[31m luck"),
         ("throw in a thread", "threw while it was loaded: no luck"),
         ("throw a number", "threw while it was loaded"),
     ],
