@@ -42,7 +42,7 @@ Exit codes: 0 fine, 2 usage, 3 undecided or interrupted, 4 worse or missing, 5 n
 MOST_MINUTES = 10080  # a week
 LONGEST_TIMEOUT = 86400.0  # seconds
 TEXTS = {"filter", "metric_name", "better", "statistic", "turns"}  # of session.json; each may be null
-CHOICES = {"better": (None, "lower", "higher"), "statistic": (None, "best", "median"), "turns": (None, PROCESS, SAMPLES)}
+CHOICES = {"better": (None, "lower", "higher"), "statistic": (None, "best", "median")}
 
 
 def number(least: float, most: float, kind: type = float) -> Any:
