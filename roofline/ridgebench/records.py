@@ -136,7 +136,7 @@ def clean(value: Any) -> Any:
 
 @cache
 def schema_of(name: str) -> dict[str, Any]:
-    """The JSON schema of this name, which nobody may change."""
+    """The JSON schema of this name. A caller must not change it."""
     return json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
 
 

@@ -114,7 +114,7 @@ std::vector<std::string> verify_duels(const std::filesystem::path& directory) {
     check_duel(duel, ordered_json::parse(line), may_lack, check);
   }
   if (std::filesystem::exists(directory / kRecordsFile)) {
-    problems.push_back(fmt::format("{} stands beside {}", kRecordsFile, kDuelsFile));
+    problems.push_back(fmt::format("the folder holds both {} and {}", kRecordsFile, kDuelsFile));
   }
   if (ids.empty()) problems.push_back(fmt::format("{} holds no duel", kDuelsFile));
   std::ranges::move(checksum_problems(directory), std::back_inserter(problems));

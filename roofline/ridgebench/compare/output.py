@@ -1,14 +1,14 @@
 """What every comparison shares: its options, where its report goes, and how a failure ends it."""
 
 import argparse
-import errno
 import json
 import sys
 from pathlib import Path
 from typing import Callable, Optional
 
-from ridgebench.command_line import INTERNAL, UNDECIDED, USAGE, CommandError, fail, what_failed
+from ridgebench.command_line import INTERNAL, UNDECIDED, CommandError, fail
 from ridgebench.files import ResultsError, naming
+from ridgebench.streams import lost
 
 from . import gate
 from .comparable import ALLOWED
@@ -69,7 +69,7 @@ def finish(
                 with naming(options.json):
                     options.json.write_text(document, "utf-8")
         except OSError as error:
-            code = fail(what_failed(error), UNDECIDED if error.errno == errno.ENOSPC else USAGE, program)
+            code = lost(error, program)
         if options.json == STDOUT:
             sys.stdout.write(document)
         else:
@@ -77,9 +77,7 @@ def finish(
     except CommandError as error:
         return fail(str(error), error.code, program)
     except OSError as error:
-        if error.filename is None:  # standard output: the caller knows what to do
-            raise
-        return fail(what_failed(error), UNDECIDED if error.errno == errno.ENOSPC else USAGE, program)
+        return lost(error, program)
     except KeyboardInterrupt:
         return fail("interrupted; finished pairs are kept, --resume DIR adds more", UNDECIDED, program)
     except Exception as error:  # anything else: one line and the code that says so

@@ -8,7 +8,6 @@ from typing import Any, Optional
 
 from ridgebench.compare.report import HIGHER
 
-
 LEAST, MOST = 1e-300, 1e300  # whose inverses are numbers, too
 
 
