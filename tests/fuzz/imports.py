@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "roofline"))
-from ridgebench.importers import known_work  # noqa: E402
+from ridgebench import program as asked  # noqa: E402
 from ridgebench.records import load_run  # noqa: E402
 
 FILES = ROOT / "tests" / "data" / "imports"
@@ -73,7 +73,7 @@ def command(kind: str, path: Path, out: Path, source: random.Random) -> list[str
     return words + (["--unit", "GB/s"] if kind == "triton" and source.random() < 0.5 else [])
 
 
-def work(operation: str, shape: str, name: str) -> dict:
+def work(operation: str, shape: str, name: str, device: str) -> dict:
     """Stands for the binary, whose answers are tested elsewhere: a process per file would be the slowest part."""
     return {"flops": 2.0, "bytes": 4.0, "shape": {"n": 1}}
 
@@ -116,7 +116,7 @@ def fuzz(kind: str, seed: int, inputs: int = 0, seconds: float = 0) -> tuple[int
     files = [(FILES / name).read_bytes() for name in SEEDS[kind][0]]
     signal.signal(signal.SIGPROF, timeout)
     warnings.simplefilter("ignore")  # as ridgebench.streams does for every command
-    known_work.predict = work
+    asked.predict = work
     with tempfile.TemporaryDirectory(prefix="ridgebench-fuzz-") as folder:
         path = Path(folder) / "file"
         while tried < inputs or (not inputs and time.monotonic() < end):

@@ -8,7 +8,7 @@ SEED, INPUTS = 1, 150
 
 @pytest.fixture(autouse=True)
 def no_binary(monkeypatch):
-    monkeypatch.setattr(imports.known_work, "predict", imports.work)  # and back, after fuzz() has set it
+    monkeypatch.setattr(imports.asked, "predict", imports.work)  # and back, after fuzz() has set it
 
 
 @pytest.mark.parametrize("kind", imports.SEEDS)

@@ -17,6 +17,10 @@ DIRECT = "direct-label"  # group id of a text that names a line or a point
 # From the Okabe-Ito palette; its orange, sky blue and yellow have less than 3:1 contrast on white.
 BLUE, VERMILLION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 HUES = {"fp32": GREEN, "fp16": VERMILLION, "bf16": BLUE}
+# What the hue says, once more for print: the dash of a format's flat roof, in line widths, and a letter.
+FORMAT_DASHES = {"fp32": (6, 2), "tf32": (4, 2), "tf32x3": (2, 1, 2, 4), "fp16": (1, 1), "bf16": (6, 2, 1, 2)}
+FP8_DASHES = (3, 1, 1, 1, 1, 1)
+LETTERS = {"fp32": "S", "tf32": "T", "tf32x3": "X", "fp16": "H", "bf16": "B", "fp4": "4"}
 
 SHAPES = {"relu": "^", "gelu": "v", "dot": "o", "matvec": "s", "matmul": "D", "matmul_gelu": "p"}
 Dashes = Union[str, tuple[int, tuple[int, ...]]]
@@ -54,6 +58,17 @@ THEMES = {
     "dark": Theme("#111111", "#ffffff", "#b4b4b4", "#333333", 0.28),
     "print": Theme("#ffffff", "#000000", "#333333", "#cccccc", 0.0),
 }
+
+
+def format_dash(name: str) -> Dashes:
+    """The line style that tells a format without its hue."""
+    dashes = FP8_DASHES if name.startswith("fp8") else FORMAT_DASHES.get(name)
+    return (0, dashes) if dashes else "solid"
+
+
+def format_letter(name: str) -> str:
+    """The letter that tells a format without its hue: as BLAS names fp32 (S) and fp16 (H), 8 for fp8."""
+    return "8" if name.startswith("fp8") else LETTERS.get(name, name[:1].upper())
 
 
 def luminance(colour: str) -> float:

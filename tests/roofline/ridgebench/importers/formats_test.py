@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from golden import ROOT, read_environment, read_records
 
-from ridgebench import command_line
+from ridgebench import command_line, program
 from ridgebench.__main__ import main
-from ridgebench.importers import known_work, mapping, ncu
+from ridgebench.importers import mapping, ncu
 from ridgebench.importers.point import Imported
 from ridgebench.records import load_run, schema_of
 
@@ -21,7 +21,7 @@ WORK = {("matmul", "bf16"): lambda m, n, k: (2 * m * n * k, 2 * (m * n + n * k +
         ("matmul", "fp32"): lambda m, n, k: (2 * m * n * k, 4 * (m * n + n * k + m * k))}
 
 
-def answer(operation: str, text: str, name: str) -> dict:
+def answer(operation: str, text: str, name: str, device: str) -> dict:
     shape = mapping.shape(text, "here")
     flops, moved = WORK[operation, name](*(shape[d] for d in "mnk"))
     return {"flops": flops, "bytes": moved, "shape": {**shape, "layout": shape.get("layout", "nt")}}
@@ -29,7 +29,7 @@ def answer(operation: str, text: str, name: str) -> dict:
 
 @pytest.fixture(autouse=True)
 def without_binary(monkeypatch):
-    monkeypatch.setattr(known_work, "predict", answer)
+    monkeypatch.setattr(program, "predict", answer)
 
 
 def read(tmp_path: Path, *words) -> dict[str, dict]:
@@ -167,7 +167,7 @@ def test_the_work_of_known_operations_comes_from_the_binary(monkeypatch, tmp_pat
                       'echo "{\\"flops\\": 64, \\"bytes\\": 512, \\"shape\\": {\\"n\\": 64}}"\n')
     script.chmod(0o755)
     monkeypatch.setattr(command_line, "BINARY", str(script))
-    for cached in (known_work.binary, known_work.predict):
+    for cached in (program.binary, program.ask):
         cached.cache_clear()
     table = tmp_path / "t.csv"
     table.write_text("name,operation,format,n,time_us\na,relu,fp32,64,1\n")
@@ -175,7 +175,8 @@ def test_the_work_of_known_operations_comes_from_the_binary(monkeypatch, tmp_pat
     assert (row["flops"], row["bytes"]) == (64, 512)
     table.write_text("name,operation,format,n,time_us\na,dot,fp32,64,1\n")
     assert main(["import", "csv", str(table), "-o", str(tmp_path / "o2")]) == 2
-    known_work.binary.cache_clear()
+    program.binary.cache_clear()
+    program.ask.cache_clear()
 
 
 def test_nothing_is_written_over(tmp_path, capsys):

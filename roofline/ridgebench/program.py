@@ -1,0 +1,38 @@
+"""The program ridgebench as a source of numbers: FLOPs, bytes and predictions are defined there alone."""
+
+import json
+import shutil
+import subprocess
+from functools import cache
+from typing import Any
+
+from ridgebench import command_line
+from ridgebench.files import ResultsError
+
+SECONDS = 30.0
+
+
+@cache
+def binary() -> str:
+    """The binary that started this process, else that of the checkout, else that of PATH; empty without one."""
+    built = command_line.ROOT / "build" / "ridgebench"
+    return command_line.BINARY or (str(built) if built.exists() else shutil.which("ridgebench") or "")
+
+
+@cache
+def ask(*words: str) -> dict[str, Any]:
+    """What `ridgebench WORDS --json` prints. Raises ResultsError with the program's line."""
+    try:
+        command = [binary(), *words, "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS, errors="replace")
+        if done.returncode == 0:
+            return json.loads(done.stdout)
+        problem = done.stderr.strip()
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        problem = f"cannot ask {binary() or 'the binary ridgebench'} for `{' '.join(words)}`: {error}"
+    raise ResultsError(problem)
+
+
+def predict(operation: str, shape: str, format_: str, device: str) -> dict[str, Any]:
+    """The keys of results/schema/predict.schema.json. Raises ResultsError."""
+    return ask("predict", operation, shape, "--format", format_, "--on", device)
