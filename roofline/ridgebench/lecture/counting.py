@@ -126,7 +126,8 @@ def stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, li
     start = panel.box.left + max(labels.width(name, LARGE.text) for name, _ in named) + 0.25
     longest = max(max(answer["bytes"] for _, answer in named), capacity)
     room = panel.box.right - start - 1.2
-    high, top = 1.0 * LARGE.line, panel.y
+    high, top = LARGE.line, panel.y
+    end = start + room * capacity / longest
     for name, answer in named:
         panel.y -= 1.6 * LARGE.line
         page.text(panel.box.left, panel.y + high / 2, name, size=LARGE.text, va="center")
@@ -136,9 +137,9 @@ def stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, li
             page.add_patch(Rectangle((left, panel.y), long, high, facecolor=blend(stage.hue, theme.background, 0.3 * index),
                                      edgecolor=theme.background, linewidth=1.5))
             left += long
-        page.text(left + 0.12, panel.y + high / 2, rate(answer["bytes"], "B"), size=LARGE.text, va="center",
-                  bbox=theme.patch)
-    end = start + room * capacity / longest
+        value = rate(answer["bytes"], "B")
+        crossed = left < end < left + 0.2 + labels.width(value, LARGE.text)
+        page.text((end if crossed else left) + 0.12, panel.y + high / 2, value, size=LARGE.text, va="center")
     panel.y -= 0.35 * LARGE.line
     page.plot([end, end], [panel.y, top], color=theme.ink, linewidth=2, linestyle="dashed", zorder=5)
     page.text(end, panel.y - 0.1, limit, size=LARGE.text, va="top")

@@ -14,7 +14,6 @@ from . import devices, measured, model, scene
 from .devices import Device, Roof
 from .layout import SLIDE, draw_head, new_page
 from .model import Basis, Mark
-from .options import DEFAULT_OPERATIONS
 from .panel import Panel
 from .plane import Limits, Plane
 from .scene import Scene, Shown
@@ -60,10 +59,6 @@ class Deck:
     @property
     def view(self) -> Optional[View]:
         return self.device.view
-
-    def point(self, op: str) -> Mark:
-        """An operation by the model."""
-        return next(mark for mark in self.shown.model if mark.op == op)
 
     def measured(self, op: str) -> Optional[Mark]:
         return next((mark for mark in self.shown.points if mark.op == op), None)
@@ -151,12 +146,12 @@ def make(view: Optional[View], names: list[str], format_: Optional[str], source:
     chosen, found = scene.open_devices(view, names, format_)
     first = found[0]
     basis = Basis(first.sheet_roof or first.roof, first.on)
-    shown = scene.show(first, DEFAULT_OPERATIONS, chosen, basis)
+    shown = scene.show(first, scene.usual(chosen), chosen, basis)
     depth, grown, seen = batching(basis, chosen, view, first.host)
     made = Scene(chosen, [shown])
     others = compared(first, found[1:], chosen)
     near = [one for one in others[1:] if not first.host]
-    beside = [scene.show(one, DEFAULT_OPERATIONS, chosen) for one in near]
+    beside = [scene.show(one, scene.usual(chosen), chosen) for one in near]
     formats = formats_of(view, first.on) or [Format((chosen,), basis.roof)]
     wide = replace(made, shown=[shown, *beside])
     limits = scene.limits(wide, tuple(one.roof for one in formats), (*grown, *seen))

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Iterable, Optional
 
-from ridgebench.files import ResultsError
 from ridgebench.program import predict
 
 from .devices import Roof
@@ -83,7 +82,7 @@ def sizes(roof: Roof, format_: str, measured: Iterable[int] = ()) -> list[int]:
     """Powers of two on both sides of the ridge, 128 to 8192 on a GPU, out to the measured ones."""
     bend = crossing(roof, square, format_) or LARGEST
     low = 128
-    while low > 4 and low * 4 > bend:
+    while low > 4 and low * 3 > bend:
         low //= 2
     known = sorted(measured)
     high = max([min(8192, low * 64), *known])
@@ -101,12 +100,5 @@ def path(basis: Basis, format_: str, grown: list[int], shape=square) -> list[Mar
 
 
 def served(basis: Basis, ops: Iterable[str], format_: str, host: bool) -> list[Mark]:
-    """The points of those operations that have the format (tf32, for one, is matmul's alone)."""
-    found = []
-    for op in ops:
-        try:
-            found.append(mark(basis, op, default_shape(op, host), format_))
-        except ResultsError as error:
-            if "has no format" not in str(error):
-                raise
-    return found
+    """The points of operations at their default sizes. Raises ResultsError where one has no such format."""
+    return [mark(basis, op, default_shape(op, host), format_) for op in ops]

@@ -89,7 +89,7 @@ class Panel:
                 self.page.plot([left, left + long], [middle, middle], color=one.colour, linewidth=stroke * one.width,
                                linestyle=one.dash, solid_capstyle="butt", dash_capstyle="butt")
             shown = labels.fit(one.text, self.layout.text, self.width - long - 0.5 * self.layout.line)
-            self.page.text(left + long + 0.5 * self.layout.line, self.y, shown, size=self.layout.text, va="top")
+            self.page.text(left + long + 0.5 * self.layout.line, middle, shown, size=self.layout.text, va="center")
             self.y -= line
         return True
 

@@ -72,6 +72,11 @@ def open_devices(view: Optional[View], names: list[str], format_: Optional[str])
     return chosen, [own, *(one for one in found if one.on != own.on)]
 
 
+def usual(format_: str) -> tuple[str, ...]:
+    """The operations of the lecture that have a format: tf32 is matmul's alone."""
+    return DEFAULT_OPERATIONS if not format_.startswith("tf32") else (PATH,)
+
+
 def show(device: Device, ops: tuple[str, ...], format_: str, basis: Optional[Basis] = None) -> Shown:
     """The points of a device. A measured operation is predicted at its measured size."""
     basis = basis or Basis(device.roof, None if device.measured_roof else device.on)
@@ -92,12 +97,13 @@ def at_size(basis: Basis, found: Mark) -> Mark:
     return replace(found, rate=rate, seconds=found.flops / rate, measured=False, technique="")
 
 
-def make(view: Optional[View], names: list[str], format_: Optional[str], ops: tuple[str, ...] = DEFAULT_OPERATIONS,
+def make(view: Optional[View], names: list[str], format_: Optional[str], ops: Optional[tuple[str, ...]] = None,
          points: tuple[UserPoint, ...] = ()) -> Scene:  # fmt: skip
     """The scene of a lecture figure. Raises ResultsError."""
     chosen, found = open_devices(view, names, format_)
+    shown = ops or usual(chosen)
     own = [Mark("", point.intensity, point.flops_per_s, 0.0, 0.0, measured=False, name=point.name) for point in points]
-    return Scene(chosen, [show(device, ops, chosen) for device in found], own)
+    return Scene(chosen, [show(device, shown, chosen) for device in found], own)
 
 
 def limits(scene: Scene, more: tuple[devices.Roof, ...] = (), grown: tuple[Mark, ...] = ()) -> tuple[Limits, Limits]:
