@@ -162,7 +162,7 @@ def time_cell(row: Optional[Row], largest: float) -> str:
 def times_table(words: list[str], sources: list[Source]) -> str:
     """FORMAT... OPERATION[/TECHNIQUE]...: the time of each, by default of the fastest hand-written technique.
 
-    Two series end with the ratio of their times; two devices, with how many times as fast the second one is.
+    Two series end with the ratio of their times; one format on two devices, with how many times as fast the second is.
     """
     formats, series = split_formats(words)
     pairs = [name.partition("/")[::2] for name in series]
@@ -175,7 +175,7 @@ def times_table(words: list[str], sources: list[Source]) -> str:
     for name, of_format in found.items():
         for source, rows in zip(sources, of_format):
             table.append([name, source.name, *(time_cell(row, max(times)) for row in rows), *ratio(rows)])
-        table += speedup(name, sources, of_format)
+    table += speedup(formats[0], sources, found[formats[0]]) if len(formats) == 1 else []
     header = ["format", "device", *(f"`{name}`" for name in series), *[f"{series[-1]} / {series[0]}"] * (len(series) == 2)]
     return f"{lines(header, table)}\n\n{caption(times_note(found), sources)}"
 

@@ -108,6 +108,8 @@ def test_two_devices_end_with_what_the_second_one_gains(project: Path) -> None:
     assert gain[1:4] == ["Synthetic test device / H100", f"{host['time_median_s'] / 1e-3:.2f}", "1.00"]
     *_, row, _, _ = filled(project, "times fp32 matmul/packed relu/naive dot @ host gpu")
     assert row[2] == "1.000 ms, 2.00 Mcycles"
+    *_, row, _ = filled(project, "times fp32 bf16 relu/naive dot @ host gpu")
+    assert row[:2] == ["bf16", "H100"], "in several formats such lines would stand between the others"
 
 
 def test_a_launch_is_compared_with_the_traffic_of_its_time(project: Path, capsys: pytest.CaptureFixture) -> None:
