@@ -34,8 +34,8 @@ class Source:
 
 
 def caption(text: str, sources: list[Source]) -> str:
-    origins = ". ".join(provenance(source.view, source.link) for source in sources)
-    return textwrap.fill(f"{text} {origins}.", WIDTH, break_long_words=False, break_on_hyphens=False)
+    origins = [f"{source.name}: {provenance(source.view, source.link).rpartition(': ')[2]}" for source in sources]
+    return textwrap.fill(f"{text} {'. '.join(origins)}.", WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def share(value: Optional[float]) -> str:
