@@ -1,4 +1,4 @@
-"""The error rates of the gate as tables for docs/method.md: simulated ones, and those of scripts/prove_gate.sh."""
+"""The error rates of the gate as tables for docs/error_rates.md: simulated ones, and those of scripts/prove_gate.sh."""
 
 import json
 from pathlib import Path
