@@ -8,7 +8,7 @@ from typing import Callable, Optional
 from ridgebench.records import ResultsError, Row
 from ridgebench.result_tables import UNITS, escape, lines, provenance, size_text
 from ridgebench.roofs import ABOVE_ROOF
-from ridgebench.units import digits, percent
+from ridgebench.units import digits, enumerate_words, percent
 from ridgebench.view import ORDER, View
 
 WIDTH = 120  # of a caption's lines
@@ -34,8 +34,8 @@ class Source:
 
 
 def caption(text: str, sources: list[Source]) -> str:
-    origins = ". ".join(provenance(source.view, source.link) for source in sources)
-    return textwrap.fill(f"{text} {origins}.", WIDTH, break_long_words=False, break_on_hyphens=False)
+    origins = enumerate_words([provenance(source.view, source.link) for source in sources])
+    return textwrap.fill(f"{text} The numbers come from {origins}.", WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def share(value: Optional[float]) -> str:
@@ -43,9 +43,12 @@ def share(value: Optional[float]) -> str:
 
 
 def split_formats(words: list[str]) -> tuple[list[str], list[str]]:
-    """The names of formats among the words, and the other words."""
+    """The names of formats among the words, and the other words. Raises ResultsError where one of the two is empty."""
     formats = [word for word in words if word in ORDER or MIXED in word]
-    return formats, [word for word in words if word not in formats]
+    others = [word for word in words if word not in formats]
+    if not formats or not others:
+        raise ResultsError(f"a table of {' '.join(words) or 'nothing'!r} needs formats and what to show in them")
+    return formats, others
 
 
 def fastest(rows: list[Row]) -> Optional[Row]:
@@ -118,10 +121,10 @@ def steps_table(words: list[str], sources: list[Source]) -> str:
 
     Clock, cycles and sizes are shown where a device reports its clock and arithmetic limits a row.
     """
-    op, unit, *names = [*words, "", ""]
-    formats, techniques = split_formats([name for name in names if name])
+    op, unit = [*words, "", ""][:2]
     if unit not in UNITS:
         raise ResultsError(f"unknown unit {unit!r}; allowed: {', '.join(UNITS)}")
+    formats, techniques = split_formats(words[2:])
     for technique in techniques:
         if not known_technique(op, technique, sources):
             raise ResultsError(f"no row of {op}/{technique} in {', '.join(source.link for source in sources)}")
@@ -130,12 +133,17 @@ def steps_table(words: list[str], sources: list[Source]) -> str:
     rows = [row for *_, row in steps if row]
     columns = columns_of(rows, sources)
     cells = [step_cells(row, source, unit) for _, _, source, row in steps]
-    table = [[name_cell(t, row), f, *(by_name[c] for c in columns)] for (t, f, _, row), by_name in zip(steps, cells)]
-    return f"{lines(['step', 'format', *columns], table)}\n\n{caption(steps_note(unit, steps, rows), sources)}"
+    several = len(formats) > 1
+    table = [
+        [name_cell(technique, row), *[name] * several, *(by_name[column] for column in columns)]
+        for (technique, name, _, row), by_name in zip(steps, cells)
+    ]
+    text = f"Rates in {unit}." if several else f"Rates in {unit}, format {formats[0]}."
+    return f"{lines(['step', *['format'] * several, *columns], table)}\n\n{caption(text + steps_note(steps, rows), sources)}"
 
 
-def steps_note(unit: str, steps: list, rows: list[Row]) -> str:
-    text = f"Rates in {unit}. The library is the fastest one that was measured at the same size."
+def steps_note(steps: list, rows: list[Row]) -> str:
+    text = " The library is the fastest one that was measured at the same size."
     if any(ABOVE_ROOF in row.flags for row in rows):
         text += " A row that exceeds its measured ceiling raises the roof of all."
     return text + (f" {NONE}: not measured." if len(rows) < len(steps) else "")
@@ -176,8 +184,14 @@ def times_table(words: list[str], sources: list[Source]) -> str:
         for source, rows in zip(sources, of_format):
             table.append([name, source.name, *(time_cell(row, max(times)) for row in rows), *ratio(rows)])
     table += speedup(formats[0], sources, found[formats[0]]) if len(formats) == 1 else []
-    header = ["format", "device", *(f"`{name}`" for name in series), *[f"{series[-1]} / {series[0]}"] * (len(series) == 2)]
+    header = ["format", "device", *(f"`{name}`" for name in series), *([quotient(*pairs)] if len(pairs) == 2 else [])]
     return f"{lines(header, table)}\n\n{caption(times_note(found), sources)}"
+
+
+def quotient(first: tuple[str, str], second: tuple[str, str]) -> str:
+    """The header of a ratio: 'gelu / relu', or 'vec16 / naive' of one operation."""
+    at = 1 if first[0] == second[0] else 0
+    return f"{second[at] or second[0]} / {first[at] or first[0]}"
 
 
 def ratio(rows: list[Optional[Row]]) -> list[str]:

@@ -54,11 +54,12 @@ def refused(project: Path, marker: str, capsys: pytest.CaptureFixture) -> str:
 
 def test_steps_keep_the_order_of_the_marker_and_carry_their_shares(project: Path) -> None:
     header, _, *rows, (note,) = filled(project, "steps relu GB/s bf16 streaming onednn naive @ host")
-    assert header == ["step", "format", "device", "roof allows", "measured", "of the roof", "of the library"]
+    assert header == ["step", "device", "roof allows", "measured", "of the roof", "of the library"]
     assert [row[0] for row in rows] == ["`streaming`", "`onednn` (library)", "`naive`"]
-    assert rows[0][3:] == ["36", "35", "97 %", "175 %"]
-    assert rows[2][3:] == ["36", "20", "56 %", "100 %"]
-    assert note.startswith("Rates in GB/s. The library is the fastest one that was measured at the same size. Synthetic test device")
+    assert rows[0][2:] == ["36", "35", "97 %", "175 %"]
+    assert rows[2][2:] == ["36", "20", "56 %", "100 %"]
+    assert note.startswith("Rates in GB/s, format bf16. The library is the fastest one that was measured at the same size. ")
+    assert note.endswith("The numbers come from [2026-01-01, 0000000](../results/host/2026-01-01-abc) of Synthetic test device, 2 threads.")
 
 
 def test_a_format_without_a_row_is_left_out_and_one_that_another_device_has_is_shown(project: Path) -> None:
@@ -67,7 +68,7 @@ def test_a_format_without_a_row_is_left_out_and_one_that_another_device_has_is_s
     path = project / "results/gpu/2026-01-02-abc/records.jsonl"
     path.write_text("".join(line for line in path.read_text().splitlines(True) if "relu/onednn" not in line))
     *_, other, missing, (note,) = filled(project, "steps relu GB/s bf16 naive onednn @ host gpu")
-    assert other[4] == "20" and missing == ["`onednn`", "bf16", "H100", "–", "–", "–", "–"]
+    assert other[3] == "20" and missing == ["`onednn`", "H100", "–", "–", "–", "–"]
     assert "–: not measured." in note
 
 
@@ -96,9 +97,10 @@ def test_fast_sums_are_compared_with_fast_sums(project: Path) -> None:
 
 def test_times_stand_side_by_side_with_their_ratio(project: Path) -> None:
     header, _, row, (note,) = filled(project, "times bf16 relu relu/naive @ host")
-    assert header == ["format", "device", "`relu`", "`relu/naive`", "relu/naive / relu"]
+    assert header == ["format", "device", "`relu`", "`relu/naive`", "naive / relu"]
     assert row == ["bf16", "Synthetic test device", "11.43 ms", "20.00 ms", "1.75"]
-    assert note.startswith("Medians. Sizes: relu 100000000. Synthetic")
+    assert filled(project, "times bf16 relu/streaming relu/naive @ host")[0][-1] == "naive / streaming"
+    assert note.startswith("Medians. Sizes: relu 100000000. The numbers")
 
 
 def test_two_devices_end_with_what_the_second_one_gains(project: Path) -> None:
@@ -125,6 +127,9 @@ def test_a_launch_is_compared_with_the_traffic_of_its_time(project: Path, capsys
     [
         ("steps relu furlongs bf16 naive @ host", "unknown unit 'furlongs'; allowed: GB/s, GFLOP/s, TFLOP/s"),
         ("steps relu GB/s bf16 nimble @ host", "no row of relu/nimble in ../results/host/2026-01-01-abc"),
+        ("steps relu GB/s naive @ host", "a table of 'naive' needs formats and what to show in them"),
+        ("steps relu GB/s bf16 @ host", "a table of 'bf16' needs formats and what to show in them"),
+        ("times @ host", "a table of 'nothing' needs formats and what to show in them"),
         ("steps relu @ host", "unknown unit ''; allowed: GB/s, GFLOP/s, TFLOP/s"),
         ("times fp32 relu softmax @ host", "no verified row of 'softmax' in ../results/host/2026-01-01-abc"),
         ("times fp32 dot/unrolled @ host", "no verified row of 'dot/unrolled' in ../results/host/2026-01-01-abc"),
