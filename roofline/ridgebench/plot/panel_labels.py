@@ -1,5 +1,6 @@
 """Labels within a panel: roofs along their lines, and names beside the ends of paths, each where it is free."""
 
+from itertools import product
 from typing import Iterator, Optional
 
 from ridgebench import units
@@ -57,9 +58,13 @@ def label_foot(canvas: Canvas, own: Optional[Roofs], pen: Pen) -> None:
         label_ridge(canvas, own.compute[0], pen, lines=4)
 
 
-def around(x: float, y: float, size: float) -> Iterator[tuple[labels.Box, bool]]:
-    """Places for a label around a point, and whether a line must join them: beside it, then further and further off."""
-    for box in candidates(x, y, size):
+def around(x: float, y: float, size: float, level: bool) -> Iterator[tuple[labels.Box, bool]]:
+    """Places for a label around a point, and whether a line must join them: beside it, then further and further off.
+
+    At the end of a path only a place at its level is beside it: another one may be beside the path below.
+    """
+    beside = candidates(x, y, size)
+    for box in beside[1:2] if level else (beside[1], beside[0], *beside[2:4], *beside[5:]):
         yield box, False
     for far in range(3, FAR):
         for across, up in ((far, 0), (far, -2), (far, -4), (-far, -2), (-far, -far)):
@@ -84,17 +89,16 @@ def join(canvas: Canvas, point: labels.Point, box: labels.Box, theme: Theme) -> 
     canvas.page.plot(*ends, color=theme.muted, linewidth=0.6, zorder=0.5)
 
 
-def name_row(canvas: Canvas, row: Row, text: str, theme: Theme) -> None:
-    """Writes a text near a row's point; nothing where there is no room."""
+def name_row(canvas: Canvas, row: Row, texts: list[str], theme: Theme, level: bool = False) -> None:
+    """Writes the first of the texts that has room near a row's point; nothing without room."""
     x, y = canvas.inches(row.intensity_flop_per_byte, row.flops_per_s / canvas.scale)
-    places = around(x, y, labels.width(text, SMALL))
-    free = (place for place in places if canvas.obstacles.clear(place[0]))
-    found = next((place for place in free if not place[1] or not crosses(canvas, (x, y), place[0])), None)
-    if found:
-        box, joined = found
-        if joined:
-            join(canvas, (x, y), box, theme)
-        write(canvas, box, text, theme.text(row.format), theme)
+    for text, far in product(texts, (False, True)):
+        for box, joined in around(x, y, labels.width(text, SMALL), level):
+            if joined == far and canvas.obstacles.clear(box) and not (far and crosses(canvas, (x, y), box)):
+                if far:
+                    join(canvas, (x, y), box, theme)
+                write(canvas, box, text, theme.text(row.format), theme)
+                return
 
 
 def tops(view: View, op: str, origin: str) -> Optional[Row]:
@@ -103,34 +107,43 @@ def tops(view: View, op: str, origin: str) -> Optional[Row]:
     return best([row for row in rows if row.intensity_flop_per_byte], lambda row: row.flops_per_s)
 
 
-def smallest(row: Row, view: View) -> Optional[Row]:
-    """The first row of the path that ends at this one; None for a single row."""
-    path = next(group for group in series(view.points) if row in group)
-    return path[0] if len(path) > 1 and path[0] is not row else None
-
-
 def size_text(row: Row) -> str:
     """'n 128' of a square or a one-dimensional shape, else the whole shape."""
     sizes = {value for name, value in row.shape.items() if name != "layout"}
     return f"n {sizes.pop():g}" if len(sizes) == 1 else shape_text({k: v for k, v in row.shape.items() if k != "layout"})
 
 
+def products(view: View) -> str:
+    """The operation whose techniques are named: matrix products; empty without one."""
+    return next((op for op in RELATED if op in view.operations), "")
+
+
+def name_paths(canvas: Canvas, view: View, theme: Theme) -> None:
+    """Names the hand-written paths of matrix products at their ends, and the smallest and the largest size.
+
+    Slow paths come first: they have room beside their ends, while the fastest one is close to the roof.
+    """
+    rows = [row for row in view.points if row.op == products(view) and row.origin == "hand"]
+    paths = {path[0].technique: path for path in series(rows) if len(path) > 1}
+    in_order = sorted(paths.values(), key=lambda path: path[-1].flops_per_s or 0)
+    for path in in_order:
+        name = path[-1].technique
+        whole = [f"{name}, {size_text(path[-1])}"] * (path is in_order[-1])
+        name_row(canvas, path[-1], [*whole, name], theme, level=True)
+    if in_order:
+        name_row(canvas, in_order[-1][0], [size_text(in_order[-1][0])], theme)
+
+
 def name_ends(canvas: Canvas, view: View, theme: Theme) -> None:
-    """Names the fastest row of each operation with its share of the roof, and both ends of the best path."""
-    product = next((op for op in RELATED if op in view.operations), "")
-    row = tops(view, product, "hand")
-    first = smallest(row, view) if row else None
-    if first:
-        name_row(canvas, first, size_text(first), theme)
-        name_row(canvas, row, f"{row.technique}, {size_text(row)}", theme)
-    for op in [op for op in dict.fromkeys(("relu", "gelu", *view.operations)) if op in view.operations and op not in RELATED]:
+    """Names the ends of paths, then the fastest row of each other operation with its share of the roof."""
+    name_paths(canvas, view, theme)
+    for op in dict.fromkeys([op for op in ("relu", "gelu", *view.operations) if op in view.operations]):
         row = tops(view, op, "hand") or tops(view, op, "library")
-        if row:
-            name_row(canvas, row, text_of(row, view.only(row.format)), theme)
+        if row and op not in RELATED:
+            name_row(canvas, row, [text_of(row, view.only(row.format))], theme)
 
 
 def head_rows(view: View) -> list[tuple[Row, str]]:
     """The fastest hand-written row and the fastest library of matrix products, with their rates."""
-    product = next((op for op in RELATED if op in view.operations), "")
-    rows = filter(None, (tops(view, product, origin) for origin in ("hand", "library")))
+    rows = filter(None, (tops(view, products(view), origin) for origin in ("hand", "library")))
     return [(row, f"{row.technique} {units.digits(row.flops_per_s / view.unit[1])}") for row in rows]
