@@ -20,7 +20,7 @@ from ridgebench.files import naming
 from ridgebench.records import ResultsError, Row, Run, load_run
 from ridgebench.view import View, make_view
 
-from . import error_vs_speed, external, power, roofline, time_vs_size
+from . import error_vs_speed, external, multiples, power, roofline, time_vs_size
 from .style import NORMAL, THEMES, Theme
 
 DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
@@ -65,7 +65,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 def figures(view: View) -> dict[str, Callable]:
     """Functions that draw the figures of a view, by file name; those of all rows come first."""
-    drawn: dict[str, Callable] = {"roofline": partial(roofline.draw, view)}
+    whole = multiples if multiples.wanted(view) else roofline
+    drawn: dict[str, Callable] = {"roofline": partial(whole.draw, view)}
     if view.points or not view.external:  # the others are of verified rows alone
         drawn["time-vs-size"] = partial(time_vs_size.draw, view)
         drawn["error-vs-speed"] = partial(error_vs_speed.draw, view)
