@@ -22,7 +22,7 @@ from ridgebench.lecture import options as lecture_options
 from ridgebench.records import ResultsError, Row, Run, load_run
 from ridgebench.view import View, make_view
 
-from . import error_vs_speed, external, power, roofline, time_vs_size
+from . import error_vs_speed, external, multiples, power, roofline, time_vs_size
 from .style import NORMAL, THEMES, Theme
 
 DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
@@ -71,7 +71,8 @@ def figures(view: View, options: argparse.Namespace) -> dict[str, Callable]:
 
 def reference_figures(view: View, numbers: tuple[str, ...]) -> dict[str, Callable]:
     """The figures of all rows; `numbers` chooses formats, none of them means all."""
-    drawn: dict[str, Callable] = {"roofline": partial(roofline.draw, view)}
+    whole = multiples if multiples.wanted(view) else roofline
+    drawn: dict[str, Callable] = {"roofline": partial(whole.draw, view)}
     if view.points or not view.external:  # the others are of verified rows alone
         drawn["time-vs-size"] = partial(time_vs_size.draw, view)
         drawn["error-vs-speed"] = partial(error_vs_speed.draw, view)
