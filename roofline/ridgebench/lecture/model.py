@@ -26,6 +26,7 @@ class Mark:
     size: int = 0  # the dimension that grows along a path
     measured: bool = False
     technique: str = ""
+    shape: str = ""
     name: str = ""
 
 
@@ -42,7 +43,7 @@ def mark(basis: Basis, op: str, shape: str, format_: str) -> Mark:
     told = predict(op, shape, format_, basis.on or COUNTED_ON)
     intensity, flops = told["intensity_flop_per_byte"], told["flops"]
     rate = told["attainable_flops_per_s"] if basis.on else basis.roof.at(intensity)
-    return Mark(op, intensity, rate, flops / rate, flops)
+    return Mark(op, intensity, rate, flops / rate, flops, shape=shape)
 
 
 def square(n: int) -> str:
@@ -86,7 +87,7 @@ def sizes(roof: Roof, format_: str, measured: Iterable[int] = ()) -> list[int]:
         low //= 2
     known = sorted(measured)
     high = max([min(8192, low * 64), *known])
-    low = min([low, *known])
+    low = min([low, *(1 << size.bit_length() - 1 for size in known)])
     found, size = [], low
     while size <= high:
         found.append(size)

@@ -202,7 +202,8 @@ class Plane:
 
     def write(self, wish: Wish, box: labels.Box) -> None:
         crossed = self.obstacles.meets(box)
-        patch = {"facecolor": self.theme.background, "edgecolor": "none", "pad": 0.4, "alpha": 1.0 if wish.boxes else 0.85} if crossed else None
+        alpha = 1.0 if wish.boxes else 0.85
+        patch = {**self.theme.patch, "alpha": alpha} if crossed else None
         middle = ((box.left + box.right) / 2, (box.bottom + box.top) / 2)
         self.page.text(*middle, wish.text, size=self.layout.text, color=wish.colour, ha="center", va="center",
                        rotation=90 if wish.turned else 0, gid=wish.gid, bbox=patch, zorder=6)

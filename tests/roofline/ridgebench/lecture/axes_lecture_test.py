@@ -23,7 +23,7 @@ GREY = 0.1  # luminances that differ by more are told apart
 
 def deck_of(run=None, *names: str):
     view = make_view(load_run(run), None) if run else None
-    return deck.make(view, list(names), None, "h100-sxm")
+    return deck.make(view, list(names), None, "h100-sxm", "ridgebench slides")
 
 
 def axes_of(slide, of) -> bytes:

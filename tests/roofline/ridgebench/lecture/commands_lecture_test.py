@@ -26,7 +26,8 @@ def draw(tmp_path: Path, *arguments: str) -> list[str]:
 def test_without_a_run_the_lecture_figure_alone_is_drawn(tmp_path):
     found = draw(tmp_path, "--on", "h100-sxm", "--op", "relu,gelu,matmul", "--point", "mine:40:95")
     assert [path.name for path in tmp_path.iterdir()] == ["lecture.svg"]
-    assert {"memory-bound", "compute-bound", "ridge 295", "mine", "ReLU", "GeLU", "n = 128", "matmul, n = 8192"} <= set(found)
+    assert {"memory-bound", "compute-bound", "ridge 295", "mine", "ReLU", "GeLU"} <= set(found)
+    assert {"n = 128", "matmul, n = 8192"} <= set(found)
     assert "dot" not in found and "measured" not in found
 
 
@@ -46,7 +47,8 @@ def test_over_a_run_styles_choose_the_figures(results):
     assert plot.main([str(results), "--style", "lecture", "--formats", "svg"]) == 0
     assert [path.name for path in folder.iterdir()] == ["lecture.svg"]
     assert "measured" in texts(folder / "lecture.svg")
-    assert plot.main([str(results), "--style", "reference", "--formats", "svg,fp32", "--out", str(folder / "more")]) == 0
+    more = ["--style", "reference", "--formats", "svg,fp32", "--out", str(folder / "more")]
+    assert plot.main([str(results), *more]) == 0
     drawn = {path.name for path in (folder / "more").iterdir()}
     assert drawn == {"roofline.svg", "roofline-fp32.svg", "time-vs-size.svg", "error-vs-speed.svg"}
 
@@ -69,7 +71,9 @@ def test_a_point_above_the_roof_is_questioned(tmp_path, capfd):
     assert lines[1].startswith("plot: a:b: 40 TFLOP/s is above the roof of 33.5 TFLOP/s")
 
 
-@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "$x^2$", "a]]>&amp;\"'", "矩阵 🎉", "x" * 5000, "a\x1bb"])
+@pytest.mark.parametrize(
+    "name", ["<script>alert(1)</script>", "$x^2$", "a]]>&amp;\"'", "矩阵 🎉", "x" * 5000, "a\x1bb"]
+)
 def test_hostile_names_of_points_and_machines_are_text(tmp_path, edit, name):
     found = draw(tmp_path, "--on", "h100-sxm", "--op", "relu", "--point", f"{name}:3:4")
     shown = name.replace("\x1b", " ")
@@ -139,7 +143,8 @@ def test_neither_a_run_nor_a_device(capfd):
 def test_bad_input_of_slides(capfd, tmp_path):
     assert "no data sheet named 'h1000'" in fails(slides.main, ["--on", "h1000", "--out", tmp_path], capfd)
     assert "not found; allowed: a results directory" in fails(slides.main, [tmp_path / "nowhere"], capfd)
-    assert "the run has no roof for fp8_e5m2" in fails(slides.main, [GOLDEN, "--format", "fp8_e5m2", "--out", tmp_path], capfd)
+    without_roof = [GOLDEN, "--format", "fp8_e5m2", "--out", tmp_path]
+    assert "the run has no roof for fp8_e5m2; allowed: fp32, bf16" in fails(slides.main, without_roof, capfd)
     (tmp_path / "file").write_text("")
     assert "file" in fails(slides.main, ["--on", "h100-sxm", "--out", tmp_path / "file"], capfd)
 

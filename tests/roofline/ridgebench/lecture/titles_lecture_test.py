@@ -86,8 +86,8 @@ def test_the_title_of_the_published_run():
     folder = next(ROOT.glob("results/nvidia-h100*/2026-11-22-7f6e7b5"))
     view = make_view(load_run(folder), None)
     told = titles.finding(scene.make(view, [], None), LECTURE)
-    assert told == ("H100 SXM, bf16: GeLU does 20 times the work of ReLU in the same time; matmul reaches 75 % of the data "
-                    "sheet's peak")
+    assert told == ("H100 SXM, bf16: GeLU does 20 times the work of ReLU in the same time; matmul reaches 75 % of the "
+                    "data sheet's peak")
 
 
 def test_without_a_run_the_title_is_the_models():
@@ -107,8 +107,8 @@ def test_a_path_is_of_one_technique_and_not_of_a_slow_one():
 
 
 def test_rows_that_grow_are_a_path_of_their_own():
-    rows = [timed("matmul", "fast", "fp32", {"m": m, "n": 4096, "k": 4096, "layout": "nt"}, 1e11, ROOF) for m in (1, 4, 64, 512)]
-    other = [timed("matmul", "fast", "fp32", {"m": m, "n": 64, "k": 64, "layout": "nt"}, 1e11, ROOF) for m in (1, 2)]
+    rows = [timed("matmul", "fast", "fp32", square(4096) | {"m": m}, 1e11, ROOF) for m in (1, 4, 64, 512)]
+    other = [timed("matmul", "fast", "fp32", square(64) | {"m": m}, 1e11, ROOF) for m in (1, 2)]
     depth, found = measured.growing_rows(view_of(*rows, *other), "fp32")
     assert depth == 4096 and [mark.size for mark in found] == [1, 4, 64, 512]
     assert measured.growing_rows(view_of(*other), "fp32") == (0, [])
@@ -116,7 +116,8 @@ def test_rows_that_grow_are_a_path_of_their_own():
 
 def test_the_ladder_begins_with_naive_and_ends_with_the_best():
     dice = random.Random(5)
-    rows = [timed("matmul", f"rung_{i}", "fp32", square(512), 1e9 * 2**i * dice.uniform(0.9, 1.1), ROOF) for i in range(9)]
+    rates = [1e9 * 2**index * dice.uniform(0.9, 1.1) for index in range(9)]
+    rows = [timed("matmul", f"rung_{index}", "fp32", square(512), rate, ROOF) for index, rate in enumerate(rates)]
     naive = timed("matmul", "naive", "fp32", square(512), 3e9, ROOF)
     library = timed("matmul", "cublas", "fp32", square(512), 4e11, ROOF, origin="library")
     rungs, best = measured.ladder(view_of(*rows, naive, library), "fp32", 6)
