@@ -11,7 +11,7 @@ from ridgebench.roofs import ABOVE_ROOF
 from ridgebench.units import digits, enumerate_words, percent
 from ridgebench.view import ORDER, View
 
-WIDTH = 120  # of a caption's lines
+WIDTH = 138  # of a caption's lines
 NONE = "–"
 FAST = "_fast_accum"  # techniques whose fp8 sums stay in the tensor cores; only such ones are compared with each other
 MIXED = "xfp8_"  # part of the name of a pair of fp8 formats
