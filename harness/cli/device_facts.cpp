@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -17,12 +18,12 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json peak_json(const Peak& peak) {
-  return {{"format", info(peak.format).name},
+  return {{"format", peak.format_name()},
           {"engine", name(peak.engine)},
           {"accumulator", info(peak.accumulator).name},
           {"flops_per_s", peak.flops_per_s},
-          {"clock_hz", peak.clock_hz},
-          {"flops_per_clock_per_sm", peak.flops_per_clock_per_sm},
+          {"clock_hz", nullable(peak.clock_hz)},
+          {"flops_per_clock_per_sm", nullable(peak.flops_per_clock_per_sm)},
           {"source", peak.source},
           {"doubt", nullable(peak.doubt)}};
 }
@@ -33,6 +34,12 @@ ordered_json sheet_json(const DeviceSpec& sheet) {
   const auto& memory = sheet.memory;
   ordered_json pins = nullptr;
   if (memory.pins) pins = memory.pins->bandwidth_bytes_per_s();
+  ordered_json usable = nullptr;
+  ordered_json usable_source = nullptr;
+  if (memory.usable) {
+    usable = memory.usable->bytes;
+    usable_source = memory.usable->source;
+  }
   return {{"device", sheet.name},
           {"aliases", sheet.aliases},
           {"title", sheet.title},
@@ -40,11 +47,13 @@ ordered_json sheet_json(const DeviceSpec& sheet) {
           {"architecture", sheet.architecture},
           {"compute_capability", nullable(sheet.compute_capability)},
           {"sms", sheet.sms},
-          {"tdp_w", sheet.tdp_w},
+          {"tdp_w", nullable(sheet.tdp_w)},
           {"peaks", peaks},
           {"memory",
            {{"kind", memory.kind},
             {"bytes", memory.bytes},
+            {"usable_bytes", usable},
+            {"usable_source", usable_source},
             {"bandwidth_bytes_per_s", memory.bandwidth_bytes_per_s},
             {"pins_bytes_per_s", pins},
             {"source", memory.source},
@@ -99,35 +108,72 @@ void print_list(const char* title, const ordered_json& texts) {
   for (const auto& text : texts) fmt::print("  {}\n", text_of(text));
 }
 
-void print_sheet(const ordered_json& sheet) {
-  fmt::print("{}: {} {}, {}", text_of(sheet["device"]), text_of(sheet["vendor"]),
-             text_of(sheet["architecture"]), text_of(sheet["title"]));
-  if (!sheet["compute_capability"].is_null()) {
-    fmt::print(", compute capability {}", text_of(sheet["compute_capability"]));
-  }
-  fmt::print(", {} SMs, {:g} W\n", sheet["sms"].get<int>(), sheet["tdp_w"].get<double>());
+// Only NVIDIA's devices have a compute capability and SMs.
+void print_head(const ordered_json& sheet) {
+  const bool nvidia = !sheet["compute_capability"].is_null();
+  fmt::print("{}: {}\n{} {}", text_of(sheet["device"]), text_of(sheet["title"]),
+             text_of(sheet["vendor"]), text_of(sheet["architecture"]));
+  if (nvidia) fmt::print(", compute capability {}", text_of(sheet["compute_capability"]));
+  const int units = sheet["sms"].get<int>();
+  fmt::print(", {} {}{}, {}\n", units, nvidia ? "SM" : "compute unit", units == 1 ? "" : "s",
+             quantity(sheet["tdp_w"], "W"));
   if (!sheet["aliases"].empty()) {
     fmt::print("also called: {}\n",
                printable(fmt::format(
                    "{}", fmt::join(sheet["aliases"].get<std::vector<std::string>>(), ", "))));
   }
-  fmt::print("dense peaks\n");
-  for (const auto& peak : sheet["peaks"]) {
-    fmt::print("  {:<9} {:<6} {} with {} sums, at {} MHz, {:g} FLOP per clock and SM\n",
-               text_of(peak["format"]), text_of(peak["engine"]),
-               quantity(peak["flops_per_s"], "FLOP/s"), text_of(peak["accumulator"]),
-               peak["clock_hz"].get<double>() / 1e6, peak["flops_per_clock_per_sm"].get<double>());
-    print_source(peak);
+}
+
+void print_peak(const ordered_json& peak) {
+  fmt::print("  {:<9} {:<6} {} with {} sums", text_of(peak["format"]), text_of(peak["engine"]),
+             quantity(peak["flops_per_s"], "FLOP/s"), text_of(peak["accumulator"]));
+  if (!peak["clock_hz"].is_null()) fmt::print(", at {} MHz", peak["clock_hz"].get<double>() / 1e6);
+  if (!peak["flops_per_clock_per_sm"].is_null()) {
+    fmt::print(", {:g} FLOP per clock and unit", peak["flops_per_clock_per_sm"].get<double>());
   }
-  const auto& memory = sheet["memory"];
-  fmt::print("memory\n  {} {}, {}; its pins carry {}\n", quantity(memory["bytes"], "B"),
-             text_of(memory["kind"]), quantity(memory["bandwidth_bytes_per_s"], "B/s"),
-             quantity(memory["pins_bytes_per_s"], "B/s"));
+  fmt::print("\n");
+  print_source(peak);
+}
+
+void print_memory(const ordered_json& memory) {
+  fmt::print("memory\n  {} {}, {}", quantity(memory["bytes"], "B"), text_of(memory["kind"]),
+             quantity(memory["bandwidth_bytes_per_s"], "B/s"));
+  if (!memory["pins_bytes_per_s"].is_null()) {
+    fmt::print("; its pins carry {}", quantity(memory["pins_bytes_per_s"], "B/s"));
+  }
+  fmt::print("\n");
   print_source(memory);
+  if (memory["usable_bytes"].is_null()) return;
+  fmt::print("  {} usable\n      source: {}\n", quantity(memory["usable_bytes"], "B"),
+             text_of(memory["usable_source"]));
+}
+
+void print_sheet(const ordered_json& sheet) {
+  print_head(sheet);
+  fmt::print("dense peaks\n");
+  for (const auto& peak : sheet["peaks"]) print_peak(peak);
+  print_memory(sheet["memory"]);
   fmt::print("L2 cache\n  {}\n", quantity(sheet["l2"]["bytes"], "B"));
   print_source(sheet["l2"]);
   print_list("sources", sheet["sources"]);
   print_list("other doubts", sheet["doubts"]);
+}
+
+// Devices older than bf16 show the peak of fp16.
+void print_line(const DeviceSpec& sheet) {
+  const Peak* bf16 = sheet.best_peak(Format::bf16);
+  const Peak* peak = bf16 != nullptr ? bf16 : sheet.best_peak(Format::fp16);
+  const MemorySpec& memory = sheet.memory;
+  std::string rate = "unknown";
+  std::string ridge = "unknown";
+  if (peak != nullptr) {
+    rate =
+        fmt::format("{}{}", bf16 != nullptr ? "" : "fp16 ", with_unit(peak->flops_per_s, "FLOP/s"));
+    ridge = fmt::format("{:.0f}", peak->flops_per_s / memory.bandwidth_bytes_per_s);
+  }
+  fmt::print("  {:<16}{:>15}{:>13}{:>7} {:>8}  {}\n", sheet.name, rate,
+             with_unit(memory.bandwidth_bytes_per_s, "B/s"), ridge, with_unit(memory.bytes, "B"),
+             memory.usable ? with_unit(memory.usable->bytes, "B") : "");
 }
 
 std::string kind_of(const ordered_json& rate) {
@@ -150,6 +196,25 @@ void print_measured(const ordered_json& facts) {
 }
 
 }  // namespace
+
+void print_data_sheets() {
+  std::vector<const DeviceSpec*> sheets;
+  for (const DeviceSpec& sheet : data_sheets()) sheets.push_back(&sheet);
+  const auto group = [](const DeviceSpec* sheet) {
+    return fmt::format("{} {}", sheet->vendor, sheet->architecture);
+  };
+  std::ranges::stable_sort(sheets, {}, group);
+  fmt::print("{:<18}{:>15}{:>13}{:>7} {:>8}  {}\n", "data sheets", "bf16 peak", "bandwidth",
+             "ridge", "memory", "of it usable");
+  std::string last;
+  for (const DeviceSpec* sheet : sheets) {
+    if (group(sheet) != last) fmt::print("{}\n", last = group(sheet));
+    print_line(*sheet);
+  }
+  fmt::print(
+      "bf16 peak: dense, with fp32 sums; ridge: in FLOP/byte. info --on DEVICE shows the "
+      "sources.\n");
+}
 
 ordered_json device_facts(const std::string& device) {
   std::error_code ignored;  // a path without access counts as unknown

@@ -102,9 +102,9 @@ std::string exact_or_short(double value) {
 
 void print(const ordered_json& info) {
   for (const auto& device : info["devices"]) print_device(device);
-  fmt::print("\ndata sheets:");
-  for (const auto& sheet : info["data_sheets"]) fmt::print(" {}", sheet.get<std::string>());
-  fmt::print("\n\n{:<9} {:>4} {:>6} {:>5} {:>10} {:>10} {:>13} {:>12}  {}\n", "format", "bits",
+  fmt::print("\n");
+  print_data_sheets();
+  fmt::print("\n{:<9} {:>4} {:>6} {:>5} {:>10} {:>10} {:>13} {:>12}  {}\n", "format", "bits",
              "s/e/m", "bytes", "max", "min normal", "min subnormal", "epsilon", "overflow");
   for (const auto& f : info["formats"]) {
     const char* remark = f["supported"].get<bool>() ? "overflow" : "reason";

@@ -6,6 +6,8 @@ from typing import Optional
 
 import numpy as np
 
+from ridgebench.result_tables import captioned
+
 from . import gate
 
 VERDICTS = (gate.WORSE, gate.SAME, gate.BETTER, gate.UNDECIDED, gate.NOT_GATED)
@@ -39,7 +41,7 @@ def simulated_table() -> str:
             cells = [f"{100 * noise:g} %", f"{100 * change:g} %"]
             cells += [f"{100 * shares[verdict]:.2f} %" for verdict in VERDICTS[:-1]]
             lines.append(f"| {' | '.join([*cells, f'{pairs:.0f}'])} |")
-    return "\n".join(lines) + f"\n\n{DRAWS:,} comparisons of a row each; standard preset."
+    return captioned("\n".join(lines), f"Each line stands for {DRAWS:,} comparisons of a row with the standard preset.")
 
 
 def found(group: dict) -> str:
@@ -76,8 +78,9 @@ def table(summary: dict) -> str:
         cells += [verdicts, change, found(group)]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     device = summary["device"]
-    return "\n".join(lines) + (
-        f"\n\nMeasured by `scripts/prove_gate.sh`: {device['model']}, {device['threads']} threads, "
-        f"{summary['started'][:10]}, {' and '.join(summary['commits'])}; standard preset. "
-        "Bounds are one-sided, of 95 % confidence."
+    return captioned(
+        "\n".join(lines),
+        f"`scripts/prove_gate.sh` measured these rates on {device['model']}, {device['threads']} threads, on "
+        f"{summary['started'][:10]}, at {' and '.join(summary['commits'])}, with the standard preset.",
+        "The bounds are one-sided and hold with 95 % confidence.",
     )

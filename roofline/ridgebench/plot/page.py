@@ -1,4 +1,4 @@
-"""What every figure has: page, title, subtitle, footer, and the list of what is not drawn and why."""
+"""What every figure has: page, title, subtitle, footer, and the list of the results that are not drawn and why."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from .style import NORMAL, SIZE, SMALL, TITLES, Theme
 MARGIN = 0.3  # inches
 LINE = 0.165  # inches between lines of SMALL text
 WIDTH, HEIGHT = SIZE
-GRAVITY = ("wrong", "invalid", "failed", "skipped")
+GRAVITY = ("wrong", "invalid", "failed")
 
 
 def new_page(theme: Theme) -> tuple[Figure, Axes]:
@@ -39,6 +39,12 @@ def subtitle(view: View) -> str:
     method = f"method {environment['method_version']}" if "imported" not in environment else "imported"
     state = " · interrupted run" if environment["interrupted"] else ""
     return f"{model} ({device['name']}){threads} · {date} · {method}{state}"
+
+
+def unserved(view: View) -> str:
+    """The number of the cases that were skipped; empty without one."""
+    count = sum(row.status == "skipped" for row in view.not_ok)
+    return f"{count} case{'s' * (count > 1)} not served: see the report" if count else ""
 
 
 def footer(view: View) -> str:
@@ -85,7 +91,9 @@ def header(page: Axes, view: View, title: str, notes: list[str], theme: Theme) -
         text = labels.fit(text, NORMAL, room)
         page.text(MARGIN, y, text, size=NORMAL, color=theme.muted, va="top")
         y -= 0.2
-    text = labels.fit(footer(view), SMALL, room)
+    count = unserved(view)
+    page.text(WIDTH - MARGIN, 0.1, count, size=SMALL, color=theme.muted, va="bottom", ha="right")
+    text = labels.fit(footer(view), SMALL, room - labels.width(count, SMALL) - 0.2 * bool(count))
     page.text(MARGIN, 0.1, text, size=SMALL, color=theme.muted, va="bottom")
     return y - 0.06
 
@@ -124,8 +132,8 @@ def row_groups(rows: list[Row]) -> list[Group]:
 
 
 def undrawn_groups(view: View) -> list[Group]:
-    """Everything that a figure leaves out."""
-    found = row_groups(view.not_ok)
+    """What a figure leaves out, with the reason. Skipped cases are no results: unserved() counts them."""
+    found = row_groups([row for row in view.not_ok if row.status != "skipped"])
     others = [row for row in view.selected if row.drawable and row.regime != "steady"]
     if others:
         reason = "verified, but only the steady regime is drawn"

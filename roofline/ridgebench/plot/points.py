@@ -20,6 +20,7 @@ from .style import DIRECT, SMALL, Theme, blend, edge_dashes, fill, shape
 
 NAMED_FIRST = ("matmul", "relu", "gelu")  # the operations of the lecture
 NAIVE_SIZE = 0.45  # area of a naive row's marker, as a share of the others'
+MARKER = 42.0  # area of a marker, points squared
 MOST_VECTORS = 500  # points of one shape in a panel; more become an image
 LABEL_HEIGHT = 0.15  # inches
 LONGEST_NAME = 28  # characters of an imported point
@@ -30,7 +31,7 @@ Places = dict[str, Place]  # of a row's id
 
 def markers(
     ax: Axes, points: list[tuple[float, float]], rows: list[Row], theme: Theme, marker_shape: str,
-    size: float = 42.0,
+    size: float = MARKER,
 ) -> None:
     """Draws points of one shape: hue = format, fill = implementation; naive ones are small.
 
@@ -54,7 +55,7 @@ def markers(
     ax.add_collection(drawn, autolim=False)
 
 
-def marker(ax: Axes, x: float, y: float, row: Row, theme: Theme, marker_shape: str, size=42.0):
+def marker(ax: Axes, x: float, y: float, row: Row, theme: Theme, marker_shape: str, size=MARKER):
     """Draws one point, as a legend needs it."""
     markers(ax, [(x, y)], [row], theme, marker_shape, size)
 
@@ -96,7 +97,8 @@ def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, powe
                       linewidth=0.9 if naive else 1.4, zorder=4.5, solid_capstyle="projecting")
 
 
-def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: Theme, power: int) -> None:
+def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: Theme, power: int,
+                size: float = MARKER) -> None:
     """Draws points with whiskers. power of time in y: 1 for a time, -1 for a rate, 0 without whiskers."""
     # Naive and slow rows come first, so that a faster point near them stays visible.
     ordered = sorted(rows, key=lambda row: (not row.naive, row.flops_per_s or 0, row.id))
@@ -106,7 +108,7 @@ def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: T
     for op in operations:
         own = [row for row in ordered if row.op == op]
         if own:
-            markers(axes, [place[row.id] for row in own], own, theme, shape(op, operations))
+            markers(axes, [place[row.id] for row in own], own, theme, shape(op, operations), size)
 
 
 def imported(view: View) -> list[Row]:

@@ -39,6 +39,11 @@ class Pen:
     def text_colour(self, roof: Roof) -> str:
         return self.theme.text(None if roof.engine == "memory" else roof.formats[0])
 
+    @property
+    def slant(self) -> str:
+        """The style of its labels: italic for a data sheet."""
+        return "normal" if self.dash == "solid" else "italic"
+
     def dashes(self, index: int, sharing: int) -> Union[str, tuple]:
         """The line style: solid, or every `sharing`-th dash of a line that several roofs share."""
         if sharing == 1 or self.dash != "solid":
@@ -180,27 +185,29 @@ def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: li
         return (place[0] + low, place[1] + low), (place[0] + high, place[1] + high), HALF
 
     x, y = min(places, key=lambda place: canvas.obstacles.hits(*line(place)))
-    canvas.page.text(x + HALF, y - HALF, text, size=SMALL, color=pen.text_colour(roof),
+    canvas.page.text(x + HALF, y - HALF, text, size=SMALL, color=pen.text_colour(roof), style=pen.slant,
                      rotation=45, rotation_mode="anchor", va="baseline", gid=DIRECT)
     canvas.obstacles.add_line(*line((x, y)), what=labels.TEXT)
 
 
-def label_ridge(canvas: Canvas, roof: Roof, pen: Pen, whose: str = "") -> None:
-    """Writes the value of a ridge at the foot of its drop-line, on the lowest line of text that is free."""
+def label_ridge(canvas: Canvas, roof: Roof, pen: Pen, whose: str = "", lines: int = 10) -> None:
+    """Writes the value of a ridge at the foot of its drop-line, on the lowest line of text that is free, of at most `lines`."""
     x = roof.ridge
     if x is None or not 10 ** canvas.x[0] < x < 10 ** canvas.x[1]:
         return
-    text = f"{whose}ridge {units.digits(x)}" + (f" ({roof.mix})" if roof.mix else "")
+    value = f"{whose}ridge {units.digits(x)}"
     across, foot = canvas.inches(x, 10 ** canvas.y[0])
-    size = labels.width(text, SMALL)
-    for step in range(10):
-        for left in (across + 0.05, across - 0.05 - size):
-            low = foot + 0.06 + step * LINE
-            box = labels.Box(left, low, left + size, low + LINE)
-            if canvas.obstacles.clear(box):
-                canvas.page.text(left, low, text, size=SMALL, color=pen.text_colour(roof), bbox=pen.theme.patch)
-                canvas.obstacles.add(box)
-                return
+    for text in [f"{value} ({roof.mix})"] * bool(roof.mix) + [value]:
+        size = labels.width(text, SMALL)
+        for step in range(lines):
+            for left in (across + 0.05, across - 0.05 - size):
+                low = foot + 0.06 + step * LINE
+                box = labels.Box(left, low, left + size, low + LINE)
+                if canvas.obstacles.clear(box):
+                    canvas.page.text(left, low, text, size=SMALL, color=pen.text_colour(roof), bbox=pen.theme.patch,
+                                     style=pen.slant)
+                    canvas.obstacles.add(box)
+                    return
 
 
 def label_memory(canvas: Canvas, roofs: Roofs, pen: Pen, promised: Optional[Roofs]) -> int:

@@ -34,6 +34,7 @@ class Theme:
     muted: str
     faint: str
     band_alpha: float
+    letters: bool = False  # whether dashes and letters say again what hues say, for greyscale
 
     @property
     def patch(self) -> dict:
@@ -56,7 +57,7 @@ class Theme:
 THEMES = {
     "light": Theme("#ffffff", "#000000", "#555555", "#e3e3e3", 0.16),
     "dark": Theme("#111111", "#ffffff", "#b4b4b4", "#333333", 0.28),
-    "print": Theme("#ffffff", "#000000", "#333333", "#cccccc", 0.0),
+    "print": Theme("#ffffff", "#000000", "#333333", "#cccccc", 0.0, letters=True),
 }
 
 
