@@ -22,7 +22,7 @@ from .roofs import Roofs, measured_roofs, memory_names, merged
 from .style import NORMAL, SMALL, Theme, format_letter, is_pair, shape
 from .tiles import make_tiles
 
-TOGETHER = 3  # formats that one plane can hold; the points of more hide one another
+TOGETHER, SWEPT = 3, 2  # formats, and formats with sweeps, that one plane can hold; more hide one another
 SIZE = 28.0  # area of a marker, points squared
 HEADROOM = 1.5  # of the highest roof, for its label above it
 
@@ -30,7 +30,7 @@ HEADROOM = 1.5  # of the highest roof, for its label above it
 def wanted(view: View) -> bool:
     """Whether the view's formats would hide one another in one plane: many of them, or sweeps in several."""
     swept = {group[0].format for group in series(view.points) if len(group) > 1}
-    return view.format is None and (len(columns(view)) > TOGETHER or len(swept) > 1)
+    return view.format is None and (len(columns(view.formats)) > TOGETHER or len(swept) > SWEPT)
 
 
 def of_formats(view: View, formats: list[str]) -> View:
@@ -63,7 +63,7 @@ def draw(view: View, theme: Theme) -> Figure:
     notes = [storage_note(view), raised_note(view), ghost_note(view), external.NOTE * bool(external.placed(view))]
     top = header(page, view, roofline_title(view), notes, theme)
     top = draw_key(page, view, theme, top - 0.08)
-    groups = {panel_name(formats): formats for formats in columns(view)}
+    groups = {panel_name(formats): formats for formats in columns(view.formats)}
     roofs = {name: roofs_of(view, formats) for name, formats in groups.items()}
     sheets = [source for source, _ in sheet_sources(view, theme)]
     area = with_headroom(limits(view, [*roofs.values(), *sheets]))

@@ -54,6 +54,16 @@ class Theme:
         return readable(self.hue(name), self.ink, self.background)
 
 
+@dataclass(frozen=True)
+class OneHue(Theme):
+    """A theme in which everything has one colour, that of a run."""
+
+    colour: str = ""
+
+    def hue(self, name: Optional[str]) -> str:
+        return self.colour
+
+
 THEMES = {
     "light": Theme("#ffffff", "#000000", "#555555", "#e3e3e3", 0.16),
     "dark": Theme("#111111", "#ffffff", "#b4b4b4", "#333333", 0.28),
