@@ -27,13 +27,20 @@ def neutral(row: Row, origin: str, technique: str = "") -> Row:
     return replace(row, format="", origin=origin, technique=technique)
 
 
+def fills(view: View) -> list[tuple[str, str, str]]:
+    """Origin, technique and name of the fills that the view's points have."""
+    return [fill for fill in FILLS if not fill[1] or any(row.naive for row in view.points)]
+
+
+def fills_width(view: View) -> float:
+    """The inches that draw_fills() needs."""
+    return sum(0.38 + labels.width(name, SMALL) for _, _, name in fills(view)) - 0.18
+
+
 def draw_fills(page: Axes, view: View, theme: Theme, x: float, y: float) -> float:
     """Draws the legend of fills: solid, pale and hollow; returns where it ends."""
-    for origin, technique, name in FILLS:
-        sign = neutral(view.points[0], origin, technique)
-        if technique and not any(row.naive for row in view.points):
-            continue
-        marker(page, x + 0.08, y, sign, theme, "o", 40)
+    for origin, technique, name in fills(view):
+        marker(page, x + 0.08, y, neutral(view.points[0], origin, technique), theme, "o", 40)
         page.text(x + 0.2, y, name, size=SMALL, va="center")
         x += 0.38 + labels.width(name, SMALL)
     return x
@@ -74,6 +81,7 @@ def draw_heads(page: Axes, view: View, theme: Theme, xs: list[float], y: float) 
     """Writes the names of formats in one or two lines, the first at height y; returns the height of the last."""
     names = ["fp8_pairs" if is_pair(formats[0]) else formats[0] for formats in columns(view.formats)]
     heads = [name.replace("tf32x", "tf32_x").split("_", 1) for name in names]
+    heads = [head + [f"[{theme.letter(name)}]"] * theme.letters for head, name in zip(heads, names)]
     room = (xs[1] - xs[0] if len(xs) > 1 else HEAD) - 0.03
     widest = max(labels.width(part, SMALL, "bold") for head in heads for part in head)
     size, weight = (SMALL, "bold") if widest <= room else (SMALL - 1, "normal")

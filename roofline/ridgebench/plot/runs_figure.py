@@ -24,19 +24,27 @@ from .points import Places, draw_paths, draw_whiskers, marker, markers, series
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
 from .roofline import X_FROM, X_TO
 from .roofs import Roofs, measured_roofs, memory_names, sheet_roofs
-from .runs import OneRun, changes, formats, operations, title
-from .style import BLUE, GREEN, NORMAL, PURPLE, SMALL, VERMILLION, OneHue, Theme, shape
+from .runs import LETTERS, OneRun, changes, formats, operations, title
+from .style import BLUE, GREEN, NORMAL, PURPLE, SMALL, VERMILLION, OneHue, Theme, shape, toned
 from .tiles import GAP, make_tiles
 
 TABLE_LEFT, NAME = 9.2, 1.3  # inches: the table of one format, its first column
 HUES = (BLUE, VERMILLION, GREEN, PURPLE)
+LIGHTNESSES = (10.0, 60.0, 43.0, 26.0)  # CIE L* in print, at least 16 apart
+DASHES = ("solid", (0, (5, 2)), (0, (1, 1)), (0, (5, 1, 1, 1)))  # in print
 SIZES = {True: 42.0, False: 26.0}  # area of a marker in a figure of one panel, of several
 NOTE = "Points, steady: the fastest hand-written technique of each operation in any run, and its fastest library"
 ARROW = "Arrows: from a run to the next one, where the time of the same case changed by more than both intervals"
 
 
 def run_theme(theme: Theme, index: int) -> OneHue:
-    return OneHue(**{**asdict(theme), "colour": HUES[index]})
+    """The theme of a run: its hue and, in print, its lightness, line style and letter."""
+    colour = toned(HUES[index], LIGHTNESSES[index]) if theme.letters else HUES[index]
+    return OneHue(**{**asdict(theme), "colour": colour, "line": DASHES[index], "mark": LETTERS[index]})
+
+
+def pen_of(theme: OneHue) -> Pen:
+    return Pen(theme, MEASURED[0], theme.dash(""))
 
 
 @dataclass(frozen=True)
@@ -120,11 +128,11 @@ def draw_panel(canvas: Canvas, parts: list[Part], shapes: list[str], alone: bool
     """Draws roofs, points and ridges of all runs; a panel that is alone names its roofs, too."""
     for part in parts:
         draw_run(canvas, part.rows, shapes, part.theme, SIZES[alone])
-        draw_roofs(canvas, part.roofs, Pen(part.theme, *MEASURED), ridges=True)
+        draw_roofs(canvas, part.roofs, pen_of(part.theme), ridges=True)
     for part in parts:
-        label_ridges(canvas, part.roofs, Pen(part.theme, *MEASURED))
+        label_ridges(canvas, part.roofs, pen_of(part.theme))
     for part in parts if alone else []:
-        pen, roofs = Pen(part.theme, *MEASURED), part.roofs
+        pen, roofs = pen_of(part.theme), part.roofs
         if roofs.memory:
             label_diagonal(canvas, roofs.memory[0], roofs, pen, memory_names(roofs))
         if roofs.compute:
@@ -202,7 +210,8 @@ def undrawn_of(runs: list[OneRun]) -> list[Group]:
 def draw_top(page: Axes, runs: list[OneRun], theme: Theme) -> float:
     """Draws title, notes and key; returns the height where they end (inches)."""
     top = write_head(page, title(runs), [NOTE, ARROW], theme) - 0.08
-    lines = [(run_theme(theme, index).hue(None), *MEASURED, run_text(run)) for index, run in enumerate(runs)]
+    themes = [run_theme(theme, index) for index in range(len(runs))]
+    lines = [(own.hue(None), MEASURED[0], own.dash(""), run_text(run)) for run, own in zip(runs, themes)]
     sheets = runs[0].view.sheets
     lines += [(theme.muted, *dash, f"{sheet.title} data sheet") for sheet, dash in zip(sheets, SHEETS * len(sheets))]
     drawable = next((run.view for run in runs if run.view.points), None)
