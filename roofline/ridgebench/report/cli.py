@@ -1,0 +1,33 @@
+"""Makes one HTML page of one or several runs: roofline, table, provenance. It needs no network and no other file."""
+
+import argparse
+from pathlib import Path
+
+from ridgebench.command_line import OK, Parser
+from ridgebench.files import write_at_once
+from ridgebench.records import clean
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = Parser(prog="report", description=__doc__)
+    parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS_DIR", help="one or several results directories")
+    parser.add_argument("--on", metavar="DEVICE", action="append", default=[],
+                        help="overlay the roofs of a data sheet (h200), of a sheet's file or of a results directory; may be repeated")
+    parser.add_argument("--points", metavar="DIR", type=Path, action="append", default=[],
+                        help="also show what `ridgebench import` made of another tool's file; may be repeated")
+    parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: report.html in the first RESULTS_DIR")
+    options = parser.parse_args(arguments)
+    if options.out is not None and options.out.exists() and not options.out.is_file():
+        parser.error(f"-o {clean(str(options.out))}: no regular file; allowed: a new file or one to replace")
+    return options
+
+
+def main(arguments: list[str]) -> int:
+    options = parse(arguments)
+    from . import page, sources  # Matplotlib and the figures take a second to load; --help does without
+
+    content = sources.gather(options.results, options.on, options.points)
+    out = options.out or options.results[0] / "report.html"
+    write_at_once(out, page.document(content))
+    print(f"{clean(str(out))}: {len(content.runs)} runs, {len(content.rows)} rows")
+    return OK
