@@ -35,6 +35,7 @@ class Browser:
         self._session = self.send("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.send(f"{domain}.enable")
+        self.send("Emulation.setFocusEmulationEnabled", enabled=True)  # a headless window is else not the active one
 
     def close(self) -> None:
         os.close(self._write)  # the browser ends with its pipe
@@ -78,10 +79,14 @@ class Browser:
                 return message["result"]
             self._note(message)
 
-    def open(self, path: Path, width: int = 1280, height: int = 1000, dark: bool = False) -> None:
+    def prefer(self, scheme: str) -> None:
+        """The user's colour scheme: light or dark."""
+        self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def open(self, path: Path, width: int = 1280, height: int = 1000) -> None:
         """Loads a file, and waits until its scripts have run."""
         self.requests.clear(), self.errors.clear()
-        self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.prefer("light")
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         self.send("Page.navigate", url=path.resolve().as_uri())
         deadline = time.monotonic() + SECONDS

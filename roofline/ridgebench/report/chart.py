@@ -146,20 +146,10 @@ def point(index: int, run: int, row: Row, content: Content, frame: Frame) -> str
         whisker = '<path class="whisker" d="M0 {}V{}"/>'.format(*(number(-end) for end in ends))
     outline = marks.path(sign, size)
     halo = f'<path class="halo" d="{outline}"/>' if run % 2 and row.origin == "library" else ""  # its own edge is the hue
-    off = "" if shown_first(row, content) else " off"
+    off = "" if row.regime == content.regimes[0] else " off"
     return (f'<a class="point f{content.formats.index(row.format)}{off}" id="point-{index}" href="#row-{index}" aria-label="{escape(name)}" '
             f'transform="translate({number(x)} {number(y)})"><title>{escape(name)}</title>{whisker}{halo}'
             f'<path class="mark {marks.classes(row, run)}" d="{outline}"/></a>')
-
-
-def shown_first(row: Row, content: Content) -> bool:
-    """Regimes are never mixed: a report opens with the steady rows, or with all where there are none."""
-    return row.regime == first_regime(content) or row.external
-
-
-def first_regime(content: Content) -> str:
-    found = [row.regime for _, row in content.rows if not row.external]
-    return "steady" if "steady" in found or not found else found[0]
 
 
 def drawing_order(content: Content) -> list[tuple[int, int, Row]]:

@@ -1,6 +1,7 @@
 """Makes one HTML page of one or several runs: roofline, table, provenance. It needs no network and no other file."""
 
 import argparse
+import warnings
 from pathlib import Path
 
 from ridgebench.command_line import OK, Parser
@@ -26,8 +27,11 @@ def main(arguments: list[str]) -> int:
     options = parse(arguments)
     from . import page, sources  # Matplotlib and the figures take a second to load; --help does without
 
-    content = sources.gather(options.results, options.on, options.points)
     out = options.out or options.results[0] / "report.html"
-    write_at_once(out, page.document(content))
+    with warnings.catch_warnings():  # a name that Matplotlib's font lacks is no fault of the page
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        content = sources.gather(options.results, options.on, options.points)
+        text = page.document(content)
+    write_at_once(out, text)
     print(f"{clean(str(out))}: {len(content.runs)} runs, {len(content.rows)} rows")
     return OK

@@ -63,7 +63,7 @@ def point_json(index: int, run: int, row: Row, content: Content) -> dict[str, An
     """Place (log10) and filters of a row. w: the whisker's ends above the point."""
     found = {"i": index, "r": run, "f": content.formats.index(row.format), "o": content.operations.index(row.op),
              "a": content.formats.index(row.arithmetic) if row.arithmetic in content.formats else None,
-             "k": sections.kinds(content).index(marks.kind(row)), "g": sections.regimes(content).index(row.regime)}
+             "k": content.kinds.index(marks.kind(row)), "g": content.regimes.index(row.regime)}
     if placed(row):
         found |= {"x": round(log10(row.intensity_flop_per_byte), 5), "y": round(log10(row.flops_per_s / content.unit[1]), 5)}
         if row.time_p10_s and row.time_p90_s:

@@ -12,7 +12,6 @@ from ridgebench.units import percent, rate, seconds
 from ridgebench.view import View
 
 from . import marks
-from .chart import first_regime
 from .sources import Content, ShownRun, placed
 
 LONGEST_CELL = 160  # characters
@@ -68,15 +67,6 @@ def fieldset(name: str, choices: Iterable[str]) -> str:
     return f'<fieldset><legend>{name}</legend><div>{"".join(choices)}</div></fieldset>'
 
 
-def kinds(content: Content) -> list[str]:
-    found = {marks.kind(row) for _, row in content.rows}
-    return [kind for kind in marks.KINDS if kind in found]
-
-
-def regimes(content: Content) -> list[str]:
-    return sorted({row.regime for _, row in content.rows}, key=lambda regime: (regime != first_regime(content), regime))
-
-
 def kind_swatch(kind: str) -> str:
     fills = {"hand-written": "solid", "naive": "pale", "library": "hollow", "other tool": "solid"}
     return swatch(f"neutral {fills[kind]}", "*" if kind == "other tool" else "o", marks.NAIVE if kind == "naive" else 1.0)
@@ -84,16 +74,15 @@ def kind_swatch(kind: str) -> str:
 
 def legend(content: Content) -> str:
     """What hue, shape, fill, size and edge say. With JavaScript each entry is a filter."""
-    steady = first_regime(content)
     found = {row.format for _, row in content.rows}
     formats = [(index, name) for index, name in enumerate(content.formats) if name in found]
     sets = [
         fieldset("Format", (choice("f", index, swatch(f"solid f{index}" + " dotted" * (name == "fp8_e5m2"), "o"), name) for index, name in formats)),
         fieldset("Operation", (choice("o", index, swatch("neutral solid", shape(name, content.operations)), name) for index, name in enumerate(content.operations))),
-        fieldset("Implementation", (choice("k", index, kind_swatch(name), name) for index, name in enumerate(kinds(content)))),
+        fieldset("Implementation", (choice("k", index, kind_swatch(name), name) for index, name in enumerate(content.kinds))),
     ]
-    if len(regimes(content)) > 1:
-        sets.append(fieldset("Regime", (choice("g", index, "", name, name == steady) for index, name in enumerate(regimes(content)))))
+    if len(content.regimes) > 1:
+        sets.append(fieldset("Regime", (choice("g", index, "", name, index == 0) for index, name in enumerate(content.regimes))))
     if len(content.runs) > 1:
         sets.append(fieldset("Run", (
             choice("r", index, swatch("neutral solid" + " inked" * (index % 2), "o", marks.run_size(index)), f"{run.letter}: {run.name}")

@@ -12,6 +12,8 @@ from ridgebench.plot.roofs import Roof, Roofs, measured_roofs, sheet_roofs
 from ridgebench.records import Row, Run, clean, load_run
 from ridgebench.view import OPERATIONS, ORDER, View, make_view, ordered
 
+from . import marks
+
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_RUNS = len(LETTERS)
 
@@ -66,7 +68,19 @@ class Content:
     def operations(self) -> list[str]:
         return ordered({row.op for _, row in self.rows}, OPERATIONS)
 
-    @property
+    @cached_property
+    def kinds(self) -> list[str]:
+        """The kinds of implementation that the rows have."""
+        found = {marks.kind(row) for _, row in self.rows}
+        return [kind for kind in marks.KINDS if kind in found]
+
+    @cached_property
+    def regimes(self) -> list[str]:
+        """The regimes of the rows; a report opens with the first one, because regimes are never mixed."""
+        found = {row.regime for _, row in self.rows}
+        return sorted(found, key=lambda regime: (regime != "steady", regime))
+
+    @cached_property
     def unit(self) -> tuple[str, float]:
         """TFLOP/s where any run is of a GPU."""
         return min((run.view.unit for run in self.runs), key=lambda unit: -unit[1])
