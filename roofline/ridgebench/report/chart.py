@@ -136,7 +136,7 @@ def ridge_labels(lines: list[Line], frame: Frame) -> Iterator[str]:
 
 def point(index: int, run: int, row: Row, content: Content, frame: Frame) -> str:
     """A link to the row of the table, so that a point has the focus of a link and works without JavaScript."""
-    x, y = frame.across(log10(row.intensity_flop_per_byte)), frame.down(log10(row.flops_per_s / content.unit[1]))
+    x, y = place(row, content, frame)
     size = marks.run_size(run) * (marks.NAIVE if row.naive else 1.0)
     sign = "*" if row.external else shape(row.op, content.operations)
     name = f"{content.runs[run].letter}: {name_of(row)}, {rate(row.flops_per_s, 'FLOP/s')}, {ratios_text(row, content.runs[run].view)}"
@@ -150,6 +150,25 @@ def point(index: int, run: int, row: Row, content: Content, frame: Frame) -> str
     return (f'<a class="point f{content.formats.index(row.format)}{off}" id="point-{index}" href="#row-{index}" aria-label="{escape(name)}" '
             f'transform="translate({number(x)} {number(y)})"><title>{escape(name)}</title>{whisker}{halo}'
             f'<path class="mark {marks.classes(row, run)}" d="{outline}"/></a>')
+
+
+def named_source(content: Content, lines: list[list[Line]]) -> int:
+    """The source whose flat roofs have labels: the first run, or a data sheet where that run measured none."""
+    shown = (index for index, some in enumerate(lines) if some and source_class(content, index) in ("solid", "dashed"))
+    return next(shown, FIRST)
+
+
+def place(row: Row, content: Content, frame: Frame) -> tuple[float, float]:
+    return frame.across(log10(row.intensity_flop_per_byte)), frame.down(log10(row.flops_per_s / content.unit[1]))
+
+
+def sweeps(content: Content, frame: Frame) -> Iterator[str]:
+    """The path of each implementation over its sizes, in the regime that is shown first."""
+    for indexes in content.sweeps:
+        rows = [content.rows[index][1] for index in indexes]
+        ends = "L".join("{:.1f} {:.1f}".format(*place(row, content, frame)) for row in rows)
+        off = "" if rows[0].regime == content.regimes[0] else " off"
+        yield f'<path class="f{content.formats.index(rows[0].format)}{off}" d="M{ends}"/>'
 
 
 def drawing_order(content: Content) -> list[tuple[int, int, Row]]:
@@ -168,7 +187,7 @@ def description(content: Content) -> str:
 def draw(content: Content, frame: Frame, lines: list[list[Line]]) -> str:
     """The whole SVG element."""
     height, width = number(frame.height), number(frame.right - LEFT)
-    first = [line for source, some in zip(content.sources, lines) if source.run == FIRST and source.measured for line in some]
+    named = named_source(content, lines)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" id="chart" class="chart" viewBox="0 0 {number(frame.width)} {height}" width="{number(frame.width)}" role="group" '
         'aria-labelledby="chart-title" aria-describedby="chart-desc">',
@@ -180,9 +199,11 @@ def draw(content: Content, frame: Frame, lines: list[list[Line]]) -> str:
         *axes(frame, content.unit[0]), '<g clip-path="url(#plot)"><g class="roofs">',
     ]
     for index, some in enumerate(lines):
-        parts += [f'<g class="source {source_class(content, index)}">', *(roof(line, frame) for line in some), "</g>"]
-    parts += ['</g><g class="sweeps"></g><g class="points">']
+        state = source_class(content, index) + " named" * (index == named)
+        parts += [f'<g class="source {state}">', *(roof(line, frame) for line in some), "</g>"]
+    parts += ['</g><g class="sweeps">', *sweeps(content, frame), '</g><g class="points">']
     parts += [point(index, run, row, content, frame) for index, run, row in drawing_order(content)]
     parts += ['</g><g class="arrows"></g></g><g class="labels">']
-    parts += [*diagonal_labels(content, lines, frame), *flat_labels(first, frame), *ridge_labels(first, frame), "</g></svg>"]
+    parts += [*diagonal_labels(content, lines, frame), *flat_labels(lines[named], frame)]
+    parts += [*ridge_labels(lines[named], frame), "</g></svg>"]
     return "\n".join(parts)

@@ -23,6 +23,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return options
 
 
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
     from . import page, sources  # Matplotlib and the figures take a second to load; --help does without
@@ -33,5 +37,5 @@ def main(arguments: list[str]) -> int:
         content = sources.gather(options.results, options.on, options.points)
         text = page.document(content)
     write_at_once(out, text)
-    print(f"{clean(str(out))}: {len(content.runs)} runs, {len(content.rows)} rows")
+    print(f"{clean(str(out))}: {counted(len(content.runs), 'run')}, {counted(len(content.rows), 'row')}")
     return OK

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Callable, Optional
 
+from ridgebench.plot.cli import cut
 from ridgebench.plot.finding import share
 from ridgebench.plot.panel import share_text
 from ridgebench.records import Row, shape_text
@@ -32,7 +33,7 @@ class Column:
 
 
 def name_of(row: Row) -> str:
-    return f"{row.op} {row.technique} {row.format} {shape_text(row.shape)} {row.regime}"
+    return f"{row.op} {row.technique} {row.format} {cut(shape_text(row.shape))} {row.regime}"
 
 
 def percent_text(part: Optional[float]) -> str:
@@ -107,6 +108,8 @@ COLUMNS = (
     Column("intensity_flop_per_byte", "FLOP/byte",
            lambda row, view: digits(row.intensity_flop_per_byte) if row.intensity_flop_per_byte else NONE,
            value_of("intensity_flop_per_byte")),
+    Column("dram_bytes", "Counted by Nsight", lambda row, view: f"{row.dram_bytes:.4g} bytes" if row.dram_bytes else NONE,
+           value_of("dram_bytes"), detail=True),
     Column("kind", "Implementation", lambda row, view: kind(row), detail=True),
     Column("arithmetic", "Arithmetic", lambda row, view: f"{row.arithmetic}, summed in {row.accumulator}", detail=True),
     Column("interval", "95 % interval", interval, detail=True),

@@ -47,10 +47,11 @@ class Frame:
 
 
 def limits(content: Content) -> tuple[Limits, Limits]:
-    """log10 limits that hold all points, the roofs of all runs and their ridges."""
+    """log10 limits that hold all points, the roofs of the runs (else those laid over them) and their ridges."""
     scale = content.unit[1]
     rows = [row for _, row in content.rows if placed(row)]
-    own = [source.roofs for source in content.sources if source.run is not None]
+    everything = [source.roofs for source in content.sources]
+    own = [source.roofs for source in content.sources if source.run is not None and source.roofs.memory] or everything
     xs = [*LEAST_X, *(row.intensity_flop_per_byte for row in rows)]
     xs += [roof.ridge for roofs in own for roof in roofs.compute if roof.ridge]
     ys = [row.flops_per_s / scale for row in rows]

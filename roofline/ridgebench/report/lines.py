@@ -32,6 +32,13 @@ class Line:
     ridge_text: str = ""
 
 
+LONGEST_LABEL = 24  # characters beside the plot
+
+
+def short(text: str) -> str:
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+
+
 def bounds(roof: Roof) -> tuple[float, float]:
     return log10(roof.low / roof.value), log10(roof.high / roof.value)
 
@@ -76,11 +83,11 @@ def lines_of(source: Source, promised: Optional[Roofs], content: Content) -> lis
         text = f"{roof.name} {rate(roof.value, 'B/s')}"
         label = [] if index else [memory_names(roofs)[1] + memory_share(roofs, promised)]
         line = diagonal(roof, roofs, "memory", label, f"{source.title}: {text}", scale)
-        found.append(line if index else replace(line, brief=f"{source.short} {rate(roof.value, 'B/s')}"))
+        found.append(line if index else replace(line, brief=f"{short(source.short)} {rate(roof.value, 'B/s')}"))
     for group in merged(roofs.compute):
         speed = rate(group[0].value, "FLOP/s")
         label = [engine_name(group), speed, share_of(group[0], promised)]
-        found.append(flat(group, roofs, content, [text for text in label if text],
+        found.append(flat(group, roofs, content, [short(text) for text in label if text],
                           f"{source.title}: {engine_name(group)} {speed}"))
     return found
 

@@ -71,15 +71,6 @@ def point_json(index: int, run: int, row: Row, content: Content) -> dict[str, An
     return found
 
 
-def sweeps(content: Content) -> list[list[int]]:
-    """The rows of each implementation over its sizes, the smallest first."""
-    found: dict[tuple, list[tuple[float, int]]] = {}
-    for index, (run, row) in enumerate(content.rows):
-        if placed(row):
-            found.setdefault((run, row.regime, row.series), []).append((row.flops, index))
-    return [[index for _, index in sorted(some)] for some in found.values() if len(some) > 1]
-
-
 def same_case(row: Row) -> str:
     """The id without the device, which another run may name otherwise."""
     return row.id.rpartition("@")[0] or row.id
@@ -115,7 +106,7 @@ def data(content: Content, place: frame.Frame, drawn: list[list[lines.Line]]) ->
                      "lines": [lines.as_json(line) for line in some]}
                     for index, (source, some) in enumerate(zip(content.sources, drawn))],
         "letters": [run.letter for run in content.runs],
-        "sweeps": sweeps(content),
+        "sweeps": content.sweeps,
         "changes": changes(content),
     }
 

@@ -4,8 +4,10 @@ import json
 from html import escape
 from typing import Any, Iterable, Optional
 
+from ridgebench.plot.cli import cut
 from ridgebench.plot.finding import roofline_title
 from ridgebench.plot.page import footer, row_groups, storage_note, subtitle
+from ridgebench.plot.roofline import raised_note
 from ridgebench.plot.style import shape
 from ridgebench.records import Row, shape_text
 from ridgebench.units import percent, rate, seconds
@@ -14,11 +16,12 @@ from ridgebench.view import View
 from . import marks
 from .sources import Content, ShownRun, placed
 
-LONGEST_CELL = 160  # characters
+LONGEST_CELL, LONGEST_FILE = 160, 100_000  # characters
 
 
 def cell(text: str) -> str:
-    """A long list is folded."""
+    """A long list is folded, a name of megabytes is cut."""
+    text = cut(text) if "; " not in text else text
     if len(text) <= LONGEST_CELL:
         return f"<td>{escape(text)}</td>"
     return f"<td><details><summary>{text.count('; ') + 1} implementations</summary>{escape(text)}</details></td>"
@@ -145,7 +148,7 @@ def joined(values: Iterable[Optional[str]]) -> str:
 def notes(run: ShownRun) -> list[str]:
     view = run.view
     found = [str(note) for note in view.device.get("notes") or []]
-    found += [storage_note(view)]
+    found += [storage_note(view), raised_note(view)]
     found += ["~: the control of the row's roof moved by more than 2 % during the run"] * bool(view.moved)
     found += ["The run was interrupted."] * bool(view.environment["interrupted"])
     return [note for note in found if note]
@@ -154,7 +157,7 @@ def notes(run: ShownRun) -> list[str]:
 def provenance(index: int, run: ShownRun) -> str:
     lines = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts(run))
     listed = "".join(f"<li>{escape(note)}</li>" for note in notes(run))
-    whole = escape(json.dumps(run.view.environment, indent=1, ensure_ascii=False))
+    whole = escape(json.dumps(run.view.environment, indent=1, ensure_ascii=False)[:LONGEST_FILE])
     return (f'<section id="run-{index}"><h2><b class="letter">{run.letter}</b> {escape(run.name)}</h2><dl class="facts">{lines}</dl>'
             + (f"<ul>{listed}</ul>" if listed else "")
             + f"<h3>Rows that are not drawn</h3>{undrawn(run)}<h3>Ceilings</h3>{ceilings(run)}"

@@ -1,5 +1,6 @@
 """What a report shows: runs with their rows judged by their own roofs, and roofs to lay over them."""
 
+import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from . import marks
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_RUNS = len(LETTERS)
+MANY_FLOPS = 1e14  # per second
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,15 @@ class Content:
         return ordered({row.op for _, row in self.rows}, OPERATIONS)
 
     @cached_property
+    def sweeps(self) -> list[list[int]]:
+        """The indexes of the rows of each implementation over its sizes, the smallest first."""
+        found: dict[tuple, list[tuple[float, int]]] = {}
+        for index, (run, row) in enumerate(self.rows):
+            if placed(row):
+                found.setdefault((run, row.regime, row.series), []).append((row.flops, index))
+        return [[index for _, index in sorted(some)] for some in found.values() if len(some) > 1]
+
+    @cached_property
     def kinds(self) -> list[str]:
         """The kinds of implementation that the rows have."""
         found = {marks.kind(row) for _, row in self.rows}
@@ -82,8 +93,9 @@ class Content:
 
     @cached_property
     def unit(self) -> tuple[str, float]:
-        """TFLOP/s where any run is of a GPU."""
-        return min((run.view.unit for run in self.runs), key=lambda unit: -unit[1])
+        """TFLOP/s where any run is of a GPU, or where a roof would have six digits of GFLOP/s."""
+        fast = any(roof.value >= MANY_FLOPS for source in self.sources for roof in source.roofs.compute)
+        return ("TFLOP/s", 1e12) if fast else max((run.view.unit for run in self.runs), key=lambda unit: unit[1])
 
 
 def table_order(row: Row) -> tuple:
@@ -145,7 +157,7 @@ def own_sources(index: int, run: ShownRun) -> list[Source]:
 
 def overlay(name: str, runs: list[ShownRun]) -> list[Source]:
     """The roofs of --on: a data sheet's by the formats of the runs, or those that a results directory measured."""
-    if Path(name).is_dir():
+    if os.path.isdir(name):
         found = [(view, view.device["model"] or view.device["name"]) for view in views(load(Path(name)), [])]
         return [Source(f"{model} ({clean(name)})", str(model), all_measured_roofs(view), True) for view, model in found]
     sheet = find_sheet(name)

@@ -3,6 +3,7 @@
 from html import escape
 from typing import Iterator
 
+from ridgebench.plot.cli import cut
 from ridgebench.records import Row
 
 from .columns import COLUMNS, Column
@@ -25,7 +26,7 @@ def css_class(column: Column) -> str:
 def cell(column: Column, row: Row, run: ShownRun) -> str:
     value = column.value(row) if column.value else None
     data = "" if value is None else f' data-v="{value!r}"'
-    return f"<td{css_class(column)}{data}>{escape(column.text(row, run.view))}</td>"
+    return f"<td{css_class(column)}{data}>{escape(cut(column.text(row, run.view)))}</td>"
 
 
 def link(index: int, row: Row, run: ShownRun) -> str:

@@ -108,9 +108,15 @@
     return !line.formats.some((format) => state.formats.has(format));
   }
 
+  // The source whose flat roofs have labels. The solid run may have measured none: then it is a data sheet.
+  function named() {
+    const shown = d3.range(data.sources.length).filter((index) => ["solid", "dashed"].includes(state.sources[index]) && data.sources[index].lines.length);
+    return d3.least(shown, (index) => (data.sources[index].run === state.solid ? 0 : 1)) ?? -1;
+  }
+
   function drawRoofs() {
     chart.selectAll(".source").each(function (_, index) {
-      this.setAttribute("class", `source ${state.sources[index]}`);
+      this.setAttribute("class", `source ${state.sources[index]}${index === named() ? " named" : ""}`);
       d3.select(this).selectAll(".line").data(data.sources[index].lines).each(function (line) {
         const [[x1, y1], [x2, y2]] = ends(line), unit = frame.decade * state.zoom.k, group = d3.select(this);
         group.classed("off", unwanted(line));
@@ -139,13 +145,13 @@
   const others = (index) => !["solid", "off"].includes(state.sources[index]) && data.sources[index].run !== state.solid;
 
   // A narrow picture has room for the name of main memory alone.
-  const named = (line) => line.label.length && (line.kind === "memory" || (frame.wide && line.kind === "cache"));
+  const roomy = (line) => line.label.length && (line.kind === "memory" || (frame.wide && line.kind === "cache"));
 
   function labelDiagonals(labels) {
     let place = 0;
     data.sources.forEach((source, index) => {
       const shown = state.sources[index];
-      if (shown === "solid") source.lines.filter(named).forEach((line) => labelDiagonal(labels, line, line.label[0], 0));
+      if (shown === "solid") source.lines.filter(roomy).forEach((line) => labelDiagonal(labels, line, line.label[0], 0));
       else if (frame.wide && others(index)) {
         place += 1;
         source.lines.forEach((line) => line.brief && labelDiagonal(labels, line, line.brief, place));
@@ -190,8 +196,7 @@
   function drawLabels() {
     const labels = chart.select(".labels");
     labels.selectAll("*").remove();
-    const solid = data.sources.findIndex((source, index) => state.sources[index] === "solid");
-    const lines = solid < 0 ? [] : data.sources[solid].lines.filter((line) => line.kind === "flat" && !unwanted(line));
+    const lines = (data.sources[named()]?.lines ?? []).filter((line) => line.kind === "flat" && !unwanted(line));
     labelDiagonals(labels);
     labelFlats(labels, lines);
     labelRidges(labels, lines);
@@ -362,6 +367,7 @@
     d3.select("#solid").selectAll("option").data(solid).join("option").attr("value", (source) => source.run).text((source) => source.title);
     const texts = data.changes.map((pair, index) => ({ index, text: `${data.letters[pair.from]} → ${data.letters[pair.to]}: ${pair.changed.length} of ${pair.common} cases differ` }));
     d3.select("#arrows").selectAll("option").data([{ index: "", text: "none" }, ...texts]).join("option").attr("value", (one) => one.index).text((one) => one.text);
+    byId("solid").parentNode.hidden = solid.length < 2;
     byId("pairs").hidden = !texts.length;
     if (data.letters.length === 2 && texts.length) state.pair = 0;
     byId("arrows").value = state.pair ?? "";

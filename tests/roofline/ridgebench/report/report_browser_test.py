@@ -241,7 +241,7 @@ def test_zoom_by_keys_buttons_and_wheel_and_back(four):
 
 
 def test_roofs_of_other_runs_and_sheets(four):
-    classes = "[...document.querySelectorAll('.source')].map((group) => group.getAttribute('class').replace('source ', ''))"
+    classes = "[...document.querySelectorAll('.source')].map((group) => group.getAttribute('class').replace(/source | named/g, ''))"
     assert four.run(classes) == ["solid", "dashed", "faint", "off", "faint", "faint", "dashed"]
     labels = "document.querySelector('.labels').textContent"
     before = four.run(labels)

@@ -64,7 +64,7 @@ def test_the_picture_is_whole_without_javascript(results):
     assert {mark.get("href") for mark in marks} <= {f"#{row}" for row in rows}
     texts = ["".join(text.itertext()) for text in svg.iter(f"{SVG}text")]
     assert "GFLOP/s" in texts and any(text.startswith("DRAM") for text in texts)
-    assert [g.get("class") for g in svg.iter(f"{SVG}g") if "source" in g.get("class", "")] == ["source solid"]
+    assert [g.get("class") for g in svg.iter(f"{SVG}g") if "source" in g.get("class", "")] == ["source solid named"]
 
 
 def test_a_point_has_the_hue_of_its_format_and_the_fill_of_its_implementation(results):
