@@ -99,7 +99,9 @@ def font_scale(text: str) -> float:
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    """The options of the lecture figure, for the parser of `plot`."""
+    """The options of `plot` that choose figures, and those of the lecture figure."""
+    parser.add_argument("--formats", type=outputs, default=outputs(""), metavar="NAMES",
+                        help="types of files (svg, pdf, png) and formats of numbers (bf16, ...); default: all")
     parser.add_argument("--style", choices=STYLES, help="lecture: that figure alone; reference: all but it")
     parser.add_argument("--on", metavar="DEVICE", action="append", default=[],
                         help="data sheet of the lecture figure, e.g. h100-sxm, also without a run; may be repeated")
