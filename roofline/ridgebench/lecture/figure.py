@@ -36,6 +36,8 @@ def subtitle(scene: Scene) -> str:
     view = scene.first.device.view
     if view is None:
         return f"{scene.format} · by the data sheet; nothing was measured"
+    if len(scene.shown) > 1:
+        return f"{scene.format} · {scene.first.device.name} was measured, the others are by their data sheets"
     environment = view.environment
     model = view.device["model"] or view.device["name"]
     date = (environment["started"] or "")[:10] or "date unknown"
