@@ -12,7 +12,7 @@ from golden import GOLDEN, ROOT
 from ridgebench.plot.cli import main
 from ridgebench.plot.points import MOST_VECTORS
 
-NAMES = ["roofline", "roofline-fp32", "roofline-bf16", "time-vs-size", "error-vs-speed"]
+NAMES = ["roofline", "roofline-fp32", "roofline-bf16", "time-vs-size", "error-vs-speed", "lecture"]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
