@@ -97,7 +97,7 @@ std::vector<Peak> read_peaks(const JsonObject& sheet, int sms) {
   return peaks;
 }
 
-// Sheets of users may lack the keys, for they are younger than the schema.
+// A user's sheet that was written before this key existed lacks it.
 std::optional<UsableMemory> read_usable(const JsonObject& memory) {
   if (!memory.holds("usable_bytes")) return std::nullopt;
   return UsableMemory{.bytes = memory.number("usable_bytes", kMemoryBytes),

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -109,27 +108,30 @@ void print_list(const char* title, const ordered_json& texts) {
 }
 
 // Only NVIDIA's devices have a compute capability and SMs.
-void print_head(const ordered_json& sheet) {
-  const bool nvidia = !sheet["compute_capability"].is_null();
-  fmt::print("{}: {}\n{} {}", text_of(sheet["device"]), text_of(sheet["title"]),
-             text_of(sheet["vendor"]), text_of(sheet["architecture"]));
-  if (nvidia) fmt::print(", compute capability {}", text_of(sheet["compute_capability"]));
-  const int units = sheet["sms"].get<int>();
-  fmt::print(", {} {}{}, {}\n", units, nvidia ? "SM" : "compute unit", units == 1 ? "" : "s",
-             quantity(sheet["tdp_w"], "W"));
-  if (!sheet["aliases"].empty()) {
-    fmt::print("also called: {}\n",
-               printable(fmt::format(
-                   "{}", fmt::join(sheet["aliases"].get<std::vector<std::string>>(), ", "))));
-  }
+const char* unit_of(const ordered_json& sheet) {
+  return sheet["compute_capability"].is_null() ? "compute unit" : "SM";
 }
 
-void print_peak(const ordered_json& peak) {
+void print_head(const ordered_json& sheet) {
+  fmt::print("{}: {}\n{} {}", text_of(sheet["device"]), text_of(sheet["title"]),
+             text_of(sheet["vendor"]), text_of(sheet["architecture"]));
+  if (!sheet["compute_capability"].is_null()) {
+    fmt::print(", compute capability {}", text_of(sheet["compute_capability"]));
+  }
+  const int units = sheet["sms"].get<int>();
+  fmt::print(", {} {}{}, power {}\n", units, unit_of(sheet), units == 1 ? "" : "s",
+             quantity(sheet["tdp_w"], "W"));
+  if (sheet["aliases"].empty()) return;
+  const auto aliases = sheet["aliases"].get<std::vector<std::string>>();
+  fmt::print("also called: {}\n", printable(fmt::format("{}", fmt::join(aliases, ", "))));
+}
+
+void print_peak(const ordered_json& peak, const char* unit) {
   fmt::print("  {:<9} {:<6} {} with {} sums", text_of(peak["format"]), text_of(peak["engine"]),
              quantity(peak["flops_per_s"], "FLOP/s"), text_of(peak["accumulator"]));
   if (!peak["clock_hz"].is_null()) fmt::print(", at {} MHz", peak["clock_hz"].get<double>() / 1e6);
   if (!peak["flops_per_clock_per_sm"].is_null()) {
-    fmt::print(", {:g} FLOP per clock and unit", peak["flops_per_clock_per_sm"].get<double>());
+    fmt::print(", {:g} FLOP per clock and {}", peak["flops_per_clock_per_sm"].get<double>(), unit);
   }
   fmt::print("\n");
   print_source(peak);
@@ -151,29 +153,12 @@ void print_memory(const ordered_json& memory) {
 void print_sheet(const ordered_json& sheet) {
   print_head(sheet);
   fmt::print("dense peaks\n");
-  for (const auto& peak : sheet["peaks"]) print_peak(peak);
+  for (const auto& peak : sheet["peaks"]) print_peak(peak, unit_of(sheet));
   print_memory(sheet["memory"]);
   fmt::print("L2 cache\n  {}\n", quantity(sheet["l2"]["bytes"], "B"));
   print_source(sheet["l2"]);
   print_list("sources", sheet["sources"]);
   print_list("other doubts", sheet["doubts"]);
-}
-
-// Devices older than bf16 show the peak of fp16.
-void print_line(const DeviceSpec& sheet) {
-  const Peak* bf16 = sheet.best_peak(Format::bf16);
-  const Peak* peak = bf16 != nullptr ? bf16 : sheet.best_peak(Format::fp16);
-  const MemorySpec& memory = sheet.memory;
-  std::string rate = "unknown";
-  std::string ridge = "unknown";
-  if (peak != nullptr) {
-    rate =
-        fmt::format("{}{}", bf16 != nullptr ? "" : "fp16 ", with_unit(peak->flops_per_s, "FLOP/s"));
-    ridge = fmt::format("{:.0f}", peak->flops_per_s / memory.bandwidth_bytes_per_s);
-  }
-  fmt::print("  {:<16}{:>15}{:>13}{:>7} {:>8}  {}\n", sheet.name, rate,
-             with_unit(memory.bandwidth_bytes_per_s, "B/s"), ridge, with_unit(memory.bytes, "B"),
-             memory.usable ? with_unit(memory.usable->bytes, "B") : "");
 }
 
 std::string kind_of(const ordered_json& rate) {
@@ -196,25 +181,6 @@ void print_measured(const ordered_json& facts) {
 }
 
 }  // namespace
-
-void print_data_sheets() {
-  std::vector<const DeviceSpec*> sheets;
-  for (const DeviceSpec& sheet : data_sheets()) sheets.push_back(&sheet);
-  const auto group = [](const DeviceSpec* sheet) {
-    return fmt::format("{} {}", sheet->vendor, sheet->architecture);
-  };
-  std::ranges::stable_sort(sheets, {}, group);
-  fmt::print("{:<18}{:>15}{:>13}{:>7} {:>8}  {}\n", "data sheets", "bf16 peak", "bandwidth",
-             "ridge", "memory", "of it usable");
-  std::string last;
-  for (const DeviceSpec* sheet : sheets) {
-    if (group(sheet) != last) fmt::print("{}\n", last = group(sheet));
-    print_line(*sheet);
-  }
-  fmt::print(
-      "bf16 peak: dense, with fp32 sums; ridge: in FLOP/byte. info --on DEVICE shows the "
-      "sources.\n");
-}
 
 ordered_json device_facts(const std::string& device) {
   std::error_code ignored;  // a path without access counts as unknown

@@ -1,4 +1,4 @@
-// What `info` shows of devices: a line each, and with --on the numbers of one with their sources.
+// What `info --on DEVICE` shows: the numbers of one device, each with its source.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,8 +11,5 @@ namespace ridgebench {
 nlohmann::ordered_json device_facts(const std::string& device);
 
 void print_device_facts(const nlohmann::ordered_json& facts);
-
-// Prints a line of each data sheet, by vendor and architecture: what one compares devices by.
-void print_data_sheets();
 
 }  // namespace ridgebench

@@ -11,7 +11,7 @@ from ridgebench.roofs import ABOVE_ROOF
 from ridgebench.units import digits, enumerate_words, percent
 from ridgebench.view import ORDER, View
 
-WIDTH = 120  # of a caption's lines
+WIDTH = 138  # of a caption's lines
 NONE = "–"
 FAST = "_fast_accum"  # techniques whose fp8 sums stay in the tensor cores; only such ones are compared with each other
 MIXED = "xfp8_"  # part of the name of a pair of fp8 formats
@@ -57,7 +57,7 @@ def fastest(rows: list[Row]) -> Optional[Row]:
 
 
 def rows_of(source: Source, op: str, technique: str, format_name: str) -> list[Row]:
-    """The verified steady rows of a technique or, without one, of all that are hand-written; ceilings have one, too."""
+    """The verified steady rows of a technique or, where none is named, of all hand-written ones; ceilings count, too."""
     rows = [row for row in source.view.rows if row.op == op and row.format == format_name]
     rows = [row for row in rows if row.role != "control" and row.status == "ok" and row.regime == "steady"]
     return [row for row in rows if (row.technique == technique if technique else row.origin == "hand")]
@@ -92,8 +92,8 @@ def step_cells(row: Optional[Row], source: Source, unit: str) -> dict[str, str]:
     return {
         "device": source.name,
         "size": size_text(row.shape).partition(",")[0],
-        "roof allows": digits(rate / fraction / scale) if fraction else NONE,
-        "measured": digits(rate / scale),
+        "roof allows": digits(rate / fraction / scale) if rate and fraction else NONE,
+        "measured": digits(rate / scale) if rate else NONE,
         "of the roof": share(fraction),
         "of the library": share(of_library(row, source, lambda r: r.time_median_s)),
         "GHz": f"{row.clock_hz / 1e9:.2f}" if row.clock_hz else NONE,
@@ -117,10 +117,7 @@ def known_technique(op: str, technique: str, sources: list[Source]) -> bool:
 
 
 def steps_table(words: list[str], sources: list[Source]) -> str:
-    """OPERATION UNIT FORMAT... TECHNIQUE...: the techniques in this order, each in the formats and on every device.
-
-    Clock, cycles and sizes are shown where a device reports its clock and arithmetic limits a row.
-    """
+    """OPERATION UNIT FORMAT... TECHNIQUE...: the techniques in this order, each in the formats and on every device."""
     op, unit = [*words, "", ""][:2]
     if unit not in UNITS:
         raise ResultsError(f"unknown unit {unit!r}; allowed: {', '.join(UNITS)}")

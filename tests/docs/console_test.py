@@ -18,7 +18,7 @@ SHOWN = [
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
 ]
 # The commands whose answer does not depend on this machine.
-CALCULATES = re.compile(r"build/ridgebench (info|predict|plan) ?(?!.*results/local)")
+CALCULATES = re.compile(r"build/ridgebench (info|predict|plan|number) ?(?!.*results/local)")
 CALCULATED = [(command, lines) for command, lines in SHOWN if CALCULATES.match(command)]
 
 

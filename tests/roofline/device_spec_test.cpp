@@ -54,12 +54,12 @@ TEST(DataSheets, AreFoundByNameAndAliasInAnyCase) {
         std::pair("orin", "jetson-agx-orin"), std::pair("V5E", "tpu-v5e")}) {
     EXPECT_EQ(find_data_sheet(alias), find_data_sheet(name)) << alias;
   }
-  EXPECT_EQ(find_data_sheet("h300"), nullptr);
+  EXPECT_EQ(find_data_sheet("h101"), nullptr);
   EXPECT_EQ(find_data_sheet(""), nullptr);
 }
 
 TEST(DataSheets, TheNearestNameOrAliasIsOffered) {
-  EXPECT_EQ(nearest_data_sheet("h300"), "nearest: h100; ");
+  EXPECT_EQ(nearest_data_sheet("h101"), "nearest: h100; ");
   EXPECT_EQ(nearest_data_sheet("RTX-4091"), "nearest: rtx-4090; ");
   EXPECT_EQ(nearest_data_sheet("toaster"), "");
   EXPECT_EQ(message_of<UsageError>([] { (void)open_data_sheet("h2000"); }),

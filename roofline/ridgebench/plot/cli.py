@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Optional
 
 import matplotlib.style
 from matplotlib.figure import Figure
@@ -22,7 +22,8 @@ from ridgebench.lecture import options as lecture_options
 from ridgebench.records import ResultsError, Row, Run, load_run
 from ridgebench.view import View, make_view
 
-from . import error_vs_speed, external, multiples, power, roofline, time_vs_size
+from . import error_vs_speed, external, multiples, power, roofline, runs_figure, time_vs_size
+from .runs import make_runs
 from .style import NORMAL, THEMES, Theme
 
 DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
@@ -35,6 +36,7 @@ METADATA = {
 QUICKLY = {"png": {"pil_kwargs": {"compress_level": 3}}}  # as small as the default of 6, in half the time
 LONGEST_NAME = 80  # characters of a format's name in a file name
 LONGEST_TEXT = 500
+ALL = "all"  # devices
 SHOWN = ("op", "technique", "device", "format", "arithmetic", "reason")  # texts of a row
 LEAST, MOST = 1e-60, 1e60  # axes of more decades than these would hide every point
 DRAWN = ("flops", "bytes", "intensity_flop_per_byte", "time_median_s", "time_p10_s", "time_p90_s", "flops_per_s",
@@ -44,19 +46,20 @@ inherited: dict[str, Callable] = {}  # the figures, which a drawing process gets
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog="plot", description=__doc__)
-    parser.add_argument("results", type=Path, metavar="RESULTS_DIR", nargs="?", help="may be left out with --on")
+    parser.add_argument("results", type=Path, metavar="RESULTS_DIR", nargs="*",
+                        help="several: one roofline of all of them, a hue for each; may be left out with --on")
     parser.add_argument("--roof", metavar="DEVICE", action="append", default=[],
                         help="overlay this data sheet, e.g. h100-sxm; may be repeated")
     parser.add_argument("--points", metavar="DIR", type=Path, action="append", default=[],
                         help="also draw what `ridgebench import` made of another tool's file; may be repeated")
-    parser.add_argument("--device", help="device to draw; default: the first with rows")
+    parser.add_argument("--device", help="device to draw, or `all`; default: the first with rows")
     parser.add_argument("--theme", choices=sorted(THEMES), default="light")
     parser.add_argument("--out", type=Path, help="folder; default: RESULTS_DIR/figures, without one the current folder")
     parser.add_argument("--formats", type=lecture_options.outputs, default=lecture_options.outputs(""), metavar="NAMES",
                         help="types of files (svg, pdf, png) and formats of numbers (bf16, ...); default: all")
     lecture_options.add_to(parser)
     options = parser.parse_args(arguments)
-    if options.results is None and not options.on:
+    if not options.results and not options.on:
         parser.error("the following arguments are required: RESULTS_DIR, or --on DEVICE")
     return options
 
@@ -191,24 +194,54 @@ def with_points(view: View, folders: list[Path]) -> View:
     return replace(view, rows=rows)
 
 
-def open_view(run: Run, options: argparse.Namespace) -> View:
-    """The rows of the chosen device, with its own data sheet or those of --roof."""
+def open_view(run: Run, options: argparse.Namespace, device: Optional[str] = None) -> View:
+    """The rows of a device, by default of the first one that has rows, with its own data sheet or those of --roof."""
     check_range(run)
-    view = with_points(make_view(with_short_texts(run), options.device), options.points)
+    view = with_points(make_view(with_short_texts(run), device), options.points)
     names = options.roof or filter(None, [run.environment["roof"] or view.device["data_sheet"]])
     return view.with_sheets(*map(find_sheet, dict.fromkeys(names)))
+
+
+def devices_of(run: Run, chosen: Optional[str]) -> list[Optional[str]]:
+    """The devices to draw: all that have rows, or the chosen one."""
+    return sorted({row.device for row in run.rows}) if chosen == ALL else [chosen]
+
+
+def open_views(options: argparse.Namespace) -> tuple[list[View], list[Path]]:
+    """A view of every run and device that is drawn, and the folder of each. Raises ResultsError."""
+    folders = options.results
+    if options.points and len(folders) > 1:
+        raise ResultsError("--points belongs to one run; allowed: one results directory with it")
+    for index, folder in enumerate(folders):
+        if any(folder.resolve() == other.resolve() for other in folders[:index]):
+            raise ResultsError(f"{folder}: named twice; allowed: each results directory once")
+    found: list[tuple[View, Path]] = []
+    for folder in folders:
+        run = load_run(folder)
+        found += [(open_view(run, options, device), folder) for device in devices_of(run, options.device)]
+    return [view for view, _ in found], [folder for _, folder in found]
+
+
+def drawn_figures(options: argparse.Namespace) -> dict[str, Callable]:
+    """The figures of data sheets alone, of one run, or of several together; asks about points that are too fast."""
+    if not options.results:
+        return lecture.figures(None, options)
+    views, folders = open_views(options)
+    if len(views) > 1:
+        if options.style == "lecture":
+            raise ResultsError("the lecture figure shows one run; allowed: one results directory, and --on for others")
+        overlaid = views if options.roof else [view.with_sheets() for view in views]
+        return {file_name(name): draw for name, draw in runs_figure.figures(make_runs(overlaid, folders)).items()}
+    for question in external.questions(views[0], roofline.sources(views[0])):
+        print(f"plot: {one_line(question)}", file=sys.stderr)
+    return figures(views[0], options)
 
 
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
     try:
-        if options.results is None:
-            out, drawn = options.out or Path(), lecture.figures(None, options)
-        else:
-            view = open_view(load_run(options.results), options)
-            out, drawn = options.out or options.results / "figures", figures(view, options)
-            for question in external.questions(view, roofline.sources(view)):
-                print(f"plot: {one_line(question)}", file=sys.stderr)
+        drawn = drawn_figures(options)
+        out = options.out or (options.results[0] / "figures" if options.results else Path())
         out.mkdir(parents=True, exist_ok=True)
         written = save_all(drawn, THEMES[options.theme], out, options.formats.types)
     except (ResultsError, OSError) as error:

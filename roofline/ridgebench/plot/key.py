@@ -1,5 +1,6 @@
 """The key of a figure with several panels: what shapes, fills and lines mean."""
 
+from dataclasses import replace
 from typing import Union
 
 from matplotlib.axes import Axes
@@ -26,15 +27,15 @@ def source_lines(view: View, theme: Theme) -> list[Line]:
     return lines
 
 
-def draw_shapes(page: Axes, view: View, theme: Theme, y: float) -> float:
-    """Draws the shape of every operation; returns where the last one ends."""
-    x = MARGIN
-    for op in view.operations:
+def draw_shapes(page: Axes, view: View, operations: list[str], theme: Theme, y: float) -> float:
+    """Draws the shape of every operation, then the fills; returns where the last one ends (inches)."""
+    x, sign = MARGIN, replace(neutral(view.points[0], "hand"), op="")
+    for op in operations:
         name = labels.fit(op, SMALL, 2.0)
-        marker(page, x + 0.07, y, neutral(view.points[0], "hand"), theme, shape(op, view.operations), 34)
+        marker(page, x + 0.07, y, sign, theme, shape(op, operations), 34)
         page.text(x + 0.18, y, name, size=SMALL, va="center")
         x += 0.36 + labels.width(name, SMALL)
-    return x + 0.1
+    return draw_fills(page, view, theme, x + 0.1, y) + 0.1
 
 
 def draw_lines(page: Axes, lines: list[Line], x: float, y: float) -> float:
@@ -52,7 +53,5 @@ def draw_lines(page: Axes, lines: list[Line], x: float, y: float) -> float:
 
 def draw_key(page: Axes, view: View, theme: Theme, y: float) -> float:
     """Draws the key from height y; returns where it ends (inches)."""
-    x = MARGIN
-    if view.points:
-        x = draw_fills(page, view, theme, draw_shapes(page, view, theme, y), y) + 0.1
+    x = draw_shapes(page, view, view.operations, theme, y) if view.points else MARGIN
     return draw_lines(page, source_lines(view, theme), x, y) - 0.12

@@ -19,10 +19,10 @@ from .points import marker, series
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
 from .roofline import draw_points, ghost_note, limits, own_roofs, raised_note, sheet_sources
 from .roofs import Roofs, measured_roofs, memory_names, merged
-from .style import NORMAL, SMALL, Theme, format_letter, is_pair, shape
+from .style import NORMAL, SMALL, Theme, is_pair, shape
 from .tiles import make_tiles
 
-TOGETHER = 3  # formats that one plane can hold; the points of more hide one another
+TOGETHER, SWEPT = 3, 2  # formats, and formats with sweeps, that one plane can hold; more hide one another
 SIZE = 28.0  # area of a marker, points squared
 HEADROOM = 1.5  # of the highest roof, for its label above it
 
@@ -30,7 +30,7 @@ HEADROOM = 1.5  # of the highest roof, for its label above it
 def wanted(view: View) -> bool:
     """Whether the view's formats would hide one another in one plane: many of them, or sweeps in several."""
     swept = {group[0].format for group in series(view.points) if len(group) > 1}
-    return view.format is None and (len(columns(view)) > TOGETHER or len(swept) > 1)
+    return view.format is None and (len(columns(view.formats)) > TOGETHER or len(swept) > SWEPT)
 
 
 def of_formats(view: View, formats: list[str]) -> View:
@@ -63,7 +63,7 @@ def draw(view: View, theme: Theme) -> Figure:
     notes = [storage_note(view), raised_note(view), ghost_note(view), external.NOTE * bool(external.placed(view))]
     top = header(page, view, roofline_title(view), notes, theme)
     top = draw_key(page, view, theme, top - 0.08)
-    groups = {panel_name(formats): formats for formats in columns(view)}
+    groups = {panel_name(formats): formats for formats in columns(view.formats)}
     roofs = {name: roofs_of(view, formats) for name, formats in groups.items()}
     sheets = [source for source, _ in sheet_sources(view, theme)]
     area = with_headroom(limits(view, [*roofs.values(), *sheets]))
@@ -80,16 +80,15 @@ def draw(view: View, theme: Theme) -> Figure:
 def draw_head(page: Axes, canvas: Canvas, name: str, view: View, theme: Theme) -> None:
     """Names the format and the best matrix products of a panel above it."""
     formats = view.formats
-    letter = f" [{format_letter(formats[0])}]" * theme.letters
-    colour = theme.text(formats[0])
-    page.text(canvas.left, canvas.top + 0.31, name + letter, size=NORMAL, weight="bold", color=colour, va="center")
-    x, y = canvas.left + labels.width(name + letter, NORMAL, "bold") + 0.12, canvas.top + 0.31
+    colour, name = theme.text(formats[0]), theme.titled(name)
+    page.text(canvas.left, canvas.top + 0.31, name, size=NORMAL, weight="bold", color=colour, va="center")
+    x, y = canvas.left + labels.width(name, NORMAL, "bold") + 0.12, canvas.top + 0.31
     for row, text in reversed(head_rows(view)):  # a library stands beside the name, a kernel of this project below it
         if row.origin != "library":
             x, y = canvas.left, canvas.top + 0.13
-        text = labels.fit(text, SMALL, canvas.right - x - 0.16)
+        text = labels.fit(text, SMALL, canvas.right - x - 0.18)
         marker(page, x + 0.06, y, row, theme, shape(row.op, view.operations), SIZE)
-        page.text(x + 0.16, y, text, size=SMALL, color=colour, va="center")
+        page.text(x + 0.18, y, text, size=SMALL, color=colour, va="center")
 
 
 def draw_panel(canvas: Canvas, view: View, roofs: Roofs, theme: Theme) -> None:

@@ -15,6 +15,7 @@ from .roof_drawing import Pen, label_ridge
 from .roofs import Roof, Roofs, engine_name
 from .style import DIRECT, SMALL, Theme
 
+APART = 0.06  # inches left and right of a label
 STEP = 0.07  # inches between two places that are tried for a label
 FAR = 16  # steps at most between a point and its label
 RELATED = ("matmul", "matmul_gelu")  # the operations whose techniques are named
@@ -22,7 +23,7 @@ RELATED = ("matmul", "matmul_gelu")  # the operations whose techniques are named
 
 def write(canvas: Canvas, box: labels.Box, text: str, colour: str, theme: Theme, **style: str) -> None:
     canvas.page.text(box.left, box.bottom + 0.03, text, size=SMALL, color=colour, gid=DIRECT, bbox=theme.patch, **style)
-    canvas.obstacles.add(box)
+    canvas.obstacles.add(labels.Box(box.left - APART, box.bottom, box.right + APART, box.top))
 
 
 def flat_texts(group: list[Roof], pen: Pen, promised: Optional[Roofs]) -> list[str]:

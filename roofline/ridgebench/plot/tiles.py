@@ -38,18 +38,22 @@ def tiling(count: int, x_decades: float, y_decades: float, width: float, height:
 
 def make_tiles(
     figure: Figure, page: Axes, names: list[str], limits: tuple[Limits, Limits], unit: tuple[str, float],
-    box: tuple[float, float], theme: Theme,
+    box: tuple[float, float], theme: Theme, right: float = WIDTH - MARGIN,
 ) -> dict[str, Canvas]:  # fmt: skip
-    """A canvas for each name, in rows from the upper left; `box`: lowest and highest place of the page in inches."""
+    """A canvas for each name, in rows from the upper left; `box`: lowest and highest place of the page in inches.
+
+    A single canvas begins at the left; several are centred.
+    """
     (x_low, x_high), y = limits
     low, top = box[0] + TICK_ROOM, box[1]
-    width = WIDTH - LEFT - MARGIN
+    width = right - LEFT
     tiles = tiling(len(names), x_high - x_low, y[1] - y[0], width, top - low)
     room = (width - (tiles.columns - 1) * GAP) / tiles.columns / tiles.decade
     x = (x_low, x_low + min(room, x_high - x_low + SPARE))
     across, up = (x[1] - x[0]) * tiles.decade, (y[1] - y[0]) * tiles.decade
-    gap = min((width - tiles.columns * across) / max(tiles.columns - 1, 1), 3 * GAP) if tiles.columns > 1 else 0.0
-    first = LEFT + (width - tiles.columns * across - (tiles.columns - 1) * gap) / 2
+    gap = min((width - tiles.columns * across) / max(tiles.columns - 1, 1), 4 * GAP) if tiles.columns > 1 else 0.0
+    spare = width - tiles.columns * across - (tiles.columns - 1) * gap
+    first = LEFT + (spare / 2 if len(names) > 1 else 0.0)
     canvases = {}
     for index, name in enumerate(names):
         column, row = index % tiles.columns, index // tiles.columns

@@ -72,6 +72,11 @@ def test_a_format_without_a_row_is_left_out_and_one_that_another_device_has_is_s
     assert "–: not measured." in note
 
 
+def test_a_row_without_flops_has_no_rate_in_them(project: Path) -> None:
+    *_, row, _ = filled(project, "steps dram GFLOP/s fp32 copy @ host")
+    assert row[2:] == ["–", "–", "–", "–"]
+
+
 def test_products_of_a_gpu_are_compared_in_cycles_too(project: Path) -> None:
     publish_gpu(project, "gpu")
     header, _, row, _ = filled(project, "steps matmul GFLOP/s bf16 packed @ gpu")
