@@ -14,7 +14,7 @@ from .style import NORMAL, SIZE, SMALL, TITLES, Theme
 MARGIN = 0.3  # inches
 LINE = 0.165  # inches between lines of SMALL text
 WIDTH, HEIGHT = SIZE
-GRAVITY = ("wrong", "invalid", "failed")
+GRAVITY = ("wrong", "invalid", "failed", "skipped")
 
 
 def new_page(theme: Theme) -> tuple[Figure, Axes]:
