@@ -28,8 +28,8 @@ for ((i = 0; i < ${#arguments[@]}; i++)); do
   esac
 done
 if [[ -s $results/records.jsonl && $results/records.jsonl -nt $started ]]; then
-  if scripts/plot.sh "$results" >&2; then
-    echo "figures: $results/figures" >&2
+  if scripts/plot.sh "$results" >&2 && scripts/python.sh -m ridgebench report "$results" >&2; then
+    echo "figures: $results/figures; all in one page: $results/report.html" >&2
   else
     status=$((status > 8 ? status : 8))
   fi

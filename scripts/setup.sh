@@ -16,7 +16,7 @@ packages=(
 python_packages=(numpy scipy matplotlib fastjsonschema)  # where Debian's are missing
 if [[ ${1:-} == --dev ]]; then
   packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest python3-jsonschema python3-yaml binutils
-             clang-tidy-19 clang-format-19 libomp-19-dev)
+             clang-tidy-19 clang-format-19 libomp-19-dev chromium)
   python_packages+=(pytest jsonschema "ml_dtypes==0.5.1")
 fi
 

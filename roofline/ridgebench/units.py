@@ -3,6 +3,7 @@
 from math import log10
 
 PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -18,6 +19,12 @@ def rate(value: float, unit: str) -> str:
     """A rate with its prefix: 39.6 GB/s, 7.62 TFLOP/s."""
     scale, prefix = next((p for p in PREFIXES if value >= p[0]), PREFIXES[-1])
     return f"{digits(value / scale)} {prefix}{unit}"
+
+
+def seconds(value: float) -> str:
+    """A time with its unit: 373 us, 1.25 ms."""
+    scale, unit = next((t for t in TIMES if value >= t[0]), TIMES[-1])
+    return f"{digits(value / scale)} {unit}"
 
 
 def percent(share: float) -> str:

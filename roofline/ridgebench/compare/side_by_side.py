@@ -3,18 +3,12 @@
 from typing import Optional
 
 from ridgebench.records import Row, Run, clean
-from ridgebench.units import digits, rate
+from ridgebench.units import digits, rate, seconds
 
 from .comparable import cut, differences
 from .report import aligned
 
-TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 LEAST_TIME = 1e-15  # seconds; a run holds none
-
-
-def seconds(value: float) -> str:
-    scale, unit = next((t for t in TIMES if value >= t[0]), TIMES[-1])
-    return f"{digits(value / scale)} {unit}"
 
 
 def cell(row: Optional[Row]) -> str:

@@ -1,0 +1,1 @@
+"""One self-contained HTML page of runs and data sheets: roofline, table, provenance."""

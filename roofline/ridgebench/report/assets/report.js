@@ -1,0 +1,465 @@
+// The interaction of a report. Picture and table are complete without it: this file moves what is there, and adds no data.
+// All coordinates of `data` are log10: x of FLOP per byte, y of the unit of the axis. lines.py and frame.py define them.
+"use strict";
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const data = JSON.parse(byId("data").textContent);
+  const sizes = data.frame;
+  const chart = d3.select("#chart");
+  const links = chart.selectAll(".point").data(data.order.map((index) => data.points[index]));
+  const rows = d3.selectAll("#rows tbody tr").nodes();
+  const rowOf = (point) => byId(`row-${point.i}`);
+  const words = new Map(rows.map((row) => [row.id, row.textContent.toLowerCase()]));
+  const STEP = 13, GAP = 8, NEAR = 28; // px between lines of a label, between labels, and from the pointer to a point
+  const LETTER = 6.3; // px of a letter in a label
+  const ALONG = [0.6, 0.18, 0.32, 0.5]; // as in chart.py
+  const state = {
+    zoom: d3.zoomIdentity, solid: 0, pair: null, current: null,
+    sources: data.sources.map((source) => source.state),
+  };
+  let frame = null;
+
+  // --- geometry -----------------------------------------------------------------------------------------------------
+
+  // A narrow window has no room beside the plot: the names of flat roofs stand in a list below it.
+  function makeFrame() {
+    const box = byId("plot-box").clientWidth, card = box > 900 ? 258 : 0;
+    const room = Math.max(280, Math.min(sizes.width, box - card)), wide = room >= 600;
+    const left = wide ? sizes.left : 46, beside = wide ? sizes.right : 10;
+    const [x, y] = [sizes.x, sizes.y].map(([low, high]) => high - low);
+    const decade = Math.min((room - left - beside) / x, sizes.height / y);
+    const right = left + x * decade, floor = sizes.top + y * decade;
+    return { box, wide, left, right, decade, floor, top: sizes.top, width: right + beside, height: floor + sizes.bottom };
+  }
+  const across = (x) => state.zoom.applyX(frame.left + (x - sizes.x[0]) * frame.decade);
+  const down = (y) => state.zoom.applyY(frame.floor - (y - sizes.y[0]) * frame.decade);
+  const logX = (px) => sizes.x[0] + (state.zoom.invertX(px) - frame.left) / frame.decade;
+  const logY = (px) => sizes.y[0] + (frame.floor - state.zoom.invertY(px)) / frame.decade;
+  const inside = (point) => {
+    const [x, y] = [across(point.x), down(point.y)];
+    return x >= frame.left && x <= frame.right && y >= frame.top && y <= frame.floor;
+  };
+
+  // The ends of a line in px, no further out than the picture: browsers draw far coordinates badly.
+  function ends(line) {
+    const from = Math.max(line.x1, logX(frame.left) - 1), to = Math.min(line.x2, logX(frame.right) + 1);
+    const rise = line.kind === "flat" ? 0 : 1;
+    return [from, to].map((x) => [across(x), down(line.y1 + rise * (x - line.x1))]);
+  }
+
+  // Positions near the wanted ones (ascending), at least `gap` apart, within low..high.
+  function spread(wanted, gap, low, high) {
+    const pools = [];
+    wanted.forEach((position, index) => {
+      pools.push([position - index * gap]);
+      while (pools.length > 1 && d3.mean(pools.at(-2)) > d3.mean(pools.at(-1))) pools.at(-2).push(...pools.splice(-1)[0]);
+    });
+    const ceiling = high - gap * (wanted.length - 1);
+    const flat = pools.flatMap((pool) => pool.map(() => d3.mean(pool)));
+    return flat.map((base, index) => Math.max(low, Math.min(ceiling, base)) + index * gap);
+  }
+
+  // --- drawing ------------------------------------------------------------------------------------------------------
+
+  const superscript = (power) => [...String(power)].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c])).join("");
+  function tickText(value) {
+    if (value >= 1) return value.toLocaleString("en-US", { maximumFractionDigits: 2 });
+    return value >= 1e-3 ? String(+value.toPrecision(3)) : `10${superscript(Math.round(Math.log10(value)))}`;
+  }
+
+  // Powers of ten; 1, 2, 5 and then finer steps where few of them are in view.
+  function ticks(low, high, pixels, apart) {
+    const within = (value) => Math.log10(value) >= low - 1e-9 && Math.log10(value) <= high + 1e-9;
+    const powers = d3.range(Math.floor(low), Math.ceil(high) + 1).map((power) => 10 ** power);
+    const steps = [powers, powers.flatMap((power) => [power, 2 * power, 5 * power])].map((some) => some.filter(within));
+    const fine = steps.find((some) => some.length > 2) ?? d3.scaleLog([10 ** low, 10 ** high], [0, 1]).ticks(8);
+    const kept = [];
+    for (const value of fine) {
+      const gap = kept.length ? ((Math.log10(value) - Math.log10(kept.at(-1))) / (high - low)) * pixels : apart;
+      if (gap >= apart) kept.push(value);
+    }
+    return kept;
+  }
+
+  function drawAxes() {
+    const grid = chart.select(".grid");
+    grid.selectAll("*").remove();
+    for (const value of ticks(logX(frame.left), logX(frame.right), frame.right - frame.left, 44)) {
+      const x = across(Math.log10(value));
+      grid.append("path").attr("d", `M${x} ${frame.top}V${frame.floor}`);
+      grid.append("text").attr("x", x).attr("y", frame.floor + 17).attr("text-anchor", "middle").text(tickText(value));
+    }
+    for (const value of ticks(logY(frame.floor), logY(frame.top), frame.floor - frame.top, 24)) {
+      const y = down(Math.log10(value));
+      grid.append("path").attr("d", `M${frame.left} ${y}H${frame.right}`);
+      grid.append("text").attr("x", frame.left - 7).attr("y", y).attr("dy", 4).attr("text-anchor", "end").text(tickText(value));
+    }
+    chart.attr("viewBox", `0 0 ${frame.width} ${frame.height}`).attr("width", frame.width);
+    chart.select("#plot rect").attr("x", frame.left).attr("y", frame.top)
+      .attr("width", frame.right - frame.left).attr("height", frame.floor - frame.top);
+    chart.select(".frame").attr("d", `M${frame.left} ${frame.top}V${frame.floor}H${frame.right}`);
+    chart.select(".axis.x").attr("x", (frame.left + frame.right) / 2).attr("y", frame.floor + 40);
+    chart.select(".axis.y").attr("transform", `translate(${frame.wide ? 14 : 10} ${(frame.top + frame.floor) / 2})rotate(-90)`);
+  }
+
+  // Filters leave the flat roofs of what they leave: of the formats in which the points are stored or computed.
+  function unwanted(line) {
+    if (line.kind !== "flat" || everyFormat()) return false;
+    return !line.formats.some((format) => state.formats.has(format));
+  }
+
+  // The source whose flat roofs have labels. The solid run may have measured none: then it is a data sheet.
+  function named() {
+    const shown = d3.range(data.sources.length).filter((index) => ["solid", "dashed"].includes(state.sources[index]) && data.sources[index].lines.length);
+    return d3.least(shown, (index) => (data.sources[index].run === state.solid ? 0 : 1)) ?? -1;
+  }
+
+  function drawRoofs() {
+    chart.selectAll(".source").each(function (_, index) {
+      this.setAttribute("class", `source ${state.sources[index]}${index === named() ? " named" : ""}`);
+      d3.select(this).selectAll(".line").data(data.sources[index].lines).each(function (line) {
+        const [[x1, y1], [x2, y2]] = ends(line), unit = frame.decade * state.zoom.k, group = d3.select(this);
+        group.classed("off", unwanted(line));
+        group.select(".edge").attr("d", `M${x1} ${y1}L${x2} ${y2}`);
+        group.select(".band").attr("d", `M${x1} ${y1 - line.low * unit}L${x2} ${y2 - line.low * unit}V${y2 - line.high * unit}L${x1} ${y1 - line.high * unit}Z`);
+        group.select(".drop").attr("d", `M${across(line.ridge)} ${y1}V${frame.floor}`);
+        group.select(".ridge").attr("cx", across(line.ridge)).attr("cy", y1);
+      });
+    });
+  }
+
+  const hue = (line) => (line.hue === null ? "memory-hue" : `f${line.hue}`);
+
+  function labelDiagonal(labels, line, text, place) {
+    const [[x1, y1], [x2]] = ends(line);
+    const low = Math.max(frame.left, x1 + (y1 - frame.floor)), high = Math.min(x2, frame.right, x1 + (y1 - frame.top));
+    if (high - low < 60) return; // too little of the line is in view
+    const short = frame.wide && text.length * LETTER < (high - low) * Math.SQRT2 ? text : text.split(" (")[0];
+    const half = (short.length * LETTER) / 2 / Math.SQRT2;
+    const x = Math.max(low + half, Math.min(high - half, low + ALONG[place % ALONG.length] * (high - low)));
+    labels.append("text").attr("class", `diagonal ${hue(line)}`).attr("y", -9).attr("text-anchor", "middle")
+      .attr("transform", `translate(${x} ${y1 - (x - x1)})rotate(-45)`).text(short);
+  }
+
+  // Whether a source is laid over the solid one and its own data sheet.
+  const others = (index) => !["solid", "off"].includes(state.sources[index]) && data.sources[index].run !== state.solid;
+
+  // A narrow picture has room for the name of main memory alone.
+  const roomy = (line) => line.label.length && (line.kind === "memory" || (frame.wide && line.kind === "cache"));
+
+  function labelDiagonals(labels) {
+    let place = 0;
+    data.sources.forEach((source, index) => {
+      const shown = state.sources[index];
+      if (shown === "solid") source.lines.filter(roomy).forEach((line) => labelDiagonal(labels, line, line.label[0], 0));
+      else if (frame.wide && others(index)) {
+        place += 1;
+        source.lines.forEach((line) => line.brief && labelDiagonal(labels, line, line.brief, place));
+      }
+    });
+  }
+
+  // Beside the plot, joined to their lines and spread; on a narrow window in a list.
+  function labelFlats(labels, lines) {
+    const flats = lines.filter((line) => { const y = down(line.y1); return y >= frame.top && y <= frame.floor; });
+    flats.sort((one, other) => other.y1 - one.y1);
+    listRoofs(flats);
+    if (!frame.wide) return;
+    const tallest = (d3.max(flats, (line) => line.label.length) || 0) * STEP;
+    const heights = spread(flats.map((line) => down(line.y1)), tallest + GAP, frame.top + tallest / 2, frame.floor - tallest / 2);
+    flats.forEach((line, index) => {
+      const group = labels.append("g").attr("class", `name ${hue(line)}`), text = group.append("text");
+      const x = frame.right + 22, first = heights[index] - ((line.label.length - 1) / 2) * STEP + 4;
+      group.append("path").attr("d", `M${frame.right + 2} ${down(line.y1)}L${frame.right + 18} ${heights[index]}`);
+      line.label.forEach((part, number) => text.append("tspan").attr("x", x).attr("y", first + number * STEP).text(part));
+    });
+  }
+
+  function listRoofs(flats) {
+    const briefs = data.sources.filter((_, index) => others(index)).flatMap((source) => source.lines.filter((line) => line.brief));
+    const texts = [...flats.map((line) => [line, line.label.join(", ")]), ...briefs.map((line) => [line, line.brief])];
+    d3.select("#roof-list").attr("hidden", frame.wide ? "" : null).selectAll("li").data(frame.wide ? [] : texts)
+      .join("li").attr("class", ([line]) => hue(line)).text(([, text]) => text);
+  }
+
+  function labelRidges(labels, lines) {
+    let last = -Infinity, level = 0;
+    for (const line of d3.sort(lines.filter((line) => line.ridge !== null), (line) => line.ridge)) {
+      const x = across(line.ridge);
+      if (x < frame.left || x > frame.right) continue;
+      level = x - last < 26 ? level + 1 : 0;
+      last = x;
+      labels.append("text").attr("class", `value ${hue(line)}`).attr("x", x + 3).attr("y", frame.floor - 5 - level * STEP).text(line.ridge_text);
+    }
+  }
+
+  function drawLabels() {
+    const labels = chart.select(".labels");
+    labels.selectAll("*").remove();
+    const lines = (data.sources[named()]?.lines ?? []).filter((line) => line.kind === "flat" && !unwanted(line));
+    labelDiagonals(labels);
+    labelFlats(labels, lines);
+    labelRidges(labels, lines);
+  }
+
+  function drawPoints() {
+    const unit = frame.decade * state.zoom.k;
+    links.classed("off", (point) => !point.shown).attr("transform", (point) => `translate(${across(point.x)} ${down(point.y)})`);
+    links.select(".whisker").attr("d", (point) => `M0 ${-point.w[0] * unit}V${-point.w[1] * unit}`);
+    chart.select(".sweeps").selectAll("path").data(data.sweeps).join("path")
+      .attr("class", (sweep) => `f${data.points[sweep[0]].f}`)
+      .attr("d", (sweep) => d3.line(across2, down2)(sweep.map((index) => data.points[index]).filter((point) => point.shown)) || "");
+  }
+  const across2 = (point) => across(point.x), down2 = (point) => down(point.y);
+
+  function arrowPath([from, to]) {
+    const [x1, y1, x2, y2] = [across(from.x), down(from.y), across(to.x), down(to.y)];
+    const length = Math.hypot(x2 - x1, y2 - y1), cut = length > 16 ? 6 / length : 0; // the marks stay visible
+    return `M${x1 + cut * (x2 - x1)} ${y1 + cut * (y2 - y1)}L${x2 - cut * (x2 - x1)} ${y2 - cut * (y2 - y1)}`;
+  }
+
+  function drawArrows() {
+    const changed = state.pair === null ? [] : data.changes[state.pair].changed.map((pair) => pair.map((index) => data.points[index]));
+    chart.select(".arrows").selectAll("path").data(changed.filter((pair) => pair.every((point) => point.shown))).join("path")
+      .attr("d", arrowPath).attr("marker-end", "url(#head)");
+  }
+
+  const finder = chart.append("circle").attr("class", "finder").attr("r", 11);
+  function drawFinder() {
+    const point = state.current;
+    finder.classed("off", !point || !point.shown || !inside(point));
+    if (point) finder.attr("cx", across(point.x)).attr("cy", down(point.y));
+  }
+
+  function draw() {
+    drawAxes(), drawRoofs(), drawLabels(), drawPoints(), drawArrows(), drawFinder();
+  }
+
+  // --- the card of a point ------------------------------------------------------------------------------------------
+
+  const heads = d3.selectAll("#rows th").nodes();
+  function show(point) {
+    state.current = point;
+    links.classed("current", (other) => other === point);
+    d3.selectAll(rows).classed("current", function () { return this === rowOf(point); });
+    const cells = Object.fromEntries([...rowOf(point).cells].map((cell, index) => [heads[index].dataset.key, cell.textContent]));
+    const card = d3.select("#card");
+    card.selectAll("*").remove();
+    card.append("h3").text(`${cells.run} · ${cells.op} ${cells.technique} ${cells.format}`);
+    const list = card.append("dl");
+    heads.forEach((head) => {
+      if (["run", "op", "technique", "format"].includes(head.dataset.key)) return;
+      list.append("dt").text(head.dataset.name);
+      list.append("dd").text(cells[head.dataset.key]);
+    });
+    drawFinder();
+  }
+
+  // --- filters ------------------------------------------------------------------------------------------------------
+
+  const boxes = [...document.querySelectorAll("[data-filter]")];
+  const everyFormat = () => boxes.every((box) => box.dataset.filter !== "f" || box.checked);
+
+  function filter() {
+    const left = {};
+    for (const box of boxes) (left[box.dataset.filter] ??= new Set()).add(box.checked ? +box.value : NaN);
+    const text = byId("search").value.trim().toLowerCase().split(/\s+/);
+    const passes = (point) => Object.entries(left).every(([group, values]) => values.has(point[group]));
+    for (const point of data.points) {
+      const row = rowOf(point);
+      point.shown = passes(point) && text.every((word) => words.get(row.id).includes(word));
+      row.hidden = !point.shown;
+    }
+    const shown = data.points.filter((point) => point.shown);
+    state.formats = new Set(shown.flatMap((point) => [point.f, point.a]));
+    byId("count").textContent = `${shown.length} of ${data.points.length}`;
+    rove(state.current && state.current.shown ? state.current : placed()[0]);
+    draw();
+  }
+
+  // --- keyboard and pointer -----------------------------------------------------------------------------------------
+
+  const placed = () => d3.sort(links.data().filter((point) => point.shown), (point) => point.x, (point) => point.y, (point) => point.i);
+
+  // One mark is in the order of Tab, the arrow keys lead from it to all others.
+  function rove(point) {
+    links.attr("tabindex", (other) => (other === point ? 0 : -1));
+  }
+
+  function focus(point) {
+    if (!inside(point)) chart.call(zoom.translateTo, frame.left + (point.x - sizes.x[0]) * frame.decade, frame.floor - (point.y - sizes.y[0]) * frame.decade);
+    rove(point);
+    links.filter((other) => other === point).node().focus({ preventScroll: true });
+  }
+
+  function move(key) {
+    const byRate = key === "ArrowUp" || key === "ArrowDown";
+    const list = byRate ? d3.sort(placed(), (point) => point.y, (point) => point.x, (point) => point.i) : placed();
+    if (!list.length) return;
+    const at = list.indexOf(state.current);
+    const next = { ArrowRight: at + 1, ArrowUp: at + 1, ArrowLeft: at - 1, ArrowDown: at - 1, Home: 0, End: list.length - 1 }[key];
+    focus(list[Math.max(0, Math.min(list.length - 1, next))]);
+  }
+
+  const PAN = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
+  function press(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { key } = event, pan = PAN[key];
+    if (event.shiftKey && pan) chart.call(zoom.translateBy, pan[0] / state.zoom.k, pan[1] / state.zoom.k);
+    else if (pan || key === "Home" || key === "End") move(key);
+    else if (key === "+" || key === "=") chart.call(zoom.scaleBy, 1.4);
+    else if (key === "-") chart.call(zoom.scaleBy, 1 / 1.4);
+    else if (key === "0") reset();
+    else return;
+    event.preventDefault();
+  }
+
+  function nearest(event) {
+    const [x, y] = d3.pointer(event, chart.node());
+    const distance = (point) => Math.hypot(across(point.x) - x, down(point.y) - y);
+    const point = d3.least(links.data().filter((other) => other.shown && inside(other)), distance);
+    return point && distance(point) < NEAR ? point : null;
+  }
+
+  const zoom = d3.zoom().scaleExtent([1, 30])
+    .filter((event) => (event.type === "wheel" ? event.ctrlKey || event.metaKey : event.touches ? event.touches.length > 1 : !event.button))
+    .on("zoom", ({ transform }) => { state.zoom = transform; draw(); });
+  const reset = () => chart.call(zoom.transform, d3.zoomIdentity);
+
+  function resize() {
+    frame = makeFrame();
+    const corners = [[frame.left, frame.top], [frame.right, frame.floor]];
+    zoom.extent(corners).translateExtent(corners);
+    draw();
+  }
+
+  // --- roofs and arrows of other runs -------------------------------------------------------------------------------
+
+  // A run's measured roofs are solid or faint, a data sheet's are dashed or off; those of the solid run come by themselves.
+  function choose(run) {
+    state.solid = run;
+    data.sources.forEach((source, index) => {
+      if (source.run === run) state.sources[index] = source.measured ? "solid" : "dashed";
+      else if (state.sources[index] === "solid") state.sources[index] = "faint";
+      else if (source.run !== null && !source.measured) state.sources[index] = "off";
+    });
+    fillOverlays();
+    draw();
+  }
+
+  function fillOverlays() {
+    const list = d3.select("#overlays div");
+    list.selectAll("*").remove();
+    data.sources.forEach((source, index) => {
+      if (state.sources[index] === "solid") return;
+      const label = list.append("label");
+      label.append("input").attr("type", "checkbox").property("checked", state.sources[index] !== "off").on("change", function () {
+        state.sources[index] = !this.checked ? "off" : source.measured ? "faint" : "dashed";
+        draw();
+      });
+      label.append("span").text(` ${source.title}`);
+    });
+    d3.select("#overlays").attr("hidden", data.sources.length > 1 ? null : "");
+  }
+
+  function fillSelects() {
+    const solid = data.sources.filter((source) => source.measured && source.run !== null);
+    d3.select("#solid").selectAll("option").data(solid).join("option").attr("value", (source) => source.run).text((source) => source.title);
+    const texts = data.changes.map((pair, index) => ({ index, text: `${data.letters[pair.from]} → ${data.letters[pair.to]}: ${pair.changed.length} of ${pair.common} cases differ` }));
+    d3.select("#arrows").selectAll("option").data([{ index: "", text: "none" }, ...texts]).join("option").attr("value", (one) => one.index).text((one) => one.text);
+    byId("solid").parentNode.hidden = solid.length < 2;
+    byId("pairs").hidden = !texts.length;
+    if (data.letters.length === 2 && texts.length) state.pair = 0;
+    byId("arrows").value = state.pair ?? "";
+  }
+
+  // --- table --------------------------------------------------------------------------------------------------------
+
+  function sortBy(head) {
+    const column = heads.indexOf(head), up = head.getAttribute("aria-sort") !== "ascending";
+    const value = (row) => { const cell = row.cells[column]; return head.classList.contains("n") ? +(cell.dataset.v ?? NaN) : cell.textContent; };
+    const compare = head.classList.contains("n") ? d3.ascending : (one, other) => one.localeCompare(other, "en", { numeric: true });
+    const known = rows.filter((row) => value(row) === value(row)), unknown = rows.filter((row) => value(row) !== value(row)); // NaN last
+    known.sort((one, other) => (up ? 1 : -1) * compare(value(one), value(other)));
+    heads.forEach((other) => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    document.querySelector("#rows tbody").append(...known, ...unknown);
+  }
+
+  function makeSortable(head) {
+    const text = head.textContent;
+    d3.select(head).text(null).append("button").attr("type", "button").text(text).on("click", () => sortBy(head));
+  }
+
+  // --- downloads ----------------------------------------------------------------------------------------------------
+
+  function save(name, type, text) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  // The shown rows with the exact numbers. A spreadsheet takes a text that begins with = + - @ for a formula.
+  function csv() {
+    const cell = (one) => one.dataset.v ?? one.textContent.replace(/^[=+\-@\t]/, "'$&").replace(/^–$/, "");
+    const table = [...document.querySelectorAll("#rows tbody tr:not([hidden])")].map((row) => [...row.cells].map(cell));
+    return d3.csvFormatRows([heads.map((head) => head.dataset.key), ...table]);
+  }
+
+  function svg() {
+    const copy = chart.node().cloneNode(true);
+    copy.querySelectorAll(".off, .finder").forEach((node) => node.remove());
+    copy.querySelectorAll("a").forEach((node) => node.removeAttribute("href")); // the rows are not in the file
+    const theme = document.documentElement.dataset.theme;
+    if (theme) copy.dataset.theme = theme;
+    copy.setAttribute("width", frame.width), copy.setAttribute("height", frame.height);
+    const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
+    style.textContent = document.querySelector("style").textContent + "\nsvg{background:var(--background)}";
+    copy.prepend(style);
+    return new XMLSerializer().serializeToString(copy);
+  }
+
+  // --- theme --------------------------------------------------------------------------------------------------------
+
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (document.documentElement.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+  const nameTheme = () => { byId("theme").textContent = isDark() ? "Light" : "Dark"; };
+
+  // --- start --------------------------------------------------------------------------------------------------------
+
+  function start() {
+    document.documentElement.classList.add("live");
+    for (const id of ["tools", "card", "theme", "search-box"]) byId(id).hidden = false;
+    boxes.forEach((box) => { box.hidden = false; box.addEventListener("change", filter); });
+    links.select("title").remove(); // the card says more; aria-label stays
+    heads.forEach(makeSortable);
+    fillSelects(), fillOverlays(), nameTheme();
+    chart.call(zoom).on("keydown", press)
+      .on("pointermove", (event) => { const point = nearest(event); if (point && event.pointerType === "mouse" && !event.buttons) show(point); })
+      .on("click", (event) => { const point = nearest(event); if (point) { event.preventDefault(); focus(point); } });
+    links.on("focus", (_, point) => { rove(point); show(point); });
+    links.on("keydown.row", (event, point) => { if (event.key === "Enter") { event.preventDefault(); rowOf(point).scrollIntoView({ block: "center" }); rowOf(point).querySelector("a").focus({ preventScroll: true }); } });
+    document.querySelectorAll('#rows a').forEach((link) => link.addEventListener("click", (event) => {
+      event.preventDefault();
+      byId("canvas").scrollIntoView({ block: "center" });
+      focus(data.points[+link.hash.slice("#point-".length)]);
+    }));
+    byId("search").addEventListener("input", filter);
+    byId("solid").addEventListener("change", (event) => choose(+event.target.value));
+    byId("arrows").addEventListener("change", (event) => { state.pair = event.target.value === "" ? null : +event.target.value; drawArrows(); });
+    byId("zoom-in").addEventListener("click", () => chart.call(zoom.scaleBy, 1.4));
+    byId("zoom-out").addEventListener("click", () => chart.call(zoom.scaleBy, 1 / 1.4));
+    byId("reset").addEventListener("click", reset);
+    byId("save-csv").addEventListener("click", () => save("report.csv", "text/csv", csv()));
+    byId("save-svg").addEventListener("click", () => save("roofline.svg", "image/svg+xml", svg()));
+    byId("theme").addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; nameTheme(); });
+    system.addEventListener("change", nameTheme);
+    frame = makeFrame();
+    filter();
+    resize();
+    new ResizeObserver(() => { if (byId("plot-box").clientWidth !== frame.box) resize(); }).observe(byId("plot-box"));
+  }
+  start();
+})();

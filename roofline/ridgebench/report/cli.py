@@ -1,0 +1,41 @@
+"""Makes one HTML page of one or several runs: roofline, table, provenance. It needs no network and no other file."""
+
+import argparse
+import warnings
+from pathlib import Path
+
+from ridgebench.command_line import OK, Parser
+from ridgebench.files import write_at_once
+from ridgebench.records import clean
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = Parser(prog="report", description=__doc__)
+    parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS_DIR", help="one or several results directories")
+    parser.add_argument("--on", metavar="DEVICE", action="append", default=[],
+                        help="overlay the roofs of a data sheet (h200), of a sheet's file or of a results directory; may be repeated")
+    parser.add_argument("--points", metavar="DIR", type=Path, action="append", default=[],
+                        help="also show what `ridgebench import` made of another tool's file; may be repeated")
+    parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: report.html in the first RESULTS_DIR")
+    options = parser.parse_args(arguments)
+    if options.out is not None and options.out.exists() and not options.out.is_file():
+        parser.error(f"-o {clean(str(options.out))}: no regular file; allowed: a new file or one to replace")
+    return options
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def main(arguments: list[str]) -> int:
+    options = parse(arguments)
+    from . import page, sources  # Matplotlib and the figures take a second to load; --help does without
+
+    out = options.out or options.results[0] / "report.html"
+    with warnings.catch_warnings():  # a name that Matplotlib's font lacks is no fault of the page
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        content = sources.gather(options.results, options.on, options.points)
+        text = page.document(content)
+    write_at_once(out, text)
+    print(f"{clean(str(out))}: {counted(len(content.runs), 'run')}, {counted(len(content.rows), 'row')}")
+    return OK

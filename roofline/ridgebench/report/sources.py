@@ -1,0 +1,184 @@
+"""What a report shows: runs with their rows judged by their own roofs, and roofs to lay over them."""
+
+import os
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Optional
+
+from ridgebench.data_sheets import find_sheet
+from ridgebench.files import ResultsError
+from ridgebench.plot.cli import check_range, cut, with_points, with_short_texts
+from ridgebench.plot.roofs import Roof, Roofs, measured_roofs, sheet_roofs
+from ridgebench.records import Row, Run, clean, load_run
+from ridgebench.view import OPERATIONS, ORDER, View, make_view, ordered
+
+from . import marks
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+MOST_RUNS = len(LETTERS)
+MANY_FLOPS = 1e14  # per second
+
+
+@dataclass(frozen=True)
+class ShownRun:
+    """The rows of one device in one results directory."""
+
+    letter: str
+    folder: str
+    view: View
+
+    @property
+    def name(self) -> str:
+        return str(self.view.device["model"] or self.view.device["name"])
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The verified kernel rows of every regime, then those of other tools."""
+        verified = [row for row in self.view.selected if row.drawable]
+        return sorted(verified, key=table_order) + sorted(self.view.external, key=table_order)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Roofs of one origin. run: the index of the run that has them as its own; None for those of --on."""
+
+    title: str
+    short: str  # names its memory's line
+    roofs: Roofs
+    measured: bool
+    run: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Content:
+    runs: list[ShownRun]
+    sources: list[Source]
+
+    @cached_property
+    def rows(self) -> list[tuple[int, Row]]:
+        """Every row of the table with the index of its run."""
+        return [(index, row) for index, run in enumerate(self.runs) for row in run.rows]
+
+    @cached_property
+    def formats(self) -> list[str]:
+        found = {row.format for _, row in self.rows}
+        found |= {name for source in self.sources for roof in source.roofs.compute for name in roof.formats}
+        return ordered(found, ORDER)
+
+    @cached_property
+    def operations(self) -> list[str]:
+        return ordered({row.op for _, row in self.rows}, OPERATIONS)
+
+    @cached_property
+    def sweeps(self) -> list[list[int]]:
+        """The indexes of the rows of each implementation over its sizes, the smallest first."""
+        found: dict[tuple, list[tuple[float, int]]] = {}
+        for index, (run, row) in enumerate(self.rows):
+            if placed(row):
+                found.setdefault((run, row.regime, row.series), []).append((row.flops, index))
+        return [[index for _, index in sorted(some)] for some in found.values() if len(some) > 1]
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """The kinds of implementation that the rows have."""
+        found = {marks.kind(row) for _, row in self.rows}
+        return [kind for kind in marks.KINDS if kind in found]
+
+    @cached_property
+    def regimes(self) -> list[str]:
+        """The regimes of the rows; a report opens with the first one, because regimes are never mixed."""
+        found = {row.regime for _, row in self.rows}
+        return sorted(found, key=lambda regime: (regime != "steady", regime))
+
+    @cached_property
+    def unit(self) -> tuple[str, float]:
+        """TFLOP/s where any run is of a GPU, or where a roof would have six digits of GFLOP/s."""
+        fast = any(roof.value >= MANY_FLOPS for source in self.sources for roof in source.roofs.compute)
+        return ("TFLOP/s", 1e12) if fast else max((run.view.unit for run in self.runs), key=lambda unit: unit[1])
+
+
+def table_order(row: Row) -> tuple:
+    known = {name: index for index, name in enumerate(OPERATIONS)}
+    formats = {name: index for index, name in enumerate(ORDER)}
+    return (known.get(row.op, len(known)), row.op, formats.get(row.format, len(formats)), row.format,
+            -(row.flops_per_s or 0), row.id)
+
+
+def placed(row: Row) -> bool:
+    """Whether a row has a place in the roofline."""
+    return bool(row.intensity_flop_per_byte and row.flops_per_s)
+
+
+def load(folder: Path) -> Run:
+    """A run with short texts whose rows have the number of their samples in `turns`. Raises ResultsError."""
+    run = load_run(folder, turns_of=lambda record, environment: len(record["samples_s"]))
+    check_range(run)
+    run = with_short_texts(run)
+    return replace(run, rows=[replace(row, id=cut(row.id), shape=cut(row.shape), flags=cut(row.flags)) for row in run.rows])
+
+
+def views(run: Run, points: list[Path]) -> list[View]:
+    """One view for each measured device, with its own data sheet; other tools' points belong to the first."""
+    measured = {row.device for row in run.rows}
+    names = [device["name"] for device in run.environment["devices"] if device["name"] in measured]
+    found = [make_view(run, name) for name in names]
+    found[0] = with_points(found[0], points)
+    return [with_own_sheet(view) for view in found]
+
+
+def with_own_sheet(view: View) -> View:
+    name = view.device["data_sheet"]
+    try:
+        return view.with_sheets(find_sheet(name)) if name else view
+    except ResultsError:  # a sheet of the user that is no longer there
+        return view
+
+
+def all_measured_roofs(view: View) -> Roofs:
+    """The roofs of all formats, and those that only the view of a single format has: a third of tf32's for tf32x3."""
+    roofs = measured_roofs(view)
+    known = {roof.name for roof in roofs.compute}
+    extra: dict[str, Roof] = {}
+    for name in view.formats:
+        for roof in measured_roofs(view.only(name)).compute:
+            if roof.name not in known:
+                extra.setdefault(roof.name, roof)
+    return replace(roofs, compute=sorted([*roofs.compute, *extra.values()], key=lambda roof: -roof.value))
+
+
+def own_sources(index: int, run: ShownRun) -> list[Source]:
+    """The measured roofs of a run and those of its device's data sheet."""
+    found = [Source(f"{run.letter}: {run.name}", run.letter, all_measured_roofs(run.view), True, index)]
+    for sheet in run.view.sheets:
+        found.append(Source(f"{run.letter}: {sheet.title} data sheet", f"{run.letter}, data sheet", sheet_roofs(run.view, sheet), False, index))
+    return found
+
+
+def overlay(name: str, runs: list[ShownRun]) -> list[Source]:
+    """The roofs of --on: a data sheet's by the formats of the runs, or those that a results directory measured."""
+    if os.path.isdir(name):
+        found = [(view, view.device["model"] or view.device["name"]) for view in views(load(Path(name)), [])]
+        return [Source(f"{model} ({clean(name)})", str(model), all_measured_roofs(view), True) for view, model in found]
+    sheet = find_sheet(name)
+    formats = {found for run in runs for found in run.view.formats}
+    drawn = replace(runs[0].view, rows=[row for run in runs for row in run.view.rows])
+    roofs = sheet_roofs(drawn, sheet)
+    missing = " (no peak of these formats)" if formats.isdisjoint(sheet.peaks) else ""
+    return [Source(f"{sheet.title} data sheet{missing}", sheet.name, roofs, False)]
+
+
+def gather(folders: list[Path], devices: list[str], points: list[Path]) -> Content:
+    """Reads everything that the report shows. Raises ResultsError."""
+    different = {folder.resolve() for folder in folders}
+    if len(different) < len(folders):
+        raise ResultsError("a results directory is named twice; allowed: each one once")
+    runs: list[ShownRun] = []
+    for number, folder in enumerate(folders):
+        for view in views(load(folder), points if number == 0 else []):
+            if len(runs) == MOST_RUNS:
+                raise ResultsError(f"more than {MOST_RUNS} runs; allowed: up to {MOST_RUNS} devices in all folders")
+            runs.append(ShownRun(LETTERS[len(runs)], str(clean(str(folder))), view))
+    sources = [source for index, run in enumerate(runs) for source in own_sources(index, run)]
+    sources += [source for name in dict.fromkeys(devices) for source in overlay(name, runs)]
+    return Content(runs, sources)

@@ -1,0 +1,48 @@
+"""The table of all rows, complete without JavaScript; its cells are the data that report.js sorts and exports."""
+
+from html import escape
+from typing import Iterator
+
+from ridgebench.plot.cli import cut
+from ridgebench.records import Row
+
+from .columns import COLUMNS, Column
+from .sources import Content, ShownRun, placed
+
+
+def head(content: Content) -> str:
+    cells = "".join(
+        f'<th scope="col" data-key="{column.key}" data-name="{column.whole or column.head}"{css_class(column)}>{column.head}</th>'
+        for column in COLUMNS
+    )
+    return f'<tr><th scope="col" data-key="run" data-name="Run">Run</th>{cells}</tr>'
+
+
+def css_class(column: Column) -> str:
+    names = "n" * (column.value is not None) + " detail" * column.detail
+    return f' class="{names.strip()}"' if names else ""
+
+
+def cell(column: Column, row: Row, run: ShownRun) -> str:
+    value = column.value(row) if column.value else None
+    data = "" if value is None else f' data-v="{value!r}"'
+    return f"<td{css_class(column)}{data}>{escape(cut(column.text(row, run.view)))}</td>"
+
+
+def link(index: int, row: Row, run: ShownRun) -> str:
+    """The letter of the run, which leads to the point in the picture."""
+    if not placed(row):
+        return f"<td>{run.letter}</td>"
+    return f'<td><a href="#point-{index}" aria-label="Run {run.letter}, show the point">{run.letter}</a></td>'
+
+
+def rows(content: Content) -> Iterator[str]:
+    for index, (number, row) in enumerate(content.rows):
+        run = content.runs[number]
+        cells = "".join(cell(column, row, run) for column in COLUMNS)
+        yield f'<tr id="row-{index}">{link(index, row, run)}{cells}</tr>'
+
+
+def table(content: Content) -> str:
+    return (f'<div class="scroll" tabindex="0" role="region" aria-label="Table of rows"><table id="rows"><thead>{head(content)}</thead>\n<tbody>\n'
+            + "\n".join(rows(content)) + "\n</tbody></table></div>")
