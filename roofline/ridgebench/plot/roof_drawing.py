@@ -3,6 +3,7 @@
 Diagonals end at the highest flat roof, flat roofs begin at the memory diagonal.
 """
 
+import re
 from dataclasses import dataclass
 from math import log10
 from typing import Optional, Union
@@ -11,6 +12,7 @@ from ridgebench import units
 
 from . import labels
 from .canvas import Canvas
+from .page import family
 from .roofs import Roof, Roofs, engine_name, memory_names, merged
 from .style import DIRECT, SMALL, Theme
 
@@ -142,6 +144,8 @@ class FlatLabel:
     value: float  # FLOP/s of the roof it names
     lines: list[str]
     colour: str
+    slant: str = "normal"
+    pieces: tuple[tuple[str, str], ...] = ()  # of the line that names formats of several hues: texts and colours
 
 
 def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs], owner: str = "") -> FlatLabel:
@@ -152,8 +156,16 @@ def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs], owner: st
     if peaks:
         lines.append(f"{units.percent(first.value / peaks[0])} % of data sheet")
     shared = len(group) > 1  # roofs of several hues share the label
-    colour = pen.theme.ink if shared else pen.text_colour(first)
-    return FlatLabel(first.value, [labels.fit(text, SMALL, ROOM) for text in lines], colour)
+    colour = pen.theme.muted if shared else pen.text_colour(first)
+    pieces = coloured(group, pen) if shared else ()
+    return FlatLabel(first.value, [labels.fit(text, SMALL, ROOM) for text in lines], colour, pen.slant, pieces)
+
+
+def coloured(group: list[Roof], pen: Pen) -> tuple[tuple[str, str], ...]:
+    """The pieces of engine_name() with the colour of the format that each one names."""
+    colours = {family(roof.formats[0]): pen.text_colour(roof) for roof in group}
+    words = re.split(r"(\W+)", engine_name(group))
+    return tuple((word, colours.get(family(word), pen.theme.muted)) for word in words)
 
 
 def flat_room(found: list[FlatLabel]) -> float:
@@ -173,7 +185,12 @@ def draw_flat_labels(canvas: Canvas, found: list[FlatLabel], theme: Theme) -> No
         canvas.page.plot((canvas.right + 0.02, left - 0.04), (roof, height), color=theme.muted, linewidth=0.7)
         for number, text in enumerate(label.lines):
             y = height + ((len(label.lines) - 1) / 2 - number) * LINE
-            canvas.page.text(left, y, text, size=SMALL, color=label.colour, va="center", gid=None if number else DIRECT)
+            named = "".join(word for word, _ in label.pieces) == text
+            x = left
+            for word, colour in label.pieces if named else [(text, label.colour)]:
+                gid = DIRECT if number == 0 and x == left else None
+                canvas.page.text(x, y, word, size=SMALL, color=colour, va="center", gid=gid, style=label.slant)
+                x += labels.width(word, SMALL)
 
 
 def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: list[str]) -> None:
@@ -218,7 +235,7 @@ def label_ridge(canvas: Canvas, roof: Roof, pen: Pen, whose: str = "", lines: in
                 if canvas.obstacles.clear(box):
                     canvas.page.text(left, low, text, size=SMALL, color=pen.text_colour(roof), bbox=pen.theme.patch,
                                      style=pen.slant)
-                    canvas.obstacles.add(box)
+                    canvas.obstacles.add(labels.Box(left - APART, low, left + size + APART, low + LINE))
                     return
 
 
