@@ -85,7 +85,7 @@ def description(content: Content) -> str:
 def definitions(frame: Frame) -> str:
     """The part of the picture in which lines may be drawn, and the head of an arrow."""
     plot = element("rect", x=LEFT, y=TOP, width=frame.right - LEFT, height=frame.floor - TOP)
-    head = {"viewBox": "0 0 8 8", "refX": 8, "refY": 4, "markerWidth": 7, "markerHeight": 7, "orient": "auto"}
+    head = {"viewBox": "0 0 8 8", "refX": 8, "refY": 4, "markerWidth": 5, "markerHeight": 5, "orient": "auto"}
     arrow = element("marker", element("path", d="M0 0L8 4L0 8Z"), id="head", **head)
     return element("defs", element("clipPath", plot, id="plot"), arrow)
 
