@@ -11,6 +11,7 @@
 #include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/embedded_json.hpp"
+#include "roofline/fp4.hpp"
 #include "roofline/json_object.hpp"
 
 namespace ridgebench {
@@ -31,6 +32,8 @@ const DeviceSpec* find(auto&& condition) {
 }
 
 }  // namespace
+
+std::string_view Peak::format_name() const { return format ? info(*format).name : Fp4::name; }
 
 const Peak* DeviceSpec::best_peak(Format format) const {
   const Peak* best = nullptr;

@@ -13,16 +13,18 @@
 namespace ridgebench {
 
 // The promised rate of an engine at clock_hz. The peak at another clock is
-// flops_per_clock_per_sm x SMs x clock.
+// flops_per_clock_per_sm x SMs x clock. Both are empty where the vendor publishes neither of them.
 struct Peak {
-  Format format;
-  Engine engine;  // fma or tensor
+  std::optional<Format> format;  // empty for FP4 (fp4.hpp), in which no technique computes
+  Engine engine;                 // fma or tensor
   Format accumulator;
   double flops_per_s;
-  double clock_hz;
-  double flops_per_clock_per_sm;
+  std::optional<double> clock_hz;
+  std::optional<double> flops_per_clock_per_sm;
   std::string source;
   std::optional<std::string> doubt;
+
+  [[nodiscard]] std::string_view format_name() const;
 };
 
 // Memory traffic cannot exceed the rate of the memory's pins.
@@ -34,9 +36,17 @@ struct Pins {
   [[nodiscard]] double bandwidth_bytes_per_s() const { return bus_bits / 8 * 2 * memory_clock_hz; }
 };
 
+// What a program can use. The name of a device, such as 80 GB, mostly means GiB, of which the
+// driver and ECC take a part.
+struct UsableMemory {
+  double bytes;
+  std::string source;
+};
+
 struct MemorySpec {
   std::string kind;
-  double bytes;
+  double bytes;  // the decimal number of the device's name: 80e9 for 80 GB
+  std::optional<UsableMemory> usable;
   double bandwidth_bytes_per_s;
   std::optional<Pins> pins;
   std::string source;
@@ -58,11 +68,11 @@ struct DeviceSpec {
   std::optional<std::string> compute_capability;  // of NVIDIA's devices
   std::vector<std::string> match_names;           // whole device names as CUDA reports them
   std::vector<std::string> pci_ids;               // "10de:2330"
-  int sms;
+  int sms;  // streaming multiprocessors; AMD's compute units; TensorCores of a TPU
   std::vector<Peak> peaks;
   MemorySpec memory;
   CacheSpec l2;
-  double tdp_w;
+  std::optional<double> tdp_w;
   std::vector<std::string> sources;
   std::vector<std::string> doubts;  // about values without a `doubt` of their own: SM count, power
 

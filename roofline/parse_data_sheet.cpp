@@ -5,6 +5,7 @@
 
 #include "kernels/common/error.hpp"
 #include "roofline/device_spec.hpp"
+#include "roofline/fp4.hpp"
 #include "roofline/json_object.hpp"
 
 namespace ridgebench {
@@ -16,6 +17,7 @@ constexpr std::string_view kSchema = "ridgebench.device/1";
 constexpr Range kSms{1, 1e4};
 constexpr Range kFlopsPerS{1e9, 1e18};
 constexpr Range kClockHz{1e8, 1e10};
+constexpr Range kMemoryClockHz{1e8, 1e11};
 constexpr Range kFlopsPerClock{1, 1e6};
 constexpr Range kMemoryBytes{1e8, 1e14};
 constexpr Range kBandwidth{1e9, 1e15};
@@ -42,16 +44,19 @@ Engine read_engine(const JsonObject& object) {
 }
 
 Peak read_peak(const JsonObject& object, int sms) {
-  Peak peak{.format = read_format(object, "format"),
-            .engine = read_engine(object),
-            .accumulator = read_format(object, "accumulator"),
-            .flops_per_s = object.number("flops_per_s", kFlopsPerS),
-            .clock_hz = object.number("clock_hz", kClockHz),
-            .flops_per_clock_per_sm = object.number("flops_per_clock_per_sm", kFlopsPerClock),
-            .source = object.text("source"),
-            .doubt = object.optional_text("doubt")};
-  const double computed = peak.flops_per_clock_per_sm * sms * peak.clock_hz;
-  if (!peak.doubt && std::abs((peak.flops_per_s / computed) - 1) > kPeakTolerance) {
+  const bool fp4 = object.text("format") == Fp4::name;
+  Peak peak{
+      .format = fp4 ? std::nullopt : std::optional(read_format(object, "format")),
+      .engine = read_engine(object),
+      .accumulator = read_format(object, "accumulator"),
+      .flops_per_s = object.number("flops_per_s", kFlopsPerS),
+      .clock_hz = object.optional_number("clock_hz", kClockHz),
+      .flops_per_clock_per_sm = object.optional_number("flops_per_clock_per_sm", kFlopsPerClock),
+      .source = object.text("source"),
+      .doubt = object.optional_text("doubt")};
+  if (!peak.clock_hz || !peak.flops_per_clock_per_sm || peak.doubt) return peak;
+  const double computed = *peak.flops_per_clock_per_sm * sms * *peak.clock_hz;
+  if (std::abs((peak.flops_per_s / computed) - 1) > kPeakTolerance) {
     object.reject("flops_per_s", fmt::format("sms x flops_per_clock_per_sm x clock_hz = {:.4g} "
                                              "within 1.5 %, or a doubt that says why not",
                                              computed));
@@ -62,13 +67,16 @@ Peak read_peak(const JsonObject& object, int sms) {
 // Data sheets do not list tf32x3, each product of which takes several tf32 products.
 void add_tf32x3(std::vector<Peak>& peaks) {
   const auto [factors, count] = products_of(Format::tf32x3);
-  const auto factor_peak = std::ranges::find(peaks, factors, &Peak::format);
-  const bool listed = std::ranges::find(peaks, Format::tf32x3, &Peak::format) != peaks.end();
+  const auto of = [](Format format) {
+    return [format](const Peak& p) { return p.format == format; };
+  };
+  const auto factor_peak = std::ranges::find_if(peaks, of(factors));
+  const bool listed = std::ranges::any_of(peaks, of(Format::tf32x3));
   if (factor_peak == peaks.end() || listed) return;
   Peak peak = *factor_peak;
   peak.format = Format::tf32x3;
   peak.flops_per_s /= count;
-  peak.flops_per_clock_per_sm /= count;
+  if (peak.flops_per_clock_per_sm) *peak.flops_per_clock_per_sm /= count;
   peak.source = fmt::format("1/{} of {}: {}", count, info(factors).name, peak.source);
   peaks.push_back(std::move(peak));
 }
@@ -89,14 +97,22 @@ std::vector<Peak> read_peaks(const JsonObject& sheet, int sms) {
   return peaks;
 }
 
+// A user's sheet that was written before this key existed lacks it.
+std::optional<UsableMemory> read_usable(const JsonObject& memory) {
+  if (!memory.holds("usable_bytes")) return std::nullopt;
+  return UsableMemory{.bytes = memory.number("usable_bytes", kMemoryBytes),
+                      .source = memory.text("usable_source")};
+}
+
 MemorySpec read_memory(const JsonObject& memory) {
   std::optional<Pins> pins;
   if (const auto pin = memory.optional_object("pin")) {
     pins = Pins{.bus_bits = pin->number("bus_bits", kBusBits),
-                .memory_clock_hz = pin->number("memory_clock_hz", kClockHz)};
+                .memory_clock_hz = pin->number("memory_clock_hz", kMemoryClockHz)};
   }
   return {.kind = memory.text("kind"),
           .bytes = memory.number("bytes", kMemoryBytes),
+          .usable = read_usable(memory),
           .bandwidth_bytes_per_s = memory.number("bandwidth_bytes_per_s", kBandwidth),
           .pins = pins,
           .source = memory.text("source"),
@@ -136,7 +152,7 @@ DeviceSpec parse_data_sheet(std::string_view text, std::string_view origin) {
           .l2 = {.bytes = l2.optional_number("bytes", kCacheBytes),
                  .source = l2.text("source"),
                  .doubt = l2.optional_text("doubt")},
-          .tdp_w = sheet.number("tdp_w", kWatts),
+          .tdp_w = sheet.optional_number("tdp_w", kWatts),
           .sources = sheet.texts("sources"),
           .doubts = sheet.texts("doubts")};
 }

@@ -20,8 +20,8 @@ LowerBounds lower_bounds(const Work& work, const Roof& model, double special_res
 // Returns the dimensions of a shape, its layout and its attributes as keys.
 nlohmann::ordered_json sizes_of(const Shape& shape);
 
-// Returns the keys of `predict --json` (docs/method.md) in SI base units. What is unknown is null,
-// and `notes` says why. Throws UsageError if the device lacks a rate that decides.
+// Returns the keys of `predict --json` (docs/commands.md) in SI base units. What is unknown is
+// null, and `notes` says why. Throws UsageError if the device lacks a rate that decides.
 nlohmann::ordered_json predict(const Operation& operation, const Shape& shape, FormatPair format,
                                const Roofs& roofs);
 

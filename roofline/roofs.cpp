@@ -49,8 +49,8 @@ Rate required(std::string_view device, FormatPair format, auto&& rate_of) {
 std::vector<Rate> rates_of(const DeviceSpec& sheet) {
   std::vector<Rate> rates;
   for (const Peak& peak : sheet.peaks) {
-    if (peak.accumulator != Format::fp32) continue;
-    rates.push_back({resource_of(peak.engine), peak.format, 0, peak.flops_per_s, sheet.name});
+    if (!peak.format || peak.accumulator != Format::fp32) continue;
+    rates.push_back({resource_of(peak.engine), *peak.format, 0, peak.flops_per_s, sheet.name});
   }
   return rates;
 }
@@ -58,6 +58,8 @@ std::vector<Rate> rates_of(const DeviceSpec& sheet) {
 }  // namespace
 
 Roofs::Roofs(const DeviceSpec& sheet) : Roofs(sheet.name, sheet.memory.bytes) {
+  usable_memory_bytes_.reset();
+  if (sheet.memory.usable) usable_memory_bytes_ = sheet.memory.usable->bytes;
   for (const Rate& rate : rates_of(sheet)) add(rate);
   add({Resource::memory, {}, 0, sheet.memory.bandwidth_bytes_per_s, sheet.name});
   promise(sheet);

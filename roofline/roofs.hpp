@@ -32,7 +32,10 @@ class Roofs {
   // Error messages start with `name`: "h100-sxm", or a device and its results directory.
   explicit Roofs(std::string name = "", std::optional<double> memory_bytes = {},
                  std::optional<double> launch_floor_s = {})
-      : name_(std::move(name)), memory_bytes_(memory_bytes), launch_floor_s_(launch_floor_s) {}
+      : name_(std::move(name)),
+        memory_bytes_(memory_bytes),
+        usable_memory_bytes_(memory_bytes),
+        launch_floor_s_(launch_floor_s) {}
   // Holds the dense peaks with fp32 accumulation, and one bandwidth for all traffic.
   explicit Roofs(const DeviceSpec& sheet);
 
@@ -42,7 +45,10 @@ class Roofs {
   void promise(const DeviceSpec& sheet);
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  // A data sheet's number is the nominal one (80e9 for 80 GB), a run's is what its driver reports.
   [[nodiscard]] std::optional<double> memory_bytes() const { return memory_bytes_; }
+  // What a driver reports of such a device; empty if no source says it.
+  [[nodiscard]] std::optional<double> usable_memory_bytes() const { return usable_memory_bytes_; }
   // Seconds of an empty launch, as measured; empty for a data sheet.
   [[nodiscard]] std::optional<double> launch_floor_s() const { return launch_floor_s_; }
   [[nodiscard]] const std::vector<Rate>& rates() const { return rates_; }
@@ -80,6 +86,7 @@ class Roofs {
  private:
   std::string name_;
   std::optional<double> memory_bytes_;
+  std::optional<double> usable_memory_bytes_;
   std::optional<double> launch_floor_s_;
   std::vector<Rate> rates_;
   std::string data_sheet_;

@@ -26,8 +26,8 @@ std::optional<double> mfu(const Timed& row, const DeviceSpec* sheet, Format form
 std::optional<double> peak_at_clock_flops_per_s(const DeviceSpec* sheet, Format format,
                                                 std::optional<double> clock_hz) {
   const Peak* peak = sheet == nullptr ? nullptr : sheet->best_peak(format);
-  if (peak == nullptr || !clock_hz) return std::nullopt;
-  return peak->flops_per_clock_per_sm * sheet->sms * *clock_hz;
+  if (peak == nullptr || !peak->flops_per_clock_per_sm || !clock_hz) return std::nullopt;
+  return *peak->flops_per_clock_per_sm * sheet->sms * *clock_hz;
 }
 
 std::optional<double> fraction_of_roof_at_clock(const Timed& row,

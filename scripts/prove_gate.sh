@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the error rates of the gate on this machine: identical code, and 2 % and 5 % of work added.
-#   scripts/prove_gate.sh           one to two hours; writes results/<device>/gate/<date>.json and docs/method.md
+#   scripts/prove_gate.sh           one to two hours; writes results/<device>/gate/<date>.json and docs/error_rates.md
 #   scripts/prove_gate.sh --trial   a few minutes, as a test of the script; writes to results/local only
 # A proof that was ended goes on where it stopped. The machine should be idle otherwise.
 set -euo pipefail

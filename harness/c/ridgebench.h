@@ -2,7 +2,7 @@
  * callbacks, and the harness verifies, measures and records them as `ridgebench run` does. The
  * Python package calls it (roofline/ridgebench/kernels).
  *
- * A function returns an exit code of docs/method.md: 0 is success. ridgebench_message() then says
+ * A function returns an exit code of docs/commands.md: 0 is success. ridgebench_message() then says
  * what was wrong, in one line. No C++ exception leaves a function. Texts are UTF-8, lists in them
  * are separated by commas, and the library copies them. One thread at a time uses the library. */
 #ifndef RIDGEBENCH_H

@@ -17,12 +17,12 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json peak_json(const Peak& peak) {
-  return {{"format", info(peak.format).name},
+  return {{"format", peak.format_name()},
           {"engine", name(peak.engine)},
           {"accumulator", info(peak.accumulator).name},
           {"flops_per_s", peak.flops_per_s},
-          {"clock_hz", peak.clock_hz},
-          {"flops_per_clock_per_sm", peak.flops_per_clock_per_sm},
+          {"clock_hz", nullable(peak.clock_hz)},
+          {"flops_per_clock_per_sm", nullable(peak.flops_per_clock_per_sm)},
           {"source", peak.source},
           {"doubt", nullable(peak.doubt)}};
 }
@@ -33,6 +33,12 @@ ordered_json sheet_json(const DeviceSpec& sheet) {
   const auto& memory = sheet.memory;
   ordered_json pins = nullptr;
   if (memory.pins) pins = memory.pins->bandwidth_bytes_per_s();
+  ordered_json usable = nullptr;
+  ordered_json usable_source = nullptr;
+  if (memory.usable) {
+    usable = memory.usable->bytes;
+    usable_source = memory.usable->source;
+  }
   return {{"device", sheet.name},
           {"aliases", sheet.aliases},
           {"title", sheet.title},
@@ -40,11 +46,13 @@ ordered_json sheet_json(const DeviceSpec& sheet) {
           {"architecture", sheet.architecture},
           {"compute_capability", nullable(sheet.compute_capability)},
           {"sms", sheet.sms},
-          {"tdp_w", sheet.tdp_w},
+          {"tdp_w", nullable(sheet.tdp_w)},
           {"peaks", peaks},
           {"memory",
            {{"kind", memory.kind},
             {"bytes", memory.bytes},
+            {"usable_bytes", usable},
+            {"usable_source", usable_source},
             {"bandwidth_bytes_per_s", memory.bandwidth_bytes_per_s},
             {"pins_bytes_per_s", pins},
             {"source", memory.source},
@@ -99,31 +107,54 @@ void print_list(const char* title, const ordered_json& texts) {
   for (const auto& text : texts) fmt::print("  {}\n", text_of(text));
 }
 
-void print_sheet(const ordered_json& sheet) {
-  fmt::print("{}: {} {}, {}", text_of(sheet["device"]), text_of(sheet["vendor"]),
-             text_of(sheet["architecture"]), text_of(sheet["title"]));
+// Only NVIDIA's devices have a compute capability and SMs.
+const char* unit_of(const ordered_json& sheet) {
+  return sheet["compute_capability"].is_null() ? "compute unit" : "SM";
+}
+
+void print_head(const ordered_json& sheet) {
+  fmt::print("{}: {}\n{} {}", text_of(sheet["device"]), text_of(sheet["title"]),
+             text_of(sheet["vendor"]), text_of(sheet["architecture"]));
   if (!sheet["compute_capability"].is_null()) {
     fmt::print(", compute capability {}", text_of(sheet["compute_capability"]));
   }
-  fmt::print(", {} SMs, {:g} W\n", sheet["sms"].get<int>(), sheet["tdp_w"].get<double>());
-  if (!sheet["aliases"].empty()) {
-    fmt::print("also called: {}\n",
-               printable(fmt::format(
-                   "{}", fmt::join(sheet["aliases"].get<std::vector<std::string>>(), ", "))));
+  const int units = sheet["sms"].get<int>();
+  fmt::print(", {} {}{}, power {}\n", units, unit_of(sheet), units == 1 ? "" : "s",
+             quantity(sheet["tdp_w"], "W"));
+  if (sheet["aliases"].empty()) return;
+  const auto aliases = sheet["aliases"].get<std::vector<std::string>>();
+  fmt::print("also called: {}\n", printable(fmt::format("{}", fmt::join(aliases, ", "))));
+}
+
+void print_peak(const ordered_json& peak, const char* unit) {
+  fmt::print("  {:<9} {:<6} {} with {} sums", text_of(peak["format"]), text_of(peak["engine"]),
+             quantity(peak["flops_per_s"], "FLOP/s"), text_of(peak["accumulator"]));
+  if (!peak["clock_hz"].is_null()) fmt::print(", at {} MHz", peak["clock_hz"].get<double>() / 1e6);
+  if (!peak["flops_per_clock_per_sm"].is_null()) {
+    fmt::print(", {:g} FLOP per clock and {}", peak["flops_per_clock_per_sm"].get<double>(), unit);
   }
-  fmt::print("dense peaks\n");
-  for (const auto& peak : sheet["peaks"]) {
-    fmt::print("  {:<9} {:<6} {} with {} sums, at {} MHz, {:g} FLOP per clock and SM\n",
-               text_of(peak["format"]), text_of(peak["engine"]),
-               quantity(peak["flops_per_s"], "FLOP/s"), text_of(peak["accumulator"]),
-               peak["clock_hz"].get<double>() / 1e6, peak["flops_per_clock_per_sm"].get<double>());
-    print_source(peak);
+  fmt::print("\n");
+  print_source(peak);
+}
+
+void print_memory(const ordered_json& memory) {
+  fmt::print("memory\n  {} {}, {}", quantity(memory["bytes"], "B"), text_of(memory["kind"]),
+             quantity(memory["bandwidth_bytes_per_s"], "B/s"));
+  if (!memory["pins_bytes_per_s"].is_null()) {
+    fmt::print("; its pins carry {}", quantity(memory["pins_bytes_per_s"], "B/s"));
   }
-  const auto& memory = sheet["memory"];
-  fmt::print("memory\n  {} {}, {}; its pins carry {}\n", quantity(memory["bytes"], "B"),
-             text_of(memory["kind"]), quantity(memory["bandwidth_bytes_per_s"], "B/s"),
-             quantity(memory["pins_bytes_per_s"], "B/s"));
+  fmt::print("\n");
   print_source(memory);
+  if (memory["usable_bytes"].is_null()) return;
+  fmt::print("  {} usable\n      source: {}\n", quantity(memory["usable_bytes"], "B"),
+             text_of(memory["usable_source"]));
+}
+
+void print_sheet(const ordered_json& sheet) {
+  print_head(sheet);
+  fmt::print("dense peaks\n");
+  for (const auto& peak : sheet["peaks"]) print_peak(peak, unit_of(sheet));
+  print_memory(sheet["memory"]);
   fmt::print("L2 cache\n  {}\n", quantity(sheet["l2"]["bytes"], "B"));
   print_source(sheet["l2"]);
   print_list("sources", sheet["sources"]);

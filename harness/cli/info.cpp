@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "harness/base/printable.hpp"
 #include "harness/cli/commands.hpp"
@@ -14,6 +16,7 @@
 #include "kernels/common/error.hpp"
 #include "roofline/device_spec.hpp"
 #include "roofline/fp4.hpp"
+#include "roofline/units.hpp"
 
 namespace ridgebench {
 namespace {
@@ -94,6 +97,42 @@ void print_device(const ordered_json& device) {
              device["data_sheet"].is_null() ? "none" : device["data_sheet"].get<std::string>());
 }
 
+// Devices older than bf16 show the peak of fp16.
+void print_data_sheet(const DeviceSpec& sheet) {
+  const Peak* bf16 = sheet.best_peak(Format::bf16);
+  const Peak* peak = bf16 != nullptr ? bf16 : sheet.best_peak(Format::fp16);
+  const MemorySpec& memory = sheet.memory;
+  std::string rate = "-";
+  std::string ridge = "-";
+  if (peak != nullptr) {
+    rate = (bf16 == nullptr ? "fp16 " : "") + with_unit(peak->flops_per_s, "FLOP/s");
+    ridge = fmt::format("{:.0f}", peak->flops_per_s / memory.bandwidth_bytes_per_s);
+  }
+  fmt::print("  {:<16}{:>15}{:>13}{:>7}{:>10}{:>11}\n", sheet.name, rate,
+             with_unit(memory.bandwidth_bytes_per_s, "B/s"), ridge, with_unit(memory.bytes, "B"),
+             memory.usable ? with_unit(memory.usable->bytes, "B") : "-");
+}
+
+// Prints what one compares devices by, a line each, by vendor and architecture.
+void print_data_sheets() {
+  std::vector<const DeviceSpec*> sheets;
+  for (const DeviceSpec& sheet : data_sheets()) sheets.push_back(&sheet);
+  const auto group = [](const DeviceSpec* sheet) {
+    return fmt::format("{} {}", sheet->vendor, sheet->architecture);
+  };
+  std::ranges::stable_sort(sheets, {}, group);
+  fmt::print("{:<18}{:>15}{:>13}{:>7}{:>10}{:>11}\n", "data sheets", "bf16 peak", "bandwidth",
+             "ridge", "memory", "usable");
+  std::string last;
+  for (const DeviceSpec* sheet : sheets) {
+    if (group(sheet) != last) fmt::print("{}\n", last = group(sheet));
+    print_data_sheet(*sheet);
+  }
+  fmt::print(
+      "bf16 peak: dense, sums in fp32. ridge: FLOP/byte. `ridgebench info --on DEVICE` shows "
+      "all numbers with their sources.\n");
+}
+
 // Numbers that people know stand with all their digits: 65504, 57344, 0.015625.
 std::string exact_or_short(double value) {
   std::string text = fmt::format("{:.8g}", value);
@@ -102,9 +141,9 @@ std::string exact_or_short(double value) {
 
 void print(const ordered_json& info) {
   for (const auto& device : info["devices"]) print_device(device);
-  fmt::print("\ndata sheets:");
-  for (const auto& sheet : info["data_sheets"]) fmt::print(" {}", sheet.get<std::string>());
-  fmt::print("\n\n{:<9} {:>4} {:>6} {:>5} {:>10} {:>10} {:>13} {:>12}  {}\n", "format", "bits",
+  fmt::print("\n");
+  print_data_sheets();
+  fmt::print("\n{:<9} {:>4} {:>6} {:>5} {:>10} {:>10} {:>13} {:>12}  {}\n", "format", "bits",
              "s/e/m", "bytes", "max", "min normal", "min subnormal", "epsilon", "overflow");
   for (const auto& f : info["formats"]) {
     const char* remark = f["supported"].get<bool>() ? "overflow" : "reason";

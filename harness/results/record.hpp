@@ -1,5 +1,5 @@
 // One row of a run as it stands in records.jsonl, and the one list of its keys. The JSON writer,
-// the reader, results/schema/record.schema.json and the table of keys in docs/method.md follow from
+// the reader, results/schema/record.schema.json and the table of keys in docs/record.md follow from
 // the list; `record_docs` prints the last two.
 #pragma once
 

@@ -9,7 +9,7 @@ from typing import NoReturn
 ROOT = Path(__file__).resolve().parents[2]  # of the checkout
 BINARY = ""  # the program ridgebench that started this process, if one did
 
-# Exit codes; docs/method.md lists them. STALE: --check found a page that is not current.
+# Exit codes; docs/commands.md lists them. STALE: --check found a page that is not current.
 OK, STALE, USAGE, INTERRUPTED, REGRESSION, INCOMPARABLE, ROW_FAILED, DEVICE_LOST, INTERNAL = range(9)
 UNDECIDED = INTERRUPTED
 

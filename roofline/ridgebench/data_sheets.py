@@ -13,6 +13,7 @@ from ridgebench.records import clean
 from ridgebench.roofs import TF32_PRODUCTS
 
 FOLDER = ROOT / "roofline" / "devices"
+FP4 = "fp4_e2m1"
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ def parse_sheet(path: Path) -> Sheet:
         sheet = clean(json.loads(read(path, "a data sheet")))
         peaks: dict[str, tuple[str, float]] = {}
         for peak in sheet["peaks"]:
-            if peak["accumulator"] != "fp32":  # no kernel here accumulates in it
+            if peak["accumulator"] != "fp32" or peak["format"] == FP4:  # no kernel here computes so
                 continue
             best = (str(peak["engine"]), float(peak["flops_per_s"]))
             peaks[peak["format"]] = max(best, peaks.get(peak["format"], best), key=lambda p: p[1])

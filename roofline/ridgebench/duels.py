@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 from ridgebench.files import ResultsError, decoded, lines_of
 from ridgebench.records import clean, parse, read_environment
-from ridgebench.result_tables import escape, lines, size_text
+from ridgebench.result_tables import captioned, escape, lines, size_text
 from ridgebench.view import ORDER, ordered
 
 NAME = "duels.jsonl"
@@ -123,10 +123,10 @@ def duel_table(duels: Duels, op: str, link: str) -> str:
     devices = {device["name"]: device for device in environment["devices"]}
     model = escape(devices[mine[0].device]["model"])
     commit = (environment["commit"] or "unknown")[:7]
-    return (
-        f"{lines(header, [duel_cells(duel) for duel in mine])}\n\n"
-        "Ratios with their 95 % intervals; below 1 the first technique is faster. "
-        f"{model}: [{environment['started'][:10]}, {commit}]({link})."
+    return captioned(
+        lines(header, [duel_cells(duel) for duel in mine]),
+        "The cells show ratios with their 95 % intervals. Below 1 the first technique is faster.",
+        f"They come from the duels [{environment['started'][:10]}, {commit}]({link}) of {model}.",
     )
 
 

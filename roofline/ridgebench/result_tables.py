@@ -1,6 +1,7 @@
 """Tables of one run in Markdown, as README.md and docs/*.md show them."""
 
 import re
+import textwrap
 from typing import Any, Optional
 
 from ridgebench.records import ResultsError, Row
@@ -8,7 +9,11 @@ from ridgebench.roofs import ABOVE_ROOF, RAISED
 from ridgebench.units import digits, percent
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
-RAISED_NOTE = f"; {RAISED} is above the ceiling that was measured for its roof, which it raises"
+RAISED_NOTE = f"The arrow {RAISED} marks a rate above the ceiling that was measured for its roof; such a rate raises the roof."
+PAGE_WIDTH = 140  # characters of a line; rows of tables are longer
+LINK_TEXT = re.compile(r"\[[^\]]*\]")
+JOINED = "\0"  # stands for a space at which no line is wrapped
+MOST_NAMES = 4  # of techniques in one cell
 UNITS = {"GB/s": ("bytes_per_s", 1e9), "GFLOP/s": ("flops_per_s", 1e9), "TFLOP/s": ("flops_per_s", 1e12)}
 
 
@@ -20,18 +25,29 @@ def lines(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in [header, ["---"] * len(header), *rows])
 
 
+def captioned(table: str, *sentences: str) -> str:
+    """The table and below it the sentences, in lines of the page's width."""
+    caption = " ".join(sentence for sentence in sentences if sentence)
+    unbroken = LINK_TEXT.sub(lambda link: link.group().replace(" ", JOINED), caption)
+    filled = textwrap.fill(unbroken, PAGE_WIDTH, break_long_words=False, break_on_hyphens=False)
+    return f"{table}\n\n{filled.replace(JOINED, ' ')}".lstrip()
+
+
 def provenance(view: View, link: str) -> str:
+    """The run, as a link, and its device; it ends a sentence."""
     environment, device = view.environment, view.device
     commit = (environment["commit"] or "unknown")[:7]
     changes = " with changes" if environment["dirty"] else ""
     threads = f", {device['threads']} threads" if device.get("threads") else ""
-    run = f"[{environment['started'][:10]}, {commit}{changes}]({link})"
-    return f"{escape(device['model'])}{threads}: {run}"
+    return f"[{environment['started'][:10]}, {commit}{changes}]({link}) of {escape(device['model'])}{threads}"
 
 
 def technique_names(rows: list[Row], origin: str) -> str:
-    names = sorted({row.technique for row in rows if row.origin == origin})
-    return ", ".join(f"`{name}`" for name in names)
+    """The techniques, those with the highest FLOP/s or byte/s first; beyond MOST_NAMES their number."""
+    mine = [row for row in rows if row.origin == origin]
+    names = list(dict.fromkeys(row.technique for row in sorted(mine, key=speed, reverse=True)))
+    shown = ", ".join(f"`{name}`" for name in names[:MOST_NAMES])
+    return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
 
 
 def operations_table(view: View, link: str) -> str:
@@ -43,7 +59,13 @@ def operations_table(view: View, link: str) -> str:
         names = [technique_names(rows, origin) for origin in ("hand", "library")]
         table.append([op, ", ".join(formats), *names])
     header = ["operation", "verified formats", "hand-written", "library"]
-    return f"{lines(header, table)}\n\nVerified on {provenance(view, link)}."
+    return captioned(
+        lines(header, table), "The fastest techniques come first.", f"All have verified rows in the run {provenance(view, link)}."
+    )
+
+
+def speed(row: Row) -> float:
+    return row.flops_per_s or row.bytes_per_s or 0
 
 
 def largest(rows: list[Row]) -> dict[tuple[str, str], Row]:
@@ -83,7 +105,7 @@ class Step:
         self.rows = {row.format: row for row in rows}
         self.technique, self.library = rows[0].technique, rows[0].origin == "library"
         self.size = size_text(rows[0].shape)
-        self.speed = max(row.flops_per_s or row.bytes_per_s or 0 for row in rows)
+        self.speed = max(speed(row) for row in rows)
 
     def cells(self, formats: list[str], unit: str) -> list[str]:
         name = f"*{self.technique}* (library)" if self.library else self.technique
@@ -103,11 +125,11 @@ def absent(rows: list[Row], steps: list[Step]) -> str:
     """A note on the techniques without a line, with the reasons that do not just name a format."""
     shown = {step.technique for step in steps}
     common = {row.reason for row in rows if row.technique in shown}
-    text = ""
+    notes = []
     for name in sorted({row.technique for row in rows} - shown):
         reasons = {row.reason for row in rows if row.technique == name}
-        text += f" Skipped: `{name}`, {escape('; '.join(sorted(reasons - common or reasons)))}."
-    return text
+        notes.append(f"`{name}` was skipped: {escape('; '.join(sorted(reasons - common or reasons)))}.")
+    return " ".join(notes)
 
 
 def small_sizes(view: View, op: str, unit: str, link: str) -> str:
@@ -120,11 +142,11 @@ def small_sizes(view: View, op: str, unit: str, link: str) -> str:
         of_size[row.regime] = digits(getattr(row, of_unit) / scale)
     table = [[*key, both["cold"], both.get("steady", "–")] for key, both in rates.items() if "cold" in both]
     if not table:
-        return f"No cold launch of {op} was measured in the newest published run. {provenance(view, link)}."
+        return captioned("", f"No cold launch of {op} was measured in the newest published run.", f"It is {provenance(view, link)}.")
     early = sorted({row.technique for row in rows if row.early})
-    overlap = f" Steady launches that may overlap: {', '.join(f'`{name}`' for name in early)}." if early else ""
+    overlap = f"Steady launches of {', '.join(f'`{name}`' for name in early)} may overlap." if early else ""
     header = ["size", "technique", "format", "cold", "steady"]
-    return f"{lines(header, table)}\n\n{unit}.{overlap} {provenance(view, link)}."
+    return captioned(lines(header, table), f"The cells show {unit}.", overlap, f"The rates come from the run {provenance(view, link)}.")
 
 
 def operation_table(view: View, name: str, link: str) -> str:
@@ -147,9 +169,12 @@ def ladder(view: View, op: str, unit: str, link: str) -> str:
     steps = steps_of([row for row in largest(rows).values() if row.status != "skipped"])
     names = [name.replace("xfp8", " x fp8") for name in formats]  # the header of a mixed pair may be wrapped
     table = lines(["technique", "size", *names], [step.cells(formats, unit) for step in steps])
-    return (
-        f"{table}\n\n{unit} and, in brackets, percent of the measured roof; steady, largest size "
-        f"of each technique; – is a format it does not serve{RAISED_NOTE if RAISED in table else ''}."
-        f"{absent(rows, steps)} "
-        f"{provenance(view, link)}."
+    return captioned(
+        table,
+        f"The cells show {unit} and, in brackets, percent of the measured roof.",
+        "Each technique has one line, at its largest size in the regime `steady`.",
+        "A dash marks a format that the technique does not serve." if "| – |" in table else "",
+        RAISED_NOTE if RAISED in table else "",
+        absent(rows, steps),
+        f"The rates come from the run {provenance(view, link)}.",
     )

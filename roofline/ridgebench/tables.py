@@ -5,6 +5,10 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
     <!-- table: operations -->     formats and techniques of each operation
     <!-- table: relu GB/s @ nvidia-h200 -->    the techniques of an operation, rates in this unit
     <!-- table: matmul TFLOP/s cold -->    its sizes that were measured cold
+    <!-- table: steps relu GB/s bf16 naive vec16 @ nvidia-h100-80gb-hbm3 nvidia-h200 -->
+                                  the steps of a ladder in this order: predicted, measured, shares
+    <!-- table: times bf16 fp32 relu gelu/vec16 @ nvidia-h200 -->    times side by side
+    <!-- table: launches @ nvidia-h200 -->    the cost of a launch
     <!-- table: duels matmul @ nvidia-h200 -->    the ratios of an operation, from duels alone
     <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
     <!-- table: gate simulated --> the error rates of the gate on simulated times
@@ -27,12 +31,14 @@ from ridgebench.compare.error_rates import simulated_table
 from ridgebench.compare.error_rates import table as gate_table
 from ridgebench.duels import NONE as NO_DUEL
 from ridgebench.duels import duel_table, load_duels, published_duels
+from ridgebench.ladder_tables import Source, table_over_runs
 from ridgebench.records import ResultsError, load_run, read_environment
 from ridgebench.result_tables import escape, lines, operation_table, operations_table
 from ridgebench.view import View, make_view
 
 SIGNALS = {-9: "killed"}
 NO_RUN = "no published run"
+OVER_RUNS = (["steps"], ["times"], ["launches"])
 NO_PROOF = "Not measured on a real machine yet."
 OPENING = re.compile(r"<!-- (table|picture|file|faults)(?:: ([^>]+?))? -->")
 MARKED = re.compile(OPENING.pattern + r"(?:(?!<!-- ).)*<!-- /\1 -->", re.DOTALL)
@@ -116,6 +122,8 @@ def content(kind: str, text: str, sources: Sources, page: Path) -> str:
         if duels is None:
             return NO_DUEL
         return duel_table(load_duels(duels), name.removeprefix("duels "), os.path.relpath(duels, page.parent))
+    if name.split()[:1] in OVER_RUNS:
+        return over_runs(name, device, sources, page)
     folder = sources.folder(device)
     if folder is None:
         return NO_RUN
@@ -125,6 +133,14 @@ def content(kind: str, text: str, sources: Sources, page: Path) -> str:
     if name == "operations":
         return operations_table(view, link)
     return operation_table(view, name, link)
+
+
+def over_runs(name: str, devices: str, sources: Sources, page: Path) -> str:
+    """A table over the runs of several devices, by default over the newest run."""
+    folders = [sources.folder(device) for device in devices.split() or [""]]
+    if None in folders:
+        return NO_RUN
+    return table_over_runs(name.split(), [Source(view_of(f), Path(os.path.relpath(f, page.parent)).as_posix()) for f in folders])
 
 
 def fill(text: str, sources: Sources, page: Path) -> str:

@@ -272,7 +272,7 @@ def test_a_lost_device_keeps_a_line(tmp_path):
     [
         (("naive",), ("two techniques", "--profile quick")),
         (("naive", "packed"), ("two techniques, an operation", "--op OP")),
-        (("naive", "packed", "--profile", "quick"), ("--profile chooses the duels",)),
+        (("naive", "packed", "--profile", "quick"), ("--profile chooses techniques and shapes",)),
         (("--profile", "full"), ("--profile is 'full'", "allowed: quick")),
         ((*RELU, "--against-itself"), ("--against-itself goes with --profile",)),
         (("naive", "naive", "--op", "rellu", "--format", "fp32", "--shape", "4"), ("'rellu'", "nearest: relu")),
@@ -305,6 +305,15 @@ def test_the_dry_run_lists_duels_and_seconds(tmp_path):
     assert any(line.startswith("matmul/packed:openblas/fp32/m:1024/n:1024/k:1024/layout:nt/steady@sim") for line in duels)
     assert {line.split("/")[0] for line in duels} == {"matmul", "relu", "gelu", "dot", "matvec"}
     assert total.startswith(f"{len(duels)} duels, about ") and total.endswith(" s")
+
+
+def test_operations_and_formats_narrow_a_profile():
+    profile = ("duel", "--profile", "quick", "--device", "sim", "--dry-run")
+    everything, some = ridgebench(*profile), ridgebench(*profile, "--op", "relu,gelu", "--format", "fp32")
+    chosen = [line for line in everything.stdout.splitlines() if line.startswith(("relu/", "gelu/")) and "/fp32/" in line]
+    assert chosen and some.stdout.splitlines()[:-1] == chosen
+    nothing = ridgebench(*profile, "--op", "relu", "--format", "tf32")
+    assert nothing.returncode == 2 and nothing.stderr.count("\n") == 1
 
 
 def test_a_profile_against_itself_names_one_technique_twice():

@@ -158,7 +158,7 @@ def test_a_results_folder_is_shown_with_the_rows_that_reached_its_roofs():
 
 
 def test_info_of_an_unknown_device():
-    refused(ridgebench("info", "--on", "h300"), "'h300'; nearest: h100", "data sheet file or a results directory")
+    refused(ridgebench("info", "--on", "h101"), "'h101'; nearest: h100", "data sheet file or a results directory")
     refused(ridgebench("info", "--on", ""), "unknown device ''")
 
 
@@ -167,3 +167,32 @@ def test_info_prints_a_table():
     assert (result.returncode, result.stderr) == (0, "")
     for words in ("cpu:", "h100-sxm", "fp8_e4m3", "1/5/2", "Blackwell"):
         assert words in result.stdout
+    lines = result.stdout.splitlines()
+    hopper = lines[lines.index("NVIDIA Hopper") :]
+    h100 = next(line.split() for line in hopper if line.startswith("  h100-sxm "))
+    assert h100 == "h100-sxm 989.5 TFLOP/s 3.35 TB/s 295 80 GB 85.02 GB".split()
+    assert any(line.split()[:4] == ["t4", "fp16", "65", "TFLOP/s"] for line in lines)
+    listed = [line.split()[0] for line in lines if line.startswith("  ") and "B/s" in line]
+    assert sorted(listed) == answer("info")["data_sheets"], "each sheet has one line"
+    table = lines[: next(i for i, line in enumerate(lines) if line.startswith("format "))]
+    assert all(len(line) <= 120 for line in table[1:])
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "roofline/devices").glob("*.json")), ids=lambda path: path.stem)
+def test_every_sheet_prints_a_source_of_each_number(path):
+    sheet = json.loads(path.read_text())
+    result = ridgebench("info", "--on", path.stem)
+    assert (result.returncode, result.stderr) == (0, "")
+    formats = [peak["format"] for peak in sheet["peaks"]]
+    facts = len(formats) + ("tf32" in formats) + 2 + bool(sheet["memory"]["usable_bytes"])
+    assert result.stdout.count("source: ") == facts
+    assert sheet["title"] in result.stdout
+
+
+def test_a_sheet_without_sms_clocks_and_power():
+    printed = ridgebench("info", "--on", "v5p").stdout
+    for words in ("2 compute units, power unknown", "131072 FLOP per clock and compute unit", "no clock is printed"):
+        assert words in printed
+    assert "compute capability" not in printed
+    assert "141 GB HBM3e" in ridgebench("info", "--on", "h200").stdout
+    assert "150.1 GB usable" in ridgebench("info", "--on", "h200").stdout

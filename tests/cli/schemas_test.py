@@ -13,6 +13,7 @@ ANSWERS = [
     ("list", ("list", "--device", "cpu")),
     ("info", ("info",)),
     ("info", ("info", "--on", "b200")),
+    ("info", ("info", "--on", "tpu-v6e")),
     ("info", ("info", "--on", RESULTS)),
     ("predict", ("predict", "matmul", "n:64", "--format", "bf16", "--on", "h100-sxm")),
     ("predict", ("predict", "gelu", "n:4096", "--format", "fp32", "--on", RESULTS)),

@@ -1,4 +1,4 @@
-"""docs/adding.md works as typed: every file and patch in it is applied, built with the build's own commands, and run."""
+"""The pages that add things work as typed: every file and patch is applied, built with the build's own commands, and run."""
 
 import json
 import os
@@ -13,7 +13,8 @@ import pytest
 from build_folder import BUILD, NVCC, compiled, emulated, linked, needs_build, needs_emulator, run, skip_if_sanitized
 from golden import ROOT, read_records
 
-PAGE = (ROOT / "docs" / "adding.md").read_text("utf-8")
+PAGES = ("adding.md", "adding_operation.md", "adding_key.md", "python_kernels.md")
+PAGE = "".join((ROOT / "docs" / name).read_text("utf-8") for name in PAGES)
 FILE = re.compile(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PATCH = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

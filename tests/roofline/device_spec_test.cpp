@@ -36,8 +36,11 @@ std::string rejection_of(const std::string& pointer, const nlohmann::json& value
 
 TEST(DataSheets, EverySheetOfTheProjectIsEmbeddedAndParses) {
   EXPECT_EQ(data_sheet_names(),
-            "a100-80-sxm, b200, gh200-144, gh200-96, h100-nvl, h100-pcie, h100-sxm, h200, l4, "
-            "l40s, rtx4090");
+            "a10, a100-40-pcie, a100-40-sxm, a100-80-pcie, a100-80-sxm, a30, a800-80-sxm, b200, "
+            "b300, gb10, gb200, gb300, gh200-144, gh200-96, h100-nvl, h100-pcie, h100-sxm, h20, "
+            "h200, h800-sxm, jetson-agx-orin, jetson-thor, l4, l40, l40s, mi300x, mi325x, "
+            "rtx-pro-6000, rtx3090, rtx4090, rtx5090, t4, tpu-v5e, tpu-v5p, tpu-v6e, v100-16-sxm2, "
+            "v100-32-sxm2");
 }
 
 TEST(DataSheets, AreFoundByNameAndAliasInAnyCase) {
@@ -46,19 +49,21 @@ TEST(DataSheets, AreFoundByNameAndAliasInAnyCase) {
   EXPECT_EQ(find_data_sheet("gh200"), find_data_sheet("gh200-96"));
   for (const auto& [alias, name] :
        {std::pair("h100", "h100-sxm"), std::pair("H100", "h100-sxm"),
-        std::pair("A100", "a100-80-sxm"), std::pair("4090", "rtx4090")}) {
+        std::pair("A100", "a100-80-sxm"), std::pair("4090", "rtx4090"),
+        std::pair("DGX-Spark", "gb10"), std::pair("v100", "v100-16-sxm2"),
+        std::pair("orin", "jetson-agx-orin"), std::pair("V5E", "tpu-v5e")}) {
     EXPECT_EQ(find_data_sheet(alias), find_data_sheet(name)) << alias;
   }
-  EXPECT_EQ(find_data_sheet("h300"), nullptr);
+  EXPECT_EQ(find_data_sheet("h101"), nullptr);
   EXPECT_EQ(find_data_sheet(""), nullptr);
 }
 
 TEST(DataSheets, TheNearestNameOrAliasIsOffered) {
-  EXPECT_EQ(nearest_data_sheet("h300"), "nearest: h100; ");
+  EXPECT_EQ(nearest_data_sheet("h101"), "nearest: h100; ");
   EXPECT_EQ(nearest_data_sheet("RTX-4091"), "nearest: rtx-4090; ");
   EXPECT_EQ(nearest_data_sheet("toaster"), "");
-  EXPECT_EQ(message_of<UsageError>([] { (void)open_data_sheet("h20"); }),
-            "no data sheet 'h20'; nearest: h200; allowed: " + data_sheet_names() +
+  EXPECT_EQ(message_of<UsageError>([] { (void)open_data_sheet("h2000"); }),
+            "no data sheet 'h2000'; nearest: h200; allowed: " + data_sheet_names() +
                 ", or a data sheet file");
 }
 
@@ -67,18 +72,55 @@ TEST(DataSheets, OnlyDevicesOfNvidiaHaveAComputeCapability) {
   sheet["compute_capability"] = nullptr;
   EXPECT_FALSE(parse_data_sheet(sheet.dump(), "x.json").compute_capability);
   EXPECT_EQ(find_data_sheet("l4")->compute_capability, "8.9");
+  EXPECT_FALSE(find_data_sheet("mi300x")->compute_capability);
+}
+
+TEST(DataSheets, UsableMemoryStandsBesideTheNominalOne) {
+  const MemorySpec& h100 = find_data_sheet("h100-sxm")->memory;
+  EXPECT_DOUBLE_EQ(h100.bytes, 80e9);
+  ASSERT_TRUE(h100.usable);
+  EXPECT_NEAR(h100.usable->bytes, 85.0e9, 0.05e9);
+  EXPECT_FALSE(find_data_sheet("tpu-v5e")->memory.usable);
+}
+
+TEST(DataSheets, OlderSheetsLackTheUsableMemory) {
+  nlohmann::json sheet = sheet_json();
+  sheet["memory"].erase("usable_bytes");
+  sheet["memory"].erase("usable_source");
+  EXPECT_FALSE(parse_data_sheet(sheet.dump(), "x.json").memory.usable);
+}
+
+TEST(DataSheets, WhatNoVendorPublishesIsEmpty) {
+  const Peak* h20 = find_data_sheet("h20")->best_peak(Format::bf16);
+  EXPECT_FALSE(h20->clock_hz);
+  EXPECT_FALSE(h20->flops_per_clock_per_sm);
+  EXPECT_FALSE(find_data_sheet("tpu-v5e")->tdp_w);
+  EXPECT_EQ(find_data_sheet("tpu-v5e")->best_peak(Format::fp32), nullptr);
+}
+
+TEST(DataSheets, Fp4HasAPeakAndIsNoFormat) {
+  const auto& peaks = find_data_sheet("b200")->peaks;
+  const auto fp4 = std::ranges::find_if(peaks, [](const Peak& peak) { return !peak.format; });
+  ASSERT_NE(fp4, peaks.end());
+  EXPECT_EQ(fp4->format_name(), "fp4_e2m1");
+  EXPECT_DOUBLE_EQ(fp4->flops_per_s, 9000e12);
 }
 
 TEST(DataSheets, MatchWholeDeviceNamesOnly) {
   EXPECT_EQ(match_data_sheet("NVIDIA L4", ""), find_data_sheet("l4"));
   EXPECT_EQ(match_data_sheet("NVIDIA L40S", ""), find_data_sheet("l40s"));
-  EXPECT_EQ(match_data_sheet("NVIDIA L40", ""), nullptr);
+  EXPECT_EQ(match_data_sheet("NVIDIA L40", ""), find_data_sheet("l40"));
+  EXPECT_EQ(match_data_sheet("NVIDIA L4", "10de:26b5"), find_data_sheet("l4"));
+  EXPECT_EQ(match_data_sheet("NVIDIA L20", ""), nullptr);
+  EXPECT_EQ(match_data_sheet("NVIDIA A10G", ""), nullptr);
   EXPECT_EQ(match_data_sheet("NVIDIA GeForce RTX 4090 Laptop GPU", ""), nullptr);
 }
 
 TEST(DataSheets, MatchByPciIdWhereTheNameIsUnknown) {
   EXPECT_EQ(match_data_sheet("Renamed", "10DE:2330"), find_data_sheet("h100-sxm"));
+  EXPECT_EQ(match_data_sheet("Renamed", "10de:2348"), find_data_sheet("gh200-144"));
   EXPECT_EQ(match_data_sheet("Renamed", "10de:ffff"), nullptr);
+  EXPECT_EQ(match_data_sheet("", ""), nullptr);
 }
 
 TEST(DataSheets, ASliceOfADeviceMatchesNone) {
@@ -139,6 +181,8 @@ TEST(MalformedSheet, AbsurdValuesAreRefused) {
   EXPECT_THAT(rejection_of("/sms", 1.5), HasSubstr("whole"));
   EXPECT_THAT(rejection_of("/memory/bytes", -80e9), HasSubstr("memory: bytes"));
   EXPECT_THAT(rejection_of("/memory/bandwidth_bytes_per_s", 3350), HasSubstr("bandwidth"));
+  EXPECT_THAT(rejection_of("/memory/usable_bytes", 0), HasSubstr("memory: usable_bytes"));
+  EXPECT_THAT(rejection_of("/memory/usable_source", nullptr), HasSubstr("memory: usable_source"));
   EXPECT_THAT(rejection_of("/tdp_w", 0), HasSubstr("tdp_w"));
   EXPECT_THAT(rejection_of("/peaks/0/clock_hz", 1980), HasSubstr("peaks[0]: clock_hz"));
   EXPECT_THAT(rejection_of("/peaks", nlohmann::json::array()), HasSubstr("at least one"));

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 
@@ -55,6 +57,26 @@ TEST(Prediction, AFormatWithoutAPeakHasAMemoryTime) {
   EXPECT_TRUE(relu.at("mfu_bound").is_null()) << "the sheet promises no fp8";
   EXPECT_THAT([] { (void)answer("matmul", "64", Format::fp8_e4m3, sheet_of("a100")); },
               ThrowsMessage<UsageError>(HasSubstr("has no peak for fp8_e4m3; it has: fp32")));
+}
+
+TEST(Prediction, EverySheetAnswersOrSaysWhichFormatsItHas) {
+  for (const DeviceSpec& sheet : data_sheets()) {
+    const Roofs roofs(sheet);
+    for (const FormatInfo& f : kFormats) {
+      if (f.format != Format::tf32 && f.format != Format::tf32x3) {
+        const double time_s =
+            number_of(answer("relu", "n:1M", f.format, roofs), "time_lower_bound_s");
+        EXPECT_TRUE(std::isfinite(time_s) && time_s > 0) << sheet.name << f.name;
+      }
+      if (sheet.best_peak(f.format) != nullptr) {
+        const ordered_json matmul = answer("matmul", "4096", f.format, roofs);
+        EXPECT_DOUBLE_EQ(number_of(matmul, "mfu_bound"), 1) << sheet.name << f.name;
+      } else {
+        EXPECT_THAT([&] { (void)answer("matmul", "4096", f.format, roofs); },
+                    ThrowsMessage<UsageError>(HasSubstr("it has: ")));
+      }
+    }
+  }
 }
 
 TEST(Prediction, WithoutAnyPeakTheMemoryAloneDecidesAndANoteSaysSo) {

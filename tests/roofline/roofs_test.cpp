@@ -99,6 +99,12 @@ TEST(Roofs, ADataSheetGivesOneBandwidthForAllTraffic) {
   EXPECT_DOUBLE_EQ(h200.bandwidth(0).per_s, 4.8e12);
   EXPECT_DOUBLE_EQ(h200.bandwidth(1).per_s, 4.8e12);
   EXPECT_DOUBLE_EQ(*h200.memory_bytes(), 141e9);
+  EXPECT_DOUBLE_EQ(*h200.usable_memory_bytes(), 150109880320);
+  EXPECT_FALSE(sheet("tpu-v5e").usable_memory_bytes());
+}
+
+TEST(Roofs, ADriverReportsWhatIsUsable) {
+  EXPECT_DOUBLE_EQ(*Roofs("a run", 85e9).usable_memory_bytes(), 85e9);
 }
 
 TEST(Roofs, EverySheetGivesThePeaksOfItsBestEngines) {

@@ -8,7 +8,7 @@ namespace ridgebench {
 // results/schema/record.schema.json: JSON Schema, draft 2020-12, with the rules between keys.
 std::string record_schema();
 
-// The table of docs/method.md, in Markdown. Keys of nested objects follow theirs: `verify.error`.
+// The table of docs/record.md, in Markdown. Keys of nested objects follow theirs: `verify.error`.
 std::string record_key_table();
 
 }  // namespace ridgebench

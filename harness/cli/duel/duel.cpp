@@ -42,17 +42,19 @@ struct DuelOptions {
 
 using Devices = std::vector<std::unique_ptr<Device>>;
 
-// A profile chooses everything, two techniques need everything.
+// A profile chooses everything, and operations and formats narrow it; two techniques need
+// everything.
 DuelRequest request_of(const DuelOptions& options) {
   DuelRequest request = options.request;
   constexpr const char* kAllowed =
-      "allowed: TECHNIQUE TECHNIQUE --op OP --format F --shape S, or --profile quick";
+      "allowed: TECHNIQUE TECHNIQUE --op OP --format F --shape S, or --profile quick [--op OP] "
+      "[--format F]";
   if (!options.profile.empty()) {
     if (options.profile != name(Profile::quick)) {
       throw UsageError(fmt::format("--profile is '{}'; allowed: quick", options.profile));
     }
-    if (!request.names.empty() || !request.techniques.empty() || !options.shapes.empty()) {
-      throw UsageError(fmt::format("--profile chooses the duels; {}", kAllowed));
+    if (!request.techniques.empty() || !options.shapes.empty()) {
+      throw UsageError(fmt::format("--profile chooses techniques and shapes; {}", kAllowed));
     }
     return request;
   }
@@ -178,9 +180,10 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
   add_names(*command, "--format", request.names.formats,
             "Formats of the inputs, for instance fp32,bf16");
   options->shapes.add_to(*command);
-  command->add_option("--profile", options->profile,
-                      "quick: each operation's best technique against a library; on a GPU products "
-                      "of 4096 and 8192 cubed, on a host of 1024 cubed");
+  command->add_option(
+      "--profile", options->profile,
+      "quick: each operation's best technique against a library; on a GPU products "
+      "of 4096 and 8192 cubed, on a host of 1024 cubed; --op and --format narrow it");
   command->add_flag("--against-itself", request.against_itself,
                     "With --profile: each best technique against itself, to see what this machine "
                     "calls different");

@@ -103,13 +103,15 @@ double profile_seconds(const Shape& shape, const Operation& operation, const Dev
 }
 
 void add_profile(std::vector<DuelCase>& duels, const DuelRequest& request, Device& device) {
+  const Selection selection(request.names, Registry::instance());
   for (const Rivals& rivals : kRivals) {
-    if (rivals.backend != device.backend()) continue;
     const Operation& operation = Registry::instance().operation(rivals.operation);
+    if (rivals.backend != device.backend() || !selection.has(operation)) continue;
     for (const FormatPair format : operation.formats) {
       const auto* first = find(operation, rivals.backend, rivals.first, format);
       const auto* second = find(operation, rivals.backend, rivals.second, format);
       if (first == nullptr || second == nullptr || !in_profile(operation, format)) continue;
+      if (!selection.has_format(format)) continue;
       if (request.against_itself) {
         const bool there = std::ranges::any_of(duels, [&](const DuelCase& duel) {
           return duel.first.implementation == first && duel.first.device == &device;

@@ -24,10 +24,10 @@ inline constexpr int kMostProcesses = 1000;
 // What a user asks of `duel`.
 struct DuelRequest {
   std::vector<std::string> techniques;  // two, or none for the profile
-  CaseNames names;                      // without techniques; empty for the profile
-  std::optional<double> seconds;        // of each duel
-  std::optional<int> processes;         // of each duel
-  bool against_itself = false;          // each first technique against itself
+  CaseNames names;                // without techniques; operations and formats narrow a profile
+  std::optional<double> seconds;  // of each duel
+  std::optional<int> processes;   // of each duel
+  bool against_itself = false;    // each first technique against itself
 };
 
 // The duels of a request with two techniques, one for each device, operation, format and shape, or

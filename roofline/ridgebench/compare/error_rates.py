@@ -1,10 +1,12 @@
-"""The error rates of the gate as tables for docs/method.md: simulated ones, and those of scripts/prove_gate.sh."""
+"""The error rates of the gate as tables for docs/error_rates.md: simulated ones, and those of scripts/prove_gate.sh."""
 
 import json
 from pathlib import Path
 from typing import Optional
 
 import numpy as np
+
+from ridgebench.result_tables import captioned
 
 from . import gate
 
@@ -39,7 +41,7 @@ def simulated_table() -> str:
             cells = [f"{100 * noise:g} %", f"{100 * change:g} %"]
             cells += [f"{100 * shares[verdict]:.2f} %" for verdict in VERDICTS[:-1]]
             lines.append(f"| {' | '.join([*cells, f'{pairs:.0f}'])} |")
-    return "\n".join(lines) + f"\n\n{DRAWS:,} comparisons of a row each; standard preset."
+    return captioned("\n".join(lines), f"Each line stands for {DRAWS:,} comparisons of a row with the standard preset.")
 
 
 def found(group: dict) -> str:
@@ -76,8 +78,9 @@ def table(summary: dict) -> str:
         cells += [verdicts, change, found(group)]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     device = summary["device"]
-    return "\n".join(lines) + (
-        f"\n\nMeasured by `scripts/prove_gate.sh`: {device['model']}, {device['threads']} threads, "
-        f"{summary['started'][:10]}, {' and '.join(summary['commits'])}; standard preset. "
-        "Bounds are one-sided, of 95 % confidence."
+    return captioned(
+        "\n".join(lines),
+        f"`scripts/prove_gate.sh` measured these rates on {device['model']}, {device['threads']} threads, on "
+        f"{summary['started'][:10]}, at {' and '.join(summary['commits'])}, with the standard preset.",
+        "The bounds are one-sided and hold with 95 % confidence.",
     )

@@ -30,24 +30,26 @@ class Canvas:
     x: Limits
     y: Limits
     decade: float  # inches, on both axes
+    left: float = LEFT  # inches
+    bottom: float = BOTTOM
     obstacles: labels.Obstacles = field(init=False)
 
     def __post_init__(self) -> None:
-        self.obstacles = labels.Obstacles(labels.Box(LEFT, BOTTOM, self.right, self.top))
+        self.obstacles = labels.Obstacles(labels.Box(self.left, self.bottom, self.right, self.top))
 
     @property
     def right(self) -> float:
-        return LEFT + (self.x[1] - self.x[0]) * self.decade
+        return self.left + (self.x[1] - self.x[0]) * self.decade
 
     @property
     def top(self) -> float:
-        return BOTTOM + (self.y[1] - self.y[0]) * self.decade
+        return self.bottom + (self.y[1] - self.y[0]) * self.decade
 
     def inches(self, x: float, y: float) -> tuple[float, float]:
         """Page position of intensity x (FLOP/byte) and rate y (in the axis' unit)."""
         return (
-            LEFT + (log10(x) - self.x[0]) * self.decade,
-            BOTTOM + (log10(y) - self.y[0]) * self.decade,
+            self.left + (log10(x) - self.x[0]) * self.decade,
+            self.bottom + (log10(y) - self.y[0]) * self.decade,
         )
 
     def occupy(self, points: list[tuple[float, float]]) -> None:

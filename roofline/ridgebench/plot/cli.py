@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Optional
 
 import matplotlib.style
 from matplotlib.figure import Figure
@@ -17,10 +17,13 @@ from matplotlib.figure import Figure
 from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail, one_line
 from ridgebench.data_sheets import find_sheet
 from ridgebench.files import naming
+from ridgebench.lecture import cli as lecture
+from ridgebench.lecture import options as lecture_options
 from ridgebench.records import ResultsError, Row, Run, load_run
 from ridgebench.view import View, make_view
 
-from . import error_vs_speed, external, power, roofline, time_vs_size
+from . import error_vs_speed, external, multiples, power, roofline, runs_figure, time_vs_size
+from .runs import make_runs
 from .style import NORMAL, THEMES, Theme
 
 DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
@@ -30,10 +33,10 @@ METADATA = {
     "pdf": {"Creator": "ridgebench", "Producer": None, "CreationDate": None},
     "png": {"Software": None},
 }
-FORMATS = tuple(METADATA)
 QUICKLY = {"png": {"pil_kwargs": {"compress_level": 3}}}  # as small as the default of 6, in half the time
 LONGEST_NAME = 80  # characters of a format's name in a file name
 LONGEST_TEXT = 500
+ALL = "all"  # devices
 SHOWN = ("op", "technique", "device", "format", "arithmetic", "reason")  # texts of a row
 LEAST, MOST = 1e-60, 1e60  # axes of more decades than these would hide every point
 DRAWN = ("flops", "bytes", "intensity_flop_per_byte", "time_median_s", "time_p10_s", "time_p90_s", "flops_per_s",
@@ -41,37 +44,46 @@ DRAWN = ("flops", "bytes", "intensity_flop_per_byte", "time_median_s", "time_p10
 inherited: dict[str, Callable] = {}  # the figures, which a drawing process gets by fork
 
 
-def file_types(text: str) -> list[str]:
-    chosen = text.split(",")
-    for one in chosen:
-        if one not in FORMATS:
-            raise argparse.ArgumentTypeError(f"{one!r} is not one of {', '.join(FORMATS)}")
-    return chosen
-
-
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog="plot", description=__doc__)
-    parser.add_argument("results", type=Path, metavar="RESULTS_DIR")
+    parser.add_argument("results", type=Path, metavar="RESULTS_DIR", nargs="*",
+                        help="several: one roofline of all of them, a hue for each; may be left out with --on")
     parser.add_argument("--roof", metavar="DEVICE", action="append", default=[],
                         help="overlay this data sheet, e.g. h100-sxm; may be repeated")
     parser.add_argument("--points", metavar="DIR", type=Path, action="append", default=[],
                         help="also draw what `ridgebench import` made of another tool's file; may be repeated")
-    parser.add_argument("--device", help="device to draw; default: the first with rows")
+    parser.add_argument("--device", help="device to draw, or `all`; default: the first with rows")
     parser.add_argument("--theme", choices=sorted(THEMES), default="light")
-    parser.add_argument("--out", type=Path, help="folder; default: RESULTS_DIR/figures")
-    parser.add_argument("--formats", type=file_types, default=list(FORMATS), metavar="svg,png,pdf")
-    return parser.parse_args(arguments)
+    parser.add_argument("--out", type=Path, help="folder; default: RESULTS_DIR/figures, without one the current folder")
+    parser.add_argument("--formats", type=lecture_options.outputs, default=lecture_options.outputs(""), metavar="NAMES",
+                        help="types of files (svg, pdf, png) and formats of numbers (bf16, ...); default: all")
+    lecture_options.add_to(parser)
+    options = parser.parse_args(arguments)
+    if not options.results and not options.on:
+        parser.error("the following arguments are required: RESULTS_DIR, or --on DEVICE")
+    return options
 
 
-def figures(view: View) -> dict[str, Callable]:
-    """Functions that draw the figures of a view, by file name; those of all rows come first."""
-    drawn: dict[str, Callable] = {"roofline": partial(roofline.draw, view)}
+def figures(view: View, options: argparse.Namespace) -> dict[str, Callable]:
+    """Functions that draw the figures of a run by file name; those of all rows come first."""
+    if options.style == "lecture":
+        return lecture.figures(view, options)
+    drawn = reference_figures(view, options.formats.numbers)
+    return drawn if options.style == "reference" else drawn | lecture.figures_if_any(view, options)
+
+
+def reference_figures(view: View, numbers: tuple[str, ...]) -> dict[str, Callable]:
+    """The figures of all rows; `numbers` chooses formats, none of them means all."""
+    whole = multiples if multiples.wanted(view) else roofline
+    drawn: dict[str, Callable] = {"roofline": partial(whole.draw, view)}
     if view.points or not view.external:  # the others are of verified rows alone
         drawn["time-vs-size"] = partial(time_vs_size.draw, view)
         drawn["error-vs-speed"] = partial(error_vs_speed.draw, view)
     if power.placed(view):
         drawn["power"] = partial(power.draw, view)
     for name in view.formats:
+        if numbers and name not in numbers:
+            continue
         drawn[f"roofline-{file_name(name)}"] = partial(roofline.draw, view.only(name))
     return drawn
 
@@ -115,7 +127,7 @@ def write(figure: Figure, path: Path, kind: str) -> None:
         figure.savefig(path, format=kind, **how)
 
 
-def save(name: str, theme: Theme, out: Path, formats: list[str]) -> None:
+def save(name: str, theme: Theme, out: Path, formats: tuple[str, ...]) -> None:
     """Draws an inherited figure into files of these formats."""
     with drawing(theme):
         figure = inherited[name](theme)
@@ -123,9 +135,8 @@ def save(name: str, theme: Theme, out: Path, formats: list[str]) -> None:
             write(figure, out / f"{name}.{kind}", kind)
 
 
-def save_all(view: View, theme: Theme, out: Path, formats: list[str]) -> int:
+def save_all(drawn: dict[str, Callable], theme: Theme, out: Path, formats: tuple[str, ...]) -> int:
     """Draws all figures, each processor one at a time, the slowest first; returns the number of files."""
-    drawn = figures(view)
     with ProcessPoolExecutor(initializer=inherited.update, initargs=(drawn,)) as pool:
         done = [pool.submit(save, name, theme, out, formats) for name in drawn]
     for one in done:
@@ -183,23 +194,56 @@ def with_points(view: View, folders: list[Path]) -> View:
     return replace(view, rows=rows)
 
 
-def open_view(run: Run, options: argparse.Namespace) -> View:
-    """The rows of the chosen device, with its own data sheet or those of --roof."""
+def open_view(run: Run, options: argparse.Namespace, device: Optional[str] = None) -> View:
+    """The rows of a device, by default of the first one that has rows, with its own data sheet or those of --roof."""
     check_range(run)
-    view = with_points(make_view(with_short_texts(run), options.device), options.points)
+    view = with_points(make_view(with_short_texts(run), device), options.points)
     names = options.roof or filter(None, [run.environment["roof"] or view.device["data_sheet"]])
     return view.with_sheets(*map(find_sheet, dict.fromkeys(names)))
+
+
+def devices_of(run: Run, chosen: Optional[str]) -> list[Optional[str]]:
+    """The devices to draw: all that have rows, or the chosen one."""
+    return sorted({row.device for row in run.rows}) if chosen == ALL else [chosen]
+
+
+def open_views(options: argparse.Namespace) -> tuple[list[View], list[Path]]:
+    """A view of every run and device that is drawn, and the folder of each. Raises ResultsError."""
+    folders = options.results
+    if options.points and len(folders) > 1:
+        raise ResultsError("--points belongs to one run; allowed: one results directory with it")
+    for index, folder in enumerate(folders):
+        if any(folder.resolve() == other.resolve() for other in folders[:index]):
+            raise ResultsError(f"{folder}: named twice; allowed: each results directory once")
+    found: list[tuple[View, Path]] = []
+    for folder in folders:
+        run = load_run(folder)
+        found += [(open_view(run, options, device), folder) for device in devices_of(run, options.device)]
+    return [view for view, _ in found], [folder for _, folder in found]
+
+
+def drawn_figures(options: argparse.Namespace) -> dict[str, Callable]:
+    """The figures of data sheets alone, of one run, or of several together; asks about points that are too fast."""
+    if not options.results:
+        return lecture.figures(None, options)
+    views, folders = open_views(options)
+    if len(views) > 1:
+        if options.style == "lecture":
+            raise ResultsError("the lecture figure shows one run; allowed: one results directory, and --on for others")
+        overlaid = views if options.roof else [view.with_sheets() for view in views]
+        return {file_name(name): draw for name, draw in runs_figure.figures(make_runs(overlaid, folders)).items()}
+    for question in external.questions(views[0], roofline.sources(views[0])):
+        print(f"plot: {one_line(question)}", file=sys.stderr)
+    return figures(views[0], options)
 
 
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
     try:
-        view = open_view(load_run(options.results), options)
-        out = options.out or options.results / "figures"
+        drawn = drawn_figures(options)
+        out = options.out or (options.results[0] / "figures" if options.results else Path())
         out.mkdir(parents=True, exist_ok=True)
-        for question in external.questions(view, roofline.sources(view)):
-            print(f"plot: {one_line(question)}", file=sys.stderr)
-        written = save_all(view, THEMES[options.theme], out, options.formats)
+        written = save_all(drawn, THEMES[options.theme], out, options.formats.types)
     except (ResultsError, OSError) as error:
         return fail(str(error), USAGE, "plot")
     except KeyboardInterrupt:

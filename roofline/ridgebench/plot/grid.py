@@ -10,7 +10,7 @@ from ridgebench.view import View
 from . import labels
 from .canvas import Limits, style_axes
 from .page import MARGIN, WIDTH, add_axes, draw_undrawn, undrawn_groups
-from .panel import draw_fills, neutral
+from .panel import draw_fills, fills_width, neutral
 from .points import marker
 from .style import NORMAL, SMALL, Theme, shape
 
@@ -23,8 +23,11 @@ def draw_legend(page: Axes, view: View, theme: Theme, y: float, lines: list[tupl
     """Draws formats in their colours, fills, then (line style, meaning) pairs; returns where the legend ends."""
     x = MARGIN
     for name in view.formats:
-        page.text(x, y, name, size=SMALL, weight="bold", color=theme.text(name), va="center")
-        x += labels.width(name, SMALL, "bold") + 0.18
+        titled = theme.titled(name)
+        page.text(x, y, titled, size=SMALL, weight="bold", color=theme.text(name), va="center")
+        x += labels.width(titled, SMALL, "bold") + 0.18
+    if x + fills_width(view) > WIDTH - MARGIN:
+        x, y = MARGIN, y - 0.2
     x = draw_fills(page, view, theme, x, y) + 0.06
     if x + sum(labels.width(meaning, SMALL) + 0.56 for _, meaning in lines) > WIDTH:
         x, y = MARGIN, y - 0.2

@@ -1,4 +1,4 @@
-"""What every figure has: page, title, subtitle, footer, and the list of what is not drawn and why."""
+"""What every figure has: page, title, subtitle, footer, and the list of the results that are not drawn and why."""
 
 from dataclasses import dataclass
 
@@ -41,6 +41,12 @@ def subtitle(view: View) -> str:
     return f"{model} ({device['name']}){threads} · {date} · {method}{state}"
 
 
+def unserved(views: list[View]) -> str:
+    """The number of the cases that were skipped; empty without one."""
+    count = sum(row.status == "skipped" for view in views for row in view.not_ok)
+    return f"{count} case{'s' * (count > 1)} not served: see the report{'s' * (len(views) > 1)}" if count else ""
+
+
 def footer(view: View) -> str:
     """The provenance of the run, enough to repeat it."""
     environment = view.environment
@@ -73,21 +79,33 @@ def fits(title: str) -> bool:
     return " ".join(title_lines(title, WIDTH - 2 * MARGIN)[1]) == title
 
 
-def header(page: Axes, view: View, title: str, notes: list[str], theme: Theme) -> float:
-    """Draws title, subtitle, notes and the footer; returns the height where they end (inches)."""
+def write_head(page: Axes, title: str, notes: list[str], theme: Theme) -> float:
+    """Writes the title and the notes below it; returns the height where they end (inches)."""
     room, y = WIDTH - 2 * MARGIN, HEIGHT - 0.14
     size, lines = title_lines(title, room)
     for line in lines:
         page.text(MARGIN, y, line, size=size, weight="bold", va="top")
         y -= 0.3
     y -= 0.04
-    for text in filter(None, [subtitle(view), *notes]):
+    for text in filter(None, notes):
         text = labels.fit(text, NORMAL, room)
         page.text(MARGIN, y, text, size=NORMAL, color=theme.muted, va="top")
         y -= 0.2
-    text = labels.fit(footer(view), SMALL, room)
-    page.text(MARGIN, 0.1, text, size=SMALL, color=theme.muted, va="bottom")
     return y - 0.06
+
+
+def write_foot(page: Axes, provenance: str, views: list[View], theme: Theme) -> None:
+    """Writes the provenance at the left and the number of skipped cases at the right of the last line."""
+    count = unserved(views)
+    page.text(WIDTH - MARGIN, 0.1, count, size=SMALL, color=theme.muted, va="bottom", ha="right")
+    text = labels.fit(provenance, SMALL, WIDTH - 2 * MARGIN - labels.width(count, SMALL) - 0.2 * bool(count))
+    page.text(MARGIN, 0.1, text, size=SMALL, color=theme.muted, va="bottom")
+
+
+def header(page: Axes, view: View, title: str, notes: list[str], theme: Theme) -> float:
+    """Draws title, subtitle, notes and the footer; returns the height where they end (inches)."""
+    write_foot(page, footer(view), [view], theme)
+    return write_head(page, title, [subtitle(view), *notes], theme)
 
 
 @dataclass(frozen=True)
@@ -123,9 +141,14 @@ def row_groups(rows: list[Row]) -> list[Group]:
     ]
 
 
+def results_not_ok(view: View) -> list[Row]:
+    """The rows that were measured, or ought to have been, without a result."""
+    return [row for row in view.not_ok if row.status != "skipped"]
+
+
 def undrawn_groups(view: View) -> list[Group]:
-    """Everything that a figure leaves out."""
-    found = row_groups(view.not_ok)
+    """What a figure leaves out, with the reason. Skipped cases are no results: unserved() counts them."""
+    found = row_groups(results_not_ok(view))
     others = [row for row in view.selected if row.drawable and row.regime != "steady"]
     if others:
         reason = "verified, but only the steady regime is drawn"
@@ -157,7 +180,10 @@ def storage_note(view: View) -> str:
 
 def draw_undrawn(page: Axes, view: View, left: float, top: float, width: float, room: int) -> None:
     """Lists what is not drawn and why, in at most `room` lines below `top` (inches)."""
-    groups = undrawn_groups(view)
+    draw_groups(page, undrawn_groups(view), left, top, width, room)
+
+
+def draw_groups(page: Axes, groups: list[Group], left: float, top: float, width: float, room: int) -> None:
     if not groups:
         return
     page.text(left, top, "Not drawn", size=SMALL, weight="bold", va="top")

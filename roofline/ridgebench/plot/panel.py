@@ -27,13 +27,20 @@ def neutral(row: Row, origin: str, technique: str = "") -> Row:
     return replace(row, format="", origin=origin, technique=technique)
 
 
+def fills(view: View) -> list[tuple[str, str, str]]:
+    """Origin, technique and name of the fills that the view's points have."""
+    return [fill for fill in FILLS if not fill[1] or any(row.naive for row in view.points)]
+
+
+def fills_width(view: View) -> float:
+    """The inches that draw_fills() needs."""
+    return sum(0.38 + labels.width(name, SMALL) for _, _, name in fills(view)) - 0.18
+
+
 def draw_fills(page: Axes, view: View, theme: Theme, x: float, y: float) -> float:
     """Draws the legend of fills: solid, pale and hollow; returns where it ends."""
-    for origin, technique, name in FILLS:
-        sign = neutral(view.points[0], origin, technique)
-        if technique and not any(row.naive for row in view.points):
-            continue
-        marker(page, x + 0.08, y, sign, theme, "o", 40)
+    for origin, technique, name in fills(view):
+        marker(page, x + 0.08, y, neutral(view.points[0], origin, technique), theme, "o", 40)
         page.text(x + 0.2, y, name, size=SMALL, va="center")
         x += 0.38 + labels.width(name, SMALL)
     return x
@@ -63,22 +70,23 @@ def draw_note(page: Axes, view: View, rows: list[Row], left: float, y: float) ->
     return y - STEP
 
 
-def columns(view: View) -> list[list[str]]:
-    """The formats of each column; all mixed pairs share one."""
-    plain = [[name] for name in view.formats if not is_pair(name)]
-    pairs = [name for name in view.formats if is_pair(name)]
+def columns(formats: list[str]) -> list[list[str]]:
+    """The formats of each column or panel; all mixed pairs share one."""
+    plain = [[name] for name in formats if not is_pair(name)]
+    pairs = [name for name in formats if is_pair(name)]
     return plain + ([pairs] if pairs else [])
 
 
 def draw_heads(page: Axes, view: View, theme: Theme, xs: list[float], y: float) -> float:
     """Writes the names of formats in one or two lines, the first at height y; returns the height of the last."""
-    names = ["fp8_pairs" if is_pair(formats[0]) else formats[0] for formats in columns(view)]
+    names = ["fp8_pairs" if is_pair(formats[0]) else formats[0] for formats in columns(view.formats)]
     heads = [name.replace("tf32x", "tf32_x").split("_", 1) for name in names]
+    heads = [head + [f"[{theme.letter(name)}]"] * theme.letters for head, name in zip(heads, names)]
     room = (xs[1] - xs[0] if len(xs) > 1 else HEAD) - 0.03
     widest = max(labels.width(part, SMALL, "bold") for head in heads for part in head)
     size, weight = (SMALL, "bold") if widest <= room else (SMALL - 1, "normal")
     last = y - LINE * (max(map(len, heads)) - 1)
-    for x, head, formats in zip(xs, heads, columns(view)):
+    for x, head, formats in zip(xs, heads, columns(view.formats)):
         for above, part in enumerate(reversed(head)):
             text = labels.fit(part, size, room, weight)
             page.text(x, last + above * LINE, text, size=size, weight=weight, ha="center",
@@ -102,15 +110,15 @@ def matrix_lines(view: View) -> list[tuple[str, str, list[Row]]]:
 def draw_matrix(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
     """Draws operations by formats; returns the height where the matrix ends."""
     draw_key(page, view, theme, left, top - 0.1, "Share of the measured roof, fastest row, %")
-    step = (width - HEAD) / len(columns(view))
-    xs = [left + HEAD + (index + 0.5) * step for index in range(len(columns(view)))]
+    step = (width - HEAD) / len(columns(view.formats))
+    xs = [left + HEAD + (index + 0.5) * step for index in range(len(columns(view.formats)))]
     y = draw_heads(page, view, theme, xs, top - 0.6)
     for op, name, rows in matrix_lines(view):
         y -= STEP
         sign = neutral(rows[0], rows[0].origin)
         marker(page, left + 0.08, y, sign, theme, shape(op, view.operations), 40)
         page.text(left + 0.22, y, labels.fit(name, SMALL, HEAD - 0.22), size=SMALL, va="center")
-        for x, formats in zip(xs, columns(view)):
+        for x, formats in zip(xs, columns(view.formats)):
             found = [row for row in rows if row.format in formats]
             top_row = best(found, lambda row: row.flops_per_s or row.bytes_per_s)
             text = share_text(top_row, view) if top_row else "–" if found else ""

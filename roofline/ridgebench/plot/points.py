@@ -1,13 +1,17 @@
 """Points with their whiskers, the path of one implementation over its sizes, and the names of the best points."""
 
+from functools import cache
 from itertools import groupby
 from math import nan
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
+from matplotlib.font_manager import FontProperties
 from matplotlib.markers import MarkerStyle
-from matplotlib.transforms import IdentityTransform
+from matplotlib.path import Path
+from matplotlib.textpath import TextPath
+from matplotlib.transforms import Affine2D, IdentityTransform
 
 from ridgebench.records import Row
 from ridgebench.units import percent
@@ -16,10 +20,12 @@ from ridgebench.view import View
 from . import labels
 from .canvas import MARK, Canvas
 from .finding import best, compute_bound, hand, share
-from .style import DIRECT, SMALL, Theme, blend, edge_dashes, fill, shape
+from .style import DIRECT, SMALL, Theme, blend, contrast, edge_dashes, fill, shape
 
 NAMED_FIRST = ("matmul", "relu", "gelu")  # the operations of the lecture
+LETTERED, LETTER = 1.8, 0.66  # growth of the area of markers with letters; height of a letter in one
 NAIVE_SIZE = 0.45  # area of a naive row's marker, as a share of the others'
+MARKER = 42.0  # area of a marker, points squared
 MOST_VECTORS = 500  # points of one shape in a panel; more become an image
 LABEL_HEIGHT = 0.15  # inches
 LONGEST_NAME = 28  # characters of an imported point
@@ -30,13 +36,14 @@ Places = dict[str, Place]  # of a row's id
 
 def markers(
     ax: Axes, points: list[tuple[float, float]], rows: list[Row], theme: Theme, marker_shape: str,
-    size: float = 42.0,
+    size: float = MARKER,
 ) -> None:
     """Draws points of one shape: hue = format, fill = implementation; naive ones are small.
 
     All are one collection because thousands of single markers take minutes. More than MOST_VECTORS become an image,
     also in SVG and PDF, which viewers would show too slowly otherwise.
     """
+    size *= LETTERED if any(theme.letter(row.format) for row in rows if row.format) else 1.0
     hues = [theme.hue(row.format) for row in rows]
     edges = [
         hue if row.origin == "library" or row.naive else blend(hue, theme.ink, 0.35)
@@ -52,9 +59,31 @@ def markers(
         linestyles=[edge_dashes(row.format) for row in rows], zorder=5, clip_on=False,
         rasterized=len(rows) > MOST_VECTORS)
     ax.add_collection(drawn, autolim=False)
+    draw_letters(ax, points, rows, theme, size)
 
 
-def marker(ax: Axes, x: float, y: float, row: Row, theme: Theme, marker_shape: str, size=42.0):
+@cache
+def outline_of(letter: str) -> Path:
+    """A letter as a shape of a marker: centred, LETTER high where a marker is 1."""
+    path = TextPath((0, 0), letter, size=1.0, prop=FontProperties(family="DejaVu Sans", weight="bold"))
+    box = path.get_extents()
+    move = Affine2D().translate(-(box.x0 + box.x1) / 2, -(box.y0 + box.y1) / 2)
+    return path.transformed(move.scale(LETTER / max(box.width, box.height)))
+
+
+def draw_letters(ax: Axes, points: list[tuple[float, float]], rows: list[Row], theme: Theme, size: float) -> None:
+    """Draws the letters of formats in their markers, in print."""
+    for letter in sorted({theme.letter(row.format) for row in rows} - {""}):
+        own = [(point, row) for point, row in zip(points, rows) if theme.letter(row.format) == letter]
+        colours = [max((theme.ink, theme.background), key=lambda c, row=row: contrast(c, fill(row, theme))) for _, row in own]
+        ax.add_collection(PathCollection(
+            [outline_of(letter)], [size * (NAIVE_SIZE if row.naive else 1.0) for _, row in own],
+            offsets=[point for point, _ in own], offset_transform=ax.transData, transform=IdentityTransform(),
+            facecolors=colours, linewidths=0, zorder=5.5, clip_on=False, gid=f"letter {letter}",
+            rasterized=len(own) > MOST_VECTORS), autolim=False)
+
+
+def marker(ax: Axes, x: float, y: float, row: Row, theme: Theme, marker_shape: str, size=MARKER):
     """Draws one point, as a legend needs it."""
     markers(ax, [(x, y)], [row], theme, marker_shape, size)
 
@@ -71,7 +100,8 @@ def draw_paths(axes: Axes, rows: list[Row], place: Places, theme: Theme, arrow: 
         if len(group) < 2:
             continue
         hue, points = theme.hue(group[0].format), [place[row.id] for row in group]
-        axes.plot(*zip(*points), color=hue, linewidth=0.9, alpha=0.7, zorder=4, linestyle=edge_dashes(group[0].format))
+        axes.plot(*zip(*points), color=hue, linewidth=0.9, alpha=0.7, zorder=4, gid=f"path {group[0].format}",
+                  linestyle=theme.dash(group[0].format) if theme.letters else edge_dashes(group[0].format))
         if arrow:
             head = {"arrowstyle": "-|>,head_width=0.22,head_length=0.4", "color": hue,
                     "shrinkA": 0, "shrinkB": 4, "linewidth": 0}
@@ -96,7 +126,8 @@ def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, powe
                       linewidth=0.9 if naive else 1.4, zorder=4.5, solid_capstyle="projecting")
 
 
-def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: Theme, power: int) -> None:
+def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: Theme, power: int,
+                size: float = MARKER) -> None:
     """Draws points with whiskers. power of time in y: 1 for a time, -1 for a rate, 0 without whiskers."""
     # Naive and slow rows come first, so that a faster point near them stays visible.
     ordered = sorted(rows, key=lambda row: (not row.naive, row.flops_per_s or 0, row.id))
@@ -106,7 +137,7 @@ def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: T
     for op in operations:
         own = [row for row in ordered if row.op == op]
         if own:
-            markers(axes, [place[row.id] for row in own], own, theme, shape(op, operations))
+            markers(axes, [place[row.id] for row in own], own, theme, shape(op, operations), size)
 
 
 def imported(view: View) -> list[Row]:

@@ -21,6 +21,7 @@ APART = 0.06  # inches between labels
 ROOM, STEM = 1.45, 0.16  # inches right of the axes: the widest label, the line to it
 MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18, 0.25)  # inches from line to label along both axes
 HALF = 0.05  # half the height of such a label
+STRETCHES = 3  # of each format, where several roofs share one line in print
 MEASURED = (2.0, "solid")  # width and dash of a pen
 SHEETS = [(1.3, (0, dashes)) for dashes in ((5, 3), (1.5, 1.5), (7, 2, 1.5, 2), (2, 4))]  # of several data sheets
 
@@ -39,11 +40,25 @@ class Pen:
     def text_colour(self, roof: Roof) -> str:
         return self.theme.text(None if roof.engine == "memory" else roof.formats[0])
 
-    def dashes(self, index: int, sharing: int) -> Union[str, tuple]:
-        """The line style: solid, or every `sharing`-th dash of a line that several roofs share."""
-        if sharing == 1 or self.dash != "solid":
+    @property
+    def slant(self) -> str:
+        """The style of its labels: italic for a data sheet, whose lines are thinner."""
+        return "normal" if self.width >= MEASURED[0] else "italic"
+
+    def dashes(self, roof: Roof, index: int, sharing: int) -> Union[str, tuple]:
+        """The line style: that of the format, or every `sharing`-th dash of a line that several roofs share."""
+        if self.dash != "solid":
             return self.dash
-        return (index * DASHES, (DASHES, DASHES * (sharing - 1)))
+        own = self.theme.dash(roof.formats[0])
+        return own if sharing == 1 or own != "solid" else (index * DASHES, (DASHES, DASHES * (sharing - 1)))
+
+    def stretches(self, ends: tuple[float, float], index: int, sharing: int) -> list[tuple[float, float]]:
+        """The parts of a flat roof's line: all of it, or every `sharing`-th stretch where dashes tell formats."""
+        if sharing == 1 or not self.theme.letters or self.dash != "solid":
+            return [ends]
+        count = sharing * STRETCHES
+        cuts = [ends[0] * (ends[1] / ends[0]) ** (step / count) for step in range(count + 1)]
+        return list(zip(cuts, cuts[1:]))[index::sharing]
 
 
 def diagonal_ends(canvas: Canvas, roof: Roof, roofs: Roofs) -> tuple[float, float]:
@@ -79,8 +94,10 @@ def draw_flat(canvas: Canvas, group: list[Roof], roofs: Roofs, pen: Pen) -> None
     ends = (flat_start(canvas, group[0], roofs), 10 ** canvas.x[1])
     for index, roof in enumerate(group):
         low, height, high = (v / canvas.scale for v in (roof.low, roof.value, roof.high))
-        canvas.axes.plot(ends, (height, height), color=pen.colour(roof), linewidth=pen.width,
-                         linestyle=pen.dashes(index, len(group)), dash_capstyle="butt", solid_capstyle="butt", zorder=3)
+        for part in pen.stretches(ends, index, len(group)):
+            canvas.axes.plot(part, (height, height), color=pen.colour(roof), linewidth=pen.width, gid=f"flat {roof.name}",
+                             linestyle=pen.dashes(roof, index, len(group)), dash_capstyle="butt",
+                             solid_capstyle="butt", zorder=3)
         canvas.axes.fill_between(ends, low, high, color=pen.colour(roof), alpha=pen.theme.band_alpha, linewidth=0)
     height = group[0].value / canvas.scale
     canvas.obstacles.add_line(canvas.inches(ends[0], height), canvas.inches(ends[1], height), LINE_HALF)
@@ -180,27 +197,29 @@ def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: li
         return (place[0] + low, place[1] + low), (place[0] + high, place[1] + high), HALF
 
     x, y = min(places, key=lambda place: canvas.obstacles.hits(*line(place)))
-    canvas.page.text(x + HALF, y - HALF, text, size=SMALL, color=pen.text_colour(roof),
+    canvas.page.text(x + HALF, y - HALF, text, size=SMALL, color=pen.text_colour(roof), style=pen.slant,
                      rotation=45, rotation_mode="anchor", va="baseline", gid=DIRECT)
     canvas.obstacles.add_line(*line((x, y)), what=labels.TEXT)
 
 
-def label_ridge(canvas: Canvas, roof: Roof, pen: Pen, whose: str = "") -> None:
-    """Writes the value of a ridge at the foot of its drop-line, on the lowest line of text that is free."""
+def label_ridge(canvas: Canvas, roof: Roof, pen: Pen, whose: str = "", lines: int = 10) -> None:
+    """Writes the value of a ridge at the foot of its drop-line, on the lowest line of text that is free, of at most `lines`."""
     x = roof.ridge
     if x is None or not 10 ** canvas.x[0] < x < 10 ** canvas.x[1]:
         return
-    text = f"{whose}ridge {units.digits(x)}" + (f" ({roof.mix})" if roof.mix else "")
+    value = f"{whose}ridge {units.digits(x)}"
     across, foot = canvas.inches(x, 10 ** canvas.y[0])
-    size = labels.width(text, SMALL)
-    for step in range(10):
-        for left in (across + 0.05, across - 0.05 - size):
-            low = foot + 0.06 + step * LINE
-            box = labels.Box(left, low, left + size, low + LINE)
-            if canvas.obstacles.clear(box):
-                canvas.page.text(left, low, text, size=SMALL, color=pen.text_colour(roof), bbox=pen.theme.patch)
-                canvas.obstacles.add(box)
-                return
+    for text in [f"{value} ({roof.mix})"] * bool(roof.mix) + [value]:
+        size = labels.width(text, SMALL)
+        for step in range(lines):
+            for left in (across + 0.05, across - 0.05 - size):
+                low = foot + 0.06 + step * LINE
+                box = labels.Box(left, low, left + size, low + LINE)
+                if canvas.obstacles.clear(box):
+                    canvas.page.text(left, low, text, size=SMALL, color=pen.text_colour(roof), bbox=pen.theme.patch,
+                                     style=pen.slant)
+                    canvas.obstacles.add(box)
+                    return
 
 
 def label_memory(canvas: Canvas, roofs: Roofs, pen: Pen, promised: Optional[Roofs]) -> int:

@@ -15,7 +15,7 @@ from .canvas import Canvas, Limits, log_limits, make_canvas
 from .finding import roofline_title
 from .page import LINE, MARGIN, WIDTH, draw_undrawn, header, new_page, storage_note, undrawn_groups
 from .panel import draw_panel
-from .points import Places, draw_paths, imported, name_points, series
+from .points import MARKER, Places, draw_paths, imported, name_points, series
 from .points import draw_points as draw_rows
 from .roof_drawing import (
     MEASURED, SHEETS, FlatLabel, Pen, draw_flat_labels, draw_roofs, flat_label, flat_room, label_caches, label_memory,
@@ -65,12 +65,12 @@ def draw_ghosts(canvas: Canvas, view: View, place: Places, theme: Theme) -> None
         canvas.occupy([(x, y), (ghost, y)])
 
 
-def draw_points(canvas: Canvas, view: View, theme: Theme) -> None:
+def draw_points(canvas: Canvas, view: View, theme: Theme, size: float = MARKER) -> None:
     rows = placed(view)
     place = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in rows}
     draw_ghosts(canvas, view, place, theme)
     draw_paths(canvas.axes, rows, place, theme, arrow=True)
-    draw_rows(canvas.axes, rows, place, view, theme, power=-1)
+    draw_rows(canvas.axes, rows, place, view, theme, power=-1, size=size)
     for group in series(rows):
         canvas.occupy([place[row.id] for row in group])
     canvas.occupy(list(external.draw(canvas.axes, view, canvas.scale, theme).values()))

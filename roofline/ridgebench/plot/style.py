@@ -16,7 +16,9 @@ DIRECT = "direct-label"  # group id of a text that names a line or a point
 
 # From the Okabe-Ito palette; its orange, sky blue and yellow have less than 3:1 contrast on white.
 BLUE, VERMILLION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-HUES = {"fp32": GREEN, "fp16": VERMILLION, "bf16": BLUE}
+HUES = {"fp32": GREEN, "fp16": VERMILLION, "bf16": BLUE, "fp8": PURPLE}
+# CIE L* of each hue in print, at least 10 apart, so that greyscale keeps them apart. 61 is 3:1 on white.
+LIGHTNESS = {"tf32": 0.0, "bf16": 20.0, "tf32x3": 30.0, "fp32": 40.0, "fp16": 50.0, "fp8": 60.0}
 # What the hue says, once more for print: the dash of a format's flat roof, in line widths, and a letter.
 FORMAT_DASHES = {"fp32": (6, 2), "tf32": (4, 2), "tf32x3": (2, 1, 2, 4), "fp16": (1, 1), "bf16": (6, 2, 1, 2)}
 FP8_DASHES = (3, 1, 1, 1, 1, 1)
@@ -34,6 +36,7 @@ class Theme:
     muted: str
     faint: str
     band_alpha: float
+    letters: bool = False  # whether dashes and letters say again what hues say, for greyscale
 
     @property
     def patch(self) -> dict:
@@ -44,19 +47,49 @@ class Theme:
         """The colour of a format's lines and markers, with 3:1 contrast or more on every background."""
         if name is None:
             return self.muted
-        if name.startswith("fp8"):
-            return PURPLE
-        return self.ink if name == "tf32" else HUES.get(name, self.muted)
+        family = "fp8" if name.startswith("fp8") else name
+        colour = self.ink if name == "tf32" else HUES.get(family, self.muted)
+        return toned(colour, LIGHTNESS[family]) if self.letters and family in LIGHTNESS else colour
+
+    def dash(self, name: str) -> Dashes:
+        """The line style of a format: in print its own, else solid."""
+        return format_dash(name) if self.letters else "solid"
+
+    def letter(self, name: str) -> str:
+        """The letter in the markers of a format: in print its own, else none."""
+        return format_letter(name) if self.letters else ""
+
+    def titled(self, name: str) -> str:
+        """The name of a format, in print with its letter: 'bf16 [B]'."""
+        return f"{name} [{self.letter(name)}]" if self.letters else name
 
     def text(self, name: Optional[str]) -> str:
         """The same hue, mixed with ink until it has the contrast of text."""
         return readable(self.hue(name), self.ink, self.background)
 
 
+@dataclass(frozen=True)
+class OneHue(Theme):
+    """A theme in which everything has the colour of a run, and in print its line style and letter."""
+
+    colour: str = ""
+    line: Dashes = "solid"
+    mark: str = ""
+
+    def hue(self, name: Optional[str]) -> str:
+        return self.colour
+
+    def dash(self, name: str) -> Dashes:
+        return self.line if self.letters else "solid"
+
+    def letter(self, name: str) -> str:
+        return self.mark if self.letters else ""
+
+
 THEMES = {
     "light": Theme("#ffffff", "#000000", "#555555", "#e3e3e3", 0.16),
     "dark": Theme("#111111", "#ffffff", "#b4b4b4", "#333333", 0.28),
-    "print": Theme("#ffffff", "#000000", "#333333", "#cccccc", 0.0),
+    "print": Theme("#ffffff", "#000000", "#333333", "#cccccc", 0.0, letters=True),
 }
 
 
@@ -77,6 +110,12 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+def lightness(colour: str) -> float:
+    """CIE L*, 0 to 100: what greyscale keeps of a colour, in equal steps for the eye."""
+    y = luminance(colour)
+    return 116 * y ** (1 / 3) - 16 if y > 0.008856 else 903.3 * y
+
+
 def contrast(one: str, other: str) -> float:
     """Contrast ratio, WCAG 2.1: 1 to 21."""
     low, high = sorted((luminance(one), luminance(other)))
@@ -87,6 +126,13 @@ def contrast(one: str, other: str) -> float:
 def blend(colour: str, other: str, share: float) -> str:
     pairs = zip(colors.to_rgb(colour), colors.to_rgb(other))
     return colors.to_hex([a + (b - a) * share for a, b in pairs])
+
+
+@cache
+def toned(colour: str, target: float) -> str:
+    """The colour, mixed with black or white until its CIE L* is near the target."""
+    other = "#ffffff" if lightness(colour) < target else "#000000"
+    return min((blend(colour, other, step / 200) for step in range(201)), key=lambda c: abs(lightness(c) - target))
 
 
 @cache

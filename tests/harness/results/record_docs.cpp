@@ -1,6 +1,6 @@
 // Writes the texts that follow from the list of a record's keys (harness/results/record.hpp):
 //   record_docs schema > results/schema/record.schema.json
-//   record_docs table      the table of docs/method.md
+//   record_docs table      the table of docs/record.md
 #include "tests/support/record_docs.hpp"
 
 #include <iostream>

@@ -15,8 +15,8 @@ TEST(RecordDocs, TheCommittedSchemaIsCurrent) {
       << "to renew: record_docs schema > results/schema/record.schema.json";
 }
 
-TEST(RecordDocs, TheTableOfKeysInMethodMdIsCurrent) {
-  EXPECT_THAT(read_file(kRoot + "/docs/method.md"),
+TEST(RecordDocs, TheTableOfKeysIsCurrent) {
+  EXPECT_THAT(read_file(kRoot + "/docs/record.md"),
               ::testing::HasSubstr("<!-- table: record keys -->\n" + record_key_table() +
                                    "<!-- /table -->"))
       << "to renew: record_docs table";

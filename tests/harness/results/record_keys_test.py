@@ -1,7 +1,7 @@
 """The keys of a record are declared in one place, harness/results/record.hpp.
 
 A file that names most of the keys would be a second list to maintain. record_docs writes the schema and the table of
-docs/method.md from the first list, and record_docs_test.cpp compares them.
+docs/record.md from the first list, and record_docs_test.cpp compares them.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 LIST = "harness/results/record.hpp"
-WRITTEN_FROM_IT = {"results/schema/record.schema.json", "docs/method.md"}
+WRITTEN_FROM_IT = {"results/schema/record.schema.json", "docs/record.md"}
 MOST_OF_THEM = 0.8
 
 
@@ -20,7 +20,7 @@ def keys() -> set[str]:
 
 
 def files() -> list[Path]:
-    found = [ROOT / "docs" / "method.md"]
+    found = [ROOT / "docs" / "record.md"]
     for folder in ("harness", "kernels", "roofline", "scripts", "results/schema"):
         found += [path for path in (ROOT / folder).rglob("*") if path.suffix in {".hpp", ".cpp", ".py", ".sh", ".json"}]
     return found

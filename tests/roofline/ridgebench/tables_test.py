@@ -7,6 +7,7 @@ from typing import Callable
 
 import pytest
 from ridgebench import tables
+from ridgebench.result_tables import captioned
 from golden import GOLDEN, ROOT, read_environment
 
 
@@ -82,7 +83,7 @@ def test_a_technique_that_this_machine_lacks_is_named(project: Path) -> None:
     records.write_text(records.read_text() + json.dumps(one) + "\n" + json.dumps(other) + "\n")
     path = page(project, "table: matmul GFLOP/s")
     assert tables.main([], project) == 0
-    assert "Skipped: `amx`, no AMX here." in path.read_text()
+    assert "`amx` was skipped: no AMX here." in path.read_text()
     assert "| amx" not in path.read_text()
 
 
@@ -109,14 +110,34 @@ def test_cold_launches_head_the_small_sizes(project: Path) -> None:
     assert line(text, "size") == "| size | technique | format | cold | steady |"
     assert sum(one.startswith("| ") for one in text) == 3, "header, rule and one row"
     assert line(text, "1024³, nt") == "| 1024³, nt | packed | bf16 | 100 | 350 |"
-    assert "GFLOP/s. Steady launches that may overlap: `packed`. " in path.read_text()
+    assert "The cells show GFLOP/s. Steady launches of `packed` may overlap. " in path.read_text()
 
 
 def test_operations_lists_what_was_verified(project: Path) -> None:
     text = filled(project, "table: operations")
-    assert line(text, "relu") == "| relu | fp32, bf16 | `naive`, `streaming` | `onednn` |"
+    assert line(text, "relu") == "| relu | fp32, bf16 | `streaming`, `naive` | `onednn` |"
     assert line(text, "dot") == "| dot | fp32, bf16 | `vectorized` |  |"
-    assert line(text, "matmul") == "| matmul | fp32, bf16 | `naive`, `packed` | `openblas` |"
+    assert line(text, "matmul") == "| matmul | fp32, bf16 | `packed`, `naive` | `openblas` |"
+
+
+def test_a_cell_names_four_techniques_and_counts_the_others(project: Path) -> None:
+    folder = publish(project, "host/2026-01-01-abc", "2026-01-01T00:00:00Z")
+    records = folder / "records.jsonl"
+    rows = [json.loads(one) for one in records.read_text().splitlines()]
+    naive = next(r for r in rows if r["id"].startswith("relu/naive/fp32") and r["status"] == "ok")
+    more = [naive | {"id": f"relu/t{i}/fp32", "technique": f"t{i}", "flops_per_s": 1e15 + i} for i in range(5)]
+    records.write_text("".join(json.dumps(r) + "\n" for r in [*rows, *more]))
+    path = page(project, "table: operations")
+    assert tables.main([], project) == 0
+    cells = line(path.read_text().splitlines(), "relu").split(" | ")
+    assert cells[2] == "`t4`, `t3`, `t2`, `t1` and 3 more"
+
+
+def test_captions_keep_the_width_of_a_page() -> None:
+    text = captioned("| a |", "word " * 27, "", "[a link](to/a)", "word " * 27)
+    table, _, caption = text.partition("\n\n")
+    assert table == "| a |" and max(map(len, caption.split("\n"))) <= 140
+    assert "[a link](to/a)" in caption and "\n" in caption, "the text of a link stays on one line"
 
 
 def test_the_source_is_named_and_linked(project: Path) -> None:
@@ -124,7 +145,7 @@ def test_the_source_is_named_and_linked(project: Path) -> None:
     path = page(project, "table: relu GB/s")
     assert tables.main([], project) == 0
     link = "[2026-01-01, 0000000](../results/host/2026-01-01-abc)"
-    assert f"Synthetic test device, 2 threads: {link}." in path.read_text()
+    assert f"{link} of Synthetic test device, 2 threads." in " ".join(path.read_text().split())
     assert (path.parent / "../results/host/2026-01-01-abc").resolve() == folder
 
 

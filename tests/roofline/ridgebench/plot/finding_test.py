@@ -158,11 +158,12 @@ def test_storage_formats_are_named():
     assert page.storage_note(widened).startswith("Storage formats: fp8* computed in fp32 (*")
 
 
-def test_rows_skipped_for_one_cause_share_a_line():
+def test_skipped_cases_are_counted_and_all_other_results_listed_by_reason():
     groups = page.undrawn_groups(golden())
-    assert [group.head for group in groups] == [
-        "wrong 1", "invalid 1", "failed 1", "skipped 2", "skipped 1", "cold, warm 1",
-    ]
-    named = changed(golden(), lambda r: r.status == "skipped" and r.role == "kernel",
-                    reason="onednn cannot do this")
-    assert [g.head for g in page.undrawn_groups(named)].count("skipped 2") == 1
+    assert [group.head for group in groups] == ["wrong 1", "invalid 1", "failed 1", "cold, warm 1"]
+    assert page.unserved([golden()]) == "3 cases not served: see the report"
+    one = changed(golden(), lambda r: r.status == "skipped" and r.op != "dot", status="failed", reason="because")
+    assert page.unserved([one]) == "1 case not served: see the report"
+    assert [group.head for group in page.undrawn_groups(one)].count("failed 2") == 1
+    all_served = changed(golden(), lambda r: r.status == "skipped", status="failed", reason="because")
+    assert page.unserved([all_served]) == ""

@@ -56,7 +56,7 @@ def test_hostile_names_are_only_text(edit, text):
 def test_all_of_them_at_once_in_every_file_type(edit):
     folder = edit(rename(" ".join(NAMES.values())))
     assert main([str(folder)]) == 0
-    assert len(list((folder / "figures").iterdir())) == 15
+    assert len(list((folder / "figures").iterdir())) == 18
 
 
 @pytest.mark.parametrize("text", ["x" * 5_000_000, "x " * 2_500_000], ids=["a word", "words"])

@@ -1,0 +1,226 @@
+"""Slides 3 to 11: the roofline, one thing after the other, on the same axes."""
+
+from typing import Optional
+
+from ridgebench.plot.finding import spoken
+from ridgebench.plot.style import readable
+from ridgebench.units import digits, rate
+
+from . import drawing, model, titles
+from .deck import Deck, Slide, Stage
+from .model import Mark
+from .panel import Bar, Sample
+
+SIZE = 1.2  # of the sentence over other text
+PALE = 0.45  # share of the background in what an earlier slide drew
+
+
+def say(stage: Stage, words: str, *more: str) -> None:
+    """The slide's sentence, and what follows from it."""
+    stage.panel.gap(0.2)
+    stage.panel.text(words, most=9, size=SIZE)
+    for one in more:
+        stage.panel.gap(0.7)
+        stage.panel.text(one, most=6, size=SIZE)
+
+
+def fade(stage: Stage) -> str:
+    return drawing.faded(stage.hue, stage.theme, PALE)
+
+
+def ground(stage: Stage, named: bool = True) -> None:
+    """Regions, roof and ridge, as the slides after the sixth show them."""
+    drawing.regions(stage.plane, stage.deck.roof, named=named, strength=0.7)
+    drawing.roof(stage.plane, stage.deck.roof, fade(stage))
+    label = f"ridge {digits(stage.deck.roof.ridge)}"
+    drawing.ridge(stage.plane, stage.deck.roof, fade(stage), label if named else "")
+
+
+def points(stage: Stage, ops: tuple[str, ...], new: bool) -> None:
+    """Operations by the model, and measured ones where the run has them; new ones are named."""
+    colour = stage.hue if new else fade(stage)
+    for op in ops:
+        for mark in (known(stage.deck, op), stage.deck.measured(op)):
+            if mark:
+                drawing.mark(stage.plane, mark, colour)
+        mark = stage.deck.measured(op) or known(stage.deck, op)
+        if new and mark:
+            stage.plane.wish(spoken(op), mark.intensity, mark.rate, stage.theme.ink)
+
+
+def known(deck: Deck, op: str) -> Optional[Mark]:
+    return next((mark for mark in deck.shown.model if mark.op == op), None)
+
+
+def paths(stage: Stage, by_model: list[Mark], measured: list[Mark], new: bool) -> None:
+    colour = stage.hue if new else fade(stage)
+    ink = None if new else colour
+    drawing.path(stage.plane, by_model, stage.theme, colour, ink)
+    drawing.path(stage.plane, measured, stage.theme, colour, ink)
+
+
+def ends(stage: Stage, marks: list[Mark], letter: str) -> None:
+    """Names both ends of a path."""
+    tone = readable(stage.hue, stage.theme.ink, stage.theme.background)
+    for mark in (marks[0], marks[-1]) if len(marks) > 1 else marks:
+        stage.plane.wish(f"{letter} = {mark.size}", mark.intensity, mark.rate, tone)
+
+
+def kinds(stage: Stage, measured: bool) -> None:
+    """What hollow and filled points are."""
+    samples = [Sample("by the model", stage.hue, marker="o", filled=False)]
+    if measured:
+        samples.append(Sample("measured", stage.hue, marker="o"))
+    stage.panel.gap(0.7)
+    stage.panel.key(samples)
+
+
+def predict(deck: Deck, op: str, shape: str) -> str:
+    return f"ridgebench predict {op} {shape} --format {deck.scene.format} --on {deck.source}"
+
+
+def axes(deck: Deck) -> Slide:
+    words = "To the right, an operation computes more for each byte that it moves. Upwards, it computes faster."
+    return Slide("axes", "Two axes: work per byte, and speed", f"{words} Both axes count in powers of ten.", [],
+                 f"ridgebench slides --on {deck.source}", 2, lambda stage: say(stage, words, "Both axes count in powers of ten."))
+
+
+def slope(deck: Deck) -> Slide:
+    speed = rate(deck.roof.bytes_per_s, "B/s")
+    words = f"Every byte must come from memory, at {speed}. Twice the work per byte gives twice the speed."
+
+    def draw(stage: Stage) -> None:
+        drawing.slope(stage.plane, deck.roof, stage.hue)
+        say(stage, words)
+
+    return Slide("bandwidth", "The slope: memory delivers bytes", words, [f"bandwidth {speed}"], info(deck), 3, draw)
+
+
+def info(deck: Deck) -> str:
+    return f"ridgebench info --on {deck.source}"
+
+
+def flat(deck: Deck) -> Slide:
+    speed = rate(deck.roof.flops_per_s, "FLOP/s")
+    words = f"Arithmetic ends at {speed} in {deck.scene.format}, however much work there is per byte."
+
+    def draw(stage: Stage) -> None:
+        drawing.slope(stage.plane, deck.roof, fade(stage))
+        drawing.flat(stage.plane, deck.roof, stage.hue)
+        say(stage, words)
+
+    return Slide("peak", "The flat roof: arithmetic has a peak", words, [f"peak {speed}"], info(deck), 3, draw)
+
+
+def roof(deck: Deck) -> Slide:
+    ridge = digits(deck.roof.ridge)
+    words = f"The lower of the two limits counts. Left of {ridge} FLOP per byte memory decides, right of it arithmetic."
+
+    def draw(stage: Stage) -> None:
+        drawing.regions(stage.plane, deck.roof, named=True)
+        drawing.roof(stage.plane, deck.roof, stage.hue)
+        drawing.ridge(stage.plane, deck.roof, stage.hue, f"ridge {ridge}")
+        say(stage, words)
+
+    return Slide("roofline", "The roofline is the lower of both", words, [f"ridge {ridge} FLOP per byte"], info(deck), 5, draw)
+
+
+def numbers(deck: Deck, op: str) -> list[str]:
+    """What the model says of an operation, and what was measured."""
+    mark, seen = known(deck, op), deck.measured(op)
+    found = []
+    for one, who in ((mark, "by the model"), (seen, f"measured ({seen.technique})" if seen else "")):
+        if one:
+            found.append(f"{spoken(op)} {who}: {digits(one.intensity)} FLOP per byte, {rate(one.rate, 'FLOP/s')}, "
+                         f"{titles.duration(one.seconds)}")
+    return found
+
+
+def relu(deck: Deck) -> Slide:
+    mark, seen = known(deck, "relu"), deck.measured("relu")
+    if mark is None:
+        words = f"ReLU is not computed in {deck.scene.format}: it is stored in a wider format."
+    else:
+        words = (f"ReLU does one operation for two numbers that it moves: {digits(mark.intensity)} FLOP per byte. "
+                 f"The model allows {rate(mark.rate, 'FLOP/s')}.")
+    more = [f"The run measured {rate(seen.rate, 'FLOP/s')}."] if seen else []
+
+    def draw(stage: Stage) -> None:
+        ground(stage)
+        points(stage, ("relu",), new=True)
+        say(stage, words, *more)
+        kinds(stage, bool(seen))
+
+    return Slide("relu", "ReLU waits for memory", " ".join([words, *more]), numbers(deck, "relu"),
+                 predict(deck, "relu", "n:536870912"), 5, draw)
+
+
+def pair_title(pair: Optional[tuple[Mark, Mark]]) -> str:
+    if pair is None:
+        return "GeLU lies higher on the same slope"
+    longer, work = pair[1].seconds / pair[0].seconds, digits(pair[1].flops / pair[0].flops)
+    same = abs(longer - 1) <= titles.SAME
+    return f"GeLU: {work} times the work, {'the same' if same else digits(longer) + ' times the'} time"
+
+
+def gelu(deck: Deck) -> Slide:
+    pair = titles.times(deck.shown, deck.scene.format)
+    words = "GeLU moves the same bytes as ReLU. Its arithmetic runs while the bytes arrive."
+    seen = bool(pair and pair[0].measured)
+
+    def draw(stage: Stage) -> None:
+        ground(stage)
+        points(stage, ("relu", "gelu"), new=True)
+        say(stage, words)
+        if pair is None:
+            return
+        stage.panel.gap(0.8)
+        longest = max(mark.seconds for mark in pair)
+        stage.panel.bars([Bar(spoken(mark.op), mark.seconds / longest, titles.duration(mark.seconds), stage.hue, seen)
+                          for mark in pair])
+        kinds(stage, bool(deck.measured("gelu")))
+
+    return Slide("gelu", pair_title(pair), words, numbers(deck, "relu") + numbers(deck, "gelu"),
+                 predict(deck, "gelu", "n:536870912"), 5, draw)
+
+
+def batching(deck: Deck) -> Slide:
+    bend = model.crossing(deck.roof, lambda m: model.rows_of(m, deck.depth), deck.scene.format)
+    words = "One vector reads a whole matrix for itself: one user who decodes. More rows share the bytes of the matrix."
+    more = [f"Above {bend - 1} rows the product is compute-bound."] if bend else []
+
+    def draw(stage: Stage) -> None:
+        ground(stage)
+        points(stage, ("relu", "gelu"), new=False)
+        points(stage, ("matvec", "dot"), new=True)
+        paths(stage, deck.batching, deck.measured_batching, new=True)
+        last = (deck.measured_batching or deck.batching)[-1]
+        stage.plane.wish(f"m = {last.size}", last.intensity, last.rate, stage.theme.ink)
+        say(stage, words, f"The path: m = {deck.batching[0].size} to {last.size} rows times a matrix of {deck.depth} × {deck.depth}.",
+            *more)
+
+    return Slide("batching", "Batching climbs the slope", " ".join([words, *more]),
+                 numbers(deck, "dot") + numbers(deck, "matvec"),
+                 predict(deck, "matmul", f"m:1/n:{deck.depth}/k:{deck.depth}"), 6, draw)
+
+
+def matmul(deck: Deck) -> Slide:
+    bend = model.crossing(deck.roof, model.square, deck.scene.format)
+    words = "A product of two n × n matrices does 2n³ FLOPs with 3n² numbers. Its intensity grows with n."
+    more = [f"It bends at n ≈ {bend - 1}: from there arithmetic is the limit."] if bend else []
+    top = deck.shown.measured_path[-1] if deck.shown.measured_path else None
+    seen = [f"The run reached {rate(top.rate, 'FLOP/s')} at n = {top.size}."] if top else []
+
+    def draw(stage: Stage) -> None:
+        ground(stage)
+        points(stage, ("relu", "gelu", "dot", "matvec"), new=False)
+        paths(stage, deck.shown.path, deck.shown.measured_path, new=True)
+        ends(stage, deck.shown.path, "n")
+        say(stage, words, *more, *seen)
+
+    return Slide("matmul", "Matmul climbs, and bends at the ridge", " ".join([words, *more, *seen]),
+                 [f"n = {mark.size}: {digits(mark.intensity)} FLOP per byte, {rate(mark.rate, 'FLOP/s')}" for mark in deck.shown.path],
+                 predict(deck, "matmul", "n:8192"), 6, draw)
+
+
+SLIDES = (axes, slope, flat, roof, relu, gelu, batching, matmul)

@@ -1,0 +1,127 @@
+"""Slides 12 to 14: formats, devices, and the ladder of matmul's techniques."""
+
+from ridgebench.plot import labels
+from ridgebench.plot.style import DIRECT, Theme, format_dash, format_letter
+from ridgebench.units import digits, percent, rate
+
+from . import build_up, drawing, figure, measured
+from .deck import Deck, Format, Slide, Stage
+from .panel import Bar, Sample
+from .plane import MOST_LABELS
+
+MOST_RUNGS = 6
+
+
+def spoken(group: Format) -> str:
+    """'fp16, bf16'; both 8-bit formats together are fp8."""
+    names = ["fp8" if name.startswith("fp8") else name for name in group.names]
+    return ", ".join(dict.fromkeys(names))
+
+
+def lead(group: Format) -> str:
+    """The format that gives a group its hue, dash and letter: bf16 where it is in it."""
+    return "bf16" if "bf16" in group.names else group.names[0]
+
+
+def formats(deck: Deck) -> Slide:
+    shown = deck.formats[:MOST_LABELS]
+    lines = [f"{spoken(one)}: {rate(one.roof.flops_per_s, 'FLOP/s')}, ridge {digits(one.roof.ridge)}" for one in shown]
+    words = "Fewer bits raise the roof and move the ridge to the right. The slope stays." if len(shown) > 1 else (
+        "This run has one roof.")
+
+    def draw(stage: Stage) -> None:
+        build_up.say(stage, words)
+        stage.panel.gap(0.5)
+        for one in shown:
+            draw_format(stage, one)
+        samples = [Sample(f"{format_letter(lead(one))}  {spoken(one)}: ridge {digits(one.roof.ridge)}", format_hue(one, stage.theme), format_dash(lead(one)),
+                          width=0.8) for one in shown]
+        stage.panel.key(samples)
+
+    return Slide("formats", "Each format has its own roof", words, lines, build_up.info(deck), 5, draw)
+
+
+def format_hue(group: Format, theme: Theme) -> str:
+    return theme.hue(lead(group))
+
+
+def draw_format(stage: Stage, group: Format) -> None:
+    """The roof of a format by hue, dash and letter."""
+    plane, theme, name = stage.plane, stage.theme, lead(group)
+    drawing.roof(plane, group.roof, format_hue(group, theme), 0.8, format_dash(name))
+    letter = format_letter(name)
+    wide, high = labels.width(letter, plane.layout.text) + 0.1, plane.layout.line
+    x, y = plane.area.right - 0.5, plane.inches(plane.ends()[1], group.roof.flops_per_s)[1]
+    boxes = [labels.Box(x - left - wide / 2, y - high / 2, x - left + wide / 2, y + high / 2) for left in (0.0, 0.6, 1.2)]
+    plane.wish_in(letter, boxes, theme.text(name), DIRECT)
+    drawing.ridge(plane, group.roof, format_hue(group, theme))
+
+
+def devices(deck: Deck) -> Slide:
+    lines = [f"{one.name}: {rate(one.roof.flops_per_s, 'FLOP/s')}, {rate(one.roof.bytes_per_s, 'B/s')}, ridge {digits(one.roof.ridge)}"
+             for one in deck.compared]
+    words = "More bandwidth lifts the slope and moves the ridge to the left. The same operation lies under another roof."
+    several = 1 + len(deck.beside)
+
+    def draw(stage: Stage) -> None:
+        build_up.say(stage, words)
+        stage.panel.gap(0.6)
+        for index, one in enumerate([deck.shown, *deck.beside]):
+            colour = device_hue(index, stage.theme)
+            drawing.roof(stage.plane, one.basis.roof, colour, 0.7, figure.DASHES[index])
+            drawing.ridge(stage.plane, one.basis.roof, colour)
+            for mark in [mark for mark in one.model if mark.op in ("relu", "gelu")] + one.path[-1:]:
+                drawing.mark(stage.plane, mark, colour)
+        if several == len(deck.compared):
+            samples = [Sample(f"{one.name}: ridge {digits(roof_of(deck, index).ridge)}", device_hue(index, stage.theme),
+                              figure.DASHES[index], width=0.7) for index, one in enumerate(deck.compared)]
+            stage.panel.key(samples)
+        else:
+            ridge_bars(stage)
+
+    return Slide("devices", "Each device has its own ridge", words, lines, "ridgebench info --on h200", 4, draw)
+
+
+def roof_of(deck: Deck, index: int):
+    """The roof that the slide draws of a compared device."""
+    return deck.roof if index == 0 else deck.compared[index].roof
+
+
+def device_hue(index: int, theme: Theme) -> str:
+    return figure.HUES[index] if index < len(figure.HUES) else (theme.ink, theme.muted)[index % 2]
+
+
+def ridge_bars(stage: Stage) -> None:
+    """The ridges of devices whose roofs lie beyond the axes, as bars."""
+    deck = stage.deck
+    ridges = [roof_of(deck, index).ridge for index in range(len(deck.compared))]
+    stage.panel.text("Ridge, FLOP per byte", weight="bold")
+    stage.panel.bars([Bar(one.name, ridge / max(ridges), digits(ridge), device_hue(index, stage.theme))
+                      for index, (one, ridge) in enumerate(zip(deck.compared, ridges))])
+
+
+def ladder(deck: Deck) -> Slide:
+    rungs, library = measured.ladder(deck.view, deck.scene.format, MOST_RUNGS) if deck.view else ([], None)
+    best = library or (rungs[-1] if rungs else None)
+    whole = best.flops_per_s if best else None
+    who = library.technique if library else "the fastest technique"
+    if whole:
+        words = f"Each rung keeps data nearer to the arithmetic. 100 % is {who}, {rate(whole, 'FLOP/s')}."
+    else:
+        words = "A run measures the ladder: each technique of matmul, from the naive one to the library."
+    run = f"ridgebench run --profile lecture --op matmul --format {deck.scene.format}"
+
+    def draw(stage: Stage) -> None:
+        build_up.ground(stage, named=False)
+        build_up.say(stage, words, *([] if whole else ["On the device itself: ridgebench run --profile lecture"]))
+        if whole:
+            stage.panel.gap(0.6)
+            top = max(1.0, *(row.flops_per_s / whole for row in rungs)) if rungs else 1.0
+            stage.panel.bars([Bar(row.technique, row.flops_per_s / whole / top, f"{percent(row.flops_per_s / whole)} %", stage.hue)
+                              for row in rungs])
+
+    lines = [f"{row.technique}: {rate(row.flops_per_s, 'FLOP/s')}, {percent(row.flops_per_s / whole)} %" for row in rungs] if whole else []
+    return Slide("ladder", "From naive to the library", words, lines, run, 5, draw)
+
+
+SLIDES = (formats, devices, ladder)

@@ -1,0 +1,167 @@
+"""The slides without a plane: what bytes and FLOPs cost, the operations, and the memory of training."""
+
+from dataclasses import replace
+from typing import Sequence
+
+from matplotlib.patches import Rectangle
+
+from ridgebench.plot import labels
+from ridgebench.plot.finding import spoken
+from ridgebench.plot.style import blend
+from ridgebench.program import ask
+from ridgebench.units import digits, rate
+
+from .deck import COMPARED, Deck, Slide, Stage
+from .layout import SLIDE
+from .panel import Bar, Panel
+
+MODEL, RANKS = "70B", "8"  # parameters and devices of the slide on memory
+LAYERS, WIDTH, ROWS = ("16", "64", "256"), "8192", "4096"  # of the slide on activations
+LARGE = replace(SLIDE, text=22.0)
+WIDE = labels.Box(LARGE.margin, LARGE.margin, LARGE.width - LARGE.margin, SLIDE.top)
+
+
+def wide(stage: Stage, text: float = LARGE.text) -> Panel:
+    """A panel over the whole slide, with larger text."""
+    stage.panel = Panel(stage.page, replace(LARGE, text=text), stage.theme, WIDE)
+    stage.panel.gap(0.6)
+    return stage.panel
+
+
+def picoseconds(seconds: float) -> str:
+    return f"{digits(seconds * 1e12)} ps"
+
+
+def costs(deck: Deck) -> Slide:
+    byte, flop = 1 / deck.roof.bytes_per_s, 1 / deck.roof.flops_per_s
+    ridge = digits(deck.roof.ridge)
+    words = f"While memory delivers one byte, {deck.device.name} can do {ridge} FLOP in {deck.scene.format}."
+
+    def draw(stage: Stage) -> None:
+        panel = wide(stage, 26.0)
+        panel.text(words, most=3)
+        panel.gap(1.2)
+        longest = max(byte, flop)
+        panel.bars([Bar("one byte", byte / longest, picoseconds(byte), stage.hue),
+                    Bar("one FLOP", flop / longest, picoseconds(flop), stage.hue)])
+        panel.gap(1.2)
+        panel.text(f"An operation that does fewer than {ridge} FLOP for each byte waits for memory.", most=3)
+
+    lines = [f"one byte: {picoseconds(byte)}", f"one FLOP: {picoseconds(flop)}", f"ratio: {ridge}"]
+    return Slide("costs", "What a byte costs, and what a FLOP costs", words, lines, f"ridgebench info --on {deck.source}", 3, draw,
+                 axes=False)
+
+
+def rows(deck: Deck) -> list[tuple[str, ...]]:
+    """The operations at their sizes: FLOPs, bytes, intensity; the verdict is for the class."""
+    found = []
+    marks = [*deck.shown.model, *deck.shown.path[-1:]]
+    for mark in marks:
+        size = f", n = {mark.size}" if mark.size else ""
+        found.append((spoken(mark.op) + size, rate(mark.flops, "FLOP"), rate(mark.flops / mark.intensity, "B"),
+                      digits(mark.intensity), "?"))
+    return found
+
+
+def table(deck: Deck) -> Slide:
+    words = "Which of them wait for memory, and which for arithmetic?"
+    head = ("operation", "FLOPs", "bytes", "FLOP per byte", "limit")
+    lines = rows(deck)
+
+    def draw(stage: Stage) -> None:
+        panel = wide(stage)
+        panel.text(words)
+        panel.gap(0.8)
+        columns = [0.0, 0.34, 0.54, 0.70, 0.93]
+        for index, line in enumerate([head, *lines]):
+            for share, text in zip(columns, line):
+                stage.page.text(panel.box.left + share * panel.width, panel.y, text, size=LARGE.text, va="top",
+                                weight="normal" if index else "bold")
+            panel.y -= 1.55 * LARGE.line
+            if not index:
+                stage.page.plot([panel.box.left, panel.box.right], [panel.y + 0.35 * LARGE.line] * 2, color=stage.theme.muted,
+                                linewidth=1)
+
+    commands = f"ridgebench predict relu n:536870912 --format {deck.scene.format} --on {deck.source}"
+    return Slide("operations", "Five operations: how much work for how many bytes?", words,
+                 [" · ".join(line[:4]) for line in lines], commands, 5, draw, axes=False)
+
+
+def plan(*words: str) -> dict:
+    return ask("plan", *words)
+
+
+def parts(answer: dict) -> list[tuple[str, float]]:
+    """The parts of the state in bytes: parameters, gradients, optimizer."""
+    found = [(term["name"], term["value"]) for term in answer["terms"] if term["unit"] == "byte"]
+    return [(name, value) for name, value in found if not name.startswith("memory of")]
+
+
+def memory(deck: Deck) -> Slide:
+    on = deck.device.on or COMPARED[0]
+    whole = plan("memory", "--parameters", MODEL, "--gpus", "1", "--on", on)
+    capacity = next(term["value"] for term in whole["terms"] if term["name"].startswith("memory of"))
+    stages = [plan("zero", "--parameters", MODEL, "--stage", str(stage), "--ranks", RANKS) for stage in (1, 2, 3)]
+    named = [("everything on each", whole), *((f"ZeRO stage {stage}", answer) for stage, answer in enumerate(stages, 1))]
+    per = digits(whole["bytes_per_parameter"])
+    words = (f"Training by AdamW in bf16 keeps {per} bytes for each parameter. {MODEL} parameters on {RANKS} devices: "
+             "ZeRO splits the state step by step.")
+
+    def draw(stage: Stage) -> None:
+        panel = wide(stage)
+        panel.text(words, most=3)
+        panel.gap(0.8)
+        stacked(stage, named, capacity, f"memory of one {on}: {rate(capacity, 'B')}")
+        panel.gap(0.6)
+        panel.text("From left to right: parameters, gradients, optimizer. Activations come on top.", most=2)
+
+    lines = [f"{name}: {rate(answer['bytes'], 'B')} per device" for name, answer in named]
+    return Slide("memory", "Bytes per parameter, against the memory", words, [f"{per} bytes per parameter", *lines],
+                 f"ridgebench plan zero --parameters {MODEL} --stage 3 --ranks {RANKS}", 5, draw, axes=False)
+
+
+def stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, limit: str) -> None:
+    """Stacked bars, one a line, and a line where the memory of one device ends."""
+    panel, page, theme = stage.panel, stage.page, stage.theme
+    start = panel.box.left + max(labels.width(name, LARGE.text) for name, _ in named) + 0.25
+    longest = max(max(answer["bytes"] for _, answer in named), capacity)
+    room = panel.box.right - start - 1.2
+    high, top = 1.0 * LARGE.line, panel.y
+    for name, answer in named:
+        panel.y -= 1.6 * LARGE.line
+        page.text(panel.box.left, panel.y + high / 2, name, size=LARGE.text, va="center")
+        left = start
+        for index, (_, value) in enumerate(parts(answer)):
+            long = room * value / longest
+            page.add_patch(Rectangle((left, panel.y), long, high, facecolor=blend(stage.hue, theme.background, 0.3 * index),
+                                     edgecolor=theme.background, linewidth=1.5))
+            left += long
+        page.text(left + 0.12, panel.y + high / 2, rate(answer["bytes"], "B"), size=LARGE.text, va="center",
+                  bbox=theme.patch)
+    end = start + room * capacity / longest
+    panel.y -= 0.35 * LARGE.line
+    page.plot([end, end], [panel.y, top], color=theme.ink, linewidth=2, linestyle="dashed", zorder=5)
+    page.text(end, panel.y - 0.1, limit, size=LARGE.text, va="top")
+    panel.y -= 1.3 * LARGE.line
+
+
+def activations(deck: Deck) -> Slide:
+    common = ("--width", WIDTH, "--batch", ROWS)
+    answers = [(layers, [plan("activations", "--layers", layers, *common, "--checkpoint", kind)["bytes"] for kind in ("none", "sqrt")])
+               for layers in LAYERS]
+    longest = max(value for _, pair in answers for value in pair)
+    words = ("Backward needs the outputs of every layer. With checkpoints at every square root of the layers, training keeps "
+             "few of them and computes the others again: about one more forward pass.")
+
+    def draw(stage: Stage) -> None:
+        panel = wide(stage)
+        panel.text(words, most=4)
+        panel.gap(0.6)
+        panel.bars([Bar(f"{layers} layers, {kind}", value / longest, rate(value, "B"), stage.hue, kind == "all kept")
+                    for layers, pair in answers for kind, value in zip(("all kept", "checkpoints"), pair)])
+
+    lines = [f"{layers} layers: {rate(pair[0], 'B')} kept, {rate(pair[1], 'B')} with checkpoints" for layers, pair in answers]
+    return Slide("activations", "Activations, with and without checkpoints", words, lines,
+                 f"ridgebench plan activations --layers {LAYERS[1]} --width {WIDTH} --batch {ROWS} --checkpoint sqrt", 4, draw, axes=False)
+
+

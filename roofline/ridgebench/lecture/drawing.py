@@ -1,0 +1,119 @@
+"""What figure and slides draw on a plane: roofs, regions, the ridge, points and paths."""
+
+from typing import Any, Optional
+
+from ridgebench.plot import labels
+from ridgebench.plot.style import BLUE, VERMILLION, Theme, blend, shape
+from ridgebench.view import OPERATIONS
+
+from .devices import Roof
+from .model import Mark
+from .plane import AREA, Place, Plane
+
+MEMORY, COMPUTE = "memory-bound", "compute-bound"
+LONGEST_NAME = 20  # characters of a user's point
+RIDGE = "ridge"  # group id of its value
+
+
+def cut(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"
+
+
+def faded(colour: str, theme: Theme, share: float = 0.6) -> str:
+    """The colour of what an earlier slide drew."""
+    return blend(colour, theme.background, share)
+
+
+def corners(plane: Plane, roof: Roof) -> list[Place]:
+    """The roof as a line: left edge, ridge, right edge."""
+    left, right = plane.ends()
+    return [(left, roof.at(left)), (roof.ridge, roof.flops_per_s), (right, roof.at(right))]
+
+
+def roof(plane: Plane, of: Roof, colour: str, width: float = 1.0, dash: Any = "solid") -> None:
+    """The two limits as one line, min() of both."""
+    plane.line(corners(plane, of), colour, width, dash, "roof", 2.5)
+
+
+def slope(plane: Plane, of: Roof, colour: str, width: float = 1.0, dash: Any = "solid") -> None:
+    """Bandwidth alone, up to the upper edge."""
+    left, right = plane.ends()
+    end = min(right, plane.highest() / of.bytes_per_s)
+    plane.line([(left, left * of.bytes_per_s), (end, end * of.bytes_per_s)], colour, width, dash, "slope", 2.4)
+
+
+def flat(plane: Plane, of: Roof, colour: str, width: float = 1.0, dash: Any = "solid") -> None:
+    """The peak alone, from edge to edge."""
+    left, right = plane.ends()
+    plane.line([(left, of.flops_per_s), (right, of.flops_per_s)], colour, width, dash, "flat", 2.4)
+
+
+def shades(theme: Theme) -> tuple[tuple[str, float], tuple[str, float]]:
+    """Colours and strength of both regions; in print two greys."""
+    if theme.band_alpha == 0.0:
+        return (theme.ink, 0.05), (theme.ink, 0.14)
+    return (BLUE, 0.10 if theme.background > "#8" else 0.22), (VERMILLION, 0.12 if theme.background > "#8" else 0.24)
+
+
+def regions(plane: Plane, of: Roof, named: bool, strength: float = 1.0) -> None:
+    """Shades what memory limits and what arithmetic limits, and names both regions."""
+    (left, low), (bend, high), (right, _) = corners(plane, of)
+    floor = 10 ** plane.y[0] * plane.unit[1]
+    memory, compute = shades(plane.theme)
+    plane.fill([(left, floor), (left, low), (bend, high), (bend, floor)], memory[0], memory[1] * strength)
+    plane.fill([(bend, floor), (bend, high), (right, high), (right, floor)], compute[0], compute[1] * strength)
+    if named:
+        x = plane.inches(bend, high)[0]
+        name_region(plane, MEMORY, plane.area.left, x)
+        name_region(plane, COMPUTE, x, plane.area.right)
+
+
+def name_region(plane: Plane, name: str, left: float, right: float) -> None:
+    """The name at the foot of its region; upright where the region is narrow."""
+    layout, bottom = plane.layout, plane.area.bottom
+    wide, high, gap = labels.width(name, layout.text), layout.line, 0.3 * layout.line
+    turned = wide + gap > right - left
+    if turned:
+        starts = [(left + right - high) / 2, left + gap, right - high - gap]
+        boxes = [labels.Box(start, bottom + gap, start + high, bottom + gap + wide) for start in starts]
+    else:
+        starts = [min(max(left + gap, (left + right - wide) / 2), right - wide), left + gap, right - wide - gap]
+        boxes = [labels.Box(start, bottom + rise * high, start + wide, bottom + (rise + 1) * high)
+                 for rise in (0.3, 1.5, 2.7) for start in starts]
+    plane.wish_in(name, boxes, plane.theme.ink, AREA, turned)
+
+
+def ridge(plane: Plane, of: Roof, colour: str, label: str = "", counted: bool = False) -> None:
+    """An open circle at the ridge, a line down to the axis, and its value."""
+    floor = 10 ** plane.y[0] * plane.unit[1]
+    plane.line([(of.ridge, floor), (of.ridge, of.flops_per_s)], colour, 0.25, (0, (3, 2)), "drop", 2.0)
+    plane.spot(of.ridge, of.flops_per_s, colour, "o", filled=False, over=4.0)
+    if not label:
+        return
+    if counted:
+        plane.wish(label, of.ridge, of.flops_per_s, plane.theme.ink)
+        return
+    x, y = plane.inches(of.ridge, of.flops_per_s)
+    wide, high = labels.width(label, plane.layout.text), plane.layout.line
+    up = y + 0.35 * high
+    starts = [x - wide / 2, x - wide, x, x - wide - high, x + high / 2]
+    boxes = [labels.Box(left, up + rise * high, left + wide, up + (rise + 1) * high) for rise in (0, 0.4) for left in starts]
+    plane.wish_in(label, boxes, plane.theme.ink, RIDGE)
+
+
+def mark(plane: Plane, of: Mark, colour: str, size: float = 1.0) -> None:
+    """A point: filled where it was measured, hollow by the model; its shape is the operation."""
+    plane.spot(of.intensity, of.rate, colour, shape(of.op, list(OPERATIONS)), of.measured, size, 5.2 if of.measured else 5.0)
+
+
+def path(plane: Plane, marks: list[Mark], theme: Theme, colour: str, ink: Optional[str] = None) -> None:
+    """Sizes joined by a line with an arrow at the largest one."""
+    if not marks:
+        return
+    places = [(one.intensity, one.rate) for one in marks]
+    tone = ink or blend(colour, theme.ink, 0.45)
+    if len(places) > 1:
+        plane.line(places, tone, 0.3, "solid", "path", 4.5)
+        plane.arrow(places[-2], places[-1], tone)
+    for one in marks:
+        mark(plane, one, tone, 0.75 if len(marks) > 1 else 1.0)

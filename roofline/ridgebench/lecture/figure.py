@@ -1,0 +1,135 @@
+"""The lecture figure: roof, named regions, ridge, operations at their points, and matmul's path over its sizes."""
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from ridgebench.plot.finding import spoken
+from ridgebench.plot.style import BLUE, GREEN, PURPLE, VERMILLION, Theme, readable, shape
+from ridgebench.units import digits, rate
+from ridgebench.view import OPERATIONS
+
+from . import drawing, titles
+from .layout import LECTURE, PAPER, Layout, draw_head, new_page, scaled
+from .panel import Bar, Panel, Sample
+from .plane import Plane
+from .scene import Scene, Shown, limits
+
+HUES = (BLUE, VERMILLION, GREEN, PURPLE)
+# What the hue of a device says, once more by its line, in line widths.
+DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1)), (0, (2, 1, 1, 1)))
+
+
+def layout_of(paper: bool, scale: float) -> Layout:
+    return scaled(PAPER if paper else LECTURE, scale)
+
+
+def hue(scene: Scene, index: int, theme: Theme) -> str:
+    """One device has the hue of the format; of several each has its own."""
+    if len(scene.shown) == 1:
+        return theme.hue(scene.format)
+    return HUES[index] if index < len(HUES) else (theme.ink, theme.muted)[index % 2]
+
+
+def subtitle(scene: Scene) -> str:
+    """Where the numbers come from."""
+    view = scene.first.device.view
+    if view is None:
+        return f"{scene.format} · by the data sheet; nothing was measured"
+    environment = view.environment
+    model = view.device["model"] or view.device["name"]
+    date = (environment["started"] or "")[:10] or "date unknown"
+    commit = (environment["commit"] or "unknown")[:7]
+    return f"{model} · {scene.format} · {date} · commit {commit}"
+
+
+def draw(scene: Scene, theme: Theme, paper: bool = False, scale: float = 1.0) -> Figure:
+    layout = layout_of(paper, scale)
+    figure, page = new_page(layout, theme)
+    draw_head(page, layout, theme, titles.finding(scene, layout), subtitle(scene))
+    plane = Plane(figure, page, layout, theme, limits(scene), scene.unit)
+    alone = len(scene.shown) == 1
+    for index, shown in enumerate(scene.shown):
+        draw_device(plane, scene, shown, index)
+    if alone:
+        drawing.regions(plane, scene.first.device.roof, named=True)
+    wish_labels(plane, scene, timed=not layout.panel)
+    plane.place_labels()
+    if layout.panel:
+        draw_panel(Panel(page, layout, theme), scene)
+    return figure
+
+
+def draw_device(plane: Plane, scene: Scene, shown: Shown, index: int) -> None:
+    theme = plane.theme
+    colour, several = hue(scene, index, theme), len(scene.shown) > 1
+    roof, sheet = shown.device.roof, shown.device.sheet_roof
+    dash = DASHES[index % len(DASHES)] if several else "solid" if shown.device.measured_roof else "dashed"
+    if shown.device.measured_roof and sheet and not several:
+        drawing.roof(plane, sheet, colour, 0.45, "dashed")
+    drawing.roof(plane, roof, colour, 0.7 if several or dash == "dashed" else 1.0, dash)
+    label = f"{shown.device.name}: {digits(roof.ridge)}" if several else f"ridge {digits(roof.ridge)}"
+    drawing.ridge(plane, roof, colour, label, counted=several)
+    drawing.path(plane, shown.path, theme, colour)
+    drawing.path(plane, shown.measured_path, theme, colour)
+    for mark in [*shown.model, *shown.points]:
+        drawing.mark(plane, mark, colour)
+
+
+def wish_labels(plane: Plane, scene: Scene, timed: bool) -> None:
+    """Names points: the user's own, matmul's ends, then the other operations; measured times where they stand alone."""
+    theme = plane.theme
+    for mark in scene.own_points:
+        plane.spot(mark.intensity, mark.rate, theme.ink, "*", size=1.6)
+        plane.wish(drawing.cut(mark.name), mark.intensity, mark.rate, theme.ink)
+    shown = scene.first
+    colour = readable(hue(scene, 0, theme), theme.ink, theme.background)
+    path = shown.measured_path if len(shown.measured_path) > 1 else shown.path
+    if path:
+        plane.wish(f"matmul, n = {path[-1].size}", path[-1].intensity, path[-1].rate, colour)
+        plane.wish(f"n = {path[0].size}", path[0].intensity, path[0].rate, colour)
+    known = {mark.op: mark for mark in [*shown.model, *shown.points]}
+    for op in OPERATIONS:
+        if op in known:
+            mark = known[op]
+            time = f" {titles.duration(mark.seconds)}" if timed and mark.measured and op in ("relu", "gelu") else ""
+            plane.wish(spoken(op) + time, mark.intensity, mark.rate, theme.ink)
+
+
+def draw_panel(panel: Panel, scene: Scene) -> None:
+    theme = panel.theme
+    panel.gap(0.3)
+    panel.key(key_of(scene, theme))
+    pair = titles.times(scene.first, scene.format)
+    if pair is None:
+        return
+    panel.gap(1.0)
+    colour = hue(scene, 0, theme)
+    where = "measured" if pair[0].measured else "by the model"
+    longest = max(mark.seconds for mark in pair)
+    room = panel.y
+    panel.text(f"Time for one pass, {where}", weight="bold", most=2)
+    bars = [Bar(spoken(mark.op), mark.seconds / longest, titles.duration(mark.seconds), colour, mark.measured) for mark in pair]
+    if panel.bars(bars):
+        panel.gap(0.3)
+        panel.text(f"GeLU does {digits(pair[1].flops / pair[0].flops)} times the work of ReLU on the same bytes.", most=4)
+    else:
+        panel.y = room
+
+
+def key_of(scene: Scene, theme: Theme) -> list[Sample]:
+    if len(scene.shown) > 1:
+        return [Sample(f"{one.device.name}: ridge {digits(one.device.roof.ridge)}", hue(scene, index, theme),
+                       DASHES[index % len(DASHES)], width=0.7) for index, one in enumerate(scene.shown)]
+    shown, colour = scene.first, hue(scene, 0, theme)
+    device, found = shown.device, []
+    for name, roof, dash in (("measured", device.measured_roof, "solid"), ("data sheet", device.sheet_roof, "dashed")):
+        if roof:
+            found.append(Sample(rate(roof.flops_per_s, "FLOP/s"), colour, dash, width=1.0 if dash == "solid" else 0.5))
+            found.append(Sample(f"{rate(roof.bytes_per_s, 'B/s')}, {name}", theme.background))
+    round_ = shape("dot", [])
+    if shown.points or shown.measured_path:
+        found.append(Sample("measured", colour, marker=round_))
+    found.append(Sample("by the model", colour, marker=round_, filled=False))
+    return found
+

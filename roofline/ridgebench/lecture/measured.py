@@ -1,0 +1,123 @@
+"""The points that a run measured: the best verified row of each operation, never a naive one."""
+
+from typing import Callable, Optional
+
+from ridgebench.plot.power import watts
+from ridgebench.records import Row, shape_text
+from ridgebench.view import View
+
+from .model import Mark
+
+LEAST_SWEEP = 3  # sizes that make a path
+NEAR = 0.5  # share of the fastest technique's rate that a path must reach
+STEP = 1.3  # a rung of the ladder that gains less is left out where there are too many
+
+
+def mark_of(row: Row, size: int = 0) -> Mark:
+    return Mark(row.op, row.intensity_flop_per_byte or 0.0, row.flops_per_s or 0.0, row.time_median_s or 0.0, row.flops,
+                size, True, row.technique)
+
+
+def candidates(view: View, format_: str, op: str, regime: str = "steady") -> list[Row]:
+    """The verified rows of an operation but naive ones."""
+    rows = [row for row in view.rows if row.drawable and (row.format, row.op, row.regime) == (format_, op, regime)]
+    return [row for row in rows if not row.naive and row.intensity_flop_per_byte and row.flops_per_s]
+
+
+def hand_first(rows: list[Row]) -> list[Row]:
+    """The hand-written rows; those of libraries where there is none."""
+    return [row for row in rows if row.origin == "hand"] or rows
+
+
+def best(view: View, format_: str, op: str) -> Optional[Row]:
+    """The fastest row; of the operations that memory limits, at the largest size: a cache holds small ones."""
+    rows = hand_first(candidates(view, format_, op))
+    if op not in ("matmul", "matmul_gelu"):
+        largest = max((row.bytes for row in rows), default=0.0)
+        rows = [row for row in rows if row.bytes == largest]
+    return max(rows, key=lambda row: row.flops_per_s or 0.0, default=None)
+
+
+def pair(view: View, format_: str) -> Optional[tuple[Row, Row]]:
+    """ReLU and GeLU at their largest common size, each by its fastest hand-written technique."""
+    by_size: dict[str, dict[str, Row]] = {}
+    for op in ("relu", "gelu"):
+        for row in sorted(hand_first(candidates(view, format_, op)), key=lambda r: r.flops_per_s or 0.0):
+            by_size.setdefault(shape_text(row.shape), {})[op] = row
+    both = [(found["relu"], found["gelu"]) for found in by_size.values() if len(found) == 2]
+    return max(both, key=lambda rows: rows[0].bytes, default=None)
+
+
+def sweep(view: View, format_: str, size_of: Callable[[Row], Optional[int]]) -> list[Mark]:
+    """Matmul over its sizes by one technique in one regime: with the most sizes, then the fastest, then steady.
+
+    A technique far below the fastest one is none, even with more sizes: its path would bend below the roof.
+    """
+    paths: dict[tuple[str, str], dict[int, Row]] = {}
+    for regime in ("steady", "cold", "warm"):
+        for row in candidates(view, format_, "matmul", regime):
+            if size := size_of(row):
+                paths.setdefault((regime, row.technique), {})[size] = row
+    tops = {key: max(row.flops_per_s or 0.0 for row in found.values()) for key, found in paths.items()}
+    near = [key for key in paths if tops[key] >= NEAR * max(tops.values())]
+    chosen = max(near, key=lambda key: (len(paths[key]), tops[key]), default=None)
+    sizes = paths[chosen] if chosen else {}
+    return [mark_of(sizes[size], size) for size in sorted(sizes)]
+
+
+def product_of(row: Row) -> Optional[tuple[int, int, int]]:
+    """m, n and k of a product in layout nt."""
+    values = [row.shape.get(name) for name in "mnk"]
+    whole = all(isinstance(value, int) for value in values) and row.shape.get("layout", "nt") == "nt"
+    return tuple(values) if whole else None  # type: ignore[return-value]
+
+
+def squares(view: View, format_: str) -> list[Mark]:
+    """Matmul of square matrices, the smallest first."""
+
+    def size_of(row: Row) -> Optional[int]:
+        sizes = product_of(row)
+        return sizes[0] if sizes and len(set(sizes)) == 1 else None
+
+    return sweep(view, format_, size_of)
+
+
+def growing_rows(view: View, format_: str) -> tuple[int, list[Mark]]:
+    """Matmul of m rows at the k = n that has the most of them, and that k; none where the run has no such sweep."""
+    products = [sizes for row in candidates(view, format_, "matmul") if (sizes := product_of(row))]
+    depths = {n for _, n, k in products if n == k}
+    found = {depth: sweep(view, format_, lambda row: rows_at(row, depth)) for depth in sorted(depths)}
+    depth = max(found, key=lambda one: len(found[one]), default=0)
+    marks = found.get(depth, [])
+    return (depth, marks) if len(marks) >= LEAST_SWEEP else (0, [])
+
+
+def rows_at(row: Row, depth: int) -> Optional[int]:
+    sizes = product_of(row)
+    return sizes[0] if sizes and sizes[1:] == (depth, depth) else None
+
+
+def ladder(view: View, format_: str, most: int) -> tuple[list[Row], Optional[Row]]:
+    """The hand-written rungs of matmul, naive and then the slowest first, at most `most`; and the fastest row of a library."""
+    rows = [row for row in view.rows if row.drawable and row.regime == "steady" and row.op == "matmul"]
+    rows = sorted((row for row in rows if row.format == format_ and row.flops_per_s), key=lambda r: (r.bytes, r.flops_per_s))
+    largest = {row.technique: row for row in rows}
+    library = max((row for row in largest.values() if row.origin == "library"), key=lambda r: r.flops_per_s, default=None)
+    hand = sorted((row for row in largest.values() if row.origin == "hand"), key=lambda r: (not r.naive, r.flops_per_s))
+    if len(hand) <= most:
+        return hand, library
+    kept = [hand[0]]
+    for row in hand[1:-1]:
+        if row.flops_per_s > STEP * kept[-1].flops_per_s:
+            kept.append(row)
+    while len(kept) >= most:  # the smallest gain goes
+        gains = [later.flops_per_s / earlier.flops_per_s for earlier, later in zip(kept, kept[1:])]
+        del kept[1 + gains.index(min(gains))]
+    return [*kept, hand[-1]], library
+
+
+def held(row: Row) -> tuple[Optional[float], Optional[float], list[str]]:
+    """Clock (Hz) and power (W) during a row, and the driver's reasons for a lower clock."""
+    events = row.telemetry.get("clock_events")
+    reasons = [str(one) for one in events] if isinstance(events, list) else []
+    return row.clock_hz, watts(row), reasons

@@ -1,0 +1,112 @@
+"""What a device should reach: the points of operations by the model, all counted by the binary."""
+
+from dataclasses import dataclass, replace
+from typing import Iterable, Optional
+
+from ridgebench.files import ResultsError
+from ridgebench.program import predict
+
+from .devices import Roof
+
+COUNTED_ON = "h100-sxm"  # FLOPs and bytes depend on no device
+LARGEST = 1 << 16  # the largest size at which a crossing is sought
+DEPTH = 4096  # k and n of the products whose rows grow
+ELEMENTS = {"device": 1 << 29, "host": 1 << 25}  # of elementwise operations: beyond every cache
+SIDE = {"device": 16384, "host": 8192}  # of a matrix that a vector is multiplied with
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A point: an operation at a size. `measured` marks are filled, those by the model hollow."""
+
+    op: str
+    intensity: float  # FLOP/byte
+    rate: float  # FLOP/s
+    seconds: float
+    flops: float
+    size: int = 0  # the dimension that grows along a path
+    measured: bool = False
+    technique: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the model judges by: a data sheet that the binary knows, else the roof alone."""
+
+    roof: Roof
+    on: Optional[str] = None
+
+
+def mark(basis: Basis, op: str, shape: str, format_: str) -> Mark:
+    """The point of an operation by the model. Raises ResultsError where the operation has no such format."""
+    told = predict(op, shape, format_, basis.on or COUNTED_ON)
+    intensity, flops = told["intensity_flop_per_byte"], told["flops"]
+    rate = told["attainable_flops_per_s"] if basis.on else basis.roof.at(intensity)
+    return Mark(op, intensity, rate, flops / rate, flops)
+
+
+def square(n: int) -> str:
+    return f"m:{n}/n:{n}/k:{n}/layout:nt"
+
+
+def rows_of(m: int, depth: int = DEPTH) -> str:
+    return f"m:{m}/n:{depth}/k:{depth}/layout:nt"
+
+
+def default_shape(op: str, host: bool) -> str:
+    kind = "host" if host else "device"
+    if op in ("matmul", "matmul_gelu"):
+        return square(1024 if host else 8192)
+    return f"n:{SIDE[kind] if op == 'matvec' else ELEMENTS[kind]}"
+
+
+def crossing(roof: Roof, shape, format_: str) -> Optional[int]:
+    """The least size from which a product is compute-bound; None where no size up to LARGEST is.
+
+    `shape` makes the text of a shape from the size; the intensity grows with it.
+    """
+
+    def beyond(size: int) -> bool:
+        return predict("matmul", shape(size), format_, COUNTED_ON)["intensity_flop_per_byte"] >= roof.ridge
+
+    if not beyond(LARGEST):
+        return None
+    low, high = 0, LARGEST
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if beyond(middle) else (middle, high)
+    return high
+
+
+def sizes(roof: Roof, format_: str, measured: Iterable[int] = ()) -> list[int]:
+    """Powers of two on both sides of the ridge, 128 to 8192 on a GPU, out to the measured ones."""
+    bend = crossing(roof, square, format_) or LARGEST
+    low = 128
+    while low > 4 and low * 4 > bend:
+        low //= 2
+    known = sorted(measured)
+    high = max([min(8192, low * 64), *known])
+    low = min([low, *known])
+    found, size = [], low
+    while size <= high:
+        found.append(size)
+        size *= 2
+    return found
+
+
+def path(basis: Basis, format_: str, grown: list[int], shape=square) -> list[Mark]:
+    """Matmul at growing sizes."""
+    return [replace(mark(basis, "matmul", shape(size), format_), size=size) for size in grown]
+
+
+def served(basis: Basis, ops: Iterable[str], format_: str, host: bool) -> list[Mark]:
+    """The points of those operations that have the format (tf32, for one, is matmul's alone)."""
+    found = []
+    for op in ops:
+        try:
+            found.append(mark(basis, op, default_shape(op, host), format_))
+        except ResultsError as error:
+            if "has no format" not in str(error):
+                raise
+    return found

@@ -1,0 +1,20 @@
+"""The speaker's notes: one part a slide, as Markdown."""
+
+from ridgebench.result_tables import escape
+
+from .deck import Deck, Slide
+
+
+def part(number: int, slide: Slide) -> str:
+    lines = [f"## {number}. {escape(slide.title)} ({slide.minutes} min)", "", escape(slide.say), ""]
+    lines += [f"- {escape(one)}" for one in slide.numbers]
+    lines += [""] * bool(slide.numbers) + ["```", slide.command, "```", ""]
+    return "\n".join(lines)
+
+
+def notes(deck: Deck, slides: list[Slide]) -> str:
+    """What to say on each slide, its numbers, and the command that gives them again."""
+    total = sum(slide.minutes for slide in slides)
+    head = (f"# Notes for the speaker\n\n{escape(deck.device.name)}, {deck.scene.format}; {len(slides)} slides, about {total} minutes. "
+            "Hollow points are by the model, filled ones were measured.\n")
+    return "\n".join([head, *(part(number, slide) for number, slide in enumerate(slides, 1))])

@@ -1,0 +1,114 @@
+"""Options of `plot --style lecture` and of `slides`."""
+
+import argparse
+import math
+from dataclasses import dataclass
+from typing import Callable
+
+from ridgebench.records import clean
+from ridgebench.view import OPERATIONS, ORDER
+
+FILE_TYPES = ("svg", "pdf", "png")
+STYLES = ("lecture", "reference")
+DEFAULT_OPERATIONS = ("relu", "gelu", "dot", "matvec", "matmul")
+SCALES = (0.5, 2.0)  # of --font-scale
+LEAST, MOST = 1e-6, 1e9  # of the numbers of a --point: a plane of more decades would hide every point
+ALIASES = {"fp8": "fp8_e4m3"}
+NUMBER_FORMATS = tuple(ORDER)
+
+
+@dataclass(frozen=True)
+class UserPoint:
+    """A point of --point: FLOP per byte and FLOP/s."""
+
+    name: str
+    intensity: float
+    flops_per_s: float
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What --formats names: types of files, and formats of numbers (none: the default one)."""
+
+    types: tuple[str, ...]
+    numbers: tuple[str, ...]
+
+
+def positive(text: str, what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not LEAST <= value <= MOST:
+        raise argparse.ArgumentTypeError(f"{what} {text!r} is no number from {LEAST:g} to {MOST:g}")
+    return value
+
+
+def user_point(text: str) -> UserPoint:
+    """NAME:FLOP_PER_BYTE:TFLOP_PER_S; the name may hold colons."""
+    parts = text.rsplit(":", 2)
+    if len(parts) < 3 or not parts[0].strip():
+        form = "NAME:FLOP_PER_BYTE:TFLOP_PER_S, for instance mine:40:95"
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form {form}")
+    rate = positive(parts[2], "TFLOP/s")
+    return UserPoint(clean(parts[0].strip()), positive(parts[1], "FLOP per byte"), rate * 1e12)
+
+
+def one_of(allowed: tuple[str, ...], what: str) -> Callable[[str], tuple[str, ...]]:
+    """A parser of a list of names with commas, each of them allowed."""
+
+    def parse(text: str) -> tuple[str, ...]:
+        chosen = tuple(dict.fromkeys(ALIASES.get(name.strip(), name.strip()) for name in text.split(",")))
+        for name in chosen:
+            if name not in allowed:
+                raise argparse.ArgumentTypeError(f"{what} {name!r} is unknown; allowed: {', '.join(allowed)}")
+        return chosen
+
+    return parse
+
+
+operations = one_of(OPERATIONS, "operation")
+
+
+def number_format(text: str) -> str:
+    (name, *more) = one_of(NUMBER_FORMATS, "format")(text)
+    if more:
+        raise argparse.ArgumentTypeError(f"a lecture figure has one format, not {text!r}")
+    return name
+
+
+def outputs(text: str) -> Outputs:
+    """A list of both, with commas; an empty one means all types of files."""
+    chosen = tuple(dict.fromkeys(ALIASES.get(name, name) for name in text.split(",") if text))
+    for name in chosen:
+        if name not in FILE_TYPES + NUMBER_FORMATS:
+            allowed = f"{', '.join(FILE_TYPES)} and formats of numbers: {', '.join(NUMBER_FORMATS)}"
+            raise argparse.ArgumentTypeError(f"{name!r} is not one of {allowed}")
+    numbers = tuple(name for name in chosen if name in NUMBER_FORMATS)
+    return Outputs(tuple(name for name in chosen if name in FILE_TYPES) or FILE_TYPES, numbers)
+
+
+def font_scale(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not SCALES[0] <= value <= SCALES[1]:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from {SCALES[0]:g} to {SCALES[1]:g}")
+    return value
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """The options of the lecture figure, for the parser of `plot`."""
+    parser.add_argument("--style", choices=STYLES, help="lecture: that figure alone; reference: all but it")
+    parser.add_argument("--on", metavar="DEVICE", action="append", default=[],
+                        help="data sheet of the lecture figure, e.g. h100-sxm, also without a run; may be repeated")
+    parser.add_argument("--op", type=operations, default=DEFAULT_OPERATIONS, metavar="NAMES",
+                        help="operations of the lecture figure, e.g. relu,gelu,matmul")
+    parser.add_argument("--format", type=number_format, metavar="NAME",
+                        help="number format of the lecture figure; default: bf16, on a host fp32")
+    parser.add_argument("--point", type=user_point, action="append", default=[], metavar="NAME:AI:TFLOP/s",
+                        help="a point of your own: its FLOP per byte and TFLOP/s; may be repeated")
+    parser.add_argument("--font-scale", type=font_scale, default=1.0, metavar="0.5..2",
+                        help="size of the lecture figure's text")
+    parser.add_argument("--paper", action="store_true", help="lecture figure for a column of 3.3 inches")

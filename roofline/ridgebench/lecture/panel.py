@@ -1,0 +1,122 @@
+"""What stands beside the plane: a sentence, bars, a key. A block that does not fit is left out."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Optional, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from ridgebench.plot import labels
+from ridgebench.plot.style import Theme
+
+from .layout import Layout
+
+UNIT = re.compile(r"(\d) (?=(?:%|[kMGTnµmp]?(?:FLOP|FLOP/s|B|B/s|s|Hz|W))(?:[ .,:;]|$))")  # a line never begins with a unit
+LEAST_BAR = 0.7  # inches: the bars are left out where the longest one would be shorter
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar: its name, its length as a share of the longest possible one, the value as text."""
+
+    name: str
+    share: float
+    value: str
+    colour: str
+    filled: bool = True
+    dash: Any = "solid"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A line of a key: a piece of line or a marker, and what it means."""
+
+    text: str
+    colour: str
+    dash: Any = "solid"
+    marker: str = ""
+    filled: bool = True
+    width: float = 1.0
+
+
+class Panel:
+    """Blocks of text and bars, one below the other, in a box of the page (inches)."""
+
+    def __init__(self, page: Axes, layout: Layout, theme: Theme, box: Optional[labels.Box] = None) -> None:
+        self.page, self.layout, self.theme = page, layout, theme
+        self.box = box or labels.Box(layout.width - layout.margin - layout.panel, layout.margin,
+                                     layout.width - layout.margin, layout.top)
+        self.y = self.box.top
+
+    @property
+    def width(self) -> float:
+        return self.box.right - self.box.left
+
+    def room(self, height: float) -> bool:
+        return self.width > 0.5 and self.y - height >= self.box.bottom - 1e-6
+
+    def gap(self, lines: float = 0.6) -> None:
+        self.y -= lines * self.layout.line
+
+    def text(self, words: str, colour: str = "", most: int = 8, size: float = 1.0, weight: str = "normal") -> bool:
+        """Words in as many lines as they need; left out where they do not fit whole."""
+        words = UNIT.sub("\\1\u00a0", words)
+        points, line = self.layout.text * size, self.layout.line * size
+        lines = labels.wrap(words, points, self.width, most, weight)
+        if " ".join(lines) != words or not self.room(len(lines) * line):
+            return False
+        for one in lines:
+            self.page.text(self.box.left, self.y, one, size=points, color=colour or self.theme.ink, va="top", weight=weight)
+            self.y -= line
+        return True
+
+    def key(self, samples: Sequence[Sample]) -> bool:
+        """Samples of lines and markers with their meaning, one a line."""
+        line = 1.15 * self.layout.line
+        if not self.room(len(samples) * line):
+            return False
+        long = 1.7 * self.layout.line
+        stroke = self.layout.stroke
+        for one in samples:
+            middle = self.y - self.layout.line / 2
+            left = self.box.left
+            if one.marker:
+                self.page.plot([left + long / 2], [middle], marker=one.marker, markersize=2.4 * stroke, color=one.colour,
+                               markerfacecolor=one.colour if one.filled else self.theme.background,
+                               markeredgewidth=0.36 * stroke, linestyle="none")
+            else:
+                self.page.plot([left, left + long], [middle, middle], color=one.colour, linewidth=stroke * one.width,
+                               linestyle=one.dash, solid_capstyle="butt", dash_capstyle="butt")
+            shown = labels.fit(one.text, self.layout.text, self.width - long - 0.5 * self.layout.line)
+            self.page.text(left + long + 0.5 * self.layout.line, self.y, shown, size=self.layout.text, va="top")
+            self.y -= line
+        return True
+
+    def bars(self, rows: Sequence[Bar]) -> bool:
+        """Bars with their names at the left and their values at the right."""
+        layout = self.layout
+        names = [labels.fit(one.name, layout.text, 0.56 * self.width) for one in rows]
+        widest = max(labels.width(name, layout.text) for name in names) + 0.5 * layout.line
+        value = max(labels.width(one.value, layout.text) for one in rows) + 0.5 * layout.line
+        if self.width - widest - value < LEAST_BAR:
+            return False
+        step = 1.45 * layout.line
+        if not self.room(len(rows) * step):
+            return False
+        long = self.width - widest - value
+        for one, name in zip(rows, names):
+            middle = self.y - step / 2
+            self.page.text(self.box.left, middle, name, size=layout.text, va="center")
+            left = self.box.left + widest
+            self.bar(one, left, middle, max(0.02, long * min(one.share, 1.0)))
+            end = left + long * min(max(one.share, 0.0), 1.0) + 0.4 * layout.line
+            self.page.text(max(end, left + 0.1), middle, one.value, size=layout.text, va="center")
+            self.y -= step
+        return True
+
+    def bar(self, one: Bar, left: float, middle: float, long: float) -> None:
+        high = 0.85 * self.layout.line
+        self.page.add_patch(Rectangle((left, middle - high / 2), long, high, edgecolor=one.colour,
+                                      facecolor=one.colour if one.filled else "none", linestyle=one.dash,
+                                      linewidth=0.36 * self.layout.stroke, zorder=3))

@@ -1,0 +1,125 @@
+"""What a lecture figure or the slides show: devices, points and paths in one format."""
+
+from dataclasses import dataclass, field, replace
+from math import floor, log10
+from typing import Optional
+
+from ridgebench.files import ResultsError
+from ridgebench.view import View
+
+from . import devices, measured, model
+from .devices import Device
+from .model import Basis, Mark
+from .options import DEFAULT_OPERATIONS, UserPoint
+from .plane import Limits
+
+MOST_DEVICES = 6
+PATH = "matmul"  # the operation whose sizes are a path
+HEADROOM = 3.4, 4.6  # of the plane above the highest roof, for the value of one ridge or of several
+ABOVE = 1.02  # a point above the roof by less may be noise
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A device with its points by the model, its measured points, and the sizes of matmul by either."""
+
+    device: Device
+    basis: Basis
+    model: list[Mark]
+    points: list[Mark]
+    path: list[Mark]
+    measured_path: list[Mark]
+
+    @property
+    def marks(self) -> list[Mark]:
+        return [*self.model, *self.points, *self.path, *self.measured_path]
+
+
+@dataclass(frozen=True)
+class Scene:
+    format: str
+    shown: list[Shown]
+    own_points: list[Mark] = field(default_factory=list)
+
+    @property
+    def first(self) -> Shown:
+        return self.shown[0]
+
+    @property
+    def unit(self) -> tuple[str, float]:
+        host = all(one.device.host for one in self.shown)
+        return ("GFLOP/s", 1e9) if host else ("TFLOP/s", 1e12)
+
+    @property
+    def roofs(self) -> list[devices.Roof]:
+        both = [(one.device.sheet_roof, one.device.measured_roof) for one in self.shown]
+        return [roof for pair in both for roof in pair if roof]
+
+
+def open_devices(view: Optional[View], names: list[str], format_: Optional[str]) -> tuple[str, list[Device]]:
+    """The format and the devices of a run and of data sheets. Raises ResultsError, which names what is allowed."""
+    names = list(dict.fromkeys(names))
+    if len(names) + (view is not None) > MOST_DEVICES:
+        raise ResultsError(f"{len(names)} devices; a figure can hold up to {MOST_DEVICES}")
+    chosen = format_ or devices.default_format(view, names)
+    found = [devices.of_sheet(name, chosen) for name in names]
+    if view is None:
+        return chosen, found
+    own = devices.of_run(view, chosen)
+    allowed = devices.formats_of(view)
+    if own is None or (not own.on and chosen not in allowed):
+        raise ResultsError(f"the run has no roof for {chosen}; allowed: {', '.join(allowed) or 'none'}")
+    return chosen, [own, *(one for one in found if one.on != own.on)]
+
+
+def show(device: Device, ops: tuple[str, ...], format_: str, basis: Optional[Basis] = None) -> Shown:
+    """The points of a device. A measured operation is predicted at its measured size."""
+    basis = basis or Basis(device.roof, None if device.measured_roof else device.on)
+    others = [op for op in ops if op != PATH]
+    rows = [row for op in others if device.view and (row := measured.best(device.view, format_, op))]
+    points = [measured.mark_of(row) for row in rows]
+    known = {mark.op: mark for mark in points}
+    predicted = [at_size(basis, known[mark.op]) if mark.op in known else mark
+                 for mark in model.served(basis, others, format_, device.host)]
+    squares = measured.squares(device.view, format_) if device.view and PATH in ops else []
+    grown = model.sizes(basis.roof, format_, [mark.size for mark in squares]) if PATH in ops else []
+    return Shown(device, basis, predicted, points, model.path(basis, format_, grown), squares)
+
+
+def at_size(basis: Basis, found: Mark) -> Mark:
+    """What the model says of a measured point's work."""
+    rate = basis.roof.at(found.intensity)
+    return replace(found, rate=rate, seconds=found.flops / rate, measured=False, technique="")
+
+
+def make(view: Optional[View], names: list[str], format_: Optional[str], ops: tuple[str, ...] = DEFAULT_OPERATIONS,
+         points: tuple[UserPoint, ...] = ()) -> Scene:  # fmt: skip
+    """The scene of a lecture figure. Raises ResultsError."""
+    chosen, found = open_devices(view, names, format_)
+    own = [Mark("", point.intensity, point.flops_per_s, 0.0, 0.0, measured=False, name=point.name) for point in points]
+    return Scene(chosen, [show(device, ops, chosen) for device in found], own)
+
+
+def limits(scene: Scene, more: tuple[devices.Roof, ...] = (), grown: tuple[Mark, ...] = ()) -> tuple[Limits, Limits]:
+    """Limits (log10) that hold roofs, ridges and points; the lower ones are whole decades."""
+    roofs = [*scene.roofs, *more]
+    marks = [*(mark for one in scene.shown for mark in one.marks), *scene.own_points, *grown]
+    left = min([0.1, *(mark.intensity * 0.9 for mark in marks), *(roof.ridge / 4 for roof in roofs)])
+    x_low = floor(log10(left))
+    right = max([*(mark.intensity * 1.6 for mark in marks), *(roof.ridge * 10 for roof in roofs)])
+    scale = scene.unit[1]
+    lowest = min([*(roof.at(10.0**x_low) for roof in roofs), *(mark.rate * 0.8 for mark in marks)])
+    highest = max([*(roof.flops_per_s * HEADROOM[len(scene.shown) > 1] for roof in roofs), *(mark.rate * 1.6 for mark in marks)])
+    return (x_low, max(log10(right), x_low + 2)), (floor(log10(lowest / scale)), log10(highest / scale))
+
+
+def questions(scene: Scene) -> list[str]:
+    """A line for each point of the user's above every roof: units or counts are in doubt."""
+    found = []
+    for mark in scene.own_points:
+        roof = max(one.at(mark.intensity) for one in scene.roofs)
+        if mark.rate > ABOVE * roof:
+            found.append(f"{mark.name}: {mark.rate / 1e12:.4g} TFLOP/s is above the roof of {roof / 1e12:.4g} TFLOP/s: a "
+                         "question of units, of how FLOPs and bytes were counted, or of data that a cache held")
+    return found
+

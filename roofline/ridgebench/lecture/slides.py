@@ -1,0 +1,109 @@
+"""Draws the slides of a lecture: numbered SVG and PDF with the same axes, one PDF of all, and notes."""
+
+from argparse import Namespace
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Optional
+
+from matplotlib.backends.backend_pdf import PdfPages
+
+from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail, one_line, what_failed
+from ridgebench.files import ResultsError, naming, write_at_once
+from ridgebench.plot.cli import METADATA, check_range, drawing, with_short_texts, write
+from ridgebench.plot.style import THEMES, Theme
+from ridgebench.records import load_run
+from ridgebench.view import View, make_view
+
+from . import build_up, comparison, counting, deck, limits_slide, options
+from .notes import notes
+
+TYPES = ("svg", "pdf")
+inherited: dict[str, tuple[deck.Deck, list[deck.Slide]]] = {}  # which a drawing process gets by fork
+
+
+def all_slides(of: deck.Deck) -> list[deck.Slide]:
+    """The build-up: what bytes cost, the operations, the roofline step by step, comparisons, memory."""
+    first = [counting.costs(of), counting.table(of)]
+    plane = [make(of) for make in (*build_up.SLIDES, limits_slide.limits, *comparison.SLIDES)]
+    return [*first, *plane, counting.memory(of), counting.activations(of)]
+
+
+def parse(arguments: list[str]) -> Namespace:
+    parser = Parser(prog="slides", description=__doc__)
+    parser.add_argument("results", type=Path, nargs="?", metavar="RESULTS_DIR", help="a run whose points are drawn")
+    parser.add_argument("--on", metavar="DEVICE", action="append", default=[],
+                        help="data sheet, e.g. h100-sxm; more of them are compared on one slide")
+    parser.add_argument("--device", help="device of the run; default: the first with rows")
+    parser.add_argument("--format", type=options.number_format, metavar="NAME",
+                        help="number format; default: bf16, on a host fp32")
+    parser.add_argument("--theme", choices=sorted(THEMES), default="light")
+    parser.add_argument("--out", type=Path, help="folder; default: RESULTS_DIR/slides, without one slides")
+    chosen = parser.parse_args(arguments)
+    if chosen.results is None and not chosen.on:
+        parser.error("the following arguments are required: RESULTS_DIR, or --on DEVICE")
+    return chosen
+
+
+def file_name(number: int, slide: deck.Slide, kind: str) -> str:
+    return f"{number:02}-{slide.slug}.{kind}"
+
+
+def save(number: int, theme: Theme, out: Path) -> None:
+    """Draws one inherited slide into its files."""
+    of, slides = inherited["deck"]
+    slide = slides[number - 1]
+    with drawing(theme):
+        figure = deck.draw(slide, of, theme)
+        for kind in TYPES:
+            write(figure, out / file_name(number, slide, kind), kind)
+
+
+def save_together(theme: Theme, out: Path) -> None:
+    """Draws all inherited slides into one PDF."""
+    of, slides = inherited["deck"]
+    path = out / "slides.pdf"
+    with drawing(theme), naming(path), PdfPages(path, metadata=METADATA["pdf"]) as pages:
+        for slide in slides:
+            pages.savefig(deck.draw(slide, of, theme))
+
+
+def save_all(of: deck.Deck, theme: Theme, out: Path) -> int:
+    """Writes every file; returns their number."""
+    slides = all_slides(of)
+    with ProcessPoolExecutor(initializer=inherited.update, initargs=({"deck": (of, slides)},)) as pool:
+        done = [pool.submit(save_together, theme, out)]
+        done += [pool.submit(save, number, theme, out) for number in range(1, len(slides) + 1)]
+    for one in done:
+        one.result()
+    write_at_once(out / "notes.md", notes(of, slides))
+    return len(TYPES) * len(slides) + 2
+
+
+def open_run(folder: Optional[Path], device: Optional[str]) -> Optional[View]:
+    if folder is None:
+        return None
+    run = load_run(folder)
+    check_range(run)
+    return make_view(with_short_texts(run), device)
+
+
+def make(chosen: Namespace) -> deck.Deck:
+    """The deck that the options name. Raises ResultsError."""
+    view = open_run(chosen.results, chosen.device)
+    source = (view.device["data_sheet"] or str(chosen.results)) if view else chosen.on[0]
+    return deck.make(view, chosen.on, chosen.format, one_line(source))
+
+
+def main(arguments: list[str]) -> int:
+    chosen = parse(arguments)
+    out = chosen.out or (chosen.results / "slides" if chosen.results else Path("slides"))
+    try:
+        of = make(chosen)
+        out.mkdir(parents=True, exist_ok=True)
+        written = save_all(of, THEMES[chosen.theme], out)
+    except (ResultsError, OSError) as error:
+        return fail(what_failed(error), USAGE, "slides")
+    except KeyboardInterrupt:
+        return fail("interrupted; slides may be missing", INTERRUPTED, "slides")
+    print(f"{written} files in {out}")
+    return OK

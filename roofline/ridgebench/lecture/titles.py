@@ -1,0 +1,93 @@
+"""Titles of the lecture figure: findings of the best verified rows, or of the model."""
+
+from typing import Optional
+
+from ridgebench.plot.finding import spoken
+from ridgebench.roofs import is_roof
+from ridgebench.units import digits, enumerate_words, percent, rate
+from ridgebench.view import View
+
+from . import measured, model
+from .layout import Layout, fits
+from .model import Mark
+from .scene import Scene, Shown
+
+SAME = 0.1  # times that differ by less are called the same
+
+
+def duration(seconds: float) -> str:
+    """0.709 ms, 12.4 µs: three digits."""
+    for scale, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
+        if seconds >= 0.3 * scale:
+            break
+    value = seconds / scale
+    return f"{value:.0f} {name}" if value >= 100 else f"{value:.3g} {name}"
+
+
+def times(shown: Shown, format_: str) -> Optional[tuple[Mark, Mark]]:
+    """ReLU and GeLU at one size: measured where the run has both, else by the model."""
+    rows = measured.pair(shown.device.view, format_) if shown.device.view else None
+    if rows:
+        return measured.mark_of(rows[0]), measured.mark_of(rows[1])
+    found = {mark.op: mark for mark in shown.model}
+    return (found["relu"], found["gelu"]) if {"relu", "gelu"} <= set(found) else None
+
+
+def pair_finding(shown: Shown, format_: str) -> str:
+    """'GeLU does 20 times the work of ReLU in the same time', where that was measured."""
+    rows = measured.pair(shown.device.view, format_) if shown.device.view else None
+    if not rows:
+        return ""
+    relu, gelu = rows
+    work, longer = gelu.flops / relu.flops, gelu.time_median_s / relu.time_median_s
+    if abs(longer - 1) <= SAME:
+        return f"GeLU does {digits(work)} times the work of ReLU in the same time"
+    return f"GeLU does {digits(work)} times the work of ReLU in {digits(longer)} times the time"
+
+
+def product_finding(view: View, format_: str) -> str:
+    """What share of its limit the best matmul reaches; its rate alone where no limit stands firm."""
+    row = measured.best(view, format_, "matmul")
+    if row is None:
+        return ""
+    if row.mfu:
+        return f"matmul reaches {percent(row.mfu)} % of the data sheet's peak"
+    judged = view.only(format_)
+    share = row.fraction_of_measured_roof
+    ceilings = {one.id for one in view.rows if one.role == "ceiling" and is_roof(one)}
+    if share and row.bound == "compute" and not judged.unsettled(row) and row.roof["compute_ceiling"] in ceilings:
+        return f"matmul reaches {percent(min(share, 1.0))} % of the measured peak"
+    return f"matmul runs at {rate(row.flops_per_s, 'FLOP/s')}"
+
+
+def model_finding(scene: Scene) -> str:
+    """Which operations wait for memory, and from which n matmul does not."""
+    shown = scene.first
+    roof = shown.basis.roof
+    waiting = [spoken(mark.op) for mark in shown.model if mark.intensity < roof.ridge]
+    parts = [f"{enumerate_words(waiting)} {'wait' if len(waiting) > 1 else 'waits'} for memory"] if waiting else []
+    if shown.path:
+        bend = model.crossing(roof, model.square, scene.format)
+        parts.append(f"matmul is compute-bound above n = {bend - 1}" if bend else "matmul waits for memory at every size")
+    return ", ".join(parts)
+
+
+def ridges(scene: Scene) -> str:
+    named = [f"{one.device.name} bends at {digits(one.device.roof.ridge)}" for one in scene.shown]
+    return f"{scene.format}: {enumerate_words(named)} FLOP per byte"
+
+
+def finding(scene: Scene, layout: Layout) -> str:
+    """The longest title that fits."""
+    shown, name = scene.first, scene.format
+    if len(scene.shown) > 1:
+        plain = f"{name}: the ridge moves from device to device"
+        return next((title for title in (ridges(scene),) if fits(layout, title)), plain)
+    view = shown.device.view
+    parts = [pair_finding(shown, name), product_finding(view, name)] if view else []
+    parts = [part for part in parts if part] or [model_finding(scene)]
+    where = f"{shown.device.name}, {name}: "
+    together = ["; ".join(filter(None, parts)), *filter(None, parts)]
+    titles = [f"{lead}{text}" for text in together for lead in (where, f"{name}: ")]
+    ridge = f"{name}: the ridge is at {digits(shown.device.roof.ridge)} FLOP per byte"
+    return next((title for title in titles if title.split(": ", 1)[1] and fits(layout, title)), ridge)

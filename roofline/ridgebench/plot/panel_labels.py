@@ -1,0 +1,150 @@
+"""Labels within a panel: roofs along their lines, and names beside the ends of paths, each where it is free."""
+
+from itertools import product
+from typing import Iterator, Optional
+
+from ridgebench import units
+from ridgebench.records import Row, shape_text
+from ridgebench.view import View
+
+from . import labels
+from .canvas import Canvas
+from .finding import best, share
+from .points import LABEL_HEIGHT, candidates, series, text_of
+from .roof_drawing import Pen, label_ridge
+from .roofs import Roof, Roofs, engine_name
+from .style import DIRECT, SMALL, Theme
+
+APART = 0.06  # inches left and right of a label
+STEP = 0.07  # inches between two places that are tried for a label
+FAR = 16  # steps at most between a point and its label
+RELATED = ("matmul", "matmul_gelu")  # the operations whose techniques are named
+
+
+def write(canvas: Canvas, box: labels.Box, text: str, colour: str, theme: Theme, **style: str) -> None:
+    canvas.page.text(box.left, box.bottom + 0.03, text, size=SMALL, color=colour, gid=DIRECT, bbox=theme.patch, **style)
+    canvas.obstacles.add(labels.Box(box.left - APART, box.bottom, box.right + APART, box.top))
+
+
+def flat_texts(group: list[Roof], pen: Pen, promised: Optional[Roofs]) -> list[str]:
+    """'bf16 tensor 841 TFLOP/s (85 % of data sheet)' and shorter forms."""
+    value = units.rate(group[0].value, "FLOP/s")
+    names = {roof.name: roof.value for roof in promised.compute} if promised else {}
+    peak = names.get(group[0].name)
+    whole = f"{engine_name(group)} {value}"
+    part = [f"{whole} ({units.percent(group[0].value / peak)} % of data sheet)"] if peak else []
+    return [*part, whole, value]
+
+
+def label_flat(canvas: Canvas, group: list[Roof], pen: Pen, promised: Optional[Roofs]) -> None:
+    """Names a flat roof above its line, else below it, as far right as there is room; no label without room."""
+    heights = [group[0].value, *(r.value for r in promised.compute if r.name == group[0].name)] if promised else []
+    top = canvas.inches(1.0, max([group[0].value, *heights]) / canvas.scale)[1]
+    line = canvas.inches(1.0, group[0].value / canvas.scale)[1]
+    for text in flat_texts(group, pen, promised):
+        size = labels.width(text, SMALL)
+        for low in (top + 0.05, line - LABEL_HEIGHT - 0.05):
+            left = canvas.right - size - 0.02
+            while left > canvas.left:
+                box = labels.Box(left, low, left + size, low + LABEL_HEIGHT)
+                if canvas.obstacles.clear(box):
+                    write(canvas, box, text, pen.text_colour(group[0]), pen.theme, style=pen.slant)
+                    return
+                left -= STEP
+
+
+def label_foot(canvas: Canvas, own: Optional[Roofs], pen: Pen) -> None:
+    """The ridge by the device's own data sheet, beside the measured one."""
+    if own and own.compute:
+        label_ridge(canvas, own.compute[0], pen, lines=4)
+
+
+def around(x: float, y: float, size: float, level: bool) -> Iterator[tuple[labels.Box, bool]]:
+    """Places for a label around a point, and whether a line must join them: beside it, then further and further off.
+
+    At the end of a path only a place at its level is beside it: another one may be beside the path below.
+    """
+    beside = candidates(x, y, size)
+    for box in beside[1:2] if level else (beside[1], beside[0], *beside[2:4], *beside[5:]):
+        yield box, False
+    for far in range(3, FAR):
+        for across, up in ((far, 0), (far, -2), (far, -4), (-far, -2), (-far, -far)):
+            left = x + across * STEP - (size if across < 0 else 0.0)
+            low = y + up * STEP - LABEL_HEIGHT / 2
+            yield labels.Box(left, low, left + size, low + LABEL_HEIGHT), True
+
+
+def end_of_line(x: float, box: labels.Box) -> labels.Point:
+    """Where a line from a point at x meets its label."""
+    return (box.left - 0.02 if box.left > x else box.right + 0.02), box.bottom + LABEL_HEIGHT / 2
+
+
+def crosses(canvas: Canvas, point: labels.Point, box: labels.Box) -> bool:
+    """Whether a line from a point to its label would cross another label."""
+    return canvas.obstacles.hits(point, end_of_line(point[0], box), 0.02)[0] > 0
+
+
+def join(canvas: Canvas, point: labels.Point, box: labels.Box, theme: Theme) -> None:
+    """Draws a thin line from a point to its label."""
+    ends = zip(point, end_of_line(point[0], box))
+    canvas.page.plot(*ends, color=theme.muted, linewidth=0.6, zorder=0.5)
+
+
+def name_row(canvas: Canvas, row: Row, texts: list[str], theme: Theme, level: bool = False) -> None:
+    """Writes the first of the texts that has room near a row's point; nothing without room."""
+    x, y = canvas.inches(row.intensity_flop_per_byte, row.flops_per_s / canvas.scale)
+    for text, far in product(texts, (False, True)):
+        for box, joined in around(x, y, labels.width(text, SMALL), level):
+            if joined == far and canvas.obstacles.clear(box) and not (far and crosses(canvas, (x, y), box)):
+                if far:
+                    join(canvas, (x, y), box, theme)
+                write(canvas, box, text, theme.text(row.format), theme)
+                return
+
+
+def tops(view: View, op: str, origin: str) -> Optional[Row]:
+    """The fastest row of an operation; a naive one is none."""
+    rows = [row for row in view.points if (row.op, row.origin) == (op, origin) and not row.naive]
+    return best([row for row in rows if row.intensity_flop_per_byte], lambda row: row.flops_per_s)
+
+
+def size_text(row: Row) -> str:
+    """'n 128' of a square or a one-dimensional shape, else the whole shape."""
+    sizes = {value for name, value in row.shape.items() if name != "layout"}
+    return f"n {sizes.pop():g}" if len(sizes) == 1 else shape_text({k: v for k, v in row.shape.items() if k != "layout"})
+
+
+def products(view: View) -> str:
+    """The operation whose techniques are named: matrix products; empty without one."""
+    return next((op for op in RELATED if op in view.operations), "")
+
+
+def name_paths(canvas: Canvas, view: View, theme: Theme) -> None:
+    """Names the hand-written paths of matrix products at their ends, and the smallest and the largest size.
+
+    Slow paths come first: they have room beside their ends, while the fastest one is close to the roof.
+    """
+    rows = [row for row in view.points if row.op == products(view) and row.origin == "hand"]
+    paths = {path[0].technique: path for path in series(rows) if len(path) > 1}
+    in_order = sorted(paths.values(), key=lambda path: path[-1].flops_per_s or 0)
+    for path in in_order:
+        name = path[-1].technique
+        whole = [f"{name}, {size_text(path[-1])}"] * (path is in_order[-1])
+        name_row(canvas, path[-1], [*whole, name], theme, level=True)
+    if in_order:
+        name_row(canvas, in_order[-1][0], [size_text(in_order[-1][0])], theme)
+
+
+def name_ends(canvas: Canvas, view: View, theme: Theme) -> None:
+    """Names the ends of paths, then the fastest row of each other operation with its share of the roof."""
+    name_paths(canvas, view, theme)
+    for op in dict.fromkeys([op for op in ("relu", "gelu", *view.operations) if op in view.operations]):
+        row = tops(view, op, "hand") or tops(view, op, "library")
+        if row and op not in RELATED:
+            name_row(canvas, row, [text_of(row, view.only(row.format))], theme)
+
+
+def head_rows(view: View) -> list[tuple[Row, str]]:
+    """The fastest hand-written row and the fastest library of matrix products, with their rates."""
+    rows = filter(None, (tops(view, products(view), origin) for origin in ("hand", "library")))
+    return [(row, f"{row.technique} {units.digits(row.flops_per_s / view.unit[1])}") for row in rows]

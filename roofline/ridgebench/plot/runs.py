@@ -1,0 +1,134 @@
+"""Several runs side by side: their names, the cases that changed, and what a title may say of them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Optional
+
+from ridgebench.files import ResultsError
+from ridgebench.records import Row
+from ridgebench.view import OPERATIONS, ORDER, View, ordered
+
+from .finding import best
+from .page import fits
+
+MOST = 4  # runs that one figure can hold: a hue for each
+LETTERS = "ABCD"
+LIMITS = (("memory", "memory"), ("compute", "arithmetic"))  # of a row's bound
+Speeds = dict[tuple[str, str, str], float]  # by operation, format and bound
+
+
+@dataclass(frozen=True)
+class OneRun:
+    """A run in a figure of several."""
+
+    view: View
+    name: str
+    letter: str
+
+    @cached_property
+    def speeds(self) -> Speeds:
+        """The best verified rate of each operation in each format: bytes/s where memory limits, else FLOP/s."""
+        found: dict[tuple[str, str, str], list[Row]] = {}
+        for row in self.view.points:
+            if not row.naive and row.bound in dict(LIMITS):
+                found.setdefault((row.op, row.format, row.bound), []).append(row)
+        tops = {key: best(rows, rate) for key, rows in found.items()}
+        return {key: rate(row) for key, row in tops.items() if row}
+
+
+def rate(row: Row) -> Optional[float]:
+    return row.bytes_per_s if row.bound == "memory" else row.flops_per_s
+
+
+def names(views: list[View], folders: list[Path]) -> list[str]:
+    """A name for each run: the device, with date and commit where devices repeat, and the folder where those do."""
+    models = [view.device["model"] or view.device["name"] for view in views]
+    runs = [f"{model}, {(view.environment['started'] or '')[:10]} {(view.environment['commit'] or '')[:7]}".rstrip(" ,")
+            for model, view in zip(models, views)]
+    places = [f"{run} ({folder.resolve().name}, {view.device['name']})" for run, folder, view in zip(runs, folders, views)]
+    return [
+        model if models.count(model) == 1 else run if runs.count(run) == 1 else place
+        for model, run, place in zip(models, runs, places)
+    ]
+
+
+def make_runs(views: list[View], folders: list[Path]) -> list[OneRun]:
+    """Raises ResultsError for more runs than a figure can tell apart."""
+    if len(views) > MOST:
+        raise ResultsError(f"{len(views)} runs or devices in one figure; allowed: up to {MOST}")
+    return [OneRun(*one) for one in zip(views, names(views, folders), LETTERS)]
+
+
+def formats(runs: list[OneRun]) -> list[str]:
+    """The formats that at least two of the runs have; those of all runs where they share none."""
+    found = [set(run.view.formats) for run in runs]
+    shared = {name for own in found for name in own if sum(name in other for other in found) > 1}
+    return ordered(shared or set().union(*found), ORDER)
+
+
+def operations(runs: list[OneRun]) -> list[str]:
+    return ordered({op for run in runs for op in run.view.operations}, OPERATIONS)
+
+
+def case(row: Row) -> str:
+    """The id of a row without its device."""
+    return row.id.rsplit("@", 1)[0]
+
+
+def changed(before: Row, after: Row) -> bool:
+    """Whether the change of time is larger than either interval, and the two intervals do not meet."""
+    change = abs(after.time_median_s - before.time_median_s)
+    widths = [row.time_ci_high_s - row.time_ci_low_s for row in (before, after)]
+    apart = before.time_ci_high_s < after.time_ci_low_s or after.time_ci_high_s < before.time_ci_low_s
+    return apart and change > max(widths)
+
+
+def changes(before: list[Row], after: list[Row]) -> list[tuple[Row, Row]]:
+    """The same cases of two runs whose times changed."""
+    known = {case(row): row for row in before}
+    pairs = [(known[case(row)], row) for row in after if case(row) in known]
+    return [pair for pair in pairs if changed(*pair)]
+
+
+def span(values: list[float]) -> str:
+    return " to ".join(dict.fromkeys(f"{value:.2g}" for value in (min(values), max(values))))
+
+
+def against(first: OneRun, other: OneRun, bound: str) -> list[float]:
+    """How many times as fast as the first run another one is, for each operation and format that both have."""
+    shared = [key for key in first.speeds if key[2] == bound and key in other.speeds]
+    return [other.speeds[key] / first.speeds[key] for key in shared]
+
+
+def spans(first: OneRun, other: OneRun) -> list[str]:
+    """How many times as fast another run is than the first one under each of LIMITS; empty where no row is common."""
+    found = [against(first, other, bound) for bound, _ in LIMITS]
+    return [span(values) if values else "" for values in found]
+
+
+def pair_title(first: str, other: str, found: list[str]) -> str:
+    (most, limit), *rest = [(text, limit) for text, (_, limit) in zip(found, LIMITS) if text]
+    more = "".join(f" and {text} times where {limit} limits" for text, limit in rest)
+    return f"{other} is {most} times as fast as {first} where {limit} limits{more} (best verified rows)"
+
+
+def many_title(first: str, others: list[tuple[str, list[str]]]) -> str:
+    each = "; ".join(f"{name} {' | '.join(text or '–' for text in found)}" for name, found in others)
+    limits = " | ".join(limit for _, limit in LIMITS)
+    return f"Times as fast as {first} where {limits} limits, best verified rows: {each}"
+
+
+def title(runs: list[OneRun]) -> str:
+    """The speed of every run over the first one, by the best verified row of each operation and format."""
+    first, others = runs[0], [(run, found) for run in runs[1:] if any(found := spans(runs[0], run))]
+    if not others:
+        return f"{len(runs)} runs, and no operation in a format that the first one shares with another"
+    for name in (lambda run: run.name, lambda run: run.letter):
+        if len(runs) == 2:
+            whole = pair_title(name(first), name(others[0][0]), others[0][1])
+        else:
+            whole = many_title(name(first), [(name(run), found) for run, found in others])
+        if fits(whole):
+            break
+    return whole

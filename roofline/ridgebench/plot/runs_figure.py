@@ -1,0 +1,260 @@
+"""Several runs in one picture: a panel for each format, a hue for each run, every point under the roof of its run."""
+
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import product
+from typing import Callable
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ridgebench.records import Row
+from ridgebench.units import digits
+from ridgebench.view import View
+
+from . import grid, labels
+from .canvas import LEFT, Canvas, Limits, log_limits
+from .finding import best
+from .key import STEP, draw_lines, draw_shapes
+from .multiples import panel_name, roofs_of, with_headroom
+from .page import MARGIN, WIDTH, Group, draw_groups, new_page, results_not_ok, row_groups, write_foot, write_head
+from .panel import columns, neutral
+from .panel_labels import label_flat
+from .points import Places, draw_paths, draw_whiskers, marker, markers, series
+from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
+from .roofline import X_FROM, X_TO
+from .roofs import Roofs, measured_roofs, memory_names, sheet_roofs
+from .runs import LETTERS, OneRun, changes, formats, operations, title
+from .style import BLUE, GREEN, NORMAL, PURPLE, SMALL, VERMILLION, OneHue, Theme, shape, toned
+from .tiles import GAP, make_tiles
+
+TABLE_LEFT, NAME = 9.2, 1.3  # inches: the table of one format, its first column
+HUES = (BLUE, VERMILLION, GREEN, PURPLE)
+LIGHTNESSES = (10.0, 60.0, 43.0, 26.0)  # CIE L* in print, at least 16 apart
+DASHES = ("solid", (0, (5, 2)), (0, (1, 1)), (0, (5, 1, 1, 1)))  # in print
+SIZES = {True: 42.0, False: 26.0}  # area of a marker in a figure of one panel, of several
+NOTE = "Points, steady: the fastest hand-written technique of each operation in any run, and its fastest library"
+ARROW = "Arrows: from a run to the next one, where the time of the same case changed by more than both intervals"
+
+
+def run_theme(theme: Theme, index: int) -> OneHue:
+    """The theme of a run: its hue and, in print, its lightness, line style and letter."""
+    colour = toned(HUES[index], LIGHTNESSES[index]) if theme.letters else HUES[index]
+    return OneHue(**{**asdict(theme), "colour": colour, "line": DASHES[index], "mark": LETTERS[index]})
+
+
+def pen_of(theme: OneHue) -> Pen:
+    return Pen(theme, MEASURED[0], theme.dash(""))
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a panel shows of one run: the rows of its formats, and the roofs above them."""
+
+    run: OneRun
+    rows: list[Row]
+    roofs: Roofs
+    theme: OneHue
+
+
+def top_roofs(view: View, names: list[str]) -> Roofs:
+    """The fastest memory and the highest flat roof of a view in these formats."""
+    roofs = roofs_of(view, names)
+    return Roofs(roofs.memory[:1], [], roofs.compute[:1])
+
+
+def points_of(run: OneRun, names: list[str]) -> list[Row]:
+    known = [row for row in run.view.points if row.format in names and not row.naive]
+    return [row for row in known if row.intensity_flop_per_byte and row.flops_per_s]
+
+
+def techniques(runs: list[OneRun], names: list[str]) -> set[tuple[str, str]]:
+    """Operation and technique of the fastest kernel and the fastest library of each operation in any run."""
+    found = set()
+    for rows in (points_of(run, names) for run in runs):
+        for kind in {(row.op, row.origin) for row in rows}:
+            top = max((row for row in rows if (row.op, row.origin) == kind), key=lambda row: row.flops_per_s)
+            found.add((top.op, top.technique))
+    return found
+
+
+def parts_of(runs: list[OneRun], names: list[str], theme: Theme) -> list[Part]:
+    """The runs that have rows in a panel's formats."""
+    wanted = techniques(runs, names)
+    found = []
+    for index, run in enumerate(runs):
+        rows = [row for row in points_of(run, names) if (row.op, row.technique) in wanted]
+        if rows:
+            found.append(Part(run, rows, top_roofs(run.view, names), run_theme(theme, index)))
+    return found
+
+
+def limits(panels: list[list[Part]], scale: float) -> tuple[Limits, Limits]:
+    """Limits (log10) that hold the points, roofs and ridges of all panels."""
+    xs, ys = [X_FROM, X_TO], []
+    for part in (part for panel in panels for part in panel):
+        xs += [row.intensity_flop_per_byte for row in part.rows]
+        xs += [roof.ridge for roof in part.roofs.compute if roof.ridge]
+        ys += [row.flops_per_s / scale for row in part.rows] + [roof.value / scale for roof in part.roofs.compute]
+        ys += [roof.value * X_FROM / scale for roof in part.roofs.memory]
+    high = max(ys, default=1.0) * 1.8
+    return log_limits(min(xs), max(xs) * 2), log_limits(min([*ys, high / 100]) / 1.6, high)
+
+
+def draw_run(canvas: Canvas, rows: list[Row], shapes: list[str], theme: Theme, size: float) -> None:
+    """Draws the points and paths of one run."""
+    place: Places = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in rows}
+    draw_paths(canvas.axes, rows, place, theme, arrow=True)
+    if rows:
+        draw_whiskers(canvas.axes, rows, place, theme, power=-1)
+    for op in shapes:
+        own = [row for row in rows if row.op == op]
+        if own:
+            markers(canvas.axes, [place[row.id] for row in own], own, theme, shape(op, shapes), size)
+    for path in series(rows):
+        canvas.occupy([place[row.id] for row in path])
+
+
+def draw_arrows(canvas: Canvas, before: list[Row], after: list[Row], theme: Theme) -> None:
+    """Draws an arrow from each case to the same case of the next run, where it changed."""
+    style = {"arrowstyle": "-|>,head_width=0.14,head_length=0.28", "color": theme.ink, "linewidth": 0.8,
+             "shrinkA": 0, "shrinkB": 0}
+    for one, other in changes(before, after):
+        ends = [(row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in (other, one)]
+        canvas.axes.annotate("", *ends, arrowprops=style, zorder=6)
+
+
+def draw_panel(canvas: Canvas, parts: list[Part], shapes: list[str], alone: bool) -> None:
+    """Draws roofs, points and ridges of all runs; a panel that is alone names its roofs, too."""
+    for part in parts:
+        draw_run(canvas, part.rows, shapes, part.theme, SIZES[alone])
+        draw_roofs(canvas, part.roofs, pen_of(part.theme), ridges=True)
+    for part in parts:
+        label_ridges(canvas, part.roofs, pen_of(part.theme))
+    for part in parts if alone else []:
+        pen, roofs = pen_of(part.theme), part.roofs
+        if roofs.memory:
+            label_diagonal(canvas, roofs.memory[0], roofs, pen, memory_names(roofs))
+        if roofs.compute:
+            label_flat(canvas, roofs.compute, pen, None)
+
+
+def draw_sheets(canvas: Canvas, view: View, names: list[str], theme: Theme) -> None:
+    """Draws the roofs of data sheets, which are of none of the runs, in grey."""
+    grey = OneHue(**{**asdict(theme), "colour": theme.muted})
+    for sheet, dash in zip(view.sheets, SHEETS * len(view.sheets)):
+        roofs = sheet_roofs(view.only(names[0]), sheet)
+        if roofs.compute:
+            draw_roofs(canvas, roofs, Pen(grey, *dash), ridges=False)
+
+
+def draw_head(page: Axes, canvas: Canvas, name: str, parts: list[Part], room: float) -> None:
+    """Names the format of a panel and, within `room` (inches), the highest roof of each run above it."""
+    page.text(canvas.left, canvas.top + 0.31, name, size=NORMAL, weight="bold", va="center")
+    x = canvas.left
+    for part in parts:
+        text = f"{part.run.letter} {digits(part.roofs.compute[0].value / canvas.scale)}" if part.roofs.compute else ""
+        if x + labels.width(text, SMALL) > canvas.left + room:
+            return
+        page.text(x, canvas.top + 0.13, text, size=SMALL, color=part.theme.text(None), va="center")
+        x += labels.width(text, SMALL) + 0.13
+
+
+def draw_rates(page: Axes, runs: list[OneRun], left: float, top: float, unit: tuple[str, float], theme: Theme) -> None:
+    """Draws a table of the fastest kernel and the fastest library of every operation in each run."""
+    step = min((WIDTH - MARGIN - left - NAME) / (len(runs) + (len(runs) == 2)), 0.9)
+    ends = [left + NAME + (index + 1) * step for index in range(len(runs))]
+    page.text(left, top - 0.15, f"Fastest row, {unit[0]}", size=SMALL, weight="bold", va="center")
+    colours = [run_theme(theme, index).text(None) for index in range(len(runs))]
+    for x, run, colour in zip(ends, runs, colours):
+        page.text(x, top - 0.4, run.letter, size=SMALL, weight="bold", ha="right", va="center", color=colour)
+    if len(runs) == 2:
+        page.text(ends[-1] + step, top - 0.4, "B / A", size=SMALL, weight="bold", ha="right", va="center")
+    y = top - 0.4
+    for op, origin in product(operations(runs), ("hand", "library")):
+        rows = [best([row for row in run.view.points if (row.op, row.origin) == (op, origin)], lambda row: row.flops_per_s)
+                for run in runs]
+        sign = next(filter(None, rows), None)
+        if sign is None:
+            continue
+        y -= 0.22
+        marker(page, left + 0.08, y, neutral(sign, origin), theme, shape(op, operations(runs)), 38)
+        page.text(left + 0.24, y, labels.fit(op, SMALL, NAME - 0.2), size=SMALL, va="center")
+        for x, row, colour in zip(ends, rows, colours):
+            text = digits(row.flops_per_s / unit[1]) if row else "–"
+            page.text(x, y, text, size=SMALL, ha="right", va="center", color=colour)
+        if len(rows) == 2 and all(rows):
+            text = f"{rows[1].flops_per_s / rows[0].flops_per_s:.2f}"
+            page.text(ends[-1] + step, y, text, size=SMALL, ha="right", va="center")
+
+
+def run_text(run: OneRun) -> str:
+    """'A NVIDIA H100, 2026-11-22: DRAM read 3.19 TB/s'"""
+    date = (run.view.environment["started"] or "")[:10]
+    name = run.name if date in run.name else f"{run.name}, {date}"
+    roofs = measured_roofs(run.view)
+    return f"{run.letter} {name}" + (f": {memory_names(roofs)[1]}" if roofs.memory else "")
+
+
+def provenance(runs: list[OneRun]) -> str:
+    commits = [f"{run.letter} {(run.view.environment['commit'] or 'unknown')[:12]}" for run in runs]
+    return f"ridgebench, commits {', '.join(commits)}"
+
+
+def undrawn_of(runs: list[OneRun]) -> list[Group]:
+    """The wrong, invalid and failed rows of every run."""
+    groups = [(run, group) for run in runs for group in row_groups(results_not_ok(run.view))]
+    return [replace(group, head=f"{run.letter} {group.head}") for run, group in groups]
+
+
+def draw_top(page: Axes, runs: list[OneRun], theme: Theme) -> float:
+    """Draws title, notes and key; returns the height where they end (inches)."""
+    top = write_head(page, title(runs), [NOTE, ARROW], theme) - 0.08
+    themes = [run_theme(theme, index) for index in range(len(runs))]
+    lines = [(own.hue(None), MEASURED[0], own.dash(""), run_text(run)) for run, own in zip(runs, themes)]
+    sheets = runs[0].view.sheets
+    lines += [(theme.muted, *dash, f"{sheet.title} data sheet") for sheet, dash in zip(sheets, SHEETS * len(sheets))]
+    drawable = next((run.view for run in runs if run.view.points), None)
+    if drawable:
+        shown = replace(drawable, rows=[row for row in drawable.rows if not row.naive])
+        draw_shapes(page, shown, operations(runs), theme, top)
+        top -= STEP
+    return draw_lines(page, lines, MARGIN, top) - 0.12
+
+
+def draw(runs: list[OneRun], names: list[str], theme: Theme) -> Figure:
+    """The roofline of several runs in these formats: small multiples, or one panel with a table."""
+    figure, page = new_page(theme)
+    groups = {panel_name(own): own for own in columns(names)}
+    alone = len(groups) == 1
+    if alone:
+        runs = [replace(run, view=run.view.only(name)) for run in runs for name in names[:1]]
+    write_foot(page, provenance(runs), [run.view for run in runs], theme)
+    top, undrawn = draw_top(page, runs, theme), undrawn_of(runs)
+    low = 0.35 + (grid.LIST if undrawn else 0.0)
+    draw_groups(page, undrawn, MARGIN, low, WIDTH - 2 * MARGIN, 7)
+    unit = max((run.view.unit for run in runs), key=lambda unit: unit[1])
+    panels = {name: parts_of(runs, own, theme) for name, own in groups.items()}
+    area = with_headroom(limits(list(panels.values()), unit[1]))
+    right = TABLE_LEFT - 0.5 if alone else WIDTH - MARGIN
+    canvases = make_tiles(figure, page, list(groups), area, unit, (low, top), theme, right)
+    lefts = sorted({canvas.left for canvas in canvases.values()})
+    room = lefts[1] - lefts[0] - GAP / 2 if len(lefts) > 1 else right - LEFT
+    for name, canvas in canvases.items():
+        draw_sheets(canvas, runs[0].view, groups[name], theme)
+        draw_panel(canvas, panels[name], operations(runs), alone)
+        for before, after in zip(panels[name], panels[name][1:]):
+            draw_arrows(canvas, before.rows, after.rows, theme)
+        draw_head(page, canvas, name, [] if alone else panels[name], room)
+        if alone:
+            draw_rates(page, runs, canvas.right + 0.5, top, unit, theme)
+    return figure
+
+
+def figures(runs: list[OneRun]) -> dict[str, Callable[[Theme], Figure]]:
+    """Functions that draw the figure of all shared formats and one of each, by file name."""
+    names = formats(runs)
+    drawn: dict[str, Callable[[Theme], Figure]] = {"roofline-runs": partial(draw, runs, names)}
+    for name in names if len(names) > 1 else []:
+        drawn[f"roofline-runs-{name}"] = partial(draw, runs, [name])
+    return drawn

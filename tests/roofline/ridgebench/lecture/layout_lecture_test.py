@@ -1,0 +1,73 @@
+"""Nothing overlaps or is cut, text has its size, and labels are few, on 200 made-up runs."""
+
+import pytest
+from extents import faults, visible_texts
+from made_up_lecture import made_up, predict
+
+from ridgebench.lecture import deck, figure, model, scene, slides
+from ridgebench.lecture.drawing import RIDGE
+from ridgebench.lecture.plane import AREA, MOST_LABELS
+from ridgebench.plot.cli import drawing
+from ridgebench.plot.style import DIRECT, THEMES
+
+RUNS = 200
+LIGHT = THEMES["light"]
+
+
+@pytest.fixture
+def without_binary(monkeypatch):
+    """FLOPs and bytes without a process for each; made_up_lecture's numbers are compared with the binary's."""
+    monkeypatch.setattr(model, "predict", predict)
+
+
+def check(drawn, least: float) -> None:
+    texts = visible_texts(drawn)
+    assert not faults(drawn, texts, least)
+    groups = [text.get_gid() for text in texts]
+    assert groups.count(DIRECT) <= MOST_LABELS
+    assert groups.count(AREA) <= 2 and groups.count(RIDGE) <= 1
+
+
+def test_figures_of_made_up_runs_are_legible(without_binary):
+    for seed in range(RUNS):
+        view = made_up(seed)
+        theme = list(THEMES.values())[seed % len(THEMES)]
+        if view.points:
+            with drawing(theme):
+                paper = seed % 4 == 0
+                check(figure.draw(scene.make(view, [], None), theme, paper), 7.0 if paper else 18.0)
+
+
+def test_slides_of_made_up_runs_are_legible(without_binary):
+    for seed in range(RUNS):
+        view = made_up(seed)
+        if not view.points:
+            continue
+        of = deck.make(view, [], None, "RUN")
+        drawn = slides.all_slides(of)
+        assert len(drawn) == 16
+        with drawing(LIGHT):
+            check(deck.draw(drawn[seed % 16], of, LIGHT), 18.0)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.5, 2.0])
+def test_larger_and_smaller_text(without_binary, scale):
+    for seed in range(6):
+        view = made_up(seed)
+        if not view.points:
+            continue
+        with drawing(LIGHT):
+            for paper, least in ((False, 18.0), (True, 7.0)):
+                check(figure.draw(scene.make(view, [], None), LIGHT, paper, scale), least * scale)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_numbers_of_the_made_up_runs_are_the_binarys(seed):
+    from ridgebench.program import predict as told
+
+    op, shape, format_ = [
+        ("relu", "n:4096", "bf16"), ("gelu", "n:4096", "fp32"), ("dot", "n:1000", "fp8_e4m3"), ("matvec", "n:512", "fp16"),
+        ("matmul", "m:1/n:4096/k:4096/layout:nt", "fp8_e4m3"), ("matmul", "m:64/n:64/k:64/layout:nt", "bf16"),
+    ][seed]
+    ours, theirs = predict(op, shape, format_, "h100-sxm"), told(op, shape, format_, "h100-sxm")
+    assert ours["flops"] == theirs["flops"] and ours["bytes"] == theirs["bytes"]

@@ -1,0 +1,93 @@
+"""Greyscale: in print every two formats differ by lightness, or by line style and letter; fp8 variants by their edges."""
+
+from itertools import combinations
+
+import matplotlib.style
+import pytest
+from layout_test import ALL
+from matplotlib.collections import PathCollection
+from multiples_test import with_sweeps
+
+from ridgebench.plot import multiples, roofline
+from ridgebench.plot.cli import settings
+from ridgebench.plot.style import THEMES, contrast, edge_dashes, lightness
+
+PRINT = THEMES["print"]
+APART = 9.5  # CIE L*: a step that the eye sees between two greys
+ONE_PANEL = ("fp32", "fp16", "bf16")
+
+
+def drawn(figure_of, view, theme=PRINT):
+    with matplotlib.style.context(["default", settings(theme)]):
+        figure = figure_of.draw(view, theme)
+        figure.draw_without_rendering()
+    return figure
+
+
+def by_name(figure, start: str) -> dict[str, list]:
+    """The artists of the planes whose id begins with a word, by the rest of the id."""
+    found: dict[str, list] = {}
+    for axes in figure.axes[1:]:
+        for artist in [*axes.lines, *axes.collections]:
+            gid = artist.get_gid() or ""
+            if gid.startswith(start + " "):
+                found.setdefault(gid[len(start) + 1:], []).append(artist)
+    return found
+
+
+def pattern(line) -> tuple:
+    return line._unscaled_dash_pattern
+
+
+def greys(figure) -> dict[str, float]:
+    return {name: lightness(lines[0].get_color()) for name, lines in by_name(figure, "path").items()}
+
+
+@pytest.mark.parametrize(("figure_of", "formats"), [(multiples, ALL), (roofline, ONE_PANEL)])
+def test_every_two_formats_are_told_apart_without_hue(figure_of, formats):
+    figure = drawn(figure_of, with_sweeps(formats))
+    grey, paths = greys(figure), by_name(figure, "path")
+    letters = {name: PRINT.letter(name) for name in formats}
+    assert set(paths) == set(formats) and set(letters.values()) <= set(by_name(figure, "letter"))
+    for one, other in combinations(formats, 2):
+        if letters[one] == letters[other] == "8":
+            pairs = "xfp" in one and "xfp" in other
+            assert pairs or edge_dashes(one) != edge_dashes(other), (one, other)
+            continue
+        dashed = pattern(paths[one][0]) != pattern(paths[other][0]) and letters[one] != letters[other]
+        assert dashed, (one, other)
+        assert abs(grey[one] - grey[other]) >= APART, (one, other)
+
+
+def test_letters_contrast_with_their_markers():
+    figure = drawn(roofline, with_sweeps(ONE_PANEL))
+    for axes in figure.axes[1:]:
+        faces = {}
+        for c in axes.collections:
+            if isinstance(c, PathCollection):
+                for place, colour in zip(map(tuple, c.get_offsets().tolist()), c.get_facecolors()):
+                    faces.setdefault(place, []).append((c.get_gid() or "", tuple(colour[:3])))
+        lettered = [some for some in faces.values() if any(gid.startswith("letter") for gid, _ in some)]
+        assert lettered
+        for some in lettered:
+            if len(some) == 2:
+                assert contrast(some[0][1], some[1][1]) >= 4.0
+
+
+def test_formats_that_share_a_roof_have_stretches_of_it_in_print():
+    view = with_sweeps(ONE_PANEL)
+    fma = next(row for row in view.ceilings if row.saturates == "fma")
+    from dataclasses import replace
+
+    other = replace(fma, id="fma_peak/bf16", format="bf16", arithmetic="bf16")
+    both = replace(view, rows=[*view.rows, other])
+    lines = by_name(drawn(roofline, both), "flat")
+    assert {len(some) for some in lines.values()} == {3}
+    assert len({pattern(some[0]) for some in lines.values()}) == 2
+    assert {len(some) for some in by_name(drawn(roofline, both, THEMES["light"]), "flat").values()} == {1}
+
+
+def test_other_themes_have_no_letters():
+    figure = drawn(roofline, with_sweeps(ONE_PANEL), THEMES["light"])
+    assert not by_name(figure, "letter")
+    assert {pattern(lines[0]) for lines in by_name(figure, "path").values()} == {(0, None)}
