@@ -12,7 +12,7 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
     <!-- table: duels matmul @ nvidia-h200 -->    the ratios of an operation, from duels alone
     <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
     <!-- table: gate simulated --> the error rates of the gate on simulated times
-    <!-- picture -->               the roofline
+    <!-- picture -->               the lecture figure, else the roofline
     <!-- file: tests/toy.cpp -->   a source file, as it is
     <!-- faults -->                what the tests of faults wrote; left as it is without --faults DIR
 """
@@ -129,7 +129,8 @@ def content(kind: str, text: str, sources: Sources, page: Path) -> str:
         return NO_RUN
     view, link = view_of(folder), Path(os.path.relpath(folder, page.parent)).as_posix()
     if kind == "picture":
-        return f"![Roofline of {escape(view.device['model'])}]({link}/figures/roofline.png)"
+        figure = "lecture" if (folder / "figures" / "lecture.png").exists() else "roofline"
+        return f"![Roofline of {escape(view.device['model'])}]({link}/figures/{figure}.png)"
     if name == "operations":
         return operations_table(view, link)
     return operation_table(view, name, link)

@@ -75,14 +75,17 @@ def kinds(stage: Stage, measured: bool) -> None:
     stage.panel.key(samples)
 
 
-def predict(deck: Deck, op: str, shape: str) -> str:
+def predict(deck: Deck, op: str, shape: str = "") -> str:
+    """The command that gives an operation's numbers again, at the size of its point."""
+    mark = known(deck, op)
+    shape = shape or (mark.shape if mark else model.default_shape(op, deck.device.host))
     return f"ridgebench predict {op} {shape} --format {deck.scene.format} --on {deck.source}"
 
 
 def axes(deck: Deck) -> Slide:
     words = "To the right, an operation computes more for each byte that it moves. Upwards, it computes faster."
     return Slide("axes", "Two axes: work per byte, and speed", f"{words} Both axes count in powers of ten.", [],
-                 f"ridgebench slides --on {deck.source}", 2, lambda stage: say(stage, words, "Both axes count in powers of ten."))
+                 deck.command, 2, lambda stage: say(stage, words, "Both axes count in powers of ten."))
 
 
 def slope(deck: Deck) -> Slide:
@@ -122,7 +125,8 @@ def roof(deck: Deck) -> Slide:
         drawing.ridge(stage.plane, deck.roof, stage.hue, f"ridge {ridge}")
         say(stage, words)
 
-    return Slide("roofline", "The roofline is the lower of both", words, [f"ridge {ridge} FLOP per byte"], info(deck), 5, draw)
+    return Slide("roofline", "The roofline is the lower of both", words, [f"ridge {ridge} FLOP per byte"],
+                 info(deck), 5, draw)
 
 
 def numbers(deck: Deck, op: str) -> list[str]:
@@ -152,7 +156,7 @@ def relu(deck: Deck) -> Slide:
         kinds(stage, bool(seen))
 
     return Slide("relu", "ReLU waits for memory", " ".join([words, *more]), numbers(deck, "relu"),
-                 predict(deck, "relu", "n:536870912"), 5, draw)
+                 predict(deck, "relu"), 5, draw)
 
 
 def pair_title(pair: Optional[tuple[Mark, Mark]]) -> str:
@@ -181,7 +185,7 @@ def gelu(deck: Deck) -> Slide:
         kinds(stage, bool(deck.measured("gelu")))
 
     return Slide("gelu", pair_title(pair), words, numbers(deck, "relu") + numbers(deck, "gelu"),
-                 predict(deck, "gelu", "n:536870912"), 5, draw)
+                 predict(deck, "gelu"), 5, draw)
 
 
 def batching(deck: Deck) -> Slide:
@@ -196,12 +200,13 @@ def batching(deck: Deck) -> Slide:
         paths(stage, deck.batching, deck.measured_batching, new=True)
         last = (deck.measured_batching or deck.batching)[-1]
         stage.plane.wish(f"m = {last.size}", last.intensity, last.rate, stage.theme.ink)
-        say(stage, words, f"The path: m = {deck.batching[0].size} to {last.size} rows times a matrix of {deck.depth} × {deck.depth}.",
-            *more)
+        grown = f"m = {deck.batching[0].size} to {last.size}"
+        rows = f"The path: {grown} rows times a matrix of {deck.depth} × {deck.depth}."
+        say(stage, words, rows, *more)
 
     return Slide("batching", "Batching climbs the slope", " ".join([words, *more]),
                  numbers(deck, "dot") + numbers(deck, "matvec"),
-                 predict(deck, "matmul", f"m:1/n:{deck.depth}/k:{deck.depth}"), 6, draw)
+                 predict(deck, "matmul", model.rows_of(1, deck.depth)), 6, draw)
 
 
 def matmul(deck: Deck) -> Slide:
@@ -219,8 +224,9 @@ def matmul(deck: Deck) -> Slide:
         say(stage, words, *more, *seen)
 
     return Slide("matmul", "Matmul climbs, and bends at the ridge", " ".join([words, *more, *seen]),
-                 [f"n = {mark.size}: {digits(mark.intensity)} FLOP per byte, {rate(mark.rate, 'FLOP/s')}" for mark in deck.shown.path],
-                 predict(deck, "matmul", "n:8192"), 6, draw)
+                 [f"n = {mark.size}: {digits(mark.intensity)} FLOP per byte, {rate(mark.rate, 'FLOP/s')}"
+                  for mark in deck.shown.path],
+                 predict(deck, "matmul", f"n:{deck.shown.path[-1].size}"), 6, draw)
 
 
 SLIDES = (axes, slope, flat, roof, relu, gelu, batching, matmul)

@@ -34,11 +34,16 @@ def formats(deck: Deck) -> Slide:
         stage.panel.gap(0.5)
         for one in shown:
             draw_format(stage, one)
-        samples = [Sample(f"{format_letter(lead(one))}  {spoken(one)}: ridge {digits(one.roof.ridge)}", format_hue(one, stage.theme), format_dash(lead(one)),
-                          width=0.8) for one in shown]
-        stage.panel.key(samples)
+        stage.panel.key([sample(one, stage.theme) for one in shown])
 
     return Slide("formats", "Each format has its own roof", words, lines, build_up.info(deck), 5, draw)
+
+
+def sample(group: Format, theme: Theme) -> Sample:
+    """The line of the key for a format."""
+    name = lead(group)
+    text = f"{format_letter(name)}  {spoken(group)}: ridge {digits(group.roof.ridge)}"
+    return Sample(text, format_hue(group, theme), format_dash(name), width=0.8)
 
 
 def format_hue(group: Format, theme: Theme) -> str:
@@ -52,15 +57,17 @@ def draw_format(stage: Stage, group: Format) -> None:
     letter = format_letter(name)
     wide, high = labels.width(letter, plane.layout.text) + 0.1, plane.layout.line
     x, y = plane.area.right - 0.5, plane.inches(plane.ends()[1], group.roof.flops_per_s)[1]
-    boxes = [labels.Box(x - left - wide / 2, y - high / 2, x - left + wide / 2, y + high / 2) for left in (0.0, 0.6, 1.2)]
+    middles = [x - left for left in (0.0, 0.6, 1.2)]
+    boxes = [labels.Box(one - wide / 2, y - high / 2, one + wide / 2, y + high / 2) for one in middles]
     plane.wish_in(letter, boxes, theme.text(name), DIRECT)
     drawing.ridge(plane, group.roof, format_hue(group, theme))
 
 
 def devices(deck: Deck) -> Slide:
-    lines = [f"{one.name}: {rate(one.roof.flops_per_s, 'FLOP/s')}, {rate(one.roof.bytes_per_s, 'B/s')}, ridge {digits(one.roof.ridge)}"
-             for one in deck.compared]
-    words = "More bandwidth lifts the slope and moves the ridge to the left. The same operation lies under another roof."
+    lines = [f"{one.name}: {rate(one.roof.flops_per_s, 'FLOP/s')}, {rate(one.roof.bytes_per_s, 'B/s')}, "
+             f"ridge {digits(one.roof.ridge)}" for one in deck.compared]
+    words = ("More bandwidth lifts the slope and moves the ridge to the left. "
+             "The same operation lies under another roof.")
     several = 1 + len(deck.beside)
 
     def draw(stage: Stage) -> None:
@@ -104,6 +111,7 @@ def ladder(deck: Deck) -> Slide:
     rungs, library = measured.ladder(deck.view, deck.scene.format, MOST_RUNGS) if deck.view else ([], None)
     best = library or (rungs[-1] if rungs else None)
     whole = best.flops_per_s if best else None
+    shares = [row.flops_per_s / whole for row in rungs]
     who = library.technique if library else "the fastest technique"
     if whole:
         words = f"Each rung keeps data nearer to the arithmetic. 100 % is {who}, {rate(whole, 'FLOP/s')}."
@@ -116,11 +124,12 @@ def ladder(deck: Deck) -> Slide:
         build_up.say(stage, words, *([] if whole else ["On the device itself: ridgebench run --profile lecture"]))
         if whole:
             stage.panel.gap(0.6)
-            top = max(1.0, *(row.flops_per_s / whole for row in rungs)) if rungs else 1.0
-            stage.panel.bars([Bar(row.technique, row.flops_per_s / whole / top, f"{percent(row.flops_per_s / whole)} %", stage.hue)
-                              for row in rungs])
+            top = max([1.0, *shares])
+            stage.panel.bars([Bar(row.technique, share / top, f"{percent(share)} %", stage.hue)
+                              for row, share in zip(rungs, shares)])
 
-    lines = [f"{row.technique}: {rate(row.flops_per_s, 'FLOP/s')}, {percent(row.flops_per_s / whole)} %" for row in rungs] if whole else []
+    lines = [f"{row.technique}: {rate(row.flops_per_s, 'FLOP/s')}, {percent(share)} %"
+             for row, share in zip(rungs, shares)]
     return Slide("ladder", "From naive to the library", words, lines, run, 5, draw)
 
 

@@ -11,6 +11,7 @@ from ridgebench.plot.style import blend
 from ridgebench.program import ask
 from ridgebench.units import digits, rate
 
+from .build_up import info, predict
 from .deck import COMPARED, Deck, Slide, Stage
 from .layout import SLIDE
 from .panel import Bar, Panel
@@ -48,8 +49,7 @@ def costs(deck: Deck) -> Slide:
         panel.text(f"An operation that does fewer than {ridge} FLOP for each byte waits for memory.", most=3)
 
     lines = [f"one byte: {picoseconds(byte)}", f"one FLOP: {picoseconds(flop)}", f"ratio: {ridge}"]
-    return Slide("costs", "What a byte costs, and what a FLOP costs", words, lines, f"ridgebench info --on {deck.source}", 3, draw,
-                 axes=False)
+    return Slide("costs", "What a byte costs, and what a FLOP costs", words, lines, info(deck), 3, draw, axes=False)
 
 
 def rows(deck: Deck) -> list[tuple[str, ...]]:
@@ -79,12 +79,12 @@ def table(deck: Deck) -> Slide:
                                 weight="normal" if index else "bold")
             panel.y -= 1.55 * LARGE.line
             if not index:
-                stage.page.plot([panel.box.left, panel.box.right], [panel.y + 0.35 * LARGE.line] * 2, color=stage.theme.muted,
-                                linewidth=1)
+                rule = panel.y + 0.35 * LARGE.line
+                stage.page.plot([panel.box.left, panel.box.right], [rule, rule], color=stage.theme.muted, linewidth=1)
 
-    commands = f"ridgebench predict relu n:536870912 --format {deck.scene.format} --on {deck.source}"
     return Slide("operations", "Five operations: how much work for how many bytes?", words,
-                 [" · ".join(line[:4]) for line in lines], commands, 5, draw, axes=False)
+                 [" · ".join(line[:4]) for line in lines], predict(deck, "matmul", f"n:{deck.shown.path[-1].size}"), 5,
+                 draw, axes=False)
 
 
 def plan(*words: str) -> dict:
@@ -102,7 +102,8 @@ def memory(deck: Deck) -> Slide:
     whole = plan("memory", "--parameters", MODEL, "--gpus", "1", "--on", on)
     capacity = next(term["value"] for term in whole["terms"] if term["name"].startswith("memory of"))
     stages = [plan("zero", "--parameters", MODEL, "--stage", str(stage), "--ranks", RANKS) for stage in (1, 2, 3)]
-    named = [("everything on each", whole), *((f"ZeRO stage {stage}", answer) for stage, answer in enumerate(stages, 1))]
+    named = [("no ZeRO", whole)]
+    named += [(f"ZeRO stage {index}", answer) for index, answer in enumerate(stages, 1)]
     per = digits(whole["bytes_per_parameter"])
     words = (f"Training by AdamW in bf16 keeps {per} bytes for each parameter. {MODEL} parameters on {RANKS} devices: "
              "ZeRO splits the state step by step.")
@@ -126,32 +127,36 @@ def stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, li
     start = panel.box.left + max(labels.width(name, LARGE.text) for name, _ in named) + 0.25
     longest = max(max(answer["bytes"] for _, answer in named), capacity)
     room = panel.box.right - start - 1.2
-    high, top = 1.0 * LARGE.line, panel.y
+    high, top = LARGE.line, panel.y
+    end = start + room * capacity / longest
     for name, answer in named:
         panel.y -= 1.6 * LARGE.line
         page.text(panel.box.left, panel.y + high / 2, name, size=LARGE.text, va="center")
         left = start
         for index, (_, value) in enumerate(parts(answer)):
             long = room * value / longest
-            page.add_patch(Rectangle((left, panel.y), long, high, facecolor=blend(stage.hue, theme.background, 0.3 * index),
-                                     edgecolor=theme.background, linewidth=1.5))
+            tint = blend(stage.hue, theme.background, 0.3 * index)
+            page.add_patch(Rectangle((left, panel.y), long, high, facecolor=tint, edgecolor=theme.background))
             left += long
-        page.text(left + 0.12, panel.y + high / 2, rate(answer["bytes"], "B"), size=LARGE.text, va="center",
-                  bbox=theme.patch)
-    end = start + room * capacity / longest
+        value = rate(answer["bytes"], "B")
+        crossed = left < end < left + 0.2 + labels.width(value, LARGE.text)
+        page.text((end if crossed else left) + 0.12, panel.y + high / 2, value, size=LARGE.text, va="center")
     panel.y -= 0.35 * LARGE.line
     page.plot([end, end], [panel.y, top], color=theme.ink, linewidth=2, linestyle="dashed", zorder=5)
     page.text(end, panel.y - 0.1, limit, size=LARGE.text, va="top")
     panel.y -= 1.3 * LARGE.line
 
 
+def activation_bytes(layers: str, checkpoint: str) -> float:
+    common = ("--width", WIDTH, "--batch", ROWS, "--checkpoint", checkpoint)
+    return plan("activations", "--layers", layers, *common)["bytes"]
+
+
 def activations(deck: Deck) -> Slide:
-    common = ("--width", WIDTH, "--batch", ROWS)
-    answers = [(layers, [plan("activations", "--layers", layers, *common, "--checkpoint", kind)["bytes"] for kind in ("none", "sqrt")])
-               for layers in LAYERS]
+    answers = [(layers, [activation_bytes(layers, kind) for kind in ("none", "sqrt")]) for layers in LAYERS]
     longest = max(value for _, pair in answers for value in pair)
-    words = ("Backward needs the outputs of every layer. With checkpoints at every square root of the layers, training keeps "
-             "few of them and computes the others again: about one more forward pass.")
+    words = ("The backward pass needs the outputs of every layer. With checkpoints, training keeps about the square "
+             "root of them, and computes the others again: about one more forward pass.")
 
     def draw(stage: Stage) -> None:
         panel = wide(stage)
@@ -160,8 +165,10 @@ def activations(deck: Deck) -> Slide:
         panel.bars([Bar(f"{layers} layers, {kind}", value / longest, rate(value, "B"), stage.hue, kind == "all kept")
                     for layers, pair in answers for kind, value in zip(("all kept", "checkpoints"), pair)])
 
-    lines = [f"{layers} layers: {rate(pair[0], 'B')} kept, {rate(pair[1], 'B')} with checkpoints" for layers, pair in answers]
+    lines = [f"{layers} layers: {rate(pair[0], 'B')} kept, {rate(pair[1], 'B')} with checkpoints"
+             for layers, pair in answers]
     return Slide("activations", "Activations, with and without checkpoints", words, lines,
-                 f"ridgebench plan activations --layers {LAYERS[1]} --width {WIDTH} --batch {ROWS} --checkpoint sqrt", 4, draw, axes=False)
+                 f"ridgebench plan activations --layers {LAYERS[1]} --width {WIDTH} --batch {ROWS} --checkpoint sqrt",
+                 4, draw, axes=False)
 
 

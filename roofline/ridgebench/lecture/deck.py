@@ -14,7 +14,6 @@ from . import devices, measured, model, scene
 from .devices import Device, Roof
 from .layout import SLIDE, draw_head, new_page
 from .model import Basis, Mark
-from .options import DEFAULT_OPERATIONS
 from .panel import Panel
 from .plane import Limits, Plane
 from .scene import Scene, Shown
@@ -43,6 +42,7 @@ class Deck:
     beside: list[Shown]  # those of them that fit onto the axes
     limits: tuple[Limits, Limits]
     source: str  # what the commands of the notes take as their device
+    command: str  # the one that draws these slides
 
     @property
     def shown(self) -> Shown:
@@ -60,10 +60,6 @@ class Deck:
     @property
     def view(self) -> Optional[View]:
         return self.device.view
-
-    def point(self, op: str) -> Mark:
-        """An operation by the model."""
-        return next(mark for mark in self.shown.model if mark.op == op)
 
     def measured(self, op: str) -> Optional[Mark]:
         return next((mark for mark in self.shown.points if mark.op == op), None)
@@ -111,14 +107,14 @@ def draw(slide: Slide, deck: Deck, theme: Theme) -> Figure:
 
 
 def formats_of(view: Optional[View], sheet: Optional[str]) -> list[Format]:
-    """The formats of a data sheet, else those that a run multiplies in, lowest roof first; those with one roof together."""
+    """The formats of a data sheet, else those that a run multiplies in; lowest roof first, those with one together."""
     if sheet:
         told = find_sheet(sheet)
         roofs = {name: devices.sheet_roof(told, name) for name in told.peaks if name in ORDER and name != "tf32x3"}
     else:
         native = {row.format for row in view.points if row.arithmetic == row.format} if view else set()
-        found = {name: devices.of_run(view, name) for name in devices.formats_of(view) if name in native} if view else {}
-        roofs = {name: device.roof for name, device in found.items() if device}
+        served = [name for name in devices.formats_of(view) if name in native] if view else []
+        roofs = {name: device.roof for name in served if (device := devices.of_run(view, name))}
     groups: list[Format] = []
     for name in sorted(ordered(set(roofs), ORDER), key=lambda one: roofs[one].flops_per_s):
         if groups and roofs[name].flops_per_s < (1 + SAME) * groups[-1].roof.flops_per_s:
@@ -133,7 +129,8 @@ def compared(first: Device, others: list[Device], format_: str) -> list[Device]:
     found = [first, *others]
     for name in COMPARED:
         sheet = find_sheet(name)
-        if len(found) < LEAST_DEVICES and format_ in sheet.peaks and all(one.name != devices.short(name) for one in found):
+        new = all(one.name != devices.short(name) for one in found)
+        if new and len(found) < LEAST_DEVICES and format_ in sheet.peaks:
             found.append(devices.of_sheet(name, format_))
     return found
 
@@ -146,18 +143,18 @@ def batching(deck_basis: Basis, format_: str, run: Optional[View], host: bool) -
     return depth, model.path(deck_basis, format_, rows, lambda m: model.rows_of(m, depth)), found
 
 
-def make(view: Optional[View], names: list[str], format_: Optional[str], source: str) -> Deck:
+def make(view: Optional[View], names: list[str], format_: Optional[str], source: str, command: str) -> Deck:
     """The deck of a run, of data sheets, or of both. Raises ResultsError."""
     chosen, found = scene.open_devices(view, names, format_)
     first = found[0]
     basis = Basis(first.sheet_roof or first.roof, first.on)
-    shown = scene.show(first, DEFAULT_OPERATIONS, chosen, basis)
+    shown = scene.show(first, scene.usual(chosen), chosen, basis)
     depth, grown, seen = batching(basis, chosen, view, first.host)
     made = Scene(chosen, [shown])
     others = compared(first, found[1:], chosen)
     near = [one for one in others[1:] if not first.host]
-    beside = [scene.show(one, DEFAULT_OPERATIONS, chosen) for one in near]
+    beside = [scene.show(one, scene.usual(chosen), chosen) for one in near]
     formats = formats_of(view, first.on) or [Format((chosen,), basis.roof)]
     wide = replace(made, shown=[shown, *beside])
     limits = scene.limits(wide, tuple(one.roof for one in formats), (*grown, *seen))
-    return Deck(made, grown, seen, depth, formats, others, beside, limits, source)
+    return Deck(made, grown, seen, depth, formats, others, beside, limits, source, command)

@@ -1,6 +1,7 @@
 """The devices of a lecture: their roofs in one format, from a data sheet or measured."""
 
 import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,11 @@ def short(name: str) -> str:
     return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1].rstrip() + "…"
 
 
+def known_as(name: str, sheet: Sheet) -> str:
+    """The one name of a data sheet: its own, or the path of a user's file."""
+    return name if os.path.isfile(name) else sheet.name
+
+
 def sheet_roof(sheet: Sheet, format_: str) -> Optional[Roof]:
     peak = sheet.peaks.get(format_)
     return Roof(sheet.bytes_per_s, peak[1]) if peak else None
@@ -76,7 +82,7 @@ def of_sheet(name: str, format_: str) -> Device:
     if roof is None:
         allowed = ", ".join(ordered(set(sheet.peaks), ORDER))
         raise ResultsError(f"{sheet.name} has no peak for {format_}; allowed: {allowed}")
-    return Device(short(sheet.name), roof, on=name)
+    return Device(short(sheet.name), roof, on=known_as(name, sheet))
 
 
 def measured_roof(view: View) -> Optional[Roof]:
@@ -123,6 +129,5 @@ def default_format(view: Optional[View], sheets: list[str]) -> str:
 
 def facts(name: str) -> dict[str, Any]:
     """A data sheet as it is in its file, for its clock, units and power. `find_sheet` has checked it."""
-    sheet = find_sheet(name)
-    path = FOLDER / f"{sheet.name}.json"
-    return clean(json.loads(read(path if path.exists() else Path(name), "a data sheet")))
+    path = Path(name) if os.path.isfile(name) else FOLDER / f"{find_sheet(name).name}.json"
+    return clean(json.loads(read(path, "a data sheet")))

@@ -97,13 +97,15 @@ def ridge(plane: Plane, of: Roof, colour: str, label: str = "", counted: bool = 
     wide, high = labels.width(label, plane.layout.text), plane.layout.line
     up = y + 0.35 * high
     starts = [x - wide / 2, x - wide, x, x - wide - high, x + high / 2]
-    boxes = [labels.Box(left, up + rise * high, left + wide, up + (rise + 1) * high) for rise in (0, 0.4) for left in starts]
+    boxes = [labels.Box(left, up + rise * high, left + wide, up + (rise + 1) * high)
+             for rise in (0, 0.4) for left in starts]
     plane.wish_in(label, boxes, plane.theme.ink, RIDGE)
 
 
 def mark(plane: Plane, of: Mark, colour: str, size: float = 1.0) -> None:
     """A point: filled where it was measured, hollow by the model; its shape is the operation."""
-    plane.spot(of.intensity, of.rate, colour, shape(of.op, list(OPERATIONS)), of.measured, size, 5.2 if of.measured else 5.0)
+    over = 5.2 if of.measured else 5.0
+    plane.spot(of.intensity, of.rate, colour, shape(of.op, list(OPERATIONS)), of.measured, size, over)
 
 
 def path(plane: Plane, marks: list[Mark], theme: Theme, colour: str, ink: Optional[str] = None) -> None:

@@ -109,10 +109,12 @@ def draw_panel(panel: Panel, scene: Scene) -> None:
     longest = max(mark.seconds for mark in pair)
     room = panel.y
     panel.text(f"Time for one pass, {where}", weight="bold", most=2)
-    bars = [Bar(spoken(mark.op), mark.seconds / longest, titles.duration(mark.seconds), colour, mark.measured) for mark in pair]
+    bars = [Bar(spoken(mark.op), mark.seconds / longest, titles.duration(mark.seconds), colour, mark.measured)
+            for mark in pair]
     if panel.bars(bars):
         panel.gap(0.3)
-        panel.text(f"GeLU does {digits(pair[1].flops / pair[0].flops)} times the work of ReLU on the same bytes.", most=4)
+        work = digits(pair[1].flops / pair[0].flops)
+        panel.text(f"GeLU does {work} times the work of ReLU on the same bytes.", most=4)
     else:
         panel.y = room
 

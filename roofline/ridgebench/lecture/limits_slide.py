@@ -26,8 +26,8 @@ def assumed(deck: Deck) -> list[str]:
         found.append(f"The peak assumes {peak['sms']} SMs × {peak['flops_per_clock_per_sm']:,} FLOP per clock × "
                      f"{peak['clock_hz'] / 1e9:.3g} GHz.")
     if peak.get("tdp_w"):
-        found.append(f"The board may draw {digits(peak['tdp_w'])} W. Where a product needs more, the clock falls, and the "
-                     "peak with it.")
+        found.append(f"The board may draw {digits(peak['tdp_w'])} W. Where a product needs more, the clock falls, and "
+                     "the peak with it.")
     return found
 
 
@@ -47,15 +47,16 @@ def from_sheet(deck: Deck) -> Slide:
         drawing.flat(stage.plane, deck.roof, stage.hue, 0.6, "dashed")
         build_up.say(stage, *words)
 
-    return Slide("limits", "The peak is a promise at one clock", " ".join(words), [], build_up.info(deck), 4, draw)
+    return Slide("limits", "The peak is a promise at one clock", " ".join(words), words, build_up.info(deck), 4, draw)
 
 
 def from_run(deck: Deck) -> Slide:
     sheet, roof = deck.device.sheet_roof, deck.device.measured_roof
     row = measured.best(deck.view, deck.scene.format, "matmul")
     clock, power, reasons = measured.held(row) if row else (None, None, [])
-    words = (f"The measured peak is {rate(roof.flops_per_s, 'FLOP/s')}, {percent(roof.flops_per_s / sheet.flops_per_s)} % of the "
-             f"data sheet. Memory reaches {percent(roof.bytes_per_s / sheet.bytes_per_s)} %.")
+    compute, memory = roof.flops_per_s / sheet.flops_per_s, roof.bytes_per_s / sheet.bytes_per_s
+    words = (f"The measured peak is {rate(roof.flops_per_s, 'FLOP/s')}, {percent(compute)} % of the data sheet. "
+             f"Memory reaches {percent(memory)} %.")
     clocks = [("assumed", peak_of(deck).get("clock_hz"), False), ("held", clock, True)]
     bars = [(name, hertz, filled) for name, hertz, filled in clocks if hertz]
     said = list(filter(None, [f"The board drew {digits(power)} W." if power else "", capped(reasons)]))
@@ -73,7 +74,8 @@ def from_run(deck: Deck) -> Slide:
             stage.panel.gap(0.5)
             stage.panel.text("Clock in matmul", weight="bold")
             top = max(hertz for _, hertz, _ in bars)
-            stage.panel.bars([Bar(name, hertz / top, f"{hertz / 1e9:.3g} GHz", stage.hue, filled) for name, hertz, filled in bars])
+            stage.panel.bars([Bar(name, hertz / top, f"{hertz / 1e9:.3g} GHz", stage.hue, filled)
+                              for name, hertz, filled in bars])
         for one in said:
             stage.panel.gap(0.2)
             stage.panel.text(one, most=3)

@@ -15,7 +15,7 @@ STEP = 1.3  # a rung of the ladder that gains less is left out where there are t
 
 def mark_of(row: Row, size: int = 0) -> Mark:
     return Mark(row.op, row.intensity_flop_per_byte or 0.0, row.flops_per_s or 0.0, row.time_median_s or 0.0, row.flops,
-                size, True, row.technique)
+                size, True, row.technique, shape_text(row.shape))
 
 
 def candidates(view: View, format_: str, op: str, regime: str = "steady") -> list[Row]:
@@ -98,11 +98,12 @@ def rows_at(row: Row, depth: int) -> Optional[int]:
 
 
 def ladder(view: View, format_: str, most: int) -> tuple[list[Row], Optional[Row]]:
-    """The hand-written rungs of matmul, naive and then the slowest first, at most `most`; and the fastest row of a library."""
-    rows = [row for row in view.rows if row.drawable and row.regime == "steady" and row.op == "matmul"]
-    rows = sorted((row for row in rows if row.format == format_ and row.flops_per_s), key=lambda r: (r.bytes, r.flops_per_s))
-    largest = {row.technique: row for row in rows}
-    library = max((row for row in largest.values() if row.origin == "library"), key=lambda r: r.flops_per_s, default=None)
+    """The hand-written rungs of matmul, naive and then the slowest first, at most `most`; and the best of a library."""
+    wanted = (format_, "matmul", "steady")
+    rows = [row for row in view.rows if row.drawable and (row.format, row.op, row.regime) == wanted and row.flops_per_s]
+    largest = {row.technique: row for row in sorted(rows, key=lambda r: (r.bytes, r.flops_per_s))}
+    libraries = [row for row in largest.values() if row.origin == "library"]
+    library = max(libraries, key=lambda r: r.flops_per_s, default=None)
     hand = sorted((row for row in largest.values() if row.origin == "hand"), key=lambda r: (not r.naive, r.flops_per_s))
     if len(hand) <= most:
         return hand, library

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Iterable, Optional
 
-from ridgebench.files import ResultsError
 from ridgebench.program import predict
 
 from .devices import Roof
@@ -27,6 +26,7 @@ class Mark:
     size: int = 0  # the dimension that grows along a path
     measured: bool = False
     technique: str = ""
+    shape: str = ""
     name: str = ""
 
 
@@ -43,7 +43,7 @@ def mark(basis: Basis, op: str, shape: str, format_: str) -> Mark:
     told = predict(op, shape, format_, basis.on or COUNTED_ON)
     intensity, flops = told["intensity_flop_per_byte"], told["flops"]
     rate = told["attainable_flops_per_s"] if basis.on else basis.roof.at(intensity)
-    return Mark(op, intensity, rate, flops / rate, flops)
+    return Mark(op, intensity, rate, flops / rate, flops, shape=shape)
 
 
 def square(n: int) -> str:
@@ -83,11 +83,11 @@ def sizes(roof: Roof, format_: str, measured: Iterable[int] = ()) -> list[int]:
     """Powers of two on both sides of the ridge, 128 to 8192 on a GPU, out to the measured ones."""
     bend = crossing(roof, square, format_) or LARGEST
     low = 128
-    while low > 4 and low * 4 > bend:
+    while low > 4 and low * 3 > bend:
         low //= 2
     known = sorted(measured)
     high = max([min(8192, low * 64), *known])
-    low = min([low, *known])
+    low = min([low, *(1 << size.bit_length() - 1 for size in known)])
     found, size = [], low
     while size <= high:
         found.append(size)
@@ -101,12 +101,5 @@ def path(basis: Basis, format_: str, grown: list[int], shape=square) -> list[Mar
 
 
 def served(basis: Basis, ops: Iterable[str], format_: str, host: bool) -> list[Mark]:
-    """The points of those operations that have the format (tf32, for one, is matmul's alone)."""
-    found = []
-    for op in ops:
-        try:
-            found.append(mark(basis, op, default_shape(op, host), format_))
-        except ResultsError as error:
-            if "has no format" not in str(error):
-                raise
-    return found
+    """The points of operations at their default sizes. Raises ResultsError where one has no such format."""
+    return [mark(basis, op, default_shape(op, host), format_) for op in ops]

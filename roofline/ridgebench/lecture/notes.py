@@ -15,6 +15,6 @@ def part(number: int, slide: Slide) -> str:
 def notes(deck: Deck, slides: list[Slide]) -> str:
     """What to say on each slide, its numbers, and the command that gives them again."""
     total = sum(slide.minutes for slide in slides)
-    head = (f"# Notes for the speaker\n\n{escape(deck.device.name)}, {deck.scene.format}; {len(slides)} slides, about {total} minutes. "
-            "Hollow points are by the model, filled ones were measured.\n")
+    what = f"{escape(deck.device.name)}, {deck.scene.format}: {len(slides)} slides for about {total} minutes."
+    head = (f"# Notes for the speaker\n\n{what} Hollow points are by the model, filled ones were measured.\n")
     return "\n".join([head, *(part(number, slide) for number, slide in enumerate(slides, 1))])

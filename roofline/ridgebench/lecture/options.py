@@ -99,12 +99,14 @@ def font_scale(text: str) -> float:
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    """The options of the lecture figure, for the parser of `plot`."""
+    """The options of `plot` that choose figures, and those of the lecture figure."""
+    parser.add_argument("--formats", type=outputs, default=outputs(""), metavar="NAMES",
+                        help="types of files (svg, pdf, png) and formats of numbers (bf16, ...); default: all")
     parser.add_argument("--style", choices=STYLES, help="lecture: that figure alone; reference: all but it")
     parser.add_argument("--on", metavar="DEVICE", action="append", default=[],
                         help="data sheet of the lecture figure, e.g. h100-sxm, also without a run; may be repeated")
-    parser.add_argument("--op", type=operations, default=DEFAULT_OPERATIONS, metavar="NAMES",
-                        help="operations of the lecture figure, e.g. relu,gelu,matmul")
+    parser.add_argument("--op", type=operations, metavar="NAMES",
+                        help=f"operations of the lecture figure; default: {','.join(DEFAULT_OPERATIONS)}")
     parser.add_argument("--format", type=number_format, metavar="NAME",
                         help="number format of the lecture figure; default: bf16, on a host fp32")
     parser.add_argument("--point", type=user_point, action="append", default=[], metavar="NAME:AI:TFLOP/s",

@@ -12,7 +12,8 @@ from ridgebench.plot.style import Theme
 
 from .layout import Layout
 
-UNIT = re.compile(r"(\d) (?=(?:%|[kMGTnµmp]?(?:FLOP|FLOP/s|B|B/s|s|Hz|W))(?:[ .,:;]|$))")  # a line never begins with a unit
+# The space before a unit, which no line begins with.
+UNIT = re.compile(r"(\d) (?=(?:%|[kMGTnµmp]?(?:FLOP|FLOP/s|B|B/s|s|Hz|W))(?:[ .,:;]|$))")
 LEAST_BAR = 0.7  # inches: the bars are left out where the longest one would be shorter
 
 
@@ -25,7 +26,6 @@ class Bar:
     value: str
     colour: str
     filled: bool = True
-    dash: Any = "solid"
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Panel:
     def gap(self, lines: float = 0.6) -> None:
         self.y -= lines * self.layout.line
 
-    def text(self, words: str, colour: str = "", most: int = 8, size: float = 1.0, weight: str = "normal") -> bool:
+    def text(self, words: str, most: int = 8, size: float = 1.0, weight: str = "normal") -> bool:
         """Words in as many lines as they need; left out where they do not fit whole."""
         words = UNIT.sub("\\1\u00a0", words)
         points, line = self.layout.text * size, self.layout.line * size
@@ -67,7 +67,7 @@ class Panel:
         if " ".join(lines) != words or not self.room(len(lines) * line):
             return False
         for one in lines:
-            self.page.text(self.box.left, self.y, one, size=points, color=colour or self.theme.ink, va="top", weight=weight)
+            self.page.text(self.box.left, self.y, one, size=points, va="top", weight=weight)
             self.y -= line
         return True
 
@@ -82,14 +82,14 @@ class Panel:
             middle = self.y - self.layout.line / 2
             left = self.box.left
             if one.marker:
-                self.page.plot([left + long / 2], [middle], marker=one.marker, markersize=2.4 * stroke, color=one.colour,
-                               markerfacecolor=one.colour if one.filled else self.theme.background,
-                               markeredgewidth=0.36 * stroke, linestyle="none")
+                face = one.colour if one.filled else self.theme.background
+                self.page.plot([left + long / 2], [middle], marker=one.marker, markersize=2.4 * stroke,
+                               color=one.colour, linestyle="none", markerfacecolor=face, markeredgewidth=0.36 * stroke)
             else:
                 self.page.plot([left, left + long], [middle, middle], color=one.colour, linewidth=stroke * one.width,
                                linestyle=one.dash, solid_capstyle="butt", dash_capstyle="butt")
             shown = labels.fit(one.text, self.layout.text, self.width - long - 0.5 * self.layout.line)
-            self.page.text(left + long + 0.5 * self.layout.line, self.y, shown, size=self.layout.text, va="top")
+            self.page.text(left + long + 0.5 * self.layout.line, middle, shown, size=self.layout.text, va="center")
             self.y -= line
         return True
 
@@ -118,5 +118,5 @@ class Panel:
     def bar(self, one: Bar, left: float, middle: float, long: float) -> None:
         high = 0.85 * self.layout.line
         self.page.add_patch(Rectangle((left, middle - high / 2), long, high, edgecolor=one.colour,
-                                      facecolor=one.colour if one.filled else "none", linestyle=one.dash,
+                                      facecolor=one.colour if one.filled else "none",
                                       linewidth=0.36 * self.layout.stroke, zorder=3))

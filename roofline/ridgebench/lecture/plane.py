@@ -73,7 +73,7 @@ class Plane:
                layout.plane_width / layout.width, layout.plane_height / layout.height)
         axes = self.figure.add_axes(box, zorder=1, gid=AXES)
         axes.set(xlim=self.x, ylim=self.y)
-        axes.xaxis.set_ticks(*self.numbers(self.x, self.widest_number(), self.x_end()))
+        axes.xaxis.set_ticks(*self.numbers(self.x, self.widest_pair(), self.x_end()))
         axes.yaxis.set_ticks(*self.numbers(self.y, 1.6 * layout.line, self.y[1]))
         axes.tick_params(labelsize=layout.text, length=0, labelcolor=theme.muted)
         axes.tick_params(axis="x", pad=layout.text / 2)  # clear of the lowest number of the other axis
@@ -102,10 +102,11 @@ class Plane:
             end -= 1
         return end
 
-    def widest_number(self) -> float:
-        """Inches that the numbers of the x axis need from one to the next."""
-        shown = range(ceil(self.x[0]), min(floor(self.x[1]), LAST_TICK) + 1)
-        return max((labels.width(tick(10.0**power), self.layout.text) for power in shown), default=0.0) + 0.1
+    def widest_pair(self) -> float:
+        """Inches that two neighbouring numbers of the x axis need."""
+        end = min(floor(self.x[1]), LAST_TICK)
+        wide = [labels.width(tick(10.0**power), self.layout.text) for power in range(ceil(self.x[0]), end + 1)]
+        return max(((one + next_) / 2 for one, next_ in zip(wide, wide[1:])), default=0.0) + 0.3 * self.layout.line
 
     def inches(self, intensity: float, rate: float) -> Place:
         x, y = log10(intensity) - self.x[0], log10(rate / self.unit[1]) - self.y[0]
@@ -147,7 +148,7 @@ class Plane:
         """The head of an arrow at the end of a path."""
         stroke = self.layout.stroke
         head = {"arrowstyle": f"-|>,head_width={0.09 * stroke},head_length={0.15 * stroke}", "color": colour,
-                "shrinkA": 0, "shrinkB": 0, "linewidth": 0, "mutation_scale": 10}
+                "shrinkA": 0, "shrinkB": 1.2 * stroke, "linewidth": 0, "mutation_scale": 10}
         self.page.annotate("", self.inches(*end), self.inches(*start), arrowprops=head, zorder=4.6)
 
     def wish(self, text: str, intensity: float, rate: float, colour: str) -> None:
@@ -167,7 +168,8 @@ class Plane:
         boxes = []
         for far in FAR:
             near = gap * far
-            corners = [(x + near, y - near - high), (x - near - wide, y + near * 0.6), (x + near, y - high / 2),
+            corners = [(x + near, y - near - high), (x + 1.3 * near, y - 0.8 * high), (x + 2 * near, y - high / 2),
+                       (x - near - wide, y + near * 0.6), (x + near, y - high / 2),
                        (x - wide / 2, y + near), (x - near - wide, y - high / 2), (x - wide / 2, y - near - high),
                        (x - near - wide, y - near - high), (x + near, y + near)]
             boxes += [self.inside(labels.Box(left, low, left + wide, low + high)) for left, low in corners]
@@ -200,8 +202,10 @@ class Plane:
 
     def write(self, wish: Wish, box: labels.Box) -> None:
         crossed = self.obstacles.meets(box)
-        patch = {"facecolor": self.theme.background, "edgecolor": "none", "pad": 0.4, "alpha": 1.0 if wish.boxes else 0.85} if crossed else None
+        alpha = 1.0 if wish.boxes else 0.85
+        patch = {**self.theme.patch, "alpha": alpha} if crossed else None
         middle = ((box.left + box.right) / 2, (box.bottom + box.top) / 2)
         self.page.text(*middle, wish.text, size=self.layout.text, color=wish.colour, ha="center", va="center",
                        rotation=90 if wish.turned else 0, gid=wish.gid, bbox=patch, zorder=6)
-        self.obstacles.add(box)
+        gap = 0.3 * self.layout.line  # two texts in one line stay apart
+        self.obstacles.add(labels.Box(box.left - gap, box.bottom, box.right + gap, box.top))

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from math import floor, log10
 from typing import Optional
 
+from ridgebench.data_sheets import find_sheet
 from ridgebench.files import ResultsError
 from ridgebench.view import View
 
@@ -58,7 +59,7 @@ class Scene:
 
 def open_devices(view: Optional[View], names: list[str], format_: Optional[str]) -> tuple[str, list[Device]]:
     """The format and the devices of a run and of data sheets. Raises ResultsError, which names what is allowed."""
-    names = list(dict.fromkeys(names))
+    names = list(dict.fromkeys(devices.known_as(name, find_sheet(name)) for name in names))
     if len(names) + (view is not None) > MOST_DEVICES:
         raise ResultsError(f"{len(names)} devices; a figure can hold up to {MOST_DEVICES}")
     chosen = format_ or devices.default_format(view, names)
@@ -70,6 +71,11 @@ def open_devices(view: Optional[View], names: list[str], format_: Optional[str])
     if own is None or (not own.on and chosen not in allowed):
         raise ResultsError(f"the run has no roof for {chosen}; allowed: {', '.join(allowed) or 'none'}")
     return chosen, [own, *(one for one in found if one.on != own.on)]
+
+
+def usual(format_: str) -> tuple[str, ...]:
+    """The operations of the lecture that have a format: tf32 is matmul's alone."""
+    return DEFAULT_OPERATIONS if not format_.startswith("tf32") else (PATH,)
 
 
 def show(device: Device, ops: tuple[str, ...], format_: str, basis: Optional[Basis] = None) -> Shown:
@@ -92,12 +98,13 @@ def at_size(basis: Basis, found: Mark) -> Mark:
     return replace(found, rate=rate, seconds=found.flops / rate, measured=False, technique="")
 
 
-def make(view: Optional[View], names: list[str], format_: Optional[str], ops: tuple[str, ...] = DEFAULT_OPERATIONS,
+def make(view: Optional[View], names: list[str], format_: Optional[str], ops: Optional[tuple[str, ...]] = None,
          points: tuple[UserPoint, ...] = ()) -> Scene:  # fmt: skip
     """The scene of a lecture figure. Raises ResultsError."""
     chosen, found = open_devices(view, names, format_)
+    shown = ops or usual(chosen)
     own = [Mark("", point.intensity, point.flops_per_s, 0.0, 0.0, measured=False, name=point.name) for point in points]
-    return Scene(chosen, [show(device, ops, chosen) for device in found], own)
+    return Scene(chosen, [show(device, shown, chosen) for device in found], own)
 
 
 def limits(scene: Scene, more: tuple[devices.Roof, ...] = (), grown: tuple[Mark, ...] = ()) -> tuple[Limits, Limits]:
@@ -109,7 +116,8 @@ def limits(scene: Scene, more: tuple[devices.Roof, ...] = (), grown: tuple[Mark,
     right = max([*(mark.intensity * 1.6 for mark in marks), *(roof.ridge * 10 for roof in roofs)])
     scale = scene.unit[1]
     lowest = min([*(roof.at(10.0**x_low) for roof in roofs), *(mark.rate * 0.8 for mark in marks)])
-    highest = max([*(roof.flops_per_s * HEADROOM[len(scene.shown) > 1] for roof in roofs), *(mark.rate * 1.6 for mark in marks)])
+    above = HEADROOM[len(scene.shown) > 1]
+    highest = max([*(roof.flops_per_s * above for roof in roofs), *(mark.rate * 1.6 for mark in marks)])
     return (x_low, max(log10(right), x_low + 2)), (floor(log10(lowest / scale)), log10(highest / scale))
 
 
@@ -119,7 +127,7 @@ def questions(scene: Scene) -> list[str]:
     for mark in scene.own_points:
         roof = max(one.at(mark.intensity) for one in scene.roofs)
         if mark.rate > ABOVE * roof:
-            found.append(f"{mark.name}: {mark.rate / 1e12:.4g} TFLOP/s is above the roof of {roof / 1e12:.4g} TFLOP/s: a "
-                         "question of units, of how FLOPs and bytes were counted, or of data that a cache held")
+            found.append(f"{mark.name}: {mark.rate / 1e12:.4g} TFLOP/s is above the roof of {roof / 1e12:.4g} TFLOP/s: "
+                         "a question of units, of how FLOPs and bytes were counted, or of data that a cache held")
     return found
 

@@ -91,7 +91,9 @@ def make(chosen: Namespace) -> deck.Deck:
     """The deck that the options name. Raises ResultsError."""
     view = open_run(chosen.results, chosen.device)
     source = (view.device["data_sheet"] or str(chosen.results)) if view else chosen.on[0]
-    return deck.make(view, chosen.on, chosen.format, one_line(source))
+    run = [str(chosen.results)] if view else []
+    command = " ".join(["ridgebench slides", *run, *(f"--on {name}" for name in chosen.on)])
+    return deck.make(view, chosen.on, chosen.format, one_line(source), one_line(command))
 
 
 def main(arguments: list[str]) -> int:

@@ -68,7 +68,8 @@ def model_finding(scene: Scene) -> str:
     parts = [f"{enumerate_words(waiting)} {'wait' if len(waiting) > 1 else 'waits'} for memory"] if waiting else []
     if shown.path:
         bend = model.crossing(roof, model.square, scene.format)
-        parts.append(f"matmul is compute-bound above n = {bend - 1}" if bend else "matmul waits for memory at every size")
+        above = f"matmul is compute-bound above n = {bend - 1}" if bend else "matmul waits for memory at every size"
+        parts.append(above)
     return ", ".join(parts)
 
 

@@ -54,8 +54,6 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--device", help="device to draw, or `all`; default: the first with rows")
     parser.add_argument("--theme", choices=sorted(THEMES), default="light")
     parser.add_argument("--out", type=Path, help="folder; default: RESULTS_DIR/figures, without one the current folder")
-    parser.add_argument("--formats", type=lecture_options.outputs, default=lecture_options.outputs(""), metavar="NAMES",
-                        help="types of files (svg, pdf, png) and formats of numbers (bf16, ...); default: all")
     lecture_options.add_to(parser)
     options = parser.parse_args(arguments)
     if not options.results and not options.on:

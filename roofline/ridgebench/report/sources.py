@@ -83,7 +83,7 @@ class Content:
     def kinds(self) -> list[str]:
         """The kinds of implementation that the rows have."""
         found = {marks.kind(row) for _, row in self.rows}
-        return [kind for kind in marks.KINDS if kind in found]
+        return [kind for kind in marks.FILLS if kind in found]
 
     @cached_property
     def regimes(self) -> list[str]:
@@ -115,7 +115,8 @@ def load(folder: Path) -> Run:
     run = load_run(folder, turns_of=lambda record, environment: len(record["samples_s"]))
     check_range(run)
     run = with_short_texts(run)
-    return replace(run, rows=[replace(row, id=cut(row.id), shape=cut(row.shape), flags=cut(row.flags)) for row in run.rows])
+    rows = [replace(row, id=cut(row.id), shape=cut(row.shape), flags=cut(row.flags)) for row in run.rows]
+    return replace(run, rows=rows)
 
 
 def views(run: Run, points: list[Path]) -> list[View]:
@@ -136,7 +137,7 @@ def with_own_sheet(view: View) -> View:
 
 
 def all_measured_roofs(view: View) -> Roofs:
-    """The roofs of all formats, and those that only the view of a single format has: a third of tf32's for tf32x3."""
+    """The roofs of all formats, and those that only a view of one format has: a third of tf32's for tf32x3."""
     roofs = measured_roofs(view)
     known = {roof.name for roof in roofs.compute}
     extra: dict[str, Roof] = {}
@@ -149,9 +150,11 @@ def all_measured_roofs(view: View) -> Roofs:
 
 def own_sources(index: int, run: ShownRun) -> list[Source]:
     """The measured roofs of a run and those of its device's data sheet."""
-    found = [Source(f"{run.letter}: {run.name}", run.letter, all_measured_roofs(run.view), True, index)]
+    letter = run.letter
+    found = [Source(f"{letter}: {run.name}", letter, all_measured_roofs(run.view), True, index)]
     for sheet in run.view.sheets:
-        found.append(Source(f"{run.letter}: {sheet.title} data sheet", f"{run.letter}, data sheet", sheet_roofs(run.view, sheet), False, index))
+        roofs = sheet_roofs(run.view, sheet)
+        found.append(Source(f"{letter}: {sheet.title} data sheet", f"{letter}, data sheet", roofs, False, index))
     return found
 
 

@@ -150,10 +150,14 @@ def test_the_source_is_named_and_linked(project: Path) -> None:
 
 
 def test_the_picture_is_the_runs_own(project: Path) -> None:
-    publish(project, "host/2026-01-01-abc", "2026-01-01T00:00:00Z")
+    folder = publish(project, "host/2026-01-01-abc", "2026-01-01T00:00:00Z")
     path = page(project, "picture")
     assert tables.main([], project) == 0
     assert "](../results/host/2026-01-01-abc/figures/roofline.png)" in path.read_text()
+    (folder / "figures").mkdir(exist_ok=True)
+    (folder / "figures" / "lecture.png").touch()
+    assert tables.main([], project) == 0
+    assert "](../results/host/2026-01-01-abc/figures/lecture.png)" in path.read_text()
 
 
 def test_a_file_is_shown_as_it_is(project: Path) -> None:

@@ -43,7 +43,7 @@ def test_slides_of_made_up_runs_are_legible(without_binary):
         view = made_up(seed)
         if not view.points:
             continue
-        of = deck.make(view, [], None, "RUN")
+        of = deck.make(view, [], None, "RUN", "ridgebench slides RUN")
         drawn = slides.all_slides(of)
         assert len(drawn) == 16
         with drawing(LIGHT):
@@ -66,7 +66,8 @@ def test_the_numbers_of_the_made_up_runs_are_the_binarys(seed):
     from ridgebench.program import predict as told
 
     op, shape, format_ = [
-        ("relu", "n:4096", "bf16"), ("gelu", "n:4096", "fp32"), ("dot", "n:1000", "fp8_e4m3"), ("matvec", "n:512", "fp16"),
+        ("relu", "n:4096", "bf16"), ("gelu", "n:4096", "fp32"), ("dot", "n:1000", "fp8_e4m3"),
+        ("matvec", "n:512", "fp16"),
         ("matmul", "m:1/n:4096/k:4096/layout:nt", "fp8_e4m3"), ("matmul", "m:64/n:64/k:64/layout:nt", "bf16"),
     ][seed]
     ours, theirs = predict(op, shape, format_, "h100-sxm"), told(op, shape, format_, "h100-sxm")

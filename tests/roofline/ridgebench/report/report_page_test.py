@@ -12,7 +12,8 @@ from report_page import SVG, Tags, chart, data, make, points
 
 from ridgebench.__main__ import main
 from ridgebench.records import load_run
-from ridgebench.report.page import ASSETS, exceeds
+from ridgebench.report.data import exceeds
+from ridgebench.report.page import ASSETS
 
 H100, H200 = (next((ROOT / "results").glob(f"{device}/2*")) for device in ("nvidia-h100-80gb-hbm3", "nvidia-h200"))
 NAMES = {

@@ -1,0 +1,125 @@
+"""Titles are findings of the best verified rows, never of a naive one; points are the same rows."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from golden import ROOT
+from made_up_lecture import golden, made_up, predict, square, template, timed
+
+from ridgebench.lecture import measured, model, scene, titles
+from ridgebench.lecture.layout import LECTURE, PAPER, fits
+from ridgebench.records import load_run
+from ridgebench.view import View, make_view
+
+ROOF = {"flops_per_s": 1e12, "bytes_per_s": 1e11, "compute_ceiling": template("fma").id,
+        "memory_ceiling": template("memory").id}
+
+
+@pytest.fixture(autouse=True)
+def without_binary(monkeypatch):
+    monkeypatch.setattr(model, "predict", predict)
+
+
+def view_of(*rows) -> View:
+    flat = replace(template("fma"), flops_per_s=1e12)
+    slope = replace(template("memory"), bytes_per_s=1e11)
+    return View(golden().environment, golden().device, [flat, slope, *rows], False)
+
+
+def title(view: View) -> str:
+    return titles.finding(scene.make(view, [], "fp32"), LECTURE)
+
+
+def relu_and_gelu(longer: float):
+    shape = {"n": 1 << 25}
+    return (timed("relu", "good", "fp32", shape, 1.25e10 * 0.9, ROOF),
+            timed("gelu", "good", "fp32", shape, 2.5e11 * 0.9 / longer, ROOF))
+
+
+def test_equal_times_are_called_the_same():
+    assert "GeLU does 20 times the work of ReLU in the same time" in title(view_of(*relu_and_gelu(1.03)))
+    assert "GeLU does 20 times the work of ReLU in 1.5 times the time" in title(view_of(*relu_and_gelu(1.5)))
+
+
+def test_a_naive_row_is_neither_in_the_title_nor_drawn():
+    naive = timed("matmul", "naive", "fp32", square(1024), 0.9e12, ROOF, fraction_of_measured_roof=0.9)
+    good = timed("matmul", "tile", "fp32", square(1024), 0.5e12, ROOF, fraction_of_measured_roof=0.5)
+    assert "matmul reaches 50 % of the measured peak" in title(view_of(naive, good))
+    assert "matmul reaches" not in title(view_of(naive, *relu_and_gelu(1.0)))
+    made = scene.make(view_of(naive, good), [], "fp32")
+    assert {mark.technique for mark in made.first.marks} <= {"tile", ""}
+
+
+def test_the_best_of_the_hand_written_rows_counts():
+    rows = [timed("matmul", name, "fp32", square(1024), rate, ROOF, origin=origin, mfu=rate / 2e12)
+            for name, rate, origin in (("slow", 1e11, "hand"), ("fast", 8e11, "hand"), ("lib", 9e11, "library"))]
+    assert measured.best(view_of(*rows), "fp32", "matmul").technique == "fast"
+    assert "matmul reaches 40 % of the data sheet's peak" in title(view_of(*rows))
+
+
+def test_a_row_that_is_not_verified_is_no_finding():
+    for status in ("wrong", "invalid", "failed"):
+        row = timed("matmul", "fast", "fp32", square(1024), 8e11, ROOF, status=status)
+        assert "matmul reaches" not in title(view_of(row, *relu_and_gelu(1.0)))
+
+
+def test_a_roof_that_moved_gives_no_share():
+    good = timed("matmul", "tile", "fp32", square(1024), 5e11, ROOF)
+    control = replace(template("fma"), role="control", id=template("fma").id + ":control", flops_per_s=0.9e12)
+    view = view_of(good)
+    assert "of the measured peak" in title(view)
+    moved = title(replace(view, rows=[*view.rows, control]))
+    assert "measured peak" not in moved and "matmul runs at 500 GFLOP/s" in moved
+
+
+def test_titles_of_made_up_runs_fit():
+    for seed in range(60):
+        view = made_up(seed)
+        if view.points:
+            made = scene.make(view, [], None)
+            for layout in (LECTURE, PAPER):
+                assert fits(layout, titles.finding(made, layout)), seed
+
+
+def test_the_title_of_the_published_run():
+    folder = next(ROOT.glob("results/nvidia-h100*/2026-11-22-7f6e7b5"))
+    view = make_view(load_run(folder), None)
+    told = titles.finding(scene.make(view, [], None), LECTURE)
+    assert told == ("H100 SXM, bf16: GeLU does 20 times the work of ReLU in the same time; matmul reaches 75 % of the "
+                    "data sheet's peak")
+
+
+def test_without_a_run_the_title_is_the_models():
+    made = scene.make(None, ["h100-sxm"], None)
+    assert titles.finding(made, LECTURE) == ("H100 SXM, bf16: ReLU, GeLU, dot and matvec wait for memory, matmul is "
+                                             "compute-bound above n = 886")
+
+
+def test_a_path_is_of_one_technique_and_not_of_a_slow_one():
+    fast = [timed("matmul", "fast", "fp32", square(n), 8e11, ROOF) for n in (1024, 2048)]
+    slow = [timed("matmul", "slow", "fp32", square(1 << power), 1e11, ROOF) for power in range(5, 12)]
+    near = [timed("matmul", "near", "fp32", square(1 << power), 7e11, ROOF) for power in range(7, 12)]
+    assert {mark.technique for mark in measured.squares(view_of(*fast, *slow), "fp32")} == {"fast"}
+    found = measured.squares(view_of(*fast, *slow, *near), "fp32")
+    assert {mark.technique for mark in found} == {"near"}
+    assert [mark.size for mark in found] == [128, 256, 512, 1024, 2048]
+
+
+def test_rows_that_grow_are_a_path_of_their_own():
+    rows = [timed("matmul", "fast", "fp32", square(4096) | {"m": m}, 1e11, ROOF) for m in (1, 4, 64, 512)]
+    other = [timed("matmul", "fast", "fp32", square(64) | {"m": m}, 1e11, ROOF) for m in (1, 2)]
+    depth, found = measured.growing_rows(view_of(*rows, *other), "fp32")
+    assert depth == 4096 and [mark.size for mark in found] == [1, 4, 64, 512]
+    assert measured.growing_rows(view_of(*other), "fp32") == (0, [])
+
+
+def test_the_ladder_begins_with_naive_and_ends_with_the_best():
+    dice = random.Random(5)
+    rates = [1e9 * 2**index * dice.uniform(0.9, 1.1) for index in range(9)]
+    rows = [timed("matmul", f"rung_{index}", "fp32", square(512), rate, ROOF) for index, rate in enumerate(rates)]
+    naive = timed("matmul", "naive", "fp32", square(512), 3e9, ROOF)
+    library = timed("matmul", "cublas", "fp32", square(512), 4e11, ROOF, origin="library")
+    rungs, best = measured.ladder(view_of(*rows, naive, library), "fp32", 6)
+    assert best.technique == "cublas" and len(rungs) == 6
+    assert rungs[0].technique == "naive" and rungs[-1].technique == "rung_8"
