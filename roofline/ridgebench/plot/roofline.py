@@ -64,12 +64,13 @@ def draw_ghosts(canvas: Canvas, view: View, place: Places, theme: Theme) -> None
         canvas.occupy([(x, y), (ghost, y)])
 
 
-def draw_points(canvas: Canvas, view: View, theme: Theme, size: float = MARKER) -> None:
+def draw_points(canvas: Canvas, view: View, theme: Theme, size: float = MARKER,
+                operations: Optional[list[str]] = None) -> None:
     rows = placed(view)
     place = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in rows}
     draw_ghosts(canvas, view, place, theme)
     draw_paths(canvas.axes, rows, place, theme, arrow=True)
-    draw_rows(canvas.axes, rows, place, view, theme, power=-1, size=size)
+    draw_rows(canvas.axes, rows, place, view, theme, power=-1, size=size, operations=operations)
     for group in series(rows):
         canvas.occupy([place[row.id] for row in group])
     canvas.occupy(list(external.draw(canvas.axes, view, canvas.scale, theme).values()))

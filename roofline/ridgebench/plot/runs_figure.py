@@ -12,12 +12,11 @@ from ridgebench.records import Row
 from ridgebench.units import digits
 from ridgebench.view import View
 
-from . import grid, labels
+from . import labels
 from .canvas import LEFT, Canvas, Limits, log_limits
 from .key import STEP, draw_lines, draw_shapes
-from .multiples import panel_name, roofs_of, with_headroom
-from .page import MARGIN, WIDTH, Group, draw_groups, new_page, results_not_ok, row_groups, write_foot, write_head
-from .panel import columns
+from .multiples import panel_groups, panels_note, roofs_of, with_headroom
+from .page import LINE, MARGIN, WIDTH, Group, draw_groups, new_page, results_not_ok, row_groups, write_foot, write_head
 from .panel_labels import label_flat
 from .points import Places, draw_paths, draw_whiskers, markers, series
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
@@ -28,6 +27,7 @@ from .runs_table import draw_rates, run_theme
 from .style import NORMAL, SMALL, OneHue, Theme, shape
 from .tiles import GAP, make_tiles
 
+MOST_REASONS = 12  # lines of rows that are not drawn
 TABLE_LEFT = 9.2  # inches: the table of one format
 SIZES = {True: 42.0, False: 26.0}  # area of a marker in a figure of one panel, of several
 NOTE = "Points, steady: the fastest hand-written technique of each operation in any run, and its fastest library"
@@ -170,9 +170,9 @@ def undrawn_of(runs: list[OneRun]) -> list[Group]:
     return [replace(group, head=f"{run.letter} {group.head}") for run, group in groups]
 
 
-def draw_top(page: Axes, runs: list[OneRun], theme: Theme) -> float:
+def draw_top(page: Axes, runs: list[OneRun], note: str, theme: Theme) -> float:
     """Draws title, notes and key; returns the height where they end (inches)."""
-    top = write_head(page, title(runs), [NOTE, ARROW], theme) - 0.08
+    top = write_head(page, title(runs), [NOTE, ARROW, note], theme) - 0.08
     themes = [run_theme(theme, index) for index in range(len(runs))]
     lines = [(own.hue(None), MEASURED[0], own.dash(""), run_text(run)) for run, own in zip(runs, themes)]
     sheets = runs[0].view.sheets
@@ -188,14 +188,15 @@ def draw_top(page: Axes, runs: list[OneRun], theme: Theme) -> float:
 def draw(runs: list[OneRun], names: list[str], theme: Theme) -> Figure:
     """The roofline of several runs in these formats: small multiples, or one panel with a table."""
     figure, page = new_page(theme)
-    groups = {panel_name(own): own for own in columns(names)}
+    groups = panel_groups(names)
     alone = len(groups) == 1
     if alone:
         runs = [replace(run, view=run.view.only(name)) for run in runs for name in names[:1]]
     write_foot(page, provenance(runs), [run.view for run in runs], theme)
-    top, undrawn = draw_top(page, runs, theme), undrawn_of(runs)
-    low = 0.35 + (grid.LIST if undrawn else 0.0)
-    draw_groups(page, undrawn, MARGIN, low, WIDTH - 2 * MARGIN, 7)
+    top, undrawn = draw_top(page, runs, panels_note(names), theme), undrawn_of(runs)
+    lines = min(len(undrawn), MOST_REASONS) + 1 if undrawn else 0
+    low = 0.35 + lines * LINE
+    draw_groups(page, undrawn, MARGIN, low, WIDTH - 2 * MARGIN, lines)
     unit = max((run.view.unit for run in runs), key=lambda unit: unit[1])
     panels = {name: parts_of(runs, own, theme) for name, own in groups.items()}
     area = with_headroom(limits(list(panels.values()), unit[1]))
