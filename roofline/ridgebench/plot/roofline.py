@@ -13,14 +13,12 @@ from ridgebench.view import View
 from . import external
 from .canvas import Canvas, Limits, log_limits, make_canvas
 from .finding import roofline_title
+from .flat_labels import FlatLabel, draw_flat_labels, flat_label, flat_room
 from .page import LINE, MARGIN, WIDTH, draw_undrawn, header, new_page, storage_note, undrawn_groups
 from .panel import draw_panel
 from .points import MARKER, Places, draw_paths, imported, name_points, series
 from .points import draw_points as draw_rows
-from .roof_drawing import (
-    MEASURED, SHEETS, FlatLabel, Pen, draw_flat_labels, draw_roofs, flat_label, flat_room, label_caches, label_memory,
-    label_ridges,
-)
+from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_caches, label_memory, label_ridges
 from .roofs import Roofs, measured_roofs, merged, sheet_roofs
 from .style import Theme
 

@@ -9,7 +9,7 @@ from golden import GOLDEN
 from layout_test import ALL, overlapping
 
 from ridgebench.plot import multiples
-from ridgebench.plot.cli import figures, settings
+from ridgebench.plot.cli import reference_figures, settings
 from ridgebench.plot.style import SMALL, THEMES
 from ridgebench.plot.tiles import tiling
 from ridgebench.records import load_run
@@ -63,8 +63,8 @@ def test_they_are_chosen_for_sweeps_in_several_formats_and_for_many_formats():
     assert not multiples.wanted(with_sweeps(["fp32", "fp16", "bf16"], sizes=(512,)))
     assert multiples.wanted(with_sweeps(["fp32", "tf32", "fp16", "bf16"], sizes=(512,)))
     assert not multiples.wanted(with_sweeps().only("bf16"))
-    assert figures(with_sweeps())["roofline"].func is multiples.draw
-    assert figures(golden())["roofline"].func is not multiples.draw
+    assert reference_figures(with_sweeps(), ())["roofline"].func is multiples.draw
+    assert reference_figures(golden(), ())["roofline"].func is not multiples.draw
 
 
 def test_all_panels_have_the_same_axes_and_equal_decades():
