@@ -36,6 +36,14 @@ Format read_format(const JsonObject& object, const char* key) {
   }
 }
 
+// Returns an empty format for FP4. Unlike the command line, a sheet may state its peak.
+std::optional<Format> read_peak_format(const JsonObject& object) {
+  const std::string format = object.text("format");
+  if (format == Fp4::name) return std::nullopt;
+  if (format.starts_with("fp4")) object.reject("format", Fp4::name);
+  return read_format(object, "format");
+}
+
 Engine read_engine(const JsonObject& object) {
   const std::string engine = object.text("engine");
   if (engine == "fma") return Engine::fma;
@@ -44,9 +52,8 @@ Engine read_engine(const JsonObject& object) {
 }
 
 Peak read_peak(const JsonObject& object, int sms) {
-  const bool fp4 = object.text("format") == Fp4::name;
   Peak peak{
-      .format = fp4 ? std::nullopt : std::optional(read_format(object, "format")),
+      .format = read_peak_format(object),
       .engine = read_engine(object),
       .accumulator = read_format(object, "accumulator"),
       .flops_per_s = object.number("flops_per_s", kFlopsPerS),

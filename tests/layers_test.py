@@ -40,6 +40,7 @@ MOST_HARNESS_LINES = 250
 MOST_TECHNIQUE_LINES = 150
 MOST_PERSISTENT_KERNEL_LINES = 300  # Hopper's, tma and wgmma in one
 MOST_FILES = 30  # in a folder
+CATALOGUES = {"roofline/devices"}  # items of one kind, each found by its own name: a new device is a new file
 OPENING_COMMENT_LINES = range(2, 9)
 
 
@@ -124,7 +125,11 @@ def tracked(root: Path) -> list[str]:
 
 def crowded_folders(root: Path) -> list[str]:
     files = Counter(path.rpartition("/")[0] or "." for path in tracked(root))
-    return [f"{folder} has {count} files; allowed: {MOST_FILES}" for folder, count in files.items() if count > MOST_FILES]
+    return [
+        f"{folder} has {count} files; allowed: {MOST_FILES}"
+        for folder, count in files.items()
+        if count > MOST_FILES and folder not in CATALOGUES
+    ]
 
 
 def is_technique(path: str) -> bool:

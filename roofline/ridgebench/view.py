@@ -89,8 +89,12 @@ class View:
 
     @property
     def unit(self) -> tuple[str, float]:
-        """TFLOP/s on a GPU, GFLOP/s on a host."""
-        return ("GFLOP/s", 1e9) if self.device["backend"] == "cpu" else ("TFLOP/s", 1e12)
+        """TFLOP/s on a GPU, GFLOP/s on a host; points of other tools alone have that of the fastest one."""
+        if "imported" in self.environment:
+            small = max((row.flops_per_s or 0.0 for row in self.external), default=0.0) < 1e12
+        else:
+            small = self.device["backend"] == "cpu"
+        return ("GFLOP/s", 1e9) if small else ("TFLOP/s", 1e12)
 
     @cached_property
     def formats(self) -> list[str]:

@@ -185,7 +185,7 @@ def test_every_sheet_prints_a_source_of_each_number(path):
     assert (result.returncode, result.stderr) == (0, "")
     formats = [peak["format"] for peak in sheet["peaks"]]
     facts = len(formats) + ("tf32" in formats) + 2 + bool(sheet["memory"]["usable_bytes"])
-    assert result.stdout.count("source: ") == facts
+    assert result.stdout.count("\n      source: ") == facts
     assert sheet["title"] in result.stdout
 
 

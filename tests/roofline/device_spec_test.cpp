@@ -192,6 +192,8 @@ TEST(MalformedSheet, AbsurdValuesAreRefused) {
 TEST(MalformedSheet, UnknownFormatAndEngineNameWhatIsAllowed) {
   EXPECT_THAT(rejection_of("/peaks/0/format", "fp64"),
               AllOf(HasSubstr("x.json: peaks[0]: format: "), HasSubstr("bf16")));
+  EXPECT_THAT(rejection_of("/peaks/0/format", "fp4"),
+              HasSubstr("peaks[0]: format is \"fp4\"; allowed: fp4_e2m1"));
   EXPECT_THAT(rejection_of("/peaks/0/engine", "sfu"), HasSubstr("allowed: fma, tensor"));
 }
 

@@ -1,7 +1,7 @@
 """Log-log axes with decades of equal length on both axes: every bandwidth line rises at 45 degrees."""
 
 from dataclasses import dataclass, field
-from math import ceil, floor, log10
+from math import ceil, floor, inf, log10
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -93,13 +93,17 @@ def style_axes(axes: Axes, x: Limits, y: Limits, theme: Theme, most: int = 8) ->
 
 def make_canvas(
     figure: Figure, page: Axes, limits: tuple[Limits, Limits], unit: tuple[str, float],
-    right: float, top: float, theme: Theme,
+    right: float, top: float, theme: Theme, spare: float = inf,
 ) -> Canvas:
-    """Axes up to right and top (inches) that hold the limits; spare room extends the upper limits."""
+    """Axes up to right and top (inches) that hold the limits; spare room extends the upper limits.
+
+    No more than `spare` decades of intensity are added: axes end before `right` where that leaves room.
+    """
     (x_low, x_high), (y_low, y_high) = limits
     width, height = right - LEFT, top - TOP_GAP - BOTTOM
     decade = min(height / (y_high - y_low), width / (x_high - x_low))
-    x, y = (x_low, x_low + width / decade), (y_low, y_low + height / decade)
+    x, y = (x_low, min(x_low + width / decade, x_high + spare)), (y_low, y_low + height / decade)
+    width = (x[1] - x_low) * decade
     axes = add_axes(figure, LEFT, BOTTOM, width, height)
     style_axes(axes, x, y, theme)
     page.text(LEFT + width / 2, BOTTOM - 0.33, "FLOP per byte (compulsory traffic of main memory)",

@@ -15,7 +15,9 @@ from .page import LINE
 from .points import marker
 from .style import SMALL, Theme, is_pair, shape
 
+MOST_IMPORTED = 20  # rows of the table of points of other tools
 STEP = 0.215  # inches between table rows
+WIDEST = 0.8  # inches of a column
 HEAD = 1.06  # inches for the name of an operation
 FILLS = (("hand", "", "hand-written"), ("hand", "naive", "naive"), ("library", "", "library"))
 UNSETTLED = "~"  # the mark of a share
@@ -110,7 +112,7 @@ def matrix_lines(view: View) -> list[tuple[str, str, list[Row]]]:
 def draw_matrix(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
     """Draws operations by formats; returns the height where the matrix ends."""
     draw_key(page, view, theme, left, top - 0.1, "Share of the measured roof, fastest row, %")
-    step = (width - HEAD) / len(columns(view.formats))
+    step = min((width - HEAD) / len(columns(view.formats)), WIDEST)
     xs = [left + HEAD + (index + 0.5) * step for index in range(len(columns(view.formats)))]
     y = draw_heads(page, view, theme, xs, top - 0.6)
     for op, name, rows in matrix_lines(view):
@@ -164,9 +166,32 @@ def draw_table(page: Axes, view: View, theme: Theme, left: float, top: float, wi
     return draw_note(page, view, rows[:20], left, y) - 0.25
 
 
+def draw_imported(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
+    """Draws the points of other tools, the fastest first; returns the height where the table ends (inches)."""
+    unit, scale = view.unit
+    ends = (left + width - 1.6, left + width - 0.85, left + width)
+    y = top - 0.1
+    page.text(left, y, "Points of other tools", size=SMALL, weight="bold", va="center")
+    y -= 0.28
+    for x, text in zip(ends, (unit, "GB/s", "FLOP/byte")):
+        page.text(x, y, text, size=SMALL, weight="bold", ha="right", va="center")
+    rows = sorted(view.external, key=lambda row: -(row.flops_per_s or 0))
+    for row in rows[:MOST_IMPORTED]:
+        y -= STEP
+        name = labels.fit(f"{row.technique} {row.format}", SMALL, width - 2.25)
+        page.text(left, y, name, size=SMALL, va="center", color=theme.text(row.format))
+        known = ((row.flops_per_s, scale), (row.bytes_per_s, 1e9), (row.intensity_flop_per_byte, 1.0))
+        for x, (value, by) in zip(ends, known):
+            page.text(x, y, digits(value / by) if value else "–", size=SMALL, ha="right", va="center")
+    if len(rows) > MOST_IMPORTED:
+        y -= STEP
+        page.text(left, y, f"… and {len(rows) - MOST_IMPORTED} more", size=SMALL, va="center")
+    return y - 0.25
+
+
 def draw_panel(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
-    """Draws the matrix of all formats or the table of one; returns the height where it ends (inches)."""
+    """Draws the matrix of all formats, the table of one or imported points; returns the height where it ends (inches)."""
     if not view.points:
-        return top
+        return draw_imported(page, view, theme, left, top, width) if view.external else top
     draw = draw_table if view.format else draw_matrix
     return draw(page, view, theme, left, top, width)

@@ -3,7 +3,7 @@
 from functools import cache
 from itertools import groupby
 from math import nan
-from typing import Any
+from typing import Any, Optional
 
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
@@ -49,17 +49,20 @@ def markers(
         hue if row.origin == "library" or row.naive else blend(hue, theme.ink, 0.35)
         for hue, row in zip(hues, rows)
     ]
-    outline = MarkerStyle(marker_shape)
-    drawn = PathCollection(  # the collection that Axes.scatter makes, in a quarter of its time
-        [outline.get_path().transformed(outline.get_transform())],
-        [size * (NAIVE_SIZE if row.naive else 1.0) for row in rows],
-        offsets=points, offset_transform=ax.transData, transform=IdentityTransform(),
-        facecolors=[fill(row, theme) for row in rows], edgecolors=edges,
-        linewidths=[0.9 if row.naive else 1.2 for row in rows],
-        linestyles=[edge_dashes(row.format) for row in rows], zorder=5, clip_on=False,
-        rasterized=len(rows) > MOST_VECTORS)
-    ax.add_collection(drawn, autolim=False)
-    draw_letters(ax, points, rows, theme, size)
+    sign = MarkerStyle(marker_shape)
+    drawn = {
+        "paths": [sign.get_path().transformed(sign.get_transform())] * len(rows), "offsets": points,
+        "sizes": [size * (NAIVE_SIZE if row.naive else 1.0) for row in rows],
+        "facecolors": [fill(row, theme) for row in rows], "edgecolors": edges,
+        "linewidths": [0.9 if row.naive else 1.2 for row in rows],
+        "linestyles": [edge_dashes(row.format) for row in rows],
+    }
+    letters = "".join(sorted({theme.letter(row.format) for row in rows if row.format}))
+    if letters:
+        drawn = with_letters(drawn, rows, theme)
+    ax.add_collection(PathCollection(  # the collection that Axes.scatter makes, in a quarter of its time
+        **drawn, offset_transform=ax.transData, transform=IdentityTransform(), zorder=5, clip_on=False,
+        rasterized=len(rows) > MOST_VECTORS, gid=f"letters {letters}" if letters else None), autolim=False)
 
 
 @cache
@@ -71,16 +74,12 @@ def outline_of(letter: str) -> Path:
     return path.transformed(move.scale(LETTER / max(box.width, box.height)))
 
 
-def draw_letters(ax: Axes, points: list[tuple[float, float]], rows: list[Row], theme: Theme, size: float) -> None:
-    """Draws the letters of formats in their markers, in print."""
-    for letter in sorted({theme.letter(row.format) for row in rows} - {""}):
-        own = [(point, row) for point, row in zip(points, rows) if theme.letter(row.format) == letter]
-        colours = [max((theme.ink, theme.background), key=lambda c, row=row: contrast(c, fill(row, theme))) for _, row in own]
-        ax.add_collection(PathCollection(
-            [outline_of(letter)], [size * (NAIVE_SIZE if row.naive else 1.0) for _, row in own],
-            offsets=[point for point, _ in own], offset_transform=ax.transData, transform=IdentityTransform(),
-            facecolors=colours, linewidths=0, zorder=5.5, clip_on=False, gid=f"letter {letter}",
-            rasterized=len(own) > MOST_VECTORS), autolim=False)
+def with_letters(drawn: dict[str, list], rows: list[Row], theme: Theme) -> dict[str, list]:
+    """The markers with a letter after each one, so that a marker above another hides its letter, too."""
+    inks = [max((theme.ink, theme.background), key=lambda c, row=row: contrast(c, fill(row, theme))) for row in rows]
+    letters = {"paths": [outline_of(theme.letter(row.format)) for row in rows], "facecolors": inks,
+               "edgecolors": ["none"] * len(rows), "linestyles": ["solid"] * len(rows)}
+    return {key: [one for pair in zip(values, letters.get(key, values)) for one in pair] for key, values in drawn.items()}
 
 
 def marker(ax: Axes, x: float, y: float, row: Row, theme: Theme, marker_shape: str, size=MARKER):
@@ -127,13 +126,13 @@ def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, powe
 
 
 def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: Theme, power: int,
-                size: float = MARKER) -> None:
-    """Draws points with whiskers. power of time in y: 1 for a time, -1 for a rate, 0 without whiskers."""
+                size: float = MARKER, operations: Optional[list[str]] = None) -> None:
+    """Draws points with whiskers; `operations` choose shapes, by default those of the view. power of time in y: 1 for a time, -1 for a rate, 0 without whiskers."""
     # Naive and slow rows come first, so that a faster point near them stays visible.
     ordered = sorted(rows, key=lambda row: (not row.naive, row.flops_per_s or 0, row.id))
     if power:
         draw_whiskers(axes, ordered, place, theme, power)
-    operations = view.operations
+    operations = view.operations if operations is None else operations
     for op in operations:
         own = [row for row in ordered if row.op == op]
         if own:

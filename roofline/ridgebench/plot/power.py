@@ -11,6 +11,8 @@ from ridgebench.view import View
 
 from . import grid
 from .canvas import Limits, log_limits, style_axes
+from .finding import spoken
+from .key import draw_shapes
 from .page import MARGIN, WIDTH, add_axes, header, new_page, storage_note
 from .points import Places, draw_paths, draw_points
 from .style import NORMAL, Theme
@@ -36,8 +38,8 @@ def title(rows: list[Row]) -> str:
     slowest, most = min(rows, key=lambda row: row.clock_hz), max(rows, key=lambda row: watts(row) or 0)
     fastest = max(row.clock_hz or 0 for row in rows)
     return (
-        f"The clock held is {slowest.clock_hz / 1e9:.2f} GHz in {slowest.format} {slowest.op} and "
-        f"{fastest / 1e9:.2f} GHz at most; the most power is {digits(watts(most))} W, in {most.format} {most.op}"
+        f"The lowest clock is {slowest.clock_hz / 1e9:.2f} GHz, in {slowest.format} {spoken(slowest.op)}, and the highest "
+        f"{fastest / 1e9:.2f} GHz; the most power is {digits(watts(most))} W, in {most.format} {spoken(most.op)}"
     )
 
 
@@ -46,7 +48,8 @@ def draw(view: View, theme: Theme) -> Figure:
     rows = placed(view)
     top = header(page, view, title(rows), [storage_note(view)], theme)
     grid.draw_undrawn_below(page, view)
-    top = grid.draw_legend(page, view, theme, top - 0.05, [])
+    draw_shapes(page, view, view.operations, theme, top - 0.05, fills=False)
+    top = grid.draw_legend(page, view, theme, top - 0.27, [])
     intensities = [row.intensity_flop_per_byte for row in rows]
     x = log_limits(min(intensities) / 2, max(intensities) * 2)
     rates = [row.flops_per_s / view.unit[1] for row in rows]

@@ -13,18 +13,17 @@ from ridgebench.view import View
 from . import external
 from .canvas import Canvas, Limits, log_limits, make_canvas
 from .finding import roofline_title
+from .flat_labels import FlatLabel, draw_flat_labels, flat_label, flat_room
 from .page import LINE, MARGIN, WIDTH, draw_undrawn, header, new_page, storage_note, undrawn_groups
 from .panel import draw_panel
 from .points import MARKER, Places, draw_paths, imported, name_points, series
 from .points import draw_points as draw_rows
-from .roof_drawing import (
-    MEASURED, SHEETS, FlatLabel, Pen, draw_flat_labels, draw_roofs, flat_label, flat_room, label_caches, label_memory,
-    label_ridges,
-)
+from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_caches, label_memory, label_ridges
 from .roofs import Roofs, measured_roofs, merged, sheet_roofs
 from .style import Theme
 
-PANEL_LEFT, PANEL_WIDTH, PANEL_GAP = 8.5, 4.0, 0.3  # inches
+PANEL_LEFT, PANEL_WIDEST, PANEL_GAP = 8.5, 5.2, 0.3  # inches; it begins further left where the axes end earlier
+SPARE = 1.0  # decades of intensity right of all that is drawn
 MOST_LABELS = 8
 X_FROM, X_TO = 0.1, 50.0  # FLOP/byte; the axis shows at least this range
 
@@ -65,12 +64,13 @@ def draw_ghosts(canvas: Canvas, view: View, place: Places, theme: Theme) -> None
         canvas.occupy([(x, y), (ghost, y)])
 
 
-def draw_points(canvas: Canvas, view: View, theme: Theme, size: float = MARKER) -> None:
+def draw_points(canvas: Canvas, view: View, theme: Theme, size: float = MARKER,
+                operations: Optional[list[str]] = None) -> None:
     rows = placed(view)
     place = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in rows}
     draw_ghosts(canvas, view, place, theme)
     draw_paths(canvas.axes, rows, place, theme, arrow=True)
-    draw_rows(canvas.axes, rows, place, view, theme, power=-1, size=size)
+    draw_rows(canvas.axes, rows, place, view, theme, power=-1, size=size, operations=operations)
     for group in series(rows):
         canvas.occupy([place[row.id] for row in group])
     canvas.occupy(list(external.draw(canvas.axes, view, canvas.scale, theme).values()))
@@ -131,7 +131,7 @@ def draw_labels(canvas: Canvas, view: View, measured: Roofs, sources: list[Sourc
 def sheet_notes(view: View) -> list[str]:
     """Notes that name the data sheets of the dashed lines."""
     states = {True: "", False: ", not measured here"}
-    return [f"Dashed: {sheet.title} data sheet{states[view.is_own(sheet)]}" for sheet in view.sheets]
+    return [f"Dashed, with labels in italics: {sheet.title} data sheet{states[view.is_own(sheet)]}" for sheet in view.sheets]
 
 
 def raised_note(view: View) -> str:
@@ -158,15 +158,18 @@ def draw(view: View, theme: Theme) -> Figure:
     measured, sheets = measured_roofs(view), sheet_sources(view, theme)
     named = labelled(view, measured, sheets)
     flats = flat_labels(view, measured, named, theme)
-    panel = bool(view.points or undrawn_groups(view))  # imported points alone have nothing beside them
-    right = (PANEL_LEFT - PANEL_GAP if panel else WIDTH - MARGIN) - flat_room(flats)
+    panel = bool(view.points or view.external or undrawn_groups(view))
+    beside = flat_room(flats) + PANEL_GAP
+    right = (PANEL_LEFT if panel else WIDTH - MARGIN + PANEL_GAP) - beside
     area = limits(view, [measured, *(roofs for roofs, _ in sheets)])
-    canvas = make_canvas(figure, page, area, view.unit, right, top, theme)
+    canvas = make_canvas(figure, page, area, view.unit, right, top, theme, SPARE)
     draw_points(canvas, view, theme)
     for roofs, pen in sheets:
         draw_roofs(canvas, roofs, pen, ridges=(roofs, pen) in named or view.format is not None)
     draw_roofs(canvas, measured, Pen(theme, *MEASURED), ridges=True)
     draw_labels(canvas, view, measured, named, flats, theme)
-    end = draw_panel(page, view, theme, PANEL_LEFT, top, PANEL_WIDTH)
-    draw_undrawn(page, view, PANEL_LEFT, end, PANEL_WIDTH, int((end - 0.35) / LINE))
+    left = canvas.right + beside
+    width = min(WIDTH - MARGIN - left, PANEL_WIDEST)
+    end = draw_panel(page, view, theme, left, top, width)
+    draw_undrawn(page, view, left, end, width, int((end - 0.35) / LINE))
     return figure

@@ -11,9 +11,10 @@ from ridgebench.records import clean
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog="report", description=__doc__)
-    parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS_DIR", help="one or several results directories")
+    parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS_DIR", help="one or several runs")
     parser.add_argument("--on", metavar="DEVICE", action="append", default=[],
-                        help="overlay the roofs of a data sheet (h200), of a sheet's file or of a results directory; may be repeated")
+                        help="overlay the roofs of a data sheet (h200), of a sheet's file or of a results directory; "
+                             "may be repeated")
     parser.add_argument("--points", metavar="DIR", type=Path, action="append", default=[],
                         help="also show what `ridgebench import` made of another tool's file; may be repeated")
     parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: report.html in the first RESULTS_DIR")

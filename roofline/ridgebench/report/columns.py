@@ -41,13 +41,13 @@ def percent_text(part: Optional[float]) -> str:
 
 
 def roof_text(row: Row, view: View) -> str:
-    """The share of the measured roof with the marks of the figures: ~ of a roof that moved, ↑ of a row that raised it."""
+    """The share of the measured roof, marked as in the figures: ~ the roof moved, ↑ the row raised it."""
     text = share_text(row, view)
     return text if share(row) is None else text.rstrip(RAISED) + " %" + RAISED * text.endswith(RAISED)
 
 
-def ratios_text(row: Row, view: View) -> str:
-    """The first ratio that is known, for the name of a point."""
+def ratio_text(row: Row, view: View) -> str:
+    """The first ratio of a row, for the name of its point."""
     if row.external:
         return "measured by another tool, not verified"
     return f"{roof_text(row, view)} of the measured roof" if share(row) is not None else "no measured roof"
@@ -72,11 +72,9 @@ def limiter(row: Row, view: View) -> str:
 def roofs_text(row: Row, view: View) -> str:
     """The roofs that judge a row, each with the ceiling that measured it."""
     roof = row.roof or {}
-    parts = [
-        f"{rate(roof[key], unit)} ({str(roof[ceiling]).split('/', 1)[0]})"
-        for key, unit, ceiling in (("flops_per_s", "FLOP/s", "compute_ceiling"), ("bytes_per_s", "B/s", "memory_ceiling"))
-        if roof.get(key)
-    ]
+    sides = (("flops_per_s", "FLOP/s", "compute_ceiling"), ("bytes_per_s", "B/s", "memory_ceiling"))
+    known = [side for side in sides if roof.get(side[0])]
+    parts = [f"{rate(roof[key], unit)} ({str(roof[ceiling]).split('/', 1)[0]})" for key, unit, ceiling in known]
     return ", ".join(parts) or NONE
 
 
@@ -108,7 +106,8 @@ COLUMNS = (
     Column("intensity_flop_per_byte", "FLOP/byte",
            lambda row, view: digits(row.intensity_flop_per_byte) if row.intensity_flop_per_byte else NONE,
            value_of("intensity_flop_per_byte")),
-    Column("dram_bytes", "Counted by Nsight", lambda row, view: f"{row.dram_bytes:.4g} bytes" if row.dram_bytes else NONE,
+    Column("dram_bytes", "Counted by Nsight",
+           lambda row, view: f"{row.dram_bytes:.4g} bytes" if row.dram_bytes else NONE,
            value_of("dram_bytes"), detail=True),
     Column("kind", "Implementation", lambda row, view: kind(row), detail=True),
     Column("arithmetic", "Arithmetic", lambda row, view: f"{row.arithmetic}, summed in {row.accumulator}", detail=True),

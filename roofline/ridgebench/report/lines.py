@@ -5,7 +5,7 @@ from math import log10
 from typing import Any, Optional
 
 from ridgebench.plot.roofs import Roof, Roofs, engine_name, memory_names, merged
-from ridgebench.units import digits, percent, rate
+from ridgebench import units
 
 from .frame import BEYOND
 from .sources import Content, Source
@@ -55,7 +55,7 @@ def flat(group: list[Roof], roofs: Roofs, content: Content, label: list[str], ti
     first, scale = group[0], content.unit[1]
     height = log10(first.value / scale)
     start = log10(first.value / roofs.memory[0].value) if roofs.memory else -BEYOND
-    ridge, text = (log10(first.ridge), digits(first.ridge)) if first.ridge else (None, "")
+    ridge, text = (log10(first.ridge), units.digits(first.ridge)) if first.ridge else (None, "")
     formats = [content.formats.index(name) for roof in group for name in roof.formats]
     return Line("flat", start, height, BEYOND, height, *bounds(first), formats[0], formats, label, title,
                 ridge=ridge, ridge_text=text)
@@ -64,28 +64,28 @@ def flat(group: list[Roof], roofs: Roofs, content: Content, label: list[str], ti
 def share_of(roof: Roof, promised: Optional[Roofs]) -> str:
     """'85 % of data sheet' of a measured flat roof."""
     peaks = [peak.value for peak in promised.compute if peak.name == roof.name] if promised else []
-    return f"{percent(roof.value / peaks[0])} % of data sheet" if peaks else ""
+    return f"{units.percent(roof.value / peaks[0])} % of data sheet" if peaks else ""
 
 
 def memory_share(roofs: Roofs, promised: Optional[Roofs]) -> str:
     if not (promised and promised.memory and roofs.bandwidth):
         return ""
-    return f" ({percent(roofs.bandwidth.value / promised.memory[0].value)} % of data sheet)"
+    return f" ({units.percent(roofs.bandwidth.value / promised.memory[0].value)} % of data sheet)"
 
 
 def lines_of(source: Source, promised: Optional[Roofs], content: Content) -> list[Line]:
     """The lines of a source. promised: the roofs of the data sheet of a measured device."""
     roofs, scale, found = source.roofs, content.unit[1], []
     for cache in roofs.caches:
-        text = f"{cache.name} {rate(cache.value, 'B/s')}"
+        text = f"{cache.name} {units.rate(cache.value, 'B/s')}"
         found.append(diagonal(cache, roofs, "cache", [text], f"{source.title}: {text}", scale))
     for index, roof in enumerate(roofs.memory):
-        text = f"{roof.name} {rate(roof.value, 'B/s')}"
+        text = f"{roof.name} {units.rate(roof.value, 'B/s')}"
         label = [] if index else [memory_names(roofs)[1] + memory_share(roofs, promised)]
         line = diagonal(roof, roofs, "memory", label, f"{source.title}: {text}", scale)
-        found.append(line if index else replace(line, brief=f"{short(source.short)} {rate(roof.value, 'B/s')}"))
+        found.append(line if index else replace(line, brief=f"{short(source.short)} {units.rate(roof.value, 'B/s')}"))
     for group in merged(roofs.compute):
-        speed = rate(group[0].value, "FLOP/s")
+        speed = units.rate(group[0].value, "FLOP/s")
         label = [engine_name(group), speed, share_of(group[0], promised)]
         found.append(flat(group, roofs, content, [short(text) for text in label if text],
                           f"{source.title}: {engine_name(group)} {speed}"))
@@ -104,6 +104,5 @@ def all_lines(content: Content) -> list[list[Line]]:
     return [lines_of(source, promised_of(source, content), content) for source in content.sources]
 
 
-def as_json(line: Line) -> dict[str, Any]:
-    """Log10 coordinates with the precision of a thousandth of a pixel."""
-    return {key: round(value, 5) if isinstance(value, float) else value for key, value in asdict(line).items()}
+def as_json(line: Line, digits: int) -> dict[str, Any]:
+    return {key: round(value, digits) if isinstance(value, float) else value for key, value in asdict(line).items()}

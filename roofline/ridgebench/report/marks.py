@@ -9,7 +9,8 @@ from ridgebench.records import Row
 RADIUS = 5.0  # of a circle, px; other shapes have about its area
 NAIVE = 0.7  # size of a naive row's marker
 RUN_SIZES = (1.0, 1.0, 0.75, 0.75)  # of the first runs, in turn; every second one has an edge of ink
-KINDS = ("hand-written", "naive", "library", "other tool")
+# The kinds of implementation in the order of the legend, with the fill of their markers.
+FILLS = {"hand-written": "solid", "naive": "pale", "library": "hollow", "other tool": "solid"}
 
 Corners = list[tuple[float, float]]
 
@@ -61,7 +62,7 @@ def path(shape: str, scale: float = 1.0) -> str:
 
 
 def kind(row: Row) -> str:
-    """One of KINDS."""
+    """One of FILLS."""
     if row.external:
         return "other tool"
     return "library" if row.origin == "library" else "naive" if row.naive else "hand-written"
@@ -71,9 +72,13 @@ def run_size(run: int) -> float:
     return RUN_SIZES[run % len(RUN_SIZES)]
 
 
+def inked(run: int) -> bool:
+    """Whether the markers of a run have an edge of ink."""
+    return bool(run % 2)
+
+
 def classes(row: Row, run: int) -> str:
     """The classes of a marker that report.css styles; the hue is another one."""
-    fill = {"hand-written": "solid", "other tool": "solid", "naive": "pale", "library": "hollow"}[kind(row)]
-    edge = " inked" if run % 2 else ""
+    edge = " inked" if inked(run) else ""
     dotted = " dotted" if row.format == "fp8_e5m2" else ""
-    return fill + edge + dotted
+    return FILLS[kind(row)] + edge + dotted

@@ -1,4 +1,4 @@
-"""The parts of the page around picture and table: runs, legend with filters, rows that are not drawn, ceilings, provenance."""
+"""The parts of the page around picture and table: runs, rows that are not drawn, ceilings, provenance."""
 
 import json
 from html import escape
@@ -8,12 +8,10 @@ from ridgebench.plot.cli import cut
 from ridgebench.plot.finding import roofline_title
 from ridgebench.plot.page import footer, row_groups, storage_note, subtitle
 from ridgebench.plot.roofline import raised_note
-from ridgebench.plot.style import shape
 from ridgebench.records import Row, shape_text
 from ridgebench.units import percent, rate, seconds
 from ridgebench.view import View
 
-from . import marks
 from .sources import Content, ShownRun, placed
 
 LONGEST_CELL, LONGEST_FILE = 160, 100_000  # characters
@@ -35,7 +33,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def counts(run: ShownRun) -> str:
-    """'219 verified rows, 132 not served or failed'."""
+    """'219 verified rows, 132 skipped'."""
     verified = sum(row.drawable for row in run.rows)
     parts = [f"{verified} verified rows"]
     statuses: dict[str, int] = {}
@@ -46,51 +44,22 @@ def counts(run: ShownRun) -> str:
     return ", ".join(parts)
 
 
+def finding(run: ShownRun) -> str:
+    """The title of the run's figure, which is about its steady rows."""
+    if run.rows and not (run.view.points or run.view.external):
+        return f"{len(run.rows)} verified rows, none of them steady"
+    return roofline_title(run.view)
+
+
 def run_card(index: int, run: ShownRun) -> str:
+    facts = f"{escape(subtitle(run.view))}<br>{escape(counts(run))}"
     return (f'<li><h3><b class="letter">{run.letter}</b> {escape(run.name)}</h3>'
-            f'<p class="finding">{escape(roofline_title(run.view))}</p>'
-            f'<p class="quiet">{escape(subtitle(run.view))}<br>{escape(counts(run))} · <a href="#run-{index}">provenance</a></p></li>')
+            f"<p>{escape(finding(run))}</p>"
+            f'<p class="quiet">{facts} · <a href="#run-{index}">provenance</a></p></li>')
 
 
 def run_cards(content: Content) -> str:
     return f'<ol class="runs">{"".join(run_card(index, run) for index, run in enumerate(content.runs))}</ol>'
-
-
-def swatch(classes: str, sign: str, size: float = 1.0) -> str:
-    return (f'<svg class="swatch" viewBox="-8 -8 16 16" aria-hidden="true"><path class="mark {classes}" d="{marks.path(sign, size)}"/></svg>')
-
-
-def choice(group: str, value: int, picture: str, text: str, checked: bool = True) -> str:
-    state = " checked" if checked else ""
-    return (f'<label><input type="checkbox" data-filter="{group}" value="{value}"{state} hidden>'
-            f"{picture}<span>{escape(text)}</span></label>")
-
-
-def fieldset(name: str, choices: Iterable[str]) -> str:
-    return f'<fieldset><legend>{name}</legend><div>{"".join(choices)}</div></fieldset>'
-
-
-def kind_swatch(kind: str) -> str:
-    fills = {"hand-written": "solid", "naive": "pale", "library": "hollow", "other tool": "solid"}
-    return swatch(f"neutral {fills[kind]}", "*" if kind == "other tool" else "o", marks.NAIVE if kind == "naive" else 1.0)
-
-
-def legend(content: Content) -> str:
-    """What hue, shape, fill, size and edge say. With JavaScript each entry is a filter."""
-    found = {row.format for _, row in content.rows}
-    formats = [(index, name) for index, name in enumerate(content.formats) if name in found]
-    sets = [
-        fieldset("Format", (choice("f", index, swatch(f"solid f{index}" + " dotted" * (name == "fp8_e5m2"), "o"), name) for index, name in formats)),
-        fieldset("Operation", (choice("o", index, swatch("neutral solid", shape(name, content.operations)), name) for index, name in enumerate(content.operations))),
-        fieldset("Implementation", (choice("k", index, kind_swatch(name), name) for index, name in enumerate(content.kinds))),
-    ]
-    if len(content.regimes) > 1:
-        sets.append(fieldset("Regime", (choice("g", index, "", name, index == 0) for index, name in enumerate(content.regimes))))
-    if len(content.runs) > 1:
-        sets.append(fieldset("Run", (
-            choice("r", index, swatch("neutral solid" + " inked" * (index % 2), "o", marks.run_size(index)), f"{run.letter}: {run.name}")
-            for index, run in enumerate(content.runs))))
-    return f'<div id="filters" class="filters">{"".join(sets)}</div>'
 
 
 def undrawn(run: ShownRun) -> str:
@@ -115,7 +84,8 @@ def ceiling_rate(row: Row) -> str:
 def ceiling_line(row: Row, view: View) -> tuple[str, ...]:
     moved = f"{100 * view.moved[row.id]:+.1f} %" if row.id in view.moved else ""
     by = f"by {percent(row.raised - 1)} %, {row.raised_by}" if row.raised_by else ""
-    return (f"{row.op} {row.technique}", row.saturates or "", row.format, shape_text(row.shape), ceiling_rate(row), by, moved)
+    what = (f"{row.op} {row.technique}", row.saturates or "", row.format, shape_text(row.shape))
+    return (*what, ceiling_rate(row), by, moved)
 
 
 def ceilings(run: ShownRun) -> str:
@@ -129,7 +99,9 @@ def facts(run: ShownRun) -> list[tuple[str, str]]:
     environment, device = run.view.environment, run.view.device
     host = environment.get("host") or {}
     named: list[tuple[str, Any]] = [
-        ("Results directory", run.folder), ("Device", f"{run.name} ({device['name']})"), ("Data sheet", device["data_sheet"]),
+        ("Results directory", run.folder),
+        ("Device", f"{run.name} ({device['name']})"),
+        ("Data sheet", device["data_sheet"]),
         ("Driver, CUDA, cuBLAS", joined(device.get(key) for key in ("driver", "cuda", "cublas"))),
         ("Power limit", f"{device['power_limit_w']:g} W" if device.get("power_limit_w") else None),
         ("Host", joined((host.get("cpu_model"), host.get("os"), host.get("kernel")))),
@@ -158,7 +130,10 @@ def provenance(index: int, run: ShownRun) -> str:
     lines = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts(run))
     listed = "".join(f"<li>{escape(note)}</li>" for note in notes(run))
     whole = escape(json.dumps(run.view.environment, indent=1, ensure_ascii=False)[:LONGEST_FILE])
-    return (f'<section id="run-{index}"><h2><b class="letter">{run.letter}</b> {escape(run.name)}</h2><dl class="facts">{lines}</dl>'
-            + (f"<ul>{listed}</ul>" if listed else "")
-            + f"<h3>Rows that are not drawn</h3>{undrawn(run)}<h3>Ceilings</h3>{ceilings(run)}"
-            + f'<details><summary>environment.json</summary><pre tabindex="0">{whole}</pre></details></section>')
+    parts = [
+        f'<h2><b class="letter">{run.letter}</b> {escape(run.name)}</h2><dl class="facts">{lines}</dl>',
+        f"<ul>{listed}</ul>" if listed else "",
+        f"<h3>Rows that are not drawn</h3>{undrawn(run)}<h3>Ceilings</h3>{ceilings(run)}",
+        f'<details><summary>environment.json</summary><pre tabindex="0">{whole}</pre></details>',
+    ]
+    return f'<section id="run-{index}">{"".join(parts)}</section>'

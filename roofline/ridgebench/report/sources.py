@@ -10,6 +10,7 @@ from ridgebench.data_sheets import find_sheet
 from ridgebench.files import ResultsError
 from ridgebench.plot.cli import check_range, cut, with_points, with_short_texts
 from ridgebench.plot.roofs import Roof, Roofs, measured_roofs, sheet_roofs
+from ridgebench.plot.runs import names
 from ridgebench.records import Row, Run, clean, load_run
 from ridgebench.view import OPERATIONS, ORDER, View, make_view, ordered
 
@@ -25,12 +26,9 @@ class ShownRun:
     """The rows of one device in one results directory."""
 
     letter: str
+    name: str
     folder: str
     view: View
-
-    @property
-    def name(self) -> str:
-        return str(self.view.device["model"] or self.view.device["name"])
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -83,7 +81,7 @@ class Content:
     def kinds(self) -> list[str]:
         """The kinds of implementation that the rows have."""
         found = {marks.kind(row) for _, row in self.rows}
-        return [kind for kind in marks.KINDS if kind in found]
+        return [kind for kind in marks.FILLS if kind in found]
 
     @cached_property
     def regimes(self) -> list[str]:
@@ -115,14 +113,15 @@ def load(folder: Path) -> Run:
     run = load_run(folder, turns_of=lambda record, environment: len(record["samples_s"]))
     check_range(run)
     run = with_short_texts(run)
-    return replace(run, rows=[replace(row, id=cut(row.id), shape=cut(row.shape), flags=cut(row.flags)) for row in run.rows])
+    rows = [replace(row, id=cut(row.id), shape=cut(row.shape), flags=cut(row.flags)) for row in run.rows]
+    return replace(run, rows=rows)
 
 
 def views(run: Run, points: list[Path]) -> list[View]:
     """One view for each measured device, with its own data sheet; other tools' points belong to the first."""
     measured = {row.device for row in run.rows}
-    names = [device["name"] for device in run.environment["devices"] if device["name"] in measured]
-    found = [make_view(run, name) for name in names]
+    devices = [device["name"] for device in run.environment["devices"] if device["name"] in measured]
+    found = [make_view(run, name) for name in devices]
     found[0] = with_points(found[0], points)
     return [with_own_sheet(view) for view in found]
 
@@ -136,7 +135,7 @@ def with_own_sheet(view: View) -> View:
 
 
 def all_measured_roofs(view: View) -> Roofs:
-    """The roofs of all formats, and those that only the view of a single format has: a third of tf32's for tf32x3."""
+    """The roofs of all formats, and those that only a view of one format has: a third of tf32's for tf32x3."""
     roofs = measured_roofs(view)
     known = {roof.name for roof in roofs.compute}
     extra: dict[str, Roof] = {}
@@ -149,9 +148,11 @@ def all_measured_roofs(view: View) -> Roofs:
 
 def own_sources(index: int, run: ShownRun) -> list[Source]:
     """The measured roofs of a run and those of its device's data sheet."""
-    found = [Source(f"{run.letter}: {run.name}", run.letter, all_measured_roofs(run.view), True, index)]
+    letter = run.letter
+    found = [Source(f"{letter}: {run.name}", letter, all_measured_roofs(run.view), True, index)]
     for sheet in run.view.sheets:
-        found.append(Source(f"{run.letter}: {sheet.title} data sheet", f"{run.letter}, data sheet", sheet_roofs(run.view, sheet), False, index))
+        roofs = sheet_roofs(run.view, sheet)
+        found.append(Source(f"{letter}: {sheet.title} data sheet", f"{letter}, data sheet", roofs, False, index))
     return found
 
 
@@ -173,12 +174,13 @@ def gather(folders: list[Path], devices: list[str], points: list[Path]) -> Conte
     different = {folder.resolve() for folder in folders}
     if len(different) < len(folders):
         raise ResultsError("a results directory is named twice; allowed: each one once")
-    runs: list[ShownRun] = []
-    for number, folder in enumerate(folders):
-        for view in views(load(folder), points if number == 0 else []):
-            if len(runs) == MOST_RUNS:
-                raise ResultsError(f"more than {MOST_RUNS} runs; allowed: up to {MOST_RUNS} devices in all folders")
-            runs.append(ShownRun(LETTERS[len(runs)], str(clean(str(folder))), view))
+    beside = {folders[0]: points}  # points of other tools belong to the first run
+    found = [(view, folder) for folder in folders for view in views(load(folder), beside.get(folder, []))]
+    if len(found) > MOST_RUNS:
+        raise ResultsError(f"{len(found)} runs or devices; allowed: up to {MOST_RUNS}")
+    every, places = map(list, zip(*found))
+    named = zip(LETTERS, names(every, places), places, every)
+    runs = [ShownRun(letter, str(clean(name)), str(clean(str(folder))), view) for letter, name, folder, view in named]
     sources = [source for index, run in enumerate(runs) for source in own_sources(index, run)]
     sources += [source for name in dict.fromkeys(devices) for source in overlay(name, runs)]
     return Content(runs, sources)

@@ -12,7 +12,8 @@ from .sources import Content, ShownRun, placed
 
 def head(content: Content) -> str:
     cells = "".join(
-        f'<th scope="col" data-key="{column.key}" data-name="{column.whole or column.head}"{css_class(column)}>{column.head}</th>'
+        f'<th scope="col" data-key="{column.key}" data-name="{column.whole or column.head}"{css_class(column)}>'
+        f"{column.head}</th>"
         for column in COLUMNS
     )
     return f'<tr><th scope="col" data-key="run" data-name="Run">Run</th>{cells}</tr>'
@@ -44,5 +45,6 @@ def rows(content: Content) -> Iterator[str]:
 
 
 def table(content: Content) -> str:
-    return (f'<div class="scroll" tabindex="0" role="region" aria-label="Table of rows"><table id="rows"><thead>{head(content)}</thead>\n<tbody>\n'
-            + "\n".join(rows(content)) + "\n</tbody></table></div>")
+    body = "\n".join(rows(content))
+    return (f'<div class="scroll" tabindex="0" role="region" aria-label="Table of rows"><table id="rows">'
+            f"<thead>{head(content)}</thead>\n<tbody>\n{body}\n</tbody></table></div>")

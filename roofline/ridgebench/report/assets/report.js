@@ -1,5 +1,5 @@
-// The interaction of a report. Picture and table are complete without it: this file moves what is there, and adds no data.
-// All coordinates of `data` are log10: x of FLOP per byte, y of the unit of the axis. lines.py and frame.py define them.
+// The interaction of a report. Picture and table are complete without it: this file moves what is there, and adds no
+// data. All coordinates of `data` are log10: x of FLOP per byte, y of the axis' unit (data.py, lines.py, frame.py).
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
@@ -12,7 +12,7 @@
   const words = new Map(rows.map((row) => [row.id, row.textContent.toLowerCase()]));
   const STEP = 13, GAP = 8, NEAR = 28; // px between lines of a label, between labels, and from the pointer to a point
   const LETTER = 6.3; // px of a letter in a label
-  const ALONG = [0.6, 0.18, 0.32, 0.5]; // as in chart.py
+  const ALONG = [0.6, 0.18, 0.32, 0.5]; // as in roofs.py
   const state = {
     zoom: d3.zoomIdentity, solid: 0, pair: null, current: null,
     sources: data.sources.map((source) => source.state),
@@ -29,7 +29,8 @@
     const [x, y] = [sizes.x, sizes.y].map(([low, high]) => high - low);
     const decade = Math.min((room - left - beside) / x, sizes.height / y);
     const right = left + x * decade, floor = sizes.top + y * decade;
-    return { box, wide, left, right, decade, floor, top: sizes.top, width: right + beside, height: floor + sizes.bottom };
+    const [width, height] = [right + beside, floor + sizes.bottom];
+    return { box, wide, left, right, decade, floor, top: sizes.top, width, height };
   }
   const across = (x) => state.zoom.applyX(frame.left + (x - sizes.x[0]) * frame.decade);
   const down = (y) => state.zoom.applyY(frame.floor - (y - sizes.y[0]) * frame.decade);
@@ -52,7 +53,10 @@
     const pools = [];
     wanted.forEach((position, index) => {
       pools.push([position - index * gap]);
-      while (pools.length > 1 && d3.mean(pools.at(-2)) > d3.mean(pools.at(-1))) pools.at(-2).push(...pools.splice(-1)[0]);
+      while (pools.length > 1 && d3.mean(pools.at(-2)) > d3.mean(pools.at(-1))) {
+        const last = pools.pop();
+        pools.at(-1).push(...last);
+      }
     });
     const ceiling = high - gap * (wanted.length - 1);
     const flat = pools.flatMap((pool) => pool.map(() => d3.mean(pool)));
@@ -61,7 +65,7 @@
 
   // --- drawing ------------------------------------------------------------------------------------------------------
 
-  const superscript = (power) => [...String(power)].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c])).join("");
+  const superscript = (power) => `⁻${[...String(-power)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
   function tickText(value) {
     if (value >= 1) return value.toLocaleString("en-US", { maximumFractionDigits: 2 });
     return value >= 1e-3 ? String(+value.toPrecision(3)) : `10${superscript(Math.round(Math.log10(value)))}`;
@@ -75,31 +79,38 @@
     const fine = steps.find((some) => some.length > 2) ?? d3.scaleLog([10 ** low, 10 ** high], [0, 1]).ticks(8);
     const kept = [];
     for (const value of fine) {
-      const gap = kept.length ? ((Math.log10(value) - Math.log10(kept.at(-1))) / (high - low)) * pixels : apart;
+      const gap = kept.length ? (Math.log10(value / kept.at(-1)) / (high - low)) * pixels : apart;
       if (gap >= apart) kept.push(value);
     }
     return kept;
   }
 
-  function drawAxes() {
-    const grid = chart.select(".grid");
+  function drawGrid() {
+    const grid = chart.select(".grid"), { left, right, top, floor } = frame;
+    const write = (text, x, y, anchor) =>
+      grid.append("text").attr("x", x).attr("y", y).attr("text-anchor", anchor).text(text);
     grid.selectAll("*").remove();
-    for (const value of ticks(logX(frame.left), logX(frame.right), frame.right - frame.left, 44)) {
+    for (const value of ticks(logX(left), logX(right), right - left, 44)) {
       const x = across(Math.log10(value));
-      grid.append("path").attr("d", `M${x} ${frame.top}V${frame.floor}`);
-      grid.append("text").attr("x", x).attr("y", frame.floor + 17).attr("text-anchor", "middle").text(tickText(value));
+      grid.append("path").attr("d", `M${x} ${top}V${floor}`);
+      write(tickText(value), x, floor + 17, "middle");
     }
-    for (const value of ticks(logY(frame.floor), logY(frame.top), frame.floor - frame.top, 24)) {
+    for (const value of ticks(logY(floor), logY(top), floor - top, 24)) {
       const y = down(Math.log10(value));
-      grid.append("path").attr("d", `M${frame.left} ${y}H${frame.right}`);
-      grid.append("text").attr("x", frame.left - 7).attr("y", y).attr("dy", 4).attr("text-anchor", "end").text(tickText(value));
+      grid.append("path").attr("d", `M${left} ${y}H${right}`);
+      write(tickText(value), left - 7, y + 4, "end");
     }
+  }
+
+  function drawAxes() {
+    const { left, right, top, floor } = frame;
+    drawGrid();
     chart.attr("viewBox", `0 0 ${frame.width} ${frame.height}`).attr("width", frame.width);
-    chart.select("#plot rect").attr("x", frame.left).attr("y", frame.top)
-      .attr("width", frame.right - frame.left).attr("height", frame.floor - frame.top);
-    chart.select(".frame").attr("d", `M${frame.left} ${frame.top}V${frame.floor}H${frame.right}`);
-    chart.select(".axis.x").attr("x", (frame.left + frame.right) / 2).attr("y", frame.floor + 40);
-    chart.select(".axis.y").attr("transform", `translate(${frame.wide ? 14 : 10} ${(frame.top + frame.floor) / 2})rotate(-90)`);
+    const plot = chart.select("#plot rect");
+    plot.attr("x", left).attr("y", top).attr("width", right - left).attr("height", floor - top);
+    chart.select(".frame").attr("d", `M${left} ${top}V${floor}H${right}`);
+    chart.select(".axis.x").attr("x", (left + right) / 2).attr("y", floor + 40);
+    chart.select(".axis.y").attr("transform", `translate(${frame.wide ? 14 : 10} ${(top + floor) / 2})rotate(-90)`);
   }
 
   // Filters leave the flat roofs of what they leave: of the formats in which the points are stored or computed.
@@ -110,21 +121,25 @@
 
   // The source whose flat roofs have labels. The solid run may have measured none: then it is a data sheet.
   function named() {
-    const shown = d3.range(data.sources.length).filter((index) => ["solid", "dashed"].includes(state.sources[index]) && data.sources[index].lines.length);
+    const bold = (index) => ["solid", "dashed"].includes(state.sources[index]) && data.sources[index].lines.length;
+    const shown = d3.range(data.sources.length).filter(bold);
     return d3.least(shown, (index) => (data.sources[index].run === state.solid ? 0 : 1)) ?? -1;
+  }
+
+  function drawRoof(line) {
+    const [[x1, y1], [x2, y2]] = ends(line), group = d3.select(this);
+    const [low, high] = [line.low, line.high].map((bound) => bound * frame.decade * state.zoom.k);
+    group.classed("off", unwanted(line));
+    group.select(".edge").attr("d", `M${x1} ${y1}L${x2} ${y2}`);
+    group.select(".band").attr("d", `M${x1} ${y1 - low}L${x2} ${y2 - low}V${y2 - high}L${x1} ${y1 - high}Z`);
+    group.select(".drop").attr("d", `M${across(line.ridge)} ${y1}V${frame.floor}`);
+    group.select(".ridge").attr("cx", across(line.ridge)).attr("cy", y1);
   }
 
   function drawRoofs() {
     chart.selectAll(".source").each(function (_, index) {
       this.setAttribute("class", `source ${state.sources[index]}${index === named() ? " named" : ""}`);
-      d3.select(this).selectAll(".line").data(data.sources[index].lines).each(function (line) {
-        const [[x1, y1], [x2, y2]] = ends(line), unit = frame.decade * state.zoom.k, group = d3.select(this);
-        group.classed("off", unwanted(line));
-        group.select(".edge").attr("d", `M${x1} ${y1}L${x2} ${y2}`);
-        group.select(".band").attr("d", `M${x1} ${y1 - line.low * unit}L${x2} ${y2 - line.low * unit}V${y2 - line.high * unit}L${x1} ${y1 - line.high * unit}Z`);
-        group.select(".drop").attr("d", `M${across(line.ridge)} ${y1}V${frame.floor}`);
-        group.select(".ridge").attr("cx", across(line.ridge)).attr("cy", y1);
-      });
+      d3.select(this).selectAll(".line").data(data.sources[index].lines).each(drawRoof);
     });
   }
 
@@ -132,7 +147,8 @@
 
   function labelDiagonal(labels, line, text, place) {
     const [[x1, y1], [x2]] = ends(line);
-    const low = Math.max(frame.left, x1 + (y1 - frame.floor)), high = Math.min(x2, frame.right, x1 + (y1 - frame.top));
+    const low = Math.max(frame.left, x1 + (y1 - frame.floor));
+    const high = Math.min(x2, frame.right, x1 + (y1 - frame.top));
     if (high - low < 60) return; // too little of the line is in view
     const short = frame.wide && text.length * LETTER < (high - low) * Math.SQRT2 ? text : text.split(" (")[0];
     const half = (short.length * LETTER) / 2 / Math.SQRT2;
@@ -142,17 +158,19 @@
   }
 
   // Whether a source is laid over the solid one and its own data sheet.
-  const others = (index) => !["solid", "off"].includes(state.sources[index]) && data.sources[index].run !== state.solid;
+  const others = (index) =>
+    !["solid", "off"].includes(state.sources[index]) && data.sources[index].run !== state.solid;
 
   // A narrow picture has room for the name of main memory alone.
-  const roomy = (line) => line.label.length && (line.kind === "memory" || (frame.wide && line.kind === "cache"));
+  const hasRoom = (line) => line.label.length && (line.kind === "memory" || (frame.wide && line.kind === "cache"));
 
   function labelDiagonals(labels) {
     let place = 0;
     data.sources.forEach((source, index) => {
       const shown = state.sources[index];
-      if (shown === "solid") source.lines.filter(roomy).forEach((line) => labelDiagonal(labels, line, line.label[0], 0));
-      else if (frame.wide && others(index)) {
+      if (shown === "solid") {
+        source.lines.filter(hasRoom).forEach((line) => labelDiagonal(labels, line, line.label[0], 0));
+      } else if (frame.wide && others(index)) {
         place += 1;
         source.lines.forEach((line) => line.brief && labelDiagonal(labels, line, line.brief, place));
       }
@@ -161,25 +179,29 @@
 
   // Beside the plot, joined to their lines and spread; on a narrow window in a list.
   function labelFlats(labels, lines) {
-    const flats = lines.filter((line) => { const y = down(line.y1); return y >= frame.top && y <= frame.floor; });
-    flats.sort((one, other) => other.y1 - one.y1);
+    const inView = (line) => down(line.y1) >= frame.top && down(line.y1) <= frame.floor;
+    const flats = d3.sort(lines.filter(inView), (line) => -line.y1);
     listRoofs(flats);
     if (!frame.wide) return;
     const tallest = (d3.max(flats, (line) => line.label.length) || 0) * STEP;
-    const heights = spread(flats.map((line) => down(line.y1)), tallest + GAP, frame.top + tallest / 2, frame.floor - tallest / 2);
+    const wanted = flats.map((line) => down(line.y1)), half = tallest / 2;
+    const heights = spread(wanted, tallest + GAP, frame.top + half, frame.floor - half);
     flats.forEach((line, index) => {
       const group = labels.append("g").attr("class", `name ${hue(line)}`), text = group.append("text");
       const x = frame.right + 22, first = heights[index] - ((line.label.length - 1) / 2) * STEP + 4;
-      group.append("path").attr("d", `M${frame.right + 2} ${down(line.y1)}L${frame.right + 18} ${heights[index]}`);
-      line.label.forEach((part, number) => text.append("tspan").attr("x", x).attr("y", first + number * STEP).text(part));
+      group.append("path").attr("d", `M${frame.right + 2} ${wanted[index]}L${frame.right + 18} ${heights[index]}`);
+      line.label.forEach((part, number) =>
+        text.append("tspan").attr("x", x).attr("y", first + number * STEP).text(part));
     });
   }
 
   function listRoofs(flats) {
-    const briefs = data.sources.filter((_, index) => others(index)).flatMap((source) => source.lines.filter((line) => line.brief));
+    const shown = data.sources.filter((_, index) => others(index)).flatMap((source) => source.lines);
+    const briefs = shown.filter((line) => line.brief);
     const texts = [...flats.map((line) => [line, line.label.join(", ")]), ...briefs.map((line) => [line, line.brief])];
-    d3.select("#roof-list").attr("hidden", frame.wide ? "" : null).selectAll("li").data(frame.wide ? [] : texts)
-      .join("li").attr("class", ([line]) => hue(line)).text(([, text]) => text);
+    const list = d3.select("#roof-list").attr("hidden", frame.wide ? "" : null);
+    const items = list.selectAll("li").data(frame.wide ? [] : texts).join("li");
+    items.attr("class", ([line]) => hue(line)).text(([, text]) => text);
   }
 
   function labelRidges(labels, lines) {
@@ -189,7 +211,8 @@
       if (x < frame.left || x > frame.right) continue;
       level = x - last < 26 ? level + 1 : 0;
       last = x;
-      labels.append("text").attr("class", `value ${hue(line)}`).attr("x", x + 3).attr("y", frame.floor - 5 - level * STEP).text(line.ridge_text);
+      const label = labels.append("text").attr("class", `value ${hue(line)}`).text(line.ridge_text);
+      label.attr("x", x + 3).attr("y", frame.floor - 5 - level * STEP);
     }
   }
 
@@ -204,13 +227,14 @@
 
   function drawPoints() {
     const unit = frame.decade * state.zoom.k;
-    links.classed("off", (point) => !point.shown).attr("transform", (point) => `translate(${across(point.x)} ${down(point.y)})`);
+    links.classed("off", (point) => !point.shown);
+    links.attr("transform", (point) => `translate(${across(point.x)} ${down(point.y)})`);
     links.select(".whisker").attr("d", (point) => `M0 ${-point.w[0] * unit}V${-point.w[1] * unit}`);
-    chart.select(".sweeps").selectAll("path").data(data.sweeps).join("path")
-      .attr("class", (sweep) => `f${data.points[sweep[0]].f}`)
-      .attr("d", (sweep) => d3.line(across2, down2)(sweep.map((index) => data.points[index]).filter((point) => point.shown)) || "");
+    const shown = (sweep) => sweep.map((index) => data.points[index]).filter((point) => point.shown);
+    const line = d3.line((point) => across(point.x), (point) => down(point.y));
+    const paths = chart.select(".sweeps").selectAll("path").data(data.sweeps).join("path");
+    paths.attr("class", (sweep) => `f${data.points[sweep[0]].f}`).attr("d", (sweep) => line(shown(sweep)) ?? "");
   }
-  const across2 = (point) => across(point.x), down2 = (point) => down(point.y);
 
   function arrowPath([from, to]) {
     const [x1, y1, x2, y2] = [across(from.x), down(from.y), across(to.x), down(to.y)];
@@ -219,9 +243,11 @@
   }
 
   function drawArrows() {
-    const changed = state.pair === null ? [] : data.changes[state.pair].changed.map((pair) => pair.map((index) => data.points[index]));
-    chart.select(".arrows").selectAll("path").data(changed.filter((pair) => pair.every((point) => point.shown))).join("path")
-      .attr("d", arrowPath).attr("marker-end", "url(#head)");
+    const changed = state.pair === null ? [] : data.changes[state.pair].changed;
+    const pairs = changed.map((pair) => pair.map((index) => data.points[index]));
+    const shown = pairs.filter((pair) => pair.every((point) => point.shown));
+    const paths = chart.select(".arrows").selectAll("path").data(shown).join("path");
+    paths.attr("d", arrowPath).attr("marker-end", "url(#head)");
   }
 
   const finder = chart.append("circle").attr("class", "finder").attr("r", 11);
@@ -242,7 +268,8 @@
     state.current = point;
     links.classed("current", (other) => other === point);
     d3.selectAll(rows).classed("current", function () { return this === rowOf(point); });
-    const cells = Object.fromEntries([...rowOf(point).cells].map((cell, index) => [heads[index].dataset.key, cell.textContent]));
+    const texts = [...rowOf(point).cells].map((cell, index) => [heads[index].dataset.key, cell.textContent]);
+    const cells = Object.fromEntries(texts);
     const card = d3.select("#card");
     card.selectAll("*").remove();
     card.append("h3").text(`${cells.run} · ${cells.op} ${cells.technique} ${cells.format}`);
@@ -279,7 +306,9 @@
 
   // --- keyboard and pointer -----------------------------------------------------------------------------------------
 
-  const placed = () => d3.sort(links.data().filter((point) => point.shown), (point) => point.x, (point) => point.y, (point) => point.i);
+  const [byX, byY, byIndex] = ["x", "y", "i"].map((key) => (point) => point[key]);
+  const visible = () => links.data().filter((point) => point.shown);
+  const placed = () => d3.sort(visible(), byX, byY, byIndex);
 
   // One mark is in the order of Tab, the arrow keys lead from it to all others.
   function rove(point) {
@@ -287,17 +316,21 @@
   }
 
   function focus(point) {
-    if (!inside(point)) chart.call(zoom.translateTo, frame.left + (point.x - sizes.x[0]) * frame.decade, frame.floor - (point.y - sizes.y[0]) * frame.decade);
+    if (!inside(point)) {
+      const [x, y] = [point.x - sizes.x[0], point.y - sizes.y[0]].map((part) => part * frame.decade);
+      chart.call(zoom.translateTo, frame.left + x, frame.floor - y);
+    }
     rove(point);
     links.filter((other) => other === point).node().focus({ preventScroll: true });
   }
 
   function move(key) {
     const byRate = key === "ArrowUp" || key === "ArrowDown";
-    const list = byRate ? d3.sort(placed(), (point) => point.y, (point) => point.x, (point) => point.i) : placed();
+    const list = byRate ? d3.sort(visible(), byY, byX, byIndex) : placed();
     if (!list.length) return;
     const at = list.indexOf(state.current);
-    const next = { ArrowRight: at + 1, ArrowUp: at + 1, ArrowLeft: at - 1, ArrowDown: at - 1, Home: 0, End: list.length - 1 }[key];
+    const steps = { ArrowRight: at + 1, ArrowUp: at + 1, ArrowLeft: at - 1, ArrowDown: at - 1, Home: 0, End: Infinity };
+    const next = steps[key];
     focus(list[Math.max(0, Math.min(list.length - 1, next))]);
   }
 
@@ -321,9 +354,35 @@
     return point && distance(point) < NEAR ? point : null;
   }
 
-  const zoom = d3.zoom().scaleExtent([1, 30])
-    .filter((event) => (event.type === "wheel" ? event.ctrlKey || event.metaKey : event.touches ? event.touches.length > 1 : !event.button))
-    .on("zoom", ({ transform }) => { state.zoom = transform; draw(); });
+  function hover(event) {
+    const point = event.pointerType === "mouse" && !event.buttons && nearest(event);
+    if (point) show(point);
+  }
+
+  function choosePoint(event) {
+    const point = nearest(event);
+    if (point) event.preventDefault(), focus(point);
+  }
+
+  function toRow(event, point) {
+    event.preventDefault();
+    rowOf(point).scrollIntoView({ block: "center" });
+    rowOf(point).querySelector("a").focus({ preventScroll: true });
+  }
+
+  function toPoint(event) {
+    event.preventDefault();
+    byId("canvas").scrollIntoView({ block: "center" });
+    focus(data.points[+event.currentTarget.hash.slice("#point-".length)]);
+  }
+
+  // The wheel alone and one finger scroll the page.
+  function zooms(event) {
+    if (event.type === "wheel") return event.ctrlKey || event.metaKey;
+    return event.touches ? event.touches.length > 1 : !event.button;
+  }
+  const zoom = d3.zoom().scaleExtent([1, 30]).filter(zooms);
+  zoom.on("zoom", ({ transform }) => { state.zoom = transform; draw(); });
   const reset = () => chart.call(zoom.transform, d3.zoomIdentity);
 
   function resize() {
@@ -335,7 +394,7 @@
 
   // --- roofs and arrows of other runs -------------------------------------------------------------------------------
 
-  // A run's measured roofs are solid or faint, a data sheet's are dashed or off; those of the solid run come by themselves.
+  // A run's measured roofs are solid or faint, a data sheet's are dashed or off. The solid run brings its own sheet.
   function choose(run) {
     state.solid = run;
     data.sources.forEach((source, index) => {
@@ -353,8 +412,9 @@
     data.sources.forEach((source, index) => {
       if (state.sources[index] === "solid") return;
       const label = list.append("label");
-      label.append("input").attr("type", "checkbox").property("checked", state.sources[index] !== "off").on("change", function () {
-        state.sources[index] = !this.checked ? "off" : source.measured ? "faint" : "dashed";
+      const box = label.append("input").attr("type", "checkbox").property("checked", state.sources[index] !== "off");
+      box.on("change", (event) => {
+        state.sources[index] = !event.target.checked ? "off" : source.measured ? "faint" : "dashed";
         draw();
       });
       label.append("span").text(` ${source.title}`);
@@ -363,23 +423,33 @@
   }
 
   function fillSelects() {
+    const options = (id, choices) => d3.select(id).selectAll("option").data(choices).join("option")
+      .attr("value", ([value]) => value).text(([, text]) => text);
     const solid = data.sources.filter((source) => source.measured && source.run !== null);
-    d3.select("#solid").selectAll("option").data(solid).join("option").attr("value", (source) => source.run).text((source) => source.title);
-    const texts = data.changes.map((pair, index) => ({ index, text: `${data.letters[pair.from]} → ${data.letters[pair.to]}: ${pair.changed.length} of ${pair.common} cases differ` }));
-    d3.select("#arrows").selectAll("option").data([{ index: "", text: "none" }, ...texts]).join("option").attr("value", (one) => one.index).text((one) => one.text);
+    options("#solid", solid.map((source) => [source.run, source.title]));
+    const letter = (run) => data.letters[run];
+    const texts = data.changes.map(({ from, to, changed, common }, index) =>
+      [index, `${letter(from)} → ${letter(to)}: ${changed.length} of ${common} cases differ`]);
+    options("#arrows", [["", "none"], ...texts]);
     byId("solid").parentNode.hidden = solid.length < 2;
     byId("pairs").hidden = !texts.length;
     if (data.letters.length === 2 && texts.length) state.pair = 0;
     byId("arrows").value = state.pair ?? "";
   }
 
+  function chooseArrows(value) {
+    state.pair = value === "" ? null : +value;
+    drawArrows();
+  }
+
   // --- table --------------------------------------------------------------------------------------------------------
 
   function sortBy(head) {
     const column = heads.indexOf(head), up = head.getAttribute("aria-sort") !== "ascending";
-    const value = (row) => { const cell = row.cells[column]; return head.classList.contains("n") ? +(cell.dataset.v ?? NaN) : cell.textContent; };
-    const compare = head.classList.contains("n") ? d3.ascending : (one, other) => one.localeCompare(other, "en", { numeric: true });
-    const known = rows.filter((row) => value(row) === value(row)), unknown = rows.filter((row) => value(row) !== value(row)); // NaN last
+    const numbers = head.classList.contains("n");
+    const value = (row) => (numbers ? +(row.cells[column].dataset.v ?? NaN) : row.cells[column].textContent);
+    const compare = numbers ? d3.ascending : (one, other) => one.localeCompare(other, "en", { numeric: true });
+    const [known, unknown] = [false, true].map((missing) => rows.filter((row) => Number.isNaN(value(row)) === missing));
     known.sort((one, other) => (up ? 1 : -1) * compare(value(one), value(other)));
     heads.forEach((other) => other.removeAttribute("aria-sort"));
     head.setAttribute("aria-sort", up ? "ascending" : "descending");
@@ -427,39 +497,43 @@
   const isDark = () => (document.documentElement.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
   const nameTheme = () => { byId("theme").textContent = isDark() ? "Light" : "Dark"; };
 
+  function switchTheme() {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    nameTheme();
+  }
+
   // --- start --------------------------------------------------------------------------------------------------------
+
+  function listen() {
+    const on = (id, event, action) => byId(id).addEventListener(event, action);
+    chart.call(zoom).on("keydown", press).on("pointermove", hover).on("click", choosePoint);
+    links.on("focus", (_, point) => { rove(point); show(point); });
+    links.on("keydown.row", (event, point) => event.key === "Enter" && toRow(event, point));
+    document.querySelectorAll("#rows a").forEach((link) => link.addEventListener("click", toPoint));
+    boxes.forEach((box) => box.addEventListener("change", filter));
+    on("search", "input", filter);
+    on("solid", "change", (event) => choose(+event.target.value));
+    on("arrows", "change", (event) => chooseArrows(event.target.value));
+    on("zoom-in", "click", () => chart.call(zoom.scaleBy, 1.4));
+    on("zoom-out", "click", () => chart.call(zoom.scaleBy, 1 / 1.4));
+    on("reset", "click", reset);
+    on("save-csv", "click", () => save("report.csv", "text/csv", csv()));
+    on("save-svg", "click", () => save("roofline.svg", "image/svg+xml", svg()));
+    on("theme", "click", switchTheme);
+    system.addEventListener("change", nameTheme);
+    new ResizeObserver(() => byId("plot-box").clientWidth !== frame.box && resize()).observe(byId("plot-box"));
+  }
 
   function start() {
     document.documentElement.classList.add("live");
     for (const id of ["tools", "card", "theme", "search-box"]) byId(id).hidden = false;
-    boxes.forEach((box) => { box.hidden = false; box.addEventListener("change", filter); });
+    boxes.forEach((box) => { box.hidden = false; });
     links.select("title").remove(); // the card says more; aria-label stays
     heads.forEach(makeSortable);
-    fillSelects(), fillOverlays(), nameTheme();
-    chart.call(zoom).on("keydown", press)
-      .on("pointermove", (event) => { const point = nearest(event); if (point && event.pointerType === "mouse" && !event.buttons) show(point); })
-      .on("click", (event) => { const point = nearest(event); if (point) { event.preventDefault(); focus(point); } });
-    links.on("focus", (_, point) => { rove(point); show(point); });
-    links.on("keydown.row", (event, point) => { if (event.key === "Enter") { event.preventDefault(); rowOf(point).scrollIntoView({ block: "center" }); rowOf(point).querySelector("a").focus({ preventScroll: true }); } });
-    document.querySelectorAll('#rows a').forEach((link) => link.addEventListener("click", (event) => {
-      event.preventDefault();
-      byId("canvas").scrollIntoView({ block: "center" });
-      focus(data.points[+link.hash.slice("#point-".length)]);
-    }));
-    byId("search").addEventListener("input", filter);
-    byId("solid").addEventListener("change", (event) => choose(+event.target.value));
-    byId("arrows").addEventListener("change", (event) => { state.pair = event.target.value === "" ? null : +event.target.value; drawArrows(); });
-    byId("zoom-in").addEventListener("click", () => chart.call(zoom.scaleBy, 1.4));
-    byId("zoom-out").addEventListener("click", () => chart.call(zoom.scaleBy, 1 / 1.4));
-    byId("reset").addEventListener("click", reset);
-    byId("save-csv").addEventListener("click", () => save("report.csv", "text/csv", csv()));
-    byId("save-svg").addEventListener("click", () => save("roofline.svg", "image/svg+xml", svg()));
-    byId("theme").addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; nameTheme(); });
-    system.addEventListener("change", nameTheme);
+    fillSelects(), fillOverlays(), nameTheme(), listen();
     frame = makeFrame();
     filter();
     resize();
-    new ResizeObserver(() => { if (byId("plot-box").clientWidth !== frame.box) resize(); }).observe(byId("plot-box"));
   }
   start();
 })();

@@ -88,7 +88,7 @@ def test_only_the_chosen_file_types_are_written_next_to_the_records(results):
 def test_a_foreign_data_sheet_is_called_not_measured(tmp_path):
     main([str(GOLDEN), "--out", str(tmp_path), "--formats", "svg", "--roof", "H100-SXM"])
     found = texts(tmp_path / "roofline.svg")
-    assert "Dashed: NVIDIA H100 SXM5 80 GB data sheet, not measured here" in found
+    assert "Dashed, with labels in italics: NVIDIA H100 SXM5 80 GB data sheet, not measured here" in found
     assert "HBM3 3.35 TB/s" in found and "bf16 tensor" in found
 
 
@@ -98,7 +98,7 @@ def test_several_data_sheets_are_drawn_and_named(tmp_path, capfd):
     assert capfd.readouterr().out == f"{len(NAMES)} files in {tmp_path}\n"
     found = texts(tmp_path / "roofline-bf16.svg")
     for name in ("NVIDIA H200 SXM 141 GB", "NVIDIA B200"):
-        assert any(text.startswith("Dashed: ") and name in text for text in found)
+        assert any(text.startswith("Dashed, ") and name in text for text in found)
         assert any(text.startswith(f"{name}") and ": HBM3e" in text for text in found), name
         assert any(text.startswith(f"{name}") and " ridge " in text for text in found), name
 

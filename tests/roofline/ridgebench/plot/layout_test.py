@@ -68,17 +68,44 @@ def test_bandwidth_lines_rise_at_exactly_45_degrees(view):
         assert isclose(x1 - x0, y1 - y0, rel_tol=1e-9), line.get_gid()
 
 
+def ends_of_labels(figure) -> list[float]:
+    """Where labels right of the axes end, in inches."""
+    axes = axes_of(figure).get_window_extent()
+    texts = [text for text in figure.findobj(Text) if text.get_gid() == DIRECT and not text.get_rotation()]
+    return [box.x1 / figure.dpi for text in texts if (box := text.get_window_extent()).x0 >= axes.x1]
+
+
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
-def test_axes_and_labels_of_roofs_fill_the_room_left_of_the_panel(view):
+def test_axes_labels_of_roofs_and_panel_follow_each_other(view):
     figure = drawn(roofline, view)
     axes, inch = axes_of(figure).get_window_extent(), figure.dpi
-    flat = [
-        box for text in figure.findobj(Text) if text.get_gid() == DIRECT
-        and not text.get_rotation() and (box := text.get_window_extent()).x0 >= axes.x1
-    ]
-    end = max(box.x1 for box in flat) / inch
-    assert roofline.PANEL_LEFT - 0.7 <= end <= roofline.PANEL_LEFT - 0.1
-    assert axes.height / inch > 4 and axes.x1 / inch > 6
+    heads = ("Share of", "Best size")
+    left = next(t.get_window_extent().x0 / inch for t in visible_texts(figure) if t.get_text().startswith(heads))
+    assert 0.1 <= left - max(ends_of_labels(figure)) <= 0.7
+    assert axes.height / inch > 4 and left <= roofline.PANEL_LEFT + 0.01
+
+
+@pytest.mark.parametrize("name", ["foreign sheet", "one format, foreign sheet"])
+def test_axes_end_a_decade_after_the_last_ridge_or_point(name):
+    view = VIEWS[name]
+    last = max([row.intensity_flop_per_byte for row in view.points] + [roof.ridge for roofs in roofline.sources(view)
+               for roof in roofs.compute])
+    assert axes_of(drawn(roofline, view)).get_xlim()[1] <= 2.01 * last * 10**roofline.SPARE
+
+
+def test_a_label_of_several_roofs_names_each_format_in_its_hue():
+    fma = next(row for row in golden().ceilings if row.saturates == "fma")
+    both = replace(golden(), rows=[*golden().rows, replace(fma, id="fma_peak/bf16", format="bf16", arithmetic="bf16")])
+    colours = {text.get_text(): text.get_color() for text in visible_texts(drawn(roofline, both))
+               if text.get_text() in ("fp32", "bf16") and text.get_ha() == "left"}
+    assert colours == {"fp32": LIGHT.text("fp32"), "bf16": LIGHT.text("bf16")}
+
+
+def test_labels_of_data_sheets_alone_are_in_italics():
+    figure = drawn(roofline, VIEWS["one format, foreign sheet"])
+    slants = {text.get_text(): text.get_style() for text in visible_texts(figure)}
+    assert slants["HBM3 3.35 TB/s"] == slants["990 TFLOP/s"] == "italic"
+    assert slants["400 GFLOP/s"] == "normal"
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)

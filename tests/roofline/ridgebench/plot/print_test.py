@@ -1,11 +1,11 @@
 """Greyscale: in print every two formats differ by lightness, or by line style and letter; fp8 variants by their edges."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import matplotlib.style
 import pytest
 from layout_test import ALL
-from matplotlib.collections import PathCollection
 from multiples_test import with_sweeps
 
 from ridgebench.plot import multiples, roofline
@@ -48,7 +48,7 @@ def test_every_two_formats_are_told_apart_without_hue(figure_of, formats):
     figure = drawn(figure_of, with_sweeps(formats))
     grey, paths = greys(figure), by_name(figure, "path")
     letters = {name: PRINT.letter(name) for name in formats}
-    assert set(paths) == set(formats) and set(letters.values()) <= set(by_name(figure, "letter"))
+    assert set(paths) == set(formats) and set(letters.values()) == set("".join(by_name(figure, "letters")))
     for one, other in combinations(formats, 2):
         if letters[one] == letters[other] == "8":
             pairs = "xfp" in one and "xfp" in other
@@ -59,26 +59,19 @@ def test_every_two_formats_are_told_apart_without_hue(figure_of, formats):
         assert abs(grey[one] - grey[other]) >= APART, (one, other)
 
 
-def test_letters_contrast_with_their_markers():
-    figure = drawn(roofline, with_sweeps(ONE_PANEL))
-    for axes in figure.axes[1:]:
-        faces = {}
-        for c in axes.collections:
-            if isinstance(c, PathCollection):
-                for place, colour in zip(map(tuple, c.get_offsets().tolist()), c.get_facecolors()):
-                    faces.setdefault(place, []).append((c.get_gid() or "", tuple(colour[:3])))
-        lettered = [some for some in faces.values() if any(gid.startswith("letter") for gid, _ in some)]
-        assert lettered
-        for some in lettered:
-            if len(some) == 2:
-                assert contrast(some[0][1], some[1][1]) >= 4.0
+def test_letters_contrast_with_their_markers_and_lie_in_them():
+    collections = [one for some in by_name(drawn(roofline, with_sweeps(ONE_PANEL)), "letters").values() for one in some]
+    assert collections
+    for one in collections:
+        colours, places = one.get_facecolors(), one.get_offsets().tolist()
+        for index in range(0, len(places), 2):
+            assert places[index] == places[index + 1]
+            assert contrast(colours[index][:3], colours[index + 1][:3]) >= 4.0
 
 
 def test_formats_that_share_a_roof_have_stretches_of_it_in_print():
     view = with_sweeps(ONE_PANEL)
     fma = next(row for row in view.ceilings if row.saturates == "fma")
-    from dataclasses import replace
-
     other = replace(fma, id="fma_peak/bf16", format="bf16", arithmetic="bf16")
     both = replace(view, rows=[*view.rows, other])
     lines = by_name(drawn(roofline, both), "flat")
@@ -89,5 +82,5 @@ def test_formats_that_share_a_roof_have_stretches_of_it_in_print():
 
 def test_other_themes_have_no_letters():
     figure = drawn(roofline, with_sweeps(ONE_PANEL), THEMES["light"])
-    assert not by_name(figure, "letter")
+    assert not by_name(figure, "letters")
     assert {pattern(lines[0]) for lines in by_name(figure, "path").values()} == {(0, None)}

@@ -28,7 +28,7 @@ class Browser:
         self._process = subprocess.Popen(["/bin/bash", "-c", shell, PROGRAM, *flags], pass_fds=(to_browser, from_browser),
                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser), os.close(from_browser)
-        self._buffer, self._number, self._session = b"", 0, None
+        self._buffer, self._number, self._session, self._loaded = b"", 0, None, False
         self.requests: list[str] = []
         self.errors: list[str] = []
         page = next(t for t in self.send("Target.getTargets")["targetInfos"] if t["type"] == "page")
@@ -58,7 +58,9 @@ class Browser:
 
     def _note(self, message: dict[str, Any]) -> None:
         method, parameters = message.get("method"), message.get("params", {})
-        if method == "Network.requestWillBeSent":
+        if method == "Page.loadEventFired":
+            self._loaded = True
+        elif method == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])
         elif method == "Runtime.exceptionThrown":
             details = parameters["exceptionDetails"]
@@ -88,10 +90,14 @@ class Browser:
         self.requests.clear(), self.errors.clear()
         self.prefer("light")
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.navigate(path)
+
+    def navigate(self, path: Path) -> None:
+        """Goes to a file, and waits until it is loaded."""
+        self._loaded = False
         self.send("Page.navigate", url=path.resolve().as_uri())
-        deadline = time.monotonic() + SECONDS
-        while self.run(f"document.readyState + location.pathname.endsWith({json.dumps('/' + path.name)})") != "completetrue":
-            assert time.monotonic() < deadline, "the page does not load"
+        while not self._loaded:
+            self._note(self._message())
 
     def run(self, expression: str) -> Any:
         """The value of a JavaScript expression."""

@@ -1,0 +1,27 @@
+"""Elements of SVG and HTML as text; everything that comes from a file is escaped here."""
+
+from html import escape
+from typing import Optional, Union
+
+Value = Union[str, float, None]
+
+
+def number(value: float) -> str:
+    """A coordinate with a tenth of a pixel."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def path(*parts: Value) -> str:
+    """The `d` of a path: letters as they are, numbers with a tenth of a pixel."""
+    return " ".join(part if isinstance(part, str) else number(part) for part in parts)
+
+
+def element(name: str, *inner: str, text: Optional[str] = None, **attributes: Value) -> str:
+    """An element. inner: elements; text: plain text in front of them. In names of attributes _ stands for -."""
+    parts = [name]
+    for key, value in attributes.items():
+        if value is not None:
+            shown = value if isinstance(value, str) else number(value)
+            parts.append(f'{key.strip("_").replace("_", "-")}="{escape(shown)}"')
+    body = (escape(text) if text else "") + "".join(inner)
+    return f"<{' '.join(parts)}>{body}</{name}>" if body else f"<{' '.join(parts)}/>"
