@@ -110,7 +110,8 @@ def draw_panel(panel: Panel, scene: Scene) -> None:
     where = "measured" if pair[0].measured else "by the model"
     longest = max(mark.seconds for mark in pair)
     room = panel.y
-    panel.text(f"Time for one pass, {where}", weight="bold", most=2)
+    whose = f"on {scene.first.device.name}" if len(scene.shown) > 1 else "for one pass"
+    panel.text(f"Time {whose}, {where}", weight="bold", most=2)
     bars = [Bar(spoken(mark.op), mark.seconds / longest, titles.duration(mark.seconds), colour, mark.measured)
             for mark in pair]
     if panel.bars(bars):
