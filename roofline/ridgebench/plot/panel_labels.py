@@ -10,7 +10,7 @@ from ridgebench.view import View
 from . import labels
 from .canvas import Canvas
 from .finding import best
-from .points import LABEL_HEIGHT, candidates, series, text_of
+from .points import LABEL_HEIGHT, candidates, imported, series, text_of
 from .roof_drawing import Pen, label_ridge
 from .roofs import Roof, Roofs, engine_name
 from .style import DIRECT, SMALL, Theme
@@ -136,7 +136,10 @@ def name_paths(canvas: Canvas, view: View, theme: Theme) -> None:
 
 
 def name_ends(canvas: Canvas, view: View, theme: Theme) -> None:
-    """Names the ends of paths, then the fastest row of each other operation with its share of the roof."""
+    """Names points of other tools and the ends of paths, then the fastest row of each other operation with its share of the roof."""
+    for row in imported(view):
+        if row.intensity_flop_per_byte and row.flops_per_s:
+            name_row(canvas, row, [text_of(row, view)], theme)
     name_paths(canvas, view, theme)
     for op in dict.fromkeys([op for op in ("relu", "gelu", *view.operations) if op in view.operations]):
         row = tops(view, op, "hand") or tops(view, op, "library")

@@ -30,8 +30,8 @@ from .tiles import GAP, make_tiles
 MOST_REASONS = 12  # lines of rows that are not drawn
 TABLE_LEFT = 9.2  # inches: the table of one format
 SIZES = {True: 42.0, False: 26.0}  # area of a marker in a figure of one panel, of several
-NOTE = "Points, steady: the fastest hand-written technique of each operation in any run, and its fastest library"
-ARROW = "Arrows: from a run to the next one, where the time of the same case changed by more than both intervals"
+NOTE = "Points show steady rows of the technique of each operation that is fastest in any run, and of its fastest library"
+ARROW = "An arrow joins the same case of a run and of the next one where the time changed by more than both intervals"
 
 
 def pen_of(theme: OneHue) -> Pen:
