@@ -11,7 +11,7 @@
   const rowOf = (point) => byId(`row-${point.i}`);
   const words = new Map(rows.map((row) => [row.id, row.textContent.toLowerCase()]));
   const STEP = 13, GAP = 8, NEAR = 28; // px between lines of a label, between labels, and from the pointer to a point
-  const LETTER = 6.3; // px of a letter in a label
+  const LETTER = 6.3, SAME = 3; // px of a letter in a label, and between points that lie on one place
   const ALONG = [0.6, 0.18, 0.32, 0.5]; // as in roofs.py
   const state = {
     zoom: d3.zoomIdentity, solid: 0, pair: null, current: null,
@@ -359,9 +359,15 @@
     if (point) show(point);
   }
 
+  // Another click on one place leads to the next of the points that lie there.
   function choosePoint(event) {
-    const point = nearest(event);
-    if (point) event.preventDefault(), focus(point);
+    const first = nearest(event);
+    if (!first) return;
+    event.preventDefault();
+    const apart = (point) => Math.hypot(across(point.x) - across(first.x), down(point.y) - down(first.y));
+    const stack = visible().filter((point) => apart(point) < SAME);
+    const focused = stack.findIndex((point) => document.activeElement.id === `point-${point.i}`);
+    focus(focused < 0 ? first : stack[(focused + 1) % stack.length]);
   }
 
   function toRow(event, point) {
@@ -506,6 +512,7 @@
 
   function listen() {
     const on = (id, event, action) => byId(id).addEventListener(event, action);
+    chart.on("mousedown.focus", (event) => event.preventDefault()); // the browser would focus the topmost mark
     chart.call(zoom).on("keydown", press).on("pointermove", hover).on("click", choosePoint);
     links.on("focus", (_, point) => { rove(point); show(point); });
     links.on("keydown.row", (event, point) => event.key === "Enter" && toRow(event, point));
