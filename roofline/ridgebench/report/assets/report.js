@@ -423,7 +423,7 @@
         state.sources[index] = !event.target.checked ? "off" : source.measured ? "faint" : "dashed";
         draw();
       });
-      label.append("span").text(` ${source.title}`);
+      label.append("span").text(source.title);
     });
     d3.select("#overlays").attr("hidden", data.sources.length > 1 ? null : "");
   }
