@@ -71,18 +71,16 @@
     return value >= 1e-3 ? String(+value.toPrecision(3)) : `10${superscript(Math.round(Math.log10(value)))}`;
   }
 
-  // Powers of ten; 1, 2, 5 and then finer steps where few of them are in view.
+  // Powers of ten; where at most two are in view, the finest of 1 3 10 and 1 2 5 10 that has room, then smaller steps.
   function ticks(low, high, pixels, apart) {
+    const gap = (one, other) => ((Math.log10(other) - Math.log10(one)) / (high - low)) * pixels;
     const within = (value) => Math.log10(value) >= low - 1e-9 && Math.log10(value) <= high + 1e-9;
     const powers = d3.range(Math.floor(low), Math.ceil(high) + 1).map((power) => 10 ** power);
-    const steps = [powers, powers.flatMap((power) => [power, 2 * power, 5 * power])].map((some) => some.filter(within));
-    const fine = steps.find((some) => some.length > 2) ?? d3.scaleLog([10 ** low, 10 ** high], [0, 1]).ticks(8);
-    const kept = [];
-    for (const value of fine) {
-      const gap = kept.length ? (Math.log10(value / kept.at(-1)) / (high - low)) * pixels : apart;
-      if (gap >= apart) kept.push(value);
-    }
-    return kept;
+    const times = (steps) => d3.cross(powers, steps, (ten, step) => ten * step).filter(within);
+    const [tens, ...finer] = [[1], [1, 3], [1, 2, 5]].map(times);
+    const roomy = finer.filter((some) => some.length > 2 && d3.pairs(some, gap).every((one) => one >= apart));
+    const chosen = tens.length > 2 ? tens : roomy.at(-1) ?? d3.scaleLog([10 ** low, 10 ** high], [0, 1]).ticks(8);
+    return chosen.reduce((kept, one) => (kept.length && gap(kept.at(-1), one) < apart ? kept : [...kept, one]), []);
   }
 
   function drawGrid() {
