@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/plan/plan_parts.hpp"
 
@@ -83,26 +84,27 @@ NetworkBytes network_bytes(const ActivationQuestion& question, double rows) {
 }
 
 Kept kept_bytes(const NetworkBytes& network, std::string_view checkpoint) {
-  const Kept all{0, 0, network.all_inside + network.head, 0};
-  Kept some{0, 1, 0, 1};
+  const Kept all{.bytes = network.all_inside + network.head};
   if (checkpoint == "none") return all;
+  Kept some{.recomputed = 1, .extra_forwards = 1};
   if (checkpoint == "layer") {
     some.checkpoints = network.layers;
   } else if (checkpoint == "sqrt") {
     some.checkpoints = std::ceil(std::sqrt(network.layers));
     some.recomputed = std::ceil(network.layers / some.checkpoints);
+    some.recomputed_outputs = some.recomputed - 1;
   } else if (checkpoint == "full") {
     some.checkpoints = 1;
+    some.recomputed_outputs = 1;
     some.extra_forwards = (network.layers - 1) / 2;
   } else {
     throw UsageError(
-        fmt::format("--checkpoint is '{}'; allowed: none, layer, sqrt, full", checkpoint));
+        fmt::format("--checkpoint is '{}'; allowed: {}", checkpoint, join_names(kCheckpoints)));
   }
-  // What the recomputed layers keep includes one output that is a checkpoint. The checkpoint of
-  // `full` is the input of the network, which no layer's inside includes.
-  const double counted_twice = checkpoint == "full" ? 0 : network.output;
-  some.bytes = some.checkpoints * network.output + some.recomputed * network.largest_inside -
-               counted_twice + network.head;
+  // What recomputed layers keep includes their outputs, of which some are checkpoints.
+  const double counted_twice = some.recomputed - some.recomputed_outputs;
+  some.bytes = (some.checkpoints - counted_twice) * network.output +
+               some.recomputed * network.largest_inside + network.head;
   return some.bytes < all.bytes ? some : all;
 }
 
@@ -159,13 +161,10 @@ PlanAnswer activation_terms(const ActivationQuestion& question, const NetworkByt
     terms.push_back(term("checkpoints, which stay", kept.checkpoints, "1"));
     terms.push_back(question.model
                         ? term("layers recomputed at once", kept.recomputed, "1")
-                        : term("outputs recomputed in one segment",
-                               question.checkpoint == "full" ? 1 : kept.recomputed - 1, "1"));
+                        : term("outputs recomputed in one segment", kept.recomputed_outputs, "1"));
   }
   if (!question.model) {
-    const double outputs =
-        recomputes ? kept.checkpoints + kept.recomputed - (question.checkpoint == "full" ? 0 : 1)
-                   : network.layers;
+    const double outputs = recomputes ? kept.checkpoints + kept.recomputed_outputs : network.layers;
     const double alive = recomputes ? kept.recomputed : network.layers;
     terms.push_back(term("outputs alive at once", outputs, "1"));
     terms.push_back(

@@ -2,6 +2,7 @@
 // what checkpointing leaves of it.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "roofline/plan/plan.hpp"
@@ -37,11 +38,14 @@ NetworkBytes network_bytes(const ActivationQuestion& question, double rows);
 //   full   the input of the network alone: for each layer the backward pass computes all layers
 //          before it again, layers (layers - 1) / 2 in all: O(1) memory, O(layers^2) arithmetic
 // Where a way saves nothing, all layers stay and nothing is computed again.
+inline constexpr std::array<std::string_view, 4> kCheckpoints{"none", "layer", "sqrt", "full"};
+
 struct Kept {
-  double checkpoints;     // layer outputs that stay
-  double recomputed;      // layers whose inside is in memory at once
-  double bytes;           // with the head
-  double extra_forwards;  // passes over all layers
+  double checkpoints = 0;         // layer outputs that stay, or the input of the network
+  double recomputed = 0;          // layers that are computed again and in memory at once
+  double recomputed_outputs = 0;  // their outputs that are no checkpoints
+  double extra_forwards = 0;      // passes over all layers
+  double bytes = 0;               // with the head
 };
 Kept kept_bytes(const NetworkBytes& network, std::string_view checkpoint);
 

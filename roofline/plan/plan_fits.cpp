@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "kernels/common/error.hpp"
@@ -18,9 +18,6 @@ namespace {
 
 constexpr double kLastStage = 3;
 constexpr double kMostRanks = 1 << 20;
-
-// The ways of checkpointing, from the one that computes least again.
-constexpr std::array kCheckpoints{"none", "layer", "sqrt", "full"};
 
 double parameters_of(const FitsQuestion& question) {
   if (question.state.parameters) return positive("--parameters", *question.state.parameters);
@@ -109,7 +106,7 @@ class Changes {
   }
 
   void try_checkpoint() {
-    for (const char* const way : kCheckpoints) {
+    for (const std::string_view way : kCheckpoints) {
       FitsQuestion changed = question_;
       changed.activations.checkpoint = way;
       if (!fits(changed)) continue;
@@ -157,7 +154,7 @@ class Changes {
     changed.stage = kLastStage;
     changed.activations.micro_batches = changed.activations.batch;
     double least = INFINITY;
-    for (const char* const way : kCheckpoints) {
+    for (const std::string_view way : kCheckpoints) {
       FitsQuestion one = changed;
       one.activations.checkpoint = way;
       if (sum_of(one) < least) {
