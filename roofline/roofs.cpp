@@ -68,6 +68,7 @@ Roofs::Roofs(const DeviceSpec& sheet) : Roofs(sheet.name, sheet.memory.bytes) {
 void Roofs::promise(const DeviceSpec& sheet) {
   data_sheet_ = sheet.name;
   promised_ = rates_of(sheet);
+  tdp_w_ = sheet.tdp_w;
 }
 
 void Roofs::add(const Rate& rate) {

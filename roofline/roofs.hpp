@@ -49,6 +49,8 @@ class Roofs {
   [[nodiscard]] std::optional<double> memory_bytes() const { return memory_bytes_; }
   // What a driver reports of such a device; empty if no source says it.
   [[nodiscard]] std::optional<double> usable_memory_bytes() const { return usable_memory_bytes_; }
+  // The power that the data sheet states; empty without one.
+  [[nodiscard]] std::optional<double> tdp_w() const { return tdp_w_; }
   // Seconds of an empty launch, as measured; empty for a data sheet.
   [[nodiscard]] std::optional<double> launch_floor_s() const { return launch_floor_s_; }
   [[nodiscard]] const std::vector<Rate>& rates() const { return rates_; }
@@ -87,6 +89,7 @@ class Roofs {
   std::string name_;
   std::optional<double> memory_bytes_;
   std::optional<double> usable_memory_bytes_;
+  std::optional<double> tdp_w_;
   std::optional<double> launch_floor_s_;
   std::vector<Rate> rates_;
   std::string data_sheet_;

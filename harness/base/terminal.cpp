@@ -3,6 +3,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -22,6 +24,19 @@ bool wants_color(int descriptor) {
   const char* const no_color = std::getenv("NO_COLOR");  // https://no-color.org
   const std::optional<Terminal> terminal = terminal_of(descriptor);
   return terminal && terminal->escapes && (no_color == nullptr || *no_color == '\0');
+}
+
+bool shows_utf8() {
+  // The variables of POSIX, the strongest first.
+  for (const char* const variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* const value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view locale(value);
+    constexpr std::array<std::string_view, 4> kNames{"UTF-8", "utf-8", "UTF8", "utf8"};
+    return std::ranges::any_of(
+        kNames, [&](std::string_view name) { return locale.find(name) != std::string_view::npos; });
+  }
+  return false;
 }
 
 void write_error(std::string_view text) {

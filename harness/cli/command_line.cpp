@@ -112,6 +112,7 @@ int run_command_line(int argc, char** argv) {
   add_duel_command(app, {argv, argv + argc}, code);
   add_predict_command(app);
   add_plan_command(app);
+  add_number_command(app);
   add_verify_command(app, code);
   list_python_commands(app);
   add_load_option(app);

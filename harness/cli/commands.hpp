@@ -24,6 +24,7 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
 void add_duel_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code);
 void add_predict_command(CLI::App& app);
 void add_plan_command(CLI::App& app);
+void add_number_command(CLI::App& app);
 void add_verify_command(CLI::App& app, ExitCode& code);
 
 // The exit code and the text of what ended a command.

@@ -45,7 +45,7 @@ ordered_json formats_json() {
                      {"exponent_bits", 2},
                      {"mantissa_bits", 1},
                      {"storage_bytes", Fp4::element_bytes},
-                     {"bytes_with_block_scale", Fp4::element_bytes + Fp4::scale_bytes / Fp4::block},
+                     {"bytes_with_block_scale", kFp4Blocks.front().bytes_per_value()},
                      {"values", Fp4::values},
                      {"max_finite", Fp4::values.back()},
                      {"min_normal", 1.0},

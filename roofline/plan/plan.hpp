@@ -1,27 +1,38 @@
-// Computes the time and the memory of a training run before the run (docs/lecture.md).
+// Computes the time and the memory of a training run before the run.
 //
 // Each function returns its inputs, then flops, days, parameters, bytes and bytes_per_parameter as
 // they apply, and `terms`, the parts of the answer: {name, value, unit}. Units are FLOP, FLOP/s,
-// byte, day, and 1 for counts. `note` says what an answer leaves out. Each function throws
-// UsageError for inputs out of range.
+// byte, byte/s, s, hour, day, W, J, and 1 for counts and for money. `note` says what an answer
+// leaves out. Each function throws UsageError for inputs out of range.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "kernels/common/format.hpp"
 #include "roofline/roofs.hpp"
+#include "roofline/transformer/transformer.hpp"
 
 namespace ridgebench {
 
 using PlanAnswer = nlohmann::ordered_json;
 
+// What a run costs, as far as the prices are known.
+struct Costs {
+  std::optional<double> watts = std::nullopt;  // of a device; default: the data sheet's TDP
+  // Power usage effectiveness: the energy of the site over that of the devices.
+  std::optional<double> pue = std::nullopt;                 // 1 unless given
+  std::optional<double> price_per_gpu_hour = std::nullopt;  // in any currency
+};
+
 // Computes how long a training run takes, or how many FLOPs fit into given days. The work is
 // `flops`, 6 x parameters x tokens (forward 2, backward 4), or the FLOPs that the GPUs do in
 // `days`. Without a device the answer holds the work only. The MFU is a share of the dense peak
 // that the device's data sheet promises; on a device without a data sheet it is a share of the
-// measured peak, and a note says so.
+// measured peak, and a note says so. With a device the answer has gpu_hours and flops_per_day, with
+// watts energy_j, and with a price cost.
 struct TrainQuestion {
   std::optional<double> parameters = std::nullopt;
   std::optional<double> tokens = std::nullopt;
@@ -32,12 +43,39 @@ struct TrainQuestion {
   std::optional<std::string> mfu_row = std::nullopt;  // id of the row that measured the MFU
   std::string mfu_sheet = {};  // the data sheet whose peak that row's MFU is a share of
   FormatPair format = Format::bf16;
+  Costs costs = {};
 };
 PlanAnswer plan_train(const TrainQuestion& question, const Roofs* device);
 
+// Computes the MFU of work that took `time_s` on `gpus` devices: FLOPs / (time x gpus x peak), with
+// the peak of plan_train. The work is `flops`, or 6 x parameters x tokens.
+struct MfuQuestion {
+  std::optional<double> parameters = std::nullopt;
+  std::optional<double> tokens = std::nullopt;
+  std::optional<double> flops = std::nullopt;
+  double time_s = 0;
+  std::optional<double> gpus = std::nullopt;  // 1 unless given
+  FormatPair format = Format::bf16;
+};
+PlanAnswer plan_mfu(const MfuQuestion& question, const Roofs& device);
+
+// Computes the FLOPs and bytes of an einsum such as "bshd,bthd->bhst". One nest of loops over all
+// indices does them: each step multiplies its operands and adds the product to the result, if an
+// index is summed. `sizes` has each index. The answer has intensity_flop_per_byte.
+PlanAnswer plan_einsum(const std::string& expression, const std::map<char, double>& sizes,
+                       Format format);
+
+// Computes how long bytes take over a link, in one direction at the promised rate. The link is a
+// name of plan_transfer.cpp, or byte/s as a number.
+PlanAnswer plan_transfer(double bytes, const std::string& link);
+
+// The names of the links with their rates, for help: "pcie4x16 (31.5 GB/s), ...".
+std::string link_names();
+
 // The memory of parameters, gradients and optimizer states. The plans do not count activations, so
-// a largest model is an upper bound. precision: bf16, fp32, bf16-master (fp32 master copy);
-// optimizer: none (inference), sgd, momentum, adagrad, rmsprop, adam, adamw, with fp32 states.
+// a largest model is an upper bound. precision: bf16, fp32, bf16-master (fp32 master copy),
+// fp32-bf16 (fp32 parameters, bf16 gradients); optimizer: none (inference), sgd, momentum, adagrad,
+// rmsprop, adam, adamw, lion, adafactor, with fp32 states.
 struct StateQuestion {
   std::string precision = "bf16";
   std::string optimizer = "adamw";
@@ -49,28 +87,47 @@ PlanAnswer plan_memory(const StateQuestion& question, std::optional<double> gpus
                        const Roofs* device);
 
 // Computes the bytes per rank under ZeRO, which shards optimizer states (stage 1), also gradients
-// (2) and also parameters (3). Source: Rajbhandari et al., arXiv 1910.02054, figure 1.
-PlanAnswer plan_zero(const StateQuestion& question, double stage, double ranks,
+// (2) and also parameters (3), and the bytes that a rank sends in a step (communication_bytes).
+// Stage 0 is data parallelism without ZeRO. Without a stage the answer has `stages`, the four
+// answers. Source: Rajbhandari et al., arXiv 1910.02054, figure 1 and section 7.
+PlanAnswer plan_zero(const StateQuestion& question, std::optional<double> stage, double ranks,
                      const Roofs* device);
 
 // Computes the bytes of one dense tensor, and whether it fits the device. The shape is sizes joined
-// by x: "49152x12288". The format is one of kFormats or fp4, which has a scale for each block.
+// by x: "49152x12288". The format is one of kFormats, nvfp4 (also fp4) or mxfp4; those two have a
+// scale for each block.
 PlanAnswer plan_tensor(const std::string& shape, const std::string& format,
                        const Roofs* device = nullptr);
 
-// The activations that the backward pass of `layers` layers needs. Each layer has batch x width
-// outputs. checkpoint none keeps all outputs. checkpoint sqrt keeps the output of every
-// sqrt(layers)-th layer and recomputes one segment at a time with one more forward pass (Chen et
-// al., arXiv 1604.06174). For few layers that would save nothing, and the plan keeps all outputs.
+// The activations that the backward pass of a network needs. Each of `layers` layers has batch x
+// width outputs; or `model` gives the layers, and each row of the batch has `context` tokens.
+// `checkpoint` is one of roofline/plan/network.hpp.
 struct ActivationQuestion {
-  double layers = 0;
-  double width = 0;
+  std::optional<double> layers = std::nullopt;
+  std::optional<double> width = std::nullopt;
+  std::optional<Transformer> model = std::nullopt;
+  std::optional<double> context = std::nullopt;  // of a model; 4096 unless given
   double batch = 0;
   double micro_batches = 1;      // gradient accumulation keeps one micro-batch at a time
   bool pre_activations = false;  // keep the values before the nonlinearity too
+  bool scores = false;           // attention that is not fused keeps its scores
   std::string checkpoint = "none";
   Format format = Format::bf16;
 };
 PlanAnswer plan_activations(const ActivationQuestion& question, const Roofs* device = nullptr);
+
+// Computes what one of `ranks` devices holds in training: its part of the state under a ZeRO stage,
+// and the activations of its own batch. The answer has `parts` {name, letter, bytes, ranks that
+// share it}, whether the sum fits the memory that the device's name states (memory_bytes, fits) and
+// the memory that programs can use (usable_bytes, fits_usable; null where unknown), and `changes`,
+// each of which makes it fit: {change, bytes}. The model of `activations` gives the parameters,
+// unless the state has them.
+struct FitsQuestion {
+  StateQuestion state;
+  ActivationQuestion activations;
+  double stage = 0;
+  double ranks = 1;
+};
+PlanAnswer plan_fits(const FitsQuestion& question, const Roofs& device);
 
 }  // namespace ridgebench

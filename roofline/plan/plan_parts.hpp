@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "roofline/plan/state.hpp"
 #include "roofline/roofs.hpp"
 
 namespace ridgebench {
@@ -16,9 +18,25 @@ double positive(std::string_view option, double value);
 // Checks that a value is a whole number from 1 to kLargestCount.
 double whole(std::string_view option, double value);
 
+// Checks that a result is finite, because JSON has no infinity.
+double finite(std::string_view result, double value);
+
 nlohmann::ordered_json term(std::string_view name, double value, std::string_view unit);
 
 void set_if(nlohmann::ordered_json& object, const char* key, std::optional<double> value);
+
+// Returns the bytes of each part of the state on one rank, as terms.
+nlohmann::ordered_json state_terms(const std::vector<StatePart>& parts, const Sharding& sharding,
+                                   double parameters);
+
+// The work of training. The function returns 6 x parameters x tokens and adds its terms, or it
+// returns the flops as given. The result is empty without both.
+struct WorkQuestion {
+  std::optional<double> parameters;
+  std::optional<double> tokens;
+  std::optional<double> flops;
+};
+std::optional<double> training_flops(const WorkQuestion& question, nlohmann::ordered_json& terms);
 
 // The memory of `count` devices.
 struct Capacity {

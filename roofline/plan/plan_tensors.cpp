@@ -1,12 +1,14 @@
 // Bytes of one tensor and of the activations of a network.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
 #include "kernels/common/error.hpp"
 #include "kernels/common/number.hpp"
 #include "roofline/fp4.hpp"
+#include "roofline/plan/network.hpp"
 #include "roofline/plan/plan.hpp"
 #include "roofline/plan/plan_parts.hpp"
 
@@ -40,15 +42,24 @@ TensorSize size_of(std::string_view shape) {
   }
 }
 
+// The blocks of a name; fp4 is NVFP4. Null for another format.
+const Fp4Blocks* fp4_blocks(const std::string& format) {
+  const bool nvidia = format == "fp4" || format == Fp4::name;
+  const auto found =
+      std::ranges::find(kFp4Blocks, nvidia ? kFp4Blocks.front().name : format, &Fp4Blocks::name);
+  return found == kFp4Blocks.end() ? nullptr : &*found;
+}
+
 // The bytes of a tensor of fp4: two elements share a byte, and each block of a row has a scale.
-void add_fp4(PlanAnswer& answer, const TensorSize& tensor) {
-  const double blocks = tensor.rows * std::ceil(tensor.row_length / Fp4::block);
+void add_fp4(PlanAnswer& answer, const TensorSize& tensor, const Fp4Blocks& format) {
+  const double blocks = tensor.rows * std::ceil(tensor.row_length / format.block);
   answer["bytes"] = std::ceil(tensor.elements() * Fp4::element_bytes) + blocks * Fp4::scale_bytes;
   answer["terms"] = {term("elements", tensor.elements(), "1"),
                      term("bytes of an element", Fp4::element_bytes, "byte"),
                      term(fmt::format("scales of {:g} byte, one for {:g} values of a row",
-                                      Fp4::scale_bytes, Fp4::block),
-                          blocks, "1")};
+                                      Fp4::scale_bytes, format.block),
+                          blocks, "1"),
+                     term("bytes of an element with its scale", format.bytes_per_value(), "byte")};
 }
 
 void add_elements(PlanAnswer& answer, const TensorSize& tensor, Format format) {
@@ -56,40 +67,6 @@ void add_elements(PlanAnswer& answer, const TensorSize& tensor, Format format) {
   answer["bytes"] = tensor.elements() * width;
   answer["terms"] = {term("elements", tensor.elements(), "1"),
                      term("bytes of an element", width, "byte")};
-}
-
-// The number of layers whose outputs, and whose pre-activations, are in memory at the same time.
-struct Alive {
-  double checkpoints;  // outputs that stay: all of them without checkpointing
-  double recomputed;   // outputs of the segment that the backward pass has reached
-  double pre_activations;
-  bool recomputes = false;
-
-  [[nodiscard]] double outputs() const { return checkpoints + recomputed; }
-  [[nodiscard]] double layers() const { return outputs() + pre_activations; }
-};
-
-Alive alive_layers(const ActivationQuestion& q) {
-  const Alive all{q.layers, 0, q.pre_activations ? q.layers : 0};
-  if (q.checkpoint == "none") return all;
-  if (q.checkpoint != "sqrt") {
-    throw UsageError(fmt::format("--checkpoint is '{}'; allowed: none, sqrt", q.checkpoint));
-  }
-  const double checkpoints = std::ceil(std::sqrt(q.layers));
-  const double segment = std::ceil(q.layers / checkpoints);
-  // The last output of a segment is a checkpoint, which is counted already.
-  const Alive some{checkpoints, segment - 1, q.pre_activations ? segment : 0, true};
-  return some.layers() < all.layers() ? some : all;
-}
-
-PlanAnswer inputs(const ActivationQuestion& q) {
-  return {{"layers", q.layers},
-          {"width", q.width},
-          {"batch", q.batch},
-          {"micro_batches", q.micro_batches},
-          {"pre_activations", q.pre_activations},
-          {"checkpoint", q.checkpoint},
-          {"format", info(q.format).name}};
 }
 
 PlanAnswer on(const Roofs* device, PlanAnswer answer) {
@@ -102,13 +79,13 @@ PlanAnswer on(const Roofs* device, PlanAnswer answer) {
 }  // namespace
 
 PlanAnswer plan_tensor(const std::string& shape, const std::string& format, const Roofs* device) {
-  const bool fp4 = format == "fp4" || format == Fp4::name;
-  const Format other = fp4 ? Format{} : parse_format(format);
+  const Fp4Blocks* const fp4 = fp4_blocks(format);
+  const Format other = fp4 != nullptr ? Format{} : parse_format(format);
   const TensorSize tensor = size_of(shape);
-  PlanAnswer answer{{"plan", "tensor"},
-                    {"inputs", {{"shape", shape}, {"format", fp4 ? Fp4::name : info(other).name}}}};
-  if (fp4) {
-    add_fp4(answer, tensor);
+  const std::string_view name = fp4 != nullptr ? fp4->name : info(other).name;
+  PlanAnswer answer{{"plan", "tensor"}, {"inputs", {{"shape", shape}, {"format", name}}}};
+  if (fp4 != nullptr) {
+    add_fp4(answer, tensor, *fp4);
   } else {
     add_elements(answer, tensor, other);
   }
@@ -116,31 +93,14 @@ PlanAnswer plan_tensor(const std::string& shape, const std::string& format, cons
 }
 
 PlanAnswer plan_activations(const ActivationQuestion& question, const Roofs* device) {
-  whole("--layers", question.layers);
-  whole("--width", question.width);
-  whole("--batch", question.batch);
-  if (whole("--micro-batches", question.micro_batches) > question.batch) {
-    throw UsageError(fmt::format("--micro-batches is {:g}; allowed: at most the batch, {:g}",
-                                 question.micro_batches, question.batch));
-  }
-  const Alive alive = alive_layers(question);
-  const double rows = std::ceil(question.batch / question.micro_batches);
-  const double layer = info(question.format).storage_bytes * rows * question.width;
+  const ActivationQuestion q = checked(question);
+  const NetworkBytes network = network_bytes(q, micro_batch_rows(q));
+  const Kept kept = kept_bytes(network, q.checkpoint);
   PlanAnswer answer{{"plan", "activations"},
-                    {"inputs", inputs(question)},
-                    {"bytes", layer * alive.layers()},
-                    {"terms",
-                     {term("rows of the largest micro-batch", rows, "1"),
-                      term("one layer's output, rows x width", layer, "byte")}}};
-  PlanAnswer& terms = answer["terms"];
-  if (alive.recomputes) {
-    terms.push_back(term("checkpoints, which stay", alive.checkpoints, "1"));
-    terms.push_back(term("outputs recomputed in one segment", alive.recomputed, "1"));
-  }
-  terms.push_back(term("outputs alive at once", alive.outputs(), "1"));
-  terms.push_back(term("pre-activations alive at once", alive.pre_activations, "1"));
-  terms.push_back(term("extra forward passes", alive.recomputes ? 1 : 0, "1"));
-  if (question.checkpoint == "sqrt" && !alive.recomputes) {
+                    {"inputs", activation_inputs(q)},
+                    {"bytes", kept.bytes},
+                    {"terms", activation_terms(q, network, kept)}};
+  if (q.checkpoint != "none" && kept.recomputed == 0) {
     answer["note"] = "for so few layers checkpoints save nothing: all outputs stay";
   }
   return on(device, std::move(answer));

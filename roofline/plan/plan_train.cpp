@@ -10,10 +10,20 @@ namespace ridgebench {
 namespace {
 
 constexpr double kSecondsPerDay = 86400;
-// FLOPs per parameter and token. The forward pass multiplies and adds. The backward pass does so
-// for the gradients of the inputs and for those of the weights.
-constexpr double kForwardFlops = 2;
-constexpr double kBackwardFlops = 4;
+constexpr double kHoursPerDay = 24;
+
+void check_costs(const Costs& costs, const Roofs* device) {
+  if (device == nullptr && (costs.watts || costs.pue || costs.price_per_gpu_hour)) {
+    throw UsageError("plan train: --watts, --pue and --price-per-gpu-hour need --on DEVICE");
+  }
+  if (costs.watts) positive("--watts", *costs.watts);
+  if (costs.price_per_gpu_hour) positive("--price-per-gpu-hour", *costs.price_per_gpu_hour);
+  if (costs.pue && positive("--pue", *costs.pue) < 1) {
+    throw UsageError(fmt::format(
+        "--pue is {:g}; allowed: at least 1, the energy of the site over that of the devices",
+        *costs.pue));
+  }
+}
 
 void check(const TrainQuestion& q, const Roofs* device) {
   const bool by_size = q.parameters || q.tokens;
@@ -31,11 +41,9 @@ void check(const TrainQuestion& q, const Roofs* device) {
         "plan train: --on DEVICE needs --mfu, a number from 0 to 1 or a results "
         "directory");
   }
-  if (q.parameters) positive("--parameters", *q.parameters);
-  if (q.tokens) positive("--tokens", *q.tokens);
-  if (q.flops) positive("--flops", *q.flops);
   if (q.days) positive("--days", *q.days);
   if (q.gpus) whole("--gpus", *q.gpus);
+  check_costs(q.costs, device);
   if (device != nullptr && q.mfu_row && q.mfu_sheet != device->data_sheet()) {
     throw UsageError(fmt::format(
         "--mfu was measured against the peak of {}, and --on names {}; allowed: --on {}, or a "
@@ -48,7 +56,7 @@ void check(const TrainQuestion& q, const Roofs* device) {
   if (!sensible) throw UsageError(fmt::format("--mfu is {:g}; allowed: above 0, at most 1", mfu));
 }
 
-PlanAnswer inputs(const TrainQuestion& q) {
+PlanAnswer train_inputs(const TrainQuestion& q) {
   PlanAnswer inputs = PlanAnswer::object();
   set_if(inputs, "parameters", q.parameters);
   set_if(inputs, "tokens", q.tokens);
@@ -57,16 +65,10 @@ PlanAnswer inputs(const TrainQuestion& q) {
   set_if(inputs, "gpus", q.gpus);
   set_if(inputs, "mfu", q.mfu);
   if (q.mfu_row) inputs["mfu_row"] = *q.mfu_row;
+  set_if(inputs, "watts", q.costs.watts);
+  set_if(inputs, "pue", q.costs.pue);
+  set_if(inputs, "price_per_gpu_hour", q.costs.price_per_gpu_hour);
   return inputs;
-}
-
-// Returns the FLOPs as given or from the sizes. The result is empty if the days determine them.
-std::optional<double> work(const TrainQuestion& q, PlanAnswer& terms) {
-  if (!q.parameters || !q.tokens) return q.flops;
-  const double product = *q.parameters * *q.tokens;
-  terms.push_back(term("forward, 2 x parameters x tokens", kForwardFlops * product, "FLOP"));
-  terms.push_back(term("backward, 4 x parameters x tokens", kBackwardFlops * product, "FLOP"));
-  return (kForwardFlops + kBackwardFlops) * product;
 }
 
 // Returns what the days depend on and the numbers do not show; empty if there is nothing to say.
@@ -76,17 +78,31 @@ std::string note_of(const TrainQuestion& q, const Roofs& device) {
   }
   if (!q.mfu_row) return "";
   return "the MFU is that of a single matmul, an upper bound of a model's MFU: the days are a "
-         "lower "
-         "bound";
+         "lower bound";
+}
+
+// Adds gpu_hours, energy_j and cost, each as far as it is known.
+void add_costs(PlanAnswer& answer, PlanAnswer& terms, const Costs& costs, const Roofs& device,
+               double device_days) {
+  const double hours = finite("number of GPU-hours", device_days * kHoursPerDay);
+  answer["gpu_hours"] = hours;
+  if (const auto watts = costs.watts ? costs.watts : device.tdp_w()) {
+    terms.push_back(
+        term(costs.watts ? "power of one device" : "power of one device, its TDP", *watts, "W"));
+    answer["energy_j"] =
+        finite("energy", *watts * costs.pue.value_or(1) * device_days * kSecondsPerDay);
+  }
+  if (costs.price_per_gpu_hour) answer["cost"] = finite("cost", *costs.price_per_gpu_hour * hours);
 }
 
 }  // namespace
 
 PlanAnswer plan_train(const TrainQuestion& question, const Roofs* device) {
   check(question, device);
-  PlanAnswer answer{{"plan", "train"}, {"inputs", inputs(question)}};
+  PlanAnswer answer{{"plan", "train"}, {"inputs", train_inputs(question)}};
   PlanAnswer terms = PlanAnswer::array();
-  const std::optional<double> flops = work(question, terms);
+  const std::optional<double> flops =
+      training_flops({question.parameters, question.tokens, question.flops}, terms);
   if (device == nullptr) {
     set_if(answer, "flops", flops);
     answer["terms"] = terms;
@@ -108,6 +124,8 @@ PlanAnswer plan_train(const TrainQuestion& question, const Roofs* device) {
   terms.push_back(term("device-days, gpus x days", gpus * days, "day"));
   answer["flops"] = flops.value_or(flops_per_day * days);
   answer["days"] = days;
+  answer["flops_per_day"] = flops_per_day;
+  add_costs(answer, terms, question.costs, *device, gpus * days);
   answer["terms"] = terms;
   if (const std::string note = note_of(question, *device); !note.empty()) answer["note"] = note;
   return answer;

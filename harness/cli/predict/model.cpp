@@ -1,11 +1,9 @@
 #include "harness/cli/predict/model.hpp"
 
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "harness/cli/number_option.hpp"
-#include "harness/cli/print_json.hpp"
+#include "harness/cli/predict/output.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/measured_times.hpp"
 #include "kernels/common/registry.hpp"
@@ -22,9 +20,7 @@ struct ModelOptions {
   std::string format = "bf16";
   std::string device;
   bool training = false;
-  bool json = false;
-  bool csv = false;
-  bool markdown = false;
+  OutputOptions output;
 };
 
 nlohmann::ordered_json answer(const ModelOptions& options) {
@@ -42,19 +38,6 @@ nlohmann::ordered_json answer(const ModelOptions& options) {
                                if (found == measured.end()) return std::nullopt;
                                return found->second;
                              });
-}
-
-void print(const ModelOptions& options) {
-  const nlohmann::ordered_json json = answer(options);
-  if (options.json) {
-    print_json(json);
-  } else if (options.csv) {
-    fmt::print("{}", model_csv(json));
-  } else if (options.markdown) {
-    fmt::print("{}", model_markdown(json));
-  } else {
-    fmt::print("{}", model_text(json));
-  }
 }
 
 }  // namespace
@@ -78,13 +61,10 @@ void add_predict_model_command(CLI::App& predict) {
       ->capture_default_str();
   command->add_flag("--training", options->training,
                     "Forward, dX and dW of batch x context tokens instead of prefill and decode");
-  CLI::Option* json = command->add_flag("--json", options->json, "Print strict JSON");
-  CLI::Option* csv = command->add_flag("--csv", options->csv, "Print CSV: a line per operation");
-  command->add_flag("--md", options->markdown, "Print tables in Markdown")
-      ->excludes(json)
-      ->excludes(csv);
-  csv->excludes(json);
-  command->callback([options] { print(*options); });
+  options->output.add_to(*command, "Print CSV: a line per operation");
+  command->callback([options] {
+    options->output.print(answer(*options), model_text, model_csv, model_markdown);
+  });
 }
 
 }  // namespace ridgebench

@@ -8,15 +8,13 @@
 
 #include "harness/base/printable.hpp"
 #include "harness/cli/predict/model.hpp"
-#include "harness/cli/print_json.hpp"
+#include "harness/cli/text_table.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
 namespace {
 
 using nlohmann::ordered_json;
-
-using Texts = std::vector<std::string>;
 
 // "qkv", "qkv dX"
 std::string label_of(const ordered_json& row) {
@@ -124,35 +122,6 @@ std::string notes_of(const ordered_json& answer, std::string_view format) {
   return text;
 }
 
-// Names stand at the left of a column, numbers at the right.
-std::string padded(const std::vector<Texts>& table) {
-  std::vector<std::size_t> widths(table.front().size());
-  for (const Texts& cells : table) {
-    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
-  }
-  std::string text;
-  for (const Texts& cells : table) {
-    text += fmt::format("{:<{}}", cells[0], widths[0]);
-    for (std::size_t i = 1; i < cells.size(); ++i) {
-      text += fmt::format("  {:>{}}", cells[i], widths[i]);
-    }
-    text += '\n';
-  }
-  return text;
-}
-
-// A text in a column of CSV (RFC 4180).
-std::string csv_cell(const ordered_json& value) {
-  if (value.is_null()) return "";
-  if (!value.is_string()) return json_text(value);
-  std::string text = printable(value.get<std::string>());
-  if (text.find_first_of(",\"") == std::string::npos) return text;
-  for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) {
-    text.insert(at, 1, '"');
-  }
-  return '"' + text + '"';
-}
-
 constexpr std::array kAnswerColumns{"model", "device", "format", "context"};
 constexpr std::array kPhaseColumns{"phase", "batch", "tokens"};
 constexpr std::array kShapeColumns{"m", "n", "k", "layout"};
@@ -168,7 +137,7 @@ constexpr std::array kRowColumns{"name",     "role",
 std::string model_text(const ordered_json& answer) {
   std::string text = fmt::format("{}\n", fmt::join(facts_of(answer), "\n"));
   for (const ordered_json& phase : answer["phases"]) {
-    text += fmt::format("\n{}\n{}{}\n", title_of(phase), padded(table_of(phase)),
+    text += fmt::format("\n{}\n{}{}\n", title_of(phase), padded_table(table_of(phase)),
                         fmt::join(sums_of(phase), "; "));
   }
   return text + "\n" + notes_of(answer, "note: {}\n");
@@ -180,13 +149,7 @@ std::string model_markdown(const ordered_json& answer) {
   text += fmt::format("- {}\n", fmt::join(facts.begin() + 1, facts.end(), "\n- "));
   for (const ordered_json& phase : answer["phases"]) {
     text += fmt::format("\n### {}\n\n", title_of(phase));
-    const std::vector<Texts> table = table_of(phase);
-    for (const Texts& cells : table) {
-      text += fmt::format("| {} |\n", fmt::join(cells, " | "));
-      if (&cells != &table.front()) continue;
-      for (std::size_t i = 0; i < cells.size(); ++i) text += i == 0 ? "| ---" : " | ---:";
-      text += " |\n";
-    }
+    text += markdown_table(table_of(phase));
     text += fmt::format("\n- {}\n", fmt::join(sums_of(phase), "\n- "));
   }
   return text + "\n" + notes_of(answer, "Note: {}.\n");

@@ -109,6 +109,7 @@ TEST(LecturePlan, Question7ZeroStagesShardStatesThenGradientsThenParameters) {
   const auto per_rank = [](double stage) {
     return number(plan_zero({.parameters = 8e9}, stage, 8, nullptr), "bytes");
   };
+  EXPECT_DOUBLE_EQ(per_rank(0), 8e9 * 12);
   EXPECT_DOUBLE_EQ(per_rank(1), 8e9 * (2 + 2 + 8.0 / 8));
   EXPECT_DOUBLE_EQ(per_rank(2), 8e9 * (2 + (2 + 8) / 8.0));
   EXPECT_DOUBLE_EQ(per_rank(3), 8e9 * (2 + 2 + 8) / 8.0);
@@ -163,11 +164,23 @@ TEST(Plan, OutputsAliveAreCheckpointsAndOneSegment) {
   EXPECT_DOUBLE_EQ(term_of(answer, "outputs alive at once"), 19);
 }
 
+TEST(Plan, TheInputAloneIsEnoughIfAllIsComputedAgain) {
+  const PlanAnswer answer =
+      plan_activations({.layers = 96, .width = 3, .batch = 1, .checkpoint = "full"});
+  EXPECT_DOUBLE_EQ(number(answer, "bytes"), 2 * 2 * 3) << "the input and one output, in bf16";
+  EXPECT_DOUBLE_EQ(term_of(answer, "extra forward passes") * 96, 96 * 95 / 2.0);
+  const PlanAnswer few =
+      plan_activations({.layers = 2, .width = 3, .batch = 1, .checkpoint = "full"});
+  EXPECT_DOUBLE_EQ(term_of(few, "extra forward passes"), 0);
+}
+
 TEST(Plan, Fp4HasAScaleForEachBlockOfARow) {
   EXPECT_DOUBLE_EQ(number(plan_tensor("16x32", "fp4"), "bytes"), 16 * 32 * 0.5 + 16 * 2);
   EXPECT_DOUBLE_EQ(number(plan_tensor("2x17", "fp4_e2m1"), "bytes"), 17 + 2 * 2);
   EXPECT_DOUBLE_EQ(number(plan_tensor("49152x12288", "fp4"), "bytes"), 49152.0 * 12288 * 0.5625);
-  EXPECT_EQ(plan_tensor("4", "fp4").at("inputs").at("format"), "fp4_e2m1");
+  EXPECT_EQ(plan_tensor("4", "fp4").at("inputs").at("format"), "nvfp4");
+  EXPECT_DOUBLE_EQ(number(plan_tensor("2x33", "mxfp4"), "bytes"), 33 + 2 * 2);
+  EXPECT_DOUBLE_EQ(number(plan_tensor("64x64", "mxfp4"), "bytes"), 64 * 64 * 0.53125);
   EXPECT_EQ(plan_tensor("4k", "fp4", h100_roofs()).at("fits"), true);
 }
 
@@ -292,7 +305,7 @@ TEST(PlanErrors, NumbersThatMakeNoSenseAreNamed) {
                 HasSubstr("--gpus is"));
     EXPECT_THAT(rejection([&] { return plan_zero({}, 1, bad, h100_roofs()); }),
                 HasSubstr("--ranks is"));
-    EXPECT_THAT(rejection([&] { return plan_zero({}, bad, 8, h100_roofs()); }),
+    EXPECT_THAT(rejection([&] { return plan_zero({}, bad + 0.5, 8, h100_roofs()); }),
                 HasSubstr("--stage is"));
     EXPECT_THAT(
         rejection([&] { return plan_activations({.layers = bad, .width = 1, .batch = 1}); }),
@@ -307,14 +320,15 @@ TEST(PlanErrors, NumbersThatMakeNoSenseAreNamed) {
 }
 
 TEST(PlanErrors, UnknownChoicesNameWhatIsAllowed) {
-  EXPECT_EQ(rejection([] { return plan_memory({.optimizer = "lion"}, 1, h100_roofs()); }),
-            "--optimizer is 'lion'; allowed: none, sgd, momentum, adagrad, rmsprop, adam, adamw");
+  EXPECT_EQ(rejection([] { return plan_memory({.optimizer = "muon"}, 1, h100_roofs()); }),
+            "--optimizer is 'muon'; allowed: none, sgd, momentum, adagrad, rmsprop, adam, adamw, "
+            "lion, adafactor");
   EXPECT_EQ(rejection([] { return plan_memory({.precision = "fp64"}, 1, h100_roofs()); }),
-            "--precision is 'fp64'; allowed: bf16, fp32, bf16-master");
+            "--precision is 'fp64'; allowed: bf16, fp32, bf16-master, fp32-bf16");
   EXPECT_EQ(rejection([] {
               return plan_activations({.layers = 1, .width = 1, .batch = 1, .checkpoint = "all"});
             }),
-            "--checkpoint is 'all'; allowed: none, sqrt");
+            "--checkpoint is 'all'; allowed: none, layer, sqrt, full");
 }
 
 TEST(PlanErrors, MemoryNeedsAModelOrADevice) {

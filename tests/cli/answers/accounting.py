@@ -1,4 +1,4 @@
-"""Resource accounting in exact fractions: what `predict` and `plan` must answer.
+"""Resource accounting in exact fractions: what `predict` must answer; plans.py has what `plan` must answer.
 
 Written from the facts of the lecture and from docs/method.md, and not from the C++ code, so that a mistake there is
 found. A function raises Refused where the program must refuse.
@@ -8,6 +8,8 @@ import json
 import math
 from fractions import Fraction
 from pathlib import Path
+
+from command_line import ROOT
 
 WIDTH = {"fp32": 4, "tf32": 4, "tf32x3": 4, "fp16": 2, "bf16": 2, "fp8_e4m3": 1, "fp8_e5m2": 1}
 ELEMENTS = ["fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"]
@@ -24,7 +26,6 @@ DIMENSIONS = {"relu": "n", "gelu": "n", "dot": "n", "matvec": "mn", "matmul": "m
 TENSOR = {"matmul", "matmul_gelu"}  # CUDA cores do the arithmetic of the others, in fp32
 SAME = Fraction(1, 10**6)  # shares of written bytes that differ by less are equal
 ABOVE = Fraction(101, 100)  # a row that is faster than its roof by more raises the roof
-DAY = 86400
 
 
 class Refused(Exception):
@@ -73,6 +74,7 @@ class Device:
         self.memory_bytes: Fraction | None = None
         self.floor: Fraction | None = None
         self.sheet: str | None = None
+        self.watts: Fraction | None = None
 
     def engine(self, engine: str, form: str) -> Fraction | None:
         if (engine, form) in self.engines:
@@ -115,7 +117,12 @@ def sheet_device(path: Path) -> Device:
     device.promised = {form: best for form in WIDTH if (best := device.best(form))}
     device.memory_bytes = sheet["memory"]["bytes"]
     device.sheet = sheet["name"]
+    device.watts = sheet.get("tdp_w")
     return device
+
+
+def all_sheets() -> dict[str, Device]:
+    return {path.stem: sheet_device(path) for path in sorted((ROOT / "roofline/devices").glob("*.json"))}
 
 
 def burst(row: dict) -> bool:
@@ -193,28 +200,12 @@ def folder_device(folder: Path, sheets: dict[str, Device]) -> Device:
     device.memory_bytes, device.floor = facts["memory_bytes"], facts.get("launch_floor_s")
     device.sheet = facts.get("data_sheet")
     device.promised = sheets[device.sheet].promised if device.sheet else None
+    device.watts = sheets[device.sheet].watts if device.sheet else None
     kernels = [row for row in rows if row["role"] == "kernel" and row["status"] == "ok"]
     add_ceilings(device, rows)
     raise_roofs(device, kernels)
     add_storage_formats(device, kernels)
     return device
-
-
-def best_mfu(folder: Path, form: str) -> Fraction:
-    """The best MFU of a verified steady matmul; Refused without one."""
-    form = "x".join(halves(form))
-    lines = (folder / "records.jsonl").read_text().splitlines()
-    rows = [json.loads(line, parse_float=Fraction) for line in lines]
-    shares = [
-        row["mfu"]
-        for row in rows
-        if (row["op"], row["role"], row["status"]) == ("matmul", "kernel", "ok")
-        and (row["regime"], row["format"]) == ("steady", form)
-        and row["mfu"]
-    ]
-    if not shares:
-        raise Refused
-    return max(shares)
 
 
 def predict(operation: str, sizes: dict[str, int], form: str, device: Device) -> dict:
@@ -252,62 +243,33 @@ def predict(operation: str, sizes: dict[str, int], form: str, device: Device) ->
     }
 
 
-def plan_train(work_of: dict, gpus: int, mfu: Fraction | None, form: str, device: Device | None) -> dict:
-    """work_of holds parameters and tokens, or flops, or days."""
-    flops = work_of.get("flops")
-    if "tokens" in work_of:
-        flops = 6 * work_of["parameters"] * work_of["tokens"]
-    if device is None:
-        if "days" in work_of:
+def solve(operation: str, sizes: dict[str, int], dimension: str, form: str, device: Device) -> dict:
+    """The smallest size from which arithmetic takes as long as traffic. `sizes` are given; without any, all are equal.
+
+    On a data sheet, which has one bandwidth, so that sizes up to some one are memory-bound and all above are not.
+    """
+
+    def sized(size: int) -> dict[str, int]:
+        return dict.fromkeys(DIMENSIONS[operation], size) if not sizes else {**sizes, dimension: size}
+
+    def compute_bound(size: int) -> bool:
+        amount, peak = work(operation, sized(size), form), device.peak(operation, form)
+        if peak is None and operation in TENSOR:
             raise Refused
-        return {"flops": flops}
-    peak = device.mfu_peak(form) if device.promised is not None else device.peak("matmul", form)
-    if peak is None or mfu is None:
-        raise Refused
-    per_day = gpus * mfu * peak * DAY
-    days = flops / per_day if flops else work_of["days"]
-    return {"flops": flops or per_day * days, "days": days}
+        return peak is not None and amount["flops"] / peak >= amount["bytes"] / device.bandwidth(amount["written"])
 
+    def allowed(size: int) -> bool:
+        return size <= 2**40 and math.prod(sized(size).values()) < 2**62
 
-PRECISIONS = {"bf16": (2, 0), "fp32": (4, 0), "bf16-master": (2, 4)}  # bytes of a parameter, of its master copy
-STATES = {"none": None, "sgd": 0, "momentum": 4, "adagrad": 4, "rmsprop": 4, "adam": 8, "adamw": 8}
+    def last(holds, low: int = 0, high: int = 2**41) -> int:
+        """The last size that holds, of those from 1; 0 without one."""
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if holds(middle) else (low, middle)
+        return low
 
-
-def bytes_per_parameter(precision: str, optimizer: str, stage: int = 0, ranks: int = 1) -> Fraction:
-    width, master = PRECISIONS[precision]
-    states = STATES[optimizer]
-
-    def shard(value: int, first: int) -> Fraction:
-        return Fraction(value, ranks) if stage >= first else Fraction(value)
-
-    if states is None:
-        return shard(width, 3)
-    return shard(width, 3) + shard(width, 2) + shard(master, 1) + shard(states, 1)
-
-
-def plan_state(each: Fraction, parameters: Fraction | None, memory: Fraction | None) -> dict:
-    """memory: bytes of all devices together; None without a device."""
-    if parameters is None and memory is None:
-        raise Refused
-    count = Fraction(math.floor(memory / each)) if parameters is None else parameters
-    reply = {"parameters": count, "bytes": count * each, "bytes_per_parameter": each}
-    return reply if memory is None else reply | {"fits": count * each <= memory}
-
-
-def plan_tensor(sizes: list[int], form: str) -> Fraction:
-    elements = math.prod(sizes)
-    if form == "fp4":
-        rows = elements // sizes[-1]
-        return Fraction((elements + 1) // 2 + rows * -(-sizes[-1] // 16))
-    return Fraction(elements * WIDTH["fp8_e4m3" if form == "fp8" else form])
-
-
-def plan_activations(layers: int, width: int, batch: int, parts: int, pre: bool, root: bool, form: str) -> Fraction:
-    if parts > batch:
-        raise Refused
-    kept = layers + (layers if pre else 0)
-    if root:
-        checkpoints = math.isqrt(layers - 1) + 1
-        segment = -(-layers // checkpoints)
-        kept = min(kept, checkpoints + segment - 1 + (segment if pre else 0))
-    return Fraction(kept * -(-batch // parts) * width * WIDTH["fp8_e4m3" if form == "fp8" else form])
+    largest = last(allowed)
+    below = last(lambda size: allowed(size) and not compute_bound(size))
+    if below == largest:
+        return {"smallest_compute_bound": None, "largest_memory_bound": largest}
+    return {"smallest_compute_bound": below + 1, "largest_memory_bound": below or None}

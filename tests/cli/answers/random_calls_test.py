@@ -6,59 +6,35 @@ the roof of every published record as well.
 
 import json
 import math
-import os
 import random
-import subprocess
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from accounting import (
-    ABOVE,
-    DIMENSIONS,
-    FORMATS,
+from accounting import ABOVE, DIMENSIONS, FORMATS, TENSOR, WIDTH, Refused, all_sheets, folder_device, predict, solve
+from command_line import OK, ROOT, USAGE, records, strict_json
+from many_calls import answers
+from plans import (
+    BLOCKS,
     PRECISIONS,
     STATES,
-    TENSOR,
-    WIDTH,
-    Refused,
     best_mfu,
     bytes_per_parameter,
-    folder_device,
     plan_activations,
+    plan_mfu,
     plan_state,
     plan_tensor,
     plan_train,
-    predict,
-    sheet_device,
+    sent_per_parameter,
 )
-from command_line import OK, ROOT, USAGE, environment, records, strict_json
 
 CALLS = 5000
 MADE_UP = 12  # results folders
 CLOSE = 1e-12  # some roundings of doubles
-SHEETS = {path.stem: sheet_device(path) for path in sorted((ROOT / "roofline/devices").glob("*.json"))}
+SHEETS = all_sheets()
 PUBLISHED = sorted(path.parent for path in (ROOT / "results").glob("*/20*/records.jsonl"))
 SUFFIXES = {"k": 3, "K": 3, "M": 6, "G": 9, "B": 9, "b": 9, "T": 12}
-
-
-def answers(calls: list[list[str]]) -> list[tuple[int, str]]:
-    """The exit code and the text of each call."""
-    text = "".join(json.dumps(words) + "\n" for words in calls)
-    done = subprocess.run(
-        [os.environ["RIDGEBENCH_CALLS"]], input=text, capture_output=True, check=True, encoding="utf-8",
-        env=environment(), timeout=120,
-    )  # fmt: skip
-    found, printed = [], []
-    for line in done.stdout.split("\n"):
-        if line.startswith("\x1e"):
-            found.append((int(line[1:]), "\n".join(printed)))
-            printed = []
-        else:
-            printed.append(line)
-    assert len(found) == len(calls)
-    return found
 
 
 def small(folder: Path, target: Path) -> Path:
@@ -224,7 +200,37 @@ class Calls:
         gpus, count = self.number("--gpus", 10**5) if rng.random() < 0.7 else ([], 1)
         option, share = self.mfu(device, form)
         words += ["--format", form, *on, *gpus, *option]
-        return words, lambda: plan_train(amounts, count, share(), form, device)
+        costs = {}
+        for name, words_of in (("watts", "--watts"), ("pue", "--pue"), ("price", "--price-per-gpu-hour")):
+            if rng.random() < 0.3:
+                costs[name] = Fraction(rng.randint(100, 2000), 100 if name == "pue" else 10)
+                words += [words_of, str(float(costs[name]))]
+        return words, lambda: plan_train(amounts, count, share(), form, device, costs)
+
+    def own_mfu(self):
+        rng, words, amounts = self.rng, ["plan", "mfu"], {}
+        for option in rng.choice([["--parameters", "--tokens"], ["--flops"]]):
+            chosen, value = self.number(option, 10**15)
+            words += chosen
+            amounts[option[2:]] = Fraction(value)
+        form, seconds = self.form(FORMATS["matmul"]), Fraction(rng.randint(1, 10**6), 1000)
+        on, device = self.device(1)
+        gpus, count = self.number("--gpus", 10**5)
+        words += ["--time", str(float(seconds)), "--format", form, *on, *gpus]
+        return words, lambda: plan_mfu(amounts, seconds, count, form, device)
+
+    def solve(self):
+        """The size from which an operation is compute-bound on a data sheet."""
+        rng = self.rng
+        operation = rng.choice(list(FORMATS))
+        names, form = DIMENSIONS[operation], self.form(FORMATS[operation])
+        dimension = rng.choice(names)
+        square = rng.random() < 0.4 or len(names) == 1
+        sizes = {} if square else {name: some(rng, 10**5) for name in names if name != dimension}
+        shape = ["/".join(f"{name}:{size}" for name, size in sizes.items())] if sizes else []
+        name = rng.choice(list(SHEETS))
+        words = ["predict", operation, *shape, "--solve", dimension, "--format", form, "--on", name]
+        return words, lambda: solve(operation, sizes, dimension, form, SHEETS[name])
 
     def state(self, words: list[str], stage: int, ranks: int, gpus: int, on: list[str], device):
         rng = self.rng
@@ -236,7 +242,16 @@ class Calls:
             words, parameters = words + chosen, Fraction(value)
         memory = None if device is None else device.memory_bytes * gpus
         each = bytes_per_parameter(precision, optimizer, stage, ranks)
-        return words, lambda: plan_state(each, parameters, memory)
+
+        def reply():
+            found = plan_state(each, parameters, memory)
+            if words[1] != "zero":
+                return found
+            return found | {
+                "communication_bytes": found["parameters"] * sent_per_parameter(precision, optimizer, stage, ranks)
+            }
+
+        return words, reply
 
     def memory(self):
         on, device = self.device()
@@ -244,14 +259,14 @@ class Calls:
         return self.state(["plan", "memory", *gpus], 0, 1, count, on, device)
 
     def zero(self):
-        stage = self.rng.randint(1, 3)
+        stage = self.rng.randint(0, 3)
         chosen, ranks = self.number("--ranks", 10**4)
         on, device = self.device(0.5)
         return self.state(["plan", "zero", "--stage", str(stage), *chosen], stage, ranks, 1, on, device)
 
     def tensor(self):
         sizes = [some(self.rng, 5000) for _ in range(self.rng.randint(1, 4))]
-        form = self.form([*WIDTH, "fp4"])
+        form = self.form([*WIDTH, *BLOCKS])
         on, device = self.device(0.3)
         words = ["plan", "tensor", "--shape", "x".join(spelled(self.rng, size) for size in sizes)]
 
@@ -266,16 +281,17 @@ class Calls:
         options = [self.number(option, most) for option, most in
                    (("--layers", 1000), ("--width", 10**5), ("--batch", 10**7))]  # fmt: skip
         parts, count = self.number("--micro-batches", 1000) if rng.random() < 0.5 else ([], 1)
-        pre, root, form = rng.random() < 0.5, rng.random() < 0.5, self.form(list(WIDTH))
+        pre, form = rng.random() < 0.5, self.form(list(WIDTH))
+        checkpoint = rng.choice(["none", "layer", "sqrt", "full"])
         words = ["plan", "activations", *(word for chosen, _ in options for word in chosen), *parts]
         words += ["--format", form, *(["--pre-activations"] if pre else [])]
-        words += ["--checkpoint", "sqrt"] if root else []
+        words += ["--checkpoint", checkpoint]
         layers, width, batch = (value for _, value in options)
-        return words, lambda: {"bytes": plan_activations(layers, width, batch, count, pre, root, form)}
+        return words, lambda: {"bytes": plan_activations(layers, width, batch, count, pre, checkpoint, form)}
 
     def draw(self):
-        kinds = [self.predict, self.train, self.memory, self.zero, self.tensor, self.activations]
-        return self.rng.choices(kinds, [8, 4, 2, 2, 2, 2])[0]()
+        kinds = [self.predict, self.train, self.memory, self.zero, self.tensor, self.activations, self.own_mfu, self.solve]
+        return self.rng.choices(kinds, [8, 4, 2, 2, 2, 2, 1, 1])[0]()
 
 
 def differences(reply: dict, expected: dict) -> list[str]:

@@ -1,0 +1,170 @@
+#include "harness/cli/plan/text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/printable.hpp"
+#include "harness/base/terminal.hpp"
+#include "harness/cli/plan/bar.hpp"
+#include "harness/cli/text_table.hpp"
+#include "roofline/units.hpp"
+
+namespace ridgebench {
+namespace {
+
+// Vendors state memory sizes in powers of ten, and frameworks count tensors in MiB.
+std::string bytes_text(double bytes) {
+  constexpr double kMiB = 1048576;
+  if (bytes < 1e6) return fmt::format("{:.6g} bytes", bytes);
+  return fmt::format("{} ({:.6g} MiB)", with_unit(bytes, "B"), bytes / kMiB);
+}
+
+// A number of days has no prefix, and its digits after the point count as long as it is small.
+std::string days_text(double days) {
+  constexpr double kLong = 1000;
+  constexpr double kForever = 1e9;
+  if (days < kLong || days >= kForever) return fmt::format("{:.4g} days", days);
+  return fmt::format("{:.0f} days", days);
+}
+
+// Bills count energy in kWh.
+std::string energy_text(double joules) {
+  constexpr double kKilowattHour = 3.6e6;
+  const double hours = joules / kKilowattHour;
+  if (hours < 1e3) return fmt::format("{:.4g} kWh", hours);
+  return hours < 1e6 ? fmt::format("{:.4g} MWh", hours / 1e3)
+                     : fmt::format("{:.4g} GWh", hours / 1e6);
+}
+
+// A number whose digits before the point all count.
+std::string whole_text(double value) {
+  constexpr double kSmall = 1000;
+  constexpr double kForever = 1e15;
+  if (value < kSmall || value >= kForever) return fmt::format("{:.4g}", value);
+  return fmt::format("{:.0f}", value);
+}
+
+std::string quantity(double value, std::string_view unit) {
+  if (unit == "J") return energy_text(value);
+  if (unit == "hour") return whole_text(value) + " hours";
+  if (unit == "money") return whole_text(value) + ", in the currency of the price";
+  if (unit == "share") return fmt::format("{:.4g} ({:.4g} %)", value, 100 * value);
+  if (unit == "byte") return bytes_text(value);
+  if (unit == "byte/s") return with_unit(value, "B/s");
+  if (unit == "day") return days_text(value);
+  if (unit == "parameters") return fmt::format("{} parameters", count_text(value));
+  if (unit == "1") return fmt::format("{:.10g}", value);
+  return with_unit(value, unit);
+}
+
+std::string line(std::string_view name, std::string_view text) {
+  return fmt::format("  {:<44} {}\n", name, text);
+}
+
+std::string input_text(const PlanAnswer& value) {
+  if (value.is_number()) return fmt::format("{:.10g}", value.get<double>());
+  return value.is_string() ? printable(value.get<std::string>()) : value.dump();
+}
+
+struct Result {
+  const char* key;
+  std::string_view unit;
+};
+constexpr std::array kResults{Result{"flops", "FLOP"},
+                              Result{"flops_per_s", "FLOP/s"},
+                              Result{"mfu", "share"},
+                              Result{"days", "day"},
+                              Result{"flops_per_day", "FLOP"},
+                              Result{"gpu_hours", "hour"},
+                              Result{"energy_j", "J"},
+                              Result{"cost", "money"},
+                              Result{"time_s", "s"},
+                              Result{"parameters", "parameters"},
+                              Result{"bytes", "byte"},
+                              Result{"intensity_flop_per_byte", "FLOP/B"},
+                              Result{"bytes_per_parameter", "byte"},
+                              Result{"communication_bytes", "byte"},
+                              Result{"memory_bytes", "byte"},
+                              Result{"usable_bytes", "byte"}};
+
+// The stages of ZeRO as a table.
+std::string stages_text(const PlanAnswer& stages) {
+  std::vector<Texts> table{
+      {"stage", "parameters", "bytes per parameter", "bytes", "sent per step", "fits"}};
+  const bool known = stages.front().contains("fits");
+  if (!known) table.front().pop_back();
+  for (const PlanAnswer& row : stages) {
+    Texts cells{fmt::format("{:g}", row["stage"].get<double>()),
+                count_text(row["parameters"].get<double>()),
+                fmt::format("{:.6g}", row["bytes_per_parameter"].get<double>()),
+                with_unit(row["bytes"].get<double>(), "B"),
+                with_unit(row["communication_bytes"].get<double>(), "B")};
+    if (known) cells.emplace_back(row["fits"].get<bool>() ? "yes" : "no");
+    table.push_back(std::move(cells));
+  }
+  return padded_table(table);
+}
+
+// The bytes of each part, the bar, and what makes the sum fit.
+std::string fits_text(const PlanAnswer& answer) {
+  std::string text;
+  for (const PlanAnswer& part : answer["parts"]) {
+    const auto ranks = part["ranks"].get<double>();
+    const std::string shared = ranks > 1 ? fmt::format(" / {:g} ranks", ranks) : "";
+    text += line(fmt::format("{}  {}{}", part["letter"].get<std::string>(),
+                             part["name"].get<std::string>(), shared),
+                 quantity(part["bytes"].get<double>(), "byte"));
+  }
+  return fmt::format("{}\n{}\n", text, memory_bar(answer, shows_utf8()));
+}
+
+std::string changes_text(const PlanAnswer& changes) {
+  std::string text;
+  for (const PlanAnswer& change : changes) {
+    text += line("fits with " + change["change"].get<std::string>(),
+                 quantity(change["bytes"].get<double>(), "byte"));
+  }
+  return text;
+}
+
+std::string results_text(const PlanAnswer& answer) {
+  std::string text;
+  for (const auto& [key, unit] : kResults) {
+    const auto found = answer.find(key);
+    if (found != answer.end() && !found->is_null()) {
+      text += line(key, quantity(found->get<double>(), unit));
+    }
+  }
+  for (const char* const key : {"fits", "fits_usable"}) {
+    const auto found = answer.find(key);
+    if (found != answer.end() && !found->is_null()) {
+      text += line(key, found->get<bool>() ? "yes" : "no");
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string plan_text(const PlanAnswer& answer) {
+  std::string text = fmt::format("plan {}\n", answer["plan"].get<std::string>());
+  for (const auto& [name, value] : answer["inputs"].items()) text += line(name, input_text(value));
+  text += "\n";
+  for (const PlanAnswer& term : answer["terms"]) {
+    const double value = term["value"].get<double>();
+    text += line(printable(term["name"].get<std::string>()),
+                 quantity(value, term["unit"].get<std::string>()));
+  }
+  text += "\n";
+  if (answer.contains("stages")) text += stages_text(answer["stages"]) + "\n";
+  if (answer.contains("parts")) text += fits_text(answer);
+  text += results_text(answer);
+  if (answer.contains("changes")) text += changes_text(answer["changes"]);
+  if (answer.contains("note")) text += line("note", answer["note"].get<std::string>());
+  return text;
+}
+
+}  // namespace ridgebench

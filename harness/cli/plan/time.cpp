@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/cli/number_option.hpp"
+#include "harness/cli/plan/questions.hpp"
+#include "harness/results/measured_roofs.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/common/number.hpp"
+
+namespace ridgebench {
+namespace {
+
+// Reads the MFU from a number or from a results directory that measured it.
+void resolve_mfu(TrainQuestion& question, const std::string& text) {
+  if (text.empty()) return;
+  if (const auto fraction = parse_fraction(text)) {
+    question.mfu = *fraction;
+    return;
+  }
+  std::error_code ignored;  // a path without access counts as no folder
+  if (!std::filesystem::is_directory(text, ignored)) {
+    throw UsageError(fmt::format(
+        "--mfu is '{}'; allowed: a number from 0 to 1 such as 0.4 or 40%, or a results directory",
+        text));
+  }
+  const MeasuredMfu measured = best_matmul_mfu(text, question.format);
+  question.mfu = measured.mfu;
+  question.mfu_row = measured.id;
+  question.mfu_sheet = measured.data_sheet;
+}
+
+// TrainQuestion or MfuQuestion.
+template <class Question>
+void add_work(CLI::App& app, Question& question) {
+  add_number(app, "--parameters,--params", question.parameters, "Parameters of the model: 70B");
+  add_number(app, "--tokens", question.tokens, "Tokens of the training data: 15T");
+  add_number(app, "--flops", question.flops, "FLOPs, instead of parameters and tokens");
+  add_number(app, "--gpus", question.gpus, "Number of devices (1)");
+}
+
+void add_costs(CLI::App& app, Costs& costs) {
+  add_number(app, "--watts", costs.watts, "Power of a device; default: the data sheet's TDP");
+  add_number(app, "--pue", costs.pue, "Energy of the site over that of the devices (1)");
+  add_number(app, "--price-per-gpu-hour", costs.price_per_gpu_hour,
+             "Price of a device for an hour; the cost has the same currency");
+}
+
+// "b=8,s=4k": a size for each index.
+void add_sizes(std::map<char, double>& sizes, const std::string& text) {
+  for (const std::string& part : CLI::detail::split(text, ',')) {
+    const bool named = part.size() > 2 && part[1] == '=';
+    if (!named) {
+      throw UsageError(
+          fmt::format("--size is '{}'; allowed: an index and its size, such as b=8", part));
+    }
+    const std::string option = fmt::format("--size {}", part[0]);
+    const auto size = count_of(option, part.substr(2), kLargestCount);
+    if (!sizes.emplace(part[0], static_cast<double>(size)).second) {
+      throw UsageError(fmt::format("{} is given twice; allowed: one size for an index", option));
+    }
+  }
+}
+
+}  // namespace
+
+void add_plan_train(CLI::App& plan) {
+  struct State : PlanOptions {
+    TrainQuestion question;
+    std::string mfu;
+  };
+  const auto state = std::make_shared<State>();
+  CLI::App& app =
+      *plan.add_subcommand("train", "Compute FLOPs, days, energy and cost of a training run");
+  add_work(app, state->question);
+  add_number(app, "--days", state->question.days, "Days of the run: compute the FLOPs that fit");
+  app.add_option("--mfu,--mfu-from", state->mfu,
+                 "Model FLOPs utilisation: 0.4, 40%, or a results directory with a matmul of the "
+                 "same device");
+  add_costs(app, state->question.costs);
+  add_plan_format(app, *state, "Format of the matmuls, which selects the peak");
+  add_plan_device(app, *state);
+  add_plan_json(app, *state);
+  app.callback([state] {
+    state->question.format = parse_format_pair(state->format);
+    resolve_mfu(state->question, state->mfu);
+    const auto roofs = state->roofs();
+    print_plan(*state, plan_train(state->question, roofs.get()));
+  });
+}
+
+void add_plan_mfu(CLI::App& plan) {
+  struct State : PlanOptions {
+    MfuQuestion question;
+  };
+  const auto state = std::make_shared<State>();
+  CLI::App& app = *plan.add_subcommand("mfu", "Compute the MFU from a time of your own");
+  add_work(app, state->question);
+  add_number(app, "--time", state->question.time_s, "Seconds that the work took")->required();
+  add_plan_format(app, *state, "Format of the matmuls, which selects the peak");
+  add_plan_device(app, *state);
+  add_plan_json(app, *state);
+  app.get_option("--on")->required();
+  app.callback([state] {
+    state->question.format = parse_format_pair(state->format);
+    print_plan(*state, plan_mfu(state->question, *state->roofs()));
+  });
+}
+
+void add_plan_einsum(CLI::App& plan) {
+  struct State : PlanOptions {
+    std::string expression;
+    std::vector<std::string> sizes;
+  };
+  const auto state = std::make_shared<State>();
+  CLI::App& app = *plan.add_subcommand("einsum", "Compute the FLOPs and bytes of an einsum");
+  app.add_option("expression", state->expression, "Indices as letters: bshd,bthd->bhst")
+      ->required();
+  app.add_option("--size", state->sizes, "Sizes of the indices: b=8,s=4k,t=4k,h=32,d=128")
+      ->required()
+      ->allow_extra_args(false);
+  add_plan_format(app, *state, "Format of the operands and of the result");
+  add_plan_json(app, *state);
+  app.callback([state] {
+    std::map<char, double> sizes;
+    for (const std::string& text : state->sizes) add_sizes(sizes, text);
+    print_plan(*state, plan_einsum(state->expression, sizes, parse_format(state->format)));
+  });
+}
+
+void add_plan_transfer(CLI::App& plan) {
+  struct State : PlanOptions {
+    double bytes = 0;
+    std::string link;
+  };
+  const auto state = std::make_shared<State>();
+  CLI::App& app = *plan.add_subcommand("transfer", "Compute how long bytes take over a link");
+  add_number(app, "--bytes", state->bytes, "Bytes: 140G")->required();
+  app.add_option("--link", state->link, "byte/s such as 50G or 50GB/s, or " + link_names())
+      ->required();
+  add_plan_json(app, *state);
+  app.callback([state] { print_plan(*state, plan_transfer(state->bytes, state->link)); });
+}
+
+}  // namespace ridgebench

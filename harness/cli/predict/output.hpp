@@ -1,0 +1,39 @@
+// How an answer of `predict` is printed: as text, JSON, CSV or Markdown.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace ridgebench {
+
+class OutputOptions {
+ public:
+  using Writer = std::function<std::string(const nlohmann::ordered_json&)>;
+
+  // Adds --json, --csv and --md. This object must outlive the command.
+  void add_to(CLI::App& command, const char* csv_help);
+
+  void print(const nlohmann::ordered_json& answer, const Writer& text, const Writer& csv,
+             const Writer& markdown) const;
+
+ private:
+  bool json_ = false;
+  bool csv_ = false;
+  bool markdown_ = false;
+};
+
+// One prediction (roofline/prediction.hpp). CSV has its keys as columns, and the shape as text.
+std::string prediction_text(const nlohmann::ordered_json& prediction);
+std::string prediction_csv(const nlohmann::ordered_json& prediction);
+std::string prediction_markdown(const nlohmann::ordered_json& prediction);
+
+// A heading of CSV and a line for each prediction, all of the same keys.
+std::string csv_of(const std::vector<nlohmann::ordered_json>& predictions);
+
+// "m:1/n:8/k:8/layout:nt", from the sizes of an answer.
+std::string shape_text(const nlohmann::ordered_json& sizes);
+
+}  // namespace ridgebench

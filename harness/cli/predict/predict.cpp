@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ranges>
+#include <string_view>
+
+#include "harness/base/printable.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/cli/number_option.hpp"
+#include "harness/cli/predict/model.hpp"
+#include "harness/cli/predict/output.hpp"
+#include "harness/cli/predict/table.hpp"
+#include "harness/results/measured_roofs.hpp"
+#include "kernels/common/registry.hpp"
+#include "roofline/prediction.hpp"
+#include "roofline/solve.hpp"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct PredictOptions {
+  std::string operation;
+  std::string shape;
+  std::string format;
+  std::string device;
+  std::string solve;
+  OutputOptions output;
+};
+
+FormatPair format_of(const Operation& operation, const std::string& text) {
+  const FormatPair format = parse_format_pair(text);
+  if (std::ranges::find(operation.formats, format) == operation.formats.end()) {
+    const auto names = operation.formats | std::views::transform(&FormatPair::name);
+    throw UsageError(fmt::format("{} has no format {}; allowed: {}", operation.name, format.name(),
+                                 fmt::join(names, ", ")));
+  }
+  return format;
+}
+
+const Operation& operation_of(const std::string& name) {
+  const Operation& operation = Registry::instance().operation(name);
+  if (!operation.ceiling) return operation;
+  throw UsageError(fmt::format(
+      "{} is a ceiling, which `run` measures; allowed: an operation such as relu or matmul", name));
+}
+
+ordered_json prediction_of(const PredictOptions& options) {
+  const Operation& operation = operation_of(options.operation);
+  const FormatPair format = format_of(operation, options.format);
+  const Shape shape = parse_shape(options.shape, operation);
+  return predict(operation, shape, format, open_roofs(options.device));
+}
+
+ordered_json solution_of(const PredictOptions& options) {
+  const Operation& operation = operation_of(options.operation);
+  const FormatPair format = format_of(operation, options.format);
+  const OpenShape shape = parse_open_shape(options.shape, options.solve, operation);
+  return solve_compute_bound(operation, shape, format, open_roofs(options.device));
+}
+
+// "matmul: memory-bound up to n = 886, compute-bound from n = 887 on".
+std::string solution_text(const ordered_json& solution) {
+  const auto dimension = solution["dimension"].get<std::string>();
+  const ordered_json& from = solution["smallest_compute_bound"];
+  const ordered_json& below = solution["largest_memory_bound"];
+  std::string found;
+  if (from.is_null()) {
+    found = fmt::format("never compute-bound, whatever {} is", dimension);
+  } else if (below.is_null()) {
+    found = fmt::format("compute-bound from {} = 1 on", dimension);
+  } else {
+    found = fmt::format("memory-bound up to {0} = {1}, compute-bound from {0} = {2} on", dimension,
+                        below.get<std::int64_t>(), from.get<std::int64_t>());
+  }
+  const std::string sizes = shape_text(solution["shape"]);
+  std::string text =
+      fmt::format("{}{}{} in {} on {}: {}\n", solution["op"].get<std::string>(),
+                  sizes.empty() ? "" : " ", sizes, solution["format"].get<std::string>(),
+                  printable(solution["device"].get<std::string>()), found);
+  const auto number = [&](const char* key) {
+    return solution[key].is_null() ? "unknown"
+                                   : fmt::format("{:.4g} FLOP/B", solution[key].get<double>());
+  };
+  text += fmt::format("intensity there        {}\nridge                  {}\n",
+                      number("intensity_flop_per_byte"), number("ridge_flop_per_byte"));
+  for (const auto& note : solution["notes"]) {
+    text += fmt::format("note: {}\n", printable(note.get<std::string>()));
+  }
+  return text;
+}
+
+// CLI11's own check of required options would refuse the sub-commands, which lack these. --solve
+// needs no shape.
+void check_given(const CLI::App& command) {
+  for (const char* const option : {"operation", "shape", "--format", "--on"}) {
+    const bool needed = std::string_view(option) != "shape" || command.count("--solve") == 0;
+    if (needed && command.count(option) == 0) throw CLI::RequiredError(option);
+  }
+}
+
+void print(const PredictOptions& options) {
+  if (options.solve.empty()) {
+    options.output.print(prediction_of(options), prediction_text, prediction_csv,
+                         prediction_markdown);
+  } else {
+    options.output.print(solution_of(options), solution_text, prediction_csv, prediction_markdown);
+  }
+}
+
+}  // namespace
+
+void add_predict_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "predict",
+      "Compute the roofline of an operation, of a table of them, or of a model on a device");
+  const auto options = std::make_shared<PredictOptions>();
+  command->add_option("operation", options->operation, "relu, gelu, dot, matvec, matmul, ...");
+  command->add_option("shape", options->shape, "4096, n:1M or m:4096/n:1024/k:512/layout:nt");
+  command->add_option("--format", options->format, "fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2");
+  command->add_option("--on", options->device,
+                      "A data sheet by name or file, or a results directory");
+  command
+      ->add_option("--solve", options->solve,
+                   "Find the smallest size of this dimension from which the operation is "
+                   "compute-bound; without a shape all sizes are equal")
+      ->type_name("DIMENSION")
+      ->check(not_empty());
+  options->output.add_to(*command, "Print CSV: the keys of the JSON, then their values");
+  add_predict_model_command(*command);
+  add_predict_table_command(*command);
+  command->callback([command, options] {
+    if (!command->get_subcommands().empty()) return;
+    check_given(*command);
+    print(*options);
+  });
+}
+
+}  // namespace ridgebench

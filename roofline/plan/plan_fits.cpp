@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "kernels/common/error.hpp"
+#include "roofline/nullable.hpp"
+#include "roofline/plan/network.hpp"
+#include "roofline/plan/plan.hpp"
+#include "roofline/plan/plan_parts.hpp"
+#include "roofline/plan/state.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr double kLastStage = 3;
+constexpr double kMostRanks = 1 << 20;
+
+double parameters_of(const FitsQuestion& question) {
+  if (question.state.parameters) return positive("--parameters", *question.state.parameters);
+  if (question.activations.model) return parameters(*question.activations.model);
+  throw UsageError(
+      "plan fits: the parameters are missing; allowed: --parameters with --layers and --width, "
+      "or --model CONFIG");
+}
+
+struct Part {
+  std::string name;
+  char letter;
+  double bytes;
+  double ranks;  // that share it
+};
+
+// What one device holds. The question is checked.
+std::vector<Part> parts_of(const FitsQuestion& question) {
+  const Sharding sharding{question.stage, question.ranks};
+  const double parameters = parameters_of(question);
+  std::vector<Part> parts;
+  for (const StatePart& part : state_parts(question.state)) {
+    const double ranks = sharding.of(part);
+    parts.push_back({part.name, part.letter, part.bytes * parameters / ranks, ranks});
+  }
+  const ActivationQuestion& activations = question.activations;
+  const NetworkBytes network = network_bytes(activations, micro_batch_rows(activations));
+  parts.push_back({"activations", 'A', kept_bytes(network, activations.checkpoint).bytes, 1});
+  return parts;
+}
+
+double sum_of(const FitsQuestion& question) {
+  double sum = 0;
+  for (const Part& part : parts_of(question)) sum += part.bytes;
+  return sum;
+}
+
+// Returns the smallest whole number from `low` to `high` for which the question fits, if a larger
+// number never needs more; empty if even `high` does not fit.
+std::optional<double> least_that_fits(double low, double high,
+                                      const std::function<bool(double)>& fits) {
+  if (low > high || !fits(high)) return std::nullopt;
+  while (low < high) {
+    const double middle = std::floor((low + high) / 2);
+    if (fits(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return high;
+}
+
+// Finds what makes a question fit that does not.
+class Changes {
+ public:
+  Changes(const FitsQuestion& question, double memory) : question_(question), memory_(memory) {}
+
+  // Each change alone, with the least that helps of each; then all of them together.
+  [[nodiscard]] PlanAnswer found() {
+    try_stage();
+    try_checkpoint();
+    try_micro_batches();
+    try_more_ranks();
+    if (found_.empty()) try_all();
+    return found_;
+  }
+
+ private:
+  [[nodiscard]] bool fits(const FitsQuestion& question) const {
+    return sum_of(question) <= memory_;
+  }
+  void add(const std::string& change, const FitsQuestion& changed) {
+    found_.push_back({{"change", change}, {"bytes", sum_of(changed)}});
+  }
+
+  void try_stage() {
+    if (question_.ranks == 1) return;
+    for (double stage = question_.stage + 1; stage <= kLastStage; ++stage) {
+      FitsQuestion changed = question_;
+      changed.stage = stage;
+      if (!fits(changed)) continue;
+      add(fmt::format("--stage {:g}", stage), changed);
+      return;
+    }
+  }
+
+  void try_checkpoint() {
+    for (const std::string_view way : kCheckpoints) {
+      FitsQuestion changed = question_;
+      changed.activations.checkpoint = way;
+      if (!fits(changed)) continue;
+      add(fmt::format("--checkpoint {}", way), changed);
+      return;
+    }
+  }
+
+  void try_micro_batches() {
+    FitsQuestion changed = question_;
+    double& parts = changed.activations.micro_batches;
+    const auto least = least_that_fits(parts, changed.activations.batch, [&](double count) {
+      parts = count;
+      return fits(changed);
+    });
+    if (!least) return;
+    parts = *least;
+    add(fmt::format("--micro-batches {:.0f}", parts), changed);
+  }
+
+  // The lowest stage that serves with more ranks. Each further rank brings a batch of its own.
+  void try_more_ranks() {
+    for (double stage = std::max(question_.stage, 1.0); stage <= kLastStage; ++stage) {
+      FitsQuestion changed = question_;
+      changed.stage = stage;
+      if (!take_ranks(changed)) continue;
+      const bool more = changed.ranks > question_.ranks;  // else try_stage has found it
+      if (more) add(fmt::format("--stage {:g} --ranks {:.0f}", stage, changed.ranks), changed);
+      return;
+    }
+  }
+
+  // Sets the least number of ranks that serves; false if none does.
+  [[nodiscard]] bool take_ranks(FitsQuestion& changed) const {
+    const auto least = least_that_fits(changed.ranks, kMostRanks, [&](double count) {
+      changed.ranks = count;
+      return fits(changed);
+    });
+    changed.ranks = least.value_or(changed.ranks);
+    return least.has_value();
+  }
+
+  void try_all() {
+    FitsQuestion changed = question_;
+    changed.stage = kLastStage;
+    changed.activations.micro_batches = changed.activations.batch;
+    double least = INFINITY;
+    for (const std::string_view way : kCheckpoints) {
+      FitsQuestion one = changed;
+      one.activations.checkpoint = way;
+      if (sum_of(one) < least) {
+        least = sum_of(one);
+        changed = one;
+      }
+    }
+    if (!take_ranks(changed)) return;
+    add(fmt::format("--stage {:g} --micro-batches {:.0f} --checkpoint {} --ranks {:.0f}",
+                    kLastStage, changed.activations.micro_batches, changed.activations.checkpoint,
+                    changed.ranks),
+        changed);
+  }
+
+  const FitsQuestion& question_;
+  double memory_;
+  PlanAnswer found_ = PlanAnswer::array();
+};
+
+PlanAnswer fits_inputs(const FitsQuestion& question, const Roofs& device) {
+  PlanAnswer inputs{{"precision", question.state.precision},
+                    {"optimizer", question.state.optimizer}};
+  set_if(inputs, "parameters", question.state.parameters);
+  inputs.update({{"stage", question.stage}, {"ranks", question.ranks}});
+  inputs.update(activation_inputs(question.activations));
+  inputs["device"] = device.name();
+  return inputs;
+}
+
+std::string fits_note(const FitsQuestion& question, const PlanAnswer& changes, bool fits) {
+  std::string note = "per device; temporary buffers and the memory of the driver are not counted";
+  if (const std::string more = state_note(question.state); !more.empty()) note += "; " + more;
+  if (!fits && changes.empty())
+    note += "; no number of ranks helps: one row has too many activations";
+  return note;
+}
+
+}  // namespace
+
+PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device) {
+  FitsQuestion question = asked;
+  const double parameters = parameters_of(question);
+  question.activations = checked(asked.activations);
+  (void)sharding_of(question.stage, question.ranks);  // checks both
+  const Capacity memory = capacity_of(&device, 1).value();
+  const double bytes = sum_of(question);
+  const auto usable = device.usable_memory_bytes();
+  const NetworkBytes network =
+      network_bytes(question.activations, micro_batch_rows(question.activations));
+  const Kept kept = kept_bytes(network, question.activations.checkpoint);
+  PlanAnswer answer{{"plan", "fits"},
+                    {"inputs", fits_inputs(question, device)},
+                    {"parameters", parameters},
+                    {"bytes", bytes},
+                    {"parts", PlanAnswer::array()},
+                    {"memory_bytes", memory.bytes},
+                    {"usable_bytes", nullable(usable)},
+                    {"fits", bytes <= memory.bytes},
+                    {"fits_usable", usable ? PlanAnswer(bytes <= *usable) : nullptr}};
+  for (const Part& part : parts_of(question)) {
+    answer["parts"].push_back({{"name", part.name},
+                               {"letter", std::string(1, part.letter)},
+                               {"bytes", part.bytes},
+                               {"ranks", part.ranks}});
+  }
+  const bool fits = answer["fits"].get<bool>();
+  answer["changes"] = fits ? PlanAnswer::array() : Changes(question, memory.bytes).found();
+  answer["terms"] = activation_terms(question.activations, network, kept);
+  answer["note"] = fits_note(question, answer["changes"], fits);
+  return answer;
+}
+
+}  // namespace ridgebench

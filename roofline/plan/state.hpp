@@ -1,0 +1,45 @@
+// The training state: parameters, gradients and optimizer states, and how ZeRO shards them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "roofline/plan/plan.hpp"
+
+namespace ridgebench {
+
+// One part of the state: its bytes per parameter, and the first ZeRO stage that shards it.
+struct StatePart {
+  std::string name;
+  char letter;  // in a bar
+  double bytes;
+  int sharded_from;
+};
+
+// Returns the parts of a question. Throws UsageError for an unknown precision or optimizer.
+std::vector<StatePart> state_parts(const StateQuestion& question);
+
+// Returns what the state leaves out; empty for most optimizers.
+std::string state_note(const StateQuestion& question);
+
+// The ranks that share the parts which a ZeRO stage shards.
+struct Sharding {
+  double stage = 0;
+  double ranks = 1;
+
+  [[nodiscard]] double of(const StatePart& part) const {
+    return stage >= part.sharded_from ? ranks : 1;
+  }
+};
+
+// Checks a stage, 0 to 3, and a number of ranks. Throws UsageError.
+Sharding sharding_of(double stage, double ranks);
+
+// Returns the bytes of a parameter times the ranks, a whole number: 4.8 byte on 5 ranks is not
+// exact.
+double bytes_on_all_ranks(const std::vector<StatePart>& parts, const Sharding& sharding);
+
+// Returns the bytes that a rank sends per parameter and step, times the ranks.
+double sent_by_all_ranks(const std::vector<StatePart>& parts, const Sharding& sharding);
+
+}  // namespace ridgebench

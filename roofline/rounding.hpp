@@ -1,0 +1,26 @@
+// How a number looks in each format: its bits, the value that they stand for, and what rounding
+// costs.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace ridgebench {
+
+// Answers `ridgebench number`. `text` is a number (number.hpp has the grammar), or bits, the sign
+// first: 0x3e20, or 0b0_01111_0000000000 with any underscores. `format` is one of kFormats or fp4;
+// empty stands for all formats, or for all that have as many bits as `text`. fp4 is rounded without
+// the scale of a block. tf32x3 is left out: it is stored as fp32.
+//
+// Returns {number, value, formats}. `value` is the double nearest to the number, null for bits.
+// Each of `formats` has
+//   format, bits ("0x3e20"), sign, exponent, mantissa (binary digits),
+//   class: zero, subnormal, normal, infinity or nan,
+//   decoded: the value, null if it is not finite; exact: the same as text, "5 x 2^-5",
+//   outcome: exact, rounded, underflow (to 0), overflow (to infinity) or saturates (at the largest
+//     value); null for bits,
+//   relative_error: (decoded - value) / value; null without a finite quotient.
+// Throws UsageError if the text or the format is malformed.
+nlohmann::ordered_json number_in_formats(const std::string& text, const std::string& format);
+
+}  // namespace ridgebench

@@ -1,0 +1,211 @@
+"""Costs, MFU, links, ZeRO's communication, activations of transformers and `plan fits`."""
+
+import json
+import os
+import random
+import re
+from fractions import Fraction
+
+import pytest
+from accounting import all_sheets
+from command_line import ROOT, answer, environment, refused, ridgebench
+from plans import bytes_per_parameter, llama_activations, sent_per_parameter
+
+H100 = ROOT / "results/nvidia-h100-80gb-hbm3/2026-11-22-7f6e7b5"
+HOST = ROOT / "results/amd-epyc-2-threads/2026-11-23-d549ba8"
+LLAMA = json.loads((ROOT / "roofline/models/llama-3-8b.json").read_text())
+RUN = "train --params 70e9 --tokens 15e12 --gpus 1024 --mfu 0.5"
+
+
+def plan(question: str, *more) -> dict:
+    return answer("plan", *question.split(), *more)
+
+
+def terms(reply: dict) -> dict[str, float]:
+    return {term["name"]: term["value"] for term in reply["terms"]}
+
+
+def shown(question: str, **variables) -> str:
+    result = ridgebench("plan", *question.split(), env=environment() | variables)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_a_training_run_has_hours_energy_and_a_price():
+    reply = plan(RUN + " --on h100-sxm --price-per-gpu-hour 2.5 --pue 1.2")
+    hours = 6.3e24 / (0.5 * 989.5e12) / 3600
+    assert reply["gpu_hours"] == pytest.approx(hours, rel=1e-3)
+    assert reply["energy_j"] == pytest.approx(700 * 1.2 * reply["gpu_hours"] * 3600)
+    assert reply["cost"] == pytest.approx(2.5 * reply["gpu_hours"])
+    assert reply["flops_per_day"] == pytest.approx(6.3e24 / reply["days"])
+    assert reply["inputs"]["pue"] == 1.2 and reply["inputs"]["price_per_gpu_hour"] == 2.5
+    text = shown(RUN + " --on h100-sxm --price-per-gpu-hour 2.5 --watts 500")
+    assert " GWh" in text and "in the currency of the price" in text and "500 W" in text
+
+
+def test_without_a_price_or_the_power_nothing_is_invented():
+    reply = plan(RUN + " --on h100-sxm")
+    assert "cost" not in reply and reply["energy_j"] > 0
+    host = plan(RUN + " --on", HOST)
+    assert "energy_j" not in host and host["gpu_hours"] > 0
+    assert plan(RUN + " --watts 100 --on", HOST)["energy_j"] > 0
+
+
+def test_the_mfu_of_a_time_of_ones_own():
+    reply = plan("mfu --flops 5.4e14 --time 1 --on h100-sxm")
+    assert reply["mfu"] == pytest.approx(5.4e14 / 989.5e12)
+    assert reply["flops_per_s"] == 5.4e14
+    whole = plan("mfu --params 70e9 --tokens 4M --time 10 --gpus 1024 --on h100-sxm --format fp8")
+    assert whole["mfu"] == pytest.approx(6 * 70e9 * 4e6 / 10 / 1024 / 1979e12)
+    assert "above the peak" in plan("mfu --flops 5.4e15 --time 0.1 --on h100-sxm")["note"]
+    assert "share of the measured peak" in plan("mfu --flops 1e9 --time 1 --on", HOST)["note"]
+    assert plan("mfu --flops 1e15 --time 2 --on", H100)["mfu"] == pytest.approx(1e15 / 2 / 989.5e12)
+
+
+@pytest.mark.parametrize(
+    ("link", "rate"),
+    [
+        ("pcie4x16", 16e9 * 16 * 128 / 130 / 8),
+        ("PCIe5x16", 32e9 * 16 * 128 / 130 / 8),
+        ("nvlink4", 450e9),
+        ("50G", 50e9),
+        ("50GB/s", 50e9),
+        ("2.5e9", 2.5e9),
+    ],
+)
+def test_a_transfer_takes_bytes_over_the_rate_of_the_link(link, rate):
+    reply = answer("plan", "transfer", "--bytes", "140G", "--link", link)
+    assert reply["time_s"] == pytest.approx(140e9 / rate)
+    assert terms(reply)["rate of the link, one direction"] == pytest.approx(rate)
+
+
+@pytest.mark.parametrize(
+    ("expression", "sizes", "flops", "elements"),
+    [
+        ("bd,dk->bk", "b=1024,d=256,k=64", 2 * 1024 * 256 * 64, 1024 * 256 + 256 * 64 + 1024 * 64),
+        ("bshd,bthd->bhst", "b=2,s=8,t=16,h=4,d=32", 2 * 2 * 8 * 16 * 4 * 32, 2 * 4 * (8 * 32 + 16 * 32 + 8 * 16)),
+        ("i,i->i", "i=1k", 1000, 3000),
+        ("i,j->ij", "i=10,j=20", 200, 230),
+        ("ii->", "i=7", 7, 8),
+        ("ab,bc,cd->ad", "a=2,b=3,c=5,d=7", 3 * 210, 6 + 15 + 35 + 14),
+    ],
+)
+def test_an_einsum_multiplies_and_adds_in_each_step(expression, sizes, flops, elements):
+    reply = answer("plan", "einsum", expression, "--size", sizes, "--format", "fp32")
+    assert (reply["flops"], reply["bytes"]) == (flops, 4 * elements)
+    assert reply["intensity_flop_per_byte"] == pytest.approx(flops / (4 * elements))
+
+
+def test_a_table_of_the_stages_of_zero():
+    reply = plan("zero --params 70e9 --ranks 64 --on h100-sxm")
+    for stage, row in enumerate(reply["stages"]):
+        assert row == {"stage": stage} | {
+            key: value for key, value in plan(f"zero --params 70e9 --ranks 64 --stage {stage} --on h100-sxm").items()
+            if key in row
+        }
+        assert row["bytes"] == pytest.approx(float(70 * 10**9 * bytes_per_parameter("bf16", "adamw", stage, 64)))
+        sent = 70 * 10**9 * sent_per_parameter("bf16", "adamw", stage, 64)
+        assert row["communication_bytes"] == pytest.approx(float(sent))
+    assert [row["fits"] for row in reply["stages"]] == [False, False, False, True]
+    lines = shown("zero --params 70e9 --ranks 64 --on h100-sxm").splitlines()
+    assert [line.split()[-1] for line in lines if re.match(r"\s+[0-3]\s|^[0-3]\s", line)] == ["no", "no", "no", "yes"]
+
+
+def test_precisions_and_optimizers_of_the_lecture():
+    assert plan("memory --params 1e9 --precision fp32-bf16")["bytes_per_parameter"] == 14
+    assert plan("memory --params 1e9 --optimizer lion")["bytes_per_parameter"] == 8
+    adafactor = plan("memory --params 1e9 --optimizer adafactor")
+    assert adafactor["bytes_per_parameter"] == 4 and "row and column sums" in adafactor["note"]
+
+
+def test_fp4_formats_differ_in_their_blocks():
+    assert plan("tensor --shape 64x64 --format nvfp4")["bytes"] == 64 * 64 * 0.5625
+    assert plan("tensor --shape 64x64 --format mxfp4")["bytes"] == 64 * 64 * 0.53125
+
+
+@pytest.mark.parametrize("checkpoint", ["none", "layer", "sqrt", "full"])
+@pytest.mark.parametrize("scores", [False, True])
+def test_activations_of_a_transformer(checkpoint, scores):
+    words = "activations --model llama-3-8b --batch 4 --micro-batches 3 --context 2000"
+    reply = plan(f"{words} --checkpoint {checkpoint}" + (" --scores" if scores else ""))
+    assert reply["bytes"] == pytest.approx(float(llama_activations(LLAMA, 2, 2000, checkpoint, scores)))
+    assert reply["inputs"]["context"] == 2000 and reply["inputs"]["scores"] is scores
+
+
+def test_a_layer_of_gpt_keeps_16_outputs_per_token_as_published():
+    """Korthikanti et al.: 34 bytes x h in 16 bits with the two masks of dropout, which are 2 of them."""
+    reply = plan("activations --model gpt-2 --batch 1 --context 1024")
+    assert terms(reply)["what the largest layer keeps"] == 1024 * 768 * 32
+    with_scores = plan("activations --model gpt-2 --batch 1 --context 1024 --scores")
+    more = terms(with_scores)["what the largest layer keeps"] - 1024 * 768 * 32
+    assert more == 2 * 12 * 1024 * 1024
+
+
+def test_what_fits_is_the_sum_of_the_other_plans():
+    rng = random.Random(3)
+    sheets = all_sheets()
+    for _ in range(12):
+        name = rng.choice(["h100-sxm", "h200", "b200", "l4"])
+        parameters, ranks, stage = rng.randint(1, 9) * 10 ** rng.randint(8, 11), rng.randint(1, 100), rng.randint(0, 3)
+        layers, width, batch = rng.randint(1, 100), rng.randint(1, 20000), rng.randint(1, 100000)
+        state = ["--params", str(parameters), "--precision", "bf16-master", "--stage", str(stage), "--ranks", str(ranks)]
+        checkpoint = rng.choice(["none", "layer", "sqrt", "full"])
+        network = f"--layers {layers} --width {width} --batch {batch} --pre-activations --checkpoint {checkpoint}".split()
+        reply = answer("plan", "fits", *state, *network, "--on", name)
+        each = Fraction(parameters) * bytes_per_parameter("bf16-master", "adamw", stage, ranks)
+        whole = float(each) + answer("plan", "activations", *network)["bytes"]
+        assert reply["bytes"] == pytest.approx(whole)
+        assert sum(part["bytes"] for part in reply["parts"]) == pytest.approx(whole)
+        assert reply["memory_bytes"] == float(sheets[name].memory_bytes)
+        assert reply["fits"] is (whole <= reply["memory_bytes"])
+        assert bool(reply["changes"]) <= (not reply["fits"])
+        for change in reply["changes"]:
+            changed = answer("plan", "fits", *overridden([*state, *network], change["change"].split()), "--on", name)
+            assert changed["fits"] is True and changed["bytes"] == pytest.approx(change["bytes"])
+
+
+def overridden(words: list[str], changes: list[str]) -> list[str]:
+    """The words with other values of the options that `changes` has."""
+    words = list(words)
+    for option, value in zip(changes[::2], changes[1::2], strict=True):
+        if option in words:
+            words[words.index(option) + 1] = value
+        else:
+            words += [option, value]
+    return words
+
+
+FITS = "fits --params 70e9 --layers 80 --width 8192 --batch 4096 --ranks 64 --stage 3 --on h100-sxm"
+
+
+def test_the_bar_has_a_letter_for_each_part():
+    ascii_bar = next(line for line in shown(FITS, LC_ALL="C").splitlines() if "|" in line)
+    letters = [letter for letter, _ in re.findall(r"(\w)(\1*)", ascii_bar.split("|")[0])]
+    assert letters == ["P", "G", "O", "A"]
+    reply = plan(FITS)
+    share = reply["parts"][2]["bytes"] / reply["memory_bytes"]
+    assert ascii_bar.count("O") == pytest.approx(60 * share, abs=1.01)
+    lines = shown(FITS, LC_ALL="C.UTF-8").splitlines()
+    bar = next(index for index, line in enumerate(lines) if "\u2503" in line)
+    assert len(lines[bar]) <= 80 and lines[bar + 1].split() == ["P", "G", "O", "A"]
+
+
+def test_the_bar_shows_where_the_memory_ends():
+    too_much = FITS.replace("--stage 3", "--stage 0")
+    bar = next(line for line in shown(too_much, LC_ALL="C").splitlines() if "|" in line).strip()
+    reply = plan(too_much)
+    assert bar.index("|") == pytest.approx(60 * reply["memory_bytes"] / reply["bytes"], abs=1)
+    assert len(bar) == pytest.approx(61, abs=1)
+    assert "fits with --stage 3" in shown(too_much)
+
+
+def test_a_hostile_config_stays_inert(tmp_path):
+    path = tmp_path / "\x1b[31mconfig.json"
+    path.write_text(json.dumps(LLAMA))
+    result = ridgebench("plan", "fits", "--model", path, "--batch", "1", "--on", "h100")
+    assert result.returncode == 0 and "\x1b" not in result.stdout
+    path.write_text("{" * 1000)
+    refused(ridgebench("plan", "activations", "--model", path, "--batch", "1"), "config.json")
+    os.chmod(path, 0)
+    missing = ridgebench("plan", "fits", "--model", tmp_path / "none.json", "--batch", "1", "--on", "h100")
+    refused(missing, "none.json", "llama-3-8b")
