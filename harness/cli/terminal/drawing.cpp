@@ -140,17 +140,27 @@ class Drawing {
     return true;
   }
 
-  void name_roof(const FlatRoof& roof) {
-    const int line = row(roof.flops_per_s);
-    const Hue hue = hue_of(roof.format);
+  // Above the flat part, which begins at `first`, as far to the right as the text has room. Half of
+  // the text may stand above the slope.
+  void name_flat_part(const FlatRoof& roof, int first) {
     const std::string rate = with_unit(roof.flops_per_s, "FLOP/s");
-    const int right = kTickColumns + axes_->columns;
-    if (!write_before(right, line - 1, fitted_text(roof.name, 24) + " " + rate, hue)) {
-      write_before(right, line - 1, fitted_text(roof.name, 24), hue);
+    const std::string name = fitted_text(roof.name, 24);
+    const int above = row(roof.flops_per_s) - 1;
+    for (const std::string& text : {name + " " + rate, name}) {
+      const int least = first + static_cast<int>(text.size()) / 2;
+      for (int end = kTickColumns + axes_->columns; end > least; --end) {
+        if (write_before(end, above, text, hue_of(roof.format))) return;
+      }
     }
-    if (!picture_->bandwidth_bytes_per_s) return;
-    const double ridge = roof.flops_per_s / *picture_->bandwidth_bytes_per_s;
-    if (!axes_->shows(ridge, roof.flops_per_s)) return;
+  }
+
+  void name_roof(const FlatRoof& roof) {
+    const auto bandwidth = picture_->bandwidth_bytes_per_s;
+    const double ridge = bandwidth ? roof.flops_per_s / *bandwidth : 0;
+    const bool shown = bandwidth && axes_->shows(ridge, roof.flops_per_s);
+    name_flat_part(roof, shown ? column(ridge) : kTickColumns);
+    if (!shown) return;
+    const int line = row(roof.flops_per_s);
     page_->text(column(ridge), line, "o");
     write_before(column(ridge) - kBesideSlope, line, fmt::format("ridge {:.3g}", ridge),
                  Hue::plain);

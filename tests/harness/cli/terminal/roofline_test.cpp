@@ -127,7 +127,7 @@ RooflinePicture random_picture(std::mt19937& random) {
 
 TEST(TerminalRoofline, LinesHaveOneWidthThatTheTerminalHas) {
   std::mt19937 random(1);
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 60; ++i) {
     const RooflinePicture picture = random_picture(random);
     const int columns = std::uniform_int_distribution(kFewestColumns, 200)(random);
     const auto lines = draw_roofline(picture, {columns, {.braille = true}});
