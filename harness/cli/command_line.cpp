@@ -10,6 +10,7 @@
 #include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/python/python_commands.hpp"
+#include "harness/cli/terminal/plot.hpp"
 #include "harness/measure/sampler.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/registry.hpp"
@@ -117,7 +118,11 @@ int run_command_line(int argc, char** argv) {
   list_python_commands(app);
   add_load_option(app);
   try {
-    if (argc > 1 && is_python_command(argv[1])) run_python_command(argc, argv);
+    if (is_terminal_plot(argc, argv)) {
+      add_terminal_plot(*app.get_subcommand("plot"));
+    } else if (argc > 1 && is_python_command(argv[1])) {
+      run_python_command(argc, argv);
+    }
     const int result = parse_and_run(app, argc, argv, code);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return result;
     return std::max(result, report("cannot write to standard output", ExitCode::undecided));

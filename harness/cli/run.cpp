@@ -38,6 +38,7 @@ struct RunOptions {
   bool take_turns = false;
   bool no_restart = false;
   bool no_early = false;
+  bool no_plot = false;
   double spent_s = 0;
 };
 
@@ -118,6 +119,7 @@ std::vector<std::string> after_a_crash(const RunOptions& options,
   if (options.no_restart) return {};
   std::vector<std::string> arguments{command_line.front(), "run", "--resume=" + folder.string()};
   if (options.take_turns) arguments.emplace_back("--take-turns");
+  if (options.no_plot) arguments.emplace_back("--no-plot");
   if (!options.junit.empty()) arguments.push_back("--junit=" + options.junit);
   add_load_arguments(arguments);
   // The request is in the folder. The flags of the reports are not.
@@ -158,6 +160,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                        .resume = !options.resume.empty(),
                        .retry = options.retry,
                        .take_turns = options.take_turns,
+                       .plot = !options.no_plot,
                        .spent_s = options.spent_s},
                       devices, clock);
 }
@@ -177,7 +180,7 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
     return command->add_option(flag, value, help)->excludes(resume);
   };
   add("--device", request.device, kDeviceHelp)->check(not_empty());
-  add("--profile", options->profile, "quick, standard or full");
+  add("--profile", options->profile, "quick, standard, full or lecture");
   add("--filter", request.filter, kFilterHelp);
   for (CLI::Option* option : options->cases.add_to(*command)) option->excludes(resume);
   add("--out", options->out, "Results folder; default: results/local/<time>")->check(not_empty());
@@ -193,6 +196,8 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   add("--ceilings", request.ceilings, "Results folder with ceilings to use")->check(not_empty());
   add("--roof", request.roof, "Data sheet, by name or file, to draw next to the measured roofs")
       ->check(not_empty());
+  command->add_flag("--no-plot", options->no_plot,
+                    "No roofline after the table; default: on a terminal of 60 columns or more");
   command->add_flag("--dry-run", options->dry_run, "Print cases, bytes and time; measure nothing");
   command->add_flag("--take-turns", options->take_turns,
                     "Stop every few samples until SIGCONT; `ridgebench gate` uses it");

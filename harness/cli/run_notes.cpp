@@ -53,7 +53,7 @@ void warn_of_budget(const RunPlan& plan, const std::optional<double>& budget_s) 
 void note_left_out(const RunPlan& plan) {
   if (plan.left_out() == 0) return;
   write_error(fmt::format(
-      "note: the quick profile leaves out {} rows of matrix products and their ceilings, because a "
+      "note: this profile leaves out {} rows of matrix products and their ceilings, because a "
       "row takes seconds at a power limit; --profile standard has them, or a --filter\n",
       plan.left_out()));
 }

@@ -59,8 +59,8 @@ std::string flag_that_matters(const std::vector<std::string>& flags) {
 
 // "373 us", "989.5 TFLOP/s": the value in the largest of units 1000 apart that leaves it at 1 or
 // more.
-std::string with_unit(double value, const Summary& precision, double smallest,
-                      std::span<const std::string_view> units) {
+std::string in_largest_unit(double value, const Summary& precision, double smallest,
+                            std::span<const std::string_view> units) {
   double unit = smallest;
   std::size_t i = 0;
   for (; i + 1 < units.size() && value >= 1000 * unit; ++i) unit *= 1000;
@@ -70,21 +70,21 @@ std::string with_unit(double value, const Summary& precision, double smallest,
 
 std::string time_text(const std::optional<Summary>& time) {
   constexpr std::array<std::string_view, 4> kTimeUnits{"ns", "us", "ms", "s"};
-  return time ? with_unit(time->median, *time, 1e-9, kTimeUnits) : "";
+  return time ? in_largest_unit(time->median, *time, 1e-9, kTimeUnits) : "";
 }
 
 std::string rate_text(const std::optional<double>& rate, const std::optional<Summary>& time,
                       std::string_view unit) {
   constexpr std::array<std::string_view, 4> kPrefixes{"M", "G", "T", "P"};
   if (!rate || !time) return "";
-  return with_unit(*rate, *time, 1e6, kPrefixes) + std::string(unit);
+  return in_largest_unit(*rate, *time, 1e6, kPrefixes) + std::string(unit);
 }
 
 // Cycles of a launch, in the digits that their own interval supports.
 std::string cycles_text(const Record& r) {
   constexpr std::array<std::string_view, 4> kPrefixes{"", "k", "M", "G"};
   const std::optional<Summary> cycles = r.cycles();
-  return cycles && r.time ? with_unit(cycles->median, *cycles, 1, kPrefixes) : "";
+  return cycles && r.time ? in_largest_unit(cycles->median, *cycles, 1, kPrefixes) : "";
 }
 
 // A value of the window of the samples. Its error is some 0.2 %.
@@ -100,7 +100,7 @@ std::string window_text(const Record& r, const char* key, double smallest,
                           .ci_low = number - error,
                           .ci_high = number + error,
                           .samples = kMinIntervalSamples};
-  return with_unit(number, precision, smallest, units);
+  return in_largest_unit(number, precision, smallest, units);
 }
 
 std::string power_text(const Record& r) {

@@ -16,8 +16,8 @@
 namespace ridgebench {
 namespace {
 
-// Seconds per case without a budget: quick, standard, full.
-constexpr std::array kSecondsPerCase{0.3, 2.0, 4.0};
+// Seconds per case without a budget: quick, standard, full, lecture.
+constexpr std::array kSecondsPerCase{0.3, 2.0, 4.0, 0.4};
 // A case hangs if it takes kHangFactor times its share and more than kShortestHang seconds.
 constexpr double kHangFactor = 50;
 constexpr double kShortestHang = 60;
@@ -40,19 +40,19 @@ bool is_control(const Case& c) {
   }
 }
 
-// Estimates the seconds of a case beside its share; empty if the case will be skipped. A host
-// without a GPU took them, with two threads, for inputs, poison and comparisons. The budget learns
-// by how much another machine differs.
+// Estimates the seconds of a case beside its share; empty if the case will be skipped. A host with
+// two threads took them for inputs, poison and comparisons, and the published runs of an H100 and
+// an H200 did. The budget learns by how much another machine differs.
 std::optional<double> preparation_s(const Case& c, double share_s) {
   constexpr double kFixed_s = 0.02;
-  constexpr double kBytesPerSecond = 8e8;
+  const double bytes_per_s = c.device->backend() == Backend::cuda ? 1e10 : 8e8;
   if (unsupported_reason(c)) return std::nullopt;
   const double set = Buffers::footprint(c.operands(), 1);
   const auto rotation = static_cast<double>(c.device->rotation_bytes());
   const double bytes = c.regime == Regime::steady
                            ? std::clamp(rotation, set, set * static_cast<double>(kMaxSets))
                            : set;
-  return kFixed_s + bytes / kBytesPerSecond + beyond_share_s(c, share_s);
+  return kFixed_s + bytes / bytes_per_s + beyond_share_s(c, share_s);
 }
 
 Budget budget_of(const std::vector<Case>& cases, const RunRequest& request) {
@@ -73,7 +73,8 @@ class Choice {
                              Selection(request.names, Registry::instance()))),
         ceilings_(all_.begin(), std::ranges::partition_point(all_, &Case::is_ceiling)),
         named_(!request.names.empty()),
-        brief_(request.profile == Profile::quick && request.filter.empty() && !named_) {
+        lectures_(request.profile == Profile::lecture && request.filter.empty()),
+        brief_(!at_least_standard(request.profile) && request.filter.empty() && !named_) {
     std::copy_if(all_.begin() + std::ssize(ceilings_), all_.end(), std::back_inserter(kernels_),
                  [this](const Case& c) { return chooses(c); });
   }
@@ -82,7 +83,7 @@ class Choice {
   void add(std::uint64_t seed, const std::function<bool(const Case&)>& have_ceiling) {
     std::vector<Case> controls;
     for (const Case& ceiling : ceilings_) {
-      const bool asked = !named_ && filter_->matches(ceiling.id());
+      const bool asked = !named_ && !lectures_ && filter_->matches(ceiling.id());
       if (!asked && (!needed(ceiling) || have_ceiling(ceiling))) continue;
       if (asked && !chooses(ceiling)) continue;
       chosen_->cases.push_back(ceiling);
@@ -120,7 +121,8 @@ class Choice {
   std::vector<Case> all_;
   std::span<const Case> ceilings_;
   std::vector<Case> kernels_;
-  bool named_;  // the user named kernels, which leaves the ceilings that they need
+  bool named_;     // the user named kernels, which leaves the ceilings that they need
+  bool lectures_;  // the profile leaves them too
   bool brief_;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "harness/measure/selection/lecture.hpp"
 #include "harness/results/held_back.hpp"
 #include "roofline/units.hpp"
 
@@ -47,9 +48,6 @@ void add_cases(std::vector<Case>& cases, Case c, const std::vector<Shape>& shape
     if (c.implementation == nullptr) return;  // one skipped case per format is enough
   }
 }
-
-// A technique that times its variants and keeps the fastest has `_tuned` in its name.
-bool tuned(const Case& c) { return c.technique.name.find("_tuned") != std::string_view::npos; }
 
 // A row of a naive technique then takes seconds, not minutes: kLongerThanSweep times the largest
 // case of its sweep.
@@ -134,9 +132,12 @@ std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Prof
       }
     }
   }
+  if (profile == Profile::lecture) keep_for_lecture(cases, registry, selection);
   std::ranges::stable_partition(cases, &Case::is_ceiling);
   return cases;
 }
+
+bool tuned(const Case& c) { return c.technique.name.find("_tuned") != std::string_view::npos; }
 
 bool left_out_of_quick(const Case& c, std::span<const Case> cases) {
   if (c.device->tensor_warm_up_s() == 0) return false;

@@ -36,11 +36,15 @@ struct Case {
 };
 
 // Returns the selected cases of a device in a profile, after all of its ceilings. If `regimes` is
-// empty, the profile chooses them: quick runs steady, standard runs steady and, for cases that fit
-// into the cache, cold, and full runs all.
+// empty, the profile chooses them: quick and lecture run steady, standard runs steady and, for
+// cases that fit into the cache, cold, and full runs all.
 std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Profile profile,
                                   const std::vector<Regime>& regimes,
                                   const Selection& selection = {});
+
+// Returns true if the technique times its variants and keeps the fastest: it has `_tuned` in its
+// name.
+bool tuned(const Case& c);
 
 // Format in which the quick profile measures every technique of a product on every device.
 inline constexpr Format kLadderFormat = Format::bf16;

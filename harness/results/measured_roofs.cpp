@@ -66,22 +66,6 @@ bool has_flag(const Record& record, std::string_view flag) {
   return std::ranges::find(record.flags, flag) != record.flags.end();
 }
 
-Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,
-               const std::vector<Record>& records) {
-  Roofs roofs(fmt::format("{} in {}", device.model, directory), device.memory_bytes,
-              device.launch_floor_s);
-  if (const DeviceSpec* sheet = find_data_sheet(device.data_sheet)) roofs.promise(*sheet);
-  std::vector<Record> kernels;
-  for (const Record& r : records) {
-    if (r.device != device.name) continue;
-    if (const auto rate = ceiling_rate(r)) roofs.add(*rate);
-    if (r.role == Role::kernel && r.status == Status::ok) kernels.push_back(r);
-  }
-  raise(roofs, kernels);
-  add_storage_formats(roofs, kernels);
-  return roofs;
-}
-
 // `device` as in environment.json ("cpu"); empty: the only one that has ceilings.
 Roofs open_directory(const std::string& directory, std::string_view device) {
   const std::vector<MeasuredDevice> devices = read_devices(directory);
@@ -158,6 +142,22 @@ std::vector<MeasuredDevice> read_devices(const std::string& directory) {
     }
   }
   return devices;
+}
+
+Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,
+               const std::vector<Record>& records) {
+  Roofs roofs(fmt::format("{} in {}", device.model, directory), device.memory_bytes,
+              device.launch_floor_s);
+  if (const DeviceSpec* sheet = find_data_sheet(device.data_sheet)) roofs.promise(*sheet);
+  std::vector<Record> kernels;
+  for (const Record& r : records) {
+    if (r.device != device.name) continue;
+    if (const auto rate = ceiling_rate(r)) roofs.add(*rate);
+    if (r.role == Role::kernel && r.status == Status::ok) kernels.push_back(r);
+  }
+  raise(roofs, kernels);
+  add_storage_formats(roofs, kernels);
+  return roofs;
 }
 
 std::optional<ResultsOfDevice> results_of(const std::string& device) {

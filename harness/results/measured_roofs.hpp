@@ -36,6 +36,12 @@ struct MeasuredDevice {
 // The devices that DIR/environment.json lists. Throws UsageError.
 std::vector<MeasuredDevice> read_devices(const std::string& directory);
 
+// Returns the roofs that the verified rows of a directory's device draw; empty without ceilings. A
+// roof is the best that a ceiling or a verified steady row reached, and a storage format has the
+// peak of the format that its products did arithmetic in.
+Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,
+               const std::vector<Record>& records);
+
 struct ResultsOfDevice {
   std::string directory;
   std::string device;  // as in environment.json; empty: the only one that has ceilings
@@ -44,9 +50,7 @@ struct ResultsOfDevice {
 std::optional<ResultsOfDevice> results_of(const std::string& device);
 
 // DEVICE of the command line: a data sheet's name or alias, a data sheet file, or a results
-// directory, with @cpu or @cuda:0 appended if it holds several devices. In a directory a roof is
-// the best that a ceiling or a verified steady row reached, and a storage format has the peak of
-// the format that its products did arithmetic in. Throws UsageError.
+// directory, with @cpu or @cuda:0 appended if it holds several devices. Throws UsageError.
 Roofs open_roofs(const std::string& device);
 
 struct MeasuredMfu {

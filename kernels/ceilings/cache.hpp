@@ -63,7 +63,7 @@ inline Shape gpu_shape(const Machine& machine, double share) {
 inline std::vector<Shape> gpu_shapes(Profile profile, const Machine& machine, int level) {
   if (machine.caches.empty() || machine.caches.back().level != level) return {};
   std::vector<Shape> shapes{gpu_shape(machine, 1.0 / 4)};
-  if (profile == Profile::quick) return shapes;
+  if (!at_least_standard(profile)) return shapes;
   for (const double share : {1.0 / 8, 1.0 / 2, 1.0, 2.0, 4.0}) {
     const Shape shape = gpu_shape(machine, share);
     if (std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);

@@ -53,8 +53,15 @@ struct Expected {
   double norm;
 };
 
-enum class Profile : std::uint8_t { quick, standard, full };
-constexpr auto names_of(Profile) { return enum_names("profile", "quick", "standard", "full"); }
+// quick: one size per technique; standard and full: more sizes. lecture: one format, and sizes on
+// both sides of the ridge.
+enum class Profile : std::uint8_t { quick, standard, full, lecture };
+constexpr auto names_of(Profile) {
+  return enum_names("profile", "quick", "standard", "full", "lecture");
+}
+constexpr bool at_least_standard(Profile profile) {
+  return profile == Profile::standard || profile == Profile::full;
+}
 
 // Naive techniques get sizes that they can finish.
 enum class Pace : std::uint8_t { naive, fast };
@@ -106,7 +113,8 @@ struct Operation {
       reference;
   // Terms per output element: what the accumulation error grows with.
   std::function<double(const Shape&)> reduction;
-  // The sweep of a profile, the most informative size first.
+  // The sweep of a profile, the most informative size first. In the lecture profile the first size
+  // is the one that every technique is measured at; empty: the lecture leaves the operation out.
   std::function<std::vector<Shape>(Profile, Pace, const Machine&)> shapes;
 
   // Results of special functions (exp, tanh) needed; empty means none.

@@ -32,7 +32,7 @@ std::vector<Shape> vector_sweep(Profile profile, Pace pace, const Machine& machi
     }
   };
   add({1});
-  if (profile != Profile::quick) add({64, 1024, 16384});
+  if (at_least_standard(profile)) add({64, 1024, 16384});
   if (profile == Profile::full) add({2, 8, 256, 4096, 65536});
   return shapes;
 }

@@ -1,5 +1,6 @@
 #include "kernels/matmul/matmul.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -58,12 +59,16 @@ auto one_row_of(decltype(product_rows)* rows_of) {
 }
 
 constexpr std::int64_t kMostSide = 8192;
+constexpr double kLongestLaunch_s = 0.1;
+constexpr double kNaiveSlowdown = 64;  // of a good technique's rate
 
-// Largest power of two, up to kMostSide, that a launch at this rate finishes in 0.1 s.
+// Largest power of two, up to kMostSide, that a launch at this rate finishes in kLongestLaunch_s.
 std::int64_t side(double flops_per_s) {
   std::int64_t n = 64;
-  while (n < kMostSide && 2.0 * std::pow(2.0 * static_cast<double>(n), 3) < 0.1 * flops_per_s)
+  while (n < kMostSide &&
+         2.0 * std::pow(2.0 * static_cast<double>(n), 3) < kLongestLaunch_s * flops_per_s) {
     n *= 2;
+  }
   return n;
 }
 
@@ -86,8 +91,33 @@ std::vector<Shape> odd_shapes(std::int64_t n) {
   return {product(n - 3, n - 5, n - 7), product(16, n, n), product(n / 4, n / 4, 4 * n)};
 }
 
+// One size for every technique of the ladder, which the naive ones finish. Then the two paths of
+// the lecture, from memory-bound to compute-bound: squares, whose intensity grows with their side,
+// and m rows that share one square matrix of weights, whose intensity grows with m.
+std::vector<Shape> lecture_sweep(Pace pace, const Machine& machine) {
+  constexpr std::int64_t most_weights = 4096;  // rows and columns
+  // Left of any ridge: of a GPU in bf16, 60 FLOP/byte or more; of a host in fp32, 4 or more.
+  const std::int64_t smallest = machine.compute_capability > 0 ? 128 : 16;
+  std::vector<Shape> shapes{cube(side(machine.flops_per_s_hint / kNaiveSlowdown), Layout::nt)};
+  if (pace == Pace::naive) return shapes;
+  const auto add = [&](const Shape& shape) {
+    if (std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
+  };
+  const std::int64_t largest = side(machine.flops_per_s_hint);
+  for (std::int64_t n = smallest; n <= largest; n *= 2) add(cube(n, Layout::nt));
+  const std::int64_t width = std::min(most_weights, 4 * largest);
+  for (std::int64_t m = 1; m <= width; m *= 2) {
+    const Shape rows = product(m, width, width);
+    if (multiply_add_flops(rows) > kLongestLaunch_s * machine.flops_per_s_hint) break;
+    add(rows);
+  }
+  return shapes;
+}
+
 std::vector<Shape> sweep(Profile profile, Pace pace, const Machine& machine) {
-  const std::int64_t n = side(machine.flops_per_s_hint / (pace == Pace::naive ? 64 : 1));
+  if (profile == Profile::lecture) return lecture_sweep(pace, machine);
+  const double slowdown = pace == Pace::naive ? kNaiveSlowdown : 1;
+  const std::int64_t n = side(machine.flops_per_s_hint / slowdown);
   // Naive code has the same rate at every size, and conversions make it several times slower than
   // fp32.
   if (profile == Profile::quick) return {cube(pace == Pace::naive ? n / 2 : n, Layout::nt)};
@@ -105,7 +135,9 @@ std::vector<Shape> sweep(Profile profile, Pace pace, const Machine& machine) {
   return shapes;
 }
 
-std::vector<Shape> only_nt(Profile profile, Pace pace, const Machine& machine) {
+// The lecture's paths are those of matmul.
+std::vector<Shape> fused_sweep(Profile profile, Pace pace, const Machine& machine) {
+  if (profile == Profile::lecture) return {};
   std::vector<Shape> shapes = sweep(profile, pace, machine);
   std::erase_if(shapes, [](const Shape& s) { return s.layout() != Layout::nt; });
   return shapes;
@@ -150,7 +182,7 @@ Operation matmul_gelu_operation() {
   fused.reference = one_row_of(fused_rows);
   fused.reduction = [](const Shape& s) { return static_cast<double>(s["k"] + 1); };
   fused.special = [](const Shape& s) { return static_cast<double>(s["m"] * s["n"]); };
-  fused.shapes = only_nt;
+  fused.shapes = fused_sweep;
   return fused;
 }
 

@@ -20,7 +20,7 @@ inline std::vector<Shape> sweep(Profile profile, Pace pace, const Machine& machi
   const std::int64_t side = std::int64_t{1} << ((std::bit_width(elements)) / 2);
   const std::int64_t first = pace == Pace::naive ? side / 4 : side;
   std::vector<Shape> shapes{shape(first, first)};
-  if (profile != Profile::quick) {
+  if (at_least_standard(profile)) {
     for (const std::int64_t n : {side / 4, side / 16}) shapes.push_back(shape(n, n));
   }
   if (profile == Profile::full) {

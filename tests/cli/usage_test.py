@@ -50,7 +50,7 @@ def test_unknown_or_missing_words(arguments, parts):
         ("--device", "sim:noise", ("'noise'", "key=value")),
         ("--device", "sim:noise=-1", ("noise=-1", "at least 0")),
         ("--device", "sim:noise=much", ("noise=much", "number")),
-        ("--profile", "huge", ("'huge'", "quick, standard, full")),
+        ("--profile", "huge", ("'huge'", "quick, standard, full, lecture")),
         ("--regime", "hot", ("'hot'", "steady, cold, warm")),
         ("--fill", "ones", ("'ones'", "normal, uniform, zeros, integers")),
         ("--roof", "h1000", ("'h1000'", "nearest: h100", "h200", "data sheet file")),

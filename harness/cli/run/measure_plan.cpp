@@ -5,6 +5,7 @@
 #include "harness/cli/machine_facts.hpp"
 #include "harness/cli/run_loop.hpp"
 #include "harness/cli/run_notes.hpp"
+#include "harness/cli/terminal/plot.hpp"
 #include "harness/measure/crash.hpp"
 #include "harness/results/junit.hpp"
 #include "harness/results/resume.hpp"
@@ -42,6 +43,9 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   end_environment(environment, read_machine(devices), clock.seconds());
   directory.write_environment(environment);
   directory.write_checksums();
+  if (settings.plot && settings.flags.format == "console") {
+    show_rooflines(directory.path().string(), settings.flags.color);
+  }
   if (!settings.junit.empty()) write_junit(settings.junit, campaign.records());
   return conclude(campaign.records(), directory.path().string());
 }

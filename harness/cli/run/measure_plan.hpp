@@ -29,11 +29,13 @@ struct RunSettings {
   bool resume = false;                     // the folder holds the beginning of the run
   bool retry = false;                      // also measure its failed rows again
   bool take_turns = false;                 // with other processes
+  bool plot = false;                       // also print the roofline, on a terminal
   double spent_s = 0;                      // of the budget, before a crash
 };
 
-// Measures all cases, prints the table and the notes, and leaves the folder complete. The budget
-// counts from the start of `clock`. Throws UsageError, StorageError, Interrupted and DeviceError.
+// Measures all cases, prints the table, the roofline and the notes, and leaves the folder complete.
+// The budget counts from the start of `clock`. Throws UsageError, StorageError, Interrupted and
+// DeviceError.
 ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
                       const std::vector<std::unique_ptr<Device>>& devices, const Stopwatch& clock);
 

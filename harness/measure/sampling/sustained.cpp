@@ -3,12 +3,24 @@
 #include <algorithm>
 
 #include "harness/measure/sampler.hpp"
+#include "roofline/device_spec.hpp"
+#include "roofline/model.hpp"
 
 namespace ridgebench {
 namespace {
 
 bool settles_slowly(const Case& c) {
   return c.technique.engine == Engine::tensor && c.device->tensor_warm_up_s() > 0;
+}
+
+// The memory keeps the engine waiting, by the data sheet, so that the power limit is not met.
+bool memory_decides(const Case& c) {
+  const DeviceSpec* sheet = find_data_sheet(c.device->data_sheet());
+  const Peak* peak = sheet == nullptr ? nullptr : sheet->best_peak(c.format.a);
+  if (peak == nullptr || c.is_ceiling()) return false;
+  return bound(c.work(), {.peak_flops_per_s = peak->flops_per_s,
+                          .bandwidth_bytes_per_s = sheet->memory.bandwidth_bytes_per_s}) ==
+         Limit::memory;
 }
 
 bool sustained_ceiling(const Case& c) {
@@ -30,7 +42,7 @@ double sustained_sampling_s(const Case& c) { return sustained_ceiling(c) ? kSust
 
 double beyond_share_s(const Case& c, double seconds) {
   if (!settles_slowly(c)) return 0;
-  const double sampling_s = c.technique.burst ? 0 : kSustained_s;
+  const double sampling_s = c.technique.burst || memory_decides(c) ? 0 : kSustained_s;
   return sustained_warm_up_s(c, seconds) + std::max(0.0, sampling_s - seconds);
 }
 

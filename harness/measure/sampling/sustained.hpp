@@ -13,7 +13,7 @@ double sustained_warm_up_s(const Case& c, double seconds);
 double sustained_sampling_s(const Case& c);
 
 // Seconds that the case is expected to take beyond its share. Most kernels of a tensor engine meet
-// the power limit and sample for kSustained_s.
+// the power limit and sample for kSustained_s, except those that the memory limits.
 double beyond_share_s(const Case& c, double seconds);
 
 }  // namespace ridgebench

@@ -28,6 +28,9 @@ class Selection {
   [[nodiscard]] std::optional<std::vector<Shape>> shapes(const Operation& operation,
                                                          FormatPair format) const;
   [[nodiscard]] bool has_format(FormatPair format) const;
+  // The user's words go before what a profile would choose.
+  [[nodiscard]] bool names_formats() const { return !formats_.empty(); }
+  [[nodiscard]] bool names_shapes() const { return !shapes_.empty(); }
 
  private:
   struct NamedShape {

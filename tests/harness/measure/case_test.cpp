@@ -59,7 +59,8 @@ class CaseTest : public RegistryTest {};
 TEST_F(CaseTest, SupportIsKnownWithoutUsingTheDevice) {
   for (const Backend backend : {Backend::cpu, Backend::cuda}) {
     UntouchableDevice device(backend);
-    for (const Profile profile : {Profile::quick, Profile::standard, Profile::full}) {
+    for (const Profile profile :
+         {Profile::quick, Profile::standard, Profile::full, Profile::lecture}) {
       for (const Case& c : enumerate_cases(Registry::instance(), device, profile, {})) {
         EXPECT_NO_THROW(static_cast<void>(unsupported_reason(c))) << c.id();
       }

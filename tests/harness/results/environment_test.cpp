@@ -186,11 +186,12 @@ TEST_F(EnvironmentTest, ARequestThatNoRunWroteIsRefused) {
 }
 
 TEST(Profile, NamesGoBothWays) {
-  for (const Profile profile : {Profile::quick, Profile::standard, Profile::full}) {
+  for (const Profile profile :
+       {Profile::quick, Profile::standard, Profile::full, Profile::lecture}) {
     EXPECT_EQ(parse<Profile>(name(profile)), profile);
   }
   EXPECT_THAT([] { parse<Profile>("slow"); },
-              ThrowsMessage<UsageError>(HasSubstr("allowed: quick, standard, full")));
+              ThrowsMessage<UsageError>(HasSubstr("allowed: quick, standard, full, lecture")));
 }
 
 }  // namespace

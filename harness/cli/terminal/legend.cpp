@@ -1,0 +1,144 @@
+#include "harness/cli/terminal/legend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/base/printable.hpp"
+#include "roofline/units.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr int kUncut = 1 << 20;
+constexpr int kIndent = 3;  // "a  "
+constexpr int kBetweenCells = 2;
+constexpr int kFewestCells = 4;
+constexpr int kMostOfFormat = 17;  // fp8_e4m3xfp8_e5m2
+constexpr std::string_view kHead = "roof";
+
+// The cells of a line.
+struct Cells {
+  std::string name, format, rate, share;
+};
+
+// A share beyond all measure may stand in a file.
+std::string share_text(double share) {
+  return share < 10 ? fmt::format("{:.0f} %", 100 * share) : ">1000 %";
+}
+
+Cells cells_of(const RooflinePoint& point) {
+  const auto& share = point.share_of_roof;
+  return {.name = fitted_text(point.name, kUncut),
+          .format = fitted_text(point.format_name, kMostOfFormat),
+          .rate = with_unit(point.flops_per_s, "FLOP/s"),
+          .share = share ? share_text(*share) : "-"};
+}
+
+// The widths of the columns that hold them.
+struct Columns {
+  int name = 0, format = 0, rate = 0, share = static_cast<int>(kHead.size());
+
+  explicit Columns(const RooflinePicture& picture) {
+    const auto widen = [](int& width, const std::string& cell) {
+      width = std::max(width, static_cast<int>(cell.size()));
+    };
+    for (const RooflinePoint& point : picture.points) {
+      const Cells cells = cells_of(point);
+      widen(name, cells.name);
+      widen(format, cells.format);
+      widen(rate, cells.rate);
+      widen(share, cells.share);
+    }
+  }
+  // Cuts the name or, where it has a line of its own, the format.
+  void fit(int width, bool one_line) {
+    int& longest = one_line ? name : format;
+    const int all = kIndent + detail() + (one_line ? name + kBetweenCells : 0);
+    longest = std::max(std::min(longest, longest - (all - width)), kFewestCells);
+  }
+  // What follows the name.
+  [[nodiscard]] int detail() const { return format + kBetweenCells + rate + kBetweenCells + share; }
+};
+
+std::string detail_text(const Cells& cells, const Columns& columns) {
+  return fmt::format("{:<{}}  {:>{}}  {:>{}}", fitted_text(cells.format, columns.format),
+                     columns.format, cells.rate, columns.rate, cells.share, columns.share);
+}
+
+std::vector<std::string> extra_lines(const RooflinePicture& picture) {
+  std::vector<std::string> texts;
+  if (!picture.dots.empty()) {
+    texts.push_back(fmt::format("dots: {} other rows", picture.dots.size()));
+  }
+  if (picture.without_intensity > 0) {
+    texts.push_back(fmt::format("{} rows without FLOPs", picture.without_intensity));
+  }
+  return texts;
+}
+
+int width_of(const RooflinePicture& picture, int of_points) {
+  int width = picture.points.empty() ? 0 : kIndent + of_points;
+  for (const std::string& note : extra_lines(picture)) {
+    width = std::max(width, static_cast<int>(note.size()));
+  }
+  return width;
+}
+
+}  // namespace
+
+char letter_of(std::size_t point) { return static_cast<char>('a' + point); }
+
+int width_in_one_line(const RooflinePicture& picture) {
+  const Columns columns(picture);
+  return width_of(picture, columns.name + kBetweenCells + columns.detail());
+}
+
+int width_in_two_lines(const RooflinePicture& picture) {
+  const Columns columns(picture);
+  return width_of(picture, std::max(columns.name, columns.detail()));
+}
+
+std::vector<LegendLine> legend_lines(const RooflinePicture& picture, bool one_line, int width) {
+  std::vector<LegendLine> lines;
+  Columns columns(picture);
+  columns.fit(width, one_line);
+  const auto add = [&](const std::string& text, Hue hue = Hue::plain) {
+    lines.push_back({fitted_text(text, width), hue});
+  };
+  const int before = one_line ? columns.name + kBetweenCells : 0;
+  if (!picture.points.empty()) {
+    add(fmt::format("{:>{}}", kHead, kIndent + before + columns.detail()));
+  }
+  for (std::size_t i = 0; i < picture.points.size(); ++i) {
+    const RooflinePoint& point = picture.points[i];
+    const Cells cells = cells_of(point);
+    const std::string detail = detail_text(cells, columns);
+    const std::string name = fmt::format(
+        "{}  {}", letter_of(i), fitted_text(cells.name, one_line ? columns.name : width - kIndent));
+    if (one_line) {
+      add(fmt::format("{:<{}}{}", name, kIndent + before, detail), hue_of(point.format));
+    } else {
+      add(name, hue_of(point.format));
+      add(fmt::format("{:{}}{}", "", kIndent, detail));
+    }
+  }
+  for (const std::string& note : extra_lines(picture)) add(note);
+  return lines;
+}
+
+std::string fitted_text(std::string_view text, int width) {
+  constexpr std::string_view dots = "...";
+  std::string shown;
+  for (const char c : printable(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) shown += c;
+    if (byte >= 0xc0) shown += '?';  // the first byte of a longer character
+  }
+  const auto most = static_cast<std::size_t>(std::max(width, 0));
+  if (shown.size() <= most) return shown;
+  if (most <= dots.size()) return shown.substr(0, most);
+  return shown.substr(0, most - dots.size()).append(dots);
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,32 @@
+// What a terminal's roofline shows of a results directory or of a device.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/cli/terminal/roofline.hpp"
+#include "harness/results/record.hpp"
+#include "roofline/roofs.hpp"
+
+namespace ridgebench {
+
+// Returns the picture of a device: the best verified row of each operation in one format, or in as
+// many formats as kMostPoints leaves room for, and the other verified rows as dots. Only steady
+// rows count, where there are any. The bandwidth is the one by which `predict` judges the point of
+// the highest intensity.
+RooflinePicture picture_of(const std::string& title, const Roofs& roofs,
+                           const std::vector<Record>& rows);
+
+// Returns the pictures of a results folder's devices that have verified rows or ceilings; if
+// `device` ("cpu") is not empty, of that one. Throws UsageError if the folder is unreadable.
+std::vector<RooflinePicture> read_pictures(const std::string& directory, std::string_view device);
+
+// Does the same, and throws UsageError that says what is missing if there is no picture.
+std::vector<RooflinePicture> require_pictures(const std::string& directory,
+                                              std::string_view device);
+
+// Returns the roofs alone of DEVICE, as open_roofs takes it. Throws UsageError.
+RooflinePicture picture_of_device(const std::string& device);
+
+}  // namespace ridgebench
