@@ -13,7 +13,7 @@
 namespace ridgebench {
 
 // The promised rate of an engine at clock_hz. The peak at another clock is
-// flops_per_clock_per_sm x SMs x clock. Both are empty where the vendor publishes neither of them.
+// flops_per_clock_per_sm x SMs x clock. What the vendor does not publish of the two is empty.
 struct Peak {
   std::optional<Format> format;  // empty for FP4 (fp4.hpp), in which no technique computes
   Engine engine;                 // fma or tensor

@@ -23,7 +23,7 @@ from ridgebench.records import ResultsError, Row, Run, load_run
 from ridgebench.view import View, make_view
 
 from . import error_vs_speed, external, multiples, power, roofline, runs_figure, time_vs_size
-from .runs import make_runs
+from .runs import devices_of, each_once, make_runs
 from .style import NORMAL, THEMES, Theme
 
 DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
@@ -36,7 +36,6 @@ METADATA = {
 QUICKLY = {"png": {"pil_kwargs": {"compress_level": 3}}}  # as small as the default of 6, in half the time
 LONGEST_NAME = 80  # characters of a format's name in a file name
 LONGEST_TEXT = 500
-ALL = "all"  # devices
 SHOWN = ("op", "technique", "device", "format", "arithmetic", "reason")  # texts of a row
 LEAST, MOST = 1e-60, 1e60  # axes of more decades than these would hide every point
 DRAWN = ("flops", "bytes", "intensity_flop_per_byte", "time_median_s", "time_p10_s", "time_p90_s", "flops_per_s",
@@ -200,19 +199,12 @@ def open_view(run: Run, options: argparse.Namespace, device: Optional[str] = Non
     return view.with_sheets(*map(find_sheet, dict.fromkeys(names)))
 
 
-def devices_of(run: Run, chosen: Optional[str]) -> list[Optional[str]]:
-    """The devices to draw: all that have rows, or the chosen one."""
-    return sorted({row.device for row in run.rows}) if chosen == ALL else [chosen]
-
-
 def open_views(options: argparse.Namespace) -> tuple[list[View], list[Path]]:
     """A view of every run and device that is drawn, and the folder of each. Raises ResultsError."""
     folders = options.results
     if options.points and len(folders) > 1:
         raise ResultsError("--points belongs to one run; allowed: one results directory with it")
-    for index, folder in enumerate(folders):
-        if any(folder.resolve() == other.resolve() for other in folders[:index]):
-            raise ResultsError(f"{folder}: named twice; allowed: each results directory once")
+    each_once(folders)
     found: list[tuple[View, Path]] = []
     for folder in folders:
         run = load_run(folder)
@@ -229,7 +221,8 @@ def drawn_figures(options: argparse.Namespace) -> dict[str, Callable]:
         if options.style == "lecture":
             raise ResultsError("the lecture figure shows one run; allowed: one results directory, and --on for others")
         overlaid = views if options.roof else [view.with_sheets() for view in views]
-        return {file_name(name): draw for name, draw in runs_figure.figures(make_runs(overlaid, folders)).items()}
+        together = runs_figure.figures(make_runs(overlaid, folders), options.formats.numbers)
+        return {file_name(name): draw for name, draw in together.items()}
     for question in external.questions(views[0], roofline.sources(views[0])):
         print(f"plot: {one_line(question)}", file=sys.stderr)
     return figures(views[0], options)

@@ -14,6 +14,7 @@ from .points import marker
 from .roof_drawing import MEASURED, SHEETS
 from .style import SMALL, Theme, shape
 
+SHAPES_END = 9.2  # inches: the fills follow
 STEP = 0.2  # inches between two lines of the key
 Line = tuple[str, float, Union[str, tuple], str]  # colour, width, dash, meaning
 
@@ -31,8 +32,13 @@ def draw_shapes(page: Axes, view: View, operations: list[str], theme: Theme, y: 
                 fills: bool = True) -> float:
     """Draws the shape of every operation, then perhaps the fills; returns where the last one ends (inches)."""
     x, sign = MARGIN, replace(neutral(view.points[0], "hand"), op="")
-    for op in operations:
+    for index, op in enumerate(operations):
         name = labels.fit(op, SMALL, 2.0)
+        if x + 0.36 + labels.width(name, SMALL) > SHAPES_END:
+            more = f"… and {len(operations) - index} more"
+            page.text(x, y, more, size=SMALL, va="center")
+            x += labels.width(more, SMALL)
+            break
         marker(page, x + 0.07, y, sign, theme, shape(op, operations), 34)
         page.text(x + 0.18, y, name, size=SMALL, va="center")
         x += 0.36 + labels.width(name, SMALL)

@@ -23,6 +23,7 @@ from .style import NORMAL, SMALL, Theme, is_pair, shape
 from .tiles import make_tiles
 
 TOGETHER, SWEPT = 3, 2  # formats, and formats with sweeps, that one plane can hold; more hide one another
+MOST = 12  # panels
 SIZE = 28.0  # area of a marker, points squared
 HEADROOM = 1.5  # of the highest roof, for its label above it
 
@@ -48,8 +49,15 @@ def roofs_of(view: View, formats: list[str]) -> Roofs:
                  sorted(compute.values(), key=lambda roof: -roof.value))
 
 
-def panel_name(formats: list[str]) -> str:
-    return "fp8 pairs" if is_pair(formats[0]) else formats[0]
+def panel_groups(formats: list[str]) -> dict[str, list[str]]:
+    """The formats of each panel by its name, at most MOST of them; mixed pairs share one."""
+    return {"fp8 pairs" if is_pair(own[0]) else own[0]: own for own in columns(formats)[:MOST]}
+
+
+def panels_note(formats: list[str]) -> str:
+    """Says how many formats have no panel; empty where all have one."""
+    left = len(columns(formats)) - MOST
+    return f"{left} more formats have no panel here: each one has a figure of its own" if left > 0 else ""
 
 
 def with_headroom(area: tuple[Limits, Limits]) -> tuple[Limits, Limits]:
@@ -60,10 +68,11 @@ def with_headroom(area: tuple[Limits, Limits]) -> tuple[Limits, Limits]:
 def draw(view: View, theme: Theme) -> Figure:
     """The roofline of all formats of a view."""
     figure, page = new_page(theme)
-    notes = [storage_note(view), raised_note(view), ghost_note(view), external.NOTE * bool(external.placed(view))]
+    notes = [storage_note(view), raised_note(view), ghost_note(view), external.NOTE * bool(external.placed(view)),
+             panels_note(view.formats)]
     top = header(page, view, roofline_title(view), notes, theme)
     top = draw_key(page, view, theme, top - 0.08)
-    groups = {panel_name(formats): formats for formats in columns(view.formats)}
+    groups = panel_groups(view.formats)
     roofs = {name: roofs_of(view, formats) for name, formats in groups.items()}
     sheets = [source for source, _ in sheet_sources(view, theme)]
     area = with_headroom(limits(view, [*roofs.values(), *sheets]))
@@ -72,12 +81,12 @@ def draw(view: View, theme: Theme) -> Figure:
     canvases = make_tiles(figure, page, list(groups), area, view.unit, (low, top), theme)
     for name, canvas in canvases.items():
         part = of_formats(view, groups[name])
-        draw_panel(canvas, part, roofs[name], theme)
-        draw_head(page, canvas, name, part, theme)
+        draw_panel(canvas, part, roofs[name], view.operations, theme)
+        draw_head(page, canvas, name, part, view.operations, theme)
     return figure
 
 
-def draw_head(page: Axes, canvas: Canvas, name: str, view: View, theme: Theme) -> None:
+def draw_head(page: Axes, canvas: Canvas, name: str, view: View, operations: list[str], theme: Theme) -> None:
     """Names the format and the best matrix products of a panel above it."""
     formats = view.formats
     colour, name = theme.text(formats[0]), theme.titled(name)
@@ -87,14 +96,14 @@ def draw_head(page: Axes, canvas: Canvas, name: str, view: View, theme: Theme) -
         if row.origin != "library":
             x, y = canvas.left, canvas.top + 0.13
         text = labels.fit(text, SMALL, canvas.right - x - 0.18)
-        marker(page, x + 0.06, y, row, theme, shape(row.op, view.operations), SIZE)
+        marker(page, x + 0.06, y, row, theme, shape(row.op, operations), SIZE)
         page.text(x + 0.18, y, text, size=SMALL, color=colour, va="center")
 
 
-def draw_panel(canvas: Canvas, view: View, roofs: Roofs, theme: Theme) -> None:
+def draw_panel(canvas: Canvas, view: View, roofs: Roofs, operations: list[str], theme: Theme) -> None:
     """Draws roofs and points of one panel, then labels from the most to the least important."""
     pen, own = Pen(theme, *MEASURED), own_roofs(view)
-    draw_points(canvas, view, theme, SIZE)
+    draw_points(canvas, view, theme, SIZE, operations)
     for sheet, dashed in sheet_sources(view, theme):
         if sheet.compute or not roofs.compute:  # a slope without an end would leave the measured roofs
             draw_roofs(canvas, sheet, dashed, ridges=True)

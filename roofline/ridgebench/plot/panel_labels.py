@@ -9,7 +9,7 @@ from ridgebench.view import View
 
 from . import labels
 from .canvas import Canvas
-from .finding import best, share
+from .finding import best
 from .points import LABEL_HEIGHT, candidates, series, text_of
 from .roof_drawing import Pen, label_ridge
 from .roofs import Roof, Roofs, engine_name

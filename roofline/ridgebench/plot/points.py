@@ -3,7 +3,7 @@
 from functools import cache
 from itertools import groupby
 from math import nan
-from typing import Any
+from typing import Any, Optional
 
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
@@ -126,13 +126,13 @@ def draw_whiskers(axes: Axes, rows: list[Row], place: Places, theme: Theme, powe
 
 
 def draw_points(axes: Axes, rows: list[Row], place: Places, view: View, theme: Theme, power: int,
-                size: float = MARKER) -> None:
-    """Draws points with whiskers. power of time in y: 1 for a time, -1 for a rate, 0 without whiskers."""
+                size: float = MARKER, operations: Optional[list[str]] = None) -> None:
+    """Draws points with whiskers; `operations` choose shapes, by default those of the view. power of time in y: 1 for a time, -1 for a rate, 0 without whiskers."""
     # Naive and slow rows come first, so that a faster point near them stays visible.
     ordered = sorted(rows, key=lambda row: (not row.naive, row.flops_per_s or 0, row.id))
     if power:
         draw_whiskers(axes, ordered, place, theme, power)
-    operations = view.operations
+    operations = view.operations if operations is None else operations
     for op in operations:
         own = [row for row in ordered if row.op == op]
         if own:

@@ -3,7 +3,6 @@
 Diagonals end at the highest flat roof, flat roofs begin at the memory diagonal.
 """
 
-import re
 from dataclasses import dataclass
 from math import log10
 from typing import Optional, Union
@@ -12,15 +11,13 @@ from ridgebench import units
 
 from . import labels
 from .canvas import Canvas
-from .page import family
-from .roofs import Roof, Roofs, engine_name, memory_names, merged
+from .roofs import Roof, Roofs, memory_names, merged
 from .style import DIRECT, SMALL, Theme
 
 LINE_HALF = 0.03  # inches that a label keeps away from the middle of a line
 DASHES = 4.0  # length of the dashes of roofs that share one line, in line widths
 LINE = 0.155  # inches between the lines of a label
 APART = 0.06  # inches between labels
-ROOM, STEM = 1.45, 0.16  # inches right of the axes: the widest label, the line to it
 MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18, 0.25)  # inches from line to label along both axes
 HALF = 0.05  # half the height of such a label
 STRETCHES = 3  # of each format, where several roofs share one line in print
@@ -137,60 +134,6 @@ def draw_roofs(canvas: Canvas, roofs: Roofs, pen: Pen, ridges: bool) -> None:
         draw_flat(canvas, group, roofs, pen)
         if ridges:
             draw_ridge(canvas, group[0], pen)
-
-
-@dataclass(frozen=True)
-class FlatLabel:
-    value: float  # FLOP/s of the roof it names
-    lines: list[str]
-    colour: str
-    slant: str = "normal"
-    pieces: tuple[tuple[str, str], ...] = ()  # of the line that names formats of several hues: texts and colours
-
-
-def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs], owner: str = "") -> FlatLabel:
-    """The label of flat roofs: name, rate and, for a measurement, its share of the device's own data sheet."""
-    first = group[0]
-    lines = [owner] * bool(owner) + [engine_name(group), units.rate(first.value, "FLOP/s")]
-    peaks = [roof.value for roof in promised.compute if roof.name == first.name] if promised else []
-    if peaks:
-        lines.append(f"{units.percent(first.value / peaks[0])} % of data sheet")
-    shared = len(group) > 1  # roofs of several hues share the label
-    colour = pen.theme.muted if shared else pen.text_colour(first)
-    pieces = coloured(group, pen) if shared else ()
-    return FlatLabel(first.value, [labels.fit(text, SMALL, ROOM) for text in lines], colour, pen.slant, pieces)
-
-
-def coloured(group: list[Roof], pen: Pen) -> tuple[tuple[str, str], ...]:
-    """The pieces of engine_name() with the colour of the format that each one names."""
-    colours = {family(roof.formats[0]): pen.text_colour(roof) for roof in group}
-    words = re.split(r"(\W+)", engine_name(group))
-    return tuple((word, colours.get(family(word), pen.theme.muted)) for word in words)
-
-
-def flat_room(found: list[FlatLabel]) -> float:
-    """The inches that the labels need right of the axes."""
-    return STEM + max((labels.width(t, SMALL) for one in found for t in one.lines), default=0.0)
-
-
-def draw_flat_labels(canvas: Canvas, found: list[FlatLabel], theme: Theme) -> None:
-    """Draws labels right of the axes, joined to their lines and spread where they would collide."""
-    found = sorted(found, key=lambda label: label.value)
-    wanted = [canvas.inches(1.0, label.value / canvas.scale)[1] for label in found]
-    tallest = max((len(label.lines) for label in found), default=0) * LINE
-    low, high = canvas.obstacles.area.bottom + tallest / 2, canvas.obstacles.area.top - tallest / 2
-    heights = labels.spread(wanted, tallest + APART, low, high)
-    left = canvas.right + STEM
-    for label, roof, height in zip(found, wanted, heights):
-        canvas.page.plot((canvas.right + 0.02, left - 0.04), (roof, height), color=theme.muted, linewidth=0.7)
-        for number, text in enumerate(label.lines):
-            y = height + ((len(label.lines) - 1) / 2 - number) * LINE
-            named = "".join(word for word, _ in label.pieces) == text
-            x = left
-            for word, colour in label.pieces if named else [(text, label.colour)]:
-                gid = DIRECT if number == 0 and x == left else None
-                canvas.page.text(x, y, word, size=SMALL, color=colour, va="center", gid=gid, style=label.slant)
-                x += labels.width(word, SMALL)
 
 
 def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: list[str]) -> None:

@@ -13,14 +13,12 @@ from ridgebench.view import View
 from . import external
 from .canvas import Canvas, Limits, log_limits, make_canvas
 from .finding import roofline_title
+from .flat_labels import FlatLabel, draw_flat_labels, flat_label, flat_room
 from .page import LINE, MARGIN, WIDTH, draw_undrawn, header, new_page, storage_note, undrawn_groups
 from .panel import draw_panel
 from .points import MARKER, Places, draw_paths, imported, name_points, series
 from .points import draw_points as draw_rows
-from .roof_drawing import (
-    MEASURED, SHEETS, FlatLabel, Pen, draw_flat_labels, draw_roofs, flat_label, flat_room, label_caches, label_memory,
-    label_ridges,
-)
+from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_caches, label_memory, label_ridges
 from .roofs import Roofs, measured_roofs, merged, sheet_roofs
 from .style import Theme
 
@@ -66,12 +64,13 @@ def draw_ghosts(canvas: Canvas, view: View, place: Places, theme: Theme) -> None
         canvas.occupy([(x, y), (ghost, y)])
 
 
-def draw_points(canvas: Canvas, view: View, theme: Theme, size: float = MARKER) -> None:
+def draw_points(canvas: Canvas, view: View, theme: Theme, size: float = MARKER,
+                operations: Optional[list[str]] = None) -> None:
     rows = placed(view)
     place = {row.id: (row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in rows}
     draw_ghosts(canvas, view, place, theme)
     draw_paths(canvas.axes, rows, place, theme, arrow=True)
-    draw_rows(canvas.axes, rows, place, view, theme, power=-1, size=size)
+    draw_rows(canvas.axes, rows, place, view, theme, power=-1, size=size, operations=operations)
     for group in series(rows):
         canvas.occupy([place[row.id] for row in group])
     canvas.occupy(list(external.draw(canvas.axes, view, canvas.scale, theme).values()))

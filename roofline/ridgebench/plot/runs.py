@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Optional
 
 from ridgebench.files import ResultsError
-from ridgebench.records import Row
+from ridgebench.records import Row, Run
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
 from .finding import best
@@ -14,6 +14,7 @@ from .page import fits
 
 MOST = 4  # runs that one figure can hold: a hue for each
 LETTERS = "ABCD"
+ALL = "all"  # devices
 LIMITS = (("memory", "memory"), ("compute", "arithmetic"))  # of a row's bound
 Speeds = dict[tuple[str, str, str], float]  # by operation, format and bound
 
@@ -39,6 +40,18 @@ class OneRun:
 
 def rate(row: Row) -> Optional[float]:
     return row.bytes_per_s if row.bound == "memory" else row.flops_per_s
+
+
+def each_once(folders: list[Path]) -> None:
+    """Raises ResultsError for a folder that is named twice."""
+    for index, folder in enumerate(folders):
+        if any(folder.resolve() == other.resolve() for other in folders[:index]):
+            raise ResultsError(f"{folder}: named twice; allowed: each results directory once")
+
+
+def devices_of(run: Run, chosen: Optional[str]) -> list[Optional[str]]:
+    """The devices to draw: all that have rows, or the chosen one."""
+    return sorted({row.device for row in run.rows}) if chosen == ALL else [chosen]
 
 
 def names(views: list[View], folders: list[Path]) -> list[str]:

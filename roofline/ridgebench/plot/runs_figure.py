@@ -2,45 +2,36 @@
 
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import product
 from typing import Callable
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ridgebench.files import ResultsError
 from ridgebench.records import Row
 from ridgebench.units import digits
 from ridgebench.view import View
 
-from . import grid, labels
+from . import labels
 from .canvas import LEFT, Canvas, Limits, log_limits
-from .finding import best
 from .key import STEP, draw_lines, draw_shapes
-from .multiples import panel_name, roofs_of, with_headroom
-from .page import MARGIN, WIDTH, Group, draw_groups, new_page, results_not_ok, row_groups, write_foot, write_head
-from .panel import columns, neutral
+from .multiples import panel_groups, panels_note, roofs_of, with_headroom
+from .page import LINE, MARGIN, WIDTH, Group, draw_groups, new_page, results_not_ok, row_groups, write_foot, write_head
 from .panel_labels import label_flat
-from .points import Places, draw_paths, draw_whiskers, marker, markers, series
+from .points import Places, draw_paths, draw_whiskers, markers, series
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
 from .roofline import X_FROM, X_TO
 from .roofs import Roofs, measured_roofs, memory_names, sheet_roofs
-from .runs import LETTERS, OneRun, changes, formats, operations, title
-from .style import BLUE, GREEN, NORMAL, PURPLE, SMALL, VERMILLION, OneHue, Theme, shape, toned
+from .runs import OneRun, changes, formats, operations, title
+from .runs_table import draw_rates, run_theme
+from .style import NORMAL, SMALL, OneHue, Theme, shape
 from .tiles import GAP, make_tiles
 
-TABLE_LEFT, NAME = 9.2, 1.3  # inches: the table of one format, its first column
-HUES = (BLUE, VERMILLION, GREEN, PURPLE)
-LIGHTNESSES = (10.0, 60.0, 43.0, 26.0)  # CIE L* in print, at least 16 apart
-DASHES = ("solid", (0, (5, 2)), (0, (1, 1)), (0, (5, 1, 1, 1)))  # in print
+MOST_REASONS = 12  # lines of rows that are not drawn
+TABLE_LEFT = 9.2  # inches: the table of one format
 SIZES = {True: 42.0, False: 26.0}  # area of a marker in a figure of one panel, of several
 NOTE = "Points, steady: the fastest hand-written technique of each operation in any run, and its fastest library"
 ARROW = "Arrows: from a run to the next one, where the time of the same case changed by more than both intervals"
-
-
-def run_theme(theme: Theme, index: int) -> OneHue:
-    """The theme of a run: its hue and, in print, its lightness, line style and letter."""
-    colour = toned(HUES[index], LIGHTNESSES[index]) if theme.letters else HUES[index]
-    return OneHue(**{**asdict(theme), "colour": colour, "line": DASHES[index], "mark": LETTERS[index]})
 
 
 def pen_of(theme: OneHue) -> Pen:
@@ -160,34 +151,6 @@ def draw_head(page: Axes, canvas: Canvas, name: str, parts: list[Part], room: fl
         x += labels.width(text, SMALL) + 0.13
 
 
-def draw_rates(page: Axes, runs: list[OneRun], left: float, top: float, unit: tuple[str, float], theme: Theme) -> None:
-    """Draws a table of the fastest kernel and the fastest library of every operation in each run."""
-    step = min((WIDTH - MARGIN - left - NAME) / (len(runs) + (len(runs) == 2)), 0.9)
-    ends = [left + NAME + (index + 1) * step for index in range(len(runs))]
-    page.text(left, top - 0.15, f"Fastest row, {unit[0]}", size=SMALL, weight="bold", va="center")
-    colours = [run_theme(theme, index).text(None) for index in range(len(runs))]
-    for x, run, colour in zip(ends, runs, colours):
-        page.text(x, top - 0.4, run.letter, size=SMALL, weight="bold", ha="right", va="center", color=colour)
-    if len(runs) == 2:
-        page.text(ends[-1] + step, top - 0.4, "B / A", size=SMALL, weight="bold", ha="right", va="center")
-    y = top - 0.4
-    for op, origin in product(operations(runs), ("hand", "library")):
-        rows = [best([row for row in run.view.points if (row.op, row.origin) == (op, origin)], lambda row: row.flops_per_s)
-                for run in runs]
-        sign = next(filter(None, rows), None)
-        if sign is None:
-            continue
-        y -= 0.22
-        marker(page, left + 0.08, y, neutral(sign, origin), theme, shape(op, operations(runs)), 38)
-        page.text(left + 0.24, y, labels.fit(op, SMALL, NAME - 0.2), size=SMALL, va="center")
-        for x, row, colour in zip(ends, rows, colours):
-            text = digits(row.flops_per_s / unit[1]) if row else "–"
-            page.text(x, y, text, size=SMALL, ha="right", va="center", color=colour)
-        if len(rows) == 2 and all(rows):
-            text = f"{rows[1].flops_per_s / rows[0].flops_per_s:.2f}"
-            page.text(ends[-1] + step, y, text, size=SMALL, ha="right", va="center")
-
-
 def run_text(run: OneRun) -> str:
     """'A NVIDIA H100, 2026-11-22: DRAM read 3.19 TB/s'"""
     date = (run.view.environment["started"] or "")[:10]
@@ -207,9 +170,9 @@ def undrawn_of(runs: list[OneRun]) -> list[Group]:
     return [replace(group, head=f"{run.letter} {group.head}") for run, group in groups]
 
 
-def draw_top(page: Axes, runs: list[OneRun], theme: Theme) -> float:
+def draw_top(page: Axes, runs: list[OneRun], note: str, theme: Theme) -> float:
     """Draws title, notes and key; returns the height where they end (inches)."""
-    top = write_head(page, title(runs), [NOTE, ARROW], theme) - 0.08
+    top = write_head(page, title(runs), [NOTE, ARROW, note], theme) - 0.08
     themes = [run_theme(theme, index) for index in range(len(runs))]
     lines = [(own.hue(None), MEASURED[0], own.dash(""), run_text(run)) for run, own in zip(runs, themes)]
     sheets = runs[0].view.sheets
@@ -225,14 +188,15 @@ def draw_top(page: Axes, runs: list[OneRun], theme: Theme) -> float:
 def draw(runs: list[OneRun], names: list[str], theme: Theme) -> Figure:
     """The roofline of several runs in these formats: small multiples, or one panel with a table."""
     figure, page = new_page(theme)
-    groups = {panel_name(own): own for own in columns(names)}
+    groups = panel_groups(names)
     alone = len(groups) == 1
     if alone:
         runs = [replace(run, view=run.view.only(name)) for run in runs for name in names[:1]]
     write_foot(page, provenance(runs), [run.view for run in runs], theme)
-    top, undrawn = draw_top(page, runs, theme), undrawn_of(runs)
-    low = 0.35 + (grid.LIST if undrawn else 0.0)
-    draw_groups(page, undrawn, MARGIN, low, WIDTH - 2 * MARGIN, 7)
+    top, undrawn = draw_top(page, runs, panels_note(names), theme), undrawn_of(runs)
+    lines = min(len(undrawn), MOST_REASONS) + 1 if undrawn else 0
+    low = 0.35 + lines * LINE
+    draw_groups(page, undrawn, MARGIN, low, WIDTH - 2 * MARGIN, lines)
     unit = max((run.view.unit for run in runs), key=lambda unit: unit[1])
     panels = {name: parts_of(runs, own, theme) for name, own in groups.items()}
     area = with_headroom(limits(list(panels.values()), unit[1]))
@@ -251,9 +215,14 @@ def draw(runs: list[OneRun], names: list[str], theme: Theme) -> Figure:
     return figure
 
 
-def figures(runs: list[OneRun]) -> dict[str, Callable[[Theme], Figure]]:
-    """Functions that draw the figure of all shared formats and one of each, by file name."""
-    names = formats(runs)
+def figures(runs: list[OneRun], numbers: tuple[str, ...] = ()) -> dict[str, Callable[[Theme], Figure]]:
+    """Functions that draw the figure of all shared formats and one of each, by file name.
+
+    `numbers` chooses formats; none of them means all. Raises ResultsError where no run has any of them.
+    """
+    names = [name for name in formats(runs) if name in numbers or not numbers]
+    if not names:
+        raise ResultsError(f"the runs share no row in {', '.join(numbers)}; they have {', '.join(formats(runs)) or 'none'}")
     drawn: dict[str, Callable[[Theme], Figure]] = {"roofline-runs": partial(draw, runs, names)}
     for name in names if len(names) > 1 else []:
         drawn[f"roofline-runs-{name}"] = partial(draw, runs, [name])

@@ -4,6 +4,7 @@ from itertools import combinations
 from math import log10
 from typing import Any
 
+from ridgebench.plot.runs import case, changed
 from ridgebench.records import Row
 
 from . import chart, frame, lines, marks, roofs
@@ -32,31 +33,21 @@ def point(index: int, run: int, row: Row, content: Content) -> dict[str, Any]:
     return found
 
 
-def same_case(row: Row) -> str:
-    """The id without the device, which another run may name otherwise."""
-    return row.id.rpartition("@")[0] or row.id
-
-
-def exceeds(one: Row, other: Row) -> bool:
-    """Whether the times of two rows differ by more than both 95 % intervals: these have no value in common."""
-    return one.time_ci_high_s < other.time_ci_low_s or other.time_ci_high_s < one.time_ci_low_s
-
-
 def cases(content: Content, run: int) -> dict[str, int]:
     """The verified points of a run by their case."""
     rows = enumerate(content.rows)
-    return {same_case(row): index for index, (owner, row) in rows if owner == run and row.drawable and placed(row)}
+    return {case(row): index for index, (owner, row) in rows if owner == run and row.drawable and placed(row)}
 
 
 def changes(content: Content) -> list[dict[str, Any]]:
-    """Pairs of runs with cases in common: how many, and the rows of those that changed."""
+    """Pairs of runs with cases in common: how many, and the rows of those whose time changed beyond both intervals."""
     found = []
     verified = [cases(content, run) for run in range(len(content.runs))]
     for (first, one), (second, other) in combinations(enumerate(verified), 2):
-        common = [(index, other[case]) for case, index in one.items() if case in other]
-        changed = [pair for pair in common if exceeds(*(content.rows[index][1] for index in pair))]
+        common = [(index, other[name]) for name, index in one.items() if name in other]
+        moved = [pair for pair in common if changed(*(content.rows[index][1] for index in pair))]
         if common:
-            found.append({"from": first, "to": second, "common": len(common), "changed": changed})
+            found.append({"from": first, "to": second, "common": len(common), "changed": moved})
     return found
 
 

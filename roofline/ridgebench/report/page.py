@@ -13,6 +13,7 @@ from ridgebench.plot.style import THEMES, Theme
 from . import chart, data, frame, legend, lines, sections, table
 from .sources import Content
 
+MOST_NAMES = 4  # devices in the title
 ASSETS = Path(__file__).parent / "assets"
 # The page's own two scripts and its style, by their hashes; nothing that a browser would have to request.
 POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
@@ -62,8 +63,11 @@ def script_json(value: Any) -> str:
 
 
 def title(content: Content) -> str:
-    names = list(dict.fromkeys(run.name for run in content.runs))
-    return f"Roofline of {', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
+    """'Roofline of NVIDIA H200, 2 runs'."""
+    models = list(dict.fromkeys(str(run.view.device["model"] or run.view.device["name"]) for run in content.runs))
+    more = f" and {len(models) - MOST_NAMES} more" if len(models) > MOST_NAMES else ""
+    number = f", {len(content.runs)} runs" if len(content.runs) > len(models) else ""
+    return f"Roofline of {', '.join(models[:MOST_NAMES])}{more}{number}"
 
 
 def document(content: Content) -> str:

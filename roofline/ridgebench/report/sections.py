@@ -44,10 +44,17 @@ def counts(run: ShownRun) -> str:
     return ", ".join(parts)
 
 
+def finding(run: ShownRun) -> str:
+    """The title of the run's figure, which is about its steady rows."""
+    if run.rows and not (run.view.points or run.view.external):
+        return f"{len(run.rows)} verified rows, none of them steady"
+    return roofline_title(run.view)
+
+
 def run_card(index: int, run: ShownRun) -> str:
     facts = f"{escape(subtitle(run.view))}<br>{escape(counts(run))}"
     return (f'<li><h3><b class="letter">{run.letter}</b> {escape(run.name)}</h3>'
-            f"<p>{escape(roofline_title(run.view))}</p>"
+            f"<p>{escape(finding(run))}</p>"
             f'<p class="quiet">{facts} · <a href="#run-{index}">provenance</a></p></li>')
 
 

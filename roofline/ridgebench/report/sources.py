@@ -10,6 +10,7 @@ from ridgebench.data_sheets import find_sheet
 from ridgebench.files import ResultsError
 from ridgebench.plot.cli import check_range, cut, with_points, with_short_texts
 from ridgebench.plot.roofs import Roof, Roofs, measured_roofs, sheet_roofs
+from ridgebench.plot.runs import names
 from ridgebench.records import Row, Run, clean, load_run
 from ridgebench.view import OPERATIONS, ORDER, View, make_view, ordered
 
@@ -25,12 +26,9 @@ class ShownRun:
     """The rows of one device in one results directory."""
 
     letter: str
+    name: str
     folder: str
     view: View
-
-    @property
-    def name(self) -> str:
-        return str(self.view.device["model"] or self.view.device["name"])
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -122,8 +120,8 @@ def load(folder: Path) -> Run:
 def views(run: Run, points: list[Path]) -> list[View]:
     """One view for each measured device, with its own data sheet; other tools' points belong to the first."""
     measured = {row.device for row in run.rows}
-    names = [device["name"] for device in run.environment["devices"] if device["name"] in measured]
-    found = [make_view(run, name) for name in names]
+    devices = [device["name"] for device in run.environment["devices"] if device["name"] in measured]
+    found = [make_view(run, name) for name in devices]
     found[0] = with_points(found[0], points)
     return [with_own_sheet(view) for view in found]
 
@@ -176,12 +174,13 @@ def gather(folders: list[Path], devices: list[str], points: list[Path]) -> Conte
     different = {folder.resolve() for folder in folders}
     if len(different) < len(folders):
         raise ResultsError("a results directory is named twice; allowed: each one once")
-    runs: list[ShownRun] = []
-    for number, folder in enumerate(folders):
-        for view in views(load(folder), points if number == 0 else []):
-            if len(runs) == MOST_RUNS:
-                raise ResultsError(f"more than {MOST_RUNS} runs; allowed: up to {MOST_RUNS} devices in all folders")
-            runs.append(ShownRun(LETTERS[len(runs)], str(clean(str(folder))), view))
+    beside = {folders[0]: points}  # points of other tools belong to the first run
+    found = [(view, folder) for folder in folders for view in views(load(folder), beside.get(folder, []))]
+    if len(found) > MOST_RUNS:
+        raise ResultsError(f"{len(found)} runs or devices; allowed: up to {MOST_RUNS}")
+    every, places = map(list, zip(*found))
+    named = zip(LETTERS, names(every, places), places, every)
+    runs = [ShownRun(letter, str(clean(name)), str(clean(str(folder))), view) for letter, name, folder, view in named]
     sources = [source for index, run in enumerate(runs) for source in own_sources(index, run)]
     sources += [source for name in dict.fromkeys(devices) for source in overlay(name, runs)]
     return Content(runs, sources)

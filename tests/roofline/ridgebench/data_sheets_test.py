@@ -42,7 +42,8 @@ EXPECTED = {
     "jetson-agx-orin", "jetson-thor", "l4", "l40", "l40s", "mi300x", "mi325x", "rtx-pro-6000", "rtx3090", "rtx4090",
     "rtx5090", "t4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "v100-16-sxm2", "v100-32-sxm2",
 }  # fmt: skip
-HALVED = ("GeForce", "NVIDIA L40 ")  # boards whose tensor cores sum in fp32 at half of the full rate
+# Boards whose tensor cores sum in fp32 at half of the full rate, but for products of fp4.
+HALVED = ("GeForce", "NVIDIA L40 ")
 
 
 def each_peak():

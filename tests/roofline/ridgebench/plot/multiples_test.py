@@ -9,7 +9,7 @@ from golden import GOLDEN
 from layout_test import ALL, overlapping
 
 from ridgebench.plot import multiples
-from ridgebench.plot.cli import figures, settings
+from ridgebench.plot.cli import reference_figures, settings
 from ridgebench.plot.style import SMALL, THEMES
 from ridgebench.plot.tiles import tiling
 from ridgebench.records import load_run
@@ -63,8 +63,8 @@ def test_they_are_chosen_for_sweeps_in_several_formats_and_for_many_formats():
     assert not multiples.wanted(with_sweeps(["fp32", "fp16", "bf16"], sizes=(512,)))
     assert multiples.wanted(with_sweeps(["fp32", "tf32", "fp16", "bf16"], sizes=(512,)))
     assert not multiples.wanted(with_sweeps().only("bf16"))
-    assert figures(with_sweeps())["roofline"].func is multiples.draw
-    assert figures(golden())["roofline"].func is not multiples.draw
+    assert reference_figures(with_sweeps(), ())["roofline"].func is multiples.draw
+    assert reference_figures(golden(), ())["roofline"].func is not multiples.draw
 
 
 def test_all_panels_have_the_same_axes_and_equal_decades():
@@ -114,3 +114,15 @@ def test_text_does_not_overlap_and_stays_on_the_page(share, theme):
 def test_the_arrangement_has_the_longest_decade(count, columns, rows):
     found = tiling(count, 5.0, 4.0, 11.5, 5.3)
     assert (found.columns, found.rows) == (columns, rows)
+
+
+def test_more_formats_than_panels_are_counted_and_shapes_are_those_of_the_key():
+    view = golden()
+    model = next(row for row in view.points if row.op == "relu")
+    more = [replace(model, id=f"x{i:02}", format=f"custom{i:02}", op=f"operation{i:02}") for i in range(20)]
+    figure = drawn(replace(view, rows=view.rows + more))
+    planes = panels(figure)
+    assert len(planes) == multiples.MOST
+    assert any(text.startswith("10 more formats have no panel") for text in words(figure))
+    markers = [c for plane in planes[2:4] for c in plane.collections if len(c.get_offsets()) == 1 and c.get_zorder() == 5]
+    assert len({c.get_paths()[0].vertices.tobytes() for c in markers}) == 2
