@@ -1,5 +1,6 @@
 """What a lecture figure or the slides show: devices, points and paths in one format."""
 
+import os
 from dataclasses import dataclass, field, replace
 from math import floor, log10
 from typing import Optional
@@ -58,6 +59,8 @@ class Scene:
 
 def open_devices(view: Optional[View], names: list[str], format_: Optional[str]) -> tuple[str, list[Device]]:
     """The format and the devices of a run and of data sheets. Raises ResultsError, which names what is allowed."""
+    for name in filter(os.path.isdir, names):
+        raise ResultsError(f"--on {name}: is a folder; allowed: a data sheet, and a results directory without --on")
     names = list(dict.fromkeys(devices.known_as(name, find_sheet(name)) for name in names))
     if len(names) + (view is not None) > MOST_DEVICES:
         raise ResultsError(f"{len(names)} devices; a figure can hold up to {MOST_DEVICES}")

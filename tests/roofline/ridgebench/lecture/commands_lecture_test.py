@@ -127,12 +127,24 @@ def fails(main, arguments: list, capfd) -> str:
         (["--theme", "pink"], "invalid choice: 'pink'"),
         (["--style", "pretty"], "invalid choice: 'pretty'"),
         (["--on", "h1000"], "no data sheet named 'h1000'; nearest: h100"),
+        (["--on", "."], "--on .: is a folder; allowed: a data sheet"),
         (["--on", "a100", "--format", "fp8"], "a100-80-sxm has no peak for fp8_e4m3; allowed: fp32"),
         (["--format", "tf32", "--op", "matmul,relu"], "relu has no format tf32; allowed: fp32"),
     ],
 )
 def test_bad_options_of_plot(capfd, tmp_path, arguments, expected):
     assert expected in fails(plot.main, ["--on", "h100-sxm", "--out", tmp_path, *arguments], capfd)
+
+
+def test_more_devices_than_lines_can_tell_apart(capfd, tmp_path):
+    names = ["h100-sxm", "h200", "b200", "l4", "l40s", "a100", "rtx4090"]
+    arguments = [word for name in names for word in ("--on", name)]
+    assert "7 devices; a figure can hold up to 6" in fails(plot.main, [*arguments, "--out", tmp_path], capfd)
+
+
+def test_the_names_of_one_device_are_one(tmp_path):
+    found = draw(tmp_path, "--on", "h100", "--on", "H100-SXM", "--on", "h100-80gb")
+    assert "ridge 295" in found and not any(text.startswith("H100 SXM: ") for text in found)
 
 
 def test_neither_a_run_nor_a_device(capfd):
