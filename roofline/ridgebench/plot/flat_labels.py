@@ -25,10 +25,10 @@ class FlatLabel:
     pieces: tuple[tuple[str, str], ...] = ()  # of the line that names formats of several hues: texts and colours
 
 
-def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs], owner: str = "") -> FlatLabel:
+def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs], owner: tuple[str, str] = ("", "")) -> FlatLabel:
     """The label of flat roofs: name, rate and, for a measurement, its share of the device's own data sheet."""
     first = group[0]
-    lines = [owner] * bool(owner) + [engine_name(group), units.rate(first.value, "FLOP/s")]
+    lines = owner_lines(owner) + [engine_name(group), units.rate(first.value, "FLOP/s")]
     peaks = [roof.value for roof in promised.compute if roof.name == first.name] if promised else []
     if peaks:
         lines.append(f"{units.percent(first.value / peaks[0])} % of data sheet")
@@ -36,6 +36,12 @@ def flat_label(group: list[Roof], pen: Pen, promised: Optional[Roofs], owner: st
     colour = pen.theme.muted if shared else pen.text_colour(first)
     pieces = coloured(group, pen) if shared else ()
     return FlatLabel(first.value, [labels.fit(text, SMALL, ROOM) for text in lines], colour, pen.slant, pieces)
+
+
+def owner_lines(owner: tuple[str, str]) -> list[str]:
+    """The title of a data sheet or, where that is too wide, its name; nothing without one."""
+    fitting = next((text for text in owner if labels.width(text, SMALL) <= ROOM), owner[-1])
+    return [fitting] * bool(fitting)
 
 
 def coloured(group: list[Roof], pen: Pen) -> tuple[tuple[str, str], ...]:

@@ -164,14 +164,14 @@ def label_diagonal(canvas: Canvas, roof: Roof, roofs: Roofs, pen: Pen, texts: li
     canvas.obstacles.add_line(*line((x, y)), what=labels.TEXT)
 
 
-def label_ridge(canvas: Canvas, roof: Roof, pen: Pen, whose: str = "", lines: int = 10) -> None:
+def label_ridge(canvas: Canvas, roof: Roof, pen: Pen, whose: tuple[str, ...] = ("",), lines: int = 10) -> None:
     """Writes the value of a ridge at the foot of its drop-line, on the lowest line of text that is free, of at most `lines`."""
     x = roof.ridge
     if x is None or not 10 ** canvas.x[0] < x < 10 ** canvas.x[1]:
         return
-    value = f"{whose}ridge {units.digits(x)}"
+    values = [f"{owner}ridge {units.digits(x)}" for owner in whose]
     across, foot = canvas.inches(x, 10 ** canvas.y[0])
-    texts = [f"{value} ({roof.mix})"] * bool(roof.mix) + [value]
+    texts = [f"{values[0]} ({roof.mix})"] * bool(roof.mix) + values
     for step, text, right in product(range(lines), texts, (True, False)):
         size = labels.width(text, SMALL)
         left, low = across + 0.05 if right else across - 0.05 - size, foot + 0.06 + step * LINE
@@ -203,6 +203,6 @@ def label_caches(canvas: Canvas, roofs: Roofs, pen: Pen, room: int) -> int:
     return min(len(roofs.caches), max(room, 0))
 
 
-def label_ridges(canvas: Canvas, roofs: Roofs, pen: Pen, whose: str = "") -> None:
+def label_ridges(canvas: Canvas, roofs: Roofs, pen: Pen, whose: tuple[str, ...] = ("",)) -> None:
     for group in reversed(merged(roofs.compute)):
         label_ridge(canvas, group[0], pen, whose)

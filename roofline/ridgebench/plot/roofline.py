@@ -23,7 +23,8 @@ from .roofs import Roofs, measured_roofs, merged, sheet_roofs
 from .style import Theme
 
 PANEL_LEFT, PANEL_WIDEST, PANEL_GAP = 8.5, 5.2, 0.3  # inches; it begins further left where the axes end earlier
-SPARE = 1.0  # decades of intensity right of all that is drawn
+DASHED = "Dashed, with labels in italics: "
+SPARE = 1.5  # decades of intensity right of all that is drawn
 MOST_LABELS = 8
 X_FROM, X_TO = 0.1, 50.0  # FLOP/byte; the axis shows at least this range
 
@@ -108,7 +109,7 @@ def flat_labels(view: View, measured: Roofs, sources: list[Source], theme: Theme
     for index, (roofs, pen) in enumerate(sources):
         groups = merged(roofs.compute)[: max(room // (len(sources) - index), 0)]
         room -= len(groups)
-        found += [flat_label(group, pen, None, roofs.owner) for group in groups]
+        found += [flat_label(group, pen, None, (roofs.owner, roofs.short)) for group in groups]
     return found
 
 
@@ -119,19 +120,19 @@ def draw_labels(canvas: Canvas, view: View, measured: Roofs, sources: list[Sourc
     used = len(flats) + label_memory(canvas, measured, pen, own)
     for roofs, dashed in sources:
         used += label_memory(canvas, roofs, dashed, None)
-        label_ridges(canvas, roofs, dashed, f"{roofs.owner} " if roofs.owner else "")
+        label_ridges(canvas, roofs, dashed, (f"{roofs.owner} ", f"{roofs.short} ") if roofs.owner else ("",))
     draw_flat_labels(canvas, flats, theme)
     label_ridges(canvas, measured, pen)
     used += label_caches(canvas, measured, pen, MOST_LABELS - used)
     used += name_points(canvas, view, theme, max(MOST_LABELS - used, 0) + len(imported(view)))
     if own and view.format and measured.compute:
-        label_ridges(canvas, own, Pen(theme, *SHEETS[0]), "data sheet: ")
+        label_ridges(canvas, own, Pen(theme, *SHEETS[0]), ("data sheet: ",))
 
 
 def sheet_notes(view: View) -> list[str]:
-    """Notes that name the data sheets of the dashed lines."""
+    """The data sheets of the dashed lines."""
     states = {True: "", False: ", not measured here"}
-    return [f"Dashed, with labels in italics: {sheet.title} data sheet{states[view.is_own(sheet)]}" for sheet in view.sheets]
+    return [f"{sheet.title} data sheet{states[view.is_own(sheet)]}" for sheet in view.sheets]
 
 
 def raised_note(view: View) -> str:
@@ -152,7 +153,7 @@ def ghost_note(view: View) -> str:
 def draw(view: View, theme: Theme) -> Figure:
     """The roofline of a view: of all formats, or of one if the view has one."""
     figure, page = new_page(theme)
-    notes = [storage_note(view), " · ".join(sheet_notes(view)), raised_note(view), ghost_note(view),
+    notes = [storage_note(view), DASHED * bool(view.sheets) + "; ".join(sheet_notes(view)), raised_note(view), ghost_note(view),
              external.NOTE * bool(external.placed(view))]
     top = header(page, view, roofline_title(view), notes, theme)
     measured, sheets = measured_roofs(view), sheet_sources(view, theme)

@@ -40,7 +40,8 @@ class Roofs:
     memory: list[Roof]
     caches: list[Roof]
     compute: list[Roof]
-    owner: str = ""  # a data sheet's name, where several are drawn
+    owner: str = ""  # a data sheet's title, where several are drawn
+    short: str = ""  # and its name, for a label without room
 
     @property
     def bandwidth(self) -> Optional[Roof]:
@@ -141,7 +142,7 @@ def sheet_roofs(view: View, sheet: Sheet) -> Roofs:
     ]
     memory = [Roof(sheet.memory, speed, speed, speed)]
     owner = sheet.title if len(view.sheets) > 1 else ""
-    return Roofs(memory, [], sorted(compute, key=lambda roof: -roof.value), owner)
+    return Roofs(memory, [], sorted(compute, key=lambda roof: -roof.value), owner, sheet.name if owner else "")
 
 
 def merged(roofs: list[Roof]) -> list[list[Roof]]:
