@@ -53,16 +53,11 @@ def ratio_text(row: Row, view: View) -> str:
     return f"{roof_text(row, view)} of the measured roof" if share(row) is not None else "no measured roof"
 
 
-def interval(row: Row, view: View) -> str:
-    if row.time_ci_low_s is None or row.time_ci_high_s is None:
+def around(low: Optional[float], high: Optional[float], median: Optional[float]) -> str:
+    """'−0.12 to +0.30 %': bounds of a time relative to its median."""
+    if not (low and high and median):
         return NONE
-    return f"{seconds(row.time_ci_low_s)} to {seconds(row.time_ci_high_s)}"
-
-
-def spread(row: Row, view: View) -> str:
-    if row.time_p10_s is None or row.time_p90_s is None:
-        return NONE
-    return f"{seconds(row.time_p10_s)} to {seconds(row.time_p90_s)}"
+    return f"{100 * (low / median - 1):+.2f} to {100 * (high / median - 1):+.2f} %".replace("-", "−")
 
 
 def limiter(row: Row, view: View) -> str:
@@ -86,6 +81,9 @@ def rated(key: str, unit: str) -> Callable[[Row, View], str]:
     return lambda row, view: rate(getattr(row, key), unit) if getattr(row, key) else NONE
 
 
+# Only where `ridgebench counters` counted the traffic of some row.
+COUNTED = Column("dram_bytes", "Counted bytes", lambda row, view: f"{row.dram_bytes:.4g}" if row.dram_bytes else NONE,
+                 value_of("dram_bytes"), detail=True)
 COLUMNS = (
     Column("op", "Operation", lambda row, view: row.op),
     Column("technique", "Technique", lambda row, view: row.technique),
@@ -106,13 +104,13 @@ COLUMNS = (
     Column("intensity_flop_per_byte", "FLOP/byte",
            lambda row, view: digits(row.intensity_flop_per_byte) if row.intensity_flop_per_byte else NONE,
            value_of("intensity_flop_per_byte")),
-    Column("dram_bytes", "Counted by Nsight",
-           lambda row, view: f"{row.dram_bytes:.4g} bytes" if row.dram_bytes else NONE,
-           value_of("dram_bytes"), detail=True),
+    COUNTED,
     Column("kind", "Implementation", lambda row, view: kind(row), detail=True),
     Column("arithmetic", "Arithmetic", lambda row, view: f"{row.arithmetic}, summed in {row.accumulator}", detail=True),
-    Column("interval", "95 % interval", interval, detail=True),
-    Column("spread", "p10 to p90", spread, detail=True),
+    Column("interval", "95 % interval",
+           lambda row, view: around(row.time_ci_low_s, row.time_ci_high_s, row.time_median_s), detail=True),
+    Column("spread", "p10 to p90",
+           lambda row, view: around(row.time_p10_s, row.time_p90_s, row.time_median_s), detail=True),
     Column("roofs", "Judged by", roofs_text, detail=True),
     Column("flags", "Remarks", lambda row, view: ", ".join(row.flags).replace("_", " ") or "none", detail=True),
     Column("id", "Row", lambda row, view: row.id, detail=True),

@@ -6,15 +6,20 @@ from typing import Iterator
 from ridgebench.plot.cli import cut
 from ridgebench.records import Row
 
-from .columns import COLUMNS, Column
+from .columns import COLUMNS, COUNTED, Column
 from .sources import Content, ShownRun, placed
+
+
+def columns(content: Content) -> list[Column]:
+    counted = any(row.dram_bytes for _, row in content.rows)
+    return [column for column in COLUMNS if counted or column is not COUNTED]
 
 
 def head(content: Content) -> str:
     cells = "".join(
         f'<th scope="col" data-key="{column.key}" data-name="{column.whole or column.head}"{css_class(column)}>'
         f"{column.head}</th>"
-        for column in COLUMNS
+        for column in columns(content)
     )
     return f'<tr><th scope="col" data-key="run" data-name="Run">Run</th>{cells}</tr>'
 
@@ -38,9 +43,10 @@ def link(index: int, row: Row, run: ShownRun) -> str:
 
 
 def rows(content: Content) -> Iterator[str]:
+    shown = columns(content)
     for index, (number, row) in enumerate(content.rows):
         run = content.runs[number]
-        cells = "".join(cell(column, row, run) for column in COLUMNS)
+        cells = "".join(cell(column, row, run) for column in shown)
         yield f'<tr id="row-{index}">{link(index, row, run)}{cells}</tr>'
 
 

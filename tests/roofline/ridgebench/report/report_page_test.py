@@ -207,3 +207,18 @@ def test_a_run_of_another_regime_alone_is_shown(edit):
     page = make(edit(change))
     assert "16 verified rows, none of them steady" in page
     assert not [mark for mark in points(page) if " off" in mark.get("class")]
+
+
+def test_counted_traffic_has_a_column_where_it_was_counted(results):
+    assert 'data-key="dram_bytes"' not in make(results)
+    [name, *_] = [r["id"] for r in read_records(results) if r["role"] == "kernel" and r["status"] == "ok"]
+    (results / "counters.jsonl").write_text(f'{{"id": "{name}", "dram_bytes": 123456789.0}}\n')
+    page = make(results)
+    assert 'data-key="dram_bytes"' in page and 'data-v="123456789.0">1.235e+08<' in page
+
+
+def test_an_interval_is_relative_to_the_median(results):
+    record = next(r for r in read_records(results) if r["role"] == "kernel" and r["status"] == "ok")
+    low, high = (100 * (record[f"time_ci_{end}_s"] / record["time_median_s"] - 1) for end in ("low", "high"))
+    assert low < 0 < high
+    assert f"−{-low:.2f} to +{high:.2f} %" in make(results)
