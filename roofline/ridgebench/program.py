@@ -27,7 +27,7 @@ def ask(*words: str) -> dict[str, Any]:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS, errors="replace")
         if done.returncode == 0:
             return json.loads(done.stdout)
-        problem = done.stderr.strip()
+        problem = done.stderr.strip().removeprefix("ridgebench: ")
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         problem = f"cannot ask {binary() or 'the binary ridgebench'} for `{' '.join(words)}`: {error}"
     raise ResultsError(problem)

@@ -1,7 +1,6 @@
 """The devices of a lecture: their roofs in one format, from a data sheet or measured."""
 
 import json
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +66,8 @@ def short(name: str) -> str:
 
 def known_as(name: str, sheet: Sheet) -> str:
     """The one name of a data sheet: its own, or the path of a user's file."""
-    return name if os.path.isfile(name) else sheet.name
+    stored = (FOLDER / f"{sheet.name}.json").exists() and find_sheet(sheet.name) == sheet
+    return sheet.name if stored else name
 
 
 def sheet_roof(sheet: Sheet, format_: str) -> Optional[Roof]:
@@ -128,6 +128,6 @@ def default_format(view: Optional[View], sheets: list[str]) -> str:
 
 
 def facts(name: str) -> dict[str, Any]:
-    """A data sheet as it is in its file, for its clock, units and power. `find_sheet` has checked it."""
-    path = Path(name) if os.path.isfile(name) else FOLDER / f"{find_sheet(name).name}.json"
-    return clean(json.loads(read(path, "a data sheet")))
+    """A data sheet, by the name of known_as(), as it is in its file: clock, units, power. `find_sheet` has checked it."""
+    stored = FOLDER / f"{name}.json"
+    return clean(json.loads(read(stored if stored.exists() else Path(name), "a data sheet")))

@@ -69,10 +69,12 @@ def regions(plane: Plane, of: Roof, named: bool, strength: float = 1.0) -> None:
 
 
 def name_region(plane: Plane, name: str, left: float, right: float) -> None:
-    """The name at the foot of its region; upright where the region is narrow."""
+    """The name at the foot of its region; smaller or upright where the region is narrow."""
     layout, bottom = plane.layout, plane.area.bottom
-    wide, high, gap = labels.width(name, layout.text), layout.line, 0.3 * layout.line
-    turned = wide + gap > right - left
+    gap, wide = 0.3 * layout.line, labels.width(name, layout.text)
+    share = min(1.0, max(layout.least / layout.text, (right - left - gap) / wide))
+    size, wide, high = share * layout.text, share * wide, share * layout.line
+    turned = wide + gap > right - left + 1e-9
     if turned:
         starts = [(left + right - high) / 2, left + gap, right - high - gap]
         boxes = [labels.Box(start, bottom + gap, start + high, bottom + gap + wide) for start in starts]
@@ -80,7 +82,7 @@ def name_region(plane: Plane, name: str, left: float, right: float) -> None:
         starts = [min(max(left + gap, (left + right - wide) / 2), right - wide), left + gap, right - wide - gap]
         boxes = [labels.Box(start, bottom + rise * high, start + wide, bottom + (rise + 1) * high)
                  for rise in (0.3, 1.5, 2.7) for start in starts]
-    plane.wish_in(name, boxes, plane.theme.ink, AREA, turned)
+    plane.wish_in(name, boxes, plane.theme.ink, AREA, turned, size)
 
 
 def ridge(plane: Plane, of: Roof, colour: str, label: str = "", counted: bool = False) -> None:

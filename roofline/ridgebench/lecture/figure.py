@@ -36,6 +36,8 @@ def subtitle(scene: Scene) -> str:
     view = scene.first.device.view
     if view is None:
         return f"{scene.format} · by the data sheet; nothing was measured"
+    if len(scene.shown) > 1:
+        return f"{scene.format} · {scene.first.device.name} was measured, the others are by their data sheets"
     environment = view.environment
     model = view.device["model"] or view.device["name"]
     date = (environment["started"] or "")[:10] or "date unknown"
@@ -108,7 +110,8 @@ def draw_panel(panel: Panel, scene: Scene) -> None:
     where = "measured" if pair[0].measured else "by the model"
     longest = max(mark.seconds for mark in pair)
     room = panel.y
-    panel.text(f"Time for one pass, {where}", weight="bold", most=2)
+    whose = f"on {scene.first.device.name}" if len(scene.shown) > 1 else "for one pass"
+    panel.text(f"Time {whose}, {where}", weight="bold", most=2)
     bars = [Bar(spoken(mark.op), mark.seconds / longest, titles.duration(mark.seconds), colour, mark.measured)
             for mark in pair]
     if panel.bars(bars):

@@ -10,6 +10,8 @@ from ridgebench.plot.style import Theme
 
 POINTS = 72.0  # per inch
 LEADING = 1.38  # height of a line over the size of its text
+LARGE = 1.25  # scale of text from which a figure has no panel
+LARGEST_TITLE = 1.3  # scale of the title's text
 WIDEST_TICK = "10,000"
 
 
@@ -20,6 +22,7 @@ class Layout:
     width: float
     height: float
     text: float  # points, of all text but the title
+    least: float  # points, to which a region's name may shrink
     titles: tuple[float, ...]  # points: the largest one at which the title fits
     title_lines: int
     subtitle: bool
@@ -61,19 +64,16 @@ class Layout:
         return self.top - self.bottom
 
 
-SLIDE = Layout(40 / 3, 7.5, 18.0, (28.0, 25.0, 22.0, 20.0, 18.0), 1, False, 0.4, 4.45, 5.0)
-LECTURE = Layout(40 / 3, 7.5, 18.0, (26.0, 24.0, 22.0, 20.0, 18.0), 2, True, 0.4, 4.3, 5.0)
-PAPER = Layout(3.3, 2.6, 7.0, (7.6, 7.2, 7.0), 2, False, 0.07, 0.0, 1.8)
+SLIDE = Layout(40 / 3, 7.5, 18.0, 18.0, (28.0, 25.0, 22.0, 20.0, 18.0), 1, False, 0.4, 4.45, 5.0)
+LECTURE = Layout(40 / 3, 7.5, 18.0, 18.0, (26.0, 24.0, 22.0, 20.0, 18.0), 2, True, 0.4, 4.3, 5.0)
+PAPER = Layout(3.3, 2.6, 7.0, 7.0, (7.6, 7.2, 7.0), 2, False, 0.07, 0.0, 1.8)
 
 
 def scaled(layout: Layout, scale: float) -> Layout:
-    """The layout with larger or smaller text. The panel makes room for a plane that still has five ticks."""
-    text, titles = layout.text * scale, tuple(size * scale for size in layout.titles)
-    larger = replace(layout, text=text, titles=titles)
-    least = 0.34 * layout.width
-    if larger.panel and larger.plane_width < least:
-        larger = replace(larger, panel=max(0.0, larger.panel - (least - larger.plane_width)))
-    return larger
+    """The layout with larger or smaller text. Large text takes the room of panel and subtitle, for the plane."""
+    titles = tuple(size * min(scale, LARGEST_TITLE) for size in layout.titles)
+    changed = replace(layout, text=layout.text * scale, least=min(layout.least, layout.text * scale), titles=titles)
+    return changed if scale <= LARGE else replace(changed, panel=0.0, subtitle=False)
 
 
 def new_page(layout: Layout, theme: Theme) -> tuple[Figure, Axes]:

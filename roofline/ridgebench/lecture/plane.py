@@ -15,13 +15,14 @@ from ridgebench.plot import labels
 from ridgebench.plot.style import DIRECT, Theme
 from ridgebench.units import tick
 
-from .layout import Layout
+from .layout import WIDEST_TICK, Layout
 
 AXES = "axes"  # group id of the frame
 AREA = "region"  # group id of a region's name
 MOST_LABELS = 6
+HEADROOM = 1.7  # lines of text above the highest roof, for the value of its ridge
 LAST_TICK = 4  # power of ten: wider numbers would touch, and no operation of the lecture lies beyond
-FAR = (1.0, 2.0, 3.2)  # distances of a label from its point, in gaps
+FAR = (1.0, 1.8, 2.8)  # distances of a label from its point, in gaps
 
 Limits = tuple[float, float]  # log10
 Place = tuple[float, float]
@@ -37,6 +38,7 @@ class Wish:
     boxes: tuple[labels.Box, ...] = ()
     gid: str = DIRECT
     turned: bool = False
+    size: float = 0.0  # points; 0: as all text
 
 
 def room_for(low: float, high: float, length: float, decade: float) -> Limits:
@@ -61,7 +63,8 @@ class Plane:
         self.area = labels.Box(layout.left, layout.bottom, layout.right, layout.top)
         self.obstacles = labels.Obstacles(self.area)
         (x_low, x_high), (y_low, y_high) = self.limits
-        self.decade = min(layout.plane_width / (x_high - x_low), layout.plane_height / (y_high - y_low))
+        below = layout.plane_height - HEADROOM * layout.line
+        self.decade = min(layout.plane_width / (x_high - x_low), below / (y_high - y_low))
         self.x = room_for(x_low, x_high, layout.plane_width, self.decade)
         self.y = room_for(y_low, y_high, layout.plane_height, self.decade)
         self.draw_frame()
@@ -74,7 +77,7 @@ class Plane:
         axes = self.figure.add_axes(box, zorder=1, gid=AXES)
         axes.set(xlim=self.x, ylim=self.y)
         axes.xaxis.set_ticks(*self.numbers(self.x, self.widest_pair(), self.x_end()))
-        axes.yaxis.set_ticks(*self.numbers(self.y, 1.6 * layout.line, self.y[1]))
+        axes.yaxis.set_ticks(*self.numbers(self.y, 1.6 * layout.line, self.y_end()))
         axes.tick_params(labelsize=layout.text, length=0, labelcolor=theme.muted)
         axes.tick_params(axis="x", pad=layout.text / 2)  # clear of the lowest number of the other axis
         axes.tick_params(axis="y", pad=layout.text / 4)
@@ -93,6 +96,14 @@ class Plane:
         step = max(1, ceil(apart / self.decade))
         powers = [power for power in range(ceil(limits[0]), floor(end) + 1) if power % step == 0]
         return powers, [tick(10.0**power) for power in powers]
+
+    def y_end(self) -> float:
+        """The last power of ten of the y axis whose number has room beside the axis; at least two are shown."""
+        room = labels.width(WIDEST_TICK, self.layout.text)
+        end = floor(self.y[1])
+        while end > ceil(self.y[0]) + 1 and labels.width(tick(10.0**end), self.layout.text) > room:
+            end -= 1
+        return end
 
     def x_end(self) -> float:
         """The last power of ten of the x axis whose number stays on the page."""
@@ -155,10 +166,11 @@ class Plane:
         """A label near a point. The first wishes get the best places, and MOST_LABELS are drawn at most."""
         self.wishes.append(Wish(text, self.inches(intensity, rate), colour))
 
-    def wish_in(self, text: str, boxes: Iterable[labels.Box], colour: str, gid: str, turned: bool = False) -> None:
+    def wish_in(self, text: str, boxes: Iterable[labels.Box], colour: str, gid: str, turned: bool = False,
+                size: float = 0.0) -> None:  # fmt: skip
         """A text in the first free one of these boxes."""
         found = tuple(boxes)
-        self.wishes.append(Wish(text, (found[0].left, found[0].bottom), colour, found, gid, turned))
+        self.wishes.append(Wish(text, (found[0].left, found[0].bottom), colour, found, gid, turned, size))
 
     def around(self, wish: Wish) -> list[labels.Box]:
         """Places for a label near its point, the best first."""
@@ -201,11 +213,11 @@ class Plane:
         return box if met < labels.TEXT else None
 
     def write(self, wish: Wish, box: labels.Box) -> None:
-        crossed = self.obstacles.meets(box)
+        crossed = self.obstacles.meets(box) and wish.gid != AREA
         alpha = 1.0 if wish.boxes else 0.85
         patch = {**self.theme.patch, "alpha": alpha} if crossed else None
         middle = ((box.left + box.right) / 2, (box.bottom + box.top) / 2)
-        self.page.text(*middle, wish.text, size=self.layout.text, color=wish.colour, ha="center", va="center",
+        self.page.text(*middle, wish.text, size=wish.size or self.layout.text, color=wish.colour, ha="center", va="center",
                        rotation=90 if wish.turned else 0, gid=wish.gid, bbox=patch, zorder=6)
         gap = 0.3 * self.layout.line  # two texts in one line stay apart
         self.obstacles.add(labels.Box(box.left - gap, box.bottom, box.right + gap, box.top))

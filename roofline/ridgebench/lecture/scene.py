@@ -16,7 +16,6 @@ from .plane import Limits
 
 MOST_DEVICES = 6
 PATH = "matmul"  # the operation whose sizes are a path
-HEADROOM = 3.4, 4.6  # of the plane above the highest roof, for the value of one ridge or of several
 ABOVE = 1.02  # a point above the roof by less may be noise
 
 
@@ -116,8 +115,7 @@ def limits(scene: Scene, more: tuple[devices.Roof, ...] = (), grown: tuple[Mark,
     right = max([*(mark.intensity * 1.6 for mark in marks), *(roof.ridge * 10 for roof in roofs)])
     scale = scene.unit[1]
     lowest = min([*(roof.at(10.0**x_low) for roof in roofs), *(mark.rate * 0.8 for mark in marks)])
-    above = HEADROOM[len(scene.shown) > 1]
-    highest = max([*(roof.flops_per_s * above for roof in roofs), *(mark.rate * 1.6 for mark in marks)])
+    highest = max([*(roof.flops_per_s for roof in roofs), *(mark.rate for mark in marks)])
     return (x_low, max(log10(right), x_low + 2)), (floor(log10(lowest / scale)), log10(highest / scale))
 
 

@@ -25,21 +25,23 @@ def duration(seconds: float) -> str:
 
 
 def times(shown: Shown, format_: str) -> Optional[tuple[Mark, Mark]]:
-    """ReLU and GeLU at one size: measured where the run has both, else by the model."""
+    """ReLU and GeLU at one size, where both are shown: measured where the run has both, else by the model."""
+    found = {mark.op: mark for mark in shown.model}
+    if not {"relu", "gelu"} <= set(found):
+        return None
     rows = measured.pair(shown.device.view, format_) if shown.device.view else None
     if rows:
         return measured.mark_of(rows[0]), measured.mark_of(rows[1])
-    found = {mark.op: mark for mark in shown.model}
-    return (found["relu"], found["gelu"]) if {"relu", "gelu"} <= set(found) else None
+    return found["relu"], found["gelu"]
 
 
 def pair_finding(shown: Shown, format_: str) -> str:
     """'GeLU does 20 times the work of ReLU in the same time', where that was measured."""
-    rows = measured.pair(shown.device.view, format_) if shown.device.view else None
-    if not rows:
+    pair = times(shown, format_)
+    if pair is None or not pair[0].measured:
         return ""
-    relu, gelu = rows
-    work, longer = gelu.flops / relu.flops, gelu.time_median_s / relu.time_median_s
+    relu, gelu = pair
+    work, longer = gelu.flops / relu.flops, gelu.seconds / relu.seconds
     if abs(longer - 1) <= SAME:
         return f"GeLU does {digits(work)} times the work of ReLU in the same time"
     return f"GeLU does {digits(work)} times the work of ReLU in {digits(longer)} times the time"
@@ -85,7 +87,7 @@ def finding(scene: Scene, layout: Layout) -> str:
         plain = f"{name}: the ridge moves from device to device"
         return next((title for title in (ridges(scene),) if fits(layout, title)), plain)
     view = shown.device.view
-    parts = [pair_finding(shown, name), product_finding(view, name)] if view else []
+    parts = [pair_finding(shown, name), product_finding(view, name) if shown.path else ""] if view else []
     parts = [part for part in parts if part] or [model_finding(scene)]
     where = f"{shown.device.name}, {name}: "
     together = ["; ".join(filter(None, parts)), *filter(None, parts)]

@@ -14,14 +14,15 @@ from .finding import roofline_title
 from .key import draw_key
 from .page import header, new_page, storage_note
 from .panel import columns
-from .panel_labels import head_rows, label_flat, label_foot, name_ends
+from .panel_labels import head_rows, label_flat, label_foot, name_ends, name_tops
 from .points import marker, series
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
 from .roofline import draw_points, ghost_note, limits, own_roofs, raised_note, sheet_sources
 from .roofs import Roofs, measured_roofs, memory_names, merged
 from .style import NORMAL, SMALL, Theme, is_pair, shape
-from .tiles import make_tiles
+from .tiles import column_width, make_tiles
 
+NAMED_FIRST = ["relu", "gelu"]  # the pair whose equal times the lecture shows
 TOGETHER, SWEPT = 3, 2  # formats, and formats with sweeps, that one plane can hold; more hide one another
 MOST = 12  # panels
 SIZE = 28.0  # area of a marker, points squared
@@ -82,12 +83,13 @@ def draw(view: View, theme: Theme) -> Figure:
     for name, canvas in canvases.items():
         part = of_formats(view, groups[name])
         draw_panel(canvas, part, roofs[name], view.operations, theme)
-        draw_head(page, canvas, name, part, view.operations, theme)
+        draw_head(page, canvas, name, part, view.operations, theme, column_width(canvases))
     return figure
 
 
-def draw_head(page: Axes, canvas: Canvas, name: str, view: View, operations: list[str], theme: Theme) -> None:
-    """Names the format and the best matrix products of a panel above it."""
+def draw_head(page: Axes, canvas: Canvas, name: str, view: View, operations: list[str], theme: Theme,
+              room: float) -> None:
+    """Names the format and, within `room` (inches), the best matrix products of a panel above it."""
     formats = view.formats
     colour, name = theme.text(formats[0]), theme.titled(name)
     page.text(canvas.left, canvas.top + 0.31, name, size=NORMAL, weight="bold", color=colour, va="center")
@@ -95,7 +97,7 @@ def draw_head(page: Axes, canvas: Canvas, name: str, view: View, operations: lis
     for row, text in reversed(head_rows(view)):  # a library stands beside the name, a kernel of this project below it
         if row.origin != "library":
             x, y = canvas.left, canvas.top + 0.13
-        text = labels.fit(text, SMALL, canvas.right - x - 0.18)
+        text = labels.fit(text, SMALL, canvas.left + room - x - 0.18)
         marker(page, x + 0.06, y, row, theme, shape(row.op, operations), SIZE)
         page.text(x + 0.18, y, text, size=SMALL, color=colour, va="center")
 
@@ -114,8 +116,10 @@ def draw_panel(canvas: Canvas, view: View, roofs: Roofs, operations: list[str], 
         label_diagonal(canvas, roofs.memory[0], roofs, pen, [speed, speed.split(" ", 2)[-1]])
     for group in groups[:1]:
         label_flat(canvas, group, pen, own)
-    label_ridges(canvas, replace(roofs, compute=roofs.compute[: len(groups[0])] if groups else []), pen)
     name_ends(canvas, view, theme)
+    name_tops(canvas, view, NAMED_FIRST, theme)
+    label_ridges(canvas, replace(roofs, compute=roofs.compute[: len(groups[0])] if groups else []), pen)
+    name_tops(canvas, view, [op for op in view.operations if op not in NAMED_FIRST], theme)
     for group in groups[1:]:
         label_flat(canvas, group, pen, None)
     label_foot(canvas, own, Pen(theme, *SHEETS[0]))

@@ -1,6 +1,7 @@
 """Labels within a panel: roofs along their lines, and names beside the ends of paths, each where it is free."""
 
 from itertools import product
+from math import hypot
 from typing import Iterator, Optional
 
 from ridgebench import units
@@ -10,13 +11,15 @@ from ridgebench.view import View
 from . import labels
 from .canvas import Canvas
 from .finding import best
-from .points import LABEL_HEIGHT, candidates, series, text_of
+from .points import LABEL_HEIGHT, candidates, imported, series, text_of
 from .roof_drawing import Pen, label_ridge
 from .roofs import Roof, Roofs, engine_name
 from .style import DIRECT, SMALL, Theme
 
 APART = 0.06  # inches left and right of a label
 STEP = 0.07  # inches between two places that are tried for a label
+CLEAR = 0.16  # inches around a point that belong to it
+FOOT = 0.04  # inches between the lower axis and a label
 FAR = 16  # steps at most between a point and its label
 RELATED = ("matmul", "matmul_gelu")  # the operations whose techniques are named
 
@@ -79,9 +82,13 @@ def end_of_line(x: float, box: labels.Box) -> labels.Point:
     return (box.left - 0.02 if box.left > x else box.right + 0.02), box.bottom + LABEL_HEIGHT / 2
 
 
-def crosses(canvas: Canvas, point: labels.Point, box: labels.Box) -> bool:
-    """Whether a line from a point to its label would cross another label."""
-    return canvas.obstacles.hits(point, end_of_line(point[0], box), 0.02)[0] > 0
+def crosses(canvas: Canvas, point: labels.Point, box: labels.Box, level: bool) -> bool:
+    """Whether a line from a point to its label would cross another label or, unless it ends a path, another point."""
+    end = end_of_line(point[0], box)
+    length = max(hypot(end[0] - point[0], end[1] - point[1]), CLEAR)
+    start = tuple(a + (b - a) * CLEAR / length for a, b in zip(point, end))
+    texts, met = canvas.obstacles.hits(start, end, 0.02)
+    return (texts if level else met) > 0
 
 
 def join(canvas: Canvas, point: labels.Point, box: labels.Box, theme: Theme) -> None:
@@ -95,7 +102,8 @@ def name_row(canvas: Canvas, row: Row, texts: list[str], theme: Theme, level: bo
     x, y = canvas.inches(row.intensity_flop_per_byte, row.flops_per_s / canvas.scale)
     for text, far in product(texts, (False, True)):
         for box, joined in around(x, y, labels.width(text, SMALL), level):
-            if joined == far and canvas.obstacles.clear(box) and not (far and crosses(canvas, (x, y), box)):
+            above = box.bottom > canvas.bottom + FOOT
+            if above and joined == far and canvas.obstacles.clear(box) and not (far and crosses(canvas, (x, y), box, level)):
                 if far:
                     join(canvas, (x, y), box, theme)
                 write(canvas, box, text, theme.text(row.format), theme)
@@ -136,9 +144,16 @@ def name_paths(canvas: Canvas, view: View, theme: Theme) -> None:
 
 
 def name_ends(canvas: Canvas, view: View, theme: Theme) -> None:
-    """Names the ends of paths, then the fastest row of each other operation with its share of the roof."""
+    """Names points of other tools and the ends of paths."""
+    for row in imported(view):
+        if row.intensity_flop_per_byte and row.flops_per_s:
+            name_row(canvas, row, [text_of(row, view)], theme)
     name_paths(canvas, view, theme)
-    for op in dict.fromkeys([op for op in ("relu", "gelu", *view.operations) if op in view.operations]):
+
+
+def name_tops(canvas: Canvas, view: View, operations: list[str], theme: Theme) -> None:
+    """Names the fastest row of each of these operations with its share of the roof; head_rows() has matrix products."""
+    for op in operations:
         row = tops(view, op, "hand") or tops(view, op, "library")
         if row and op not in RELATED:
             name_row(canvas, row, [text_of(row, view.only(row.format))], theme)

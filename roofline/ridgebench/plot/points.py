@@ -69,6 +69,8 @@ def markers(
 def outline_of(letter: str) -> Path:
     """A letter as a shape of a marker: centred, LETTER high where a marker is 1."""
     path = TextPath((0, 0), letter, size=1.0, prop=FontProperties(family="DejaVu Sans", weight="bold"))
+    if not len(path.vertices):  # a space
+        return path
     box = path.get_extents()
     move = Affine2D().translate(-(box.x0 + box.x1) / 2, -(box.y0 + box.y1) / 2)
     return path.transformed(move.scale(LETTER / max(box.width, box.height)))

@@ -4,6 +4,7 @@ Diagonals end at the highest flat roof, flat roofs begin at the memory diagonal.
 """
 
 from dataclasses import dataclass
+from itertools import product
 from math import log10
 from typing import Optional, Union
 
@@ -17,6 +18,7 @@ from .style import DIRECT, SMALL, Theme
 LINE_HALF = 0.03  # inches that a label keeps away from the middle of a line
 DASHES = 4.0  # length of the dashes of roofs that share one line, in line widths
 LINE = 0.155  # inches between the lines of a label
+DESCENT = 0.03  # inches of a text below its base line
 APART = 0.06  # inches between labels
 MIDDLES = (0.125, 0.1, -0.125, -0.1, 0.18, -0.18, 0.25)  # inches from line to label along both axes
 HALF = 0.05  # half the height of such a label
@@ -169,17 +171,16 @@ def label_ridge(canvas: Canvas, roof: Roof, pen: Pen, whose: str = "", lines: in
         return
     value = f"{whose}ridge {units.digits(x)}"
     across, foot = canvas.inches(x, 10 ** canvas.y[0])
-    for text in [f"{value} ({roof.mix})"] * bool(roof.mix) + [value]:
+    texts = [f"{value} ({roof.mix})"] * bool(roof.mix) + [value]
+    for step, text, right in product(range(lines), texts, (True, False)):
         size = labels.width(text, SMALL)
-        for step in range(lines):
-            for left in (across + 0.05, across - 0.05 - size):
-                low = foot + 0.06 + step * LINE
-                box = labels.Box(left, low, left + size, low + LINE)
-                if canvas.obstacles.clear(box):
-                    canvas.page.text(left, low, text, size=SMALL, color=pen.text_colour(roof), bbox=pen.theme.patch,
-                                     style=pen.slant)
-                    canvas.obstacles.add(labels.Box(left - APART, low, left + size + APART, low + LINE))
-                    return
+        left, low = across + 0.05 if right else across - 0.05 - size, foot + 0.06 + step * LINE
+        box = labels.Box(left, low, left + size, low + LINE)
+        if canvas.obstacles.clear(box):
+            canvas.page.text(left, low + DESCENT, text, size=SMALL, color=pen.text_colour(roof), bbox=pen.theme.patch,
+                             style=pen.slant)
+            canvas.obstacles.add(labels.Box(left - APART, low, left + size + APART, low + LINE))
+            return
 
 
 def label_memory(canvas: Canvas, roofs: Roofs, pen: Pen, promised: Optional[Roofs]) -> int:

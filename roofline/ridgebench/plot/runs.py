@@ -105,7 +105,8 @@ def changes(before: list[Row], after: list[Row]) -> list[tuple[Row, Row]]:
 
 
 def span(values: list[float]) -> str:
-    return " to ".join(dict.fromkeys(f"{value:.2g}" for value in (min(values), max(values))))
+    texts = [f"{value:,.0f}" if value >= 10 else f"{value:.2g}" for value in (min(values), max(values))]
+    return " to ".join(dict.fromkeys(texts))
 
 
 def against(first: OneRun, other: OneRun, bound: str) -> list[float]:
@@ -128,8 +129,8 @@ def pair_title(first: str, other: str, found: list[str]) -> str:
 
 def many_title(first: str, others: list[tuple[str, list[str]]]) -> str:
     each = "; ".join(f"{name} {' | '.join(text or '–' for text in found)}" for name, found in others)
-    limits = " | ".join(limit for _, limit in LIMITS)
-    return f"Times as fast as {first} where {limits} limits, best verified rows: {each}"
+    bounds = " | ".join(f"{bound}-bound" for bound, _ in LIMITS)
+    return f"The best verified rows run at these multiples of the rates of {first} ({bounds}): {each}"
 
 
 def title(runs: list[OneRun]) -> str:

@@ -13,7 +13,7 @@ from ridgebench.units import digits
 from ridgebench.view import View
 
 from . import labels
-from .canvas import LEFT, Canvas, Limits, log_limits
+from .canvas import Canvas, Limits, log_limits
 from .key import STEP, draw_lines, draw_shapes
 from .multiples import panel_groups, panels_note, roofs_of, with_headroom
 from .page import LINE, MARGIN, WIDTH, Group, draw_groups, new_page, results_not_ok, row_groups, write_foot, write_head
@@ -25,13 +25,13 @@ from .roofs import Roofs, measured_roofs, memory_names, sheet_roofs
 from .runs import OneRun, changes, formats, operations, title
 from .runs_table import draw_rates, run_theme
 from .style import NORMAL, SMALL, OneHue, Theme, shape
-from .tiles import GAP, make_tiles
+from .tiles import column_width, make_tiles
 
 MOST_REASONS = 12  # lines of rows that are not drawn
 TABLE_LEFT = 9.2  # inches: the table of one format
 SIZES = {True: 42.0, False: 26.0}  # area of a marker in a figure of one panel, of several
-NOTE = "Points, steady: the fastest hand-written technique of each operation in any run, and its fastest library"
-ARROW = "Arrows: from a run to the next one, where the time of the same case changed by more than both intervals"
+NOTE = "Points show steady rows of the technique of each operation that is fastest in any run, and of its fastest library"
+ARROW = "An arrow joins the same case of a run and of the next one where the time changed by more than both intervals"
 
 
 def pen_of(theme: OneHue) -> Pen:
@@ -202,8 +202,7 @@ def draw(runs: list[OneRun], names: list[str], theme: Theme) -> Figure:
     area = with_headroom(limits(list(panels.values()), unit[1]))
     right = TABLE_LEFT - 0.5 if alone else WIDTH - MARGIN
     canvases = make_tiles(figure, page, list(groups), area, unit, (low, top), theme, right)
-    lefts = sorted({canvas.left for canvas in canvases.values()})
-    room = lefts[1] - lefts[0] - GAP / 2 if len(lefts) > 1 else right - LEFT
+    room = column_width(canvases)
     for name, canvas in canvases.items():
         draw_sheets(canvas, runs[0].view, groups[name], theme)
         draw_panel(canvas, panels[name], operations(runs), alone)

@@ -67,6 +67,12 @@ def make_tiles(
     return canvases
 
 
+def column_width(canvases: dict[str, Canvas]) -> float:
+    """The inches from one column to the next, without a gap: the room of a text above a panel."""
+    lefts = sorted({canvas.left for canvas in canvases.values()})
+    return (lefts[1] if len(lefts) > 1 else WIDTH - MARGIN + GAP / 2) - lefts[0] - GAP / 2
+
+
 def name_axes(page: Axes, canvases: list[Canvas], unit: str) -> None:
     """Names both axes once for all panels."""
     left, right = min(one.left for one in canvases), max(one.right for one in canvases)

@@ -6,6 +6,7 @@ from typing import Callable, Optional
 from ridgebench.plot.cli import cut
 from ridgebench.plot.finding import share
 from ridgebench.plot.panel import share_text
+from ridgebench.plot.runs import LIMITS
 from ridgebench.records import Row, shape_text
 from ridgebench.roofs import RAISED
 from ridgebench.units import digits, percent, rate, seconds
@@ -14,7 +15,6 @@ from ridgebench.view import View
 from .marks import kind
 
 NONE = "–"
-LIMITS = {"compute": "arithmetic", "memory": "memory", "launch": "launch"}
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def spread(row: Row, view: View) -> str:
 
 
 def limiter(row: Row, view: View) -> str:
-    return LIMITS.get(row.bound, row.bound) if row.bound else NONE
+    return dict(LIMITS).get(row.bound, row.bound) or NONE
 
 
 def roofs_text(row: Row, view: View) -> str:

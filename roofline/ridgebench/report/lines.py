@@ -4,12 +4,13 @@ from dataclasses import asdict, dataclass, replace
 from math import log10
 from typing import Any, Optional
 
-from ridgebench.plot.roofs import Roof, Roofs, engine_name, memory_names, merged
 from ridgebench import units
+from ridgebench.plot.roofs import Roof, Roofs, engine_name, memory_names, merged
 
 from .frame import BEYOND
 from .sources import Content, Source
 
+LONGEST_LABEL = 24  # characters beside the plot
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,6 @@ class Line:
     brief: str = ""  # the label of main memory where another source is the solid one
     ridge: Optional[float] = None  # log10 FLOP/byte of the open circle on a flat roof
     ridge_text: str = ""
-
-
-LONGEST_LABEL = 24  # characters beside the plot
 
 
 def short(text: str) -> str:

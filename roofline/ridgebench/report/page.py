@@ -13,7 +13,7 @@ from ridgebench.plot.style import THEMES, Theme
 from . import chart, data, frame, legend, lines, sections, table
 from .sources import Content
 
-MOST_NAMES = 4  # devices in the title
+MOST_NAMES = 3  # devices in the title
 ASSETS = Path(__file__).parent / "assets"
 # The page's own two scripts and its style, by their hashes; nothing that a browser would have to request.
 POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"

@@ -7,6 +7,7 @@ from typing import Any, Iterable, Optional
 from ridgebench.plot.cli import cut
 from ridgebench.plot.finding import roofline_title
 from ridgebench.plot.page import footer, row_groups, storage_note, subtitle
+from ridgebench.plot.panel import UNSETTLED_NOTE
 from ridgebench.plot.roofline import raised_note
 from ridgebench.records import Row, shape_text
 from ridgebench.units import percent, rate, seconds
@@ -14,22 +15,26 @@ from ridgebench.view import View
 
 from .sources import Content, ShownRun, placed
 
-LONGEST_CELL, LONGEST_FILE = 160, 100_000  # characters
+LONGEST_LIST, LONGEST_FILE = 160, 100_000  # characters
 
 
-def cell(text: str) -> str:
-    """A long list is folded, a name of megabytes is cut."""
-    text = cut(text) if "; " not in text else text
-    if len(text) <= LONGEST_CELL:
-        return f"<td>{escape(text)}</td>"
-    return f"<td><details><summary>{text.count('; ') + 1} implementations</summary>{escape(text)}</details></td>"
+def text(value: str) -> str:
+    """Plain text as HTML; a name of megabytes is cut."""
+    return escape(cut(value))
+
+
+def listed(names: str) -> str:
+    """Names with '; ' between them, folded where they are many."""
+    if len(names) <= LONGEST_LIST:
+        return escape(names)
+    return f"<details><summary>{names.count('; ') + 1} implementations</summary>{escape(names)}</details>"
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A small table; the cells are plain text."""
-    cells = "".join(f'<th scope="col">{escape(text)}</th>' for text in head)
-    lines = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table></div>'
+    """A small table; its cells are HTML."""
+    heads = "".join(f'<th scope="col">{name}</th>' for name in head)
+    lines = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>'
 
 
 def counts(run: ShownRun) -> str:
@@ -64,7 +69,7 @@ def run_cards(content: Content) -> str:
 
 def undrawn(run: ShownRun) -> str:
     """The rows without a point, counted by status and reason."""
-    rows = [(group.head, group.reason, group.names) for group in row_groups(run.view.not_ok)]
+    rows = [(text(group.head), text(group.reason), listed(group.names)) for group in row_groups(run.view.not_ok)]
     without = sum(not placed(row) for row in run.rows)
     if without:
         rows.append((f"no place {without}", "no FLOPs are counted: the table below the picture has them", ""))
@@ -89,7 +94,7 @@ def ceiling_line(row: Row, view: View) -> tuple[str, ...]:
 
 
 def ceilings(run: ShownRun) -> str:
-    found = [ceiling_line(row, run.view) for row in run.view.ceilings]
+    found = [map(text, ceiling_line(row, run.view)) for row in run.view.ceilings]
     if not found:
         return "<p>This run measured no ceiling.</p>"
     return table(("Ceiling", "Saturates", "Format", "Shape", "Roof", "Raised", "Control moved"), found)
@@ -121,18 +126,18 @@ def notes(run: ShownRun) -> list[str]:
     view = run.view
     found = [str(note) for note in view.device.get("notes") or []]
     found += [storage_note(view), raised_note(view)]
-    found += ["~: the control of the row's roof moved by more than 2 % during the run"] * bool(view.moved)
+    found += [UNSETTLED_NOTE] * bool(view.moved)
     found += ["The run was interrupted."] * bool(view.environment["interrupted"])
     return [note for note in found if note]
 
 
 def provenance(index: int, run: ShownRun) -> str:
-    lines = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts(run))
-    listed = "".join(f"<li>{escape(note)}</li>" for note in notes(run))
+    lines = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts(run))
+    items = "".join(f"<li>{escape(note)}</li>" for note in notes(run))
     whole = escape(json.dumps(run.view.environment, indent=1, ensure_ascii=False)[:LONGEST_FILE])
     parts = [
         f'<h2><b class="letter">{run.letter}</b> {escape(run.name)}</h2><dl class="facts">{lines}</dl>',
-        f"<ul>{listed}</ul>" if listed else "",
+        f"<ul>{items}</ul>" if items else "",
         f"<h3>Rows that are not drawn</h3>{undrawn(run)}<h3>Ceilings</h3>{ceilings(run)}",
         f'<details><summary>environment.json</summary><pre tabindex="0">{whole}</pre></details>',
     ]

@@ -96,11 +96,13 @@ class Content:
         return ("TFLOP/s", 1e12) if fast else max((run.view.unit for run in self.runs), key=lambda unit: unit[1])
 
 
+def rank(name: str, known: tuple[str, ...]) -> tuple[int, str]:
+    """Known names in the lecture's order, then the others."""
+    return (known.index(name) if name in known else len(known), name)
+
+
 def table_order(row: Row) -> tuple:
-    known = {name: index for index, name in enumerate(OPERATIONS)}
-    formats = {name: index for index, name in enumerate(ORDER)}
-    return (known.get(row.op, len(known)), row.op, formats.get(row.format, len(formats)), row.format,
-            -(row.flops_per_s or 0), row.id)
+    return (*rank(row.op, OPERATIONS), *rank(row.format, ORDER), -(row.flops_per_s or 0), row.id)
 
 
 def placed(row: Row) -> bool:
@@ -127,7 +129,7 @@ def views(run: Run, points: list[Path]) -> list[View]:
 
 
 def with_own_sheet(view: View) -> View:
-    name = view.device["data_sheet"]
+    name = view.environment["roof"] or view.device["data_sheet"]
     try:
         return view.with_sheets(find_sheet(name)) if name else view
     except ResultsError:  # a sheet of the user that is no longer there

@@ -11,7 +11,7 @@
   const rowOf = (point) => byId(`row-${point.i}`);
   const words = new Map(rows.map((row) => [row.id, row.textContent.toLowerCase()]));
   const STEP = 13, GAP = 8, NEAR = 28; // px between lines of a label, between labels, and from the pointer to a point
-  const LETTER = 6.3; // px of a letter in a label
+  const LETTER = 6.3, SAME = 3; // px of a letter in a label, and between points that lie on one place
   const ALONG = [0.6, 0.18, 0.32, 0.5]; // as in roofs.py
   const state = {
     zoom: d3.zoomIdentity, solid: 0, pair: null, current: null,
@@ -71,18 +71,16 @@
     return value >= 1e-3 ? String(+value.toPrecision(3)) : `10${superscript(Math.round(Math.log10(value)))}`;
   }
 
-  // Powers of ten; 1, 2, 5 and then finer steps where few of them are in view.
+  // Powers of ten; where at most two are in view, the finest of 1 3 10 and 1 2 5 10 that has room, then smaller steps.
   function ticks(low, high, pixels, apart) {
+    const gap = (one, other) => ((Math.log10(other) - Math.log10(one)) / (high - low)) * pixels;
     const within = (value) => Math.log10(value) >= low - 1e-9 && Math.log10(value) <= high + 1e-9;
     const powers = d3.range(Math.floor(low), Math.ceil(high) + 1).map((power) => 10 ** power);
-    const steps = [powers, powers.flatMap((power) => [power, 2 * power, 5 * power])].map((some) => some.filter(within));
-    const fine = steps.find((some) => some.length > 2) ?? d3.scaleLog([10 ** low, 10 ** high], [0, 1]).ticks(8);
-    const kept = [];
-    for (const value of fine) {
-      const gap = kept.length ? (Math.log10(value / kept.at(-1)) / (high - low)) * pixels : apart;
-      if (gap >= apart) kept.push(value);
-    }
-    return kept;
+    const times = (steps) => d3.cross(powers, steps, (ten, step) => ten * step).filter(within);
+    const [tens, ...finer] = [[1], [1, 3], [1, 2, 5]].map(times);
+    const roomy = finer.filter((some) => some.length > 2 && d3.pairs(some, gap).every((one) => one >= apart));
+    const chosen = tens.length > 2 ? tens : roomy.at(-1) ?? d3.scaleLog([10 ** low, 10 ** high], [0, 1]).ticks(8);
+    return chosen.reduce((kept, one) => (kept.length && gap(kept.at(-1), one) < apart ? kept : [...kept, one]), []);
   }
 
   function drawGrid() {
@@ -359,9 +357,15 @@
     if (point) show(point);
   }
 
+  // Another click on one place leads to the next of the points that lie there.
   function choosePoint(event) {
-    const point = nearest(event);
-    if (point) event.preventDefault(), focus(point);
+    const first = nearest(event);
+    if (!first) return;
+    event.preventDefault();
+    const apart = (point) => Math.hypot(across(point.x) - across(first.x), down(point.y) - down(first.y));
+    const stack = visible().filter((point) => apart(point) < SAME);
+    const focused = stack.findIndex((point) => document.activeElement.id === `point-${point.i}`);
+    focus(focused < 0 ? first : stack[(focused + 1) % stack.length]);
   }
 
   function toRow(event, point) {
@@ -417,7 +421,7 @@
         state.sources[index] = !event.target.checked ? "off" : source.measured ? "faint" : "dashed";
         draw();
       });
-      label.append("span").text(` ${source.title}`);
+      label.append("span").text(source.title);
     });
     d3.select("#overlays").attr("hidden", data.sources.length > 1 ? null : "");
   }
@@ -506,6 +510,7 @@
 
   function listen() {
     const on = (id, event, action) => byId(id).addEventListener(event, action);
+    chart.on("mousedown.focus", (event) => event.preventDefault()); // the browser would focus the topmost mark
     chart.call(zoom).on("keydown", press).on("pointermove", hover).on("click", choosePoint);
     links.on("focus", (_, point) => { rove(point); show(point); });
     links.on("keydown.row", (event, point) => event.key === "Enter" && toRow(event, point));

@@ -58,7 +58,7 @@ def test_larger_and_smaller_text(without_binary, scale):
             continue
         with drawing(LIGHT):
             for paper, least in ((False, 18.0), (True, 7.0)):
-                check(figure.draw(scene.make(view, [], None), LIGHT, paper, scale), least * scale)
+                check(figure.draw(scene.make(view, [], None), LIGHT, paper, scale), least * min(scale, 1.0))
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -84,3 +84,9 @@ def test_other_themes_have_no_letters():
     figure = drawn(roofline, with_sweeps(ONE_PANEL), THEMES["light"])
     assert not by_name(figure, "letters")
     assert {pattern(lines[0]) for lines in by_name(figure, "path").values()} == {(0, None)}
+
+
+def test_a_format_without_a_printable_letter_is_drawn():
+    view = with_sweeps(["fp32"])
+    odd = [replace(row, format=" $") if row.op == "dot" else row for row in view.rows]
+    drawn(roofline, replace(view, rows=odd))

@@ -14,7 +14,7 @@ from matplotlib.text import Annotation
 
 from ridgebench.plot import runs_figure
 from ridgebench.plot.cli import drawn_figures, main, parse, settings
-from ridgebench.plot.runs import OneRun, changed, formats, make_runs, title
+from ridgebench.plot.runs import OneRun, changed, formats, make_runs, span, title
 from ridgebench.plot.style import THEMES
 from ridgebench.records import load_run
 from ridgebench.view import View, make_view
@@ -84,7 +84,12 @@ def test_the_title_is_the_range_of_ratios_of_the_best_verified_rows():
 
 def test_the_title_of_more_runs_has_a_range_for_each():
     text = title(runs_of(golden(), sped_up(golden(), 4.0), sped_up(golden(), 0.5)))
-    assert text.startswith("Times as fast as machine 0 ") and text.endswith("machine 1 4 | 4; machine 2 0.5 | 0.5")
+    assert text.startswith("The best verified rows run at these multiples of the rates of machine 0 ")
+    assert text.endswith("machine 1 4 | 4; machine 2 0.5 | 0.5")
+
+
+def test_large_and_small_ratios_have_no_exponent():
+    assert span([0.00123, 0.5]) == "0.0012 to 0.5" and span([123.4, 5678.0]) == "123 to 5,678"
 
 
 def test_runs_without_a_common_operation_have_no_ratio():

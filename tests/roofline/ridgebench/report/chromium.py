@@ -1,4 +1,4 @@
-"""A headless Chromium, driven by its DevTools protocol over a pipe: real keys, media and screenshots without a driver."""
+"""A headless Chromium, driven by its DevTools protocol over a pipe: real keys, mouse, media and screenshots."""
 
 import base64
 import json
@@ -10,23 +10,24 @@ import time
 from pathlib import Path
 from typing import Any, Optional
 
-PROGRAM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SECONDS = 60.0  # for any one answer
 KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "ArrowUp": 38, "ArrowDown": 40, "Home": 36, "End": 35, "Tab": 9, "Enter": 13}
 SHIFT = 8
+FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage",
+         "--remote-debugging-pipe", "--no-first-run")  # root has no sandbox
 
 
 class Browser:
-    """One page of one process. Requests that the page made beside its own file are in `requests`, exceptions in `errors`."""
+    """One page of one process. `requests` has what the page loaded, `errors` its exceptions and refused requests."""
 
     def __init__(self, profile: Path) -> None:
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
-        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage", "--remote-debugging-pipe",
-                 "--no-first-run", f"--user-data-dir={profile}", "about:blank"]
         shell = f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}'  # the protocol's pipes are 3 and 4
-        self._process = subprocess.Popen(["/bin/bash", "-c", shell, PROGRAM, *flags], pass_fds=(to_browser, from_browser),
-                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = ["/bin/bash", "-c", shell, PROGRAM, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
+        silent = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        self._process = subprocess.Popen(command, pass_fds=(to_browser, from_browser), **silent)
         os.close(to_browser), os.close(from_browser)
         self._buffer, self._number, self._session, self._loaded = b"", 0, None, False
         self.requests: list[str] = []
@@ -89,7 +90,8 @@ class Browser:
         """Loads a file, and waits until its scripts have run."""
         self.requests.clear(), self.errors.clear()
         self.prefer("light")
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.send("Emulation.setDeviceMetricsOverride", **size)
         self.navigate(path)
 
     def navigate(self, path: Path) -> None:

@@ -43,14 +43,16 @@ class Tags(HTMLParser):
     @property
     def requests(self) -> list[str]:
         """What a browser would load or call, other than parts of the page."""
-        urls = [value for _, some in self.tags for key, value in some.items() if key in URLS and not value.startswith("#")]
+        pairs = [pair for _, some in self.tags for pair in some.items()]
+        urls = [value for key, value in pairs if key in URLS and not value.startswith("#")]
         handlers = [key for _, some in self.tags for key in some if key.startswith("on")]
         return urls + handlers
 
 
 def chart(page: str) -> ElementTree.Element:
     """The picture, which must be XML by itself."""
-    return ElementTree.fromstring(re.search(r'<svg xmlns[^>]*id="chart".*?</svg>(?=\n<ul id="roof-list")', page, re.DOTALL)[0])
+    found = re.search(r'<svg xmlns[^>]*id="chart".*?</svg>(?=\n<ul id="roof-list")', page, re.DOTALL)
+    return ElementTree.fromstring(found[0])
 
 
 def points(page: str) -> list[ElementTree.Element]:

@@ -150,7 +150,8 @@ def test_four_runs_of_400_rows_are_less_than_5_megabytes(results):
     for number in range(400):
         shape = {**model["shape"], "m": number + 1}
         name = "/".join(f"{key}:{value}" for key, value in shape.items())
-        many.append({**model, "shape": shape, "id": f"matmul/packed/fp32/{name}/steady@cpu", "flops": model["flops"] * (1 + number)})
+        flops = model["flops"] * (1 + number)
+        many.append({**model, "shape": shape, "id": f"matmul/packed/fp32/{name}/steady@cpu", "flops": flops})
     write_records(results, [r for r in records if r["role"] != "kernel"] + many)
     assert len(make(results)) < 2e6
     page = make(results, *(other(results, f"run{number}") for number in range(3)))
@@ -163,7 +164,8 @@ def test_the_published_runs_of_two_devices(tmp_path):
     known = data(page)
     assert len(points(page)) == drawable(H100) + drawable(H200)
     states = [(source["run"], source["measured"], source["state"]) for source in known["sources"]]
-    assert states == [(0, True, "solid"), (0, False, "dashed"), (1, True, "faint"), (1, False, "off"), (None, False, "dashed")]
+    assert states[:2] == [(0, True, "solid"), (0, False, "dashed")]
+    assert states[2:] == [(1, True, "faint"), (1, False, "off"), (None, False, "dashed")]
     assert "TFLOP/s" in page and "tf32x3 tensor" in page  # a third of tf32's roof
     [pair] = known["changes"]
     assert 0 < len(pair["changed"]) < pair["common"]
