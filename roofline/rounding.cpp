@@ -166,6 +166,12 @@ bool fits(const Encoding& encoding, const BitText& text, std::uint32_t code, boo
   return encoding.bits() == 32 || code >> encoding.bits() == 0;
 }
 
+// The start of a text for a message.
+std::string shown(const std::string& text) {
+  constexpr std::size_t kMost = 60;
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
 ordered_json decoded_bits(const std::string& text, const BitText& bits, const std::string& format) {
   const std::optional<std::uint32_t> code = code_of(bits);
   ordered_json rows = ordered_json::array();
@@ -180,7 +186,7 @@ ordered_json decoded_bits(const std::string& text, const BitText& bits, const st
     throw UsageError(fmt::format(
         "'{}' has {} bits; allowed: as many 0 and 1 after 0b, or "
         "hexadecimal digits after 0x, as the format has bits: {}",
-        text, code ? fmt::format("{}", bits.bits()) : "other digits or too many", widths));
+        shown(text), code ? fmt::format("{}", bits.bits()) : "other digits or too many", widths));
   }
   return {{"number", text}, {"value", nullptr}, {"formats", rows}};
 }
@@ -194,7 +200,7 @@ ordered_json number_in_formats(const std::string& text, const std::string& forma
     throw UsageError(
         fmt::format("'{}' is no number; allowed: a number that a double holds, such as 1e-8, "
                     "0.15625 or 70B, or bits, such as 0x3e200000 or 0b0_01100_0100000000",
-                    text));
+                    shown(text)));
   }
   ordered_json rows = ordered_json::array();
   for (const Encoding& encoding : encodings_of(format)) {

@@ -187,8 +187,11 @@ PlanAnswer fits_inputs(const FitsQuestion& question, const Roofs& device) {
 std::string fits_note(const FitsQuestion& question, const PlanAnswer& changes, bool fits) {
   std::string note = "per device; temporary buffers and the memory of the driver are not counted";
   if (const std::string more = state_note(question.state); !more.empty()) note += "; " + more;
-  if (!fits && changes.empty())
-    note += "; no number of ranks helps: one row has too many activations";
+  if (!fits && changes.empty()) {
+    note += fmt::format(
+        "; nothing helps: it does not fit {:.0f} ranks in stage 3 with one row at a time",
+        kMostRanks);
+  }
   return note;
 }
 

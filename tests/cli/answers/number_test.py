@@ -176,6 +176,7 @@ def test_a_negative_number_needs_no_dashes():
         ([""], ("'' is no number",)),
         (["0b"], ("fp32 (32)", "fp16 (16)")),
         (["0b012"], ("fp32 (32)",)),
+        (["0b" + 5000 * "1"], ("111...' has other digits or too many bits",)),
         (["0b01"], ("has 2 bits", "fp16 (16)")),
         (["0x123456789"], ("fp32 (32)",)),
         (["0x1ff", "--format", "fp8"], ("fp8_e4m3 (8)",)),
