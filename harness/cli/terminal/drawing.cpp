@@ -136,6 +136,8 @@ class Drawing {
     const int first = end - size;
     const bool on_canvas = first >= kTickColumns && at_row >= kTop;
     if (!on_canvas || !page_->is_empty(first, at_row, size)) return false;
+    const bool beside_text = first > kTickColumns && page_->has_text(first - 1, at_row);
+    if (beside_text || page_->has_text(end, at_row)) return false;
     page_->text(first, at_row, text, hue);
     return true;
   }

@@ -83,12 +83,16 @@ std::vector<std::string> draw_roofline(const RooflinePicture& picture, const Roo
   const int legend_rows = static_cast<int>(legend.size());
   const int canvas_rows = kTop + axes.rows + kBottom;
   const int gap = shares.beside && legend_rows > 0 ? kBeforeLegend : 0;
-  const int width =
+  const int drawn =
       shares.beside ? kTickColumns + axes.columns + gap + shares.legend_columns : columns;
+  const std::string title = fitted_text(picture.title, columns);
+  const std::string roofs = fitted_text(roofs_text(picture), columns);
+  const int width =
+      std::max({drawn, static_cast<int>(title.size()), static_cast<int>(roofs.size())});
   const int first = shares.beside ? kTop : canvas_rows;
   Page page(width, std::max(canvas_rows, first + legend_rows));
-  page.text(0, 0, fitted_text(picture.title, width));
-  page.text(0, 1, fitted_text(roofs_text(picture), width));
+  page.text(0, 0, title);
+  page.text(0, 1, roofs);
   draw_canvas(picture, axes, page);
   for (int i = 0; i < legend_rows; ++i) {
     const auto& [text, hue] = legend[static_cast<std::size_t>(i)];
