@@ -76,7 +76,8 @@ def name_region(plane: Plane, name: str, left: float, right: float) -> None:
     size, wide, high = share * layout.text, share * wide, share * layout.line
     turned = wide + gap > right - left + 1e-9
     if turned:
-        starts = [(left + right - high) / 2, left + gap, right - high - gap]
+        room = max(0.0, right - left - high - 2 * gap)
+        starts = [left + gap + part / 8 * room for part in (4, 0, 8, 2, 6, 1, 3, 5, 7)]
         boxes = [labels.Box(start, bottom + gap, start + high, bottom + gap + wide) for start in starts]
     else:
         starts = [min(max(left + gap, (left + right - wide) / 2), right - wide), left + gap, right - wide - gap]

@@ -49,7 +49,7 @@ def pair(view: View, format_: str) -> Optional[tuple[Row, Row]]:
 
 
 def sweep(view: View, format_: str, size_of: Callable[[Row], Optional[int]]) -> list[Mark]:
-    """Matmul over its sizes by one technique in one regime: with the most sizes, then the fastest, then steady.
+    """Matmul over its sizes by one technique in one regime: with the most sizes, hand-written, the fastest.
 
     A technique far below the fastest one is none, even with more sizes: its path would bend below the roof.
     """
@@ -60,7 +60,8 @@ def sweep(view: View, format_: str, size_of: Callable[[Row], Optional[int]]) -> 
                 paths.setdefault((regime, row.technique), {})[size] = row
     tops = {key: max(row.flops_per_s or 0.0 for row in found.values()) for key, found in paths.items()}
     near = [key for key in paths if tops[key] >= NEAR * max(tops.values())]
-    chosen = max(near, key=lambda key: (len(paths[key]), tops[key]), default=None)
+    hand = {key for key in paths if next(iter(paths[key].values())).origin == "hand"}
+    chosen = max(near, key=lambda key: (len(paths[key]), key in hand, tops[key]), default=None)
     sizes = paths[chosen] if chosen else {}
     return [mark_of(sizes[size], size) for size in sorted(sizes)]
 
