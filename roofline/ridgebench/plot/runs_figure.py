@@ -80,14 +80,15 @@ def parts_of(runs: list[OneRun], names: list[str], theme: Theme) -> list[Part]:
     return found
 
 
-def limits(panels: list[list[Part]], scale: float) -> tuple[Limits, Limits]:
-    """Limits (log10) that hold the points, roofs and ridges of all panels."""
+def limits(panels: list[list[Part]], sheets: list[Roofs], scale: float) -> tuple[Limits, Limits]:
+    """Limits (log10) that hold the points, roofs and ridges of all panels, and the roofs of data sheets."""
     xs, ys = [X_FROM, X_TO], []
     for part in (part for panel in panels for part in panel):
         xs += [row.intensity_flop_per_byte for row in part.rows]
         xs += [roof.ridge for roof in part.roofs.compute if roof.ridge]
         ys += [row.flops_per_s / scale for row in part.rows] + [roof.value / scale for roof in part.roofs.compute]
         ys += [roof.value * X_FROM / scale for roof in part.roofs.memory]
+    ys += [roof.value / scale for roofs in sheets for roof in roofs.compute]
     high = max(ys, default=1.0) * 1.8
     return log_limits(min(xs), max(xs) * 2), log_limits(min([*ys, high / 100]) / 1.6, high)
 
@@ -199,12 +200,14 @@ def draw(runs: list[OneRun], names: list[str], theme: Theme) -> Figure:
     draw_groups(page, undrawn, MARGIN, low, WIDTH - 2 * MARGIN, lines)
     unit = max((run.view.unit for run in runs), key=lambda unit: unit[1])
     panels = {name: parts_of(runs, own, theme) for name, own in groups.items()}
-    area = with_headroom(limits(list(panels.values()), unit[1]))
+    view = runs[0].view
+    sheets = [sheet_roofs(view.only(own[0]), sheet) for own in groups.values() for sheet in view.sheets]
+    area = with_headroom(limits(list(panels.values()), sheets, unit[1]))
     right = TABLE_LEFT - 0.5 if alone else WIDTH - MARGIN
     canvases = make_tiles(figure, page, list(groups), area, unit, (low, top), theme, right)
     room = column_width(canvases)
     for name, canvas in canvases.items():
-        draw_sheets(canvas, runs[0].view, groups[name], theme)
+        draw_sheets(canvas, view, groups[name], theme)
         draw_panel(canvas, panels[name], operations(runs), alone)
         for before, after in zip(panels[name], panels[name][1:]):
             draw_arrows(canvas, before.rows, after.rows, theme)

@@ -12,6 +12,7 @@ import pytest
 from golden import GOLDEN, read_environment, read_records, write_records
 from matplotlib.text import Annotation
 
+from ridgebench.data_sheets import find_sheet
 from ridgebench.plot import runs_figure
 from ridgebench.plot.cli import drawn_figures, main, parse, settings
 from ridgebench.plot.runs import OneRun, changed, formats, make_runs, span, title
@@ -125,6 +126,11 @@ def test_every_run_has_roofs_and_ridges_of_its_own():
     assert sorted(slopes) == pytest.approx([40.0, 80.0])
     assert len({line.get_color() for line in figure.axes[1].lines if line.get_gid()}) == 2
     assert {"fp32", "bf16"} <= set(written(figure)) and any("ridge 10" in text for text in written(figure))
+
+
+def test_the_axes_hold_the_roofs_of_data_sheets():
+    runs = runs_of(*(view.with_sheets(find_sheet("b200")) for view in (golden(), golden())))
+    assert figure_of(runs, ["bf16"]).axes[1].get_ylim()[1] > 2250e3  # GFLOP/s
 
 
 @pytest.mark.parametrize("theme", THEMES)
