@@ -91,9 +91,11 @@ std::vector<Shape> odd_shapes(std::int64_t n) {
   return {product(n - 3, n - 5, n - 7), product(16, n, n), product(n / 4, n / 4, 4 * n)};
 }
 
-// One size for every technique of the ladder, which the naive ones finish. Then the two paths of
-// the lecture, from memory-bound to compute-bound: squares, whose intensity grows with their side,
-// and m rows that share one square matrix of weights, whose intensity grows with m.
+// One size for every technique of the ladder, which the naive ones finish. Then the paths of the
+// lecture, from memory-bound to compute-bound: squares, whose intensity grows with their side, and
+// m rows that share one square matrix of weights, whose intensity grows with m. A host has a third
+// one, because its memory-bound squares are so small that the launch decides: k columns of A for a
+// square C, whose intensity grows with k.
 std::vector<Shape> lecture_sweep(Pace pace, const Machine& machine) {
   constexpr std::int64_t most_weights = 4096;  // rows and columns
   // Left of any ridge: of a GPU in bf16, 60 FLOP/byte or more; of a host in fp32, 4 or more.
@@ -110,6 +112,10 @@ std::vector<Shape> lecture_sweep(Pace pace, const Machine& machine) {
     const Shape rows = product(m, width, width);
     if (multiply_add_flops(rows) > kLongestLaunch_s * machine.flops_per_s_hint) break;
     add(rows);
+  }
+  constexpr std::int64_t deepest = 512;  // compute-bound on any host
+  for (std::int64_t k = 1; machine.compute_capability == 0 && k <= deepest; k *= 2) {
+    add(product(2 * largest, 2 * largest, k));
   }
   return shapes;
 }

@@ -42,7 +42,8 @@ def subtitle(scene: Scene) -> str:
     model = view.device["model"] or view.device["name"]
     date = (environment["started"] or "")[:10] or "date unknown"
     commit = (environment["commit"] or "unknown")[:7]
-    return f"{model} · {scene.format} · {date} · commit {commit}"
+    fixed = f" · matmul: m = n = {scene.first.fixed}" if scene.first.fixed else ""
+    return f"{model} · {scene.format}{fixed} · {date} · commit {commit}"
 
 
 def draw(scene: Scene, theme: Theme, paper: bool = False, scale: float = 1.0) -> Figure:
@@ -88,8 +89,8 @@ def wish_labels(plane: Plane, scene: Scene, timed: bool) -> None:
     colour = readable(hue(scene, 0, theme), theme.ink, theme.background)
     path = shown.measured_path if len(shown.measured_path) > 1 else shown.path
     if path:
-        plane.wish(f"matmul, n = {path[-1].size}", path[-1].intensity, path[-1].rate, colour)
-        plane.wish(f"n = {path[0].size}", path[0].intensity, path[0].rate, colour)
+        plane.wish(f"matmul, {shown.letter} = {path[-1].size}", path[-1].intensity, path[-1].rate, colour)
+        plane.wish(f"{shown.letter} = {path[0].size}", path[0].intensity, path[0].rate, colour)
     known = {mark.op: mark for mark in [*shown.model, *shown.points]}
     for op in OPERATIONS:
         if op in known:

@@ -83,19 +83,31 @@ def squares(view: View, format_: str) -> list[Mark]:
     return sweep(view, format_, size_of)
 
 
+def growing(view: View, format_: str, split: Callable[..., Optional[tuple[int, int]]]) -> tuple[int, list[Mark]]:
+    """Matmul over one dimension, at the fixed size with the most of its sizes; none where the run has no such sweep.
+
+    `split` takes m, n and k and returns the fixed size and the growing one, or None.
+    """
+    products = [split(*sizes) for row in candidates(view, format_, "matmul") if (sizes := product_of(row))]
+
+    def size_of(row: Row, fixed: int) -> Optional[int]:
+        parts = split(*sizes) if (sizes := product_of(row)) else None
+        return parts[1] if parts and parts[0] == fixed else None
+
+    found = {fixed: sweep(view, format_, lambda row: size_of(row, fixed)) for fixed, _ in sorted(filter(None, products))}
+    fixed = max(found, key=lambda one: len(found[one]), default=0)
+    marks = found.get(fixed, [])
+    return (fixed, marks) if len(marks) >= LEAST_SWEEP else (0, [])
+
+
 def growing_rows(view: View, format_: str) -> tuple[int, list[Mark]]:
-    """Matmul of m rows at the k = n that has the most of them, and that k; none where the run has no such sweep."""
-    products = [sizes for row in candidates(view, format_, "matmul") if (sizes := product_of(row))]
-    depths = {n for _, n, k in products if n == k}
-    found = {depth: sweep(view, format_, lambda row: rows_at(row, depth)) for depth in sorted(depths)}
-    depth = max(found, key=lambda one: len(found[one]), default=0)
-    marks = found.get(depth, [])
-    return (depth, marks) if len(marks) >= LEAST_SWEEP else (0, [])
+    """Matmul of m rows at one k = n, and that k."""
+    return growing(view, format_, lambda m, n, k: (n, m) if n == k else None)
 
 
-def rows_at(row: Row, depth: int) -> Optional[int]:
-    sizes = product_of(row)
-    return sizes[0] if sizes and sizes[1:] == (depth, depth) else None
+def growing_depth(view: View, format_: str) -> tuple[int, list[Mark]]:
+    """Matmul over k at one m = n, and that m."""
+    return growing(view, format_, lambda m, n, k: (m, k) if m == n else None)
 
 
 def ladder(view: View, format_: str, most: int) -> tuple[list[Row], Optional[Row]]:

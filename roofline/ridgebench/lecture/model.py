@@ -54,6 +54,10 @@ def rows_of(m: int, depth: int = DEPTH) -> str:
     return f"m:{m}/n:{depth}/k:{depth}/layout:nt"
 
 
+def depth_of(k: int, side: int) -> str:
+    return f"m:{side}/n:{side}/k:{k}/layout:nt"
+
+
 def default_shape(op: str, host: bool) -> str:
     kind = "host" if host else "device"
     if op in ("matmul", "matmul_gelu"):

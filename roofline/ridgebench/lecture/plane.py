@@ -4,7 +4,7 @@ The frame is a group of its own, so that it is the same on every slide; what is 
 """
 
 from dataclasses import dataclass, field
-from math import ceil, floor, log10
+from math import ceil, floor, hypot, log10
 from typing import Any, Iterable, Optional
 
 from matplotlib.axes import Axes
@@ -201,6 +201,8 @@ class Plane:
             box = self.free(wish.boxes or self.around(wish))
             if box is None:
                 continue
+            if wish.gid == DIRECT and not wish.boxes:
+                self.lead(wish, box)
             self.write(wish, box)
             done += wish.gid == DIRECT
         self.wishes.clear()
@@ -211,6 +213,13 @@ class Plane:
         found = [(self.obstacles.meets(box), index, box) for index, box in enumerate(boxes)]
         met, _, box = min(found, default=(labels.TEXT, 0, None))
         return box if met < labels.TEXT else None
+
+    def lead(self, wish: Wish, box: labels.Box) -> None:
+        """A thin line from a point to its label, where another point may be nearer to that."""
+        (x, y), layout = wish.at, self.layout
+        end = (min(max(x, box.left), box.right), min(max(y, box.bottom), box.top))
+        if hypot(end[0] - x, end[1] - y) > 0.9 * layout.line:
+            self.page.plot([x, end[0]], [y, end[1]], color=self.theme.muted, linewidth=layout.stroke / 6, zorder=4.2)
 
     def write(self, wish: Wish, box: labels.Box) -> None:
         crossed = self.obstacles.meets(box) and wish.gid != AREA

@@ -30,6 +30,8 @@ class Shown:
     points: list[Mark]
     path: list[Mark]
     measured_path: list[Mark]
+    letter: str = "n"  # the dimension that grows along the path
+    fixed: int = 0  # m and n, where that is k
 
     @property
     def marks(self) -> list[Mark]:
@@ -81,7 +83,7 @@ def usual(format_: str) -> tuple[str, ...]:
 
 
 def show(device: Device, ops: tuple[str, ...], format_: str, basis: Optional[Basis] = None) -> Shown:
-    """The points of a device. A measured operation is predicted at its measured size."""
+    """The points of a device, squares as its path. A measured operation is predicted at its measured size."""
     basis = basis or Basis(device.roof, None if device.measured_roof else device.on)
     others = [op for op in ops if op != PATH]
     rows = [row for op in others if device.view and (row := measured.best(device.view, format_, op))]
@@ -92,6 +94,25 @@ def show(device: Device, ops: tuple[str, ...], format_: str, basis: Optional[Bas
     squares = measured.squares(device.view, format_) if device.view and PATH in ops else []
     grown = model.sizes(basis.roof, format_, [mark.size for mark in squares]) if PATH in ops else []
     return Shown(device, basis, predicted, points, model.path(basis, format_, grown), squares)
+
+
+def along_the_slope(shown: Shown, format_: str) -> Shown:
+    """The same with a product over k as its path, where that begins nearer to the roof than the squares do.
+
+    On a host the launch limits the squares that memory would limit; a product with a large C is never that short.
+    """
+    squares = shown.measured_path
+    side, deep = measured.growing_depth(shown.device.view, format_) if squares and shown.device.view else (0, [])
+    if not deep or begins(deep, shown.basis) <= begins(squares, shown.basis):
+        return shown
+    grown = [mark.size for mark in deep]
+    path = model.path(shown.basis, format_, grown, lambda k: model.depth_of(k, side))
+    return replace(shown, path=path, measured_path=deep, letter="k", fixed=side)
+
+
+def begins(marks: list[Mark], basis: Basis) -> float:
+    """The share of the roof that the smallest size reaches."""
+    return marks[0].rate / basis.roof.at(marks[0].intensity)
 
 
 def at_size(basis: Basis, found: Mark) -> Mark:
@@ -106,7 +127,7 @@ def make(view: Optional[View], names: list[str], format_: Optional[str], ops: Op
     chosen, found = open_devices(view, names, format_)
     shown = ops or usual(chosen)
     own = [Mark("", point.intensity, point.flops_per_s, 0.0, 0.0, measured=False, name=point.name) for point in points]
-    return Scene(chosen, [show(device, shown, chosen) for device in found], own)
+    return Scene(chosen, [along_the_slope(show(device, shown, chosen), chosen) for device in found], own)
 
 
 def limits(scene: Scene, more: tuple[devices.Roof, ...] = (), grown: tuple[Mark, ...] = ()) -> tuple[Limits, Limits]:

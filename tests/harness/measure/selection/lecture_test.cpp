@@ -46,6 +46,7 @@ std::vector<double> intensities(const std::vector<Shape>& shapes, Format format,
 
 bool is_square(const Shape& s) { return s["m"] == s["n"] && s["n"] == s["k"]; }
 bool is_batch(const Shape& s) { return s["n"] == s["k"]; }
+bool is_deep(const Shape& s) { return s["m"] == s["n"] && s["m"] > s["k"]; }
 
 TEST_F(LectureTest, BothPathsCrossTheRidgeOfEveryMachine) {
   std::mt19937 random(1);
@@ -61,8 +62,10 @@ TEST_F(LectureTest, BothPathsCrossTheRidgeOfEveryMachine) {
     const double ridge = gpu ? between(60, 420) : between(4, 30);
     const Format format = gpu ? Format::bf16 : Format::fp32;
     const std::vector<Shape> shapes = shapes_of("matmul", machine);
+    EXPECT_EQ(intensities(shapes, format, is_deep).empty(), gpu);
     for (const auto& path :
-         {intensities(shapes, format, is_square), intensities(shapes, format, is_batch)}) {
+         {intensities(shapes, format, is_square), intensities(shapes, format, is_batch),
+          intensities(shapes, format, gpu ? is_square : is_deep)}) {
       ASSERT_GE(path.size(), 6);
       EXPECT_LT(path.front(), ridge / 1.3) << machine.flops_per_s_hint;
       EXPECT_GT(path.back(), ridge * 1.3) << machine.flops_per_s_hint;

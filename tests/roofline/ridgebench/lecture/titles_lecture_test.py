@@ -37,6 +37,23 @@ def relu_and_gelu(longer: float):
             timed("gelu", "good", "fp32", shape, 2.5e11 * 0.9 / longer, ROOF))
 
 
+def product(k: int, rate: float):
+    return timed("matmul", "good", "fp32", {"m": 2048, "n": 2048, "k": k, "layout": "nt"}, rate, ROOF)
+
+
+def test_matmul_grows_along_k_where_the_launch_limits_small_squares():
+    deep = [product(k, min(5e10 * k * 0.6, 8e11)) for k in (1, 4, 16, 64, 256)]
+
+    def path_of(share: float):
+        squares = [timed("matmul", "good", "fp32", square(n), min(1e11 * n / 6 * share, 8e11), ROOF) for n in (16, 64, 256)]
+        return scene.make(view_of(*squares, *deep), [], "fp32").first
+
+    launched, free = path_of(0.05), path_of(0.9)
+    assert [mark.size for mark in launched.measured_path] == [1, 4, 16, 64, 256] == [mark.size for mark in launched.path]
+    assert (launched.letter, launched.fixed) == ("k", 2048)
+    assert {mark.size for mark in free.measured_path} == {16, 64, 256} and (free.letter, free.fixed) == ("n", 0)
+
+
 def test_equal_times_are_called_the_same():
     assert "GeLU does 20 times the work of ReLU in the same time" in title(view_of(*relu_and_gelu(1.03)))
     assert "GeLU does 20 times the work of ReLU in 1.5 times the time" in title(view_of(*relu_and_gelu(1.5)))
