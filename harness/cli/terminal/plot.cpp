@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -30,20 +28,6 @@ struct PlotOptions {
   bool ascii = false;
   bool no_color = false;
 };
-
-// The variables of POSIX's locale, the strongest first; an empty one does not count.
-bool utf8_locale() {
-  for (const char* const variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const char* const value = std::getenv(variable);
-    if (value == nullptr || *value == '\0') continue;
-    std::string name;
-    for (const char c : std::string_view(value)) {
-      if (c != '-') name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-    return name.find("utf8") != std::string::npos;
-  }
-  return false;
-}
 
 void print_picture(const RooflinePicture& picture, const RooflineStyle& style) {
   for (const std::string& line : draw_roofline(picture, style)) fmt::print("{}\n", line);
@@ -88,7 +72,7 @@ RooflineStyle style_of_stdout() {
   const std::optional<Terminal> terminal = terminal_of(STDOUT_FILENO);
   RooflineStyle style;
   if (terminal) style.columns = terminal->columns;
-  style.page.braille = utf8_locale() && (!terminal || terminal->escapes);
+  style.page.braille = shows_utf8() && (!terminal || terminal->escapes);
   style.page.color = wants_color(STDOUT_FILENO);
   return style;
 }

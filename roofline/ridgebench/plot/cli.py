@@ -55,7 +55,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--theme", choices=sorted(THEMES), default="light")
     parser.add_argument("--out", type=Path, help="folder; default: RESULTS_DIR/figures, without one the current folder")
     lecture_options.add_to(parser)
+    parser.add_argument("--terminal", action="store_true",
+                        help="draw on the terminal, without Python: ridgebench plot --terminal --help")
     options = parser.parse_args(arguments)
+    if options.terminal:
+        parser.error("the program draws --terminal: ridgebench plot --terminal DIR")
     if not options.results and not options.on:
         parser.error("the following arguments are required: RESULTS_DIR, or --on DEVICE")
     return options
