@@ -15,11 +15,12 @@ from .key import draw_key
 from .page import header, new_page, storage_note
 from .panel import columns
 from .panel_labels import head_rows, label_flat, label_foot, name_ends, name_tops
-from .points import marker, series
+from .points import marker
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
 from .roofline import draw_points, ghost_note, limits, own_roofs, raised_note, sheet_sources
 from .roofs import Roofs, measured_roofs, memory_names, merged
 from .style import NORMAL, SMALL, Theme, is_pair, shape
+from .sweeps import sweeps
 from .tiles import column_width, make_tiles
 
 NAMED_FIRST = ["relu", "gelu"]  # the pair whose equal times the lecture shows
@@ -31,7 +32,7 @@ HEADROOM = 1.5  # of the highest roof, for its label above it
 
 def wanted(view: View) -> bool:
     """Whether the view's formats would hide one another in one plane: many of them, or sweeps in several."""
-    swept = {group[0].format for group in series(view.points) if len(group) > 1}
+    swept = {sweep.rows[0].format for sweep in sweeps(view.points)}
     return view.format is None and (len(columns(view.formats)) > TOGETHER or len(swept) > SWEPT)
 
 

@@ -14,6 +14,7 @@ from .finding import best, share
 from .page import LINE
 from .points import marker
 from .style import SMALL, Theme, is_pair, shape
+from .sweeps import size_text
 
 MOST_IMPORTED = 20  # rows of the table of points of other tools
 STEP = 0.215  # inches between table rows
@@ -129,21 +130,27 @@ def draw_matrix(page: Axes, view: View, theme: Theme, left: float, top: float, w
 
 
 def table_rows(view: View) -> list[Row]:
-    """The best size of every implementation."""
+    """The fastest size of every implementation; of equal rates the one with the largest share of its roof."""
     found: dict[tuple[str, str], list[Row]] = {}
     for row in view.points:
         found.setdefault((row.op, row.technique), []).append(row)
-    chosen = [best(rows, share) or best(rows, lambda r: r.flops_per_s) for rows in found.values()]
+    chosen = [max(rows, key=lambda row: (row.rate or 0.0, share(row) or 0.0)) for rows in found.values()]
     order = {op: index for index, op in enumerate(view.operations)}
-    kept = [row for row in chosen if row is not None]
-    return sorted(kept, key=lambda row: (order[row.op], -(row.flops_per_s or 0), row.technique))
+    return sorted(chosen, key=lambda row: (order[row.op], -(row.flops_per_s or 0), row.technique))
+
+
+def name_of(row: Row, room: float) -> str:
+    """Operation and technique, with the size where `room` (inches) allows it."""
+    name = f"{row.op} {row.technique}"
+    whole = f"{name}, {size_text(row)}" if row.shape else name
+    return whole if labels.width(whole, SMALL) <= room else labels.fit(name, SMALL, room)
 
 
 def draw_table(page: Axes, view: View, theme: Theme, left: float, top: float, width: float) -> float:
     """Draws every implementation of one format; returns the height where the table ends."""
     unit, scale = view.unit
     ends = (left + width - 1.15, left + width - 0.55, left + width)
-    draw_key(page, view, theme, left, top - 0.1, "Best size of every implementation")
+    draw_key(page, view, theme, left, top - 0.1, "Fastest size of every implementation")
     y = top - 0.6
     for x, text in zip(ends, (unit, "GB/s", "% roof")):
         page.text(x, y, text, size=SMALL, weight="bold", ha="right", va="center")
@@ -151,8 +158,7 @@ def draw_table(page: Axes, view: View, theme: Theme, left: float, top: float, wi
     for row in rows[:20]:
         y -= step
         marker(page, left + 0.08, y, row, theme, shape(row.op, view.operations), 34)
-        name = labels.fit(f"{row.op} {row.technique}", SMALL, width - 1.95)
-        page.text(left + 0.22, y, name, size=SMALL, va="center")
+        page.text(left + 0.22, y, name_of(row, width - 1.8), size=SMALL, va="center")
         values = (
             digits(row.flops_per_s / scale) if row.flops_per_s else "",
             digits(row.bytes_per_s / 1e9) if row.bytes_per_s else "",

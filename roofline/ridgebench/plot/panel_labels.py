@@ -5,22 +5,24 @@ from math import hypot
 from typing import Iterator, Optional
 
 from ridgebench import units
-from ridgebench.records import Row, shape_text
+from ridgebench.records import Row
 from ridgebench.view import View
 
 from . import labels
 from .canvas import Canvas
 from .finding import best
-from .points import LABEL_HEIGHT, candidates, imported, series, text_of
+from .points import LABEL_HEIGHT, candidates, imported, text_of
 from .roof_drawing import Pen, label_ridge
 from .roofs import Roof, Roofs, engine_name
 from .style import DIRECT, SMALL, Theme
+from .sweeps import Sweep, sweeps
 
 APART = 0.06  # inches left and right of a label
 STEP = 0.07  # inches between two places that are tried for a label
 CLEAR = 0.16  # inches around a point that belong to it
 FOOT = 0.04  # inches between the lower axis and a label
 FAR = 16  # steps at most between a point and its label
+MOST_ENDS = 6  # named ends of sweeps
 RELATED = ("matmul", "matmul_gelu")  # the operations whose techniques are named
 
 
@@ -97,8 +99,8 @@ def join(canvas: Canvas, point: labels.Point, box: labels.Box, theme: Theme) -> 
     canvas.page.plot(*ends, color=theme.muted, linewidth=0.6, zorder=0.5)
 
 
-def name_row(canvas: Canvas, row: Row, texts: list[str], theme: Theme, level: bool = False) -> None:
-    """Writes the first of the texts that has room near a row's point; nothing without room."""
+def name_row(canvas: Canvas, row: Row, texts: list[str], theme: Theme, level: bool = False) -> bool:
+    """Writes the first of the texts that has room near a row's point; returns whether one has."""
     x, y = canvas.inches(row.intensity_flop_per_byte, row.flops_per_s / canvas.scale)
     for text, far in product(texts, (False, True)):
         for box, joined in around(x, y, labels.width(text, SMALL), level):
@@ -107,7 +109,8 @@ def name_row(canvas: Canvas, row: Row, texts: list[str], theme: Theme, level: bo
                 if far:
                     join(canvas, (x, y), box, theme)
                 write(canvas, box, text, theme.text(row.format), theme)
-                return
+                return True
+    return False
 
 
 def tops(view: View, op: str, origin: str) -> Optional[Row]:
@@ -116,31 +119,39 @@ def tops(view: View, op: str, origin: str) -> Optional[Row]:
     return best([row for row in rows if row.intensity_flop_per_byte], lambda row: row.flops_per_s)
 
 
-def size_text(row: Row) -> str:
-    """'n 128' of a square or a one-dimensional shape, else the whole shape."""
-    sizes = {value for name, value in row.shape.items() if name != "layout"}
-    return f"n {sizes.pop():g}" if len(sizes) == 1 else shape_text({k: v for k, v in row.shape.items() if k != "layout"})
-
-
 def products(view: View) -> str:
     """The operation whose techniques are named: matrix products; empty without one."""
     return next((op for op in RELATED if op in view.operations), "")
 
 
+def product_sweeps(view: View) -> list[list[Sweep]]:
+    """The hand-written sweeps of matrix products by technique, the slowest first, each with its longest sweep first."""
+    rows = [row for row in view.points if row.op == products(view) and row.origin == "hand"]
+    found: dict[str, list[Sweep]] = {}
+    for sweep in sorted(sweeps(rows), key=lambda sweep: -len(sweep.rows)):
+        found.setdefault(sweep.rows[0].technique, []).append(sweep)
+    return sorted(found.values(), key=lambda own: own[0].rows[-1].flops_per_s or 0)
+
+
 def name_paths(canvas: Canvas, view: View, theme: Theme) -> None:
-    """Names the hand-written paths of matrix products at their ends, and the smallest and the largest size.
+    """Names the techniques of matrix products at the ends of their longest paths, and sizes at the ends of the fastest.
 
     Slow paths come first: they have room beside their ends, while the fastest one is close to the roof.
     """
-    rows = [row for row in view.points if row.op == products(view) and row.origin == "hand"]
-    paths = {path[0].technique: path for path in series(rows) if len(path) > 1}
-    in_order = sorted(paths.values(), key=lambda path: path[-1].flops_per_s or 0)
-    for path in in_order:
-        name = path[-1].technique
-        whole = [f"{name}, {size_text(path[-1])}"] * (path is in_order[-1])
-        name_row(canvas, path[-1], [*whole, name], theme, level=True)
-    if in_order:
-        name_row(canvas, in_order[-1][0], [size_text(in_order[-1][0])], theme)
+    in_order = product_sweeps(view)
+    for own in in_order[:-1]:
+        name_row(canvas, own[0].rows[-1], [own[0].rows[-1].technique], theme, level=True)
+    name_sweeps(canvas, view, theme)
+
+
+def name_sweeps(canvas: Canvas, view: View, theme: Theme, room: int = MOST_ENDS) -> None:
+    """Names the technique whose path of matrix products is fastest, and what grows, at most `room` ends of its sweeps."""
+    own = next(reversed(product_sweeps(view)), [])
+    for sweep, index in product(own, (-1, 0)):
+        row = sweep.rows[index]
+        first = sweep is own[0] and index == -1
+        texts = [f"{row.technique}, {sweep.size(row)}", row.technique] if first else [sweep.size(row)]
+        room -= room > 0 and name_row(canvas, row, texts, theme, level=index == -1)
 
 
 def name_ends(canvas: Canvas, view: View, theme: Theme) -> None:

@@ -1,7 +1,6 @@
-"""Points with their whiskers, the path of one implementation over its sizes, and the names of the best points."""
+"""Points with their whiskers, the paths of sweeps, and the names of the best points."""
 
 from functools import cache
-from itertools import groupby
 from math import nan
 from typing import Any, Optional
 
@@ -21,6 +20,7 @@ from . import labels
 from .canvas import MARK, Canvas
 from .finding import best, compute_bound, hand, share
 from .style import DIRECT, SMALL, Theme, blend, contrast, edge_dashes, fill, shape
+from .sweeps import sweeps
 
 NAMED_FIRST = ("matmul", "relu", "gelu")  # the operations of the lecture
 LETTERED, LETTER = 1.8, 0.66  # growth of the area of markers with letters; height of a letter in one
@@ -89,17 +89,9 @@ def marker(ax: Axes, x: float, y: float, row: Row, theme: Theme, marker_shape: s
     markers(ax, [(x, y)], [row], theme, marker_shape, size)
 
 
-def series(rows: list[Row]) -> list[list[Row]]:
-    """The rows of each implementation, the smallest problem first."""
-    in_order = sorted(rows, key=lambda row: (row.series, row.flops, row.bytes, row.id))
-    return [list(group) for _, group in groupby(in_order, key=lambda row: row.series)]
-
-
 def draw_paths(axes: Axes, rows: list[Row], place: Places, theme: Theme, arrow: bool) -> None:
     """Joins the sizes of every sweep; an arrow head points to the largest."""
-    for group in series(rows):
-        if len(group) < 2:
-            continue
+    for group in (sweep.rows for sweep in sweeps(rows)):
         hue, points = theme.hue(group[0].format), [place[row.id] for row in group]
         axes.plot(*zip(*points), color=hue, linewidth=0.9, alpha=0.7, zorder=4, gid=f"path {group[0].format}",
                   linestyle=theme.dash(group[0].format) if theme.letters else edge_dashes(group[0].format))

@@ -16,16 +16,19 @@ from .finding import roofline_title
 from .flat_labels import FlatLabel, draw_flat_labels, flat_label, flat_room
 from .page import LINE, MARGIN, WIDTH, draw_undrawn, header, new_page, storage_note, undrawn_groups
 from .panel import draw_panel
-from .points import MARKER, Places, draw_paths, imported, name_points, series
+from .panel_labels import name_sweeps, product_sweeps
+from .points import MARKER, Places, draw_paths, imported, name_points
 from .points import draw_points as draw_rows
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_caches, label_memory, label_ridges
 from .roofs import Roofs, measured_roofs, merged, sheet_roofs
 from .style import Theme
+from .sweeps import paths
 
 PANEL_LEFT, PANEL_WIDEST, PANEL_GAP = 8.5, 5.2, 0.3  # inches; it begins further left where the axes end earlier
 DASHED = "Dashed, with labels in italics: "
 SPARE = 1.5  # decades of intensity right of all that is drawn
 MOST_LABELS = 8
+SWEEP_LABELS = 3  # of them, where there are sweeps
 X_FROM, X_TO = 0.1, 50.0  # FLOP/byte; the axis shows at least this range
 
 
@@ -72,7 +75,7 @@ def draw_points(canvas: Canvas, view: View, theme: Theme, size: float = MARKER,
     draw_ghosts(canvas, view, place, theme)
     draw_paths(canvas.axes, rows, place, theme, arrow=True)
     draw_rows(canvas.axes, rows, place, view, theme, power=-1, size=size, operations=operations)
-    for group in series(rows):
+    for group in paths(rows):
         canvas.occupy([place[row.id] for row in group])
     canvas.occupy(list(external.draw(canvas.axes, view, canvas.scale, theme).values()))
 
@@ -124,7 +127,9 @@ def draw_labels(canvas: Canvas, view: View, measured: Roofs, sources: list[Sourc
     draw_flat_labels(canvas, flats, theme)
     label_ridges(canvas, measured, pen)
     used += label_caches(canvas, measured, pen, MOST_LABELS - used)
-    used += name_points(canvas, view, theme, max(MOST_LABELS - used, 0) + len(imported(view)))
+    others, kept = len(imported(view)), SWEEP_LABELS if product_sweeps(view) else 0
+    used += name_points(canvas, view, theme, max(MOST_LABELS - used - kept, 0) + others)
+    name_sweeps(canvas, view, theme, max(MOST_LABELS + others - used, 0))
     if own and view.format and measured.compute:
         label_ridges(canvas, own, Pen(theme, *SHEETS[0]), ("data sheet: ",))
 

@@ -18,13 +18,14 @@ from .key import STEP, draw_lines, draw_shapes
 from .multiples import panel_groups, panels_note, roofs_of, with_headroom
 from .page import LINE, MARGIN, WIDTH, Group, draw_groups, new_page, results_not_ok, row_groups, write_foot, write_head
 from .panel_labels import label_flat
-from .points import Places, draw_paths, draw_whiskers, markers, series
+from .points import Places, draw_paths, draw_whiskers, markers
 from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, label_ridges
 from .roofline import X_FROM, X_TO
 from .roofs import Roofs, measured_roofs, memory_names, sheet_roofs
 from .runs import OneRun, changes, formats, operations, title
 from .runs_table import draw_rates, run_theme
 from .style import NORMAL, SMALL, OneHue, Theme, shape
+from .sweeps import paths
 from .tiles import column_width, make_tiles
 
 MOST_REASONS = 12  # lines of rows that are not drawn
@@ -103,7 +104,7 @@ def draw_run(canvas: Canvas, rows: list[Row], shapes: list[str], theme: Theme, s
         own = [row for row in rows if row.op == op]
         if own:
             markers(canvas.axes, [place[row.id] for row in own], own, theme, shape(op, shapes), size)
-    for path in series(rows):
+    for path in paths(rows):
         canvas.occupy([place[row.id] for row in path])
 
 

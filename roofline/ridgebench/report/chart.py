@@ -51,12 +51,28 @@ def mark(run: int, row: Row, content: Content) -> list[str]:
     return found
 
 
-def point(index: int, run: int, row: Row, content: Content, frame: Frame) -> str:
+def tagged(content: Content) -> set[int]:
+    """The fastest point of each operation in each run: the letter of its run is beside it, where there are several runs."""
+    found: dict[tuple[int, str], int] = {}
+    for index, run, row in drawing_order(content) if len(content.runs) > 1 else ():
+        old = found.get((run, row.op))
+        if row.regime == content.regimes[0] and (old is None or row.flops_per_s > content.rows[old][1].flops_per_s):
+            found[run, row.op] = index
+    return set(found.values())
+
+
+def tag(run: int, letter: str) -> str:
+    """The letter of a run: those of every second run are left of their points."""
+    left = run % 2
+    return element("text", class_="tag left" if left else "tag", x=-8 if left else 8, y=-5, aria_hidden="true", text=letter)
+
+
+def point(index: int, run: int, row: Row, content: Content, frame: Frame, letter: str = "") -> str:
     """A link to the row of the table: it has the focus of a link, and works without JavaScript."""
     owner = content.runs[run]
     name = f"{owner.letter}: {name_of(row)}, {rate(row.flops_per_s, 'FLOP/s')}, {ratio_text(row, owner.view)}"
     return element(
-        "a", element("title", text=name), *whisker(row, frame), *mark(run, row, content),
+        "a", element("title", text=name), *whisker(row, frame), *mark(run, row, content), tag(run, letter) if letter else "",
         class_=f"point f{content.formats.index(row.format)}{hidden(row, content)}", id=f"point-{index}",
         href=f"#row-{index}", aria_label=name, transform=f"translate({path(*place(row, content, frame))})",
     )
@@ -69,7 +85,9 @@ def drawing_order(content: Content) -> list[tuple[int, int, Row]]:
 
 
 def points(content: Content, frame: Frame) -> str:
-    drawn = (point(index, run, row, content, frame) + "\n" for index, run, row in drawing_order(content))
+    letters = {index: content.runs[content.rows[index][0]].letter for index in tagged(content)}
+    drawn = (point(index, run, row, content, frame, letters.get(index, "")) + "\n"
+             for index, run, row in drawing_order(content))
     return element("g", *drawn, class_="points")
 
 

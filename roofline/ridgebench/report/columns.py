@@ -29,6 +29,7 @@ class Column:
     text: Callable[[Row, View], str]
     value: Optional[Callable[[Row], Optional[float]]] = None
     detail: bool = False
+    breaks: bool = False  # a long name goes on below after _ or /
     whole: str = ""  # the name in the card, where the head is short
 
 
@@ -84,17 +85,18 @@ def rated(key: str, unit: str) -> Callable[[Row, View], str]:
 # Only where `ridgebench counters` counted the traffic of some row.
 COUNTED = Column("dram_bytes", "Counted bytes", lambda row, view: f"{row.dram_bytes:.4g}" if row.dram_bytes else NONE,
                  value_of("dram_bytes"), detail=True)
+# A narrow window shows the first ones: what the row is, its time and its rate.
 COLUMNS = (
-    Column("op", "Operation", lambda row, view: row.op),
-    Column("technique", "Technique", lambda row, view: row.technique),
-    Column("format", "Format", lambda row, view: row.format),
-    Column("shape", "Shape", lambda row, view: shape_text(row.shape)),
-    Column("regime", "Regime", lambda row, view: row.regime),
+    Column("op", "Operation", lambda row, view: row.op, breaks=True),
+    Column("technique", "Technique", lambda row, view: row.technique, breaks=True),
+    Column("format", "Format", lambda row, view: row.format, breaks=True),
     Column("time_median_s", "Time", lambda row, view: seconds(row.time_median_s) if row.time_median_s else NONE,
            value_of("time_median_s")),
     Column("flops_per_s", "Achieved", rated("flops_per_s", "FLOP/s"), value_of("flops_per_s")),
     Column("fraction_of_measured_roof", "Of roof", roof_text, value_of("fraction_of_measured_roof"),
            whole="Of measured roof"),
+    Column("shape", "Shape", lambda row, view: shape_text(row.shape), breaks=True),
+    Column("regime", "Regime", lambda row, view: row.regime),
     Column("fraction_of_roof_at_clock", "At clock", lambda row, view: percent_text(row.fraction_of_roof_at_clock),
            value_of("fraction_of_roof_at_clock"), whole="Of roof at clock"),
     Column("mfu", "MFU", lambda row, view: percent_text(row.mfu), value_of("mfu")),

@@ -11,6 +11,7 @@ from ridgebench.files import ResultsError
 from ridgebench.plot.cli import check_range, cut, with_points, with_short_texts
 from ridgebench.plot.roofs import Roof, Roofs, measured_roofs, sheet_roofs
 from ridgebench.plot.runs import names
+from ridgebench.plot.sweeps import sweeps
 from ridgebench.records import Row, Run, clean, load_run
 from ridgebench.view import OPERATIONS, ORDER, View, make_view, ordered
 
@@ -70,12 +71,13 @@ class Content:
 
     @cached_property
     def sweeps(self) -> list[list[int]]:
-        """The indexes of the rows of each implementation over its sizes, the smallest first."""
-        found: dict[tuple, list[tuple[float, int]]] = {}
+        """The indexes of the rows of each sweep of a run, the smallest first."""
+        found: dict[tuple[int, str], dict[str, int]] = {}
         for index, (run, row) in enumerate(self.rows):
             if placed(row):
-                found.setdefault((run, row.regime, row.series), []).append((row.flops, index))
-        return [[index for _, index in sorted(some)] for some in found.values() if len(some) > 1]
+                found.setdefault((run, row.regime), {})[row.id] = index
+        return [[known[row.id] for row in sweep.rows] for known in found.values()
+                for sweep in sweeps([self.rows[index][1] for index in known.values()])]
 
     @cached_property
     def kinds(self) -> list[str]:

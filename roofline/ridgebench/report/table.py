@@ -1,5 +1,6 @@
 """The table of all rows, complete without JavaScript; its cells are the data that report.js sorts and exports."""
 
+import re
 from html import escape
 from typing import Iterator
 
@@ -8,6 +9,8 @@ from ridgebench.records import Row
 
 from .columns import COLUMNS, COUNTED, Column
 from .sources import Content, ShownRun, placed
+
+BREAK, WORD_BREAK = re.compile("(?<=[_/])(?=.)"), "<wbr>"  # an escaped text has neither sign within an entity
 
 
 def columns(content: Content) -> list[Column]:
@@ -25,14 +28,15 @@ def head(content: Content) -> str:
 
 
 def css_class(column: Column) -> str:
-    names = "n" * (column.value is not None) + " detail" * column.detail
+    names = "n" * (column.value is not None) + " detail" * column.detail + " name" * column.breaks
     return f' class="{names.strip()}"' if names else ""
 
 
 def cell(column: Column, row: Row, run: ShownRun) -> str:
     value = column.value(row) if column.value else None
     data = "" if value is None else f' data-v="{value!r}"'
-    return f"<td{css_class(column)}{data}>{escape(cut(column.text(row, run.view)))}</td>"
+    text = escape(cut(column.text(row, run.view)))
+    return f"<td{css_class(column)}{data}>{BREAK.sub(WORD_BREAK, text) if column.breaks else text}</td>"
 
 
 def link(index: int, row: Row, run: ShownRun) -> str:

@@ -79,7 +79,7 @@ def ends_of_labels(figure) -> list[float]:
 def test_axes_labels_of_roofs_and_panel_follow_each_other(view):
     figure = drawn(roofline, view)
     axes, inch = axes_of(figure).get_window_extent(), figure.dpi
-    heads = ("Share of", "Best size")
+    heads = ("Share of", "Fastest size")
     left = next(t.get_window_extent().x0 / inch for t in visible_texts(figure) if t.get_text().startswith(heads))
     assert 0.1 <= left - max(ends_of_labels(figure)) <= 0.7
     assert axes.height / inch > 4 and left <= roofline.PANEL_LEFT + 0.01

@@ -315,6 +315,17 @@ def test_light_dark_and_phone(browser, pages, width):
     assert browser.errors == []
 
 
+def test_the_table_fits_and_a_phone_shows_format_and_rate(browser, pages):
+    ends = """[...document.querySelector('#rows tbody tr').cells].map((cell) => cell.getBoundingClientRect().right)"""
+    browser.open(pages["four"], 1280, 900)
+    assert max(browser.run(ends)) <= 1280 - 32
+    browser.open(pages["four"], 390, 900)
+    heads = browser.run("[...document.querySelectorAll('#rows th')].map((head) => head.dataset.key)")
+    seen = {key for key, end in zip(heads, browser.run(ends)) if 0 < end <= 390}
+    assert {"run", "op", "technique", "format", "time_median_s", "flops_per_s"} <= seen
+    assert browser.run("document.querySelector('#rows tbody tr').getBoundingClientRect().height") < 50
+
+
 def test_names_of_the_results_stay_text(twice):
     hostile = "</script><img src=x onerror=alert(1)>"
     assert twice.run("document.querySelectorAll('img').length") == 0

@@ -76,6 +76,15 @@ def test_a_point_has_the_hue_of_its_format_and_the_fill_of_its_implementation(re
         assert ("pale" in outline) == ("naive" in name)
 
 
+def test_letters_tell_runs_apart_in_the_picture(results):
+    def letters(page):
+        return [text.text for link in points(page) for text in link.iter(f"{SVG}text")]
+
+    assert letters(make(results)) == []
+    operations = {r["op"] for r in read_records(results) if r["role"] == "kernel" and r["status"] == "ok"}
+    assert sorted(letters(make(results, other(results, "again")))) == sorted("AB" * len(operations))
+
+
 def test_regimes_are_not_mixed(results):
     hidden = [mark.get("aria-label") for mark in points(make(results)) if " off" in mark.get("class")]
     assert len(hidden) == 1 and " cold, " in hidden[0]
