@@ -67,7 +67,10 @@ std::vector<Encoding> encodings_of(const std::string& format) {
   std::vector<Encoding> all = encodings();
   if (format.empty()) return all;
   std::string wanted = format == "fp8" ? "fp8_e4m3" : format;
-  if (wanted == "fp4") wanted = Fp4::name;
+  // The formats of fp4 have one element, which is shown without its scale.
+  const bool fp4 = wanted == "fp4" ||
+                   std::ranges::find(kFp4Blocks, wanted, &Fp4Blocks::name) != kFp4Blocks.end();
+  if (fp4) wanted = Fp4::name;
   std::vector<std::string_view> names;
   for (const Encoding& one : all) names.push_back(one.name);
   std::erase_if(all, [&](const Encoding& one) { return one.name != wanted; });
@@ -103,10 +106,13 @@ std::string_view outcome_of(const Encoding& encoding, double value, double decod
   if (decoded == value) return "exact";
   if (decoded == 0) return "underflow";
   if (std::isinf(decoded)) return "overflow";
-  const bool largest = std::abs(decoded) == encoding.largest;
-  // Half a step above the largest value there is still rounding.
+  // Up to half a step above the largest value there is still rounding. The tie itself rounds to the
+  // even one of its neighbours: 448 of fp8_e4m3 is even, and 6 of fp4 is odd.
   const double step = std::ldexp(1.0, std::ilogb(encoding.largest) - encoding.mantissa_bits);
-  return largest && std::abs(value) >= encoding.largest + step / 2 ? "saturates" : "rounded";
+  const double above = std::abs(value) - encoding.largest;
+  const bool odd = std::fmod(encoding.largest / step, 2) == 1;
+  const bool beyond = above > step / 2 || (above == step / 2 && odd);
+  return beyond ? "saturates" : "rounded";
 }
 
 std::optional<double> relative_error(double value, double decoded) {

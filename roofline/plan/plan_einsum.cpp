@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -75,7 +76,8 @@ PlanAnswer plan_einsum(const std::string& expression, const std::map<char, doubl
   for (const auto& [index, size] : sizes) {
     if (all.find(index) == std::string::npos) {
       throw UsageError(fmt::format("--size has '{}', which no operand of '{}' has; allowed: {}",
-                                   index, expression, all));
+                                   index, expression,
+                                   fmt::join(std::set<char>(all.begin(), all.end()), ", ")));
     }
   }
   const bool sums =

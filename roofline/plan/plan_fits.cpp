@@ -20,7 +20,7 @@ constexpr double kLastStage = 3;
 constexpr double kMostRanks = 1 << 20;
 
 double parameters_of(const FitsQuestion& question) {
-  if (question.state.parameters) return positive("--parameters", *question.state.parameters);
+  if (question.state.parameters) return whole_parameters(*question.state.parameters);
   if (question.activations.model) return parameters(*question.activations.model);
   throw UsageError(
       "plan fits: the parameters are missing; allowed: --parameters with --layers and --width, "

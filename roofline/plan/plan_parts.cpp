@@ -28,6 +28,12 @@ double whole(std::string_view option, double value) {
   return value;
 }
 
+double whole_parameters(double value) {
+  if (positive("--parameters", value) == std::floor(value)) return value;
+  throw UsageError(
+      fmt::format("--parameters is {:g}; allowed: a whole number from 1 to 1e30", value));
+}
+
 double finite(std::string_view result, double value) {
   if (std::isfinite(value)) return value;
   throw UsageError(
@@ -59,7 +65,7 @@ nlohmann::ordered_json state_terms(const std::vector<StatePart>& parts, const Sh
 std::optional<double> training_flops(const WorkQuestion& question, nlohmann::ordered_json& terms) {
   constexpr double kForwardFlops = 2;
   constexpr double kBackwardFlops = 4;
-  if (question.parameters) positive("--parameters", *question.parameters);
+  if (question.parameters) whole_parameters(*question.parameters);
   if (question.tokens) positive("--tokens", *question.tokens);
   if (question.flops) positive("--flops", *question.flops);
   if (!question.parameters || !question.tokens) return question.flops;
@@ -73,11 +79,16 @@ std::optional<Capacity> capacity_of(const Roofs* device, double count) {
   if (device == nullptr) return std::nullopt;
   const auto bytes = device->memory_bytes();
   if (!bytes) throw UsageError(fmt::format("{}: the memory size is unknown", device->name()));
-  return Capacity{fmt::format("memory of {:g} x {}", count, device->name()), *bytes * count};
+  Capacity capacity{fmt::format("memory of {:g} x {}", count, device->name()), *bytes * count};
+  if (const auto usable = device->usable_memory_bytes()) capacity.usable_bytes = *usable * count;
+  return capacity;
 }
 
 void add_fits(nlohmann::ordered_json& answer, const Capacity& capacity) {
-  answer["fits"] = answer["bytes"].get<double>() <= capacity.bytes;
+  const double bytes = answer["bytes"].get<double>();
+  set_if(answer, "usable_bytes", capacity.usable_bytes);
+  answer["fits"] = bytes <= capacity.bytes;
+  if (capacity.usable_bytes) answer["fits_usable"] = bytes <= *capacity.usable_bytes;
   answer["terms"].push_back(term(capacity.name, capacity.bytes, "byte"));
 }
 

@@ -15,6 +15,9 @@ namespace ridgebench {
 // Checks that a value is above 0 and at most 1e30, which keeps every product of a plan finite.
 double positive(std::string_view option, double value);
 
+// Checks a number of parameters: a whole number from 1 to 1e30.
+double whole_parameters(double value);
+
 // Checks that a value is a whole number from 1 to kLargestCount.
 double whole(std::string_view option, double value);
 
@@ -42,11 +45,13 @@ std::optional<double> training_flops(const WorkQuestion& question, nlohmann::ord
 struct Capacity {
   std::string name;
   double bytes;
+  std::optional<double> usable_bytes = std::nullopt;  // what programs can use, where known
 };
 // Returns an empty value without a device.
 std::optional<Capacity> capacity_of(const Roofs* device, double count);
 
-// Sets `fits` and adds the capacity to the terms. The answer must hold `bytes`.
+// Sets `fits` and adds the capacity to the terms; also usable_bytes and `fits_usable`, if known.
+// The answer must hold `bytes`.
 void add_fits(nlohmann::ordered_json& answer, const Capacity& capacity);
 
 }  // namespace ridgebench

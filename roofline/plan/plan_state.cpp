@@ -31,7 +31,7 @@ void complete(PlanAnswer& answer, const StateQuestion& question, const Sharding&
     throw UsageError("plan: give --parameters, or --on DEVICE for the largest model, or both");
   }
   const double parameters = question.parameters
-                                ? positive("--parameters", *question.parameters)
+                                ? whole_parameters(*question.parameters)
                                 : most_that_fit(capacity->bytes, on_all_ranks, sharding.ranks);
   answer["parameters"] = parameters;
   answer["bytes"] = on_all_ranks * parameters / sharding.ranks;

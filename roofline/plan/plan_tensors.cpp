@@ -62,6 +62,16 @@ void add_fp4(PlanAnswer& answer, const TensorSize& tensor, const Fp4Blocks& form
                      term("bytes of an element with its scale", format.bytes_per_value(), "byte")};
 }
 
+// Any other format; what is allowed includes those of fp4.
+Format other_format(const std::string& format) {
+  try {
+    return parse_format(format);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}, fp4 (= {}), {}", error.what(), kFp4Blocks.front().name,
+                                 kFp4Blocks.back().name));
+  }
+}
+
 void add_elements(PlanAnswer& answer, const TensorSize& tensor, Format format) {
   const double width = info(format).storage_bytes;
   answer["bytes"] = tensor.elements() * width;
@@ -80,7 +90,7 @@ PlanAnswer on(const Roofs* device, PlanAnswer answer) {
 
 PlanAnswer plan_tensor(const std::string& shape, const std::string& format, const Roofs* device) {
   const Fp4Blocks* const fp4 = fp4_blocks(format);
-  const Format other = fp4 != nullptr ? Format{} : parse_format(format);
+  const Format other = fp4 != nullptr ? Format{} : other_format(format);
   const TensorSize tensor = size_of(shape);
   const std::string_view name = fp4 != nullptr ? fp4->name : info(other).name;
   PlanAnswer answer{{"plan", "tensor"}, {"inputs", {{"shape", shape}, {"format", name}}}};
@@ -101,7 +111,10 @@ PlanAnswer plan_activations(const ActivationQuestion& question, const Roofs* dev
                     {"bytes", kept.bytes},
                     {"terms", activation_terms(q, network, kept)}};
   if (q.checkpoint != "none" && kept.recomputed == 0) {
-    answer["note"] = "for so few layers checkpoints save nothing: all outputs stay";
+    answer["note"] = q.checkpoint == "layer" && !q.model && !q.pre_activations
+                         ? "checkpoints save nothing here: without --pre-activations each layer's "
+                           "output is all there is to keep"
+                         : "for so few layers checkpoints save nothing: all outputs stay";
   }
   return on(device, std::move(answer));
 }

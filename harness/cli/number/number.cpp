@@ -100,8 +100,9 @@ void add_number_command(CLI::App& app) {
                    "0b0_01100_0100000000")
       ->required();
   command
-      ->add_option("--format", state->format,
-                   "One format, fp4 too; default: all, or those with as many bits")
+      ->add_option(
+          "--format", state->format,
+          "One format, fp4 (also nvfp4, mxfp4) too; default: all, or those with as many bits")
       ->check(not_empty());
   command->add_flag("--json", state->json, "Print strict JSON");
   command->callback([state] {

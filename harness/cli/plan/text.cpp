@@ -18,6 +18,7 @@ namespace {
 // Vendors state memory sizes in powers of ten, and frameworks count tensors in MiB.
 std::string bytes_text(double bytes) {
   constexpr double kMiB = 1048576;
+  if (bytes == 1) return "1 byte";
   if (bytes < 1e6) return fmt::format("{:.6g} bytes", bytes);
   return fmt::format("{} ({:.6g} MiB)", with_unit(bytes, "B"), bytes / kMiB);
 }
@@ -72,6 +73,7 @@ std::string input_text(const PlanAnswer& value) {
 struct Result {
   const char* key;
   std::string_view unit;
+  const char* label = nullptr;  // for people, where the key ends with a unit that the text changes
 };
 constexpr std::array kResults{Result{"flops", "FLOP"},
                               Result{"flops_per_s", "FLOP/s"},
@@ -79,12 +81,12 @@ constexpr std::array kResults{Result{"flops", "FLOP"},
                               Result{"days", "day"},
                               Result{"flops_per_day", "FLOP"},
                               Result{"gpu_hours", "hour"},
-                              Result{"energy_j", "J"},
+                              Result{"energy_j", "J", "energy"},
                               Result{"cost", "money"},
-                              Result{"time_s", "s"},
+                              Result{"time_s", "s", "time"},
                               Result{"parameters", "parameters"},
                               Result{"bytes", "byte"},
-                              Result{"intensity_flop_per_byte", "FLOP/B"},
+                              Result{"intensity_flop_per_byte", "FLOP/B", "intensity"},
                               Result{"bytes_per_parameter", "byte"},
                               Result{"communication_bytes", "byte"},
                               Result{"memory_bytes", "byte"},
@@ -93,16 +95,19 @@ constexpr std::array kResults{Result{"flops", "FLOP"},
 // The stages of ZeRO as a table.
 std::string stages_text(const PlanAnswer& stages) {
   std::vector<Texts> table{
-      {"stage", "parameters", "bytes per parameter", "bytes", "sent per step", "fits"}};
-  const bool known = stages.front().contains("fits");
-  if (!known) table.front().pop_back();
+      {"stage", "parameters", "bytes per parameter", "bytes", "sent per step"}};
+  Texts verdicts;
+  for (const char* const key : {"fits", "fits_usable"}) {
+    if (stages.front().contains(key)) verdicts.emplace_back(key);
+  }
+  table.front().insert(table.front().end(), verdicts.begin(), verdicts.end());
   for (const PlanAnswer& row : stages) {
     Texts cells{fmt::format("{:g}", row["stage"].get<double>()),
                 count_text(row["parameters"].get<double>()),
                 fmt::format("{:.6g}", row["bytes_per_parameter"].get<double>()),
                 with_unit(row["bytes"].get<double>(), "B"),
                 with_unit(row["communication_bytes"].get<double>(), "B")};
-    if (known) cells.emplace_back(row["fits"].get<bool>() ? "yes" : "no");
+    for (const std::string& key : verdicts) cells.emplace_back(row[key].get<bool>() ? "yes" : "no");
     table.push_back(std::move(cells));
   }
   return padded_table(table);
@@ -132,10 +137,10 @@ std::string changes_text(const PlanAnswer& changes) {
 
 std::string results_text(const PlanAnswer& answer) {
   std::string text;
-  for (const auto& [key, unit] : kResults) {
+  for (const auto& [key, unit, label] : kResults) {
     const auto found = answer.find(key);
     if (found != answer.end() && !found->is_null()) {
-      text += line(key, quantity(found->get<double>(), unit));
+      text += line(label == nullptr ? key : label, quantity(found->get<double>(), unit));
     }
   }
   for (const char* const key : {"fits", "fits_usable"}) {

@@ -16,14 +16,24 @@ constexpr int kBetweenCells = 2;
 constexpr int kFewestCells = 4;
 constexpr int kMostOfFormat = 17;  // fp8_e4m3xfp8_e5m2
 constexpr std::string_view kHead = "roof";
+constexpr std::string_view kRaisedText = "above its measured roof";
 
 // The cells of a line.
 struct Cells {
   std::string name, format, rate, share;
+  bool above_roof = false;
 };
 
-// A share beyond all measure may stand in a file.
+// Ceilings that are measured again differ by less (roofline/ridgebench/roofs.py).
+constexpr double kMargin = 0.01;
+
+bool above_roof(const RooflinePoint& point) {
+  return point.share_of_roof.value_or(0) > 1 + kMargin;
+}
+
+// A share within the margin of the roof counts as 1. One beyond all measure may stand in a file.
 std::string share_text(double share) {
+  if (share <= 1 + kMargin) share = std::min(share, 1.0);
   return share < 10 ? fmt::format("{:.0f} %", 100 * share) : ">1000 %";
 }
 
@@ -32,12 +42,15 @@ Cells cells_of(const RooflinePoint& point) {
   return {.name = fitted_text(point.name, kUncut),
           .format = fitted_text(point.format_name, kMostOfFormat),
           .rate = with_unit(point.flops_per_s, "FLOP/s"),
-          .share = share ? share_text(*share) : "-"};
+          .share = share ? share_text(*share) : "-",
+          .above_roof = above_roof(point)};
 }
 
 // The widths of the columns that hold them.
 struct Columns {
   int name = 0, format = 0, rate = 0, share = static_cast<int>(kHead.size());
+
+  bool marks = false;  // a share has a mark, for which the others leave room
 
   explicit Columns(const RooflinePicture& picture) {
     const auto widen = [](int& width, const std::string& cell) {
@@ -49,6 +62,7 @@ struct Columns {
       widen(format, cells.format);
       widen(rate, cells.rate);
       widen(share, cells.share);
+      marks = marks || cells.above_roof;
     }
   }
   // Cuts the name or, where it has a line of its own, the format.
@@ -58,16 +72,24 @@ struct Columns {
     longest = std::max(std::min(longest, longest - (all - width)), kFewestCells);
   }
   // What follows the name.
-  [[nodiscard]] int detail() const { return format + kBetweenCells + rate + kBetweenCells + share; }
+  [[nodiscard]] int detail() const {
+    return format + kBetweenCells + rate + kBetweenCells + share + (marks ? 1 : 0);
+  }
 };
 
 std::string detail_text(const Cells& cells, const Columns& columns) {
-  return fmt::format("{:<{}}  {:>{}}  {:>{}}", fitted_text(cells.format, columns.format),
-                     columns.format, cells.rate, columns.rate, cells.share, columns.share);
+  std::string text =
+      fmt::format("{:<{}}  {:>{}}  {:>{}}", fitted_text(cells.format, columns.format),
+                  columns.format, cells.rate, columns.rate, cells.share, columns.share);
+  if (columns.marks) text += cells.above_roof ? kRaised.ascii : ' ';
+  return text;
 }
 
 std::vector<std::string> extra_lines(const RooflinePicture& picture) {
   std::vector<std::string> texts;
+  if (std::ranges::any_of(picture.points, above_roof)) {
+    texts.push_back(fmt::format("{} {}", kRaised.ascii, kRaisedText));
+  }
   if (!picture.dots.empty()) {
     texts.push_back(fmt::format("dots: {} other rows", picture.dots.size()));
   }
@@ -104,7 +126,10 @@ std::vector<LegendLine> legend_lines(const RooflinePicture& picture, bool one_li
   Columns columns(picture);
   columns.fit(width, one_line);
   const auto add = [&](const std::string& text, Hue hue = Hue::plain) {
-    lines.push_back({fitted_text(text, width), hue});
+    LegendLine& line = lines.emplace_back(LegendLine{fitted_text(text, width), hue});
+    const bool uncut = line.text == text;
+    if (uncut && text.ends_with(kRaised.ascii)) line.mark = text.size() - 1;
+    if (uncut && text.starts_with(kRaised.ascii)) line.mark = 0;
   };
   const int before = one_line ? columns.name + kBetweenCells : 0;
   if (!picture.points.empty()) {

@@ -1,6 +1,8 @@
 // The legend of a terminal's roofline: a letter, a name, the rate and its share of the roof.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +14,15 @@ namespace ridgebench {
 struct LegendLine {
   std::string text;
   Hue hue = Hue::plain;  // of the first character, which is the point's letter
+  std::optional<std::size_t> mark = std::nullopt;  // where kRaised.ascii stands
 };
+
+// The mark of a share above the roof that judged the row, as in the figures.
+struct Mark {
+  char32_t character;
+  char ascii;
+};
+inline constexpr Mark kRaised{U'\u2191', '^'};
 
 // The letter of a point on the canvas: a, b, c ...
 char letter_of(std::size_t point);

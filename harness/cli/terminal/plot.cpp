@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "harness/base/printable.hpp"
 #include "harness/base/terminal.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 struct PlotOptions {
   bool terminal = false;
-  std::string directory;
+  std::vector<std::string> directories;  // one at most
   std::string on;
   std::string device;
   int width = 0;
@@ -35,19 +36,25 @@ void print_picture(const RooflinePicture& picture, const RooflineStyle& style) {
 
 std::vector<RooflinePicture> pictures_of(const PlotOptions& options) {
   if (!options.on.empty()) return {picture_of_device(options.on)};
-  const auto results = results_of(options.directory);
+  const std::string& directory = options.directories.front();
+  const auto results = results_of(directory);
   if (!results) {
     throw UsageError(
         fmt::format("{} is no results directory; allowed: a folder that `ridgebench "
                     "run` wrote, or --on DEVICE",
-                    options.directory));
+                    directory));
   }
   const std::string& device = options.device.empty() ? results->device : options.device;
   return require_pictures(results->directory, device);
 }
 
 void plot_on_terminal(const PlotOptions& options) {
-  if (options.directory.empty() && options.on.empty()) {
+  if (options.directories.size() > 1) {
+    throw UsageError(fmt::format(
+        "plot --terminal: {} results directories; allowed: one results directory or --on DEVICE",
+        options.directories.size()));
+  }
+  if (options.directories.empty() && options.on.empty()) {
     throw UsageError(
         "plot --terminal: nothing to draw; allowed: a results directory or --on DEVICE");
   }
@@ -91,7 +98,7 @@ void add_terminal_plot(CLI::App& command) {
   command.description("Draw the roofline of a results folder or of a device on the terminal");
   command.add_flag("--terminal", options->terminal, "Draw on the terminal, which needs no Python");
   CLI::Option* directory =
-      command.add_option("directory", options->directory, "Results folder, also as DIR@cpu")
+      command.add_option("directory", options->directories, "Results folder, also as DIR@cpu")
           ->check(not_empty());
   command
       .add_option("--on", options->on, "Data sheet, sheet file or results folder: its roofs alone")

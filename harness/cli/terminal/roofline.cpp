@@ -95,10 +95,14 @@ std::vector<std::string> draw_roofline(const RooflinePicture& picture, const Roo
   page.text(0, 1, roofs);
   draw_canvas(picture, axes, page);
   for (int i = 0; i < legend_rows; ++i) {
-    const auto& [text, hue] = legend[static_cast<std::size_t>(i)];
+    const auto& [text, hue, mark] = legend[static_cast<std::size_t>(i)];
     const int column = shares.beside ? kTickColumns + axes.columns + gap : 0;
     page.text(column, first + i, text);
     if (hue != Hue::plain) page.text(column, first + i, text.substr(0, 1), hue);
+    if (mark) {
+      page.glyph(column + static_cast<int>(*mark), first + i, kRaised.character,
+                 kRaised.ascii);
+    }
   }
   return page.lines(style.page);
 }

@@ -54,6 +54,11 @@ def rounded(form: str, value: Fraction) -> int:
     return min(found, count - 1) if saturates else found
 
 
+def beyond_all_rounding(form: str, value: Fraction, tie: Fraction) -> bool:
+    """Whether a format without a largest value would round to a value above it. A tie goes to an even one."""
+    return value > tie or (value == tie and magnitudes(form) % 2 == 0)  # the last bits are odd
+
+
 def expected(form: str, value: float) -> dict:
     exponent, mantissa, *_ = FORMATS[form]
     bits = rounded(form, abs(Fraction(value))) if value else 0
@@ -75,7 +80,7 @@ def expected(form: str, value: float) -> dict:
     else:
         last = value_of(form, magnitudes(form) - 1)
         step = last - value_of(form, magnitudes(form) - 2)
-        reply["outcome"] = "saturates" if abs(Fraction(value)) >= last + step / 2 else "rounded"
+        reply["outcome"] = "saturates" if beyond_all_rounding(form, abs(Fraction(value)), last + step / 2) else "rounded"
     return reply
 
 
@@ -161,6 +166,19 @@ def test_bits_select_the_formats_of_their_width():
     assert (row["decoded"], row["outcome"]) == (0.15625, None)
     assert list(rows_of("0x7e")) == ["fp8_e4m3", "fp8_e5m2"]
     assert rows_of("0x7e", "--format", "fp8")["fp8_e4m3"]["decoded"] == 448
+
+
+def test_a_tie_that_rounds_to_the_largest_value_is_no_overflow():
+    assert [rows_of(value)["fp8_e4m3"]["outcome"] for value in ("449", "464", "464.01", "480")] == [
+        "rounded", "rounded", "saturates", "saturates",
+    ]  # fmt: skip
+    assert rows_of("7")["fp4_e2m1"]["outcome"] == "saturates" and rows_of("61440")["fp8_e5m2"]["outcome"] != "rounded"
+    assert "fp8_e4m3" in ridgebench("number", "464").stdout.split("It survives in")[1]
+
+
+@pytest.mark.parametrize("name", ["fp4", "nvfp4", "mxfp4"])
+def test_all_names_of_fp4_show_its_element(name):
+    assert rows_of("0.3", "--format", name) == rows_of("0.3", "--format", "fp4_e2m1")
 
 
 def test_a_negative_number_needs_no_dashes():

@@ -1,6 +1,7 @@
 """The roofline that `run` ends with on a terminal, and `plot --terminal`."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -104,6 +105,22 @@ def test_a_data_sheet_has_its_roofs_alone(device, ridge):
     assert "a  " not in result.stdout, "no rows"
 
 
+def test_a_share_above_the_roof_has_the_mark_of_the_figures(finished, tmp_path):
+    marked = tmp_path / "marked"
+    shutil.copytree(finished, marked)
+    lines = (marked / "records.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    kernels = [row for row in rows if row["role"] == "kernel" and row["flops"]]
+    for row, share in zip(kernels, (1.24, 1.004), strict=False):
+        row["fraction_of_measured_roof"] = share
+    (marked / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shown = ridgebench("plot", "--terminal", marked, env=environment(**UTF8)).stdout
+    assert "124 %\u2191" in shown and "\u2191 above its measured roof" in shown and "100 % " in shown
+    assert len({len(line) for line in roofline_of(shown)}) == 1
+    ascii_lines = ridgebench("plot", "--terminal", "--ascii", marked).stdout
+    assert "124 %^" in ascii_lines and "^ above its measured roof" in ascii_lines and ascii_lines.isascii()
+
+
 def test_results_of_a_run_without_ceilings_have_the_roofs_that_judged_it(finished, tmp_path):
     judged = tmp_path / "judged"
     assert run(judged, *SMALL, "--ceilings", finished).returncode == OK
@@ -116,6 +133,7 @@ def test_results_of_a_run_without_ceilings_have_the_roofs_that_judged_it(finishe
         ((), ("nothing to draw", "--on DEVICE")),
         (("/nowhere",), ("/nowhere", "no results directory", "--on DEVICE")),
         (("--on", "h1000"), ("'h1000'", "nearest", "allowed")),
+        ((GOLDEN, GOLDEN), ("one results directory or --on DEVICE",)),
         (("--width", "59", GOLDEN), ("59", "60 to 140")),
         (("--width", "wide", GOLDEN), ("wide",)),
         (("--device", "cuda:9", GOLDEN), ("no device 'cuda:9'", "allowed")),
