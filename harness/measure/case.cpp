@@ -39,8 +39,10 @@ Techniques techniques_of(const Registry& registry, const Operation& operation, B
 
 void add_cases(std::vector<Case>& cases, Case c, const std::vector<Shape>& shapes, Profile profile,
                const std::vector<Regime>& chosen) {
-  for (const Shape& shape : shapes) {
-    c.shape = shape;
+  for (auto shape = shapes.begin(); shape != shapes.end(); ++shape) {
+    // Sizes of a sweep, or two that a user named, may come down to one.
+    if (std::find(shapes.begin(), shape, *shape) != shape) continue;
+    c.shape = *shape;
     for (const Regime regime : regimes_of(c, profile, chosen)) {
       c.regime = regime;
       cases.push_back(c);

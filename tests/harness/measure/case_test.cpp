@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -63,6 +64,19 @@ TEST_F(CaseTest, SupportIsKnownWithoutUsingTheDevice) {
          {Profile::quick, Profile::standard, Profile::full, Profile::lecture}) {
       for (const Case& c : enumerate_cases(Registry::instance(), device, profile, {})) {
         EXPECT_NO_THROW(static_cast<void>(unsupported_reason(c))) << c.id();
+      }
+    }
+  }
+}
+
+TEST_F(CaseTest, NoIdComesTwiceInAnyProfile) {
+  for (const Backend backend : {Backend::cpu, Backend::cuda}) {
+    UntouchableDevice device(backend);
+    for (const Profile profile :
+         {Profile::quick, Profile::standard, Profile::full, Profile::lecture}) {
+      std::set<std::string> ids;
+      for (const Case& c : enumerate_cases(Registry::instance(), device, profile, {})) {
+        EXPECT_TRUE(ids.insert(c.id()).second) << c.id();
       }
     }
   }

@@ -112,13 +112,6 @@ TEST_F(LectureTest, ReluAndGeluHaveTheSameSize) {
   EXPECT_EQ(sizes.at("relu"), (std::set{dram_elements(device.machine(), 2 * sizeof(float))}));
 }
 
-TEST_F(LectureTest, NoIdComesTwice) {
-  SimulatedDevice device{Simulation{}};
-  std::set<std::string> ids;
-  for (const Case& c : cases(device)) EXPECT_TRUE(ids.insert(c.id()).second) << c.id();
-  EXPECT_FALSE(ids.empty());
-}
-
 TEST_F(LectureTest, WhatTheUserNamesIsMeasured) {
   SimulatedDevice device{Simulation{}};
   const auto some = cases(device, {.operations = {"matmul"},
