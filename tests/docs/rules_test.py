@@ -13,7 +13,7 @@ PAGES = {path.name: " ".join(path.read_text("utf-8").split()) for path in [ROOT 
 SENTENCES = [(name, sentence) for name, text in PAGES.items() for sentence in re.split(r"(?<=\.) ", text)]
 # What a sentence speaks of, the words that a rule then needs, and a number of sentences that there are at least.
 RULES = {
-    "a launch is bound by the launch below ten empty ones": (r"(less|shorter) than.*bound by (the|its) launch", r"\bten\b", 4),
+    "a launch is bound by the launch below ten times an empty one": (r"(less|shorter) than.*bound by (the|its) launch", r"\bten\b", 4),
     "a row raises a roof by more than 1 %": (r"(rate|row)\b.*\braises (the|that) roof", r"more than 1 %", 8),
     "a FLOP is one of three things": (r"\*\*FLOP\*\* is", r"one addition, multiplication or comparison", 2),
 }
