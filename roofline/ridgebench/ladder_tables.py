@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 from ridgebench.records import ResultsError, Row
-from ridgebench.result_tables import UNITS, escape, lines, provenance, size_text
+from ridgebench.result_tables import EXCESS, MIXED, UNITS, escape, lines, provenance, size_text
 from ridgebench.roofs import ABOVE_ROOF
 from ridgebench.units import digits, enumerate_words, percent
 from ridgebench.view import ORDER, View
 
 WIDTH = 138  # of a caption's lines
 NONE = "–"
+LIBRARY_NOTE = "The library is the fastest one that was measured at the same size."
+DUELS_NOTE = "A share of its rate compares two rows of one run; only a duel decides a difference of a few percent ([duels](duels.md))."
+RAISED_NOTE = f"A row that exceeds its measured ceiling by more than {EXCESS} raises the roof of all."
 FAST = "_fast_accum"  # techniques whose fp8 sums stay in the tensor cores; only such ones are compared with each other
-MIXED = "xfp8_"  # part of the name of a pair of fp8 formats
 CLOCK_COLUMNS = ("GHz", "of the peak at that clock", "of the library, in cycles")
 TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 COLUMNS = ("device", "size", "roof allows", "measured", "of the roof", "of the library", *CLOCK_COLUMNS)
@@ -140,9 +142,9 @@ def steps_table(words: list[str], sources: list[Source]) -> str:
 
 
 def steps_note(steps: list, rows: list[Row]) -> str:
-    text = " The library is the fastest one that was measured at the same size."
-    if any(ABOVE_ROOF in row.flags for row in rows):
-        text += " A row that exceeds its measured ceiling raises the roof of all."
+    compared = any(library_rows(row, source) for *_, source, row in steps if row and row.origin != "library")
+    above = any(ABOVE_ROOF in row.flags for row in rows)
+    text = " ".join([f" {LIBRARY_NOTE}", *[DUELS_NOTE] * compared, *[RAISED_NOTE] * above])
     return text + (f" {NONE}: not measured." if len(rows) < len(steps) else "")
 
 

@@ -5,15 +5,17 @@ import textwrap
 from typing import Any, Optional
 
 from ridgebench.records import ResultsError, Row
-from ridgebench.roofs import ABOVE_ROOF, RAISED
+from ridgebench.roofs import ABOVE_ROOF, MARGIN, RAISED
 from ridgebench.units import digits, percent
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
-RAISED_NOTE = f"The arrow {RAISED} marks a rate above the ceiling that was measured for its roof; such a rate raises the roof."
+EXCESS = f"{percent(MARGIN)}\u00a0%"  # what raises a roof
+RAISED_NOTE = f"The arrow {RAISED} marks a rate more than {EXCESS} above the measured ceiling of its roof; such a rate raises the roof."
 PAGE_WIDTH = 140  # characters of a line; rows of tables are longer
 LINK_TEXT = re.compile(r"\[[^\]]*\]")
 JOINED = "\0"  # stands for a space at which no line is wrapped
-MOST_NAMES = 4  # of techniques in one cell
+MOST_NAMES = 2  # of techniques in one cell
+MIXED = "xfp8_"  # part of the name of a pair of fp8 formats
 UNITS = {"GB/s": ("bytes_per_s", 1e9), "GFLOP/s": ("flops_per_s", 1e9), "TFLOP/s": ("flops_per_s", 1e12)}
 
 
@@ -50,6 +52,12 @@ def technique_names(rows: list[Row], origin: str) -> str:
     return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
 
 
+def format_names(formats: list[str]) -> str:
+    """The formats; those whose operands differ, such as fp8_e4m3xfp8_e5m2, count as one."""
+    names = ["mixed fp8" if MIXED in name else name for name in formats]
+    return ", ".join(dict.fromkeys(names))
+
+
 def operations_table(view: View, link: str) -> str:
     """The table of verified formats and techniques of each operation."""
     table = []
@@ -57,7 +65,7 @@ def operations_table(view: View, link: str) -> str:
         rows = [row for row in view.points if row.op == op]
         formats = ordered({row.format for row in rows}, ORDER)
         names = [technique_names(rows, origin) for origin in ("hand", "library")]
-        table.append([op, ", ".join(formats), *names])
+        table.append([op, format_names(formats), *names])
     header = ["operation", "verified formats", "hand-written", "library"]
     return captioned(
         lines(header, table), "The fastest techniques come first.", f"All have verified rows in the run {provenance(view, link)}."

@@ -58,7 +58,9 @@ def test_steps_keep_the_order_of_the_marker_and_carry_their_shares(project: Path
     assert [row[0] for row in rows] == ["`streaming`", "`onednn` (library)", "`naive`"]
     assert rows[0][2:] == ["36", "35", "97 %", "175 %"]
     assert rows[2][2:] == ["36", "20", "56 %", "100 %"]
-    assert note.startswith("Rates in GB/s, format bf16. The library is the fastest one that was measured at the same size. ")
+    library = "The library is the fastest one that was measured at the same size. A share of its rate compares two rows of one run; "
+    duels = "only a duel decides a difference of a few percent ([duels](duels.md)). "
+    assert note.startswith(f"Rates in GB/s, format bf16. {library}{duels}")
     assert note.endswith("The numbers come from [2026-01-01, 0000000](../results/host/2026-01-01-abc) of Synthetic test device, 2 threads.")
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Callable
 
 import pytest
-from ridgebench import tables
-from ridgebench.result_tables import captioned
+from ridgebench import ladder_tables, result_tables, tables
+from ridgebench.result_tables import captioned, format_names
+from ridgebench.roofs import MARGIN
 from golden import GOLDEN, ROOT, read_environment
 
 
@@ -120,7 +121,7 @@ def test_operations_lists_what_was_verified(project: Path) -> None:
     assert line(text, "matmul") == "| matmul | fp32, bf16 | `packed`, `naive` | `openblas` |"
 
 
-def test_a_cell_names_four_techniques_and_counts_the_others(project: Path) -> None:
+def test_a_cell_names_two_techniques_and_counts_the_others(project: Path) -> None:
     folder = publish(project, "host/2026-01-01-abc", "2026-01-01T00:00:00Z")
     records = folder / "records.jsonl"
     rows = [json.loads(one) for one in records.read_text().splitlines()]
@@ -130,7 +131,17 @@ def test_a_cell_names_four_techniques_and_counts_the_others(project: Path) -> No
     path = page(project, "table: operations")
     assert tables.main([], project) == 0
     cells = line(path.read_text().splitlines(), "relu").split(" | ")
-    assert cells[2] == "`t4`, `t3`, `t2`, `t1` and 3 more"
+    assert cells[2] == "`t4`, `t3` and 5 more"
+
+
+def test_pairs_of_fp8_formats_are_one_entry() -> None:
+    formats = ["bf16", "fp8_e4m3", "fp8_e4m3xfp8_e5m2", "fp8_e5m2xfp8_e4m3"]
+    assert format_names(formats) == "bf16, fp8_e4m3, mixed fp8"
+
+
+def test_captions_say_how_far_above_its_ceiling_a_row_raises_the_roof() -> None:
+    margin = f"more than {MARGIN * 100:g}\u00a0%"
+    assert margin in result_tables.RAISED_NOTE and margin in ladder_tables.RAISED_NOTE
 
 
 def test_captions_keep_the_width_of_a_page() -> None:
