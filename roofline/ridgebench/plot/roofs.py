@@ -83,10 +83,18 @@ def cache_roofs(ceilings: list[Row]) -> list[Roof]:
     return best([make_roof(row, f"L{row.level}", row.bytes_per_s) for row in rows])
 
 
+def is_square(row: Row) -> bool:
+    """Whether all sizes are one: `predict OP n:4096` names such a shape."""
+    return len({size for size in row.shape.values() if isinstance(size, int)}) == 1
+
+
 def judged_row(view: View, ceiling: Row) -> Optional[Row]:
-    """The fastest row that a compute ceiling judges, one bound by arithmetic before others."""
+    """The fastest row that a compute ceiling judges: one bound by arithmetic before others, a square before others.
+
+    The traffic of other products may be mostly reading or mostly writing, whose ridges differ.
+    """
     rows = [row for row in view.points if row.roof and row.roof["compute_ceiling"] == ceiling.id]
-    return max(rows, key=lambda row: (row.bound == "compute", row.flops_per_s or 0), default=None)
+    return max(rows, key=lambda row: (row.bound == "compute", is_square(row), row.flops_per_s or 0), default=None)
 
 
 def compute_roof(view: View, ceiling: Row) -> Roof:
