@@ -109,12 +109,13 @@ def memory(deck: Deck) -> Slide:
     precision = precision_of(on)
     whole = plan("memory", "--parameters", MODEL, "--gpus", "1", "--precision", precision, "--on", on)
     capacity = next(term["value"] for term in whole["terms"] if term["name"].startswith("memory of"))
-    stages = [plan("zero", "--parameters", MODEL, "--stage", str(stage), "--ranks", RANKS, "--precision", precision) for stage in (1, 2, 3)]
+    common = ("--parameters", MODEL, "--precision", precision)
+    stages = [plan("zero", *common, "--stage", str(stage), "--ranks", RANKS) for stage in (1, 2, 3)]
     named = [("no ZeRO", whole)]
     named += [(f"ZeRO stage {index}", answer) for index, answer in enumerate(stages, 1)]
     per = digits(whole["bytes_per_parameter"])
-    words = (f"Training by AdamW in {precision} keeps {per} bytes for each parameter. {MODEL} parameters on {RANKS} devices: "
-             "ZeRO splits the state step by step.")
+    words = (f"Training by AdamW in {precision} keeps {per} bytes for each parameter. "
+             f"{MODEL} parameters on {RANKS} devices: ZeRO splits the state step by step.")
     name = devices.short(find_sheet(on).name)
     limit = f"memory of one {name}{'' if deck.device.on else ', for comparison'}: {rate(capacity, 'B')}"
 
@@ -128,7 +129,8 @@ def memory(deck: Deck) -> Slide:
 
     lines = [f"{name}: {rate(answer['bytes'], 'B')} per device" for name, answer in named]
     return Slide("memory", "Bytes per parameter, against the memory", words, [f"{per} bytes per parameter", *lines],
-                 f"ridgebench plan zero --parameters {MODEL} --stage 3 --ranks {RANKS} --precision {precision}", 5, draw, axes=False)
+                 f"ridgebench plan zero --parameters {MODEL} --stage 3 --ranks {RANKS} --precision {precision}", 5, draw,
+                 axes=False)
 
 
 def stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, limit: str) -> None:

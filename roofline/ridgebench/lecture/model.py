@@ -50,7 +50,7 @@ class Basis:
         special = (row.roof or {}).get("special_results")
         roof = {**(row.roof or {}), "special_results": special * flops / row.flops if special else None}
         seconds = least_time(replace(row, flops=flops, bytes=traffic, roof=roof))
-        return flops / seconds if seconds else self.roof.at(flops / traffic)
+        return min(flops / seconds, self.roof.flops_per_s) if seconds else self.roof.at(flops / traffic)
 
 
 def similar(view: View, op: str, written: Optional[float]) -> Optional[Row]:

@@ -1,18 +1,26 @@
 """The lecture's roof, ridge and hollow points are those of `ridgebench predict`, on every slide and in its notes."""
 
+from dataclasses import replace
 from math import isclose
 
 import pytest
-from golden import ROOT
+from golden import ROOT as CHECKOUT
+from made_up_lecture import golden, square, template, timed
+from made_up_lecture import predict as made_up_predict
 
-from ridgebench.lecture import comparison, deck, scene, titles
+from ridgebench.lecture import build_up, comparison, deck, model, scene, titles
 from ridgebench.lecture.model import Mark
+from ridgebench.plot.cli import drawing
+from ridgebench.plot.style import THEMES
 from ridgebench.program import predict
 from ridgebench.records import load_run
 from ridgebench.units import digits
-from ridgebench.view import make_view
+from ridgebench.view import View, make_view
 
-RUNS = [next(ROOT.glob(f"results/{name}*/2026-11-22-7f6e7b5")) for name in ("nvidia-h100", "nvidia-h200")]
+LIGHT = THEMES["light"]
+ROOF = {"flops_per_s": 1e12, "bytes_per_s": 1e11, "compute_ceiling": template("fma").id,
+        "memory_ceiling": template("memory").id}
+RUNS = [next(CHECKOUT.glob(f"results/{name}*/2026-11-22-7f6e7b5")) for name in ("nvidia-h100", "nvidia-h200")]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=["H100", "H200"])
@@ -40,3 +48,27 @@ def test_the_words_of_the_pair_follow_its_times():
     assert "while the bytes arrive" in titles.pair_words((mark(1.0), mark(1.05)))
     longer = titles.pair_words((mark(1.0), mark(1.43)))
     assert "1.4" in longer and "while the bytes arrive" not in longer
+
+
+def host_deck(monkeypatch, share: float):
+    """The deck of a host whose squares reach this share of the roof, with a batch of 1 to 64 rows."""
+    monkeypatch.setattr(model, "predict", made_up_predict)
+    squares = [timed("matmul", "good", "fp32", square(n), min(1e11 * n / 6 * share, 8e11), ROOF) for n in (16, 64, 256)]
+    rows = [timed("matmul", "good", "fp32", square(1024) | {"m": m}, 1e10 * m, ROOF) for m in (1, 8, 64)]
+    slope, flat = replace(template("memory"), bytes_per_s=1e11), replace(template("fma"), flops_per_s=1e12)
+    view = View(golden().environment, golden().device, [flat, slope, *squares, *rows], False)
+    return deck.make(view, [], "fp32", "RUN", "ridgebench slides RUN")
+
+
+def test_the_title_of_matmul_follows_its_points(monkeypatch):
+    assert build_up.matmul(host_deck(monkeypatch, 0.9)).title == "Matmul climbs, and bends at the ridge"
+    assert build_up.matmul(host_deck(monkeypatch, 0.05)).title == "Matmul climbs: at n = 16 it stays below half of the roof"
+
+
+def test_the_slide_on_batching_has_one_largest_m(monkeypatch):
+    of = host_deck(monkeypatch, 0.9)
+    with drawing(LIGHT):
+        drawn = deck.draw(build_up.batching(of), of, LIGHT)
+    texts = [text.get_text() for axes in drawn.axes for text in axes.texts]
+    last = of.batching[-1].size
+    assert f"m = {last}" in texts and f"to {last}" in " ".join(texts)
