@@ -3,7 +3,6 @@
 from typing import Optional
 
 from ridgebench.plot.finding import spoken
-from ridgebench.plot.style import readable
 from ridgebench.units import digits, rate
 
 from . import drawing, model, titles
@@ -12,6 +11,7 @@ from .model import Mark
 from .panel import Bar, Sample
 
 SIZE = 1.2  # of the sentence over other text
+LOW = 0.5  # share of the model below which a measured size is said to miss its roof
 PALE = 0.45  # share of the background in what an earlier slide drew
 
 
@@ -61,7 +61,7 @@ def paths(stage: Stage, by_model: list[Mark], measured: list[Mark], new: bool) -
 
 def ends(stage: Stage, marks: list[Mark], letter: str) -> None:
     """Names both ends of a path."""
-    tone = readable(stage.hue, stage.theme.ink, stage.theme.background)
+    tone = drawing.legible(stage.hue, stage.theme)
     for mark in (marks[0], marks[-1]) if len(marks) > 1 else marks:
         stage.plane.wish(f"{letter} = {mark.size}", mark.intensity, mark.rate, tone)
 
@@ -159,17 +159,9 @@ def relu(deck: Deck) -> Slide:
                  predict(deck, "relu"), 5, draw)
 
 
-def pair_title(pair: Optional[tuple[Mark, Mark]]) -> str:
-    if pair is None:
-        return "GeLU lies higher on the same slope"
-    longer, work = pair[1].seconds / pair[0].seconds, digits(pair[1].flops / pair[0].flops)
-    same = abs(longer - 1) <= titles.SAME
-    return f"GeLU: {work} times the work, {'the same' if same else digits(longer) + ' times the'} time"
-
-
 def gelu(deck: Deck) -> Slide:
     pair = titles.times(deck.shown, deck.scene.format)
-    words = "GeLU moves the same bytes as ReLU. Its arithmetic runs while the bytes arrive."
+    words = titles.pair_words(pair)
     seen = bool(pair and pair[0].measured)
 
     def draw(stage: Stage) -> None:
@@ -184,7 +176,7 @@ def gelu(deck: Deck) -> Slide:
                           for mark in pair])
         kinds(stage, bool(deck.measured("gelu")))
 
-    return Slide("gelu", pair_title(pair), words, numbers(deck, "relu") + numbers(deck, "gelu"),
+    return Slide("gelu", titles.pair_title(pair), words, numbers(deck, "relu") + numbers(deck, "gelu"),
                  predict(deck, "gelu"), 5, draw)
 
 
@@ -198,9 +190,8 @@ def batching(deck: Deck) -> Slide:
         points(stage, ("relu", "gelu"), new=False)
         points(stage, ("matvec", "dot"), new=True)
         paths(stage, deck.batching, deck.measured_batching, new=True)
-        last = (deck.measured_batching or deck.batching)[-1]
-        stage.plane.wish(f"m = {last.size}", last.intensity, last.rate, stage.theme.ink)
-        grown = f"m = {deck.batching[0].size} to {last.size}"
+        ends(stage, deck.batching, "m")
+        grown = f"m = {deck.batching[0].size} to {deck.batching[-1].size}"
         rows = f"The path: {grown} rows times a matrix of {deck.depth} × {deck.depth}."
         say(stage, words, rows, *more)
 
@@ -209,24 +200,36 @@ def batching(deck: Deck) -> Slide:
                  predict(deck, "matmul", model.rows_of(1, deck.depth)), 6, draw)
 
 
+def matmul_title(deck: Deck) -> str:
+    """Whether the measured path follows the roof from its smallest size on."""
+    allowed = {mark.size: mark.rate for mark in deck.shown.path}
+    below = [mark for mark in deck.shown.measured_path if mark.rate < LOW * allowed.get(mark.size, 0.0)]
+    if not below:
+        return "Matmul climbs, and bends at the ridge"
+    return f"Matmul climbs: at {deck.shown.letter} = {below[0].size} it stays below half of the roof"
+
+
 def matmul(deck: Deck) -> Slide:
-    bend = model.crossing(deck.roof, model.square, deck.scene.format)
-    words = "A product of two n × n matrices does 2n³ FLOPs with 3n² numbers. Its intensity grows with n."
-    more = [f"It bends at n ≈ {bend - 1}: from there arithmetic is the limit."] if bend else []
-    top = deck.shown.measured_path[-1] if deck.shown.measured_path else None
-    seen = [f"The run reached {rate(top.rate, 'FLOP/s')} at n = {top.size}."] if top else []
+    shown, side = deck.shown, deck.shown.fixed
+    letter, marks = shown.letter, shown.measured_path
+    bend = model.crossing(deck.roof, (lambda k: model.depth_of(k, side)) if side else model.square, deck.scene.format)
+    words = (f"A product with a result of {side} × {side} does more work for each byte as k grows." if side else
+             "A product of two n × n matrices does 2n³ FLOPs with 3n² numbers. Its intensity grows with n.")
+    more = [f"It bends at {letter} ≈ {bend - 1}: from there arithmetic is the limit."] if bend else []
+    top = max(marks, key=lambda mark: mark.rate, default=None)
+    seen = [f"The run reached {rate(top.rate, 'FLOP/s')} at {letter} = {top.size}."] if top else []
 
     def draw(stage: Stage) -> None:
         ground(stage)
         points(stage, ("relu", "gelu", "dot", "matvec"), new=False)
         paths(stage, deck.shown.path, deck.shown.measured_path, new=True)
-        ends(stage, deck.shown.path, "n")
+        ends(stage, shown.path, letter)
         say(stage, words, *more, *seen)
 
-    return Slide("matmul", "Matmul climbs, and bends at the ridge", " ".join([words, *more, *seen]),
-                 [f"n = {mark.size}: {digits(mark.intensity)} FLOP per byte, {rate(mark.rate, 'FLOP/s')}"
+    return Slide("matmul", matmul_title(deck), " ".join([words, *more, *seen]),
+                 [f"{letter} = {mark.size}: {digits(mark.intensity)} FLOP per byte, {rate(mark.rate, 'FLOP/s')}"
                   for mark in deck.shown.path],
-                 predict(deck, "matmul", f"n:{deck.shown.path[-1].size}"), 6, draw)
+                 predict(deck, "matmul", shown.path[-1].shape), 6, draw)
 
 
 SLIDES = (axes, slope, flat, roof, relu, gelu, batching, matmul)

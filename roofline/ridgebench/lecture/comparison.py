@@ -27,7 +27,7 @@ def formats(deck: Deck) -> Slide:
     shown = deck.formats[:MOST_LABELS]
     lines = [f"{spoken(one)}: {rate(one.roof.flops_per_s, 'FLOP/s')}, ridge {digits(one.roof.ridge)}" for one in shown]
     words = "Fewer bits raise the roof and move the ridge to the right. The slope stays." if len(shown) > 1 else (
-        "This run has one roof.")
+        f"Here {spoken(shown[0])} has the only roof.")
 
     def draw(stage: Stage) -> None:
         build_up.say(stage, words)
@@ -36,7 +36,8 @@ def formats(deck: Deck) -> Slide:
             draw_format(stage, one)
         stage.panel.key([sample(one, stage.theme) for one in shown])
 
-    return Slide("formats", "Each format has its own roof", words, lines, build_up.info(deck), 5, draw)
+    title = "Each format has its own roof" if len(shown) > 1 else f"One roof, for {spoken(shown[0])}"
+    return Slide("formats", title, words, lines, build_up.info(deck), 5, draw)
 
 
 def sample(group: Format, theme: Theme) -> Sample:
@@ -64,11 +65,14 @@ def draw_format(stage: Stage, group: Format) -> None:
 
 
 def devices(deck: Deck) -> Slide:
-    lines = [f"{one.name}: {rate(one.roof.flops_per_s, 'FLOP/s')}, {rate(one.roof.bytes_per_s, 'B/s')}, "
-             f"ridge {digits(one.roof.ridge)}" for one in deck.compared]
-    words = ("More bandwidth lifts the slope and moves the ridge to the left. "
+    roofs = [(one.name, roof_of(deck, index)) for index, one in enumerate(deck.compared)]
+    lines = [f"{name}: {rate(roof.flops_per_s, 'FLOP/s')}, {rate(roof.bytes_per_s, 'B/s')}, ridge {digits(roof.ridge)}"
+             for name, roof in roofs]
+    words = ("At the same peak, more bandwidth lifts the slope and moves the ridge to the left. "
              "The same operation lies under another roof.")
     several = 1 + len(deck.beside)
+    if several < len(deck.compared):
+        words = "The ridge is the peak divided by the bandwidth. The roofs of the other devices lie beyond these axes."
 
     def draw(stage: Stage) -> None:
         build_up.say(stage, words)
@@ -86,7 +90,7 @@ def devices(deck: Deck) -> Slide:
         else:
             ridge_bars(stage)
 
-    return Slide("devices", "Each device has its own ridge", words, lines, "ridgebench info --on h200", 4, draw)
+    return Slide("devices", "Each device has its own ridge", words, lines, build_up.info(deck), 4, draw)
 
 
 def roof_of(deck: Deck, index: int):

@@ -5,12 +5,14 @@ from typing import Sequence
 
 from matplotlib.patches import Rectangle
 
+from ridgebench.data_sheets import find_sheet
 from ridgebench.plot import labels
 from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import blend
 from ridgebench.program import ask
 from ridgebench.units import digits, rate
 
+from . import devices
 from .build_up import info, predict
 from .deck import COMPARED, Deck, Slide, Stage
 from .layout import SLIDE
@@ -57,7 +59,7 @@ def rows(deck: Deck) -> list[tuple[str, ...]]:
     found = []
     marks = [*deck.shown.model, *deck.shown.path[-1:]]
     for mark in marks:
-        size = f", n = {mark.size}" if mark.size else ""
+        size = f", {deck.shown.letter} = {mark.size}" if mark.size else ""
         found.append((spoken(mark.op) + size, rate(mark.flops, "FLOP"), rate(mark.flops / mark.intensity, "B"),
                       digits(mark.intensity), "?"))
     return found
@@ -83,7 +85,7 @@ def table(deck: Deck) -> Slide:
                 stage.page.plot([panel.box.left, panel.box.right], [rule, rule], color=stage.theme.muted, linewidth=1)
 
     return Slide("operations", "Five operations: how much work for how many bytes?", words,
-                 [" · ".join(line[:4]) for line in lines], predict(deck, "matmul", f"n:{deck.shown.path[-1].size}"), 5,
+                 [" · ".join(line[:4]) for line in lines], predict(deck, "matmul", deck.shown.path[-1].shape), 5,
                  draw, axes=False)
 
 
@@ -97,28 +99,38 @@ def parts(answer: dict) -> list[tuple[str, float]]:
     return [(name, value) for name, value in found if not name.startswith("memory of")]
 
 
+def precision_of(on: str) -> str:
+    """What a device trains in: bf16, or fp32 where it has no bf16."""
+    return "bf16" if "bf16" in find_sheet(on).peaks else "fp32"
+
+
 def memory(deck: Deck) -> Slide:
     on = deck.device.on or COMPARED[0]
-    whole = plan("memory", "--parameters", MODEL, "--gpus", "1", "--on", on)
+    precision = precision_of(on)
+    whole = plan("memory", "--parameters", MODEL, "--gpus", "1", "--precision", precision, "--on", on)
     capacity = next(term["value"] for term in whole["terms"] if term["name"].startswith("memory of"))
-    stages = [plan("zero", "--parameters", MODEL, "--stage", str(stage), "--ranks", RANKS) for stage in (1, 2, 3)]
+    common = ("--parameters", MODEL, "--precision", precision)
+    stages = [plan("zero", *common, "--stage", str(stage), "--ranks", RANKS) for stage in (1, 2, 3)]
     named = [("no ZeRO", whole)]
     named += [(f"ZeRO stage {index}", answer) for index, answer in enumerate(stages, 1)]
     per = digits(whole["bytes_per_parameter"])
-    words = (f"Training by AdamW in bf16 keeps {per} bytes for each parameter. {MODEL} parameters on {RANKS} devices: "
-             "ZeRO splits the state step by step.")
+    words = (f"Training by AdamW in {precision} keeps {per} bytes for each parameter. "
+             f"{MODEL} parameters on {RANKS} devices: ZeRO splits the state step by step.")
+    name = devices.short(find_sheet(on).name)
+    limit = f"memory of one {name}{'' if deck.device.on else ', for comparison'}: {rate(capacity, 'B')}"
 
     def draw(stage: Stage) -> None:
         panel = wide(stage)
         panel.text(words, most=3)
         panel.gap(0.8)
-        stacked(stage, named, capacity, f"memory of one {on}: {rate(capacity, 'B')}")
+        stacked(stage, named, capacity, limit)
         panel.gap(0.6)
         panel.text("From left to right: parameters, gradients, optimizer. Activations come on top.", most=2)
 
     lines = [f"{name}: {rate(answer['bytes'], 'B')} per device" for name, answer in named]
     return Slide("memory", "Bytes per parameter, against the memory", words, [f"{per} bytes per parameter", *lines],
-                 f"ridgebench plan zero --parameters {MODEL} --stage 3 --ranks {RANKS}", 5, draw, axes=False)
+                 f"ridgebench plan zero --parameters {MODEL} --stage 3 --ranks {RANKS} --precision {precision}", 5, draw,
+                 axes=False)
 
 
 def stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, limit: str) -> None:

@@ -147,8 +147,8 @@ def make(view: Optional[View], names: list[str], format_: Optional[str], source:
     """The deck of a run, of data sheets, or of both. Raises ResultsError."""
     chosen, found = scene.open_devices(view, names, format_)
     first = found[0]
-    basis = Basis(first.sheet_roof or first.roof, first.on)
-    shown = scene.show(first, scene.usual(chosen), chosen, basis)
+    basis = Basis(first.sheet_roof, first.on) if first.sheet_roof else scene.basis_of(first, chosen)
+    shown = scene.along_the_slope(scene.show(first, scene.usual(chosen), chosen, basis), chosen)
     depth, grown, seen = batching(basis, chosen, view, first.host)
     made = Scene(chosen, [shown])
     others = compared(first, found[1:], chosen)

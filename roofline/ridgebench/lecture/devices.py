@@ -8,11 +8,12 @@ from typing import Any, Optional
 
 from ridgebench.data_sheets import FOLDER, Sheet, find_sheet
 from ridgebench.files import ResultsError, read
-from ridgebench.plot.roofs import measured_roofs
+from ridgebench.plot.roofs import measured_roofs, traffic
 from ridgebench.plot.style import is_pair
-from ridgebench.records import clean
+from ridgebench.records import Row, clean
 from ridgebench.view import ORDER, View, ordered
 
+PRODUCT = "matmul"  # whose bandwidth bends the roof
 LONGEST_NAME = 22  # characters of a device's name
 PREFERRED = ("bf16", "fp16", "tf32", "fp8_e4m3", "fp32")  # of a device with tensor cores
 
@@ -23,6 +24,7 @@ class Roof:
 
     bytes_per_s: float
     flops_per_s: float
+    stream: str = ""  # of a measured bandwidth: read, triad, ...
 
     @property
     def ridge(self) -> float:
@@ -86,12 +88,22 @@ def of_sheet(name: str, format_: str) -> Device:
 
 
 def measured_roof(view: View) -> Optional[Roof]:
-    """The fastest roofs that judge the rows of the view's format, so that no row lies above them."""
+    """The highest compute roof that judges the format's rows, with the bandwidth that judges its square products."""
     roofs = measured_roofs(view)
     if not roofs.memory or not roofs.compute:
         return None
-    flat = [row.roof["flops_per_s"] for row in view.points if row.roof and row.roof["flops_per_s"]]
-    return Roof(roofs.memory[0].value, max(flat, default=roofs.compute[0].value))
+    judged = [row for row in view.points if row.roof and row.roof["flops_per_s"] and row.roof["bytes_per_s"]]
+    flat = max((row.roof["flops_per_s"] for row in judged), default=roofs.compute[0].value)
+    products = [row for row in judged if row.op == PRODUCT and row.roof["flops_per_s"] == flat]
+    row = max(products, key=lambda one: (is_square(one), one.bound == "compute", one.flops_per_s or 0), default=None)
+    if row is None:
+        return Roof(roofs.compute[0].bandwidth or roofs.memory[0].value, flat, roofs.compute[0].mix)
+    streams = {ceiling.id: traffic(ceiling) for ceiling in view.ceilings}
+    return Roof(row.roof["bytes_per_s"], flat, streams.get(row.roof["memory_ceiling"], ""))
+
+
+def is_square(row: Row) -> bool:
+    return len({row.shape.get(name) for name in "mnk"}) == 1
 
 
 def of_run(view: View, format_: str) -> Optional[Device]:

@@ -3,7 +3,7 @@
 from typing import Any, Optional
 
 from ridgebench.plot import labels
-from ridgebench.plot.style import BLUE, VERMILLION, Theme, blend, shape
+from ridgebench.plot.style import BLUE, VERMILLION, Theme, blend, readable, shape
 from ridgebench.view import OPERATIONS
 
 from .devices import Roof
@@ -55,6 +55,14 @@ def shades(theme: Theme) -> tuple[tuple[str, float], tuple[str, float]]:
     return (BLUE, 0.10 if theme.background > "#8" else 0.22), (VERMILLION, 0.12 if theme.background > "#8" else 0.24)
 
 
+def legible(colour: str, theme: Theme) -> str:
+    """The colour, mixed with ink until text of it can be read on the background and on both regions."""
+    grounds = [theme.background, *(blend(theme.background, tint, share) for tint, share in shades(theme))]
+    for ground in grounds:
+        colour = readable(colour, theme.ink, ground)
+    return colour
+
+
 def regions(plane: Plane, of: Roof, named: bool, strength: float = 1.0) -> None:
     """Shades what memory limits and what arithmetic limits, and names both regions."""
     (left, low), (bend, high), (right, _) = corners(plane, of)
@@ -94,7 +102,7 @@ def ridge(plane: Plane, of: Roof, colour: str, label: str = "", counted: bool = 
     if not label:
         return
     if counted:
-        plane.wish(label, of.ridge, of.flops_per_s, plane.theme.ink)
+        plane.wish(label, of.ridge, of.flops_per_s, legible(colour, plane.theme))
         return
     x, y = plane.inches(of.ridge, of.flops_per_s)
     wide, high = labels.width(label, plane.layout.text), plane.layout.line

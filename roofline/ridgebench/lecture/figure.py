@@ -5,16 +5,18 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from ridgebench.plot.finding import spoken
-from ridgebench.plot.style import BLUE, GREEN, PURPLE, VERMILLION, Theme, readable, shape
+from ridgebench.plot.style import BLUE, GREEN, PURPLE, VERMILLION, Theme, shape
 from ridgebench.units import digits, rate
 from ridgebench.view import OPERATIONS
 
 from . import drawing, titles
 from .layout import LECTURE, PAPER, Layout, draw_head, new_page, scaled
+from .model import Mark
 from .panel import Bar, Panel, Sample
 from .plane import Plane
 from .scene import Scene, Shown, limits
 
+OWN_FIRST = 3  # of the user's points whose names come before those of operations
 HUES = (BLUE, VERMILLION, GREEN, PURPLE)
 # What the hue of a device says, once more by its line, in line widths.
 DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1)), (0, (2, 1, 1, 1)))
@@ -71,7 +73,9 @@ def draw_device(plane: Plane, scene: Scene, shown: Shown, index: int) -> None:
     if shown.device.measured_roof and sheet and not several:
         drawing.roof(plane, sheet, colour, 0.45, "dashed")
     drawing.roof(plane, roof, colour, 0.7 if several or dash == "dashed" else 1.0, dash)
-    label = f"{shown.device.name}: {digits(roof.ridge)}" if several else f"ridge {digits(roof.ridge)}"
+    label = f"ridge {digits(roof.ridge)}"
+    if several:  # the legend has the ridges, where there is one
+        label = "" if plane.layout.panel else f"{shown.device.name}: {digits(roof.ridge)}"
     drawing.ridge(plane, roof, colour, label, counted=several)
     drawing.path(plane, shown.path, theme, colour)
     drawing.path(plane, shown.measured_path, theme, colour)
@@ -80,16 +84,17 @@ def draw_device(plane: Plane, scene: Scene, shown: Shown, index: int) -> None:
 
 
 def wish_labels(plane: Plane, scene: Scene, timed: bool) -> None:
-    """Names points: the user's own, matmul's ends, then the other operations; measured times where they stand alone."""
-    theme = plane.theme
-    for mark in scene.own_points:
+    """Names points: some of the user's own, matmul's ends, the other operations; measured times where they stand alone."""
+    theme, own = plane.theme, scene.own_points
+    for mark in own:
         plane.spot(mark.intensity, mark.rate, theme.ink, "*", size=1.6)
-        plane.wish(drawing.cut(mark.name), mark.intensity, mark.rate, theme.ink)
+    name_own(plane, own[:OWN_FIRST])
     shown = scene.first
-    colour = readable(hue(scene, 0, theme), theme.ink, theme.background)
+    colour = theme.ink if len(scene.shown) > 1 else drawing.legible(hue(scene, 0, theme), theme)  # ink: of all devices
     path = shown.measured_path if len(shown.measured_path) > 1 else shown.path
     if path:
         plane.wish(f"matmul, {shown.letter} = {path[-1].size}", path[-1].intensity, path[-1].rate, colour)
+    if path and len(own) < OWN_FIRST:
         plane.wish(f"{shown.letter} = {path[0].size}", path[0].intensity, path[0].rate, colour)
     known = {mark.op: mark for mark in [*shown.model, *shown.points]}
     for op in OPERATIONS:
@@ -97,6 +102,12 @@ def wish_labels(plane: Plane, scene: Scene, timed: bool) -> None:
             mark = known[op]
             time = f" {titles.duration(mark.seconds)}" if timed and mark.measured and op in ("relu", "gelu") else ""
             plane.wish(spoken(op) + time, mark.intensity, mark.rate, theme.ink)
+    name_own(plane, own[OWN_FIRST:])
+
+
+def name_own(plane: Plane, marks: list[Mark]) -> None:
+    for mark in marks:
+        plane.wish(drawing.cut(mark.name), mark.intensity, mark.rate, plane.theme.ink)
 
 
 def draw_panel(panel: Panel, scene: Scene) -> None:
@@ -132,7 +143,8 @@ def key_of(scene: Scene, theme: Theme) -> list[Sample]:
     for name, roof, dash in (("measured", device.measured_roof, "solid"), ("data sheet", device.sheet_roof, "dashed")):
         if roof:
             found.append(Sample(rate(roof.flops_per_s, "FLOP/s"), colour, dash, width=1.0 if dash == "solid" else 0.5))
-            found.append(Sample(f"{rate(roof.bytes_per_s, 'B/s')}, {name}", theme.background))
+            speed = ", ".join(filter(None, [rate(roof.bytes_per_s, "B/s"), roof.stream, name]))
+            found.append(Sample(speed, theme.background))
     round_ = shape("dot", [])
     if shown.points or shown.measured_path:
         found.append(Sample("measured", colour, marker=round_))

@@ -10,7 +10,6 @@ from ridgebench.plot.style import Theme
 
 POINTS = 72.0  # per inch
 LEADING = 1.38  # height of a line over the size of its text
-LARGE = 1.25  # scale of text from which a figure has no panel
 LARGEST_TITLE = 1.3  # scale of the title's text
 WIDEST_TICK = "10,000"
 
@@ -70,10 +69,9 @@ PAPER = Layout(3.3, 2.6, 7.0, 7.0, (7.6, 7.2, 7.0), 2, False, 0.07, 0.0, 1.8)
 
 
 def scaled(layout: Layout, scale: float) -> Layout:
-    """The layout with larger or smaller text. Large text takes the room of panel and subtitle, for the plane."""
+    """The layout with larger or smaller text."""
     titles = tuple(size * min(scale, LARGEST_TITLE) for size in layout.titles)
-    changed = replace(layout, text=layout.text * scale, least=min(layout.least, layout.text * scale), titles=titles)
-    return changed if scale <= LARGE else replace(changed, panel=0.0, subtitle=False)
+    return replace(layout, text=layout.text * scale, least=min(layout.least, layout.text * scale), titles=titles)
 
 
 def new_page(layout: Layout, theme: Theme) -> tuple[Figure, Axes]:

@@ -4,6 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Iterable, Optional
 
 from ridgebench.program import predict
+from ridgebench.records import Row
+from ridgebench.roofs import least_time
+from ridgebench.view import View
 
 from .devices import Roof
 
@@ -28,22 +31,55 @@ class Mark:
     technique: str = ""
     shape: str = ""
     name: str = ""
+    bound: str = ""  # by the model: memory or compute
 
 
 @dataclass(frozen=True)
 class Basis:
-    """What the model judges by: a data sheet that the binary knows, else the roof alone."""
+    """What the model judges by: a data sheet that the binary knows, else the roofs of a run's rows, else the roof."""
 
     roof: Roof
     on: Optional[str] = None
+    view: Optional[View] = None  # of the format alone
+
+    def rate(self, op: str, flops: float, traffic: float, written: Optional[float] = None) -> float:
+        """FLOP/s that the roofs of the row with the most similar traffic allow."""
+        row = similar(self.view, op, written) if self.view else None
+        if row is None:
+            return self.roof.at(flops / traffic)
+        special = (row.roof or {}).get("special_results")
+        roof = {**(row.roof or {}), "special_results": special * flops / row.flops if special else None}
+        seconds = least_time(replace(row, flops=flops, bytes=traffic, roof=roof))
+        return min(flops / seconds, self.roof.flops_per_s) if seconds else self.roof.at(flops / traffic)
+
+
+def similar(view: View, op: str, written: Optional[float]) -> Optional[Row]:
+    """The row of an operation with the nearest share of written bytes; of equal ones the fastest."""
+    rows = [row for row in view.points if row.op == op and row.roof and row.roof["bytes_per_s"] and least_time(row)]
+    wanted = 0.0 if written is None else written
+    return min(rows, key=lambda row: (abs(row.written_fraction - wanted), -(row.roof["flops_per_s"] or 0)), default=None)
+
+
+def written_share(op: str, shape: str, format_: str) -> Optional[float]:
+    """The share of written bytes of a product; other operations have one share at all sizes."""
+    pairs = dict(part.split(":") for part in shape.split("/"))
+    if op != "matmul" or not all(pairs.get(name, "").isdigit() for name in "mnk"):
+        return None
+    m, n, k = (int(pairs[name]) for name in "mnk")
+    wide = 2 if format_.startswith("fp8") else 1  # its products are stored in 16 bits
+    return wide * m * n / (wide * m * n + m * k + n * k)
 
 
 def mark(basis: Basis, op: str, shape: str, format_: str) -> Mark:
     """The point of an operation by the model. Raises ResultsError where the operation has no such format."""
     told = predict(op, shape, format_, basis.on or COUNTED_ON)
     intensity, flops = told["intensity_flop_per_byte"], told["flops"]
-    rate = told["attainable_flops_per_s"] if basis.on else basis.roof.at(intensity)
-    return Mark(op, intensity, rate, flops / rate, flops, shape=shape)
+    if basis.on:
+        rate = told["attainable_flops_per_s"]
+    else:
+        rate = basis.rate(op, flops, flops / intensity, written_share(op, shape, format_))
+    bound = told.get("bound", "") if basis.on else ""
+    return Mark(op, intensity, rate, flops / rate, flops, shape=shape, bound=bound)
 
 
 def square(n: int) -> str:

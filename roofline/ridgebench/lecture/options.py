@@ -11,7 +11,7 @@ from ridgebench.view import OPERATIONS, ORDER
 FILE_TYPES = ("svg", "pdf", "png")
 STYLES = ("lecture", "reference")
 DEFAULT_OPERATIONS = ("relu", "gelu", "dot", "matvec", "matmul")
-SCALES = (0.5, 2.0)  # of --font-scale
+SCALES = (0.5, 1.25)  # of --font-scale: with larger text names and legend find no room
 LEAST, MOST = 1e-6, 1e9  # of the numbers of a --point: a plane of more decades would hide every point
 ALIASES = {"fp8": "fp8_e4m3"}
 NUMBER_FORMATS = tuple(ORDER)
@@ -111,6 +111,6 @@ def add_to(parser: argparse.ArgumentParser) -> None:
                         help="number format of the lecture figure; default: bf16, on a host fp32")
     parser.add_argument("--point", type=user_point, action="append", default=[], metavar="NAME:AI:TFLOP/s",
                         help="a point of your own: its FLOP per byte and TFLOP/s; may be repeated")
-    parser.add_argument("--font-scale", type=font_scale, default=1.0, metavar="0.5..2",
-                        help="size of the lecture figure's text")
+    parser.add_argument("--font-scale", type=font_scale, default=1.0, metavar="0.5..1.25",
+                        help="size of the lecture figure's text; larger text leaves no room for names and legend")
     parser.add_argument("--paper", action="store_true", help="lecture figure for a column of 3.3 inches")

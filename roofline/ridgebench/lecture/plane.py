@@ -22,6 +22,7 @@ AREA = "region"  # group id of a region's name
 MOST_LABELS = 6
 HEADROOM = 1.7  # lines of text above the highest roof, for the value of its ridge
 LAST_TICK = 4  # power of ten: wider numbers would touch, and no operation of the lecture lies beyond
+LEAD = 0.45  # lines of text between a label and its point from which a thin line joins both
 FAR = (1.0, 1.8, 2.8)  # distances of a label from its point, in gaps
 
 Limits = tuple[float, float]  # log10
@@ -218,7 +219,7 @@ class Plane:
         """A thin line from a point to its label, where another point may be nearer to that."""
         (x, y), layout = wish.at, self.layout
         end = (min(max(x, box.left), box.right), min(max(y, box.bottom), box.top))
-        if hypot(end[0] - x, end[1] - y) > 0.9 * layout.line:
+        if hypot(end[0] - x, end[1] - y) > LEAD * layout.line:
             self.page.plot([x, end[0]], [y, end[1]], color=self.theme.muted, linewidth=layout.stroke / 6, zorder=4.2)
 
     def write(self, wish: Wish, box: labels.Box) -> None:

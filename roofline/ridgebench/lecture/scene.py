@@ -84,12 +84,12 @@ def usual(format_: str) -> tuple[str, ...]:
 
 def show(device: Device, ops: tuple[str, ...], format_: str, basis: Optional[Basis] = None) -> Shown:
     """The points of a device, squares as its path. A measured operation is predicted at its measured size."""
-    basis = basis or Basis(device.roof, None if device.measured_roof else device.on)
+    basis = basis or basis_of(device, format_)
     others = [op for op in ops if op != PATH]
     rows = [row for op in others if device.view and (row := measured.best(device.view, format_, op))]
     points = [measured.mark_of(row) for row in rows]
     known = {mark.op: mark for mark in points}
-    predicted = [at_size(basis, known[mark.op]) if mark.op in known else mark
+    predicted = [at_size(basis, known[mark.op], format_) if mark.op in known else mark
                  for mark in model.served(basis, others, format_, device.host)]
     squares = measured.squares(device.view, format_) if device.view and PATH in ops else []
     grown = model.sizes(basis.roof, format_, [mark.size for mark in squares]) if PATH in ops else []
@@ -103,21 +103,32 @@ def along_the_slope(shown: Shown, format_: str) -> Shown:
     """
     squares = shown.measured_path
     side, deep = measured.growing_depth(shown.device.view, format_) if squares and shown.device.view else (0, [])
-    if not deep or begins(deep, shown.basis) <= begins(squares, shown.basis):
+    if not deep or begins(deep, shown.basis, format_) <= begins(squares, shown.basis, format_):
         return shown
     grown = [mark.size for mark in deep]
     path = model.path(shown.basis, format_, grown, lambda k: model.depth_of(k, side))
     return replace(shown, path=path, measured_path=deep, letter="k", fixed=side)
 
 
-def begins(marks: list[Mark], basis: Basis) -> float:
+def begins(marks: list[Mark], basis: Basis, format_: str) -> float:
     """The share of the roof that the smallest size reaches."""
-    return marks[0].rate / basis.roof.at(marks[0].intensity)
+    first = marks[0]
+    share = model.written_share(first.op, first.shape, format_)
+    return first.rate / basis.rate(first.op, first.flops, first.flops / first.intensity, share)
 
 
-def at_size(basis: Basis, found: Mark) -> Mark:
+def basis_of(device: Device, format_: str) -> Basis:
+    """The roofs of the run's own rows where it has measured some, else the data sheet."""
+    if device.measured_roof and device.view:
+        return Basis(device.measured_roof, view=device.view.only(format_))
+    return Basis(device.roof, device.on)
+
+
+def at_size(basis: Basis, found: Mark, format_: str) -> Mark:
     """What the model says of a measured point's work."""
-    rate = basis.roof.at(found.intensity)
+    if basis.on:
+        return model.mark(basis, found.op, found.shape, format_)
+    rate = basis.rate(found.op, found.flops, found.flops / found.intensity)
     return replace(found, rate=rate, seconds=found.flops / rate, measured=False, technique="")
 
 

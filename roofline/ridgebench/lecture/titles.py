@@ -8,6 +8,7 @@ from ridgebench.units import digits, enumerate_words, percent, rate
 from ridgebench.view import View
 
 from . import measured, model
+from .devices import Roof
 from .layout import Layout, fits
 from .model import Mark
 from .scene import Scene, Shown
@@ -47,6 +48,23 @@ def pair_finding(shown: Shown, format_: str) -> str:
     return f"GeLU does {digits(work)} times the work of ReLU in {digits(longer)} times the time"
 
 
+def pair_title(pair: Optional[tuple[Mark, Mark]]) -> str:
+    if pair is None:
+        return "GeLU lies higher on the same slope"
+    longer, work = pair[1].seconds / pair[0].seconds, digits(pair[1].flops / pair[0].flops)
+    same = abs(longer - 1) <= SAME
+    return f"GeLU: {work} times the work, {'the same' if same else digits(longer) + ' times the'} time"
+
+
+def pair_words(pair: Optional[tuple[Mark, Mark]]) -> str:
+    """What the times of ReLU and GeLU say."""
+    same = "GeLU moves the same bytes as ReLU."
+    longer = pair[1].seconds / pair[0].seconds if pair else 1.0
+    if longer <= 1 + SAME:
+        return f"{same} Its arithmetic runs while the bytes arrive."
+    return f"{same} Here its arithmetic takes longer than the bytes, so it takes {digits(longer)} times as long."
+
+
 def product_finding(view: View, format_: str) -> str:
     """What share of its limit the best matmul reaches; its rate alone where no limit stands firm."""
     row = measured.best(view, format_, "matmul")
@@ -62,11 +80,16 @@ def product_finding(view: View, format_: str) -> str:
     return f"matmul runs at {rate(row.flops_per_s, 'FLOP/s')}"
 
 
+def waits(mark: Mark, roof: Roof) -> bool:
+    """Whether memory limits an operation: its own peak may lie below that of matmul, so the program decides first."""
+    return mark.bound == "memory" if mark.bound else mark.intensity < roof.ridge
+
+
 def model_finding(scene: Scene) -> str:
     """Which operations wait for memory, and from which n matmul does not."""
     shown = scene.first
     roof = shown.basis.roof
-    waiting = [spoken(mark.op) for mark in shown.model if mark.intensity < roof.ridge]
+    waiting = [spoken(mark.op) for mark in shown.model if waits(mark, roof)]
     parts = [f"{enumerate_words(waiting)} {'wait' if len(waiting) > 1 else 'waits'} for memory"] if waiting else []
     if shown.path:
         bend = model.crossing(roof, model.square, scene.format)
@@ -91,6 +114,7 @@ def finding(scene: Scene, layout: Layout) -> str:
     parts = [part for part in parts if part] or [model_finding(scene)]
     where = f"{shown.device.name}, {name}: "
     together = ["; ".join(filter(None, parts)), *filter(None, parts)]
-    titles = [f"{lead}{text}" for text in together for lead in (where, f"{name}: ")]
-    ridge = f"{name}: the ridge is at {digits(shown.device.roof.ridge)} FLOP per byte"
+    leads = (where, f"{name}: ") if layout.subtitle or layout.panel else (where,)  # no other line names the device
+    titles = [f"{lead}{text}" for text in together for lead in leads]
+    ridge = f"{leads[-1]}the ridge is at {digits(shown.device.roof.ridge)} FLOP per byte"
     return next((title for title in titles if title.split(": ", 1)[1] and fits(layout, title)), ridge)

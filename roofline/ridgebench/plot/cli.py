@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterator, Optional
 import matplotlib.style
 from matplotlib.figure import Figure
 
-from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail, one_line
+from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail, one_line, what_failed
 from ridgebench.data_sheets import find_sheet
 from ridgebench.files import naming
 from ridgebench.lecture import cli as lecture
@@ -218,6 +218,8 @@ def open_views(options: argparse.Namespace) -> tuple[list[View], list[Path]]:
 
 def drawn_figures(options: argparse.Namespace) -> dict[str, Callable]:
     """The figures of data sheets alone, of one run, or of several together; asks about points that are too fast."""
+    if not options.results and options.style == "reference":
+        raise ResultsError("--style reference draws the rows of a run; allowed: a results directory with it")
     if not options.results:
         return lecture.figures(None, options)
     views, folders = open_views(options)
@@ -240,8 +242,8 @@ def main(arguments: list[str]) -> int:
         out.mkdir(parents=True, exist_ok=True)
         written = save_all(drawn, THEMES[options.theme], out, options.formats.types)
     except (ResultsError, OSError) as error:
-        return fail(str(error), USAGE, "plot")
+        return fail(what_failed(error), USAGE, "plot")
     except KeyboardInterrupt:
         return fail("interrupted; figures may be missing", INTERRUPTED, "plot")
-    print(f"{written} files in {out}")
+    print(f"{written} file{'s' * (written != 1)} in {out}")
     return OK

@@ -34,7 +34,7 @@ def test_without_a_run_the_lecture_figure_alone_is_drawn(tmp_path):
 def test_files_go_to_the_current_folder_by_default(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     assert plot.main(["--on", "h100-sxm", "--op", "relu", "--formats", "svg,bf16"]) == 0
-    assert (tmp_path / "lecture.svg").is_file() and capfd.readouterr().out == "1 files in .\n"
+    assert (tmp_path / "lecture.svg").is_file() and capfd.readouterr().out == "1 file in .\n"
 
 
 def test_several_devices_share_the_axes(tmp_path):
@@ -123,7 +123,7 @@ def fails(main, arguments: list, capfd) -> str:
         (["--point", "a:-1:1"], "FLOP per byte '-1' is no number"),
         (["--point", "a:1:nan"], "TFLOP/s 'nan' is no number"),
         (["--point", "a:1e300:1"], "FLOP per byte '1e300' is no number"),
-        (["--font-scale", "3"], "'3' is no number from 0.5 to 2"),
+        (["--font-scale", "3"], "'3' is no number from 0.5 to 1.25"),
         (["--theme", "pink"], "invalid choice: 'pink'"),
         (["--style", "pretty"], "invalid choice: 'pretty'"),
         (["--on", "h1000"], "no data sheet named 'h1000'; nearest: h100"),

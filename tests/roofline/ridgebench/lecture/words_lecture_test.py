@@ -1,0 +1,97 @@
+"""What figures and slides say fits what they draw: limits per operation, names of devices, labels, memory."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from golden import ROOT
+
+from ridgebench.lecture import comparison, counting, deck, drawing, figure, scene, titles
+from ridgebench.lecture.layout import LECTURE, PAPER
+from ridgebench.lecture.options import UserPoint
+from ridgebench.plot import cli as plot
+from ridgebench.plot.style import DIRECT, TEXT_CONTRAST, THEMES, blend, contrast
+
+LIGHT = THEMES["light"]
+THREE = ["h100-sxm", "h200", "b200"]
+
+
+def labels_of(made, paper: bool = False) -> list[str]:
+    with plot.drawing(LIGHT):
+        drawn = figure.draw(made, LIGHT, paper)
+    return [text.get_text() for axes in drawn.axes for text in axes.texts if text.get_gid() == DIRECT]
+
+
+def deck_of(*names: str):
+    return deck.make(None, list(names), None, names[0], "ridgebench slides")
+
+
+def test_the_title_names_the_operations_that_the_program_calls_memory_bound():
+    told = titles.finding(scene.make(None, ["b200"], "fp8_e4m3"), LECTURE)
+    assert "ReLU, dot and matvec wait for memory" in told
+
+
+@pytest.mark.parametrize("name", ["h100-sxm", "l4"])
+def test_a_column_of_a_paper_names_the_device(name):
+    made = scene.make(None, [name], "bf16")
+    assert titles.finding(made, PAPER).startswith(f"{made.first.device.name}, bf16: ")
+
+
+def test_labels_of_several_devices_are_of_operations_and_points():
+    points = tuple(UserPoint(f"own {index}", 10.0**index, 1e12) for index in range(5))
+    found = labels_of(scene.make(None, THREE, None, points=points))
+    assert not any("ridge" in text or text.startswith("H") for text in found)
+    assert {"ReLU", "GeLU"} & set(found) and any(text.startswith("own") for text in found)
+
+
+def test_without_a_legend_the_ridges_name_the_devices():
+    assert {"H200: 206", "B200: 292"} <= set(labels_of(scene.make(None, THREE, None), paper=True))
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+@pytest.mark.parametrize("name", ["fp32", "tf32", "fp16", "bf16", "fp8_e4m3"])
+def test_labels_are_legible_on_both_regions(theme, name):
+    tone = drawing.legible(theme.hue(name), theme)
+    for tint, share in drawing.shades(theme):
+        assert contrast(tone, blend(theme.background, tint, share)) >= TEXT_CONTRAST
+
+
+def test_the_slide_on_memory_trains_in_a_format_that_the_device_has():
+    assert "AdamW in bf16" in counting.memory(deck_of("h100-sxm")).say
+    slide = counting.memory(deck_of("t4"))
+    assert "AdamW in fp32" in slide.say and "--precision fp32" in slide.command
+
+
+def test_a_sheet_of_ones_own_is_named_by_its_name(tmp_path):
+    sheet = json.loads((ROOT / "roofline/devices/h100-sxm.json").read_text("utf-8")) | {"name": "mine-1"}
+    path = tmp_path / "sheet.json"
+    path.write_text(json.dumps(sheet), "utf-8")
+    of = deck_of(str(path))
+    slide = counting.memory(of)
+    with plot.drawing(LIGHT):
+        drawn = deck.draw(slide, of, LIGHT)
+    shown = [text.get_text() for axes in drawn.axes for text in axes.texts]
+    assert "memory of one MINE 1: 80 GB" in shown and not any("sheet.json" in text for text in shown)
+
+
+def test_one_roof_is_not_called_several():
+    of = deck_of("h100-sxm")
+    assert comparison.formats(of).title == "Each format has its own roof"
+    alone = comparison.formats(replace(of, formats=of.formats[:1]))
+    assert alone.title.startswith("One roof, for ")
+    assert "beyond these axes" in comparison.devices(replace(of, beside=[])).say
+    assert "At the same peak" in comparison.devices(of).say
+
+
+def test_the_reference_figure_needs_a_run(tmp_path, capfd):
+    assert plot.main(["--on", "h100-sxm", "--style", "reference", "--out", str(tmp_path)]) == 2
+    assert capfd.readouterr().err == ("plot: --style reference draws the rows of a run; allowed: a results directory with "
+                                      "it\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_made_is_named_without_a_number(tmp_path, capfd):
+    (tmp_path / "file").write_text("")
+    assert plot.main(["--on", "h100-sxm", "--out", str(tmp_path / "file" / "below")]) == 2
+    error = capfd.readouterr().err
+    assert "Errno" not in error and error.count("\n") == 1
