@@ -21,8 +21,9 @@ DASHES = ("solid", (0, (5, 2)), (0, (1, 1)), (0, (5, 1, 1, 1)))  # in print
 NAME = 1.3  # inches of the table's first column
 
 
-def run_theme(theme: Theme, index: int) -> OneHue:
+def run_theme(theme: Theme, run: OneRun) -> OneHue:
     """The theme of a run: its hue and, in print, its lightness, line style and letter."""
+    index = LETTERS.index(run.letter)
     colour = toned(HUES[index], LIGHTNESSES[index]) if theme.letters else HUES[index]
     return OneHue(**{**asdict(theme), "colour": colour, "line": DASHES[index], "mark": LETTERS[index]})
 
@@ -32,11 +33,11 @@ def draw_rates(page: Axes, runs: list[OneRun], left: float, top: float, unit: tu
     step = min((WIDTH - MARGIN - left - NAME) / (len(runs) + (len(runs) == 2)), 0.9)
     ends = [left + NAME + (index + 1) * step for index in range(len(runs))]
     page.text(left, top - 0.15, f"Fastest row, {unit[0]}", size=SMALL, weight="bold", va="center")
-    colours = [run_theme(theme, index).text(None) for index in range(len(runs))]
+    colours = [run_theme(theme, run).text(None) for run in runs]
     for x, run, colour in zip(ends, runs, colours):
         page.text(x, top - 0.4, run.letter, size=SMALL, weight="bold", ha="right", va="center", color=colour)
     if len(runs) == 2:
-        page.text(ends[-1] + step, top - 0.4, "B / A", size=SMALL, weight="bold", ha="right", va="center")
+        page.text(ends[-1] + step, top - 0.4, f"{runs[1].letter} / {runs[0].letter}", size=SMALL, weight="bold", ha="right", va="center")
     y = top - 0.4
     for op, origin in product(operations(runs), ("hand", "library")):
         rows = [best([row for row in run.view.points if (row.op, row.origin) == (op, origin)], lambda row: row.flops_per_s)

@@ -13,7 +13,7 @@ from golden import GOLDEN, read_environment, read_records, write_records
 from matplotlib.text import Annotation
 
 from ridgebench.data_sheets import find_sheet
-from ridgebench.plot import runs_figure
+from ridgebench.plot import runs_figure, runs_table
 from ridgebench.plot.cli import drawn_figures, main, parse, settings
 from ridgebench.plot.runs import OneRun, changed, formats, make_runs, span, title
 from ridgebench.plot.style import THEMES
@@ -85,8 +85,23 @@ def test_the_title_is_the_range_of_ratios_of_the_best_verified_rows():
 
 def test_the_title_of_more_runs_has_a_range_for_each():
     text = title(runs_of(golden(), sped_up(golden(), 4.0), sped_up(golden(), 0.5)))
-    assert text.startswith("The best verified rows run at these multiples of the rates of machine 0 ")
-    assert text.endswith("machine 1 4 | 4; machine 2 0.5 | 0.5")
+    assert text == (
+        "Where memory limits, machine 1 is 4 times as fast and machine 2 is 0.5 times as fast; where arithmetic limits, "
+        "machine 1 is 4 times as fast and machine 2 is 0.5 times as fast (best verified rows, against machine 0)"
+    )
+    slow = title(runs_of(golden(), sped_up(golden(), 4.0), sped_up(golden(), 0.01)))
+    assert "machine 2 is 100 times slower" in slow and "|" not in slow
+
+
+def test_a_figure_of_one_format_leaves_out_a_run_without_it():
+    bare = replace(golden(), rows=[row for row in golden().rows if row.format != "bf16"])
+    runs = runs_of(bare, golden(), golden())
+    words = written(figure_of(runs, ["bf16"]))
+    assert not any(word.startswith("A machine 0") for word in words) and "–" not in words
+    assert any(word.startswith("B machine 1") for word in words) and "C / B" in words
+    assert any(word.startswith("A machine 0") for word in written(figure_of(runs, ["fp32"])))
+    hues = [runs_table.run_theme(THEMES["light"], run).hue(None) for run in runs]
+    assert len(set(hues)) == 3
 
 
 def test_large_and_small_ratios_have_no_exponent():
@@ -116,6 +131,7 @@ def test_arrows_join_the_same_case_only_where_it_changed():
     (arrow,) = arrows(figure_of(runs_of(golden(), fast)))
     (x0, y0), (x1, y1) = arrow.xyann, arrow.xy
     assert x0 == x1 and y1 == pytest.approx(1.5 * y0)
+    assert arrow.zorder < 5  # the points, which no arrow may hide
 
 
 def test_every_run_has_roofs_and_ridges_of_its_own():
