@@ -24,7 +24,7 @@ from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, lab
 from .roofline import X_FROM, X_TO
 from .roofs import Roofs, measured_roofs, memory_names, sheet_roofs
 from .runs import OneRun, changes, formats, operations, title
-from .runs_table import draw_rates, run_theme
+from .runs_table import draw_fastest, draw_rates, run_theme
 from .style import NORMAL, SMALL, OneHue, Theme, shape
 from .sweeps import paths
 from .tiles import column_width, make_tiles
@@ -218,6 +218,8 @@ def draw(runs: list[OneRun], names: list[str], theme: Theme) -> Figure:
         draw_head(page, canvas, name, [] if alone else panels[name], room)
         if alone:
             draw_rates(page, runs, canvas.right + 0.5, top, unit, theme)
+    if not alone:
+        draw_fastest(page, runs, groups, canvases, low, unit, theme)
     return figure
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import matplotlib.style
 import pytest
-from golden import GOLDEN, read_environment, read_records, write_records
+from golden import GOLDEN, ROOT, read_environment, read_records, write_records
 from matplotlib.text import Annotation
 
 from ridgebench.data_sheets import find_sheet
@@ -18,6 +18,7 @@ from ridgebench.plot.cli import drawn_figures, main, parse, settings
 from ridgebench.plot.runs import OneRun, changed, formats, make_runs, span, title
 from ridgebench.plot.style import THEMES
 from ridgebench.records import load_run
+from ridgebench.units import digits
 from ridgebench.view import View, make_view
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -162,6 +163,22 @@ def test_two_to_four_runs_are_legible(count, theme):
         for text in figure.axes[0].texts:
             box = text.get_window_extent()
             assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0, text.get_text()
+
+
+def test_a_row_of_panels_has_a_table_below():
+    from layout_test import overlapping
+
+    gpu = make_view(load_run(next((ROOT / "results" / "nvidia-h100-80gb-hbm3").glob("2*"))), None)
+    slow = sped_up(gpu, 0.003).only("fp32")
+    views = [named(view, f"GPU {index}", "cuda") for index, view in enumerate((gpu, sped_up(gpu, 1.5), slow))]
+    drawn = ["fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"]
+    figure = figure_of(make_runs(views, [Path()] * 3), drawn)
+    words = written(figure)
+    assert "Fastest row, TFLOP/s" in words and words.count("C") == 1
+    assert not overlapping(figure)
+    top = max(row.flops_per_s for row in gpu.points if row.op == "matmul" and row.format == "bf16") / 1e12
+    assert {digits(top), digits(1.5 * top)} <= set(words)
+    assert not any(word.startswith("Fastest") for word in written(figure_of(runs_of(golden(), golden()))))
 
 
 def test_a_host_and_a_gpu_share_one_unit():
