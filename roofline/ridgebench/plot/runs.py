@@ -7,13 +7,15 @@ from typing import Optional
 
 from ridgebench.files import ResultsError
 from ridgebench.records import Row, Run
+from ridgebench.units import enumerate_words
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
-from .finding import best
+from .finding import best, capital
 from .page import fits
 
 MOST = 4  # runs that one figure can hold: a hue for each
 LETTERS = "ABCD"
+SLOW = 0.5  # a run below this share of a rate is said to be slower
 ALL = "all"  # devices
 LIMITS = (("memory", "memory"), ("compute", "arithmetic"))  # of a row's bound
 Speeds = dict[tuple[str, str, str], float]  # by operation, format and bound
@@ -115,27 +117,37 @@ def against(first: OneRun, other: OneRun, bound: str) -> list[float]:
     return [other.speeds[key] / first.speeds[key] for key in shared]
 
 
-def spans(first: OneRun, other: OneRun) -> list[str]:
+def ratios(first: OneRun, other: OneRun) -> list[list[float]]:
     """How many times as fast another run is than the first one under each of LIMITS; empty where no row is common."""
-    found = [against(first, other, bound) for bound, _ in LIMITS]
-    return [span(values) if values else "" for values in found]
+    return [against(first, other, bound) for bound, _ in LIMITS]
 
 
-def pair_title(first: str, other: str, found: list[str]) -> str:
-    (most, limit), *rest = [(text, limit) for text, (_, limit) in zip(found, LIMITS) if text]
+def pair_title(first: str, other: str, found: list[list[float]]) -> str:
+    (most, limit), *rest = [(span(values), limit) for values, (_, limit) in zip(found, LIMITS) if values]
     more = "".join(f" and {text} times where {limit} limits" for text, limit in rest)
     return f"{other} is {most} times as fast as {first} where {limit} limits{more} (best verified rows)"
 
 
-def many_title(first: str, others: list[tuple[str, list[str]]]) -> str:
-    each = "; ".join(f"{name} {' | '.join(text or '–' for text in found)}" for name, found in others)
-    bounds = " | ".join(f"{bound}-bound" for bound, _ in LIMITS)
-    return f"The best verified rows run at these multiples of the rates of {first} ({bounds}): {each}"
+def speed(values: list[float]) -> str:
+    """'1.2 to 1.5 times as fast', '68 to 140 times slower'."""
+    slow = max(values) < SLOW
+    return f"{span([1 / value for value in values])} times slower" if slow else f"{span(values)} times as fast"
+
+
+def many_title(first: str, others: list[tuple[str, list[list[float]]]]) -> str:
+    """'Where memory limits, B is 1.2 times as fast as A and C 68 times slower; where arithmetic limits, ...'"""
+    clauses = []
+    for index, (_, limit) in enumerate(LIMITS):
+        known = [(name, found[index]) for name, found in others if found[index]]
+        parts = [f"{name} is {speed(values)}" for name, values in known]
+        if parts:
+            clauses.append(f"where {limit} limits, {enumerate_words(parts)}")
+    return capital("; ".join(clauses)) + f" (best verified rows, against {first})"
 
 
 def title(runs: list[OneRun]) -> str:
     """The speed of every run over the first one, by the best verified row of each operation and format."""
-    first, others = runs[0], [(run, found) for run in runs[1:] if any(found := spans(runs[0], run))]
+    first, others = runs[0], [(run, found) for run in runs[1:] if any(found := ratios(runs[0], run))]
     if not others:
         return f"{len(runs)} runs, and no operation in a format that the first one shares with another"
     for name in (lambda run: run.name, lambda run: run.letter):

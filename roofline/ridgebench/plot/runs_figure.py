@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from math import sqrt
 from typing import Callable
 
 from matplotlib.axes import Axes
@@ -23,7 +24,7 @@ from .roof_drawing import MEASURED, SHEETS, Pen, draw_roofs, label_diagonal, lab
 from .roofline import X_FROM, X_TO
 from .roofs import Roofs, measured_roofs, memory_names, sheet_roofs
 from .runs import OneRun, changes, formats, operations, title
-from .runs_table import draw_rates, run_theme
+from .runs_table import draw_fastest, draw_rates, run_theme
 from .style import NORMAL, SMALL, OneHue, Theme, shape
 from .sweeps import paths
 from .tiles import column_width, make_tiles
@@ -74,10 +75,10 @@ def parts_of(runs: list[OneRun], names: list[str], theme: Theme) -> list[Part]:
     """The runs that have rows in a panel's formats."""
     wanted = techniques(runs, names)
     found = []
-    for index, run in enumerate(runs):
+    for run in runs:
         rows = [row for row in points_of(run, names) if (row.op, row.technique) in wanted]
         if rows:
-            found.append(Part(run, rows, top_roofs(run.view, names), run_theme(theme, index)))
+            found.append(Part(run, rows, top_roofs(run.view, names), run_theme(theme, run)))
     return found
 
 
@@ -108,13 +109,14 @@ def draw_run(canvas: Canvas, rows: list[Row], shapes: list[str], theme: Theme, s
         canvas.occupy([place[row.id] for row in path])
 
 
-def draw_arrows(canvas: Canvas, before: list[Row], after: list[Row], theme: Theme) -> None:
-    """Draws an arrow from each case to the same case of the next run, where it changed."""
+def draw_arrows(canvas: Canvas, before: list[Row], after: list[Row], theme: Theme, size: float) -> None:
+    """Draws an arrow from each case to the same case of the next run, where it changed: between the points, and below them."""
+    edge = sqrt(size) / 2 + 0.5  # points from the centre of a marker to where an arrow begins or ends
     style = {"arrowstyle": "-|>,head_width=0.14,head_length=0.28", "color": theme.ink, "linewidth": 0.8,
-             "shrinkA": 0, "shrinkB": 0}
+             "shrinkA": edge, "shrinkB": edge}
     for one, other in changes(before, after):
         ends = [(row.intensity_flop_per_byte, row.flops_per_s / canvas.scale) for row in (other, one)]
-        canvas.axes.annotate("", *ends, arrowprops=style, zorder=6)
+        canvas.axes.annotate("", *ends, arrowprops=style, zorder=4.8)
 
 
 def draw_panel(canvas: Canvas, parts: list[Part], shapes: list[str], alone: bool) -> None:
@@ -175,7 +177,7 @@ def undrawn_of(runs: list[OneRun]) -> list[Group]:
 def draw_top(page: Axes, runs: list[OneRun], note: str, theme: Theme) -> float:
     """Draws title, notes and key; returns the height where they end (inches)."""
     top = write_head(page, title(runs), [NOTE, ARROW, note], theme) - 0.08
-    themes = [run_theme(theme, index) for index in range(len(runs))]
+    themes = [run_theme(theme, run) for run in runs]
     lines = [(own.hue(None), MEASURED[0], own.dash(""), run_text(run)) for run, own in zip(runs, themes)]
     sheets = runs[0].view.sheets
     lines += [(theme.muted, *dash, f"{sheet.title} data sheet") for sheet, dash in zip(sheets, SHEETS * len(sheets))]
@@ -194,6 +196,7 @@ def draw(runs: list[OneRun], names: list[str], theme: Theme) -> Figure:
     alone = len(groups) == 1
     if alone:
         runs = [replace(run, view=run.view.only(name)) for run in runs for name in names[:1]]
+        runs = [run for run in runs if run.view.points] or runs
     write_foot(page, provenance(runs), [run.view for run in runs], theme)
     top, undrawn = draw_top(page, runs, panels_note(names), theme), undrawn_of(runs)
     lines = min(len(undrawn), MOST_REASONS) + 1 if undrawn else 0
@@ -211,10 +214,12 @@ def draw(runs: list[OneRun], names: list[str], theme: Theme) -> Figure:
         draw_sheets(canvas, view, groups[name], theme)
         draw_panel(canvas, panels[name], operations(runs), alone)
         for before, after in zip(panels[name], panels[name][1:]):
-            draw_arrows(canvas, before.rows, after.rows, theme)
+            draw_arrows(canvas, before.rows, after.rows, theme, SIZES[alone])
         draw_head(page, canvas, name, [] if alone else panels[name], room)
         if alone:
             draw_rates(page, runs, canvas.right + 0.5, top, unit, theme)
+    if not alone:
+        draw_fastest(page, runs, groups, canvases, low, unit, theme)
     return figure
 
 

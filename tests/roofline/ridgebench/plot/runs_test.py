@@ -9,15 +9,16 @@ from xml.etree import ElementTree
 
 import matplotlib.style
 import pytest
-from golden import GOLDEN, read_environment, read_records, write_records
+from golden import GOLDEN, ROOT, read_environment, read_records, write_records
 from matplotlib.text import Annotation
 
 from ridgebench.data_sheets import find_sheet
-from ridgebench.plot import runs_figure
+from ridgebench.plot import runs_figure, runs_table
 from ridgebench.plot.cli import drawn_figures, main, parse, settings
 from ridgebench.plot.runs import OneRun, changed, formats, make_runs, span, title
 from ridgebench.plot.style import THEMES
 from ridgebench.records import load_run
+from ridgebench.units import digits
 from ridgebench.view import View, make_view
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -85,8 +86,23 @@ def test_the_title_is_the_range_of_ratios_of_the_best_verified_rows():
 
 def test_the_title_of_more_runs_has_a_range_for_each():
     text = title(runs_of(golden(), sped_up(golden(), 4.0), sped_up(golden(), 0.5)))
-    assert text.startswith("The best verified rows run at these multiples of the rates of machine 0 ")
-    assert text.endswith("machine 1 4 | 4; machine 2 0.5 | 0.5")
+    assert text == (
+        "Where memory limits, machine 1 is 4 times as fast and machine 2 is 0.5 times as fast; where arithmetic limits, "
+        "machine 1 is 4 times as fast and machine 2 is 0.5 times as fast (best verified rows, against machine 0)"
+    )
+    slow = title(runs_of(golden(), sped_up(golden(), 4.0), sped_up(golden(), 0.01)))
+    assert "machine 2 is 100 times slower" in slow and "|" not in slow
+
+
+def test_a_figure_of_one_format_leaves_out_a_run_without_it():
+    bare = replace(golden(), rows=[row for row in golden().rows if row.format != "bf16"])
+    runs = runs_of(bare, golden(), golden())
+    words = written(figure_of(runs, ["bf16"]))
+    assert not any(word.startswith("A machine 0") for word in words) and "–" not in words
+    assert any(word.startswith("B machine 1") for word in words) and "C / B" in words
+    assert any(word.startswith("A machine 0") for word in written(figure_of(runs, ["fp32"])))
+    hues = [runs_table.run_theme(THEMES["light"], run).hue(None) for run in runs]
+    assert len(set(hues)) == 3
 
 
 def test_large_and_small_ratios_have_no_exponent():
@@ -116,6 +132,7 @@ def test_arrows_join_the_same_case_only_where_it_changed():
     (arrow,) = arrows(figure_of(runs_of(golden(), fast)))
     (x0, y0), (x1, y1) = arrow.xyann, arrow.xy
     assert x0 == x1 and y1 == pytest.approx(1.5 * y0)
+    assert arrow.zorder < 5  # the points, which no arrow may hide
 
 
 def test_every_run_has_roofs_and_ridges_of_its_own():
@@ -146,6 +163,22 @@ def test_two_to_four_runs_are_legible(count, theme):
         for text in figure.axes[0].texts:
             box = text.get_window_extent()
             assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0, text.get_text()
+
+
+def test_a_row_of_panels_has_a_table_below():
+    from layout_test import overlapping
+
+    gpu = make_view(load_run(next((ROOT / "results" / "nvidia-h100-80gb-hbm3").glob("2*"))), None)
+    slow = sped_up(gpu, 0.003).only("fp32")
+    views = [named(view, f"GPU {index}", "cuda") for index, view in enumerate((gpu, sped_up(gpu, 1.5), slow))]
+    drawn = ["fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"]
+    figure = figure_of(make_runs(views, [Path()] * 3), drawn)
+    words = written(figure)
+    assert "Fastest row, TFLOP/s" in words and words.count("C") == 1
+    assert not overlapping(figure)
+    top = max(row.flops_per_s for row in gpu.points if row.op == "matmul" and row.format == "bf16") / 1e12
+    assert {digits(top), digits(1.5 * top)} <= set(words)
+    assert not any(word.startswith("Fastest") for word in written(figure_of(runs_of(golden(), golden()))))
 
 
 def test_a_host_and_a_gpu_share_one_unit():
