@@ -26,14 +26,11 @@ std::optional<double> mfu_bound_of(const Work& work, const Roof& model, const Lo
 ordered_json notes_of(const LimitingRates& rates, const LowerBounds& bounds, const Roofs& roofs) {
   ordered_json notes = ordered_json::array();
   if (!rates.peak) {
-    notes.push_back(
-        fmt::format("{} has no fp32 peak of its FMA units, which do this arithmetic: the bound "
-                    "counts memory alone",
-                    roofs.name()));
+    notes.push_back(missing_peak_note(roofs));
   }
   if (bounds.limit == Limit::launch && roofs.launch_floor_s()) {
     notes.push_back(
-        fmt::format("a launch takes at least {} here, and it decides below ten times that",
+        fmt::format("launch: the lower bound is below ten launches, and one takes at least {} here",
                     with_unit(*roofs.launch_floor_s(), "s")));
   }
   if (bounds.limit == Limit::special) {
@@ -43,6 +40,13 @@ ordered_json notes_of(const LimitingRates& rates, const LowerBounds& bounds, con
 }
 
 }  // namespace
+
+std::string missing_peak_note(const Roofs& roofs) {
+  return fmt::format(
+      "{} has no fp32 peak of its FMA units, which do this arithmetic: the bound counts memory "
+      "alone",
+      roofs.name());
+}
 
 ordered_json sizes_of(const Shape& shape) {
   ordered_json sizes = ordered_json::object();

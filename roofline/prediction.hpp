@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "kernels/common/operation.hpp"
 #include "roofline/roofs.hpp"
@@ -16,6 +17,9 @@ struct LowerBounds {
 };
 LowerBounds lower_bounds(const Work& work, const Roof& model, double special_results,
                          const Roofs& roofs);
+
+// Says which peak is missing where the arithmetic of an operation has none.
+std::string missing_peak_note(const Roofs& roofs);
 
 // Returns the dimensions of a shape, its layout and its attributes as keys.
 nlohmann::ordered_json sizes_of(const Shape& shape);

@@ -12,6 +12,7 @@
 #include "kernels/common/error.hpp"
 #include "roofline/model.hpp"
 #include "roofline/nullable.hpp"
+#include "roofline/prediction.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
@@ -101,15 +102,22 @@ nlohmann::ordered_json given_sizes(const OpenShape& open) {
   return sizes;
 }
 
-nlohmann::ordered_json notes_of(const OpenShape& open, const Roofs& roofs, bool never,
-                                std::int64_t largest) {
+// `largest` is empty unless memory decides at every size up to it.
+nlohmann::ordered_json notes_of(const OpenShape& open, const Roofs& roofs, bool decided,
+                                std::optional<std::int64_t> largest) {
   nlohmann::ordered_json notes = nlohmann::ordered_json::array();
+  if (open.unused) {
+    notes.push_back(fmt::format("the size {}:{} does not count: --solve looks for {}",
+                                open.dimension, *open.unused, open.dimension));
+  }
   if (open.square && open.shape.dimensions().size() > 1) {
     notes.push_back("all sizes are equal");
   }
-  if (never) {
+  if (!decided) {
+    notes.push_back(missing_peak_note(roofs));
+  } else if (largest) {
     notes.push_back(
-        fmt::format("memory decides at every size up to {}, the largest of a shape", largest));
+        fmt::format("memory decides at every size up to {}, the largest of a shape", *largest));
   } else if (const auto floor = roofs.launch_floor_s()) {
     notes.push_back(
         fmt::format("a launch takes at least {} here, and it decides below ten times "
@@ -162,7 +170,10 @@ OpenShape parse_open_shape(const std::string& text, const std::string& dimension
   } else if (!one_for_all && std::ranges::find(labels, dimension) == labels.end()) {
     whole += fmt::format("/{}:1", dimension);
   }
-  return {parse_shape(whole, operation), dimension, square};
+  OpenShape open{parse_shape(whole, operation), dimension, square};
+  const bool given = std::ranges::find(labels, dimension) != labels.end();
+  if (given || (square && !labels.empty())) open.unused = open.shape[dimension];
+  return open;
 }
 
 nlohmann::ordered_json solve_compute_bound(const Operation& operation, const OpenShape& open,
@@ -170,10 +181,11 @@ nlohmann::ordered_json solve_compute_bound(const Operation& operation, const Ope
   const Solver solver(operation, open, format, roofs);
   const std::int64_t largest = largest_size(open);
   const std::optional<std::int64_t> from = solver.from(largest);
-  std::optional<std::int64_t> below = largest;
-  if (from) below = *from > 1 ? std::optional(*from - 1) : std::nullopt;
   const std::int64_t shown = from.value_or(largest);
   const LimitingRates rates = solver.rates(shown);
+  const bool decided = rates.peak.has_value();
+  std::optional<std::int64_t> below;
+  if (decided && from != 1) below = from ? *from - 1 : largest;
   return {{"op", operation.name},
           {"dimension", open.dimension},
           {"shape", given_sizes(open)},
@@ -181,10 +193,11 @@ nlohmann::ordered_json solve_compute_bound(const Operation& operation, const Ope
           {"device", roofs.name()},
           {"smallest_compute_bound", nullable(from)},
           {"largest_memory_bound", nullable(below)},
-          {"intensity_flop_per_byte", nullable(solver.work(shown).intensity())},
-          {"ridge_flop_per_byte", rates.peak ? nlohmann::ordered_json(rates.roof().ridge())
-                                             : nlohmann::ordered_json(nullptr)},
-          {"notes", notes_of(open, roofs, !from, largest)}};
+          {"intensity_flop_per_byte",
+           nullable(decided ? solver.work(shown).intensity() : std::nullopt)},
+          {"ridge_flop_per_byte", decided ? nlohmann::ordered_json(rates.roof().ridge())
+                                          : nlohmann::ordered_json(nullptr)},
+          {"notes", notes_of(open, roofs, decided, from ? std::nullopt : std::optional(largest))}};
 }
 
 }  // namespace ridgebench

@@ -62,31 +62,32 @@ ordered_json solution_of(const PredictOptions& options) {
   return solve_compute_bound(operation, shape, format, open_roofs(options.device));
 }
 
-// "matmul: memory-bound up to n = 886, compute-bound from n = 887 on".
-std::string solution_text(const ordered_json& solution) {
+// "memory-bound up to n = 886, compute-bound from n = 887 on".
+std::string found_text(const ordered_json& solution) {
   const auto dimension = solution["dimension"].get<std::string>();
   const ordered_json& from = solution["smallest_compute_bound"];
   const ordered_json& below = solution["largest_memory_bound"];
-  std::string found;
-  if (from.is_null()) {
-    found = fmt::format("never compute-bound, whatever {} is", dimension);
-  } else if (below.is_null()) {
-    found = fmt::format("compute-bound from {} = 1 on", dimension);
-  } else {
-    found = fmt::format("memory-bound up to {0} = {1}, compute-bound from {0} = {2} on", dimension,
-                        below.get<std::int64_t>(), from.get<std::int64_t>());
-  }
+  if (from.is_null() && below.is_null()) return "cannot be decided, because the peak is unknown";
+  if (from.is_null()) return fmt::format("never compute-bound, whatever {} is", dimension);
+  if (below.is_null()) return fmt::format("compute-bound from {} = 1 on", dimension);
+  return fmt::format("memory-bound up to {0} = {1}, compute-bound from {0} = {2} on", dimension,
+                     below.get<std::int64_t>(), from.get<std::int64_t>());
+}
+
+std::string solution_text(const ordered_json& solution) {
   const std::string sizes = shape_text(solution["shape"]);
   std::string text =
       fmt::format("{}{}{} in {} on {}: {}\n", solution["op"].get<std::string>(),
                   sizes.empty() ? "" : " ", sizes, solution["format"].get<std::string>(),
-                  printable(solution["device"].get<std::string>()), found);
+                  printable(solution["device"].get<std::string>()), found_text(solution));
   const auto number = [&](const char* key) {
     return solution[key].is_null() ? "unknown"
                                    : fmt::format("{:.4g} FLOP/B", solution[key].get<double>());
   };
-  text += fmt::format("intensity there        {}\nridge                  {}\n",
-                      number("intensity_flop_per_byte"), number("ridge_flop_per_byte"));
+  if (!solution["ridge_flop_per_byte"].is_null()) {
+    text += fmt::format("intensity there        {}\n", number("intensity_flop_per_byte"));
+  }
+  text += fmt::format("ridge                  {}\n", number("ridge_flop_per_byte"));
   for (const auto& note : solution["notes"]) {
     text += fmt::format("note: {}\n", printable(note.get<std::string>()));
   }

@@ -1,11 +1,13 @@
 #include "harness/cli/predict/table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/base/printable.hpp"
@@ -58,13 +60,13 @@ std::vector<TableRow> rows_of(std::int64_t n, std::int64_t m) {
           {"matmul and gelu, fused", "matmul_gelu", product(m, n, n, "nt")}};
 }
 
-// The prediction of a row. Throws UsageError if the operation lacks the format or the device a
-// peak.
-ordered_json predicted(const TableRow& row, FormatPair format, const Roofs& roofs) {
-  const Operation& operation = Registry::instance().operation(row.operation);
-  if (std::ranges::find(operation.formats, format) == operation.formats.end()) {
-    throw UsageError(fmt::format("{} has no format {}", operation.name, format.name()));
-  }
+bool has_format(const Operation& operation, FormatPair format) {
+  return std::ranges::find(operation.formats, format) != operation.formats.end();
+}
+
+// The prediction of a row. Throws UsageError if the device lacks a peak.
+ordered_json predicted(const TableRow& row, const Operation& operation, FormatPair format,
+                       const Roofs& roofs) {
   ordered_json prediction{{"name", row.name}};
   prediction.update(predict(operation, parse_shape(row.shape, operation), format, roofs));
   return prediction;
@@ -77,14 +79,24 @@ ordered_json answer(const TableOptions& options) {
   const Roofs roofs = open_roofs(options.device);
   ordered_json rows = ordered_json::array();
   ordered_json notes = ordered_json::array();
+  std::string missing;  // what the device lacks
+  const auto leave_out = [&](const std::string& why) {
+    if (notes.empty() || notes.back() != why) notes.push_back(why);
+  };
   for (const TableRow& row : rows_of(n, m)) {
+    const Operation& operation = Registry::instance().operation(row.operation);
+    if (!has_format(operation, format)) {
+      leave_out(fmt::format("{} has no format {}", operation.name, format.name()));
+      continue;
+    }
     try {
-      rows.push_back(predicted(row, format, roofs));
+      rows.push_back(predicted(row, operation, format, roofs));
     } catch (const UsageError& error) {
-      if (notes.empty() || notes.back() != error.what()) notes.push_back(error.what());
+      missing = error.what();
+      leave_out(missing);
     }
   }
-  if (rows.empty()) throw UsageError(notes.front().get<std::string>());
+  if (rows.empty()) throw UsageError(missing.empty() ? notes.front().get<std::string>() : missing);
   return {{"device", roofs.name()}, {"format", format.name()}, {"n", n}, {"m", m},
           {"rows", rows},           {"notes", notes}};
 }
@@ -121,9 +133,28 @@ std::string table_title(const ordered_json& answer) {
                      answer["m"].get<std::int64_t>());
 }
 
+// The notes of the rows, each once, after the names of its rows.
+Texts notes_of_rows(const ordered_json& answer) {
+  std::vector<std::pair<std::string, Texts>> found;
+  for (const ordered_json& row : answer["rows"]) {
+    for (const ordered_json& note : row["notes"]) {
+      const auto text = note.get<std::string>();
+      auto known = std::ranges::find(found, text, &std::pair<std::string, Texts>::first);
+      if (known == found.end()) known = found.insert(found.end(), {text, {}});
+      known->second.push_back(row["name"].get<std::string>());
+    }
+  }
+  Texts notes;
+  for (const auto& [text, names] : found) {
+    notes.push_back(fmt::format("{}: {}", fmt::join(names, "; "), printable(text)));
+  }
+  return notes;
+}
+
 std::string table_text(const ordered_json& answer) {
   std::string text =
       fmt::format("{}\n\n{}", table_title(answer), padded_table(operations_table(answer)));
+  for (const std::string& note : notes_of_rows(answer)) text += fmt::format("note: {}\n", note);
   for (const ordered_json& note : answer["notes"]) {
     text += fmt::format("note: left out: {}\n", printable(note.get<std::string>()));
   }
@@ -133,6 +164,7 @@ std::string table_text(const ordered_json& answer) {
 std::string table_markdown(const ordered_json& answer) {
   std::string text =
       fmt::format("## {}\n\n{}", table_title(answer), markdown_table(operations_table(answer)));
+  for (const std::string& note : notes_of_rows(answer)) text += fmt::format("\nNote: {}.\n", note);
   for (const ordered_json& note : answer["notes"]) {
     text += fmt::format("\nLeft out: {}.\n", printable(note.get<std::string>()));
   }

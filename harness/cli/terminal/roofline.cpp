@@ -100,8 +100,7 @@ std::vector<std::string> draw_roofline(const RooflinePicture& picture, const Roo
     page.text(column, first + i, text);
     if (hue != Hue::plain) page.text(column, first + i, text.substr(0, 1), hue);
     if (mark) {
-      page.glyph(column + static_cast<int>(*mark), first + i, kRaised.character,
-                 kRaised.ascii);
+      page.glyph(column + static_cast<int>(*mark), first + i, kRaised.character, kRaised.ascii);
     }
   }
   return page.lines(style.page);

@@ -268,6 +268,8 @@ def solve(operation: str, sizes: dict[str, int], dimension: str, form: str, devi
             low, high = (middle, high) if holds(middle) else (low, middle)
         return low
 
+    if operation not in TENSOR and device.peak(operation, form) is None:
+        return {"smallest_compute_bound": None, "largest_memory_bound": None}
     largest = last(allowed)
     below = last(lambda size: allowed(size) and not compute_bound(size))
     if below == largest:

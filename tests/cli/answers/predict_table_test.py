@@ -62,7 +62,8 @@ def test_what_a_device_or_a_format_lacks_is_left_out_and_named():
     assert "relu has no format tf32" in reply["notes"]
     shown = ridgebench("predict", "table", "--format", "tf32", "--on", "h100").stdout
     assert "note: left out: relu has no format tf32" in shown
-    refused(ridgebench("predict", "table", "--format", "fp8_e4m3xfp8_e5m2", "--on", "a100"), "no format")
+    lacking = ridgebench("predict", "table", "--format", "fp8_e4m3xfp8_e5m2", "--on", "a100")
+    refused(lacking, "a100", "no peak for fp8_e4m3xfp8_e5m2")
 
 
 def test_text_csv_and_markdown_say_the_same():
@@ -121,6 +122,44 @@ def test_what_memory_always_decides_is_said():
     assert "memory-bound up to n = 886, compute-bound from n = 887 on" in shown
 
 
+@pytest.mark.parametrize("words", ["relu", "gelu", "dot", "matvec"])
+@pytest.mark.parametrize("on", ["tpu-v5e", "tpu-v6e"])
+def test_without_a_peak_nothing_is_decided(words, on):
+    words = ["predict", words, "--solve", "n", "--format", "fp8", "--on", on]
+    reply = answer(*words)
+    assert [reply[key] for key in reply if key.endswith(("_bound", "_per_byte"))] == [None] * 4
+    shown = ridgebench(*words).stdout
+    assert "cannot be decided" in shown and "never" not in shown and "intensity" not in shown
+    plain = answer("predict", words[1], "4096", "--format", "fp8", "--on", on)["notes"]
+    assert plain and set(plain) <= set(reply["notes"]) and f"note: {plain[0]}" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "unused"),
+    [("matmul n:4096 --solve n", "n:4096"), ("relu 77 --solve n", "n:77"), ("matmul m:7/n:4/k:4 --solve m", "m:7")],
+)
+def test_a_size_of_the_solved_dimension_is_named(words, unused):
+    reply = answer("predict", *words.split(), "--format", "bf16", "--on", "h100")
+    assert any(note.startswith(f"the size {unused} does not count") for note in reply["notes"])
+    bare = answer("predict", "matmul", "n:4/k:4", "--solve", "m", "--format", "bf16", "--on", "h100")
+    assert not any("does not count" in note and "size" in note for note in bare["notes"])
+
+
+def test_the_notes_of_rows_stand_under_the_table():
+    for on in ("tpu-v5e", H100):
+        words = ("predict", "table", "--n", "300", "--on", on)
+        notes = {note for row in answer(*words)["rows"] for note in row["notes"]}
+        text, markdown = ridgebench(*words).stdout, ridgebench(*words, "--md").stdout
+        assert notes and all(f": {note}\n" in text and f": {note}.\n" in markdown for note in notes)
+        assert text.count("note: ") == len(notes)
+
+
+def test_a_launch_that_binds_is_explained():
+    row = answer("predict", "relu", "n:5.5M", "--format", "bf16", "--on", H100)
+    assert row["bound"] == "launch" and row["time_lower_bound_s"] > 5 * row["launch_floor_s"]
+    assert row["notes"] == ["launch: the lower bound is below ten launches, and one takes at least 777.1 ns here"]
+
+
 def test_on_a_folder_every_larger_size_is_compute_bound():
     """The bandwidth there depends on the traffic mix, and so on the size."""
     device = folder_device(H100, SHEETS)
@@ -159,6 +198,7 @@ def test_a_launch_is_not_counted_and_named():
         ("table --on h100 --n 0", ("--n is '0'", "whole number from 1 to 1048576")),
         ("table --on h100 --n 2M", ("--n is '2M'", "1048576")),
         ("table --on h100 --m many", ("--m is 'many'",)),
+        ("table --on v100 --format tf32", ("v100", "no peak for tf32")),
         ("table --on h100 --format int8", ("'int8'", "bf16")),
     ],
 )
