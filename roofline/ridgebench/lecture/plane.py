@@ -80,7 +80,7 @@ class Plane:
         axes.xaxis.set_ticks(*self.numbers(self.x, self.widest_pair(), self.x_end()))
         axes.yaxis.set_ticks(*self.numbers(self.y, 1.6 * layout.line, self.y_end()))
         axes.tick_params(labelsize=layout.text, length=0, labelcolor=theme.muted)
-        axes.tick_params(axis="x", pad=layout.text / 2)  # clear of the lowest number of the other axis
+        axes.tick_params(axis="x", pad=0.65 * layout.text)  # clear of the lowest number of the other axis
         axes.tick_params(axis="y", pad=layout.text / 4)
         axes.grid(color=theme.faint, linewidth=layout.stroke / 7)
         for name, spine in axes.spines.items():
