@@ -4,7 +4,9 @@ import os
 import shutil
 import signal
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Iterator
 
 from ridgebench.command_line import USAGE, CommandError
 from ridgebench.records import read_rows
@@ -28,6 +30,23 @@ def help_of(words: list[str]) -> str:
         return done.stdout.decode("utf-8", "replace")
     except OSError as error:
         raise CommandError(f"cannot run {words[0]}: {error.strerror}; allowed: an executable file", USAGE) from None
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Handles signals at the end of the block: an exception within Popen would leave the child to itself."""
+    arrived: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)}
+    held = {number: handler for number, handler in handlers.items() if callable(handler)}  # a child inherits the others
+    for number in held:
+        signal.signal(number, lambda number, _: arrived.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler)
+        for number in arrived:
+            signal.raise_signal(number)
 
 
 def end(process: subprocess.Popen) -> None:

@@ -20,7 +20,7 @@ from ridgebench.command_line import ROW_FAILED, USAGE, CommandError
 from ridgebench.files import ResultsError, parse_json, read, write_at_once
 
 from . import gate
-from .programs import end
+from .programs import end, signals_held
 from .report import Comparison
 
 SCHEMA = "ridgebench.session/3"
@@ -155,15 +155,18 @@ class Session(ABC):
 
     def run(self, arm: str, words: list[str], folder: Path, seconds: Optional[float] = None) -> int:
         """The exit code of a process. Raises CommandError for one that takes longer than this."""
-        process = self.start(words, folder)
+        process = None
         try:
+            with signals_held():
+                process = self.start(words, folder)
             return process.wait(seconds)
         except subprocess.TimeoutExpired:
             end(process)
             hung = f"the {arm} ({shlex.join(words)}) did not end within {seconds:g} s (--timeout)"
             raise CommandError(f"{hung}; what it wrote is in {folder}", ROW_FAILED) from None
         except BaseException:
-            end(process)
+            if process:
+                end(process)
             raise
 
     def last_words(self, folder: Path) -> str:

@@ -10,6 +10,8 @@ import subprocess
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
+from .programs import signals_held
+
 Start = Callable[..., subprocess.Popen]  # takes keywords for Popen
 
 
@@ -70,7 +72,8 @@ def take_turns(starts: list[Start], records: Sequence[Path] = ()) -> list[int]:
     waiting: list[bool] = []
     try:
         for start in starts:
-            processes.append(start(**own_group()))
+            with signals_held():
+                processes.append(start(**own_group()))
             waiting.append(stopped(processes[-1]))
         order = (0, 1, 1, 0) if len(starts) == 2 else range(len(starts))
         for turn in itertools.cycle(order):

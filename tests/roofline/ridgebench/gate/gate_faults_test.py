@@ -66,9 +66,19 @@ def test_an_interruption_ends_the_process_that_runs(number, bench):
         process.send_signal(number)
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 3 and stderr == "gate: interrupted; finished pairs are kept, --resume DIR adds more\n"
-    deadline = time.monotonic() + 30  # a process that was killed takes a moment to go on a busy machine
-    while running(first) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    assert not running(first)
+
+
+def test_an_interruption_while_a_process_starts_ends_it(bench, monkeypatch):
+    first, second = bench.program("a", mishaps={0: "hang"}), bench.program("b")
+
+    class Interrupted(subprocess.Popen):
+        def __init__(self, *words, **how):
+            super().__init__(*words, **how)
+            signal.raise_signal(signal.SIGINT)  # the caller does not know its child yet
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    assert bench.gate(first, second)[0] == 3
     assert not running(first)
 
 
