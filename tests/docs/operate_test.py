@@ -1,10 +1,14 @@
-"""docs/operate.md: the table of a healthy host says what the records of the run say that the page names."""
+"""docs/operate.md: the table of a healthy host says what the records of the run say that the page names.
+
+The table of a disturbed run is what the simulated device prints.
+"""
 
 import json
 import re
 from pathlib import Path
 
 import pytest
+from command_line import ridgebench
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "operate.md").read_text("utf-8")
@@ -42,3 +46,19 @@ def test_a_row_is_that_of_its_record(row):
     rates = [record["flops_per_s"], record["bytes_per_s"]]
     assert all(map(within_its_digits, shown, [record["time_median_s"], *(rate for rate in rates if rate)]))
     assert record["bound"] in row
+
+
+def marks(line: str) -> list[str]:
+    """The words of a line that no sample decides: not its times and rates."""
+    return [word for word in line.split() if not re.fullmatch(r"[\d.]+", word)]
+
+
+def test_a_ceiling_that_was_measured_in_a_slow_moment_looks_as_shown(tmp_path):
+    shown = re.search(r"```\n(CONTROL MOVED.*?)```", PAGE, re.DOTALL)[1].splitlines()
+    device = "sim:row=0.1,noise=0.0001,gap=1e-9,seed=3"
+    chosen = ("--op", "relu,matmul", "--technique", "streaming,packed", "--format", "fp32", "--budget", "4")
+    result = ridgebench("run", "--device", device, *chosen, "--out", tmp_path / "run")
+    printed = list(map(marks, result.stdout.splitlines()))
+    assert result.returncode == 0
+    assert [line for line in shown if marks(line) not in printed] == []
+    assert "127 %" in shown[-1] and any("127 %" in line and "matmul" in line for line in result.stdout.splitlines())

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "harness/base/printable.hpp"
+#include "harness/results/measured_roofs.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
@@ -24,16 +25,13 @@ struct Cells {
   bool above_roof = false;
 };
 
-// Ceilings that are measured again differ by less (roofline/ridgebench/roofs.py).
-constexpr double kMargin = 0.01;
-
 bool above_roof(const RooflinePoint& point) {
-  return point.share_of_roof.value_or(0) > 1 + kMargin;
+  return point.share_of_roof.value_or(0) > 1 + kRoofMargin;
 }
 
 // A share within the margin of the roof counts as 1. One beyond all measure may stand in a file.
 std::string share_text(double share) {
-  if (share <= 1 + kMargin) share = std::min(share, 1.0);
+  if (share <= 1 + kRoofMargin) share = std::min(share, 1.0);
   return share < 10 ? fmt::format("{:.0f} %", 100 * share) : ">1000 %";
 }
 
