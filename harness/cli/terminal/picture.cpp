@@ -27,7 +27,7 @@ RooflinePoint point_of(const Record& r) {
           .share_of_roof = r.fraction_of_measured_roof};
 }
 
-// Where there is no room for all formats, those that a reader asks for first.
+// The formats to show where there is no room for all, the most wanted first.
 std::size_t rank(FormatPair format) {
   constexpr std::array first{Format::bf16, Format::fp32, Format::fp16, Format::fp8_e4m3};
   const auto found = std::ranges::find(first, format.a);

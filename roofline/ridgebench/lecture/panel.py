@@ -1,4 +1,4 @@
-"""What stands beside the plane: a sentence, bars, a key. A block that does not fit is left out."""
+"""The panel at the right of the plane: a sentence, bars, a key. A block that does not fit is left out."""
 
 import re
 from dataclasses import dataclass
