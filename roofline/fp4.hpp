@@ -14,6 +14,8 @@ namespace ridgebench {
 
 struct Fp4 {
   static constexpr std::string_view name = "fp4_e2m1";
+  static constexpr int exponent_bits = 2;
+  static constexpr int mantissa_bits = 1;
   static constexpr double element_bytes = 0.5;
   static constexpr double scale_bytes = 1;
   static constexpr double block = 16;  // of NVFP4
@@ -51,5 +53,13 @@ struct Fp4Blocks {
   }
 };
 inline constexpr std::array kFp4Blocks{Fp4Blocks{"nvfp4", Fp4::block}, Fp4Blocks{"mxfp4", 32}};
+
+// The blocks of a name; fp4 alone is NVFP4. Null for another format.
+inline const Fp4Blocks* fp4_blocks(std::string_view format) {
+  const bool element = format == "fp4" || format == Fp4::name;
+  const std::string_view wanted = element ? kFp4Blocks.front().name : format;
+  const auto found = std::ranges::find(kFp4Blocks, wanted, &Fp4Blocks::name);
+  return found == kFp4Blocks.end() ? nullptr : &*found;
+}
 
 }  // namespace ridgebench

@@ -58,7 +58,7 @@ std::vector<Encoding> encodings() {
     if (f.format == Format::tf32x3) continue;
     all.push_back({f.name, f.exponent_bits, f.mantissa_bits, f.max_finite(), &f});
   }
-  all.push_back({Fp4::name, 2, 1, Fp4::values.back(), nullptr});
+  all.push_back({Fp4::name, Fp4::exponent_bits, Fp4::mantissa_bits, Fp4::values.back(), nullptr});
   return all;
 }
 
@@ -67,10 +67,7 @@ std::vector<Encoding> encodings_of(const std::string& format) {
   std::vector<Encoding> all = encodings();
   if (format.empty()) return all;
   std::string wanted = format == "fp8" ? "fp8_e4m3" : format;
-  // The formats of fp4 have one element, which is shown without its scale.
-  const bool fp4 = wanted == "fp4" ||
-                   std::ranges::find(kFp4Blocks, wanted, &Fp4Blocks::name) != kFp4Blocks.end();
-  if (fp4) wanted = Fp4::name;
+  if (fp4_blocks(wanted) != nullptr) wanted = Fp4::name;  // its element, without the scale
   std::vector<std::string_view> names;
   for (const Encoding& one : all) names.push_back(one.name);
   std::erase_if(all, [&](const Encoding& one) { return one.name != wanted; });

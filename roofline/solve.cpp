@@ -18,8 +18,6 @@
 namespace ridgebench {
 namespace {
 
-constexpr double kLargestProduct = 0x1p62;  // of a shape's sizes
-
 // Returns the smallest number in [low, high] that `serves`, where all above it serve and `high`
 // does.
 std::int64_t smallest(std::int64_t low, std::int64_t high,
@@ -93,12 +91,10 @@ class Solver {
 
 // The sizes that the question gives.
 nlohmann::ordered_json given_sizes(const OpenShape& open) {
-  nlohmann::ordered_json sizes = nlohmann::ordered_json::object();
+  nlohmann::ordered_json sizes = sizes_of(open.shape);
   for (const auto& [dimension, size] : open.shape.dimensions()) {
-    if (!open.square && dimension != open.dimension) sizes[dimension] = size;
+    if (open.square || dimension == open.dimension) sizes.erase(dimension);
   }
-  if (open.shape.has_layout()) sizes["layout"] = name(open.shape.layout());
-  for (const auto& [attribute, value] : open.shape.attributes()) sizes[attribute] = value;
   return sizes;
 }
 

@@ -42,8 +42,8 @@ ordered_json formats_json() {
   // For comparison. The format has no infinity and no NaN, and FormatInfo cannot describe that.
   formats.push_back({{"format", Fp4::name},
                      {"bits", 4},
-                     {"exponent_bits", 2},
-                     {"mantissa_bits", 1},
+                     {"exponent_bits", Fp4::exponent_bits},
+                     {"mantissa_bits", Fp4::mantissa_bits},
                      {"storage_bytes", Fp4::element_bytes},
                      {"bytes_with_block_scale", kFp4Blocks.front().bytes_per_value()},
                      {"values", Fp4::values},

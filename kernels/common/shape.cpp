@@ -13,8 +13,6 @@
 namespace ridgebench {
 namespace {
 
-constexpr double kLargestProduct = 0x1p62;
-
 std::int64_t parse_size(std::string_view dimension, std::string_view text) {
   const double size = parse_number(text).value_or(0);
   if (size != std::floor(size) || size < 1 || size > static_cast<double>(kLargestSize)) {

@@ -54,6 +54,7 @@ class Shape {
 };
 
 inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 40U;
+inline constexpr double kLargestProduct = 0x1p62;  // of all sizes
 
 // Reads the text form for an operation with these dimensions. `4096` or `n:4096` alone stands for
 // all of them (square); layout defaults to nt, and an attribute to its value in `attributes`.

@@ -16,7 +16,6 @@
 namespace ridgebench {
 namespace {
 
-constexpr double kLastStage = 3;
 constexpr double kMostRanks = 1 << 20;
 
 double parameters_of(const FitsQuestion& question) {
@@ -49,11 +48,12 @@ std::vector<Part> parts_of(const FitsQuestion& question) {
   return parts;
 }
 
-double sum_of(const FitsQuestion& question) {
+double sum_of(const std::vector<Part>& parts) {
   double sum = 0;
-  for (const Part& part : parts_of(question)) sum += part.bytes;
+  for (const Part& part : parts) sum += part.bytes;
   return sum;
 }
+double sum_of(const FitsQuestion& question) { return sum_of(parts_of(question)); }
 
 // Returns the smallest whole number from `low` to `high` for which the question fits, if a larger
 // number never needs more; empty if even `high` does not fit.
@@ -203,21 +203,22 @@ PlanAnswer plan_fits(const FitsQuestion& asked, const Roofs& device) {
   question.activations = checked(asked.activations);
   (void)sharding_of(question.stage, question.ranks);  // checks both
   const Capacity memory = capacity_of(&device, 1).value();
-  const double bytes = sum_of(question);
-  const auto usable = device.usable_memory_bytes();
+  const std::vector<Part> parts = parts_of(question);
+  const double bytes = sum_of(parts);
   const NetworkBytes network =
       network_bytes(question.activations, micro_batch_rows(question.activations));
   const Kept kept = kept_bytes(network, question.activations.checkpoint);
-  PlanAnswer answer{{"plan", "fits"},
-                    {"inputs", fits_inputs(question, device)},
-                    {"parameters", parameters},
-                    {"bytes", bytes},
-                    {"parts", PlanAnswer::array()},
-                    {"memory_bytes", memory.bytes},
-                    {"usable_bytes", nullable(usable)},
-                    {"fits", bytes <= memory.bytes},
-                    {"fits_usable", usable ? PlanAnswer(bytes <= *usable) : nullptr}};
-  for (const Part& part : parts_of(question)) {
+  PlanAnswer answer{
+      {"plan", "fits"},
+      {"inputs", fits_inputs(question, device)},
+      {"parameters", parameters},
+      {"bytes", bytes},
+      {"parts", PlanAnswer::array()},
+      {"memory_bytes", memory.bytes},
+      {"usable_bytes", nullable(memory.usable_bytes)},
+      {"fits", bytes <= memory.bytes},
+      {"fits_usable", memory.usable_bytes ? PlanAnswer(bytes <= *memory.usable_bytes) : nullptr}};
+  for (const Part& part : parts) {
     answer["parts"].push_back({{"name", part.name},
                                {"letter", std::string(1, part.letter)},
                                {"bytes", part.bytes},

@@ -12,8 +12,6 @@
 namespace ridgebench {
 namespace {
 
-constexpr double kStages = 4;  // 0 to 3
-
 // Returns the largest model that fits. Products of up to 2^64, more than any cluster has, are exact
 // in a long double, and the comparison corrects a quotient that was rounded across a whole number.
 double most_that_fit(double capacity, double bytes, double ranks) {
@@ -93,7 +91,7 @@ PlanAnswer plan_zero(const StateQuestion& question, std::optional<double> stage,
       answer["terms"].push_back(term(part.name + ", for a parameter", part.bytes, "byte"));
     }
     answer["stages"] = PlanAnswer::array();
-    for (double one = 0; one < kStages; ++one) {
+    for (double one = 0; one <= kLastStage; ++one) {
       PlanAnswer row{{"stage", one}};
       row.update(stage_answer(question, {one, ranks}, capacity));
       answer["stages"].push_back(std::move(row));

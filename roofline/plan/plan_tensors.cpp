@@ -42,14 +42,6 @@ TensorSize size_of(std::string_view shape) {
   }
 }
 
-// The blocks of a name; fp4 is NVFP4. Null for another format.
-const Fp4Blocks* fp4_blocks(const std::string& format) {
-  const bool nvidia = format == "fp4" || format == Fp4::name;
-  const auto found =
-      std::ranges::find(kFp4Blocks, nvidia ? kFp4Blocks.front().name : format, &Fp4Blocks::name);
-  return found == kFp4Blocks.end() ? nullptr : &*found;
-}
-
 // The bytes of a tensor of fp4: two elements share a byte, and each block of a row has a scale.
 void add_fp4(PlanAnswer& answer, const TensorSize& tensor, const Fp4Blocks& format) {
   const double blocks = tensor.rows * std::ceil(tensor.row_length / format.block);

@@ -100,7 +100,7 @@ double sent_by_all_ranks(const std::vector<StatePart>& parts, const Sharding& sh
   const double parameters = bytes_of(parts, 'P');
   const bool trains = gradients > 0;
   double volume = 0;
-  if (sharding.stage == 3) {
+  if (sharding.stage == kLastStage) {
     volume = gradients + (trains ? 2 : 1) * parameters;
   } else if (trains) {
     volume = gradients + (sharding.stage == 0 ? gradients : parameters);

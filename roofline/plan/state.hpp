@@ -22,6 +22,8 @@ std::vector<StatePart> state_parts(const StateQuestion& question);
 // Returns what the state leaves out; empty for most optimizers.
 std::string state_note(const StateQuestion& question);
 
+inline constexpr double kLastStage = 3;  // of ZeRO, from 0
+
 // The ranks that share the parts which a ZeRO stage shards.
 struct Sharding {
   double stage = 0;

@@ -23,14 +23,6 @@ std::string bytes_text(double bytes) {
   return fmt::format("{} ({:.6g} MiB)", with_unit(bytes, "B"), bytes / kMiB);
 }
 
-// A number of days has no prefix, and its digits after the point count as long as it is small.
-std::string days_text(double days) {
-  constexpr double kLong = 1000;
-  constexpr double kForever = 1e9;
-  if (days < kLong || days >= kForever) return fmt::format("{:.4g} days", days);
-  return fmt::format("{:.0f} days", days);
-}
-
 // Bills count energy in kWh.
 std::string energy_text(double joules) {
   constexpr double kKilowattHour = 3.6e6;
@@ -40,11 +32,11 @@ std::string energy_text(double joules) {
                      : fmt::format("{:.4g} GWh", hours / 1e6);
 }
 
-// A number whose digits before the point all count.
-std::string whole_text(double value) {
+// A number without a prefix: its digits after the point count as long as it is small, and those
+// before the point up to `forever`.
+std::string whole_text(double value, double forever = 1e15) {
   constexpr double kSmall = 1000;
-  constexpr double kForever = 1e15;
-  if (value < kSmall || value >= kForever) return fmt::format("{:.4g}", value);
+  if (value < kSmall || value >= forever) return fmt::format("{:.4g}", value);
   return fmt::format("{:.0f}", value);
 }
 
@@ -55,7 +47,7 @@ std::string quantity(double value, std::string_view unit) {
   if (unit == "share") return fmt::format("{:.4g} ({:.4g} %)", value, 100 * value);
   if (unit == "byte") return bytes_text(value);
   if (unit == "byte/s") return with_unit(value, "B/s");
-  if (unit == "day") return days_text(value);
+  if (unit == "day") return whole_text(value, 1e9) + " days";
   if (unit == "parameters") return fmt::format("{} parameters", count_text(value));
   if (unit == "1") return fmt::format("{:.10g}", value);
   return with_unit(value, unit);
@@ -92,12 +84,14 @@ constexpr std::array kResults{Result{"flops", "FLOP"},
                               Result{"memory_bytes", "byte"},
                               Result{"usable_bytes", "byte"}};
 
+constexpr std::array kVerdicts{"fits", "fits_usable"};
+
 // The stages of ZeRO as a table.
 std::string stages_text(const PlanAnswer& stages) {
   std::vector<Texts> table{
       {"stage", "parameters", "bytes per parameter", "bytes", "sent per step"}};
   Texts verdicts;
-  for (const char* const key : {"fits", "fits_usable"}) {
+  for (const char* const key : kVerdicts) {
     if (stages.front().contains(key)) verdicts.emplace_back(key);
   }
   table.front().insert(table.front().end(), verdicts.begin(), verdicts.end());
@@ -143,7 +137,7 @@ std::string results_text(const PlanAnswer& answer) {
       text += line(label == nullptr ? key : label, quantity(found->get<double>(), unit));
     }
   }
-  for (const char* const key : {"fits", "fits_usable"}) {
+  for (const char* const key : kVerdicts) {
     const auto found = answer.find(key);
     if (found != answer.end() && !found->is_null()) {
       text += line(key, found->get<bool>() ? "yes" : "no");

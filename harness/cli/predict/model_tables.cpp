@@ -8,6 +8,7 @@
 
 #include "harness/base/printable.hpp"
 #include "harness/cli/predict/model.hpp"
+#include "harness/cli/predict/output.hpp"
 #include "harness/cli/text_table.hpp"
 #include "roofline/units.hpp"
 
@@ -114,14 +115,6 @@ Texts facts_of(const ordered_json& answer) {
   return facts;
 }
 
-std::string notes_of(const ordered_json& answer, std::string_view format) {
-  std::string text;
-  for (const ordered_json& note : answer["notes"]) {
-    text += fmt::format(fmt::runtime(format), printable(note.get<std::string>()));
-  }
-  return text;
-}
-
 constexpr std::array kAnswerColumns{"model", "device", "format", "context"};
 constexpr std::array kPhaseColumns{"phase", "batch", "tokens"};
 constexpr std::array kShapeColumns{"m", "n", "k", "layout"};
@@ -140,7 +133,7 @@ std::string model_text(const ordered_json& answer) {
     text += fmt::format("\n{}\n{}{}\n", title_of(phase), padded_table(table_of(phase)),
                         fmt::join(sums_of(phase), "; "));
   }
-  return text + "\n" + notes_of(answer, "note: {}\n");
+  return text + "\n" + notes_text(answer, "note: {}\n");
 }
 
 std::string model_markdown(const ordered_json& answer) {
@@ -152,7 +145,7 @@ std::string model_markdown(const ordered_json& answer) {
     text += markdown_table(table_of(phase));
     text += fmt::format("\n- {}\n", fmt::join(sums_of(phase), "\n- "));
   }
-  return text + "\n" + notes_of(answer, "Note: {}.\n");
+  return text + "\n" + notes_text(answer, "Note: {}.\n");
 }
 
 std::string model_csv(const ordered_json& answer) {

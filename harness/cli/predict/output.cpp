@@ -70,21 +70,24 @@ std::string shape_text(const ordered_json& sizes) {
   return text;
 }
 
+std::string notes_text(const ordered_json& answer, std::string_view format) {
+  std::string text;
+  for (const std::string& note : notes_of(answer)) text += fmt::format(fmt::runtime(format), note);
+  return text;
+}
+
 std::string prediction_text(const ordered_json& prediction) {
   std::string text;
   for (const Texts& line : lines_of(prediction)) {
     text += fmt::format("{:<22} {}\n", line[0], line[1]);
   }
-  for (const std::string& note : notes_of(prediction)) text += fmt::format("note: {}\n", note);
-  return text;
+  return text + notes_text(prediction, "note: {}\n");
 }
 
 std::string prediction_markdown(const ordered_json& prediction) {
   std::vector<Texts> table{{"key", "value"}};
   for (Texts& line : lines_of(prediction)) table.push_back(std::move(line));
-  std::string text = markdown_table(table);
-  for (const std::string& note : notes_of(prediction)) text += fmt::format("\nNote: {}.\n", note);
-  return text;
+  return markdown_table(table) + notes_text(prediction, "\nNote: {}.\n");
 }
 
 std::string csv_of(const std::vector<ordered_json>& predictions) {

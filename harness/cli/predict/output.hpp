@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ridgebench {
@@ -32,6 +33,9 @@ std::string prediction_markdown(const nlohmann::ordered_json& prediction);
 
 // A heading of CSV and a line for each prediction, all of the same keys.
 std::string csv_of(const std::vector<nlohmann::ordered_json>& predictions);
+
+// The notes of an answer, each printed by a format with one place: "note: {}\n".
+std::string notes_text(const nlohmann::ordered_json& answer, std::string_view format);
 
 // "m:1/n:8/k:8/layout:nt", from the sizes of an answer.
 std::string shape_text(const nlohmann::ordered_json& sizes);

@@ -88,10 +88,7 @@ std::string solution_text(const ordered_json& solution) {
     text += fmt::format("intensity there        {}\n", number("intensity_flop_per_byte"));
   }
   text += fmt::format("ridge                  {}\n", number("ridge_flop_per_byte"));
-  for (const auto& note : solution["notes"]) {
-    text += fmt::format("note: {}\n", printable(note.get<std::string>()));
-  }
-  return text;
+  return text + notes_text(solution, "note: {}\n");
 }
 
 // CLI11's own check of required options would refuse the sub-commands, which lack these. --solve

@@ -155,20 +155,14 @@ std::string table_text(const ordered_json& answer) {
   std::string text =
       fmt::format("{}\n\n{}", table_title(answer), padded_table(operations_table(answer)));
   for (const std::string& note : notes_of_rows(answer)) text += fmt::format("note: {}\n", note);
-  for (const ordered_json& note : answer["notes"]) {
-    text += fmt::format("note: left out: {}\n", printable(note.get<std::string>()));
-  }
-  return text;
+  return text + notes_text(answer, "note: left out: {}\n");
 }
 
 std::string table_markdown(const ordered_json& answer) {
   std::string text =
       fmt::format("## {}\n\n{}", table_title(answer), markdown_table(operations_table(answer)));
   for (const std::string& note : notes_of_rows(answer)) text += fmt::format("\nNote: {}.\n", note);
-  for (const ordered_json& note : answer["notes"]) {
-    text += fmt::format("\nLeft out: {}.\n", printable(note.get<std::string>()));
-  }
-  return text;
+  return text + notes_text(answer, "\nLeft out: {}.\n");
 }
 
 std::string table_csv(const ordered_json& answer) {
