@@ -14,6 +14,7 @@ from command_line import (
     environment,
     ids,
     read_environment,
+    read_terminal,
     records,
     refused,
     ridgebench,
@@ -128,20 +129,10 @@ def test_progress_with_time_left_on_a_terminal_without_colour(tmp_path):
         command, stdout=subprocess.DEVNULL, stderr=stderr, env=environment(NO_COLOR="1", TERM="xterm")
     ) as process:
         os.close(stderr)
-        shown = b""
-        while chunk := read_terminal(terminal):
-            shown += chunk
-    os.close(terminal)
+        shown = read_terminal(terminal)
     assert process.returncode == OK
     assert re.search(r"\[#+ *\] \d+/\d+ cases, \d+ s left", shown.decode())
     assert not COLOUR.search(shown.decode())
-
-
-def read_terminal(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 4096)
-    except OSError:  # the program closed the other end
-        return b""
 
 
 def test_the_seed_decides_the_order_of_rows():

@@ -20,6 +20,7 @@ from command_line import (
     environment,
     ids,
     read_environment,
+    read_terminal,
     records,
     ridgebench,
     run,
@@ -70,20 +71,10 @@ def on_terminal(columns: int, *arguments: str, **variables: str) -> tuple[int, s
     terminal, stream = pty.openpty()
     fcntl.ioctl(stream, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     env = {k: v for k, v in environment().items() if k != "NO_COLOR"} | variables
-    shown = b""
     with subprocess.Popen([BINARY, *arguments], stdout=stream, stderr=stream, env=env) as process:
         os.close(stream)
-        while chunk := read_terminal(terminal):
-            shown += chunk
-    os.close(terminal)
+        shown = read_terminal(terminal)
     return process.returncode, shown.decode()
-
-
-def read_terminal(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 4096)
-    except OSError:  # the program closed the other end
-        return b""
 
 
 @pytest.mark.parametrize("columns", [20, 80, 300])

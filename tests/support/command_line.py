@@ -124,6 +124,18 @@ def schema(name: str) -> Draft202012Validator:
     )
 
 
+def read_terminal(terminal: int) -> bytes:
+    """What a pseudo-terminal gets until the program at its other end has closed it."""
+    shown = b""
+    try:
+        while chunk := os.read(terminal, 1 << 16):
+            shown += chunk
+    except OSError:  # the other end is closed
+        pass
+    os.close(terminal)
+    return shown
+
+
 def finish(process: subprocess.Popen) -> subprocess.CompletedProcess:
     """Waits for what `start` began."""
     stdout, stderr = process.communicate(timeout=120)

@@ -11,7 +11,7 @@ import subprocess
 import termios
 
 import pytest
-from command_line import BINARY, OK, ROOT, SMALL, environment, refused, ridgebench, run
+from command_line import BINARY, OK, ROOT, SMALL, environment, read_terminal, refused, ridgebench, run
 
 GOLDEN = ROOT / "tests" / "data" / "golden_results"
 UTF8 = {"LC_ALL": "C.UTF-8", "TERM": "xterm", "NO_COLOR": ""}
@@ -24,22 +24,12 @@ def on_terminal(*arguments, columns: int = 80, **variables: str) -> str:
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     command = [BINARY, *map(str, arguments)]
-    shown = b""
     with subprocess.Popen(command, env=environment(**UTF8 | variables), stdin=subprocess.DEVNULL, stdout=slave,
                           stderr=subprocess.PIPE) as process:
         os.close(slave)
-        while chunk := read_some(master):
-            shown += chunk
+        shown = read_terminal(master)
         assert process.wait(60) == OK, process.stderr.read()
-    os.close(master)
     return shown.decode().replace("\r\n", "\n")
-
-
-def read_some(master: int) -> bytes:
-    try:
-        return os.read(master, 1 << 16)
-    except OSError:  # the other end is closed
-        return b""
 
 
 def roofline_of(text: str) -> list[str]:
