@@ -43,11 +43,6 @@ class Kernel:
         names = [self.sequence[i] for i in places[start : start + count]]
         return sum(a != b for a, b in zip(names, names[1:])) / (count - 1)
 
-    def densest_share(self, opcode: str, count: int) -> float:
-        """Share of an opcode in the shortest stretch of code that has `count` of them."""
-        places = [i for i, name in enumerate(self.sequence) if name == opcode]
-        return max((count / (last - first + 1) for first, last in zip(places, places[count - 1 :])), default=0.0)
-
 
 def mangled(*parts: str) -> str:
     """How names of namespaces and functions stand in a mangled name."""

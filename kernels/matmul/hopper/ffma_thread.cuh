@@ -1,0 +1,112 @@
+// What a consumer thread of ffma_tma.cu does: its products, and the epilogue of its sums.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/matmul/hopper/ffma_tile.cuh"
+
+namespace ridgebench::cuda::matmul_ffma_tma {
+
+// A consumer thread: the group that it belongs to, and its first row and column in its block's
+// tile. Neighbours share a row or a column: a warp's loads then take two clocks instead of four
+// (measured on an H100).
+template <class Tile>
+struct ThreadCoord {
+  int thread;  // in its group
+  int group, m, n;
+
+  __device__ explicit ThreadCoord(int consumer)
+      : thread(consumer % Tile::kGroupThreads), group(consumer / Tile::kGroupThreads) {
+    const int warp = thread / kWarp;
+    constexpr int kWarpsN = Tile::kBlockN / kWarpN;
+    m = warp / kWarpsN * kWarpM + thread / 2 % 8 * kVector;
+    n = warp % kWarpsN * kWarpN + (thread % kWarp / 16 * 2 + thread % 2) * kVector;
+  }
+};
+
+// Row r and column c of a thread, counted from its first ones.
+__host__ __device__ constexpr int row_of(int r) { return r / kVector * 32 + r % kVector; }
+__host__ __device__ constexpr int column_of(int c) { return c / kVector * 16 + c % kVector; }
+
+// d += x y for one k. The columns go back and forth: x stays in the reuse cache along a row, and y
+// where the next row begins. The transposition has exchanged neighbours.
+__device__ inline void outer_product(ThreadAccumulators& d, const std::byte* a,
+                                     const std::byte* b) {
+  float x[kThreadM];
+  float y[kThreadN];
+#pragma unroll
+  for (int r = 0; r < kThreadM; r += kVector) load_vector(x + r, a + row_of(r) * 4);
+#pragma unroll
+  for (int c = 0; c < kThreadN; c += kVector) load_vector(y + c, b + column_of(c) * 4);
+#pragma unroll
+  for (int r = 0; r < kThreadM; ++r) {
+#pragma unroll
+    for (int i = 0; i < kThreadN; ++i) {
+      const int c = r % 2 == 0 ? i : kThreadN - 1 - i;
+      d[r][c] = fmaf(x[r ^ 1], y[c ^ 1], d[r][c]);
+    }
+  }
+}
+
+// d += the products of the part of a stage that belongs to this thread's group.
+template <class Tile>
+__device__ void multiply_lines(ThreadAccumulators& d, const std::byte* lines,
+                               const ThreadCoord<Tile>& coord) {
+  constexpr int kUnroll = 2;  // found by counting conflicts in the machine code of 1, 2, 4 and 8
+  constexpr int kLines = Tile::kK / Tile::kGroups;
+  const std::byte* a = lines + coord.group * kLines * Tile::kLineBytes + coord.m * 4;
+  const std::byte* b = a + (Tile::kBlockM + coord.n - coord.m) * 4;
+#pragma unroll 1
+  for (int i = 0; i < kLines / kUnroll; ++i) {
+#pragma unroll
+    for (int j = 0; j < kUnroll; ++j) {
+      outer_product(d, a + j * Tile::kLineBytes, b + j * Tile::kLineBytes);
+    }
+    a += kUnroll * Tile::kLineBytes;
+    b += kUnroll * Tile::kLineBytes;
+  }
+}
+
+// Copies the biases of a tile's columns to shared memory, while its sums are not ready yet.
+template <class Tile>
+__device__ void load_bias(float* shared, const BiasGelu<float>& epilogue, std::int64_t column,
+                          std::int64_t n) {
+  const int thread = static_cast<int>(threadIdx.x) - kWarp;
+  for (int j = thread; j < Tile::kBlockN; j += kTransposers * kWarp) {
+    shared[j] = column + j < n ? epilogue.bias[column + j] : 0;
+  }
+}
+template <class Tile>
+__device__ void load_bias(float* /*shared*/, const Plain& /*epilogue*/, std::int64_t /*column*/,
+                          std::int64_t /*n*/) {}
+
+// The sums of a thread at the start of a tile: the biases of its columns, in one group of warps.
+// Each row loads them anew, in vectors, because the registers of a vector are aligned. The sums
+// then stay in the bank opposite to that of their column.
+template <class Tile>
+__device__ void start_sums(ThreadAccumulators& d, const float* bias, const ThreadCoord<Tile>& coord,
+                           const BiasGelu<float>& /*epilogue*/) {
+  clear(d);
+  if (coord.group > 0) return;
+#pragma unroll
+  for (int r = 0; r < kThreadM; ++r) {
+#pragma unroll
+    for (int c = 0; c < kThreadN; c += kVector) {
+      load_vector(&d[r][c], reinterpret_cast<const std::byte*>(bias + coord.n + column_of(c)));
+    }
+    __syncwarp();
+  }
+}
+template <class Tile>
+__device__ void start_sums(ThreadAccumulators& d, const float* /*bias*/,
+                           const ThreadCoord<Tile>& /*coord*/, const Plain& /*epilogue*/) {
+  clear(d);
+}
+
+__device__ inline float finish(float sum, const Plain& /*epilogue*/) { return sum; }
+__device__ inline float finish(float sum, const BiasGelu<float>& /*epilogue*/) {
+  return gelu_approx<float>(sum);
+}
+
+}  // namespace ridgebench::cuda::matmul_ffma_tma

@@ -1,0 +1,137 @@
+// What the warps of the fp32 product on CUDA cores hand to each other, with one mistake each and in
+// its correct form.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/common/cuda/launch.cuh"
+#include "kernels/matmul/hopper/ffma_thread.cuh"
+#include "tests/emulator/fault_of.hpp"
+
+namespace ridgebench::emulator {
+namespace {
+
+namespace ffma = cuda::matmul_ffma_tma;
+using SquareTile = ffma::FfmaTile<64, 64>;  // eight groups of one warp
+
+constexpr int kRows = 64;
+constexpr int kFfmaStages = 5;  // more than two trips round the rings
+constexpr int kDepth = kFfmaStages * SquareTile::kK;
+constexpr int kFfmaShared = sizeof(SquareTile::Shared) + 1024;
+
+// The first fault in any order of threads, or "wrong"; empty where all sums are right.
+template <class Run>
+std::string first_mistake(const std::vector<float>& wanted, const Run& run) {
+  for (const Order order : {Order::ascending, Order::descending, Order::hesitant}) {
+    std::vector<float> sum(wanted.size());
+    set_order(order);
+    const std::string fault = fault_of([&] { run(sum.data()); });
+    set_order(Order::ascending);
+    if (!fault.empty()) return fault;
+    if (sum != wanted) return "wrong";
+  }
+  return "";
+}
+
+enum class Handover {
+  correct,
+  no_wait_for_copy,       // a warp transposes a stage that TMA has not filled
+  no_wait_for_lines,      // it overwrites lines that consumers still read
+  early_commit,           // it offers lines before they are there
+  early_release,          // it lets TMA overwrite what it still reads
+  no_wait_for_transpose,  // a consumer reads lines before they are there
+  early_release_of_lines  // it lets them be overwritten while it reads
+};
+
+template <Handover kHandover>
+__device__ void transpose_stages(SquareTile::Shared& shared, int warp) {
+  cuda::PipelineState<SquareTile::kStages> state;
+  for (int i = 0; i < kFfmaStages; ++i, state.advance()) {
+    if (kHandover != Handover::no_wait_for_copy) shared.pipeline.consumer_wait(state);
+    if (kHandover == Handover::early_release) shared.pipeline.consumer_release(state.stage);
+    if (kHandover != Handover::no_wait_for_lines) shared.lines.producer_acquire(state);
+    if (kHandover == Handover::early_commit) shared.lines.producer_commit(state.stage);
+    ffma::transpose_stage<SquareTile>(shared.transposed[state.stage], shared.stage[state.stage],
+                                      warp);
+    if (kHandover != Handover::early_commit) shared.lines.producer_commit(state.stage);
+    if (kHandover != Handover::early_release) shared.pipeline.consumer_release(state.stage);
+  }
+}
+
+// Sums each row of A and of B over the k of each stage: sum[stage][row of A, then of B]. The
+// consumers are slow: they read a stage when the copy of the next one but one has arrived.
+template <Handover kHandover>
+__device__ void sum_lines(SquareTile::Shared& shared, int consumer, float* sum) {
+  cuda::PipelineState<SquareTile::kStages> state;
+  const int row = consumer % (2 * kRows);
+  for (int i = 0; i < kFfmaStages; ++i, state.advance()) {
+    if (kHandover != Handover::no_wait_for_transpose) shared.lines.consumer_wait(state);
+    if (kHandover == Handover::early_release_of_lines) shared.lines.consumer_release(state.stage);
+    if (i + SquareTile::kStages < kFfmaStages) {
+      cuda::mbarrier_wait_parity(shared.pipeline.full[state.stage], state.phase ^ 1U);
+    }
+    float total = 0;
+    for (int k = 0; k < SquareTile::kK; ++k) {
+      const std::byte* const line = shared.transposed[state.stage] + k * SquareTile::kLineBytes;
+      total += reinterpret_cast<const float*>(line)[row ^ 1];
+    }
+    if (consumer < 2 * kRows) sum[i * 2 * kRows + row] = total;
+    __syncwarp();
+    if (kHandover != Handover::early_release_of_lines) {
+      shared.lines.consumer_release(state.stage);
+    }
+  }
+}
+
+template <Handover kHandover>
+__global__ void hand_over(const __grid_constant__ cuda::TensorMap a,
+                          const __grid_constant__ cuda::TensorMap b, float* sum) {
+  extern __shared__ alignas(1024) std::byte memory[];
+  auto& shared = *reinterpret_cast<SquareTile::Shared*>(memory);
+  if (threadIdx.x == 0) shared.init();
+  __syncthreads();
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) {
+    cuda::load_tile<Layout::nt, float, SquareTile>(shared.stage, shared.pipeline, a, b, 0, 0,
+                                                   kFfmaStages);
+  } else if (thread >= cuda::kWarpgroup) {
+    sum_lines<kHandover>(shared, thread - cuda::kWarpgroup, sum);
+  } else if (thread >= cuda::kWarp) {
+    transpose_stages<kHandover>(shared, thread / cuda::kWarp - 1);
+  }
+}
+
+template <Handover kHandover>
+std::string hands_over() {
+  std::vector<float> x(2 * kRows * kDepth);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 2654435761U >> 13U & 7U);
+  std::vector<float> wanted(2 * kRows * kFfmaStages, 0);
+  for (int row = 0; row < 2 * kRows; ++row) {
+    for (int k = 0; k < kDepth; ++k) {
+      wanted[k / SquareTile::kK * 2 * kRows + row] += x[row * kDepth + k];
+    }
+  }
+  const auto map = [&](int operand) {
+    return cuda::tensor_map(x.data() + operand * kRows * kDepth, kRows, kDepth, cuda::kBoxRows,
+                            SquareTile::kK, cuda::Swizzle::bytes_128);
+  };
+  cuda::set_max_dynamic_shared_bytes(hand_over<kHandover>, kFfmaShared);
+  return first_mistake(wanted, [&](float* sum) {
+    hand_over<kHandover><<<1, cuda::kWarpSpecialisedThreads, kFfmaShared>>>(map(0), map(1), sum);
+  });
+}
+
+TEST(FfmaTma, WarpsHandStagesOver) {
+  EXPECT_EQ(hands_over<Handover::correct>(), "");
+  EXPECT_NE(hands_over<Handover::no_wait_for_copy>(), "");
+  EXPECT_NE(hands_over<Handover::no_wait_for_lines>(), "");
+  EXPECT_NE(hands_over<Handover::early_commit>(), "");
+  EXPECT_NE(hands_over<Handover::early_release>(), "");
+  EXPECT_NE(hands_over<Handover::no_wait_for_transpose>(), "");
+  EXPECT_NE(hands_over<Handover::early_release_of_lines>(), "");
+}
+
+}  // namespace
+}  // namespace ridgebench::emulator
