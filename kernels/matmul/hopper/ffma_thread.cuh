@@ -68,6 +68,45 @@ __device__ void multiply_lines(ThreadAccumulators& d, const std::byte* lines,
   }
 }
 
+// Called by all consumers: waits until all have arrived.
+__device__ inline void meet_consumers(Barrier& barrier, unsigned& phase) {
+  __syncwarp();
+  if (threadIdx.x % kWarp == 0) mbarrier_arrive(barrier);
+  mbarrier_wait_parity(barrier, phase);
+  phase ^= 1U;
+}
+
+// Adds the sums of all groups, in a fixed order. Each group gets the totals of kOwnRows rows of its
+// threads, which are the first rows of `d` afterwards. The consumers must meet before they call it
+// again.
+template <class Tile>
+__device__ void add_groups(ThreadAccumulators& d, typename Tile::Shared& shared,
+                           const ThreadCoord<Tile>& coord, unsigned& phase) {
+  constexpr int kVectors = kThreadM * kThreadN / kVector;
+  const auto at = [&](int group, int vector) {
+    return reinterpret_cast<float4*>(shared.partial) +
+           (group * kVectors + vector) * Tile::kGroupThreads + coord.thread;
+  };
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    const float* const x = &d[v * kVector / kThreadN][v * kVector % kThreadN];
+    *at(coord.group, v) = make_float4(x[0], x[1], x[2], x[3]);
+  }
+  meet_consumers(shared.groups, phase);
+#pragma unroll
+  for (int v = 0; v < kVectors / Tile::kGroups; ++v) {
+    float* const x = &d[v * kVector / kThreadN][v * kVector % kThreadN];
+#pragma unroll
+    for (int group = 0; group < Tile::kGroups; ++group) {
+      const float4 part = *at(group, coord.group * (kVectors / Tile::kGroups) + v);
+      x[0] = group == 0 ? part.x : x[0] + part.x;
+      x[1] = group == 0 ? part.y : x[1] + part.y;
+      x[2] = group == 0 ? part.z : x[2] + part.z;
+      x[3] = group == 0 ? part.w : x[3] + part.w;
+    }
+  }
+}
+
 // Copies the biases of a tile's columns to shared memory, while its sums are not ready yet.
 template <class Tile>
 __device__ void load_bias(float* shared, const BiasGelu<float>& epilogue, std::int64_t column,

@@ -40,8 +40,8 @@ struct TransposedPipeline : TmaPipeline<kStages> {
   }
 };
 
-// A tile of C of a block. Its warps form a grid of warp tiles. Where the tile has fewer of those
-// than there are warps, groups of warps divide the k of each stage.
+// A tile of C of a block. Its warps form a grid of warp tiles; where the tile has fewer of those
+// than there are warps, groups of warps divide the k of each stage, and add their sums at the end.
 template <int kM, int kN>
 struct FfmaTile : BlockTile<kM, kN> {
   using BlockTile<kM, kN>::kStageBytes;
@@ -62,11 +62,14 @@ struct FfmaTile : BlockTile<kM, kN> {
     std::byte stage[kStages][kStageBytes];
     std::byte transposed[kStages][kK * kLineBytes];
     alignas(kVectorBytes) float bias[kStages][kN];
+    alignas(kVectorBytes) float partial[kPartials];  // the sums of the groups
     TmaPipeline<kStages> pipeline;
     TransposedPipeline<kStages> lines;
+    Barrier groups;  // a phase completes when all consumer warps have arrived
 
     // Called by one thread before the block synchronises.
     __device__ void init() {
+      mbarrier_init(groups, kConsumerWarps);
       pipeline.init(kTransposers);
       lines.init();
     }

@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/matmul/hopper/ffma_choice.hpp"
 #include "kernels/matmul/hopper/ffma_thread.cuh"
 #include "kernels/matmul/hopper/ffma_tile.cuh"
 
 namespace ridgebench::cuda::matmul_ffma_tma {
 
-using Large = FfmaTile<128, 256>;
+using Large = FfmaTile<kFfmaTiles[0].m, kFfmaTiles[0].n>;
+using Small = FfmaTile<kFfmaTiles[1].m, kFfmaTiles[1].n>;
 
 template <class Tile, class Epilogue>
 __device__ void transpose(typename Tile::Shared& shared, const BlockScheduler<Tile>& scheduler,
@@ -69,10 +71,15 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     warpgroup_reg_alloc<224>();
     const ThreadCoord<Tile> coord(thread - kWarpgroup);
     PipelineState<Tile::kStages> state;
+    unsigned phase = 0;
     ThreadAccumulators d;
     for (int tile = scheduler.first; tile < tiles.count(); tile += scheduler.step) {
       const auto [row, column] = scheduler.origin(tile);
       multiply_tile<Tile>(d, shared, coord, state, stages, epilogue);
+      if constexpr (Tile::kGroups > 1) {
+        add_groups<Tile>(d, shared, coord, phase);
+        meet_consumers(shared.groups, phase);  // all have read the sums
+      }
 #pragma unroll
       for (int r = 0; r < Tile::kOwnRows; ++r) {
         const std::int64_t i = row + coord.m + row_of(coord.group * Tile::kOwnRows + r);
@@ -102,13 +109,25 @@ Launch bind_tile(const Queue& queue, const Product<float, float, float>& product
   };
 }
 
-Launch bind(Queue& queue, const Shape& shape, const float* a, const float* b, float* c) {
-  return bind_tile<Large>(queue, Product(shape, a, b, c), Plain{});
+template <class Epilogue>
+Launch bind_product(const Queue& queue, const FfmaChoice& choice,
+                    const Product<float, float, float>& product, const Epilogue& epilogue) {
+  return choice.shape.m == Large::kBlockM ? bind_tile<Large>(queue, product, epilogue)
+                                          : bind_tile<Small>(queue, product, epilogue);
 }
 
-Launch bind_gelu(Queue& queue, const Shape& shape, const float* a, const float* b,
-                 const float* bias, float* c) {
-  return bind_tile<Large>(queue, Product(shape, a, b, c), BiasGelu<float>{bias});
+Launch bind(Queue& queue, const FfmaChoice& choice, const Shape& shape, const float* a,
+            const float* b, float* c) {
+  return bind_product(queue, choice, Product(shape, a, b, c), Plain{});
+}
+
+Launch bind_gelu(Queue& queue, const FfmaChoice& choice, const Shape& shape, const float* a,
+                 const float* b, const float* bias, float* c) {
+  return bind_product(queue, choice, Product(shape, a, b, c), BiasGelu<float>{bias});
+}
+
+FfmaChoice prepare(Queue& /*queue*/, const Shape& shape) {
+  return choose_ffma_tile(shape["m"], shape["n"], shape["k"], sm_count());
 }
 
 Technique technique(const std::string& operation, double approximation_error = 0) {
@@ -119,8 +138,9 @@ Technique technique(const std::string& operation, double approximation_error = 0
           .approximation_error = approximation_error};
 }
 
-const Registration ffma_tma{technique("matmul"), Types<float>{}, []<class T>() { return bind; }};
+const Registration ffma_tma{technique("matmul"), Types<float>{},
+                            []<class T>() { return planned(prepare, bind); }};
 const Registration ffma_tma_gelu{technique("matmul_gelu", kGeluExp2Error), Types<float>{},
-                                 []<class T>() { return bind_gelu; }};
+                                 []<class T>() { return planned(prepare, bind_gelu); }};
 
 }  // namespace ridgebench::cuda::matmul_ffma_tma

@@ -1,20 +1,28 @@
-// What the warps of the fp32 product on CUDA cores hand to each other, with one mistake each and in
-// its correct form.
+// The fp32 product on CUDA cores: both tiles, and what its warps hand to each other, with one
+// mistake each and in its correct form.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/registry.hpp"
 #include "kernels/matmul/hopper/ffma_thread.cuh"
 #include "tests/emulator/fault_of.hpp"
+#include "tests/support/awkward_shapes.hpp"
+#include "tests/support/host_queue.hpp"
+#include "tests/support/host_run.hpp"
 
 namespace ridgebench::emulator {
 namespace {
 
 namespace ffma = cuda::matmul_ffma_tma;
 using SquareTile = ffma::FfmaTile<64, 64>;  // eight groups of one warp
+using SquareCoord = ffma::ThreadCoord<SquareTile>;
 
 constexpr int kRows = 64;
 constexpr int kFfmaStages = 5;  // more than two trips round the rings
@@ -131,6 +139,91 @@ TEST(FfmaTma, WarpsHandStagesOver) {
   EXPECT_NE(hands_over<Handover::early_release>(), "");
   EXPECT_NE(hands_over<Handover::no_wait_for_transpose>(), "");
   EXPECT_NE(hands_over<Handover::early_release_of_lines>(), "");
+}
+
+enum class Meeting { correct, half_of_the_warps, none_after };
+
+// Two tiles whose sums are those of the thread, its group and the element.
+template <Meeting kMeeting>
+__global__ void add_two_tiles(float* total) {
+  extern __shared__ alignas(1024) std::byte memory[];
+  auto& shared = *reinterpret_cast<SquareTile::Shared*>(memory);
+  if (threadIdx.x == 0) {
+    cuda::mbarrier_init(shared.groups, kMeeting == Meeting::half_of_the_warps
+                                           ? cuda::kConsumerWarps / 2
+                                           : cuda::kConsumerWarps);
+    cuda::fence_mbarrier_init();
+  }
+  __syncthreads();
+  const SquareCoord coord(static_cast<int>(threadIdx.x));
+  unsigned phase = 0;
+  for (int tile = 0; tile < 2; ++tile) {
+    ffma::ThreadAccumulators d;
+    for (int i = 0; i < ffma::kThreadM * ffma::kThreadN; ++i) {
+      d[i / ffma::kThreadN][i % ffma::kThreadN] =
+          static_cast<float>((tile + 1) * (coord.group + 1) * (i + coord.thread));
+    }
+    ffma::add_groups<SquareTile>(d, shared, coord, phase);
+    if (kMeeting != Meeting::none_after) ffma::meet_consumers(shared.groups, phase);
+    for (int c = 0; c < ffma::kThreadN; ++c) {
+      total[(tile * 256 + static_cast<int>(threadIdx.x)) * ffma::kThreadN + c] = d[0][c];
+    }
+  }
+}
+
+template <Meeting kMeeting>
+std::string adds_groups() {
+  std::vector<float> wanted;
+  for (int tile = 0; tile < 2; ++tile) {
+    for (int thread = 0; thread < 256; ++thread) {
+      for (int c = 0; c < ffma::kThreadN; ++c) {
+        const int element = thread / 32 * ffma::kThreadN + c;  // group g has row g of 8
+        wanted.push_back(static_cast<float>((tile + 1) * 36 * (element + thread % 32)));
+      }
+    }
+  }
+  cuda::set_max_dynamic_shared_bytes(add_two_tiles<kMeeting>, kFfmaShared);
+  return first_mistake(
+      wanted, [](float* total) { add_two_tiles<kMeeting><<<1, 256, kFfmaShared>>>(total); });
+}
+
+TEST(FfmaTma, GroupsAddTheirSums) {
+  EXPECT_EQ(adds_groups<Meeting::correct>(), "");
+  EXPECT_NE(adds_groups<Meeting::half_of_the_warps>(), "");
+  EXPECT_NE(adds_groups<Meeting::none_after>(), "");
+}
+
+const Implementation& ffma_tma(std::string_view operation) {
+  for (const auto& i : Registry::instance().implementations()) {
+    if (i->technique.name == "ffma_tma" && i->operation->name == operation) return *i;
+  }
+  throw std::logic_error("no ffma_tma");
+}
+
+// Ragged products with and without vectors to store, on one multiprocessor and on many.
+TEST(FfmaTma, BothTilesAreRight) {
+  set_compute_capability(90);
+  for (const auto& [multiprocessors, tile] : {std::pair(1, "tile 128x256"), {64, "tile 64x128"}}) {
+    set_multiprocessors(multiprocessors);
+    for (const std::int64_t n : {508, 511}) {
+      const Shape shape({{"m", 300}, {"n", n}, {"k", 100}});
+      for (const char* const operation : {"matmul", "matmul_gelu"}) {
+        SCOPED_TRACE(std::string(operation) + " " + tile + " " + shape.text());
+        const Implementation& implementation = ffma_tma(operation);
+        HostQueue queue;
+        EXPECT_EQ(implementation.choice(implementation.prepare(queue, shape)), tile);
+        HostRun run(implementation, shape);
+        run.fill(Fill::normal);
+        run.launch();
+        EXPECT_LE(run.verify().error, 1);
+        if (!exact_on_integers(*implementation.operation)) continue;
+        run.fill(Fill::integers);
+        run.launch();
+        EXPECT_TRUE(run.verify().exact);
+      }
+    }
+  }
+  set_multiprocessors(kMultiprocessors);
 }
 
 }  // namespace
