@@ -3,6 +3,7 @@
 from typing import Optional
 
 from ridgebench.plot.finding import spoken
+from ridgebench.plot.style import blend
 from ridgebench.units import digits, rate
 
 from . import drawing, model, titles
@@ -25,7 +26,8 @@ def say(stage: Stage, words: str, *more: str) -> None:
 
 
 def fade(stage: Stage) -> str:
-    return drawing.faded(stage.hue, stage.theme, PALE)
+    """The colour of what an earlier slide drew."""
+    return blend(stage.hue, stage.theme.background, PALE)
 
 
 def ground(stage: Stage, named: bool = True) -> None:
@@ -83,9 +85,10 @@ def predict(deck: Deck, op: str, shape: str = "") -> str:
 
 
 def axes(deck: Deck) -> Slide:
-    words = "To the right, an operation computes more for each byte that it moves. Upwards, it computes faster."
-    return Slide("axes", "Two axes: work per byte, and speed", f"{words} Both axes count in powers of ten.", [],
-                 deck.command, 2, lambda stage: say(stage, words, "Both axes count in powers of ten."))
+    words = ("To the right, an operation computes more for each byte that it moves. Upwards, it computes faster.",
+             "Both axes count in powers of ten.")
+    return Slide("axes", "Two axes: work per byte, and speed", " ".join(words), [], deck.command, 2,
+                 lambda stage: say(stage, *words))
 
 
 def slope(deck: Deck) -> Slide:

@@ -44,24 +44,20 @@ def sample(group: Format, theme: Theme) -> Sample:
     """The line of the key for a format."""
     name = lead(group)
     text = f"{format_letter(name)}  {spoken(group)}: ridge {digits(group.roof.ridge)}"
-    return Sample(text, format_hue(group, theme), format_dash(name), width=0.8)
-
-
-def format_hue(group: Format, theme: Theme) -> str:
-    return theme.hue(lead(group))
+    return Sample(text, theme.hue(name), format_dash(name), width=0.8)
 
 
 def draw_format(stage: Stage, group: Format) -> None:
     """The roof of a format by hue, dash and letter."""
     plane, theme, name = stage.plane, stage.theme, lead(group)
-    drawing.roof(plane, group.roof, format_hue(group, theme), 0.8, format_dash(name))
+    drawing.roof(plane, group.roof, theme.hue(name), 0.8, format_dash(name))
     letter = format_letter(name)
     wide, high = labels.width(letter, plane.layout.text) + 0.1, plane.layout.line
     x, y = plane.area.right - 0.5, plane.inches(plane.ends()[1], group.roof.flops_per_s)[1]
     middles = [x - left for left in (0.0, 0.6, 1.2)]
     boxes = [labels.Box(one - wide / 2, y - high / 2, one + wide / 2, y + high / 2) for one in middles]
     plane.wish_in(letter, boxes, theme.text(name), DIRECT)
-    drawing.ridge(plane, group.roof, format_hue(group, theme))
+    drawing.ridge(plane, group.roof, theme.hue(name))
 
 
 def devices(deck: Deck) -> Slide:

@@ -10,7 +10,7 @@ from ridgebench.units import digits, rate
 from ridgebench.view import OPERATIONS
 
 from . import drawing, titles
-from .layout import LECTURE, PAPER, Layout, draw_head, new_page, scaled
+from .layout import LECTURE, PAPER, draw_head, new_page, scaled
 from .model import Mark
 from .panel import Bar, Panel, Sample
 from .plane import Plane
@@ -20,10 +20,6 @@ OWN_FIRST = 3  # of the user's points whose names come before those of operation
 HUES = (BLUE, VERMILLION, GREEN, PURPLE)
 # What the hue of a device says, once more by its line, in line widths.
 DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1)), (0, (2, 1, 1, 1)))
-
-
-def layout_of(paper: bool, scale: float) -> Layout:
-    return scaled(PAPER if paper else LECTURE, scale)
 
 
 def hue(scene: Scene, index: int, theme: Theme) -> str:
@@ -49,7 +45,7 @@ def subtitle(scene: Scene) -> str:
 
 
 def draw(scene: Scene, theme: Theme, paper: bool = False, scale: float = 1.0) -> Figure:
-    layout = layout_of(paper, scale)
+    layout = scaled(PAPER if paper else LECTURE, scale)
     figure, page = new_page(layout, theme)
     draw_head(page, layout, theme, titles.finding(scene, layout), subtitle(scene))
     plane = Plane(figure, page, layout, theme, limits(scene), scene.unit)
