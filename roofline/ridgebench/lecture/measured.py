@@ -4,6 +4,7 @@ from typing import Callable, Optional
 
 from ridgebench.plot.power import watts
 from ridgebench.records import Row, shape_text
+from ridgebench.roofs import PRODUCTS
 from ridgebench.view import View
 
 from .model import Mark
@@ -37,7 +38,7 @@ def hand_first(rows: list[Row]) -> list[Row]:
 def best(view: View, format_: str, op: str) -> Optional[Row]:
     """The fastest row; of the operations that memory limits, at the largest size: a cache holds small ones."""
     rows = hand_first(candidates(view, format_, op))
-    if op not in ("matmul", "matmul_gelu"):
+    if op not in PRODUCTS:
         largest = max((row.bytes for row in rows), default=0.0)
         rows = [row for row in rows if row.bytes == largest]
     return max(rows, key=lambda row: row.flops_per_s or 0.0, default=None)
