@@ -6,10 +6,10 @@ from ridgebench.plot.finding import spoken
 from ridgebench.plot.style import blend
 from ridgebench.units import digits, rate
 
-from . import drawing, model, titles
+from . import drawing, figure, model, titles
 from .deck import Deck, Slide, Stage
 from .model import Mark
-from .panel import Bar, Sample
+from .panel import Sample
 
 SIZE = 1.2  # of the sentence over other text
 LOW = 0.5  # share of the model below which a measured size is said to miss its roof
@@ -165,7 +165,6 @@ def relu(deck: Deck) -> Slide:
 def gelu(deck: Deck) -> Slide:
     pair = titles.times(deck.shown, deck.scene.format)
     words = titles.pair_words(pair)
-    seen = bool(pair and pair[0].measured)
 
     def draw(stage: Stage) -> None:
         ground(stage)
@@ -174,9 +173,7 @@ def gelu(deck: Deck) -> Slide:
         if pair is None:
             return
         stage.panel.gap(0.8)
-        longest = max(mark.seconds for mark in pair)
-        stage.panel.bars([Bar(spoken(mark.op), mark.seconds / longest, titles.duration(mark.seconds), stage.hue, seen)
-                          for mark in pair])
+        stage.panel.bars(figure.bars_of(pair, stage.hue))
         kinds(stage, bool(deck.measured("gelu")))
 
     return Slide("gelu", titles.pair_title(pair), words, numbers(deck, "relu") + numbers(deck, "gelu"),
