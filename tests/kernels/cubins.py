@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 OPCODES = {
-    0x020: "FMUL", 0x021: "FADD", 0x023: "FFMA", 0x030: "HADD2", 0x031: "HFMA2", 0x032: "HMUL2", 0x035: "HFMA2.MMA", 0x03C: "HMMA",
+    0x016: "PRMT", 0x020: "FMUL", 0x021: "FADD", 0x023: "FFMA", 0x030: "HADD2", 0x031: "HFMA2", 0x032: "HMUL2", 0x035: "HFMA2.MMA", 0x03C: "HMMA",
     0x03E: "F2FP", 0x040: "HMNMX2", 0x044: "STSM", 0x108: "MUFU", 0x181: "LDG", 0x183: "LDL", 0x184: "LDS",
     0x186: "STG", 0x187: "STL", 0x188: "STS", 0x1B4: "UTMALDG", 0x1B5: "UTMASTG", 0x1C8: "USETMAXREG",
-    0x1F0: "HGMMA", 0x1F3: "QGMMA",
+    0x0CA: "R2UR", 0x147: "BRA", 0x1A7: "SYNCS", 0x1BA: "UBLKCP", 0x1C3: "S2UR", 0x1C5: "WARPGROUP", 0x1F0: "HGMMA", 0x1F3: "QGMMA",
 }  # fmt: skip
 ELF = b"\x7fELF"
 EM_CUDA = 190
@@ -25,6 +25,7 @@ MULTICAST_FORM = 0x3B4  # of UTMALDG, in the low 12 bits
 @dataclass
 class Kernel:
     name: str  # mangled
+    code: bytes = b""
     opcodes: Counter = field(default_factory=Counter)
     sequence: list[str] = field(default_factory=list)  # of all instructions; "" for those without a name here
 
@@ -63,6 +64,11 @@ def function_of(name: str) -> str:
     return part
 
 
+def name_of(word: int) -> str:
+    """The name of an instruction; empty for one that is not in the table."""
+    return OPCODES.get(word & 0x1FF, "")
+
+
 def variant(name: str, word: int) -> str | None:
     """The name of a form of an instruction that tests tell apart."""
     if name in ("LDG", "STG") and (word >> WIDTH_AT) & ((1 << WIDTH_BITS) - 1) == WIDTH_16_BYTES:
@@ -72,10 +78,10 @@ def variant(name: str, word: int) -> str | None:
     return None
 
 
-def read_instructions(kernel: Kernel, code: bytes) -> None:
-    for at in range(0, len(code) - 15, 16):
-        word = int.from_bytes(code[at : at + 16], "little")
-        name = OPCODES.get(word & 0x1FF, "")
+def read_instructions(kernel: Kernel) -> None:
+    for at in range(0, len(kernel.code), 16):
+        word = int.from_bytes(kernel.code[at : at + 16], "little")
+        name = name_of(word)
         kernel.sequence.append(name)
         if name:
             kernel.opcodes.update(filter(None, (name, variant(name, word))))
@@ -95,8 +101,8 @@ def kernels_of_cubin(data: bytes, start: int) -> list[Kernel]:
         end = data.index(b"\0", names + name)
         text = data[names + name : end].decode()
         if text.startswith(".text."):
-            kernel = Kernel(text.removeprefix(".text."))
-            read_instructions(kernel, data[start + offset : start + offset + size])
+            kernel = Kernel(text.removeprefix(".text."), data[start + offset : start + offset + size])
+            read_instructions(kernel)
             found.append(kernel)
     return found
 

@@ -1,40 +1,16 @@
 """What the compiler made of the CUDA kernels: no serialised tensor instructions, no spills, and the
 instructions that each technique is about. Reads the build; needs no GPU."""
 
-import os
 import re
-from pathlib import Path
 
 import pytest
-from cubins import function_of, kernels_of, mangled
-from golden import ROOT
+from cubins import function_of, mangled
+from machine_code import KERNELS, LOGS, SOURCES, is_fp8, kernels, namespace_of, needs_cuda, products, registers_of
 
-BUILD = Path(os.environ["RIDGEBENCH_BUILD"])
-OBJECTS = [
-    path
-    for part in ("cuda", "hopper")
-    for path in sorted(BUILD.glob(f"CMakeFiles/ridgebench_kernels_{part}.dir/**/*.cu.o"))
-]
 SPILL = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 SERIALISED = re.compile(r"C75\d\d")
 
-pytestmark = pytest.mark.skipif(not OBJECTS, reason="built without CUDA")
-
-
-def namespace_of(source: str) -> str:
-    """The namespace of a file's kernels in mangled names: kernels/relu/vec16.cu has ridgebench::cuda::relu_vec16."""
-    parts = source.split("/")
-    return mangled("cuda", f"{parts[0]}_{Path(source).stem}")
-
-
-# An object holds the kernels of one file or of several. The folder tile has no kernels that a technique launches.
-SOURCES = {
-    path.relative_to(ROOT / "kernels").as_posix(): path.read_text()
-    for path in ROOT.glob("kernels/**/*.cu")
-    if path.parent.name != "tile"
-}
-KERNELS = [kernel for path in OBJECTS for kernel in kernels_of(path)]
-LOGS = {path.name: path.with_name(path.name + ".ptxas").read_text() for path in OBJECTS}
+pytestmark = needs_cuda
 
 
 def faults(log: str) -> list[str]:
@@ -64,18 +40,6 @@ def test_every_cuda_file_was_compiled():
 def test_ptxas_serialised_nothing_and_spilled_nothing(name):
     assert LOGS[name].startswith("ptxas info"), "the compiler's messages are not there"
     assert faults(LOGS[name]) == []
-
-
-def kernels(name: str, part: str = ""):
-    found = [kernel for kernel in KERNELS if namespace_of(name) in kernel.name and part in kernel.name]
-    assert found, f"no kernel {part} in {name}"
-    return found
-
-
-def registers_of(name: str) -> list[tuple[str, int]]:
-    """The kernels of a file, and the registers of each on compute capability 9.0."""
-    used = [match for log in LOGS.values() for match in USED.findall(log)]
-    return [(kernel, int(registers)) for kernel, registers in used if namespace_of(name) in kernel]
 
 
 @pytest.mark.parametrize("name", ["relu/vec16.cu", "gelu/vec16.cu", "ceilings/dram.cu"])
@@ -139,15 +103,10 @@ def test_an_sm_holds_a_whole_wave_of_chains(name):
     assert used and max(used) <= REGISTERS_PER_SM // MOST_THREADS_PER_SM
 
 
-def is_fp8(kernel) -> bool:
-    return re.search(r"StoredILNS_6FormatE[45]Eh", kernel.name) is not None
-
-
 # What saturates the memory of an H100 and of an H200: CUB's tuning, "tuning_transform.cuh".
 H100, H200 = 32 << 10, 48 << 10
 PACK_BYTES = 16
 REGISTERS_PER_SM, MOST_THREADS_PER_SM = 65536, 2048  # of compute capability 9.0
-USED = re.compile(r"function '(\w+)' for 'sm_90'\n(?:.*\n){1,3}?.*Used (\d+) registers")
 
 
 # Threads of a block, and packs that each has loaded before it uses the first.
@@ -182,11 +141,6 @@ def test_gelu_in_fp8_stays_within_its_budget_of_instructions():
 HOPPER = sorted(name for name in SOURCES if name.startswith("matmul/hopper/wgmma"))
 PERSISTENT_TILE = re.compile(r"14PersistentTileILi(\d+)ELi(\d+)E")
 STEPS = 4  # of wgmma in 128 bytes of k
-
-
-def products(name: str):
-    """Without the kernels that fill matrices to tune on."""
-    return [kernel for kernel in kernels(name) if function_of(kernel.name).startswith("matmul_wgmma")]
 
 
 @pytest.mark.parametrize("name", HOPPER)

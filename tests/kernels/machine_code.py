@@ -1,0 +1,56 @@
+"""What tests of machine code share: the kernels of this build and the compiler's messages about them."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from cubins import Kernel, function_of, kernels_of, mangled
+from golden import ROOT
+
+BUILD = Path(os.environ["RIDGEBENCH_BUILD"])
+OBJECTS = [
+    path
+    for part in ("cuda", "hopper")
+    for path in sorted(BUILD.glob(f"CMakeFiles/ridgebench_kernels_{part}.dir/**/*.cu.o"))
+]
+needs_cuda = pytest.mark.skipif(not OBJECTS, reason="built without CUDA")
+
+
+def namespace_of(source: str) -> str:
+    """The namespace of a file's kernels in mangled names: kernels/relu/vec16.cu has ridgebench::cuda::relu_vec16."""
+    parts = source.split("/")
+    return mangled("cuda", f"{parts[0]}_{Path(source).stem}")
+
+
+# An object holds the kernels of one file or of several. The folder tile has no kernels that a technique launches.
+SOURCES = {
+    path.relative_to(ROOT / "kernels").as_posix(): path.read_text()
+    for path in ROOT.glob("kernels/**/*.cu")
+    if path.parent.name != "tile"
+}
+KERNELS = [kernel for path in OBJECTS for kernel in kernels_of(path)]
+LOGS = {path.name: path.with_name(path.name + ".ptxas").read_text() for path in OBJECTS}
+USED = re.compile(r"function '(\w+)' for 'sm_90'\n(?:.*\n){1,3}?.*Used (\d+) registers")
+
+
+def kernels(name: str, part: str = "") -> list[Kernel]:
+    """The kernels of a file whose mangled names contain `part`."""
+    found = [kernel for kernel in KERNELS if namespace_of(name) in kernel.name and part in kernel.name]
+    assert found, f"no kernel {part} in {name}"
+    return found
+
+
+def products(name: str) -> list[Kernel]:
+    """The same without the kernels that fill matrices to tune on."""
+    return [kernel for kernel in kernels(name) if function_of(kernel.name).startswith("matmul_wgmma")]
+
+
+def registers_of(name: str) -> list[tuple[str, int]]:
+    """The kernels of a file, and the registers of each on compute capability 9.0."""
+    used = [match for log in LOGS.values() for match in USED.findall(log)]
+    return [(kernel, int(registers)) for kernel, registers in used if namespace_of(name) in kernel]
+
+
+def is_fp8(kernel: Kernel) -> bool:
+    return re.search(r"StoredILNS_6FormatE[45]Eh", kernel.name) is not None

@@ -1,0 +1,102 @@
+"""Instructions of compute capability 7.0 and later with their operands, loops, and what costs issue slots.
+
+An instruction is 128 bits. Fields, counted from the least significant bit: 0-8 opcode, 9-11 form of the operands,
+16-23 destination, 24-31 first source, 32-39 second, 64-71 third, 105-108 stall clocks, 122-125 reuse of the sources.
+"""
+
+from dataclasses import dataclass
+
+from cubins import Kernel, name_of
+
+BYTES = 16
+ZERO_REGISTER = 255
+# Forms of an instruction with three sources: in 1 all are registers; in 2 and 3 the third source is a constant and
+# the second one moves into its field; in the others the second source is a constant or a uniform register.
+FORM_REGISTERS, FORM_CONSTANT_LAST = 1, (2, 3)
+
+
+@dataclass(frozen=True)
+class Instruction:
+    address: int
+    word: int
+
+    def bits(self, first: int, count: int) -> int:
+        return self.word >> first & (1 << count) - 1
+
+    @property
+    def name(self) -> str:
+        """Empty for an opcode that cubins.py does not name."""
+        return name_of(self.word)
+
+    @property
+    def destination(self) -> int:
+        return self.bits(16, 8)
+
+    @property
+    def stall(self) -> int:
+        return self.bits(105, 4)
+
+    @property
+    def sources(self) -> list[int]:
+        """Registers of an arithmetic instruction with three sources, in the order of its operands."""
+        first, second, third = self.bits(24, 8), self.bits(32, 8), self.bits(64, 8)
+        form = self.bits(9, 3)
+        if form == FORM_REGISTERS:
+            return [first, second, third]
+        return [first, third]
+
+    def is_reused(self, slot: int) -> bool:
+        """Whether source `slot` stays in the reuse cache for the next instruction."""
+        return bool(self.word >> 122 + slot & 1)
+
+    @property
+    def target(self) -> int:
+        """The address that a branch goes to."""
+        offset = self.bits(16, 8) | self.bits(34, 48) << 8
+        if offset >> 55:
+            offset -= 1 << 56
+        return self.address + BYTES + 4 * offset
+
+
+def instructions_of(kernel: Kernel) -> list[Instruction]:
+    code = kernel.code
+    return [Instruction(at, int.from_bytes(code[at : at + BYTES], "little")) for at in range(0, len(code), BYTES)]
+
+
+def loops(body: list[Instruction]) -> list[list[Instruction]]:
+    """Bodies of backward branches, inner and outer ones alike."""
+    ends = [i for i, branch in enumerate(body) if branch.name == "BRA" and 0 <= branch.target < branch.address]
+    return [body[body[i].target // BYTES : i + 1] for i in ends]
+
+
+def innermost_loop(body: list[Instruction], name: str, count: int) -> list[Instruction]:
+    """The shortest loop with at least `count` instructions called `name`."""
+    found = [loop for loop in loops(body) if sum(i.name == name for i in loop) >= count]
+    assert found, f"no loop has {count} {name}"
+    return min(found, key=len)
+
+
+def ffma_bank_conflicts(body: list[Instruction]) -> int:
+    """Clocks in which an FFMA of a straight stretch of code waits for a bank of the register file.
+
+    There are two banks, register number modulo 2, with one read port each, and a cache of one register per source.
+    Source: Huerta et al., arXiv 2503.20481, for Ampere.
+    """
+    cache: dict[int, int] = {}
+    conflicts = 0
+    for instruction in body:
+        if instruction.name != "FFMA":
+            cache = {}
+            continue
+        reads = [0, 0]
+        for slot, register in enumerate(instruction.sources):
+            if register != ZERO_REGISTER and cache.get(slot) != register:
+                reads[register % 2] += 1
+        conflicts += max(0, max(reads) - 1)
+        cache = {s: r for s, r in enumerate(instruction.sources) if instruction.is_reused(s)}
+    return conflicts
+
+
+def share_of_issue(loop: list[Instruction], name: str) -> float:
+    """Instructions called `name` per clock of a scheduler, if issue slots and bank conflicts alone take time."""
+    return sum(i.name == name for i in loop) / (len(loop) + ffma_bank_conflicts(loop))
