@@ -32,6 +32,12 @@ struct PipelineState {
       phase ^= 1U;
     }
   }
+  // Skips `count` stages.
+  constexpr void advance(int count) {
+    stage += count;
+    phase ^= static_cast<unsigned>(stage / kStages) % 2U;
+    stage %= kStages;
+  }
 };
 
 // The barriers of a ring of stages (CUTLASS: PipelineTmaAsync). One thread loads; warps consume.
