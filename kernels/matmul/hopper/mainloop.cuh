@@ -88,8 +88,8 @@ struct BlockTile {
   static constexpr int kBlockM = kM;
   static constexpr int kBlockN = kN;
   static constexpr int kBoxesA = kM / kBoxRows;
-  static constexpr int kBoxesB = kN / kBoxRows;
-  static constexpr int kSubTiles = kBoxesA / kConsumers;  // of 64 rows, of each consumer
+  static constexpr int kBoxesB = (kN + kBoxRows - 1) / kBoxRows;  // the last may be half used
+  static constexpr int kSubTiles = kBoxesA / kConsumers;          // of 64 rows, of each consumer
   static constexpr int kOffsetB = kBoxesA * kBoxBytes;
   static constexpr int kStageBytes = (kBoxesA + kBoxesB) * kBoxBytes;
 };

@@ -12,8 +12,9 @@ using cuda::FastTiles;
 using cuda::PromotedTiles;
 using exact_products::expect_exact_products;
 
-// A width that is no power of two: three boxes of B.
-using WideTiles = cuda::TileList<false, cuda::PersistentTile<128, 192>>;
+// Widths that are no power of two: three boxes of B, and two and a half.
+using WideTiles =
+    cuda::TileList<false, cuda::PersistentTile<128, 192>, cuda::PersistentTile<128, 160>>;
 
 class Instances : public ::testing::Test {
  protected:
