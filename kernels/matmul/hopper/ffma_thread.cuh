@@ -98,11 +98,10 @@ __device__ void add_groups(ThreadAccumulators& d, typename Tile::Shared& shared,
     float* const x = &d[v * kVector / kThreadN][v * kVector % kThreadN];
 #pragma unroll
     for (int group = 0; group < Tile::kGroups; ++group) {
-      const float4 part = *at(group, coord.group * (kVectors / Tile::kGroups) + v);
-      x[0] = group == 0 ? part.x : x[0] + part.x;
-      x[1] = group == 0 ? part.y : x[1] + part.y;
-      x[2] = group == 0 ? part.z : x[2] + part.z;
-      x[3] = group == 0 ? part.w : x[3] + part.w;
+      float part[kVector];
+      load_vector(part, at(group, coord.group * (kVectors / Tile::kGroups) + v));
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) x[i] = group == 0 ? part[i] : x[i] + part[i];
     }
   }
 }
@@ -132,7 +131,7 @@ __device__ void start_sums(ThreadAccumulators& d, const float* bias, const Threa
   for (int r = 0; r < kThreadM; ++r) {
 #pragma unroll
     for (int c = 0; c < kThreadN; c += kVector) {
-      load_vector(&d[r][c], reinterpret_cast<const std::byte*>(bias + coord.n + column_of(c)));
+      load_vector(&d[r][c], bias + coord.n + column_of(c));
     }
     __syncwarp();
   }

@@ -76,8 +76,8 @@ struct FfmaTile : BlockTile<kM, kN> {
   };
 };
 
-__device__ inline void load_vector(float* x, const std::byte* from) {
-  const float4 vector = *reinterpret_cast<const float4*>(from);
+__device__ inline void load_vector(float* x, const void* from) {
+  const float4 vector = *static_cast<const float4*>(from);
   x[0] = vector.x;
   x[1] = vector.y;
   x[2] = vector.z;
