@@ -20,7 +20,8 @@ struct Tile : BlockTile<256, 128> {
     std::byte stage[kStages][kStageBytes];
     std::byte low_b[kStages][kLowBytes];
     TmaPipeline<kStages> pipeline;
-    Barrier split[kStages];  // a phase completes when the low part of B is there
+    Barrier split[kStages];       // a phase completes when the low part of B is there
+    bool non_finite[kConsumers];  // whether a sum is not finite; the producer's barriers publish it
   };
 };
 constexpr int kSplitters = kWarpgroup - kWarp;  // threads; the first warp of their warpgroup loads

@@ -29,15 +29,53 @@ __device__ void multiply_tile(TileAccumulators& d, Tile::Shared& shared, int con
   }
 }
 
+using Fp32Product = Product<Tf32x3, Tf32x3, Tf32x3>;
+
+// From one tile of this block to the next; the first is number ctaid_x(). BlockScheduler says the
+// same, but its members would take registers from the sums.
+__device__ int tile_step() { return static_cast<int>(gridDim.x); }
+// First row and column of a consumer's part of a tile.
+__device__ TileCoord origin(const TileScheduler& tiles, int tile, int consumer) {
+  const TileCoord coord = tiles.at(tile);
+  return {coord.m * Tile::kBlockM + consumer * Tile::kSubTiles * kWgmmaM, coord.n * Tile::kBlockN};
+}
+
+// Whether all sums are finite: 0 x d is NaN where d is not.
+__device__ bool all_finite(const TileAccumulators& d) {
+  constexpr int count = Tile::kBlockN / 2;
+  float zero = 0;
+#pragma unroll
+  for (int i = 0; i < Tile::kSubTiles * count; ++i) zero += 0 * d[i / count][i % count];
+  return zero == 0;
+}
+
+// Infinite terms meet low parts that are NaN, and terms near the largest float may overflow. A
+// warpgroup computes those of its elements of a tile that are not finite again in fp32.
+__device__ void store_non_finite(const Fp32Product& product, std::int64_t row, int column) {
+  const std::int64_t c = column + static_cast<int>(threadIdx.x) % kWarpgroup;
+  static_assert(Tile::kBlockN == kWarpgroup);
+  if (c >= product.n) return;
+  const std::int64_t end = min(row + Tile::kSubTiles * kWgmmaM, product.m);
+  for (std::int64_t r = row; r < end; ++r) {
+    Tf32x3& out = product.c[r * product.n + c];
+    if (isfinite(to_float(out))) continue;
+    float sum = 0;
+    for (std::int64_t k = 0; k < product.k; ++k) {
+      sum = fmaf(to_float(product.a(r, k)), to_float(product.b(c, k)), sum);
+    }
+    out = from_float<Tf32x3>(sum);
+  }
+}
+
 __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     matmul_wgmma_tf32x3(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
-                        Product<Tf32x3, Tf32x3, Tf32x3> product, TileScheduler tiles, int stages,
-                        bool aligned_c) {
+                        Fp32Product product, TileScheduler tiles, int stages, bool aligned_c) {
   alignas(kAtomBytes) extern __shared__ std::byte memory[];
   auto& shared = *reinterpret_cast<Tile::Shared*>(memory);
   const BlockScheduler<Tile> scheduler(tiles, stages);
   if (threadIdx.x == 0) {
     for (Barrier& split : shared.split) mbarrier_init(split, kSplitters);
+    for (bool& non_finite : shared.non_finite) non_finite = false;
   }
   start_cluster(shared, scheduler);
 
@@ -47,7 +85,7 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     if (threadIdx.x == 0) produce<Layout::nt, Tf32x3>(shared, a, b, scheduler);
     if (threadIdx.x >= kWarp) {
       const int thread = static_cast<int>(threadIdx.x) - kWarp;
-      for (int tile = scheduler.first; tile < tiles.count(); tile += scheduler.step) {
+      for (int tile = ctaid_x(); tile < tiles.count(); tile += tile_step()) {
         split_b(shared, thread, state, stages);
       }
     }
@@ -55,10 +93,17 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     warpgroup_reg_alloc<232>();
     const int consumer = warpgroup_index() - 1;
     TileAccumulators d;
-    for (int tile = scheduler.first; tile < tiles.count(); tile += scheduler.step) {
+    for (int tile = ctaid_x(); tile < tiles.count(); tile += tile_step()) {
       multiply_tile(d, shared, consumer, state, stages);
-      const auto [row, column] = scheduler.origin(tile);
-      store_tile(d, product, row + consumer * Tile::kSubTiles * kWgmmaM, column, aligned_c);
+      if (!all_finite(d)) shared.non_finite[consumer] = true;
+      const auto [row, column] = origin(tiles, tile, consumer);
+      store_tile(d, product, row, column, aligned_c);
+    }
+    named_barrier_sync(1 + consumer);  // the warpgroup has stored all its tiles
+    if (!shared.non_finite[consumer]) return;
+    for (int tile = ctaid_x(); tile < tiles.count(); tile += tile_step()) {
+      const auto [row, column] = origin(tiles, tile, consumer);
+      store_non_finite(product, row, column);
     }
   }
 }

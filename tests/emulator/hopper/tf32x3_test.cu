@@ -1,14 +1,17 @@
 // The parts of wgmma_tf32x3 in a kernel of one box of A and one stage, with one mistake each, and
-// in their correct form.
+// in their correct form; and the whole product of infinities and NaN.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "kernels/matmul/hopper/tf32x3.cuh"
 #include "tests/emulator/fault_of.hpp"
+#include "tests/support/host_run.hpp"
 
 namespace ridgebench::emulator {
 namespace {
@@ -150,6 +153,52 @@ TEST(Tf32x3, TheTwoPartsOfANumberMakeIt) {
   for (const float x : {Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN()}) {
     EXPECT_TRUE(std::isnan(low_part(x)));
   }
+}
+
+// Infinities and NaN come out as from a chain of fp32 multiply-adds, also where a sum overflows.
+TEST(Tf32x3, NumbersThatAreNotFiniteGiveWhatFp32Gives) {
+  using Limits = std::numeric_limits<float>;
+  const auto& all = Registry::instance().implementations();
+  const auto found =
+      std::ranges::find_if(all, [](const auto& i) { return i->technique.name == "wgmma_tf32x3"; });
+  ASSERT_NE(found, all.end());
+  constexpr int m = 300;
+  constexpr int n = 140;
+  constexpr int k = 72;
+  HostRun run(**found, Shape({{"m", m}, {"n", n}, {"k", k}}));
+  run.fill(Fill::normal);
+  auto* const a = static_cast<float*>(run.array(0).data());
+  auto* const b = static_cast<float*>(run.array(1).data());
+  a[3 * k + 5] = Limits::infinity();
+  b[11 * k + 5] = 0;                                // infinity x 0
+  a[7 * k + 1] = std::bit_cast<float>(0x7f800001);  // a NaN whose payload is in the low part
+  a[130 * k + 71] = Limits::max();
+  a[260 * k + 40] = Limits::max();
+  a[260 * k + 41] = -Limits::max();
+  b[64 * k + 70] = -Limits::infinity();
+  b[139 * k + 2] = Limits::quiet_NaN();
+  a[17 * k + 70] = Limits::infinity();  // infinity x -infinity
+  a[18 * k + 3] = Limits::infinity();
+  a[18 * k + 4] = -Limits::infinity();
+  ASSERT_TRUE(run.launch());
+  const auto* const c = static_cast<const float*>(run.output().data());
+  int infinite = 0;
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int p = 0; p < k; ++p) sum = std::fma(a[i * k + p], b[j * k + p], sum);
+      const float own = c[i * n + j];
+      infinite += std::isinf(sum) ? 1 : 0;
+      if (std::isnan(sum)) {
+        EXPECT_TRUE(std::isnan(own)) << i << ", " << j;
+      } else if (std::isinf(sum)) {
+        EXPECT_EQ(own, sum) << i << ", " << j;
+      } else {
+        EXPECT_TRUE(std::isfinite(own)) << i << ", " << j;
+      }
+    }
+  }
+  EXPECT_GT(infinite, n);
 }
 
 }  // namespace
