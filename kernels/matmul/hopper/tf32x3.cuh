@@ -21,6 +21,7 @@ struct Tile : BlockTile<256, 128> {
     std::byte low_b[kStages][kLowBytes];
     TmaPipeline<kStages> pipeline;
     Barrier split[kStages];       // a phase completes when the low part of B is there
+    Barrier lead;                 // its phase completes when the first consumer is a box ahead
     bool non_finite[kConsumers];  // whether a sum is not finite; the producer's barriers publish it
   };
 };

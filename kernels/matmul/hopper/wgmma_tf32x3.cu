@@ -9,8 +9,11 @@ namespace ridgebench::cuda::matmul_wgmma_tf32x3 {
 
 using TileAccumulators = Accumulators<Tile::kSubTiles, Tile::kBlockN>;
 
+// A consumer adds while its tensor cores wait, so the other one should multiply meanwhile. Where
+// `leads`, it is the first consumer in its first tile and lets the second start after its first
+// box.
 __device__ void multiply_tile(TileAccumulators& d, Tile::Shared& shared, int consumer,
-                              PipelineState<Tile::kStages>& state, int stages) {
+                              PipelineState<Tile::kStages>& state, int stages, bool leads) {
   clear(d);
   for (int i = 0; i < stages; ++i, state.advance()) {
     const std::byte* const boxes = shared.stage[state.stage];
@@ -23,6 +26,7 @@ __device__ void multiply_tile(TileAccumulators& d, Tile::Shared& shared, int con
       multiply_box(part, fragment, boxes + (consumer * Tile::kSubTiles + s) * kBoxBytes,
                    boxes + Tile::kOffsetB, shared.low_b[state.stage]);
       warpgroup_wait<0>();
+      if (leads && i == 0 && s == 0 && threadIdx.x % kWarp == 0) mbarrier_arrive(shared.lead);
       if (s == Tile::kSubTiles - 1) shared.pipeline.consumer_release(state.stage);
       promote(d[s], part);
     }
@@ -75,6 +79,7 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   const BlockScheduler<Tile> scheduler(tiles, stages);
   if (threadIdx.x == 0) {
     for (Barrier& split : shared.split) mbarrier_init(split, kSplitters);
+    mbarrier_init(shared.lead, kWarpgroup / kWarp);
     for (bool& non_finite : shared.non_finite) non_finite = false;
   }
   start_cluster(shared, scheduler);
@@ -93,8 +98,9 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     warpgroup_reg_alloc<232>();
     const int consumer = warpgroup_index() - 1;
     TileAccumulators d;
+    if (consumer != 0) mbarrier_wait_parity(shared.lead, 0);
     for (int tile = ctaid_x(); tile < tiles.count(); tile += tile_step()) {
-      multiply_tile(d, shared, consumer, state, stages);
+      multiply_tile(d, shared, consumer, state, stages, consumer == 0 && tile == ctaid_x());
       if (!all_finite(d)) shared.non_finite[consumer] = true;
       const auto [row, column] = origin(tiles, tile, consumer);
       store_tile(d, product, row, column, aligned_c);
