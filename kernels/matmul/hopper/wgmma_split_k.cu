@@ -37,13 +37,16 @@ __device__ void produce(Shared& shared, const TensorMap& a, const TensorMap& b, 
 template <class A, class B, int kRows>
 __device__ void consume(Accumulators<1, kRows>& d, Shared& shared, int stages) {
   PipelineState<kStages> state;
+  int before = 0;
   for (int i = 0; i < stages; ++i, state.advance()) {
     const std::byte* const boxes = shared.stage[state.stage];
     shared.pipeline.consumer_wait(state);
     multiply_stage<Layout::nt, B, A>(d, boxes, boxes + kBoxBytes, i > 0);
-    warpgroup_wait<0>();
-    shared.pipeline.consumer_release(state.stage);
+    warpgroup_wait<1>();  // the stage before has been multiplied
+    if (i > 0) shared.pipeline.consumer_release(before);
+    before = state.stage;
   }
+  warpgroup_wait<0>();
 }
 
 // Adds the parts of all blocks of the cluster for this block's share of the columns, and stores.
