@@ -74,6 +74,8 @@ __global__ void __launch_bounds__(kThreads)
   const int column = static_cast<int>(blockIdx.x / cluster_nctarank()) * kColumns;
   if (threadIdx.x == 0) shared.pipeline.init(kWarpgroup / kWarp);
   __syncthreads();
+  griddepcontrol_launch_dependents();
+  griddepcontrol_wait();  // the kernel before this one has written the operands
 
   auto* const part = reinterpret_cast<float*>(memory);
   if (threadIdx.x == kWarpgroup) {
@@ -104,7 +106,8 @@ Launch launch_rows(const Queue& queue, const Product<A, B, Out>& product) {
                          .threads = kThreads,
                          .shared_bytes = sizeof(Shared),
                          .stream = stream_of(queue),
-                         .cluster = static_cast<unsigned>(split)};
+                         .cluster = static_cast<unsigned>(split),
+                         .dependent_launch = queue.early_launches()};
   return [=, a = operand_map(product.a), b = operand_map(product.b), c = product.c,
           m = static_cast<int>(product.m),
           n = product.n] { launch(kernel, grid, a, b, c, m, n, stages); };
