@@ -14,7 +14,9 @@ constexpr int kThreads = kWarpgroup + kWarp;  // the last warp loads
 constexpr int kStages = 6;                    // two blocks of an SM have 96 KiB of B in flight
 constexpr int kStageBytes = 2 * kBoxBytes;    // a box of B, then one of A
 constexpr int kMaxCluster = 8;                // blocks of a portable cluster
-constexpr int kPitch = kColumns + 8;          // of accumulators in shared memory, in elements
+// Elements from one row of accumulators in shared memory to the next. Lane l writes to row
+// 2 (l % 4) and column l / 4 of a corner, so two rows must lie 8 banks apart.
+constexpr int kPitch = kColumns + 4;
 
 struct Shared {
   std::byte stage[kStages][kStageBytes];  // at the end the block's accumulators
@@ -51,23 +53,37 @@ __device__ void consume(Accumulators<1, kRows>& d, Shared& shared, int stages) {
 
 // Adds the parts of all blocks of the cluster for this block's share of the columns, and stores.
 template <class Out>
-__device__ void store_share(const float* part, Out* c, int m, std::int64_t n, std::int64_t column) {
+__device__ void store_share(const float* part, Out* c, int m, std::int64_t n, std::int64_t column,
+                            bool aligned_c) {
+  constexpr int vector = 4;
   const unsigned blocks = cluster_nctarank();
   const int share = kColumns / static_cast<int>(blocks);
   const int first = static_cast<int>(cluster_ctarank()) * share;
-  for (int e = static_cast<int>(threadIdx.x); e < m * share; e += kThreads) {
-    const int row = e / share;
-    const int offset = first + e % share;
-    float sum = 0;
-    for (unsigned r = 0; r < blocks; ++r) sum += ld_shared_cluster(&part[row * kPitch + offset], r);
-    if (column + offset < n) c[row * n + column + offset] = from_float<Out>(sum);
+  for (int v = static_cast<int>(threadIdx.x); v < m * share / vector; v += kThreads) {
+    const int row = v * vector / share;
+    const int offset = first + v * vector % share;
+    const auto* const own = reinterpret_cast<const float4*>(&part[row * kPitch + offset]);
+    float4 x[kMaxCluster];  // all are under way before the first is added
+#pragma unroll
+    for (unsigned r = 0; r < kMaxCluster; ++r) {
+      x[r] = r < blocks ? ld_shared_cluster(own, r) : float4{};
+    }
+    float sum[vector]{};
+#pragma unroll
+    for (const float4& own_part : x) {
+      sum[0] += own_part.x;
+      sum[1] += own_part.y;
+      sum[2] += own_part.z;
+      sum[3] += own_part.w;
+    }
+    store_accumulators<vector>(c, n, row, column + offset, sum, Plain{}, aligned_c);
   }
 }
 
 template <class A, class B, class Out, int kRows>
 __global__ void __launch_bounds__(kThreads)
     matmul_wgmma_split_k(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
-                         Out* c, int m, std::int64_t n, int stages) {
+                         Out* c, int m, std::int64_t n, int stages, bool aligned_c) {
   alignas(kAtomBytes) extern __shared__ std::byte memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   const StageRange own = split_k_range(stages, cluster_ctarank(), cluster_nctarank());
@@ -91,7 +107,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   __syncwarp();
   cluster_sync();  // all parts are visible
-  store_share(part, c, m, n, column);
+  store_share(part, c, m, n, column, aligned_c);
   cluster_sync_relaxed();  // a block must not exit while another may read its part
 }
 
@@ -109,8 +125,10 @@ Launch launch_rows(const Queue& queue, const Product<A, B, Out>& product) {
                          .cluster = static_cast<unsigned>(split),
                          .dependent_launch = queue.early_launches()};
   return [=, a = operand_map(product.a), b = operand_map(product.b), c = product.c,
-          m = static_cast<int>(product.m),
-          n = product.n] { launch(kernel, grid, a, b, c, m, n, stages); };
+          m = static_cast<int>(product.m), n = product.n,
+          aligned_c = can_store_vector(product.c, product.n, 4)] {
+    launch(kernel, grid, a, b, c, m, n, stages, aligned_c);
+  };
 }
 
 template <class A, class B, class Out>

@@ -91,11 +91,14 @@ __device__ inline std::uint32_t mapa(const void* own, unsigned rank) {
   return remote;
 }
 
-// Reads the element of block `rank` that lies at the same offset as `own`.
-__device__ inline float ld_shared_cluster(const float* own, unsigned rank) {
+// Reads the four numbers of block `rank` that lie at the same offset as `own`.
+__device__ inline float4 ld_shared_cluster(const float4* own, unsigned rank) {
   const std::uint32_t remote = mapa(own, rank);
-  float value;
-  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(remote) : "memory");
+  float4 value;
+  asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
+               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+               : "r"(remote)
+               : "memory");
   return value;
 }
 
