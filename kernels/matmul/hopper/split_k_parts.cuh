@@ -53,7 +53,7 @@ __device__ void store_share(const float* part, Out* c, int m, std::int64_t n, st
     const int offset = first + v * vector % share;
     const auto* const own =
         reinterpret_cast<const float4*>(&part[row * Shared<kBoxesB>::kPitch + offset]);
-    alignas(16) float x[kMaxCluster][vector];  // all are under way before the first is added
+    alignas(16) float x[kMaxCluster][vector];  // several reads are under way at a time
 #pragma unroll
     for (unsigned r = 0; r < kMaxCluster; ++r) {
       reinterpret_cast<float4&>(x[r]) = r < blocks ? ld_shared_cluster(own, r) : float4{};

@@ -21,7 +21,7 @@ using cuda::matmul_wgmma_split_k::Shared;
 
 std::vector<std::byte> bytes_of(HostRun& run) {
   const auto* first = static_cast<const std::byte*>(run.output().data());
-  return {first, first + run.output().operand().bytes()};
+  return {first, first + static_cast<std::size_t>(run.output().operand().bytes())};
 }
 
 void expect_right(const Implementation& implementation, const Shape& shape) {
