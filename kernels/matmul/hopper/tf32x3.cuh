@@ -13,6 +13,7 @@ namespace ridgebench::cuda::matmul_wgmma_tf32x3 {
 struct Tile : BlockTile<256, 128> {
   static constexpr TileShape kShape{kBlockM, kBlockN};
   static constexpr bool kSharesB = kShape.shares_b();
+  static constexpr int kReleasingWarps = kConsumerWarps;
   static constexpr int kLowBytes = kStageBytes - kOffsetB;  // the low part of B
   static constexpr int kStages = 3;
 
