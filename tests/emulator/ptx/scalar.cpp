@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tests/emulator/core/block.hpp"
+#include "tests/emulator/core/indices.hpp"
 #include "tests/emulator/hopper/cluster.hpp"
 #include "tests/emulator/ptx/ptx.hpp"
 
