@@ -97,6 +97,7 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
 template <class Tile>
 struct PingpongTiles {
   static constexpr std::array<TileShape, 1> kShapes{Tile::kShape};
+  static constexpr bool kPromotes = false;
 
   template <Layout kLayout, class A, class B, class Out, class Epilogue>
   static Launch bind(const Queue& queue, const Product<A, B, Out>& product, TileChoice choice,

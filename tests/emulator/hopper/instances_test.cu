@@ -13,8 +13,8 @@ using cuda::PromotedTiles;
 using exact_products::expect_exact_products;
 
 // Widths that are no power of two: three boxes of B, and two and a half.
-using WideTiles =
-    cuda::TileList<false, cuda::PersistentTile<128, 192>, cuda::PersistentTile<128, 160>>;
+constexpr std::array<cuda::TileShape, 2> kWideTiles{{{128, 192}, {128, 160}}};
+using WideTiles = cuda::TileList<false, kWideTiles>;
 
 class Instances : public ::testing::Test {
  protected:
