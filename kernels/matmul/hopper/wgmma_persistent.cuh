@@ -70,13 +70,14 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   alignas(kAtomBytes) extern __shared__ std::byte memory[];
   auto& shared = *reinterpret_cast<typename Tile::Shared*>(memory);
   const BlockScheduler<Tile> scheduler(tiles, stages);
-  start_cluster(shared, scheduler);
+  start_cluster(shared, scheduler, a, b);
 
   if (threadIdx.x < kWarpgroup) {
     warpgroup_reg_dealloc<40>();
     if (threadIdx.x == 0) produce<kLayout, A>(shared, a, b, scheduler);
   } else {
     warpgroup_reg_alloc<232>();
+    griddepcontrol_wait();
     const int consumer = warpgroup_index() - 1;
     PipelineState<Tile::kStages> state;
     TileAccumulators<Tile> d;
