@@ -11,18 +11,19 @@
 
 namespace ridgebench::cuda {
 
-inline constexpr int kStoreBoxes = 2;  // of each consumer: TMA stores one while it fills the other
-
-// A block's tile of C, and as many stages as fit into shared memory.
+// A block's tile of C, and as many stages as fit into shared memory beside two boxes of C for each
+// consumer: TMA stores one while the consumer fills the other. What is left holds further boxes.
 template <int kM, int kN>
 struct PersistentTile : BlockTile<kM, kN> {
   using BlockTile<kM, kN>::kStageBytes;
   static constexpr TileShape kShape{kM, kN};
-  static constexpr bool kSharesB = kShape.shares_b();     // with its cluster, or else A
-  static constexpr int kReleasingWarps = kConsumerWarps;  // that use a stage of one block
-  static constexpr int kStoreBytes = kConsumers * kStoreBoxes * kBoxBytes;
-  static constexpr int kBarrierBytes = 1024;
-  static constexpr int kStages = (kMaxSharedBytes - kStoreBytes - kBarrierBytes) / kStageBytes;
+  static constexpr bool kSharesB = kShape.shares_b();          // with its cluster, or else A
+  static constexpr int kReleasingWarps = kConsumerWarps;       // that use a stage of one block
+  static constexpr int kUsableBytes = kMaxSharedBytes - 1024;  // the barriers take the rest
+  static constexpr int kStages = (kUsableBytes - 2 * kConsumers * kBoxBytes) / kStageBytes;
+  static constexpr int kStoreBoxes =
+      std::min(4, (kUsableBytes - kStages * kStageBytes) / (kConsumers * kBoxBytes));
+  static_assert(kStages >= 4 && kStoreBoxes >= 2);
 
   struct Shared {
     std::byte stage[kStages][kStageBytes];
