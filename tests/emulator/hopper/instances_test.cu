@@ -16,6 +16,9 @@ namespace {
 using cuda::FastTiles;
 using cuda::PromotedTiles;
 
+// A width that is no power of two: three boxes of B.
+using WideTiles = cuda::TileList<false, cuda::PersistentTile<128, 192>>;
+
 constexpr std::int64_t kM = 400;  // two or more whole tiles of every size, and a part of one
 constexpr std::int64_t kN = 536;
 constexpr std::int64_t kK = 336;  // several trips round the ring of stages, and a part of a trip
@@ -95,6 +98,16 @@ TEST_F(Instances, MultiplyTf32) { expect_exact_products<FastTiles, Tf32, Tf32>(L
 TEST_F(Instances, MultiplyFp8) {
   expect_exact_products<FastTiles, Fp8E4m3, Bf16>(Layout::nt);
   expect_exact_products<FastTiles, Fp8E5m2, Bf16>(Layout::nt);
+}
+TEST_F(Instances, MultiplyByWidthsThatAreNoPowerOfTwo) {
+  for (const Layout layout : {Layout::nt, Layout::nn, Layout::tn}) {
+    SCOPED_TRACE(static_cast<int>(layout));
+    expect_exact_products<WideTiles, Bf16, Bf16>(layout);
+  }
+  expect_exact_products<WideTiles, Fp16, Fp16>(Layout::nt);
+  expect_exact_products<WideTiles, Tf32, Tf32>(Layout::nt);
+  expect_exact_products<WideTiles, Fp8E4m3, Bf16>(Layout::nt);
+  expect_exact_products<WideTiles, Fp8E5m2, Bf16>(Layout::nt);
 }
 TEST_F(Instances, PromoteFp8) { expect_exact_products<PromotedTiles, Fp8E4m3, Bf16>(Layout::nt); }
 
