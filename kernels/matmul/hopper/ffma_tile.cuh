@@ -47,6 +47,7 @@ struct FfmaTile : BlockTile<kM, kN> {
   using BlockTile<kM, kN>::kStageBytes;
   static constexpr TileShape kShape{kM, kN};
   static constexpr bool kSharesB = true;  // no cluster shares an operand
+  static constexpr int kReleasingWarps = kTransposers;
   static constexpr int kStages = 2;
   static constexpr int kK = kRowBytes / static_cast<int>(sizeof(float));  // of a stage
   // Transposed, a line holds all rows of A and columns of B of one k. 16 bytes more between lines
@@ -67,10 +68,9 @@ struct FfmaTile : BlockTile<kM, kN> {
     TransposedPipeline<kStages> lines;
     Barrier groups;  // a phase completes when all consumer warps have arrived
 
-    // Called by one thread before the block synchronises.
+    // Called by one thread before start_cluster, which initialises the pipeline.
     __device__ void init() {
       mbarrier_init(groups, kConsumerWarps);
-      pipeline.init(kTransposers);
       lines.init();
     }
   };

@@ -56,19 +56,19 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   auto& shared = *reinterpret_cast<typename Tile::Shared*>(memory);
   const BlockScheduler<Tile> scheduler(tiles, stages);
   if (threadIdx.x == 0) shared.init();
-  __syncthreads();
-  griddepcontrol_launch_dependents();
-  griddepcontrol_wait();
+  start_cluster(shared, scheduler, a, b);
 
   const int thread = static_cast<int>(threadIdx.x);
   if (thread < kWarpgroup) {
     warpgroup_reg_dealloc<56>();
     if (thread == 0) produce<Layout::nt, float>(shared, a, b, scheduler);
     if (thread >= kWarp) {
+      griddepcontrol_wait();
       transpose<Tile>(shared, scheduler, thread / kWarp - 1, epilogue, product.n);
     }
   } else {
     warpgroup_reg_alloc<224>();
+    griddepcontrol_wait();
     const ThreadCoord<Tile> coord(thread - kWarpgroup);
     PipelineState<Tile::kStages> state;
     unsigned phase = 0;

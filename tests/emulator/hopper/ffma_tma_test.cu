@@ -98,7 +98,10 @@ __global__ void hand_over(const __grid_constant__ cuda::TensorMap a,
                           const __grid_constant__ cuda::TensorMap b, float* sum) {
   extern __shared__ alignas(1024) std::byte memory[];
   auto& shared = *reinterpret_cast<SquareTile::Shared*>(memory);
-  if (threadIdx.x == 0) shared.init();
+  if (threadIdx.x == 0) {
+    shared.pipeline.init(SquareTile::kReleasingWarps);
+    shared.init();
+  }
   __syncthreads();
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
