@@ -39,8 +39,8 @@ struct Stretches {
   GridSumMemory memory;
 };
 
-// Short vectors have at least one block on every SM, where there are enough of them; long ones have
-// several times as many blocks as the device holds.
+// Blocks of short vectors have one round, so that as many SMs as possible read; those of long ones
+// have more, and are still twice as many as the device holds.
 template <class T>
 Stretches prepare(Queue& queue, const Shape& shape) {
   const std::int64_t at_once = ceil_div(shape["n"], kVectorsAtOnce * kVectorElements<T>);

@@ -44,7 +44,8 @@ __device__ T gelu(T x) {
 }
 
 template <int kVectors, int kThreads, class T>
-__global__ void __launch_bounds__(kThreads) gelu_vec16(const T* x, T* y, std::int64_t n) {
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    gelu_vec16(const T* x, T* y, std::int64_t n) {
   map_vectors<kVectors, kThreads>(x, y, n, [](auto part) { return gelu(part); });
 }
 

@@ -9,7 +9,8 @@
 namespace ridgebench::cuda::relu_vec16 {
 
 template <int kVectors, int kThreads, class T>
-__global__ void __launch_bounds__(kThreads) relu_vec16(const T* x, T* y, std::int64_t n) {
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    relu_vec16(const T* x, T* y, std::int64_t n) {
   map_vectors<kVectors, kThreads>(x, y, n, [](auto part) { return relu(part); });
 }
 

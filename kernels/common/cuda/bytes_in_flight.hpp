@@ -62,9 +62,7 @@ inline VectorChoice choose_vectors(const MemorySystem& memory, int most_threads 
   const auto choice = [&](int vectors) -> VectorChoice {
     int threads = std::min(kMostVectorsOfBlock / vectors, most_threads);
     while (threads > kLeastThreads && threads_per_sm % threads != 0) threads /= 2;
-    // Four vectors take up to 40 registers, which the file of 65536 has for 1536 threads.
-    const int resident = vectors == 4 ? std::min(threads_per_sm, 1536) : threads_per_sm;
-    return {vectors, threads, resident / threads * threads * vectors * 16};
+    return {vectors, threads, threads_per_sm / threads * threads * vectors * 16};
   };
   const int wanted = wanted_bytes_in_flight(memory);
   for (const int vectors : {1, 2}) {
