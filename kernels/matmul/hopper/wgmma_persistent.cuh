@@ -1,21 +1,21 @@
 // A persistent grid with clusters. Over wgmma_tma: the first loads of a tile run while the tile
-// before it is stored; the two blocks of a cluster each load half of the larger operand for both
-// (multicast), which saves a third of the traffic from L2; tiles follow an order that keeps L2 warm
-// (tile_scheduler.hpp); results leave through shared memory by TMA. The limit is the tensor cores'
-// rate, or the power that they draw.
+// before it is stored; the blocks of a cluster each load a part of the larger operand for all
+// (multicast), and two blocks save a third of the traffic from L2, four blocks half; tiles follow
+// an order that keeps L2 warm (tile_scheduler.hpp); results leave through shared memory by TMA. The
+// limit is the tensor cores' rate, or the power that they draw.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "kernels/matmul/hopper/persistent.cuh"
+#include "kernels/matmul/hopper/store_tile.cuh"
 #include "kernels/matmul/tile/tuning.hpp"
 
 namespace ridgebench::cuda {
-
-// Accumulators of a consumer.
-template <class Tile>
-using TileAccumulators = Accumulators<Tile::kSubTiles, Tile::kBlockN>;
 
 // The products of one tile. The wgmmas of the next stage are queued before those of a stage
 // complete, so a stage is released once its successor's wgmmas have started.
@@ -61,63 +61,6 @@ __device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile:
   }
 }
 
-// Applies the epilogue to 64 rows of 128 bytes of C from `column` on, rounds them and writes them
-// as a box. `d` points to the first accumulator. Columns beyond n are computed and dropped by TMA.
-template <class Out, class Epilogue>
-__device__ void write_box(std::byte* box, const float* d, int column, int n,
-                          const Epilogue& epilogue) {
-  const auto pair = [&](int i) {
-    const int first = column + accumulator_column(i);
-    return make_float2(epilogue(d[i], min(first, n - 1)),
-                       epilogue(d[i + 1], min(first + 1, n - 1)));
-  };
-  if constexpr (sizeof(Out) == 2) {
-    const int lane = static_cast<int>(threadIdx.x) % kWarp;
-    const int row = accumulator_row(0) - lane / 4 + lane % 16;  // whose address this lane gives
-#pragma unroll
-    for (int group = 0; group < 4; ++group) {  // of 16 columns: 8 accumulators of each thread
-      std::uint32_t word[4];
-#pragma unroll
-      for (int w = 0; w < 4; ++w) word[w] = narrow<Out>(pair(8 * group + 2 * w));
-      stmatrix_x4(box + swizzle_128b(row, 32 * group + lane / 16 * 16), word);
-    }
-  } else {
-    static_assert(sizeof(Out) == 4);
-#pragma unroll
-    for (int i = 0; i < kRowBytes / 8; i += 2) {
-      auto* const to = box + swizzle_128b(accumulator_row(i), accumulator_column(i) * 4);
-      const float2 both = pair(i);
-      *reinterpret_cast<Pair<Out>*>(to) = {from_float<Out>(both.x), from_float<Out>(both.y)};
-    }
-  }
-}
-
-// Stores one consumer's rows of a tile, box by box. `turn` is the store buffer to use next.
-template <class Tile, class Out, class Epilogue>
-__device__ void store_tile(const TileAccumulators<Tile>& d, std::byte* store, const TensorMap& c,
-                           int row, int column, int n, int consumer, int& turn,
-                           const Epilogue& epilogue) {
-  constexpr int box_columns = kRowBytes / static_cast<int>(sizeof(Out));
-  constexpr int boxes = Tile::kSubTiles * Tile::kBlockN / box_columns;
-  const bool elect_one = threadIdx.x % kWarpgroup == 0;
-#pragma unroll
-  for (int b = 0; b < boxes; ++b) {
-    const int sub_tile = b / (boxes / Tile::kSubTiles);
-    const int offset = b % (boxes / Tile::kSubTiles) * box_columns;
-    std::byte* const box = store + turn * kBoxBytes;
-    turn = (turn + 1) % kStoreBoxes;
-    if (elect_one) cp_async_bulk_wait_group_read<kStoreBoxes - 1>();
-    named_barrier_sync(1 + consumer);  // TMA has read the box
-    write_box<Out>(box, &d[sub_tile][offset / 2], column + offset, n, epilogue);
-    fence_proxy_async();
-    named_barrier_sync(1 + consumer);  // all threads have written the box
-    if (elect_one) {
-      tma_store_2d(c, column + offset, row + sub_tile * kWgmmaM, box);
-      cp_async_bulk_commit_group();
-    }
-  }
-}
-
 template <Layout kLayout, class Tile, bool kPromoted, class A, class B, class Out, class Epilogue>
 __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     matmul_wgmma_persistent(const __grid_constant__ TensorMap a,
@@ -127,13 +70,14 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   alignas(kAtomBytes) extern __shared__ std::byte memory[];
   auto& shared = *reinterpret_cast<typename Tile::Shared*>(memory);
   const BlockScheduler<Tile> scheduler(tiles, stages);
-  start_cluster(shared, scheduler);
+  start_cluster(shared, scheduler, a, b);
 
   if (threadIdx.x < kWarpgroup) {
     warpgroup_reg_dealloc<40>();
     if (threadIdx.x == 0) produce<kLayout, A>(shared, a, b, scheduler);
   } else {
     warpgroup_reg_alloc<232>();
+    griddepcontrol_wait();
     const int consumer = warpgroup_index() - 1;
     PipelineState<Tile::kStages> state;
     TileAccumulators<Tile> d;
@@ -155,11 +99,10 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   cluster_sync_relaxed();  // a block must not exit while another may arrive at its barriers
 }
 
-// Binds the kernel for one tile.
-template <Layout kLayout, class Tile, bool kPromoted, class A, class B, class Out, class Epilogue>
-Launch bind_tile(const Queue& queue, const Product<A, B, Out>& product, int cluster,
-                 const Epilogue& epilogue) {
-  constexpr auto kernel = matmul_wgmma_persistent<kLayout, Tile, kPromoted, A, B, Out, Epilogue>;
+// Binds a persistent kernel of these parameters.
+template <class Tile, class Kernel, class A, class B, class Out, class Epilogue>
+Launch bind_kernel(Kernel kernel, const Queue& queue, const Product<A, B, Out>& product,
+                   int cluster, const Epilogue& epilogue) {
   const TileScheduler tiles = schedule_tiles(Tile::kShape, cluster, product.m, product.n);
   const ClusterGrid grid = persistent_grid<Tile>(kernel, queue, tiles, cluster);
   return [=, a = operand_map(product.a), b = operand_map(product.b),
@@ -171,26 +114,44 @@ Launch bind_tile(const Queue& queue, const Product<A, B, Out>& product, int clus
   };
 }
 
+// Binds matmul_wgmma_persistent for one tile.
+template <Layout kLayout, class Tile, bool kPromoted, class A, class B, class Out, class Epilogue>
+Launch bind_tile(const Queue& queue, const Product<A, B, Out>& product, int cluster,
+                 const Epilogue& epilogue) {
+  constexpr auto kernel = matmul_wgmma_persistent<kLayout, Tile, kPromoted, A, B, Out, Epilogue>;
+  return bind_kernel<Tile>(kernel, queue, product, cluster, epilogue);
+}
+
 // The tiles that the kernel is compiled for, with one way of accumulating.
-template <bool kPromoted, class... Tiles>
+template <bool kPromoted, const auto& kTiles>
 struct TileList {
-  static constexpr std::array<TileShape, sizeof...(Tiles)> kShapes{Tiles::kShape...};
+  static constexpr auto& kShapes = kTiles;
+  static constexpr bool kPromotes = kPromoted;
 
   template <Layout kLayout, class A, class B, class Out, class Epilogue>
   static Launch bind(const Queue& queue, const Product<A, B, Out>& product, TileChoice choice,
                      const Epilogue& epilogue) {
     using Bind = Launch (*)(const Queue&, const Product<A, B, Out>&, int, const Epilogue&);
-    constexpr std::array<Bind, sizeof...(Tiles)> binds{
-        bind_tile<kLayout, Tiles, kPromoted, A, B, Out, Epilogue>...};
-    return binds[choice.tile](queue, product, choice.cluster, epilogue);
+    const auto bind_of = []<std::size_t... i>(std::size_t tile, std::index_sequence<i...>) {
+      constexpr std::array<Bind, sizeof...(i)> binds{
+          bind_tile<kLayout, PersistentTile<kTiles[i].m, kTiles[i].n>, kPromoted, A, B, Out,
+                    Epilogue>...};
+      return binds[tile];
+    };
+    return bind_of(choice.tile, std::make_index_sequence<kTiles.size()>())(
+        queue, product, choice.cluster, epilogue);
   }
 };
 
-using FastTiles =
-    TileList<false, PersistentTile<128, 256>, PersistentTile<128, 128>, PersistentTile<128, 64>>;
-// 256 x 128: two sets of accumulators of 128 columns, and a third set that is promoted.
-using PromotedTiles =
-    TileList<true, PersistentTile<256, 128>, PersistentTile<128, 128>, PersistentTile<128, 64>>;
+using FastTiles = TileList<false, kFastTiles>;
+using PromotedTiles = TileList<true, kPromotedTiles>;
+
+// Technique::supports of the persistent kernels, which also store by TMA.
+inline std::optional<std::string> supports_persistent(const Machine& machine, const Shape& shape,
+                                                      FormatPair formats) {
+  if (auto reason = supports_wgmma_tma(machine, shape, formats)) return reason;
+  return supports_tma_row(shape["n"], product_format(formats));
+}
 
 // What prepare chose; the record says it.
 struct ChosenTile : TileChoice {
@@ -222,10 +183,38 @@ Launch bind_gelu(Queue& queue, const ChosenTile& choice, const Shape& shape, con
                                          BiasGelu<Out>{bias});
 }
 
+// Occupies as much of an SM as a persistent kernel.
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads, 1) fill_sms() {}
+
+// Asks the device: a cluster stays within one group of its SMs, and groups differ in size.
+inline ActiveClusters active_clusters() {
+  constexpr auto kernel = fill_sms<kWarpSpecialisedThreads>;
+  set_max_dynamic_shared_bytes(kernel, kMaxSharedBytes);
+  ActiveClusters active{};
+  for (std::size_t i = 0; i < kClusters.size(); ++i) {
+    const auto blocks = static_cast<unsigned>(kClusters[i]);
+    const ClusterGrid grid{.blocks = dim3(blocks),
+                           .threads = kWarpSpecialisedThreads,
+                           .shared_bytes = kMaxSharedBytes,
+                           .stream = nullptr,
+                           .cluster = blocks};
+    with_launch_config(grid, [&](const cudaLaunchConfig_t& config) {
+      check(cudaOccupancyMaxActiveClusters(&active[i], kernel, &config));
+    });
+  }
+  return active;
+}
+
 // Chooses by arithmetic.
-template <class List>
+template <class List, bool kGelu, class A, class B, class Out>
 ChosenTile prepare_choice(Queue& /*queue*/, const Shape& shape) {
-  return chosen<List>(choose_tile(List::kShapes, shape["m"], shape["n"], sm_count()));
+  const ProductWork work{.m = shape["m"],
+                         .n = shape["n"],
+                         .stages = ceil_div(shape["k"], kBlockK<A>),
+                         .epilogue_clocks = epilogue_clocks(sizeof(Out), kGelu),
+                         .promotion_clocks = List::kPromotes ? kPromotionClocks : 0};
+  return chosen<List>(choose_tile(List::kShapes, work, active_clusters()));
 }
 
 // Chooses by measuring all tiles and clusters.

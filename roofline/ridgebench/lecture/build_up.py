@@ -3,12 +3,13 @@
 from typing import Optional
 
 from ridgebench.plot.finding import spoken
+from ridgebench.plot.style import blend
 from ridgebench.units import digits, rate
 
-from . import drawing, model, titles
+from . import drawing, figure, model, titles
 from .deck import Deck, Slide, Stage
 from .model import Mark
-from .panel import Bar, Sample
+from .panel import Sample
 
 SIZE = 1.2  # of the sentence over other text
 LOW = 0.5  # share of the model below which a measured size is said to miss its roof
@@ -25,7 +26,8 @@ def say(stage: Stage, words: str, *more: str) -> None:
 
 
 def fade(stage: Stage) -> str:
-    return drawing.faded(stage.hue, stage.theme, PALE)
+    """The colour of what an earlier slide drew."""
+    return blend(stage.hue, stage.theme.background, PALE)
 
 
 def ground(stage: Stage, named: bool = True) -> None:
@@ -83,9 +85,10 @@ def predict(deck: Deck, op: str, shape: str = "") -> str:
 
 
 def axes(deck: Deck) -> Slide:
-    words = "To the right, an operation computes more for each byte that it moves. Upwards, it computes faster."
-    return Slide("axes", "Two axes: work per byte, and speed", f"{words} Both axes count in powers of ten.", [],
-                 deck.command, 2, lambda stage: say(stage, words, "Both axes count in powers of ten."))
+    words = ("To the right, an operation computes more for each byte that it moves. Upwards, it computes faster.",
+             "Both axes count in powers of ten.")
+    return Slide("axes", "Two axes: work per byte, and speed", " ".join(words), [], deck.command, 2,
+                 lambda stage: say(stage, *words))
 
 
 def slope(deck: Deck) -> Slide:
@@ -162,7 +165,6 @@ def relu(deck: Deck) -> Slide:
 def gelu(deck: Deck) -> Slide:
     pair = titles.times(deck.shown, deck.scene.format)
     words = titles.pair_words(pair)
-    seen = bool(pair and pair[0].measured)
 
     def draw(stage: Stage) -> None:
         ground(stage)
@@ -171,9 +173,7 @@ def gelu(deck: Deck) -> Slide:
         if pair is None:
             return
         stage.panel.gap(0.8)
-        longest = max(mark.seconds for mark in pair)
-        stage.panel.bars([Bar(spoken(mark.op), mark.seconds / longest, titles.duration(mark.seconds), stage.hue, seen)
-                          for mark in pair])
+        stage.panel.bars(figure.bars_of(pair, stage.hue))
         kinds(stage, bool(deck.measured("gelu")))
 
     return Slide("gelu", titles.pair_title(pair), words, numbers(deck, "relu") + numbers(deck, "gelu"),

@@ -6,6 +6,7 @@ from ridgebench.units import digits, percent, rate
 
 from . import build_up, drawing, figure, measured
 from .deck import Deck, Format, Slide, Stage
+from .devices import Roof
 from .panel import Bar, Sample
 from .plane import MOST_LABELS
 
@@ -44,28 +45,25 @@ def sample(group: Format, theme: Theme) -> Sample:
     """The line of the key for a format."""
     name = lead(group)
     text = f"{format_letter(name)}  {spoken(group)}: ridge {digits(group.roof.ridge)}"
-    return Sample(text, format_hue(group, theme), format_dash(name), width=0.8)
-
-
-def format_hue(group: Format, theme: Theme) -> str:
-    return theme.hue(lead(group))
+    return Sample(text, theme.hue(name), format_dash(name), width=0.8)
 
 
 def draw_format(stage: Stage, group: Format) -> None:
     """The roof of a format by hue, dash and letter."""
     plane, theme, name = stage.plane, stage.theme, lead(group)
-    drawing.roof(plane, group.roof, format_hue(group, theme), 0.8, format_dash(name))
+    drawing.roof(plane, group.roof, theme.hue(name), 0.8, format_dash(name))
     letter = format_letter(name)
     wide, high = labels.width(letter, plane.layout.text) + 0.1, plane.layout.line
     x, y = plane.area.right - 0.5, plane.inches(plane.ends()[1], group.roof.flops_per_s)[1]
     middles = [x - left for left in (0.0, 0.6, 1.2)]
     boxes = [labels.Box(one - wide / 2, y - high / 2, one + wide / 2, y + high / 2) for one in middles]
     plane.wish_in(letter, boxes, theme.text(name), DIRECT)
-    drawing.ridge(plane, group.roof, format_hue(group, theme))
+    drawing.ridge(plane, group.roof, theme.hue(name))
 
 
 def devices(deck: Deck) -> Slide:
-    roofs = [(one.name, roof_of(deck, index)) for index, one in enumerate(deck.compared)]
+    drawn = [deck.roof, *(one.roof for one in deck.compared[1:])]
+    roofs = [(one.name, roof) for one, roof in zip(deck.compared, drawn)]
     lines = [f"{name}: {rate(roof.flops_per_s, 'FLOP/s')}, {rate(roof.bytes_per_s, 'B/s')}, ridge {digits(roof.ridge)}"
              for name, roof in roofs]
     words = ("At the same peak, more bandwidth lifts the slope and moves the ridge to the left. "
@@ -78,37 +76,25 @@ def devices(deck: Deck) -> Slide:
         build_up.say(stage, words)
         stage.panel.gap(0.6)
         for index, one in enumerate([deck.shown, *deck.beside]):
-            colour = device_hue(index, stage.theme)
+            colour = figure.device_hue(index, stage.theme)
             drawing.roof(stage.plane, one.basis.roof, colour, 0.7, figure.DASHES[index])
             drawing.ridge(stage.plane, one.basis.roof, colour)
             for mark in [mark for mark in one.model if mark.op in ("relu", "gelu")] + one.path[-1:]:
                 drawing.mark(stage.plane, mark, colour)
         if several == len(deck.compared):
-            samples = [Sample(f"{one.name}: ridge {digits(roof_of(deck, index).ridge)}", device_hue(index, stage.theme),
-                              figure.DASHES[index], width=0.7) for index, one in enumerate(deck.compared)]
-            stage.panel.key(samples)
+            stage.panel.key(figure.key_of_devices(roofs, stage.theme))
         else:
-            ridge_bars(stage)
+            ridge_bars(stage, roofs)
 
     return Slide("devices", "Each device has its own ridge", words, lines, build_up.info(deck), 4, draw)
 
 
-def roof_of(deck: Deck, index: int):
-    """The roof that the slide draws of a compared device."""
-    return deck.roof if index == 0 else deck.compared[index].roof
-
-
-def device_hue(index: int, theme: Theme) -> str:
-    return figure.HUES[index] if index < len(figure.HUES) else (theme.ink, theme.muted)[index % 2]
-
-
-def ridge_bars(stage: Stage) -> None:
+def ridge_bars(stage: Stage, roofs: list[tuple[str, Roof]]) -> None:
     """The ridges of devices whose roofs lie beyond the axes, as bars."""
-    deck = stage.deck
-    ridges = [roof_of(deck, index).ridge for index in range(len(deck.compared))]
+    largest = max(roof.ridge for _, roof in roofs)
     stage.panel.text("Ridge, FLOP per byte", weight="bold")
-    stage.panel.bars([Bar(one.name, ridge / max(ridges), digits(ridge), device_hue(index, stage.theme))
-                      for index, (one, ridge) in enumerate(zip(deck.compared, ridges))])
+    stage.panel.bars([Bar(name, roof.ridge / largest, digits(roof.ridge), figure.device_hue(index, stage.theme))
+                      for index, (name, roof) in enumerate(roofs)])
 
 
 def ladder(deck: Deck) -> Slide:

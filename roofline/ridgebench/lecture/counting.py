@@ -20,6 +20,7 @@ from .panel import Bar, Panel
 
 MODEL, RANKS = "70B", "8"  # parameters and devices of the slide on memory
 LAYERS, WIDTH, ROWS = ("16", "64", "256"), "8192", "4096"  # of the slide on activations
+KEPT = {"none": "all kept", "sqrt": "checkpoints"}  # what --checkpoint keeps
 LARGE = replace(SLIDE, text=22.0)
 WIDE = labels.Box(LARGE.margin, LARGE.margin, LARGE.width - LARGE.margin, SLIDE.top)
 
@@ -89,10 +90,6 @@ def table(deck: Deck) -> Slide:
                  draw, axes=False)
 
 
-def plan(*words: str) -> dict:
-    return ask("plan", *words)
-
-
 def parts(answer: dict) -> list[tuple[str, float]]:
     """The parts of the state in bytes: parameters, gradients, optimizer."""
     found = [(term["name"], term["value"]) for term in answer["terms"] if term["unit"] == "byte"]
@@ -107,10 +104,10 @@ def precision_of(on: str) -> str:
 def memory(deck: Deck) -> Slide:
     on = deck.device.on or COMPARED[0]
     precision = precision_of(on)
-    whole = plan("memory", "--parameters", MODEL, "--gpus", "1", "--precision", precision, "--on", on)
+    whole = ask("plan", "memory", "--parameters", MODEL, "--gpus", "1", "--precision", precision, "--on", on)
     capacity = next(term["value"] for term in whole["terms"] if term["name"].startswith("memory of"))
     common = ("--parameters", MODEL, "--precision", precision)
-    stages = [plan("zero", *common, "--stage", str(stage), "--ranks", RANKS) for stage in (1, 2, 3)]
+    stages = [ask("plan", "zero", *common, "--stage", str(stage), "--ranks", RANKS) for stage in (1, 2, 3)]
     named = [("no ZeRO", whole)]
     named += [(f"ZeRO stage {index}", answer) for index, answer in enumerate(stages, 1)]
     per = digits(whole["bytes_per_parameter"])
@@ -161,12 +158,12 @@ def stacked(stage: Stage, named: Sequence[tuple[str, dict]], capacity: float, li
 
 def activation_bytes(layers: str, checkpoint: str) -> float:
     common = ("--width", WIDTH, "--batch", ROWS, "--checkpoint", checkpoint)
-    return plan("activations", "--layers", layers, *common)["bytes"]
+    return ask("plan", "activations", "--layers", layers, *common)["bytes"]
 
 
 def activations(deck: Deck) -> Slide:
-    answers = [(layers, [activation_bytes(layers, kind) for kind in ("none", "sqrt")]) for layers in LAYERS]
-    longest = max(value for _, pair in answers for value in pair)
+    answers = [(layers, {kind: activation_bytes(layers, kind) for kind in KEPT}) for layers in LAYERS]
+    longest = max(value for _, found in answers for value in found.values())
     words = ("The backward pass needs the outputs of every layer. With checkpoints, training keeps about the square "
              "root of them, and computes the others again: about one more forward pass.")
 
@@ -174,11 +171,11 @@ def activations(deck: Deck) -> Slide:
         panel = wide(stage)
         panel.text(words, most=4)
         panel.gap(0.6)
-        panel.bars([Bar(f"{layers} layers, {kind}", value / longest, rate(value, "B"), stage.hue, kind == "all kept")
-                    for layers, pair in answers for kind, value in zip(("all kept", "checkpoints"), pair)])
+        panel.bars([Bar(f"{layers} layers, {KEPT[kind]}", value / longest, rate(value, "B"), stage.hue, kind == "none")
+                    for layers, found in answers for kind, value in found.items()])
 
-    lines = [f"{layers} layers: {rate(pair[0], 'B')} kept, {rate(pair[1], 'B')} with checkpoints"
-             for layers, pair in answers]
+    lines = [f"{layers} layers: {rate(found['none'], 'B')} kept, {rate(found['sqrt'], 'B')} with checkpoints"
+             for layers, found in answers]
     return Slide("activations", "Activations, with and without checkpoints", words, lines,
                  f"ridgebench plan activations --layers {LAYERS[1]} --width {WIDTH} --batch {ROWS} --checkpoint sqrt",
                  4, draw, axes=False)

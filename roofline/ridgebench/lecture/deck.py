@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgebench.data_sheets import find_sheet
+from ridgebench.plot.roofs import SAME
 from ridgebench.plot.style import Theme
 from ridgebench.view import ORDER, View, ordered
 
@@ -20,7 +21,6 @@ from .scene import Scene, Shown
 
 COMPARED = ("h100-sxm", "h200", "b200")  # devices of the slide that compares
 LEAST_DEVICES = 3
-SAME = 0.02  # peaks that are closer are one line
 
 
 @dataclass(frozen=True)

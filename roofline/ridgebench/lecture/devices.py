@@ -8,9 +8,9 @@ from typing import Any, Optional
 
 from ridgebench.data_sheets import FOLDER, Sheet, find_sheet
 from ridgebench.files import ResultsError, read
-from ridgebench.plot.roofs import measured_roofs, traffic
+from ridgebench.plot.roofs import is_square, measured_roofs, traffic
 from ridgebench.plot.style import is_pair
-from ridgebench.records import Row, clean
+from ridgebench.records import clean
 from ridgebench.view import ORDER, View, ordered
 
 PRODUCT = "matmul"  # whose bandwidth bends the roof
@@ -100,10 +100,6 @@ def measured_roof(view: View) -> Optional[Roof]:
         return Roof(roofs.compute[0].bandwidth or roofs.memory[0].value, flat, roofs.compute[0].mix)
     streams = {ceiling.id: traffic(ceiling) for ceiling in view.ceilings}
     return Roof(row.roof["bytes_per_s"], flat, streams.get(row.roof["memory_ceiling"], ""))
-
-
-def is_square(row: Row) -> bool:
-    return len({row.shape.get(name) for name in "mnk"}) == 1
 
 
 def of_run(view: View, format_: str) -> Optional[Device]:

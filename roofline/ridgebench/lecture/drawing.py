@@ -19,11 +19,6 @@ def cut(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"
 
 
-def faded(colour: str, theme: Theme, share: float = 0.6) -> str:
-    """The colour of what an earlier slide drew."""
-    return blend(colour, theme.background, share)
-
-
 def corners(plane: Plane, roof: Roof) -> list[Place]:
     """The roof as a line: left edge, ridge, right edge."""
     left, right = plane.ends()
@@ -35,11 +30,11 @@ def roof(plane: Plane, of: Roof, colour: str, width: float = 1.0, dash: Any = "s
     plane.line(corners(plane, of), colour, width, dash, "roof", 2.5)
 
 
-def slope(plane: Plane, of: Roof, colour: str, width: float = 1.0, dash: Any = "solid") -> None:
+def slope(plane: Plane, of: Roof, colour: str) -> None:
     """Bandwidth alone, up to the upper edge."""
     left, right = plane.ends()
     end = min(right, plane.highest() / of.bytes_per_s)
-    plane.line([(left, left * of.bytes_per_s), (end, end * of.bytes_per_s)], colour, width, dash, "slope", 2.4)
+    plane.line([(left, left * of.bytes_per_s), (end, end * of.bytes_per_s)], colour, gid="slope", over=2.4)
 
 
 def flat(plane: Plane, of: Roof, colour: str, width: float = 1.0, dash: Any = "solid") -> None:

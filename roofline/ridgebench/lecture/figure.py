@@ -10,7 +10,8 @@ from ridgebench.units import digits, rate
 from ridgebench.view import OPERATIONS
 
 from . import drawing, titles
-from .layout import LECTURE, PAPER, Layout, draw_head, new_page, scaled
+from .devices import Roof
+from .layout import LECTURE, PAPER, draw_head, new_page, scaled
 from .model import Mark
 from .panel import Bar, Panel, Sample
 from .plane import Plane
@@ -22,15 +23,14 @@ HUES = (BLUE, VERMILLION, GREEN, PURPLE)
 DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1)), (0, (2, 1, 1, 1)))
 
 
-def layout_of(paper: bool, scale: float) -> Layout:
-    return scaled(PAPER if paper else LECTURE, scale)
+def device_hue(index: int, theme: Theme) -> str:
+    """The hue of one of several devices."""
+    return HUES[index] if index < len(HUES) else (theme.ink, theme.muted)[index % 2]
 
 
 def hue(scene: Scene, index: int, theme: Theme) -> str:
     """One device has the hue of the format; of several each has its own."""
-    if len(scene.shown) == 1:
-        return theme.hue(scene.format)
-    return HUES[index] if index < len(HUES) else (theme.ink, theme.muted)[index % 2]
+    return theme.hue(scene.format) if len(scene.shown) == 1 else device_hue(index, theme)
 
 
 def subtitle(scene: Scene) -> str:
@@ -49,7 +49,7 @@ def subtitle(scene: Scene) -> str:
 
 
 def draw(scene: Scene, theme: Theme, paper: bool = False, scale: float = 1.0) -> Figure:
-    layout = layout_of(paper, scale)
+    layout = scaled(PAPER if paper else LECTURE, scale)
     figure, page = new_page(layout, theme)
     draw_head(page, layout, theme, titles.finding(scene, layout), subtitle(scene))
     plane = Plane(figure, page, layout, theme, limits(scene), scene.unit)
@@ -110,6 +110,13 @@ def name_own(plane: Plane, marks: list[Mark]) -> None:
         plane.wish(drawing.cut(mark.name), mark.intensity, mark.rate, plane.theme.ink)
 
 
+def bars_of(pair: tuple[Mark, Mark], colour: str) -> list[Bar]:
+    """The times of ReLU and GeLU."""
+    longest = max(mark.seconds for mark in pair)
+    return [Bar(spoken(mark.op), mark.seconds / longest, titles.duration(mark.seconds), colour, mark.measured)
+            for mark in pair]
+
+
 def draw_panel(panel: Panel, scene: Scene) -> None:
     theme = panel.theme
     panel.gap(0.3)
@@ -120,13 +127,10 @@ def draw_panel(panel: Panel, scene: Scene) -> None:
     panel.gap(1.0)
     colour = hue(scene, 0, theme)
     where = "measured" if pair[0].measured else "by the model"
-    longest = max(mark.seconds for mark in pair)
     room = panel.y
     whose = f"on {scene.first.device.name}" if len(scene.shown) > 1 else "for one pass"
     panel.text(f"Time {whose}, {where}", weight="bold", most=2)
-    bars = [Bar(spoken(mark.op), mark.seconds / longest, titles.duration(mark.seconds), colour, mark.measured)
-            for mark in pair]
-    if panel.bars(bars):
+    if panel.bars(bars_of(pair, colour)):
         panel.gap(0.3)
         work = digits(pair[1].flops / pair[0].flops)
         panel.text(f"GeLU does {work} times the work of ReLU on the same bytes.", most=4)
@@ -134,10 +138,15 @@ def draw_panel(panel: Panel, scene: Scene) -> None:
         panel.y = room
 
 
+def key_of_devices(roofs: list[tuple[str, Roof]], theme: Theme) -> list[Sample]:
+    """The line and the ridge of each of several devices."""
+    return [Sample(f"{name}: ridge {digits(roof.ridge)}", device_hue(index, theme), DASHES[index % len(DASHES)], width=0.7)
+            for index, (name, roof) in enumerate(roofs)]
+
+
 def key_of(scene: Scene, theme: Theme) -> list[Sample]:
     if len(scene.shown) > 1:
-        return [Sample(f"{one.device.name}: ridge {digits(one.device.roof.ridge)}", hue(scene, index, theme),
-                       DASHES[index % len(DASHES)], width=0.7) for index, one in enumerate(scene.shown)]
+        return key_of_devices([(one.device.name, one.device.roof) for one in scene.shown], theme)
     shown, colour = scene.first, hue(scene, 0, theme)
     device, found = shown.device, []
     for name, roof, dash in (("measured", device.measured_roof, "solid"), ("data sheet", device.sheet_roof, "dashed")):

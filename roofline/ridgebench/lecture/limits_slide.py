@@ -6,6 +6,7 @@ from ridgebench.units import digits, percent, rate
 
 from . import build_up, devices, drawing, measured
 from .deck import Deck, Slide, Stage
+from .model import Mark
 from .panel import Bar, Sample
 
 CAPS = {"power": "its power limit", "thermal": "its heat", "slowdown": "a slowdown of the board"}
@@ -37,13 +38,18 @@ def capped(reasons: list[str]) -> str:
     return f"The driver named {named[0]} as the reason." if named else ""
 
 
+def earlier(stage: Stage, measured_path: list[Mark]) -> None:
+    """What the slides before this one drew."""
+    build_up.ground(stage)
+    build_up.points(stage, ("relu", "gelu", "dot", "matvec"), new=False)
+    build_up.paths(stage, stage.deck.shown.path, measured_path, new=False)
+
+
 def from_sheet(deck: Deck) -> Slide:
     words = assumed(deck) or ["The data sheet does not say which clock its peak assumes."]
 
     def draw(stage: Stage) -> None:
-        build_up.ground(stage)
-        build_up.points(stage, ("relu", "gelu", "dot", "matvec"), new=False)
-        build_up.paths(stage, deck.shown.path, [], new=False)
+        earlier(stage, [])
         drawing.flat(stage.plane, deck.roof, stage.hue, 0.6, "dashed")
         build_up.say(stage, *words)
 
@@ -62,9 +68,7 @@ def from_run(deck: Deck) -> Slide:
     said = list(filter(None, [f"The board drew {digits(power)} W." if power else "", capped(reasons)]))
 
     def draw(stage: Stage) -> None:
-        build_up.ground(stage)
-        build_up.points(stage, ("relu", "gelu", "dot", "matvec"), new=False)
-        build_up.paths(stage, deck.shown.path, deck.shown.measured_path, new=False)
+        earlier(stage, deck.shown.measured_path)
         drawing.roof(stage.plane, sheet, stage.hue, 0.5, "dashed")
         drawing.roof(stage.plane, roof, stage.hue)
         build_up.say(stage, words)
@@ -91,9 +95,7 @@ def of_host(deck: Deck) -> Slide:
              f"{rate(roof.flops_per_s, 'FLOP/s')} and {rate(roof.bytes_per_s, 'B/s')}.")
 
     def draw(stage: Stage) -> None:
-        build_up.ground(stage)
-        build_up.points(stage, ("relu", "gelu", "dot", "matvec"), new=False)
-        build_up.paths(stage, deck.shown.path, deck.shown.measured_path, new=False)
+        earlier(stage, deck.shown.measured_path)
         drawing.roof(stage.plane, roof, stage.hue)
         build_up.say(stage, words)
 

@@ -4,6 +4,7 @@ from typing import Callable, Optional
 
 from ridgebench.plot.power import watts
 from ridgebench.records import Row, shape_text
+from ridgebench.roofs import PRODUCTS
 from ridgebench.view import View
 
 from .model import Mark
@@ -18,9 +19,14 @@ def mark_of(row: Row, size: int = 0) -> Mark:
                 size, True, row.technique, shape_text(row.shape))
 
 
+def verified(view: View, format_: str, op: str, regime: str = "steady") -> list[Row]:
+    """The verified rows of an operation."""
+    return [row for row in view.rows if row.drawable and (row.format, row.op, row.regime) == (format_, op, regime)]
+
+
 def candidates(view: View, format_: str, op: str, regime: str = "steady") -> list[Row]:
     """The verified rows of an operation but naive ones."""
-    rows = [row for row in view.rows if row.drawable and (row.format, row.op, row.regime) == (format_, op, regime)]
+    rows = verified(view, format_, op, regime)
     return [row for row in rows if not row.naive and row.intensity_flop_per_byte and row.flops_per_s]
 
 
@@ -32,7 +38,7 @@ def hand_first(rows: list[Row]) -> list[Row]:
 def best(view: View, format_: str, op: str) -> Optional[Row]:
     """The fastest row; of the operations that memory limits, at the largest size: a cache holds small ones."""
     rows = hand_first(candidates(view, format_, op))
-    if op not in ("matmul", "matmul_gelu"):
+    if op not in PRODUCTS:
         largest = max((row.bytes for row in rows), default=0.0)
         rows = [row for row in rows if row.bytes == largest]
     return max(rows, key=lambda row: row.flops_per_s or 0.0, default=None)
@@ -112,8 +118,7 @@ def growing_depth(view: View, format_: str) -> tuple[int, list[Mark]]:
 
 def ladder(view: View, format_: str, most: int) -> tuple[list[Row], Optional[Row]]:
     """The hand-written rungs of matmul, naive and then the slowest first, at most `most`; and the best of a library."""
-    wanted = (format_, "matmul", "steady")
-    rows = [row for row in view.rows if row.drawable and (row.format, row.op, row.regime) == wanted and row.flops_per_s]
+    rows = [row for row in verified(view, format_, "matmul") if row.flops_per_s]
     largest = {row.technique: row for row in sorted(rows, key=lambda r: (r.bytes, r.flops_per_s))}
     libraries = [row for row in largest.values() if row.origin == "library"]
     library = max(libraries, key=lambda r: r.flops_per_s, default=None)

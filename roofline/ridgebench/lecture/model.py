@@ -5,7 +5,7 @@ from typing import Iterable, Optional
 
 from ridgebench.program import predict
 from ridgebench.records import Row
-from ridgebench.roofs import least_time
+from ridgebench.roofs import PRODUCTS, least_time
 from ridgebench.view import View
 
 from .devices import Roof
@@ -96,7 +96,7 @@ def depth_of(k: int, side: int) -> str:
 
 def default_shape(op: str, host: bool) -> str:
     kind = "host" if host else "device"
-    if op in ("matmul", "matmul_gelu"):
+    if op in PRODUCTS:
         return square(1024 if host else 8192)
     return f"n:{SIDE[kind] if op == 'matvec' else ELEMENTS[kind]}"
 

@@ -12,9 +12,8 @@ FILE_TYPES = ("svg", "pdf", "png")
 STYLES = ("lecture", "reference")
 DEFAULT_OPERATIONS = ("relu", "gelu", "dot", "matvec", "matmul")
 SCALES = (0.5, 1.25)  # of --font-scale: with larger text names and legend find no room
-LEAST, MOST = 1e-6, 1e9  # of the numbers of a --point: a plane of more decades would hide every point
+LIMITS = (1e-6, 1e9)  # of the numbers of a --point: a plane of more decades would hide every point
 ALIASES = {"fp8": "fp8_e4m3"}
-NUMBER_FORMATS = tuple(ORDER)
 
 
 @dataclass(frozen=True)
@@ -34,13 +33,14 @@ class Outputs:
     numbers: tuple[str, ...]
 
 
-def positive(text: str, what: str) -> float:
+def number(text: str, limits: tuple[float, float], what: str = "") -> float:
+    """A number within the limits; `what` begins the message about another text."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not LEAST <= value <= MOST:
-        raise argparse.ArgumentTypeError(f"{what} {text!r} is no number from {LEAST:g} to {MOST:g}")
+    if not limits[0] <= value <= limits[1]:
+        raise argparse.ArgumentTypeError(f"{what}{text!r} is no number from {limits[0]:g} to {limits[1]:g}")
     return value
 
 
@@ -50,8 +50,8 @@ def user_point(text: str) -> UserPoint:
     if len(parts) < 3 or not parts[0].strip():
         form = "NAME:FLOP_PER_BYTE:TFLOP_PER_S, for instance mine:40:95"
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form {form}")
-    rate = positive(parts[2], "TFLOP/s")
-    return UserPoint(clean(parts[0].strip()), positive(parts[1], "FLOP per byte"), rate * 1e12)
+    rate = number(parts[2], LIMITS, "TFLOP/s ")
+    return UserPoint(clean(parts[0].strip()), number(parts[1], LIMITS, "FLOP per byte "), rate * 1e12)
 
 
 def one_of(allowed: tuple[str, ...], what: str) -> Callable[[str], tuple[str, ...]]:
@@ -71,7 +71,7 @@ operations = one_of(OPERATIONS, "operation")
 
 
 def number_format(text: str) -> str:
-    (name, *more) = one_of(NUMBER_FORMATS, "format")(text)
+    (name, *more) = one_of(ORDER, "format")(text)
     if more:
         raise argparse.ArgumentTypeError(f"a lecture figure has one format, not {text!r}")
     return name
@@ -81,21 +81,15 @@ def outputs(text: str) -> Outputs:
     """A list of both, with commas; an empty one means all types of files."""
     chosen = tuple(dict.fromkeys(ALIASES.get(name, name) for name in text.split(",") if text))
     for name in chosen:
-        if name not in FILE_TYPES + NUMBER_FORMATS:
-            allowed = f"{', '.join(FILE_TYPES)} and formats of numbers: {', '.join(NUMBER_FORMATS)}"
+        if name not in FILE_TYPES + ORDER:
+            allowed = f"{', '.join(FILE_TYPES)} and formats of numbers: {', '.join(ORDER)}"
             raise argparse.ArgumentTypeError(f"{name!r} is not one of {allowed}")
-    numbers = tuple(name for name in chosen if name in NUMBER_FORMATS)
+    numbers = tuple(name for name in chosen if name in ORDER)
     return Outputs(tuple(name for name in chosen if name in FILE_TYPES) or FILE_TYPES, numbers)
 
 
 def font_scale(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not SCALES[0] <= value <= SCALES[1]:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from {SCALES[0]:g} to {SCALES[1]:g}")
-    return value
+    return number(text, SCALES)
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:

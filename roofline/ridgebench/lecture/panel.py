@@ -59,23 +59,22 @@ class Panel:
     def gap(self, lines: float = 0.6) -> None:
         self.y -= lines * self.layout.line
 
-    def text(self, words: str, most: int = 8, size: float = 1.0, weight: str = "normal") -> bool:
+    def text(self, words: str, most: int = 8, size: float = 1.0, weight: str = "normal") -> None:
         """Words in as many lines as they need; left out where they do not fit whole."""
         words = UNIT.sub("\\1\u00a0", words)
         points, line = self.layout.text * size, self.layout.line * size
         lines = labels.wrap(words, points, self.width, most, weight)
         if " ".join(lines) != words or not self.room(len(lines) * line):
-            return False
+            return
         for one in lines:
             self.page.text(self.box.left, self.y, one, size=points, va="top", weight=weight)
             self.y -= line
-        return True
 
-    def key(self, samples: Sequence[Sample]) -> bool:
+    def key(self, samples: Sequence[Sample]) -> None:
         """Samples of lines and markers with their meaning, one a line."""
         line = 1.15 * self.layout.line
         if not self.room(len(samples) * line):
-            return False
+            return
         long = 1.7 * self.layout.line
         stroke = self.layout.stroke
         for one in samples:
@@ -91,7 +90,6 @@ class Panel:
             shown = labels.fit(one.text, self.layout.text, self.width - long - 0.5 * self.layout.line)
             self.page.text(left + long + 0.5 * self.layout.line, middle, shown, size=self.layout.text, va="center")
             self.y -= line
-        return True
 
     def bars(self, rows: Sequence[Bar]) -> bool:
         """Bars with their names at the left and their values at the right."""

@@ -193,8 +193,8 @@ class Plane:
         moved = max(self.area.left - box.left, 0.0) + min(self.area.right - box.right, 0.0)
         return labels.Box(box.left + moved, box.bottom, box.right + moved, box.top)
 
-    def place_labels(self) -> int:
-        """Draws the labels that were wished for, and returns the number of those that name lines and points."""
+    def place_labels(self) -> None:
+        """Draws the labels that were wished for; of those that name lines and points, MOST_LABELS at most."""
         done = 0
         for wish in sorted(self.wishes, key=lambda one: one.gid == DIRECT):
             if wish.gid == DIRECT and done >= MOST_LABELS:
@@ -207,7 +207,6 @@ class Plane:
             self.write(wish, box)
             done += wish.gid == DIRECT
         self.wishes.clear()
-        return done
 
     def free(self, boxes: Iterable[labels.Box]) -> Optional[labels.Box]:
         """The first box that meets nothing, else the first that meets no text."""

@@ -7,6 +7,7 @@ from typing import Optional
 
 from ridgebench.data_sheets import find_sheet
 from ridgebench.files import ResultsError
+from ridgebench.plot.external import ABOVE, DOUBT
 from ridgebench.view import View
 
 from . import devices, measured, model
@@ -17,7 +18,6 @@ from .plane import Limits
 
 MOST_DEVICES = 6
 PATH = "matmul"  # the operation whose sizes are a path
-ABOVE = 1.02  # a point above the roof by less may be noise
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,6 @@ def questions(scene: Scene) -> list[str]:
         roof = max(one.at(mark.intensity) for one in scene.roofs)
         if mark.rate > ABOVE * roof:
             found.append(f"{mark.name}: {mark.rate / 1e12:.4g} TFLOP/s is above the roof of {roof / 1e12:.4g} TFLOP/s: "
-                         "a question of units, of how FLOPs and bytes were counted, or of data that a cache held")
+                         f"{DOUBT}")
     return found
 

@@ -107,14 +107,14 @@ def finding(scene: Scene, layout: Layout) -> str:
     """The longest title that fits."""
     shown, name = scene.first, scene.format
     if len(scene.shown) > 1:
-        plain = f"{name}: the ridge moves from device to device"
-        return next((title for title in (ridges(scene),) if fits(layout, title)), plain)
+        named = ridges(scene)
+        return named if fits(layout, named) else f"{name}: the ridge moves from device to device"
     view = shown.device.view
     parts = [pair_finding(shown, name), product_finding(view, name) if shown.path else ""] if view else []
     parts = [part for part in parts if part] or [model_finding(scene)]
     where = f"{shown.device.name}, {name}: "
-    together = ["; ".join(filter(None, parts)), *filter(None, parts)]
+    together = ["; ".join(parts), *parts]
     leads = (where, f"{name}: ") if layout.subtitle or layout.panel else (where,)  # no other line names the device
-    titles = [f"{lead}{text}" for text in together for lead in leads]
+    titles = [f"{lead}{text}" for text in together if text for lead in leads]
     ridge = f"{leads[-1]}the ridge is at {digits(shown.device.roof.ridge)} FLOP per byte"
-    return next((title for title in titles if title.split(": ", 1)[1] and fits(layout, title)), ridge)
+    return next((title for title in titles if fits(layout, title)), ridge)

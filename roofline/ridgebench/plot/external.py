@@ -15,6 +15,7 @@ from .style import Theme
 STAR, SIZE = "*", 90.0
 MOST = 5  # questions
 ABOVE = 1.02  # a point above the roof by less may be noise
+DOUBT = "a question of units, of how FLOPs and bytes were counted, or of data that a cache held"
 NOTE = "Stars: measured by another tool, not verified"
 
 
@@ -47,7 +48,6 @@ def questions(view: View, sources: list[Roofs]) -> list[str]:
         roofs = [value for source in sources if (value := allowed(row, source))]
         if roofs and row.flops_per_s > ABOVE * max(roofs):
             speed, roof = rate(row.flops_per_s, "FLOP/s"), rate(max(roofs), "FLOP/s")
-            found.append(f"{row.id}: {speed} is above the roof of {roof}: a question of units, of how FLOPs and bytes "
-                         "were counted, or of data that a cache held")
+            found.append(f"{row.id}: {speed} is above the roof of {roof}: {DOUBT}")
     left = len(found) - MOST
     return found if left <= 0 else [*found[:MOST], f"{left} more points are above the roof"]

@@ -19,8 +19,16 @@ void require_aligned_box(std::uint32_t address) {
   }
 }
 
+// Only TMA is seen: other accesses to global memory are ordinary ones of the host.
+void require_grid_ahead_has_ended() {
+  if (Block::current().cluster().dependent() && !Block::thread().waited_for_grid) {
+    fault("TMA before griddepcontrol.wait, while the kernel ahead may still write");
+  }
+}
+
 // [to], [map, {column, row}], [barrier] {, mask}
 void load(const Instruction& instruction) {
+  require_grid_ahead_has_ended();
   Block& own = Block::current();
   Cluster& cluster = own.cluster();
   const ClusterAddress to = cluster_address(instruction.get<std::uint32_t>(0));
@@ -68,6 +76,7 @@ TiledMap row_of(void* global, std::uint32_t shared, std::int64_t bytes) {
 }
 
 void start_store(const TiledMap& map, BoxPlace place, std::uint32_t from, std::string_view who) {
+  require_grid_ahead_has_ended();
   Block& block = Block::current();
   constexpr std::size_t chunk = 16;
   for (std::size_t i = 0; i < map.box_bytes(); i += chunk) {
@@ -80,6 +89,7 @@ void start_store(const TiledMap& map, BoxPlace place, std::uint32_t from, std::s
 
 // [to], [from], bytes, [barrier]
 void load_row(const Instruction& instruction) {
+  require_grid_ahead_has_ended();
   Block& own = Block::current();
   const auto to = instruction.get<std::uint32_t>(0);
   own.cluster().start({.map = row_of(instruction.get<void*>(1), to, instruction.integer(2)),

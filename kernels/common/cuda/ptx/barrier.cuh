@@ -86,10 +86,15 @@ __device__ inline void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// Named barrier `id`, 1 to 15, for the threads of one warpgroup (0 is __syncthreads()). Source: PTX
-// ISA, "bar.sync".
-__device__ inline void named_barrier_sync(int id) {
-  asm volatile("bar.sync %0, %1;" ::"r"(id), "n"(kWarpgroup) : "memory");
+// Named barrier `id`, 1 to 15 (0 is __syncthreads()), for whole warps with kThreads threads in all.
+// Threads that arrive do not wait for the others. Source: PTX ISA, "bar.sync", "bar.arrive".
+template <int kThreads = kWarpgroup>
+__device__ void named_barrier_sync(int id) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
+}
+template <int kThreads>
+__device__ void named_barrier_arrive(int id) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
 }
 
 // The calling thread's warpgroup in its block. The shuffle tells the compiler that the value is the
@@ -109,6 +114,14 @@ __device__ void warpgroup_reg_dealloc() {
 template <int kRegisters>
 __device__ void warpgroup_reg_alloc() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+// blockIdx.x, read anew by each call: unlike the variable it takes no register between two. Source:
+// PTX ISA, %ctaid.
+__device__ inline int ctaid_x() {
+  int block;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  return block;
 }
 
 // Rank of this block in its cluster, and blocks per cluster. Source: PTX ISA, %cluster_ctarank and

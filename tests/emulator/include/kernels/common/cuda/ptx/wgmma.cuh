@@ -34,12 +34,17 @@ void warpgroup_wait(const std::source_location& where = std::source_location::cu
 template <int kCount>
 void warpgroup_fence_operand(float (& /*d*/)[kCount]) {}
 
+using WgmmaFragmentA = std::uint32_t[4];
+
+inline void warpgroup_fence_operand(WgmmaFragmentA& a) { emulator::wgmma_fragment(a); }
+
 template <class A, class B, int kN, bool kTnspA = false, bool kTnspB = false>
 void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::uint64_t b, bool scale_d,
                      const std::source_location& where = std::source_location::current()) {
   static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
   static_assert(sizeof(A) == 2 || (!kTnspA && !kTnspB), "only 16-bit formats transpose");
-  static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 256);
+  static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 160 || kN == 192 ||
+                kN == 256);
   emulator::wgmma_multiply({.a_format = A::format,
                             .b_format = B::format,
                             .columns = kN,
@@ -49,6 +54,24 @@ void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::uint64_t b,
                             .b = b,
                             .add = scale_d,
                             .sums = d},
+                           where);
+}
+
+template <int kN>
+void wgmma_mma_async_rs(WgmmaAccumulators<kN>& d, const WgmmaFragmentA& a, std::uint64_t b,
+                        bool scale_d,
+                        const std::source_location& where = std::source_location::current()) {
+  static_assert(kN == 128, "no kernel needs another size");
+  emulator::wgmma_multiply({.a_format = Format::tf32,
+                            .b_format = Format::tf32,
+                            .columns = kN,
+                            .across_a = false,
+                            .across_b = false,
+                            .a = 0,
+                            .b = b,
+                            .add = scale_d,
+                            .sums = d,
+                            .fragment = a},
                            where);
 }
 
