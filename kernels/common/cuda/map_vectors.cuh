@@ -23,9 +23,8 @@ inline MemorySystem memory_system() {
     check(cudaDeviceGetAttribute(&value, which, device));
     return value;
   };
-  const double transfers_per_s =
-      2e3 * attribute(cudaDevAttrMemoryClockRate);  // the clock is in kHz
-  return {.bytes_per_s = transfers_per_s * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8,
+  const double clock_hz = 1e3 * attribute(cudaDevAttrMemoryClockRate);
+  return {.bytes_per_s = 2 * clock_hz * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8,
           .units = attribute(cudaDevAttrMultiProcessorCount),
           .threads_per_sm = attribute(cudaDevAttrMaxThreadsPerMultiProcessor)};
 }
