@@ -1,12 +1,15 @@
 // A persistent grid with clusters. Over wgmma_tma: the first loads of a tile run while the tile
-// before it is stored; the two blocks of a cluster each load half of the larger operand for both
-// (multicast), which saves a third of the traffic from L2; tiles follow an order that keeps L2 warm
-// (tile_scheduler.hpp); results leave through shared memory by TMA. The limit is the tensor cores'
-// rate, or the power that they draw.
+// before it is stored; the blocks of a cluster each load a part of the larger operand for all
+// (multicast), and two blocks save a third of the traffic from L2, four blocks half; tiles follow
+// an order that keeps L2 warm (tile_scheduler.hpp); results leave through shared memory by TMA. The
+// limit is the tensor cores' rate, or the power that they draw.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "kernels/matmul/hopper/persistent.cuh"
 #include "kernels/matmul/hopper/store_tile.cuh"
@@ -67,13 +70,14 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   alignas(kAtomBytes) extern __shared__ std::byte memory[];
   auto& shared = *reinterpret_cast<typename Tile::Shared*>(memory);
   const BlockScheduler<Tile> scheduler(tiles, stages);
-  start_cluster(shared, scheduler);
+  start_cluster(shared, scheduler, a, b);
 
   if (threadIdx.x < kWarpgroup) {
     warpgroup_reg_dealloc<40>();
     if (threadIdx.x == 0) produce<kLayout, A>(shared, a, b, scheduler);
   } else {
     warpgroup_reg_alloc<232>();
+    griddepcontrol_wait();
     const int consumer = warpgroup_index() - 1;
     PipelineState<Tile::kStages> state;
     TileAccumulators<Tile> d;
@@ -119,25 +123,28 @@ Launch bind_tile(const Queue& queue, const Product<A, B, Out>& product, int clus
 }
 
 // The tiles that the kernel is compiled for, with one way of accumulating.
-template <bool kPromoted, class... Tiles>
+template <bool kPromoted, const auto& kTiles>
 struct TileList {
-  static constexpr std::array<TileShape, sizeof...(Tiles)> kShapes{Tiles::kShape...};
+  static constexpr auto& kShapes = kTiles;
+  static constexpr bool kPromotes = kPromoted;
 
   template <Layout kLayout, class A, class B, class Out, class Epilogue>
   static Launch bind(const Queue& queue, const Product<A, B, Out>& product, TileChoice choice,
                      const Epilogue& epilogue) {
     using Bind = Launch (*)(const Queue&, const Product<A, B, Out>&, int, const Epilogue&);
-    constexpr std::array<Bind, sizeof...(Tiles)> binds{
-        bind_tile<kLayout, Tiles, kPromoted, A, B, Out, Epilogue>...};
-    return binds[choice.tile](queue, product, choice.cluster, epilogue);
+    const auto bind_of = []<std::size_t... i>(std::size_t tile, std::index_sequence<i...>) {
+      constexpr std::array<Bind, sizeof...(i)> binds{
+          bind_tile<kLayout, PersistentTile<kTiles[i].m, kTiles[i].n>, kPromoted, A, B, Out,
+                    Epilogue>...};
+      return binds[tile];
+    };
+    return bind_of(choice.tile, std::make_index_sequence<kTiles.size()>())(
+        queue, product, choice.cluster, epilogue);
   }
 };
 
-using FastTiles =
-    TileList<false, PersistentTile<128, 256>, PersistentTile<128, 128>, PersistentTile<128, 64>>;
-// 256 x 128: two sets of accumulators of 128 columns, and a third set that is promoted.
-using PromotedTiles =
-    TileList<true, PersistentTile<256, 128>, PersistentTile<128, 128>, PersistentTile<128, 64>>;
+using FastTiles = TileList<false, kFastTiles>;
+using PromotedTiles = TileList<true, kPromotedTiles>;
 
 // Technique::supports of the persistent kernels, which also store by TMA.
 inline std::optional<std::string> supports_persistent(const Machine& machine, const Shape& shape,
@@ -176,10 +183,38 @@ Launch bind_gelu(Queue& queue, const ChosenTile& choice, const Shape& shape, con
                                          BiasGelu<Out>{bias});
 }
 
+// Occupies as much of an SM as a persistent kernel.
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads, 1) fill_sms() {}
+
+// Asks the device: a cluster stays within one group of its SMs, and groups differ in size.
+inline ActiveClusters active_clusters() {
+  constexpr auto kernel = fill_sms<kWarpSpecialisedThreads>;
+  set_max_dynamic_shared_bytes(kernel, kMaxSharedBytes);
+  ActiveClusters active{};
+  for (std::size_t i = 0; i < kClusters.size(); ++i) {
+    const auto blocks = static_cast<unsigned>(kClusters[i]);
+    const ClusterGrid grid{.blocks = dim3(blocks),
+                           .threads = kWarpSpecialisedThreads,
+                           .shared_bytes = kMaxSharedBytes,
+                           .stream = nullptr,
+                           .cluster = blocks};
+    with_launch_config(grid, [&](const cudaLaunchConfig_t& config) {
+      check(cudaOccupancyMaxActiveClusters(&active[i], kernel, &config));
+    });
+  }
+  return active;
+}
+
 // Chooses by arithmetic.
-template <class List>
+template <class List, bool kGelu, class A, class B, class Out>
 ChosenTile prepare_choice(Queue& /*queue*/, const Shape& shape) {
-  return chosen<List>(choose_tile(List::kShapes, shape["m"], shape["n"], sm_count()));
+  const ProductWork work{.m = shape["m"],
+                         .n = shape["n"],
+                         .stages = ceil_div(shape["k"], kBlockK<A>),
+                         .epilogue_clocks = epilogue_clocks(sizeof(Out), kGelu),
+                         .promotion_clocks = List::kPromotes ? kPromotionClocks : 0};
+  return chosen<List>(choose_tile(List::kShapes, work, active_clusters()));
 }
 
 // Chooses by measuring all tiles and clusters.
