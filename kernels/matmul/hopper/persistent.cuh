@@ -13,6 +13,10 @@ namespace ridgebench::cuda {
 
 inline constexpr int kStoreBoxes = 2;  // of each consumer: TMA stores one while it fills the other
 
+// Biases of a tile's columns, in the format of C, of up to 32 bits.
+template <class Tile>
+using TileBiases = std::byte[4 * Tile::kBlockN];
+
 // A block's tile of C, and as many stages as fit into shared memory.
 template <int kM, int kN>
 struct PersistentTile : BlockTile<kM, kN> {
@@ -20,12 +24,15 @@ struct PersistentTile : BlockTile<kM, kN> {
   static constexpr TileShape kShape{kM, kN};
   static constexpr bool kSharesB = kShape.shares_b();  // with its cluster, or else A
   static constexpr int kStoreBytes = kConsumers * kStoreBoxes * kBoxBytes;
+  static constexpr int kBiasBytes = kConsumers * sizeof(TileBiases<PersistentTile>);
   static constexpr int kBarrierBytes = 1024;
-  static constexpr int kStages = (kMaxSharedBytes - kStoreBytes - kBarrierBytes) / kStageBytes;
+  static constexpr int kStages =
+      (kMaxSharedBytes - kStoreBytes - kBiasBytes - kBarrierBytes) / kStageBytes;
 
   struct Shared {
     std::byte stage[kStages][kStageBytes];
     std::byte store[kConsumers][kStoreBoxes * kBoxBytes];
+    TileBiases<PersistentTile> biases[kConsumers];
     TmaPipeline<kStages> pipeline;
   };
 };

@@ -76,18 +76,21 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     warpgroup_reg_alloc<232>();
     const int consumer = warpgroup_index() - 1;
     PipelineState<Tile::kStages> state;
+    const TileEpilogue<Tile, Epilogue> tile_epilogue(epilogue, shared.biases[consumer]);
     TileAccumulators<Tile> d;
     int turn = 0;
     for (int tile = scheduler.first; tile < tiles.count(); tile += scheduler.step) {
+      const auto [row, column] = scheduler.origin(tile);
+      tile_epilogue.load(column, n);
       if constexpr (kPromoted) {
         multiply_tile_promoted<kLayout, A, B>(d, shared, consumer, state, scheduler);
       } else {
         multiply_tile<kLayout, A, B>(d, shared, consumer, state, scheduler);
       }
-      const auto [row, column] = scheduler.origin(tile);
+      tile_epilogue.wait();
       store_tile<Tile, Out>(d, shared.store[consumer], c,
-                            row + consumer * Tile::kSubTiles * kWgmmaM, column, n, consumer, turn,
-                            epilogue);
+                            row + consumer * Tile::kSubTiles * kWgmmaM, column, consumer, turn,
+                            tile_epilogue);
     }
     if (threadIdx.x % kWarpgroup == 0) cp_async_bulk_wait_group();
   }
