@@ -3,6 +3,7 @@
 // boxes of 64 rows (ptx/wgmma_layout.hpp).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -136,15 +137,30 @@ __device__ void load_tile(std::byte (&stage)[kStages][Tile::kStageBytes],
 template <int kSubTiles, int kN>
 using Accumulators = WgmmaAccumulators<kN>[kSubTiles];
 
+// A value of 8 bytes that is the same for a whole warp. The shuffle tells the compiler so, and
+// hides where the value comes from: the compiler keeps it in a uniform register, and does not
+// compute it anew in every stage of a loop. A shared object's address is then for barriers and
+// wgmma only, as plain loads and stores through it would be generic ones.
+template <class T>
+__device__ T warp_uniform(T value) {
+  return std::bit_cast<T>(__shfl_sync(0xffffffffU, std::bit_cast<unsigned long long>(value), 0));
+}
+
+// The descriptor of what lies further on by an offset in the descriptor's unit. The low word holds
+// the address, and a sum of 32 bits spares the compiler a carry.
+__device__ constexpr std::uint64_t further(std::uint64_t descriptor, std::uint64_t offset) {
+  const std::uint64_t low = 0xffffffffU;
+  return (descriptor & ~low) | ((descriptor + offset) & low);
+}
+
 // Starts d = A B (+ d, if `accumulate`) over one stage and commits the wgmmas as a group: kSubTiles
-// boxes of A from `a` on, 2 kCount columns of B from `b` on. The whole warpgroup must call it.
+// boxes of A, 2 kCount columns of B, given by descriptors of the first box of each. The whole
+// warpgroup must call it.
 template <Layout kLayout, class A, class B, int kSubTiles, int kCount>
-__device__ void multiply_stage(float (&d)[kSubTiles][kCount], const std::byte* a,
-                               const std::byte* b, bool accumulate) {
+__device__ void multiply_stage(float (&d)[kSubTiles][kCount], std::uint64_t a, std::uint64_t b,
+                               bool accumulate) {
   constexpr bool a_k_major = a_is_k_major(kLayout);
   constexpr bool b_k_major = b_is_k_major(kLayout);
-  const std::uint64_t descriptor_a = matrix_descriptor(shared_address(a));
-  const std::uint64_t descriptor_b = matrix_descriptor(shared_address(b));
 #pragma unroll
   for (int i = 0; i < kSubTiles; ++i) warpgroup_fence_operand(d[i]);
   warpgroup_arrive();
@@ -153,13 +169,21 @@ __device__ void multiply_stage(float (&d)[kSubTiles][kCount], const std::byte* a
 #pragma unroll
     for (int i = 0; i < kSubTiles; ++i) {
       wgmma_mma_async<A, B, 2 * kCount, !a_k_major, !b_k_major>(
-          d[i], descriptor_a + box_offset(i) + k_step_offset(a_k_major, step),
-          descriptor_b + k_step_offset(b_k_major, step), accumulate || step > 0);
+          d[i], further(a, box_offset(i) + k_step_offset(a_k_major, step)),
+          further(b, k_step_offset(b_k_major, step)), accumulate || step > 0);
     }
   }
   warpgroup_commit_batch();
 #pragma unroll
   for (int i = 0; i < kSubTiles; ++i) warpgroup_fence_operand(d[i]);
+}
+
+// The same of boxes that begin at `a` and `b`.
+template <Layout kLayout, class A, class B, int kSubTiles, int kCount>
+__device__ void multiply_stage(float (&d)[kSubTiles][kCount], const std::byte* a,
+                               const std::byte* b, bool accumulate) {
+  multiply_stage<kLayout, A, B>(d, matrix_descriptor(shared_address(a)),
+                                matrix_descriptor(shared_address(b)), accumulate);
 }
 
 template <int kSubTiles, int kCount>

@@ -14,18 +14,41 @@
 
 namespace ridgebench::cuda {
 
-// The products of one tile. The wgmmas of the next stage are queued before those of a stage
-// complete, so a stage is released once its successor's wgmmas have started.
+// Matrix descriptors of a consumer's boxes of A, and of B, in one stage.
+template <class Tile>
+struct StageDescriptors {
+  std::uint64_t a, b;
+
+  // Those of sub-tile `sub_tile` in stage `stage`; these are of the first.
+  __device__ StageDescriptors at(int stage, int sub_tile) const {
+    const std::uint64_t offset = static_cast<std::uint32_t>(stage) * (Tile::kStageBytes >> 4U);
+    return {further(a, offset + box_offset(sub_tile)), further(b, offset)};
+  }
+};
+
+template <class Tile>
+__device__ StageDescriptors<Tile> first_stage(const typename Tile::Shared& shared) {
+  // Not the caller's index, which is uniform: then the compiler would see through the shuffle.
+  const int consumer = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+  const std::uint32_t boxes = shared_address(shared.stage[0]);
+  const int offset_a = consumer * Tile::kSubTiles * kBoxBytes;
+  return {warp_uniform(matrix_descriptor(boxes + static_cast<std::uint32_t>(offset_a))),
+          warp_uniform(matrix_descriptor(boxes + Tile::kOffsetB))};
+}
+
+// The products of one tile. The address of `shared` is warp_uniform. The wgmmas of the next stage
+// are queued before those of a stage complete, so a stage is released once its successor's wgmmas
+// have started.
 template <Layout kLayout, class A, class B, class Tile>
 __device__ void multiply_tile(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
-                              int consumer, PipelineState<Tile::kStages>& state,
+                              PipelineState<Tile::kStages>& state,
                               const BlockScheduler<Tile>& scheduler) {
+  const auto first = first_stage<Tile>(shared);
   int before = 0;
   for (int i = 0; i < scheduler.stages; ++i, state.advance()) {
-    const std::byte* const boxes = shared.stage[state.stage];
     shared.pipeline.consumer_wait(state);
-    multiply_stage<kLayout, A, B>(d, boxes + consumer * Tile::kSubTiles * kBoxBytes,
-                                  boxes + Tile::kOffsetB, i > 0);
+    const auto [a, b] = first.at(state.stage, 0);
+    multiply_stage<kLayout, A, B>(d, a, b, i > 0);
     warpgroup_wait<1>();
     if (i > 0) shared.pipeline.consumer_release(before, scheduler.cluster);
     before = state.stage;
@@ -38,17 +61,17 @@ __device__ void multiply_tile(TileAccumulators<Tile>& d, typename Tile::Shared& 
 // accumulate over 128 of k is added to accumulators in fp32.
 template <Layout kLayout, class A, class B, class Tile>
 __device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
-                                       int consumer, PipelineState<Tile::kStages>& state,
+                                       PipelineState<Tile::kStages>& state,
                                        const BlockScheduler<Tile>& scheduler) {
+  const auto first = first_stage<Tile>(shared);
   clear(d);
   for (int i = 0; i < scheduler.stages; ++i, state.advance()) {
-    const std::byte* const boxes = shared.stage[state.stage];
     shared.pipeline.consumer_wait(state);
 #pragma unroll
     for (int s = 0; s < Tile::kSubTiles; ++s) {
       Accumulators<1, Tile::kBlockN> part;
-      multiply_stage<kLayout, A, B>(part, boxes + (consumer * Tile::kSubTiles + s) * kBoxBytes,
-                                    boxes + Tile::kOffsetB, false);
+      const auto [a, b] = first.at(state.stage, s);
+      multiply_stage<kLayout, A, B>(part, a, b, false);
       warpgroup_wait<0>();
       if (s == Tile::kSubTiles - 1) {
         shared.pipeline.consumer_release(state.stage, scheduler.cluster);
@@ -75,6 +98,7 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   } else {
     warpgroup_reg_alloc<232>();
     const int consumer = warpgroup_index() - 1;
+    auto& ring = *warp_uniform(&shared);
     PipelineState<Tile::kStages> state;
     const TileEpilogue<Tile, Epilogue> tile_epilogue(epilogue, shared.biases[consumer]);
     TileAccumulators<Tile> d;
@@ -83,9 +107,9 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
       const auto [row, column] = scheduler.origin(tile);
       tile_epilogue.load(column, n);
       if constexpr (kPromoted) {
-        multiply_tile_promoted<kLayout, A, B>(d, shared, consumer, state, scheduler);
+        multiply_tile_promoted<kLayout, A, B>(d, ring, state, scheduler);
       } else {
-        multiply_tile<kLayout, A, B>(d, shared, consumer, state, scheduler);
+        multiply_tile<kLayout, A, B>(d, ring, state, scheduler);
       }
       tile_epilogue.wait();
       store_tile<Tile, Out>(d, shared.store[consumer], c,
