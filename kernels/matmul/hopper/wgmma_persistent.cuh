@@ -57,13 +57,22 @@ __device__ void multiply_tile(TileAccumulators<Tile>& d, typename Tile::Shared& 
   shared.pipeline.consumer_release(before, scheduler.cluster);
 }
 
+inline constexpr int kSecondConsumerStarts = 1 + kConsumers;  // a named barrier
+
 // The same for fp8 with promotion: the tensor cores keep 13 fraction bits of a sum, so what they
-// accumulate over 128 of k is added to accumulators in fp32.
+// accumulate over 128 of k is added to accumulators in fp32. Registers suffice for the temporary
+// sums of one sub-tile, so a consumer's products pause while it adds. Those of the other consumer
+// fill the pause if the two are out of step: in each tile the second one waits until the first
+// products of the first one are complete. The first one is never a whole tile ahead, which would
+// complete the barrier without the second one, as the ring holds no more than the stages of a tile.
 template <Layout kLayout, class A, class B, class Tile>
 __device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
                                        PipelineState<Tile::kStages>& state,
                                        const BlockScheduler<Tile>& scheduler) {
   const auto first = first_stage<Tile>(shared);
+  const bool ordered = scheduler.stages >= Tile::kStages;
+  const bool leads = warpgroup_index() == 1;
+  if (ordered && !leads) named_barrier_sync<kConsumers * kWarpgroup>(kSecondConsumerStarts);
   clear(d);
   for (int i = 0; i < scheduler.stages; ++i, state.advance()) {
     shared.pipeline.consumer_wait(state);
@@ -73,6 +82,9 @@ __device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile:
       const auto [a, b] = first.at(state.stage, s);
       multiply_stage<kLayout, A, B>(part, a, b, false);
       warpgroup_wait<0>();
+      if (s == 0 && i == 0 && ordered && leads) {
+        named_barrier_arrive<kConsumers * kWarpgroup>(kSecondConsumerStarts);
+      }
       if (s == Tile::kSubTiles - 1) {
         shared.pipeline.consumer_release(state.stage, scheduler.cluster);
       }

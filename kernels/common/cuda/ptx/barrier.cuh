@@ -86,10 +86,15 @@ __device__ inline void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// Named barrier `id`, 1 to 15, for the threads of one warpgroup (0 is __syncthreads()). Source: PTX
-// ISA, "bar.sync".
-__device__ inline void named_barrier_sync(int id) {
-  asm volatile("bar.sync %0, %1;" ::"r"(id), "n"(kWarpgroup) : "memory");
+// Named barrier `id`, 1 to 15 (0 is __syncthreads()), of kThreads threads: those that wait, and
+// those that only arrive, by the second function. Whole warps call them. Source: PTX ISA, "bar".
+template <int kThreads = kWarpgroup>
+__device__ void named_barrier_sync(int id) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
+}
+template <int kThreads>
+__device__ void named_barrier_arrive(int id) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
 }
 
 // The calling thread's warpgroup in its block. The shuffle tells the compiler that the value is the
