@@ -93,6 +93,55 @@ __device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile:
   }
 }
 
+// Whether registers suffice for the sums of a tile and two sets of temporary ones.
+template <class Tile>
+inline constexpr bool kTwoTemporaries = Tile::kSubTiles == 1 && Tile::kBlockN <= 128;
+
+// The same with two sets of temporary sums in turn: a consumer adds those of one stage while the
+// tensor cores work on the next, so they never pause.
+template <Layout kLayout, class A, class B, class Tile>
+  requires kTwoTemporaries<Tile>
+__device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
+                                       PipelineState<Tile::kStages>& state,
+                                       const BlockScheduler<Tile>& scheduler) {
+  const auto first = first_stage<Tile>(shared);
+  Accumulators<1, Tile::kBlockN> even;
+  Accumulators<1, Tile::kBlockN> odd;
+  auto oldest = state;  // of the stages in flight
+  const auto start = [&](auto& part) {
+    shared.pipeline.consumer_wait(state);
+    const auto [a, b] = first.at(state.stage, 0);
+    multiply_stage<kLayout, A, B>(part, a, b, false);
+    state.advance();
+  };
+  const auto finish = [&](auto& part) {
+    shared.pipeline.consumer_release(oldest.stage, scheduler.cluster);
+    promote(d[0], part[0]);
+    oldest.advance();
+  };
+  clear(d);
+  start(even);
+  int i = 1;
+  for (; i + 1 < scheduler.stages; i += 2) {
+    start(odd);
+    warpgroup_wait<1>();
+    finish(even);
+    start(even);
+    warpgroup_wait<1>();
+    finish(odd);
+  }
+  if (i < scheduler.stages) {
+    start(odd);
+    warpgroup_wait<1>();
+    finish(even);
+    warpgroup_wait<0>();
+    finish(odd);
+  } else {
+    warpgroup_wait<0>();
+    finish(even);
+  }
+}
+
 template <Layout kLayout, class Tile, bool kPromoted, class A, class B, class Out, class Epilogue>
 __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     matmul_wgmma_persistent(const __grid_constant__ TensorMap a,
