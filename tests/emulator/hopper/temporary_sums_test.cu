@@ -11,8 +11,8 @@
 
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/matmul/hopper/wgmma_persistent.cuh"
+#include "tests/emulator/hopper/exact_products.hpp"
 #include "tests/emulator/in_every_order.hpp"
-#include "tests/emulator/small_integer.hpp"
 #include "tests/support/host_queue.hpp"
 
 namespace ridgebench::emulator {
@@ -21,6 +21,9 @@ namespace {
 using cuda::kBoxBytes;
 using cuda::kWarp;
 using cuda::kWarpgroup;
+using exact_products::exact_sum;
+using exact_products::kSeedB;
+using exact_products::numbers;
 
 enum class Turns { right, no_wait, newest_sums, early_release, kept_sums };
 
@@ -88,11 +91,8 @@ template <Turns kTurns>
 int wrong_sums() {
   constexpr int stages = 5;
   constexpr int k = stages * kStageK;
-  std::vector<Bf16> a, b;
-  for (int i = 0; i < kRows * k; ++i) {
-    a.push_back(encode<Bf16>(static_cast<float>(small_integer(i))));
-    b.push_back(encode<Bf16>(static_cast<float>(small_integer(-i))));
-  }
+  const std::vector<Bf16> a = numbers<Bf16>(kRows * k, 0);
+  const std::vector<Bf16> b = numbers<Bf16>(kColumns * k, kSeedB);
   const auto map = [](const std::vector<Bf16>& x) {
     return cuda::tensor_map(x.data(), kRows, k, cuda::kBoxRows, kStageK, cuda::Swizzle::bytes_128);
   };
@@ -105,11 +105,8 @@ int wrong_sums() {
   int wrong = 0;
   for (int i = 0; i < kRows; ++i) {
     for (int j = 0; j < kColumns; ++j) {
-      int sum = 0;
-      for (int p = 0; p < k; ++p) {
-        sum += small_integer(i * k + p) * small_integer(-(j * k + p));
-      }
-      wrong += c[static_cast<std::size_t>(i * kColumns + j)] == static_cast<float>(sum) ? 0 : 1;
+      const auto exact = static_cast<float>(exact_sum(i, j, k));
+      wrong += c[static_cast<std::size_t>(i * kColumns + j)] == exact ? 0 : 1;
     }
   }
   return wrong;
@@ -126,34 +123,27 @@ TEST(TemporarySums, EveryMistakeShows) {
   EXPECT_NE(in_every_order(wrong_sums<Turns::kept_sums>), (std::array{0, 0, 0}));
 }
 
-// Elements of C that are not the exact sum, rounded once, over all promoted tiles and clusters.
+// Elements of C that are not the exact sum, rounded once, over all promoted tiles.
 int wrong_in_every_tile(int k) {
   constexpr int m = 300;
   constexpr int n = 264;
   const Shape shape({{"m", m}, {"n", n}, {"k", k}});
-  std::vector<Fp8E4m3> a, b;
-  for (int i = 0; i < m * k; ++i)
-    a.push_back(encode<Fp8E4m3>(static_cast<float>(small_integer(i))));
-  for (int i = 0; i < n * k; ++i) {
-    b.push_back(encode<Fp8E4m3>(static_cast<float>(small_integer(-i))));
-  }
+  const std::vector<Fp8E4m3> a = numbers<Fp8E4m3>(m * k, 0);
+  const std::vector<Fp8E4m3> b = numbers<Fp8E4m3>(n * k, kSeedB);
   std::vector<float> exact;
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
-      int sum = 0;
-      for (int p = 0; p < k; ++p) sum += small_integer(i * k + p) * small_integer(-(j * k + p));
-      exact.push_back(decode(encode<Bf16>(static_cast<float>(sum))));
+      exact.push_back(decode(encode<Bf16>(static_cast<float>(exact_sum(i, j, k)))));
     }
   }
   HostQueue queue;
   int wrong = 0;
   for (std::size_t tile = 0; tile < cuda::PromotedTiles::kShapes.size(); ++tile) {
-    for (const int cluster : cuda::kClusters) {
-      const auto c = std::static_pointer_cast<Bf16>(queue.allocate(m * n * sizeof(Bf16)));
-      const auto choice = cuda::chosen<cuda::PromotedTiles>({.tile = tile, .cluster = cluster});
-      cuda::bind_plain<cuda::PromotedTiles>(queue, choice, shape, a.data(), b.data(), c.get())();
-      for (std::size_t i = 0; i < exact.size(); ++i)
-        wrong += decode(c.get()[i]) == exact[i] ? 0 : 1;
+    const auto c = std::static_pointer_cast<Bf16>(queue.allocate(m * n * sizeof(Bf16)));
+    const auto choice = cuda::chosen<cuda::PromotedTiles>({.tile = tile, .cluster = 2});
+    cuda::bind_plain<cuda::PromotedTiles>(queue, choice, shape, a.data(), b.data(), c.get())();
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      wrong += decode(c.get()[i]) == exact[i] ? 0 : 1;
     }
   }
   return wrong;

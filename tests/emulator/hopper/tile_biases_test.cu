@@ -12,14 +12,17 @@
 
 #include "kernels/common/gelu_reference.hpp"
 #include "kernels/matmul/hopper/wgmma_persistent.cuh"
+#include "tests/emulator/hopper/exact_products.hpp"
 #include "tests/emulator/in_every_order.hpp"
-#include "tests/emulator/small_integer.hpp"
 #include "tests/support/host_queue.hpp"
 
 namespace ridgebench::emulator {
 namespace {
 
 using cuda::kWarpgroup;
+using exact_products::exact_sum;
+using exact_products::kSeedB;
+using exact_products::numbers;
 
 enum class Biases { right, no_wait, no_barrier_before, no_barrier_after };
 
@@ -70,6 +73,8 @@ TEST(TileBiases, EveryMistakeShows) {
   EXPECT_NE(in_every_order(wrong_biases<Biases::no_barrier_after>), (std::array{0, 0, 0}));
 }
 
+int integer_bias(int column) { return column * 37 % 64 - 32; }
+
 // Every tile of a list with GeLU, on a product that no tile divides.
 template <class List, class T, class Out>
 void expect_gelu_of_every_tile() {
@@ -77,17 +82,14 @@ void expect_gelu_of_every_tile() {
   constexpr int n = 536;
   constexpr int k = 336;
   const Shape shape({{"m", m}, {"n", n}, {"k", k}});
-  std::vector<T> a, b;
+  const std::vector<T> a = numbers<T>(m * k, 0);
+  const std::vector<T> b = numbers<T>(n * k, kSeedB);
   std::vector<Out> bias;
-  for (int i = 0; i < m * k; ++i) a.push_back(encode<T>(static_cast<float>(small_integer(i))));
-  for (int i = 0; i < n * k; ++i) b.push_back(encode<T>(static_cast<float>(small_integer(-i))));
-  for (int j = 0; j < n; ++j) bias.push_back(encode<Out>(static_cast<float>(j * 37 % 64 - 32)));
+  for (int j = 0; j < n; ++j) bias.push_back(encode<Out>(static_cast<float>(integer_bias(j))));
   std::vector<double> expected;
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
-      int sum = j * 37 % 64 - 32;
-      for (int p = 0; p < k; ++p) sum += small_integer(i * k + p) * small_integer(-(j * k + p));
-      expected.push_back(gelu_reference(sum));
+      expected.push_back(gelu_reference(exact_sum(i, j, k) + integer_bias(j)));
     }
   }
   HostQueue queue;

@@ -86,8 +86,8 @@ __device__ inline void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// Named barrier `id`, 1 to 15 (0 is __syncthreads()), of kThreads threads: those that wait, and
-// those that only arrive, by the second function. Whole warps call them. Source: PTX ISA, "bar".
+// Named barrier `id`, 1 to 15 (0 is __syncthreads()), for whole warps with kThreads threads in all.
+// Threads that arrive do not wait for the others. Source: PTX ISA, "bar.sync", "bar.arrive".
 template <int kThreads = kWarpgroup>
 __device__ void named_barrier_sync(int id) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
