@@ -1,6 +1,6 @@
 // How the work of a product is divided among blocks: the order of tiles for a persistent grid, the
-// clocks that the product then takes and the choice of tile and cluster that follows from them, and
-// the parts of a split of k. docs/kernel_models.md compares these clocks with measurements.
+// clocks that the product then takes, and the choice of tile and cluster that follows from them.
+// docs/kernel_models.md compares these clocks with measurements.
 #pragma once
 
 #include <algorithm>
@@ -144,29 +144,6 @@ constexpr TileChoice choose_tile(std::span<const TileShape> tiles, const Product
     }
   }
   return best;
-}
-
-struct StageRange {
-  int first, count;
-};
-
-// Split k: the stages of block `rank` of `size`. Parts follow each other and differ by at most one.
-constexpr StageRange split_k_range(int stages, unsigned rank, unsigned size) {
-  const auto edge = [&](unsigned r) {
-    return static_cast<int>(std::int64_t{stages} * r / static_cast<std::int64_t>(size));
-  };
-  return {.first = edge(rank), .count = edge(rank + 1) - edge(rank)};
-}
-
-// Blocks that share a tile: a power of two up to `most` that occupies up to `wanted` blocks and
-// leaves each at least four stages.
-constexpr int split_k_blocks(std::int64_t tiles, int stages, std::int64_t wanted, int most) {
-  constexpr int fewest_stages = 4;
-  int split = 1;
-  while (2 * split <= most && 2 * split * tiles <= wanted && stages >= 2 * split * fewest_stages) {
-    split *= 2;
-  }
-  return split;
 }
 
 }  // namespace ridgebench::cuda

@@ -1,4 +1,4 @@
-// The order of tiles and the split of k: plain arithmetic.
+// The order of tiles: plain arithmetic.
 #include "kernels/matmul/hopper/tile_scheduler.hpp"
 
 #include <gtest/gtest.h>
@@ -54,33 +54,6 @@ TEST(TileScheduler, ClustersShareTheLargerOperand) {
   EXPECT_EQ(tall.tiles_n, 4);
   const TileScheduler alone = schedule_tiles(kTall, 1, 1000, 1000);
   EXPECT_EQ(alone.tiles_n, 8);
-}
-
-TEST(SplitK, RangesFollowEachOtherAndAreEven) {
-  for (const int stages : {1, 5, 8, 127, 512}) {
-    for (const unsigned size : {1U, 2U, 4U, 8U}) {
-      int next = 0;
-      int least = stages;
-      int most = 0;
-      for (unsigned rank = 0; rank < size; ++rank) {
-        const StageRange range = split_k_range(stages, rank, size);
-        EXPECT_EQ(range.first, next);
-        next += range.count;
-        least = std::min(least, range.count);
-        most = std::max(most, range.count);
-      }
-      EXPECT_EQ(next, stages);
-      EXPECT_LE(most - least, 1);
-    }
-  }
-}
-
-TEST(SplitK, OccupiesTheSmsAndLeavesEachBlockFourStages) {
-  EXPECT_EQ(split_k_blocks(128, 128, 264, 8), 2);  // 8192 columns in bf16
-  EXPECT_EQ(split_k_blocks(16, 128, 264, 8), 8);
-  EXPECT_EQ(split_k_blocks(512, 128, 264, 8), 1);
-  EXPECT_EQ(split_k_blocks(16, 7, 264, 8), 1);  // two parts of fewer than four stages
-  EXPECT_EQ(split_k_blocks(16, 16, 264, 8), 4);
 }
 
 }  // namespace
