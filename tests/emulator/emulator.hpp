@@ -20,6 +20,7 @@
 //   matrix descriptor (hopper/wgmma_operand.hpp), and a missing wgmma.fence;
 // - data that threads write and TMA or wgmma read without fence.proxy.async
 // (hopper/async_proxy.hpp);
+// - TMA in a thread of a programmatic dependent launch that has not called griddepcontrol.wait;
 // - a block that accesses another that has ended, and a block that ends before TMA has read or
 //   written its memory, or before its wgmmas have completed;
 // - a race between threads that shows when they run in the opposite order (set_order);
@@ -121,6 +122,7 @@ class Launch {
   dim3 block_;
   std::size_t shared_;
   unsigned cluster_ = 1;
+  bool dependent_ = false;  // may start before the kernel ahead has ended
 };
 
 // Replaces cudaLaunchKernelEx.

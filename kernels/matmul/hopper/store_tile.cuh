@@ -10,10 +10,6 @@
 
 namespace ridgebench::cuda {
 
-// Accumulators of a consumer.
-template <class Tile>
-using TileAccumulators = Accumulators<Tile::kSubTiles, Tile::kBlockN>;
-
 // How a consumer applies an epilogue to its part of a tile, to two neighbouring columns at a time.
 // Columns count from the tile's first one. Plain changes nothing.
 template <class Tile, class Epilogue>
@@ -107,8 +103,8 @@ __device__ void store_tile(const TileAccumulators<Tile>& d, std::byte* store, co
     // A box that would leave the tile overlaps with the one before, which stores the same numbers.
     const int offset = std::min(b % boxes * box_columns, Tile::kBlockN - box_columns);
     std::byte* const box = store + turn * kBoxBytes;
-    turn = (turn + 1) % kStoreBoxes;
-    if (elect_one) cp_async_bulk_wait_group_read<kStoreBoxes - 1>();
+    turn = (turn + 1) % Tile::kStoreBoxes;
+    if (elect_one) cp_async_bulk_wait_group_read<Tile::kStoreBoxes - 1>();
     named_barrier_sync(1 + consumer);  // TMA has read the box
     write_box<Out>(box, &d[sub_tile][offset / 2], offset, epilogue);
     fence_proxy_async();

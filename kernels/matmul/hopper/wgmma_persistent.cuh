@@ -1,146 +1,22 @@
 // A persistent grid with clusters. Over wgmma_tma: the first loads of a tile run while the tile
-// before it is stored; the two blocks of a cluster each load half of the larger operand for both
-// (multicast), which saves a third of the traffic from L2; tiles follow an order that keeps L2 warm
-// (tile_scheduler.hpp); results leave through shared memory by TMA. The limit is the tensor cores'
-// rate, or the power that they draw.
+// before it is stored; the blocks of a cluster each load a part of the larger operand for all
+// (multicast), and two blocks save a third of the traffic from L2, four blocks half; tiles follow
+// an order that keeps L2 warm (tile_scheduler.hpp); results leave through shared memory by TMA. The
+// limit is the tensor cores' rate, or the power that they draw.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 
+#include "kernels/matmul/hopper/multiply_tile.cuh"
 #include "kernels/matmul/hopper/persistent.cuh"
 #include "kernels/matmul/hopper/store_tile.cuh"
 #include "kernels/matmul/tile/tuning.hpp"
 
 namespace ridgebench::cuda {
-
-// Matrix descriptors of a consumer's boxes of A, and of B, in one stage.
-template <class Tile>
-struct StageDescriptors {
-  std::uint64_t a, b;
-
-  // Those of sub-tile `sub_tile` in stage `stage`; these are of the first.
-  __device__ StageDescriptors at(int stage, int sub_tile) const {
-    const std::uint64_t offset = static_cast<std::uint32_t>(stage) * (Tile::kStageBytes >> 4U);
-    return {further(a, offset + box_offset(sub_tile)), further(b, offset)};
-  }
-};
-
-template <class Tile>
-__device__ StageDescriptors<Tile> first_stage(const typename Tile::Shared& shared) {
-  // Not the caller's index, which is uniform: then the compiler would see through the shuffle.
-  const int consumer = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
-  const std::uint32_t boxes = shared_address(shared.stage[0]);
-  const int offset_a = consumer * Tile::kSubTiles * kBoxBytes;
-  return {warp_uniform(matrix_descriptor(boxes + static_cast<std::uint32_t>(offset_a))),
-          warp_uniform(matrix_descriptor(boxes + Tile::kOffsetB))};
-}
-
-// The products of one tile. The address of `shared` is warp_uniform. The wgmmas of the next stage
-// are queued before those of a stage complete, so a stage is released once its successor's wgmmas
-// have started.
-template <Layout kLayout, class A, class B, class Tile>
-__device__ void multiply_tile(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
-                              PipelineState<Tile::kStages>& state,
-                              const BlockScheduler<Tile>& scheduler) {
-  const auto first = first_stage<Tile>(shared);
-  int before = 0;
-  for (int i = 0; i < scheduler.stages; ++i, state.advance()) {
-    shared.pipeline.consumer_wait(state);
-    const auto [a, b] = first.at(state.stage, 0);
-    multiply_stage<kLayout, A, B>(d, a, b, i > 0);
-    warpgroup_wait<1>();
-    if (i > 0) shared.pipeline.consumer_release(before, scheduler.cluster);
-    before = state.stage;
-  }
-  warpgroup_wait<0>();
-  shared.pipeline.consumer_release(before, scheduler.cluster);
-}
-
-inline constexpr int kSecondConsumerStarts = 1 + kConsumers;  // a named barrier
-
-// The same for fp8 with promotion: the tensor cores keep 13 fraction bits of a sum, so what they
-// accumulate over 128 of k is added to accumulators in fp32. Registers suffice for the temporary
-// sums of one sub-tile, so a consumer's products pause while it adds. Those of the other consumer
-// fill the pause if the two are out of step: in each tile the second one waits until the first
-// products of the first one are complete. The first one is never a whole tile ahead, which would
-// complete the barrier without the second one, as the ring holds no more than the stages of a tile.
-template <Layout kLayout, class A, class B, class Tile>
-__device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
-                                       PipelineState<Tile::kStages>& state,
-                                       const BlockScheduler<Tile>& scheduler) {
-  const auto first = first_stage<Tile>(shared);
-  const bool ordered = scheduler.stages >= Tile::kStages;
-  const bool leads = warpgroup_index() == 1;
-  if (ordered && !leads) named_barrier_sync<kConsumers * kWarpgroup>(kSecondConsumerStarts);
-  clear(d);
-  for (int i = 0; i < scheduler.stages; ++i, state.advance()) {
-    shared.pipeline.consumer_wait(state);
-#pragma unroll
-    for (int s = 0; s < Tile::kSubTiles; ++s) {
-      Accumulators<1, Tile::kBlockN> part;
-      const auto [a, b] = first.at(state.stage, s);
-      multiply_stage<kLayout, A, B>(part, a, b, false);
-      warpgroup_wait<0>();
-      if (s == 0 && i == 0 && ordered && leads) {
-        named_barrier_arrive<kConsumers * kWarpgroup>(kSecondConsumerStarts);
-      }
-      if (s == Tile::kSubTiles - 1) {
-        shared.pipeline.consumer_release(state.stage, scheduler.cluster);
-      }
-      promote(d[s], part[0]);
-    }
-  }
-}
-
-// Whether registers suffice for the sums of a tile and two sets of temporary ones.
-template <class Tile>
-inline constexpr bool kTwoTemporaries = Tile::kSubTiles == 1 && Tile::kBlockN <= 128;
-
-// The same with two sets of temporary sums in turn: a consumer adds those of one stage while the
-// tensor cores work on the next, so they never pause.
-template <Layout kLayout, class A, class B, class Tile>
-  requires kTwoTemporaries<Tile>
-__device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
-                                       PipelineState<Tile::kStages>& state,
-                                       const BlockScheduler<Tile>& scheduler) {
-  const auto first = first_stage<Tile>(shared);
-  Accumulators<1, Tile::kBlockN> even;
-  Accumulators<1, Tile::kBlockN> odd;
-  auto oldest = state;  // of the stages in flight
-  const auto start = [&](auto& part) {
-    shared.pipeline.consumer_wait(state);
-    const auto [a, b] = first.at(state.stage, 0);
-    multiply_stage<kLayout, A, B>(part, a, b, false);
-    state.advance();
-  };
-  const auto finish = [&](auto& part) {
-    shared.pipeline.consumer_release(oldest.stage, scheduler.cluster);
-    promote(d[0], part[0]);
-    oldest.advance();
-  };
-  clear(d);
-  start(even);
-  int i = 1;
-  for (; i + 1 < scheduler.stages; i += 2) {
-    start(odd);
-    warpgroup_wait<1>();
-    finish(even);
-    start(even);
-    warpgroup_wait<1>();
-    finish(odd);
-  }
-  if (i < scheduler.stages) {
-    start(odd);
-    warpgroup_wait<1>();
-    finish(even);
-    warpgroup_wait<0>();
-    finish(odd);
-  } else {
-    warpgroup_wait<0>();
-    finish(even);
-  }
-}
 
 template <Layout kLayout, class Tile, bool kPromoted, class A, class B, class Out, class Epilogue>
 __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
@@ -151,13 +27,14 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   alignas(kAtomBytes) extern __shared__ std::byte memory[];
   auto& shared = *reinterpret_cast<typename Tile::Shared*>(memory);
   const BlockScheduler<Tile> scheduler(tiles, stages);
-  start_cluster(shared, scheduler);
+  start_cluster(shared, scheduler, a, b);
 
   if (threadIdx.x < kWarpgroup) {
     warpgroup_reg_dealloc<40>();
     if (threadIdx.x == 0) produce<kLayout, A>(shared, a, b, scheduler);
   } else {
     warpgroup_reg_alloc<232>();
+    griddepcontrol_wait();
     const int consumer = warpgroup_index() - 1;
     auto& ring = *warp_uniform(&shared);
     PipelineState<Tile::kStages> state;
@@ -207,25 +84,28 @@ Launch bind_tile(const Queue& queue, const Product<A, B, Out>& product, int clus
 }
 
 // The tiles that the kernel is compiled for, with one way of accumulating.
-template <bool kPromoted, class... Tiles>
+template <bool kPromoted, const auto& kTiles>
 struct TileList {
-  static constexpr std::array<TileShape, sizeof...(Tiles)> kShapes{Tiles::kShape...};
+  static constexpr auto& kShapes = kTiles;
+  static constexpr bool kPromotes = kPromoted;
 
   template <Layout kLayout, class A, class B, class Out, class Epilogue>
   static Launch bind(const Queue& queue, const Product<A, B, Out>& product, TileChoice choice,
                      const Epilogue& epilogue) {
     using Bind = Launch (*)(const Queue&, const Product<A, B, Out>&, int, const Epilogue&);
-    constexpr std::array<Bind, sizeof...(Tiles)> binds{
-        bind_tile<kLayout, Tiles, kPromoted, A, B, Out, Epilogue>...};
-    return binds[choice.tile](queue, product, choice.cluster, epilogue);
+    const auto bind_of = []<std::size_t... i>(std::size_t tile, std::index_sequence<i...>) {
+      constexpr std::array<Bind, sizeof...(i)> binds{
+          bind_tile<kLayout, PersistentTile<kTiles[i].m, kTiles[i].n>, kPromoted, A, B, Out,
+                    Epilogue>...};
+      return binds[tile];
+    };
+    return bind_of(choice.tile, std::make_index_sequence<kTiles.size()>())(
+        queue, product, choice.cluster, epilogue);
   }
 };
 
-using FastTiles =
-    TileList<false, PersistentTile<128, 256>, PersistentTile<128, 128>, PersistentTile<128, 64>>;
-// 256 x 128: two sets of accumulators of 128 columns, and a third set that is promoted.
-using PromotedTiles =
-    TileList<true, PersistentTile<256, 128>, PersistentTile<128, 128>, PersistentTile<128, 64>>;
+using FastTiles = TileList<false, kFastTiles>;
+using PromotedTiles = TileList<true, kPromotedTiles>;
 
 // Technique::supports of the persistent kernels, which also store by TMA.
 inline std::optional<std::string> supports_persistent(const Machine& machine, const Shape& shape,
@@ -264,10 +144,38 @@ Launch bind_gelu(Queue& queue, const ChosenTile& choice, const Shape& shape, con
                                          BiasGelu<Out>{bias});
 }
 
+// Occupies as much of an SM as a persistent kernel.
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads, 1) fill_sms() {}
+
+// Asks the device: a cluster stays within one group of its SMs, and groups differ in size.
+inline ActiveClusters active_clusters() {
+  constexpr auto kernel = fill_sms<kWarpSpecialisedThreads>;
+  set_max_dynamic_shared_bytes(kernel, kMaxSharedBytes);
+  ActiveClusters active{};
+  for (std::size_t i = 0; i < kClusters.size(); ++i) {
+    const auto blocks = static_cast<unsigned>(kClusters[i]);
+    const ClusterGrid grid{.blocks = dim3(blocks),
+                           .threads = kWarpSpecialisedThreads,
+                           .shared_bytes = kMaxSharedBytes,
+                           .stream = nullptr,
+                           .cluster = blocks};
+    with_launch_config(grid, [&](const cudaLaunchConfig_t& config) {
+      check(cudaOccupancyMaxActiveClusters(&active[i], kernel, &config));
+    });
+  }
+  return active;
+}
+
 // Chooses by arithmetic.
-template <class List>
+template <class List, bool kGelu, class A, class B, class Out>
 ChosenTile prepare_choice(Queue& /*queue*/, const Shape& shape) {
-  return chosen<List>(choose_tile(List::kShapes, shape["m"], shape["n"], sm_count()));
+  const ProductWork work{.m = shape["m"],
+                         .n = shape["n"],
+                         .stages = ceil_div(shape["k"], kBlockK<A>),
+                         .epilogue_clocks = epilogue_clocks(sizeof(Out), kGelu),
+                         .promotion_clocks = List::kPromotes ? kPromotionClocks : 0};
+  return chosen<List>(choose_tile(List::kShapes, work, active_clusters()));
 }
 
 // Chooses by measuring all tiles and clusters.

@@ -8,17 +8,20 @@ namespace {
 
 using WidePingpong = PingpongTiles<PingpongTile<128, 192>>;
 
-const Registration wgmma_pingpong{
-    []<class P>() {
-      return wgmma_technique<P>(
-          kIsFp8<typename P::A> ? "wgmma_pingpong_fast_accum" : "wgmma_pingpong",
-          supports_persistent);
-    },
-    WgmmaProducts{},
-    []<class P>() {
-      return planned(prepare_choice<WidePingpong>,
-                     bind_plain<WidePingpong, typename P::A, typename P::B, typename P::Out>);
-    }};
+const Registration wgmma_pingpong{[]<class P>() {
+                                    return wgmma_technique<P>(kIsFp8<typename P::A>
+                                                                  ? "wgmma_pingpong_fast_accum"
+                                                                  : "wgmma_pingpong",
+                                                              supports_persistent);
+                                  },
+                                  WgmmaProducts{},
+                                  []<class P>() {
+                                    using A = typename P::A;
+                                    using B = typename P::B;
+                                    using Out = typename P::Out;
+                                    return planned(prepare_choice<WidePingpong, false, A, B, Out>,
+                                                   bind_plain<WidePingpong, A, B, Out>);
+                                  }};
 
 }  // namespace
 }  // namespace ridgebench::cuda

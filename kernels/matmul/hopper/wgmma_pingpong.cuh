@@ -64,13 +64,14 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   alignas(kAtomBytes) extern __shared__ std::byte memory[];
   auto& shared = *reinterpret_cast<typename Tile::Shared*>(memory);
   const BlockScheduler<Tile> scheduler(tiles, stages);
-  start_cluster(shared, scheduler);
+  start_cluster(shared, scheduler, a, b);
 
   if (threadIdx.x < kWarpgroup) {
     warpgroup_reg_dealloc<40>();
     if (threadIdx.x == 0) produce<kLayout, A>(shared, a, b, scheduler);
   } else {
     warpgroup_reg_alloc<232>();
+    griddepcontrol_wait();
     const int consumer = warpgroup_index() - 1;
     PipelineState<Tile::kStages> state;
     state.advance(consumer * stages);
@@ -101,6 +102,7 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
 template <class Tile>
 struct PingpongTiles {
   static constexpr std::array<TileShape, 1> kShapes{Tile::kShape};
+  static constexpr bool kPromotes = false;
 
   template <Layout kLayout, class A, class B, class Out, class Epilogue>
   static Launch bind(const Queue& queue, const Product<A, B, Out>& product, TileChoice choice,

@@ -13,7 +13,7 @@
 
 namespace ridgebench::emulator::exact_products {
 
-inline constexpr std::int64_t kM = 400;  // two or more whole tiles of every size, and a part of one
+inline constexpr std::int64_t kM = 528;  // whole tiles of every cluster, and a part of one
 inline constexpr std::int64_t kN = 536;
 inline constexpr std::int64_t kK =
     336;  // several trips round the ring of stages, and a part of a trip

@@ -15,8 +15,16 @@ void require_aligned_box(std::uint32_t address) {
   }
 }
 
+// Only TMA is seen: other accesses to global memory are ordinary ones of the host.
+void require_grid_ahead_has_ended() {
+  if (Block::current().cluster().dependent() && !Block::thread().waited_for_grid) {
+    fault("TMA before griddepcontrol.wait, while the kernel ahead may still write");
+  }
+}
+
 // [to], [map, {column, row}], [barrier] {, mask}
 void load(const Instruction& instruction) {
+  require_grid_ahead_has_ended();
   Block& own = Block::current();
   Cluster& cluster = own.cluster();
   const ClusterAddress to = cluster_address(instruction.get<std::uint32_t>(0));
@@ -44,6 +52,7 @@ void load(const Instruction& instruction) {
 
 // [map, {column, row}], [from]
 void store(const Instruction& instruction) {
+  require_grid_ahead_has_ended();
   Block& block = Block::current();
   const auto from = instruction.get<std::uint32_t>(3);
   require_aligned_box(from);

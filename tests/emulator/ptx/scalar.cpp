@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tests/emulator/core/block.hpp"
+#include "tests/emulator/core/indices.hpp"
 #include "tests/emulator/hopper/cluster.hpp"
 #include "tests/emulator/ptx/ptx.hpp"
 
@@ -29,6 +30,7 @@ bool execute_special_function(const Instruction& instruction) {
 std::uint64_t special_register(const std::string& name) {
   if (name == "cluster_ctarank") return Block::current().rank();
   if (name == "cluster_nctarank") return Block::current().cluster().size();
+  if (name == "ctaid.x") return blockIdx.x;
   if (name == "laneid") return Block::thread().lane;
   throw NotEmulated("%" + name);
 }
