@@ -15,21 +15,21 @@ namespace ridgebench::cuda {
 template <class Tile>
 using TileBiases = std::byte[4 * Tile::kBlockN];
 
-// A block's tile of C, and as many stages as fit into shared memory beside the biases and two boxes
-// of C for each consumer: TMA stores one while the consumer fills the other. What is left holds
-// further boxes.
+// A block's tile of C, and as many stages as fit into shared memory beside two boxes of C for each
+// consumer: TMA stores one while the consumer fills the other. What is left holds further boxes.
 template <int kM, int kN>
 struct PersistentTile : BlockTile<kM, kN> {
   using BlockTile<kM, kN>::kStageBytes;
   static constexpr TileShape kShape{kM, kN};
   static constexpr bool kSharesB = kShape.shares_b();     // with its cluster, or else A
   static constexpr int kReleasingWarps = kConsumerWarps;  // that use a stage of one block
-  static constexpr int kBarrierBytes = 1024;
-  static constexpr int kBoxesAndStagesBytes =
-      kMaxSharedBytes - kBarrierBytes - kConsumers * sizeof(TileBiases<PersistentTile>);
-  static constexpr int kStages = (kBoxesAndStagesBytes - 2 * kConsumers * kBoxBytes) / kStageBytes;
+  static constexpr int kConsumerBoxes =
+      BlockTile<kM, kN>::kSubTiles;  // of A, to the next consumer's
+  static constexpr int kBiasBytes = kConsumers * sizeof(TileBiases<PersistentTile>);
+  static constexpr int kUsableBytes = kMaxSharedBytes - kBiasBytes - 1024;  // 1024 for barriers
+  static constexpr int kStages = (kUsableBytes - 2 * kConsumers * kBoxBytes) / kStageBytes;
   static constexpr int kStoreBoxes =
-      std::min(4, (kBoxesAndStagesBytes - kStages * kStageBytes) / (kConsumers * kBoxBytes));
+      std::min(4, (kUsableBytes - kStages * kStageBytes) / (kConsumers * kBoxBytes));
   static_assert(kStages >= 4 && kStoreBoxes >= 2);
 
   struct Shared {
@@ -39,10 +39,6 @@ struct PersistentTile : BlockTile<kM, kN> {
     TmaPipeline<kStages> pipeline;
   };
 };
-
-// Accumulators of a consumer.
-template <class Tile>
-using TileAccumulators = Accumulators<Tile::kSubTiles, Tile::kBlockN>;
 
 // The tiles of this block: its part of every `step`-th cluster tile from `first` on.
 template <class Tile>

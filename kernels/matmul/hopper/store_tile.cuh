@@ -10,6 +10,10 @@
 
 namespace ridgebench::cuda {
 
+// Accumulators of a consumer.
+template <class Tile>
+using TileAccumulators = Accumulators<Tile::kSubTiles, Tile::kBlockN>;
+
 // How a consumer applies an epilogue to its part of a tile, to two neighbouring columns at a time.
 // Columns count from the tile's first one. Plain changes nothing.
 template <class Tile, class Epilogue>

@@ -58,6 +58,13 @@ inline std::optional<std::string> supports_wgmma_tma(const Machine& machine, con
   return supports_tma_row(shape[b_is_k_major(layout) ? "k" : "n"], formats.b);
 }
 
+// Technique::supports of the persistent kernels, which also store by TMA.
+inline std::optional<std::string> supports_persistent(const Machine& machine, const Shape& shape,
+                                                      FormatPair formats) {
+  if (auto reason = supports_wgmma_tma(machine, shape, formats)) return reason;
+  return supports_tma_row(shape["n"], product_format(formats));
+}
+
 // A product that leaves its sums in the tensor cores.
 template <class P>
 Technique wgmma_technique(const std::string& name, const Supports& supports) {
