@@ -1,8 +1,9 @@
 // The tensor cores, by mma.sync: one instruction of a warp multiplies 16 x 32 bytes of A by 32 x 8
 // of B, from registers to registers. Three stages of 64 bytes of k of 128 + 128 rows arrive by
-// cp.async and leave by ldmatrix. The limit is now the rate of mma.sync: the tensor cores' own up
-// to compute capability 8.9, about 63 % of it on 9.0 (arXiv 2402.13499), where only wgmma reaches
-// the rest. Only 8.9 multiplies fp8 by mma.sync; on 9.0 ptxas emulates it by fp16, slowly.
+// cp.async and leave by ldmatrix. The limit is now the rate of mma.sync: the tensor cores' own on
+// compute capabilities 8.x and 12.0, about 63 % of it on 9.0 (arXiv 2402.13499), where shared
+// memory allows half. Only 8.9 and 12.0 multiply fp8 by it; on others ptxas emulates that by fp16,
+// slowly.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/ptx/mma.cuh"
 #include "kernels/common/fp8_accumulation.hpp"
@@ -57,18 +58,21 @@ __global__ void __launch_bounds__(kStageThreads, kIsFp8<A> ? 1 : 2)
   const int warp_m = warp / 4 * 64;
   const int warp_n = warp % 4 * 32;
 
-  const auto fill = [&](int stage, std::int64_t k) {
-    fill_stage<a_k_major>(a[stage], product.a, tile_m, k, aligned_a);
-    fill_stage<b_k_major>(b[stage], product.b, tile_n, k, aligned_b);
+  StageCopies<a_k_major, A> copies_a(product.a, tile_m, first_vector<a_k_major, A>());
+  StageCopies<b_k_major, B> copies_b(product.b, tile_n, first_vector<b_k_major, B>());
+  const auto fill_next = [&](int stage) {
+    copies_a.template start<stage_k>(a[stage], aligned_a);
+    copies_b.template start<stage_k>(b[stage], aligned_b);
     cp_async_commit_group();
   };
-  for (int stage = 0; stage < kStages - 1; ++stage) fill(stage, stage * stage_k);
+#pragma unroll 1
+  for (int stage = 0; stage < kStages - 1; ++stage) fill_next(stage);
   float acc[kWarpM][kWarpN][4] = {};
   int current = 0;
   for (std::int64_t k = 0; k < product.k; k += stage_k) {
     cp_async_wait_group<kStages - 2>();
     __syncthreads();  // the current stage has arrived, and every warp has read the one before it
-    fill((current + kStages - 1) % kStages, k + (kStages - 1) * stage_k);
+    fill_next((current + kStages - 1) % kStages);
     multiply_stage<a_k_major, b_k_major, A, B>(acc, a[current], b[current], warp_m, warp_n);
     current = (current + 1) % kStages;
   }

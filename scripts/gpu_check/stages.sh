@@ -129,6 +129,7 @@ matmul wgmma_persistent_promoted cublas_tuned fp8_e4m3
 matmul wgmma_persistent_fast_accum cublas_tuned_fast_accum fp8_e4m3
 matmul ffma_tma cublas_tuned fp32
 matmul_gelu wgmma_persistent cublas_tuned bf16
+matmul_gelu wgmma_pingpong wgmma_persistent bf16
 matmul_gelu wgmma_persistent_promoted cublas_tuned fp8_e4m3
 matmul wgmma_persistent cublas_tuned tf32
 END

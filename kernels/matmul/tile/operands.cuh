@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include "kernels/common/cuda/gelu.cuh"
-#include "kernels/common/cuda/ptx/shared_memory.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/gelu_error.hpp"
 #include "kernels/common/shape.hpp"
@@ -75,28 +74,6 @@ auto with_layout(Layout layout, const Make& make) {
       return make(std::integral_constant<Layout, Layout::tn>());
     default:
       return make(std::integral_constant<Layout, Layout::nt>());
-  }
-}
-
-// Starts to copy one vector of 16 bytes to shared memory, zeros beyond the operand's edges. `line`
-// counts the contiguous lines of memory (rows where the operand is K-major, else values of k), and
-// `first` is the first element in that line. Unless the operand is aligned, the elements are copied
-// one by one.
-template <bool kKMajor, class T>
-__device__ void copy_vector_async(void* shared, const MatrixOperand<T>& x, std::int64_t line,
-                                  std::int64_t first, bool aligned) {
-  const std::int64_t lines = kKMajor ? x.mn : x.k;
-  const std::int64_t line_length = kKMajor ? x.k : x.mn;
-  const bool inside = line < lines && first < line_length;
-  const T* const source = inside ? &x.data[line * line_length + first] : x.data;
-  if (aligned) {
-    cp_async_zfill(shared, source, inside);
-  } else {
-    T* const elements = static_cast<T*>(shared);
-#pragma unroll 1
-    for (int e = 0; e < kVectorElements<T>; ++e) {
-      elements[e] = inside && first + e < line_length ? source[e] : T{};
-    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/common/cuda/ptx/shared_memory.cuh"
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/matmul/tile/operands.cuh"
+#include "kernels/matmul/tile/tile_copies.cuh"
 
 namespace ridgebench::cuda {
 
@@ -37,20 +38,15 @@ __device__ int swizzled(int line, int vector) {
   return line * kLineVectors<kKMajor, T> + (vector ^ by);
 }
 
-// Starts to copy the elements from (first_row, first_k) on. All kStageThreads threads take part.
+// What the calling thread copies for each stage, and the place of its first vector in a stage.
 template <bool kKMajor, class T>
-__device__ void fill_stage(Stage& stage, const MatrixOperand<T>& x, std::int64_t first_row,
-                           std::int64_t first_k, bool aligned) {
-#pragma unroll
-  for (int i = 0; i < kStageVectors / kStageThreads; ++i) {
-    const int id = static_cast<int>(threadIdx.x) + i * kStageThreads;
-    const int line = id / kLineVectors<kKMajor, T>;
-    const int vector = id % kLineVectors<kKMajor, T>;
-    const std::int64_t from_line = (kKMajor ? first_row : first_k) + line;
-    const std::int64_t first = (kKMajor ? first_k : first_row) + vector * kVectorElements<T>;
-    copy_vector_async<kKMajor>(&stage[swizzled<kKMajor, T>(line, vector)], x, from_line, first,
-                               aligned);
-  }
+using StageCopies = TileCopies<kKMajor, T, kStageThreads, kStageVectors / kStageThreads,
+                               kLineVectors<kKMajor, T>, kKMajor ? kStageRows : kStageK<T>>;
+template <bool kKMajor, class T>
+__device__ int first_vector() {
+  constexpr int line_vectors = kLineVectors<kKMajor, T>;
+  const int thread = static_cast<int>(threadIdx.x);
+  return swizzled<kKMajor, T>(thread / line_vectors, thread % line_vectors) * kVectorBytes;
 }
 
 enum class Side : std::uint8_t { a, b };

@@ -22,5 +22,11 @@ TEST(KernelModels, TheTableOfShapesIsCurrent) {
       << "to renew: kernel_models shapes";
 }
 
+TEST(KernelModels, TheTableOfProductsOfFewRowsIsCurrent) {
+  EXPECT_THAT(models_page(), ::testing::HasSubstr("<!-- table: kernel models split_k -->\n" +
+                                                  kernel_models_of_split_k() + "<!-- /table -->"))
+      << "to renew: kernel_models split_k";
+}
+
 }  // namespace
 }  // namespace ridgebench
