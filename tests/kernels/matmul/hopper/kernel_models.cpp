@@ -3,10 +3,10 @@
 //   kernel_models shapes    the shapes of matmul's full sweep
 //   kernel_models streams   kernels that stream through memory
 //   kernel_models split_k   products of few rows
-#include "tests/support/kernel_models.hpp"
-
 #include <iostream>
 #include <string_view>
+
+#include "tests/kernels/matmul/hopper/kernel_model_tables.hpp"
 
 int main(int argc, char** argv) {
   const std::string_view what = argc == 2 ? argv[1] : "";

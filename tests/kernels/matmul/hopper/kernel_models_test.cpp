@@ -1,9 +1,8 @@
 // The tables of docs/kernel_models.md must agree with the model and with the published runs.
-#include "tests/support/kernel_models.hpp"
-
 #include <gmock/gmock.h>
 
 #include "roofline/json_object.hpp"
+#include "tests/kernels/matmul/hopper/kernel_model_tables.hpp"
 
 namespace ridgebench {
 namespace {

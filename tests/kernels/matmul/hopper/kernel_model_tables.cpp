@@ -1,4 +1,4 @@
-#include "tests/support/kernel_models.hpp"
+#include "tests/kernels/matmul/hopper/kernel_model_tables.hpp"
 
 #include <fmt/format.h>
 
