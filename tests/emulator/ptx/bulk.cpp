@@ -19,7 +19,7 @@ void require_aligned_box(std::uint32_t address) {
   }
 }
 
-// Only TMA is seen: other accesses to global memory are ordinary ones of the host.
+// Only copies by TMA are seen: other accesses to global memory are ordinary ones of the host.
 void require_grid_ahead_has_ended() {
   if (Block::current().cluster().dependent() && !Block::thread().waited_for_grid) {
     fault("TMA before griddepcontrol.wait, while the kernel ahead may still write");
