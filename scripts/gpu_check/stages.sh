@@ -123,6 +123,8 @@ stage_short() {
     duel "$(new_folder short_"${op}_${format}_$first")" "$first" "$second" --op "$op" --format "$format" --shape n:4096 --seconds 3 || status=$?
   done <<'END'
 matmul wgmma_persistent cublas_tuned bf16
+matmul wgmma_pingpong wgmma_persistent bf16
+matmul wgmma_pingpong_fast_accum wgmma_persistent_fast_accum fp8_e4m3
 matmul wgmma_persistent_promoted cublas_tuned fp8_e4m3
 matmul wgmma_persistent_fast_accum cublas_tuned_fast_accum fp8_e4m3
 matmul ffma_tma cublas_tuned fp32

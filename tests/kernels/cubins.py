@@ -14,12 +14,13 @@ OPCODES = {
     0x016: "PRMT", 0x020: "FMUL", 0x021: "FADD", 0x023: "FFMA", 0x030: "HADD2", 0x031: "HFMA2", 0x032: "HMUL2", 0x035: "HFMA2.MMA", 0x03C: "HMMA",
     0x03E: "F2FP", 0x040: "HMNMX2", 0x044: "STSM", 0x108: "MUFU", 0x181: "LDG", 0x183: "LDL", 0x184: "LDS",
     0x186: "STG", 0x187: "STL", 0x188: "STS", 0x1B4: "UTMALDG", 0x1B5: "UTMASTG", 0x1C8: "USETMAXREG",
-    0x07A: "QMMA", 0x0CA: "R2UR", 0x147: "BRA", 0x15C: "BPT", 0x1AE: "LDGSTS", 0x1A7: "SYNCS", 0x1BA: "UBLKCP", 0x1C3: "S2UR", 0x1C5: "WARPGROUP", 0x1F0: "HGMMA", 0x1F3: "QGMMA",
+    0x07A: "QMMA", 0x0CA: "R2UR", 0x11D: "BAR", 0x147: "BRA", 0x15C: "BPT", 0x1AE: "LDGSTS", 0x1A7: "SYNCS", 0x1BA: "UBLKCP", 0x1C3: "S2UR", 0x1C5: "WARPGROUP", 0x1F0: "HGMMA", 0x1F3: "QGMMA",
 }  # fmt: skip
 ELF = b"\x7fELF"
 EM_CUDA = 190
 WIDTH_AT, WIDTH_BITS, WIDTH_16_BYTES = 73, 3, 6  # of a load or a store, in the 128 bits of an instruction
 MULTICAST_FORM = 0x3B4  # of UTMALDG, in the low 12 bits
+BARRIER_MODE_AT, BARRIER_MODE_BITS, ARRIVES = 77, 3, 1  # of BAR
 
 
 @dataclass
@@ -75,6 +76,8 @@ def variant(name: str, word: int) -> str | None:
         return f"{name}.128"
     if name == "UTMALDG" and word & 0xFFF == MULTICAST_FORM:
         return "UTMALDG.MULTICAST"
+    if name == "BAR" and (word >> BARRIER_MODE_AT) & ((1 << BARRIER_MODE_BITS) - 1) == ARRIVES:
+        return "BAR.ARV"
     return None
 
 

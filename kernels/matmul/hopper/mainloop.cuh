@@ -32,6 +32,12 @@ struct PipelineState {
       phase ^= 1U;
     }
   }
+  // Skips `count` stages.
+  constexpr void advance(int count) {
+    stage += count;
+    phase ^= static_cast<unsigned>(stage / kStages) % 2U;
+    stage %= kStages;
+  }
 };
 
 // The barriers of a ring of stages (CUTLASS: PipelineTmaAsync). One thread loads; warps consume.
@@ -82,8 +88,8 @@ struct BlockTile {
   static constexpr int kBlockM = kM;
   static constexpr int kBlockN = kN;
   static constexpr int kBoxesA = kM / kBoxRows;
-  static constexpr int kBoxesB = kN / kBoxRows;
-  static constexpr int kSubTiles = kBoxesA / kConsumers;  // of 64 rows, of each consumer
+  static constexpr int kBoxesB = (kN + kBoxRows - 1) / kBoxRows;  // the last may be half used
+  static constexpr int kSubTiles = kBoxesA / kConsumers;          // of 64 rows, of each consumer
   static constexpr int kOffsetB = kBoxesA * kBoxBytes;
   static constexpr int kStageBytes = (kBoxesA + kBoxesB) * kBoxBytes;
 };

@@ -18,7 +18,8 @@ template <int kM, int kN>
 struct PersistentTile : BlockTile<kM, kN> {
   using BlockTile<kM, kN>::kStageBytes;
   static constexpr TileShape kShape{kM, kN};
-  static constexpr bool kSharesB = kShape.shares_b();  // with its cluster, or else A
+  static constexpr bool kSharesB = kShape.shares_b();     // with its cluster, or else A
+  static constexpr int kReleasingWarps = kConsumerWarps;  // that use a stage of one block
   static constexpr int kStoreBytes = kConsumers * kStoreBoxes * kBoxBytes;
   static constexpr int kBarrierBytes = 1024;
   static constexpr int kStages = (kMaxSharedBytes - kStoreBytes - kBarrierBytes) / kStageBytes;
@@ -72,7 +73,8 @@ __device__ void load_for_cluster(std::byte* boxes, const TensorMap& map, int mn,
 template <class Tile>
 __device__ void start_cluster(typename Tile::Shared& shared,
                               const BlockScheduler<Tile>& scheduler) {
-  if (threadIdx.x == 0) shared.pipeline.init(kConsumerWarps * static_cast<int>(scheduler.cluster));
+  if (threadIdx.x == 0)
+    shared.pipeline.init(Tile::kReleasingWarps * static_cast<int>(scheduler.cluster));
   __syncwarp();
   cluster_sync_relaxed();  // init() made the barriers visible
   griddepcontrol_launch_dependents();

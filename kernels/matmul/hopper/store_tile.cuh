@@ -2,6 +2,7 @@
 // then box by box through shared memory and by TMA, which also drops what lies outside C.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -50,12 +51,13 @@ __device__ void store_tile(const TileAccumulators<Tile>& d, std::byte* store, co
                            int row, int column, int n, int consumer, int& turn,
                            const Epilogue& epilogue) {
   constexpr int box_columns = kRowBytes / static_cast<int>(sizeof(Out));
-  constexpr int boxes = Tile::kSubTiles * Tile::kBlockN / box_columns;
+  constexpr int boxes = (Tile::kBlockN + box_columns - 1) / box_columns;  // of a sub-tile
   const bool elect_one = threadIdx.x % kWarpgroup == 0;
 #pragma unroll
-  for (int b = 0; b < boxes; ++b) {
-    const int sub_tile = b / (boxes / Tile::kSubTiles);
-    const int offset = b % (boxes / Tile::kSubTiles) * box_columns;
+  for (int b = 0; b < Tile::kSubTiles * boxes; ++b) {
+    const int sub_tile = b / boxes;
+    // A box that would leave the tile overlaps with the one before, which stores the same numbers.
+    const int offset = std::min(b % boxes * box_columns, Tile::kBlockN - box_columns);
     std::byte* const box = store + turn * kBoxBytes;
     turn = (turn + 1) % kStoreBoxes;
     if (elect_one) cp_async_bulk_wait_group_read<kStoreBoxes - 1>();

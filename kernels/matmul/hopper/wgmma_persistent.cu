@@ -11,12 +11,6 @@
 namespace ridgebench::cuda {
 namespace {
 
-std::optional<std::string> supports(const Machine& machine, const Shape& shape,
-                                    FormatPair formats) {
-  if (auto reason = supports_wgmma_tma(machine, shape, formats)) return reason;
-  return supports_tma_row(shape["n"], product_format(formats));
-}
-
 // One technique and its tuned twin.
 template <class List, bool kGelu, class... Products>
 std::array<Registration, 2> registrations(const Technique& technique, std::string_view tuned_name,
@@ -49,7 +43,7 @@ Technique technique(const std::string& operation, const std::string& name,
   return {.operation = operation,
           .name = name,
           .engine = Engine::tensor,
-          .supports = supports,
+          .supports = supports_persistent,
           .accumulator_bits = accumulation_error == kFp8SumError ? kFp8SumBits : 0,
           .accumulation_error = accumulation_error,
           .approximation_error = approximation_error};

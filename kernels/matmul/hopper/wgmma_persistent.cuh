@@ -95,11 +95,10 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   cluster_sync_relaxed();  // a block must not exit while another may arrive at its barriers
 }
 
-// Binds the kernel for one tile.
-template <Layout kLayout, class Tile, bool kPromoted, class A, class B, class Out, class Epilogue>
-Launch bind_tile(const Queue& queue, const Product<A, B, Out>& product, int cluster,
-                 const Epilogue& epilogue) {
-  constexpr auto kernel = matmul_wgmma_persistent<kLayout, Tile, kPromoted, A, B, Out, Epilogue>;
+// Binds a persistent kernel of these parameters.
+template <class Tile, class Kernel, class A, class B, class Out, class Epilogue>
+Launch bind_kernel(Kernel kernel, const Queue& queue, const Product<A, B, Out>& product,
+                   int cluster, const Epilogue& epilogue) {
   const TileScheduler tiles = schedule_tiles(Tile::kShape, cluster, product.m, product.n);
   const ClusterGrid grid = persistent_grid<Tile>(kernel, queue, tiles, cluster);
   return [=, a = operand_map(product.a), b = operand_map(product.b),
@@ -109,6 +108,14 @@ Launch bind_tile(const Queue& queue, const Product<A, B, Out>& product, int clus
           n = static_cast<int>(product.n)] {
     launch(kernel, grid, a, b, c, tiles, stages, n, epilogue);
   };
+}
+
+// Binds matmul_wgmma_persistent for one tile.
+template <Layout kLayout, class Tile, bool kPromoted, class A, class B, class Out, class Epilogue>
+Launch bind_tile(const Queue& queue, const Product<A, B, Out>& product, int cluster,
+                 const Epilogue& epilogue) {
+  constexpr auto kernel = matmul_wgmma_persistent<kLayout, Tile, kPromoted, A, B, Out, Epilogue>;
+  return bind_kernel<Tile>(kernel, queue, product, cluster, epilogue);
 }
 
 // The tiles that the kernel is compiled for, with one way of accumulating.
@@ -131,6 +138,13 @@ using FastTiles =
 // 256 x 128: two sets of accumulators of 128 columns, and a third set that is promoted.
 using PromotedTiles =
     TileList<true, PersistentTile<256, 128>, PersistentTile<128, 128>, PersistentTile<128, 64>>;
+
+// Technique::supports of the persistent kernels, which also store by TMA.
+inline std::optional<std::string> supports_persistent(const Machine& machine, const Shape& shape,
+                                                      FormatPair formats) {
+  if (auto reason = supports_wgmma_tma(machine, shape, formats)) return reason;
+  return supports_tma_row(shape["n"], product_format(formats));
+}
 
 // What prepare chose; the record says it.
 struct ChosenTile : TileChoice {

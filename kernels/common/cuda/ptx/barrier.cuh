@@ -83,10 +83,15 @@ __device__ inline void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// Named barrier `id`, 1 to 15, for the threads of one warpgroup (0 is __syncthreads()). Source: PTX
-// ISA, "bar.sync".
-__device__ inline void named_barrier_sync(int id) {
-  asm volatile("bar.sync %0, %1;" ::"r"(id), "n"(kWarpgroup) : "memory");
+// Named barrier `id`, 1 to 15 (0 is __syncthreads()), for whole warps with kThreads threads in all.
+// Threads that arrive do not wait for the others. Source: PTX ISA, "bar.sync", "bar.arrive".
+template <int kThreads = kWarpgroup>
+__device__ void named_barrier_sync(int id) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
+}
+template <int kThreads>
+__device__ void named_barrier_arrive(int id) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
 }
 
 // The calling thread's warpgroup in its block. The shuffle tells the compiler that the value is the

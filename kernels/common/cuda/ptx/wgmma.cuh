@@ -52,8 +52,9 @@ __device__ void warpgroup_fence_operand(float (&d)[kCount]) {
 #define RIDGEBENCH_REGISTERS_64 RIDGEBENCH_REGISTERS_32 \
   ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47" \
   ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
-#define RIDGEBENCH_REGISTERS_96 RIDGEBENCH_REGISTERS_64 \
-  ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79" \
+#define RIDGEBENCH_REGISTERS_80 RIDGEBENCH_REGISTERS_64 \
+  ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
+#define RIDGEBENCH_REGISTERS_96 RIDGEBENCH_REGISTERS_80 \
   ",%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
 #define RIDGEBENCH_REGISTERS_128 RIDGEBENCH_REGISTERS_96 \
   ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111" \
@@ -63,6 +64,7 @@ __device__ void warpgroup_fence_operand(float (&d)[kCount]) {
 #define RIDGEBENCH_D_16(i) RIDGEBENCH_D_8(i), RIDGEBENCH_D_8((i) + 8)
 #define RIDGEBENCH_D_32(i) RIDGEBENCH_D_16(i), RIDGEBENCH_D_16((i) + 16)
 #define RIDGEBENCH_D_64(i) RIDGEBENCH_D_32(i), RIDGEBENCH_D_32((i) + 32)
+#define RIDGEBENCH_D_80(i) RIDGEBENCH_D_64(i), RIDGEBENCH_D_16((i) + 64)
 #define RIDGEBENCH_D_96(i) RIDGEBENCH_D_64(i), RIDGEBENCH_D_32((i) + 64)
 #define RIDGEBENCH_D_128(i) RIDGEBENCH_D_64(i), RIDGEBENCH_D_64((i) + 64)
 
@@ -106,11 +108,13 @@ __device__ void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::
                                 bool scale_d) {
   static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
   static_assert(sizeof(A) == 2 || (!kTnspA && !kTnspB), "only 16-bit formats transpose");
-  static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 192 || kN == 256);
+  static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 160 || kN == 192 ||
+                kN == 256);
   RIDGEBENCH_WGMMA_OF_SIZE(16, 8, "%8", "%9", "%10", "%11", "%12")
   RIDGEBENCH_WGMMA_OF_SIZE(32, 16, "%16", "%17", "%18", "%19", "%20")
   RIDGEBENCH_WGMMA_OF_SIZE(64, 32, "%32", "%33", "%34", "%35", "%36")
   RIDGEBENCH_WGMMA_OF_SIZE(128, 64, "%64", "%65", "%66", "%67", "%68")
+  RIDGEBENCH_WGMMA_OF_SIZE(160, 80, "%80", "%81", "%82", "%83", "%84")
   RIDGEBENCH_WGMMA_OF_SIZE(192, 96, "%96", "%97", "%98", "%99", "%100")
   RIDGEBENCH_WGMMA_OF_SIZE(256, 128, "%128", "%129", "%130", "%131", "%132")
 }
@@ -119,6 +123,7 @@ __device__ void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::
 #undef RIDGEBENCH_WGMMA
 #undef RIDGEBENCH_D_128
 #undef RIDGEBENCH_D_96
+#undef RIDGEBENCH_D_80
 #undef RIDGEBENCH_D_64
 #undef RIDGEBENCH_D_32
 #undef RIDGEBENCH_D_16
@@ -126,6 +131,7 @@ __device__ void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::
 #undef RIDGEBENCH_D_4
 #undef RIDGEBENCH_REGISTERS_128
 #undef RIDGEBENCH_REGISTERS_96
+#undef RIDGEBENCH_REGISTERS_80
 #undef RIDGEBENCH_REGISTERS_64
 #undef RIDGEBENCH_REGISTERS_32
 #undef RIDGEBENCH_REGISTERS_16

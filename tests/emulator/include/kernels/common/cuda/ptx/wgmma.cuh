@@ -39,7 +39,8 @@ void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::uint64_t b,
                      const std::source_location& where = std::source_location::current()) {
   static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
   static_assert(sizeof(A) == 2 || (!kTnspA && !kTnspB), "only 16-bit formats transpose");
-  static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 192 || kN == 256);
+  static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 160 || kN == 192 ||
+                kN == 256);
   emulator::wgmma_multiply({.a_format = A::format,
                             .b_format = B::format,
                             .columns = kN,

@@ -1,0 +1,109 @@
+// Over wgmma_persistent: the two consumers of a block work on different tiles of C, and take turns
+// at the tensor cores. While one stores its tile, the other multiplies, so the epilogue costs the
+// tensor cores no time where it is shorter than a tile's products. A consumer holds a whole tile,
+// which is 128 x 192 because a thread has no registers for more sums. The limit is the tensor
+// cores' rate, and what the last wave leaves idle.
+#pragma once
+
+#include <array>
+
+#include "kernels/matmul/hopper/wgmma_persistent.cuh"
+
+namespace ridgebench::cuda {
+
+// The consumers' turns at the tensor cores (CUTLASS: OrderedSequenceBarrier). A turn is more than
+// an order of speed: mbarriers tell a stage's trips round the ring apart by parity only, so a
+// consumer may wait for a stage only after the stage's trip before has arrived, which the other
+// consumer has then waited for.
+struct ConsumerTurns {
+  // Waits until the other consumer passes the turn. The block's first tile has nobody before it.
+  __device__ static void wait(int consumer, bool first_tile) {
+    if (!first_tile) named_barrier_sync<kThreads>(kFirstBarrier + consumer);
+  }
+  // Called once the products of a tile have been started. Nobody takes the turn after the last
+  // tile: each arrival at a barrier has its wait.
+  __device__ static void pass(int consumer, bool last_tile) {
+    if (!last_tile) named_barrier_arrive<kThreads>(kFirstBarrier + 1 - consumer);
+  }
+
+ private:
+  static constexpr int kThreads = kConsumers * kWarpgroup;
+  static constexpr int kFirstBarrier = 1 + kConsumers;  // the consumers' stores use those below
+};
+
+// A tile that one consumer computes and stores alone.
+template <int kM, int kN>
+struct PingpongTile : PersistentTile<kM, kN> {
+  static constexpr int kSubTiles = BlockTile<kM, kN>::kBoxesA;
+  static constexpr int kReleasingWarps = kWarpgroup / kWarp;
+  using Turns = ConsumerTurns;
+};
+
+// Starts all products of a tile. Those of the last stage, which it returns, are in flight.
+template <Layout kLayout, class A, class B, class Tile>
+__device__ int start_products(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
+                              PipelineState<Tile::kStages>& state,
+                              const BlockScheduler<Tile>& scheduler) {
+  int before = 0;
+  for (int i = 0; i < scheduler.stages; ++i, state.advance()) {
+    const std::byte* const boxes = shared.stage[state.stage];
+    shared.pipeline.consumer_wait(state);
+    multiply_stage<kLayout, A, B>(d, boxes, boxes + Tile::kOffsetB, i > 0);
+    warpgroup_wait<1>();
+    if (i > 0) shared.pipeline.consumer_release(before, scheduler.cluster);
+    before = state.stage;
+  }
+  return before;
+}
+
+template <Layout kLayout, class Tile, class A, class B, class Out, class Epilogue>
+__global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
+    matmul_wgmma_pingpong(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+                          const __grid_constant__ TensorMap c, TileScheduler tiles, int stages,
+                          int n, Epilogue epilogue) {
+  alignas(kAtomBytes) extern __shared__ std::byte memory[];
+  auto& shared = *reinterpret_cast<typename Tile::Shared*>(memory);
+  const BlockScheduler<Tile> scheduler(tiles, stages);
+  start_cluster(shared, scheduler);
+
+  if (threadIdx.x < kWarpgroup) {
+    warpgroup_reg_dealloc<40>();
+    if (threadIdx.x == 0) produce<kLayout, A>(shared, a, b, scheduler);
+  } else {
+    warpgroup_reg_alloc<232>();
+    const int consumer = warpgroup_index() - 1;
+    PipelineState<Tile::kStages> state;
+    state.advance(consumer * stages);
+    TileAccumulators<Tile> d;
+    int turn = 0;
+    for (int tile = scheduler.first + consumer * scheduler.step; tile < tiles.count();
+         tile += kConsumers * scheduler.step) {
+      const auto [row, column] = scheduler.origin(tile);
+      Tile::Turns::wait(consumer, tile == scheduler.first);
+      const int last = start_products<kLayout, A, B>(d, shared, state, scheduler);
+      Tile::Turns::pass(consumer, tile + scheduler.step >= tiles.count());
+      warpgroup_wait<0>();
+      shared.pipeline.consumer_release(last, scheduler.cluster);
+      state.advance(stages);  // of the other consumer's tile
+      store_tile<Tile, Out>(d, shared.store[consumer], c, row, column, n, consumer, turn, epilogue);
+    }
+    if (threadIdx.x % kWarpgroup == 0) cp_async_bulk_wait_group();
+  }
+  __syncwarp();
+  cluster_sync_relaxed();  // a block must not exit while another may arrive at its barriers
+}
+
+// The one tile of the technique, as a list from which wgmma_persistent.cuh chooses.
+template <class Tile>
+struct PingpongTiles {
+  static constexpr std::array<TileShape, 1> kShapes{Tile::kShape};
+
+  template <Layout kLayout, class A, class B, class Out, class Epilogue>
+  static Launch bind(const Queue& queue, const Product<A, B, Out>& product, TileChoice choice,
+                     const Epilogue& epilogue) {
+    constexpr auto kernel = matmul_wgmma_pingpong<kLayout, Tile, A, B, Out, Epilogue>;
+    return bind_kernel<Tile>(kernel, queue, product, choice.cluster, epilogue);
+  }
+};
+
+}  // namespace ridgebench::cuda
