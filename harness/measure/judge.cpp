@@ -5,7 +5,7 @@
 
 #include "harness/measure/measurer.hpp"
 #include "harness/results/measured_roofs.hpp"
-#include "kernels/common/tensor_instruction.hpp"
+#include "kernels/common/cuda/tensor_instruction.hpp"
 #include "roofline/device_spec.hpp"
 #include "roofline/utilisation.hpp"
 

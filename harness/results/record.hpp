@@ -129,8 +129,7 @@ struct Record {
   nlohmann::ordered_json telemetry = nlohmann::ordered_json::object();
   std::vector<std::string> flags;
 
-  // What limits the row: both rates of its roof, or memory's alone for the memory engine, which
-  // does next to no arithmetic. Empty where one is missing.
+  // Both rates of its roof, or memory's alone for the memory engine. Empty where one is missing.
   [[nodiscard]] std::optional<Roof> limiting_roof() const;
   // That roof, and the special functions or conversions.
   [[nodiscard]] Limits limits() const;

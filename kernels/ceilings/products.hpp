@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/common/cuda/tensor_instruction.hpp"
 #include "kernels/common/registry.hpp"
-#include "kernels/common/tensor_instruction.hpp"
 
 namespace ridgebench {
 

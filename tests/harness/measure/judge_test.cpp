@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/measure/measurer.hpp"
-#include "kernels/common/tensor_instruction.hpp"
+#include "kernels/common/cuda/tensor_instruction.hpp"
 #include "tests/support/made_up_case.hpp"
 #include "tests/support/resolved_registry.hpp"
 #include "tests/support/simulated_device.hpp"
