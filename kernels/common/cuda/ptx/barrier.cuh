@@ -67,13 +67,16 @@ __device__ inline bool mbarrier_try_wait_parity(Barrier& barrier, unsigned parit
 }
 
 // Waits until the phase of this parity has completed. Afterwards the thread sees what TMA wrote and
-// what other threads did before they arrived. A wait that never ends would hang the GPU; after a
-// second or more of polls the kernel traps instead.
+// what other threads did before they arrived. A debug build traps instead of hanging.
 __device__ inline void mbarrier_wait_parity(Barrier& barrier, unsigned parity) {
-  constexpr int most_polls = 1 << 26;
-  for (int polls = 0; !mbarrier_try_wait_parity(barrier, parity); ++polls) {
-    if (polls == most_polls) __trap();
+#ifdef NDEBUG
+  while (!mbarrier_try_wait_parity(barrier, parity)) {
   }
+#else
+  for (int tries = 0; !mbarrier_try_wait_parity(barrier, parity); ++tries) {
+    if (tries == 1 << 24) __trap();
+  }
+#endif
 }
 
 // Orders a thread's own accesses to shared memory before later accesses by TMA and wgmma (the async
