@@ -14,6 +14,7 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
     <!-- table: gate simulated --> the error rates of the gate on simulated times
     <!-- picture -->               the lecture figure, else the roofline
     <!-- file: tests/toy.cpp -->   a source file, as it is
+    <!-- table: record keys -->, <!-- table: kernel models ... -->    what C++ programs print and C++ tests compare
     <!-- faults -->                what the tests of faults wrote; left as it is without --faults DIR
 """
 
@@ -38,6 +39,7 @@ from ridgebench.view import View, make_view
 
 SIGNALS = {-9: "killed"}
 NO_RUN = "no published run"
+BY_PROGRAMS = ("record keys", "kernel models")  # C++ programs print these tables, and C++ tests compare them
 OVER_RUNS = (["steps"], ["times"], ["launches"])
 NO_PROOF = "Not measured on a real machine yet."
 OPENING = re.compile(r"<!-- (table|picture|file|faults)(?:: ([^>]+?))? -->")
@@ -149,8 +151,7 @@ def fill(text: str, sources: Sources, page: Path) -> str:
 
     def part(match: re.Match) -> str:
         kind, name = match.group(1), match.group(2) or ""
-        # record_docs prints the table of keys, and a C++ test compares it.
-        if name == "record keys" or (kind == "faults" and sources.faults is None):
+        if name.startswith(BY_PROGRAMS) or (kind == "faults" and sources.faults is None):
             return match.group(0)
         opening = OPENING.match(match.group(0)).group(0)
         return f"{opening}\n{content(kind, name, sources, page)}\n<!-- /{kind} -->"

@@ -85,13 +85,14 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   alignas(kAtomBytes) extern __shared__ std::byte memory[];
   auto& shared = *reinterpret_cast<Tile::Shared*>(memory);
   const BlockScheduler<Tile> scheduler(tiles, stages);
-  start_cluster(shared, scheduler);
+  start_cluster(shared, scheduler, a, b);
 
   if (threadIdx.x < kWarpgroup) {
     warpgroup_reg_dealloc<24>();
     if (threadIdx.x == 0) produce<Layout::nt, float>(shared, a, b, scheduler);
   } else {
     warpgroup_reg_alloc<240>();
+    griddepcontrol_wait();
     const ThreadCoord coord(static_cast<int>(threadIdx.x) - kWarpgroup);
     PipelineState<Tile::kStages> state;
     ThreadAccumulators d;

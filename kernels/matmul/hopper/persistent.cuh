@@ -11,22 +11,31 @@
 
 namespace ridgebench::cuda {
 
-inline constexpr int kStoreBoxes = 2;  // of each consumer: TMA stores one while it fills the other
+// Biases of a tile's columns, in the format of C, of up to 32 bits.
+template <class Tile>
+using TileBiases = std::byte[4 * Tile::kBlockN];
 
-// A block's tile of C, and as many stages as fit into shared memory.
+// A block's tile of C, and as many stages as fit into shared memory beside two boxes of C for each
+// consumer: TMA stores one while the consumer fills the other. What is left holds further boxes.
 template <int kM, int kN>
 struct PersistentTile : BlockTile<kM, kN> {
   using BlockTile<kM, kN>::kStageBytes;
   static constexpr TileShape kShape{kM, kN};
   static constexpr bool kSharesB = kShape.shares_b();     // with its cluster, or else A
   static constexpr int kReleasingWarps = kConsumerWarps;  // that use a stage of one block
-  static constexpr int kStoreBytes = kConsumers * kStoreBoxes * kBoxBytes;
-  static constexpr int kBarrierBytes = 1024;
-  static constexpr int kStages = (kMaxSharedBytes - kStoreBytes - kBarrierBytes) / kStageBytes;
+  static constexpr int kConsumerBoxes =
+      BlockTile<kM, kN>::kSubTiles;  // of A, to the next consumer's
+  static constexpr int kBiasBytes = kConsumers * sizeof(TileBiases<PersistentTile>);
+  static constexpr int kUsableBytes = kMaxSharedBytes - kBiasBytes - 1024;  // 1024 for barriers
+  static constexpr int kStages = (kUsableBytes - 2 * kConsumers * kBoxBytes) / kStageBytes;
+  static constexpr int kStoreBoxes =
+      std::min(4, (kUsableBytes - kStages * kStageBytes) / (kConsumers * kBoxBytes));
+  static_assert(kStages >= 4 && kStoreBoxes >= 2);
 
   struct Shared {
     std::byte stage[kStages][kStageBytes];
     std::byte store[kConsumers][kStoreBoxes * kBoxBytes];
+    TileBiases<PersistentTile> biases[kConsumers];
     TmaPipeline<kStages> pipeline;
   };
 };
@@ -68,25 +77,30 @@ __device__ void load_for_cluster(std::byte* boxes, const TensorMap& map, int mn,
   }
 }
 
-// All threads call it first: initialises the barriers for the whole cluster, lets the next kernel
-// start, and waits until the kernel before this one has written the operands.
+// All threads call it first: fetches the tensor maps, initialises the barriers for the whole
+// cluster and lets the next kernel start. It touches no memory that the kernel ahead may still
+// write or read, so it overlaps with that kernel's end. Afterwards each thread that touches such
+// memory calls griddepcontrol_wait() before it does. That orders a kernel after the one two places
+// ahead, too: every block has a producer thread that waits, so a kernel ends after the one ahead of
+// it.
 template <class Tile>
-__device__ void start_cluster(typename Tile::Shared& shared,
-                              const BlockScheduler<Tile>& scheduler) {
-  if (threadIdx.x == 0)
+__device__ void start_cluster(typename Tile::Shared& shared, const BlockScheduler<Tile>& scheduler,
+                              const TensorMap& a, const TensorMap& b) {
+  if (threadIdx.x == 0) {
+    prefetch_tensormap(a);
+    prefetch_tensormap(b);
     shared.pipeline.init(Tile::kReleasingWarps * static_cast<int>(scheduler.cluster));
+  }
   __syncwarp();
   cluster_sync_relaxed();  // init() made the barriers visible
   griddepcontrol_launch_dependents();
-  griddepcontrol_wait();
 }
 
 // The producer thread: loads all stages of all tiles.
 template <Layout kLayout, class A, class Tile>
 __device__ void produce(typename Tile::Shared& shared, const TensorMap& a, const TensorMap& b,
                         const BlockScheduler<Tile>& scheduler) {
-  prefetch_tensormap(a);
-  prefetch_tensormap(b);
+  griddepcontrol_wait();
   PipelineState<Tile::kStages> state;
   for (int tile = scheduler.first; tile < scheduler.tiles.count(); tile += scheduler.step) {
     const auto [row, column] = scheduler.origin(tile);

@@ -1,5 +1,6 @@
 // How the work of a product is divided among blocks: the order of tiles for a persistent grid, the
-// choice of tile and cluster by arithmetic, and the parts of a split of k.
+// clocks that the product then takes, and the choice of tile and cluster that follows from them.
+// docs/kernel_models.md compares these clocks with measurements.
 #pragma once
 
 #include <algorithm>
@@ -50,65 +51,102 @@ constexpr TileScheduler schedule_tiles(TileShape tile, int cluster, std::int64_t
           .group_m = std::max(1, kGroupRows / cluster_m)};
 }
 
+inline constexpr std::array<int, 3> kClusters{1, 2, 4};  // blocks
+
+// The tiles that the persistent product is compiled for.
+inline constexpr std::array<TileShape, 5> kFastTiles{
+    {{128, 256}, {128, 192}, {128, 160}, {128, 128}, {128, 64}}};
+// 256 x 128: two sets of accumulators of 128 columns, and a third set that is promoted.
+inline constexpr std::array<TileShape, 3> kPromotedTiles{{{256, 128}, {128, 128}, {128, 64}}};
+
+// Clusters of each of these sizes that the device runs at once; 0 where it holds none.
+using ActiveClusters = std::array<int, kClusters.size()>;
+
+// Bytes per clock and SM. A multiprocessor reads or writes a line of its shared memory per clock.
+// The L2 cache gives a single SM 64 bytes, and all 132 SMs of an H100 together 132 x 46.6
+// (docs/matmul.md, "Where the predictions come from").
+inline constexpr double kSharedBytesPerClock = 128;
+inline constexpr double kL2BytesPerClock = 64;
+inline constexpr double kL2BytesPerClockOfAll = 132 * 46.6;
+
+inline constexpr int kStageRowBytes = 128;  // of k, of each row of A and column of B
+inline constexpr int kStageBoxRows = 64;    // rows or columns that one copy loads
+
+// What a product needs besides its tiles: `stages` of 128 bytes of k, and clocks that no tensor
+// core works in.
+struct ProductWork {
+  std::int64_t m, n;
+  std::int64_t stages;
+  double epilogue_clocks;       // of 128 x 256 elements of C: the consumers store them
+  double promotion_clocks = 0;  // of a stage: the consumers add its sums in fp32
+};
+
+// ProductWork::epilogue_clocks of a kernel that writes `bytes` for an element of C. Those without
+// GeLU are fitted to 8192 cubed in the runs of 2026-11-22, with tiles of 128 x 256. Those with GeLU
+// were 6600 and 12700; biases in shared memory should save 625 for each of four or eight boxes.
+constexpr double epilogue_clocks(std::size_t bytes, bool gelu) {
+  if (gelu) return bytes == 2 ? 6600 - 4 * 625 : 12700 - 8 * 625;
+  return bytes == 2 ? 3000 : 5700;
+}
+
+// ProductWork::promotion_clocks of fp8. They were 148 in the same runs, with tiles of 256 x 128.
+// The consumers' additions now overlap with each other's products (docs/matmul_formats.md), which
+// should leave up to 16.
+inline constexpr double kPromotionClocks = 16;
+
+// Clocks of a stage: of the slowest of tensor cores, shared memory and L2 cache, if `sms` blocks
+// work at once. A wgmma takes n / 2 clocks for 32 bytes of k and reads 64 + n rows of them.
+constexpr double stage_clocks(TileShape tile, int cluster, int sms, double promotion_clocks) {
+  constexpr double wgmmas = 4;  // of a stage, for 64 rows
+  const double tensor = tile.m / 64.0 * wgmmas * tile.n / 2;
+  const double read = tile.m / 64.0 * (64 + tile.n) * kStageRowBytes;
+  const int columns = (tile.n + kStageBoxRows - 1) / kStageBoxRows * kStageBoxRows;
+  const double written = double{kStageRowBytes} * (tile.m + columns);
+  const double from_l2 =
+      kStageRowBytes * (std::min(tile.m, columns) + double(std::max(tile.m, columns)) / cluster);
+  return std::max({tensor + promotion_clocks, (read + written) / kSharedBytesPerClock,
+                   from_l2 / std::min(kL2BytesPerClock, kL2BytesPerClockOfAll / sms)});
+}
+
+// Clocks of a product on `clusters` clusters: those of a block's tiles, one after the other.
+constexpr double product_clocks(TileShape tile, int cluster, int clusters,
+                                const ProductWork& work) {
+  const int tiles = schedule_tiles(tile, cluster, work.m, work.n).count();
+  const int busy = std::min(tiles, clusters);
+  const int waves = (tiles + busy - 1) / busy;
+  const double stage = stage_clocks(tile, cluster, busy * cluster, work.promotion_clocks);
+  const double epilogue = work.epilogue_clocks * tile.m * tile.n / (128 * 256);
+  return waves * (static_cast<double>(work.stages) * stage + epilogue);
+}
+
 struct TileChoice {
   std::size_t tile;  // its index in the list
   int cluster;       // blocks
 };
 
-inline constexpr std::array<int, 2> kClusters{1, 2};
-
-// Clocks of a tile relative to what the tensor cores need. Estimate: a wgmma reads 64 + n rows of
-// 32 bytes from shared memory, at 128 bytes per clock, in n / 2 clocks; at n = 64 no bandwidth is
-// left for the copies that arrive meanwhile.
-constexpr double overhead(TileShape tile) { return 1 + 0.5 * (64.0 / tile.n); }
-
-// Relative cost of a product: waves over all SMs, times the work of a block in each. The gain from
-// sharing is an estimate; in a single wave blocks do not compete for L2.
-constexpr double cost(TileShape tile, int cluster, std::int64_t m, std::int64_t n, int sms) {
-  const int clusters = std::max(1, sms / cluster);
-  const int waves = (schedule_tiles(tile, cluster, m, n).count() + clusters - 1) / clusters;
-  const double sharing = cluster > 1 && waves > 1 ? 0.97 : 1.0;
-  return waves * overhead(tile) * tile.m * tile.n * sharing;
-}
-
-// The tile and the cluster of the least cost.
-constexpr TileChoice choose_tile(std::span<const TileShape> tiles, std::int64_t m, std::int64_t n,
-                                 int sms) {
+// The tile and the cluster of the fewest clocks. At equal clocks a cluster of two is better than
+// single blocks, because it loads fewer bytes and so leaves more power; no run has shown yet that
+// four are better than two. Where the device holds no cluster at all, the choice is a single block,
+// which the launch will refuse.
+constexpr TileChoice choose_tile(std::span<const TileShape> tiles, const ProductWork& work,
+                                 const ActiveClusters& active) {
   TileChoice best{.tile = 0, .cluster = 1};
-  double least = cost(tiles[0], 1, m, n, sms);
+  double least = 0;
   for (std::size_t t = 0; t < tiles.size(); ++t) {
-    for (const int cluster : kClusters) {
-      const double own = cost(tiles[t], cluster, m, n, sms);
-      if (own < least) {
-        least = own;
-        best = {.tile = t, .cluster = cluster};
-      }
+    const auto blocks = [&](int cluster) {
+      return cluster * schedule_tiles(tiles[t], cluster, work.m, work.n).count();
+    };
+    for (std::size_t c = 0; c < kClusters.size(); ++c) {
+      if (active[c] == 0) continue;
+      const double clocks = product_clocks(tiles[t], kClusters[c], active[c], work);
+      const bool saves_power = best.tile == t && best.cluster == 1 && kClusters[c] == 2 &&
+                               clocks == least && blocks(2) == blocks(1);
+      if (least != 0 && clocks >= least && !saves_power) continue;
+      least = clocks;
+      best = {.tile = t, .cluster = kClusters[c]};
     }
   }
   return best;
-}
-
-struct StageRange {
-  int first, count;
-};
-
-// Split k: the stages of block `rank` of `size`. Parts follow each other and differ by at most one.
-constexpr StageRange split_k_range(int stages, unsigned rank, unsigned size) {
-  const auto edge = [&](unsigned r) {
-    return static_cast<int>(std::int64_t{stages} * r / static_cast<std::int64_t>(size));
-  };
-  return {.first = edge(rank), .count = edge(rank + 1) - edge(rank)};
-}
-
-// Blocks that share a tile: a power of two up to `most` that occupies up to `wanted` blocks and
-// leaves each at least four stages.
-constexpr int split_k_blocks(std::int64_t tiles, int stages, std::int64_t wanted, int most) {
-  constexpr int fewest_stages = 4;
-  int split = 1;
-  while (2 * split <= most && 2 * split * tiles <= wanted && stages >= 2 * split * fewest_stages) {
-    split *= 2;
-  }
-  return split;
 }
 
 }  // namespace ridgebench::cuda

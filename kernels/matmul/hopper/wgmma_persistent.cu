@@ -27,15 +27,17 @@ std::array<Registration, 2> registrations(const Technique& technique, std::strin
       return bind_plain<List, A, B, Out>;
     }
   };
-  return {Registration(technique, types,
-                       [=]<class P>() {
-                         return planned(prepare_choice<List>, bind_for.template operator()<P>());
-                       }),
-          Registration(tuned, types, [=]<class P>() {
-            return planned(
-                prepare_tuned<List, kGelu, typename P::A, typename P::B, typename P::Out>,
-                bind_for.template operator()<P>());
-          })};
+  return {
+      Registration(technique, types,
+                   [=]<class P>() {
+                     return planned(
+                         prepare_choice<List, kGelu, typename P::A, typename P::B, typename P::Out>,
+                         bind_for.template operator()<P>());
+                   }),
+      Registration(tuned, types, [=]<class P>() {
+        return planned(prepare_tuned<List, kGelu, typename P::A, typename P::B, typename P::Out>,
+                       bind_for.template operator()<P>());
+      })};
 }
 
 Technique technique(const std::string& operation, const std::string& name,

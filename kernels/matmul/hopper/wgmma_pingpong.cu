@@ -8,16 +8,35 @@ namespace {
 
 using WidePingpong = PingpongTiles<PingpongTile<128, 192>>;
 
-const Registration wgmma_pingpong{
+const Registration wgmma_pingpong{[]<class P>() {
+                                    return wgmma_technique<P>(kIsFp8<typename P::A>
+                                                                  ? "wgmma_pingpong_fast_accum"
+                                                                  : "wgmma_pingpong",
+                                                              supports_persistent);
+                                  },
+                                  WgmmaProducts{},
+                                  []<class P>() {
+                                    using A = typename P::A;
+                                    using B = typename P::B;
+                                    using Out = typename P::Out;
+                                    return planned(prepare_choice<WidePingpong, false, A, B, Out>,
+                                                   bind_plain<WidePingpong, A, B, Out>);
+                                  }};
+
+const Registration wgmma_pingpong_gelu{
     []<class P>() {
-      return wgmma_technique<P>(
-          kIsFp8<typename P::A> ? "wgmma_pingpong_fast_accum" : "wgmma_pingpong",
-          supports_persistent);
+      Technique technique = wgmma_technique<P>("wgmma_pingpong", supports_persistent);
+      technique.operation = "matmul_gelu";
+      technique.approximation_error = sizeof(typename P::A) == 2 ? kGeluTanhError : kGeluExp2Error;
+      return technique;
     },
-    WgmmaProducts{},
+    Tf32Products{} + HalfProducts{},
     []<class P>() {
-      return planned(prepare_choice<WidePingpong>,
-                     bind_plain<WidePingpong, typename P::A, typename P::B, typename P::Out>);
+      using A = typename P::A;
+      using B = typename P::B;
+      using Out = typename P::Out;
+      return planned(prepare_choice<WidePingpong, true, A, B, Out>,
+                     bind_gelu<WidePingpong, A, B, Out>);
     }};
 
 }  // namespace

@@ -1,117 +1,129 @@
-// fp32 products on tensor cores in tf32: an element is split into a high part that tf32 holds and a
-// low part, and a product becomes high x low + low x high + high x high. The hardware reads the
-// high part by itself, because it ignores the last 13 bits. The low part is computed once per
-// element by warps of the producer warpgroup, from shared memory to shared memory. Tensor cores
-// truncate sums, which adds up over a long k, so each stage's sums are promoted to fp32 (Ootomo and
-// Yokota, arXiv 2203.03341). The limit is a third of the tf32 rate, more than twice that of FFMA.
-#include "kernels/matmul/hopper/mainloop.cuh"
+// fp32 products on tensor cores in tf32, three for one (tf32x3.cuh), on a persistent grid. A goes
+// through registers, so that shared memory needs a low part of B alone and has room for three
+// stages. It moves 112 bytes per clock at the rate of the tensor cores, of the 128 that it can.
+// Tensor cores truncate sums, which adds up over a long k, so each stage's sums are promoted to
+// fp32 (Ootomo and Yokota, arXiv 2203.03341). The limit is a third of the tf32 rate.
+#include "kernels/matmul/hopper/tf32x3.cuh"
 
 namespace ridgebench::cuda::matmul_wgmma_tf32x3 {
 
-using Tile = BlockTile<256, 128>;
-constexpr int kSplitters = kWarpgroup - kWarp;  // threads; the first warp of their warpgroup loads
-constexpr int kStages = 2;
-
-struct Shared {
-  std::byte whole[kStages][Tile::kStageBytes];
-  std::byte low[kStages][Tile::kStageBytes];
-  TmaPipeline<kStages> pipeline;  // of both
-  Barrier split[kStages];         // a phase completes when the low parts are there
-};
-
-// x without its first 11 significant bits. Exact; infinity and NaN stay in the high part alone.
-__device__ float low_part(float x) {
-  const float high = __uint_as_float(__float_as_uint(x) & 0xffffe000U);
-  return isfinite(x) ? x - high : 0.0F;
-}
-
-__device__ void split(Shared& shared, int thread, int stages) {
-  PipelineState<kStages> state;
-  for (int i = 0; i < stages; ++i, state.advance()) {
-    shared.pipeline.consumer_wait(state);
-    const auto* const whole = reinterpret_cast<const float4*>(shared.whole[state.stage]);
-    auto* const low = reinterpret_cast<float4*>(shared.low[state.stage]);
-#pragma unroll 4
-    for (int v = thread; v < Tile::kStageBytes / kVectorBytes; v += kSplitters) {
-      const float4 x = whole[v];
-      low[v] = make_float4(low_part(x.x), low_part(x.y), low_part(x.z), low_part(x.w));
-    }
-    fence_proxy_async();
-    mbarrier_arrive(shared.split[state.stage]);
-  }
-}
-
 using TileAccumulators = Accumulators<Tile::kSubTiles, Tile::kBlockN>;
 
-__device__ void consume(TileAccumulators& d, Shared& shared, int consumer, int stages) {
+// A consumer adds while its tensor cores wait, so the other one should multiply meanwhile. Where
+// `leads`, it is the first consumer in its first tile and lets the second start after its first
+// box.
+__device__ void multiply_tile(TileAccumulators& d, Tile::Shared& shared, int consumer,
+                              PipelineState<Tile::kStages>& state, int stages, bool leads) {
   clear(d);
-  PipelineState<kStages> state;
-  constexpr int b = Tile::kOffsetB;
   for (int i = 0; i < stages; ++i, state.advance()) {
-    const std::byte* const whole = shared.whole[state.stage];
-    const std::byte* const low = shared.low[state.stage];
+    const std::byte* const boxes = shared.stage[state.stage];
+    shared.pipeline.consumer_wait(state);
     mbarrier_wait_parity(shared.split[state.stage], state.phase);
 #pragma unroll
     for (int s = 0; s < Tile::kSubTiles; ++s) {
-      const int a = (consumer * Tile::kSubTiles + s) * kBoxBytes;
-      Accumulators<1, Tile::kBlockN> part;
-      multiply_stage<Layout::nt, Tf32, Tf32>(part, low + a, whole + b, false);
-      multiply_stage<Layout::nt, Tf32, Tf32>(part, whole + a, low + b, true);
-      multiply_stage<Layout::nt, Tf32, Tf32>(part, whole + a, whole + b, true);
+      Part part;
+      SplitFragment fragment[2];
+      multiply_box(part, fragment, boxes + (consumer * Tile::kSubTiles + s) * kBoxBytes,
+                   boxes + Tile::kOffsetB, shared.low_b[state.stage]);
       warpgroup_wait<0>();
-      promote(d[s], part[0]);
+      if (leads && i == 0 && s == 0 && threadIdx.x % kWarp == 0) mbarrier_arrive(shared.lead);
+      if (s == Tile::kSubTiles - 1) shared.pipeline.consumer_release(state.stage);
+      promote(d[s], part);
     }
-    shared.pipeline.consumer_release(state.stage);
+  }
+}
+
+using Fp32Product = Product<Tf32x3, Tf32x3, Tf32x3>;
+
+// From one tile of this block to the next; the first is number ctaid_x(). BlockScheduler says the
+// same, but its members would take registers from the sums.
+__device__ int tile_step() { return static_cast<int>(gridDim.x); }
+// First row and column of a consumer's part of a tile.
+__device__ TileCoord origin(const TileScheduler& tiles, int tile, int consumer) {
+  const TileCoord coord = tiles.at(tile);
+  return {coord.m * Tile::kBlockM + consumer * Tile::kSubTiles * kWgmmaM, coord.n * Tile::kBlockN};
+}
+
+// Whether all sums are finite: 0 x d is NaN where d is not.
+__device__ bool all_finite(const TileAccumulators& d) {
+  constexpr int count = Tile::kBlockN / 2;
+  float zero = 0;
+#pragma unroll
+  for (int i = 0; i < Tile::kSubTiles * count; ++i) zero += 0 * d[i / count][i % count];
+  return zero == 0;
+}
+
+// Infinite terms meet low parts that are NaN, and terms near the largest float may overflow. A
+// warpgroup computes those of its elements of a tile that are not finite again in fp32.
+__device__ void store_non_finite(const Fp32Product& product, std::int64_t row, int column) {
+  const std::int64_t c = column + static_cast<int>(threadIdx.x) % kWarpgroup;
+  static_assert(Tile::kBlockN == kWarpgroup);
+  if (c >= product.n) return;
+  const std::int64_t end = min(row + Tile::kSubTiles * kWgmmaM, product.m);
+  for (std::int64_t r = row; r < end; ++r) {
+    Tf32x3& out = product.c[r * product.n + c];
+    if (isfinite(to_float(out))) continue;
+    float sum = 0;
+    for (std::int64_t k = 0; k < product.k; ++k) {
+      sum = fmaf(to_float(product.a(r, k)), to_float(product.b(c, k)), sum);
+    }
+    out = from_float<Tf32x3>(sum);
   }
 }
 
 __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     matmul_wgmma_tf32x3(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
-                        Product<Tf32x3, Tf32x3, Tf32x3> product, bool aligned_c) {
+                        Fp32Product product, TileScheduler tiles, int stages, bool aligned_c) {
   alignas(kAtomBytes) extern __shared__ std::byte memory[];
-  Shared& shared = *reinterpret_cast<Shared*>(memory);
-  const int row = static_cast<int>(blockIdx.y) * Tile::kBlockM;
-  const int column = static_cast<int>(blockIdx.x) * Tile::kBlockN;
-  const int stages = static_cast<int>(ceil_div(product.k, kBlockK<float>));
-  const int thread = static_cast<int>(threadIdx.x);
-  if (thread == 0) {
+  auto& shared = *reinterpret_cast<Tile::Shared*>(memory);
+  const BlockScheduler<Tile> scheduler(tiles, stages);
+  if (threadIdx.x == 0) {
     for (Barrier& split : shared.split) mbarrier_init(split, kSplitters);
-    shared.pipeline.init(kConsumerWarps);
+    mbarrier_init(shared.lead, kWarpgroup / kWarp);
+    for (bool& non_finite : shared.non_finite) non_finite = false;
   }
-  __syncthreads();
+  start_cluster(shared, scheduler, a, b);
 
-  if (thread < kWarpgroup) {
+  PipelineState<Tile::kStages> state;
+  if (threadIdx.x < kWarpgroup) {
     warpgroup_reg_dealloc<40>();
-    if (thread == 0) {
-      load_tile<Layout::nt, Tf32x3, Tile>(shared.whole, shared.pipeline, a, b, row, column, stages);
+    if (threadIdx.x == 0) produce<Layout::nt, Tf32x3>(shared, a, b, scheduler);
+    if (threadIdx.x >= kWarp) {
+      const int thread = static_cast<int>(threadIdx.x) - kWarp;
+      for (int tile = ctaid_x(); tile < tiles.count(); tile += tile_step()) {
+        split_b(shared, thread, state, stages);
+      }
     }
-    if (thread >= kWarp) split(shared, thread - kWarp, stages);
   } else {
     warpgroup_reg_alloc<232>();
+    griddepcontrol_wait();
     const int consumer = warpgroup_index() - 1;
     TileAccumulators d;
-    consume(d, shared, consumer, stages);
-    store_tile(d, product, row + consumer * Tile::kSubTiles * kWgmmaM, column, aligned_c);
+    if (consumer != 0) mbarrier_wait_parity(shared.lead, 0);
+    for (int tile = ctaid_x(); tile < tiles.count(); tile += tile_step()) {
+      multiply_tile(d, shared, consumer, state, stages, consumer == 0 && tile == ctaid_x());
+      if (!all_finite(d)) shared.non_finite[consumer] = true;
+      const auto [row, column] = origin(tiles, tile, consumer);
+      store_tile(d, product, row, column, aligned_c);
+    }
+    named_barrier_sync(1 + consumer);  // the warpgroup has stored all its tiles
+    if (!shared.non_finite[consumer]) return;
+    for (int tile = ctaid_x(); tile < tiles.count(); tile += tile_step()) {
+      const auto [row, column] = origin(tiles, tile, consumer);
+      store_non_finite(product, row, column);
+    }
   }
 }
 
 Launch bind(Queue& queue, const Shape& shape, const Tf32x3* a, const Tf32x3* b, Tf32x3* c) {
   const Product product(shape, a, b, c);
-  set_max_dynamic_shared_bytes(matmul_wgmma_tf32x3, sizeof(Shared));
-  const ClusterGrid grid{.blocks = tiles_for(product.m, product.n, Tile::kBlockM, Tile::kBlockN),
-                         .threads = kWarpSpecialisedThreads,
-                         .shared_bytes = sizeof(Shared),
-                         .stream = stream_of(queue)};
+  const TileScheduler tiles = schedule_tiles(Tile::kShape, 1, product.m, product.n);
+  const ClusterGrid grid = persistent_grid<Tile>(matmul_wgmma_tf32x3, queue, tiles, 1);
   return [=, map_a = operand_map(product.a), map_b = operand_map(product.b),
+          stages = static_cast<int>(ceil_div(product.k, kBlockK<float>)),
           aligned_c = can_store_vector(c, product.n, 2)] {
-    launch(matmul_wgmma_tf32x3, grid, map_a, map_b, product, aligned_c);
+    launch(matmul_wgmma_tf32x3, grid, map_a, map_b, product, tiles, stages, aligned_c);
   };
-}
-
-std::optional<std::string> supports(const Machine& machine, const Shape& shape,
-                                    FormatPair formats) {
-  if (auto reason = supports_wgmma_tma(machine, shape, formats)) return reason;
-  return tile_grid_limit(shape["m"], shape["n"], Tile::kBlockM, Tile::kBlockN);
 }
 
 // Both high parts hold 11 bits, so low x low, which is left out, is up to 2^-20 of a product. The
@@ -119,7 +131,7 @@ std::optional<std::string> supports(const Machine& machine, const Shape& shape,
 const Registration wgmma_tf32x3{{.operation = "matmul",
                                  .name = "wgmma_tf32x3",
                                  .engine = Engine::tensor,
-                                 .supports = supports,
+                                 .supports = supports_wgmma_tma,
                                  .approximation_error = 0x1p-20 + 2 * 0x1p-21},
                                 Types<Tf32x3>{},
                                 []<class T>() { return bind; }};

@@ -65,8 +65,10 @@ Launch::Launch(const cudaLaunchConfig_t& configuration)
       shared_(configuration.dynamicSmemBytes) {
   for (unsigned i = 0; i < configuration.numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = configuration.attrs[i];
-    // Kernels run one after another anyway.
-    if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization) continue;
+    if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization) {
+      dependent_ = attribute.val.programmaticStreamSerializationAllowed != 0;
+      continue;
+    }
     if (attribute.id != cudaLaunchAttributeClusterDimension) {
       throw NotEmulated("launch attribute " + std::to_string(attribute.id));
     }
@@ -118,6 +120,7 @@ void Launch::run(const std::function<void()>& thread) const {
                   .block = block_,
                   .shared = shared_,
                   .cluster = cluster_,
+                  .dependent = dependent_,
                   .order = order_of_launches};
   const std::size_t clusters = std::size_t{grid_.x} * grid_.y * grid_.z / cluster_;
   for (std::size_t i = 0; i < clusters; ++i) {

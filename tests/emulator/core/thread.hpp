@@ -43,6 +43,7 @@ struct Thread {
     lane = number % kWarp;
     state = State::ready;
     cluster_arrival = Arrival::none;
+    waited_for_grid = false;
     copies.forget();
     stores.forget();
   }
@@ -59,6 +60,7 @@ struct Thread {
   unsigned barrier = 0;  // at_barrier: its number
   Poll poll;             // polling
   Arrival cluster_arrival = Arrival::none;
+  bool waited_for_grid = false;  // griddepcontrol.wait
   std::exception_ptr error;
   AsyncCopies copies;
   BulkStores stores;

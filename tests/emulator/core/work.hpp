@@ -18,6 +18,7 @@ struct Work {
   dim3 block;
   std::size_t shared;  // bytes of dynamic memory
   unsigned cluster;    // blocks, along x
+  bool dependent;      // programmatic dependent launch
   Order order;
 
   [[nodiscard]] std::size_t threads() const { return std::size_t{block.x} * block.y * block.z; }

@@ -41,6 +41,9 @@ class Cluster {
   // Whether asynchronous work runs as early as possible instead of as late.
   [[nodiscard]] bool eager() const { return work_.order == Order::descending; }
 
+  // Whether the kernel ahead may still run, until a thread calls griddepcontrol.wait.
+  [[nodiscard]] bool dependent() const { return work_.dependent; }
+
   // Whether a warp that arrives at an mbarrier lets others run first.
   [[nodiscard]] bool hesitates() const { return work_.order == Order::hesitant; }
 

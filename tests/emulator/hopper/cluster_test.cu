@@ -133,13 +133,13 @@ TEST(Cluster, AccessToABlockThatHasEndedIsAFault) {
 
 template <bool kSync>
 __global__ void sum_of_ranks(float* y) {
-  extern __shared__ std::byte memory[];
+  alignas(16) extern __shared__ std::byte memory[];
   auto* const own = reinterpret_cast<float*>(memory);
   own[threadIdx.x] = static_cast<float>(cuda::cluster_ctarank() + 1);
   if (kSync) cuda::cluster_sync();
   float sum = 0;
   for (unsigned r = 0; r < cuda::cluster_nctarank(); ++r) {
-    sum += cuda::ld_shared_cluster(&own[threadIdx.x], r);
+    sum += cuda::ld_shared_cluster(reinterpret_cast<const float4*>(own) + threadIdx.x / 4, r).w;
   }
   if (threadIdx.x == 0) y[blockIdx.x] = sum;
   cuda::cluster_sync();

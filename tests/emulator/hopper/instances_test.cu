@@ -12,10 +12,6 @@ using cuda::FastTiles;
 using cuda::PromotedTiles;
 using exact_products::expect_exact_products;
 
-// Widths that are no power of two: three boxes of B, and two and a half.
-using WideTiles =
-    cuda::TileList<false, cuda::PersistentTile<128, 192>, cuda::PersistentTile<128, 160>>;
-
 class Instances : public ::testing::Test {
  protected:
   void SetUp() override { set_compute_capability(90); }
@@ -33,15 +29,26 @@ TEST_F(Instances, MultiplyFp8) {
   expect_exact_products<FastTiles, Fp8E4m3, Bf16>(Layout::nt);
   expect_exact_products<FastTiles, Fp8E5m2, Bf16>(Layout::nt);
 }
-TEST_F(Instances, MultiplyByWidthsThatAreNoPowerOfTwo) {
-  for (const Layout layout : {Layout::nt, Layout::nn, Layout::tn}) {
-    SCOPED_TRACE(static_cast<int>(layout));
-    expect_exact_products<WideTiles, Bf16, Bf16>(layout);
+// A slice of a GPU may be too small for a cluster of four, or for any.
+TEST_F(Instances, ChooseOnlyClustersThatTheDeviceHolds) {
+  const Shape large({{"m", 4096}, {"n", 4096}, {"k", 4096}}, Layout::nt);
+  HostQueue queue;
+  for (const int sms : {1, 2, 3, 7}) {
+    set_multiprocessors(sms);
+    EXPECT_EQ(cuda::active_clusters(), (cuda::ActiveClusters{sms, sms / 2, sms / 4}));
+    const auto choice = cuda::prepare_choice<FastTiles, false, Bf16, Bf16, Bf16>(queue, large);
+    EXPECT_LE(choice.cluster, sms);
   }
-  expect_exact_products<WideTiles, Fp16, Fp16>(Layout::nt);
-  expect_exact_products<WideTiles, Tf32, Tf32>(Layout::nt);
-  expect_exact_products<WideTiles, Fp8E4m3, Bf16>(Layout::nt);
-  expect_exact_products<WideTiles, Fp8E5m2, Bf16>(Layout::nt);
+  set_multiprocessors(0);
+  const auto choice = cuda::prepare_choice<FastTiles, false, Bf16, Bf16, Bf16>(queue, large);
+  std::string reason;
+  try {
+    cuda::bind_plain<FastTiles, Bf16, Bf16, Bf16>(queue, choice, large, nullptr, nullptr, nullptr);
+  } catch (const Unsupported& error) {
+    reason = error.what();
+  }
+  set_multiprocessors(kMultiprocessors);
+  EXPECT_NE(reason.find("the device holds no cluster of 1 blocks"), std::string::npos) << reason;
 }
 TEST_F(Instances, PromoteFp8) { expect_exact_products<PromotedTiles, Fp8E4m3, Bf16>(Layout::nt); }
 

@@ -14,7 +14,7 @@ constexpr unsigned kRows = 64;
 bool same(const Wgmma& x, const Wgmma& y) {
   return x.a_format == y.a_format && x.b_format == y.b_format && x.columns == y.columns &&
          x.across_a == y.across_a && x.across_b == y.across_b && x.a == y.a && x.b == y.b &&
-         x.add == y.add;
+         x.add == y.add && (x.fragment == nullptr) == (y.fragment == nullptr);
 }
 
 // Called once all threads of the warpgroup have arrived.
@@ -26,17 +26,22 @@ void start(const Warpgroup& threads) {
       fault("wgmma with different operands in one warpgroup");
     }
   }
-  const WgmmaOperand a(product.a, product.a_format, product.across_a);
+  if (product.fragment == nullptr) {
+    const WgmmaOperand a(product.a, product.a_format, product.across_a);
+    a.require_published(block.shared(), kRows, "wgmma");
+  }
   const WgmmaOperand b(product.b, product.b_format, product.across_b);
-  a.require_published(block.shared(), kRows, "wgmma");
   b.require_published(block.shared(), product.columns, "wgmma");
   const unsigned first_warp = Block::thread().number / kWarpgroup * (kWarpgroup / kWarp);
   for (unsigned rank = 0; rank < kWarpgroup / kWarp; ++rank) {
     Lanes sums{};
+    FragmentLanes fragments{};
     for (unsigned lane = 0; lane < kWarp; ++lane) {
-      sums[lane] = static_cast<const Wgmma*>(threads[rank * kWarp + lane])->sums;
+      const auto& own = *static_cast<const Wgmma*>(threads[rank * kWarp + lane]);
+      sums[lane] = own.sums;
+      fragments[lane] = own.fragment;
     }
-    block.products(first_warp + rank).issue(product, sums, rank);
+    block.products(first_warp + rank).issue(product, sums, fragments, rank);
   }
 }
 
@@ -49,6 +54,10 @@ void require_whole(const Lanes& lanes) {
 WarpProducts& own_products() { return Block::current().products(Block::thread().warp); }
 
 }  // namespace
+
+void wgmma_fragment(const std::uint32_t* fragment) {
+  own_products().write_fragment(Block::thread().number % kWarp, fragment);
+}
 
 void wgmma_fence(const Where& where) {
   char present = 0;

@@ -55,9 +55,11 @@ bool execute_cluster(const Instruction& instruction) {
     cluster.arrive();
   } else if (instruction.starts_with("barrier.cluster.wait")) {
     cluster.wait(instruction.where());
+  } else if (instruction.name() == "griddepcontrol.wait") {
+    // Kernels run one after another, so it does not wait. bulk.cpp checks that it came.
+    Block::thread().waited_for_grid = true;
   } else {
-    // A kernel starts after the one before has ended, so griddepcontrol does not wait.
-    return instruction.starts_with("griddepcontrol.");
+    return instruction.name() == "griddepcontrol.launch_dependents";
   }
   return true;
 }

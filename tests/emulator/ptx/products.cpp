@@ -1,6 +1,7 @@
 #include "tests/emulator/ptx/products.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -48,11 +49,35 @@ void show(const Accumulator& accumulator) {
   }
 }
 
+FragmentA words_of(const std::uint32_t* fragment) {
+  FragmentA words;
+  std::copy_n(fragment, words.size(), words.begin());
+  return words;
+}
+
+// Word i of lane l is element k = l % 4 + 4 (i / 2) of row l / 4 + 8 (i % 2). The hardware ignores
+// the low 13 bits of tf32. Source: PTX ISA, "Register fragments for wgmma.mma_async.m64nNk8".
+std::vector<double> rows_of(std::span<const FragmentA> lanes) {
+  constexpr unsigned depth = 8;
+  std::vector<double> a(std::size_t{depth} * kWarpRows);
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    for (unsigned i = 0; i < lanes[lane].size(); ++i) {
+      const unsigned k = lane % 4 + 4 * (i / 2);
+      const unsigned row = lane / 4 + 8 * (i % 2);
+      a[std::size_t{k} * kWarpRows + row] = double{std::bit_cast<float>(lanes[lane][i] & ~0x1fffU)};
+    }
+  }
+  return a;
+}
+
 Operands read_operands(const Wgmma& product, unsigned rank, const SharedMemory& shared) {
-  const WgmmaOperand a(product.a, product.a_format, product.across_a);
   const WgmmaOperand b(product.b, product.b_format, product.across_b);
-  return {.a = a.read(shared, rank * kWarpRows, kWarpRows),
-          .b = b.read(shared, 0, product.columns)};
+  Operands operands{.a = {}, .b = b.read(shared, 0, product.columns)};
+  if (product.fragment == nullptr) {
+    const WgmmaOperand a(product.a, product.a_format, product.across_a);
+    operands.a = a.read(shared, rank * kWarpRows, kWarpRows);
+  }
+  return operands;
 }
 
 // Products and sums in double, rounded to fp32 once per instruction.
@@ -101,10 +126,39 @@ void WarpProducts::read_now(const Wgmma& product, unsigned rank_in_warpgroup,
   if (!next_operands_) next_operands_ = read_operands(product, rank_in_warpgroup, shared);
 }
 
-void WarpProducts::issue(const Wgmma& product, const Lanes& sums, unsigned rank_in_warpgroup) {
+void WarpProducts::fence() {
+  fenced_ = true;
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    for (const auto& [fragment, words] : written_[lane]) ordered_[lane][fragment] = words;
+    written_[lane].clear();
+  }
+}
+
+void WarpProducts::write_fragment(unsigned lane, const std::uint32_t* fragment) {
+  written_[lane][fragment] = words_of(fragment);
+}
+
+FragmentA WarpProducts::fenced(unsigned lane, const std::uint32_t* fragment) const {
+  const auto found = ordered_[lane].find(fragment);
+  const FragmentA words = words_of(fragment);
+  if (found == ordered_[lane].end() || found->second != words) {
+    fault("wgmma of registers that were written without wgmma.fence after it");
+  }
+  return words;
+}
+
+void WarpProducts::issue(const Wgmma& product, const Lanes& sums, const FragmentLanes& fragments,
+                         unsigned rank_in_warpgroup) {
   if (!fenced_) fault("the first wgmma of a group without wgmma.fence before it");
-  Started started{product, rank_in_warpgroup, accumulator(product, sums),
-                  std::exchange(next_operands_, std::nullopt)};
+  Started started{.product = product,
+                  .rank_in_warpgroup = rank_in_warpgroup,
+                  .accumulator = accumulator(product, sums),
+                  .operands = std::exchange(next_operands_, std::nullopt),
+                  .fragments = fragments,
+                  .words = {}};
+  for (unsigned lane = 0; product.fragment != nullptr && lane < kWarp; ++lane) {
+    started.words[lane] = fenced(lane, fragments[lane]);
+  }
   ++started.accumulator->under_way;
   open_.push_back(std::move(started));
 }
@@ -116,9 +170,16 @@ void WarpProducts::commit() {
 
 void WarpProducts::end(const Started& started, const SharedMemory& shared) {
   Accumulator& accumulator = *started.accumulator;
-  const Operands operands = started.operands
-                                ? *started.operands
-                                : read_operands(started.product, started.rank_in_warpgroup, shared);
+  const bool in_registers = started.product.fragment != nullptr;
+  for (unsigned lane = 0; in_registers && lane < kWarp; ++lane) {
+    if (words_of(started.fragments[lane]) != started.words[lane]) {
+      fault("registers of A were written while wgmma products of them were under way");
+    }
+  }
+  Operands operands = started.operands
+                          ? *started.operands
+                          : read_operands(started.product, started.rank_in_warpgroup, shared);
+  if (in_registers) operands.a = rows_of(started.words);
   compute(started.product, operands, accumulator);
   if (--accumulator.under_way > 0) return;
   show(accumulator);

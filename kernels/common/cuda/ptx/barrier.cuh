@@ -116,6 +116,14 @@ __device__ void warpgroup_reg_alloc() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
+// blockIdx.x, read anew by each call: unlike the variable it takes no register between two. Source:
+// PTX ISA, %ctaid.
+__device__ inline int ctaid_x() {
+  int block;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  return block;
+}
+
 // Rank of this block in its cluster, and blocks per cluster. Source: PTX ISA, %cluster_ctarank and
 // %cluster_nctarank.
 __device__ inline unsigned cluster_ctarank() {

@@ -53,20 +53,23 @@ __device__ void cp_async_wait_group() {
 // 32-bit or sixteen 8-bit elements: untransposed, the instruction only moves words. Eight rows are
 // read without bank conflicts where their addresses modulo 128 differ. Source: PTX ISA, "ldmatrix".
 // All lanes of the warp must call it.
-template <bool kTransposed>
-__device__ void ldmatrix_x4(std::uint32_t (&word)[4], const void* row) {
-  const std::uint32_t address = shared_address(row);
+template <bool kTransposed = false>
+__device__ void ldmatrix_x4(std::uint32_t (&word)[4], std::uint32_t row) {
   if constexpr (kTransposed) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
-                 : "r"(address)
+                 : "r"(row)
                  : "memory");
   } else {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
-                 : "r"(address)
+                 : "r"(row)
                  : "memory");
   }
+}
+template <bool kTransposed>
+__device__ void ldmatrix_x4(std::uint32_t (&word)[4], const void* row) {
+  ldmatrix_x4<kTransposed>(word, shared_address(row));
 }
 
 // stmatrix, the inverse of the untransposed ldmatrix; wgmma's accumulators have this fragment
@@ -88,11 +91,14 @@ __device__ inline std::uint32_t mapa(const void* own, unsigned rank) {
   return remote;
 }
 
-// Reads the element of block `rank` that lies at the same offset as `own`.
-__device__ inline float ld_shared_cluster(const float* own, unsigned rank) {
+// Reads the four numbers of block `rank` that lie at the same offset as `own`.
+__device__ inline float4 ld_shared_cluster(const float4* own, unsigned rank) {
   const std::uint32_t remote = mapa(own, rank);
-  float value;
-  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(remote) : "memory");
+  float4 value;
+  asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
+               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+               : "r"(remote)
+               : "memory");
   return value;
 }
 

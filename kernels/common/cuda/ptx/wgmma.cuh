@@ -1,10 +1,11 @@
 // wgmma.mma_async: a warpgroup computes D = A B + D with A of 64 x 32 bytes and B of 32 bytes x N,
-// both in shared memory, and D of 64 x N in fp32 in registers (wgmma_layout.hpp), asynchronously.
+// both in shared memory or A in registers, and D of 64 x N in fp32 in registers (wgmma_layout.hpp),
+// asynchronously.
 // Source: PTX ISA, "Asynchronous warpgroup level matrix instructions". Compute capability 9.0 only.
 //
 // Between warpgroup_arrive() and the end of warpgroup_wait() no other instruction may touch the
-// accumulators. Where the compiler sees that this cannot hold, it serialises the instructions, and
-// ptxas reports that (C75xx).
+// accumulators or write A's registers. Where the compiler sees that this cannot hold, it serialises
+// the instructions, and ptxas reports that (C75xx).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -40,6 +41,16 @@ template <int kCount>
 __device__ void warpgroup_fence_operand(float (&d)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(d[i])::"memory");
+}
+
+// A warp's 16 rows of A and 32 bytes of k. Word i of lane l holds 4 bytes of row l / 4 + 8 (i % 2)
+// from byte 4 (l % 4) + 16 (i / 2) on, which is what ldmatrix_x4 reads.
+using WgmmaFragmentA = std::uint32_t[4];
+
+// The same for A in registers.
+__device__ inline void warpgroup_fence_operand(WgmmaFragmentA& a) {
+#pragma unroll
+  for (std::uint32_t& word : a) asm volatile("" : "+r"(word)::"memory");
 }
 
 // The instruction names each of its up to 128 registers. These macros write them, each list from
@@ -117,6 +128,19 @@ __device__ void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::
   RIDGEBENCH_WGMMA_OF_SIZE(160, 80, "%80", "%81", "%82", "%83", "%84")
   RIDGEBENCH_WGMMA_OF_SIZE(192, 96, "%96", "%97", "%98", "%99", "%100")
   RIDGEBENCH_WGMMA_OF_SIZE(256, 128, "%128", "%129", "%130", "%131", "%132")
+}
+
+// The same with A in registers (CUTLASS: the RS form), for tf32.
+template <int kN>
+__device__ void wgmma_mma_async_rs(WgmmaAccumulators<kN>& d, const WgmmaFragmentA& a,
+                                   std::uint64_t b, bool scale_d) {
+  static_assert(kN == 128, "no kernel needs another size");
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %69, 0; "
+      "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" RIDGEBENCH_REGISTERS_64
+      "}, {%64,%65,%66,%67}, %68, p, 1, 1; }"
+      : RIDGEBENCH_D_64(0)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(scale_d)));
 }
 
 #undef RIDGEBENCH_WGMMA_OF_SIZE

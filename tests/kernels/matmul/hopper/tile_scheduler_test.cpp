@@ -1,10 +1,9 @@
-// The order of tiles, the choice of tile and cluster, and the split of k: plain arithmetic.
+// The order of tiles: plain arithmetic.
 #include "kernels/matmul/hopper/tile_scheduler.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -13,8 +12,6 @@ namespace {
 
 constexpr TileShape kWide{.m = 128, .n = 256};
 constexpr TileShape kTall{.m = 256, .n = 128};
-constexpr std::array<TileShape, 3> kTiles{kWide, TileShape{128, 128}, TileShape{128, 64}};
-constexpr int kSms = 132;
 
 TEST(TileScheduler, EveryTileComesOnce) {
   for (const TileScheduler tiles :
@@ -57,56 +54,6 @@ TEST(TileScheduler, ClustersShareTheLargerOperand) {
   EXPECT_EQ(tall.tiles_n, 4);
   const TileScheduler alone = schedule_tiles(kTall, 1, 1000, 1000);
   EXPECT_EQ(alone.tiles_n, 8);
-}
-
-TEST(ChooseTile, LargeProductsTakeTheLargestTileInClusters) {
-  for (const std::int64_t n : {4096, 8192, 16384}) {
-    const TileChoice choice = choose_tile(kTiles, n, n, kSms);
-    EXPECT_EQ(choice.tile, 0U) << n;
-    EXPECT_EQ(choice.cluster, 2) << n;
-  }
-}
-
-TEST(ChooseTile, SmallProductsTakeTilesThatOccupyMoreSms) {
-  const TileChoice choice = choose_tile(kTiles, 1024, 1024, kSms);
-  const TileShape tile = kTiles[choice.tile];
-  EXPECT_LT(tile.n, 256);
-  EXPECT_GE(schedule_tiles(tile, 1, 1024, 1024).count(), 64);
-}
-
-TEST(ChooseTile, ATinyProductTakesOneTile) {
-  for (const int sms : {1, kSms}) {
-    const TileChoice choice = choose_tile(kTiles, 1, 1, sms);
-    EXPECT_EQ(choice.tile, kTiles.size() - 1);
-    EXPECT_EQ(choice.cluster, 1);
-  }
-}
-
-TEST(SplitK, RangesFollowEachOtherAndAreEven) {
-  for (const int stages : {1, 5, 8, 127, 512}) {
-    for (const unsigned size : {1U, 2U, 4U, 8U}) {
-      int next = 0;
-      int least = stages;
-      int most = 0;
-      for (unsigned rank = 0; rank < size; ++rank) {
-        const StageRange range = split_k_range(stages, rank, size);
-        EXPECT_EQ(range.first, next);
-        next += range.count;
-        least = std::min(least, range.count);
-        most = std::max(most, range.count);
-      }
-      EXPECT_EQ(next, stages);
-      EXPECT_LE(most - least, 1);
-    }
-  }
-}
-
-TEST(SplitK, OccupiesTheSmsAndLeavesEachBlockFourStages) {
-  EXPECT_EQ(split_k_blocks(128, 128, 264, 8), 2);  // 8192 columns in bf16
-  EXPECT_EQ(split_k_blocks(16, 128, 264, 8), 8);
-  EXPECT_EQ(split_k_blocks(512, 128, 264, 8), 1);
-  EXPECT_EQ(split_k_blocks(16, 7, 264, 8), 1);  // two parts of fewer than four stages
-  EXPECT_EQ(split_k_blocks(16, 16, 264, 8), 4);
 }
 
 }  // namespace

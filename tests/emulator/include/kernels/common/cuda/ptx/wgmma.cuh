@@ -34,6 +34,10 @@ void warpgroup_wait(const std::source_location& where = std::source_location::cu
 template <int kCount>
 void warpgroup_fence_operand(float (& /*d*/)[kCount]) {}
 
+using WgmmaFragmentA = std::uint32_t[4];
+
+inline void warpgroup_fence_operand(WgmmaFragmentA& a) { emulator::wgmma_fragment(a); }
+
 template <class A, class B, int kN, bool kTnspA = false, bool kTnspB = false>
 void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::uint64_t b, bool scale_d,
                      const std::source_location& where = std::source_location::current()) {
@@ -50,6 +54,24 @@ void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::uint64_t b,
                             .b = b,
                             .add = scale_d,
                             .sums = d},
+                           where);
+}
+
+template <int kN>
+void wgmma_mma_async_rs(WgmmaAccumulators<kN>& d, const WgmmaFragmentA& a, std::uint64_t b,
+                        bool scale_d,
+                        const std::source_location& where = std::source_location::current()) {
+  static_assert(kN == 128, "no kernel needs another size");
+  emulator::wgmma_multiply({.a_format = Format::tf32,
+                            .b_format = Format::tf32,
+                            .columns = kN,
+                            .across_a = false,
+                            .across_b = false,
+                            .a = 0,
+                            .b = b,
+                            .add = scale_d,
+                            .sums = d,
+                            .fragment = a},
                            where);
 }
 

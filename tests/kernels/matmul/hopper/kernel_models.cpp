@@ -1,0 +1,23 @@
+// Writes the tables of docs/kernel_models.md:
+//   kernel_models 8192      8192 cubed, beside what published runs measured
+//   kernel_models shapes    the shapes of matmul's full sweep
+//   kernel_models split_k   products of few rows
+#include "tests/support/kernel_models.hpp"
+
+#include <iostream>
+#include <string_view>
+
+int main(int argc, char** argv) {
+  const std::string_view what = argc == 2 ? argv[1] : "";
+  if (what == "8192") {
+    std::cout << ridgebench::kernel_models_at_8192();
+  } else if (what == "shapes") {
+    std::cout << ridgebench::kernel_models_of_shapes();
+  } else if (what == "split_k") {
+    std::cout << ridgebench::kernel_models_of_split_k();
+  } else {
+    std::cerr << "usage: kernel_models 8192|shapes|split_k\n";
+    return 2;
+  }
+  return 0;
+}

@@ -1,0 +1,32 @@
+// The tables of docs/kernel_models.md must agree with the model and with the published runs.
+#include "tests/support/kernel_models.hpp"
+
+#include <gmock/gmock.h>
+
+#include "roofline/json_object.hpp"
+
+namespace ridgebench {
+namespace {
+
+std::string models_page() { return read_file(RIDGEBENCH_SOURCE_DIR "/docs/kernel_models.md"); }
+
+TEST(KernelModels, TheTableOf8192CubedIsCurrent) {
+  EXPECT_THAT(models_page(), ::testing::HasSubstr("<!-- table: kernel models 8192 -->\n" +
+                                                  kernel_models_at_8192() + "<!-- /table -->"))
+      << "to renew: kernel_models 8192";
+}
+
+TEST(KernelModels, TheTableOfShapesIsCurrent) {
+  EXPECT_THAT(models_page(), ::testing::HasSubstr("<!-- table: kernel models shapes -->\n" +
+                                                  kernel_models_of_shapes() + "<!-- /table -->"))
+      << "to renew: kernel_models shapes";
+}
+
+TEST(KernelModels, TheTableOfProductsOfFewRowsIsCurrent) {
+  EXPECT_THAT(models_page(), ::testing::HasSubstr("<!-- table: kernel models split_k -->\n" +
+                                                  kernel_models_of_split_k() + "<!-- /table -->"))
+      << "to renew: kernel_models split_k";
+}
+
+}  // namespace
+}  // namespace ridgebench

@@ -1,0 +1,108 @@
+// The division of a product with few rows among blocks: plain arithmetic.
+#include "kernels/matmul/hopper/split_k.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/common/cuda/ptx/wgmma_layout.hpp"
+
+namespace ridgebench::cuda {
+namespace {
+
+constexpr int kMostBlocks = 8;
+constexpr int kH100 = 132;
+
+TEST(SplitK, RangesFollowEachOtherAndAreEven) {
+  for (const int stages : {1, 5, 8, 127, 512}) {
+    for (const unsigned size : {1U, 2U, 4U, 8U}) {
+      int next = 0;
+      int least = stages;
+      int most = 0;
+      for (unsigned rank = 0; rank < size; ++rank) {
+        const StageRange range = split_k_range(stages, rank, size);
+        EXPECT_EQ(range.first, next);
+        next += range.count;
+        least = std::min(least, range.count);
+        most = std::max(most, range.count);
+      }
+      EXPECT_EQ(next, stages);
+      EXPECT_LE(most - least, 1);
+    }
+  }
+}
+
+TEST(SplitK, OccupiesTheSmsAndLeavesEachBlockFourStages) {
+  EXPECT_EQ(split_k_blocks(128, 128, 264, 8), 2);  // 8192 columns in bf16
+  EXPECT_EQ(split_k_blocks(16, 128, 264, 8), 8);
+  EXPECT_EQ(split_k_blocks(512, 128, 264, 8), 1);
+  EXPECT_EQ(split_k_blocks(16, 7, 264, 8), 1);  // two parts of fewer than four stages
+  EXPECT_EQ(split_k_blocks(16, 16, 264, 8), 4);
+}
+
+TEST(SplitK, TakesWideBlocksWhereAIsLargeAndEverySmHasOne) {
+  const auto columns = [](int m, int n) { return split_k_columns(m, n, 128, kH100, kMostBlocks); };
+  EXPECT_EQ(columns(16, 8192), 64);
+  EXPECT_EQ(columns(32, 8192), 64);
+  EXPECT_EQ(columns(33, 8192), 128);
+  EXPECT_EQ(columns(64, 8192), 128);
+  EXPECT_EQ(columns(64, 2048), 64);  // 16 clusters of eight wide blocks leave four SMs without one
+  EXPECT_EQ(columns(64, 2176), 128);
+  EXPECT_EQ(split_k_columns(64, 8192, 7, kH100, kMostBlocks), 64);  // k too short to split
+}
+
+// Bytes that L2 delivers for each byte of B, where A has as many bytes per row and B comes once.
+TEST(SplitK, L2DeliversAtMostOneAndAHalfTimesB) {
+  for (const int m : {1, 16, 32, 33, 64}) {
+    for (const int n : {4096, 8192, 16384, 28672}) {
+      const int columns = split_k_columns(m, n, 128, kH100, kMostBlocks);
+      EXPECT_LE(1 + double(m) / columns, 1.5) << m << " x " << n;
+    }
+  }
+}
+
+// Clocks of one access of a warp, of which 128 bytes take one, by the busiest of the 32 banks.
+int clocks(const std::array<int, 32>& first_word, int words) {
+  int all = 0;
+  const int lanes = 32 / words;  // that a clock serves
+  for (int start = 0; start < 32; start += lanes) {
+    std::array<int, 32> uses{};
+    for (int lane = start; lane < start + lanes; ++lane) {
+      for (int w = 0; w < words; ++w) ++uses[(first_word[lane] + w) % 32];
+    }
+    all += *std::ranges::max_element(uses);
+  }
+  return all;
+}
+
+TEST(SplitK, SumsAreWrittenWithoutBankConflicts) {
+  for (const int columns : {64, 128}) {
+    for (int i = 0; i < 32; ++i) {
+      std::array<int, 32> word{};
+      for (int lane = 0; lane < 32; ++lane) {
+        word[lane] =
+            accumulator_column(lane, i) * split_k_pitch(columns) + accumulator_row(lane, i);
+      }
+      EXPECT_EQ(clocks(word, 1), 1);
+    }
+  }
+}
+
+// A thread reads four numbers. Two threads want the same bank where a block's share of a row has
+// fewer than 32.
+TEST(SplitK, SumsAreReadWithAtMostTwoConflictingThreads) {
+  for (const int columns : {64, 128}) {
+    for (const int blocks : {1, 2, 4, 8}) {
+      const int vectors = columns / blocks / 4;
+      std::array<int, 32> word{};
+      for (int lane = 0; lane < 32; ++lane) {
+        word[lane] = lane / vectors * split_k_pitch(columns) + lane % vectors * 4;
+      }
+      EXPECT_LE(clocks(word, 4), vectors >= 8 ? 4 : 8) << columns << ", " << blocks;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ridgebench::cuda
