@@ -5,17 +5,9 @@ import re
 
 import pytest
 from cubins import function_of, mangled
-from machine_code import KERNELS, LOGS, SOURCES, is_fp8, kernels, namespace_of, needs_cuda, products, registers_of
-
-SPILL = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-SERIALISED = re.compile(r"C75\d\d")
+from machine_code import KERNELS, LOGS, SOURCES, faults, is_fp8, kernels, namespace_of, needs_cuda, products, registers_of
 
 pytestmark = needs_cuda
-
-
-def faults(log: str) -> list[str]:
-    spills = [match[0] for match in SPILL.finditer(log) if match[2] != "0" or match[3] != "0"]
-    return [match[0] for match in SERIALISED.finditer(log)] + spills
 
 
 def test_a_fault_is_found():
