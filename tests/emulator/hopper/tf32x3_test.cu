@@ -143,7 +143,6 @@ __global__ void start_second_consumer() {
   for (int stage = 0; stage < 2; ++stage) {
     const bool leads = kLead == Lead::in_every_stage || (kLead == Lead::once && stage == 0);
     if (leads && threadIdx.x % cuda::kWarp == 0) cuda::mbarrier_arrive(lead);
-    cuda::named_barrier_sync(1);
   }
 }
 
