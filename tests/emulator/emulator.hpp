@@ -17,7 +17,8 @@
 //   been waited for, or while TMA overwrites it, and accumulators of wgmma that are read before the
 //   wait: all these hold NaN;
 // - misuse of an mbarrier (hopper/mbarrier.hpp), of a tensor map (hopper/tensor_map.hpp) or of a
-//   matrix descriptor (hopper/wgmma_operand.hpp), and a missing wgmma.fence;
+//   matrix descriptor (hopper/wgmma_operand.hpp), a missing wgmma.fence, and registers of A that a
+//   thread writes between the fence and the wait;
 // - data that threads write and TMA or wgmma read without fence.proxy.async
 // (hopper/async_proxy.hpp);
 // - TMA in a thread of a programmatic dependent launch that has not called griddepcontrol.wait;
