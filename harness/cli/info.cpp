@@ -13,9 +13,11 @@
 #include "harness/cli/print_json.hpp"
 #include "harness/device/device.hpp"
 #include "harness/device/open_devices.hpp"
+#include "kernels/common/cuda/tensor_instruction.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/device_spec.hpp"
 #include "roofline/fp4.hpp"
+#include "roofline/nullable.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
@@ -72,6 +74,7 @@ ordered_json collect(std::optional<DeviceError>& problem) {
     ordered_json json = device->identity();
     const std::string sheet = device->data_sheet();
     json["data_sheet"] = sheet.empty() ? ordered_json(nullptr) : ordered_json(sheet);
+    json["no_tensor_roof"] = nullable(no_tensor_roof(device->machine()));
     devices.push_back(std::move(json));
   }
   ordered_json sheets = ordered_json::array();
@@ -95,6 +98,9 @@ void print_device(const ordered_json& device) {
   }
   fmt::print("; data sheet: {}\n",
              device["data_sheet"].is_null() ? "none" : device["data_sheet"].get<std::string>());
+  if (!device["no_tensor_roof"].is_null()) {
+    fmt::print("  {}\n", device["no_tensor_roof"].get<std::string>());
+  }
 }
 
 // Devices older than bf16 show the peak of fp16.

@@ -25,6 +25,17 @@ void warn_of_held_back_libraries(const std::vector<Record>& records) {
   }
 }
 
+void note_unknown_roofs(const std::vector<Record>& records) {
+  std::set<std::string> reasons;
+  for (const Record& record : records) {
+    if (record.roof_unknown) reasons.insert(*record.roof_unknown);
+  }
+  for (const std::string& reason : reasons) {
+    write_error(fmt::format("note: {}; rows of matrix products have no share of a measured roof\n",
+                            reason));
+  }
+}
+
 }  // namespace
 
 void print_dry_run(const RunPlan& plan) {
@@ -60,6 +71,7 @@ void note_left_out(const RunPlan& plan) {
 
 ExitCode conclude(const std::vector<Record>& records, const std::string& folder) {
   warn_of_held_back_libraries(records);
+  note_unknown_roofs(records);
   for (const std::string& line : unmeasured(records)) print_problem(line);
   write_error(fmt::format("results: {}\n", printable(folder)));
   return exit_code(records);

@@ -174,7 +174,9 @@ bool needs_ceiling(const Case& c, const Case& ceiling, std::span<const Case> cei
         return products_of(format).factors == ceiling.format.a;
       };
       return tensor == (c.technique.engine == Engine::tensor) &&
-             (multiplies(arithmetic.a) || multiplies(arithmetic.b));
+             (multiplies(arithmetic.a) || multiplies(arithmetic.b) ||
+              // Roofs::arithmetic_roof judges all operations but products by fp32.
+              (c.operation->engine != Engine::tensor && multiplies(Format::fp32)));
     }
     case Resource::sfu:
       return static_cast<bool>(c.operation->special);

@@ -5,6 +5,7 @@
 
 #include "harness/measure/measurer.hpp"
 #include "harness/results/measured_roofs.hpp"
+#include "kernels/common/cuda/tensor_instruction.hpp"
 #include "roofline/device_spec.hpp"
 #include "roofline/utilisation.hpp"
 
@@ -124,6 +125,10 @@ Physics physics_of(const Case& c, const Declared& declared, std::optional<double
 // Records the limit of a kernel and the share of that limit that the kernel reaches.
 void compare_with_roofs(Record& record, const Case& c, const Timed& timed, const Roofs& roofs) {
   record.roof = roof_of(c, roofs);
+  if (c.operation->engine == Engine::tensor && c.technique.engine == Engine::tensor &&
+      !record.roof->flops_per_s) {
+    record.roof_unknown = no_tensor_roof(c.device->machine());
+  }
   Limits limits = record.limits();
   limits.launch_floor_s = std::max(c.device->launch_floor_s(), c.implementation->launch_floor_s);
   record.fraction_of_measured_roof = fraction_of_measured_roof(timed, limits);

@@ -123,13 +123,13 @@ struct Record {
   std::optional<double> mfu;
   std::optional<double> fraction_of_roof_at_clock;
   std::optional<double> fraction_of_measured_roof;
+  std::optional<std::string> roof_unknown;
   std::optional<RecordedRoof> roof;
   std::optional<Verification> verify;
   nlohmann::ordered_json telemetry = nlohmann::ordered_json::object();
   std::vector<std::string> flags;
 
-  // What limits the row: both rates of its roof, or memory's alone for the memory engine, which
-  // does next to no arithmetic. Empty where one is missing.
+  // Both rates of its roof, or memory's alone for the memory engine. Empty where one is missing.
   [[nodiscard]] std::optional<Roof> limiting_roof() const;
   // That roof, and the special functions or conversions.
   [[nodiscard]] Limits limits() const;
@@ -228,6 +228,7 @@ inline constexpr std::tuple kRecordKeys{
     Key{"mfu", &Record::mfu, "", "share of the dense data-sheet peak; null without a data sheet", kNotNegative},
     Key{"fraction_of_roof_at_clock", &Record::fraction_of_roof_at_clock, "", "share of the peak at the clock held", kNotNegative},
     Key{"fraction_of_measured_roof", &Record::fraction_of_measured_roof, "", "share of what the measured ceilings allow", kNotNegative},
+    Key{"roof_unknown", &Record::roof_unknown, "", "why that share is null where no ceiling can give the roof", {}, Absence::not_in_oldest},
     Key{"roof", &Record::roof, "", "the measured ceilings that the row was judged by"},
     Key{"verify", &Record::verify, "", "the comparison with the reference; null where nothing was checked"},
     Key{"telemetry", &Record::telemetry, "", "what the device reported while the row ran; see below"},

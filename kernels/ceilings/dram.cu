@@ -1,16 +1,14 @@
 // Main memory at full rate: 16 bytes per access, as few accesses per thread as keep enough of them
-// in flight, and a grid sized to the data. Blocks that finish make room for others at their own
-// pace, so the blocks that run at one time stay close together in memory. The limit is the memory
-// itself.
+// in flight (bytes_in_flight.hpp), and a grid sized to the data. Blocks that finish make room for
+// others at their own pace, so the blocks that run at one time stay close together in memory. The
+// limit is the memory itself.
 #include "kernels/ceilings/dram.hpp"
 #include "kernels/common/cuda/grid_sum.cuh"
-#include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/cuda/map_vectors.cuh"
 #include "kernels/common/cuda/reduce.cuh"
-#include "kernels/common/cuda/types.cuh"
 
 namespace ridgebench::cuda::ceilings_dram {
 
-constexpr int kThreads = 1024;
 constexpr int kWidth = kVectorElements<float>;
 
 __device__ float4 load(const float* x, std::int64_t vector) {
@@ -20,14 +18,15 @@ __device__ float4 load(const float* x, std::int64_t vector) {
 // Vectors that a thread reads. Fewer would leave more partial sums to the last block; with more an
 // H100 reads up to 3 % slower.
 constexpr int kVectors = 4;
-constexpr int kVectorsOfBlock = kThreads * kVectors;
 
+template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
     dram_read(const float* x, std::int64_t n, GridSum grid, float* sum_of_all) {
+  constexpr int kOfBlock = kThreads * kVectors;
   const std::int64_t vectors = n / kWidth;
-  const std::int64_t first = std::int64_t{blockIdx.x} * kVectorsOfBlock + threadIdx.x;
+  const std::int64_t first = std::int64_t{blockIdx.x} * kOfBlock + threadIdx.x;
   float sum = 0;
-  if (std::int64_t{blockIdx.x + 1} * kVectorsOfBlock <= vectors) {
+  if (std::int64_t{blockIdx.x + 1} * kOfBlock <= vectors) {
     float4 value[kVectors];
 #pragma unroll
     for (int k = 0; k < kVectors; ++k) value[k] = load(x, first + k * kThreads);
@@ -43,13 +42,20 @@ __global__ void __launch_bounds__(kThreads)
   add_to_grid_sum<kThreads>(block_sum<kThreads>(sum), grid, sum_of_all);
 }
 
+template <int kThreads>
+Launch launch_read(Queue& queue, const Shape& shape, const float* x, float* sum) {
+  const std::int64_t n = shape["n"];
+  const unsigned blocks = blocks_of_vectors<float, kVectors, kThreads>(n);
+  return [=, memory = GridSumMemory(queue, blocks), stream = stream_of(queue)] {
+    dram_read<kThreads><<<blocks, kThreads, 0, stream>>>(x, n, memory.get(), sum);
+  };
+}
+
 Launch bind_read(Queue& queue, const Shape& shape, const float* x, float* sum) {
   require_aligned(x);
-  const std::int64_t n = shape["n"];
-  const unsigned blocks = blocks_for(n, kVectorsOfBlock * kWidth);
-  return [=, memory = GridSumMemory(queue, blocks), stream = stream_of(queue)] {
-    dram_read<<<blocks, kThreads, 0, stream>>>(x, n, memory.get(), sum);
-  };
+  // An SM of 1536 threads would hold a single block of 1024.
+  return memory_system().threads_per_sm % 1024 == 0 ? launch_read<1024>(queue, shape, x, sum)
+                                                    : launch_read<512>(queue, shape, x, sum);
 }
 
 // What dram_write writes: a constant (dram_write), an array (dram_copy), or a + 3 b (dram_triad).
@@ -77,48 +83,68 @@ struct Triad {
   }
 };
 
-// One vector per thread: more of them per thread are slower by up to 1 % on an H100.
-template <class Source>
+template <int kPerThread, int kThreads, class Source>
 __global__ void __launch_bounds__(kThreads) dram_write(Source source, std::int64_t n, float* y) {
   const std::int64_t vectors = n / kWidth;
-  const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (thread < vectors) reinterpret_cast<float4*>(y)[thread] = source.vector(thread);
-  const std::int64_t behind = vectors * kWidth + thread;
+  const std::int64_t first = std::int64_t{blockIdx.x} * (kThreads * kPerThread) + threadIdx.x;
+  auto* const out = reinterpret_cast<float4*>(y);
+  if (first + (kPerThread - 1) * kThreads < vectors) {
+    float4 value[kPerThread];
+#pragma unroll
+    for (int k = 0; k < kPerThread; ++k) value[k] = source.vector(first + k * kThreads);
+#pragma unroll
+    for (int k = 0; k < kPerThread; ++k) out[first + k * kThreads] = value[k];
+  } else {  // at the end
+#pragma unroll 1
+    for (std::int64_t i = first; i < vectors; i += kThreads) out[i] = source.vector(i);
+  }
+  const std::int64_t behind = vectors * kWidth + first;
   if (behind < n) y[behind] = source.element(behind);
 }
 
 template <class Source>
-Launch launch_write(Queue& queue, const Shape& shape, Source source, float* y) {
+Launch launch_write(Queue& queue, const VectorChoice& choice, const Shape& shape, Source source,
+                    float* y) {
   require_aligned(y);
-  const std::int64_t n = shape["n"];
-  const unsigned blocks = blocks_for(n, kThreads * kWidth);
-  return
-      [=, stream = stream_of(queue)] { dram_write<<<blocks, kThreads, 0, stream>>>(source, n, y); };
+  return with_vectors(choice, [&]<int kPerThread, int kThreads>() -> Launch {
+    const std::int64_t n = shape["n"];
+    const unsigned blocks = blocks_of_vectors<float, kPerThread, kThreads>(n);
+    return [=, stream = stream_of(queue)] {
+      dram_write<kPerThread, kThreads><<<blocks, kThreads, 0, stream>>>(source, n, y);
+    };
+  });
 }
 
-Launch bind_write(Queue& queue, const Shape& shape, const float* value, float* y) {
-  return launch_write(queue, shape, Constant{value}, y);
+Launch bind_write(Queue& queue, const VectorChoice& choice, const Shape& shape, const float* value,
+                  float* y) {
+  return launch_write(queue, choice, shape, Constant{value}, y);
 }
 
-Launch bind_copy(Queue& queue, const Shape& shape, const float* x, float* y) {
+Launch bind_copy(Queue& queue, const VectorChoice& choice, const Shape& shape, const float* x,
+                 float* y) {
   require_aligned(x);
-  return launch_write(queue, shape, Array{x}, y);
+  return launch_write(queue, choice, shape, Array{x}, y);
 }
 
-Launch bind_triad(Queue& queue, const Shape& shape, const float* a, const float* b, float* c) {
+Launch bind_triad(Queue& queue, const VectorChoice& choice, const Shape& shape, const float* a,
+                  const float* b, float* c) {
   require_aligned(a);
   require_aligned(b);
-  return launch_write(queue, shape, Triad{a, b}, c);
+  return launch_write(queue, choice, shape, Triad{a, b}, c);
 }
 
-Technique technique(const std::string& operation, const Supports& supports) {
-  return {.operation = operation, .name = "vec16", .engine = Engine::memory, .supports = supports};
+Technique technique(const std::string& operation) {
+  return {.operation = operation,
+          .name = "vec16",
+          .engine = Engine::memory,
+          .supports = supports_vectors<kLeastVectorsOfBlock>};
 }
 
-const Registration read{technique("dram_read", supports_elements<kVectorsOfBlock * kWidth>),
-                        bind_read};
-const Registration fill{technique("dram_write", supports_elements<kThreads * kWidth>), bind_write};
-const Registration copy{technique("dram_copy", supports_elements<kThreads * kWidth>), bind_copy};
-const Registration triad{technique("dram_triad", supports_elements<kThreads * kWidth>), bind_triad};
+const Registration read{technique("dram_read"), bind_read};
+const Registration fill{technique("dram_write"),
+                        planned(prepare_vectors<kMostThreads>, bind_write)};
+const Registration copy{technique("dram_copy"), planned(prepare_vectors<kMostThreads>, bind_copy)};
+const Registration triad{technique("dram_triad"),
+                         planned(prepare_vectors<kMostThreads>, bind_triad)};
 
 }  // namespace ridgebench::cuda::ceilings_dram

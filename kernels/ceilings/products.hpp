@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/common/cuda/tensor_instruction.hpp"
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench {
@@ -103,10 +104,8 @@ inline double tensor_flops_per_clock(const Machine& machine, FormatPair format) 
 
 }  // namespace products_detail
 
-// From compute capability 9.0 on, data center GPUs reach the full rate by wgmma or tcgen05 only: on
-// an H100 mma.sync issues two thirds of it.
 inline bool mma_sync_is_full_rate(const Machine& machine) {
-  return machine.compute_capability < 90 || machine.compute_capability >= 120;
+  return tensor_instruction(machine) == "mma.sync";
 }
 
 // About a millisecond a unit, at 2048 multiply-adds per cycle.

@@ -1,10 +1,12 @@
-// Dot product in one kernel. Every block draws a ticket after it has written its sum. The block
-// that draws the last ticket adds all sums in a fixed order, so the bits are the same every time.
-// That saves a launch and the device's idle time between two kernels, much of the time of short
-// vectors. The limit of long vectors is memory bandwidth, as before.
+// Dot product in one kernel, whose last block adds the sums of all, in a fixed order, so that the
+// bits are the same every time: no second launch, and no idle device before it. A block reads one
+// stretch of each vector and ends; the next block takes its place at once, so that all blocks read
+// close together, where a grid that stays would drift apart in memory. The limit is memory
+// bandwidth, that of reading.
 #include <algorithm>
 
 #include "kernels/common/cuda/dot.cuh"
+#include "kernels/common/cuda/grid_sum.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/reduce.cuh"
 #include "kernels/common/registry.hpp"
@@ -13,61 +15,50 @@ namespace ridgebench::cuda::dot_one_pass {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerSm = 4;  // leaves 64 registers to a thread
+constexpr std::int64_t kVectorsAtOnce = kThreads * kVectorsInFlight;
+// 64 KiB of each vector, as the rows that matvec/row_per_block reads at the rate of the read
+// ceiling.
+constexpr std::int64_t kMostRounds = 4;
 
+// of_block: the vectors of a block.
 template <class T>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    dot_one_pass(const T* x, const T* y, std::int64_t n, float* partial, unsigned* ticket,
+    dot_one_pass(const T* x, const T* y, std::int64_t n, std::int64_t of_block, GridSum grid,
                  float* s) {
-  const std::int64_t first = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  const std::int64_t step = std::int64_t{gridDim.x} * kThreads;
-  const float sum = block_sum<kThreads>(dot_share(x, y, n, n / kVectorElements<T>, first, step));
-
-  __shared__ bool last;
-  if (threadIdx.x == 0) {
-    partial[blockIdx.x] = sum;
-    __threadfence();  // a thread that sees the ticket drawn sees the sum
-    last = atomicAdd(ticket, 1U) == gridDim.x - 1;
-    __threadfence();  // the sums are read after the ticket
-  }
-  __syncthreads();
-  if (!last) return;
-
-  float share = 0;
-  for (unsigned i = threadIdx.x; i < gridDim.x; i += kThreads) share += partial[i];
-  const float total = block_sum<kThreads>(share);
-  if (threadIdx.x == 0) {
-    *s = total;
-    *ticket = 0;  // for the next launch
-  }
+  const std::int64_t first = blockIdx.x * of_block * kVectorElements<T>;
+  const bool last = blockIdx.x == gridDim.x - 1;
+  const std::int64_t own = last ? n - first : of_block * kVectorElements<T>;
+  const float share = dot_share(x + first, y + first, own, own / kVectorElements<T>,
+                                std::int64_t{threadIdx.x}, std::int64_t{kThreads});
+  add_to_grid_sum<kThreads>(block_sum<kThreads>(share), grid, s);
 }
 
-struct Workspace {
+struct Stretches {
+  std::int64_t of_block;  // vectors
   unsigned blocks;
-  std::shared_ptr<void> partial;  // a float per block
-  std::shared_ptr<void> ticket;   // one unsigned, 0 between launches
+  GridSumMemory memory;
 };
 
+// Blocks of short vectors have one round, so that as many SMs as possible read; those of long ones
+// have more, and are still twice as many as the device holds.
 template <class T>
-Workspace prepare(Queue& queue, const Shape& shape) {
-  const std::int64_t wanted =
-      ceil_div(shape["n"], kThreads * kVectorsInFlight * kVectorElements<T>);
-  const std::int64_t most = kBlocksPerSm * sm_count();
-  const auto blocks = static_cast<unsigned>(std::min(wanted, most));
-  Workspace workspace{blocks, queue.allocate(blocks * sizeof(float)),
-                      queue.allocate(sizeof(unsigned))};
-  check(cudaMemsetAsync(workspace.ticket.get(), 0, sizeof(unsigned), stream_of(queue)));
-  return workspace;
+Stretches prepare(Queue& queue, const Shape& shape) {
+  const std::int64_t at_once = ceil_div(shape["n"], kVectorsAtOnce * kVectorElements<T>);
+  const std::int64_t resident = std::int64_t{kBlocksPerSm} * sm_count();
+  const std::int64_t rounds = std::clamp(at_once / (2 * resident), std::int64_t{1}, kMostRounds);
+  const std::int64_t of_block = kVectorsAtOnce * rounds;
+  const unsigned blocks = blocks_for(shape["n"], of_block * kVectorElements<T>);
+  return {of_block, blocks, GridSumMemory(queue, blocks)};
 }
 
 template <class T>
-Launch bind(Queue& queue, const Workspace& workspace, const Shape& shape, const T* x, const T* y,
+Launch bind(Queue& queue, const Stretches& stretches, const Shape& shape, const T* x, const T* y,
             float* s) {
   require_aligned(x);
   require_aligned(y);
   return [=, n = shape["n"], stream = stream_of(queue)] {
-    auto* const partial = static_cast<float*>(workspace.partial.get());
-    auto* const ticket = static_cast<unsigned*>(workspace.ticket.get());
-    dot_one_pass<<<workspace.blocks, kThreads, 0, stream>>>(x, y, n, partial, ticket, s);
+    dot_one_pass<<<stretches.blocks, kThreads, 0, stream>>>(x, y, n, stretches.of_block,
+                                                            stretches.memory.get(), s);
   };
 }
 

@@ -1,5 +1,5 @@
-// GeLU by CUB (DeviceTransform), the yardstick: the same function of one element as in vec16.cu
-// (kernels/common/cuda/gelu.cuh), in a general kernel that CUB tunes for the device.
+// GeLU by CUB (DeviceTransform), the yardstick: the function of kernels/common/cuda/gelu.cuh, which
+// vec16.cu uses but for fp8, in a general kernel that CUB tunes for the device.
 #include "kernels/common/cuda/gelu.cuh"
 #include "kernels/common/cuda/lib/cub.cuh"
 #include "kernels/common/cuda/types.cuh"

@@ -126,9 +126,16 @@ std::vector<Shape> sweep(Profile profile, Pace pace, const Machine& machine) {
   const std::int64_t n = side(machine.flops_per_s_hint / slowdown);
   // Naive code has the same rate at every size, and conversions make it several times slower than
   // fp32.
-  if (profile == Profile::quick) return {cube(pace == Pace::naive ? n / 2 : n, Layout::nt)};
-  std::vector<Shape> shapes{cube(n, Layout::nt)};
-  for (const std::int64_t size : {n / 2, n / 4, n / 8}) shapes.push_back(cube(size, Layout::nt));
+  std::vector<Shape> shapes{cube(pace == Pace::naive ? n / 2 : n, Layout::nt)};
+  // A GPU's naive techniques differ in the order in which threads read B, which shows where
+  // neighbours along n are neighbours in memory.
+  if (pace == Pace::naive && machine.compute_capability > 0) {
+    shapes.push_back(cube(n / 2, Layout::nn));
+  }
+  if (profile == Profile::quick) return shapes;
+  for (const std::int64_t size : {n, n / 2, n / 4, n / 8}) {
+    if (size != shapes.front()["n"]) shapes.push_back(cube(size, Layout::nt));
+  }
   if (pace == Pace::fast) {
     shapes.push_back(cube(2 * n, Layout::nt));
     // The two backward products of a linear layer whose forward is the first.

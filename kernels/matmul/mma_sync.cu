@@ -1,9 +1,8 @@
 // The tensor cores, by mma.sync: one instruction of a warp multiplies 16 x 32 bytes of A by 32 x 8
 // of B, from registers to registers. Three stages of 64 bytes of k of 128 + 128 rows arrive by
-// cp.async and leave by ldmatrix. The limit is now the rate of mma.sync: the tensor cores' own on
-// compute capabilities 8.x and 12.0, about 63 % of it on 9.0 (arXiv 2402.13499), where shared
-// memory allows half. Only 8.9 and 12.0 multiply fp8 by it; on others ptxas emulates that by fp16,
-// slowly.
+// cp.async and leave by ldmatrix. The limit is the rate of mma.sync, the tensor cores' own on 8.x
+// and 12.0, but on 9.0 shared memory, which allows half of wgmma's. Only 8.9 and 12.0 multiply fp8
+// by it; elsewhere ptxas emulates that by fp16, slowly.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/ptx/mma.cuh"
 #include "kernels/common/fp8_accumulation.hpp"
@@ -49,7 +48,6 @@ __global__ void __launch_bounds__(kStageThreads, kIsFp8<A> ? 1 : 2)
                     bool aligned_c) {
   constexpr bool a_k_major = a_is_k_major(kLayout);
   constexpr bool b_k_major = b_is_k_major(kLayout);
-  constexpr int stage_k = kStageK<A>;
   __shared__ alignas(128) Stage a[kStages];
   __shared__ alignas(128) Stage b[kStages];
   const std::int64_t tile_m = std::int64_t{blockIdx.y} * kTile;
@@ -61,15 +59,15 @@ __global__ void __launch_bounds__(kStageThreads, kIsFp8<A> ? 1 : 2)
   StageCopies<a_k_major, A> copies_a(product.a, tile_m, first_vector<a_k_major, A>());
   StageCopies<b_k_major, B> copies_b(product.b, tile_n, first_vector<b_k_major, B>());
   const auto fill_next = [&](int stage) {
-    copies_a.template start<stage_k>(a[stage], aligned_a);
-    copies_b.template start<stage_k>(b[stage], aligned_b);
+    copies_a.template start<kStageK<A>>(a[stage], aligned_a);
+    copies_b.template start<kStageK<A>>(b[stage], aligned_b);
     cp_async_commit_group();
   };
 #pragma unroll 1
   for (int stage = 0; stage < kStages - 1; ++stage) fill_next(stage);
   float acc[kWarpM][kWarpN][4] = {};
   int current = 0;
-  for (std::int64_t k = 0; k < product.k; k += stage_k) {
+  for (std::int64_t k = 0; k < product.k; k += kStageK<A>) {
     cp_async_wait_group<kStages - 2>();
     __syncthreads();  // the current stage has arrived, and every warp has read the one before it
     fill_next((current + kStages - 1) % kStages);

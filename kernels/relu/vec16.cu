@@ -1,88 +1,37 @@
-// ReLU on vectors of 16 bytes, the widest load there is, one vector per thread: the threads of a
-// full device keep enough loads in flight for its memory. No format is converted: two halves go
-// through one packed maximum, four bytes through integer operations on their word. Every format now
-// moves the same bytes per instruction, and the limit is memory bandwidth, that of a copy.
-#include "kernels/common/cuda/launch.cuh"
-#include "kernels/common/cuda/types.cuh"
+// ReLU on vectors of 16 bytes, the widest load there is: one per thread where the threads of a full
+// device then keep enough loads in flight for its memory, else several (bytes_in_flight.hpp). No
+// format is converted (relu.cuh), so every format moves the same bytes per instruction. The limit
+// is memory bandwidth, that of a copy.
+#include "kernels/common/cuda/map_vectors.cuh"
 #include "kernels/common/registry.hpp"
+#include "kernels/relu/relu.cuh"
 
 namespace ridgebench::cuda::relu_vec16 {
 
-constexpr int kThreads = 1024;
-
-template <class T>
-__device__ T relu(T x) {
-  return to_float(x) < 0 ? T{} : x;
-}
-
-__device__ Pair<float> relu(Pair<float> x) { return {relu(x.first), relu(x.second)}; }
-
-// __hmax2 would turn NaN into 0.
-__device__ Pair<Fp16> relu(Pair<Fp16> x) {
-  const __half2 both =
-      __halves2half2(__ushort_as_half(x.first.bits), __ushort_as_half(x.second.bits));
-  const __half2 max = __hmax2_nan(both, __half2half2(__ushort_as_half(0)));
-  return {{__half_as_ushort(__low2half(max))}, {__half_as_ushort(__high2half(max))}};
-}
-
-__device__ Pair<Bf16> relu(Pair<Bf16> x) {
-  const __nv_bfloat162 both =
-      __halves2bfloat162(__ushort_as_bfloat16(x.first.bits), __ushort_as_bfloat16(x.second.bits));
-  const __nv_bfloat162 max = __hmax2_nan(both, __bfloat162bfloat162(__ushort_as_bfloat16(0)));
-  return {{__bfloat16_as_ushort(__low2bfloat16(max))},
-          {__bfloat16_as_ushort(__high2bfloat16(max))}};
-}
-
-// Four fp8 elements in a word: clears the bytes whose sign is set, unless they are NaN.
-template <class T>
-__device__ std::uint32_t relu_bytes(std::uint32_t x) {
-  constexpr std::uint32_t kEach = 0x01010101U;
-  constexpr std::uint32_t kNans = std::is_same_v<T, Fp8E4m3> ? 1 : 3;  // bit patterns of each sign
-  // NaNs have the largest magnitudes: only they reach the sign bit when kNans is added.
-  const std::uint32_t nan = (x & 0x7fU * kEach) + kNans * kEach;
-  const std::uint32_t negative = x & ~nan & 0x80U * kEach;
-  return x & ~(negative | (negative - (negative >> 7U)));  // 0x80 | 0x7f: the whole byte
+template <int kVectors, int kThreads, class T>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    relu_vec16(const T* x, T* y, std::int64_t n) {
+  map_vectors<kVectors, kThreads>(x, y, n, [](auto part) { return relu(part); });
 }
 
 template <class T>
-__device__ Vec16<T> relu(Vec16<T> vector) {
-  if constexpr (kIsFp8<T>) {
-    std::uint32_t words[kVectorBytes / 4];
-    memcpy(words, &vector, sizeof words);
-#pragma unroll
-    for (std::uint32_t& word : words) word = relu_bytes<T>(word);
-    memcpy(&vector, words, sizeof words);
-  } else {
-#pragma unroll
-    for (Pair<T>& pair : vector.pair) pair = relu(pair);
-  }
-  return vector;
-}
-
-template <class T>
-__global__ void __launch_bounds__(kThreads) relu_vec16(const T* x, T* y, std::int64_t n) {
-  const std::int64_t vectors = n / kVectorElements<T>;
-  const std::int64_t thread = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (thread < vectors) store_vector(y, thread, relu(load_vector(x, thread)));
-  // The elements after the last vector, in the first block.
-  const std::int64_t behind = vectors * kVectorElements<T> + thread;
-  if (behind < n) y[behind] = relu(x[behind]);
-}
-
-template <class T>
-Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
+Launch bind(Queue& queue, const VectorChoice& choice, const Shape& shape, const T* x, T* y) {
   require_aligned(x);
   require_aligned(y);
-  const std::int64_t n = shape["n"];
-  const unsigned blocks = blocks_for(n, kThreads * kVectorElements<T>);
-  return [=, stream = stream_of(queue)] { relu_vec16<<<blocks, kThreads, 0, stream>>>(x, y, n); };
+  return with_vectors(choice, [&]<int kVectors, int kThreads>() -> Launch {
+    const std::int64_t n = shape["n"];
+    const unsigned blocks = blocks_of_vectors<T, kVectors, kThreads>(n);
+    return [=, stream = stream_of(queue)] {
+      relu_vec16<kVectors, kThreads><<<blocks, kThreads, 0, stream>>>(x, y, n);
+    };
+  });
 }
 
 const Registration vec16{{.operation = "relu",
                           .name = "vec16",
                           .engine = Engine::memory,
-                          .supports = supports_vectors<kThreads>},
+                          .supports = supports_vectors<kLeastVectorsOfBlock>},
                          ElementTypes{},
-                         []<class T>() { return bind<T>; }};
+                         []<class T>() { return planned(prepare_vectors<kMostThreads>, bind<T>); }};
 
 }  // namespace ridgebench::cuda::relu_vec16

@@ -13,6 +13,7 @@ from ridgebench.view import ORDER, View
 
 WIDTH = 138  # of a caption's lines
 NONE = "–"
+NT = "nt"  # the layout of a linear layer's forward product
 LIBRARY_NOTE = "The library is the fastest one that was measured at the same size."
 DUELS_NOTE = "A share of its rate compares two rows of one run; only a duel decides a difference of a few percent ([duels](duels.md))."
 RAISED_NOTE = f"A row that exceeds its measured ceiling by more than {EXCESS} raises the roof of all."
@@ -59,8 +60,13 @@ def fastest(rows: list[Row]) -> Optional[Row]:
 
 
 def rows_of(source: Source, op: str, technique: str, format_name: str) -> list[Row]:
-    """The verified steady rows of a technique or, where none is named, of all hand-written ones; ceilings count, too."""
+    """The verified steady rows of a technique or, where none is named, of all hand-written ones; ceilings count, too.
+
+    A product has the layout that follows the technique, as in `naive/nn`, or nt.
+    """
+    technique, _, layout = technique.partition("/")
     rows = [row for row in source.view.rows if row.op == op and row.format == format_name]
+    rows = [row for row in rows if row.shape.get("layout", "") in ("", layout or NT)]
     rows = [row for row in rows if row.role != "control" and row.status == "ok" and row.regime == "steady"]
     return [row for row in rows if (row.technique == technique if technique else row.origin == "hand")]
 
@@ -119,13 +125,13 @@ def known_technique(op: str, technique: str, sources: list[Source]) -> bool:
 
 
 def steps_table(words: list[str], sources: list[Source]) -> str:
-    """OPERATION UNIT FORMAT... TECHNIQUE...: the techniques in this order, each in the formats and on every device."""
+    """OPERATION UNIT FORMAT... TECHNIQUE[/LAYOUT]...: the techniques in this order, in the formats and on every device."""
     op, unit = [*words, "", ""][:2]
     if unit not in UNITS:
         raise ResultsError(f"unknown unit {unit!r}; allowed: {', '.join(UNITS)}")
     formats, techniques = split_formats(words[2:])
     for technique in techniques:
-        if not known_technique(op, technique, sources):
+        if not known_technique(op, technique.partition("/")[0], sources):
             raise ResultsError(f"no row of {op}/{technique} in {', '.join(source.link for source in sources)}")
     steps = [(t, f, s, fastest(rows_of(s, op, t, f))) for t in techniques for f in formats for s in sources]
     steps = [step for step in steps if step[3] or any(other[3] for other in steps if other[:2] == step[:2])]
@@ -138,7 +144,8 @@ def steps_table(words: list[str], sources: list[Source]) -> str:
         for (technique, name, _, row), by_name in zip(steps, cells)
     ]
     text = f"Rates in {unit}." if several else f"Rates in {unit}, format {formats[0]}."
-    return f"{lines(['step', *['format'] * several, *columns], table)}\n\n{caption(text + steps_note(steps, rows), sources)}"
+    text += steps_note(steps, rows) + missing_note(techniques, {step[0] for step in steps})
+    return f"{lines(['step', *['format'] * several, *columns], table)}\n\n{caption(text, sources)}"
 
 
 def steps_note(steps: list, rows: list[Row]) -> str:
@@ -148,8 +155,18 @@ def steps_note(steps: list, rows: list[Row]) -> str:
     return text + (f" {NONE}: not measured." if len(rows) < len(steps) else "")
 
 
+def missing_note(techniques: list[str], measured: set[str]) -> str:
+    """Which techniques no run holds in the layout that the marker names."""
+    layouts: dict[str, list[str]] = {}
+    for name, _, layout in (technique.partition("/") for technique in techniques if technique not in measured):
+        if layout:
+            layouts.setdefault(layout, []).append(f"`{name}`")
+    return "".join(f" No published run holds {enumerate_words(names)} in layout {layout}." for layout, names in layouts.items())
+
+
 def name_cell(technique: str, row: Optional[Row]) -> str:
-    return f"`{technique}` (library)" if row and row.origin == "library" else f"`{technique}`"
+    name, _, layout = technique.partition("/")
+    return f"`{name}`" + f" in {layout}" * bool(layout) + " (library)" * bool(row and row.origin == "library")
 
 
 def time_text(seconds: float, largest: float) -> str:

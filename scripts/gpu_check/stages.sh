@@ -129,6 +129,7 @@ matmul wgmma_persistent_promoted cublas_tuned fp8_e4m3
 matmul wgmma_persistent_fast_accum cublas_tuned_fast_accum fp8_e4m3
 matmul ffma_tma cublas_tuned fp32
 matmul_gelu wgmma_persistent cublas_tuned bf16
+matmul_gelu wgmma_pingpong wgmma_persistent bf16
 matmul_gelu wgmma_persistent_promoted cublas_tuned fp8_e4m3
 matmul wgmma_persistent cublas_tuned tf32
 END
@@ -147,7 +148,7 @@ stage_memory() {
   if [[ -n $rehearse ]]; then
     measure memory --filter '^relu/(naive|streaming)/fp32/' --budget 0.5
   else
-    measure memory --filter '^(relu|gelu|dot|matvec)/(vec16|cub|one_pass|row_per_block|row_per_warp)/' --budget 20
+    measure memory --filter '^(relu|gelu|dot|matvec)/(vec16|bulk|cub|one_pass|row_per_block|row_per_warp)/' --budget 20
   fi
 }
 
@@ -175,7 +176,7 @@ stage_counters() {
 
 # sanitize TOOL: hand-written kernels only, libraries would take the rest of the time.
 sanitize() {
-  small_shapes "$1" '^(relu|gelu|dot|matvec|matmul|matmul_gelu)_(vec16|one_pass|row|ffma|wgmma_persistent|mma)' \
+  small_shapes "$1" '^(relu|gelu|dot|matvec|matmul|matmul_gelu)_(vec16|bulk|one_pass|row|ffma|wgmma_persistent|mma)' \
     compute-sanitizer --tool "$1" --error-exitcode 9 --print-limit 5
 }
 

@@ -17,12 +17,14 @@
 //   been waited for, or while TMA overwrites it, and accumulators of wgmma that are read before the
 //   wait: all these hold NaN;
 // - misuse of an mbarrier (hopper/mbarrier.hpp), of a tensor map (hopper/tensor_map.hpp) or of a
-//   matrix descriptor (hopper/wgmma_operand.hpp), and a missing wgmma.fence;
+//   matrix descriptor (hopper/wgmma_operand.hpp), a missing wgmma.fence, and registers of A that a
+//   thread writes between the fence and the wait;
 // - data that threads write and TMA or wgmma read without fence.proxy.async
 // (hopper/async_proxy.hpp);
 // - TMA in a thread of a programmatic dependent launch that has not called griddepcontrol.wait;
 // - a block that accesses another that has ended, and a block that ends before TMA has read or
 //   written its memory, or before its wgmmas have completed;
+// - a bulk copy of what is not aligned to 16 bytes, or of no multiple of 16 bytes;
 // - a race between threads that shows when they run in the opposite order (set_order);
 // - misaligned access by ldmatrix, cp.async and cached loads; too much shared memory; a grid or a
 //   block that no GPU accepts;
@@ -32,8 +34,9 @@
 //
 // It does not model: the accuracy of the GPU's approximate functions, the order and the width in
 // which tensor cores add, memory that another cluster changes meanwhile, and libraries
-// (CMakeLists.txt leaves out files that use them). It supports TMA for matrices in boxes, without
-// swizzle or with that of 128 bytes, and wgmma for operands with that swizzle.
+// (CMakeLists.txt leaves out files that use them). It supports bulk copies of bytes in a row, TMA
+// for matrices in boxes, without swizzle or with that of 128 bytes, and wgmma for operands with
+// that swizzle.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -76,6 +79,9 @@ void set_order(Order order);
 void set_compute_capability(int capability);
 inline constexpr int kMultiprocessors = 4;
 void set_multiprocessors(int count);
+// Bandwidth of the memory per streaming multiprocessor, as the pins' clock; 0, the initial value:
+// the driver does not say.
+void set_memory_bandwidth(double bytes_per_s_and_multiprocessor);
 
 // Marks memory around the operands while it lives. With the address sanitizer, a kernel that reads
 // or writes there ends the program with a report.

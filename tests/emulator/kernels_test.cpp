@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/emulator/emulator.hpp"
@@ -148,6 +151,31 @@ void expect_right_on_a_small_gpu(const Implementation& implementation) {
   set_multiprocessors(kMultiprocessors);
 }
 
+// The vectors and threads that the technique chooses for a device of this capability and memory
+// (per SM), with which it is also right. 0: unknown memory.
+std::string right_choice(const Implementation& implementation, int capability, double bandwidth) {
+  set_compute_capability(capability);
+  set_memory_bandwidth(bandwidth);
+  for (const std::int64_t n : {1, 15, 16 * 4096, 70001}) {
+    EXPECT_TRUE(expect_right(implementation, Shape({{"n", n}})));
+  }
+  HostQueue queue;
+  const Plan plan = implementation.prepare(queue, Shape({{"n", 70001}}));
+  set_memory_bandwidth(0);
+  const std::string choice = implementation.choice(plan);
+  return choice.substr(0, choice.rfind(','));  // without the bytes in flight
+}
+
+// Every number of vectors and threads that a kernel is compiled for.
+void expect_right_in_every_form(const Implementation& implementation) {
+  std::set<std::string> choices;
+  for (const auto& [capability, bandwidth] :
+       {std::pair(90, 0.0), {89, 10e9}, {90, 40e9}, {90, 80e9}}) {
+    choices.insert(right_choice(implementation, capability, bandwidth));
+  }
+  EXPECT_EQ(choices.size(), implementation.technique.operation == "gelu" ? 3U : 4U);
+}
+
 class Technique : public ::testing::Test {
  public:
   explicit Technique(const Implementation& implementation) : implementation_(implementation) {}
@@ -162,6 +190,8 @@ class Technique : public ::testing::Test {
     const bool tensor = implementation_.technique.engine == Engine::tensor;
     EXPECT_FALSE(tensor && serves_any(75)) << "serves compute capability 7.5";
     const std::string_view operation = implementation_.operation->name;
+    const bool streams = implementation_.technique.name == "vec16";
+    if (streams && implementation_.choice) expect_right_in_every_form(implementation_);
     if (operation == "relu" || operation == "gelu") {
       expect_nan_stays_nan_and_only_there(implementation_);
     }

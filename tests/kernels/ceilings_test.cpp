@@ -1,6 +1,7 @@
 // The ceilings are what everything else is judged by: each must do all the work that it counts, and
 // the check must notice one that does half.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <set>
@@ -312,12 +313,35 @@ TEST(Ceilings, ChainsOfMultiplyAddsAreOneWaveForAMillisecond) {
 }
 
 TEST(Ceilings, WhereWgmmaOrTcgen05ExistMmaSyncIsNoRoof) {
-  for (const int capability : {80, 86, 89, 120}) {
+  for (const int capability : {80, 86, 87, 89, 120, 121}) {
     EXPECT_TRUE(mma_sync_is_full_rate(gpu(capability))) << capability;
   }
-  for (const int capability : {90, 100, 103}) {
+  for (const int capability : {90, 100, 103, 110, 130}) {
     EXPECT_FALSE(mma_sync_is_full_rate(gpu(capability))) << capability;
   }
+}
+
+TEST(Ceilings, TensorCoresWithoutARoofAreThoseThatNoCeilingOfTheProgramSaturates) {
+  constexpr std::array capabilities{80, 86, 89, 90, 100, 103, 110, 120};
+  bool cuda = false;
+  std::set<int> reached;
+  for (const auto& i : Registry::instance().implementations()) {
+    if (i->backend != Backend::cuda || i->technique.engine != Engine::tensor) continue;
+    if (!i->operation->ceiling || i->format != Format::bf16) continue;
+    cuda = true;
+    for (const int capability : capabilities) {
+      const Machine machine = gpu(capability);
+      const bool full = i->technique.full_rate == nullptr || i->technique.full_rate(machine);
+      const Shape shape = only_shape(i->operation->name, machine);
+      if (full && !i->unsupported(machine, shape)) reached.insert(capability);
+    }
+  }
+  if (!cuda) GTEST_SKIP() << "built without CUDA";
+  EXPECT_EQ(reached, (std::set<int>{80, 86, 89, 90, 120}));
+  for (const int capability : capabilities) {
+    EXPECT_EQ(no_tensor_roof(gpu(capability)).has_value(), !reached.contains(capability));
+  }
+  EXPECT_FALSE(no_tensor_roof(Machine{})) << "a host has none of those tensor cores";
 }
 
 TEST(Ceilings, ProductsOfWarpgroupsAreOneWave) {

@@ -5,7 +5,7 @@ from cubins import Kernel, function_of
 from machine_code import KERNELS, needs_cuda
 from sass import BYTES, instructions_of
 
-ACCESSES = ("LDG", "STG", "UTMALDG", "UTMASTG")
+ACCESSES = ("LDG", "LDGSTS", "STG", "UTMALDG", "UTMASTG")
 GUARD_AT, ALWAYS = 12, 7  # predicate of an instruction
 
 pytestmark = needs_cuda
@@ -36,7 +36,7 @@ DEPENDENT = [kernel for kernel in KERNELS if "PREEXIT" in kernel.sequence]
 
 def test_the_persistent_products_launch_dependents():
     names = {function_of(kernel.name) for kernel in DEPENDENT}
-    assert {"matmul_wgmma_persistent", "matmul_ffma_tma"} <= names
+    assert {"matmul_wgmma_persistent", "matmul_wgmma_pingpong", "matmul_wgmma_tf32x3", "matmul_ffma_tma"} <= names
 
 
 @pytest.mark.parametrize("name", sorted({function_of(kernel.name) for kernel in DEPENDENT}))

@@ -31,7 +31,15 @@ SOURCES = {
 }
 KERNELS = [kernel for path in OBJECTS for kernel in kernels_of(path)]
 LOGS = {path.name: path.with_name(path.name + ".ptxas").read_text() for path in OBJECTS}
+SPILL = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+SERIALISED = re.compile(r"C75\d\d")
 USED = re.compile(r"function '(\w+)' for 'sm_90'\n(?:.*\n){1,3}?.*Used (\d+) registers")
+
+
+def faults(log: str) -> list[str]:
+    """What ptxas says of spilled registers and of tensor instructions that it serialised."""
+    spills = [match[0] for match in SPILL.finditer(log) if match[2] != "0" or match[3] != "0"]
+    return [match[0] for match in SERIALISED.finditer(log)] + spills
 
 
 def kernels(name: str, part: str = "") -> list[Kernel]:

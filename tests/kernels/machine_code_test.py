@@ -5,17 +5,9 @@ import re
 
 import pytest
 from cubins import function_of, mangled
-from machine_code import KERNELS, LOGS, SOURCES, is_fp8, kernels, namespace_of, needs_cuda, products, registers_of
-
-SPILL = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-SERIALISED = re.compile(r"C75\d\d")
+from machine_code import KERNELS, LOGS, SOURCES, faults, is_fp8, kernels, namespace_of, needs_cuda, products, registers_of
 
 pytestmark = needs_cuda
-
-
-def faults(log: str) -> list[str]:
-    spills = [match[0] for match in SPILL.finditer(log) if match[2] != "0" or match[3] != "0"]
-    return [match[0] for match in SERIALISED.finditer(log)] + spills
 
 
 def test_a_fault_is_found():
@@ -100,42 +92,8 @@ def test_a_ceiling_that_sums_launches_no_second_kernel(name, only):
 @pytest.mark.parametrize("name", ["ceilings/fma.cu", "ceilings/fma_half.cu"])
 def test_an_sm_holds_a_whole_wave_of_chains(name):
     used = [registers for _, registers in registers_of(name)]
-    assert used and max(used) <= REGISTERS_PER_SM // MOST_THREADS_PER_SM
-
-
-# What saturates the memory of an H100 and of an H200: CUB's tuning, "tuning_transform.cuh".
-H100, H200 = 32 << 10, 48 << 10
-PACK_BYTES = 16
-REGISTERS_PER_SM, MOST_THREADS_PER_SM = 65536, 2048  # of compute capability 9.0
-
-
-# Threads of a block, and packs that each has loaded before it uses the first.
-@pytest.mark.parametrize(
-    "name, threads, packs, wanted",
-    [
-        ("relu/vec16.cu", 1024, 1, H100),
-        ("gelu/vec16.cu", 512, 1, H100),
-        ("dot/one_pass.cu", 256, 4, H200),
-        ("dot/two_pass.cu", 256, 4, H200),
-    ],
-)
-def test_enough_bytes_are_in_flight_on_an_sm(name, threads, packs, wanted):
-    used = [registers for kernel, registers in registers_of(name) if "finish" not in kernel]
-    assert len(used) >= 4, "a kernel for each format"
-    blocks = min(REGISTERS_PER_SM // (threads * -(-max(used) // 8) * 8), MOST_THREADS_PER_SM // threads)
-    assert blocks * threads * packs * PACK_BYTES >= wanted
-
-
-def test_gelu_in_fp8_stays_within_its_budget_of_instructions():
-    # 4.3 TB/s read and written are 2.15e12 elements per second on 132 SMs at 1.755 GHz, where an SM starts 16
-    # special functions and 128 instructions of a thread per clock.
-    clocks = 132 * 1.755e9 / 2.15e12
-    elements = 16 + 1  # of the code: one pack, one element
-    fp8 = [kernel for kernel in kernels("gelu/vec16.cu") if is_fp8(kernel) and kernel.opcodes["F2FP"] >= elements]
-    assert len(fp8) >= 2, "compiled for a device that converts fp8"
-    for kernel in fp8:
-        assert kernel.opcodes["MUFU"] / elements < 16 * clocks
-        assert len(kernel.sequence) / elements < 128 * clocks
+    registers_per_sm, most_threads_per_sm = 65536, 2048  # of compute capability 9.0
+    assert used and max(used) <= registers_per_sm // most_threads_per_sm
 
 
 HOPPER = sorted(name for name in SOURCES if name.startswith("matmul/hopper/wgmma"))
@@ -164,7 +122,7 @@ def test_persistent_products_specialise_their_warps_and_share_operands(name):
         rows, columns = map(int, PERSISTENT_TILE.search(kernel.name).groups())
         tiles.add((rows, columns))
         steps = kernel.opcodes["HGMMA"] + kernel.opcodes["QGMMA"]
-        assert steps == STEPS * rows // 128, kernel.name
+        assert steps % (STEPS * rows // 128) == 0, kernel.name  # one stage, or several in a row
         assert kernel.opcodes["USETMAXREG"] == 2, kernel.name
         assert kernel.opcodes["UTMALDG.MULTICAST"] > 0, kernel.name
         assert kernel.opcodes["UTMALDG"] > kernel.opcodes["UTMALDG.MULTICAST"], kernel.name

@@ -67,6 +67,7 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
   r.loaded_from = "libmine.so";
   r.early = true;
   r.early_unknown = "no graph";
+  r.roof_unknown = "no ceiling";
   r.verify = Verification{.error = 0.125,
                           .tolerance = 1e-3,
                           .elements = 1000,

@@ -54,6 +54,7 @@ const std::map<std::string_view, Setter>& setters() {
       {"gap", number(&Simulation::gap)},
       {"clock", number(&Simulation::clock)},
       {"memory", number(&Simulation::memory)},
+      {"capability", number(&Simulation::capability)},
       {"noise", number(&Simulation::noise)},
       {"process", number(&Simulation::process)},
       {"row", number(&Simulation::row)},
@@ -133,6 +134,7 @@ SimulatedDevice::SimulatedDevice(Simulation simulation, const Work& work)
   // Small caches keep the shapes small, so that a whole run takes seconds.
   machine_.caches = {{.level = 1, .bytes = 16 << 10, .shared_by = 1},
                      {.level = 2, .bytes = 128 << 10, .shared_by = machine_.units}};
+  machine_.compute_capability = simulation_.capability;
   machine_.memory_bytes = static_cast<std::int64_t>(simulation_.memory);
   machine_.flops_per_s_hint = 2e8;
   process_factor_ = std::exp(simulation_.process * std::normal_distribution<>()(random_));

@@ -22,6 +22,7 @@ struct Simulation {
   double tick = 1e-9;       // seconds, of the timer
   double clock = 1e9;       // Hz, reported as held
   double memory = 1 << 28;  // bytes
+  int capability = 0;       // compute capability, 90 for 9.0; 0: of a host
   std::string sheet;        // data sheet the device claims to match; empty: none
   // Noise of a sample: exp(noise * N(0,1)); of the whole process: exp(process * N(0,1)); of a row
   // in this process: exp(row * N(0,1)). The seed alone decides process and row.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "kernels/common/cuda/fp8_pairs.cuh"
 #include "kernels/common/cuda/types.cuh"
 
 namespace ridgebench::cuda {
@@ -14,16 +15,29 @@ namespace ridgebench::cuda {
 // cub/device/dispatch/tuning/tuning_transform.cuh).
 inline constexpr int kVectorsInFlight = 4;
 
+// Pair `i` of a vector, widened to fp32.
+template <class T>
+__device__ float2 widened(const Vec16<T>& vector, int i) {
+  if constexpr (kIsFp8<T>) {
+    std::uint32_t words[kVectorBytes / 4];
+    memcpy(words, &vector, sizeof words);
+    const std::uint32_t word = words[i / 2];
+    return __half22float2(i % 2 == 0 ? to_half2<T, false>(word) : to_half2<T, true>(word));
+  } else {
+    return to_float2(vector, i);
+  }
+}
+
 // Adds to sum[r] the products of a[r] with x, element by element. They are formed in fp32, because
 // those of fp8 could leave fp16's range.
 template <class T, int kRows>
 __device__ void add_products(const Vec16<T> (&a)[kRows], const Vec16<T>& x, float (&sum)[kRows]) {
 #pragma unroll
   for (int i = 0; i < kVectorElements<T> / 2; ++i) {
-    const float2 right = to_float2(x, i);
+    const float2 right = widened(x, i);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      const float2 left = to_float2(a[r], i);
+      const float2 left = widened(a[r], i);
       sum[r] = fmaf(left.x, right.x, sum[r]);
       sum[r] = fmaf(left.y, right.y, sum[r]);
     }

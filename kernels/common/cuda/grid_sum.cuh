@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/cuda/reduce.cuh"
 #include "kernels/common/queue.hpp"
 
 namespace ridgebench::cuda {
@@ -21,7 +22,6 @@ struct GridSum {
 // 0. The sums are added in double and in a fixed order, so the bits are the same every time.
 template <int kThreads>
 __device__ void add_to_grid_sum(float block_sum, const GridSum& grid, float* sum) {
-  static_assert((kThreads & (kThreads - 1)) == 0);
   const unsigned thread = threadIdx.x;
   __shared__ bool last;
   if (thread == 0) {
@@ -33,7 +33,6 @@ __device__ void add_to_grid_sum(float block_sum, const GridSum& grid, float* sum
   __syncthreads();
   if (!last) return;
 
-  __shared__ double share[kThreads];
   double own = 0;
   const unsigned fours = gridDim.x / 4;
 #pragma unroll 8
@@ -42,13 +41,9 @@ __device__ void add_to_grid_sum(float block_sum, const GridSum& grid, float* sum
     own += (static_cast<double>(four.x) + four.y) + (static_cast<double>(four.z) + four.w);
   }
   if (thread < gridDim.x % 4) own += grid.partial[4 * fours + thread];
-  share[thread] = own;
-  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (thread < half) share[thread] += share[thread + half];
-  }
+  const double total = cuda::block_sum<kThreads>(own);
   if (thread == 0) {
-    *sum = static_cast<float>(share[0]);
+    *sum = static_cast<float>(total);
     *grid.ticket = 0;  // for the next launch
   }
 }

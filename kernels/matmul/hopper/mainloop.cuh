@@ -3,17 +3,14 @@
 // boxes of 64 rows (ptx/wgmma_layout.hpp).
 #pragma once
 
+#include <bit>
 #include <cstdint>
-#include <optional>
-#include <string>
-#include <type_traits>
 
 #include "kernels/common/cuda/ptx/barrier.cuh"
 #include "kernels/common/cuda/ptx/tma.cuh"
 #include "kernels/common/cuda/ptx/wgmma.cuh"
 #include "kernels/common/cuda/ptx/wgmma_layout.hpp"
-#include "kernels/common/fp8_accumulation.hpp"
-#include "kernels/common/registry.hpp"
+#include "kernels/matmul/hopper/wgmma_supports.cuh"
 #include "kernels/matmul/tile/operands.cuh"
 
 namespace ridgebench::cuda {
@@ -142,15 +139,30 @@ __device__ void load_tile(std::byte (&stage)[kStages][Tile::kStageBytes],
 template <int kSubTiles, int kN>
 using Accumulators = WgmmaAccumulators<kN>[kSubTiles];
 
+// A value of 8 bytes that is the same for a whole warp. The shuffle tells the compiler so, and
+// hides where the value comes from: the compiler keeps it in a uniform register, and does not
+// compute it anew in every stage of a loop. A shared object's address is then for barriers and
+// wgmma only, as plain loads and stores through it would be generic ones.
+template <class T>
+__device__ T warp_uniform(T value) {
+  return std::bit_cast<T>(__shfl_sync(0xffffffffU, std::bit_cast<unsigned long long>(value), 0));
+}
+
+// The descriptor of what lies further on by an offset in the descriptor's unit. The low word holds
+// the address, and a sum of 32 bits spares the compiler a carry.
+__device__ constexpr std::uint64_t further(std::uint64_t descriptor, std::uint64_t offset) {
+  const std::uint64_t low = 0xffffffffU;
+  return (descriptor & ~low) | ((descriptor + offset) & low);
+}
+
 // Starts d = A B (+ d, if `accumulate`) over one stage and commits the wgmmas as a group: kSubTiles
-// boxes of A from `a` on, 2 kCount columns of B from `b` on. The whole warpgroup must call it.
+// boxes of A, 2 kCount columns of B, given by descriptors of the first box of each. The whole
+// warpgroup must call it.
 template <Layout kLayout, class A, class B, int kSubTiles, int kCount>
-__device__ void multiply_stage(float (&d)[kSubTiles][kCount], const std::byte* a,
-                               const std::byte* b, bool accumulate) {
+__device__ void multiply_stage(float (&d)[kSubTiles][kCount], std::uint64_t a, std::uint64_t b,
+                               bool accumulate) {
   constexpr bool a_k_major = a_is_k_major(kLayout);
   constexpr bool b_k_major = b_is_k_major(kLayout);
-  const std::uint64_t descriptor_a = matrix_descriptor(shared_address(a));
-  const std::uint64_t descriptor_b = matrix_descriptor(shared_address(b));
 #pragma unroll
   for (int i = 0; i < kSubTiles; ++i) warpgroup_fence_operand(d[i]);
   warpgroup_arrive();
@@ -159,13 +171,21 @@ __device__ void multiply_stage(float (&d)[kSubTiles][kCount], const std::byte* a
 #pragma unroll
     for (int i = 0; i < kSubTiles; ++i) {
       wgmma_mma_async<A, B, 2 * kCount, !a_k_major, !b_k_major>(
-          d[i], descriptor_a + box_offset(i) + k_step_offset(a_k_major, step),
-          descriptor_b + k_step_offset(b_k_major, step), accumulate || step > 0);
+          d[i], further(a, box_offset(i) + k_step_offset(a_k_major, step)),
+          further(b, k_step_offset(b_k_major, step)), accumulate || step > 0);
     }
   }
   warpgroup_commit_batch();
 #pragma unroll
   for (int i = 0; i < kSubTiles; ++i) warpgroup_fence_operand(d[i]);
+}
+
+// The same of boxes that begin at `a` and `b`.
+template <Layout kLayout, class A, class B, int kSubTiles, int kCount>
+__device__ void multiply_stage(float (&d)[kSubTiles][kCount], const std::byte* a,
+                               const std::byte* b, bool accumulate) {
+  multiply_stage<kLayout, A, B>(d, matrix_descriptor(shared_address(a)),
+                                matrix_descriptor(shared_address(b)), accumulate);
 }
 
 template <int kSubTiles, int kCount>
@@ -205,63 +225,6 @@ __device__ void store_tile(const float (&d)[kSubTiles][kCount], const Product<A,
                             Plain{}, aligned);
     }
   }
-}
-
-// Calls `make` with the layout as a compile-time constant; wgmma reads every layout in 16-bit
-// formats only.
-template <class A, class Make>
-Launch with_wgmma_layout(Layout layout, const Make& make) {
-  if constexpr (sizeof(A) == 2) {
-    return with_layout(layout, make);
-  } else {
-    return make(std::integral_constant<Layout, Layout::nt>());
-  }
-}
-
-// The formats that wgmma multiplies.
-using WgmmaProducts = decltype(Tf32Products{} + HalfProducts{} + Fp8Products{});
-
-// Technique::supports of products with wgmma: pure arithmetic.
-inline std::optional<std::string> supports_wgmma(const Machine& machine, const Shape& shape,
-                                                 FormatPair formats) {
-  if (machine.compute_capability != 90) return "runs on compute capability 9.0 only";
-  if (info(formats.a).storage_bytes != 2 && shape.layout() != Layout::nt) {
-    return "reads fp32, tf32 and fp8 K-major only: layout nt";
-  }
-  return std::nullopt;
-}
-
-// Why TMA cannot take a matrix with rows of `elements` elements.
-inline std::optional<std::string> supports_tma_row(std::int64_t elements, Format format) {
-  const std::int64_t bytes = elements * info(format).storage_bytes;
-  if (bytes % kTmaRowAlignment == 0) return std::nullopt;
-  return "TMA takes rows of multiples of 16 bytes, not of " + std::to_string(bytes);
-}
-
-// Technique::supports of products whose operands TMA loads.
-inline std::optional<std::string> supports_wgmma_tma(const Machine& machine, const Shape& shape,
-                                                     FormatPair formats) {
-  if (auto reason = supports_wgmma(machine, shape, formats)) return reason;
-  for (const char* const dimension : {"m", "n", "k"}) {
-    if (shape[dimension] > kTmaMaxRows) return "TMA takes up to 2^31 - 1 rows";
-  }
-  const Layout layout = shape.layout();
-  if (auto reason = supports_tma_row(shape[a_is_k_major(layout) ? "k" : "m"], formats.a)) {
-    return reason;
-  }
-  return supports_tma_row(shape[b_is_k_major(layout) ? "k" : "n"], formats.b);
-}
-
-// A product that leaves its sums in the tensor cores.
-template <class P>
-Technique wgmma_technique(const std::string& name, const Supports& supports) {
-  constexpr bool fp8 = kIsFp8<typename P::A>;
-  return {.operation = "matmul",
-          .name = name,
-          .engine = Engine::tensor,
-          .supports = supports,
-          .accumulator_bits = fp8 ? kFp8SumBits : 0,
-          .accumulation_error = fp8 ? kFp8SumError : 0};
 }
 
 }  // namespace ridgebench::cuda

@@ -11,15 +11,22 @@
 
 namespace ridgebench::cuda {
 
+// Biases of a tile's columns, in the format of C, of up to 32 bits.
+template <class Tile>
+using TileBiases = std::byte[4 * Tile::kBlockN];
+
 // A block's tile of C, and as many stages as fit into shared memory beside two boxes of C for each
 // consumer: TMA stores one while the consumer fills the other. What is left holds further boxes.
 template <int kM, int kN>
 struct PersistentTile : BlockTile<kM, kN> {
   using BlockTile<kM, kN>::kStageBytes;
   static constexpr TileShape kShape{kM, kN};
-  static constexpr bool kSharesB = kShape.shares_b();          // with its cluster, or else A
-  static constexpr int kReleasingWarps = kConsumerWarps;       // that use a stage of one block
-  static constexpr int kUsableBytes = kMaxSharedBytes - 1024;  // the barriers take the rest
+  static constexpr bool kSharesB = kShape.shares_b();     // with its cluster, or else A
+  static constexpr int kReleasingWarps = kConsumerWarps;  // that use a stage of one block
+  static constexpr int kConsumerBoxes =
+      BlockTile<kM, kN>::kSubTiles;  // of A, to the next consumer's
+  static constexpr int kBiasBytes = kConsumers * sizeof(TileBiases<PersistentTile>);
+  static constexpr int kUsableBytes = kMaxSharedBytes - kBiasBytes - 1024;  // 1024 for barriers
   static constexpr int kStages = (kUsableBytes - 2 * kConsumers * kBoxBytes) / kStageBytes;
   static constexpr int kStoreBoxes =
       std::min(4, (kUsableBytes - kStages * kStageBytes) / (kConsumers * kBoxBytes));
@@ -28,6 +35,7 @@ struct PersistentTile : BlockTile<kM, kN> {
   struct Shared {
     std::byte stage[kStages][kStageBytes];
     std::byte store[kConsumers][kStoreBoxes * kBoxBytes];
+    TileBiases<PersistentTile> biases[kConsumers];
     TmaPipeline<kStages> pipeline;
   };
 };

@@ -8,56 +8,145 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 
-#include "kernels/matmul/hopper/persistent.cuh"
 #include "kernels/matmul/hopper/store_tile.cuh"
-#include "kernels/matmul/tile/tuning.hpp"
+#include "kernels/matmul/hopper/tile_choice.cuh"
 
 namespace ridgebench::cuda {
 
-// The products of one tile. The wgmmas of the next stage are queued before those of a stage
-// complete, so a stage is released once its successor's wgmmas have started.
+// Matrix descriptors of a consumer's boxes of A, and of B, in one stage.
+template <class Tile>
+struct StageDescriptors {
+  std::uint64_t a, b;
+
+  // Those of sub-tile `sub_tile` in stage `stage`; these are of the first.
+  __device__ StageDescriptors at(int stage, int sub_tile) const {
+    const std::uint64_t offset = static_cast<std::uint32_t>(stage) * (Tile::kStageBytes >> 4U);
+    return {further(a, offset + box_offset(sub_tile)), further(b, offset)};
+  }
+};
+
+template <class Tile>
+__device__ StageDescriptors<Tile> first_stage(const typename Tile::Shared& shared) {
+  // Not the caller's index, which is uniform: then the compiler would see through the shuffle.
+  const int consumer = static_cast<int>(threadIdx.x) / kWarpgroup - 1;
+  const std::uint32_t boxes = shared_address(shared.stage[0]);
+  const int offset_a = consumer * Tile::kConsumerBoxes * kBoxBytes;
+  return {warp_uniform(matrix_descriptor(boxes + static_cast<std::uint32_t>(offset_a))),
+          warp_uniform(matrix_descriptor(boxes + Tile::kOffsetB))};
+}
+
+// Starts the products of one tile. The address of `shared` is warp_uniform. The wgmmas of the next
+// stage are queued before those of a stage complete, so a stage is released once its successor's
+// wgmmas have started. Those of the last stage, which the function returns, are in flight.
 template <Layout kLayout, class A, class B, class Tile>
-__device__ void multiply_tile(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
-                              int consumer, PipelineState<Tile::kStages>& state,
-                              const BlockScheduler<Tile>& scheduler) {
+__device__ int start_tile(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
+                          PipelineState<Tile::kStages>& state,
+                          const BlockScheduler<Tile>& scheduler) {
+  const auto first = first_stage<Tile>(shared);
   int before = 0;
   for (int i = 0; i < scheduler.stages; ++i, state.advance()) {
-    const std::byte* const boxes = shared.stage[state.stage];
     shared.pipeline.consumer_wait(state);
-    multiply_stage<kLayout, A, B>(d, boxes + consumer * Tile::kSubTiles * kBoxBytes,
-                                  boxes + Tile::kOffsetB, i > 0);
+    const auto [a, b] = first.at(state.stage, 0);
+    multiply_stage<kLayout, A, B>(d, a, b, i > 0);
     warpgroup_wait<1>();
     if (i > 0) shared.pipeline.consumer_release(before, scheduler.cluster);
     before = state.stage;
   }
-  warpgroup_wait<0>();
-  shared.pipeline.consumer_release(before, scheduler.cluster);
+  return before;
 }
 
-// The same for fp8 with promotion: the tensor cores keep 13 fraction bits of a sum, so what they
-// accumulate over 128 of k is added to accumulators in fp32.
+// Waits for the products of the last stage.
+template <class Tile>
+__device__ void finish_tile(typename Tile::Shared& shared, int last,
+                            const BlockScheduler<Tile>& scheduler) {
+  warpgroup_wait<0>();
+  shared.pipeline.consumer_release(last, scheduler.cluster);
+}
+
+inline constexpr int kSecondConsumerStarts = 1 + kConsumers;  // a named barrier
+
+// A tile of fp8, promoted: the tensor cores keep 13 fraction bits of a sum, so what they
+// accumulate over 128 of k is added to accumulators in fp32. Registers suffice for the temporary
+// sums of one sub-tile, so a consumer's products pause while it adds. Those of the other consumer
+// fill the pause if the two are out of step: in each tile the second one waits until the first
+// products of the first one are complete. The first one is never a whole tile ahead, which would
+// complete the barrier without the second one, as the ring holds no more than the stages of a tile.
 template <Layout kLayout, class A, class B, class Tile>
 __device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
-                                       int consumer, PipelineState<Tile::kStages>& state,
+                                       PipelineState<Tile::kStages>& state,
                                        const BlockScheduler<Tile>& scheduler) {
+  const auto first = first_stage<Tile>(shared);
+  const bool ordered = scheduler.stages >= Tile::kStages;
+  const bool leads = warpgroup_index() == 1;
+  if (ordered && !leads) named_barrier_sync<kConsumers * kWarpgroup>(kSecondConsumerStarts);
   clear(d);
   for (int i = 0; i < scheduler.stages; ++i, state.advance()) {
-    const std::byte* const boxes = shared.stage[state.stage];
     shared.pipeline.consumer_wait(state);
 #pragma unroll
     for (int s = 0; s < Tile::kSubTiles; ++s) {
       Accumulators<1, Tile::kBlockN> part;
-      multiply_stage<kLayout, A, B>(part, boxes + (consumer * Tile::kSubTiles + s) * kBoxBytes,
-                                    boxes + Tile::kOffsetB, false);
+      const auto [a, b] = first.at(state.stage, s);
+      multiply_stage<kLayout, A, B>(part, a, b, false);
       warpgroup_wait<0>();
+      if (s == 0 && i == 0 && ordered && leads) {
+        named_barrier_arrive<kConsumers * kWarpgroup>(kSecondConsumerStarts);
+      }
       if (s == Tile::kSubTiles - 1) {
         shared.pipeline.consumer_release(state.stage, scheduler.cluster);
       }
       promote(d[s], part[0]);
     }
+  }
+}
+
+// Whether registers suffice for the sums of a tile and two sets of temporary ones.
+template <class Tile>
+inline constexpr bool kTwoTemporaries = Tile::kSubTiles == 1 && Tile::kBlockN <= 128;
+
+// The same with two sets of temporary sums in turn: a consumer adds those of one stage while the
+// tensor cores work on the next, so they never pause.
+template <Layout kLayout, class A, class B, class Tile>
+  requires kTwoTemporaries<Tile>
+__device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
+                                       PipelineState<Tile::kStages>& state,
+                                       const BlockScheduler<Tile>& scheduler) {
+  const auto first = first_stage<Tile>(shared);
+  Accumulators<1, Tile::kBlockN> even;
+  Accumulators<1, Tile::kBlockN> odd;
+  auto oldest = state;  // of the stages in flight
+  const auto start = [&](auto& part) {
+    shared.pipeline.consumer_wait(state);
+    const auto [a, b] = first.at(state.stage, 0);
+    multiply_stage<kLayout, A, B>(part, a, b, false);
+    state.advance();
+  };
+  const auto finish = [&](auto& part) {
+    shared.pipeline.consumer_release(oldest.stage, scheduler.cluster);
+    promote(d[0], part[0]);
+    oldest.advance();
+  };
+  clear(d);
+  start(even);
+  int i = 1;
+  for (; i + 1 < scheduler.stages; i += 2) {
+    start(odd);
+    warpgroup_wait<1>();
+    finish(even);
+    start(even);
+    warpgroup_wait<1>();
+    finish(odd);
+  }
+  if (i < scheduler.stages) {
+    start(odd);
+    warpgroup_wait<1>();
+    finish(even);
+    warpgroup_wait<0>();
+    finish(odd);
+  } else {
+    warpgroup_wait<0>();
+    finish(even);
   }
 }
 
@@ -79,39 +168,29 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     warpgroup_reg_alloc<232>();
     griddepcontrol_wait();
     const int consumer = warpgroup_index() - 1;
+    auto& ring = *warp_uniform(&shared);
     PipelineState<Tile::kStages> state;
+    const TileEpilogue<Tile, Epilogue> tile_epilogue(epilogue, shared.biases[consumer]);
     TileAccumulators<Tile> d;
     int turn = 0;
     for (int tile = scheduler.first; tile < tiles.count(); tile += scheduler.step) {
-      if constexpr (kPromoted) {
-        multiply_tile_promoted<kLayout, A, B>(d, shared, consumer, state, scheduler);
-      } else {
-        multiply_tile<kLayout, A, B>(d, shared, consumer, state, scheduler);
-      }
       const auto [row, column] = scheduler.origin(tile);
+      tile_epilogue.load(column, n);
+      if constexpr (kPromoted) {
+        multiply_tile_promoted<kLayout, A, B>(d, ring, state, scheduler);
+      } else {
+        const int last = start_tile<kLayout, A, B>(d, ring, state, scheduler);
+        finish_tile(ring, last, scheduler);
+      }
+      tile_epilogue.wait();
       store_tile<Tile, Out>(d, shared.store[consumer], c,
-                            row + consumer * Tile::kSubTiles * kWgmmaM, column, n, consumer, turn,
-                            epilogue);
+                            row + consumer * Tile::kSubTiles * kWgmmaM, column, consumer, turn,
+                            tile_epilogue);
     }
     if (threadIdx.x % kWarpgroup == 0) cp_async_bulk_wait_group();
   }
   __syncwarp();
   cluster_sync_relaxed();  // a block must not exit while another may arrive at its barriers
-}
-
-// Binds a persistent kernel of these parameters.
-template <class Tile, class Kernel, class A, class B, class Out, class Epilogue>
-Launch bind_kernel(Kernel kernel, const Queue& queue, const Product<A, B, Out>& product,
-                   int cluster, const Epilogue& epilogue) {
-  const TileScheduler tiles = schedule_tiles(Tile::kShape, cluster, product.m, product.n);
-  const ClusterGrid grid = persistent_grid<Tile>(kernel, queue, tiles, cluster);
-  return [=, a = operand_map(product.a), b = operand_map(product.b),
-          c = tensor_map(product.c, product.m, product.n, kBoxRows,
-                         kRowBytes / static_cast<int>(sizeof(Out)), Swizzle::bytes_128),
-          stages = static_cast<int>(ceil_div(product.k, kBlockK<A>)),
-          n = static_cast<int>(product.n)] {
-    launch(kernel, grid, a, b, c, tiles, stages, n, epilogue);
-  };
 }
 
 // Binds matmul_wgmma_persistent for one tile.
@@ -145,95 +224,5 @@ struct TileList {
 
 using FastTiles = TileList<false, kFastTiles>;
 using PromotedTiles = TileList<true, kPromotedTiles>;
-
-// Technique::supports of the persistent kernels, which also store by TMA.
-inline std::optional<std::string> supports_persistent(const Machine& machine, const Shape& shape,
-                                                      FormatPair formats) {
-  if (auto reason = supports_wgmma_tma(machine, shape, formats)) return reason;
-  return supports_tma_row(shape["n"], product_format(formats));
-}
-
-// What prepare chose; the record says it.
-struct ChosenTile : TileChoice {
-  TileShape shape;
-
-  [[nodiscard]] std::string choice() const {
-    return "tile " + std::to_string(shape.m) + "x" + std::to_string(shape.n) + ", cluster " +
-           std::to_string(cluster) + ", raster of " + std::to_string(kGroupRows) + " rows";
-  }
-};
-
-template <class List>
-ChosenTile chosen(const TileChoice& choice) {
-  return {choice, List::kShapes[choice.tile]};
-}
-
-template <class List, class A, class B, class Out>
-Launch bind_plain(Queue& queue, const ChosenTile& choice, const Shape& shape, const A* a,
-                  const B* b, Out* c) {
-  return with_wgmma_layout<A>(shape.layout(), [&](auto layout) -> Launch {
-    return List::template bind<layout>(queue, Product(shape, a, b, c), choice, Plain{});
-  });
-}
-
-template <class List, class A, class B, class Out>
-Launch bind_gelu(Queue& queue, const ChosenTile& choice, const Shape& shape, const A* a, const B* b,
-                 const Out* bias, Out* c) {
-  return List::template bind<Layout::nt>(queue, Product(shape, a, b, c), choice,
-                                         BiasGelu<Out>{bias});
-}
-
-// Occupies as much of an SM as a persistent kernel.
-template <int kThreads>
-__global__ void __launch_bounds__(kThreads, 1) fill_sms() {}
-
-// Asks the device: a cluster stays within one group of its SMs, and groups differ in size.
-inline ActiveClusters active_clusters() {
-  constexpr auto kernel = fill_sms<kWarpSpecialisedThreads>;
-  set_max_dynamic_shared_bytes(kernel, kMaxSharedBytes);
-  ActiveClusters active{};
-  for (std::size_t i = 0; i < kClusters.size(); ++i) {
-    const auto blocks = static_cast<unsigned>(kClusters[i]);
-    const ClusterGrid grid{.blocks = dim3(blocks),
-                           .threads = kWarpSpecialisedThreads,
-                           .shared_bytes = kMaxSharedBytes,
-                           .stream = nullptr,
-                           .cluster = blocks};
-    with_launch_config(grid, [&](const cudaLaunchConfig_t& config) {
-      check(cudaOccupancyMaxActiveClusters(&active[i], kernel, &config));
-    });
-  }
-  return active;
-}
-
-// Chooses by arithmetic.
-template <class List, bool kGelu, class A, class B, class Out>
-ChosenTile prepare_choice(Queue& /*queue*/, const Shape& shape) {
-  const ProductWork work{.m = shape["m"],
-                         .n = shape["n"],
-                         .stages = ceil_div(shape["k"], kBlockK<A>),
-                         .epilogue_clocks = epilogue_clocks(sizeof(Out), kGelu),
-                         .promotion_clocks = List::kPromotes ? kPromotionClocks : 0};
-  return chosen<List>(choose_tile(List::kShapes, work, active_clusters()));
-}
-
-// Chooses by measuring all tiles and clusters.
-template <class List, bool kGelu, class A, class B, class Out>
-ChosenTile prepare_tuned(Queue& queue, const Shape& shape) {
-  const auto choice = [](int i) {
-    const auto index = static_cast<std::size_t>(i);
-    return chosen<List>(
-        {.tile = index / kClusters.size(), .cluster = kClusters[index % kClusters.size()]});
-  };
-  constexpr int candidates = static_cast<int>(List::kShapes.size() * kClusters.size());
-  return choice(fastest<A, B, Out>(
-      queue, shape, candidates, [&](int i, const A* a, const B* b, const Out* bias, Out* c) {
-        if constexpr (kGelu) {
-          return bind_gelu<List>(queue, choice(i), shape, a, b, bias, c);
-        } else {
-          return bind_plain<List>(queue, choice(i), shape, a, b, c);
-        }
-      }));
-}
 
 }  // namespace ridgebench::cuda

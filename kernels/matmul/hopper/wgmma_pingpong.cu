@@ -23,5 +23,21 @@ const Registration wgmma_pingpong{[]<class P>() {
                                                    bind_plain<WidePingpong, A, B, Out>);
                                   }};
 
+const Registration wgmma_pingpong_gelu{
+    []<class P>() {
+      Technique technique = wgmma_technique<P>("wgmma_pingpong", supports_persistent);
+      technique.operation = "matmul_gelu";
+      technique.approximation_error = sizeof(typename P::A) == 2 ? kGeluTanhError : kGeluExp2Error;
+      return technique;
+    },
+    Tf32Products{} + HalfProducts{},
+    []<class P>() {
+      using A = typename P::A;
+      using B = typename P::B;
+      using Out = typename P::Out;
+      return planned(prepare_choice<WidePingpong, true, A, B, Out>,
+                     bind_gelu<WidePingpong, A, B, Out>);
+    }};
+
 }  // namespace
 }  // namespace ridgebench::cuda

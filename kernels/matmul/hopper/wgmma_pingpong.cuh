@@ -16,7 +16,7 @@ namespace ridgebench::cuda {
 // consumer may wait for a stage only after the stage's trip before has arrived, which the other
 // consumer has then waited for.
 struct ConsumerTurns {
-  // Waits until the other consumer passes the turn. The block's first tile has nobody before it.
+  // Waits until the other consumer passes the turn. No tile comes before the block's first one.
   __device__ static void wait(int consumer, bool first_tile) {
     if (!first_tile) named_barrier_sync<kThreads>(kFirstBarrier + consumer);
   }
@@ -31,30 +31,14 @@ struct ConsumerTurns {
   static constexpr int kFirstBarrier = 1 + kConsumers;  // the consumers' stores use those below
 };
 
-// A tile that one consumer computes and stores alone.
+// A tile that one consumer computes and stores alone, from all of a stage.
 template <int kM, int kN>
 struct PingpongTile : PersistentTile<kM, kN> {
   static constexpr int kSubTiles = BlockTile<kM, kN>::kBoxesA;
   static constexpr int kReleasingWarps = kWarpgroup / kWarp;
+  static constexpr int kConsumerBoxes = 0;
   using Turns = ConsumerTurns;
 };
-
-// Starts all products of a tile. Those of the last stage, which it returns, are in flight.
-template <Layout kLayout, class A, class B, class Tile>
-__device__ int start_products(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
-                              PipelineState<Tile::kStages>& state,
-                              const BlockScheduler<Tile>& scheduler) {
-  int before = 0;
-  for (int i = 0; i < scheduler.stages; ++i, state.advance()) {
-    const std::byte* const boxes = shared.stage[state.stage];
-    shared.pipeline.consumer_wait(state);
-    multiply_stage<kLayout, A, B>(d, boxes, boxes + Tile::kOffsetB, i > 0);
-    warpgroup_wait<1>();
-    if (i > 0) shared.pipeline.consumer_release(before, scheduler.cluster);
-    before = state.stage;
-  }
-  return before;
-}
 
 template <Layout kLayout, class Tile, class A, class B, class Out, class Epilogue>
 __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
@@ -73,20 +57,24 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     warpgroup_reg_alloc<232>();
     griddepcontrol_wait();
     const int consumer = warpgroup_index() - 1;
+    auto& ring = *warp_uniform(&shared);
     PipelineState<Tile::kStages> state;
     state.advance(consumer * stages);
+    const TileEpilogue<Tile, Epilogue> tile_epilogue(epilogue, shared.biases[consumer]);
     TileAccumulators<Tile> d;
     int turn = 0;
     for (int tile = scheduler.first + consumer * scheduler.step; tile < tiles.count();
          tile += kConsumers * scheduler.step) {
       const auto [row, column] = scheduler.origin(tile);
+      tile_epilogue.load(column, n);
       Tile::Turns::wait(consumer, tile == scheduler.first);
-      const int last = start_products<kLayout, A, B>(d, shared, state, scheduler);
+      const int last = start_tile<kLayout, A, B>(d, ring, state, scheduler);
       Tile::Turns::pass(consumer, tile + scheduler.step >= tiles.count());
-      warpgroup_wait<0>();
-      shared.pipeline.consumer_release(last, scheduler.cluster);
+      finish_tile(ring, last, scheduler);
       state.advance(stages);  // of the other consumer's tile
-      store_tile<Tile, Out>(d, shared.store[consumer], c, row, column, n, consumer, turn, epilogue);
+      tile_epilogue.wait();
+      store_tile<Tile, Out>(d, shared.store[consumer], c, row, column, consumer, turn,
+                            tile_epilogue);
     }
     if (threadIdx.x % kWarpgroup == 0) cp_async_bulk_wait_group();
   }

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     mbarrier_init(shared.lead, kWarpgroup / kWarp);
     for (bool& non_finite : shared.non_finite) non_finite = false;
   }
-  start_cluster(shared, scheduler);
+  start_cluster(shared, scheduler, a, b);
 
   PipelineState<Tile::kStages> state;
   if (threadIdx.x < kWarpgroup) {
@@ -96,6 +96,7 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     }
   } else {
     warpgroup_reg_alloc<232>();
+    griddepcontrol_wait();
     const int consumer = warpgroup_index() - 1;
     TileAccumulators d;
     if (consumer != 0) mbarrier_wait_parity(shared.lead, 0);

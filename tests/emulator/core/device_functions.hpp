@@ -145,6 +145,17 @@ inline std::size_t __cvta_generic_to_shared(const void* pointer) {
 
 [[noreturn]] inline void __trap() { ridgebench::emulator::fault("__trap"); }
 
+// Byte i of the result is byte (selector >> 4 i) % 8 of y and x, x in the low word.
+inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+  const std::uint64_t both = std::uint64_t{y} << 32U | x;
+  unsigned result = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned byte = selector >> 4U * i & 7U;
+    result |= static_cast<unsigned>(both >> 8U * byte & 0xffU) << 8U * i;
+  }
+  return result;
+}
+
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
 inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
 inline int __float_as_int(float x) { return std::bit_cast<int>(x); }

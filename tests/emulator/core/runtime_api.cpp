@@ -17,6 +17,21 @@ using ridgebench::emulator::kMostStaticBytes;
 
 int compute_capability = 90;
 int multiprocessors = ridgebench::emulator::kMultiprocessors;
+double memory_bandwidth = 0;
+
+// Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+int threads_per_multiprocessor() {
+  switch (compute_capability) {
+    case 75:
+      return 1024;
+    case 86:
+    case 89:
+    case 120:
+      return 1536;
+    default:
+      return 2048;
+  }
+}
 
 std::map<const void*, std::size_t>& dynamic_bytes_allowed() {
   static std::map<const void*, std::size_t> allowed;
@@ -28,7 +43,10 @@ std::map<cudaDeviceAttr, int> attributes() {
       {cudaDevAttrMultiProcessorCount, multiprocessors},
       {cudaDevAttrComputeCapabilityMajor, compute_capability / 10},
       {cudaDevAttrComputeCapabilityMinor, compute_capability % 10},
-      {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
+      {cudaDevAttrMaxThreadsPerMultiProcessor, threads_per_multiprocessor()},
+      // 8000 bits are 2000 bytes per clock, at two transfers.
+      {cudaDevAttrGlobalMemoryBusWidth, 8000},
+      {cudaDevAttrMemoryClockRate, static_cast<int>(memory_bandwidth * multiprocessors / 2e6)},
       {cudaDevAttrMaxThreadsPerBlock, 1024},
       {cudaDevAttrMaxSharedMemoryPerBlock, static_cast<int>(kMostStaticBytes)},
       {cudaDevAttrMaxSharedMemoryPerBlockOptin, static_cast<int>(kMostDynamicBytes)},
@@ -45,6 +63,10 @@ void ridgebench::emulator::set_compute_capability(int capability) {
 }
 
 void ridgebench::emulator::set_multiprocessors(int count) { multiprocessors = count; }
+
+void ridgebench::emulator::set_memory_bandwidth(double bytes_per_s_and_multiprocessor) {
+  memory_bandwidth = bytes_per_s_and_multiprocessor;
+}
 
 std::size_t ridgebench::emulator::most_dynamic_bytes(const void* kernel) {
   const auto found = dynamic_bytes_allowed().find(kernel);

@@ -30,6 +30,14 @@ std::vector<T> numbers(std::int64_t count, std::int64_t seed) {
   return x;
 }
 
+// Element (i, j) of the product of numbers(m * k, 0) and numbers(n * k, kSeedB) in layout nt.
+inline constexpr std::int64_t kSeedB = 77777;
+inline int exact_sum(std::int64_t i, std::int64_t j, std::int64_t k) {
+  int sum = 0;
+  for (std::int64_t p = 0; p < k; ++p) sum += number(i * k + p) * number(j * k + p + kSeedB);
+  return sum;
+}
+
 // C of the operands in a layout.
 inline std::vector<int> exact_product(Layout layout, std::int64_t seed_b) {
   const bool a_by_columns = layout == Layout::tn;
@@ -54,11 +62,10 @@ inline std::vector<int> exact_product(Layout layout, std::int64_t seed_b) {
 // Elements of C that differ from the exact product.
 template <class List, class T, class Out>
 std::int64_t wrong_elements(Layout layout, cuda::TileChoice choice) {
-  constexpr std::int64_t seed_b = 77777;
   const Shape shape({{"m", kM}, {"n", kN}, {"k", kK}}, layout);
   const std::vector<T> a = numbers<T>(kM * kK, 0);
-  const std::vector<T> b = numbers<T>(kK * kN, seed_b);
-  const std::vector<int> exact = exact_product(layout, seed_b);
+  const std::vector<T> b = numbers<T>(kK * kN, kSeedB);
+  const std::vector<int> exact = exact_product(layout, kSeedB);
   HostQueue queue;
   const auto c = std::static_pointer_cast<Out>(queue.allocate(kM * kN * sizeof(Out)));
   cuda::bind_plain<List>(queue, cuda::chosen<List>(choice), shape, a.data(), b.data(), c.get())();

@@ -124,7 +124,42 @@ bool is_found() {
   return false;
 }
 
+enum class Lead { once, never, in_every_stage };
+
+// The start of the second consumer, in a kernel that does nothing else.
+template <Lead kLead>
+__global__ void start_second_consumer() {
+  alignas(8) extern __shared__ std::byte memory[];
+  auto& lead = *reinterpret_cast<cuda::Barrier*>(memory);
+  if (threadIdx.x == 0) {
+    cuda::mbarrier_init(lead, cuda::kWarpgroup / cuda::kWarp);
+    cuda::fence_mbarrier_init();
+  }
+  __syncthreads();
+  if (threadIdx.x >= cuda::kWarpgroup) {
+    cuda::mbarrier_wait_parity(lead, 0);
+    return;
+  }
+  for (int stage = 0; stage < 2; ++stage) {
+    const bool leads = kLead == Lead::in_every_stage || (kLead == Lead::once && stage == 0);
+    if (leads && threadIdx.x % cuda::kWarp == 0) cuda::mbarrier_arrive(lead);
+  }
+}
+
+template <Lead kLead>
+std::string fault_at_the_start() {
+  return fault_of([] { start_second_consumer<kLead><<<1, 256, sizeof(cuda::Barrier)>>>(); });
+}
+
 }  // namespace tf32x3
+
+TEST(Tf32x3, TheSecondConsumerStartsOnceTheFirstHasLed) {
+  using tf32x3::fault_at_the_start;
+  using tf32x3::Lead;
+  EXPECT_EQ(fault_at_the_start<Lead::once>(), "");
+  expect_fault(fault_at_the_start<Lead::never>(), "waits at mbarrier");
+  expect_fault(fault_at_the_start<Lead::in_every_stage>(), "waits at mbarrier");
+}
 
 TEST(Tf32x3, MultipliesLowPartsExactly) {
   for (const Order order : {Order::ascending, Order::descending, Order::hesitant}) {

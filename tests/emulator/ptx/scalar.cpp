@@ -1,4 +1,7 @@
 // Instructions of one thread on its registers.
+#include <cuda_fp16.h>
+
+#include <array>
 #include <cmath>
 
 #include "tests/emulator/core/block.hpp"
@@ -26,6 +29,15 @@ bool execute_special_function(const Instruction& instruction) {
   return true;
 }
 
+// tanh of two fp16 numbers, correctly rounded.
+void execute_tanh_of_two(const Instruction& instruction) {
+  auto both = instruction.get<std::array<__half_raw, 2>>(1);
+  for (__half_raw& x : both) {
+    x = __double2half(std::tanh(static_cast<double>(__half2float(__half(x)))));
+  }
+  *instruction.out<std::array<__half_raw, 2>>(0) = both;
+}
+
 // Source: PTX ISA, "Special Registers".
 std::uint64_t special_register(const std::string& name) {
   if (name == "cluster_ctarank") return Block::current().rank();
@@ -48,6 +60,8 @@ bool execute_scalar(const Instruction& instruction) {
     instruction.set(0, static_cast<std::uint64_t>(instruction.integer(first ? 1 : 2)));
   } else if (instruction.name() == "setp.ne.b32" || instruction.name() == "setp.ne.u32") {
     instruction.set(0, instruction.integer(1) != instruction.integer(2) ? 1 : 0);
+  } else if (instruction.name() == "tanh.approx.f16x2") {
+    execute_tanh_of_two(instruction);
   } else {
     return execute_special_function(instruction);
   }

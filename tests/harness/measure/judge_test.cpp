@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/measure/measurer.hpp"
+#include "kernels/common/cuda/tensor_instruction.hpp"
 #include "tests/support/made_up_case.hpp"
 #include "tests/support/resolved_registry.hpp"
 #include "tests/support/simulated_device.hpp"
@@ -167,6 +168,49 @@ TEST(Judge, ACeilingBelowTheEnginesFullRateIsFlaggedAndNoRoof) {
   bench.fma.implementation.technique.full_rate = [](const Machine&) { return true; };
   EXPECT_THAT(judged(bench.measurer, bench.fma.get()).flags, Not(Contains("partial_rate")));
   EXPECT_TRUE(bench.measure().roof->flops_per_s);
+}
+
+// A product of tensor cores on a GPU of this compute capability, after mma.sync's ceiling.
+Record tensor_product_on(const std::string& capability) {
+  WithCeilings bench("sheet=h100-sxm,peak=1e12,bandwidth=1e10,gap=0,capability=" + capability);
+  bench.fma.operation.ceiling = Ceiling{Resource::tensor};
+  bench.fma.implementation.technique.engine = Engine::tensor;
+  bench.fma.implementation.technique.full_rate = [](const Machine& machine) {
+    return tensor_instruction(machine) == "mma.sync";
+  };
+  judged(bench.measurer, bench.memory.get());
+  judged(bench.measurer, bench.fma.get());
+  bench.made_up.operation.engine = Engine::tensor;
+  bench.made_up.operation.flops = [](const Shape&) { return 2e12; };  // faster than the ceiling
+  bench.made_up.implementation.technique.engine = Engine::tensor;
+  return bench.measure();
+}
+
+TEST(Judge, TensorCoresThatNoCeilingReachesHaveNoRoofAndTheRecordSaysWhy) {
+  for (const auto& [capability, name] :
+       {std::pair("100", "10.0"), std::pair("103", "10.3"), std::pair("110", "11.0")}) {
+    const Record record = tensor_product_on(capability);
+    ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
+    EXPECT_FALSE(record.roof->flops_per_s || record.fraction_of_measured_roof || record.bound);
+    EXPECT_EQ(record.roof_unknown,
+              std::string("no ceiling here reaches the tensor cores of compute "
+                          "capability ") +
+                  name + ", which tcgen05 drives");
+    EXPECT_THAT(record.flags, Not(Contains("above_roof")));
+    EXPECT_TRUE(record.roof->bytes_per_s && record.mfu) << "memory's roof and the data sheet's";
+    EXPECT_EQ(parse_record(to_json(record).dump(), "line").roof_unknown, record.roof_unknown);
+  }
+}
+
+TEST(Judge, TensorCoresThatMmaSyncSaturatesHaveItsRoof) {
+  for (const std::string capability : {"80", "86", "89", "120"}) {
+    const Record record = tensor_product_on(capability);
+    EXPECT_TRUE(record.roof->flops_per_s && record.fraction_of_measured_roof) << capability;
+    EXPECT_FALSE(record.roof_unknown) << capability;
+  }
+  const Record hopper = tensor_product_on("90");
+  EXPECT_FALSE(hopper.roof->flops_per_s) << "wgmma's ceiling was not measured";
+  EXPECT_FALSE(hopper.roof_unknown) << "but there is one";
 }
 
 // A ceiling that does 1e9 results per launch, far slower than the memory moves the kernel's data.

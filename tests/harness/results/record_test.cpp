@@ -153,7 +153,7 @@ TEST(RecordJson, TheFormerNameOfTheSchemaIsRead) {
 TEST(RecordJson, KeysThatAreYoungerThanPublishedRecordsHaveDefaults) {
   ordered_json older = to_json(sample_record());
   for (const char* key : {"accumulator_bits", "seed", "fill", "samples_per_batch", "burst",
-                          "choice", "early", "early_unknown"}) {
+                          "choice", "early", "early_unknown", "roof_unknown"}) {
     older.erase(key);
   }
   for (const char* key : {"witness", "group", "seed"}) older.at("verify").erase(key);
@@ -163,7 +163,7 @@ TEST(RecordJson, KeysThatAreYoungerThanPublishedRecordsHaveDefaults) {
   const Record read = parse(older);
   EXPECT_FALSE(read.accumulator_bits || read.seed || read.fill || read.burst);
   EXPECT_FALSE(read.verify->witness || read.verify->group || read.verify->seed);
-  EXPECT_FALSE(read.choice || read.roof->special_s());
+  EXPECT_FALSE(read.choice || read.roof->special_s() || read.roof_unknown);
   EXPECT_EQ(read.samples_per_batch, 1);
 }
 

@@ -74,6 +74,29 @@ def test_a_format_without_a_row_is_left_out_and_one_that_another_device_has_is_s
     assert "–: not measured." in note
 
 
+def test_a_step_in_another_layout_has_a_row_of_its_own_once_a_run_holds_it(project: Path) -> None:
+    marker = "steps matmul GFLOP/s fp32 naive naive/nn packed/nn packed @ host"
+    *_, nt, packed, (note,) = filled(project, marker)
+    assert [nt[0], packed[0]] == ["`naive`", "`packed`"]
+    assert "No published run holds `naive` and `packed` in layout nn." in note
+    path = project / "results/host/2026-01-01-abc/records.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    naive = [row for row in rows if row["id"].startswith("matmul/naive/fp32/") and row["status"] == "ok"]
+    naive = max(naive, key=lambda row: row["bytes"])
+    # Faster than the row in nt, which keeps its own step.
+    other = naive | {"id": naive["id"].replace("layout:nt", "layout:nn"), "shape": naive["shape"] | {"layout": "nn"}}
+    other["flops_per_s"] = 2 * naive["flops_per_s"]
+    for key in ("time_median_s", "time_ci_low_s", "time_ci_high_s", "time_min_s", "time_p10_s", "time_p90_s"):
+        other[key] = naive[key] / 2
+    path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, other]))
+    tables.view_of.cache_clear()
+    header, *_, again, nn, _, (note,) = filled(project, marker)
+    measured = header.index("measured")
+    assert again[0] == nt[0] and nn[0] == "`naive` in nn"
+    assert float(nn[measured]) == pytest.approx(2 * float(again[measured]), rel=0.05)
+    assert "No published run holds `packed` in layout nn." in note
+
+
 def test_a_row_without_flops_has_no_rate_in_them(project: Path) -> None:
     *_, row, _ = filled(project, "steps dram GFLOP/s fp32 copy @ host")
     assert row[2:] == ["–", "–", "–", "–"]

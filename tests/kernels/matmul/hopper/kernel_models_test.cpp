@@ -1,9 +1,8 @@
 // The tables of docs/kernel_models.md must agree with the model and with the published runs.
-#include "tests/support/kernel_models.hpp"
-
 #include <gmock/gmock.h>
 
 #include "roofline/json_object.hpp"
+#include "tests/kernels/matmul/hopper/kernel_model_tables.hpp"
 
 namespace ridgebench {
 namespace {
@@ -20,6 +19,18 @@ TEST(KernelModels, TheTableOfShapesIsCurrent) {
   EXPECT_THAT(models_page(), ::testing::HasSubstr("<!-- table: kernel models shapes -->\n" +
                                                   kernel_models_of_shapes() + "<!-- /table -->"))
       << "to renew: kernel_models shapes";
+}
+
+TEST(KernelModels, TheTableOfProductsOfFewRowsIsCurrent) {
+  EXPECT_THAT(models_page(), ::testing::HasSubstr("<!-- table: kernel models split_k -->\n" +
+                                                  kernel_models_of_split_k() + "<!-- /table -->"))
+      << "to renew: kernel_models split_k";
+}
+
+TEST(KernelModels, TheTableOfBytesInFlightIsCurrent) {
+  EXPECT_THAT(models_page(), ::testing::HasSubstr("<!-- table: kernel models streams -->\n" +
+                                                  kernel_models_of_streams() + "<!-- /table -->"))
+      << "to renew: kernel_models streams";
 }
 
 }  // namespace

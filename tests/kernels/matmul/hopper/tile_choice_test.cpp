@@ -13,9 +13,9 @@
 namespace ridgebench::cuda {
 namespace {
 
-constexpr ActiveClusters kH100{132, 66, 32};
+constexpr ActiveClusters kActiveOnH100{132, 66, 32};
 constexpr std::array<ActiveClusters, 4> kDevices{
-    kH100, {114, 57, 28}, {16, 8, 4}, {7, 3, 0}};  // H100 SXM and PCIe, and slices of them
+    kActiveOnH100, {114, 57, 28}, {16, 8, 4}, {7, 3, 0}};  // H100 SXM and PCIe, and slices of them
 constexpr double kMostLoss = 1.03;
 
 struct Problem {
@@ -151,7 +151,7 @@ TEST(ChooseTile, IsNearTheBestOfASimulationForRandomShapes) {
 // The tests above can fail: one tile for all shapes loses much.
 TEST(ChooseTile, OneTileForAllShapesWouldNotBeNearTheBest) {
   const ProductWork work = work_of({4096, 1536, 24576}, 2, 2, false);
-  const Verdict verdict = judge(kFastTiles, work, kH100);
+  const Verdict verdict = judge(kFastTiles, work, kActiveOnH100);
   const double wide = simulate({128, 256}, 2, 66, work);
   const double chosen = simulate(verdict.tile, verdict.cluster, 66, work);
   EXPECT_GT(wide / chosen, kMostLoss);
@@ -159,20 +159,21 @@ TEST(ChooseTile, OneTileForAllShapesWouldNotBeNearTheBest) {
 
 TEST(ChooseTile, LargeProductsTakeTheLargestTileInClusters) {
   for (const std::int64_t n : {4096, 8192, 16384}) {
-    const Verdict verdict = judge(kFastTiles, work_of({n, n, n}, 2, 2, false), kH100);
+    const Verdict verdict = judge(kFastTiles, work_of({n, n, n}, 2, 2, false), kActiveOnH100);
     EXPECT_EQ(verdict.tile.n, 256) << n;
     EXPECT_EQ(verdict.cluster, 2) << n;
   }
 }
 
 TEST(ChooseTile, SmallProductsTakeTilesThatOccupyMoreSms) {
-  const Verdict verdict = judge(kFastTiles, work_of({1024, 1024, 1024}, 2, 2, false), kH100);
+  const Verdict verdict =
+      judge(kFastTiles, work_of({1024, 1024, 1024}, 2, 2, false), kActiveOnH100);
   EXPECT_LT(verdict.tile.n, 256);
   EXPECT_GE(schedule_tiles(verdict.tile, 1, 1024, 1024).count(), 64);
 }
 
 TEST(ChooseTile, ATinyProductTakesOneSmallTile) {
-  for (const ActiveClusters& active : {ActiveClusters{1, 0, 0}, kH100}) {
+  for (const ActiveClusters& active : {ActiveClusters{1, 0, 0}, kActiveOnH100}) {
     const Verdict verdict = judge(kFastTiles, work_of({1, 1, 1}, 2, 2, false), active);
     EXPECT_EQ(verdict.tile.n, 64);
     EXPECT_EQ(verdict.cluster, 1);

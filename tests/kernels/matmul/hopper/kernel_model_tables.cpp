@@ -1,4 +1,4 @@
-#include "tests/support/kernel_models.hpp"
+#include "tests/kernels/matmul/hopper/kernel_model_tables.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "kernels/common/cuda/bytes_in_flight.hpp"
+#include "kernels/matmul/hopper/split_k.hpp"
 #include "kernels/matmul/hopper/tile_scheduler.hpp"
 #include "roofline/json_object.hpp"
 
@@ -131,26 +133,38 @@ class Run {
   // Share of the peak at the clock, of 8192 cubed in steady state.
   [[nodiscard]] double share(const std::string& operation, const std::string& technique,
                              const std::string& format) const {
-    const std::string id = operation + "/" + technique + "/" + format +
-                           "/m:8192/n:8192/k:8192/layout:nt/steady@cuda:0";
+    return row(operation + "/" + technique + "/" + format + "/m:8192/n:8192/k:8192/layout:nt/")
+        .at("fraction_of_roof_at_clock");
+  }
+  [[nodiscard]] double bytes_per_s(const std::string& id) const {
+    return row(id).at("bytes_per_s");
+  }
+
+ private:
+  // The steady row whose id begins so.
+  [[nodiscard]] const nlohmann::json& row(const std::string& id) const {
     for (const nlohmann::json& row : rows_) {
-      if (row.at("id") == id) return row.at("fraction_of_roof_at_clock");
+      if (row.at("id").get<std::string>().starts_with(id) && row.at("regime") == "steady") {
+        return row;
+      }
     }
     throw std::runtime_error(folder_ + " has no row " + id);
   }
 
- private:
   std::string folder_;
   std::vector<nlohmann::json> rows_;
 };
+
+std::array<Run, 2> published_runs() {
+  return {Run("nvidia-h100-80gb-hbm3/2026-11-22-7f6e7b5"), Run("nvidia-h200/2026-11-22-7f6e7b5")};
+}
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 }  // namespace
 
 std::string kernel_models_at_8192() {
-  const std::array<Run, 2> runs{Run("nvidia-h100-80gb-hbm3/2026-11-22-7f6e7b5"),
-                                Run("nvidia-h200/2026-11-22-7f6e7b5")};
+  const std::array<Run, 2> runs = published_runs();
   std::string table =
       "| operation | technique | format | model of that version | measured: H100 | H200 "
       "| today: predicted, not run on a GPU |\n| --- | --- | --- | --- | --- | --- | --- |\n";
@@ -165,8 +179,10 @@ std::string kernel_models_at_8192() {
     const Chosen now = choose(kernel.tiles(), kernel.work(8192, 8192, 8192));
     add(kernel, kernel.format, kernel.predicted_then(), percent(now.share));
   }
-  table += fmt::format("| matmul | `wgmma_pingpong` | bf16 | – | – | – | {} |\n",
-                       percent(pingpong_share(kPersistent[0].work(8192, 8192, 8192))));
+  for (const Persistent& kernel : {kPersistent[0], kPersistent[5]}) {
+    table += fmt::format("| {} | `wgmma_pingpong` | {} | – | – | – | {} |\n", kernel.operation,
+                         kernel.format, percent(pingpong_share(kernel.work(8192, 8192, 8192))));
+  }
   for (const Fma& kernel : kFma) {
     add(kernel, "fp32", kernel.then.share(), kernel.now ? percent(kernel.now->share()) : "same");
   }
@@ -205,6 +221,56 @@ std::string kernel_models_of_shapes() {
                            percent(chosen.share));
     }
     table += "\n";
+  }
+  return table;
+}
+
+std::string kernel_models_of_streams() {
+  constexpr int bytes_then = 2048 * 16;  // of an SM: one vector of 16 bytes for each thread
+  constexpr std::array<const char*, 2> sheets{"h100-sxm", "h200"};
+  const std::array<Run, 2> runs = published_runs();
+  std::string table =
+      "| operation | device | KiB wanted on an SM | in flight then | measured | in flight today |\n"
+      "| --- | --- | --- | --- | --- | --- |\n";
+  for (const auto& [operation, most_threads] : {std::pair("relu", 1024), {"gelu", 512}}) {
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const auto sheet = nlohmann::json::parse(
+          read_file(RIDGEBENCH_SOURCE_DIR "/roofline/devices/" + std::string(sheets[i]) + ".json"));
+      const cuda::MemorySystem memory{.bytes_per_s = sheet["memory"]["bandwidth_bytes_per_s"],
+                                      .units = kSms,
+                                      .threads_per_sm = 2048};
+      const double rate = runs[i].bytes_per_s(std::string(operation) + "/vec16/bf16/");
+      table += fmt::format("| {} | {} | {} | {} | {} | {} |\n", operation, i == 0 ? "H100" : "H200",
+                           cuda::wanted_bytes_in_flight(memory) >> 10, bytes_then >> 10,
+                           percent(rate / memory.bytes_per_s),
+                           cuda::choose_vectors(memory, most_threads).bytes_in_flight >> 10);
+    }
+  }
+  return table;
+}
+
+std::string kernel_models_of_split_k() {
+  constexpr std::int64_t side = 8192;     // n and k
+  constexpr int stages = side * 2 / 128;  // in bf16
+  constexpr int most_blocks_of_cluster = 8;
+  const std::array<Run, 2> runs = published_runs();
+  std::string table =
+      "| m | columns of a block | bytes from L2 for a byte of B | H100 | H200 |\n"
+      "| --- | --- | --- | --- | --- |\n";
+  const auto add = [&](std::int64_t m, int columns, const char* note) {
+    const double from_l2 = 1 + static_cast<double>(m) / columns;
+    table += fmt::format("| {} | {}{} | {:.2f} |", m, columns, note, from_l2);
+    for (const Run& run : runs) {
+      const double memory = run.bytes_per_s("dram_read/vec16/fp32/");
+      const double l2 = run.bytes_per_s("cache_l2_read/vec16/fp32/");
+      table += fmt::format(" {} |", percent(std::min(1.0, l2 / from_l2 / memory)));
+    }
+    table += "\n";
+  };
+  for (const std::int64_t m : {16, 32, 64}) {
+    const int now = cuda::split_k_columns(m, side, stages, kSms, most_blocks_of_cluster);
+    if (now != 64) add(m, 64, ", before 0.2.0");
+    add(m, now, "");
   }
   return table;
 }
