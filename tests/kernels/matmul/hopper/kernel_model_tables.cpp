@@ -111,12 +111,14 @@ struct Fma {
   const char* operation;
   const char* technique;
   Loop then;
-  std::optional<Loop> now;  // where it has changed
+  // Where the kernel has changed. tests/kernels holds the loop's counts; the instructions of warps
+  // that transpose stages count, too.
+  std::optional<double> now;
 };
 
 constexpr std::array<Fma, 2> kFma{{
     {"matmul", "register_tile", {1024, 1213, 320}, {}},
-    {"matmul", "ffma_tma", {4096, 4397, 1352}, {}},
+    {"matmul", "ffma_tma", {4096, 4397, 1352}, 0.845},
 }};
 
 // Rows of a published run.
@@ -183,7 +185,7 @@ std::string kernel_models_at_8192() {
                          kernel.format, percent(pingpong_share(kernel.work(8192, 8192, 8192))));
   }
   for (const Fma& kernel : kFma) {
-    add(kernel, "fp32", kernel.then.share(), kernel.now ? percent(kernel.now->share()) : "same");
+    add(kernel, "fp32", kernel.then.share(), kernel.now ? percent(*kernel.now) : "same");
   }
   return table;
 }
