@@ -176,7 +176,7 @@ stage_counters() {
 
 # sanitize TOOL: hand-written kernels only, libraries would take the rest of the time.
 sanitize() {
-  small_shapes "$1" '^(relu|gelu|dot|matvec|matmul|matmul_gelu)_(vec16|bulk|one_pass|row|ffma|wgmma_persistent|mma)' \
+  small_shapes "$1" '^(relu|gelu|dot|matvec|matmul|matmul_gelu)_(vec16|bulk|one_pass|row|ffma|wgmma_(persistent|pingpong|split_k)|mma)' \
     compute-sanitizer --tool "$1" --error-exitcode 9 --print-limit 5
 }
 
