@@ -11,6 +11,7 @@ from ridgebench.files import ResultsError, read
 from ridgebench.plot.roofs import is_square, measured_roofs, traffic
 from ridgebench.plot.style import is_pair
 from ridgebench.records import clean
+from ridgebench.roofs import PRODUCTS
 from ridgebench.view import ORDER, View, ordered
 
 PRODUCT = "matmul"  # whose bandwidth bends the roof
@@ -87,10 +88,19 @@ def of_sheet(name: str, format_: str) -> Device:
     return Device(short(sheet.name), roof, on=known_as(name, sheet))
 
 
+def lacks_tensor_roof(view: View) -> bool:
+    """Whether the products on tensor cores have no measured roof, as on a GPU that only tcgen05 saturates."""
+    rows = [row for row in view.points if row.op in PRODUCTS and row.engine == "tensor" and row.roof]
+    return bool(rows) and not any(row.roof["flops_per_s"] for row in rows)
+
+
 def measured_roof(view: View) -> Optional[Roof]:
-    """The highest compute roof that judges the format's rows, with the bandwidth that judges its square products."""
+    """The highest compute roof that judges the format's rows, with the bandwidth that judges its square products.
+
+    None where no ceiling reaches the tensor cores that the products use: the roof of the CUDA cores is not theirs.
+    """
     roofs = measured_roofs(view)
-    if not roofs.memory or not roofs.compute:
+    if not roofs.memory or not roofs.compute or lacks_tensor_roof(view):
         return None
     judged = [row for row in view.points if row.roof and row.roof["flops_per_s"] and row.roof["bytes_per_s"]]
     flat = max((row.roof["flops_per_s"] for row in judged), default=roofs.compute[0].value)

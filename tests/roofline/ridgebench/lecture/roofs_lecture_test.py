@@ -8,7 +8,7 @@ from golden import ROOT as CHECKOUT
 from made_up_lecture import golden, square, template, timed
 from made_up_lecture import predict as made_up_predict
 
-from ridgebench.lecture import build_up, comparison, deck, model, scene, titles
+from ridgebench.lecture import build_up, comparison, deck, devices, model, scene, titles
 from ridgebench.lecture.model import Mark
 from ridgebench.plot.cli import drawing
 from ridgebench.plot.style import THEMES
@@ -39,6 +39,17 @@ def test_the_notes_have_the_ridges_of_the_slide():
     slide = comparison.devices(of)
     assert [line.rsplit(" ", 1)[1] for line in slide.numbers] == ["295", "206", "292"]
     assert digits(of.roof.ridge) == "295"
+
+
+@pytest.mark.parametrize("engine, known", [("tensor", False), ("fma", True)])
+def test_products_of_tensor_cores_without_a_ceiling_have_no_measured_roof(engine, known):
+    no_peak = ROOF | {"flops_per_s": None, "compute_ceiling": None}
+    flat, slope = replace(template("fma"), flops_per_s=1e12), replace(template("memory"), bytes_per_s=1e11)
+    product = timed("matmul", "cublas", "fp32", square(8192), 9e12, ROOF, engine=engine)
+    product = replace(product, roof=no_peak if engine == "tensor" else ROOF)
+    naive = timed("matmul", "naive", "fp32", square(1024), 1e10, ROOF, engine="fma")
+    view = View(golden().environment, golden().device, [flat, slope, product, naive], False)
+    assert (devices.measured_roof(view) is not None) == known
 
 
 def test_the_words_of_the_pair_follow_its_times():
