@@ -66,12 +66,12 @@ def limiter(row: Row, view: View) -> str:
 
 
 def roofs_text(row: Row, view: View) -> str:
-    """The roofs that judge a row, each with the ceiling that measured it."""
+    """The roofs that judge a row, each with the ceiling that measured it, and why one is lacking."""
     roof = row.roof or {}
     sides = (("flops_per_s", "FLOP/s", "compute_ceiling"), ("bytes_per_s", "B/s", "memory_ceiling"))
     known = [side for side in sides if roof.get(side[0])]
     parts = [f"{rate(roof[key], unit)} ({str(roof[ceiling]).split('/', 1)[0]})" for key, unit, ceiling in known]
-    return ", ".join(parts) or NONE
+    return ", ".join([*parts, *filter(None, [row.roof_unknown])]) or NONE
 
 
 def value_of(key: str) -> Callable[[Row], Optional[float]]:

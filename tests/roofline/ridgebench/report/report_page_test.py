@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,10 @@ from golden import ROOT, read_environment, read_records, write_records
 from report_page import SVG, Tags, chart, data, make, points
 
 from ridgebench.__main__ import main
+from ridgebench.records import load_run
+from ridgebench.report.columns import roofs_text
 from ridgebench.report.page import ASSETS
+from ridgebench.view import make_view
 
 H100, H200 = (next((ROOT / "results").glob(f"{device}/2*")) for device in ("nvidia-h100-80gb-hbm3", "nvidia-h200"))
 NAMES = {
@@ -231,3 +235,11 @@ def test_an_interval_is_relative_to_the_median(results):
     low, high = (100 * (record[f"time_ci_{end}_s"] / record["time_median_s"] - 1) for end in ("low", "high"))
     assert low < 0 < high
     assert f"−{-low:.2f} to +{high:.2f} %" in make(results)
+
+
+def test_the_card_says_why_a_product_has_no_roof():
+    view = make_view(load_run(H100), None)
+    row = next(row for row in view.points if row.op == "matmul" and row.engine == "tensor")
+    lacking = replace(row, roof=row.roof | {"flops_per_s": None}, roof_unknown="no ceiling here")
+    assert "(wgmma_peak)" in roofs_text(row, view)
+    assert "peak)" not in roofs_text(lacking, view) and roofs_text(lacking, view).endswith(", no ceiling here")
