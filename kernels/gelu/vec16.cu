@@ -44,7 +44,7 @@ __device__ T gelu(T x) {
 }
 
 template <int kVectors, int kThreads, class T>
-__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+__global__ void __launch_bounds__(kThreads, resident_threads(kThreadsPerSm, kVectors) / kThreads)
     gelu_vec16(const T* x, T* y, std::int64_t n) {
   map_vectors<kVectors, kThreads>(x, y, n, [](auto part) { return gelu(part); });
 }

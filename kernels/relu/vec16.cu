@@ -9,7 +9,7 @@
 namespace ridgebench::cuda::relu_vec16 {
 
 template <int kVectors, int kThreads, class T>
-__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+__global__ void __launch_bounds__(kThreads, resident_threads(kThreadsPerSm, kVectors) / kThreads)
     relu_vec16(const T* x, T* y, std::int64_t n) {
   map_vectors<kVectors, kThreads>(x, y, n, [](auto part) { return relu(part); });
 }

@@ -325,6 +325,7 @@ TEST(Ceilings, TensorCoresWithoutARoofAreThoseThatNoCeilingOfTheProgramSaturates
   constexpr std::array capabilities{80, 86, 89, 90, 100, 103, 110, 120};
   bool cuda = false;
   std::set<int> reached;
+  Registry::instance().resolve();
   for (const auto& i : Registry::instance().implementations()) {
     if (i->backend != Backend::cuda || i->technique.engine != Engine::tensor) continue;
     if (!i->operation->ceiling || i->format != Format::bf16) continue;

@@ -33,6 +33,12 @@ inline int wanted_bytes_in_flight(const MemorySystem& memory) {
   return step * static_cast<int>(std::clamp(steps, 1.0, 64.0));
 }
 
+// Threads of an SM that find registers: all that it holds, or three quarters of them with four
+// vectors per thread, which take more registers.
+constexpr int resident_threads(int threads_per_sm, int vectors) {
+  return vectors == 4 ? threads_per_sm / 4 * 3 : threads_per_sm;
+}
+
 struct VectorChoice {
   int vectors;          // per thread
   int threads;          // per block
@@ -62,7 +68,8 @@ inline VectorChoice choose_vectors(const MemorySystem& memory, int most_threads 
   const auto choice = [&](int vectors) -> VectorChoice {
     int threads = std::min(kMostVectorsOfBlock / vectors, most_threads);
     while (threads > kLeastThreads && threads_per_sm % threads != 0) threads /= 2;
-    return {vectors, threads, threads_per_sm / threads * threads * vectors * 16};
+    const int resident = resident_threads(threads_per_sm, vectors) / threads * threads;
+    return {vectors, threads, resident * vectors * 16};
   };
   const int wanted = wanted_bytes_in_flight(memory);
   for (const int vectors : {1, 2}) {
