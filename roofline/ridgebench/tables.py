@@ -14,7 +14,7 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
     <!-- table: gate simulated --> the error rates of the gate on simulated times
     <!-- picture -->               the lecture figure, else the roofline
     <!-- file: tests/toy.cpp -->   a source file, as it is
-    <!-- table: record keys -->, <!-- table: kernel models ... -->    what C++ programs print and C++ tests compare
+    <!-- table: record keys -->, <!-- table: kernel models ... -->    what other programs print and tests compare
     <!-- faults -->                what the tests of faults wrote; left as it is without --faults DIR
 """
 
@@ -39,7 +39,7 @@ from ridgebench.view import View, make_view
 
 SIGNALS = {-9: "killed"}
 NO_RUN = "no published run"
-BY_PROGRAMS = ("record keys", "kernel models")  # C++ programs print these tables, and C++ tests compare them
+BY_PROGRAMS = ("record keys", "kernel models")  # other programs print these tables, and tests compare them
 OVER_RUNS = (["steps"], ["times"], ["launches"])
 NO_PROOF = "Not measured on a real machine yet."
 OPENING = re.compile(r"<!-- (table|picture|file|faults)(?:: ([^>]+?))? -->")

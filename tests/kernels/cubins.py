@@ -30,6 +30,7 @@ class Kernel:
     code: bytes = b""
     opcodes: Counter = field(default_factory=Counter)
     sequence: list[str] = field(default_factory=list)  # of all instructions; "" for those without a name here
+    capability: int = 0  # that the code is for: 90 is 9.0
 
     def wide(self, opcode: str) -> int:
         """Loads or stores of 16 bytes."""
@@ -86,6 +87,12 @@ def read_instructions(kernel: Kernel) -> None:
             kernel.opcodes.update(filter(None, (name, variant(name, word))))
 
 
+def capability_of(data: bytes, start: int) -> int:
+    """The compute capability in the flags of an ELF file: the low byte of CUDA 12, the next one since version 8."""
+    (flags,) = struct.unpack_from("<I", data, start + 0x30)
+    return (flags >> 8 if data[start + 8] >= 8 else flags) & 0xFF
+
+
 def kernels_of_cubin(data: bytes, start: int) -> list[Kernel]:
     """The .text sections of the 64-bit ELF file that begins at start."""
     (section_table,) = struct.unpack_from("<Q", data, start + 0x28)
@@ -101,6 +108,7 @@ def kernels_of_cubin(data: bytes, start: int) -> list[Kernel]:
         text = data[names + name : end].decode()
         if text.startswith(".text."):
             kernel = Kernel(text.removeprefix(".text."), data[start + offset : start + offset + size])
+            kernel.capability = capability_of(data, start)
             read_instructions(kernel)
             found.append(kernel)
     return found
