@@ -23,8 +23,11 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int i = 0; i < kVectorElements<Out> / 2; ++i) {
     Pair<Out>& pair = vector.pair[i];
-    pair.first = from_float<Out>(gelu(to_float(pair.first), column + 2 * i));
-    pair.second = from_float<Out>(gelu(to_float(pair.second), column + 2 * i + 1));
+    const auto finish = [&](Out sum, std::int64_t j) {
+      return from_float<Out>(gelu(to_float(sum), gelu.bias_of(j, n)));
+    };
+    pair.first = finish(pair.first, column + 2 * i);
+    pair.second = finish(pair.second, column + 2 * i + 1);
   }
   store_vector(row, column / kVectorElements<Out>, vector);
 }

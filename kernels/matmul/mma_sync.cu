@@ -1,8 +1,7 @@
 // The tensor cores, by mma.sync: one instruction of a warp multiplies 16 x 32 bytes of A by 32 x 8
 // of B, from registers to registers. Three stages of 64 bytes of k of 128 + 128 rows arrive by
-// cp.async and leave by ldmatrix. The limit is the rate of mma.sync, the tensor cores' own on 8.x
-// and 12.0, but on 9.0 shared memory, which allows half of wgmma's. Only 8.9 and 12.0 multiply fp8
-// by it; elsewhere ptxas emulates that by fp16, slowly.
+// cp.async and leave by ldmatrix. The limit is the tensor cores' rate on 8.x and 12.0, and shared
+// memory on 9.0. Only 8.9 and 12.0 multiply fp8 by it; elsewhere ptxas emulates that by fp16.
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/ptx/mma.cuh"
 #include "kernels/common/fp8_accumulation.hpp"
@@ -53,8 +52,7 @@ __global__ void __launch_bounds__(kStageThreads, kIsFp8<A> ? 1 : 2)
   const std::int64_t tile_m = std::int64_t{blockIdx.y} * kTile;
   const std::int64_t tile_n = std::int64_t{blockIdx.x} * kTile;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  const int warp_m = warp / 4 * 64;
-  const int warp_n = warp % 4 * 32;
+  const int warp_m = warp / 4 * 64, warp_n = warp % 4 * 32;
 
   StageCopies<a_k_major, A> copies_a(product.a, tile_m, first_vector<a_k_major, A>());
   StageCopies<b_k_major, B> copies_b(product.b, tile_n, first_vector<b_k_major, B>());
@@ -76,14 +74,19 @@ __global__ void __launch_bounds__(kStageThreads, kIsFp8<A> ? 1 : 2)
   }
 
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const std::int64_t n = tile_n + warp_n + lane % 4 * 2;
+  float bias[kWarpN * 2];
+#pragma unroll
+  for (int j = 0; j < kWarpN * 2; ++j) bias[j] = epilogue.bias_of(n + j / 2 * 8 + j % 2, product.n);
 #pragma unroll
   for (int i = 0; i < kWarpM * 2; ++i) {
     const std::int64_t m = tile_m + warp_m + 8 * i + lane / 4;
     if (m >= product.m) continue;
 #pragma unroll
     for (int j = 0; j < kWarpN; ++j) {
-      store_accumulators<2>(product.c, product.n, m, tile_n + warp_n + 8 * j + lane % 4 * 2,
-                            &acc[i / 2][j][i % 2 * 2], epilogue, aligned_c);
+      const float* const sum = &acc[i / 2][j][i % 2 * 2];
+      const float pair[2] = {epilogue(sum[0], bias[2 * j]), epilogue(sum[1], bias[2 * j + 1])};
+      store_results<2>(product.c, product.n, m, n + 8 * j, pair, aligned_c);
     }
   }
 }
@@ -120,11 +123,9 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const typename P::A* a, const
 
 std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair format) {
   if (machine.compute_capability < 80) return "mma.sync needs compute capability 8.0";
-  if (info(format.a).storage_bytes == 1) {
-    if (machine.compute_capability < 89) return "mma.sync in fp8 needs compute capability 8.9";
-    if (shape.layout() != Layout::nt)
-      return "fp8 fragments hold neighbours along k: layout nt only";
-  }
+  const bool fp8 = info(format.a).storage_bytes == 1;
+  if (fp8 && machine.compute_capability < 89) return "mma.sync in fp8 needs compute capability 8.9";
+  if (fp8 && shape.layout() != Layout::nt) return "fp8 fragments lie along k: layout nt only";
   return tile_grid_limit(shape["m"], shape["n"], kTile, kTile);
 }
 

@@ -21,7 +21,7 @@ __global__ void matmul_naive(Product<A, B, Out> product, Epilogue epilogue) {
   for (std::int64_t k = 0; k < product.k; ++k) {
     sum += to_float(product.a(m, k)) * to_float(product.b(n, k));
   }
-  product.c[m * product.n + n] = from_float<Out>(epilogue(sum, n));
+  product.c[m * product.n + n] = from_float<Out>(epilogue(sum, epilogue.bias_of(n, product.n)));
 }
 
 template <class A, class B, class Out, class Epilogue>

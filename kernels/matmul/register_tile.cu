@@ -68,14 +68,20 @@ __global__ void __launch_bounds__(kTile, 2)
     store<b_k_major>(b[current], next_b);
     __syncthreads();
   }
+  const auto column = [&](int j) { return tile_n + thread_n + j / 4 * 16 + j % 4; };
+  float bias[16];
+#pragma unroll
+  for (int j = 0; j < 16; ++j) bias[j] = epilogue.bias_of(column(j), product.n);
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     const std::int64_t m = tile_m + thread_m + i / 4 * 32 + i % 4;
     if (m >= product.m) continue;
+    float* const row = accumulators[i];
 #pragma unroll
-    for (int g = 0; g < 4; ++g) {
-      store_accumulators<4>(product.c, product.n, m, tile_n + thread_n + 16 * g,
-                            &accumulators[i][4 * g], epilogue, aligned_c);
+    for (int j = 0; j < 16; ++j) row[j] = epilogue(row[j], bias[j]);
+#pragma unroll
+    for (int j = 0; j < 16; j += 4) {
+      store_results<4>(product.c, product.n, m, column(j), &row[j], aligned_c);
     }
   }
 }

@@ -88,8 +88,8 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
         for (int c = 0; c < kThreadN; ++c) d[r][c] = finish(d[r][c], epilogue);
 #pragma unroll
         for (int c = 0; c < kThreadN; c += kVector) {
-          store_accumulators<kVector>(product.c, product.n, i, column + coord.n + column_of(c),
-                                      &d[r][c], Plain{}, aligned);
+          store_results<kVector>(product.c, product.n, i, column + coord.n + column_of(c), &d[r][c],
+                                 aligned);
         }
       }
     }

@@ -221,8 +221,7 @@ __device__ void store_tile(const float (&d)[kSubTiles][kCount], const Product<A,
     for (int s = 0; s < kCount; s += 2) {
       const std::int64_t r = row + i * kWgmmaM + accumulator_row(s);
       if (r >= product.m) continue;
-      store_accumulators<2>(product.c, product.n, r, column + accumulator_column(s), &d[i][s],
-                            Plain{}, aligned);
+      store_results<2>(product.c, product.n, r, column + accumulator_column(s), &d[i][s], aligned);
     }
   }
 }

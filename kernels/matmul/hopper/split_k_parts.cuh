@@ -61,7 +61,7 @@ __device__ void store_share(const float* part, Out* c, int m, std::int64_t n, st
     float sum[vector]{};
 #pragma unroll
     for (int i = 0; i < kMaxCluster * vector; ++i) sum[i % vector] += x[i / vector][i % vector];
-    store_accumulators<vector>(c, n, row, column + offset, sum, Plain{}, aligned_c);
+    store_results<vector>(c, n, row, column + offset, sum, aligned_c);
   }
 }
 

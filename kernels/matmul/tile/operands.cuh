@@ -77,18 +77,25 @@ auto with_layout(Layout layout, const Make& make) {
   }
 }
 
-// Epilogues: functors that a kernel applies to a sum before it stores it. This one changes nothing.
+// Epilogues: functors that a kernel applies to a sum before it stores it, with the bias of the
+// sum's column. A kernel loads its columns' biases before it stores the first result: the compiler
+// could not move a load before a store that may write the same memory. This one changes nothing.
 struct Plain {
-  __device__ float operator()(float sum, std::int64_t /*column*/) const { return sum; }
+  __device__ float bias_of(std::int64_t /*column*/, std::int64_t /*n*/) const { return 0; }
+  __device__ float operator()(float sum, float /*bias*/) const { return sum; }
 };
 
-// gelu(sum + bias[column]), with the form of tanh that the output's precision needs.
+// gelu(sum + bias), with the form of tanh that the output's precision needs.
 template <class Out>
 struct BiasGelu {
   const Out* bias;
 
-  __device__ float operator()(float sum, std::int64_t column) const {
-    return gelu_approx<Out>(sum + to_float(bias[column]));
+  // 0 for columns from n on.
+  __device__ float bias_of(std::int64_t column, std::int64_t n) const {
+    return column < n ? to_float(bias[column]) : 0;
+  }
+  __device__ float operator()(float sum, float bias_of_column) const {
+    return gelu_approx<Out>(sum + bias_of_column);
   }
 };
 
@@ -104,21 +111,20 @@ bool can_store_vector(const Out* c, std::int64_t n, int count) {
   return n % count == 0 && reinterpret_cast<std::uintptr_t>(c) % kVectorBytes == 0;
 }
 
-// Applies the epilogue to sum[0..kCount) and stores the results at c[row, column...], up to column
-// n.
-template <int kCount, class Out, class Epilogue>
-__device__ void store_accumulators(Out* c, std::int64_t n, std::int64_t row, std::int64_t column,
-                                   const float* sum, const Epilogue& epilogue, bool vectorized) {
+// Stores result[0..kCount) at c[row, column...], up to column n.
+template <int kCount, class Out>
+__device__ void store_results(Out* c, std::int64_t n, std::int64_t row, std::int64_t column,
+                              const float* result, bool vectorized) {
   if (vectorized) {
     if (column >= n) return;
     OutVector<Out, kCount> out;
 #pragma unroll
-    for (int j = 0; j < kCount; ++j) out.element[j] = from_float<Out>(epilogue(sum[j], column + j));
+    for (int j = 0; j < kCount; ++j) out.element[j] = from_float<Out>(result[j]);
     *reinterpret_cast<OutVector<Out, kCount>*>(&c[row * n + column]) = out;
   } else {
 #pragma unroll
     for (int j = 0; j < kCount; ++j) {
-      if (column + j < n) c[row * n + column + j] = from_float<Out>(epilogue(sum[j], column + j));
+      if (column + j < n) c[row * n + column + j] = from_float<Out>(result[j]);
     }
   }
 }
