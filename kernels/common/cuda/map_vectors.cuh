@@ -31,14 +31,11 @@ inline MemorySystem memory_system() {
 
 // Threads that an SM of the device that is compiled for holds. A kernel of kThreads threads states
 // kResidentThreads / kThreads blocks in its launch bounds, so that its registers leave room for
-// all. Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-inline constexpr int kResidentThreads = 1024;
-#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || \
-                                 __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
-inline constexpr int kResidentThreads = 1536;
+// all.
+#if defined(__CUDA_ARCH__)
+inline constexpr int kResidentThreads = resident_threads(__CUDA_ARCH__ / 10);
 #else
-inline constexpr int kResidentThreads = 2048;
+inline constexpr int kResidentThreads = resident_threads(0);
 #endif
 
 // Technique::prepare of kernels whose blocks have at most kMost threads.
