@@ -23,7 +23,8 @@
 // (hopper/async_proxy.hpp);
 // - TMA in a thread of a programmatic dependent launch that has not called griddepcontrol.wait;
 // - a block that accesses another that has ended, and a block that ends before TMA has read or
-//   written its memory, or before its wgmmas have completed;
+//   written its memory, before its wgmmas have completed, or before it knows that another block's
+//   arrivals at its mbarriers have come;
 // - a bulk copy of what is not aligned to 16 bytes, or of no multiple of 16 bytes;
 // - a race between threads that shows when they run in the opposite order (set_order);
 // - misaligned access by ldmatrix, cp.async and cached loads; too much shared memory; a grid or a
