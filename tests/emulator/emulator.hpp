@@ -78,6 +78,9 @@ void set_order(Order order);
 // Properties of the imaginary GPU that techniques query: 90 is compute capability 9.0, the initial
 // value. The emulation does not depend on them.
 void set_compute_capability(int capability);
+// The compute capability that kernels say they were compiled for, initially 90. Their code is the
+// same with every value.
+void set_ptx_capability(int capability);
 inline constexpr int kMultiprocessors = 4;
 void set_multiprocessors(int count);
 // Bandwidth of the memory per streaming multiprocessor, as the pins' clock; 0, the initial value:
