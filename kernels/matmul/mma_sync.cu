@@ -72,7 +72,6 @@ __global__ void __launch_bounds__(kStageThreads, kIsFp8<A> ? 1 : 2)
     multiply_stage<a_k_major, b_k_major, A, B>(acc, a[current], b[current], warp_m, warp_n);
     current = (current + 1) % kStages;
   }
-
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const std::int64_t n = tile_n + warp_n + lane % 4 * 2;
   float bias[kWarpN * 2];

@@ -74,6 +74,7 @@ template <class T>
 Launch bind(Queue& queue, const Shape& shape, const T* x, T* y) {
   require_aligned(x);
   require_aligned(y);
+  if (compiled_capability(relu_bulk<T>) < 90) throw Unsupported("built for older devices only");
   const std::int64_t n = shape["n"];
   const unsigned blocks = blocks_for(n, kBlockVectors * kVectorElements<T>);
   return [=, stream = stream_of(queue)] {

@@ -35,8 +35,8 @@ inline int wanted_bytes_in_flight(const MemorySystem& memory) {
 
 // Threads of an SM that find registers: all that it holds, or three quarters of them with four
 // vectors per thread, which take more registers.
-constexpr int resident_threads(int threads_per_sm, int vectors) {
-  return vectors == 4 ? threads_per_sm / 4 * 3 : threads_per_sm;
+constexpr int resident_threads(int threads_of_sm, int vectors) {
+  return vectors == 4 ? threads_of_sm / 4 * 3 : threads_of_sm;
 }
 
 struct VectorChoice {
@@ -52,6 +52,14 @@ struct VectorChoice {
   }
   friend constexpr bool operator==(const VectorChoice&, const VectorChoice&) = default;
 };
+
+// Threads that an SM of this compute capability holds: 90 for 9.0. Source: CUDA C++ Programming
+// Guide, "Technical Specifications per Compute Capability"; ptxas warns of launch bounds beyond it.
+constexpr int threads_per_sm(int capability) {
+  if (capability == 75) return 1024;
+  const bool fewer = (capability > 80 && capability < 90) || capability == 110 || capability >= 120;
+  return fewer ? 1536 : 2048;
+}
 
 // Vectors that a block handles at most. Blocks of more threads with one vector each, and smaller
 // blocks with several, take the same 16 KiB, so that an SM gets a new block equally often.

@@ -30,14 +30,11 @@ inline MemorySystem memory_system() {
 }
 
 // Threads that an SM of the device that is compiled for holds. Kernels state in their launch bounds
-// how many of them are resident, so that the compiler leaves them registers. Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-inline constexpr int kThreadsPerSm = 1024;
-#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || \
-                                 __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
-inline constexpr int kThreadsPerSm = 1536;
+// how many of them are resident, so that the compiler leaves them registers.
+#if defined(__CUDA_ARCH__)
+inline constexpr int kThreadsPerSm = threads_per_sm(__CUDA_ARCH__ / 10);
 #else
-inline constexpr int kThreadsPerSm = 2048;
+inline constexpr int kThreadsPerSm = threads_per_sm(0);
 #endif
 
 // Technique::prepare of kernels whose blocks have at most kMost threads.

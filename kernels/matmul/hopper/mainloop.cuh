@@ -59,6 +59,14 @@ struct TmaPipeline {
     return full[state.stage];
   }
 
+  // Waits until all stages have been released. The producer of a block in a cluster calls it last:
+  // a block must not exit while another may arrive at its barriers.
+  __device__ void producer_tail(PipelineState<kStages> state) {
+    for (int i = 0; i < kStages; ++i, state.advance()) {
+      mbarrier_wait_parity(empty[state.stage], state.phase ^ 1U);
+    }
+  }
+
   __device__ void consumer_wait(const PipelineState<kStages>& state) {
     mbarrier_wait_parity(full[state.stage], state.phase);
   }

@@ -96,7 +96,7 @@ __device__ void start_cluster(typename Tile::Shared& shared, const BlockSchedule
   griddepcontrol_launch_dependents();
 }
 
-// The producer thread: loads all stages of all tiles.
+// The producer thread: loads all stages of all tiles, and waits until all blocks have used them.
 template <Layout kLayout, class A, class Tile>
 __device__ void produce(typename Tile::Shared& shared, const TensorMap& a, const TensorMap& b,
                         const BlockScheduler<Tile>& scheduler) {
@@ -114,6 +114,7 @@ __device__ void produce(typename Tile::Shared& shared, const TensorMap& a, const
           boxes + Tile::kOffsetB, b, column, k, full, scheduler);
     }
   }
+  shared.pipeline.producer_tail(state);
 }
 
 // The grid of a persistent kernel over all tiles: as many clusters as the device runs at once.

@@ -51,6 +51,7 @@ Launch bind_plain(Queue& queue, const ChosenTile& choice, const Shape& shape, co
 template <class List, class A, class B, class Out>
 Launch bind_gelu(Queue& queue, const ChosenTile& choice, const Shape& shape, const A* a, const B* b,
                  const Out* bias, Out* c) {
+  require_aligned(bias);
   return List::template bind<Layout::nt>(queue, Product(shape, a, b, c), choice,
                                          BiasGelu<Out>{bias});
 }

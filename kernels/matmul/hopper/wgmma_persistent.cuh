@@ -189,8 +189,6 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
     }
     if (threadIdx.x % kWarpgroup == 0) cp_async_bulk_wait_group();
   }
-  __syncwarp();
-  cluster_sync_relaxed();  // a block must not exit while another may arrive at its barriers
 }
 
 // Binds matmul_wgmma_persistent for one tile.

@@ -142,6 +142,7 @@ void Block::finish() {
   const Running running(this, nullptr);
   shared_.finish();
   registers_.finish();
+  mbarriers_.finish();
 }
 
 void Block::wait(State state, std::string_view what, const std::source_location& where) {

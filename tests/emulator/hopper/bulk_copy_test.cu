@@ -9,7 +9,9 @@
 
 #include "kernels/common/cuda/ptx/bulk_copy.cuh"
 #include "kernels/common/cuda/ptx/tma.cuh"
+#include "tests/emulator/emulator.hpp"
 #include "tests/emulator/fault_of.hpp"
+#include "tests/support/host_run.hpp"
 
 namespace ridgebench::emulator {
 namespace {
@@ -111,6 +113,28 @@ TEST(BulkCopy, AStoreBeforeTheBarrierTakesOldData) {
     return !run.fault.empty() || run.out.number[64] != 66;
   };
   EXPECT_TRUE(wrong(result) || wrong(other));
+}
+
+// Whether relu/bulk serves a device of this compute capability with code of that one.
+bool relu_serves(int device, int code) {
+  set_compute_capability(device);
+  set_ptx_capability(code);
+  bool any = false;
+  for (const auto& i : Registry::instance().implementations()) {
+    if (i->technique.operation != "relu" || i->technique.name != "bulk") continue;
+    any = HostRun(*i, Shape({{"n", 4099}})).launch() || any;
+  }
+  set_compute_capability(90);
+  set_ptx_capability(90);
+  return any;
+}
+
+// The driver compiles what a build for 8.9 has for a later device, and the kernel is then empty.
+TEST(BulkCopy, CodeOfAnOlderDeviceIsUnsupported) {
+  for (const int device : {90, 100, 120}) {
+    EXPECT_TRUE(relu_serves(device, 90));
+    EXPECT_FALSE(relu_serves(device, 89));
+  }
 }
 
 }  // namespace

@@ -119,6 +119,10 @@ void Cluster::arrive() {
   end_arrival();
 }
 
+void Cluster::release(const Thread* thread) {
+  for (const auto& block : blocks_) block->mbarriers().released(thread);
+}
+
 void Cluster::wait(const std::source_location& where) {
   Thread& self = Block::thread();
   if (self.cluster_arrival == Arrival::none) {

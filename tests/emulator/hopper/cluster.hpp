@@ -49,6 +49,8 @@ class Cluster {
 
   // barrier.cluster, for all threads of all blocks that have not ended.
   void arrive();
+  // The thread's arrivals at mbarriers of all blocks are complete where barrier.cluster completes.
+  void release(const Thread* thread);
   void wait(const std::source_location& where);
   void thread_ended(const Thread& thread);
 

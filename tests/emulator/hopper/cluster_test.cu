@@ -131,6 +131,36 @@ TEST(Cluster, AccessToABlockThatHasEndedIsAFault) {
                "of its cluster, which has ended");
 }
 
+enum class End { release, relaxed, wait };
+
+// Each block arrives at a barrier of the other and ends.
+template <End kEnd>
+__global__ void arrive_and_end() {
+  extern __shared__ std::byte memory[];
+  Barrier& barrier = *reinterpret_cast<Barrier*>(memory);
+  if (threadIdx.x == 0) {
+    cuda::mbarrier_init(barrier, 1);
+    cuda::fence_mbarrier_init();
+  }
+  cuda::cluster_sync();
+  if (threadIdx.x == 0) {
+    cuda::mbarrier_arrive_cluster(barrier, 1 - cuda::cluster_ctarank());
+    if (kEnd == End::wait) cuda::mbarrier_wait_parity(barrier, 0);
+  }
+  __syncwarp();
+  if (kEnd == End::release) cuda::cluster_sync();
+  if (kEnd == End::relaxed) cuda::cluster_sync_relaxed();
+}
+
+TEST(Cluster, ABlockEndsAfterOthersArrivals) {
+  EXPECT_EQ(fault_in_either_order([] { cuda::launch(arrive_and_end<End::wait>, grid(2, 2)); }), "");
+  EXPECT_EQ(fault_in_either_order([] { cuda::launch(arrive_and_end<End::release>, grid(2, 2)); }),
+            "");
+  expect_fault(
+      fault_in_either_order([] { cuda::launch(arrive_and_end<End::relaxed>, grid(2, 2)); }),
+      "ends while an arrival of another block may be under way");
+}
+
 template <bool kSync>
 __global__ void sum_of_ranks(float* y) {
   alignas(16) extern __shared__ std::byte memory[];

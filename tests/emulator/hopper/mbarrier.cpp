@@ -59,14 +59,30 @@ bool MBarriers::end_phase(MBarrier& barrier) {
   return true;
 }
 
-bool MBarriers::arrive(std::uint32_t address, bool from_afar) {
-  MBarrier& barrier = at(address, from_afar);
+bool MBarriers::arrive(std::uint32_t address, const Thread* from_afar) {
+  MBarrier& barrier = at(address, from_afar != nullptr);
   if (barrier.pending == 0) {
     fault(fmt::format("arrives at an mbarrier more often than the {} times of its phase",
                       barrier.count));
   }
   --barrier.pending;
+  if (from_afar != nullptr) under_way_.push_back({from_afar, address, barrier.phase});
   return end_phase(barrier);
+}
+
+void MBarriers::seen(std::uint32_t address) {
+  const std::uint64_t phase = at(address).phase;
+  std::erase_if(under_way_, [&](const FarArrival& arrival) {
+    return arrival.address == address && arrival.phase < phase;
+  });
+}
+
+void MBarriers::released(const Thread* thread) {
+  std::erase_if(under_way_, [&](const FarArrival& arrival) { return arrival.by == thread; });
+}
+
+void MBarriers::finish() const {
+  if (!under_way_.empty()) fault("ends while an arrival of another block may be under way");
 }
 
 void MBarriers::add_bytes(MBarrier& barrier, std::int64_t bytes) {

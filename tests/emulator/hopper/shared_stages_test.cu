@@ -27,6 +27,7 @@ enum class Fault4 {
   early_release,  // before it has read the stage
   late_init,      // no barrier between the initialisation and the first multicast
   no_end,         // a block ends while others may still arrive at its barriers
+  relaxed_end,    // the same, as this barrier does not wait until the arrivals have come
   no_wait_ahead,  // the producer does not wait for the kernel ahead
 };
 
@@ -56,6 +57,9 @@ __global__ void share_stages(const __grid_constant__ cuda::TensorMap from, float
       cuda::load_operand_multicast<true, kBoxes>(shared.stage[state.stage], from, 0, i * kColumns,
                                                  full, rank, cluster);
     }
+    if (kFault != Fault4::no_end && kFault != Fault4::relaxed_end) {
+      shared.pipeline.producer_tail(state);
+    }
   } else if (threadIdx.x >= cuda::kWarp) {
     for (int i = 0; i < kLoads; ++i, state.advance()) {
       shared.pipeline.consumer_wait(state);
@@ -79,7 +83,7 @@ __global__ void share_stages(const __grid_constant__ cuda::TensorMap from, float
     }
   }
   __syncwarp();
-  if (kFault != Fault4::no_end) cuda::cluster_sync_relaxed();
+  if (kFault == Fault4::relaxed_end) cuda::cluster_sync_relaxed();
 }
 
 // "" where all blocks see every number of all stages; otherwise the fault, or "wrong sums".
@@ -144,6 +148,7 @@ TEST(SharedStages, EveryMistakeShows) {
   EXPECT_NE(in_any_order<Fault4::late_init>(), "");
   expect_fault(in_any_order<Fault4::own_release>(), "deadlock");
   expect_fault(in_any_order<Fault4::no_end>(), "of its cluster, which has ended");
+  expect_fault(in_any_order<Fault4::relaxed_end>(), "an arrival of another block may be under way");
   expect_fault(in_any_order<Fault4::no_wait_ahead>(), "TMA before griddepcontrol.wait");
 }
 

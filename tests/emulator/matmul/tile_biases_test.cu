@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -71,6 +72,44 @@ TEST(TileBiases, EveryMistakeShows) {
   EXPECT_NE(in_every_order(wrong_biases<Biases::no_wait>), (std::array{0, 0, 0}));
   EXPECT_NE(in_every_order(wrong_biases<Biases::no_barrier_before>), (std::array{0, 0, 0}));
   EXPECT_NE(in_every_order(wrong_biases<Biases::no_barrier_after>), (std::array{0, 0, 0}));
+}
+
+// The last tile of a C with almost 2^31 columns: a column behind it is beyond an int.
+using LastTile = cuda::PersistentTile<128, 192>;
+constexpr int kLastColumn = 0x7fffffff / LastTile::kBlockN * LastTile::kBlockN;
+constexpr int kLastWidth = 120;
+
+__global__ void read_last_biases(cuda::BiasGelu<float> all, float* seen) {
+  __shared__ alignas(16) cuda::TileBiases<LastTile> shared;
+  const cuda::TileEpilogue<LastTile, cuda::BiasGelu<float>> epilogue(all, shared);
+  epilogue.load(kLastColumn, kLastColumn + kLastWidth);
+  epilogue.wait();
+  cuda::named_barrier_sync(1);
+  const auto column = static_cast<int>(threadIdx.x) * 2;
+  if (column < LastTile::kBlockN) seen[threadIdx.x] = epilogue.biases(column).first;
+}
+
+TEST(TileBiases, TheLastTileEndsAtTheLargestColumn) {
+  alignas(16) std::array<float, kLastWidth> bias{};
+  std::iota(bias.begin(), bias.end(), 1.0F);
+  std::array<float, LastTile::kBlockN / 2> seen{};
+  const auto first = reinterpret_cast<std::uintptr_t>(bias.data()) - sizeof(float) * kLastColumn;
+  read_last_biases<<<1, kWarpgroup>>>(cuda::BiasGelu<float>{reinterpret_cast<float*>(first)},
+                                      seen.data());
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    EXPECT_EQ(seen[i], i < kLastWidth / 2 ? static_cast<float>(2 * i + 1) : 0) << i;
+  }
+}
+
+TEST(TileBiases, UnalignedOnesAreUnsupported) {
+  const Shape shape({{"m", 8}, {"n", 8}, {"k", 8}});
+  alignas(16) std::array<Bf16, 64> x{};
+  alignas(16) std::array<Bf16, 64> c{};
+  HostQueue queue;
+  const auto choice = cuda::chosen<cuda::FastTiles>({.tile = 0, .cluster = 1});
+  EXPECT_THROW(cuda::bind_gelu<cuda::FastTiles>(queue, choice, shape, x.data(), x.data(),
+                                                x.data() + 1, c.data()),
+               Unsupported);
 }
 
 int integer_bias(int column) { return column * 37 % 64 - 32; }

@@ -52,6 +52,7 @@ bool execute_cluster(const Instruction& instruction) {
     if (rank >= cluster.size()) fault("mapa to a block that the cluster does not have");
     *instruction.out<std::uint32_t>(0) = map_address(instruction.get<std::uint32_t>(1), rank);
   } else if (instruction.starts_with("barrier.cluster.arrive")) {
+    if (!instruction.has("relaxed")) cluster.release(&Block::thread());
     cluster.arrive();
   } else if (instruction.starts_with("barrier.cluster.wait")) {
     cluster.wait(instruction.where());

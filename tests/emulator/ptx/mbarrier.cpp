@@ -14,7 +14,8 @@ void arrive(const Instruction& instruction, std::uint32_t address) {
   if (instruction.has("expect_tx"))
     at.block->mbarriers().expect(at.address, instruction.integer(2));
   own.cluster().made_progress();
-  if (at.block->mbarriers().arrive(at.address, at.block != &own)) {
+  const Thread* const afar = at.block == &own ? nullptr : &Block::thread();
+  if (at.block->mbarriers().arrive(at.address, afar)) {
     at.block->phase_ended(at.address);
   }
   if (own.cluster().hesitates()) own.yield(instruction.where());
@@ -27,6 +28,7 @@ void try_wait(const Instruction& instruction, std::uint32_t address) {
   if (parity > 1) fault("a parity is 0 or 1");
   const bool ended = block.mbarriers().at(address).ended(parity);
   if (ended) {
+    block.mbarriers().seen(address);
     block.cluster().made_progress();
   } else {
     block.poll({address, parity}, instruction.name(), instruction.where());

@@ -40,6 +40,15 @@ TEST(BytesInFlight, FollowThePinsOfEveryKnownDevice) {
   }
 }
 
+// What ptxas of CUDA 13.0 accepts: it warns of two blocks of 1024 threads where an SM holds fewer.
+TEST(BytesInFlight, ThreadsOfAnSmAreThoseThatPtxasKnows) {
+  EXPECT_EQ(threads_per_sm(75), 1024);
+  for (const int capability : {80, 90, 100, 103}) EXPECT_EQ(threads_per_sm(capability), 2048);
+  for (const int capability : {86, 87, 88, 89, 110, 120, 121}) {
+    EXPECT_EQ(threads_per_sm(capability), 1536) << capability;
+  }
+}
+
 TEST(BytesInFlight, OfUnknownMemoryAreThoseOfAnH100) {
   EXPECT_EQ(wanted_bytes_in_flight({}), kBytesInFlightOfH100);
   EXPECT_EQ(wanted_bytes_in_flight({0, 132, 2048}), kBytesInFlightOfH100);
