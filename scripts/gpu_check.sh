@@ -26,7 +26,7 @@ plan=(
   "machine 5 which GPU, driver and clocks this is"
   "smoke 25 whether results are right: nothing else counts if not"
   "heat 30 how power and clock settle under a tensor load (trace at 5 ms)"
-  "short 59 which kernel needs fewer cycles, by short duels at 4096 cubed"
+  "short 59 which kernel needs fewer cycles, by short duels at 4096 and 8192 cubed"
   "long 235 the published ratios, by the duels' profile: power included"
   "memory 25 memory-bound techniques next to their ceilings"
   "quick 110 the published picture: the quick profile"

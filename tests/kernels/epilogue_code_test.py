@@ -1,12 +1,15 @@
-"""The epilogues of the persistent Hopper products: a consumer does not wait for global memory while it stores."""
+"""The epilogues of products with bias and GeLU: a thread does not wait for global memory while it stores."""
 
-from cubins import Kernel
-from machine_code import needs_cuda, products
+import pytest
+from cubins import Kernel, function_of
+from machine_code import KERNELS, needs_cuda, products
 
 PRODUCTS = "matmul/hopper/wgmma_persistent.cu"
 STORES = ("STS", "STSM", "STG")
 TENSOR = ("HGMMA", "QGMMA")
 LONGEST_CHAIN = 1
+# A thread of the naive product has one result, and the other one finishes what a library has stored.
+ONE_RESULT = ("matmul_naive", "matmul_gelu_unfused_epilogue")
 
 
 def chain(sequence: list[str]) -> int:
@@ -45,3 +48,19 @@ def test_biases_are_on_their_way_before_the_tile_is_multiplied():
 def test_a_product_without_biases_copies_none():
     plain = [kernel for kernel in products(PRODUCTS) if "BiasGelu" not in kernel.name]
     assert plain and all(kernel.opcodes["LDGSTS"] == 0 for kernel in plain)
+
+
+# On any GPU. A code that the compiler lays out in another order than it runs may seem to have a longer chain.
+@needs_cuda
+@pytest.mark.parametrize("name", ["matmul_register_tile", "matmul_mma_sync", "matmul_ffma_tma", "matmul_wgmma_pingpong"])
+def test_a_thread_loads_its_biases_before_it_stores(name: str):
+    with_bias = [kernel for kernel in KERNELS if "BiasGelu" in kernel.name and function_of(kernel.name) == name]
+    assert with_bias
+    for kernel in with_bias:
+        assert chain([i for i in kernel.sequence if i in ("LDG", "STG")]) <= 8, kernel.name
+
+
+@needs_cuda
+def test_no_other_kernel_adds_biases():
+    tested = {"matmul_register_tile", "matmul_mma_sync", "matmul_ffma_tma", "matmul_wgmma_pingpong", "matmul_wgmma_persistent"}
+    assert {function_of(kernel.name) for kernel in KERNELS if "BiasGelu" in kernel.name} == {*tested, *ONE_RESULT}
