@@ -1,5 +1,6 @@
-// GeLU by CUB (DeviceTransform), the yardstick: the function of kernels/common/cuda/gelu.cuh, which
-// vec16.cu uses but for fp8, in a general kernel that CUB tunes for the device.
+// GeLU by CUB (DeviceTransform), the yardstick. A general kernel, which CUB tunes for the device,
+// applies the function of kernels/common/cuda/gelu.cuh. vec16.cu applies the same one, except in
+// fp8.
 #include "kernels/common/cuda/gelu.cuh"
 #include "kernels/common/cuda/lib/cub.cuh"
 #include "kernels/common/cuda/types.cuh"

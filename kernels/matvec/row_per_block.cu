@@ -1,8 +1,8 @@
 // Matrix-vector product, a block per row: where rows are few and long, a warp per row would leave
 // most of the device idle. A block is as large as it takes to fill a multiprocessor, and a sum over
-// it costs a barrier per row, which long rows hide. In fp8 a block with many rows ahead takes four,
-// which share the conversion of x: it would take longer than the memory traffic of an H200. The
-// limit is memory bandwidth, that of reading, from one row per multiprocessor on.
+// it costs a barrier per row, which long rows hide. In fp8, where rows are many, a block takes
+// four, which share the conversion of x: for each row alone it takes about as long as an H200 reads
+// the row. The limit is memory bandwidth, that of reading, from one row per multiprocessor on.
 #include "kernels/common/cuda/dot.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/reduce.cuh"

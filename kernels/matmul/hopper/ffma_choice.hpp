@@ -15,14 +15,15 @@ inline constexpr std::array<TileShape, 2> kFfmaTiles{TileShape{128, 256}, TileSh
 // Clocks of a product on `sms` SMs: waves of one tile per SM. An SM can multiply 128 elements of C
 // by one k in a clock. Its issue slots and conflicts of register banks, counted in the machine code
 // of the warps that multiply and of those that transpose, take 1.18 and 1.26 times as long. Nothing
-// overlaps the end of a tile: some 5700 clocks to store 128 KB, which the H100 of 2026-11-22 needed
-// for fp32 results of wgmma_persistent, and a quarter of that for the small tile, whose warps also
-// write and read 128 KB of sums in shared memory at 128 bytes per clock.
+// overlaps the end of a tile: the clocks of wgmma_persistent's epilogue for the large one, and a
+// quarter of those for the small one, whose warps also write and read 128 KB of sums in shared
+// memory at 128 bytes per clock.
 constexpr double ffma_clocks(TileShape tile, std::int64_t m, std::int64_t n, std::int64_t k,
                              int sms) {
   const bool large = tile.m == kFfmaTiles[0].m;
   const double overhead = large ? 1.18 : 1.26;
-  const double end = large ? 5700 : 5700.0 / 4 + 2048;
+  constexpr double store = epilogue_clocks(sizeof(float), false);
+  const double end = large ? store : store / 4 + 2048;
   const int waves = (schedule_tiles(tile, 1, m, n).count() + sms - 1) / sms;
   return waves * (tile.m * tile.n / 128.0 * static_cast<double>(k) * overhead + end);
 }
