@@ -132,6 +132,19 @@ TEST(Ceilings, CacheTrafficIsEveryPass) {
   EXPECT_EQ(bytes(operation("cache_l1_read"), shape, Format::fp32), 1024 * 10 * 4);
 }
 
+// A roof from NEON's loads would be too low for a processor with wider registers of SVE.
+TEST(Ceilings, CacheCeilingsAreNoRoofWhereRegistersAreWiderThanTheirLoads) {
+  int checked = 0;
+  for (const auto& i : Registry::instance().implementations()) {
+    const Technique& technique = i->technique;
+    if (!technique.operation.starts_with("cache_l") || i->backend != Backend::cpu) continue;
+    for (const int bytes : {0, 16}) EXPECT_TRUE(technique.full_rate({.sve_bytes = bytes}));
+    EXPECT_FALSE(technique.full_rate({.sve_bytes = 256}));
+    ++checked;
+  }
+  EXPECT_GE(checked, 3);
+}
+
 TEST(Ceilings, FmaChainsFollowTheClosedForm) {
   for_each_host_technique("fma_peak", [](const Implementation& implementation) {
     for (const std::int64_t n : {1, 47, 48, 191, 193, 4099}) {
