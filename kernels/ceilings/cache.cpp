@@ -58,17 +58,12 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* sum) {
 namespace ridgebench {
 namespace {
 
-// A load of NEON takes a part of what a level-1 cache gives to a wider register of SVE.
-bool loads_fill_registers(const Machine& machine) {
-  return machine.sve_bytes <= cpu::kLanes * static_cast<int>(sizeof(float));
-}
-
 Technique technique(const std::string& operation) {
   return {.operation = operation,
           .name = "repeated",
           .engine = Engine::memory,
           .isa = cpu::kIsa,
-          .full_rate = loads_fill_registers};
+          .full_rate = cpu::fills_registers};
 }
 constexpr auto bind_for = []<class>() { return bind; };
 

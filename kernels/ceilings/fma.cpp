@@ -49,10 +49,13 @@ Launch bind(Queue& queue, const Shape& shape, const float* x, float* y) {
 namespace ridgebench {
 namespace {
 
-const Registration registers{
-    {.operation = "fma_peak", .name = "registers", .engine = Engine::fma, .isa = cpu::kIsa},
-    Types<float>{},
-    []<class>() { return bind; }};
+const Registration registers{{.operation = "fma_peak",
+                              .name = "registers",
+                              .engine = Engine::fma,
+                              .isa = cpu::kIsa,
+                              .full_rate = cpu::fills_registers},
+                             Types<float>{},
+                             []<class>() { return bind; }};
 
 }  // namespace
 }  // namespace ridgebench

@@ -132,14 +132,20 @@ TEST(Ceilings, CacheTrafficIsEveryPass) {
   EXPECT_EQ(bytes(operation("cache_l1_read"), shape, Format::fp32), 1024 * 10 * 4);
 }
 
-// A roof from NEON's loads would be too low for a processor with wider registers of SVE.
-TEST(Ceilings, CacheCeilingsAreNoRoofWhereRegistersAreWiderThanTheirLoads) {
+// A roof from NEON would be too low for a processor with wider registers of SVE.
+TEST(Ceilings, OfACoreAreNoRoofWhereItsRegistersAreWiderThanTheirVectors) {
   int checked = 0;
   for (const auto& i : Registry::instance().implementations()) {
     const Technique& technique = i->technique;
-    if (!technique.operation.starts_with("cache_l") || i->backend != Backend::cpu) continue;
-    for (const int bytes : {0, 16}) EXPECT_TRUE(technique.full_rate({.sve_bytes = bytes}));
-    EXPECT_FALSE(technique.full_rate({.sve_bytes = 256}));
+    const bool of_core =
+        technique.operation.starts_with("cache_l") || technique.operation == "fma_peak";
+    if (!of_core || i->backend != Backend::cpu || technique.isa == Isa::sve) continue;
+    Machine machine;
+    EXPECT_TRUE(technique.full_rate(machine)) << "without SVE";
+    machine.sve_bytes = 16;
+    EXPECT_TRUE(technique.full_rate(machine)) << "registers as wide as NEON's";
+    machine.sve_bytes = 256;
+    EXPECT_FALSE(technique.full_rate(machine));
     ++checked;
   }
   EXPECT_GE(checked, 3);

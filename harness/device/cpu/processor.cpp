@@ -118,7 +118,9 @@ ArmRegisters read_registers() {
 }
 
 Processor read_x86(const std::string& root) {
-  Processor processor{.model = cpuinfo("model name", root), .vendor = cpuinfo("vendor_id", root)};
+  Processor processor;
+  processor.model = cpuinfo("model name", root);
+  processor.vendor = cpuinfo("vendor_id", root);
   const std::string flags = cpuinfo("flags", root);
   processor.features = x86_features(flags);
   if (!flags.empty()) processor.virtualized = flags.find("hypervisor") != std::string::npos;

@@ -6,6 +6,7 @@
 // guard: a .cpp has one region.
 
 #include "kernels/common/isa_level.hpp"
+#include "kernels/common/machine.hpp"
 
 #ifndef RIDGEBENCH_ISA
 #error \
@@ -27,4 +28,9 @@ namespace ridgebench::cpu {
 constexpr Isa kIsa = Isa::RIDGEBENCH_ISA;
 // fp32 lanes of a vector register; of ARM those of NEON.
 constexpr int kLanes = RIDGEBENCH_ISA_LEVEL == 4 ? 16 : RIDGEBENCH_ISA_LEVEL == 3 ? 8 : 4;
+// Technique::full_rate of a ceiling that works on registers of kLanes: NEON reaches a part of the
+// rate where a processor's SVE has wider ones. Static: the levels differ.
+static constexpr bool fills_registers(const Machine& machine) {
+  return machine.sve_bytes <= kLanes * static_cast<int>(sizeof(float));
+}
 }  // namespace ridgebench::cpu
