@@ -193,11 +193,12 @@ nlohmann::ordered_json CpuDevice::identity() const {
     caches.push_back(
         {{"level", cache.level}, {"bytes", cache.bytes}, {"shared_by", cache.shared_by}});
   }
+  const Processor& processor = host_processor();
   nlohmann::ordered_json json{
       {"name", name()},
       {"backend", "cpu"},
-      {"model", host_processor().model},
-      {"vendor", host_processor().vendor},
+      {"model", processor.model.empty() ? host_architecture() : processor.model},
+      {"vendor", processor.vendor},
       {"isa", ridgebench::name(host_isa())},
       {"threads", machine_.units},
       {"threads_limited_by", threads_.limited_by},
