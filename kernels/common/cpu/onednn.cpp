@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "kernels/common/lib/library_folders.hpp"
 #include "kernels/common/shared_library.hpp"
 #endif
 
@@ -89,7 +90,12 @@ Technique onednn_product(const std::string& operation, Format format) {
 namespace {
 
 const SharedLibrary& onednn_library() {
-  static const SharedLibrary loaded("libdnnl.so." + std::to_string(DNNL_VERSION_MAJOR));
+  static const SharedLibrary loaded(
+      LibraryPlaces{.names = {fmt::format("libdnnl.so.{}", DNNL_VERSION_MAJOR)},
+                    .folders = python_library_folders(),
+                    .needs = {},
+                    .advice = fmt::format("oneDNN {} has it (Debian: libdnnl{})",
+                                          DNNL_VERSION_MAJOR, DNNL_VERSION_MAJOR)});
   return loaded;
 }
 
