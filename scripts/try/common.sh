@@ -37,14 +37,14 @@ try_artifact() {
 
 # Makes the minimal system of the suite, once, as a tar file.
 try_base() {
-  local folder=$try/base/$suite.new mirror=$debian/debian
-  [[ $suite != jammy && $suite != noble ]] || mirror=$ubuntu/ubuntu
+  local folder=$try/base/$suite.new mirror=$debian/debian script=sid
+  [[ $suite != jammy && $suite != noble ]] || mirror=$ubuntu/ubuntu script=gutsy  # serves every suite of Ubuntu
   mkdir -p "$try/base"
   (
     flock 9
     [[ ! -s $try/base/$suite.tar ]] || exit 0
     rm -rf --one-file-system "$folder"
-    debootstrap --variant=minbase "$suite" "$folder" "$mirror"
+    debootstrap --variant=minbase "$suite" "$folder" "$mirror" "/usr/share/debootstrap/scripts/$script"
     tar -C "$folder" --exclude='./var/cache/apt/archives/*.deb' -cf "$try/base/$suite.tar.new" .
     mv "$try/base/$suite.tar.new" "$try/base/$suite.tar"
     rm -rf --one-file-system "$folder"

@@ -4,7 +4,7 @@ set -euo pipefail
 # shellcheck source=scripts/try/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cases=(debian-12 debian-13 ubuntu-22.04 ubuntu-24.04 debian-11 debian-12-user debian-12-no-python tarball binary deb wheel)
-drawing=(python3-numpy python3-scipy python3-matplotlib)
+drawing=(python3-numpy python3-scipy python3-matplotlib python3-fastjsonschema)
 
 # Fails unless a results folder of the system is sound and has a picture: try_results PROGRAM FOLDER
 try_results() {
@@ -67,7 +67,7 @@ case_debian_12_no_python() {
 # The sources with those of the libraries, without network.
 case_tarball() {
   local tarball source
-  tarball=$(try_artifact 'ridgebench-[0-9.]+\.tar\.gz')
+  tarball=$(try_artifact 'ridgebench-.*-source\.tar\.gz')
   try_system bookworm
   try_install g++ cmake make "${drawing[@]}"
   cp "$tarball" "$system/home/tester/"
