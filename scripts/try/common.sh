@@ -6,10 +6,13 @@
 # A case that calls `try_system` works in a system of its own, which debootstrap makes from nothing; this needs root.
 # All files are in RIDGEBENCH_TRY (default /var/tmp/ridgebench-try): base/ the minimal systems, apt/ the packages that were
 # downloaded, system/ the systems in use, log/ the output of each case. RIDGEBENCH_TRY_KEEP=1 keeps the systems.
+# RIDGEBENCH_TRY_CCACHE=1 installs ccache and keeps what the compilers made, for trials that repeat.
+# RIDGEBENCH_TRY_DEBIAN and RIDGEBENCH_TRY_UBUNTU name mirrors.
 set -euo pipefail
 checkout=$(git -C "$(dirname "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)
 try=${RIDGEBENCH_TRY:-/var/tmp/ridgebench-try}
-try_mirror=${RIDGEBENCH_TRY_MIRROR:-http://deb.debian.org}
+debian=${RIDGEBENCH_TRY_DEBIAN:-http://deb.debian.org}
+ubuntu=${RIDGEBENCH_TRY_UBUNTU:-http://archive.ubuntu.com}
 system=  # the root folder of this case's system
 suite=   # the suite of Debian that it is made from
 cases=() # the names of the script's cases
@@ -32,40 +35,54 @@ try_artifact() {
   echo "$found"
 }
 
-# Makes the minimal system of a suite, once, as a tar file.
+# Makes the minimal system of the suite, once, as a tar file.
 try_base() {
-  local suite=$1 folder=$try/base/$1.new
+  local folder=$try/base/$suite.new mirror=$debian/debian
+  [[ $suite != jammy && $suite != noble ]] || mirror=$ubuntu/ubuntu
   mkdir -p "$try/base"
   (
     flock 9
     [[ ! -s $try/base/$suite.tar ]] || exit 0
     rm -rf --one-file-system "$folder"
-    debootstrap --variant=minbase "$suite" "$folder" "$try_mirror/debian"
+    debootstrap --variant=minbase "$suite" "$folder" "$mirror"
     tar -C "$folder" --exclude='./var/cache/apt/archives/*.deb' -cf "$try/base/$suite.tar.new" .
     mv "$try/base/$suite.tar.new" "$try/base/$suite.tar"
     rm -rf --one-file-system "$folder"
   ) 9>"$try/base/$suite.lock"
 }
 
-# Makes the system of this case from a suite of Debian, with a user `tester`, and sets `system`: try_system bookworm
+try_sources() {
+  local pocket
+  if [[ $suite == jammy || $suite == noble ]]; then
+    for pocket in "" -updates -security; do echo "deb $ubuntu/ubuntu $suite$pocket main universe"; done
+  else
+    for pocket in "" -updates; do echo "deb $debian/debian $suite$pocket main"; done
+    echo "deb $debian/debian-security $suite-security main"
+  fi
+}
+
+# Makes the system of this case, with a user `tester`, and sets `system`: try_system bookworm. The suites jammy and noble are
+# Ubuntu's, all others Debian's.
 try_system() {
   suite=$1
   [[ $EUID -eq 0 ]] || try_fail "$try_case needs root: debootstrap and chroot make a system of its own"
   command -v debootstrap >/dev/null || try_fail "$try_case needs debootstrap"
-  try_base "$suite"
+  try_base
   mkdir -p "$try/system" "$try/apt/$suite"
   system=$(mktemp -d "$try/system/$try_case.XXXXXX")
   tar -C "$system" -xf "$try/base/$suite.tar"
-  cat >"$system/etc/apt/sources.list" <<LIST
-deb $try_mirror/debian $suite main
-deb $try_mirror/debian $suite-updates main
-deb $try_mirror/debian-security $suite-security main
-LIST
+  try_sources >"$system/etc/apt/sources.list"
+  echo force-unsafe-io >"$system/etc/dpkg/dpkg.cfg.d/try"  # the system does not live long
   cp -L /etc/resolv.conf "$system/etc/resolv.conf"
   # A machine behind a proxy of its own has certificates of its own.
   [[ ! -s /etc/ssl/certs/ca-certificates.crt ]] || cp -L /etc/ssl/certs/ca-certificates.crt "$system/etc/machine.crt"
   cp -ln "$try/apt/$suite/"*.deb "$system/var/cache/apt/archives/" 2>/dev/null || true
   chroot "$system" useradd --create-home --shell /bin/bash tester
+  if [[ ${RIDGEBENCH_TRY_CCACHE:-0} == 1 ]]; then
+    mkdir -p "$system/ccache" "$try/ccache/$suite"
+    chmod 777 "$try/ccache/$suite"
+    try_install ccache
+  fi
 }
 
 # Copies a clean clone of the checkout's HEAD into the system: try_clone /src [OWNER]
@@ -95,13 +112,15 @@ try_run() {
     mount -t proc proc "$0/proc"
     mount --rbind /dev "$0/dev"
     mount --rbind /sys "$0/sys"
+    [[ ! -d $0/ccache ]] || mount --bind "$4" "$0/ccache"
     system=$0 user=$1 folder=$2 command=$3
-    shift 3
+    shift 4
     exec env -i "$@" chroot --userspec="$user:$user" "$system" bash -euo pipefail -c "cd \"\$0\"; $command" "$folder"
-  ' "$system" "$user" "$folder" "$1" HOME="$home" USER="$user" TERM=dumb LANG=C.UTF-8 \
+  ' "$system" "$user" "$folder" "$1" "$try/ccache/$suite" HOME="$home" USER="$user" TERM=dumb LANG=C.UTF-8 \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
     ${https_proxy:+"https_proxy=$https_proxy"} ${http_proxy:+"http_proxy=$http_proxy"} \
-    SSL_CERT_FILE=/etc/machine.crt PIP_CERT=/etc/machine.crt
+    SSL_CERT_FILE=/etc/machine.crt PIP_CERT=/etc/machine.crt \
+    CCACHE_DIR=/ccache CCACHE_UMASK=000 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 }
 
 # Installs Debian packages in the system: try_install PACKAGE...
@@ -119,11 +138,11 @@ try_clean() {
 # Runs one case and prints its line of the table.
 try_one() {
   local started=$SECONDS status result word=passed log=$try/log/$1.log
+  try_case=$1
   rm -f "$try/log/$1.says"
   set +e
   (
     set -e
-    try_case=$1
     trap try_clean EXIT
     "case_${1//-/_}"
   ) >"$log" 2>&1
