@@ -32,12 +32,7 @@ make_sources() {
 
 # One build serves the wheel, the archive and the package.
 make_binaries() {
-  local -a options=()
-  local option
-  for option in "$@"; do
-    options+=("-Ccmake.args=$option")
-  done
-  "$python" -m pip wheel --no-deps --wheel-dir dist "${options[@]}" .
+  CMAKE_ARGS="$*" "$python" -m pip wheel --no-deps --wheel-dir dist .
   cmake --build "$build" --parallel
   cpack --config "$build/CPackConfig.cmake" -G "TGZ;DEB" -B "$build/cpack"
   cp "$build"/cpack/ridgebench-*.{tar.gz,deb} dist/
