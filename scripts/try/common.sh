@@ -27,11 +27,11 @@ try_says() {
   echo "$*" >"$try/log/$try_case.says"
 }
 
-# Takes a file that scripts/release.sh makes: try_artifact PATTERN prints its path.
+# Prints the path of a file that scripts/release.sh made: try_artifact REGEX
 try_artifact() {
   local found
-  found=$(find "$checkout/dist" -maxdepth 1 -name "$1" 2>/dev/null | sort | tail -n 1)
-  [[ -n $found ]] || try_fail "dist/$1 is missing: scripts/release.sh makes it"
+  found=$(find "$checkout/dist" -maxdepth 1 -regextype egrep -regex ".*/$1" 2>/dev/null | sort -V | tail -n 1)
+  [[ -n $found ]] || try_fail "dist/ has no file named $1: scripts/release.sh makes it"
   echo "$found"
 }
 

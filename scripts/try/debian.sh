@@ -67,9 +67,9 @@ case_debian_12_no_python() {
 # The sources with those of the libraries, without network.
 case_tarball() {
   local tarball source
-  tarball=$(try_artifact 'ridgebench-*-source.tar.*')
+  tarball=$(try_artifact 'ridgebench-[0-9.]+\.tar\.gz')
   try_system bookworm
-  try_install g++ cmake make xz-utils "${drawing[@]}"
+  try_install g++ cmake make "${drawing[@]}"
   cp "$tarball" "$system/home/tester/"
   try_run --user --offline --in /home/tester "tar -xf $(basename "$tarball")"
   source=$(cd "$system" && echo /home/tester/ridgebench-*/)
@@ -88,7 +88,7 @@ try_program() {
 
 case_binary() {
   local tarball
-  tarball=$(try_artifact 'ridgebench-*-linux-*.tar.gz')
+  tarball=$(try_artifact 'ridgebench-.*-linux-.*\.tar\.gz')
   try_system bookworm
   tar -C "$system/opt" -xf "$tarball"
   try_program "$(cd "$system" && echo /opt/ridgebench-*/bin/ridgebench)"
@@ -96,7 +96,7 @@ case_binary() {
 
 case_deb() {
   local package
-  package=$(try_artifact 'ridgebench*.deb')
+  package=$(try_artifact 'ridgebench.*\.deb')
   try_system bookworm
   cp "$package" "$system/tmp/"
   try_install "/tmp/$(basename "$package")"
@@ -105,7 +105,7 @@ case_deb() {
 
 case_wheel() {
   local wheel
-  wheel=$(try_artifact 'ridgebench-*.whl')
+  wheel=$(try_artifact 'ridgebench-.*\.whl')
   try_system bookworm
   try_install python3 python3-venv
   cp "$wheel" "$system/tmp/"
