@@ -1,4 +1,5 @@
-# Stops where the compiler cannot build the sources, with one line: CMake breaks none that begins with a blank. A function alone: a test calls it in script mode.
+# Stops where the compiler cannot build the sources, with one line: CMake breaks none that begins with a blank. A function
+# alone: a test calls it in script mode.
 function(require_supported_compiler)
   set(GNU_oldest 11)
   set(Clang_oldest 16)

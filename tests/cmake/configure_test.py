@@ -135,6 +135,12 @@ def test_no_file_asks_for_a_newer_cmake_than_the_oldest():
     assert set(re.findall(r"cmake_minimum_required\(VERSION ([^)]*)\)", "".join(texts))) == {"3.22"}
 
 
+def test_a_build_elsewhere_links_nothing_into_the_sources(tmp_path):
+    result = cmake("-S", ROOT, "-B", tmp_path, "-G", "Ninja", "-DRIDGEBENCH_CUDA=OFF", "-DRIDGEBENCH_TESTS=OFF")
+    assert result.returncode == 0, result.stderr
+    assert "create_symlink" not in (tmp_path / "build.ninja").read_text()
+
+
 def test_a_compiler_without_openmp_gets_a_hint(tmp_path):
     without = ("-DRIDGEBENCH_CUDA=OFF", "-DRIDGEBENCH_TESTS=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON")
     text = message(cmake("-S", ROOT, "-B", tmp_path / "build", *without))
