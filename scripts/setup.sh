@@ -159,7 +159,7 @@ name_missing() {
   [[ ${#yardsticks[@]} -eq 0 ]] || optional+=" ${yardsticks[*]} (rows skipped);"
   [[ ${#python[@]} -eq 0 ]] || optional+=" ${python[*]} (no figures);"
   if [[ ${#required[@]} -gt 0 ]]; then
-    say "missing and required: $(printf '%s; ' "${required[@]}")missing and optional:${optional:- nothing;} docs/install.md helps"
+    say "missing and required: $(printf '%s; ' "${required[@]}")${optional:+missing and optional:$optional }docs/install.md helps"
     return 1
   elif [[ -n $optional ]]; then
     say "missing, all of it optional:${optional%;}"
