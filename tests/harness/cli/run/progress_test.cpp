@@ -7,12 +7,12 @@ namespace ridgebench {
 namespace {
 
 std::string logged(double interval_s, std::size_t updates) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   {
     Progress progress(4, interval_s);
     for (std::size_t done = 1; done <= updates; ++done) progress.update(done, "relu/naive\n");
   }
-  return testing::internal::GetCapturedStderr();
+  return ::testing::internal::GetCapturedStderr();
 }
 
 TEST(Progress, ALogGetsPlainLinesWithTheTimeLeft) {
