@@ -2,6 +2,10 @@
 
 #include "kernels/common/cpu/cpuid.hpp"
 
+#if defined(__aarch64__)
+#include <sys/prctl.h>
+#endif
+
 namespace ridgebench {
 
 Isa host_isa() {
@@ -18,8 +22,21 @@ Isa host_isa() {
                   __builtin_cpu_supports("avx512vl");
   if (v4) return Isa::v4;
   if (v3) return Isa::v3;
-#endif
   return Isa::v2;
+#elif defined(__aarch64__)
+  return host_sve_bytes() > 0 ? Isa::sve : Isa::armv8;
+#else
+  return Isa::none;
+#endif
+}
+
+int host_sve_bytes() {
+#if defined(__aarch64__)
+  const int vector_length = prctl(PR_SVE_GET_VL);  // fails without SVE
+  return vector_length < 0 ? 0 : vector_length & PR_SVE_VL_LEN_MASK;
+#else
+  return 0;
+#endif
 }
 
 }  // namespace ridgebench
