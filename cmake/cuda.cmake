@@ -59,15 +59,12 @@ target_compile_options(ridgebench_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--ex
                        -Xptxas=-v ${cubin_compression} -Xcompiler=-Wall,-Wextra,-fopenmp
                        $<$<BOOL:${RIDGEBENCH_WERROR}>:--Werror=all-warnings>>)
 target_link_libraries(ridgebench_cuda INTERFACE CUDA::cudart_static ${CMAKE_DL_LIBS})
-# A program loads cuBLAS when it first calls it; the run path says where the library is. Without the toolkit's own headers
-# the rows are skipped: those of another toolkit, which the compiler may find, do not fit.
+# A program loads cuBLAS when it first calls it. Without the toolkit's own headers the rows are skipped: those of another
+# toolkit, which the compiler may find, do not fit.
 target_include_directories(ridgebench_cuda SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
 find_path(CUBLAS_INCLUDE cublasLt.h PATHS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH)
 if(NOT CUBLAS_INCLUDE)
   target_compile_definitions(ridgebench_cuda INTERFACE RIDGEBENCH_NO_CUBLAS)
-endif()
-if(TARGET CUDA::cublas)
-  target_link_options(ridgebench_cuda INTERFACE "LINKER:-rpath,$<TARGET_FILE_DIR:CUDA::cublas>")
 endif()
 
 # A technique is one .cu in an operation's folder, or one cublas*.cpp, and the globs find it. The folder tile holds

@@ -14,6 +14,8 @@ macro(find_or_fetch package target repository tag)
     FetchContent_Declare(${package} GIT_REPOSITORY "https://github.com/${repository}.git" GIT_TAG ${tag}
                          GIT_SHALLOW TRUE)
     FetchContent_MakeAvailable(${package})
+    string(TOLOWER ${package} folder)
+    set_property(DIRECTORY "${${folder}_SOURCE_DIR}" PROPERTY EXCLUDE_FROM_ALL ON)  # it installs nothing
   endif()
 endmacro()
 
@@ -39,7 +41,7 @@ find_package(re2 QUIET)
 find_path(RE2_INCLUDE re2/re2.h)
 find_library(RE2_LIBRARY NAMES libre2.a re2)
 find_library(RE2_SHARED_LIBRARY NAMES re2)
-if(NOT TARGET re2::re2 AND RE2_INCLUDE AND RE2_LIBRARY AND RE2_SHARED_LIBRARY)
+if(NOT RIDGEBENCH_RELEASE AND NOT TARGET re2::re2 AND RE2_INCLUDE AND RE2_LIBRARY AND RE2_SHARED_LIBRARY)
   # Debian's static library cannot be part of a shared one.
   add_library(re2::re2 INTERFACE IMPORTED)
   set_target_properties(re2::re2 PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${RE2_INCLUDE}" INTERFACE_LINK_LIBRARIES

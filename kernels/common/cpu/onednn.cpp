@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "kernels/common/lib/library_folders.hpp"
 #include "kernels/common/shared_library.hpp"
 #endif
 
@@ -87,7 +88,12 @@ Technique onednn_product(const std::string& operation, Format format) {
 namespace {
 
 const SharedLibrary& onednn_library() {
-  static const SharedLibrary loaded("libdnnl.so." + std::to_string(DNNL_VERSION_MAJOR));
+  static const SharedLibrary loaded(
+      LibraryPlaces{.names = {fmt::format("libdnnl.so.{}", DNNL_VERSION_MAJOR)},
+                    .folders = python_library_folders(),
+                    .needs = {},
+                    .advice = fmt::format("oneDNN {} has it (Debian: libdnnl{})",
+                                          DNNL_VERSION_MAJOR, DNNL_VERSION_MAJOR)});
   return loaded;
 }
 
