@@ -7,6 +7,11 @@ include(CMakePackageConfigHelpers)
 add_library(ridgebench_static STATIC harness/cli/main.cpp $<TARGET_OBJECTS:ridgebench_common>
   $<TARGET_OBJECTS:ridgebench_roofline> $<TARGET_OBJECTS:ridgebench_harness> $<TARGET_OBJECTS:ridgebench_adapters>)
 target_link_libraries(ridgebench_static PRIVATE ridgebench_options ridgebench_kernels)
+foreach(library fmt benchmark re2)
+  if(library IN_LIST RIDGEBENCH_BUILT_LIBRARIES)
+    target_sources(ridgebench_static PRIVATE $<TARGET_OBJECTS:${library}>)
+  endif()
+endforeach()
 set_target_properties(ridgebench_static PROPERTIES OUTPUT_NAME ridgebench UNITY_BUILD OFF)
 
 set(ridgebench_package "${CMAKE_INSTALL_LIBDIR}/cmake/ridgebench")

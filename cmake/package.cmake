@@ -14,11 +14,11 @@ set(CPACK_THREADS 0)
 # Measuring needs no Python; drawing and judging do. The yardsticks of a host are optional.
 set(CPACK_DEBIAN_FILE_NAME "${CPACK_PACKAGE_FILE_NAME}.deb")
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS OFF)  # a release has what it needs; the names of the build's packages are Debian 12's
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.34), libgcc-s1")
+if(RIDGEBENCH_RELEASE)
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.34), libgcc-s1")
+else()
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # the packages of the system that built it
+endif()
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3 (>= 3.9), python3-numpy, python3-scipy, python3-matplotlib, python3-fastjsonschema")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libopenblas0-openmp, libdnnl2 | libdnnl3.6")
-if(NOT RIDGEBENCH_RELEASE)
-  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-endif()
 include(CPack)

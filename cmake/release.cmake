@@ -9,6 +9,7 @@ set(ridgebench_private "${CMAKE_INSTALL_LIBDIR}/ridgebench")  # holds the OpenMP
 # For the program and the library.
 function(make_portable target)
   if(RIDGEBENCH_RELEASE)
+    target_sources(${target} PRIVATE "${CMAKE_SOURCE_DIR}/cmake/arc4random.cpp")
     target_link_options(${target} PRIVATE -static-libstdc++ LINKER:--exclude-libs,libstdc++.a -s)
   endif()
 endfunction()
@@ -29,5 +30,4 @@ if(RIDGEBENCH_RELEASE)
   foreach(package fmt benchmark re2)
     set(CMAKE_DISABLE_FIND_PACKAGE_${package} ON)
   endforeach()
-  set(BUILD_SHARED_LIBS OFF)
 endif()

@@ -27,17 +27,12 @@ make_sources() {
   for archive in third_party/*; do
     extra+=("--add-file=$archive")
   done
-  git archive "${extra[@]}" "--prefix=ridgebench-$version/" HEAD | gzip -9n >"dist/ridgebench-$version.tar.gz"
+  git archive "${extra[@]}" "--prefix=ridgebench-$version/" HEAD | gzip -9n >"dist/ridgebench-$version-source.tar.gz"
 }
 
 # One build serves the wheel, the archive and the package.
 make_binaries() {
-  local -a options=()
-  local option
-  for option in "$@"; do
-    options+=("-Ccmake.args=$option")
-  done
-  "$python" -m pip wheel --no-deps --wheel-dir dist "${options[@]}" .
+  CMAKE_ARGS="$*" "$python" -m pip wheel --no-deps --wheel-dir dist .
   cmake --build "$build" --parallel
   cpack --config "$build/CPackConfig.cmake" -G "TGZ;DEB" -B "$build/cpack"
   cp "$build"/cpack/ridgebench-*.{tar.gz,deb} dist/
@@ -48,7 +43,7 @@ check_binaries() {
   local file size
   env RIDGEBENCH="$PWD/$build/ridgebench" RIDGEBENCH_BUILD="$PWD/$build" PYTHONPATH=tests/support:roofline \
     "$python" -m pytest -q -c tests/pytest.ini --rootdir tests tests/packaging
-  for file in "dist/ridgebench-$version"{.tar.gz,-linux-*.tar.gz,-linux-*.deb,-py3-none-manylinux_*.whl}; do
+  for file in "dist/ridgebench-$version"{-source.tar.gz,-linux-*.tar.gz,-linux-*.deb,-py3-none-manylinux_*.whl}; do
     [[ -s $file ]] || fail "$file is missing"
     size=$(stat -c %s "$file")
     [[ $size -lt 40000000 ]] || fail "$file has $size bytes; a release has less than 40 MB a file"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tries the wheel, from its build to the two main jobs: scripts/try/wheel.sh [CASE...]. RIDGEBENCH_TRY_CMAKE has options of
-# CMake, e.g. -DRIDGEBENCH_CUDA=OFF; without them, CUDA is in where nvcc is. debian-12 needs root and network.
+# Tries the wheel, from its build to the two main jobs: scripts/try/wheel.sh [CASE...]. CUDA is in where nvcc is, if not
+# CMAKE_ARGS=-DRIDGEBENCH_CUDA=OFF. The case debian-12 needs root and network.
 set -euo pipefail
 # shellcheck source=scripts/try/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -32,13 +32,8 @@ ridgebench nonsense || code=$?
 '
 
 case_build() {
-  local option
-  local -a options=()
-  for option in ${RIDGEBENCH_TRY_CMAKE:-}; do
-    options+=("-Ccmake.args=$option")
-  done
   rm -rf "$wheels"
-  python3 -m pip wheel --no-deps --wheel-dir "$wheels" "${options[@]}" "$checkout"
+  python3 -m pip wheel --no-deps --wheel-dir "$wheels" "$checkout"
   try_says "$(basename "$(wheel)"), $(($(stat -c %s "$(wheel)") / 1000)) kB"
 }
 

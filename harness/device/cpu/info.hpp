@@ -25,8 +25,10 @@ struct MemoryInfo {
 };
 // By /proc/meminfo, or by sysinfo(2) where the folder `proc` lacks it.
 MemoryInfo host_memory(const std::string& proc = "/proc");
-// First value of a /proc/cpuinfo key, e.g. "model name".
-std::string cpuinfo(const std::string& key);
+// First value of a key of /proc/cpuinfo, e.g. "model name", below `root`.
+std::string cpuinfo(const std::string& key, const std::string& root = "");
+// Processors in a mask such as "00000000,00000003".
+int processors_in(const std::string& mask);
 // First line of a file without its newline; empty where unreadable.
 std::string first_line(const std::string& path);
 // The image of the container that this process runs in: Apptainer's file, Podman's imageid, or

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "kernels/common/cpu/cpuid.hpp"
 #include "kernels/common/error.hpp"
 
 #ifdef RIDGEBENCH_ONEDNN
@@ -41,9 +42,10 @@ struct Bf16Instructions {
     const std::string most = set.empty() ? "DEFAULT" : set.substr(set.find('=') + 1);
     const auto allows = [&most](std::string_view part) { return most.find(part) != most.npos; };
     const bool all = allows("DEFAULT") || allows("ALL") || allows("AMX");
-    amx = all && __builtin_cpu_supports("amx-bf16") != 0;
+    amx = all && cpu::has_bit(cpu::cpuid(7, 0).edx, cpu::kAmxBf16);
     pairs = (all || allows("BF16") || allows("FP16") || allows("AVX10")) &&
-            __builtin_cpu_supports("avx512bf16") != 0;
+            __builtin_cpu_supports("avx512f") != 0 &&
+            cpu::has_bit(cpu::cpuid(7, 1).eax, cpu::kAvx512Bf16);
 #endif
   }
 };
