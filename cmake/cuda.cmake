@@ -12,8 +12,8 @@ if(NOT RIDGEBENCH_CUDA STREQUAL "OFF")
   elseif(NOT RIDGEBENCH_NVCC AND NOT "$ENV{CUDACXX}" STREQUAL "")
     find_program(RIDGEBENCH_NVCC NAMES "$ENV{CUDACXX}")
   endif()
-  # What the user names comes before what the PATH has.
-  find_program(RIDGEBENCH_NVCC NAMES nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  # In the PATH, then in these folders, as scripts/tools.sh does.
+  find_program(RIDGEBENCH_NVCC NAMES nvcc PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin NO_CMAKE_SYSTEM_PATH)
   if(RIDGEBENCH_NVCC)
     set(RIDGEBENCH_HAS_CUDA ON)
   elseif(RIDGEBENCH_CUDA STREQUAL "ON")
