@@ -18,19 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The value after "key<blanks>:" in a file of such lines.
-std::string value_of(const std::string& path, const std::string& key) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(':');
-    if (colon == std::string::npos || !line.starts_with(key)) continue;
-    if (line.find_first_not_of(" \t", key.size()) != colon) continue;
-    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
-    return start == std::string::npos ? "" : line.substr(start);
-  }
-  return {};
-}
-
 // Processors in a mask such as "00000000,00000003".
 int processors_in(const std::string& mask) {
   int count = 0;
@@ -79,6 +66,18 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
+std::string value_of_key(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos || !line.starts_with(key)) continue;
+    if (line.find_first_not_of(" \t", key.size()) != colon) continue;
+    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
+    return start == std::string::npos ? "" : line.substr(start);
+  }
+  return {};
+}
+
 CacheInfo host_caches(const std::string& folder) {
   CacheInfo info;
   for (int index = 0; fs::exists(fmt::format("{}/index{}", folder, index)); ++index) {
@@ -95,11 +94,11 @@ CacheInfo host_caches(const std::string& folder) {
   return info;
 }
 
-std::string cpuinfo(const std::string& key) { return value_of("/proc/cpuinfo", key); }
+std::string cpuinfo(const std::string& key) { return value_of_key("/proc/cpuinfo", key); }
 
 MemoryInfo host_memory(const std::string& proc) {
   const auto bytes = [path = proc + "/meminfo"](const std::string& key) {
-    const std::string text = value_of(path, key);  // "24573564 kB"
+    const std::string text = value_of_key(path, key);  // "24573564 kB"
     return static_cast<std::int64_t>(std::strtoll(text.c_str(), nullptr, 10)) << 10U;
   };
   MemoryInfo memory{

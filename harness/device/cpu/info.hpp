@@ -25,6 +25,8 @@ struct MemoryInfo {
 };
 // By /proc/meminfo, or by sysinfo(2) where the folder `proc` lacks it.
 MemoryInfo host_memory(const std::string& proc = "/proc");
+// The value after "key<blanks>:" in a file of such lines; empty where there is none.
+std::string value_of_key(const std::string& path, const std::string& key);
 // First value of a /proc/cpuinfo key, e.g. "model name".
 std::string cpuinfo(const std::string& key);
 // First line of a file without its newline; empty where unreadable.
