@@ -1,14 +1,34 @@
 #!/usr/bin/env bash
-# Configures and builds a preset: scripts/build.sh [preset] [cmake options]
+# Configures and builds a preset: scripts/build.sh [preset] [cmake options]. CXX and CUDACXX name other compilers when the
+# build folder is new. Make builds where Ninja is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/tools.sh
 preset=${1:-release}
-launcher=()
+folder=build/$preset
+if ! has_cmake; then
+  echo "build.sh: CMake 3.22 or newer is missing; scripts/setup.sh installs it where apt or pip works" >&2
+  exit 8
+fi
+options=()
 if command -v ccache >/dev/null; then
-  launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   if [[ $preset == cuda || $preset == portable ]]; then
-    launcher+=(-DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+    options+=(-DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   fi
 fi
-cmake --preset "$preset" "${launcher[@]}" "${@:2}" >&2
-cmake --build --preset "$preset" >&2
+# A build folder keeps its generator and its compilers.
+generator=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$folder/CMakeCache.txt" 2>/dev/null || true)
+if [[ -z $generator ]]; then
+  generator="Unix Makefiles"
+  if command -v ninja >/dev/null; then generator=Ninja; fi
+  if CXX=$(cxx_compiler); then export CXX; else unset CXX; fi
+  if [[ $preset != release ]] && nvcc=$(nvcc_compiler); then options+=(-DRIDGEBENCH_NVCC="$nvcc"); fi
+fi
+started=$(mktemp)
+trap 'rm -f "$started"' EXIT
+cmake --preset "$preset" -G "$generator" "${options[@]}" "${@:2}" >&2
+cmake --build "$folder" --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" >&2
+# scripts/run.sh builds again where a source is newer than the program; a build that had nothing to link is as new.
+program=$folder/ridgebench
+if [[ -e $program && $started -nt $program ]]; then touch -r "$started" "$program"; fi

@@ -8,7 +8,7 @@ clang-format-19 --dry-run --Werror "${sources[@]}"
 scripts/build.sh dev -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_WERROR=ON
 # A file that is compiled for several instruction sets is checked for the oldest: its region pragmas are GCC's.
 mkdir -p build/tidy
-/usr/bin/python3 - <<'EOF'
+scripts/python.sh - <<'EOF'
 import json
 import re
 

@@ -4,13 +4,14 @@
 # Exit codes are those of ridgebench gate; a commit that does not build ends with 8.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/tools.sh
 if [[ $# -lt 2 || $1 == -* || $2 == -* ]]; then
   echo "compare_commits.sh: give two commits: BASE HEAD [options of gate] [-- arguments of run]" >&2
   exit 2
 fi
 
 preset=release
-if command -v nvcc >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
+if has_gpu && nvcc_compiler >/dev/null; then
   preset=cuda
 fi
 

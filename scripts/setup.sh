@@ -1,69 +1,160 @@
 #!/usr/bin/env bash
-# Installs what ridgebench needs and does not find: Debian packages where there are apt and root (or sudo), and a Python
-# environment in .venv for the rest. Running it again changes nothing.
-#   scripts/setup.sh          to build, measure and draw
-#   scripts/setup.sh --dev    also what the tests and checks need
+# Installs what ridgebench needs and does not find: Debian packages where there are apt and root (or sudo), and in .venv
+# Python's packages, CMake and Ninja. It goes on without what it cannot have, and names it. Running it again changes nothing.
+#   scripts/setup.sh            to build, measure and draw
+#   scripts/setup.sh --dev      also what the tests need
+#   scripts/setup.sh --checks   also what scripts/check.sh needs
+# Exit codes: 0 the sources can be built, 2 usage, 8 something is missing without which they cannot.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/tools.sh
 
 packages=(
   g++ cmake ninja-build git ca-certificates
-  libfmt-dev nlohmann-json3-dev libcli11-dev libbenchmark-dev libssl-dev libre2-dev
+  libfmt-dev nlohmann-json3-dev libcli11-dev libbenchmark-dev libre2-dev
   libopenblas-openmp-dev libdnnl-dev
   python3 python3-venv python3-numpy python3-scipy python3-matplotlib python3-fastjsonschema
   fonts-dejavu-core
 )
-python_packages=(numpy scipy matplotlib fastjsonschema)  # where Debian's are missing
-if [[ ${1:-} == --dev ]]; then
-  packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest python3-jsonschema python3-yaml binutils
-             clang-tidy-19 clang-format-19 libomp-19-dev chromium)
-  python_packages+=(pytest jsonschema "ml_dtypes==0.5.1")
-fi
+python_packages=("${drawing_packages[@]}" fastjsonschema)
+for argument in "$@"; do
+  case $argument in
+    --dev)
+      packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest python3-jsonschema python3-yaml binutils
+                 chromium)
+      python_packages+=(pytest jsonschema "ml_dtypes==0.5.1")
+      ;;
+    --checks) packages+=(clang-tidy-19 clang-format-19 libomp-19-dev) ;;
+    *)
+      echo "setup.sh: unknown argument '$argument'; allowed: --dev, --checks" >&2
+      exit 2
+      ;;
+  esac
+done
 
-missing_packages() {
-  local package
-  for package in "${packages[@]}"; do
-    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || echo "$package"
-  done
+say() { echo "setup: $*" >&2; }
+
+# apt_get COMMAND...: prints nothing but, where it fails, its last line.
+apt_get() {
+  local said
+  said=$("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq -o APT::Update::Error-Mode=any \
+    -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=60 --no-install-recommends "$@" 2>&1) && return
+  tail -n 1 <<<"$said"
+  return 1
 }
 
-as_root=()
-if [[ $EUID -ne 0 ]]; then
-  as_root=(sudo -n)
-fi
+# Asks for root only where it may be had: a job and a login node have no use for sudo.
+may_install() {
+  as_root=()
+  command -v apt-get >/dev/null && ! in_job || return 1
+  if [[ $EUID -ne 0 ]]; then
+    as_root=(sudo -n)
+    ! has_scheduler && sudo -n true 2>/dev/null
+  fi
+}
 
 install_packages() {
-  local missing
-  mapfile -t missing < <(missing_packages)
+  local package said missing=() known=() unknown=()
+  for package in "${packages[@]}"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+  done
   [[ ${#missing[@]} -gt 0 ]] || return 0
-  if [[ $EUID -ne 0 ]] && ! sudo -n true 2>/dev/null; then
-    echo "setup: not installed and no root to install them: ${missing[*]}" >&2
-    echo "setup: going on with what exists; CMake fetches pinned versions of fmt, nlohmann-json, CLI11, RE2," \
-      "Google Benchmark and GoogleTest" >&2
-    return 0
-  fi
-  "${as_root[@]}" apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+  said=$(apt_get update) || say "apt-get update failed, going on with its old lists: $said"
+  for package in "${missing[@]}"; do
+    if apt-cache show "$package" >/dev/null 2>&1; then known+=("$package"); else unknown+=("$package"); fi
+  done
+  [[ ${#unknown[@]} -eq 0 ]] || say "apt has no package ${unknown[*]}"
+  [[ ${#known[@]} -gt 0 ]] || return 0
+  echo "setup: apt installs ${known[*]}" >&2
+  said=$(apt_get install "${known[@]}") || say "apt-get install failed: $said"
 }
 
-# Makes .venv on top of the system's Python, so that Debian's numpy and matplotlib are used.
-make_python_environment() {
-  local python=/usr/bin/python3 requirement
-  [[ -x $python ]] || python=python3
-  if [[ ! -x .venv/bin/python ]]; then
-    "$python" -m venv --system-site-packages .venv ||  # says that python3-venv is missing
-      "$python" -m venv --system-site-packages --without-pip .venv
+# Prints a Python 3.9 or newer that can make an environment: one that has what drawing needs, else any.
+base_python() {
+  local python wanted
+  for wanted in "${drawing_packages[*]}" ""; do
+    for python in "${RIDGEBENCH_PYTHON:-}" "${PYTHON:-}" "$(PATH=${PATH#*:} type -P python3)" /usr/bin/python3 \
+      python3.{14..9}; do
+      # shellcheck disable=SC2086  # a list of words
+      if [[ -n $python ]] && has_packages "$python" venv $wanted; then echo "$python" && return; fi
+    done
+  done
+  return 1
+}
+
+# Makes .venv on top of a Python, so that the packages of this one are used. A Python that is itself an environment hands
+# down only those of its own base; a .pth file adds its own.
+make_environment() {
+  local base
+  ! has_packages .venv/bin/python "${drawing_packages[@]}" || return 0
+  base=$(base_python) || return 0
+  if has_packages .venv/bin/python && { [[ -e .venv/bin/cmake ]] || ! has_packages "$base" "${drawing_packages[@]}"; }; then
+    return 0
   fi
-  .venv/bin/python -c "import tomllib" 2>/dev/null || python_packages+=(tomli)  # Python before 3.11
-  for requirement in "${python_packages[@]}"; do
-    .venv/bin/python -c "from importlib.util import find_spec; exit(not find_spec('${requirement%%==*}'))" ||
-      .venv/bin/python -m pip install --quiet --disable-pip-version-check "$requirement"
+  "$base" -m venv --clear --system-site-packages .venv >/dev/null 2>&1 ||
+    "$base" -m venv --clear --system-site-packages --without-pip .venv >/dev/null 2>&1 ||
+    say "$base cannot make .venv"
+  has_packages .venv/bin/python || return 0
+  "$base" -c 'import site, sys
+if sys.prefix != sys.base_prefix: print(*site.getsitepackages(), sep="\n")' \
+    >"$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/base.pth"
+}
+
+# Lets pip install into .venv what is missing there. A network that drops packets costs pip half a minute.
+install_python_packages() {
+  local package said missing=()
+  has_packages .venv/bin/python || return 0
+  has_packages .venv/bin/python tomllib || python_packages+=(tomli)  # Python before 3.11
+  for package in "${python_packages[@]}"; do
+    has_packages .venv/bin/python "${package%%==*}" || missing+=("$package")
+  done
+  has_cmake || missing+=(cmake)
+  command -v ninja >/dev/null || missing+=(ninja)
+  if [[ ${#missing[@]} -eq 0 ]]; then
+    return
+  elif ! has_packages .venv/bin/python pip; then
+    say "no pip here (Debian: python3-venv) to install ${missing[*]}"
+  else
+    said=$(.venv/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --timeout 10 --retries 1 \
+      "${missing[@]}" 2>&1) || say "pip cannot install ${missing[*]}: $(tail -n 1 <<<"$said")"
+  fi
+}
+
+# missing_headers COMPILER NAME=HEADER...: prints the names whose header the compiler does not find.
+missing_headers() {
+  local pair
+  for pair in "${@:2}"; do
+    $1 -I/usr/include/openblas -E -x c++ - <<<"#include <${pair#*=}>" >/dev/null 2>&1 || echo "${pair%%=*}"
   done
 }
 
-if command -v apt-get >/dev/null; then
+# Names in one line what is missing now. Fails where the sources cannot be built.
+name_missing() {
+  local compiler required=() libraries=() yardsticks=() python=() optional=
+  if compiler=$(cxx_compiler); then
+    mapfile -t libraries < <(missing_headers "$compiler" fmt=fmt/core.h nlohmann-json=nlohmann/json.hpp \
+      CLI11=CLI/CLI.hpp google-benchmark=benchmark/benchmark.h RE2=re2/re2.h)
+    mapfile -t yardsticks < <(missing_headers "$compiler" OpenBLAS=cblas.h oneDNN=oneapi/dnnl/dnnl.h)
+  else
+    required+=("GCC 11 or newer (or clang 16 or newer with OpenMP)")
+  fi
+  has_cmake || required+=("CMake 3.22 or newer")
+  command -v ninja >/dev/null || command -v make >/dev/null || required+=("Ninja or make")
+  can_draw || python=("Python 3.9 or newer with ${drawing_packages[*]}")
+  [[ ${#libraries[@]} -eq 0 ]] || optional+=" ${libraries[*]} (CMake fetches them);"
+  [[ ${#yardsticks[@]} -eq 0 ]] || optional+=" ${yardsticks[*]} (their rows are skipped);"
+  [[ ${#python[@]} -eq 0 ]] || optional+=" ${python[*]} (figures need it);"
+  if [[ ${#required[@]} -gt 0 ]]; then
+    say "missing and required: $(printf '%s; ' "${required[@]}")missing and optional:${optional:- nothing;} docs/install.md helps"
+    return 1
+  elif [[ -n $optional ]]; then
+    say "missing, all of it optional:${optional%;}"
+  fi
+}
+
+if may_install; then
   install_packages
-else
-  echo "setup: no apt here; needed are: ${packages[*]} (or their equivalents)" >&2
 fi
-make_python_environment
+make_environment
+install_python_packages
+name_missing || exit 8

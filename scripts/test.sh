@@ -5,6 +5,7 @@
 #   --checks   also runs the sanitizers, clang-tidy and clang-format
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/tools.sh
 preset=cuda
 checks=
 for argument in "$@"; do
@@ -17,7 +18,7 @@ for argument in "$@"; do
       ;;
   esac
 done
-scripts/setup.sh --dev
+scripts/setup.sh --dev ${checks:+--checks}
 scripts/build.sh "$preset" -DRIDGEBENCH_TESTS=ON -DRIDGEBENCH_WERROR=ON
 ctest --preset "$preset" -j "$(($(nproc) + 1))"  # some tests wait
 if [[ -n $checks ]]; then

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from golden import GOLDEN, ROOT
 
-FAKE = '#!/bin/sh\nprintf "%s|" "$@"\necho "$PYTHONPATH"\nexit 4\n'
+FAKE = '#!/bin/sh\n[ "$1" != -c ] || exit 0\nprintf "%s|" "$@"\necho "$PYTHONPATH"\nexit 4\n'
 
 
 @pytest.fixture(name="tree")
@@ -50,6 +50,15 @@ def test_python_names_another(tree):
     fake(tree / ".venv" / "bin" / "python").write_text("#!/bin/sh\nexit 1\n")
     other = fake(tree / "other" / "python")
     assert start(tree / "scripts" / "stream.sh", PYTHON=str(other)).returncode == 4
+
+
+@pytest.mark.parametrize("script", ["exit 1", "exit 127"])
+def test_an_old_python_and_none_are_one_line(tree, script):
+    python = fake(tree / "bin" / "python3")
+    python.write_text(f"#!/bin/sh\n{script}\n")
+    done = start(tree / "scripts" / "plot.sh", PYTHON=str(python))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"ridgebench: {python} is no Python 3.9 or newer") and done.stderr.count("\n") == 1
 
 
 def test_commands_keep_their_exit_codes_from_any_directory(tmp_path):

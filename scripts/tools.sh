@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Which tools this checkout uses, and what kind of machine this is. Other scripts source it at the root of the checkout.
+export PATH=$PWD/.venv/bin:$PATH  # CMake and Ninja of pip
+drawing_packages=(numpy scipy matplotlib)
+
+newest() { printf '%s\n' "$@" | sort -V | tail -n 1; }
+
+has_cmake() {
+  local version
+  version=$(cmake --version 2>/dev/null | sed -n 's/^cmake version //p')
+  [[ -n $version && $(newest 3.22 "$version") == "$version" ]]
+}
+
+has_gcc() { [[ $("$1" -dumpfullversion 2>/dev/null) =~ ^([0-9]+)\. && ${BASH_REMATCH[1]} -ge 11 ]]; }
+
+# Clang needs a package of its own for OpenMP, and a standard library of GCC 11.
+has_clang() {
+  [[ $("$1" --version 2>/dev/null) =~ clang\ version\ ([0-9]+) && ${BASH_REMATCH[1]} -ge 16 ]] &&
+    "$1" -std=c++20 -fopenmp -E -x c++ - <<<$'#include <omp.h>\n#include <source_location>' >/dev/null 2>&1
+}
+
+# Prints the C++ compiler: CXX, else g++, else the newest of GCC 11 to 14, else clang 16 or newer. Fails without one.
+cxx_compiler() {
+  local name
+  if [[ -n ${CXX:-} ]]; then
+    echo "$CXX"
+    return
+  fi
+  for name in g++ g++-{14..11}; do
+    if has_gcc "$name"; then echo "$name" && return; fi
+  done
+  for name in clang++ clang++-{22..16}; do
+    if has_clang "$name"; then echo "$name" && return; fi
+  done
+  return 1
+}
+
+# Prints the path of nvcc: CUDACXX, else of the PATH, CUDA_HOME, CUDA_PATH or the newest /usr/local/cuda*. Fails without one.
+nvcc_compiler() {
+  local folder
+  command -v "${CUDACXX:-nvcc}" || command -v nvcc && return
+  for folder in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda "$(newest /usr/local/cuda-*)"; do
+    if [[ -x $folder/bin/nvcc ]]; then echo "$folder/bin/nvcc" && return; fi
+  done
+  return 1
+}
+
+has_gpu() { nvidia-smi -L >/dev/null 2>&1 || compgen -G '/dev/nvidia[0-9]*' >/dev/null; }
+has_scheduler() { command -v sbatch || command -v qsub || command -v bsub; } >/dev/null
+in_job() { [[ -n ${SLURM_JOB_ID:-}${PBS_JOBID:-}${LSB_JOBID:-} ]]; }
+
+# has_packages PYTHON PACKAGE...: whether PYTHON is 3.9 or newer and has the packages.
+has_packages() {
+  "$1" -c 'import sys
+from importlib.util import find_spec
+sys.exit(sys.version_info < (3, 9) or not all(map(find_spec, sys.argv[1:])))' "${@:2}" 2>/dev/null
+}
+
+can_draw() { has_packages scripts/python.sh "${drawing_packages[@]}"; }

@@ -1,0 +1,71 @@
+"""scripts/build.sh: which compiler and which generator it hands to CMake."""
+
+import pytest
+from stub_tools import CLANG, GCC, Machine
+
+
+@pytest.fixture(name="machine")
+def machine_fixture(tmp_path):
+    machine = Machine(tmp_path)
+    machine.add_compilers()
+    return machine
+
+
+def build(machine: Machine, **variables: str) -> tuple[str, str]:
+    """The compiler and the arguments that CMake was given."""
+    done = machine.call("build.sh", "release", "-DA=B", **variables)
+    assert done.returncode == 0, done.stderr
+    return machine.calls("CXX=")[-1].removeprefix("CXX="), machine.calls("cmake --preset")[-1]
+
+
+COMPILERS = [
+    ({"g++": GCC.format(version="12.2.0"), "g++-14": GCC.format(version="14.2.0")}, "g++"),
+    ({"g++": GCC.format(version="10.2.1"), "g++-11": GCC.format(version="11.3.0")}, "g++-11"),
+    ({"g++": GCC.format(version="8.5.0"), "clang++-16": CLANG.format(version="16.0.6")}, "clang++-16"),
+    ({"g++": GCC.format(version="8.5.0"), "clang++": CLANG.format(version="14.0.6")}, ""),  # CMake names what it finds
+]
+
+
+@pytest.mark.parametrize(("tools", "chosen"), COMPILERS)
+def test_an_old_compiler_gives_way_to_a_newer_one(machine, tools, chosen):
+    for name, script in tools.items():
+        machine.add(name, script)
+    assert build(machine)[0] == chosen
+
+
+def test_clang_without_openmp_is_passed_over(machine):
+    machine.add("g++", GCC.format(version="10.2.1"))
+    machine.add("clang++-17", CLANG.format(version="17.0.6") + '\n[ "$1" = --version ]')
+    assert build(machine)[0] == ""
+
+
+def test_cxx_is_respected(machine):
+    assert build(machine, CXX="my-g++ -m64")[0] == "my-g++ -m64"
+
+
+def test_make_builds_without_ninja_and_a_build_folder_keeps_its_generator(machine):
+    (machine.tools / "ninja").unlink()
+    assert "-G Unix Makefiles" in build(machine)[1]
+    cache = machine.root / "build/release/CMakeCache.txt"
+    cache.write_text("CMAKE_GENERATOR:INTERNAL=Unix Makefiles\n")
+    machine.add("ninja")
+    assert "-G Unix Makefiles" in build(machine)[1]
+    cache.unlink()
+    assert "-G Ninja" in build(machine)[1]
+
+
+def test_the_cmake_of_pip_comes_first(machine):
+    machine.add_cmake("3.18.4")
+    machine.add_file(machine.root / ".venv/bin/cmake", f"#!/bin/sh\n{(machine.tools / 'cmake').read_text()}"
+                     .replace("3.18.4", "4.0.2"))
+    assert "-DA=B" in build(machine)[1]
+
+
+@pytest.mark.parametrize("version", ["3.21.9", None])
+def test_an_old_cmake_and_none_are_one_line(machine, version):
+    (machine.tools / "cmake").unlink()
+    if version:
+        machine.add_cmake(version)
+    done = machine.call("build.sh")
+    assert (done.returncode, done.stderr.count("\n")) == (8, 1)
+    assert "CMake 3.22 or newer is missing" in done.stderr
