@@ -58,7 +58,7 @@ def test_versions_of_driver_and_build_are_compared(root):
     one = found(answer, "ptx_only" if built.endswith(str(newest_code)) else "no_code", "cuda:0")
     assert one["help"].startswith("scripts/build.sh cuda -DCMAKE_CUDA_ARCHITECTURES=")
     names(doctor(root, FAKE_CUDA_CAPABILITY="61"), "no_code", "error", "no code for compute capability 6.1", "ARCHITECTURES=61", "cuda:0")
-    answer = doctor(root, FAKE_CUDA_CAPABILITY="100", FAKE_GPU_NAME="NVIDIA X1")
+    answer = doctor(root, FAKE_CUDA_CAPABILITY="100", FAKE_GPU_NAME="NVIDIA X1", FAKE_GPU="pci=1")
     names(answer, "no_tensor_roof", "note", "which tcgen05 drives", "", "cuda:0")
     names(answer, "no_data_sheet", "note", "no data sheet matches", "run --roof", "cuda:0")
 
@@ -132,12 +132,18 @@ def test_hidden_and_unknown_gpus_are_named(root):
 )
 def test_what_hangs_or_crashes_is_named_and_hides_nothing(root, variables, code, device):
     env = environment(LD_LIBRARY_PATH=str(DRIVER), **variables)
-    done = ridgebench("doctor", "--json", "--root", root, "--timeout", "1", env=env, timeout=60)
+    done = ridgebench("doctor", "--json", "--root", root, "--timeout", "5", env=env, timeout=60)
     answer = strict_json(done.stdout)
     assert done.returncode == DEVICE_LOST and found(answer, code, device)["status"] == "error"
     if device:
         assert found(answer, "gpu_works", "cuda:0")
         assert f"GPU {device} cannot be used" in answer["verdict"] or "build" in answer["verdict"]
+
+
+def test_a_driver_under_windows_has_no_module(root):
+    shutil.rmtree(root)
+    write(root / "proc/version", "Linux version 5.15.167.4-microsoft-standard-WSL2")
+    names(doctor(root), "driver_works", "ok", "WSL", "")
 
 
 def test_permissions_of_counters_are_named(root):
@@ -162,7 +168,7 @@ def test_python_is_needed_by_no_measurement(tmp_path):
 
 
 def test_the_text_has_one_line_for_what_gpus_share(root):
-    env = environment(LD_LIBRARY_PATH=str(DRIVER), FAKE_GPU="persistence=0")
+    env = environment(LD_LIBRARY_PATH=str(DRIVER), FAKE_GPU="persistence=0", FAKE_GPU_1="celsius=40")
     done = ridgebench("doctor", "--root", root, env=env)
     lines = done.stdout.splitlines()
     shared = next(i for i, line in enumerate(lines) if "persistence mode is off" in line)

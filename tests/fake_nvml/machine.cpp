@@ -101,7 +101,8 @@ int nvmlDeviceGetUUID(void* handle, char* text, unsigned length) {
 int nvmlDeviceGetPciInfo_v3(void* handle, PciInfo* info) {
   const int index = static_cast<int>(static_cast<char*>(handle) - gpus);
   *info = {};
-  info->device_id = 0x233010de;
+  constexpr unsigned kH100 = 0x2330;
+  info->device_id = static_cast<unsigned>(setting(handle, "pci", kH100)) << 16U | 0x10deU;
   std::snprintf(info->address, sizeof info->address, "00000000:%02X:00.0", 0x1b + index);
   return 0;
 }

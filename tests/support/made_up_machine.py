@@ -32,7 +32,7 @@ def doctor(root: Path, libraries: Path = DRIVER, **variables: str) -> dict:
     """The answer, which obeys its schema; the exit code is 7 where a finding is an error, else 0."""
     variables = {"CUDA_VISIBLE_DEVICES": None, "LD_LIBRARY_PATH": str(libraries)} | variables
     env = {key: value for key, value in (environment() | variables).items() if value is not None}
-    done = ridgebench("doctor", "--json", "--root", root, "--timeout", "10", env=env)
+    done = ridgebench("doctor", "--json", "--root", root, "--timeout", "60", env=env)
     answer = strict_json(done.stdout)
     assert done.stderr == "" and [error.message for error in schema("doctor").iter_errors(answer)] == []
     failed = any(one["status"] == "error" for one in answer["findings"])

@@ -65,7 +65,8 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
       "--root", state->root,
       "Folder that stands for / where the files of the kernel are read: /dev, /proc, /sys");
   command->callback([state, &code] {
-    if (!std::filesystem::is_directory(state->root)) {
+    std::error_code unreadable;
+    if (!std::filesystem::is_directory(state->root, unreadable)) {
       throw UsageError(
           fmt::format("--root {} is no folder; allowed: a folder that stands for /", state->root));
     }

@@ -149,7 +149,7 @@ Facts read_driver(const Request& request) {
               {"nvml", answer_of(std::move(nvml), until_s)},
               {"cuda", answer_of(std::move(cuda), until_s)},
               {"visible_devices", visible == nullptr ? Facts(nullptr) : Facts(visible)},
-              {"container", container()},
+              {"container", container(request.root)},
               {"ncu", on_path("ncu")}};
   return facts;
 }

@@ -117,7 +117,8 @@ Facts read_host(const Request& request) {
   Facts facts = machine.host;
   facts.update(machine.host_state);
   facts.update(this_host().identity());
-  facts.update({{"governors", governors(request.root)},
+  facts.update({{"online_processors", machine.host.at("cores")},
+                {"governors", governors(request.root)},
                 {"memory_left_in_group_bytes", nullable(Cgroup::own().memory_left())},
                 {"swap_bytes", meminfo(request.root, "SwapTotal")},
                 {"free_swap_bytes", meminfo(request.root, "SwapFree")},

@@ -72,8 +72,10 @@ bool finds_missing_module(const Facts& driver, Judge& judge) {
                "sudo modprobe nvidia; if that fails, install NVIDIA's driver for this kernel: "
                "sudo dkms status");
   } else if (module && !files) {
-    judge.fail("no_device_files", "the module nvidia is loaded, but there is no /dev/nvidia0",
-               "sudo nvidia-modprobe -c 0 -u; in a batch job, request a GPU");
+    judge.fail(
+        "no_device_files", "the module nvidia is loaded, but there is no /dev/nvidia0",
+        "sudo nvidia-modprobe -c 0 -u; in a batch job, request a GPU; in a container, start it "
+        "with the NVIDIA runtime");
   } else {
     return false;
   }

@@ -1,9 +1,9 @@
-// The build, the libraries, the host, Python, and the rows that will be skipped.
+// The build, the host, Python, and the rows that will be skipped.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstdio>
 
 #include "harness/cli/doctor/finding.hpp"
 
@@ -11,53 +11,6 @@ namespace ridgebench::doctor {
 namespace {
 
 constexpr double kGiB = 0x1p30;
-
-void judge_cublas(const Facts& facts, Judge& judge) {
-  if (cuda_of_build(facts) == 0 || !shows_gpu(facts)) return;
-  const std::string version = text_of(facts, "/libraries/cublas/version");
-  if (!version.empty()) {
-    judge.ok("cublas",
-             fmt::format("cuBLAS {} ({})", version, text_of(facts, "/libraries/cublas/file")));
-    return;
-  }
-  const int major = cuda_major_of_build(facts);
-  const std::string package =
-      major >= 13 ? "nvidia-cublas" : fmt::format("nvidia-cublas-cu{}", major);
-  judge.warn(
-      "cublas_missing",
-      fmt::format("{} was not found: the rows of cuBLAS are skipped",
-                  text_of(facts, "/libraries/cublas/looked_for")),
-      fmt::format("pip install {0}, or put the folder of the library on LD_LIBRARY_PATH", package));
-}
-
-void judge_yardsticks(const Facts& libraries, Judge& judge) {
-  if (const std::string cub = text_of(libraries, "/cub"); !cub.empty())
-    judge.ok("cub", "CUB " + cub);
-  const std::string openblas = text_of(libraries, "/openblas/version");
-  const std::string better = text_of(libraries, "/openblas/better_core");
-  if (openblas.empty()) {
-    judge.note("openblas_missing",
-               "OpenBLAS: not built in or not installed; its fp32 rows of the host are skipped",
-               "sudo apt install libopenblas-dev, and build again");
-  } else if (!better.empty()) {
-    judge.warn("openblas_core", openblas + ": this processor can do more",
-               "unset OPENBLAS_CORETYPE (it would be " + better + ")");
-  } else {
-    judge.ok("openblas", openblas);
-  }
-  const std::string onednn = text_of(libraries, "/onednn/version");
-  const std::string isa = text_of(libraries, "/onednn/isa");
-  if (onednn.empty()) {
-    judge.note("onednn_missing",
-               "oneDNN: not built in or not installed; its rows of the host are skipped",
-               "sudo apt install libdnnl-dev, and build again");
-  } else if (std::getenv("ONEDNN_MAX_CPU_ISA") != nullptr) {
-    judge.note("onednn_isa", fmt::format("oneDNN {} is limited to {}", onednn, isa),
-               "unset ONEDNN_MAX_CPU_ISA");
-  } else {
-    judge.ok("onednn", fmt::format("oneDNN {} with {}", onednn, isa));
-  }
-}
 
 void judge_processors(const Facts& host, Judge& judge) {
   const double threads = number_of(host, "/threads").value_or(0);
@@ -67,10 +20,17 @@ void judge_processors(const Facts& host, Judge& judge) {
                            *quota, threads),
                "raise the CPU limit of the container or the job");
   }
+  const double cores = number_of(host, "/cores").value_or(0);
+  const double online = number_of(host, "/online_processors").value_or(cores);
+  if (cores < online) {
+    judge.note("affinity",
+               fmt::format("this process may run on {:.0f} of {:.0f} processors", cores, online),
+               "taskset -cp $$; request more from the scheduler");
+  }
   if (const std::string by = text_of(host, "/threads_limited_by");
       !by.empty() && by != "processors") {
     judge.note("threads_limited", fmt::format("{:.0f} threads on {:.0f} processors, limited by {}",
-                                              threads, number_of(host, "/cores").value_or(0), by));
+                                              threads, cores, by));
   }
   for (const Facts& governor : fact(host, "/governors")) {
     if (governor == "performance" || governor == "schedutil") continue;
@@ -157,12 +117,6 @@ void judge_build(const Facts& facts, Findings& to) {
         fmt::format("the build type is {}: its numbers are too low", type.empty() ? "empty" : type),
         "scripts/build.sh release (or cuda)");
   }
-}
-
-void judge_libraries(const Facts& facts, Findings& to) {
-  Judge judge(to, "libraries");
-  judge_cublas(facts, judge);
-  judge_yardsticks(fact(facts, "/libraries"), judge);
 }
 
 void judge_host(const Facts& facts, Findings& to) {

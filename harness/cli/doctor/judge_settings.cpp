@@ -127,11 +127,11 @@ void judge_clocks(const Facts& gpu, Judge& judge) {
   if (std::ranges::find(events, Facts("applications_clocks_setting")) != events.end()) {
     const auto clock = number_of(gpu, "/clocks/application_sm_hz");
     const auto most = number_of(gpu, "/clocks/max_sm_hz");
-    judge.warn(
-        "application_clocks",
-        fmt::format("an administrator holds its clock at {:.0f} MHz; the highest is {:.0f} MHz",
-                    clock.value_or(0) / 1e6, most.value_or(0) / 1e6),
-        fmt::format("{}{} -rac (or -rgc for locked clocks)", kConsent, nvidia_smi(gpu)));
+    judge.warn("application_clocks",
+               fmt::format("an administrator limits its clock: {:.0f} MHz for applications, and "
+                           "{:.0f} MHz is the highest",
+                           clock.value_or(0) / 1e6, most.value_or(0) / 1e6),
+               fmt::format("{}{} -rac (or -rgc for locked clocks)", kConsent, nvidia_smi(gpu)));
   }
 }
 

@@ -113,13 +113,13 @@ MemoryInfo host_memory(const std::string& proc) {
   return memory;
 }
 
-std::string container() {
+std::string container(const std::string& root) {
   if (const char* image = std::getenv("APPTAINER_CONTAINER")) return image;
-  std::ifstream podman("/run/.containerenv");
+  std::ifstream podman(root + "/run/.containerenv");
   for (std::string line; std::getline(podman, line);) {
     if (line.starts_with("imageid=")) return "podman " + line.substr(line.find('=') + 1);
   }
-  return std::filesystem::exists("/.dockerenv") ? "docker" : "";
+  return std::filesystem::exists(root + "/.dockerenv") ? "docker" : "";
 }
 
 int host_sockets() {

@@ -32,8 +32,8 @@ std::string cpuinfo(const std::string& key);
 // First line of a file without its newline; empty where unreadable.
 std::string first_line(const std::string& path);
 // The image of the container that this process runs in: Apptainer's file, Podman's imageid, or
-// "docker"; empty where there is no sign of a container.
-std::string container();
+// "docker"; empty where there is no sign of a container. `root` stands before the files' names.
+std::string container(const std::string& root = "");
 // Processor packages; 0 where unknown.
 int host_sockets();
 // Processors this process may run on.

@@ -15,7 +15,7 @@ using ::testing::StartsWith;
 
 Facts quiet_host() {
   return Facts::parse(R"({"host": {
-    "cpu_model": "A CPU", "threads": 8, "cores": 8, "threads_limited_by": "processors",
+    "cpu_model": "A CPU", "threads": 8, "cores": 8, "online_processors": 8, "threads_limited_by": "processors",
     "governors": ["performance"], "load_average": 0.1, "virtualized": false,
     "available_memory_bytes": 64e9, "memory_bytes": 68e9, "memory_left_in_group_bytes": null,
     "huge_pages": "always [madvise] never", "swap_bytes": 4e9, "free_swap_bytes": 4e9,
@@ -48,6 +48,7 @@ TEST(DoctorHost, AQuietHostHasNothingToSay) {
 
 TEST(DoctorHost, NamesWhatLimitsIt) {
   EXPECT_THAT(help_of_host("cpu_quota", 1.5, "cpu_quota"), StartsWith("note: raise the CPU limit"));
+  EXPECT_THAT(help_of_host("online_processors", 64, "affinity"), StartsWith("note: taskset"));
   EXPECT_THAT(help_of_host("governors", {"powersave"}, "governor"),
               HasSubstr("owner's consent: sudo cpupower frequency-set -g performance"));
   EXPECT_THAT(help_of_host("load_average", 7.5, "busy"), StartsWith("warning: top"));
@@ -109,6 +110,13 @@ TEST(DoctorDriver, AnOlderDriverOfTheSameMajorVersionIsANote) {
   facts["gpus"][0] = {{"device", "cuda:0"}, {"compute_capability", 100}};
   judge_gpu(facts, facts["gpus"][0], findings);
   EXPECT_THAT(help_with(findings, "ptx_too_new"), StartsWith("error: install a newer driver"));
+}
+
+TEST(DoctorDriver, ABuildWithoutCudaCannotMeasureAGpu) {
+  Findings findings;
+  judge_driver({{"build", {{"cuda", nullptr}}}, {"gpus", {{{"device", "cuda:0"}}}}}, findings);
+  EXPECT_THAT(help_with(findings, "build_without_cuda"),
+              StartsWith("error: scripts/build.sh cuda"));
 }
 
 TEST(DoctorText, WrapsTextsAndNoCommands) {
