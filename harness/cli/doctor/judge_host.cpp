@@ -42,8 +42,8 @@ void judge_processors(const Facts& host, Judge& judge) {
   const double load = number_of(host, "/load_average").value_or(0);
   if (load > threads / 2 && load > 1) {
     judge.warn("busy",
-               fmt::format("other programs keep {:.1f} of {:.0f} processors busy (load average)",
-                           load, threads),
+               fmt::format("other programs run: the load average is {:.1f} on {:.0f} threads", load,
+                           threads),
                "top; measure when they have ended");
   }
   if (is_true(host, "/virtualized")) {
