@@ -1,7 +1,7 @@
 # Writes OUTPUT with what a run records about its binary; the file changes only when that does.
 # cmake -DSOURCE=... -DOUTPUT=... -DVERSION=... -DCOMPILER=... -DFLAGS=... -DBUILD_TYPE=... -DCUDA=... -DCUB=...
 #       -DGOOGLE_BENCHMARK=... -P build_info.cmake
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 execute_process(COMMAND git -C "${SOURCE}" rev-parse HEAD OUTPUT_VARIABLE commit ERROR_QUIET
                 OUTPUT_STRIP_TRAILING_WHITESPACE)
 execute_process(COMMAND git -C "${SOURCE}" status --porcelain OUTPUT_VARIABLE changes ERROR_QUIET)

@@ -49,12 +49,11 @@ set(CMAKE_CUDA_COMPILER_LAUNCHER "${CMAKE_SOURCE_DIR}/cmake/ptxas_log.sh" ${CMAK
 # about lambdas with a template parameter that no parameter deduces, as registrations have.
 add_library(ridgebench_cuda INTERFACE)
 target_compile_options(ridgebench_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo --diag-suppress=445
-                       -Xptxas=-v --compress-mode=none -Xcompiler=-Wall,-Wextra,-fopenmp
+                       -Xptxas=-v --compress-mode=$<IF:$<BOOL:${RIDGEBENCH_TESTS}>,none,size> -Xcompiler=-Wall,-Wextra,-fopenmp
                        $<$<BOOL:${RIDGEBENCH_WERROR}>:--Werror=all-warnings>>)
 target_link_libraries(ridgebench_cuda INTERFACE CUDA::cudart_static CUDA::nvtx3 ${CMAKE_DL_LIBS})
-# A program loads cuBLAS when it first calls it; the run path says where the library is.
+# A program loads cuBLAS when it first calls it.
 target_include_directories(ridgebench_cuda SYSTEM INTERFACE $<TARGET_PROPERTY:CUDA::cublas,INTERFACE_INCLUDE_DIRECTORIES>)
-target_link_options(ridgebench_cuda INTERFACE "LINKER:-rpath,$<TARGET_FILE_DIR:CUDA::cublas>")
 
 # A technique is one .cu in an operation's folder, or one cublas*.cpp, and the globs find it. The folder tile holds
 # what techniques share. Files in a folder named hopper are compiled for compute capability 9.0a and nothing else, where

@@ -7,19 +7,27 @@ include(CMakePackageConfigHelpers)
 add_library(ridgebench_static STATIC harness/cli/main.cpp $<TARGET_OBJECTS:ridgebench_common>
   $<TARGET_OBJECTS:ridgebench_roofline> $<TARGET_OBJECTS:ridgebench_harness> $<TARGET_OBJECTS:ridgebench_adapters>)
 target_link_libraries(ridgebench_static PRIVATE ridgebench_options ridgebench_kernels)
+foreach(library fmt benchmark re2)
+  if(library IN_LIST RIDGEBENCH_BUILT_LIBRARIES)
+    target_sources(ridgebench_static PRIVATE $<TARGET_OBJECTS:${library}>)
+  endif()
+endforeach()
 set_target_properties(ridgebench_static PROPERTIES OUTPUT_NAME ridgebench UNITY_BUILD OFF)
 
 set(ridgebench_package "${CMAKE_INSTALL_LIBDIR}/cmake/ridgebench")
 set(ridgebench_headers "${CMAKE_INSTALL_INCLUDEDIR}/ridgebench")
 set(ridgebench_data "${CMAKE_INSTALL_DATADIR}/ridgebench")
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME ridgebench)
 install(TARGETS ridgebench RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-install(TARGETS ridgebench_static ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS ridgebench_c LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")  # the Python package finds it there
+install(TARGETS ridgebench_static ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT archive)  # not in a wheel
+install_openmp()
 install(DIRECTORY kernels/common DESTINATION "${ridgebench_headers}/kernels" FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
 install(FILES kernels/common/interface/kernel.hpp harness/c/ridgebench.h DESTINATION "${ridgebench_headers}")
-# As in a checkout, so that the package finds its schemas.
-install(DIRECTORY roofline/ridgebench DESTINATION "${ridgebench_data}/roofline" PATTERN "__pycache__" EXCLUDE)
+# As in a checkout, so that the package finds its schemas and its data sheets. A wheel has the package beside this tree.
+install(DIRECTORY roofline/ridgebench DESTINATION "${ridgebench_data}/roofline" COMPONENT python PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY roofline/devices DESTINATION "${ridgebench_data}/roofline")
 install(DIRECTORY results/schema DESTINATION "${ridgebench_data}/results")
 install(FILES LICENSE DESTINATION "${ridgebench_data}")
 

@@ -1,6 +1,6 @@
 # Writes OUTPUT, a C++ file with a function that returns every JSON file of DIRECTORY as a raw string.
 # Usage: cmake -DDIRECTORY=<roofline/devices> -DFUNCTION=embedded_sheets -DOUTPUT=<file.cpp> -P embed_json.cmake
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 file(GLOB files "${DIRECTORY}/*.json")
 list(SORT files)
 set(entries "")

@@ -34,12 +34,17 @@ done
 
 say() { echo "setup: $*" >&2; }
 
-# apt_get COMMAND...: prints nothing but, where it fails, its last line.
+# What a network that drops packets costs: names are asked for twice, for two seconds each (man resolv.conf).
+export RES_OPTIONS="timeout:2 attempts:2"
+
+# apt_get SECONDS COMMAND...: prints nothing but, where it fails, its last line. 0 seconds are no limit.
 apt_get() {
-  local said
-  said=$("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq -o APT::Update::Error-Mode=any \
-    -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=60 --no-install-recommends "$@" 2>&1) && return
-  tail -n 1 <<<"$said"
+  local said status
+  said=$("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RES_OPTIONS="$RES_OPTIONS" timeout "$1" apt-get -y -qq \
+    -o APT::Update::Error-Mode=any -o Acquire::http::Timeout=10 -o DPkg::Lock::Timeout=60 --no-install-recommends \
+    "${@:2}" 2>&1) && return
+  status=$?
+  if [[ $status -eq 124 ]]; then echo "no answer in $1 s"; else tail -n 1 <<<"$said"; fi
   return 1
 }
 
@@ -59,14 +64,23 @@ install_packages() {
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
   done
   [[ ${#missing[@]} -gt 0 ]] || return 0
-  said=$(apt_get update) || say "apt-get update failed, going on with its old lists: $said"
+  if ! said=$(apt_get 120 update -o Acquire::Retries=0); then
+    say "apt-get update failed, going on with its old lists: $said"
+  fi
   for package in "${missing[@]}"; do
     if apt-cache show "$package" >/dev/null 2>&1; then known+=("$package"); else unknown+=("$package"); fi
   done
   [[ ${#unknown[@]} -eq 0 ]] || say "apt has no package ${unknown[*]}"
   [[ ${#known[@]} -gt 0 ]] || return 0
-  echo "setup: apt installs ${known[*]}" >&2
-  said=$(apt_get install "${known[@]}") || say "apt-get install failed: $said"
+  # One package shows whether apt reaches its servers; it would wait for each of hundreds.
+  scratch=$(mktemp -d)
+  trap 'rm -rf "$scratch"' EXIT
+  if ! said=$(cd "$scratch" && apt_get 30 download -o Acquire::Retries=0 "${known[0]}"); then
+    say "apt-get cannot download ${known[*]}: $said"
+    return
+  fi
+  echo "setup: apt-get installs ${known[*]}" >&2
+  said=$(apt_get 0 install "${known[@]}") || say "apt-get install failed: $said"
 }
 
 # Prints a Python 3.9 or newer that can make an environment: one that has what drawing needs, else any.
@@ -100,7 +114,7 @@ if sys.prefix != sys.base_prefix: print(*site.getsitepackages(), sep="\n")' \
     >"$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/base.pth"
 }
 
-# Lets pip install into .venv what is missing there. A network that drops packets costs pip half a minute.
+# Lets pip install into .venv what is missing there.
 install_python_packages() {
   local package said missing=()
   has_packages .venv/bin/python || return 0

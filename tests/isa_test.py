@@ -25,7 +25,7 @@ FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 
 
 def objects(build: Path) -> list[Path]:
-    return [o for level in (3, 4) for o in sorted((build / f"CMakeFiles/ridgebench_kernels_{level}.dir").rglob("*.o"))]
+    return [o for level in (3, 4) for o in sorted((build / f"CMakeFiles/ridgebench_kernels_v{level}.dir").rglob("*.o"))]
 
 
 def output(*command: str) -> str:
@@ -56,11 +56,11 @@ def offenders(obj: Path) -> list[str]:
 def test_start_up_and_shared_code_needs_no_new_instruction_set():
     build = Path(os.environ["RIDGEBENCH_BUILD"])
     found = objects(build)
-    assert found, f"no object of ridgebench_kernels_3 or _4 under {build}"
+    assert found, f"no object of ridgebench_kernels_v3 or _v4 under {build}"
     assert [line for obj in found for line in offenders(obj)] == []
 
 
-REGION = re.compile(r'#include "kernels/common/cpu/target_begin(?:_v4)?\.hpp"(.*?)#include "kernels/common/cpu/target_end\.hpp"', re.DOTALL)
+REGION = re.compile(r'#include "kernels/common/cpu/target_begin(?:_v4|_sve)?\.hpp"(.*?)#include "kernels/common/cpu/target_end\.hpp"', re.DOTALL)
 
 
 def shared_headers_in_regions(root: Path) -> list[str]:
@@ -92,13 +92,20 @@ def test_a_shared_header_in_a_region_is_found(tmp_path):
 def test_the_kernels_themselves_use_the_new_instruction_set():
     """Else the test above would look at objects that were compiled for nothing new."""
     for level in (3, 4):
-        folder = Path(os.environ["RIDGEBENCH_BUILD"]) / f"CMakeFiles/ridgebench_kernels_{level}.dir"
+        folder = Path(os.environ["RIDGEBENCH_BUILD"]) / f"CMakeFiles/ridgebench_kernels_v{level}.dir"
         wide = [
             name
             for obj in folder.rglob("*.o")
             for name in functions_with_wide_registers(output("objdump", "-d", str(obj)).splitlines())
         ]
-        assert wide, f"no function of ridgebench_kernels_{level} uses a wide register"
+        assert wide, f"no function of ridgebench_kernels_v{level} uses a wide register"
+
+
+@pytest.mark.parametrize("level", [3, 4])
+def test_the_fma_ceiling_multiplies_and_adds_in_one_instruction(level):
+    folder = Path(os.environ["RIDGEBENCH_BUILD"]) / f"CMakeFiles/ridgebench_kernels_v{level}.dir"
+    code = output("objdump", "-d", str(folder / "kernels/ceilings/fma.cpp.o"))
+    assert re.search(r"vfn?m(add|sub)[0-9]+ps", code)
 
 
 def test_a_violation_is_found(tmp_path):

@@ -9,6 +9,7 @@
 
 #include "harness/base/checksum.hpp"
 #include "harness/device/cpu/info.hpp"
+#include "harness/device/cpu/processor.hpp"
 #include "roofline/nullable.hpp"
 
 namespace ridgebench {
@@ -30,9 +31,13 @@ ordered_json host() {
   utsname system{};
   uname(&system);
   return {{"hostname_hash", sha256(system.nodename).substr(0, 16)},
-          {"cpu_model", text_or_null(cpuinfo("model name"))},
+          {"architecture", text_or_null(host_architecture())},
+          {"cpu_model", text_or_null(host_processor().model)},
+          {"cpu_features", host_processor().features},
           {"sockets", host_sockets()},
           {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+          {"threads_per_core", nullable(threads_per_core())},
+          {"page_bytes", sysconf(_SC_PAGESIZE)},
           {"memory_bytes", host_memory().total_bytes},
           {"kernel", fmt::format("{} {}", system.sysname, system.release)},
           {"os", text_or_null(operating_system())},
@@ -42,7 +47,7 @@ ordered_json host() {
           {"numa_nodes", text_or_null(first_line("/sys/devices/system/node/online"))},
           {"cgroup", text_or_null(first_line("/proc/self/cgroup"))},
           {"container", text_or_null(container())},
-          {"virtualized", cpuinfo("flags").find("hypervisor") != std::string::npos}};
+          {"virtualized", nullable(host_processor().virtualized)}};
 }
 
 ordered_json host_state() {

@@ -1,54 +1,16 @@
 #include "harness/cli/run_loop.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <iostream>
-#include <optional>
-#include <string_view>
 
-#include "harness/base/printable.hpp"
-#include "harness/base/stopwatch.hpp"
 #include "harness/base/terminal.hpp"
+#include "harness/cli/run/progress.hpp"
 #include "harness/cli/table.hpp"
 
 namespace ridgebench {
 namespace {
-
-// Shows the last case and the time left in one line of stderr, if stderr is a terminal that can
-// erase a line.
-class Progress {
- public:
-  explicit Progress(std::size_t total) : total_(total) {}
-  Progress(const Progress&) = delete;  // the destructor clears the line
-  Progress& operator=(const Progress&) = delete;
-  ~Progress() {
-    if (shown_) write_error(kClear);
-  }
-
-  void update(std::size_t done, const std::string& what) {
-    const std::optional<Terminal> terminal = terminal_of(STDERR_FILENO);  // its width may change
-    if (!terminal || !terminal->escapes) return;
-    constexpr std::size_t width = 24;
-    const double left =
-        clock_.seconds() / static_cast<double>(done) * static_cast<double>(total_ - done);
-    const std::string bar(width * done / total_, '#');
-    const std::string line = fmt::format("[{:<{}}] {}/{} cases, {:.0f} s left  {}", bar, width,
-                                         done, total_, left, printable(what));
-    // A line that fills the last column would wrap on some terminals.
-    const auto columns = static_cast<std::size_t>(terminal->columns - 1);
-    write_error(fmt::format("{}{}", kClear, line.substr(0, columns)));
-    shown_ = true;
-  }
-
- private:
-  static constexpr std::string_view kClear = "\r\x1b[K";
-
-  std::size_t total_;
-  bool shown_ = false;
-  Stopwatch clock_;
-};
 
 void measure_all(Campaign& campaign) {
   const std::size_t total = campaign.cases().size();

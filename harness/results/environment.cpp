@@ -72,8 +72,11 @@ std::string new_run_id() {
 }
 
 // Why a key of the host is null.
-constexpr std::array<std::pair<const char*, const char*>, 6> kHostReasons{
-    {{"cpu_model", "/proc/cpuinfo has no model name"},
+constexpr std::array<std::pair<const char*, const char*>, 9> kHostReasons{
+    {{"architecture", "uname fails"},
+     {"cpu_model", "neither the kernel nor the firmware names the processor"},
+     {"threads_per_core", "the kernel lists no threads of a core"},
+     {"virtualized", "neither the processor nor the firmware says"},
      {"os", "/etc/os-release is unreadable"},
      {"governor", "the kernel offers no cpufreq"},
      {"numa_nodes", "the kernel lists no nodes of memory"},

@@ -59,7 +59,11 @@ namespace ridgebench {
 namespace {
 
 Technique technique(const std::string& operation) {
-  return {.operation = operation, .name = "repeated", .engine = Engine::memory, .isa = cpu::kIsa};
+  return {.operation = operation,
+          .name = "repeated",
+          .engine = Engine::memory,
+          .isa = cpu::kIsa,
+          .full_rate = cpu::fills_registers};
 }
 constexpr auto bind_for = []<class>() { return bind; };
 

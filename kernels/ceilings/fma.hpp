@@ -15,16 +15,18 @@ namespace ridgebench {
 inline constexpr std::int64_t kFmaIterations = 4096;  // of a host
 inline constexpr std::int64_t kFmaChains = 8;         // of a GPU's thread
 
-// x <- factor x + addend, with 16 as its fixed point. Both numbers are exact in fp32.
+// x <- factor x + addend, or d <- d - share d for the distance d of x from its fixed point, which
+// overwrites an operand, as the multiply-adds of ARM do. The numbers are exact in fp32.
 struct FmaStep {
-  float factor, addend;
+  static constexpr float kFixed = 16;
+  float share, factor, addend;
 
   // The contraction is slow enough that a chain of this length does not arrive.
   explicit constexpr FmaStep(std::int64_t iterations) {
     const auto length = static_cast<std::uint64_t>(std::max(iterations, kFmaIterations));
-    const float share = 1.0F / static_cast<float>(std::min(std::bit_floor(length), kLongest));
+    share = 1.0F / static_cast<float>(std::min(std::bit_floor(length), kLongest));
     factor = 1.0F - share;
-    addend = 16.0F * share;
+    addend = kFixed * share;
   }
 
   static constexpr std::uint64_t kLongest = 1U << 20U;  // a longer one would lose its bits in fp32
@@ -66,12 +68,12 @@ inline Operation fma_peak() {
   op.reference = [](const Shape& s, std::int64_t row, std::span<const View> in,
                     std::span<Expected> out) {
     const FmaStep step(s["iterations"]);
-    const double fixed = static_cast<double>(step.addend) / (1.0 - step.factor);
+    constexpr double fixed = FmaStep::kFixed;
     const double shrink = std::pow(step.factor, static_cast<double>(s["iterations"]));
     std::int64_t i = row * kRowLength;
     for (Expected& y : out) {
       const double x = in[0][i];
-      y = {fixed + shrink * (x - fixed), std::hypot(x, fixed)};
+      y = {fixed + shrink * (x - fixed), std::sqrt(x * x + fixed * fixed)};
       ++i;
     }
   };

@@ -20,6 +20,7 @@ struct Machine {
   int units = 1;                  // threads used on a host, SMs on a GPU
   int compute_capability = 0;     // 90 for 9.0; 0 on a host
   std::vector<Cache> caches;      // data caches, level 1 first
+  int sve_bytes = 0;              // of an SVE register; 0 without SVE, as on a GPU
   std::int64_t memory_bytes = 0;  // of the device
   // Rough rate of a good matmul, FLOP/s. It sizes sweeps and judges nothing.
   double flops_per_s_hint = 1e11;

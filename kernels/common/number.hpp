@@ -2,7 +2,9 @@
 // meant, 40% is one too.
 #pragma once
 
+#include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +41,22 @@ constexpr int power_of(char suffix) {
   }
 }
 
+// Returns the finite number that a decimal text stands for; empty for any other text.
+inline std::optional<double> whole_text(const std::string& text) {
+  const char* const end = text.data() + text.size();
+#ifdef __cpp_lib_to_chars
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+#else  // clang's libc++ does not say that it has from_chars for double
+  errno = 0;
+  char* stop = nullptr;
+  const double value = std::strtod(text.c_str(), &stop);
+  if (text.empty() || text.front() == '+' || stop != end || errno == ERANGE) return std::nullopt;
+#endif
+  return value;
+}
+
 // The power joins the text, so that the result is the double nearest to what the text says: 0.3k is
 // 300. A text has either an exponent or a suffix.
 inline std::optional<double> scaled(std::string_view digits, int power) {
@@ -50,11 +68,7 @@ inline std::optional<double> scaled(std::string_view digits, int power) {
     text += 'e';
     text += std::to_string(power);
   }
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return value;
+  return whole_text(text);
 }
 
 }  // namespace number_detail

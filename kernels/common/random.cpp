@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/common/cpu/clones.hpp"
+
 namespace ridgebench {
 namespace {
 
@@ -74,9 +76,7 @@ struct Stream {
 constexpr std::int64_t kBatch = 64;
 using BlockBatch = std::array<std::array<std::uint32_t, kBatch>, 4>;
 
-#if defined(__x86_64__) && !defined(__clang__)
-[[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
-#endif
+RIDGEBENCH_CLONES
 void make_blocks(BlockBatch& word, Stream stream, std::int64_t first) {
   for (std::size_t i = 0; i < kBatch; ++i) {
     const PhiloxBlock block =

@@ -48,7 +48,8 @@ void check_operands(const Operation& operation, FormatPair format) {
 void check_attributes(const Operation& operation) {
   for (const auto& [label, value] : operation.attributes) {
     check_name(operation.loaded_from, "an attribute of ", operation.name, label);
-    const auto same = [&](const std::string& dimension) { return dimension == label; };
+    // clang 16 with OpenMP captures no structured binding by its name.
+    const auto same = [&name = label](const std::string& dimension) { return dimension == name; };
     const auto count = std::ranges::count(operation.attributes, label, &Shape::Attribute::first);
     if (label == "layout" || count > 1 || std::ranges::any_of(operation.dimensions, same)) {
       reject(operation.loaded_from,

@@ -3,15 +3,26 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 namespace ridgebench {
 
+// Where a library may be, in the order of the search, and what installs it.
+struct LibraryPlaces {
+  std::vector<std::string> names;              // the dynamic loader searches for each
+  std::vector<std::filesystem::path> folders;  // then each name is looked for in each of them
+  std::string needs;                           // a library beside it that is loaded first, or empty
+  std::string advice;                          // where the search looks, and how to install it
+};
+
 class SharedLibrary {
  public:
-  // `file` is a path, or a name that the dynamic loader searches for ("libopenblas.so.0"). A
-  // library that maps `bytes` of memory while it is loaded, and waits for ever where it cannot, is
-  // not loaded without them.
+  // A library that maps `bytes` of memory while it is loaded, and waits for ever where it cannot,
+  // is not loaded without them.
+  explicit SharedLibrary(LibraryPlaces places, std::size_t bytes = 0);
+  // `file` is a path, or a name that the dynamic loader searches for ("libopenblas.so.0").
   explicit SharedLibrary(std::string file, std::size_t bytes = 0);
 
   // True if the loader found the library.
@@ -26,9 +37,10 @@ class SharedLibrary {
   void unload();
 
  private:
-  std::string file_;
+  std::string name_;
+  std::string advice_;
   std::size_t bytes_;
-  void* handle_;
+  void* handle_ = nullptr;
 };
 
 }  // namespace ridgebench

@@ -43,7 +43,8 @@ void fused_rows(const Shape& s, std::span<const std::int64_t> rows, const Groups
   for (std::size_t i = 0; i < out.size(); ++i) {
     const double b = bias[i % bias.size()];
     const double z = out[i].value + b;
-    const double norm = std::hypot(out[i].norm, b);
+    const double norm =
+        std::sqrt(out[i].norm * out[i].norm + b * b);  // std::hypot needs glibc 2.35
     out[i] = {gelu_reference(z), kGeluMaxSlope * norm + gelu_norm(z)};
   }
 }

@@ -4,8 +4,8 @@ import gc
 import sys
 from importlib import import_module
 
-from ridgebench import streams
-from ridgebench.command_line import INTERNAL, INTERRUPTED, USAGE, CommandError, fail
+from ridgebench import installed, streams
+from ridgebench.command_line import INTERNAL, INTERRUPTED, TREE, USAGE, CommandError, fail
 
 # Command: its module, whose main() takes the arguments and returns the exit code; what it does. The build reads this
 # table for the binary, which runs these commands as `ridgebench COMMAND`.
@@ -39,6 +39,8 @@ def main(arguments: list[str]) -> int:
     """Runs the command that the first argument names; returns its exit code."""
     streams.prepare()
     name = arguments[0] if arguments else ""
+    if name not in ALL and TREE.is_dir():
+        return of_tree(arguments)
     if name in ("-h", "--help"):
         print(HELP, end="")
         return streams.finish(0, "ridgebench")
@@ -46,6 +48,14 @@ def main(arguments: list[str]) -> int:
         return fail(f"unknown command '{name}'; allowed: {', '.join(ALL)}", USAGE, "ridgebench")
     gc.disable()  # commands are short, and no record refers to itself
     return streams.finish(run(name, arguments[1:]), name)
+
+
+def of_tree(arguments: list[str]) -> int:
+    """What the wheel's tree answers: its place for CMake's find_package(), and every command of the program."""
+    if arguments != ["--cmake-prefix"]:
+        installed.execute(TREE / "bin" / "ridgebench", arguments)
+    print(TREE)
+    return streams.finish(0, "ridgebench")
 
 
 def run(name: str, arguments: list[str]) -> int:

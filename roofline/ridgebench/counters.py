@@ -18,6 +18,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from ridgebench import program
 from ridgebench.command_line import (
     DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, CommandError, Parser, fail, what_failed,
 )
@@ -149,7 +150,7 @@ def measure(options: argparse.Namespace) -> int:
 def main(arguments: list[str]) -> int:
     parser = Parser(prog="counters", description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path, metavar="RESULTS_DIR")
-    parser.add_argument("--binary", type=Path, default=ROOT / "build" / "ridgebench")
+    parser.add_argument("--binary", type=Path, default=program.binary() or ROOT / "build" / "ridgebench")
     parser.add_argument("--filter", default="", metavar="RE", help="rows to measure; default: all")
     try:
         return measure(parser.parse_args(arguments))

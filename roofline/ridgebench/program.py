@@ -6,7 +6,7 @@ import subprocess
 from functools import cache
 from typing import Any
 
-from ridgebench import command_line
+from ridgebench import command_line, installed
 from ridgebench.files import ResultsError
 
 SECONDS = 30.0
@@ -14,9 +14,8 @@ SECONDS = 30.0
 
 @cache
 def binary() -> str:
-    """The binary that started this process, else that of the checkout, else that of PATH; empty without one."""
-    built = command_line.ROOT / "build" / "ridgebench"
-    return command_line.BINARY or (str(built) if built.exists() else shutil.which("ridgebench") or "")
+    """The binary that started this process, else that of the wheel or the checkout, else that of PATH; empty without one."""
+    return command_line.BINARY or str(installed.program() or shutil.which("ridgebench") or "")
 
 
 @cache

@@ -8,7 +8,9 @@
 // (default) and `plain` choose the stores. The program prints the best and the median GB/s of each kernel,
 // or of the one that is named. Bytes count as read + written; the lines that `plain` stores read for
 // ownership do not count.
+#if defined(__x86_64__)
 #include <immintrin.h>
+#endif
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,16 +40,20 @@ static inline __attribute__((always_inline)) void prefetch(const float* x) {
   __builtin_prefetch((const char*)x + way.second, 0, 2);
 }
 
-// The widest vector with a streaming store that the compiler may use.
+// The widest vector with a streaming store that the compiler may use. A processor of ARM recognises a stream by itself
+// and stores it past its caches; C has no way to ask for that, so that `nt` and `plain` are the same there.
 #if defined(__AVX512F__)
 typedef __m512 vector;
 #define STREAM _mm512_stream_ps
 #elif defined(__AVX__)
 typedef __m256 vector;
 #define STREAM _mm256_stream_ps
-#else
+#elif defined(__x86_64__)
 typedef __m128 vector;
 #define STREAM _mm_stream_ps
+#else
+typedef float vector __attribute__((vector_size(16)));
+#define STREAM(to, value) (*(vector*)(to) = (value))
 #endif
 enum { WIDTH = sizeof(vector) / sizeof(float) };
 
@@ -120,7 +126,9 @@ static inline __attribute__((always_inline)) void write_all(float* dst, const fl
       if (nt) STREAM(dst + i, v);
       else *(vector*)(dst + i) = v;
     }
+#if defined(__x86_64__)
     _mm_sfence();
+#endif
   }
 }
 static void write_only(void) { write_all(c, NULL, NULL); }

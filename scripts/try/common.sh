@@ -13,6 +13,7 @@ checkout=$(git -C "$(dirname "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)
 try=${RIDGEBENCH_TRY:-/var/tmp/ridgebench-try}
 debian=${RIDGEBENCH_TRY_DEBIAN:-http://deb.debian.org}
 ubuntu=${RIDGEBENCH_TRY_UBUNTU:-http://archive.ubuntu.com}
+try_certificates=/usr/local/share/ca-certificates  # the package ca-certificates adds what is here
 system=  # the root folder of this case's system
 suite=   # the suite of Debian that it is made from
 cases=() # the names of the script's cases
@@ -27,24 +28,24 @@ try_says() {
   echo "$*" >"$try/log/$try_case.says"
 }
 
-# Takes a file that scripts/release.sh makes: try_artifact PATTERN prints its path.
+# Prints the path of a file that scripts/release.sh made: try_artifact REGEX
 try_artifact() {
   local found
-  found=$(find "$checkout/dist" -maxdepth 1 -name "$1" 2>/dev/null | sort | tail -n 1)
-  [[ -n $found ]] || try_fail "dist/$1 is missing: scripts/release.sh makes it"
+  found=$(find "$checkout/dist" -maxdepth 1 -regextype egrep -regex ".*/$1" 2>/dev/null | sort -V | tail -n 1)
+  [[ -n $found ]] || try_fail "dist/ has no file named $1: scripts/release.sh makes it"
   echo "$found"
 }
 
 # Makes the minimal system of the suite, once, as a tar file.
 try_base() {
-  local folder=$try/base/$suite.new mirror=$debian/debian
-  [[ $suite != jammy && $suite != noble ]] || mirror=$ubuntu/ubuntu
+  local folder=$try/base/$suite.new mirror=$debian/debian script=sid
+  [[ $suite != jammy && $suite != noble ]] || mirror=$ubuntu/ubuntu script=gutsy  # serves every suite of Ubuntu
   mkdir -p "$try/base"
   (
     flock 9
     [[ ! -s $try/base/$suite.tar ]] || exit 0
     rm -rf --one-file-system "$folder"
-    debootstrap --variant=minbase "$suite" "$folder" "$mirror"
+    debootstrap --variant=minbase "$suite" "$folder" "$mirror" "/usr/share/debootstrap/scripts/$script"
     tar -C "$folder" --exclude='./var/cache/apt/archives/*.deb' -cf "$try/base/$suite.tar.new" .
     mv "$try/base/$suite.tar.new" "$try/base/$suite.tar"
     rm -rf --one-file-system "$folder"
@@ -75,7 +76,10 @@ try_system() {
   echo force-unsafe-io >"$system/etc/dpkg/dpkg.cfg.d/try"  # the system does not live long
   cp -L /etc/resolv.conf "$system/etc/resolv.conf"
   # A machine behind a proxy of its own has certificates of its own.
-  [[ ! -s /etc/ssl/certs/ca-certificates.crt ]] || cp -L /etc/ssl/certs/ca-certificates.crt "$system/etc/machine.crt"
+  if [[ -s /etc/ssl/certs/ca-certificates.crt ]]; then
+    mkdir -p "$system$try_certificates"
+    cp -L /etc/ssl/certs/ca-certificates.crt "$system$try_certificates/machine.crt"
+  fi
   cp -ln "$try/apt/$suite/"*.deb "$system/var/cache/apt/archives/" 2>/dev/null || true
   chroot "$system" useradd --create-home --shell /bin/bash tester
   if [[ ${RIDGEBENCH_TRY_CCACHE:-0} == 1 ]]; then
@@ -119,7 +123,7 @@ try_run() {
   ' "$system" "$user" "$folder" "$1" "$try/ccache/$suite" HOME="$home" USER="$user" TERM=dumb LANG=C.UTF-8 \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
     ${https_proxy:+"https_proxy=$https_proxy"} ${http_proxy:+"http_proxy=$http_proxy"} \
-    SSL_CERT_FILE=/etc/machine.crt PIP_CERT=/etc/machine.crt \
+    SSL_CERT_FILE="$try_certificates/machine.crt" PIP_CERT="$try_certificates/machine.crt" \
     CCACHE_DIR=/ccache CCACHE_UMASK=000 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 }
 

@@ -4,7 +4,7 @@ set -euo pipefail
 # shellcheck source=scripts/try/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cases=(debian-12 debian-13 ubuntu-22.04 ubuntu-24.04 debian-11 debian-12-user debian-12-no-python tarball binary deb wheel)
-drawing=(python3-numpy python3-scipy python3-matplotlib)
+drawing=(python3-numpy python3-scipy python3-matplotlib python3-fastjsonschema)
 
 # Fails unless a results folder of the system is sound and has a picture: try_results PROGRAM FOLDER
 try_results() {
@@ -34,7 +34,7 @@ case_ubuntu_24.04() { from_nothing noble --budget 10; }
 # Its g++ and its CMake are too old; clang with its own standard library and pip's CMake and Ninja build.
 case_debian_11() {
   try_system bullseye
-  try_install clang-16 libc++-16-dev libc++abi-16-dev libomp-16-dev python3 python3-venv
+  try_install clang-16 libc++-16-dev libc++abi-16-dev libomp-16-dev ca-certificates python3 python3-venv
   try_clone /home/tester/src tester
   try_run --user --in /home/tester/src 'CXX=clang++-16 CXXFLAGS=-stdlib=libc++ scripts/run.sh --budget 10'
   try_results /home/tester/src/build/ridgebench /home/tester/src/results/local/latest
@@ -44,7 +44,7 @@ case_debian_11() {
 case_debian_12_user() {
   local source='/home/tester/Über uns/ridge bench'
   try_system bookworm
-  try_install g++ cmake make python3 python3-venv
+  try_install g++ cmake make ca-certificates python3 python3-venv
   mkdir "$system/home/tester/Über uns"
   try_clone "$source" tester
   try_run --user --in "$source" 'scripts/run.sh --budget 10'
@@ -55,7 +55,7 @@ case_debian_12_user() {
 case_debian_12_no_python() {
   local source=/home/tester/src
   try_system bookworm
-  try_install g++ cmake make
+  try_install g++ cmake make ca-certificates
   try_clone "$source" tester
   try_run --user --in "$source" 'scripts/run.sh --budget 10 2>&1 | tee output'
   try_run --user --in "$source" 'build/ridgebench verify results/local/latest; test ! -e results/local/latest/figures'
@@ -67,9 +67,9 @@ case_debian_12_no_python() {
 # The sources with those of the libraries, without network.
 case_tarball() {
   local tarball source
-  tarball=$(try_artifact 'ridgebench-*-source.tar.*')
+  tarball=$(try_artifact 'ridgebench-.*-source\.tar\.gz')
   try_system bookworm
-  try_install g++ cmake make xz-utils "${drawing[@]}"
+  try_install g++ cmake make "${drawing[@]}"
   cp "$tarball" "$system/home/tester/"
   try_run --user --offline --in /home/tester "tar -xf $(basename "$tarball")"
   source=$(cd "$system" && echo /home/tester/ridgebench-*/)
@@ -88,7 +88,7 @@ try_program() {
 
 case_binary() {
   local tarball
-  tarball=$(try_artifact 'ridgebench-*-linux-*.tar.gz')
+  tarball=$(try_artifact 'ridgebench-.*-linux-.*\.tar\.gz')
   try_system bookworm
   tar -C "$system/opt" -xf "$tarball"
   try_program "$(cd "$system" && echo /opt/ridgebench-*/bin/ridgebench)"
@@ -96,7 +96,7 @@ case_binary() {
 
 case_deb() {
   local package
-  package=$(try_artifact 'ridgebench*.deb')
+  package=$(try_artifact 'ridgebench.*\.deb')
   try_system bookworm
   cp "$package" "$system/tmp/"
   try_install "/tmp/$(basename "$package")"
@@ -105,7 +105,7 @@ case_deb() {
 
 case_wheel() {
   local wheel
-  wheel=$(try_artifact 'ridgebench-*.whl')
+  wheel=$(try_artifact 'ridgebench-.*\.whl')
   try_system bookworm
   try_install python3 python3-venv
   cp "$wheel" "$system/tmp/"

@@ -1,5 +1,6 @@
 """CMake honours the user's choices and says in one message what it cannot use."""
 
+import json
 import os
 import re
 import shutil
@@ -28,7 +29,7 @@ def message(result: subprocess.CompletedProcess) -> str:
 
 def script(folder: Path, *lines: str, **variables: str) -> subprocess.CompletedProcess:
     """Runs lines of CMake beside the project's functions, without configuring it."""
-    text = [f"include({ROOT}/cmake/{name}.cmake)" for name in ("cuda_architectures", "cuda_toolkit")]
+    text = [f"include({ROOT}/cmake/{name}.cmake)" for name in ("cuda_architectures", "cuda_toolkit", "supported")]
     (folder / "script.cmake").write_text("\n".join(["cmake_minimum_required(VERSION 3.22)", *text, *lines]))
     return cmake("-P", folder / "script.cmake", cwd=folder, **variables)
 
@@ -103,6 +104,41 @@ def test_the_host_half_is_built_alone_only_where_asked(wanted, nvcc, tmp_path):
     path = nvcc('echo "release 11.8, V11.8.89"\n')
     arguments = ("-S", ROOT, "-B", tmp_path / "build", f"-DRIDGEBENCH_NVCC={path}", "-DRIDGEBENCH_TESTS=OFF")
     assert "is too old" in message(cmake(*arguments, f"-DRIDGEBENCH_CUDA={wanted}"))
+
+
+COMPILERS = [
+    ("GNU", "10.2.1", 8, "/opt/c++ (GNU 10.2.1) is too old: ridgebench needs GCC 11 or clang 16, or newer"),
+    ("Clang", "15.0.7", 8, "/opt/c++ (Clang 15.0.7) is too old: ridgebench needs GCC 11 or clang 16, or newer"),
+    ("GNU", "12.2.0", 4, "/opt/c++ (GNU 12.2.0) compiles for 32 bit: ridgebench needs a 64-bit target"),
+    ("GNU", "11.1.0", 8, None),
+    ("Clang", "16.0.0", 8, None),
+    ("IntelLLVM", "2023.1.0", 8, None),
+]
+
+
+@pytest.mark.parametrize(("compiler", "version", "pointer", "problem"), COMPILERS)
+def test_a_compiler_that_cannot_build_the_sources_gets_one_line(compiler, version, pointer, problem, tmp_path):
+    values = {"COMPILER": "/opt/c++", "COMPILER_ID": compiler, "COMPILER_VERSION": version}
+    lines = [f"set(CMAKE_CXX_{name} {value})" for name, value in values.items()]
+    result = script(tmp_path, *lines, f"set(CMAKE_SIZEOF_VOID_P {pointer})", "require_supported_compiler()")
+    if problem is None:
+        assert result.returncode == 0, result.stderr
+    else:
+        assert problem in result.stderr and len(message(result)) > len(problem)
+
+
+def test_no_file_asks_for_a_newer_cmake_than_the_oldest():
+    presets = json.loads((ROOT / "CMakePresets.json").read_text("utf-8"))
+    assert presets["version"] <= 3, "CMake 3.22 reads version 3"
+    files = [ROOT / "CMakeLists.txt", *ROOT.glob("*/**/*.cmake"), *ROOT.glob("*/**/CMakeLists.txt")]
+    texts = [path.read_text("utf-8") for path in files if "build" not in path.relative_to(ROOT).parts]
+    assert set(re.findall(r"cmake_minimum_required\(VERSION ([^)]*)\)", "".join(texts))) == {"3.22"}
+
+
+def test_a_build_elsewhere_links_nothing_into_the_sources(tmp_path):
+    result = cmake("-S", ROOT, "-B", tmp_path, "-G", "Ninja", "-DRIDGEBENCH_CUDA=OFF", "-DRIDGEBENCH_TESTS=OFF")
+    assert result.returncode == 0, result.stderr
+    assert "create_symlink" not in (tmp_path / "build.ninja").read_text()
 
 
 def test_a_compiler_without_openmp_gets_a_hint(tmp_path):

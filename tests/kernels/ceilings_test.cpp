@@ -132,6 +132,25 @@ TEST(Ceilings, CacheTrafficIsEveryPass) {
   EXPECT_EQ(bytes(operation("cache_l1_read"), shape, Format::fp32), 1024 * 10 * 4);
 }
 
+// A roof from NEON would be too low for a processor with wider registers of SVE.
+TEST(Ceilings, OfACoreAreNoRoofWhereItsRegistersAreWiderThanTheirVectors) {
+  int checked = 0;
+  for (const auto& i : Registry::instance().implementations()) {
+    const Technique& technique = i->technique;
+    const bool of_core =
+        technique.operation.starts_with("cache_l") || technique.operation == "fma_peak";
+    if (!of_core || i->backend != Backend::cpu || technique.isa == Isa::sve) continue;
+    Machine machine;
+    EXPECT_TRUE(technique.full_rate(machine)) << "without SVE";
+    machine.sve_bytes = 16;
+    EXPECT_TRUE(technique.full_rate(machine)) << "registers as wide as NEON's";
+    machine.sve_bytes = 256;
+    EXPECT_FALSE(technique.full_rate(machine));
+    ++checked;
+  }
+  EXPECT_GE(checked, 3);
+}
+
 TEST(Ceilings, FmaChainsFollowTheClosedForm) {
   for_each_host_technique("fma_peak", [](const Implementation& implementation) {
     for (const std::int64_t n : {1, 47, 48, 191, 193, 4099}) {

@@ -14,9 +14,10 @@ def machine_fixture(tmp_path):
     return machine
 
 
-def add_apt(machine: Machine, unknown: str = "-", update: str = "true", install: str = "true") -> None:
+def add_apt(machine: Machine, unknown: str = "-", **steps: str) -> None:
     """A Debian on which nothing is installed, and whose root is had by `sudo -n`."""
-    machine.add("apt-get", f'case "$*" in *update*) {update} ;; *) {install} ;; esac')
+    cases = [f"*{step}*) {script} ;;" for step, script in steps.items()]
+    machine.add("apt-get", f'case "$*" in {" ".join(cases)} -) ;; esac')
     machine.add("apt-cache", f'case " {unknown} " in *" $2 "*) exit 100 ;; esac')
     machine.add("dpkg-query", "exit 1")
     machine.add("sudo", 'shift; exec "$@"')
@@ -37,13 +38,14 @@ def test_an_unknown_package_is_named_and_the_others_are_installed(machine):
     assert "libfmt-dev" in names and "libcli11-dev" not in names and "libssl-dev" not in names
 
 
-@pytest.mark.parametrize("step", ["update", "install"])
+@pytest.mark.parametrize("step", [" update", " download", " install"])
 def test_an_apt_that_fails_is_one_line(machine, step):
-    add_apt(machine, **{step: "{ echo reading; echo E: no network; exit 100; }"})
+    add_apt(machine, **{f'"{step}"': "echo reading; echo E: no network; exit 100"})
     machine.add_python()
     done = machine.call("setup.sh")
     assert done.returncode == 0
     assert [line for line in done.stderr.splitlines() if line.endswith("E: no network")] and "reading" not in done.stderr
+    assert bool(installed(machine)) == (step != " download")  # no network: apt would wait for each package
 
 
 def test_a_job_asks_apt_for_nothing(machine):

@@ -75,3 +75,13 @@ def linked(target: str, objects: list[Path], output: Path) -> Path:
     link[link.index("-o") + 1] = str(output)
     run(link[0], *objects, *link[1:], cwd=BUILD)
     return output
+
+
+@pytest.fixture(scope="session", name="prefix")
+def prefix_fixture(tmp_path_factory) -> Path:
+    """An installed tree that was moved after its installation."""
+    if not (BUILD / "cmake_install.cmake").exists() or not list(BUILD.rglob("libridgebench.a")):
+        pytest.skip(f"{BUILD} is not a finished build")
+    folder = tmp_path_factory.mktemp("installed")
+    run("cmake", "--install", BUILD, "--prefix", folder / "first")
+    return Path(shutil.move(folder / "first", folder / "moved"))

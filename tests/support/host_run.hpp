@@ -20,7 +20,7 @@ namespace ridgebench {
 inline void for_each_host_technique(std::string_view operation,
                                     const std::function<void(const Implementation&)>& check) {
   int checked = 0;
-  for (const Isa isa : {Isa::none, Isa::v2, Isa::v3, Isa::v4}) {
+  for (const Isa isa : {Isa::none, Isa::v2, Isa::v3, Isa::v4, Isa::armv8, Isa::sve}) {
     if (isa > host_isa()) continue;
     Registry registry;
     for (const auto& o : Registry::instance().operations()) {

@@ -11,6 +11,7 @@
 #include "harness/base/loaded_file.hpp"
 #include "harness/build_info.hpp"
 #include "harness/cli/doctor/facts.hpp"
+#include "harness/cli/doctor/finding.hpp"
 #include "harness/cli/doctor/listed_device.hpp"
 #include "harness/cli/machine_facts.hpp"
 #include "harness/device/cpu/cgroup.hpp"
@@ -19,6 +20,7 @@
 #include "harness/measure/case.hpp"
 #include "kernels/common/cpu/onednn.hpp"
 #include "kernels/common/cpu/openblas.hpp"
+#include "kernels/common/lib/library_folders.hpp"
 #include "kernels/common/shared_library.hpp"
 #include "roofline/nullable.hpp"
 
@@ -67,18 +69,20 @@ Facts meminfo(const std::filesystem::path& root, const std::string& key) {
 
 // cuBLAS of this build's major version. cublasGetVersion needs a handle, which needs a GPU.
 Facts cublas_facts() {
-  const std::string cuda = build_info::cuda;  // "nvcc 13.0.88, architectures ..."
-  const std::size_t start = cuda.find(' ');
-  if (start == std::string::npos) return nullptr;
-  const std::string file = "libcublas.so." + cuda.substr(start + 1, cuda.find('.') - start - 1);
-  const SharedLibrary library(file);
+  const int major = cuda_major_of_build({{"build", read_build()}});
+  if (major == 0) return nullptr;
+  const LibraryPlaces places = cublas_places(major);
+  const SharedLibrary library(places);
   void* const version = library.find("cublasLtGetVersion");
   Facts number = nullptr;
   if (version != nullptr) {
     const std::size_t found = reinterpret_cast<std::size_t (*)()>(version)();
     number = fmt::format("{}.{}.{}", found / 10000, found % 10000 / 100, found % 100);
   }
-  return {{"looked_for", file},
+  Facts folders = Facts::array();
+  for (const auto& folder : places.folders) folders.push_back(folder.string());
+  return {{"looked_for", places.names.front()},
+          {"looked_in", folders},
           {"file", text_or_null(loaded_file("libcublas.so"))},
           {"lt_file", text_or_null(loaded_file("libcublasLt.so"))},
           {"version", number}};

@@ -33,12 +33,14 @@ from ridgebench.__main__ import main
 sys.exit(main(sys.argv[1:]))
 )";
 constexpr const char* kInstalled = "share/ridgebench/roofline";  // below the prefix
+constexpr const char* kEnvironment = ".venv/bin/python";         // below the checkout or the prefix
+constexpr const char* kWheelPython = "../../../bin/python3";     // from lib/python3.x/site-packages
 constexpr int kCheckoutDepth = 3;  // levels from the binary's folder up to the checkout's root
 
 struct Package {
   fs::path binary;  // this program
   fs::path folder;  // holds ridgebench/
-  fs::path root;    // of the checkout or the installation
+  fs::path python;  // of the environment that belongs to it; may be missing
 };
 
 bool holds_package(const fs::path& folder) {
@@ -50,13 +52,17 @@ Package find_package() {
   std::error_code unknown;
   const fs::path binary = fs::read_symlink("/proc/self/exe", unknown);
   fs::path root = binary.parent_path();
-  const fs::path installed = root.parent_path() / kInstalled;
+  const fs::path prefix = root.parent_path();
+  const fs::path installed = prefix / kInstalled;
   if (binary.empty())
     throw UsageError("/proc/self/exe is unreadable; allowed: a system with /proc");
-  if (holds_package(installed)) return {binary, installed, root.parent_path()};
+  if (holds_package(installed)) return {binary, installed, prefix / kEnvironment};
+  // A wheel: site-packages/ridgebench/tree/bin/ridgebench.
+  const fs::path packages = prefix.parent_path().parent_path();
+  if (holds_package(packages)) return {binary, packages, packages / kWheelPython};
   for (int level = 0; level < kCheckoutDepth; ++level) {
     root = root.parent_path();
-    if (holds_package(root / "roofline")) return {binary, root / "roofline", root};
+    if (holds_package(root / "roofline")) return {binary, root / "roofline", root / kEnvironment};
   }
   throw UsageError(
       fmt::format("the Python package ridgebench is missing; allowed: in {}, where `cmake "
@@ -64,11 +70,10 @@ Package find_package() {
                   installed.string()));
 }
 
-std::string interpreter(const fs::path& root) {
+std::string interpreter(const fs::path& own) {
   const char* chosen = std::getenv("RIDGEBENCH_PYTHON");
   if (chosen != nullptr && *chosen != '\0') return chosen;
-  const std::string own = (root / ".venv/bin/python").string();
-  return access(own.c_str(), X_OK) == 0 ? own : "python3";
+  return access(own.c_str(), X_OK) == 0 ? own.string() : "python3";
 }
 
 }  // namespace
@@ -86,7 +91,7 @@ bool is_python_command(std::string_view command) {
 
 PythonOfCommands python_of_commands() {
   try {
-    return {.interpreter = interpreter(find_package().root), .no_package = {}};
+    return {.interpreter = interpreter(find_package().python), .no_package = {}};
   } catch (const UsageError& error) {
     return {.interpreter = interpreter({}), .no_package = error.what()};
   }
@@ -94,7 +99,7 @@ PythonOfCommands python_of_commands() {
 
 void run_python_command(int argc, char** argv) {
   const Package package = find_package();
-  const std::string python = interpreter(package.root);
+  const std::string python = interpreter(package.python);
   const std::string folder = package.folder.string();
   const std::string binary = package.binary.string();
   std::vector<const char*> arguments{python.c_str(), "-c", kLauncher, folder.c_str(),

@@ -15,6 +15,7 @@
 #include "harness/base/statistics.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/device/cpu/info.hpp"
+#include "harness/device/cpu/processor.hpp"
 #include "harness/device/open_devices.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/isa_level.hpp"
@@ -133,6 +134,7 @@ CpuDevice::CpuDevice() : cgroup_(Cgroup::own()), tick_s_(measure_tick()) {
   cache_note_ = std::move(caches.note);
   machine_ = {.units = threads,
               .caches = std::move(caches.caches),
+              .sve_bytes = host_sve_bytes(),
               .memory_bytes = host_memory().total_bytes,
               .flops_per_s_hint = threads * flops_per_s_of_a_core};
   queue_ = std::make_unique<CpuQueue>(threads);
@@ -191,11 +193,12 @@ nlohmann::ordered_json CpuDevice::identity() const {
     caches.push_back(
         {{"level", cache.level}, {"bytes", cache.bytes}, {"shared_by", cache.shared_by}});
   }
+  const Processor& processor = host_processor();
   nlohmann::ordered_json json{
       {"name", name()},
       {"backend", "cpu"},
-      {"model", cpuinfo("model name")},
-      {"vendor", cpuinfo("vendor_id")},
+      {"model", processor.model.empty() ? host_architecture() : processor.model},
+      {"vendor", processor.vendor},
       {"isa", ridgebench::name(host_isa())},
       {"threads", machine_.units},
       {"threads_limited_by", threads_.limited_by},

@@ -18,17 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Processors in a mask such as "00000000,00000003".
-int processors_in(const std::string& mask) {
-  int count = 0;
-  for (const char digit : mask) {
-    if (digit == ',') continue;
-    count += std::popcount(
-        static_cast<unsigned>(std::strtoul(std::string(1, digit).c_str(), nullptr, 16)));
-  }
-  return count;
-}
-
 // Empty for a cache of instructions, and where the folder lacks its size.
 std::optional<Cache> cache_of(const std::string& folder) {
   if (first_line(folder + "/type") == "Instruction") return std::nullopt;
@@ -94,7 +83,19 @@ CacheInfo host_caches(const std::string& folder) {
   return info;
 }
 
-std::string cpuinfo(const std::string& key) { return value_of_key("/proc/cpuinfo", key); }
+std::string cpuinfo(const std::string& key, const std::string& root) {
+  return value_of_key(root + "/proc/cpuinfo", key);
+}
+
+int processors_in(const std::string& mask) {
+  int count = 0;
+  for (const char digit : mask) {
+    if (digit == ',') continue;
+    count += std::popcount(
+        static_cast<unsigned>(std::strtoul(std::string(1, digit).c_str(), nullptr, 16)));
+  }
+  return count;
+}
 
 MemoryInfo host_memory(const std::string& proc) {
   const auto bytes = [path = proc + "/meminfo"](const std::string& key) {
@@ -128,7 +129,7 @@ int host_sockets() {
     const std::string id =
         first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/physical_package_id", cpu));
     if (id.empty()) return static_cast<int>(packages.size());
-    packages.insert(id);
+    if (id != "-1") packages.insert(id);  // the firmware of some ARM boards names no package
   }
 }
 

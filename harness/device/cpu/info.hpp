@@ -27,8 +27,10 @@ struct MemoryInfo {
 MemoryInfo host_memory(const std::string& proc = "/proc");
 // The value after "key<blanks>:" in a file of such lines; empty where there is none.
 std::string value_of_key(const std::string& path, const std::string& key);
-// First value of a /proc/cpuinfo key, e.g. "model name".
-std::string cpuinfo(const std::string& key);
+// First value of a key of /proc/cpuinfo, e.g. "model name", below `root`.
+std::string cpuinfo(const std::string& key, const std::string& root = "");
+// Processors in a mask such as "00000000,00000003".
+int processors_in(const std::string& mask);
 // First line of a file without its newline; empty where unreadable.
 std::string first_line(const std::string& path);
 // The image of the container that this process runs in: Apptainer's file, Podman's imageid, or

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #endif
 
+#include "kernels/common/cpu/cpuid.hpp"
 #include "kernels/common/format.hpp"
 #include "kernels/common/machine.hpp"
 #include "kernels/common/shape.hpp"
@@ -30,7 +31,7 @@ inline bool amx_bf16_available() {
 #if defined(__linux__) && defined(__x86_64__)
   constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
   constexpr long kTileData = 18;               // XFEATURE_XTILEDATA
-  return __builtin_cpu_supports("amx-bf16") != 0 &&
+  return has_bit(cpuid(7, 0).edx, kAmxBf16) &&
          syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 #else
   return false;

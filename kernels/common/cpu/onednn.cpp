@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "kernels/common/cpu/cpuid.hpp"
 #include "kernels/common/error.hpp"
 
 #ifdef RIDGEBENCH_ONEDNN
@@ -13,6 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "kernels/common/lib/library_folders.hpp"
 #include "kernels/common/shared_library.hpp"
 #endif
 
@@ -40,9 +42,10 @@ struct Bf16Instructions {
     const std::string most = set.empty() ? "DEFAULT" : set.substr(set.find('=') + 1);
     const auto allows = [&most](std::string_view part) { return most.find(part) != most.npos; };
     const bool all = allows("DEFAULT") || allows("ALL") || allows("AMX");
-    amx = all && __builtin_cpu_supports("amx-bf16") != 0;
+    amx = all && cpu::has_bit(cpu::cpuid(7, 0).edx, cpu::kAmxBf16);
     pairs = (all || allows("BF16") || allows("FP16") || allows("AVX10")) &&
-            __builtin_cpu_supports("avx512bf16") != 0;
+            __builtin_cpu_supports("avx512f") != 0 &&
+            cpu::has_bit(cpu::cpuid(7, 1).eax, cpu::kAvx512Bf16);
 #endif
   }
 };
@@ -87,7 +90,12 @@ Technique onednn_product(const std::string& operation, Format format) {
 namespace {
 
 const SharedLibrary& onednn_library() {
-  static const SharedLibrary loaded("libdnnl.so." + std::to_string(DNNL_VERSION_MAJOR));
+  static const SharedLibrary loaded(
+      LibraryPlaces{.names = {fmt::format("libdnnl.so.{}", DNNL_VERSION_MAJOR)},
+                    .folders = python_library_folders(),
+                    .needs = {},
+                    .advice = fmt::format("oneDNN {} has it (Debian: libdnnl{})",
+                                          DNNL_VERSION_MAJOR, DNNL_VERSION_MAJOR)});
   return loaded;
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "kernels/common/isa_level.hpp"
+#include "kernels/common/lib/library_folders.hpp"
 #include "kernels/common/shared_library.hpp"
 #endif
 
@@ -43,21 +44,25 @@ std::string better_core(std::string_view core) {
 // instruction set. The library is then loaded again with a better one, because a yardstick must be
 // at its best; a choice of the user's stands.
 SharedLibrary load_openblas() {
-  constexpr const char* kFile = "libopenblas.so.0";
+  // Fedora and its relatives have the library with OpenMP under a name of its own.
+  const LibraryPlaces places{.names = {"libopenblaso.so.0", "libopenblas.so.0"},
+                             .folders = python_library_folders(),
+                             .needs = {},
+                             .advice = "Debian's libopenblas0-openmp or conda's openblas has it"};
   // The library maps a buffer for each thread when it is loaded, and one more for a call. It tries
   // for ever (OpenBLAS 0.3.21, blas_memory_alloc).
   constexpr std::size_t kBuffer = std::size_t{128} << 20U;
   const auto threads =
       static_cast<std::size_t>(std::max(omp_get_num_procs(), omp_get_max_threads()));
   const std::size_t bytes = (threads + 1) * kBuffer;
-  SharedLibrary library(kFile, bytes);
+  SharedLibrary library(places, bytes);
   void* const name = library.find("openblas_get_corename");
   if (name == nullptr || std::getenv(kOpenblasCore) != nullptr) return library;
   const std::string core = better_core(reinterpret_cast<char* (*)()>(name)());
   if (core.empty()) return library;
   library.unload();
   setenv(kOpenblasCore, core.c_str(), 1);
-  SharedLibrary reloaded(kFile, bytes);
+  SharedLibrary reloaded(places, bytes);
   unsetenv(kOpenblasCore);
   return reloaded;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/common/ceil_div.hpp"
+#include "kernels/common/cpu/clones.hpp"
 
 namespace ridgebench {
 namespace {
@@ -33,9 +34,7 @@ struct Packed {
 };
 
 // tile[i][j] = sum over p of a[p][i] b[p][j].
-#if defined(__x86_64__) && !defined(__clang__)
-[[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
-#endif
+RIDGEBENCH_CLONES
 void multiply_tile(const double* a, const double* b, std::int64_t k, Tile& tile) {
   Vector sum[kRows][2] = {};  // NOLINT(modernize-avoid-c-arrays): registers
   for (std::int64_t p = 0; p < k; ++p) {

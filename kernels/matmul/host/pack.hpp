@@ -30,8 +30,14 @@ template <int Step, int... Lane>
 [[gnu::always_inline]] inline void exchange(Vector& low, Vector& high,
                                             std::integer_sequence<int, Lane...> /*lanes*/) {
   const Vector first = low;
+#if defined(__clang__)
   low = __builtin_shufflevector(first, high, ((Lane & Step) ? kLanes + Lane - Step : Lane)...);
   high = __builtin_shufflevector(first, high, ((Lane & Step) ? kLanes + Lane : Lane + Step)...);
+#else  // GCC 11 has only this one
+  using Lanes [[gnu::vector_size(kLanes * sizeof(float))]] = int;
+  low = __builtin_shuffle(first, high, Lanes{((Lane & Step) ? kLanes + Lane - Step : Lane)...});
+  high = __builtin_shuffle(first, high, Lanes{((Lane & Step) ? kLanes + Lane : Lane + Step)...});
+#endif
 }
 
 // Transposes a square by exchanging squares of 1, 2, 4, ... elements.

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgebench.command_line import INCOMPARABLE, OK, ROOT, USAGE, CommandError, Parser, fail, what_failed
+from ridgebench.command_line import INCOMPARABLE, OK, USAGE, WORK, CommandError, Parser, fail, what_failed
 from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read, write_at_once
 from ridgebench.records import Run, read_environment
 
@@ -154,7 +154,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("promote", help="make runs the baseline of their machine")
     command.add_argument("runs", nargs="+", type=Path, metavar="DIR")
-    command.add_argument("--into", type=Path, default=ROOT / "results" / "baselines", metavar="DIR")
+    command.add_argument("--into", type=Path, default=WORK / "results" / "baselines", metavar="DIR")
     command = commands.add_parser("check", help="compare one new run with a baseline")
     command.add_argument("baseline", type=Path, metavar="FILE.jsonl")
     command.add_argument("run", type=Path, metavar="DIR")

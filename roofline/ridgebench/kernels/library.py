@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgebench.command_line import INTERNAL, ROOT, USAGE, CommandError, one_line
+from ridgebench.command_line import INTERNAL, ROOT, TREE, USAGE, CommandError, one_line
 
 NAME = "libridgebench.so"
 VARIABLE = "RIDGEBENCH_LIBRARY"  # names the file, where it is neither installed nor built in the checkout
@@ -76,7 +76,7 @@ def find() -> Path:
         if Path(named).is_file():
             return Path(named)
         raise KernelError(f"{VARIABLE}={named} is no file; allowed: the path of {NAME}")
-    for prefix in Path(__file__).resolve().parents[1:7]:
+    for prefix in (TREE, *Path(__file__).resolve().parents[1:7]):
         for folder in INSTALLED:
             if (prefix / folder / NAME).is_file():
                 return prefix / folder / NAME

@@ -109,7 +109,7 @@ def facts(run: ShownRun) -> list[tuple[str, str]]:
         ("Data sheet", device["data_sheet"]),
         ("Driver, CUDA, cuBLAS", joined(device.get(key) for key in ("driver", "cuda", "cublas"))),
         ("Power limit", f"{device['power_limit_w']:g} W" if device.get("power_limit_w") else None),
-        ("Host", joined((host.get("cpu_model"), host.get("os"), host.get("kernel")))),
+        ("Host", joined(host.get(key) for key in ("cpu_model", "architecture", "os", "kernel"))),
         ("Compiler", joined((environment["build"].get("compiler"), environment["build"].get("flags")))),
         ("Command", " ".join(map(str, environment.get("command_line") or []))),
         ("Started, ended", joined((environment.get("started"), environment.get("ended")))),

@@ -185,14 +185,6 @@ TEST_F(ResultsDirectoryTest, AWriteThatFailsLeavesTheOldFileAndNothingElse) {
   EXPECT_THROW(write_atomically(folder_ / "no" / "such" / "folder", "x"), StorageError);
 }
 
-// The example of FIPS 180-4's test vectors.
-TEST_F(ResultsDirectoryTest, ChecksumsAreSha256) {
-  const std::string abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-  EXPECT_EQ(sha256("abc"), abc);
-  write_text(folder_ / "abc", "abc");
-  EXPECT_EQ(sha256_of_file(folder_ / "abc"), abc);
-}
-
 TEST_F(ResultsDirectoryTest, ChecksumsCoverTheFilesThatAreThere) {
   ResultsDirectory directory(run(), false);
   directory.append(sample_record());

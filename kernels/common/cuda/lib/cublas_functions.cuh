@@ -6,13 +6,14 @@
 #include <cublasLt.h>
 #include <cublas_v2.h>
 
+#include "kernels/common/lib/library_folders.hpp"
 #include "kernels/common/shared_library.hpp"
 
 namespace ridgebench::cuda {
 
 // Its symbols include those of cuBLASLt, on which it depends.
 inline const SharedLibrary& cublas_library() {
-  static const SharedLibrary loaded("libcublas.so." + std::to_string(CUBLAS_VER_MAJOR));
+  static const SharedLibrary loaded(cublas_places(CUBLAS_VER_MAJOR));
   return loaded;
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from golden import ROOT
 
-SYSTEM = "bash cat cp dirname env find head ln mktemp nproc readlink rm mkdir sed sort tail touch true".split()
+SYSTEM = "bash cat cp dirname env find head ln mktemp nproc readlink rm mkdir sed sort tail timeout touch true".split()
 # What a script finds at a fixed place of the machine, and so on the machine of the test.
 PLACES = ("/usr/local/cuda", "/usr/bin/python3", "/dev/nvidia", "/usr/include")
 

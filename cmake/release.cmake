@@ -1,0 +1,33 @@
+# RIDGEBENCH_RELEASE=ON builds for other machines: any Linux with glibc 2.34. libstdc++, fmt, Google Benchmark and RE2 are
+# linked statically. Two libraries stay shared. The installation has the OpenMP runtime, because OpenBLAS and oneDNN must
+# use the same one: the threads of two would disturb each other. Every system has libgcc_s, and that of GCC 12 needs glibc
+# 2.35 where it is linked statically.
+include(GNUInstallDirs)
+option(RIDGEBENCH_RELEASE "Build a program that starts on other machines too" OFF)
+set(ridgebench_private "${CMAKE_INSTALL_LIBDIR}/ridgebench")  # holds the OpenMP runtime
+
+# For the program and the library.
+function(make_portable target)
+  if(RIDGEBENCH_RELEASE)
+    target_sources(${target} PRIVATE "${CMAKE_SOURCE_DIR}/cmake/arc4random.cpp")
+    target_link_options(${target} PRIVATE -static-libstdc++ LINKER:--exclude-libs,libstdc++.a -s)
+  endif()
+endfunction()
+
+function(install_openmp)
+  if(RIDGEBENCH_RELEASE)
+    execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libgomp.so.1 OUTPUT_VARIABLE file OUTPUT_STRIP_TRAILING_WHITESPACE)
+    file(REAL_PATH "${file}" file)
+    install(FILES "${file}" DESTINATION "${ridgebench_private}" RENAME libgomp.so.1)
+  endif()
+endfunction()
+
+if(RIDGEBENCH_RELEASE)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    message(FATAL_ERROR "RIDGEBENCH_RELEASE is ON, but the compiler is ${CMAKE_CXX_COMPILER_ID}; allowed: g++, whose OpenMP runtime OpenBLAS and oneDNN use")
+  endif()
+  # Installed packages have shared libraries, or static ones that libridgebench.so cannot contain.
+  foreach(package fmt benchmark re2)
+    set(CMAKE_DISABLE_FIND_PACKAGE_${package} ON)
+  endforeach()
+endif()

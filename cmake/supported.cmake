@@ -1,0 +1,15 @@
+# Stops where the compiler cannot build the sources, with one line: CMake breaks none that begins with a blank. A function
+# alone: a test calls it in script mode.
+function(require_supported_compiler)
+  set(GNU_oldest 11)
+  set(Clang_oldest 16)
+  set(compiler " ${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION})")
+  set(advice "ridgebench needs GCC ${GNU_oldest} or clang ${Clang_oldest}, or newer: name one with -DCMAKE_CXX_COMPILER=PATH")
+  set(oldest "${${CMAKE_CXX_COMPILER_ID}_oldest}")
+  if(oldest AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS oldest)
+    message(FATAL_ERROR "${compiler} is too old: ${advice}")
+  endif()
+  if(NOT CMAKE_SIZEOF_VOID_P EQUAL 8)
+    message(FATAL_ERROR "${compiler} compiles for 32 bit: ridgebench needs a 64-bit target")
+  endif()
+endfunction()

@@ -1,0 +1,1 @@
+from build_folder import prefix_fixture  # noqa: F401
