@@ -1,5 +1,5 @@
 # Writes OUTPUT with what a run records about its binary; the file changes only when that does.
-# cmake -DSOURCE=... -DOUTPUT=... -DVERSION=... -DCOMPILER=... -DFLAGS=... -DBUILD_TYPE=... -DCUDA=...
+# cmake -DSOURCE=... -DOUTPUT=... -DVERSION=... -DCOMPILER=... -DFLAGS=... -DBUILD_TYPE=... -DCUDA=... -DCUB=...
 #       -DGOOGLE_BENCHMARK=... -P build_info.cmake
 cmake_minimum_required(VERSION 3.22)
 execute_process(COMMAND git -C "${SOURCE}" rev-parse HEAD OUTPUT_VARIABLE commit ERROR_QUIET
@@ -23,6 +23,7 @@ inline constexpr const char* flags = \"@FLAGS@\";
 inline constexpr const char* build_type = \"@BUILD_TYPE@\";
 inline constexpr const char* google_benchmark = \"@GOOGLE_BENCHMARK@\";
 inline constexpr const char* cuda = \"@CUDA@\";
+inline constexpr const char* cub = \"@CUB@\";
 
 }  // namespace ridgebench::build_info
 " @ONLY)

@@ -107,6 +107,7 @@ int run_command_line(int argc, char** argv) {
   app.set_version_flag("--version", std::string("ridgebench ") + build_info::version);
   app.require_subcommand(1);
   ExitCode code = ExitCode::fine;
+  add_doctor_command(app, code);
   add_info_command(app);
   add_list_command(app);
   add_run_command(app, {argv, argv + argc}, code);

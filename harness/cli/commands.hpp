@@ -18,6 +18,7 @@ inline constexpr const char* kFilterHelp =
 inline constexpr const char* kNoEarlyHelp =
     "Hand-written kernels never start before the one ahead has ended";
 
+void add_doctor_command(CLI::App& app, ExitCode& code);
 void add_info_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code);

@@ -58,22 +58,55 @@ std::string allowed(const std::vector<std::string>& uuids) {
 
 }  // namespace
 
-std::string sign_of_nvidia_gpu(const fs::path& root) {
+std::vector<DeviceFile> nvidia_device_files(const fs::path& root) {
+  std::vector<DeviceFile> files;
   std::error_code unreadable;
   for (const auto& entry : fs::directory_iterator(root / "dev", unreadable)) {
     const std::string name = entry.path().filename();
     if (!is_device_file(name)) continue;
-    if (access(entry.path().c_str(), R_OK | W_OK) == 0) return "/dev/" + name;
-    return fmt::format("/dev/{}, which this user cannot open: {}", name, std::strerror(errno));
+    const bool opens = access(entry.path().c_str(), R_OK | W_OK) == 0;
+    files.push_back({.name = "/dev/" + name, .problem = opens ? "" : std::strerror(errno)});
   }
+  std::ranges::sort(files, {}, &DeviceFile::name);
+  return files;
+}
+
+std::vector<PciGpu> nvidia_pci_gpus(const fs::path& root) {
   constexpr std::string_view kNvidia = "0x10de";
   constexpr std::string_view kDisplayController = "0x03";
+  std::vector<PciGpu> gpus;
+  std::error_code unreadable;
   for (const auto& entry : fs::directory_iterator(root / "sys/bus/pci/devices", unreadable)) {
     if (line_of(entry.path() / "vendor") != kNvidia) continue;
     if (!line_of(entry.path() / "class").starts_with(kDisplayController)) continue;
-    return "PCI device " + entry.path().filename().string();
+    std::error_code none;  // where no driver serves the device
+    const std::string driver = fs::read_symlink(entry.path() / "driver", none).filename();
+    gpus.push_back({.address = entry.path().filename(), .driver = driver});
   }
-  return {};
+  std::ranges::sort(gpus, {}, &PciGpu::address);
+  return gpus;
+}
+
+std::string sign_of_nvidia_gpu(const fs::path& root) {
+  const std::vector<DeviceFile> files = nvidia_device_files(root);
+  const auto usable =
+      std::ranges::find_if(files, [](const DeviceFile& file) { return file.problem.empty(); });
+  if (usable != files.end()) return usable->name;
+  if (!files.empty()) {
+    return fmt::format("{}, which this user cannot open: {}", files[0].name, files[0].problem);
+  }
+  const std::vector<PciGpu> gpus = nvidia_pci_gpus(root);
+  return gpus.empty() ? "" : "PCI device " + gpus.front().address;
+}
+
+std::string short_pci_address(std::string_view address) {
+  constexpr std::size_t kLength = std::string_view("0000:1b:00.0").size();
+  return lower_case(
+      std::string(address.substr(address.size() - std::min(kLength, address.size()))));
+}
+
+std::string pci_id_text(unsigned vendor, unsigned device) {
+  return fmt::format("{:04x}:{:04x}", vendor, device);
 }
 
 bool is_gpu_uuid(const std::string& text) {

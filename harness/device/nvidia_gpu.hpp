@@ -5,9 +5,30 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ridgebench {
+
+// A device file of a GPU, and why this user cannot open it; empty where nothing keeps him from it.
+struct DeviceFile {
+  std::string name;  // /dev/nvidia0
+  std::string problem;
+};
+// Both are sorted. `root` is the root of the file system.
+std::vector<DeviceFile> nvidia_device_files(const std::filesystem::path& root = "/");
+
+// A PCI device of NVIDIA of class "display controller", and the kernel's driver that serves it.
+struct PciGpu {
+  std::string address;  // 0000:1b:00.0
+  std::string driver;   // nvidia, nouveau, vfio-pci; empty: none
+};
+std::vector<PciGpu> nvidia_pci_gpus(const std::filesystem::path& root = "/");
+
+// "0000:1b:00.0", as the kernel writes it, for what a driver or NVML writes.
+std::string short_pci_address(std::string_view address);
+// "10de:2330"
+std::string pci_id_text(unsigned vendor, unsigned device);
 
 // What shows that this machine has an NVIDIA GPU: a device file of the driver, or a PCI device of
 // class "display controller"; empty where nothing does. `root` is the root of the file system.

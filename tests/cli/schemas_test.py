@@ -11,6 +11,7 @@ SHEET = ROOT / "roofline" / "devices" / "l4.json"
 ANSWERS = [
     ("list", ("list", "--device", "sim")),
     ("list", ("list", "--device", "cpu")),
+    ("doctor", ("doctor",)),
     ("info", ("info",)),
     ("info", ("info", "--on", "b200")),
     ("info", ("info", "--on", "tpu-v6e")),

@@ -1,8 +1,15 @@
-// Stands for NVIDIA's driver library, libcuda.so.1, as the CUDA runtime calls it: a driver that
-// refuses to start, for the reason that FAKE_CUDA_ERROR names (a CUresult), or that serves an older
-// CUDA (FAKE_CUDA_VERSION, 13000 for 13.0). It has two GPUs, of which CUDA_VISIBLE_DEVICES hides
-// some; without an error, they are broken.
+// Stands for NVIDIA's driver library, libcuda.so.1: a driver that refuses to start, for the reason
+// that FAKE_CUDA_ERROR names (a CUresult), or that serves an older CUDA (FAKE_CUDA_VERSION, 13000
+// for 13.0). It has two GPUs (FAKE_CUDA_GPUS), of which CUDA_VISIBLE_DEVICES hides some.
+//
+// The CUDA runtime finds them broken. `doctor`, which calls the driver itself, finds GPUs named
+// FAKE_GPU_NAME of the compute capability FAKE_CUDA_CAPABILITY (90). FAKE_CUDA_HANGS and
+// FAKE_CUDA_CRASHES name what never returns or ends the process: "init", or the number of a GPU
+// whose context does. FAKE_CUDA_CONTEXT is "1:46" where GPU 1 refuses a context with error 46.
+#include <unistd.h>
+
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -36,6 +43,16 @@ bool shows_a_gpu() {
   return names_a_gpu(entries.substr(0, entries.find(',')));
 }
 
+bool named_by(const char* variable, const std::string& what) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr && text == what;
+}
+
+void misbehave(const std::string& what) {
+  if (named_by("FAKE_CUDA_HANGS", what)) pause();
+  if (named_by("FAKE_CUDA_CRASHES", what)) std::abort();
+}
+
 // Stands for every function that the runtime requests and this library lacks.
 int broken() { return kUnknown; }
 
@@ -44,6 +61,7 @@ int broken() { return kUnknown; }
 extern "C" {
 
 int cuInit(unsigned /*flags*/) {
+  misbehave("init");
   const int error = number("FAKE_CUDA_ERROR", 0);
   return error == 0 && !shows_a_gpu() ? kNoDevice : error;
 }
@@ -68,4 +86,64 @@ int cuGetProcAddress_v2(const char* symbol, void** function, int /*version*/,
   if (status != nullptr) *status = 0;
   return 0;
 }
+
+// The numbers of CUDA_VISIBLE_DEVICES up to the first entry that names no GPU.
+int cuDeviceGetCount(int* count) {
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  *count = number("FAKE_CUDA_GPUS", 2);
+  if (visible == nullptr) return 0;
+  *count = 0;
+  const std::string entries = std::string(visible) + ',';
+  for (std::size_t at = 0; at < entries.size(); at = entries.find(',', at) + 1) {
+    if (!names_a_gpu(entries.substr(at, entries.find(',', at) - at))) break;
+    ++*count;
+  }
+  return 0;
+}
+int cuDeviceGet(int* device, int index) {
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");  // "1" moves GPU 1 to the front
+  *device = index + (visible != nullptr && visible == std::string_view("1") ? 1 : 0);
+  return 0;
+}
+int cuDeviceGetName(char* text, int length, int /*device*/) {
+  const char* const name = std::getenv("FAKE_GPU_NAME");
+  std::snprintf(text, static_cast<std::size_t>(length), "%s",
+                name == nullptr ? "NVIDIA H100 80GB HBM3" : name);
+  return 0;
+}
+int cuDeviceGetPCIBusId(char* text, int length, int device) {
+  std::snprintf(text, static_cast<std::size_t>(length), "0000:%02X:00.0", 0x1b + device);
+  return 0;
+}
+int cuDeviceTotalMem_v2(std::size_t* bytes, int /*device*/) {
+  *bytes = std::size_t{80} << 30U;
+  return 0;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int /*device*/) {
+  const int capability = number("FAKE_CUDA_CAPABILITY", 90);
+  *value = attribute == 75   ? capability / 10
+           : attribute == 76 ? capability % 10
+           : attribute == 16 ? 132
+                             : 50 << 20;
+  return 0;
+}
+int cuGetErrorName(int /*error*/, const char** /*name*/) { return 1; }
+int cuDevicePrimaryCtxRetain(void** /*context*/, int device) {
+  const std::string name = std::to_string(device);
+  misbehave(name);
+  const char* const refused = std::getenv("FAKE_CUDA_CONTEXT");
+  if (refused == nullptr || !std::string_view(refused).starts_with(name + ':')) return 0;
+  return std::atoi(refused + name.size() + 1);
+}
+int cuCtxSetCurrent(void* /*context*/) { return 0; }
+int cuMemAlloc_v2(std::uint64_t* address, std::size_t /*bytes*/) {
+  *address = 1;
+  return 0;
+}
+int cuMemsetD8_v2(std::uint64_t /*address*/, unsigned char /*value*/, std::size_t /*bytes*/) {
+  return 0;
+}
+int cuCtxSynchronize() { return 0; }
+int cuMemFree_v2(std::uint64_t /*address*/) { return 0; }
+int cuDevicePrimaryCtxRelease_v2(int /*device*/) { return 0; }
 }

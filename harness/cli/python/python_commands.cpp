@@ -89,6 +89,14 @@ bool is_python_command(std::string_view command) {
                              [&](const auto& entry) { return entry.first == command; });
 }
 
+PythonOfCommands python_of_commands() {
+  try {
+    return {.interpreter = interpreter(find_package().python), .no_package = {}};
+  } catch (const UsageError& error) {
+    return {.interpreter = interpreter({}), .no_package = error.what()};
+  }
+}
+
 void run_python_command(int argc, char** argv) {
   const Package package = find_package();
   const std::string python = interpreter(package.python);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 #include <string_view>
 
 namespace ridgebench {
@@ -11,6 +12,13 @@ namespace ridgebench {
 void list_python_commands(CLI::App& app);
 
 bool is_python_command(std::string_view command);
+
+// The interpreter that runs the commands, and why they have no package; empty where they have one.
+struct PythonOfCommands {
+  std::string interpreter;
+  std::string no_package;
+};
+PythonOfCommands python_of_commands();
 
 // Runs the command argv[1] of the Python package, with the arguments after it, in place of this
 // process. The package is that of the checkout or of the installation that holds the binary. The

@@ -18,19 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The value after "key<blanks>:" in a file of such lines.
-std::string value_of(const std::string& path, const std::string& key) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(':');
-    if (colon == std::string::npos || !line.starts_with(key)) continue;
-    if (line.find_first_not_of(" \t", key.size()) != colon) continue;
-    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
-    return start == std::string::npos ? "" : line.substr(start);
-  }
-  return {};
-}
-
 // Empty for a cache of instructions, and where the folder lacks its size.
 std::optional<Cache> cache_of(const std::string& folder) {
   if (first_line(folder + "/type") == "Instruction") return std::nullopt;
@@ -68,6 +55,18 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
+std::string value_of_key(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos || !line.starts_with(key)) continue;
+    if (line.find_first_not_of(" \t", key.size()) != colon) continue;
+    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
+    return start == std::string::npos ? "" : line.substr(start);
+  }
+  return {};
+}
+
 CacheInfo host_caches(const std::string& folder) {
   CacheInfo info;
   for (int index = 0; fs::exists(fmt::format("{}/index{}", folder, index)); ++index) {
@@ -85,7 +84,7 @@ CacheInfo host_caches(const std::string& folder) {
 }
 
 std::string cpuinfo(const std::string& key, const std::string& root) {
-  return value_of(root + "/proc/cpuinfo", key);
+  return value_of_key(root + "/proc/cpuinfo", key);
 }
 
 int processors_in(const std::string& mask) {
@@ -100,7 +99,7 @@ int processors_in(const std::string& mask) {
 
 MemoryInfo host_memory(const std::string& proc) {
   const auto bytes = [path = proc + "/meminfo"](const std::string& key) {
-    const std::string text = value_of(path, key);  // "24573564 kB"
+    const std::string text = value_of_key(path, key);  // "24573564 kB"
     return static_cast<std::int64_t>(std::strtoll(text.c_str(), nullptr, 10)) << 10U;
   };
   MemoryInfo memory{
@@ -115,13 +114,13 @@ MemoryInfo host_memory(const std::string& proc) {
   return memory;
 }
 
-std::string container() {
+std::string container(const std::string& root) {
   if (const char* image = std::getenv("APPTAINER_CONTAINER")) return image;
-  std::ifstream podman("/run/.containerenv");
+  std::ifstream podman(root + "/run/.containerenv");
   for (std::string line; std::getline(podman, line);) {
     if (line.starts_with("imageid=")) return "podman " + line.substr(line.find('=') + 1);
   }
-  return std::filesystem::exists("/.dockerenv") ? "docker" : "";
+  return std::filesystem::exists(root + "/.dockerenv") ? "docker" : "";
 }
 
 int host_sockets() {

@@ -25,6 +25,8 @@ struct MemoryInfo {
 };
 // By /proc/meminfo, or by sysinfo(2) where the folder `proc` lacks it.
 MemoryInfo host_memory(const std::string& proc = "/proc");
+// The value after "key<blanks>:" in a file of such lines; empty where there is none.
+std::string value_of_key(const std::string& path, const std::string& key);
 // First value of a key of /proc/cpuinfo, e.g. "model name", below `root`.
 std::string cpuinfo(const std::string& key, const std::string& root = "");
 // Processors in a mask such as "00000000,00000003".
@@ -32,8 +34,8 @@ int processors_in(const std::string& mask);
 // First line of a file without its newline; empty where unreadable.
 std::string first_line(const std::string& path);
 // The image of the container that this process runs in: Apptainer's file, Podman's imageid, or
-// "docker"; empty where there is no sign of a container.
-std::string container();
+// "docker"; empty where there is no sign of a container. `root` stands before the files' names.
+std::string container(const std::string& root = "");
 // Processor packages; 0 where unknown.
 int host_sockets();
 // Processors this process may run on.

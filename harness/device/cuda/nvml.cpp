@@ -2,21 +2,21 @@
 
 #include <array>
 
+#include "harness/device/cuda/nvml_calls.hpp"
+
 namespace ridgebench {
 namespace {
 
 using nlohmann::ordered_json;
+using nvml_detail::add;
+using nvml_detail::kInsufficientSize;
+using nvml_detail::kSuccess;
+using nvml_detail::kTextBytes;
+using nvml_detail::Text;
 
 constexpr double kMega = 1e6;
 constexpr double kMilli = 1e-3;
 constexpr double kNano = 1e-9;
-constexpr unsigned kTextBytes = 96;
-using Text = std::array<char, kTextBytes>;
-
-// nvmlReturn_t
-constexpr int kSuccess = 0;
-constexpr int kInsufficientSize = 7;
-constexpr int kFunctionNotFound = 13;
 // nvmlClockType_t
 constexpr unsigned kSmClock = 1;
 constexpr unsigned kMemoryClock = 2;
@@ -40,45 +40,7 @@ struct ViolationTime {
   unsigned long long reference_us, violation_ns;
 };
 
-template <class Value>
-void add(ordered_json& to, const char* key, const std::optional<Value>& value) {
-  if (value) to[key] = *value;
-}
-
 }  // namespace
-
-template <class... Arguments>
-int Nvml::call(const char* function, Arguments... arguments) const {
-  void* const address = library_.find(function);
-  if (address == nullptr) return kFunctionNotFound;
-  return reinterpret_cast<int (*)(Arguments...)>(address)(arguments...);
-}
-
-template <class Number, class... What>
-std::optional<Number> Nvml::read(const char* function, What... what) const {
-  Number value{};
-  if (call(function, device_, what..., &value) != kSuccess) return std::nullopt;
-  return value;
-}
-
-template <class Number, class... What>
-std::optional<double> Nvml::scaled(double unit, const char* function, What... what) const {
-  const auto value = read<Number>(function, what...);
-  if (!value) return std::nullopt;
-  return static_cast<double>(*value) * unit;
-}
-
-std::optional<Nvml::Pair> Nvml::pair(const char* function) const {
-  Pair pair;
-  if (call(function, device_, &pair.first, &pair.second) != kSuccess) return std::nullopt;
-  return pair;
-}
-
-std::optional<std::string> Nvml::text(const char* function) const {
-  Text buffer{};
-  if (call(function, device_, buffer.data(), kTextBytes) != kSuccess) return std::nullopt;
-  return buffer.data();
-}
 
 std::unique_ptr<Nvml> Nvml::open(const std::string& uuid, std::string& reason,
                                  const std::string& library) {

@@ -22,6 +22,12 @@ class Nvml {
   // library or the device is missing.
   static std::unique_ptr<Nvml> open(const std::string& uuid, std::string& reason,
                                     const std::string& library = "libnvidia-ml.so.1");
+  // Every GPU that the library lists, in the order and with the numbers of nvidia-smi:
+  // {library: its file or null, status: of nvmlInit or null, driver: version of the kernel's
+  // module, gpus: [{index, status, ...}]}. A GPU has the keys of inventory() and state_of(), and
+  // those of condition(); one that the library cannot open has its status only. Opening may hang
+  // where a driver is broken.
+  static nlohmann::ordered_json survey(const std::string& library = "libnvidia-ml.so.1");
   Nvml(const Nvml&) = delete;  // owns a use of the library
   Nvml& operator=(const Nvml&) = delete;
   ~Nvml();
@@ -74,6 +80,12 @@ class Nvml {
   [[nodiscard]] std::optional<double> ecc_errors(unsigned kind) const;
   // Power limits, the link to the host, and the highest clocks.
   void add_limits(nlohmann::ordered_json& json) const;
+  // What `doctor` asks beside the inventory: {model, pci_address, pci_id, uuid_hash, memory_bytes,
+  // free_bytes, used_bytes, running: [{pid, used_bytes}], slices, slowdown_c, nvlinks_present,
+  // pages_pending}. Empty readings are left out.
+  [[nodiscard]] nlohmann::ordered_json condition() const;
+  [[nodiscard]] nlohmann::ordered_json running() const;
+  [[nodiscard]] std::optional<unsigned> slices() const;
   // Links to other GPUs that are up, and rows of memory that spare rows replaced after ECC errors.
   void add_health(nlohmann::ordered_json& json) const;
 

@@ -101,6 +101,8 @@ const SharedLibrary& onednn_library() {
 
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_version);
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_status2str);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_cpu_isa2str);
+RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_get_effective_cpu_isa);
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_engine_create);
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_engine_destroy);
 RIDGEBENCH_LOADED_FUNCTION(onednn_library(), dnnl_stream_create);
@@ -346,6 +348,11 @@ std::string onednn_version() {
   return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
 }
 
+std::string onednn_isa() {
+  if (!onednn_library().loaded()) return {};
+  return dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa());
+}
+
 OneDnnPlan create_onednn(OneDnn function, Queue& queue, Format format, const Shape& shape) {
   omp_set_num_threads(queue.threads());  // the library divides the work when it creates
   try {
@@ -369,6 +376,7 @@ Launch execute_onednn(Queue& queue, const OneDnnPlan& plan,
 class OneDnnPrimitive {};
 
 std::string onednn_version() { return {}; }
+std::string onednn_isa() { return {}; }
 OneDnnPlan create_onednn(OneDnn, Queue&, Format, const Shape&) {
   throw Unsupported("built without oneDNN");
 }

@@ -17,6 +17,8 @@ namespace ridgebench {
 
 // "2.6.3"; "" where the build or this machine has none. Loads the library.
 std::string onednn_version();
+// The instruction set that oneDNN uses, as it names it: "cpu_isa_avx512_core_amx"; "" without it.
+std::string onednn_isa();
 
 // What the library computes, on which operands in this order:
 enum class OneDnn : std::uint8_t {

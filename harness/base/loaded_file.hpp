@@ -1,0 +1,13 @@
+// Which file a library came from that the program has loaded by its name.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ridgebench {
+
+// The file, behind all links, of the first loaded library whose file name begins with `name`;
+// empty where none is loaded.
+std::string loaded_file(std::string_view name);
+
+}  // namespace ridgebench

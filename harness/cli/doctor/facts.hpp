@@ -1,0 +1,42 @@
+// What `doctor` reads of this machine, as JSON: null where the machine does not say it.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace ridgebench::doctor {
+
+using Facts = nlohmann::ordered_json;
+
+struct Request {
+  std::filesystem::path root = "/";  // of the files in /dev, /proc and /sys that the kernel offers
+  double limit_s = 60;               // in which the driver must answer
+};
+
+// {build, driver, gpus, libraries, host, python, skipped}; results/schema/doctor.schema.json has
+// the keys.
+Facts read_facts(const Request& request);
+
+// The parts. The driver's library and NVML are called in processes of their own.
+Facts read_build();
+Facts read_driver(const Request& request);
+// The GPUs that CUDA, NVML or both list, by their PCI address. Tries those that CUDA offers.
+Facts read_gpus(const Facts& driver, const Request& request);
+Facts read_libraries();
+Facts read_host(const Request& request);
+Facts read_python(const Request& request);
+// [{device, reason, rows, techniques}] of the standard profile, most rows first.
+Facts read_skipped(const Facts& gpus);
+
+// The value at a JSON pointer ("/driver/cuda/status"); null where there is none.
+const Facts& fact(const Facts& facts, const std::string& pointer);
+// The number there; empty where there is none.
+std::optional<double> number_of(const Facts& facts, const std::string& pointer);
+// The text there; "" where there is none.
+std::string text_of(const Facts& facts, const std::string& pointer);
+// False where there is none.
+bool is_true(const Facts& facts, const std::string& pointer);
+
+}  // namespace ridgebench::doctor

@@ -1,0 +1,70 @@
+"""`doctor` names what is wrong with one GPU, its settings and its health, and what helps."""
+
+import pytest
+from made_up_machine import doctor, found, healthy_root, names
+
+
+@pytest.fixture(name="root")
+def two_gpus(tmp_path):
+    return healthy_root(tmp_path / "root")
+
+
+@pytest.mark.parametrize(
+    ("setting", "code", "remedy"),
+    [
+        ("open=15", "gpu_lost", "dmesg"),
+        ("open=16", "gpu_reset_required", "-i 1 --gpu-reset"),
+        ("open=8", "gpu_without_power", "power cables"),
+    ],
+)
+def test_a_gpu_that_nvml_cannot_open_is_named(root, setting, code, remedy):
+    answer = doctor(root, FAKE_GPU_1=setting, FAKE_CUDA_GPUS="1")
+    names(answer, code, "error", "GPU", remedy, "nvidia-smi:1")
+    assert found(answer, "gpu_works", "cuda:0")
+
+
+def test_a_gpu_without_a_context_is_named(root):
+    answer = doctor(root, FAKE_CUDA_CONTEXT="1:46", FAKE_GPU_1="compute_mode=3 processes=1")
+    names(answer, "gpu_unavailable", "error", "CUDA error 46) in cuDevicePrimaryCtxRetain", "sudo nvidia-smi -c 0", "cuda:1")
+    names(answer, "compute_mode_exclusive", "note", "one process at a time", "sudo nvidia-smi -i 1 -c 0", "cuda:1")
+    names(answer, "other_processes", "warning", "4242 (3.0 GiB)", "ps -o pid,user,cmd -p 4242", "cuda:1")
+    names(doctor(root, FAKE_CUDA_CONTEXT="0:214"), "ecc_uncorrectable", "error", "CUDA error 214", "--gpu-reset", "cuda:0")
+    names(doctor(root, FAKE_CUDA_GPUS="1", FAKE_GPU_1="compute_mode=2"), "compute_mode_prohibited", "error", "prohibited", "-i 1 -c 0")
+    names(doctor(root, FAKE_CUDA_GPUS="1"), "gpu_not_offered", "error", "CUDA does not offer", "dmesg", "0000:1c:00.0")
+
+
+def test_mig_is_named(root):
+    answer = doctor(root, FAKE_CUDA_ERROR="100", FAKE_GPU="mig=1")
+    assert [one["device"] for one in answer["findings"] if one["code"] == "mig_without_slice"] == ["0000:1b:00.0", "0000:1c:00.0"]
+    names(answer, "mig_without_slice", "error", "no slice", "sudo nvidia-smi mig -i 1 -cgi 0 -C", "0000:1c:00.0")
+    one = {"FAKE_GPU_NAME": "NVIDIA H100 80GB HBM3 MIG 1g.10gb", "FAKE_CUDA_GPUS": "1", "FAKE_NVML_GPUS": "1"}
+    answer = doctor(root, FAKE_GPU="mig=1 slices=2", **one)
+    names(answer, "mig_slice", "note", "no data sheet", "-i 0 -mig 0", "cuda:0")
+
+
+SETTINGS = [
+    ("persistence=0", "persistence_off", "note", "sudo nvidia-smi -i 0 -pm 1"),
+    ("limit_mw=500000", "power_cap", "warning", "with the owner's consent: sudo nvidia-smi -i 0 -pl 700"),
+    ("ecc=0", "ecc_off", "note", "with the owner's consent: sudo nvidia-smi -i 0 -e 1"),
+    ("pending_ecc=1", "ecc_pending", "warning", "--gpu-reset"),
+    ("uncorrected=2", "ecc_errors", "warning", "--gpu-reset"),
+    ("corrected=5", "ecc_corrected", "note", ""),
+    ("used_mib=20000", "memory_in_use", "warning", "sudo fuser -v /dev/nvidia0"),
+    ("events=238", "hw_slowdown", "warning", "cooling"),
+    ("application_mhz=1200", "application_clocks", "warning", "with the owner's consent: sudo nvidia-smi -i 0 -rac"),
+    ("celsius=86", "hot", "warning", "cooling"),
+    ("lanes=8", "pcie_lanes", "warning", "lspci -vv -s 0000:1b:00.0"),
+    ("generation=1", "pcie_generation", "note", ""),
+    ("links_down=3", "nvlinks_down", "warning", "nvidia-smi nvlink -s -i 0"),
+    ("rows_pending=1", "rows_pending", "warning", "--gpu-reset"),
+    ("rows_failed=1", "rows_failed", "warning", "replace the GPU"),
+]
+
+
+def test_settings_and_states_of_a_gpu_are_named(root):
+    answer = doctor(root, FAKE_GPU_0=" ".join(setting for setting, *_ in SETTINGS))
+    for _, code, status, remedy in SETTINGS:
+        names(answer, code, status, "", remedy, "cuda:0")
+    for code in ("sw_power_cap", "sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown"):
+        assert found(answer, code, "cuda:0")["status"] == "warning"
+    assert {one["code"] for one in answer["findings"] if one["device"] == "cuda:1" and one["subject"] == "gpu"} == {"gpu_works"}
