@@ -64,6 +64,16 @@ def test_duels_obey_their_schemas(tmp_path):
     assert [list(schema("duel").iter_errors(one)) for one in found["duels"]] == [[]]
 
 
+def test_every_schema_names_itself_with_a_version():
+    names = {path.name.removesuffix(".schema.json") for path in (ROOT / "results" / "schema").glob("*.json")}
+    assert len(names) > 10
+    for name in names:
+        named = schema(name).schema
+        assert named["$id"] == f"urn:ridgebench:{name}:1"
+        accepted = named.get("properties", {}).get("schema")  # of files
+        assert accepted is None or f"ridgebench.{name}/1" in accepted.get("enum", [accepted.get("const")])
+
+
 def test_the_schema_of_a_device_is_that_of_the_sheets():
     for path in (ROOT / "roofline" / "devices").glob("*.json"):
         assert list(schema("device").iter_errors(json.loads(path.read_text()))) == []

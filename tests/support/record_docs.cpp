@@ -203,6 +203,7 @@ void add_lines(std::string& table, const std::string& prefix) {
 std::string record_schema() {
   ordered_json schema{
       {"$schema", "https://json-schema.org/draft/2020-12/schema"},
+      {"$id", "urn:ridgebench:record:1"},
       {"title", "One row of records.jsonl"},
       {"description",
        "Keys end in their unit, SI base units; null where unknown. Further keys may follow. "
