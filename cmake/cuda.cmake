@@ -9,8 +9,11 @@ set(RIDGEBENCH_HAS_CUDA OFF)
 if(NOT RIDGEBENCH_CUDA STREQUAL "OFF")
   if(CMAKE_CUDA_COMPILER)
     set(RIDGEBENCH_NVCC "${CMAKE_CUDA_COMPILER}")
+  elseif(NOT RIDGEBENCH_NVCC AND NOT "$ENV{CUDACXX}" STREQUAL "")
+    find_program(RIDGEBENCH_NVCC NAMES "$ENV{CUDACXX}")
   endif()
-  find_program(RIDGEBENCH_NVCC NAMES nvcc HINTS ENV CUDACXX PATHS ENV CUDA_PATH ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin)
+  # In the PATH, then in these folders, as scripts/tools.sh does.
+  find_program(RIDGEBENCH_NVCC NAMES nvcc PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin NO_CMAKE_SYSTEM_PATH)
   if(RIDGEBENCH_NVCC)
     set(RIDGEBENCH_HAS_CUDA ON)
   elseif(RIDGEBENCH_CUDA STREQUAL "ON")
@@ -23,6 +26,9 @@ endif()
 
 if(NOT CMAKE_CUDA_HOST_COMPILER)
   set(CMAKE_CUDA_HOST_COMPILER "${CMAKE_CXX_COMPILER}")
+  if(NOT "$ENV{CUDAHOSTCXX}" STREQUAL "")
+    set(CMAKE_CUDA_HOST_COMPILER "$ENV{CUDAHOSTCXX}")
+  endif()
 endif()
 if(NOT RIDGEBENCH_USABLE_NVCC STREQUAL "${RIDGEBENCH_NVCC} ${CMAKE_CUDA_HOST_COMPILER}")
   require_usable_nvcc("${RIDGEBENCH_NVCC}" "${CMAKE_CUDA_HOST_COMPILER}")
@@ -45,15 +51,21 @@ endif()
 # The launcher writes the messages of ptxas for each file next to its object; a test reads them.
 set(CMAKE_CUDA_COMPILER_LAUNCHER "${CMAKE_SOURCE_DIR}/cmake/ptxas_log.sh" ${CMAKE_CUDA_COMPILER_LAUNCHER})
 
-# What every CUDA file is compiled with. Cubins stay uncompressed: a test reads their instructions. Warning 445 is
-# about lambdas with a template parameter that no parameter deduces, as registrations have.
+# What every CUDA file is compiled with. Warning 445 is about lambdas with a template parameter that no parameter deduces,
+# as registrations have.
+cubin_compression("${CMAKE_CUDA_COMPILER_VERSION}" "${RIDGEBENCH_TESTS}" cubin_compression)
 add_library(ridgebench_cuda INTERFACE)
 target_compile_options(ridgebench_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo --diag-suppress=445
-                       -Xptxas=-v --compress-mode=$<IF:$<BOOL:${RIDGEBENCH_TESTS}>,none,size> -Xcompiler=-Wall,-Wextra,-fopenmp
+                       -Xptxas=-v ${cubin_compression} -Xcompiler=-Wall,-Wextra,-fopenmp
                        $<$<BOOL:${RIDGEBENCH_WERROR}>:--Werror=all-warnings>>)
-target_link_libraries(ridgebench_cuda INTERFACE CUDA::cudart_static CUDA::nvtx3 ${CMAKE_DL_LIBS})
-# A program loads cuBLAS when it first calls it.
-target_include_directories(ridgebench_cuda SYSTEM INTERFACE $<TARGET_PROPERTY:CUDA::cublas,INTERFACE_INCLUDE_DIRECTORIES>)
+target_link_libraries(ridgebench_cuda INTERFACE CUDA::cudart_static ${CMAKE_DL_LIBS})
+# A program loads cuBLAS when it first calls it. Without the toolkit's own headers the rows are skipped: those of another
+# toolkit, which the compiler may find, do not fit.
+target_include_directories(ridgebench_cuda SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
+find_path(CUBLAS_INCLUDE cublasLt.h PATHS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH)
+if(NOT CUBLAS_INCLUDE)
+  target_compile_definitions(ridgebench_cuda INTERFACE RIDGEBENCH_NO_CUBLAS)
+endif()
 
 # A technique is one .cu in an operation's folder, or one cublas*.cpp, and the globs find it. The folder tile holds
 # what techniques share. Files in a folder named hopper are compiled for compute capability 9.0a and nothing else, where

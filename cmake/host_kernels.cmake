@@ -37,12 +37,15 @@ function(add_host_kernels target)
   add_library(${target}_portable OBJECT ${portable})
   set(objects $<TARGET_OBJECTS:${target}_portable>)
   target_link_libraries(${target}_portable PRIVATE ridgebench_common)
-  # <Isa of isa_level.hpp>:<RIDGEBENCH_ISA_LEVEL>
+  # <Isa of isa_level.hpp>:<RIDGEBENCH_ISA_LEVEL>. Clang does not know the pragma of target_begin.hpp.
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    set(levels v2:2 v3:3 v4:4)
+    set(levels v2:2)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      list(APPEND levels v3:3 v4:4)
+    endif()
   elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
     set(levels armv8:0)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # clang does not know the pragma of target_begin.hpp
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       list(APPEND levels sve:1)
     endif()
   else()

@@ -6,11 +6,11 @@ include(GNUInstallDirs)
 option(RIDGEBENCH_RELEASE "Build a program that starts on other machines too" OFF)
 set(ridgebench_private "${CMAKE_INSTALL_LIBDIR}/ridgebench")  # holds the OpenMP runtime
 
-# For the program and the library.
+# For the program, whose libstdc++ the kernels that it loads use too, and for the library, which hides its own.
 function(make_portable target)
   if(RIDGEBENCH_RELEASE)
     target_sources(${target} PRIVATE "${CMAKE_SOURCE_DIR}/cmake/arc4random.cpp")
-    target_link_options(${target} PRIVATE -static-libstdc++ LINKER:--exclude-libs,libstdc++.a -s)
+    target_link_options(${target} PRIVATE -static-libstdc++ -s)
   endif()
 endfunction()
 

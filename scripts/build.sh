@@ -11,11 +11,10 @@ if ! has_cmake; then
   exit 8
 fi
 options=()
+uses_cuda() { [[ $preset == cuda || $preset == portable ]]; }
 if command -v ccache >/dev/null; then
   options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  if [[ $preset == cuda || $preset == portable ]]; then
-    options+=(-DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
-  fi
+  if uses_cuda; then options+=(-DCMAKE_CUDA_COMPILER_LAUNCHER=ccache); fi
 fi
 # A build folder keeps its generator and its compilers.
 generator=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$folder/CMakeCache.txt" 2>/dev/null || true)
@@ -23,7 +22,7 @@ if [[ -z $generator ]]; then
   generator="Unix Makefiles"
   if command -v ninja >/dev/null; then generator=Ninja; fi
   if CXX=$(cxx_compiler); then export CXX; else unset CXX; fi
-  if [[ $preset != release ]] && nvcc=$(nvcc_compiler); then options+=(-DRIDGEBENCH_NVCC="$nvcc"); fi
+  if uses_cuda && nvcc=$(nvcc_compiler); then options+=(-DRIDGEBENCH_NVCC="$nvcc"); fi
 fi
 started=$(mktemp)
 trap 'rm -f "$started"' EXIT

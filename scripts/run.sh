@@ -12,7 +12,7 @@ Sets up, builds, measures and draws: scripts/run.sh [--build-only] [arguments of
 
 The CUDA half is built where nvcc is, for a machine with a GPU, for --build-only and on a login node. A login node, which
 is a machine with sbatch, qsub or bsub, without a GPU and outside a job, is not measured unless --device names a device.
-Nothing is set up or built again while the program is newer than its sources. Drawing needs Python, measuring does not.
+A program that is newer than its sources is not built again. Drawing needs Python, measuring does not.
 Exit codes are those of `ridgebench run`; 7 also where nothing was measured for want of a GPU, 8 where the build failed.
 END
 }
@@ -66,7 +66,7 @@ is_current() {
     -not -path '*/__pycache__/*' -newer "$program" -print -quit) ]]
 }
 
-# A job sets up nothing that it can do without: it has no network to ask.
+# A job sets up nothing that it can do without, because it may have no network.
 if ! is_current; then
   scripts/setup.sh && scripts/build.sh "$preset" -DRIDGEBENCH_TESTS=OFF || exit 8
 elif ! in_job && ! can_draw; then

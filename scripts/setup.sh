@@ -68,7 +68,7 @@ install_packages() {
     say "apt-get update failed, going on with its old lists: $said"
   fi
   for package in "${missing[@]}"; do
-    if apt-cache show "$package" >/dev/null 2>&1; then known+=("$package"); else unknown+=("$package"); fi
+    if [[ -n $(apt-cache show "$package" 2>/dev/null) ]]; then known+=("$package"); else unknown+=("$package"); fi
   done
   [[ ${#unknown[@]} -eq 0 ]] || say "apt has no package ${unknown[*]}"
   [[ ${#known[@]} -gt 0 ]] || return 0
@@ -155,11 +155,11 @@ name_missing() {
   has_cmake || required+=("CMake 3.22 or newer")
   command -v ninja >/dev/null || command -v make >/dev/null || required+=("Ninja or make")
   can_draw || python=("Python 3.9 or newer with ${drawing_packages[*]}")
-  [[ ${#libraries[@]} -eq 0 ]] || optional+=" ${libraries[*]} (CMake fetches them);"
-  [[ ${#yardsticks[@]} -eq 0 ]] || optional+=" ${yardsticks[*]} (their rows are skipped);"
-  [[ ${#python[@]} -eq 0 ]] || optional+=" ${python[*]} (figures need it);"
+  [[ ${#libraries[@]} -eq 0 ]] || optional+=" ${libraries[*]} (fetched by CMake);"
+  [[ ${#yardsticks[@]} -eq 0 ]] || optional+=" ${yardsticks[*]} (rows skipped);"
+  [[ ${#python[@]} -eq 0 ]] || optional+=" ${python[*]} (no figures);"
   if [[ ${#required[@]} -gt 0 ]]; then
-    say "missing and required: $(printf '%s; ' "${required[@]}")missing and optional:${optional:- nothing;} docs/install.md helps"
+    say "missing and required: $(printf '%s; ' "${required[@]}")${optional:+missing and optional:$optional }docs/install.md helps"
     return 1
   elif [[ -n $optional ]]; then
     say "missing, all of it optional:${optional%;}"

@@ -123,8 +123,8 @@ constexpr double kFp8Error = 0x1p-13 * (kK / 2) * (kProductsPerSum / 2);
 std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair format) {
   if (machine.compute_capability < 80) return "mma.sync needs compute capability 8.0";
   if (info(format.a).storage_bytes == 1) {
+    if (const auto reason = mma_lacks_fp8(machine)) return reason;
     const int capability = machine.compute_capability;
-    if (capability < 89) return "mma.sync in fp8 needs compute capability 8.9";
     // By conversions to fp16 and fp16 products, which the compiler computes once and adds often.
     if (capability >= 90 && capability < 120) {
       return "compute capabilities 9.0 and 10.x emulate mma.sync in fp8";

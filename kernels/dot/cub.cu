@@ -1,17 +1,23 @@
 // Dot product by CUB (DeviceReduce::TransformReduce), the yardstick: pairs of elements are read
 // through a zip iterator, multiplied and summed. CUB cannot see through the iterator that the
 // elements are contiguous, so it loads each one by itself.
+#include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/cuda/lib/cub_include.cuh"
+#include "kernels/common/cuda/types.cuh"
+#include "kernels/common/registry.hpp"
+
+#if CUB_VERSION >= 200400
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/tuple.h>
 
 #include <cub/device/device_reduce.cuh>
 #include <cuda/std/functional>
-
-#include "kernels/common/cuda/launch.cuh"
-#include "kernels/common/cuda/types.cuh"
-#include "kernels/common/registry.hpp"
+#endif
 
 namespace ridgebench::cuda::dot_cub {
+
+static_assert(kCubTransformReduce.since == 200400);
+#if CUB_VERSION >= 200400
 
 template <class T>
 struct Product {
@@ -51,12 +57,33 @@ Launch bind(Queue& queue, const Workspace& workspace, const Shape& shape, const 
   };
 }
 
+template <class T>
+auto planned_reduce() {
+  return planned(prepare<T>, bind<T>);
+}
+
+#else
+
+template <class T>
+auto planned_reduce() {
+  return +[](Queue&, const Shape&, const T*, const T*, float*) -> Launch {
+    throw Unsupported(*cub_lacks(kCubTransformReduce, CUB_VERSION));
+  };
+}
+
+#endif
+
+std::optional<std::string> supports(const Machine&, const Shape&, FormatPair) {
+  return cub_lacks(kCubTransformReduce, CUB_VERSION);
+}
+
 const Registration cub{{.operation = "dot",
                         .name = "cub",
                         .engine = Engine::fma,
                         .arithmetic = Format::fp32,
-                        .origin = Origin::library},
+                        .origin = Origin::library,
+                        .supports = supports},
                        ElementTypes{},
-                       []<class T>() { return planned(prepare<T>, bind<T>); }};
+                       []<class T>() { return planned_reduce<T>(); }};
 
 }  // namespace ridgebench::cuda::dot_cub

@@ -16,9 +16,12 @@ Launch bind(Queue& /*queue*/, const Cublas& cublas, const Shape& shape, const fl
   return [=, n = shape["n"]] { check(cublasSdot_64(cublas.handle(), n, x, 1, y, 1, s)); };
 }
 
-const CudaRegistration cublas{
-    {.operation = "dot", .name = "cublas", .engine = Engine::fma, .origin = Origin::library},
-    planned(prepare, bind)};
+const CudaRegistration cublas{{.operation = "dot",
+                               .name = "cublas",
+                               .engine = Engine::fma,
+                               .origin = Origin::library,
+                               .supports = supports_cublas},
+                              planned(prepare, bind)};
 
 }  // namespace
 }  // namespace ridgebench::cuda

@@ -23,6 +23,7 @@ Technique technique() {
           .engine = Engine::fma,
           .arithmetic = Format::fp32,
           .origin = Origin::library,
+          .supports = supports_cub_transform,
           .approximation_error = kGeluError<T>};
 }
 

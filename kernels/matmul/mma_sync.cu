@@ -123,7 +123,7 @@ Launch bind_gelu(Queue& queue, const Shape& shape, const typename P::A* a, const
 std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair format) {
   if (machine.compute_capability < 80) return "mma.sync needs compute capability 8.0";
   const bool fp8 = info(format.a).storage_bytes == 1;
-  if (fp8 && machine.compute_capability < 89) return "mma.sync in fp8 needs compute capability 8.9";
+  if (fp8 && mma_lacks_fp8(machine)) return mma_lacks_fp8(machine);
   if (fp8 && shape.layout() != Layout::nt) return "fp8 fragments lie along k: layout nt only";
   return tile_grid_limit(shape["m"], shape["n"], kTile, kTile);
 }

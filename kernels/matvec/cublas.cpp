@@ -32,7 +32,11 @@ Launch bind_gemm(Queue& /*queue*/, const Cublas& cublas, const Shape& shape, con
 }
 
 Technique technique(Engine engine) {
-  return {.operation = "matvec", .name = "cublas", .engine = engine, .origin = Origin::library};
+  return {.operation = "matvec",
+          .name = "cublas",
+          .engine = engine,
+          .origin = Origin::library,
+          .supports = supports_cublas};
 }
 
 const CudaRegistration gemv{technique(Engine::fma), planned(prepare, bind_gemv)};

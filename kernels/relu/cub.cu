@@ -17,7 +17,8 @@ const Registration cub{{.operation = "relu",
                         .name = "cub",
                         .engine = Engine::memory,
                         .arithmetic = Format::fp32,
-                        .origin = Origin::library},
+                        .origin = Origin::library,
+                        .supports = supports_cub_transform},
                        ElementTypes{},
                        []<class T>() { return planned_transform<T, Relu>(); }};
 

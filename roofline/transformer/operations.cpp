@@ -41,8 +41,8 @@ std::vector<LinearProduct> linear_products(const Operation& matmul, const Transf
   for (const Linear& linear : linear_layers(model)) {
     const bool head = linear.name == kHead;
     for (const auto& [experts, rows] : shares_of(linear, head ? head_tokens : tokens)) {
-      const auto add = [&](Pass pass, const Shape& shape) {
-        products.push_back({linear.name, pass, shape, linear.layers, experts});
+      const auto add = [&, copies = experts](Pass pass, const Shape& shape) {
+        products.push_back({linear.name, pass, shape, linear.layers, copies});
       };
       const std::int64_t n = linear.outputs;
       const std::int64_t k = linear.inputs;

@@ -4,28 +4,14 @@
 set -euo pipefail
 # shellcheck source=scripts/try/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-cases=(aarch64-gcc aarch64-clang)
-
-# Builds with warnings as errors: try_cross COMPILER "TARGETS" PACKAGE...
-try_cross() {
-  local compiler=$1 targets=$2
-  shift 2
-  try_system bookworm
-  chroot "$system" dpkg --add-architecture arm64
-  try_install "$@" cmake ninja-build git python3 qemu-user-static nlohmann-json3-dev libcli11-dev \
-    lib{fmt,benchmark,re2,ssl,gtest,gmock,openblas-openmp,dnnl}-dev:arm64
-  try_clone /src
-  try_run --in /src "cmake -S . -B build -G Ninja --toolchain cmake/toolchains/aarch64-linux-gnu.cmake \
-    -DCMAKE_CXX_COMPILER=$compiler -DRIDGEBENCH_CUDA=OFF -DRIDGEBENCH_FETCH=OFF -DRIDGEBENCH_WERROR=ON"
-  try_run --in /src "cmake --build build --target $targets"
-}
+cases=(aarch64-gcc)
 
 # Measures small rows on a processor of qemu, and checks what the run says of it: try_rows PROCESSOR MODEL ISA
 try_rows() {
   local program="qemu-aarch64-static -cpu $1 build/ridgebench" out=out/$1
   try_run --in /src "$program info && $program list"
-  try_run --in /src "$program run --op fma_peak,dram_copy,relu,matmul --shape n:4096 --shape m:64/n:64/k:64 --format fp32,bf16 \
-    --budget 30 --out $out && $program verify $out"
+  try_run --in /src "$program run --op matmul --shape m:64/n:64/k:64 --format fp32,bf16 --budget 60 --out $out ||
+    [[ \$? == 3 ]]; $program verify $out"
   try_run --in /src "python3 - $out '$2' '$3'" <<'PYTHON'
 import json, sys
 folder, model, isa = sys.argv[1:]
@@ -41,17 +27,18 @@ PYTHON
 }
 
 case_aarch64_gcc() {
-  try_cross aarch64-linux-gnu-g++ all g++-aarch64-linux-gnu
+  try_system bookworm
+  chroot "$system" dpkg --add-architecture arm64
+  try_install g++-aarch64-linux-gnu cmake ninja-build git python3 qemu-user-static nlohmann-json3-dev libcli11-dev \
+    lib{fmt,benchmark,re2,ssl,gtest,gmock,openblas-openmp,dnnl}-dev:arm64
+  try_clone /src
+  try_run --in /src "cmake -S . -B build -G Ninja --toolchain cmake/toolchains/aarch64-linux-gnu.cmake \
+    -DRIDGEBENCH_CUDA=OFF -DRIDGEBENCH_FETCH=OFF -DRIDGEBENCH_WERROR=ON && cmake --build build"
   local built=$SECONDS
   try_rows neoverse-n1 Neoverse-N1 armv8-a
   try_rows max,sve512=on 'ARM implementer 0x00 part 0x051' armv8-a+sve
   try_run --in /src 'qemu-aarch64-static -cpu max,sve512=on build/tests/ridgebench_tests --gtest_brief=1'
   try_says "builds without a warning; rows on NEON and on SVE, and the unit tests, in $((SECONDS - built)) s of emulation"
-}
-
-case_aarch64_clang() {
-  try_cross clang++-16 ridgebench clang-16 libomp-16-dev:arm64 g++-aarch64-linux-gnu
-  try_rows neoverse-n1 Neoverse-N1 armv8-a
 }
 
 try_main "$@"

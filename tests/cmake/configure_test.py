@@ -80,7 +80,20 @@ def test_architectures_that_nvcc_cannot_compile_for_are_refused(chosen, nvcc, tm
         assert f"'{chosen.rsplit(';', maxsplit=1)[-1]}'" in text and "75 90 120" in text
 
 
-VERSION = 'if [ "$1" = --version ]; then echo "release 13.0, V13.0.1"; exit 0; fi\n'
+@pytest.mark.parametrize(("chosen", "cmake_version", "since"), [("native", "3.23.5", "3.24"), ("all", "3.22.1", "3.23")])
+def test_words_for_architectures_need_a_cmake_that_knows_them(chosen, cmake_version, since, nvcc, tmp_path):
+    lines = [f'set(CMAKE_CUDA_ARCHITECTURES "{chosen}")', f'choose_cuda_architectures("{tmp_path}/nvcc" chosen)']
+    text = message(script(tmp_path, f"set(CMAKE_VERSION {cmake_version})", *lines))
+    assert f"has '{chosen}', for which CMake {cmake_version} is too old ({since} is needed); allowed: numbers" in text
+    assert script(tmp_path, f"set(CMAKE_VERSION {since})", *lines).returncode == 0
+
+
+VERSION = 'if [ "$1" = --version ]; then echo "release 12.0, V12.0.140"; exit 0; fi\n'
+# As CUDA 12.0 refuses GCC 13.
+TOO_NEW = (
+    "In file included from cuda_runtime.h:83: host_config.h:132:2: error: #error -- unsupported GNU version! gcc versions "
+    "later than 12 are not supported! The nvcc flag '-allow-unsupported-compiler' can be used to override this check."
+)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +103,11 @@ VERSION = 'if [ "$1" = --version ]; then echo "release 13.0, V13.0.1"; exit 0; f
         ("exit 0\n", "--version fails"),
         ('echo "release 11.8, V11.8.89"\n', "is of CUDA 11.8, which is too old"),
         (VERSION + 'echo "unsupported GNU version" >&2; exit 1\n', "cannot compile with the host compiler g++-99: unsupported GNU"),
+        (
+            VERSION + f'printf "one\\n%s\\ntwo\\n" "{TOO_NEW}" >&2; exit 1\n',
+            "cannot compile with the host compiler g++-99: unsupported GNU version! gcc versions later than 12 are not "
+            "supported! Name one that it takes with -DCMAKE_CUDA_HOST_COMPILER=PATH.",
+        ),
     ],
 )
 def test_a_toolkit_that_cannot_be_used_is_named_with_the_way_out(text, problem, nvcc, tmp_path):
@@ -97,6 +115,37 @@ def test_a_toolkit_that_cannot_be_used_is_named_with_the_way_out(text, problem, 
     said = message(script(tmp_path, f"require_usable_nvcc({path} g++-99)"))
     assert f"{path} {problem}" in said
     assert "-DRIDGEBENCH_CUDA=OFF" in said and "-DRIDGEBENCH_NVCC=PATH" in said
+
+
+def test_the_oldest_toolkit_is_12_0(nvcc, tmp_path):
+    result = script(tmp_path, f"require_usable_nvcc({nvcc(VERSION)} g++-99)")
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("version", "readable", "option"),
+    [
+        ("12.0.140", "OFF", "-Xfatbin=-compress-all"),
+        ("12.6.85", "ON", "--no-compress"),
+        ("12.8.61", "ON", "--compress-mode=none"),
+        ("13.0.48", "OFF", "--compress-mode=size"),
+    ],
+)
+def test_cubins_are_compressed_unless_tests_read_them(version, readable, option, tmp_path):
+    call = f"cubin_compression({version} {readable} option)"
+    assert script(tmp_path, call, 'message("${option}")').stderr == f"{option}\n"
+
+
+def test_the_nvcc_that_the_environment_names_is_used(nvcc, tmp_path):
+    path = nvcc('echo "release 11.2, V11.2.2"\n')
+    (tmp_path / "toolkit/bin").mkdir(parents=True)
+    (tmp_path / "toolkit/bin/nvcc").symlink_to(path)
+    arguments = ("-S", ROOT, "-B", tmp_path / "build", "-DRIDGEBENCH_TESTS=OFF")
+    assert f"{path} is of CUDA 11.2" in message(cmake(*arguments, CUDACXX=str(path)))
+    if not shutil.which("nvcc", path="/usr/bin"):
+        shutil.rmtree(tmp_path / "build")
+        folders = {"CUDACXX": "", "CUDA_HOME": f"{tmp_path}/toolkit", "CUDA_PATH": "/nowhere", "PATH": "/usr/bin:/bin"}
+        assert f"{tmp_path}/toolkit/bin/nvcc is of CUDA 11.2" in message(cmake(*arguments, **folders))
 
 
 @pytest.mark.parametrize("wanted", ["AUTO", "ON"])

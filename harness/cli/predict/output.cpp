@@ -41,8 +41,8 @@ std::vector<Texts> lines_of(const ordered_json& prediction) {
   std::vector<Texts> lines;
   for (const auto& [key, value] : prediction.items()) {
     if (key == "notes" || (key == "launch_floor_s" && value.is_null())) continue;
-    const auto unit =
-        std::ranges::find_if(kUnits, [&](const Unit& u) { return key.ends_with(u.suffix); });
+    const auto unit = std::ranges::find_if(
+        kUnits, [&name = key](const Unit& u) { return name.ends_with(u.suffix); });
     const bool known = unit != kUnits.end();
     std::string label = known ? key.substr(0, key.size() - unit->suffix.size()) : key;
     std::ranges::replace(label, '_', ' ');

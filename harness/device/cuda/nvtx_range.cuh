@@ -1,11 +1,16 @@
-// A range of NVTX, which profilers show and count within.
+// A range of NVTX, which profilers show and count within; there is none where the toolkit has no
+// headers of NVTX 3.
 #pragma once
 
+#if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
+#endif
 
 #include <string>
 
 namespace ridgebench {
+
+#if __has_include(<nvtx3/nvToolsExt.h>)
 
 // From construction to destruction, in the domain `ridgebench`. Without a name there is no range.
 class NvtxRange {
@@ -32,5 +37,17 @@ class NvtxRange {
   }
   bool open_;
 };
+
+#else
+
+class NvtxRange {
+ public:
+  explicit NvtxRange(const std::string& /*name*/) {}
+  NvtxRange(const NvtxRange&) = delete;
+  NvtxRange& operator=(const NvtxRange&) = delete;
+  ~NvtxRange() {}  // without it an unused range would be a warning
+};
+
+#endif
 
 }  // namespace ridgebench

@@ -3,14 +3,27 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cub/device/device_transform.cuh>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "kernels/common/cuda/launch.cuh"
+#include "kernels/common/cuda/lib/cub_include.cuh"
 #include "kernels/common/queue.hpp"
 #include "kernels/common/registry.hpp"
 
+#if CUB_VERSION >= 200800
+#include <cub/device/device_transform.cuh>
+#endif
+
 namespace ridgebench::cuda {
+
+inline std::optional<std::string> supports_cub_transform(const Machine&, const Shape&, FormatPair) {
+  return cub_lacks(kCubTransform, CUB_VERSION);
+}
+
+static_assert(kCubTransform.since == 200800);
+#if CUB_VERSION >= 200800
 
 // y[i] = function(x[i]) for n elements.
 template <class T, class Function>
@@ -43,5 +56,16 @@ auto planned_transform() {
         return transform(queue, shape["n"], x, y, Function{});
       });
 }
+
+#else
+
+template <class T, class Function>
+auto planned_transform() {
+  return +[](Queue&, const Shape&, const T*, T*) -> Launch {
+    throw Unsupported(*cub_lacks(kCubTransform, CUB_VERSION));
+  };
+}
+
+#endif
 
 }  // namespace ridgebench::cuda

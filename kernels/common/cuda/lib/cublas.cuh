@@ -1,8 +1,13 @@
 // cuBLAS, a yardstick: its status codes as exceptions and a handle for a Queue.
 #pragma once
 
+#ifdef RIDGEBENCH_NO_CUBLAS
+#include "kernels/common/cuda/lib/no_cublas.cuh"
+#else
+
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -11,7 +16,9 @@
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/cuda/lib/cublas_functions.cuh"
 #include "kernels/common/format.hpp"
+#include "kernels/common/machine.hpp"
 #include "kernels/common/queue.hpp"
+#include "kernels/common/shape.hpp"
 
 namespace ridgebench::cuda {
 
@@ -29,6 +36,11 @@ template <class T>
 inline constexpr cudaDataType_t kCublasType = std::is_same_v<T, float>  ? CUDA_R_32F
                                               : std::is_same_v<T, Fp16> ? CUDA_R_16F
                                                                         : CUDA_R_16BF;
+
+// Technique::supports of every use of the library; it does not load it.
+inline std::optional<std::string> supports_cublas(const Machine&, const Shape&, FormatPair) {
+  return std::nullopt;
+}
 
 // A handle bound to the queue's stream, with its own workspace: cuBLAS allocates nothing during a
 // launch, so a graph can capture launches. Copies share the handle, and the Launch must hold one.
@@ -55,3 +67,5 @@ class Cublas {
 };
 
 }  // namespace ridgebench::cuda
+
+#endif

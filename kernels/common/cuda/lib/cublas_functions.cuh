@@ -1,8 +1,12 @@
 // The functions of cuBLAS and cuBLASLt that the yardsticks call, under their own names. The first
 // call of one loads the libraries, which takes about 80 ms that other commands do not spend; where
-// they are missing, only the rows of these yardsticks are skipped.
+// they are missing, only the rows of these yardsticks are skipped. Where the toolkit has no headers
+// of them, no_cublas.cuh stands in.
 #pragma once
 
+#ifdef RIDGEBENCH_NO_CUBLAS
+#include "kernels/common/cuda/lib/no_cublas.cuh"
+#else
 #include <cublasLt.h>
 #include <cublas_v2.h>
 
@@ -47,3 +51,4 @@ RIDGEBENCH_CUBLAS(cublasLtMatmul);
 #undef RIDGEBENCH_CUBLAS
 
 }  // namespace ridgebench::cuda
+#endif

@@ -2,6 +2,10 @@
 // matrix read by columns is its transpose, so it computes C^T = B^T A^T here: its A is our B.
 #pragma once
 
+#ifdef RIDGEBENCH_NO_CUBLAS
+#include "kernels/common/cuda/lib/no_cublas.cuh"
+#else
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -206,3 +210,5 @@ class LtProduct {
 };
 
 }  // namespace ridgebench::cuda
+
+#endif

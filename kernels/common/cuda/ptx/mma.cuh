@@ -14,11 +14,24 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <type_traits>
 
 #include "kernels/common/cuda/types.cuh"
+#include "kernels/common/machine.hpp"
 
 namespace ridgebench::cuda {
+
+// The form for fp8 came with PTX ISA 8.4, which the toolkit 12.4 has.
+inline constexpr bool kMmaServesFp8 = CUDART_VERSION >= 12040;
+
+// Part of Technique::supports: why mma.sync cannot multiply fp8 on the machine.
+inline std::optional<std::string> mma_lacks_fp8(const Machine& machine) {
+  if (machine.compute_capability < 89) return "mma.sync in fp8 needs compute capability 8.9";
+  if (!kMmaServesFp8) return "mma.sync in fp8 needs a build with CUDA 12.4";
+  return std::nullopt;
+}
 
 // Formats of A and B: Tf32, Fp16 or Bf16 for both, or any pair of fp8 formats.
 template <class A, class B = A>
@@ -54,7 +67,7 @@ struct Mma {
           "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
           : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
           : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-#if __CUDA_ARCH__ >= 890
+#if __CUDA_ARCH__ >= 890 && CUDART_VERSION >= 12040
     } else if constexpr (std::is_same_v<A, Fp8E4m3> && std::is_same_v<B, Fp8E4m3>) {
       asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
           "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"

@@ -80,11 +80,15 @@ namespace tensor_map_detail {
 
 // The driver's function, looked up at run time so that the program does not link to libcuda.
 inline PFN_cuTensorMapEncodeTiled_v12000 encoder() {
-  constexpr unsigned version = 12000;  // of the first driver interface that has the function
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION < 12050
+  check(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found));
+#else
+  constexpr unsigned version = 12000;  // of the first driver interface that has the function
   check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, version,
                                          cudaEnableDefault, &found));
+#endif
   if (found != cudaDriverEntryPointSuccess) {
     throw std::runtime_error("the driver lacks cuTensorMapEncodeTiled: it is older than 12.0");
   }

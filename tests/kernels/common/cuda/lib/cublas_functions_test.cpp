@@ -5,6 +5,7 @@
 
 #include "kernels/common/error.hpp"
 
+#ifndef RIDGEBENCH_NO_CUBLAS
 namespace ridgebench::cuda {
 namespace {
 
@@ -30,3 +31,4 @@ TEST(CublasFunctions, AnUnknownOneIsNamed) {
 
 }  // namespace
 }  // namespace ridgebench::cuda
+#endif
