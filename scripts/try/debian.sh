@@ -72,7 +72,7 @@ case_tarball() {
   try_install g++ cmake make "${drawing[@]}"
   cp "$tarball" "$system/home/tester/"
   try_run --user --offline --in /home/tester "tar -xf $(basename "$tarball")"
-  source=$(cd "$system" && echo /home/tester/ridgebench-*/)
+  source=/home/tester/$(cd "$system/home/tester" && echo ridgebench-*[0-9])
   try_run --user --offline --in "$source" 'scripts/run.sh --budget 10'
   try_results "$source/build/ridgebench" "$source/results/local/latest"
 }
@@ -91,7 +91,7 @@ case_binary() {
   tarball=$(try_artifact 'ridgebench-.*-linux-.*\.tar\.gz')
   try_system bookworm
   tar -C "$system/opt" -xf "$tarball"
-  try_program "$(cd "$system" && echo /opt/ridgebench-*/bin/ridgebench)"
+  try_program "/opt/$(cd "$system/opt" && echo ridgebench-*/bin/ridgebench)"
 }
 
 case_deb() {
