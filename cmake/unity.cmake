@@ -1,10 +1,11 @@
 # Compiles the sources of a target that lie in one folder as one file: most of the work is reading their headers. The
-# first group of the regular expression is the folder of a source; a source without a match is compiled alone. Names
-# that are local to a file must differ between the files of such a folder, so that a new file elsewhere changes nothing.
-function(unity_by_folder target pattern)
+# regular expression matches such folders below the root; a source elsewhere is compiled alone. Names that are local to a
+# file must differ between the files of such a folder, so that a new file elsewhere changes nothing.
+function(unity_by_folder target root folders)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
-    if(source MATCHES "${pattern}")
+    string(REPLACE "${root}/" "" path "${source}")  # the root may have characters of a regular expression, as in c++
+    if(path MATCHES "^(${folders})/")
       string(REPLACE "/" "_" group "${CMAKE_MATCH_1}")
       set_property(SOURCE "${source}" PROPERTY UNITY_GROUP "${group}")
     endif()

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+# shellcheck shell=bash
 # Which tools this checkout uses, and what kind of machine this is. Other scripts source it at the root of the checkout.
 export PATH=$PWD/.venv/bin:$PATH  # CMake and Ninja of pip
 drawing_packages=(numpy scipy matplotlib)

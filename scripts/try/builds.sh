@@ -80,7 +80,7 @@ case_cmake_4() { build_by 4; }
 case_makefiles() { build_here cmake "$checkout" "$try/build/$try_case" -G "Unix Makefiles"; }
 
 case_path() {
-  local folder="$try/build/Größe & Maß"
+  local folder="$try/build/Größe & Maß (C++)"
   rm -rf "$folder"
   mkdir -p "$folder"
   git clone -q "$checkout" "$folder/die Quellen"

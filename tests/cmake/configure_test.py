@@ -190,6 +190,15 @@ def test_a_build_elsewhere_links_nothing_into_the_sources(tmp_path):
     assert "create_symlink" not in (tmp_path / "build.ninja").read_text()
 
 
+def test_a_folder_may_have_characters_of_a_regular_expression(tmp_path):
+    folder = tmp_path / "g++ (1"
+    result = cmake("-S", ROOT, "-B", folder, "-G", "Ninja", "-DRIDGEBENCH_CUDA=OFF", "-DRIDGEBENCH_TESTS=ON")
+    assert result.returncode == 0, result.stderr
+    build = (folder / "build.ninja").read_text()
+    assert "unity_harness_measure_cxx" in build
+    assert ("unity_kernels_relu_cxx" in build) == ("ridgebench_emulated_kernels" in build)
+
+
 def test_a_compiler_without_openmp_gets_a_hint(tmp_path):
     without = ("-DRIDGEBENCH_CUDA=OFF", "-DRIDGEBENCH_TESTS=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON")
     text = message(cmake("-S", ROOT, "-B", tmp_path / "build", *without))
