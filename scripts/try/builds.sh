@@ -7,6 +7,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cases=(g++-11 g++-12 g++-13 g++-14 clang-16 clang-19 cmake-3.22 cmake-4 makefiles path offline)
 export RIDGEBENCH_TARGETS=${RIDGEBENCH_TARGETS:-all}
+installed=() # the options of a build that is installed, for which all that is configured must be built
+[[ $RIDGEBENCH_TARGETS == all ]] || installed=(-DRIDGEBENCH_TESTS=OFF)
 
 # Configures, builds, calls the program and says the versions: build TARGETS CMAKE SOURCES FOLDER [OPTION]...
 build() {
@@ -84,7 +86,7 @@ case_path() {
   rm -rf "$folder"
   mkdir -p "$folder"
   git clone -q "$checkout" "$folder/die Quellen"
-  RIDGEBENCH_TARGETS=all build_here cmake "$folder/die Quellen" "$folder/der Bau"
+  RIDGEBENCH_TARGETS=all build_here cmake "$folder/die Quellen" "$folder/der Bau" "${installed[@]}"
   own_kernel "$folder/der Bau" "$folder"
 }
 
@@ -94,7 +96,7 @@ case_offline() {
   try_install g++ cmake ninja-build
   try_clone /src
   cmake -DFOLDER="$system/src/third_party" -P "$checkout/cmake/third_party.cmake"
-  try_run --offline "$(call build all cmake /src /build -G Ninja)"
+  try_run --offline "$(call build all cmake /src /build -G Ninja "${installed[@]}")"
   try_run --offline "$(call own_kernel /build /tmp)"
   try_says "$(cat "$system/build/versions")"
 }
