@@ -30,6 +30,14 @@ install(DIRECTORY roofline/ridgebench DESTINATION "${ridgebench_data}/roofline" 
 install(DIRECTORY roofline/devices DESTINATION "${ridgebench_data}/roofline")
 install(DIRECTORY results/schema DESTINATION "${ridgebench_data}/results")
 install(FILES LICENSE DESTINATION "${ridgebench_data}")
+foreach(library fmt nlohmann_json CLI11 benchmark re2)  # their licenses ask that a binary brings them
+  if(library IN_LIST RIDGEBENCH_BUILT_LIBRARIES)
+    describe_third_party(${library})
+    set(folder "${CMAKE_BINARY_DIR}/third_party/${library}-${${library}_version}")
+    file(GLOB license "${folder}/LICENSE" "${folder}/LICENSE.*")
+    install(FILES ${license} DESTINATION "${ridgebench_data}/licenses/${library}")
+  endif()
+endforeach()
 
 set(config "${CMAKE_BINARY_DIR}/generated/ridgebenchConfig.cmake")
 set(version "${CMAKE_BINARY_DIR}/generated/ridgebenchConfigVersion.cmake")

@@ -26,8 +26,8 @@ if(RIDGEBENCH_RELEASE)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     message(FATAL_ERROR "RIDGEBENCH_RELEASE is ON, but the compiler is ${CMAKE_CXX_COMPILER_ID}; allowed: g++, whose OpenMP runtime OpenBLAS and oneDNN use")
   endif()
-  # Installed packages have shared libraries, or static ones that libridgebench.so cannot contain.
-  foreach(package fmt benchmark re2)
+  # Installed packages have shared libraries, or static ones that libridgebench.so cannot contain, and no licenses to install.
+  foreach(package fmt nlohmann_json CLI11 benchmark re2)
     set(CMAKE_DISABLE_FIND_PACKAGE_${package} ON)
   endforeach()
 endif()

@@ -50,6 +50,23 @@ check_binaries() {
   done
 }
 
+# What a user unpacks or installs starts, and the sources need no network.
+check_files() {
+  local program
+  unpacked=$(mktemp -d)
+  trap 'rm -rf "$unpacked"' EXIT
+  tar -C "$unpacked" -xf "dist/ridgebench-$version-source.tar.gz"
+  cmake -S "$unpacked/ridgebench-$version" -B "$unpacked/build" --log-level=WARNING -DRIDGEBENCH_RELEASE=ON -DRIDGEBENCH_FETCH=OFF \
+    -DRIDGEBENCH_CUDA=OFF -DRIDGEBENCH_TESTS=OFF
+  tar -C "$unpacked" -xf "dist/ridgebench-$version"-linux-*.tar.gz
+  dpkg-deb -x "dist/ridgebench-$version"-linux-*.deb "$unpacked/deb"
+  "$python" -m pip install -q --no-deps --target "$unpacked/wheel" "dist/ridgebench-$version"-*.whl
+  for program in "$unpacked"/{ridgebench-*-linux-*/bin,deb/usr/bin,wheel/ridgebench/tree/bin}/ridgebench; do
+    [[ $("$program" --version) == "ridgebench $version" ]] || fail "$program does not start"
+    "$program" predict matmul n:4096 --format bf16 --on h100 >/dev/null
+  done
+}
+
 version=$(sed -n 's/^project(ridgebench VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 check_version
 rm -rf dist
@@ -57,4 +74,5 @@ mkdir dist
 make_sources
 make_binaries "$@"
 check_binaries
+check_files
 (cd dist && sha256sum ridgebench-* >SHA256SUMS && cat SHA256SUMS)

@@ -13,7 +13,7 @@ from scikit_build_core.build import *  # noqa: F403  (the other functions that p
 OLDEST = 34  # no tag of ours names a glibc before 2.34
 ELF = b"\x7fELF"
 GLIBC = re.compile(rb"GLIBC_2\.(\d+)\0")
-OF_THIS_MACHINE = re.compile(rb"GLIBCXX_|lib(fmt|benchmark|re2)\.so")  # a build without RIDGEBENCH_RELEASE
+OF_THIS_MACHINE = re.compile(rb"GLIBCXX_[0-9]|lib(fmt|benchmark|re2)\.so")  # a build without RIDGEBENCH_RELEASE
 
 
 def get_requires_for_build_wheel(config_settings=None):

@@ -93,6 +93,13 @@ def test_a_release_needs_what_every_system_has(binary, prefix):
     assert binary.stat().st_size < MEGABYTES * 1e6
 
 
+def test_a_release_has_the_licenses_of_the_libraries_in_it(prefix):
+    needs_release()
+    folders = (prefix / "share" / "ridgebench" / "licenses").iterdir()
+    found = {folder.name: [file.stat().st_size > 500 for file in folder.iterdir()] for folder in folders}
+    assert found == dict.fromkeys(("CLI11", "benchmark", "fmt", "nlohmann_json", "re2"), [True])
+
+
 def test_a_release_loads_the_openmp_runtime_beside_it(prefix):
     needs_release()
     done = run(prefix / "bin" / "ridgebench", "--version", env=BARE | {"LD_DEBUG": "libs"})

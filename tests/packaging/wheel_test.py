@@ -87,6 +87,7 @@ def backend_fixture():
         (b"GLIBC_2.34\0GLIBC_2.38\0", "manylinux_2_38_"),
         (b"GLIBC_2.34\0libfmt.so.9\0", ""),
         (b"GLIBC_2.34\0GLIBCXX_3.4.30\0", ""),
+        (b"GLIBC_2.34\0make _GLIBCXX_REGEX_STATE_LIMIT larger\0", "manylinux_2_34_"),  # a message of libstdc++
     ],
 )
 def test_the_tag_names_the_glibc_that_is_needed(backend, tmp_path, program, tag):
