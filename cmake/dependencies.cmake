@@ -78,6 +78,10 @@ find_path(RE2_INCLUDE re2/re2.h)
 find_library(RE2_LIBRARY NAMES libre2.a re2)
 find_library(RE2_SHARED_LIBRARY NAMES re2)
 if(NOT RIDGEBENCH_RELEASE AND NOT TARGET re2::re2 AND RE2_INCLUDE AND RE2_LIBRARY AND RE2_SHARED_LIBRARY)
+  file(STRINGS "${RE2_INCLUDE}/re2/re2.h" abseil REGEX "#include \"absl/")
+  if(abseil)  # of Debian 13: only the shared library knows its libraries of Abseil
+    set(RE2_LIBRARY "${RE2_SHARED_LIBRARY}")
+  endif()
   # Debian's static library cannot be part of a shared one.
   add_library(re2::re2 INTERFACE IMPORTED)
   set_target_properties(re2::re2 PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${RE2_INCLUDE}" INTERFACE_LINK_LIBRARIES
