@@ -181,9 +181,10 @@ def run_by(folder: Path) -> list[int]:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_session_that_is_killed_leaves_no_stopped_process(number, bench):
-    with host_session(bench, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+    log = bench.folder / "log"
+    with log.open("w") as file, host_session(bench, stderr=file, stdout=file) as process:
         while not (bench.out / "01-candidate").exists():
-            assert process.poll() is None
+            assert process.poll() is None, log.read_text()
             time.sleep(0.01)
         assert json.loads((bench.out / "session.json").read_text())["turns"] == "samples"
         assert len(run_by(bench.out)) == 2
