@@ -34,7 +34,7 @@ done
 
 say() { echo "setup: $*" >&2; }
 
-# What a network that drops packets costs: names are asked for twice, for two seconds each (man resolv.conf).
+# The resolver tries each name twice, for two seconds each (man resolv.conf): a network may drop its packets.
 export RES_OPTIONS="timeout:2 attempts:2"
 
 # apt_get SECONDS COMMAND...: prints nothing but, where it fails, its last line. 0 seconds are no limit.

@@ -44,7 +44,7 @@ bool read_all(int descriptor, double until_s, std::string& text) {
   }
 }
 
-// A process in the kernel, in a call of a driver that hangs, outlives SIGKILL: nobody waits for it.
+// A process that hangs inside a call of the driver outlives SIGKILL: this one does not wait for it.
 void end_process(pid_t process) {
   kill(process, SIGKILL);
   for (int i = 0; i < 100 && waitpid(process, nullptr, WNOHANG) == 0; ++i) usleep(1000);
