@@ -173,10 +173,17 @@ std::optional<std::string> OutputCheck::before_timing(const Case& c, const Buffe
                      result.witness->technique, result.witness->error);
 }
 
+std::size_t OutputCheck::most_sets(const Case& c) const {
+  double most = kAffordableInputBytes / std::max(1.0, bytes_read(c.operands()));
+  // An output of one row cannot be sampled by rows.
+  const std::vector<std::int64_t> rows = all_rows(*c.operation, c.shape);
+  if (rows.size() == 1) most = std::min(most, cost_.later / cost_of_rows(*c.operation, c.shape, 1));
+  return static_cast<std::size_t>(std::max(2.0, most));
+}
+
 std::optional<std::string> OutputCheck::after_timing(const Case& c, std::span<const BufferSet> sets,
                                                      Verification& result) {
-  const double input_bytes = std::max(1.0, bytes_read(c.operands()));
-  const auto most = static_cast<std::size_t>(std::max(2.0, kAffordableInputBytes / input_bytes));
+  const std::size_t most = most_sets(c);
   const std::size_t step = (sets.size() + most - 1) / most;
   const bool moved = checksum(c, sets.front()) != first_bits_;
   for (std::size_t i = 0; i < sets.size(); ++i) {

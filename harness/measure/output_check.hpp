@@ -61,6 +61,8 @@ class OutputCheck {
   };
 
   [[nodiscard]] double affordable(const Checked& checked) const;
+  // The number of buffer sets that after_timing() compares.
+  [[nodiscard]] std::size_t most_sets(const Case& c) const;
   // The operands that the case reads, as they were before its launch.
   std::vector<View> inputs(const Case& c, const Checked& checked);
   // The rows of every output, in output_copies_ or in place.

@@ -45,6 +45,10 @@ std::int64_t row_count(const Operation& operation, const Shape& shape) {
 
 }  // namespace
 
+double cost_of_rows(const Operation& operation, const Shape& shape, std::int64_t rows) {
+  return cost(operation, shape, rows);
+}
+
 std::int64_t elements_of_row(const Operation& operation, const Shape& shape) {
   std::int64_t elements = 0;
   for (const Output& output : sizes_of_outputs(operation, shape)) elements += output.row_length;

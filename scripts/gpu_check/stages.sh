@@ -89,8 +89,10 @@ stage_smoke() {
   fi
   need_gpu
   [[ -x $device_tests ]] || skip "no device tests beside the program"
-  "$device_tests" --gtest_filter='Adapter.*' || return
-  small_shapes smoke '^(matmul|matmul_gelu|relu|gelu|dot|matvec)_'
+  local status=0
+  "$device_tests" --gtest_filter='Adapter.*' || status=$?
+  small_shapes smoke '^(matmul|matmul_gelu|relu|gelu|dot|matvec)_' || status=$?
+  return "$status"
 }
 
 stage_heat() {

@@ -141,8 +141,9 @@ class Product {
              i->technique.name == technique && i->format == FormatPair(Format::fp32);
     });
     const std::array<void*, 3> operands{a_.data(), b_.data(), c_.data()};
-    launch = (*found)->bind(device.queue(), nullptr,
-                            Shape({{"m", n}, {"n", n}, {"k", n}}, Layout::nt), operands);
+    const Shape shape({{"m", n}, {"n", n}, {"k", n}}, Layout::nt);
+    const Plan plan = (*found)->prepare ? (*found)->prepare(device.queue(), shape) : nullptr;
+    launch = [plan, bound = (*found)->bind(device.queue(), plan, shape, operands)] { bound(); };
     device.run(launch);
   }
 

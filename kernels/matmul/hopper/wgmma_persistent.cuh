@@ -204,6 +204,7 @@ template <bool kPromoted, const auto& kTiles>
 struct TileList {
   static constexpr auto& kShapes = kTiles;
   static constexpr bool kPromotes = kPromoted;
+  static constexpr bool kHidesEpilogue = false;
 
   template <Layout kLayout, class A, class B, class Out, class Epilogue>
   static Launch bind(const Queue& queue, const Product<A, B, Out>& product, TileChoice choice,

@@ -6,7 +6,7 @@
 namespace ridgebench::cuda {
 namespace {
 
-using WidePingpong = PingpongTiles<PingpongTile<128, 192>>;
+using Tiles = PingpongTiles<PingpongTile<128, 192>, PingpongTile<128, 160>, PingpongTile<128, 128>>;
 
 const Registration wgmma_pingpong{[]<class P>() {
                                     return wgmma_technique<P>(kIsFp8<typename P::A>
@@ -19,8 +19,8 @@ const Registration wgmma_pingpong{[]<class P>() {
                                     using A = typename P::A;
                                     using B = typename P::B;
                                     using Out = typename P::Out;
-                                    return planned(prepare_choice<WidePingpong, false, A, B, Out>,
-                                                   bind_plain<WidePingpong, A, B, Out>);
+                                    return planned(prepare_choice<Tiles, false, A, B, Out>,
+                                                   bind_plain<Tiles, A, B, Out>);
                                   }};
 
 const Registration wgmma_pingpong_gelu{
@@ -35,8 +35,8 @@ const Registration wgmma_pingpong_gelu{
       using A = typename P::A;
       using B = typename P::B;
       using Out = typename P::Out;
-      return planned(prepare_choice<WidePingpong, true, A, B, Out>,
-                     bind_gelu<WidePingpong, A, B, Out>);
+      return planned(prepare_choice<Tiles, true, A, B, Out>,
+                     bind_gelu<Tiles, A, B, Out>);
     }};
 
 }  // namespace

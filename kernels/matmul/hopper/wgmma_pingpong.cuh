@@ -80,17 +80,28 @@ __global__ void __launch_bounds__(kWarpSpecialisedThreads, 1)
   }
 }
 
-// The one tile of the technique, as a list from which wgmma_persistent.cuh chooses.
-template <class Tile>
+// Binds matmul_wgmma_pingpong for one tile.
+template <Layout kLayout, class Tile, class A, class B, class Out, class Epilogue>
+Launch bind_pingpong(const Queue& queue, const Product<A, B, Out>& product, int cluster,
+                     const Epilogue& epilogue) {
+  constexpr auto kernel = matmul_wgmma_pingpong<kLayout, Tile, A, B, Out, Epilogue>;
+  return bind_kernel<Tile>(kernel, queue, product, cluster, epilogue);
+}
+
+// The tiles of the technique, as a list from which tile_choice.cuh chooses.
+template <class... Tiles>
 struct PingpongTiles {
-  static constexpr std::array<TileShape, 1> kShapes{Tile::kShape};
+  static constexpr std::array<TileShape, sizeof...(Tiles)> kShapes{Tiles::kShape...};
   static constexpr bool kPromotes = false;
+  static constexpr bool kHidesEpilogue = true;
 
   template <Layout kLayout, class A, class B, class Out, class Epilogue>
   static Launch bind(const Queue& queue, const Product<A, B, Out>& product, TileChoice choice,
                      const Epilogue& epilogue) {
-    constexpr auto kernel = matmul_wgmma_pingpong<kLayout, Tile, A, B, Out, Epilogue>;
-    return bind_kernel<Tile>(kernel, queue, product, choice.cluster, epilogue);
+    using Bind = Launch (*)(const Queue&, const Product<A, B, Out>&, int, const Epilogue&);
+    constexpr std::array<Bind, sizeof...(Tiles)> binds{
+        bind_pingpong<kLayout, Tiles, A, B, Out, Epilogue>...};
+    return binds[choice.tile](queue, product, choice.cluster, epilogue);
   }
 };
 
