@@ -66,13 +66,14 @@ one_device_test() {
   return 1
 }
 
-# small_shapes NAME REGEX COMMAND...: each technique has a process of its own, so that one which breaks its context
-# costs no other.
+# small_shapes NAME REGEX COMMAND...: each hand-written technique has a process of its own, so that one which breaks its
+# context costs no other. The twins that tune launch the same kernels, and every run verifies the libraries' rows.
 small_shapes() {
   local status missed
   mkdir -p "$work/$1"
   export -f one_device_test seconds_left
-  "$device_tests" --gtest_list_tests | sed -n 's|^  AreRightOnSmallShapes/\([a-z0-9_]*\).*|\1|p' | sort -u | grep -E "$2" |
+  "$device_tests" --gtest_list_tests | sed -n 's|^  AreRightOnSmallShapes/\([a-z0-9_]*\).*|\1|p' | sort -u |
+    grep -E "$2" | grep -vE 'tuned|cub' |
     xargs -P 8 -I % bash -c "one_device_test '*SmallShapes/%' $work/$1/%.log ${*:3}" >"$work/$1.txt"
   status=$?
   cat "$work/$1.txt"
@@ -111,7 +112,13 @@ stage_heat() {
   local status=$?
   ((status == 0)) || return "$status"
   [[ -n $smi ]] || { echo "gpu_check: no trace, nvidia-smi finds no GPU"; return 0; }
-  tail -n 1000 "$trace" | awk -F', ' '{ clock += $2; power += $3 } END { printf "gpu_check: %.0f MHz and %.0f W, mean of the last %d readings\n", clock / NR, power / NR, NR }'
+  python3 - "$work/heat/records.jsonl" <<'END'
+import json, sys
+for row in map(json.loads, open(sys.argv[1])):
+    if row["op"] == "matmul" and row["status"] == "ok":
+        power = row["telemetry"]["window"]["power_w"]
+        print(f"gpu_check: {row['technique']} held {row['clock_hz'] / 1e6:.0f} MHz at {power:.0f} W")
+END
 }
 
 # One process a duel, so that a kernel that breaks its context costs no other duel.

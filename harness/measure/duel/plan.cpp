@@ -27,9 +27,9 @@ struct Rivals {
 };
 constexpr std::array kRivals{
     Rivals{Backend::cuda, "matmul", "ffma_tma", "cublas_tuned"},
-    Rivals{Backend::cuda, "matmul", "wgmma_tuned", "cublas_tuned"},
+    Rivals{Backend::cuda, "matmul", "wgmma_pingpong", "cublas_tuned"},
     Rivals{Backend::cuda, "matmul", "wgmma_tuned_promoted", "cublas_tuned"},
-    Rivals{Backend::cuda, "matmul", "wgmma_tuned_fast_accum", "cublas_tuned_fast_accum"},
+    Rivals{Backend::cuda, "matmul", "wgmma_pingpong_fast_accum", "cublas_tuned_fast_accum"},
     Rivals{Backend::cuda, "relu", "vec16", "cub"},
     Rivals{Backend::cuda, "gelu", "vec16", "cub"},
     Rivals{Backend::cuda, "dot", "one_pass", "cub"},

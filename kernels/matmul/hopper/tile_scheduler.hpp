@@ -78,7 +78,7 @@ struct ProductWork {
   std::int64_t m, n;
   std::int64_t stages;
   double epilogue_clocks;       // of 128 x 256 elements of C: the consumers store them
-  double promotion_clocks = 0;  // of a stage: the consumers add its sums in fp32
+  double promotion_clocks = 0;  // of a stage: the consumers add its sums in fp32 and then go on
 };
 
 // ProductWork::epilogue_clocks of a kernel that writes `bytes` for an element of C. Those without
@@ -94,17 +94,23 @@ constexpr double epilogue_clocks(std::size_t bytes, bool gelu) {
 // should leave up to 16.
 inline constexpr double kPromotionClocks = 16;
 
-// Clocks of a stage: of the slowest of tensor cores, shared memory and L2 cache, if `sms` blocks
-// work at once. A wgmma takes n / 2 clocks for 32 bytes of k and reads 64 + n rows of them.
+// Whether the registers of a consumer hold the sums of a tile and two sets of temporary ones, so
+// that it adds those of one stage in fp32 while the tensor cores work on the next.
+constexpr bool has_two_temporaries(TileShape tile) { return tile.m == 128 && tile.n <= 128; }
+
+// Clocks of a stage: of the slowest of tensor cores, reads of shared memory and L2 cache, if `sms`
+// blocks work at once. A wgmma takes n / 2 clocks for 32 bytes of k and reads 64 + n rows of them.
+// The copies that write a stage do not slow it: tiles for which reads and writes together would
+// take longer than the products run at the products' rate (docs/kernel_models.md).
 constexpr double stage_clocks(TileShape tile, int cluster, int sms, double promotion_clocks) {
   constexpr double wgmmas = 4;  // of a stage, for 64 rows
   const double tensor = tile.m / 64.0 * wgmmas * tile.n / 2;
   const double read = tile.m / 64.0 * (64 + tile.n) * kStageRowBytes;
   const int columns = (tile.n + kStageBoxRows - 1) / kStageBoxRows * kStageBoxRows;
-  const double written = double{kStageRowBytes} * (tile.m + columns);
   const double from_l2 =
       kStageRowBytes * (std::min(tile.m, columns) + double(std::max(tile.m, columns)) / cluster);
-  return std::max({tensor + promotion_clocks, (read + written) / kSharedBytesPerClock,
+  const double promotion = has_two_temporaries(tile) ? 0 : promotion_clocks;
+  return std::max({tensor + promotion, read / kSharedBytesPerClock,
                    from_l2 / std::min(kL2BytesPerClock, kL2BytesPerClockOfAll / sms)});
 }
 

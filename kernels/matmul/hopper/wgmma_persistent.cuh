@@ -101,14 +101,10 @@ __device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile:
   }
 }
 
-// Whether registers suffice for the sums of a tile and two sets of temporary ones.
-template <class Tile>
-inline constexpr bool kTwoTemporaries = Tile::kSubTiles == 1 && Tile::kBlockN <= 128;
-
 // The same with two sets of temporary sums in turn: a consumer adds those of one stage while the
 // tensor cores work on the next, so they never pause.
 template <Layout kLayout, class A, class B, class Tile>
-  requires kTwoTemporaries<Tile>
+  requires(has_two_temporaries(Tile::kShape))
 __device__ void multiply_tile_promoted(TileAccumulators<Tile>& d, typename Tile::Shared& shared,
                                        PipelineState<Tile::kStages>& state,
                                        const BlockScheduler<Tile>& scheduler) {

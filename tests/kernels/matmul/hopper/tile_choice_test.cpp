@@ -46,7 +46,7 @@ ProductWork work_of(const Problem& problem, int bytes_of_a, int bytes_of_c, bool
 // Clocks of a stage of one block, when `sms` blocks work.
 double simulate_stage(TileShape tile, int cluster, int sms, double promotion) {
   double tensor = 0;
-  double lines = 0;  // of 128 bytes, a clock each, in shared memory
+  double lines = 0;  // of 128 bytes, a clock each, that wgmma reads from shared memory
   for (int row = 0; row < tile.m; row += 64) {
     for (int k = 0; k < 128; k += 32) {                           // bytes, in bf16 16 numbers
       tensor += 2.0 * 64 * tile.n * 16 / 4096;                    // FLOP, and FLOP per clock
@@ -55,7 +55,6 @@ double simulate_stage(TileShape tile, int cluster, int sms, double promotion) {
   }
   int loaded = 0;  // columns of B, in boxes of 64
   while (loaded < tile.n) loaded += 64;
-  lines += tile.m + loaded;  // TMA writes them
   const bool shares_columns = tile.n >= tile.m;
   double bytes = 0;  // that all blocks of the cluster load
   for (int block = 0; block < cluster; ++block) {
@@ -63,6 +62,7 @@ double simulate_stage(TileShape tile, int cluster, int sms, double promotion) {
     if (block == 0) bytes += 128.0 * (shares_columns ? loaded : tile.m);
   }
   const double rate = std::min(64.0, 46.6 * 132 / sms);
+  if (tile.m == 128 && tile.n <= 128) promotion = 0;  // it overlaps with the products
   return std::max({tensor + promotion, lines, bytes / cluster / rate});
 }
 

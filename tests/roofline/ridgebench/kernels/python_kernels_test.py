@@ -230,3 +230,19 @@ def test_sums_are_compared_with_the_size_of_their_terms(tmp_path):
     (row,) = [row for row in rows if row.role == "kernel"]
     assert (row.status, row.reason) == ("ok", None)
     assert row.bytes == 4 * 50 * 3000 + 2 * 3000 + 4 * 50
+
+
+def test_a_costly_reference_is_computed_for_few_buffer_sets(tmp_path):
+    """A reference that takes the whole output at once cannot be sampled by rows."""
+    calls = []
+
+    def reference(x):
+        calls.append(x.size)
+        return 2 * x
+
+    costly = operation("costly", "x[n] -> y[n]", reference, flops=lambda n: n, terms=4096)
+    rows = measure(kernel(costly, name="double")(lambda x, y: np.multiply(x, 2, out=y)), {"n": 1 << 18}, out=tmp_path / "run", **SMALL)
+    (row,) = [row for row in rows if row.role == "kernel"]
+    assert row.status == "ok"
+    assert row.data["sets"] > 8
+    assert len(calls) <= 3
