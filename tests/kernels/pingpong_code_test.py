@@ -8,9 +8,10 @@ from sass import innermost_loop, instructions_of
 pytestmark = needs_cuda
 
 SOURCE = "matmul/hopper/wgmma_pingpong.cu"
-INSTANCES = 3 + 3 + 1 + 4 + 3  # bf16 and fp16 in each layout, tf32, and fp8 in pairs; GeLU in bf16, fp16 and tf32
+TILES = 3
+INSTANCES = TILES * (3 + 3 + 1 + 4 + 3)  # bf16 and fp16 in each layout, tf32, and fp8 in pairs; GeLU in bf16, fp16 and tf32
 PRODUCTS = 4 * 2  # of 32 bytes of k in a stage, of 64 rows in a tile
-LONGEST_LOOP = 90  # instructions for the 768 clocks of a stage's products
+LONGEST_LOOP = 90  # instructions for the 512 to 768 clocks of a stage's products
 LONGEST_PASS = 20  # instructions from the last products to the other consumer's turn
 
 

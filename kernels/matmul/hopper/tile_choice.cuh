@@ -1,6 +1,6 @@
 // How persistent products are bound, and how prepare chooses a tile from the list of a technique:
-// by arithmetic, or by measuring all of them. A list has kShapes, kPromotes,
-// kHidesEpilogue and bind().
+// by arithmetic, or by measuring all of them. A list has kShapes, kPromotes, kHidesEpilogue and
+// bind().
 #pragma once
 
 #include <cstddef>
@@ -83,12 +83,12 @@ inline ActiveClusters active_clusters() {
 // Chooses by arithmetic.
 template <class List, bool kGelu, class A, class B, class Out>
 ChosenTile prepare_choice(Queue& /*queue*/, const Shape& shape) {
-  const ProductWork work{.m = shape["m"],
-                         .n = shape["n"],
-                         .stages = ceil_div(shape["k"], kBlockK<A>),
-                         .epilogue_clocks =
-                             List::kHidesEpilogue ? 0 : epilogue_clocks(sizeof(Out), kGelu),
-                         .promotion_clocks = List::kPromotes ? kPromotionClocks : 0};
+  const ProductWork work{
+      .m = shape["m"],
+      .n = shape["n"],
+      .stages = ceil_div(shape["k"], kBlockK<A>),
+      .epilogue_clocks = List::kHidesEpilogue ? 0 : epilogue_clocks(sizeof(Out), kGelu),
+      .promotion_clocks = List::kPromotes ? kPromotionClocks : 0};
   return chosen<List>(choose_tile(List::kShapes, work, active_clusters()));
 }
 

@@ -56,6 +56,9 @@ inline constexpr std::array<int, 3> kClusters{1, 2, 4};  // blocks
 // The tiles that the persistent product is compiled for.
 inline constexpr std::array<TileShape, 5> kFastTiles{
     {{128, 256}, {128, 192}, {128, 160}, {128, 128}, {128, 64}}};
+// Those of the ping-pong product: a consumer holds a whole tile, so a thread has no registers for
+// more than 192 columns.
+inline constexpr std::array<TileShape, 3> kPingpongTiles{{{128, 192}, {128, 160}, {128, 128}}};
 // 256 x 128: two sets of accumulators of 128 columns, and a third set that is promoted.
 inline constexpr std::array<TileShape, 3> kPromotedTiles{{{256, 128}, {128, 128}, {128, 64}}};
 

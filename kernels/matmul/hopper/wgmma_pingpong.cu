@@ -6,22 +6,20 @@
 namespace ridgebench::cuda {
 namespace {
 
-using Tiles = PingpongTiles<PingpongTile<128, 192>, PingpongTile<128, 160>, PingpongTile<128, 128>>;
-
-const Registration wgmma_pingpong{[]<class P>() {
-                                    return wgmma_technique<P>(kIsFp8<typename P::A>
-                                                                  ? "wgmma_pingpong_fast_accum"
-                                                                  : "wgmma_pingpong",
-                                                              supports_persistent);
-                                  },
-                                  WgmmaProducts{},
-                                  []<class P>() {
-                                    using A = typename P::A;
-                                    using B = typename P::B;
-                                    using Out = typename P::Out;
-                                    return planned(prepare_choice<Tiles, false, A, B, Out>,
-                                                   bind_plain<Tiles, A, B, Out>);
-                                  }};
+const Registration wgmma_pingpong{
+    []<class P>() {
+      return wgmma_technique<P>(
+          kIsFp8<typename P::A> ? "wgmma_pingpong_fast_accum" : "wgmma_pingpong",
+          supports_persistent);
+    },
+    WgmmaProducts{},
+    []<class P>() {
+      using A = typename P::A;
+      using B = typename P::B;
+      using Out = typename P::Out;
+      return planned(prepare_choice<AllPingpongTiles, false, A, B, Out>,
+                     bind_plain<AllPingpongTiles, A, B, Out>);
+    }};
 
 const Registration wgmma_pingpong_gelu{
     []<class P>() {
@@ -35,8 +33,8 @@ const Registration wgmma_pingpong_gelu{
       using A = typename P::A;
       using B = typename P::B;
       using Out = typename P::Out;
-      return planned(prepare_choice<Tiles, true, A, B, Out>,
-                     bind_gelu<Tiles, A, B, Out>);
+      return planned(prepare_choice<AllPingpongTiles, true, A, B, Out>,
+                     bind_gelu<AllPingpongTiles, A, B, Out>);
     }};
 
 }  // namespace

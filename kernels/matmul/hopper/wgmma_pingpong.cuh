@@ -1,11 +1,12 @@
 // Over wgmma_persistent: the two consumers of a block work on different tiles of C, and take turns
 // at the tensor cores. While one stores its tile, the other multiplies, so the epilogue costs the
 // tensor cores no time where it is shorter than a tile's products. A consumer holds a whole tile,
-// which is 128 x 192 because a thread has no registers for more sums. The limit is the tensor
-// cores' rate, and what the last wave leaves idle.
+// of up to 128 x 192. The limit is the tensor cores' rate, and what the last wave leaves idle.
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <utility>
 
 #include "kernels/matmul/hopper/wgmma_persistent.cuh"
 
@@ -104,5 +105,12 @@ struct PingpongTiles {
     return binds[choice.tile](queue, product, choice.cluster, epilogue);
   }
 };
+
+// Those that the technique is compiled for.
+template <std::size_t... i>
+PingpongTiles<PingpongTile<kPingpongTiles[i].m, kPingpongTiles[i].n>...> pingpong_tiles(
+    std::index_sequence<i...>);
+using AllPingpongTiles =
+    decltype(pingpong_tiles(std::make_index_sequence<kPingpongTiles.size()>()));
 
 }  // namespace ridgebench::cuda

@@ -17,7 +17,7 @@ using Right = cuda::PingpongTile<128, 192>;
 
 template <class T, class Out = T>
 void expect_exact(Layout layout) {
-  expect_exact_products<cuda::PingpongTiles<Right>, T, Out>(layout);
+  expect_exact_products<cuda::AllPingpongTiles, T, Out>(layout);
 }
 
 class Pingpong : public ::testing::Test {

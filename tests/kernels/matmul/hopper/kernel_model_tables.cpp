@@ -92,10 +92,11 @@ constexpr std::array<Persistent, 9> kPersistent{{
 
 // wgmma_pingpong stores a tile while it multiplies the next one, so that only the last store shows.
 double pingpong_share(ProductWork work) {
-  constexpr TileShape tile{.m = 128, .n = 192};
-  const double last_store = std::exchange(work.epilogue_clocks, 0) * tile.n / 256;
-  const double clocks = cuda::product_clocks(tile, 2, kSms / 2, work);
-  return share(tile, 2, work) * clocks / (clocks + last_store);
+  const double epilogue = std::exchange(work.epilogue_clocks, 0);
+  const Chosen chosen = choose(cuda::kPingpongTiles, work);
+  const double clocks =
+      cuda::product_clocks(chosen.tile, chosen.cluster, kSms / chosen.cluster, work);
+  return chosen.share * clocks / (clocks + epilogue * chosen.tile.n / 256);
 }
 
 // Counts of an inner loop's machine code.
