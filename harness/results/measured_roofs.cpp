@@ -103,7 +103,8 @@ std::optional<Rate> ceiling_rate(const Record& r) {
       break;
     case Resource::fma:
     case Resource::tensor:
-      if (r.accumulator != Format::fp32 || has_flag(r, kPartialRate)) return std::nullopt;
+      if (r.accumulator != sum_format(r.format.a)) return std::nullopt;
+      if (has_flag(r, kPartialRate)) return std::nullopt;
       break;
     case Resource::sfu:
     case Resource::narrow:
