@@ -74,7 +74,7 @@ std::vector<Shape> repeated_work(const Operation& operation) {
   gpu.compute_capability = 89;
   std::vector<Shape::Dimension> dimensions = unit_shape(operation).dimensions();
   if (dimensions.size() > 2) {
-    dimensions = operation.shapes(Profile::quick, Pace::fast, gpu).at(0).dimensions();
+    dimensions = operation.shapes(Profile::full, Pace::fast, gpu).at(0).dimensions();
   }
   const bool tiles = dimensions.size() > 2;
   std::int64_t products = 1;  // of one tile
@@ -100,7 +100,7 @@ std::vector<Shape> awkward_shapes(const Operation& operation) {
   if (names == Dimensions{"n"}) return vectors();
   if (names == Dimensions{"m", "n"}) return matrices_and_vectors();
   if (names == Dimensions{"m", "n", "k"}) return products(operation.name == "matmul");
-  if (operation.ceiling && names.size() > 1) return repeated_work(operation);
+  if (names.size() > 1) return repeated_work(operation);
   throw std::logic_error("no shapes for " + std::string(operation.name));
 }
 
@@ -125,7 +125,9 @@ std::vector<Shape> shapes_of_many_tiles(const Operation& operation) {
 }
 
 bool exact_on_integers(const Operation& operation) {
-  return !operation.special && operation.name != "fma_peak";
+  const bool contracts = operation.name == "fma_peak" || operation.name == "fma_double_peak" ||
+                         operation.name == "intensity";
+  return !operation.special && !contracts;
 }
 
 }  // namespace ridgebench
