@@ -16,6 +16,7 @@
 #include "kernels/ceilings/sfu.hpp"
 #include "kernels/ceilings/shared.hpp"
 #include "kernels/ceilings/tensor_double.hpp"
+#include "kernels/ceilings/wgmma_tile.hpp"
 #include "tests/support/host_run.hpp"
 
 namespace ridgebench {
@@ -450,6 +451,19 @@ TEST(Ceilings, TensorCoresWithoutARoofAreThoseThatNoCeilingOfTheProgramSaturates
 
 TEST(Ceilings, ProductsOfWarpgroupsAreOneWave) {
   EXPECT_EQ(only_shape("wgmma_peak", gpu(90))["tiles"], kWgmmaBlocksPerSm * gpu(90).units);
+}
+
+TEST(Ceilings, TilesOfWgmmaDoTheSameWorkAtEveryWidth) {
+  const Operation& op = operation("wgmma_tile");
+  const Shape peak = only_shape("wgmma_peak", gpu(90));
+  EXPECT_TRUE(op.shapes(Profile::quick, Pace::fast, gpu(90)).empty());
+  EXPECT_EQ(op.shapes(Profile::standard, Pace::fast, gpu(90)).size(), 4U);
+  std::set<std::int64_t> widths;
+  for (const Shape& shape : op.shapes(Profile::full, Pace::fast, gpu(90))) {
+    widths.insert(shape["n"]);
+    EXPECT_NEAR(op.flops(shape) / operation("wgmma_peak").flops(peak), 1, 1e-3) << shape.text();
+  }
+  EXPECT_EQ(widths, std::set<std::int64_t>(kWgmmaWidths.begin(), kWgmmaWidths.end()));
 }
 
 // The closed form also holds for the length that GPUs run, and a turn of the loop, 32 steps, shows.

@@ -58,6 +58,8 @@ def test_sums_load_16_bytes_at_a_time(name):
         ("ceilings/tensor_mma_sync.cu", "HMMA"),
         ("ceilings/hopper/tensor_wgmma.cu", "HGMMA"),
         ("ceilings/hopper/tensor_wgmma.cu", "QGMMA"),
+        ("ceilings/hopper/wgmma_tile.cu", "HGMMA"),
+        ("ceilings/hopper/wgmma_tile.cu", "QGMMA"),
         ("ceilings/fma.cu", "FFMA"),
         ("ceilings/fma.cu", "DFMA"),
         ("ceilings/tensor_double_mma_sync.cu", "DMMA"),

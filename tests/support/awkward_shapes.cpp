@@ -1,5 +1,6 @@
 #include "tests/support/awkward_shapes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <string>
@@ -65,28 +66,36 @@ std::vector<Shape> products(bool all_layouts) {
   return shapes;
 }
 
-// Ceilings do the work of their first dimension as often as the last one says; what stands between
-// is the size of a tile, which techniques are written for.
-std::vector<Shape> repeated_work(const Operation& operation) {
+// Appends shapes of every awkward size and number of times, between which stands a tile.
+void add_repeated_work(std::vector<Shape::Dimension> dimensions, std::vector<Shape>& shapes) {
   constexpr std::int64_t kMostWork = 70000;
   constexpr std::int64_t kMostProducts = std::int64_t{1} << 26U;
-  Machine gpu;
-  gpu.compute_capability = 89;
-  std::vector<Shape::Dimension> dimensions = unit_shape(operation).dimensions();
-  if (dimensions.size() > 2) {
-    dimensions = operation.shapes(Profile::full, Pace::fast, gpu).at(0).dimensions();
-  }
   const bool tiles = dimensions.size() > 2;
   std::int64_t products = 1;  // of one tile
   for (std::size_t i = 1; i + 1 < dimensions.size(); ++i) products *= dimensions[i].second;
-  std::vector<Shape> shapes;
   for (const std::int64_t size : {1, 3, 9, 129, 257, 2049, 4099, 8193}) {
     if (tiles && size > 9) break;
     for (const std::int64_t times : {1, 2, 16, 17, 33, 65, 97}) {
       if (size * times > kMostWork || size * times * products > kMostProducts) continue;
       dimensions.front().second = size;
       dimensions.back().second = times;
-      shapes.emplace_back(dimensions);
+      const Shape shape(dimensions);
+      if (std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
+    }
+  }
+}
+
+// Ceilings do the work of their first dimension as often as the last one says; what stands between
+// is the size of a tile, which techniques are written for.
+std::vector<Shape> repeated_work(const Operation& operation) {
+  Machine gpu;
+  gpu.compute_capability = 89;
+  std::vector<Shape> shapes;
+  if (operation.dimensions.size() == 2) {
+    add_repeated_work(unit_shape(operation).dimensions(), shapes);
+  } else {
+    for (const Shape& shape : operation.shapes(Profile::full, Pace::fast, gpu)) {
+      add_repeated_work(shape.dimensions(), shapes);
     }
   }
   return shapes;
