@@ -38,7 +38,7 @@ std::string_view Peak::format_name() const { return format ? info(*format).name 
 const Peak* DeviceSpec::best_peak(Format format) const {
   const Peak* best = nullptr;
   for (const Peak& peak : peaks) {
-    const bool fits = peak.format == format && peak.accumulator == Format::fp32;
+    const bool fits = peak.format == format && peak.accumulator == sum_format(format);
     if (fits && (best == nullptr || peak.flops_per_s > best->flops_per_s)) best = &peak;
   }
   return best;

@@ -45,11 +45,11 @@ Rate required(std::string_view device, FormatPair format, auto&& rate_of) {
                                known.empty() ? "none" : join_names(known)));
 }
 
-// Returns the sheet's peaks of all engines with fp32 accumulation.
+// Returns the sheet's peaks of all engines with sums in sum_format().
 std::vector<Rate> rates_of(const DeviceSpec& sheet) {
   std::vector<Rate> rates;
   for (const Peak& peak : sheet.peaks) {
-    if (!peak.format || peak.accumulator != Format::fp32) continue;
+    if (!peak.format || peak.accumulator != sum_format(*peak.format)) continue;
     rates.push_back({resource_of(peak.engine), *peak.format, 0, peak.flops_per_s, sheet.name});
   }
   return rates;

@@ -3,6 +3,7 @@
 #include "harness/c/ridgebench.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <exception>
@@ -108,7 +109,8 @@ std::int32_t ridgebench_encode(const char* format, const double* numbers, std::i
     const auto bytes = static_cast<std::size_t>(info(chosen).storage_bytes);
     auto* out = static_cast<std::byte*>(bits);
     for (std::int64_t i = 0; i < count; ++i, out += bytes) {
-      const std::uint32_t stored = stored_bits(chosen, static_cast<float>(numbers[i]));
+      std::uint64_t stored = stored_bits(chosen, static_cast<float>(numbers[i]));
+      if (chosen == Format::fp64) stored = std::bit_cast<std::uint64_t>(numbers[i]);
       std::memcpy(out, &stored, bytes);  // the low bytes come first
     }
     return ExitCode::fine;

@@ -28,7 +28,7 @@ volatile std::sig_atomic_t g_signalled = 0;
 // whether the machine changed.
 bool is_control(const Case& c) {
   const std::optional<Ceiling>& ceiling = c.operation->ceiling;
-  if (!ceiling || c.implementation == nullptr) return false;
+  if (!ceiling || ceiling->sweep || c.implementation == nullptr) return false;
   switch (ceiling->resource) {
     case Resource::fma:
     case Resource::tensor:

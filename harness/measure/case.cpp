@@ -159,6 +159,7 @@ bool left_out_of_quick(const Case& c, std::span<const Case> cases) {
 
 bool needs_ceiling(const Case& c, const Case& ceiling, std::span<const Case> ceilings) {
   if (c.implementation == nullptr || c.device != ceiling.device) return false;
+  if (ceiling.operation->ceiling->sweep) return false;
   const FormatPair arithmetic = c.implementation->arithmetic();
   switch (ceiling.operation->ceiling->resource) {
     case Resource::memory:

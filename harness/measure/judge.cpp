@@ -160,7 +160,8 @@ void judge(Record& record, const Case& c, const Roofs& roofs) {
   if (c.is_ceiling()) {
     record.bound = limit_of(c.operation->ceiling->resource);
     const auto full_rate = c.technique.full_rate;
-    if (full_rate != nullptr && !full_rate(c.device->machine())) {
+    const bool partial = full_rate != nullptr && !full_rate(c.device->machine());
+    if (partial || c.operation->ceiling->sweep) {
       record.flags.emplace_back(kPartialRate);
     }
   } else {

@@ -46,7 +46,7 @@ struct Largest {
 double rounded(double value, Format format) {
   const FormatInfo& f = info(format);
   if (format == Format::fp32) return static_cast<float>(value);
-  if (format == Format::int32) return value;
+  if (format == Format::fp64 || format == Format::int32) return value;
   return decode_bits(f, encode_bits(f, static_cast<float>(value)));
 }
 

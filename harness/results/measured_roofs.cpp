@@ -94,7 +94,8 @@ Roofs open_directory(const std::string& directory, std::string_view device) {
 
 std::optional<Rate> ceiling_rate(const Record& r) {
   const bool counts = r.role == Role::ceiling && r.status == Status::ok &&
-                      r.regime == Regime::steady && !r.burst && r.saturates && !r.format.mixed();
+                      r.regime == Regime::steady && !r.burst && r.saturates && !r.format.mixed() &&
+                      !has_flag(r, kPartialRate);
   if (!counts) return std::nullopt;
   std::optional<double> per_s = r.flops_per_s();
   switch (*r.saturates) {
@@ -103,7 +104,7 @@ std::optional<Rate> ceiling_rate(const Record& r) {
       break;
     case Resource::fma:
     case Resource::tensor:
-      if (r.accumulator != Format::fp32 || has_flag(r, kPartialRate)) return std::nullopt;
+      if (r.accumulator != sum_format(r.format.a)) return std::nullopt;
       break;
     case Resource::sfu:
     case Resource::narrow:

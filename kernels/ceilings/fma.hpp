@@ -1,6 +1,7 @@
-// Ceiling of the multiply-add units: n independent chains of x <- a x + b in fp32, `iterations`
-// long. The chain is a slow contraction, so that missing iterations show in the result: after i of
-// them, x_i = f + a^i (x_0 - f) with the fixed point f = b / (1 - a).
+// Ceilings of the multiply-add units: n independent chains of x <- a x + b, `iterations` long, in
+// fp32 (fma_peak) and in fp64 (fma_double_peak, on GPUs only). The chain is a slow contraction, so
+// that missing iterations show in the result: after i of them, x_i = f + a^i (x_0 - f) with the
+// fixed point f = b / (1 - a).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,10 @@
 namespace ridgebench {
 
 inline constexpr std::int64_t kFmaIterations = 4096;  // of a host
-inline constexpr std::int64_t kFmaChains = 8;         // of a GPU's thread
+// Chains of a GPU's thread. In fp64 each takes two registers and a step takes twice as long or
+// more.
+inline constexpr std::int64_t kFmaChains = 8;
+inline constexpr std::int64_t kFmaDoubleChains = 4;
 
 // x <- factor x + addend, or d <- d - share d for the distance d of x from its fixed point, which
 // overwrites an operand, as the multiply-adds of ARM do. The numbers are exact in fp32.
@@ -90,8 +94,38 @@ inline Operation fma_peak() {
   return op;
 }
 
+// CUDA C++ Programming Guide, throughput of native arithmetic instructions: 64-bit multiply-adds.
+inline double most_per_clock_double(const Machine& machine, FormatPair) {
+  switch (machine.compute_capability) {
+    case 80:
+      return 2 * 32;
+    case 86:
+    case 89:
+      return 2 * 2;
+    case 90:
+      return 2 * 64;
+    default:
+      return 0;
+  }
+}
+
+// It characterises a GPU and judges no kernel, so that the quick profile leaves it out.
+inline Operation fma_double_peak() {
+  Operation op = fma_peak();
+  op.name = "fma_double_peak";
+  op.formats = {Format::fp64};
+  op.shapes = [](Profile profile, Pace, const Machine& machine) -> std::vector<Shape> {
+    if (machine.compute_capability == 0 || !at_least_standard(profile)) return {};
+    return {Shape({{"n", kFmaDoubleChains * threads_of_wave(machine) * machine.units},
+                   {"iterations", kWaveIterations}})};
+  };
+  op.ceiling->most_per_clock = most_per_clock_double;
+  return op;
+}
+
 }  // namespace fma_detail
 
 inline const RegisterOperation fma_peak{fma_detail::fma_peak()};
+inline const RegisterOperation fma_double_peak{fma_detail::fma_double_peak()};
 
 }  // namespace ridgebench

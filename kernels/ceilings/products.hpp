@@ -1,7 +1,7 @@
 // Ceilings of tensor engines, which multiply small matrices and add to fp32: tensor_peak and
-// wgmma_peak. Each of `tiles` independent products is added up `iterations` times: y[t] =
-// iterations A[t] B[t]^T, where A[t] is m x k, B[t] is n x k, y[t] is m x n, all row-major; y is
-// fp32 in every format.
+// wgmma_peak; tensor_double.hpp has that of fp64. Each of `tiles` independent products is added up
+// `iterations` times: y[t] = iterations A[t] B[t]^T, where A[t] is m x k, B[t] is n x k, y[t] is
+// m x n, all row-major; y is fp32 in every format but fp64.
 #pragma once
 
 #include <cmath>
@@ -42,7 +42,7 @@ inline Operation products(const std::string& name, Ceiling ceiling, std::vector<
   op.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
     return {{"a", s["tiles"] * s["m"] * s["k"], f.a},
             {"b", s["tiles"] * s["n"] * s["k"], f.b},
-            {"y", s["tiles"] * s["m"] * s["n"], Format::fp32, Access::written}};
+            {"y", s["tiles"] * s["m"] * s["n"], sum_format(f.a), Access::written}};
   };
   op.row_length = [](const Shape& s) { return s["m"] * s["n"]; };
   op.reference = [](const Shape& s, std::int64_t row, std::span<const View> in,

@@ -19,7 +19,8 @@ namespace ridgebench {
 
 // tf32x3 is fp32 whose products are made of products of tf32 numbers, the high and the low parts of
 // both: nearly as accurate, but not fp32's own arithmetic. int32 is a format of operands alone,
-// such as indices: no operation is measured in it, and kFormats leaves it out.
+// such as indices: no operation is measured in it, and kFormats leaves it out. Only ceilings
+// compute in fp64.
 enum class Format : std::uint8_t {
   fp32,
   tf32,
@@ -28,6 +29,7 @@ enum class Format : std::uint8_t {
   fp8_e4m3,
   fp8_e5m2,
   tf32x3,
+  fp64,
   int32 = 255
 };
 
@@ -54,7 +56,7 @@ struct FormatInfo {
     // Without infinities the all-ones mantissa of the top exponent is NaN: one step less.
     return power(max_exponent()) * (2.0 - epsilon() * (has_infinity ? 1.0 : 2.0));
   }
-  // Smallest bits, of those without a sign, that are not a number.
+  // Smallest bits, of those without a sign, that are not a number. Not of fp64, as what follows.
   [[nodiscard]] constexpr std::uint32_t first_nan() const {
     return top_exponent() + (has_infinity ? 1U : (1U << mantissa_bits) - 1U);
   }
@@ -76,6 +78,7 @@ inline constexpr std::array kFormats{
     FormatInfo{Format::fp8_e4m3, "fp8_e4m3", 4,  3, 1, false, true,  false},
     FormatInfo{Format::fp8_e5m2, "fp8_e5m2", 5,  2, 1, true,  true,  false},
     FormatInfo{Format::tf32x3,   "tf32x3",   8, 23, 4, true,  false, false},
+    FormatInfo{Format::fp64,     "fp64",    11, 52, 8, true,  false, false},
 };
 // clang-format on
 inline constexpr FormatInfo kInt32{Format::int32, "int32", 0, 31, 4, false, false, false};
@@ -92,6 +95,11 @@ struct Products {
 constexpr Products products_of(Format format) {
   // high x high, high x low and low x high
   return format == Format::tf32x3 ? Products{Format::tf32, 3} : Products{format, 1};
+}
+
+// The format whose sums count as exact enough for a format's products: fp32, and fp64's own.
+constexpr Format sum_format(Format format) {
+  return format == Format::fp64 ? Format::fp64 : Format::fp32;
 }
 
 // "bf16" -> Format::bf16; `fp8` is an alias of fp8_e4m3. Throws UsageError listing what exists.
@@ -119,10 +127,10 @@ constexpr Format product_format(FormatPair inputs) {
 // "bf16", "fp8_e4m3xfp8_e5m2". Throws UsageError.
 FormatPair parse_format_pair(std::string_view name);
 
-// The value that `bits` stands for: the magnitude moved to a float's place means the same number
-// with another bias, subnormals included, so one multiplication by a power of two sets it right.
-// Like encode_bits without a branch that depends on data: how well those are predicted differs from
-// process to process, by up to half the time of a naive kernel.
+// The value that `bits` stands for, in a format of 32 bits or fewer: the magnitude moved to a
+// float's place means the same number with another bias, subnormals included, so one multiplication
+// by a power of two sets it right. Like encode_bits without a branch that depends on data: how well
+// those are predicted differs from process to process, by up to half the time of a naive kernel.
 constexpr float decode_bits(const FormatInfo& f, std::uint32_t bits) {
   const std::uint32_t sign = bits >> (f.bits() - 1) << 31U;
   const std::uint32_t magnitude = bits & ((1U << (f.bits() - 1)) - 1U);
@@ -144,7 +152,8 @@ inline constexpr auto kValues = [] {
   return values;
 }();
 
-// `value` rounded to the format, as its bits (tf32: its 19 bits). NaN becomes the canonical NaN.
+// `value` rounded to a format of 32 bits or fewer, as its bits (tf32: its 19 bits). NaN becomes the
+// canonical NaN.
 constexpr std::uint32_t encode_bits(const FormatInfo& f, float value) {
   const auto raw = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (raw >> 31U) << (f.bits() - 1);
@@ -176,8 +185,9 @@ constexpr std::uint32_t encode_bits(const FormatInfo& f, float value) {
 }
 
 // `value` rounded to the format, as the bits that memory holds: those of tf32 are the top of a
-// float.
+// float. In fp64 they are those of the float, which fill_random widens.
 [[gnu::always_inline]] constexpr std::uint32_t stored_bits(Format format, float value) {
+  if (format == Format::fp64) return std::bit_cast<std::uint32_t>(value);
   return encode_bits(info(format), value) << (format == Format::tf32 ? 13 : 0);
 }
 
@@ -201,6 +211,10 @@ struct FormatOf {
 template <>
 struct FormatOf<float> {
   static constexpr Format value = Format::fp32;
+};
+template <>
+struct FormatOf<double> {
+  static constexpr Format value = Format::fp64;
 };
 template <>
 struct FormatOf<std::int32_t> {

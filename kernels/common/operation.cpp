@@ -71,6 +71,9 @@ void View::read(std::int64_t first, std::span<double> out) const {
     case Format::fp8_e5m2:
       look_up<Fp8E5m2>(data, first, out);
       break;
+    case Format::fp64:
+      std::copy_n(static_cast<const double*>(data) + first, out.size(), out.data());
+      break;
     case Format::int32:
       std::copy_n(static_cast<const std::int32_t*>(data) + first, out.size(), out.data());
       break;

@@ -84,6 +84,9 @@ struct Ceiling {
   // Maximum work of one unit of the machine per clock cycle, in bytes for memory and caches, else
   // in FLOPs; 0 where unknown. Null: the data sheet has it, or it is unknown.
   double (*most_per_clock)(const Machine&, FormatPair) = nullptr;
+  // One of a sweep that characterises its resource: its rate is no roof, no kernel needs it, and
+  // the run does not repeat it as a control.
+  bool sweep = false;
 };
 
 struct Operation {

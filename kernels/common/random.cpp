@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <numbers>
@@ -85,11 +86,22 @@ void make_blocks(BlockBatch& word, Stream stream, std::int64_t first) {
   }
 }
 
-// Bits has the width of the format's storage.
+// An entry of a quantile table as the format stores it; Bits has the width of that.
+template <class Bits>
+Bits stored(std::uint32_t word) {
+  if constexpr (sizeof(Bits) == sizeof(double)) {
+    return std::bit_cast<Bits>(static_cast<double>(std::bit_cast<float>(word)));
+  } else {
+    return static_cast<Bits>(word);
+  }
+}
+
 template <class Bits>
 void fill_as(Bits* out, std::int64_t first, std::int64_t elements,
              std::span<const std::uint32_t> words, Stream stream, int threads) {
-  const std::vector<Bits> table(words.begin(), words.end());  // narrower: more of it in the caches
+  std::vector<Bits> table;  // narrower: more of it in the caches
+  table.reserve(words.size());
+  std::ranges::transform(words, std::back_inserter(table), stored<Bits>);
   const std::int64_t end = first + elements;
   const std::int64_t end_block = (end + kElementsPerBlock - 1) / kElementsPerBlock;
 #pragma omp parallel for num_threads(threads)
@@ -151,8 +163,11 @@ void fill_random(void* out, std::int64_t elements, Format format, Fill fill, std
     case 2:
       as(static_cast<std::uint16_t*>(out));
       break;
-    default:
+    case 4:
       as(static_cast<std::uint32_t*>(out));
+      break;
+    default:
+      as(static_cast<std::uint64_t*>(out));
       break;
   }
 }
@@ -165,10 +180,11 @@ void fill_random(void* out, std::int64_t elements, Format format, Values values,
     const PhiloxBlock block =
         random_block(seed, stream, static_cast<std::uint64_t>((first + i) / 4));
     const double value = value_at(values, block.word[i % 4] * 0x1p-32);
-    const std::uint32_t bits =
-        format == Format::int32
-            ? std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(std::floor(value)))
-            : stored_bits(format, static_cast<float>(value));
+    std::uint64_t bits = stored_bits(format, static_cast<float>(value));
+    if (format == Format::int32) {
+      bits = std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(std::floor(value)));
+    }
+    if (format == Format::fp64) bits = std::bit_cast<std::uint64_t>(value);
     std::memcpy(static_cast<std::byte*>(out) + static_cast<std::size_t>(i) * bytes, &bits, bytes);
   }
 }

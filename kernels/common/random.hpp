@@ -2,8 +2,8 @@
 // on a GPU, because both look up the same table with the same integers.
 //
 // Element i of a stream takes 16 random bits k and becomes the quantile of the fill's distribution
-// at (k + 1/2) / 65536, rounded to the format. Random access by index lets any thread make any
-// part.
+// at (k + 1/2) / 65536, rounded to the format (fp64: to fp32). Random access by index lets any
+// thread make any part.
 #pragma once
 
 #include <cstdint>
@@ -78,8 +78,8 @@ double normal_quantile(double p);
 
 inline constexpr std::uint32_t kQuantiles = 65536;
 
-// The kQuantiles values of a fill as stored in the format, each in the low bytes of its word. Made
-// once, kept for good; may be called from any thread.
+// The kQuantiles values of a fill as stored in the format, each in the low bytes of its word; those
+// of fp64 as floats. Made once, kept for good; may be called from any thread.
 std::span<const std::uint32_t> quantile_table(Format format, Fill fill);
 
 // Writes elements first .. first + elements - 1 of a stream to `out` (host memory, in the format's

@@ -151,16 +151,23 @@ void expect_right_on_a_small_gpu(const Implementation& implementation) {
   set_multiprocessors(kMultiprocessors);
 }
 
+// With one of every other size.
+Shape of_elements(const Implementation& implementation, std::int64_t n) {
+  std::vector<Shape::Dimension> dimensions = unit_shape(*implementation.operation).dimensions();
+  dimensions.front().second = n;
+  return Shape(dimensions);
+}
+
 // The vectors and threads that the technique chooses for a device of this capability and memory
 // (per SM), with which it is also right. 0: unknown memory.
 std::string right_choice(const Implementation& implementation, int capability, double bandwidth) {
   set_compute_capability(capability);
   set_memory_bandwidth(bandwidth);
   for (const std::int64_t n : {1, 15, 16 * 4096, 70001}) {
-    EXPECT_TRUE(expect_right(implementation, Shape({{"n", n}})));
+    EXPECT_TRUE(expect_right(implementation, of_elements(implementation, n)));
   }
   HostQueue queue;
-  const Plan plan = implementation.prepare(queue, Shape({{"n", 70001}}));
+  const Plan plan = implementation.prepare(queue, of_elements(implementation, 70001));
   set_memory_bandwidth(0);
   const std::string choice = implementation.choice(plan);
   return choice.substr(0, choice.rfind(','));  // without the bytes in flight

@@ -14,6 +14,10 @@
 #include "kernels/ceilings/products.hpp"
 #include "kernels/ceilings/sfu.hpp"
 #include "kernels/ceilings/shared.hpp"
+#include "kernels/ceilings/sweep/intensity.hpp"
+#include "kernels/ceilings/sweep/parallelism.hpp"
+#include "kernels/ceilings/sweep/wgmma_tile.hpp"
+#include "kernels/ceilings/tensor_double.hpp"
 #include "tests/support/host_run.hpp"
 
 namespace ridgebench {
@@ -234,6 +238,71 @@ TEST(Ceilings, WhatOnlyGpusHaveHasNoShapeOnAHost) {
   }
 }
 
+TEST(Ceilings, OfFp64AreLeftOutOfTheQuickProfileAndOfHosts) {
+  for (const std::string_view name : {"fma_double_peak", "tensor_double_peak"}) {
+    const Operation& op = operation(name);
+    EXPECT_TRUE(op.shapes(Profile::quick, Pace::fast, gpu()).empty()) << name;
+    EXPECT_TRUE(op.shapes(Profile::full, Pace::fast, two_core_machine()).empty()) << name;
+    for (const Profile profile : {Profile::standard, Profile::full}) {
+      const std::vector<Shape> shapes = op.shapes(profile, Pace::fast, gpu());
+      ASSERT_EQ(shapes.size(), 1U) << name;
+      const double rate = op.ceiling->most_per_clock(gpu(), Format::fp64);
+      const double clocks = op.flops(shapes.front()) / gpu().units / rate;
+      EXPECT_GT(clocks, 1.5e6) << name;
+      EXPECT_LT(clocks, 2e7) << name;
+    }
+  }
+}
+
+TEST(Ceilings, ProductsOfFp64AreAddedUpInFp64) {
+  const std::vector<Operand> operands =
+      operation("tensor_double_peak")
+          .operands(Shape({{"tiles", 2}, {"m", 32}, {"n", 32}, {"k", 16}, {"iterations", 10}}),
+                    Format::fp64);
+  EXPECT_EQ(operands[2].format, Format::fp64);
+  EXPECT_EQ(operands[2].bytes(), 2 * 32 * 32 * 8);
+}
+
+TEST(Intensity, HostTechniquesAreRightAtAwkwardSizesAndLengths) {
+  for_each_host_technique("intensity", [](const Implementation& implementation) {
+    for (const std::int64_t n : {1, 47, 96, 257, 4099}) {
+      for (const std::int64_t iterations : {1, 2, 33, 128}) {
+        HostRun run(implementation, Shape({{"n", n}, {"iterations", iterations}}), 1);
+        run.fill(Fill::normal);
+        ASSERT_TRUE(run.launch());
+        EXPECT_LE(run.verify().error, 1) << n << ' ' << iterations;
+      }
+    }
+  });
+}
+
+TEST(Intensity, OneMultiplyAddMoreOrLessIsNoticed) {
+  for_each_host_technique("intensity", [](const Implementation& implementation) {
+    for (const std::int64_t iterations : {1, 32, 512}) {
+      HostRun run(implementation, Shape({{"n", 192}, {"iterations", iterations}}));
+      run.fill(Fill::normal);
+      ASSERT_TRUE(run.launch());
+      for (const std::int64_t counted : {iterations - 1, iterations + 1}) {
+        if (counted == 0) continue;
+        EXPECT_GT(run.verify(Shape({{"n", 192}, {"iterations", counted}})).error, 1) << counted;
+      }
+    }
+  });
+}
+
+TEST(Intensity, SweepPassesTheRidge) {
+  const Operation& op = operation("intensity");
+  EXPECT_FALSE(op.ceiling) << "a kernel, which the roofs judge";
+  EXPECT_TRUE(op.shapes(Profile::quick, Pace::fast, gpu()).empty());
+  const auto intensity = [&](const Shape& s) { return op.flops(s) / bytes(op, s, Format::fp32); };
+  const std::vector<Shape> full = op.shapes(Profile::full, Pace::fast, gpu());
+  EXPECT_EQ(full.size(), 10U);
+  EXPECT_EQ(intensity(full.front()), 128);
+  EXPECT_EQ(intensity(full.back()), 0.25);
+  EXPECT_EQ(op.shapes(Profile::standard, Pace::fast, gpu()).size(), 5U);
+  EXPECT_EQ(intensity(op.shapes(Profile::full, Pace::fast, two_core_machine()).front()), 32);
+}
+
 TEST(Ceilings, GpuCacheSweepPassesItsKnee) {
   const Machine machine = gpu();
   const auto bytes_of = [](const Shape& s) { return static_cast<double>(s["n"]) * sizeof(float); };
@@ -272,17 +341,34 @@ TEST(Ceilings, MostPerClockIsKnownByComputeCapability) {
     double expected;
   };
   for (const Case& c : std::initializer_list<Case>{
-           {"fma_peak", 80, Format::fp32, 128},         {"fma_peak", 90, Format::fp32, 256},
-           {"fma_half_peak", 80, Format::fp16, 512},    {"fma_half_peak", 80, Format::bf16, 256},
-           {"fma_half_peak", 89, Format::fp16, 256},    {"fma_half_peak", 90, Format::bf16, 512},
-           {"fma_half_peak", 100, Format::bf16, 0},     {"tensor_peak", 80, Format::tf32, 1024},
-           {"tensor_peak", 80, Format::fp8_e4m3, 0},    {"tensor_peak", 89, Format::fp8_e5m2, 2048},
-           {"tensor_peak", 90, Format::tf32, 2048},     {"tensor_peak", 90, Format::bf16, 4096},
-           {"tensor_peak", 90, Format::fp8_e4m3, 8192}, {"tensor_peak", 100, Format::fp16, 8192},
-           {"cache_l1_read", 90, Format::fp32, 128},    {"cache_l2_read", 90, Format::fp32, 64},
-           {"cache_l2_read", 100, Format::fp32, 0},     {"shared_read", 90, Format::fp32, 128},
-           {"sfu_tanh", 90, Format::fp32, 16},          {"sfu_tanh", 103, Format::fp32, 16},
-           {"sfu_exp2", 90, Format::fp32, 16},          {"sfu_exp2", 103, Format::fp32, 32},
+           {"fma_peak", 80, Format::fp32, 128},
+           {"fma_peak", 90, Format::fp32, 256},
+           {"fma_half_peak", 80, Format::fp16, 512},
+           {"fma_half_peak", 80, Format::bf16, 256},
+           {"fma_half_peak", 89, Format::fp16, 256},
+           {"fma_half_peak", 90, Format::bf16, 512},
+           {"fma_half_peak", 100, Format::bf16, 0},
+           {"tensor_peak", 80, Format::tf32, 1024},
+           {"tensor_peak", 80, Format::fp8_e4m3, 0},
+           {"tensor_peak", 89, Format::fp8_e5m2, 2048},
+           {"tensor_peak", 90, Format::tf32, 2048},
+           {"tensor_peak", 90, Format::bf16, 4096},
+           {"tensor_peak", 90, Format::fp8_e4m3, 8192},
+           {"tensor_peak", 100, Format::fp16, 8192},
+           {"cache_l1_read", 90, Format::fp32, 128},
+           {"cache_l2_read", 90, Format::fp32, 64},
+           {"cache_l2_read", 100, Format::fp32, 0},
+           {"shared_read", 90, Format::fp32, 128},
+           {"sfu_tanh", 90, Format::fp32, 16},
+           {"sfu_tanh", 103, Format::fp32, 16},
+           {"sfu_exp2", 90, Format::fp32, 16},
+           {"sfu_exp2", 103, Format::fp32, 32},
+           {"fma_double_peak", 80, Format::fp64, 64},
+           {"fma_double_peak", 89, Format::fp64, 4},
+           {"fma_double_peak", 90, Format::fp64, 128},
+           {"tensor_double_peak", 89, Format::fp64, 0},
+           {"tensor_double_peak", 80, Format::fp64, 128},
+           {"tensor_double_peak", 90, Format::fp64, 256},
        }) {
     const auto most = operation(c.name).ceiling->most_per_clock;
     ASSERT_NE(most, nullptr) << c.name;
@@ -366,6 +452,37 @@ TEST(Ceilings, TensorCoresWithoutARoofAreThoseThatNoCeilingOfTheProgramSaturates
 
 TEST(Ceilings, ProductsOfWarpgroupsAreOneWave) {
   EXPECT_EQ(only_shape("wgmma_peak", gpu(90))["tiles"], kWgmmaBlocksPerSm * gpu(90).units);
+}
+
+TEST(Ceilings, SweepsOfParallelismCoverWhatIsInFlight) {
+  for (const std::string_view name : {"fma_parallelism", "dram_parallelism", "l2_parallelism"}) {
+    const Operation& op = operation(name);
+    EXPECT_TRUE(op.ceiling->sweep) << name;
+    EXPECT_TRUE(op.shapes(Profile::quick, Pace::fast, gpu()).empty()) << name;
+    EXPECT_TRUE(op.shapes(Profile::full, Pace::fast, two_core_machine()).empty()) << name;
+    EXPECT_EQ(op.shapes(Profile::standard, Pace::fast, gpu()).size(), 4U) << name;
+    EXPECT_EQ(op.shapes(Profile::full, Pace::fast, gpu()).size(), 24U) << name;
+  }
+  const auto bytes_of = [](std::string_view name) {
+    return 4 * operation(name).shapes(Profile::full, Pace::fast, gpu()).front()["n"];
+  };
+  EXPECT_GE(bytes_of("dram_parallelism"), 8 * gpu().last_level_cache_bytes());
+  EXPECT_LE(bytes_of("l2_parallelism"), gpu().last_level_cache_bytes() / 4);
+  const Shape point({{"blocks", 3}, {"warps", 2}, {"chains", 4}, {"iterations", 10}});
+  EXPECT_EQ(operation("fma_parallelism").flops(point), 2 * 3 * 2 * 32 * 4 * 10);
+}
+
+TEST(Ceilings, TilesOfWgmmaDoTheSameWorkAtEveryWidth) {
+  const Operation& op = operation("wgmma_tile");
+  const Shape peak = only_shape("wgmma_peak", gpu(90));
+  EXPECT_TRUE(op.shapes(Profile::quick, Pace::fast, gpu(90)).empty());
+  EXPECT_EQ(op.shapes(Profile::standard, Pace::fast, gpu(90)).size(), 4U);
+  std::set<std::int64_t> widths;
+  for (const Shape& shape : op.shapes(Profile::full, Pace::fast, gpu(90))) {
+    widths.insert(shape["n"]);
+    EXPECT_NEAR(op.flops(shape) / operation("wgmma_peak").flops(peak), 1, 1e-3) << shape.text();
+  }
+  EXPECT_EQ(widths, std::set<std::int64_t>(kWgmmaWidths.begin(), kWgmmaWidths.end()));
 }
 
 // The closed form also holds for the length that GPUs run, and a turn of the loop, 32 steps, shows.

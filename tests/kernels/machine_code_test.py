@@ -6,6 +6,7 @@ import re
 import pytest
 from cubins import function_of, mangled
 from machine_code import KERNELS, LOGS, SOURCES, faults, is_fp8, kernels, namespace_of, needs_cuda, products, registers_of
+from sass import innermost_loop, instructions_of
 
 pytestmark = needs_cuda
 
@@ -57,7 +58,11 @@ def test_sums_load_16_bytes_at_a_time(name):
         ("ceilings/tensor_mma_sync.cu", "HMMA"),
         ("ceilings/hopper/tensor_wgmma.cu", "HGMMA"),
         ("ceilings/hopper/tensor_wgmma.cu", "QGMMA"),
+        ("ceilings/hopper/wgmma_tile.cu", "HGMMA"),
+        ("ceilings/hopper/wgmma_tile.cu", "QGMMA"),
         ("ceilings/fma.cu", "FFMA"),
+        ("ceilings/fma.cu", "DFMA"),
+        ("ceilings/tensor_double_mma_sync.cu", "DMMA"),
         ("ceilings/fma_half.cu", "HFMA2"),
         ("ceilings/shared.cu", "LDS"),
         ("ceilings/sfu.cu", "MUFU"),
@@ -68,6 +73,17 @@ def test_sums_load_16_bytes_at_a_time(name):
 )
 def test_the_instruction_that_a_file_is_about_is_there(name, opcode):
     assert any(kernel.opcodes[opcode] > 0 for kernel in kernels(name))
+
+
+def test_a_turn_of_the_loop_of_multiply_adds_is_little_else():
+    for name, opcode, count in [("fma.cu", "FFMA", 8 * 64), ("fma.cu", "DFMA", 4 * 64), ("intensity.cu", "FFMA", 4 * 32)]:
+        of_90 = [kernel for kernel in kernels(f"ceilings/{name}") if kernel.capability == 90]
+        found = [kernel for kernel in of_90 if kernel.opcodes[opcode] >= count]
+        assert found, name
+        for kernel in found:
+            turn = innermost_loop(instructions_of(kernel), opcode, count)
+            assert sum(i.name == opcode for i in turn) == count, kernel.name
+            assert len(turn) <= 1.1 * count, kernel.name
 
 
 def test_half_precision_multiply_adds_alternate_between_both_pipes():

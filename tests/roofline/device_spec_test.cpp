@@ -134,6 +134,7 @@ TEST(DataSheets, ConsumerTensorPeakIsTheOneWithFp32Accumulators) {
 
 TEST(DataSheets, BestEngineOfFp32IsFmaAndOfBf16Tensor) {
   EXPECT_EQ(find_data_sheet("h200")->best_peak(Format::fp32)->engine, Engine::fma);
+  EXPECT_EQ(find_data_sheet("h200")->best_peak(Format::fp64)->engine, Engine::tensor);
   EXPECT_EQ(find_data_sheet("h200")->best_peak(Format::bf16)->engine, Engine::tensor);
   EXPECT_EQ(find_data_sheet("a100-80-sxm")->best_peak(Format::fp8_e4m3), nullptr);
 }
@@ -190,7 +191,7 @@ TEST(MalformedSheet, AbsurdValuesAreRefused) {
 }
 
 TEST(MalformedSheet, UnknownFormatAndEngineNameWhatIsAllowed) {
-  EXPECT_THAT(rejection_of("/peaks/0/format", "fp64"),
+  EXPECT_THAT(rejection_of("/peaks/0/format", "fp80"),
               AllOf(HasSubstr("x.json: peaks[0]: format: "), HasSubstr("bf16")));
   EXPECT_THAT(rejection_of("/peaks/0/format", "fp4"),
               HasSubstr("peaks[0]: format is \"fp4\"; allowed: fp4_e2m1"));

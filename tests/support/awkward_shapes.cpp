@@ -1,5 +1,6 @@
 #include "tests/support/awkward_shapes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <string>
@@ -65,28 +66,54 @@ std::vector<Shape> products(bool all_layouts) {
   return shapes;
 }
 
-// Ceilings do the work of their first dimension as often as the last one says; what stands between
-// is the size of a tile, which techniques are written for.
-std::vector<Shape> repeated_work(const Operation& operation) {
+// Appends shapes of every awkward size and number of times, between which stands a tile.
+void add_repeated_work(std::vector<Shape::Dimension> dimensions, std::vector<Shape>& shapes) {
   constexpr std::int64_t kMostWork = 70000;
   constexpr std::int64_t kMostProducts = std::int64_t{1} << 26U;
-  Machine gpu;
-  gpu.compute_capability = 89;
-  std::vector<Shape::Dimension> dimensions = unit_shape(operation).dimensions();
-  if (dimensions.size() > 2) {
-    dimensions = operation.shapes(Profile::quick, Pace::fast, gpu).at(0).dimensions();
-  }
   const bool tiles = dimensions.size() > 2;
   std::int64_t products = 1;  // of one tile
   for (std::size_t i = 1; i + 1 < dimensions.size(); ++i) products *= dimensions[i].second;
-  std::vector<Shape> shapes;
   for (const std::int64_t size : {1, 3, 9, 129, 257, 2049, 4099, 8193}) {
     if (tiles && size > 9) break;
     for (const std::int64_t times : {1, 2, 16, 17, 33, 65, 97}) {
       if (size * times > kMostWork || size * times * products > kMostProducts) continue;
       dimensions.front().second = size;
       dimensions.back().second = times;
-      shapes.emplace_back(dimensions);
+      const Shape shape(dimensions);
+      if (std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
+    }
+  }
+}
+
+// Sweeps of bytes in flight: every point reads arrays of awkward sizes.
+std::vector<Shape> reads_in_flight(const Operation& operation) {
+  Machine gpu;
+  gpu.compute_capability = 89;
+  std::vector<Shape> shapes;
+  for (const Shape& point : operation.shapes(Profile::full, Pace::fast, gpu)) {
+    for (const std::int64_t n : {1, 9, 4099, 20011}) {
+      for (const std::int64_t passes : {1, 3}) {
+        std::vector<Shape::Dimension> dimensions = point.dimensions();
+        dimensions.front().second = n;
+        dimensions.back().second = passes;
+        shapes.emplace_back(dimensions);
+      }
+    }
+  }
+  return shapes;
+}
+
+// Ceilings do the work of their first dimension as often as the last one says; what stands between
+// is the size of a tile, which techniques are written for.
+std::vector<Shape> repeated_work(const Operation& operation) {
+  Machine gpu;
+  gpu.compute_capability = 89;
+  std::vector<Shape> shapes;
+  if (operation.dimensions.size() == 2) {
+    add_repeated_work(unit_shape(operation).dimensions(), shapes);
+  } else {
+    for (const Shape& shape : operation.shapes(Profile::full, Pace::fast, gpu)) {
+      add_repeated_work(shape.dimensions(), shapes);
     }
   }
   return shapes;
@@ -100,7 +127,8 @@ std::vector<Shape> awkward_shapes(const Operation& operation) {
   if (names == Dimensions{"n"}) return vectors();
   if (names == Dimensions{"m", "n"}) return matrices_and_vectors();
   if (names == Dimensions{"m", "n", "k"}) return products(operation.name == "matmul");
-  if (operation.ceiling && names.size() > 1) return repeated_work(operation);
+  if (names == Dimensions{"n", "warps", "packs", "passes"}) return reads_in_flight(operation);
+  if (names.size() > 1) return repeated_work(operation);
   throw std::logic_error("no shapes for " + std::string(operation.name));
 }
 
@@ -125,7 +153,9 @@ std::vector<Shape> shapes_of_many_tiles(const Operation& operation) {
 }
 
 bool exact_on_integers(const Operation& operation) {
-  return !operation.special && operation.name != "fma_peak";
+  const bool contracts = operation.name == "fma_peak" || operation.name == "fma_double_peak" ||
+                         operation.name == "intensity" || operation.name == "fma_parallelism";
+  return !operation.special && !contracts;
 }
 
 }  // namespace ridgebench

@@ -1,6 +1,7 @@
 #include "harness/device/cpu/memory.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -85,6 +86,9 @@ bool HostMemory::has_nan(const void* data, std::int64_t elements, Format format)
       return largest_magnitude<std::uint8_t>(data, elements, threads_) >= f.first_nan();
     case 2:
       return largest_magnitude<std::uint16_t>(data, elements, threads_) >= f.first_nan();
+    case 8:
+      return largest_magnitude<std::uint64_t>(data, elements, threads_) >
+             std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
     default:  // tf32, too, is stored as fp32
       return largest_magnitude<std::uint32_t>(data, elements, threads_) >=
              info(Format::fp32).first_nan();

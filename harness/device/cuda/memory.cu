@@ -50,6 +50,8 @@ void with_type(Format format, F f) {
       return f(static_cast<const Fp8E4m3*>(nullptr));
     case Format::fp8_e5m2:
       return f(static_cast<const Fp8E5m2*>(nullptr));
+    case Format::fp64:
+      return f(static_cast<const double*>(nullptr));
     case Format::int32:
       throw std::logic_error("whole numbers are compared by their bits");
   }
@@ -98,6 +100,7 @@ void CudaMemory::fill(void* out, std::int64_t elements, Format format, Fill fill
   if (bytes == 1) launch(static_cast<std::uint8_t*>(out));
   if (bytes == 2) launch(static_cast<std::uint16_t*>(out));
   if (bytes == 4) launch(static_cast<std::uint32_t*>(out));
+  if (bytes == 8) launch(static_cast<double*>(out));
   check(cudaGetLastError());
   check(cudaStreamSynchronize(stream_));
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/common/cuda/types.cuh"
 #include "kernels/common/random.hpp"
@@ -24,6 +25,25 @@ __device__ inline std::int64_t stride() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
+// An entry of a quantile table as the format stores it: those of fp64 are floats.
+template <class Word>
+__device__ Word stored(std::uint32_t entry) {
+  if constexpr (std::is_same_v<Word, double>) {
+    return __uint_as_float(entry);
+  } else {
+    return static_cast<Word>(entry);
+  }
+}
+
+template <class T>
+__device__ double to_double(T x) {
+  if constexpr (std::is_same_v<T, double>) {
+    return x;
+  } else {
+    return cuda::to_float(x);
+  }
+}
+
 // As fill_random: each element takes 16 random bits, which choose an entry of the table.
 template <class Word>
 __global__ void fill_elements(Word* out, std::int64_t elements, const std::uint32_t* table,
@@ -34,7 +54,7 @@ __global__ void fill_elements(Word* out, std::int64_t elements, const std::uint3
         random_block(seed, stream, static_cast<std::uint64_t>(first / kElementsPerBlock + b));
     for (std::uint32_t i = 0; i < kElementsPerBlock; ++i) {
       const std::int64_t at = b * kElementsPerBlock + i;
-      if (at < elements) out[at] = static_cast<Word>(table[random_bits(block, i)]);
+      if (at < elements) out[at] = stored<Word>(table[random_bits(block, i)]);
     }
   }
 }
@@ -55,7 +75,7 @@ __global__ void find_other_bytes(const Bytes* regions, std::byte value, unsigned
 template <class T>
 __global__ void find_nan(const T* data, std::int64_t elements, unsigned long long* found) {
   for (std::int64_t i = first_item(); i < elements; i += stride()) {
-    if (isnan(cuda::to_float(data[i]))) *found = 1;
+    if (isnan(to_double(data[i]))) *found = 1;
   }
 }
 
@@ -92,8 +112,8 @@ __global__ void find_difference(const T* x, const T* y, std::int64_t elements, d
                                 double relative, unsigned long long* largest) {
   double own = 0;
   for (std::int64_t i = first_item(); i < elements; i += stride()) {
-    const double a = cuda::to_float(x[i]);
-    const double b = cuda::to_float(y[i]);
+    const double a = to_double(x[i]);
+    const double b = to_double(y[i]);
     if (a == b) continue;
     const double ratio = fabs(a - b) / (absolute + relative * fabs(b));
     own = isnan(ratio) ? std::numeric_limits<double>::infinity() : fmax(own, ratio);

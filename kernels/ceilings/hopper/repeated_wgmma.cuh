@@ -1,25 +1,34 @@
-// One product of 64 x 256 x 32 in shared memory, which a warpgroup multiplies again and again by
-// wgmma: the core of tensor_wgmma.cu.
+// One product of 64 x N x 32, which a warpgroup multiplies again and again by wgmma: the core of
+// tensor_wgmma.cu and wgmma_tile.cu. B lies in shared memory, A there or in registers.
 #pragma once
+
+#include <algorithm>
 
 #include "kernels/ceilings/products.hpp"
 #include "kernels/common/cuda/ptx/barrier.cuh"
 #include "kernels/common/cuda/ptx/wgmma.cuh"
 #include "kernels/common/cuda/ptx/wgmma_layout.hpp"
 #include "kernels/common/cuda/types.cuh"
+#include "kernels/common/fp8_accumulation.hpp"
 
 namespace ridgebench::cuda {
 
 inline constexpr int kM = static_cast<int>(kWarpgroupTile.m);
-inline constexpr int kN = static_cast<int>(kWarpgroupTile.n);
 inline constexpr int kK = static_cast<int>(kWarpgroupTile.k);
+template <int kN>
 inline constexpr int kSharedBytes = (kM + kN) * kRowBytes;
-using Accumulators = WgmmaAccumulators<kN>;
 
 // wgmmas of one product, and of a group: the tensor cores lose clocks between two groups.
 template <class T>
 inline constexpr int kSteps = kK * static_cast<int>(sizeof(T)) / kWgmmaKBytes;
-inline constexpr int kGroup = 16;
+template <int kN>
+inline constexpr int kGroup = std::min(16 * 256 / kN, 64);
+
+// Tensor cores truncate: each addition loses up to one unit of the last place of a sum, which has
+// half its final size on average. A sum keeps 23 fraction bits, in fp8 13; a product takes up to
+// four steps. In fp8 each of the 32 products of a step is truncated: 5.6 units on an H100.
+inline constexpr double kWideError = 0x1p-23 * 4 * kWgmmaIterations / 2;
+inline constexpr double kFp8Error = 8 * 0x1p-13 * kProductIterations / 2;
 
 // Copies `rows` rows of kK elements into boxes, or zeros them.
 template <class T>
@@ -33,7 +42,7 @@ __device__ void fill(std::byte* boxes, const T* from, int rows, bool zero) {
   }
 }
 
-template <class T>
+template <class T, int kN>
 __device__ void load(std::byte* boxes, const T* a, const T* b, bool zero) {
   fill(boxes, a, kM, zero);
   fill(boxes + kM * kRowBytes, b, kN, zero);
@@ -41,40 +50,73 @@ __device__ void load(std::byte* boxes, const T* a, const T* b, bool zero) {
   __syncthreads();
 }
 
+// The operands in shared memory, as load() leaves them.
+template <class T, int kN>
+struct SharedOperands {
+  std::uint64_t a, b;
+
+  __device__ explicit SharedOperands(const std::byte* boxes)
+      : a(matrix_descriptor(shared_address(boxes))),
+        b(matrix_descriptor(shared_address(boxes + kM * kRowBytes))) {}
+
+  __device__ void multiply_add(WgmmaAccumulators<kN>& d, int step, bool accumulate) const {
+    wgmma_mma_async<T, T, kN>(d, a + k_step_offset(true, step), b + k_step_offset(true, step),
+                              accumulate);
+  }
+};
+
 // Starts d = A B (+ d, if `accumulate`), then adds A B kAgain more times, all as one group.
-template <class T, int kAgain>
-__device__ void multiply(Accumulators& d, const std::byte* boxes, bool accumulate) {
-  const std::uint64_t a = matrix_descriptor(shared_address(boxes));
-  const std::uint64_t b = matrix_descriptor(shared_address(boxes + kM * kRowBytes));
+template <class T, int kN, int kAgain, class Operands>
+__device__ void multiply(WgmmaAccumulators<kN>& d, const Operands& operands, bool accumulate) {
   warpgroup_fence_operand(d);
   warpgroup_arrive();
 #pragma unroll
   for (int i = 0; i < (1 + kAgain) * kSteps<T>; ++i) {
-    const int step = i % kSteps<T>;
-    wgmma_mma_async<T, T, kN>(d, a + k_step_offset(true, step), b + k_step_offset(true, step),
-                              accumulate || i > 0);
+    operands.multiply_add(d, i % kSteps<T>, accumulate || i > 0);
   }
   warpgroup_commit_batch();
   warpgroup_fence_operand(d);
 }
 
 // Adds A B `count` more times and waits for the sums.
-template <class T>
-__device__ void add_products(Accumulators& d, const std::byte* boxes, int count) {
-  constexpr int products = kGroup / kSteps<T>;
+template <class T, int kN, class Operands>
+__device__ void add_products(WgmmaAccumulators<kN>& d, const Operands& operands, int count) {
+  constexpr int products = kGroup<kN> / kSteps<T>;
   int i = 0;
 #pragma unroll 1
   for (; i + products <= count; i += products) {
-    multiply<T, products - 1>(d, boxes, true);
+    multiply<T, kN, products - 1>(d, operands, true);
     warpgroup_wait<1>();
   }
 #pragma unroll 1
   for (; i < count; ++i) {
-    multiply<T, 0>(d, boxes, true);
+    multiply<T, kN, 0>(d, operands, true);
     warpgroup_wait<1>();
   }
   warpgroup_wait<0>();
   warpgroup_fence_operand(d);
+}
+
+// Products of a block's first sum, of `most` in a later one. The blocks of an SM end their sums at
+// different times, so that one adds its sums to the result while the others multiply.
+__device__ inline int first_sum(int most) {
+  const unsigned third = blockIdx.x * kWgmmaBlocksPerSm / gridDim.x + 1;
+  return most * static_cast<int>(third) / kWgmmaBlocksPerSm;
+}
+
+// y = scale d (+ y, if `add`) for this thread's elements of a tile.
+template <int kN>
+__device__ void store(float* y, const WgmmaAccumulators<kN>& d, float scale, bool add) {
+  const int thread = static_cast<int>(threadIdx.x);
+  float* const first = y + accumulator_row(thread, 0) * kN + accumulator_column(thread, 0);
+#pragma unroll
+  for (int s = 0; s < kN / 2; s += 2) {
+    // An offset that does not depend on the thread is part of the instruction.
+    float* const to = first + accumulator_row(0, s) * kN + accumulator_column(0, s);
+    const float2 before = add ? *reinterpret_cast<const float2*>(to) : make_float2(0, 0);
+    *reinterpret_cast<float2*>(to) =
+        make_float2(before.x + scale * d[s], before.y + scale * d[s + 1]);
+  }
 }
 
 }  // namespace ridgebench::cuda

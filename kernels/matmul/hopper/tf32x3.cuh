@@ -98,8 +98,8 @@ __device__ inline void multiply_box(Part& part, SplitFragment (&fragment)[2], co
     warpgroup_fence_operand(own.low);
     warpgroup_arrive();
     const std::uint64_t offset = k_step_offset(true, step);
-    wgmma_mma_async_rs<Tile::kBlockN>(part, own.low, whole_b + offset, step > 0);
-    wgmma_mma_async_rs<Tile::kBlockN>(part, own.high, low + offset, true);
+    wgmma_mma_async_rs<Tf32, Tile::kBlockN>(part, own.low, whole_b + offset, step > 0);
+    wgmma_mma_async_rs<Tf32, Tile::kBlockN>(part, own.high, low + offset, true);
     warpgroup_commit_batch();
   }
   warpgroup_arrive();

@@ -82,6 +82,7 @@ void multiply(const Lanes& lanes) {
 
 bool execute_mma(const Instruction& instruction) {
   // mma.sync.aligned.shape.row.col.d.a.b.c
+  if (instruction.part(7) == "f64") return execute_mma_f64(instruction);
   const std::optional<Format> a = format_of(instruction.part(7));
   const std::optional<Format> b = format_of(instruction.part(8));
   if (!a || !b || instruction.count() != 14) return false;

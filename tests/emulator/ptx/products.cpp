@@ -55,16 +55,26 @@ FragmentA words_of(const std::uint32_t* fragment) {
   return words;
 }
 
-// Word i of lane l is element k = l % 4 + 4 (i / 2) of row l / 4 + 8 (i % 2). The hardware ignores
-// the low 13 bits of tf32. Source: PTX ISA, "Register fragments for wgmma.mma_async.m64nNk8".
-std::vector<double> rows_of(std::span<const FragmentA> lanes) {
-  constexpr unsigned depth = 8;
+// Element e of word i of lane l is element k = p (l % 4 + 4 (i / 2)) + e of row l / 4 + 8 (i % 2),
+// with p elements to a word, the lowest bits first. The hardware ignores the low 13 bits of tf32.
+// Source: PTX ISA, "Register fragments for wgmma.mma_async.m64nNk8" and its siblings.
+std::vector<double> rows_of(std::span<const FragmentA> lanes, Format format) {
+  const FormatInfo& f = info(format);
+  const unsigned per_word = 4 / static_cast<unsigned>(f.storage_bytes);
+  const unsigned depth = 8 * per_word;
+  const auto element = [&](std::uint32_t word, unsigned e) -> double {
+    if (format == Format::tf32) return std::bit_cast<float>(word & ~0x1fffU);
+    const auto bits = static_cast<unsigned>(f.bits());
+    return decode_bits(f, word >> (bits * e) & ((1U << bits) - 1U));
+  };
   std::vector<double> a(std::size_t{depth} * kWarpRows);
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     for (unsigned i = 0; i < lanes[lane].size(); ++i) {
-      const unsigned k = lane % 4 + 4 * (i / 2);
       const unsigned row = lane / 4 + 8 * (i % 2);
-      a[std::size_t{k} * kWarpRows + row] = double{std::bit_cast<float>(lanes[lane][i] & ~0x1fffU)};
+      for (unsigned e = 0; e < per_word; ++e) {
+        const unsigned k = per_word * (lane % 4 + 4 * (i / 2)) + e;
+        a[std::size_t{k} * kWarpRows + row] = element(lanes[lane][i], e);
+      }
     }
   }
   return a;
@@ -179,7 +189,7 @@ void WarpProducts::end(const Started& started, const SharedMemory& shared) {
   Operands operands = started.operands
                           ? *started.operands
                           : read_operands(started.product, started.rank_in_warpgroup, shared);
-  if (in_registers) operands.a = rows_of(started.words);
+  if (in_registers) operands.a = rows_of(started.words, started.product.a_format);
   compute(started.product, operands, accumulator);
   if (--accumulator.under_way > 0) return;
   show(accumulator);

@@ -102,6 +102,7 @@ void ptx(const std::source_location& where, const char* text, Operands&&... oper
 
 // Instructions by the first part of their name; false where the rest is not supported.
 bool execute_mma(const Instruction& instruction);
+bool execute_mma_f64(const Instruction& instruction);
 bool execute_matrices(const Instruction& instruction);  // ldmatrix, stmatrix
 bool execute_cp_async(const Instruction& instruction);
 bool execute_bulk(const Instruction& instruction);

@@ -71,6 +71,7 @@ TEST(FormatTable, HasTheLecturesFigures) {
 
 TEST(FormatTable, HasExactLimits) {
   using Float = std::numeric_limits<float>;
+  using Double = std::numeric_limits<double>;
   struct Row {
     Format format;
     double max, min_normal, min_subnormal, epsilon;
@@ -81,7 +82,8 @@ TEST(FormatTable, HasExactLimits) {
         Row{Format::fp16, 65504, 0x1p-14, 0x1p-24, 0x1p-10},
         Row{Format::bf16, 0x1.fep127, 0x1p-126, 0x1p-133, 0x1p-7},
         Row{Format::fp8_e4m3, 448, 0x1p-6, 0x1p-9, 0x1p-3},
-        Row{Format::fp8_e5m2, 57344, 0x1p-14, 0x1p-16, 0x1p-2}}) {
+        Row{Format::fp8_e5m2, 57344, 0x1p-14, 0x1p-16, 0x1p-2},
+        Row{Format::fp64, Double::max(), Double::min(), Double::denorm_min(), Double::epsilon()}}) {
     const FormatInfo& f = info(row.format);
     SCOPED_TRACE(f.name);
     EXPECT_EQ(f.max_finite(), row.max);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -139,7 +140,7 @@ TEST(FillRandom, AnyPartCanBeMadeAlone) {
 }
 
 TEST(FillRandom, WritesNothingOutside) {
-  for (const Format format : {Format::fp8_e4m3, Format::bf16, Format::tf32}) {
+  for (const Format format : {Format::fp8_e4m3, Format::bf16, Format::tf32, Format::fp64}) {
     const auto bytes = static_cast<std::size_t>(info(format).storage_bytes);
     std::vector<unsigned char> guarded(64 + 21 * bytes + 64, 0xa5);
     fill_random(guarded.data() + 64, 21, format, Fill::zeros, kSeed, 0, 2, 3);
@@ -148,6 +149,14 @@ TEST(FillRandom, WritesNothingOutside) {
       ASSERT_EQ(guarded[i], inside ? 0 : 0xa5) << info(format).name << ' ' << i;
     }
   }
+}
+
+TEST(FillRandom, Fp64HasTheNumbersOfFp32) {
+  std::vector<float> narrow(1003);
+  std::vector<double> wide(1003);
+  fill_random(narrow.data(), 1003, Format::fp32, Fill::normal, kSeed, 0, 2, 3);
+  fill_random(wide.data(), 1003, Format::fp64, Fill::normal, kSeed, 0, 2, 3);
+  EXPECT_TRUE(std::ranges::equal(narrow, wide));
 }
 
 TEST(FillRandom, SeedsAndStreamsDiffer) {

@@ -23,11 +23,11 @@ SHEETS = {
 DENSE = {
     "7.0": {"fp32": 128, "fp16": 1024},
     "7.5": {"fp32": 128, "fp16": 1024},
-    "8.0": {"fp32": 128, "tf32": 1024, "fp16": 2048, "bf16": 2048},
+    "8.0": {"fp64": 64, "fp64 tensor": 128, "fp32": 128, "tf32": 1024, "fp16": 2048, "bf16": 2048},
     "8.6": {"fp32": 256, "tf32": 512, "fp16": 1024, "bf16": 1024},
     "8.7": {"fp32": 256, "fp16": 2048, "bf16": 2048},
     "8.9": {"fp32": 256, "tf32": 512, "fp16": 1024, "bf16": 1024, "fp8": 2048},
-    "9.0": {"fp32": 256, "tf32": 2048, "fp16": 4096, "bf16": 4096, "fp8": 8192},
+    "9.0": {"fp64": 128, "fp64 tensor": 256, "fp32": 256, "tf32": 2048, "fp16": 4096, "bf16": 4096, "fp8": 8192},
     "10.0": {"fp32": 256, "tf32": 4096, "fp16": 8192, "bf16": 8192, "fp8": 16384, "fp4": 32768},
     "10.3": {"fp32": 256, "tf32": 4096, "fp16": 8192, "bf16": 8192, "fp8": 16384, "fp4": 49152},
     "11.0": {"fp32": 256, "fp16": 8192, "bf16": 8192, "fp8": 16384, "fp4": 32768},
@@ -80,6 +80,8 @@ def test_peak_is_sms_times_clock_times_rate(sheet, peak):
 @pytest.mark.parametrize(("sheet", "peak"), [p for p in each_peak() if p.values[1]["flops_per_clock_per_sm"]])
 def test_peak_is_dense(sheet, peak):
     form = peak["format"].split("_")[0]
+    if (form, peak["engine"]) == ("fp64", "tensor"):
+        form = "fp64 tensor"
     dense = DENSE[sheet["compute_capability"] or sheet["architecture"]][form]
     tensor = peak["engine"] == "tensor" and form != "fp4"
     if tensor and peak["accumulator"] == "fp32" and any(name in sheet["title"] for name in HALVED):

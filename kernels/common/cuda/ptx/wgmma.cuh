@@ -56,12 +56,14 @@ __device__ inline void warpgroup_fence_operand(WgmmaFragmentA& a) {
 // The instruction names each of its up to 128 registers. These macros write them, each list from
 // the one before it.
 // clang-format off
-#define RIDGEBENCH_REGISTERS_8 "%0,%1,%2,%3,%4,%5,%6,%7"
+#define RIDGEBENCH_REGISTERS_4 "%0,%1,%2,%3"
+#define RIDGEBENCH_REGISTERS_8 RIDGEBENCH_REGISTERS_4 ",%4,%5,%6,%7"
 #define RIDGEBENCH_REGISTERS_16 RIDGEBENCH_REGISTERS_8 ",%8,%9,%10,%11,%12,%13,%14,%15"
 #define RIDGEBENCH_REGISTERS_32 RIDGEBENCH_REGISTERS_16 \
   ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
-#define RIDGEBENCH_REGISTERS_64 RIDGEBENCH_REGISTERS_32 \
-  ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47" \
+#define RIDGEBENCH_REGISTERS_48 RIDGEBENCH_REGISTERS_32 \
+  ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
+#define RIDGEBENCH_REGISTERS_64 RIDGEBENCH_REGISTERS_48 \
   ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
 #define RIDGEBENCH_REGISTERS_80 RIDGEBENCH_REGISTERS_64 \
   ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
@@ -74,6 +76,7 @@ __device__ inline void warpgroup_fence_operand(WgmmaFragmentA& a) {
 #define RIDGEBENCH_D_8(i) RIDGEBENCH_D_4(i), RIDGEBENCH_D_4((i) + 4)
 #define RIDGEBENCH_D_16(i) RIDGEBENCH_D_8(i), RIDGEBENCH_D_8((i) + 8)
 #define RIDGEBENCH_D_32(i) RIDGEBENCH_D_16(i), RIDGEBENCH_D_16((i) + 16)
+#define RIDGEBENCH_D_48(i) RIDGEBENCH_D_32(i), RIDGEBENCH_D_16((i) + 32)
 #define RIDGEBENCH_D_64(i) RIDGEBENCH_D_32(i), RIDGEBENCH_D_32((i) + 32)
 #define RIDGEBENCH_D_80(i) RIDGEBENCH_D_64(i), RIDGEBENCH_D_16((i) + 64)
 #define RIDGEBENCH_D_96(i) RIDGEBENCH_D_64(i), RIDGEBENCH_D_32((i) + 64)
@@ -119,36 +122,69 @@ __device__ void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::
                                 bool scale_d) {
   static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
   static_assert(sizeof(A) == 2 || (!kTnspA && !kTnspB), "only 16-bit formats transpose");
-  static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 160 || kN == 192 ||
-                kN == 256);
+  static_assert(kN == 8 || kN == 16 || kN == 32 || kN == 64 || kN == 96 || kN == 128 || kN == 160 ||
+                kN == 192 || kN == 256);
+  RIDGEBENCH_WGMMA_OF_SIZE(8, 4, "%4", "%5", "%6", "%7", "%8")
   RIDGEBENCH_WGMMA_OF_SIZE(16, 8, "%8", "%9", "%10", "%11", "%12")
   RIDGEBENCH_WGMMA_OF_SIZE(32, 16, "%16", "%17", "%18", "%19", "%20")
   RIDGEBENCH_WGMMA_OF_SIZE(64, 32, "%32", "%33", "%34", "%35", "%36")
+  RIDGEBENCH_WGMMA_OF_SIZE(96, 48, "%48", "%49", "%50", "%51", "%52")
   RIDGEBENCH_WGMMA_OF_SIZE(128, 64, "%64", "%65", "%66", "%67", "%68")
   RIDGEBENCH_WGMMA_OF_SIZE(160, 80, "%80", "%81", "%82", "%83", "%84")
   RIDGEBENCH_WGMMA_OF_SIZE(192, 96, "%96", "%97", "%98", "%99", "%100")
   RIDGEBENCH_WGMMA_OF_SIZE(256, 128, "%128", "%129", "%130", "%131", "%132")
 }
 
-// The same with A in registers (CUTLASS: the RS form), for tf32.
-template <int kN>
+// clang-format off
+#define RIDGEBENCH_WGMMA_RS(n, registers, types, a_place, b_place, scale_d_place, transpose)      \
+  asm volatile("{ .reg .pred p; setp.ne.b32 p, " scale_d_place ", 0; "                            \
+               "wgmma.mma_async.sync.aligned.m64n" #n types                                       \
+               " {" RIDGEBENCH_REGISTERS_##registers "}, {" a_place "}, " b_place ", p, 1, 1"     \
+               transpose "; }"                                                                    \
+               : RIDGEBENCH_D_##registers(0)                                                      \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                              \
+                 "r"(static_cast<int>(scale_d)))
+
+#define RIDGEBENCH_WGMMA_RS_OF_SIZE(n, registers, a_place, b_place, scale_d_place)                \
+  if constexpr (kN == n) {                                                                        \
+    if constexpr (std::is_same_v<T, Tf32>) {                                                      \
+      RIDGEBENCH_WGMMA_RS(n, registers, "k8.f32.tf32.tf32", a_place, b_place, scale_d_place, ""); \
+    } else if constexpr (std::is_same_v<T, Bf16>) {                                               \
+      RIDGEBENCH_WGMMA_RS(n, registers, "k16.f32.bf16.bf16", a_place, b_place, scale_d_place,     \
+                          ", 0");                                                                 \
+    } else {                                                                                      \
+      RIDGEBENCH_WGMMA_RS(n, registers, "k32.f32.e4m3.e4m3", a_place, b_place, scale_d_place,     \
+                          "");                                                                    \
+    }                                                                                             \
+  }
+// clang-format on
+
+// The same with A in registers (CUTLASS: the RS form).
+template <class T, int kN>
 __device__ void wgmma_mma_async_rs(WgmmaAccumulators<kN>& d, const WgmmaFragmentA& a,
                                    std::uint64_t b, bool scale_d) {
-  static_assert(kN == 128, "no kernel needs another size");
-  asm volatile(
-      "{ .reg .pred p; setp.ne.b32 p, %69, 0; "
-      "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" RIDGEBENCH_REGISTERS_64
-      "}, {%64,%65,%66,%67}, %68, p, 1, 1; }"
-      : RIDGEBENCH_D_64(0)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(scale_d)));
+  static_assert(std::is_same_v<T, Tf32> || std::is_same_v<T, Bf16> || std::is_same_v<T, Fp8E4m3>);
+  static_assert(kN == 8 || kN == 16 || kN == 32 || kN == 64 || kN == 96 || kN == 128 || kN == 192 ||
+                kN == 256);
+  RIDGEBENCH_WGMMA_RS_OF_SIZE(8, 4, "%4,%5,%6,%7", "%8", "%9")
+  RIDGEBENCH_WGMMA_RS_OF_SIZE(16, 8, "%8,%9,%10,%11", "%12", "%13")
+  RIDGEBENCH_WGMMA_RS_OF_SIZE(32, 16, "%16,%17,%18,%19", "%20", "%21")
+  RIDGEBENCH_WGMMA_RS_OF_SIZE(64, 32, "%32,%33,%34,%35", "%36", "%37")
+  RIDGEBENCH_WGMMA_RS_OF_SIZE(96, 48, "%48,%49,%50,%51", "%52", "%53")
+  RIDGEBENCH_WGMMA_RS_OF_SIZE(128, 64, "%64,%65,%66,%67", "%68", "%69")
+  RIDGEBENCH_WGMMA_RS_OF_SIZE(192, 96, "%96,%97,%98,%99", "%100", "%101")
+  RIDGEBENCH_WGMMA_RS_OF_SIZE(256, 128, "%128,%129,%130,%131", "%132", "%133")
 }
 
+#undef RIDGEBENCH_WGMMA_RS_OF_SIZE
+#undef RIDGEBENCH_WGMMA_RS
 #undef RIDGEBENCH_WGMMA_OF_SIZE
 #undef RIDGEBENCH_WGMMA
 #undef RIDGEBENCH_D_128
 #undef RIDGEBENCH_D_96
 #undef RIDGEBENCH_D_80
 #undef RIDGEBENCH_D_64
+#undef RIDGEBENCH_D_48
 #undef RIDGEBENCH_D_32
 #undef RIDGEBENCH_D_16
 #undef RIDGEBENCH_D_8
@@ -157,8 +193,10 @@ __device__ void wgmma_mma_async_rs(WgmmaAccumulators<kN>& d, const WgmmaFragment
 #undef RIDGEBENCH_REGISTERS_96
 #undef RIDGEBENCH_REGISTERS_80
 #undef RIDGEBENCH_REGISTERS_64
+#undef RIDGEBENCH_REGISTERS_48
 #undef RIDGEBENCH_REGISTERS_32
 #undef RIDGEBENCH_REGISTERS_16
 #undef RIDGEBENCH_REGISTERS_8
+#undef RIDGEBENCH_REGISTERS_4
 
 }  // namespace ridgebench::cuda

@@ -36,6 +36,16 @@ TEST(HostMemory, KnowsTheNanOfFourByteFormats) {
   }
 }
 
+TEST(HostMemory, KnowsTheNanOfFp64) {
+  HostMemory memory(1);
+  for (const double x : {0.0, -1.0, double{INFINITY}, -double{INFINITY}}) {
+    EXPECT_FALSE(memory.has_nan(&x, 1, Format::fp64)) << x;
+  }
+  for (const std::uint64_t nan : {0x7ff0000000000001U, 0x7ff8000000000000U, 0xffffffffffffffffU}) {
+    EXPECT_TRUE(memory.has_nan(&nan, 1, Format::fp64)) << nan;
+  }
+}
+
 TEST(HostMemory, FindsOneNanAmongMany) {
   HostMemory memory(2);
   std::vector<float> x(10'007, 1.0F);

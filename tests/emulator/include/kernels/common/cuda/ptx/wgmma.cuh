@@ -43,8 +43,8 @@ void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::uint64_t b,
                      const std::source_location& where = std::source_location::current()) {
   static_assert(std::is_same_v<A, B> || (kIsFp8<A> && kIsFp8<B>));
   static_assert(sizeof(A) == 2 || (!kTnspA && !kTnspB), "only 16-bit formats transpose");
-  static_assert(kN == 16 || kN == 32 || kN == 64 || kN == 128 || kN == 160 || kN == 192 ||
-                kN == 256);
+  static_assert(kN == 8 || kN == 16 || kN == 32 || kN == 64 || kN == 96 || kN == 128 || kN == 160 ||
+                kN == 192 || kN == 256);
   emulator::wgmma_multiply({.a_format = A::format,
                             .b_format = B::format,
                             .columns = kN,
@@ -57,13 +57,15 @@ void wgmma_mma_async(WgmmaAccumulators<kN>& d, std::uint64_t a, std::uint64_t b,
                            where);
 }
 
-template <int kN>
+template <class T, int kN>
 void wgmma_mma_async_rs(WgmmaAccumulators<kN>& d, const WgmmaFragmentA& a, std::uint64_t b,
                         bool scale_d,
                         const std::source_location& where = std::source_location::current()) {
-  static_assert(kN == 128, "no kernel needs another size");
-  emulator::wgmma_multiply({.a_format = Format::tf32,
-                            .b_format = Format::tf32,
+  static_assert(std::is_same_v<T, Tf32> || std::is_same_v<T, Bf16> || std::is_same_v<T, Fp8E4m3>);
+  static_assert(kN == 8 || kN == 16 || kN == 32 || kN == 64 || kN == 96 || kN == 128 || kN == 192 ||
+                kN == 256);
+  emulator::wgmma_multiply({.a_format = T::format,
+                            .b_format = T::format,
                             .columns = kN,
                             .across_a = false,
                             .across_b = false,
