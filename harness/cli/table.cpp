@@ -30,10 +30,11 @@ struct Column {
 };
 // A column without any text is left out.
 constexpr std::array kColumns{
-    Column{"device"},       Column{"operation"},    Column{"technique"},   Column{"format"},
-    Column{"shape"},        Column{"regime"},       Column{"time", true},  Column{"FLOP/s", true},
-    Column{"byte/s", true}, Column{"cycles", true}, Column{"power", true}, Column{"energy", true},
-    Column{"MFU", true},    Column{"roof", true},   Column{"limit"},       Column{"remark"}};
+    Column{"device"},       Column{"operation"},     Column{"technique"},    Column{"format"},
+    Column{"shape"},        Column{"regime"},        Column{"time", true},   Column{"FLOP/s", true},
+    Column{"byte/s", true}, Column{"latency", true}, Column{"cycles", true}, Column{"power", true},
+    Column{"energy", true}, Column{"MFU", true},     Column{"roof", true},   Column{"limit"},
+    Column{"remark"}};
 
 struct Row {
   std::array<std::string, kColumns.size()> cells;
@@ -68,9 +69,19 @@ std::string in_largest_unit(double value, const Summary& precision, double small
   return units[i].empty() ? number : fmt::format("{} {}", number, units[i]);
 }
 
+constexpr std::array<std::string_view, 4> kTimeUnits{"ns", "us", "ms", "s"};
+
 std::string time_text(const std::optional<Summary>& time) {
-  constexpr std::array<std::string_view, 4> kTimeUnits{"ns", "us", "ms", "s"};
   return time ? in_largest_unit(time->median, *time, 1e-9, kTimeUnits) : "";
+}
+
+// The time of one access of a ceiling of latency.
+std::string latency_text(const Record& r) {
+  const auto& sizes = r.shape.dimensions();
+  const auto accesses = std::ranges::find(sizes, "accesses", &Shape::Dimension::first);
+  if (r.saturates != Resource::latency || accesses == sizes.end() || !r.time) return "";
+  return in_largest_unit(r.time->median / static_cast<double>(accesses->second), *r.time, 1e-9,
+                         kTimeUnits);
 }
 
 std::string rate_text(const std::optional<double>& rate, const std::optional<Summary>& time,
@@ -129,8 +140,8 @@ Row row_of(const Record& r, bool several_devices) {
       .cells = {several_devices ? printable(r.device) : "", printable(r.op), printable(r.technique),
                 r.format.name(), printable(r.shape.text()), std::string(name(r.regime)),
                 time_text(r.time), rate_text(r.flops_per_s(), r.time, "FLOP/s"),
-                rate_text(r.bytes_per_s(), r.time, "B/s"), cycles_text(r), power_text(r),
-                energy_text(r), percent(r.mfu), percent(r.fraction_of_measured_roof),
+                rate_text(r.bytes_per_s(), r.time, "B/s"), latency_text(r), cycles_text(r),
+                power_text(r), energy_text(r), percent(r.mfu), percent(r.fraction_of_measured_roof),
                 std::string(limit), printable(r.reason ? *r.reason : flag_that_matters(r.flags))},
       .bad = !ok};
 }

@@ -16,6 +16,8 @@ Limit limit_of(Resource resource) {
   switch (resource) {
     case Resource::memory:
     case Resource::cache:
+    case Resource::latency:
+    case Resource::link:
       return Limit::memory;
     case Resource::launch:
       return Limit::launch;

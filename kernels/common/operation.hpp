@@ -67,11 +67,23 @@ constexpr bool at_least_standard(Profile profile) {
 enum class Pace : std::uint8_t { naive, fast };
 
 // What a ceiling saturates. Kernels have none. `narrow` and `widen` are the conversions from fp32
-// to a narrow format and back.
-enum class Resource : std::uint8_t { memory, cache, fma, tensor, sfu, launch, narrow, widen };
+// to a narrow format and back. `latency` is no rate: it bounds accesses that wait for each other,
+// `accesses` of the shape. `link` is that between a host and a GPU.
+enum class Resource : std::uint8_t {
+  memory,
+  cache,
+  fma,
+  tensor,
+  sfu,
+  launch,
+  narrow,
+  widen,
+  latency,
+  link
+};
 constexpr auto names_of(Resource) {
   return enum_names("resource", "memory", "cache", "fma", "tensor", "sfu", "launch", "narrow",
-                    "widen");
+                    "widen", "latency", "link");
 }
 
 // The unit that does the arithmetic; memory: almost no arithmetic.

@@ -119,11 +119,24 @@ std::vector<Shape> repeated_work(const Operation& operation) {
   return shapes;
 }
 
+std::vector<Shape> chases() {
+  std::vector<Shape> shapes;
+  for (const std::int64_t lines : {1, 2, 3, 9, 255, 257, 4099}) {
+    for (const std::int64_t stride : {1, 3}) {
+      for (const std::int64_t accesses : {1, 2, 15, 17, 1000, 32749}) {
+        shapes.push_back(Shape({{"lines", lines}, {"stride", stride}, {"accesses", accesses}}));
+      }
+    }
+  }
+  return shapes;
+}
+
 }  // namespace
 
 std::vector<Shape> awkward_shapes(const Operation& operation) {
   const Dimensions& names = operation.dimensions;
   if (operation.name == "launch") return {Shape({{"n", 1}}), Shape({{"n", 9}})};
+  if (operation.name == "pointer_chase") return chases();
   if (names == Dimensions{"n"}) return vectors();
   if (names == Dimensions{"m", "n"}) return matrices_and_vectors();
   if (names == Dimensions{"m", "n", "k"}) return products(operation.name == "matmul");

@@ -10,7 +10,7 @@ from ridgebench.plot.page import footer, row_groups, storage_note, subtitle
 from ridgebench.plot.panel import UNSETTLED_NOTE
 from ridgebench.plot.roofline import raised_note
 from ridgebench.records import Row, shape_text
-from ridgebench.units import percent, rate, seconds
+from ridgebench.units import digits, percent, rate, seconds
 from ridgebench.view import View
 
 from .sources import Content, ShownRun, placed
@@ -80,8 +80,12 @@ def undrawn(run: ShownRun) -> str:
 
 def ceiling_rate(row: Row) -> str:
     """What a ceiling reached in the unit of what it saturates; without a rate its time."""
-    if row.saturates in ("memory", "cache") and row.bytes_per_s:
+    if row.saturates in ("memory", "cache", "link") and row.bytes_per_s:
         return rate(row.bytes_per_s * row.raised, "B/s")
+    if row.saturates == "latency":
+        accesses = row.shape["accesses"]
+        cycles = f", {digits(row.cycles_median / accesses)} cycles" if row.cycles_median else ""
+        return f"{seconds(row.time_median_s / accesses)}{cycles} per access"
     unit = "FLOP/s" if row.saturates in ("fma", "tensor") else "results/s"
     return rate(row.flops_per_s * row.raised, unit) if row.flops_per_s else seconds(row.time_median_s)
 

@@ -51,6 +51,11 @@ bool execute_cluster(const Instruction& instruction) {
     const auto rank = instruction.get<std::uint32_t>(2);
     if (rank >= cluster.size()) fault("mapa to a block that the cluster does not have");
     *instruction.out<std::uint32_t>(0) = map_address(instruction.get<std::uint32_t>(1), rank);
+  } else if (instruction.name() == "mapa.u64") {
+    const std::uint32_t own =
+        Block::current().shared().address(instruction.get<const std::byte*>(1));
+    Block& block = cluster.block(instruction.get<std::uint32_t>(2));
+    *instruction.out<const std::byte*>(0) = block.shared().pointer(own, 1);
   } else if (instruction.starts_with("barrier.cluster.arrive")) {
     if (!instruction.has("relaxed")) cluster.release(&Block::thread());
     cluster.arrive();

@@ -155,8 +155,12 @@ bool execute_cp_async(const Instruction& instruction) {
   return true;
 }
 
-// ld.shared.f32 x, [at]; st.shared::cluster.v4.f32 [at], {x, y, z, w}.
+// ld.global.u64 x, [at]; ld.shared.f32 x, [at]; st.shared::cluster.v4.f32 [at], {x, y, z, w}.
 bool execute_shared(const Instruction& instruction) {
+  if (instruction.name() == "ld.global.u64") {
+    *instruction.out<std::uint64_t>(0) = *instruction.get<const std::uint64_t*>(1);
+    return true;
+  }
   if (!instruction.has("shared")) return false;
   const bool stores = instruction.part(0) == "st";
   const std::size_t count = instruction.count() - 1;

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace ridgebench::cuda {
@@ -10,6 +11,15 @@ namespace ridgebench::cuda {
 // The 32-bit address that PTX instructions take for shared memory.
 __device__ inline std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+// Reads a pointer in global memory. The compiler, which does not know the memory that such a
+// pointer leads to, would load by the slower instruction that tells memories apart.
+template <class T>
+__device__ const T* ld_global(const T* const* address) {
+  const T* value;
+  asm volatile("ld.global.u64 %0, [%1];" : "=l"(value) : "l"(address));
+  return value;
 }
 
 // cp.async copies from global to shared memory without registers, while the thread goes on. Source:
@@ -88,6 +98,13 @@ __device__ inline std::uint32_t mapa(const void* own, unsigned rank) {
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
                : "=r"(remote)
                : "r"(shared_address(own)), "r"(rank));
+  return remote;
+}
+
+// The same as a pointer, which costs no instruction to form an address from.
+__device__ inline const std::byte* mapa_generic(const std::byte* own, unsigned rank) {
+  const std::byte* remote;
+  asm volatile("mapa.u64 %0, %1, %2;" : "=l"(remote) : "l"(own), "r"(rank));
   return remote;
 }
 
