@@ -12,15 +12,8 @@ pytestmark = needs_cuda
 
 VECTOR_BYTES = 16
 REGISTERS_PER_SM = 65536  # from 8.0 to 12.0
-# Threads and blocks that an SM holds, and KiB of its shared memory. Source: CUDA C++ Programming Guide.
-SM_LIMITS = {
-    80: (2048, 32, 164),
-    86: (1536, 16, 100),
-    89: (1536, 24, 100),
-    90: (2048, 32, 228),
-    100: (2048, 32, 228),
-    120: (1536, 24, 100),
-}
+# Threads and blocks that an SM holds. Source: CUDA C++ Programming Guide.
+SM_LIMITS = {80: (2048, 32), 86: (1536, 16), 89: (1536, 24), 90: (2048, 32), 100: (2048, 32), 120: (1536, 24)}
 MOST_WANTED = 64 << 10  # what a B200 wants in flight
 USED = re.compile(r"function '(\w+)' for 'sm_(\d+)'\n(?:.*\n){1,3}?.*Used (\d+) registers")
 STREAMS = ["relu/vec16.cu", "gelu/vec16.cu", "ceilings/dram.cu"]
@@ -33,12 +26,9 @@ def registers_of(name: str, capability: int) -> dict[str, int]:
     return {k: int(registers) for k, sm, registers in used if int(sm) == code and namespace_of(name) in k}
 
 
-def resident_threads(capability: int, threads: int, registers: int, shared_bytes: int = 0) -> int:
-    most_threads, most_blocks, shared_kib = SM_LIMITS[capability]
-    limits = [most_threads // threads, most_blocks, REGISTERS_PER_SM // (threads * -(-registers // 8) * 8)]
-    if shared_bytes:
-        limits.append((shared_kib << 10) // (shared_bytes + 1024))  # the system reserves 1 KiB of each block
-    return min(limits) * threads
+def resident_threads(capability: int, threads: int, registers: int) -> int:
+    most_threads, most_blocks = SM_LIMITS[capability]
+    return min(most_threads // threads, most_blocks, REGISTERS_PER_SM // (threads * -(-registers // 8) * 8)) * threads
 
 
 def test_resident_threads_are_what_an_occupancy_calculator_gives():
@@ -46,7 +36,6 @@ def test_resident_threads_are_what_an_occupancy_calculator_gives():
     assert resident_threads(90, 256, 33) == 1536
     assert resident_threads(86, 1024, 32) == 1024  # a third of the SM stays empty
     assert resident_threads(86, 512, 32) == 1536
-    assert resident_threads(120, 512, 16, shared_bytes=50 << 10) == 512
 
 
 def form_of(kernel: str) -> tuple[int, int]:
@@ -106,23 +95,6 @@ def test_sums_keep_enough_in_flight_for_every_device(name, part, threads, vector
     assert used
     in_flight = resident_threads(capability, threads, max(used)) * vectors * VECTOR_BYTES
     assert in_flight >= MOST_WANTED
-
-
-@pytest.mark.parametrize("capability", [90, 100, 120])
-def test_bulk_copies_keep_enough_in_flight(capability):
-    threads, stages = 512, 4
-    stage = threads * VECTOR_BYTES
-    registers = max(registers_of("relu/bulk.cu", capability).values())
-    resident = resident_threads(capability, threads, registers, stages * (stage + 8))
-    assert resident // threads * stages * stage >= MOST_WANTED
-
-
-def test_bulk_copies_move_every_stage_and_registers_move_none():
-    copying = [kernel for kernel in kernels("relu/bulk.cu") if kernel.opcodes["UBLKCP"] > 0]
-    assert len(copying) >= 5, "one per format, from compute capability 9.0 on"
-    for kernel in copying:
-        assert kernel.opcodes["UBLKCP"] >= 4 + 1  # the loads of four stages, and their stores
-        assert kernel.wide("LDG") == kernel.wide("STG") == 0
 
 
 def converts_fp8(kernel: Kernel) -> bool:
