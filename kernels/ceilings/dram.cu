@@ -15,39 +15,44 @@ __device__ float4 load(const float* x, std::int64_t vector) {
   return reinterpret_cast<const float4*>(x)[vector];
 }
 
-// Vectors that a thread reads. Fewer would leave more partial sums to the last block; with more an
-// H100 reads up to 3 % slower.
+// Vectors that a thread loads before it uses the first. With more an H100 reads up to 3 % slower.
 constexpr int kVectors = 4;
+constexpr int kReadBlocksPerSm = 2;
 
+// of_block: the elements of a block.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
-    dram_read(const float* x, std::int64_t n, GridSum grid, float* sum_of_all) {
-  constexpr int kOfBlock = kThreads * kVectors;
-  const std::int64_t vectors = n / kWidth;
-  const std::int64_t first = std::int64_t{blockIdx.x} * kOfBlock + threadIdx.x;
+    dram_read(const float* x, std::int64_t n, std::int64_t of_block, GridSum grid,
+              float* sum_of_all) {
+  const std::int64_t first = blockIdx.x * of_block;
+  const std::int64_t own = blockIdx.x == gridDim.x - 1 ? n - first : of_block;
+  const std::int64_t vectors = own / kWidth;
+  const float* const stretch = x + first;
   float sum = 0;
-  if (std::int64_t{blockIdx.x + 1} * kOfBlock <= vectors) {
+  std::int64_t i = threadIdx.x;
+#pragma unroll 1
+  for (; i + (kVectors - 1) * kThreads < vectors; i += kVectors * kThreads) {
     float4 value[kVectors];
 #pragma unroll
-    for (int k = 0; k < kVectors; ++k) value[k] = load(x, first + k * kThreads);
+    for (int k = 0; k < kVectors; ++k) value[k] = load(stretch, i + k * kThreads);
 #pragma unroll
     for (int k = 0; k < kVectors; ++k) sum += sum_of(value[k]);
-  } else {  // in the last block
-#pragma unroll 1
-    for (std::int64_t i = first; i < vectors; i += kThreads) sum += sum_of(load(x, i));
   }
-  // The elements after the last vector, in the first block.
-  const std::int64_t behind = vectors * kWidth + first;
-  if (behind < n) sum += x[behind];
+#pragma unroll 1
+  for (; i < vectors; i += kThreads) sum += sum_of(load(stretch, i));  // in the last block
+  const std::int64_t behind = vectors * kWidth + threadIdx.x;
+  if (behind < own) sum += stretch[behind];
   add_to_grid_sum<kThreads>(block_sum<kThreads>(sum), grid, sum_of_all);
 }
 
 template <int kThreads>
 Launch launch_read(Queue& queue, const Shape& shape, const float* x, float* sum) {
   const std::int64_t n = shape["n"];
-  const unsigned blocks = blocks_of_vectors<float, kVectors, kThreads>(n);
-  return [=, memory = GridSumMemory(queue, blocks), stream = stream_of(queue)] {
-    dram_read<kThreads><<<blocks, kThreads, 0, stream>>>(x, n, memory.get(), sum);
+  const std::int64_t resident = std::int64_t{kReadBlocksPerSm} * sm_count();
+  const Stretches stretches = stretches_of(queue, n, kThreads * kVectors * kWidth, resident);
+  return [=, stream = stream_of(queue)] {
+    dram_read<kThreads><<<stretches.blocks, kThreads, 0, stream>>>(x, n, stretches.of_block,
+                                                                   stretches.memory.get(), sum);
   };
 }
 

@@ -151,6 +151,16 @@ void expect_right_on_a_small_gpu(const Implementation& implementation) {
   set_multiprocessors(kMultiprocessors);
 }
 
+// A GPU so small that blocks read several rounds of a long vector, and the last one a part.
+void expect_right_in_long_stretches(const Implementation& implementation) {
+  set_multiprocessors(1);
+  for (const int capability : {89, 90}) {
+    set_compute_capability(capability);
+    EXPECT_TRUE(expect_right(implementation, Shape({{"n", 300007}})));
+  }
+  set_multiprocessors(kMultiprocessors);
+}
+
 // The vectors and threads that the technique chooses for a device of this capability and memory
 // (per SM), with which it is also right. 0: unknown memory.
 std::string right_choice(const Implementation& implementation, int capability, double bandwidth) {
@@ -192,6 +202,9 @@ class Technique : public ::testing::Test {
     const std::string_view operation = implementation_.operation->name;
     const bool streams = implementation_.technique.name == "vec16";
     if (streams && implementation_.choice) expect_right_in_every_form(implementation_);
+    if (operation == "dot" || operation == "dram_read") {
+      expect_right_in_long_stretches(implementation_);
+    }
     if (operation == "relu" || operation == "gelu") {
       expect_nan_stays_nan_and_only_there(implementation_);
     }

@@ -6,7 +6,7 @@ import re
 import pytest
 from cubins import Kernel, function_of
 from machine_code import LOGS, is_fp8, kernels, namespace_of, needs_cuda
-from sass import instructions_of
+from sass import innermost_loop, instructions_of, wide_accesses
 
 pytestmark = needs_cuda
 
@@ -82,12 +82,13 @@ def test_an_sm_keeps_in_flight_what_the_choice_says(name, capability):
 @pytest.mark.parametrize(
     "name, part, threads, vectors",
     [
-        ("dot/one_pass.cu", "", 256, 8),
+        ("dot/one_pass.cu", "", 512, 8),
         ("dot/two_pass.cu", "dot_two_passI", 256, 8),
         ("matvec/row_per_block.cu", "ILi256E", 256, 4),
         ("matvec/row_per_block.cu", "ILi1024E", 1024, 4),
         ("matvec/row_per_warp.cu", "", 256, 4),
         ("ceilings/dram.cu", "dram_readILi512E", 512, 4),
+        ("ceilings/dram.cu", "dram_readILi1024E", 1024, 4),
     ],
 )
 def test_sums_keep_enough_in_flight_for_every_device(name, part, threads, vectors, capability):
@@ -95,6 +96,14 @@ def test_sums_keep_enough_in_flight_for_every_device(name, part, threads, vector
     assert used
     in_flight = resident_threads(capability, threads, max(used)) * vectors * VECTOR_BYTES
     assert in_flight >= MOST_WANTED
+
+
+def test_dram_read_loads_four_vectors_before_it_adds_the_first():
+    for kernel in kernels("ceilings/dram.cu", "dram_read"):
+        if kernel.capability == 90:
+            loop = innermost_loop(instructions_of(kernel), "FADD", 16)
+            loads = wide_accesses(loop)
+            assert len(loads) == 4 and max(loads) < [i.name for i in loop].index("FADD")
 
 
 def converts_fp8(kernel: Kernel) -> bool:
