@@ -3,8 +3,6 @@
 // stretch of each vector and ends; the next block takes its place at once, so that all blocks read
 // close together, where a grid that stays would drift apart in memory. The limit is memory
 // bandwidth, that of reading.
-#include <algorithm>
-
 #include "kernels/common/cuda/dot.cuh"
 #include "kernels/common/cuda/grid_sum.cuh"
 #include "kernels/common/cuda/launch.cuh"
@@ -13,42 +11,27 @@
 
 namespace ridgebench::cuda::dot_one_pass {
 
-constexpr int kThreads = 256;
-constexpr int kBlocksPerSm = 4;  // leaves 64 registers to a thread
-constexpr std::int64_t kVectorsAtOnce = kThreads * kVectorsInFlight;
-// 64 KiB of each vector, as the rows that matvec/row_per_block reads at the rate of the read
-// ceiling.
-constexpr std::int64_t kMostRounds = 4;
+constexpr int kThreads = 512;
+constexpr int kBlocksPerSm = 2;  // leaves 64 registers to a thread
 
-// of_block: the vectors of a block.
+// of_block: the elements of a block.
 template <class T>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     dot_one_pass(const T* x, const T* y, std::int64_t n, std::int64_t of_block, GridSum grid,
                  float* s) {
-  const std::int64_t first = blockIdx.x * of_block * kVectorElements<T>;
-  const bool last = blockIdx.x == gridDim.x - 1;
-  const std::int64_t own = last ? n - first : of_block * kVectorElements<T>;
+  const std::int64_t first = blockIdx.x * of_block;
+  const std::int64_t own = blockIdx.x == gridDim.x - 1 ? n - first : of_block;
   const float share = dot_share(x + first, y + first, own, own / kVectorElements<T>,
                                 std::int64_t{threadIdx.x}, std::int64_t{kThreads});
   add_to_grid_sum<kThreads>(block_sum<kThreads>(share), grid, s);
 }
 
-struct Stretches {
-  std::int64_t of_block;  // vectors
-  unsigned blocks;
-  GridSumMemory memory;
-};
-
-// Blocks of short vectors have one round, so that as many SMs as possible read; those of long ones
-// have more, and are still twice as many as the device holds.
+// A block reads 128 KiB of each long vector: on an H200 512 threads reach the read ceiling with
+// that, and 256 threads stay 1 % below it.
 template <class T>
 Stretches prepare(Queue& queue, const Shape& shape) {
-  const std::int64_t at_once = ceil_div(shape["n"], kVectorsAtOnce * kVectorElements<T>);
-  const std::int64_t resident = std::int64_t{kBlocksPerSm} * sm_count();
-  const std::int64_t rounds = std::clamp(at_once / (2 * resident), std::int64_t{1}, kMostRounds);
-  const std::int64_t of_block = kVectorsAtOnce * rounds;
-  const unsigned blocks = blocks_for(shape["n"], of_block * kVectorElements<T>);
-  return {of_block, blocks, GridSumMemory(queue, blocks)};
+  constexpr std::int64_t at_once = kThreads * kVectorsInFlight * kVectorElements<T>;
+  return stretches_of(queue, shape["n"], at_once, std::int64_t{kBlocksPerSm} * sm_count());
 }
 
 template <class T>

@@ -1,7 +1,7 @@
-// GeLU on vectors of 16 bytes, one or several per thread as in relu/vec16.cu, with the form of tanh
-// that the output's precision needs (kernels/common/cuda/gelu.cuh). In fp8, with two bytes per
-// element, a second MUFU would take longer than the memory traffic, and the arithmetic comes close
-// to it: it is done in pairs of fp16 (gelu_half2.cuh). The limit is memory bandwidth.
+// GeLU on vectors of 16 bytes, one per thread as in relu/vec16.cu, with the form of tanh that the
+// output's precision needs (kernels/common/cuda/gelu.cuh). In fp8, with two bytes per element, a
+// second MUFU would take longer than the memory traffic, and the arithmetic comes close to it: it
+// is done in pairs of fp16 (gelu_half2.cuh). The limit is memory bandwidth.
 #include "kernels/common/cuda/fp8_pairs.cuh"
 #include "kernels/common/cuda/gelu.cuh"
 #include "kernels/common/cuda/gelu_half2.cuh"
@@ -43,21 +43,20 @@ __device__ T gelu(T x) {
   }
 }
 
-template <int kVectors, int kThreads, class T>
-__global__ void __launch_bounds__(kThreads, resident_threads(kThreadsPerSm, kVectors) / kThreads)
-    gelu_vec16(const T* x, T* y, std::int64_t n) {
-  map_vectors<kVectors, kThreads>(x, y, n, [](auto part) { return gelu(part); });
+template <int kThreads, class T>
+__global__ void __launch_bounds__(kThreads) gelu_vec16(const T* x, T* y, std::int64_t n) {
+  map_vectors<kThreads>(x, y, n, [](auto part) { return gelu(part); });
 }
 
 template <class T>
-Launch bind(Queue& queue, const VectorChoice& choice, const Shape& shape, const T* x, T* y) {
+Launch bind(Queue& queue, const BlockThreads& block, const Shape& shape, const T* x, T* y) {
   require_aligned(x);
   require_aligned(y);
-  return with_vectors<kMost>(choice, [&]<int kVectors, int kThreads>() -> Launch {
+  return with_threads<kMost>(block, [&]<int kThreads>() -> Launch {
     const std::int64_t n = shape["n"];
-    const unsigned blocks = blocks_of_vectors<T, kVectors, kThreads>(n);
+    const unsigned blocks = blocks_of_vectors<T, kThreads>(n);
     return [=, stream = stream_of(queue)] {
-      gelu_vec16<kVectors, kThreads><<<blocks, kThreads, 0, stream>>>(x, y, n);
+      gelu_vec16<kThreads><<<blocks, kThreads, 0, stream>>>(x, y, n);
     };
   });
 }
@@ -68,11 +67,11 @@ Technique technique() {
           .name = "vec16",
           .engine = Engine::fma,
           .arithmetic = kIsFp8<T> ? Format::fp16 : Format::fp32,
-          .supports = supports_vectors<kLeastVectorsOfBlock>,
+          .supports = supports_vectors<kLeastThreads>,
           .approximation_error = kIsFp8<T> ? kGeluHalf2Error : kGeluError<T>};
 }
 
 const Registration vec16{[]<class T>() { return technique<T>(); }, ElementTypes{},
-                         []<class T>() { return planned(prepare_vectors<kMost>, bind<T>); }};
+                         []<class T>() { return planned(prepare_threads<kMost>, bind<T>); }};
 
 }  // namespace ridgebench::cuda::gelu_vec16

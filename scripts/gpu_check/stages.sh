@@ -158,7 +158,7 @@ stage_memory() {
   if [[ -n $rehearse ]]; then
     measure memory --filter '^relu/(naive|streaming)/fp32/' --budget 0.5
   else
-    measure memory --filter '^(relu|gelu|dot|matvec)/(vec16|bulk|cub|one_pass|row_per_block|row_per_warp)/' --budget 20
+    measure memory --filter '^(relu|gelu|dot|matvec)/(vec16|cub|one_pass|row_per_block|row_per_warp)/' --budget 20
   fi
 }
 
@@ -186,7 +186,7 @@ stage_counters() {
 
 # sanitize TOOL: hand-written kernels only, libraries would take the rest of the time.
 sanitize() {
-  small_shapes "$1" '^(relu|gelu|dot|matvec|matmul|matmul_gelu)_(vec16|bulk|one_pass|row|ffma|wgmma_(persistent|pingpong|split_k)|mma)' \
+  small_shapes "$1" '^(relu|gelu|dot|matvec|matmul|matmul_gelu)_(vec16|one_pass|row|ffma|wgmma_(persistent|pingpong|split_k)|mma)' \
     compute-sanitizer --tool "$1" --error-exitcode 9 --print-limit 5
 }
 

@@ -25,7 +25,6 @@
 // - a block that accesses another that has ended, and a block that ends before TMA has read or
 //   written its memory, before its wgmmas have completed, or before it knows that another block's
 //   arrivals at its mbarriers have come;
-// - a bulk copy of what is not aligned to 16 bytes, or of no multiple of 16 bytes;
 // - a race between threads that shows when they run in the opposite order (set_order);
 // - misaligned access by ldmatrix, cp.async and cached loads; too much shared memory; a grid or a
 //   block that no GPU accepts;
@@ -35,9 +34,8 @@
 //
 // It does not model: the accuracy of the GPU's approximate functions, the order and the width in
 // which tensor cores add, memory that another cluster changes meanwhile, and libraries
-// (CMakeLists.txt leaves out files that use them). It supports bulk copies of bytes in a row, TMA
-// for matrices in boxes, without swizzle or with that of 128 bytes, and wgmma for operands with
-// that swizzle.
+// (CMakeLists.txt leaves out files that use them). It supports TMA for matrices in boxes, without
+// swizzle or with that of 128 bytes, and wgmma for operands with that swizzle.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -78,9 +76,6 @@ void set_order(Order order);
 // Properties of the imaginary GPU that techniques query: 90 is compute capability 9.0, the initial
 // value. The emulation does not depend on them.
 void set_compute_capability(int capability);
-// The compute capability that kernels say they were compiled for, initially 90. Their code is the
-// same with every value.
-void set_ptx_capability(int capability);
 inline constexpr int kMultiprocessors = 4;
 void set_multiprocessors(int count);
 // Bandwidth of the memory per streaming multiprocessor, as the pins' clock; 0, the initial value:

@@ -11,7 +11,7 @@ import pytest
 from cubins import Kernel
 from golden import ROOT, read_records
 from machine_code import kernels, needs_cuda
-from sass import ZERO_REGISTER, Instruction, innermost_loop, instructions_of
+from sass import ZERO_REGISTER, Instruction, innermost_loop, instructions_of, wide_accesses
 
 pytestmark = needs_cuda
 
@@ -87,11 +87,11 @@ def each(counts: Counter, numbers: int) -> Counter:
 
 
 def streamed(label: str, number: str) -> Row:
-    """A kernel with one result for a number. Its form with two vectors per thread has the code of two more than the form
-    with one: of the second vector, and of a loop over single vectors at the end."""
-    counts = tally(instructions_of(kernel_of(f"{label}.cu", "ILi2ELi512E", number)))
-    counts.subtract(tally(instructions_of(kernel_of(f"{label}.cu", "ILi1ELi512E", number))))
-    return Row(label, number, NOT_ROWS, each(counts, 2 * 16 // BYTES[number]), "dram_copy", 2 * BYTES[number])
+    """A kernel with one result for a number: what lies between the load of a vector of 16 bytes and its store."""
+    body = instructions_of(kernel_of(f"{label}.cu", "ILi256E", number))
+    load, store = wide_accesses(body)
+    counts = each(tally(body[load:store]), 16 // BYTES[number])
+    return Row(label, number, NOT_ROWS, counts, "dram_copy", 2 * BYTES[number])
 
 
 def summed(label: str, number: str, at_once: str, part: str = "", operands: int = 1) -> Row:

@@ -6,7 +6,7 @@ An instruction is 128 bits. Fields, counted from the least significant bit: 0-8 
 
 from dataclasses import dataclass
 
-from cubins import Kernel, name_of
+from cubins import WIDTH_16_BYTES, WIDTH_AT, WIDTH_BITS, Kernel, name_of
 
 BYTES = 16
 ZERO_REGISTER = 255
@@ -61,6 +61,12 @@ class Instruction:
 def instructions_of(kernel: Kernel) -> list[Instruction]:
     code = kernel.code
     return [Instruction(at, int.from_bytes(code[at : at + BYTES], "little")) for at in range(0, len(code), BYTES)]
+
+
+def wide_accesses(body: list[Instruction]) -> list[int]:
+    """Where instructions load 16 bytes from global memory or store them."""
+    wide = [i.name in ("LDG", "STG") and i.bits(WIDTH_AT, WIDTH_BITS) == WIDTH_16_BYTES for i in body]
+    return [at for at, is_wide in enumerate(wide) if is_wide]
 
 
 def loops(body: list[Instruction]) -> list[list[Instruction]]:

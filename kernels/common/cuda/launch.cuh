@@ -175,15 +175,6 @@ int max_active_clusters(void (*kernel)(Parameters...), const ClusterGrid& grid) 
   });
 }
 
-// The compute capability of the code from which this device's form of the kernel was compiled: 89
-// where the driver compiled a build for 8.9 for a later device.
-template <class... Parameters>
-int compiled_capability(void (*kernel)(Parameters...)) {
-  cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, kernel));
-  return attributes.ptxVersion;
-}
-
 // Lets the kernel have more dynamic shared memory than 48 KiB; called once, before its launches.
 template <class... Parameters>
 void set_max_dynamic_shared_bytes(void (*kernel)(Parameters...), int bytes) {

@@ -17,7 +17,6 @@ using ridgebench::emulator::kMostDynamicBytes;
 using ridgebench::emulator::kMostStaticBytes;
 
 int compute_capability = 90;
-int ptx_capability = 90;
 int multiprocessors = ridgebench::emulator::kMultiprocessors;
 double memory_bandwidth = 0;
 
@@ -63,8 +62,6 @@ std::map<cudaDeviceAttr, int> attributes() {
 void ridgebench::emulator::set_compute_capability(int capability) {
   compute_capability = capability;
 }
-
-void ridgebench::emulator::set_ptx_capability(int capability) { ptx_capability = capability; }
 
 void ridgebench::emulator::set_multiprocessors(int count) { multiprocessors = count; }
 
@@ -146,12 +143,6 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
   const auto bytes = static_cast<std::size_t>(value);
   if (value < 0 || bytes > kMostDynamicBytes) return cudaErrorInvalidValue;
   dynamic_bytes_allowed()[kernel] = bytes;
-  return cudaSuccess;
-}
-
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* /*kernel*/) {
-  *attributes = {};
-  attributes->ptxVersion = ptx_capability;
   return cudaSuccess;
 }
 

@@ -24,11 +24,6 @@ cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribut
 }
 
 template <class... Parameters>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*kernel)(Parameters...)) {
-  return cudaFuncGetAttributes(attributes, reinterpret_cast<const void*>(kernel));
-}
-
-template <class... Parameters>
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, void (*kernel)(Parameters...),
                                            const cudaLaunchConfig_t* configuration) {
   return cudaOccupancyMaxActiveClusters(clusters, reinterpret_cast<const void*>(kernel),

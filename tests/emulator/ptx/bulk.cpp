@@ -1,8 +1,4 @@
-// Bulk copies, of boxes by TMA and of bytes in a row. Source: PTX ISA, "cp.async.bulk",
-// "cp.async.bulk.tensor", "cp.async.bulk.commit_group" and "wait_group".
-#include <string>
-#include <string_view>
-
+// TMA. Source: PTX ISA, "cp.async.bulk.tensor", "cp.async.bulk.commit_group" and "wait_group".
 #include "tests/emulator/core/block.hpp"
 #include "tests/emulator/hopper/cluster.hpp"
 #include "tests/emulator/hopper/cluster_address.hpp"
@@ -54,66 +50,23 @@ void load(const Instruction& instruction) {
   }
 }
 
-// Bytes in a row are the only row of a matrix that is one box.
-TiledMap row_of(void* global, std::uint32_t shared, std::int64_t bytes) {
-  constexpr std::uintptr_t unit = 16;
-  if (reinterpret_cast<std::uintptr_t>(global) % unit != 0 || shared % unit != 0) {
-    fault("a bulk copy of what is not aligned to 16 bytes");
-  }
-  if (bytes <= 0 || bytes % unit != 0) {
-    fault("a bulk copy of " + std::to_string(bytes) + " bytes, not a multiple of 16");
-  }
-  const auto size = static_cast<std::uint32_t>(bytes);
-  return {.magic = 0,
-          .matrix = static_cast<std::byte*>(global),
-          .row_length = size,
-          .rows = 1,
-          .pitch = size,
-          .box_length = size,
-          .box_rows = 1,
-          .element_bytes = 1,
-          .swizzled = false};
-}
-
-void start_store(const TiledMap& map, BoxPlace place, std::uint32_t from, std::string_view who) {
-  require_grid_ahead_has_ended();
-  Block& block = Block::current();
-  constexpr std::size_t chunk = 16;
-  for (std::size_t i = 0; i < map.box_bytes(); i += chunk) {
-    const std::byte* const at = block.shared().pointer(from + static_cast<std::uint32_t>(i), chunk);
-    block.shared().async_proxy().reads(at, chunk, who);
-  }
-  Block::thread().stores.issue({.map = map, .place = place, .from = from, .box = {}},
-                               block.shared(), block.cluster().eager());
-}
-
-// [to], [from], bytes, [barrier]
-void load_row(const Instruction& instruction) {
-  require_grid_ahead_has_ended();
-  Block& own = Block::current();
-  const auto to = instruction.get<std::uint32_t>(0);
-  own.cluster().start({.map = row_of(instruction.get<void*>(1), to, instruction.integer(2)),
-                       .place = {0, 0},
-                       .to = to,
-                       .barrier = instruction.get<std::uint32_t>(3),
-                       .target = &own,
-                       .by = &Block::thread()});
-}
-
-// [to], [from], bytes
-void store_row(const Instruction& instruction) {
-  const auto from = instruction.get<std::uint32_t>(1);
-  start_store(row_of(instruction.get<void*>(0), from, instruction.integer(2)), {0, 0}, from,
-              "a bulk store");
-}
-
 // [map, {column, row}], [from]
 void store(const Instruction& instruction) {
+  require_grid_ahead_has_ended();
+  Block& block = Block::current();
   const auto from = instruction.get<std::uint32_t>(3);
   require_aligned_box(from);
-  start_store(tiled(instruction.get<const CUtensorMap*>(0)),
-              {instruction.get<std::int32_t>(1), instruction.get<std::int32_t>(2)}, from,
-              "a TMA store");
+  const BulkStore store{
+      .map = tiled(instruction.get<const CUtensorMap*>(0)),
+      .place = {instruction.get<std::int32_t>(1), instruction.get<std::int32_t>(2)},
+      .from = from,
+      .box = {}};
+  constexpr std::size_t chunk = 16;
+  for (std::size_t i = 0; i < store.map.box_bytes(); i += chunk) {
+    const std::byte* const at = block.shared().pointer(from + static_cast<std::uint32_t>(i), chunk);
+    block.shared().async_proxy().reads(at, chunk, "a TMA store");
+  }
+  Block::thread().stores.issue(store, block.shared(), block.cluster().eager());
 }
 
 }  // namespace
@@ -128,11 +81,6 @@ bool execute_bulk(const Instruction& instruction) {
     load(instruction);
   } else if (instruction.name() == "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group") {
     store(instruction);
-  } else if (instruction.name() ==
-             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes") {
-    load_row(instruction);
-  } else if (instruction.name() == "cp.async.bulk.global.shared::cta.bulk_group") {
-    store_row(instruction);
   } else if (instruction.name() == "cp.async.bulk.commit_group") {
     stores.commit();
   } else if (instruction.starts_with("cp.async.bulk.wait_group")) {

@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kernels/common/cuda/bytes_in_flight.hpp"
 #include "kernels/matmul/hopper/split_k.hpp"
 #include "kernels/matmul/hopper/tile_scheduler.hpp"
 #include "roofline/json_object.hpp"
@@ -222,30 +221,6 @@ std::string kernel_models_of_shapes() {
                            percent(chosen.share));
     }
     table += "\n";
-  }
-  return table;
-}
-
-std::string kernel_models_of_streams() {
-  constexpr int bytes_then = 2048 * 16;  // of an SM: one vector of 16 bytes for each thread
-  constexpr std::array<const char*, 2> sheets{"h100-sxm", "h200"};
-  const std::array<Run, 2> runs = published_runs();
-  std::string table =
-      "| operation | device | KiB wanted on an SM | in flight then | measured | in flight today |\n"
-      "| --- | --- | --- | --- | --- | --- |\n";
-  for (const auto& [operation, most_threads] : {std::pair("relu", 1024), {"gelu", 512}}) {
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      const auto sheet = nlohmann::json::parse(
-          read_file(RIDGEBENCH_SOURCE_DIR "/roofline/devices/" + std::string(sheets[i]) + ".json"));
-      const cuda::MemorySystem memory{.bytes_per_s = sheet["memory"]["bandwidth_bytes_per_s"],
-                                      .units = kSms,
-                                      .threads_per_sm = 2048};
-      const double rate = runs[i].bytes_per_s(std::string(operation) + "/vec16/bf16/");
-      table += fmt::format("| {} | {} | {} | {} | {} | {} |\n", operation, i == 0 ? "H100" : "H200",
-                           cuda::wanted_bytes_in_flight(memory) >> 10, bytes_then >> 10,
-                           percent(rate / memory.bytes_per_s),
-                           cuda::choose_vectors(memory, most_threads).bytes_in_flight >> 10);
-    }
   }
   return table;
 }

@@ -10,8 +10,6 @@ namespace ridgebench {
 std::string kernel_models_at_8192();
 // The shapes of matmul's full sweep.
 std::string kernel_models_of_shapes();
-// Kernels that stream through memory: bytes in flight. Throws as the first one.
-std::string kernel_models_of_streams();
 // wgmma_split_k: shares of the memory's rate. Throws as the first one.
 std::string kernel_models_of_split_k();
 

@@ -1,7 +1,6 @@
 // Writes the tables of docs/kernel_models.md:
 //   kernel_models 8192      8192 cubed, beside what published runs measured
 //   kernel_models shapes    the shapes of matmul's full sweep
-//   kernel_models streams   kernels that stream through memory
 //   kernel_models split_k   products of few rows
 #include <iostream>
 #include <string_view>
@@ -14,12 +13,10 @@ int main(int argc, char** argv) {
     std::cout << ridgebench::kernel_models_at_8192();
   } else if (what == "shapes") {
     std::cout << ridgebench::kernel_models_of_shapes();
-  } else if (what == "streams") {
-    std::cout << ridgebench::kernel_models_of_streams();
   } else if (what == "split_k") {
     std::cout << ridgebench::kernel_models_of_split_k();
   } else {
-    std::cerr << "usage: kernel_models 8192|shapes|streams|split_k\n";
+    std::cerr << "usage: kernel_models 8192|shapes|split_k\n";
     return 2;
   }
   return 0;

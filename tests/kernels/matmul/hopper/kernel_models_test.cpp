@@ -27,11 +27,5 @@ TEST(KernelModels, TheTableOfProductsOfFewRowsIsCurrent) {
       << "to renew: kernel_models split_k";
 }
 
-TEST(KernelModels, TheTableOfBytesInFlightIsCurrent) {
-  EXPECT_THAT(models_page(), ::testing::HasSubstr("<!-- table: kernel models streams -->\n" +
-                                                  kernel_models_of_streams() + "<!-- /table -->"))
-      << "to renew: kernel_models streams";
-}
-
 }  // namespace
 }  // namespace ridgebench
