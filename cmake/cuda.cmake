@@ -73,7 +73,7 @@ endif()
 function(add_cuda_kernels target)
   set(CMAKE_UNITY_BUILD OFF)  # of C++
   file(GLOB portable CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cu"
-    "${CMAKE_SOURCE_DIR}/kernels/*/tile/*.cu" "${CMAKE_SOURCE_DIR}/kernels/*/cublas*.cpp")
+    "${CMAKE_SOURCE_DIR}/kernels/*/sweep/*.cu" "${CMAKE_SOURCE_DIR}/kernels/*/tile/*.cu" "${CMAKE_SOURCE_DIR}/kernels/*/cublas*.cpp")
   file(GLOB hopper CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/hopper/*.cu")
   # Files that take longer to read than to compile.
   unify_cuda(portable memory_bound "/kernels/(relu|gelu|dot|matvec)/[a-z0-9_]+[.]cu$")

@@ -1,4 +1,5 @@
-# Kernels of the host backend. Each .cpp in an operation's folder, or in its folder host, is a technique.
+# Kernels of the host backend. Each .cpp in an operation's folder, or in its folder host or sweep, is a
+# technique.
 # A file that includes kernels/common/cpu/target_begin.hpp is compiled once per instruction set of the
 # architecture; a file with target_begin_v4.hpp for x86-64-v4 only, one with target_begin_sve.hpp for ARM's
 # SVE only. The include decides, because such a file needs it anyway:
@@ -6,8 +7,10 @@
 # drop the registrations.
 function(add_host_kernels target)
   set(CMAKE_UNITY_BUILD OFF)  # techniques share names
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cpp" "${CMAKE_SOURCE_DIR}/kernels/*/host/*.cpp")
-  file(GLOB specifications CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/kernels/*/*.hpp")
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/*.cpp" "${CMAKE_SOURCE_DIR}/kernels/*/host/*.cpp"
+    "${CMAKE_SOURCE_DIR}/kernels/*/sweep/*.cpp")
+  file(GLOB specifications CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/kernels/*/*.hpp"
+    "${CMAKE_SOURCE_DIR}/kernels/*/sweep/*.hpp")
   list(FILTER sources EXCLUDE REGEX "/kernels/common/|/cublas[a-z_]*[.]cpp$")  # CUDA libraries: cuda.cmake
   list(FILTER specifications EXCLUDE REGEX "^kernels/common/")
 

@@ -94,7 +94,8 @@ Roofs open_directory(const std::string& directory, std::string_view device) {
 
 std::optional<Rate> ceiling_rate(const Record& r) {
   const bool counts = r.role == Role::ceiling && r.status == Status::ok &&
-                      r.regime == Regime::steady && !r.burst && r.saturates && !r.format.mixed();
+                      r.regime == Regime::steady && !r.burst && r.saturates && !r.format.mixed() &&
+                      !has_flag(r, kPartialRate);
   if (!counts) return std::nullopt;
   std::optional<double> per_s = r.flops_per_s();
   switch (*r.saturates) {
@@ -104,7 +105,6 @@ std::optional<Rate> ceiling_rate(const Record& r) {
     case Resource::fma:
     case Resource::tensor:
       if (r.accumulator != sum_format(r.format.a)) return std::nullopt;
-      if (has_flag(r, kPartialRate)) return std::nullopt;
       break;
     case Resource::sfu:
     case Resource::narrow:

@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=${RIDGEBENCH_TRY:-$PWD/build/try/cuda}
 compiler=${RIDGEBENCH_COMPILER:-g++-12}
-files=${RIDGEBENCH_FILES:-$(ls kernels/*/*.cu kernels/*/hopper/*.cu kernels/*/tile/*.cu harness/device/cuda/*.cu)}
+files=${RIDGEBENCH_FILES:-$(ls kernels/*/*.cu kernels/*/hopper/*.cu kernels/*/sweep/*.cu kernels/*/tile/*.cu harness/device/cuda/*.cu)}
 mkdir -p "$work"
 # shellcheck source=scripts/try/cuda_toolkits.sh
 source scripts/try/cuda_toolkits.sh

@@ -11,12 +11,13 @@
 #include "kernels/ceilings/convert.hpp"
 #include "kernels/ceilings/fma.hpp"
 #include "kernels/ceilings/fma_half.hpp"
-#include "kernels/ceilings/intensity.hpp"
 #include "kernels/ceilings/products.hpp"
 #include "kernels/ceilings/sfu.hpp"
 #include "kernels/ceilings/shared.hpp"
+#include "kernels/ceilings/sweep/intensity.hpp"
+#include "kernels/ceilings/sweep/parallelism.hpp"
+#include "kernels/ceilings/sweep/wgmma_tile.hpp"
 #include "kernels/ceilings/tensor_double.hpp"
-#include "kernels/ceilings/wgmma_tile.hpp"
 #include "tests/support/host_run.hpp"
 
 namespace ridgebench {
@@ -451,6 +452,24 @@ TEST(Ceilings, TensorCoresWithoutARoofAreThoseThatNoCeilingOfTheProgramSaturates
 
 TEST(Ceilings, ProductsOfWarpgroupsAreOneWave) {
   EXPECT_EQ(only_shape("wgmma_peak", gpu(90))["tiles"], kWgmmaBlocksPerSm * gpu(90).units);
+}
+
+TEST(Ceilings, SweepsOfParallelismCoverWhatIsInFlight) {
+  for (const std::string_view name : {"fma_parallelism", "dram_parallelism", "l2_parallelism"}) {
+    const Operation& op = operation(name);
+    EXPECT_TRUE(op.ceiling->sweep) << name;
+    EXPECT_TRUE(op.shapes(Profile::quick, Pace::fast, gpu()).empty()) << name;
+    EXPECT_TRUE(op.shapes(Profile::full, Pace::fast, two_core_machine()).empty()) << name;
+    EXPECT_EQ(op.shapes(Profile::standard, Pace::fast, gpu()).size(), 4U) << name;
+    EXPECT_EQ(op.shapes(Profile::full, Pace::fast, gpu()).size(), 24U) << name;
+  }
+  const auto bytes_of = [](std::string_view name) {
+    return 4 * operation(name).shapes(Profile::full, Pace::fast, gpu()).front()["n"];
+  };
+  EXPECT_GE(bytes_of("dram_parallelism"), 8 * gpu().last_level_cache_bytes());
+  EXPECT_LE(bytes_of("l2_parallelism"), gpu().last_level_cache_bytes() / 4);
+  const Shape point({{"blocks", 3}, {"warps", 2}, {"chains", 4}, {"iterations", 10}});
+  EXPECT_EQ(operation("fma_parallelism").flops(point), 2 * 3 * 2 * 32 * 4 * 10);
 }
 
 TEST(Ceilings, TilesOfWgmmaDoTheSameWorkAtEveryWidth) {

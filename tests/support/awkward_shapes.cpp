@@ -85,6 +85,24 @@ void add_repeated_work(std::vector<Shape::Dimension> dimensions, std::vector<Sha
   }
 }
 
+// Sweeps of bytes in flight: every point reads arrays of awkward sizes.
+std::vector<Shape> reads_in_flight(const Operation& operation) {
+  Machine gpu;
+  gpu.compute_capability = 89;
+  std::vector<Shape> shapes;
+  for (const Shape& point : operation.shapes(Profile::full, Pace::fast, gpu)) {
+    for (const std::int64_t n : {1, 9, 4099, 20011}) {
+      for (const std::int64_t passes : {1, 3}) {
+        std::vector<Shape::Dimension> dimensions = point.dimensions();
+        dimensions.front().second = n;
+        dimensions.back().second = passes;
+        shapes.emplace_back(dimensions);
+      }
+    }
+  }
+  return shapes;
+}
+
 // Ceilings do the work of their first dimension as often as the last one says; what stands between
 // is the size of a tile, which techniques are written for.
 std::vector<Shape> repeated_work(const Operation& operation) {
@@ -109,6 +127,7 @@ std::vector<Shape> awkward_shapes(const Operation& operation) {
   if (names == Dimensions{"n"}) return vectors();
   if (names == Dimensions{"m", "n"}) return matrices_and_vectors();
   if (names == Dimensions{"m", "n", "k"}) return products(operation.name == "matmul");
+  if (names == Dimensions{"n", "warps", "packs", "passes"}) return reads_in_flight(operation);
   if (names.size() > 1) return repeated_work(operation);
   throw std::logic_error("no shapes for " + std::string(operation.name));
 }
@@ -135,7 +154,7 @@ std::vector<Shape> shapes_of_many_tiles(const Operation& operation) {
 
 bool exact_on_integers(const Operation& operation) {
   const bool contracts = operation.name == "fma_peak" || operation.name == "fma_double_peak" ||
-                         operation.name == "intensity";
+                         operation.name == "intensity" || operation.name == "fma_parallelism";
   return !operation.special && !contracts;
 }
 

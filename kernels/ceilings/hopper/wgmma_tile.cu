@@ -4,7 +4,7 @@
 // with a large one it is the tensor cores' rate.
 #include "kernels/ceilings/gpu_chains.hpp"
 #include "kernels/ceilings/hopper/repeated_wgmma.cuh"
-#include "kernels/ceilings/wgmma_tile.hpp"
+#include "kernels/ceilings/sweep/wgmma_tile.hpp"
 #include "kernels/common/cuda/launch.cuh"
 
 namespace ridgebench::cuda::ceilings_wgmma_tile {

@@ -170,6 +170,16 @@ TEST(Judge, ACeilingBelowTheEnginesFullRateIsFlaggedAndNoRoof) {
   EXPECT_TRUE(bench.measure().roof->flops_per_s);
 }
 
+TEST(Judge, OneOfASweepIsFlaggedAndNoRoof) {
+  WithCeilings bench("gap=0");
+  bench.fma.operation.ceiling->sweep = true;
+  bench.memory.operation.ceiling->sweep = true;
+  EXPECT_THAT(judged(bench.measurer, bench.fma.get()).flags, Contains("partial_rate"));
+  EXPECT_THAT(judged(bench.measurer, bench.memory.get()).flags, Contains("partial_rate"));
+  EXPECT_FALSE(bench.measure().roof->flops_per_s);
+  EXPECT_FALSE(bench.measure().roof->bytes_per_s);
+}
+
 // A product of tensor cores on a GPU of this compute capability, after mma.sync's ceiling.
 Record tensor_product_on(const std::string& capability) {
   WithCeilings bench("sheet=h100-sxm,peak=1e12,bandwidth=1e10,gap=0,capability=" + capability);

@@ -1,7 +1,7 @@
 // Multiply-adds on vectors of 16 bytes from main memory: the four chains of a vector and as many
 // threads as an SM holds hide the latency of one, and the blocks that load those that calculate.
 // The limit is main memory up to the ridge, and beyond it the rate of the multiply-add units.
-#include "kernels/ceilings/intensity.hpp"
+#include "kernels/ceilings/sweep/intensity.hpp"
 #include "kernels/common/cuda/map_vectors.cuh"
 
 namespace ridgebench::cuda::ceilings_intensity {

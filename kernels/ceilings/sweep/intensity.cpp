@@ -1,7 +1,7 @@
 // Multiply-adds on blocks of as many elements as fill the vector registers, which hides the latency
 // of one; large results go past the caches. The limit is main memory up to the ridge, and beyond it
 // the rate of the multiply-add units.
-#include "kernels/ceilings/intensity.hpp"
+#include "kernels/ceilings/sweep/intensity.hpp"
 
 #include "kernels/common/cpu/streaming.hpp"
 
