@@ -39,35 +39,34 @@ struct Chains {
   }
 };
 
-template <int kVectors, int kThreads>
-__global__ void __launch_bounds__(kThreads, resident_threads(kThreadsPerSm, kVectors) / kThreads)
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads)
     intensity_vec16(const float* x, float* y, std::int64_t n, Chains chains) {
-  map_vectors<kVectors, kThreads>(x, y, n, chains);
+  map_vectors<kThreads>(x, y, n, chains);
 }
 
-Launch bind(Queue& queue, const VectorChoice& choice, const Shape& shape, const float* x,
-            float* y) {
+Launch bind(Queue& queue, const BlockThreads& block, const Shape& shape, const float* x, float* y) {
   require_aligned(x);
   require_aligned(y);
-  return with_vectors(choice, [&]<int kVectors, int kThreads>() -> Launch {
+  return with_threads(block, [&]<int kThreads>() -> Launch {
     const std::int64_t n = shape["n"];
     const int iterations = chain_length(shape["iterations"]);
     const FmaStep step(iterations);
     const Chains chains{.iterations = iterations, .factor = step.factor, .addend = step.addend};
-    const unsigned blocks = blocks_of_vectors<float, kVectors, kThreads>(n);
+    const unsigned blocks = blocks_of_vectors<float, kThreads>(n);
     return [=, stream = stream_of(queue)] {
-      intensity_vec16<kVectors, kThreads><<<blocks, kThreads, 0, stream>>>(x, y, n, chains);
+      intensity_vec16<kThreads><<<blocks, kThreads, 0, stream>>>(x, y, n, chains);
     };
   });
 }
 
 std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair format) {
   const auto reason = chain_limit(shape["iterations"]);
-  return reason ? reason : supports_vectors<kLeastVectorsOfBlock>(machine, shape, format);
+  return reason ? reason : supports_vectors<kLeastThreads>(machine, shape, format);
 }
 
 const Registration vec16{
     {.operation = "intensity", .name = "vec16", .engine = Engine::fma, .supports = supports},
-    planned(prepare_vectors<kMostThreads>, bind)};
+    planned(prepare_threads<kMostThreads>, bind)};
 
 }  // namespace ridgebench::cuda::ceilings_intensity
