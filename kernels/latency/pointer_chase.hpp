@@ -94,7 +94,8 @@ inline Operation memory() {
   return op;
 }
 
-// Hosts have no shared memory. A launch links the nodes before the chase.
+// Hosts have no shared memory. A launch links the nodes before the chase. Bytes are those of an
+// address in shared memory; pointers to another block's are twice as long.
 inline Operation shared() {
   Operation op = chase("pointer_chase_shared", {"lines", "accesses"}, sizeof(std::uint32_t));
   op.shapes = [](Profile profile, Pace, const Machine& machine) -> std::vector<Shape> {
