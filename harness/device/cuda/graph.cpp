@@ -32,11 +32,32 @@ CudaGraph graph_of(cudaStream_t stream, std::span<const Launch> launches, std::i
   return CudaGraph(captured);
 }
 
+std::vector<cudaGraphNode_t> nodes_of(const CudaGraph& graph) {
+  std::size_t count = 0;
+  check(cudaGraphGetNodes(graph.get(), nullptr, &count));
+  std::vector<cudaGraphNode_t> nodes(count);
+  check(cudaGraphGetNodes(graph.get(), nodes.data(), &count));
+  return nodes;
+}
+
+cudaGraphNodeType type_of(cudaGraphNode_t node) {
+  cudaGraphNodeType type{};
+  check(cudaGraphNodeGetType(node, &type));
+  return type;
+}
+
+// The launch of a graph with many copies waits for the device, which waits behind the timer's gate.
+bool has_copies(const CudaGraph& graph) {
+  return std::ranges::any_of(nodes_of(graph), [](cudaGraphNode_t node) {
+    return type_of(node) == cudaGraphNodeTypeMemcpy;
+  });
+}
+
 }  // namespace
 
 CudaGraphExec capture(cudaStream_t stream, std::span<const Launch> launches, std::int64_t repeats) {
   const CudaGraph graph = graph_of(stream, launches, repeats);
-  if (!graph) return nullptr;
+  if (!graph || has_copies(graph)) return nullptr;
   cudaGraphExec_t executable = nullptr;
   check(cudaGraphInstantiate(&executable, graph.get(), 0));
   CudaGraphExec result(executable);
@@ -88,15 +109,9 @@ Early early_of(cudaStream_t stream, const Launch& launch) {
 std::optional<unsigned> thread_blocks(cudaStream_t stream, const Launch& launch) {
   const CudaGraph graph = graph_of(stream, {&launch, 1}, 1);
   if (!graph) return std::nullopt;
-  std::size_t count = 0;
-  check(cudaGraphGetNodes(graph.get(), nullptr, &count));
-  std::vector<cudaGraphNode_t> nodes(count);
-  check(cudaGraphGetNodes(graph.get(), nodes.data(), &count));
   std::optional<unsigned> most;
-  for (const cudaGraphNode_t node : nodes) {
-    cudaGraphNodeType type{};
-    check(cudaGraphNodeGetType(node, &type));
-    if (type != cudaGraphNodeTypeKernel) continue;
+  for (const cudaGraphNode_t node : nodes_of(graph)) {
+    if (type_of(node) != cudaGraphNodeTypeKernel) continue;
     cudaKernelNodeParams kernel{};
     if (cudaGraphKernelNodeGetParams(node, &kernel) != cudaSuccess) {
       static_cast<void>(cudaGetLastError());
