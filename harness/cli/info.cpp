@@ -184,7 +184,7 @@ void add_info_command(CLI::App& app) {
     std::optional<DeviceError> problem;
     const ordered_json info = one ? device_facts(state->device) : collect(problem);
     if (state->json)
-      print_json(info);
+      print_answer("info", info);
     else if (one)
       print_device_facts(info);
     else

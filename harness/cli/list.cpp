@@ -51,7 +51,7 @@ void list(const ListOptions& options) {
     }
   }
   if (!any && !names.empty()) throw UsageError(no_case(filter, names));
-  if (options.json) print_json(cases);
+  if (options.json) print_answer("list", {{"cases", cases}});
 }
 
 }  // namespace

@@ -14,7 +14,6 @@ namespace ridgebench {
 namespace doctor {
 namespace {
 
-constexpr const char* kDoctorSchema = "ridgebench.doctor/1";
 constexpr double kMostSeconds = 3600;
 
 Facts json_of(const Finding& finding) {
@@ -39,11 +38,8 @@ void run_doctor(const Request& request, bool as_json, ExitCode& code) {
   }
   Facts list = Facts::array();
   for (const Finding& finding : findings) list.push_back(json_of(finding));
-  print_json({{"schema", kDoctorSchema},
-              {"usable", !failed},
-              {"verdict", verdict},
-              {"findings", list},
-              {"facts", facts}});
+  print_answer("doctor",
+               {{"usable", !failed}, {"verdict", verdict}, {"findings", list}, {"facts", facts}});
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ void print(const std::vector<DuelRecord>& records, bool json) {
   }
   nlohmann::ordered_json duels = nlohmann::ordered_json::array();
   for (const DuelRecord& record : records) duels.push_back(to_json(record));
-  print_json({{"duels", duels}});
+  print_answer("duels", {{"duels", duels}});
 }
 
 RunRequest environment_request(const DuelOptions& options, const DuelRequest& duels) {

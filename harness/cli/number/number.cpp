@@ -108,7 +108,7 @@ void add_number_command(CLI::App& app) {
   command->callback([state] {
     const ordered_json answer = number_in_formats(state->text, state->format);
     if (state->json)
-      print_json(answer);
+      print_answer("number", answer);
     else
       print_number(answer);
   });

@@ -29,7 +29,7 @@ void add_plan_format(CLI::App& app, PlanOptions& options, const char* what) {
 
 void print_plan(const PlanOptions& options, const PlanAnswer& answer) {
   if (options.json) {
-    print_json(answer);
+    print_answer("plan", answer);
   } else {
     fmt::print("{}", plan_text(answer));
   }

@@ -63,7 +63,7 @@ void add_predict_model_command(CLI::App& predict) {
                     "Forward, dX and dW of batch x context tokens instead of prefill and decode");
   options->output.add_to(*command, "Print CSV: a line per operation");
   command->callback([options] {
-    options->output.print(answer(*options), model_text, model_csv, model_markdown);
+    options->output.print("predict_model", answer(*options), model_text, model_csv, model_markdown);
   });
 }
 

@@ -102,10 +102,11 @@ void check_given(const CLI::App& command) {
 
 void print(const PredictOptions& options) {
   if (options.solve.empty()) {
-    options.output.print(prediction_of(options), prediction_text, prediction_csv,
+    options.output.print("predict", prediction_of(options), prediction_text, prediction_csv,
                          prediction_markdown);
   } else {
-    options.output.print(solution_of(options), solution_text, prediction_csv, prediction_markdown);
+    options.output.print("predict_solve", solution_of(options), solution_text, prediction_csv,
+                         prediction_markdown);
   }
 }
 
@@ -127,7 +128,7 @@ void add_predict_command(CLI::App& app) {
                    "compute-bound; without a shape all sizes are equal")
       ->type_name("DIMENSION")
       ->check(not_empty());
-  options->output.add_to(*command, "Print CSV: the keys of the JSON, then their values");
+  options->output.add_to(*command, "Print CSV: the keys of a prediction, then their values");
   add_predict_model_command(*command);
   add_predict_table_command(*command);
   command->callback([command, options] {

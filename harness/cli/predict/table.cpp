@@ -184,7 +184,7 @@ void add_predict_table_command(CLI::App& predict) {
       ->required();
   options->output.add_to(*command, "Print CSV: a line per operation");
   command->callback([options] {
-    options->output.print(answer(*options), table_text, table_csv, table_markdown);
+    options->output.print("predict_table", answer(*options), table_text, table_csv, table_markdown);
   });
 }
 
