@@ -59,7 +59,8 @@ void add_load_option(CLI::App& app) {
         ->add_option("--load", *files,
                      "Shared object with kernels of your own, built by ridgebench_add_kernels(); "
                      "may be given several times")
-        ->allow_extra_args(false);
+        ->allow_extra_args(false)
+        ->type_name("FILE");
   }
   app.parse_complete_callback([files] {
     load_kernels(*files);

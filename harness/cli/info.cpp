@@ -176,8 +176,10 @@ void add_info_command(CLI::App& app) {
     std::string device;
   };
   const auto state = std::make_shared<State>();
-  command->add_option("--on", state->device,
-                      "Show one device: a data sheet by name or file, or a results directory");
+  command
+      ->add_option("--on", state->device,
+                   "Show one device: a data sheet by name or file, or a results directory")
+      ->type_name("SHEET");
   command->add_flag("--json", state->json, "Print strict JSON");
   command->callback([state, on = command->get_option("--on")] {
     const bool one = on->count() > 0;

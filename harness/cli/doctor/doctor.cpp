@@ -57,9 +57,11 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
   command->add_flag("--json", state->json, "Print strict JSON");
   add_number(*command, "--timeout", state->limit_s,
              "Seconds in which the driver must answer; default 60");
-  command->add_option(
-      "--root", state->root,
-      "Folder that stands for / where the files of the kernel are read: /dev, /proc, /sys");
+  command
+      ->add_option(
+          "--root", state->root,
+          "Folder that stands for / where the files of the kernel are read: /dev, /proc, /sys")
+      ->type_name("DIR");
   command->callback([state, &code] {
     std::error_code unreadable;
     if (!std::filesystem::is_directory(state->root, unreadable)) {

@@ -175,10 +175,12 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
   const auto options = std::make_shared<DuelOptions>();
   DuelRequest& request = options->request;
   command->add_option("techniques", request.techniques, "Two techniques, or one twice")
-      ->expected(0, 2);
-  add_names(*command, "--op", request.names.operations, "Operations, for instance matmul");
+      ->expected(1, 2)
+      ->type_name("TECHNIQUE");
+  add_names(*command, "--op", request.names.operations, "Operations, for instance matmul",
+            "OPERATION");
   add_names(*command, "--format", request.names.formats,
-            "Formats of the inputs, for instance fp32,bf16");
+            "Formats of the inputs, for instance fp32,bf16", "FORMAT");
   options->shapes.add_to(*command);
   command->add_option(
       "--profile", options->profile,
@@ -187,7 +189,7 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
   command->add_flag("--against-itself", request.against_itself,
                     "With --profile: each best technique against itself, to see what this machine "
                     "calls different");
-  command->add_option("--device", options->device, kDeviceHelp);
+  command->add_option("--device", options->device, kDeviceHelp)->type_name("DEVICE");
   command
       ->add_option("--seconds", request.seconds,
                    "Seconds of each duel, without its checks; default: 27, of which 5 go to the "
@@ -202,8 +204,10 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
   command->add_flag(kOneProcess, options->one_process)->group("");
   command->add_option("--seed", options->seed, "Seed of the inputs and of the order of the blocks")
       ->transform(number_in(0, kLargestCount, "a whole number from 0 to 2^53"));
-  command->add_option("--fill", options->fill, "normal, uniform, zeros or integers");
-  command->add_option("--out", options->out, "Results folder; default: results/local/<time>");
+  command->add_option("--fill", options->fill, "normal, uniform, zeros or integers")
+      ->type_name("FILL");
+  command->add_option("--out", options->out, "Results folder; default: results/local/<time>")
+      ->type_name("DIR");
   command->add_flag("--no-early", options->no_early, kNoEarlyHelp);
   command->add_flag("--dry-run", options->dry_run, "Print the duels and their seconds");
   command->add_flag("--json", options->json, "Print strict JSON");

@@ -49,16 +49,19 @@ void add_predict_model_command(CLI::App& predict) {
   command
       ->add_option("config", options->config,
                    "A Hugging Face config.json, or " + transformer_names())
-      ->required();
+      ->required()
+      ->type_name("CONFIG");
   command
       ->add_option("--on", options->device, "A data sheet by name or file, or a results directory")
-      ->required();
+      ->required()
+      ->type_name("SHEET");
   command->add_option("--batch", options->batches, "Sequences that are decoded together: 1,8,64")
       ->capture_default_str();
   command->add_option("--context", options->context, "Tokens of each sequence: 4096")
       ->capture_default_str();
   command->add_option("--format", options->format, "Format of the matrix products' inputs")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("FORMAT");
   command->add_flag("--training", options->training,
                     "Forward, dX and dW of batch x context tokens instead of prefill and decode");
   options->output.add_to(*command, "Print CSV: a line per operation");

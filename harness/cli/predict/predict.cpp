@@ -117,11 +117,15 @@ void add_predict_command(CLI::App& app) {
       "predict",
       "Compute the roofline of an operation, of a table of them, or of a model on a device");
   const auto options = std::make_shared<PredictOptions>();
-  command->add_option("operation", options->operation, "relu, gelu, dot, matvec, matmul, ...");
-  command->add_option("shape", options->shape, "4096, n:1M or m:4096/n:1024/k:512/layout:nt");
-  command->add_option("--format", options->format, "fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2");
-  command->add_option("--on", options->device,
-                      "A data sheet by name or file, or a results directory");
+  command->add_option("operation", options->operation, "relu, gelu, dot, matvec, matmul, ...")
+      ->type_name("OPERATION");
+  command->add_option("shape", options->shape, "4096, n:1M or m:4096/n:1024/k:512/layout:nt")
+      ->type_name("SHAPE");
+  command->add_option("--format", options->format, "fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2")
+      ->type_name("FORMAT");
+  command
+      ->add_option("--on", options->device, "A data sheet by name or file, or a results directory")
+      ->type_name("SHEET");
   command
       ->add_option("--solve", options->solve,
                    "Find the smallest size of this dimension from which the operation is "
