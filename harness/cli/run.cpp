@@ -167,7 +167,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
 
 }  // namespace
 
-void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code) {
+void add_run_command(CLI::App& app, const std::vector<std::string>& command_line, ExitCode& code) {
   CLI::App* command = app.add_subcommand("run", "Measure and verify cases");
   const auto options = std::make_shared<RunOptions>();
   RunRequest& request = options->request;
@@ -214,8 +214,8 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   command->add_option("--spent", options->spent_s)->group("");  // of the budget, before a crash
   command->allow_extras()->footer(
       "Google Benchmark's flags --benchmark_*: filter, list_tests, out, out_format, format, color");
-  command->callback([=, &code, line = std::move(command_line)] {
-    code = run_command(*options, parse_google_flags(command->remaining()), line);
+  command->callback([=, &code, &command_line] {
+    code = run_command(*options, parse_google_flags(command->remaining()), command_line);
   });
 }
 

@@ -170,7 +170,7 @@ ExitCode run_command(const DuelOptions& options, const std::vector<std::string>&
 
 }  // namespace
 
-void add_duel_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code) {
+void add_duel_command(CLI::App& app, const std::vector<std::string>& command_line, ExitCode& code) {
   CLI::App* command = app.add_subcommand("duel", "Decide which of two techniques is faster");
   const auto options = std::make_shared<DuelOptions>();
   DuelRequest& request = options->request;
@@ -220,8 +220,7 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
       "over processes: on a host, pages differ from process to process. Exit codes: 0 decided, 2 "
       "usage, 3 undecided or interrupted, 6 a technique is wrong or failed, or no duel could be "
       "timed, 7 no device.");
-  command->callback(
-      [=, &code, line = std::move(command_line)] { code = run_command(*options, line); });
+  command->callback([=, &code, &command_line] { code = run_command(*options, command_line); });
 }
 
 }  // namespace ridgebench

@@ -47,7 +47,7 @@ void add_predict_model_command(CLI::App& predict) {
       "model", "Compute the roofline of a transformer's prefill, decode and training");
   const auto options = std::make_shared<ModelOptions>();
   command
-      ->add_option("config", options->config,
+      ->add_option("model", options->config,
                    "A Hugging Face config.json, or " + transformer_names())
       ->required()
       ->type_name("CONFIG");
