@@ -4,6 +4,8 @@
 cmake_minimum_required(VERSION 3.22)
 execute_process(COMMAND git -C "${SOURCE}" rev-parse HEAD OUTPUT_VARIABLE commit ERROR_QUIET
                 OUTPUT_STRIP_TRAILING_WHITESPACE)
+execute_process(COMMAND git -C "${SOURCE}" log -1 --format=%cs OUTPUT_VARIABLE commit_date ERROR_QUIET
+                OUTPUT_STRIP_TRAILING_WHITESPACE)
 execute_process(COMMAND git -C "${SOURCE}" status --porcelain OUTPUT_VARIABLE changes ERROR_QUIET)
 set(dirty false)
 if(changes)
@@ -17,6 +19,7 @@ namespace ridgebench::build_info {
 
 inline constexpr const char* version = \"@VERSION@\";
 inline constexpr const char* commit = \"@commit@\";
+inline constexpr const char* commit_date = \"@commit_date@\";  // 2026-11-27; empty without git
 inline constexpr bool dirty = @dirty@;
 inline constexpr const char* compiler = \"@COMPILER@\";
 inline constexpr const char* flags = \"@FLAGS@\";

@@ -9,6 +9,7 @@
 #include "harness/base/terminal.hpp"
 #include "harness/build_info.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/options/config_option.hpp"
 #include "harness/cli/python/python_commands.hpp"
 #include "harness/cli/terminal/plot.hpp"
 #include "harness/measure/sampler.hpp"
@@ -59,7 +60,8 @@ void add_load_option(CLI::App& app) {
         ->add_option("--load", *files,
                      "Shared object with kernels of your own, built by ridgebench_add_kernels(); "
                      "may be given several times")
-        ->allow_extra_args(false);
+        ->allow_extra_args(false)
+        ->type_name("FILE");
   }
   app.parse_complete_callback([files] {
     load_kernels(*files);
@@ -67,13 +69,16 @@ void add_load_option(CLI::App& app) {
   });
 }
 
-int parse_and_run(CLI::App& app, int argc, char** argv, const ExitCode& code) {
+int parse_and_run(CLI::App& app, int argc, char** argv, const ExitCode& code,
+                  const ConfiguredOptions& config) {
   try {
     app.parse(argc, argv);
     return static_cast<int>(code);
+  } catch (const CLI::FileError& error) {
+    return report(error.what(), ExitCode::usage);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return report(usage_text(app, error), ExitCode::usage);
+    return report(usage_text(app, error) + config.note(), ExitCode::usage);
   }
 }
 
@@ -110,21 +115,25 @@ int run_command_line(int argc, char** argv) {
   add_doctor_command(app, code);
   add_info_command(app);
   add_list_command(app);
-  add_run_command(app, {argv, argv + argc}, code);
-  add_duel_command(app, {argv, argv + argc}, code);
+  std::vector<std::string> command_line(argv, argv + argc);
+  add_run_command(app, command_line, code);
+  add_duel_command(app, command_line, code);
   add_predict_command(app);
   add_plan_command(app);
   add_number_command(app);
   add_verify_command(app, code);
   list_python_commands(app);
+  add_completion_command(app);
+  add_man_command(app);
   add_load_option(app);
+  const bool terminal_plot = is_terminal_plot(argc, argv);
+  if (terminal_plot) add_terminal_plot(*app.get_subcommand("plot"));
+  const auto config = add_config_options(app, command_line);
   try {
-    if (is_terminal_plot(argc, argv)) {
-      add_terminal_plot(*app.get_subcommand("plot"));
-    } else if (argc > 1 && is_python_command(argv[1])) {
+    if (!terminal_plot && argc > 1 && is_python_command(argv[1])) {
       run_python_command(argc, argv);
     }
-    const int result = parse_and_run(app, argc, argv, code);
+    const int result = parse_and_run(app, argc, argv, code, *config);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return result;
     return std::max(result, report("cannot write to standard output", ExitCode::undecided));
   } catch (...) {
@@ -133,7 +142,8 @@ int run_command_line(int argc, char** argv) {
       return report(fmt::format("cannot write to standard output: {}", problem.text),
                     ExitCode::undecided);
     }
-    return report(problem.text, problem.code);
+    const bool usage = problem.code == ExitCode::usage;
+    return report(usage ? problem.text + config->note() : problem.text, problem.code);
   }
 }
 

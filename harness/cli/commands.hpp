@@ -1,6 +1,7 @@
 // Each function adds one sub-command of ridgebench with its options. The callback runs the command
 // and prints to stdout (strict JSON with --json). It throws UsageError or DeviceError, and it sets
-// `code` if the exit code is not success.
+// `code` if the exit code is not success. `command_line` is what environment.json records; it is
+// complete once the command line was read.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -21,12 +22,15 @@ inline constexpr const char* kNoEarlyHelp =
 void add_doctor_command(CLI::App& app, ExitCode& code);
 void add_info_command(CLI::App& app);
 void add_list_command(CLI::App& app);
-void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code);
-void add_duel_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code);
+void add_run_command(CLI::App& app, const std::vector<std::string>& command_line, ExitCode& code);
+void add_duel_command(CLI::App& app, const std::vector<std::string>& command_line, ExitCode& code);
 void add_predict_command(CLI::App& app);
 void add_plan_command(CLI::App& app);
 void add_number_command(CLI::App& app);
 void add_verify_command(CLI::App& app, ExitCode& code);
+// These print texts about all commands of `app`, which must outlive them.
+void add_completion_command(CLI::App& app);
+void add_man_command(CLI::App& app);
 
 // The exit code and the text of what ended a command.
 struct Problem {

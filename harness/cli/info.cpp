@@ -176,15 +176,17 @@ void add_info_command(CLI::App& app) {
     std::string device;
   };
   const auto state = std::make_shared<State>();
-  command->add_option("--on", state->device,
-                      "Show one device: a data sheet by name or file, or a results directory");
+  command
+      ->add_option("--on", state->device,
+                   "Show one device: a data sheet by name or file, or a results directory")
+      ->type_name("SHEET");
   command->add_flag("--json", state->json, "Print strict JSON");
   command->callback([state, on = command->get_option("--on")] {
     const bool one = on->count() > 0;
     std::optional<DeviceError> problem;
     const ordered_json info = one ? device_facts(state->device) : collect(problem);
     if (state->json)
-      print_json(info);
+      print_answer("info", info);
     else if (one)
       print_device_facts(info);
     else

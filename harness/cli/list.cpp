@@ -51,7 +51,7 @@ void list(const ListOptions& options) {
     }
   }
   if (!any && !names.empty()) throw UsageError(no_case(filter, names));
-  if (options.json) print_json(cases);
+  if (options.json) print_answer("list", {{"cases", cases}});
 }
 
 }  // namespace
@@ -59,8 +59,9 @@ void list(const ListOptions& options) {
 void add_list_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("list", "Show every case, its support and the reason");
   const auto options = std::make_shared<ListOptions>();
-  command->add_option("--device", options->device, kDeviceHelp);
-  command->add_option("--profile", options->profile, "quick, standard, full or lecture");
+  command->add_option("--device", options->device, kDeviceHelp)->type_name("DEVICE");
+  command->add_option("--profile", options->profile, "quick, standard, full or lecture")
+      ->type_name("PROFILE");
   command->add_option("--filter", options->filter, kFilterHelp);
   options->cases.add_to(*command);
   command->add_flag("--json", options->json, "Print strict JSON");

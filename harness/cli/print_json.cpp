@@ -43,6 +43,10 @@ std::string json_text(const ordered_json& json) {
   return text;
 }
 
-void print_json(const ordered_json& json) { fmt::print("{}\n", json_text(json)); }
+void print_answer(std::string_view name, const ordered_json& answer) {
+  ordered_json whole{{"schema", fmt::format("urn:ridgebench:{}:1", name)}};
+  whole.update(answer);
+  fmt::print("{}\n", json_text(whole));
+}
 
 }  // namespace ridgebench

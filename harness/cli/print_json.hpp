@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace ridgebench {
 
@@ -11,6 +12,8 @@ namespace ridgebench {
 // name from a file cannot control a terminal. Bytes that are not UTF-8 are replaced.
 std::string json_text(const nlohmann::ordered_json& json);
 
-void print_json(const nlohmann::ordered_json& json);
+// Prints the answer of a command after the key `schema`, which has the $id of its schema in
+// results/schema: urn:ridgebench:NAME:1. `answer` is an object.
+void print_answer(std::string_view name, const nlohmann::ordered_json& answer);
 
 }  // namespace ridgebench

@@ -167,35 +167,43 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
 
 }  // namespace
 
-void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code) {
+void add_run_command(CLI::App& app, const std::vector<std::string>& command_line, ExitCode& code) {
   CLI::App* command = app.add_subcommand("run", "Measure and verify cases");
   const auto options = std::make_shared<RunOptions>();
   RunRequest& request = options->request;
   CLI::Option* resume =
       command->add_option("--resume", options->resume, "Results folder of a run to finish")
-          ->check(not_empty());
+          ->check(not_empty())
+          ->type_name("DIR");
   command->add_flag("--retry", options->retry, "With --resume: also measure the failed rows again")
       ->needs(resume);
   const auto add = [&](const char* flag, auto& value, const char* help) {
     return command->add_option(flag, value, help)->excludes(resume);
   };
-  add("--device", request.device, kDeviceHelp)->check(not_empty());
-  add("--profile", options->profile, "quick, standard, full or lecture");
+  add("--device", request.device, kDeviceHelp)->check(not_empty())->type_name("DEVICE");
+  add("--profile", options->profile, "quick, standard, full or lecture")->type_name("PROFILE");
   add("--filter", request.filter, kFilterHelp);
   for (CLI::Option* option : options->cases.add_to(*command)) option->excludes(resume);
-  add("--out", options->out, "Results folder; default: results/local/<time>")->check(not_empty());
+  add("--out", options->out, "Results folder; default: results/local/<time>")
+      ->check(not_empty())
+      ->type_name("DIR");
   command->add_option("--junit", options->junit, "File for JUnit's XML, a test case per row")
-      ->check(not_empty());
-  add("--regime", options->regime, "steady, cold or warm; default: by profile");
+      ->check(not_empty())
+      ->type_name("FILE");
+  add("--regime", options->regime, "steady, cold or warm; default: by profile")
+      ->type_name("REGIME");
   add("--seed", request.seed, "Seed of the inputs and of the order of cases")
       ->transform(number_in(0, kLargestCount, "a whole number from 0 to 2^53"));
-  add("--fill", options->fill, "normal, uniform, zeros or integers");
+  add("--fill", options->fill, "normal, uniform, zeros or integers")->type_name("FILL");
   command->add_flag("--no-early", options->no_early, kNoEarlyHelp)->excludes(resume);
   add("--budget", request.budget_s, "Seconds for the whole run")
       ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
-  add("--ceilings", request.ceilings, "Results folder with ceilings to use")->check(not_empty());
+  add("--ceilings", request.ceilings, "Results folder with ceilings to use")
+      ->check(not_empty())
+      ->type_name("DIR");
   add("--roof", request.roof, "Data sheet, by name or file, to draw next to the measured roofs")
-      ->check(not_empty());
+      ->check(not_empty())
+      ->type_name("SHEET");
   command->add_flag("--no-plot", options->no_plot,
                     "No roofline after the table; default: on a terminal of 60 columns or more");
   command->add_flag("--dry-run", options->dry_run, "Print cases, bytes and time; measure nothing");
@@ -206,8 +214,8 @@ void add_run_command(CLI::App& app, std::vector<std::string> command_line, ExitC
   command->add_option("--spent", options->spent_s)->group("");  // of the budget, before a crash
   command->allow_extras()->footer(
       "Google Benchmark's flags --benchmark_*: filter, list_tests, out, out_format, format, color");
-  command->callback([=, &code, line = std::move(command_line)] {
-    code = run_command(*options, parse_google_flags(command->remaining()), line);
+  command->callback([=, &code, &command_line] {
+    code = run_command(*options, parse_google_flags(command->remaining()), command_line);
   });
 }
 

@@ -15,7 +15,7 @@ void add_verify_command(CLI::App& app, ExitCode& code) {
       "verify",
       "Check the schema, checksums, arithmetic and physics of a folder of results or duels");
   const auto directory = std::make_shared<std::string>();
-  command->add_option("directory", *directory, "Results folder")->required();
+  command->add_option("directory", *directory, "Results folder")->required()->type_name("DIR");
   command->callback([directory, &code] {
     const bool duels = holds_duels(*directory);
     const std::vector<std::string> problems =

@@ -58,6 +58,14 @@ Devices open_all_gpus(const std::filesystem::path& root) {
 
 }  // namespace
 
+std::vector<std::string> device_words() {
+  std::vector<std::string> words{"all"};
+  for (const DeviceFamily& family : families()) {
+    words.push_back(std::string(family.name) + (family.find == nullptr ? "" : ":0"));
+  }
+  return words;
+}
+
 RegisterDevices::RegisterDevices(const DeviceFamily& family) { families().push_back(family); }
 
 Devices open_devices(const std::string& selection, const std::filesystem::path& root) {

@@ -44,4 +44,7 @@ inline constexpr const char* kDeviceHelp =
 std::vector<std::unique_ptr<Device>> open_devices(const std::string& selection,
                                                   const std::filesystem::path& root = "/");
 
+// What --device may name on some machine: "all", "cpu", "cuda:0". Looks for no device.
+std::vector<std::string> device_words();
+
 }  // namespace ridgebench

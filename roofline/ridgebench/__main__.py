@@ -22,8 +22,9 @@ COMMANDS = {
     "counters": ("counters", "Measure the rows of a run again under Nsight Compute"),
     "stream": ("stream", "Put a host's DRAM ceilings next to a STREAM-like program"),
 }
-# What only the scripts of a checkout run.
+# What only the scripts of a checkout run, and the program.
 SCRIPTED = {
+    "tree": ("command_tree", "Print the commands with their options as JSON"),
     "tables": ("tables", "Fill the tables and pictures of README.md and docs/*.md"),
     "summary": ("gpu_check.summary", "Print the short table of a run on a GPU"),
     "rivals": ("gpu_check.rivals", "Print hand-written matrix products next to the library's"),

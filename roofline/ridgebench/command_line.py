@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 TREE = Path(__file__).resolve().parent / "tree"  # what a wheel has beside the Python package: bin, lib, include, share
 # The checkout, or the folder of an installation with the same subfolders.
@@ -49,7 +49,17 @@ def fail(message: str, code: int, program: str) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose usage error is one line, like every other error."""
+    """An argument parser whose usage error is one line, like every other error, and which reads --config."""
+
+    takes_config = True
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        from ridgebench import config  # which needs this module
+
+        arguments = sys.argv[1:] if args is None else list(args)
+        if self.takes_config and config.add_to(self):
+            arguments = config.expanded(self, arguments)
+        return super().parse_known_args(arguments, namespace)
 
     def error(self, message: str) -> NoReturn:
         program = self.prog.split()[0]  # prog of a subparser is "baseline check"

@@ -1,7 +1,5 @@
 """Puts the DRAM ceilings of a host's run next to stream.c, which shares no code with the suite.
 
-    scripts/stream.sh RESULTS_DIRECTORY
-
 Run it on the machine of the results, at the same load. stream.c uses arrays of the ceiling's size. The two programs
 run minutes apart, so the ratio also shows what the machine did in between.
 """
@@ -12,7 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ridgebench.command_line import OK
+from ridgebench.command_line import OK, Parser
 from ridgebench.records import Row, read_rows
 
 FLAGS = "-O3 -march=native -ffast-math -fopenmp -funroll-loops -fvariable-expansion-in-unroller".split()
@@ -39,9 +37,9 @@ def stream(program: Path, name: str, mebibytes: int) -> float:
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 1:
-        raise SystemExit(__doc__)
-    folder = Path(arguments[0])
+    parser = Parser(prog="stream", description=__doc__)
+    parser.add_argument("folder", type=Path, metavar="DIR", help="results of a host")
+    folder = parser.parse_args(arguments).folder
     rows = ceilings(folder)
     if not rows:
         raise SystemExit(f"{folder}: no DRAM ceiling of a host that is ok")

@@ -20,7 +20,7 @@ FORMATS = {
 
 @pytest.fixture(scope="module", name="rows")
 def rows_fixture() -> list[dict]:
-    return answer("list", "--device", "sim")
+    return answer("list", "--device", "sim")["cases"]
 
 
 @pytest.fixture(scope="module", name="info")
@@ -67,15 +67,15 @@ def test_text_and_json_list_the_same_rows(rows):
 
 
 def test_filter_is_a_regular_expression_on_ids(rows):
-    chosen = answer("list", "--device", "sim", "--filter", "^(relu|dot)/naive/(fp32|bf16)/")
+    chosen = answer("list", "--device", "sim", "--filter", "^(relu|dot)/naive/(fp32|bf16)/")["cases"]
     assert len(chosen) == 4
     assert chosen == [row for row in rows if row in chosen]
     refused(ridgebench("list", "--filter", "["), "'['", "not a regular expression")
 
 
 def test_larger_profiles_have_more_rows(rows):
-    standard = answer("list", "--device", "sim", "--profile", "standard")
-    full = answer("list", "--device", "sim", "--profile", "full")
+    standard = answer("list", "--device", "sim", "--profile", "standard")["cases"]
+    full = answer("list", "--device", "sim", "--profile", "full")["cases"]
     assert len(rows) < len(standard) < len(full)
     assert any("layout:tn" in row["id"] for row in full)
     assert not any(re.search(r":(0|-\d+)[/@]", row["id"]) for row in full), "sizes are positive"
@@ -114,7 +114,7 @@ def test_fp4_is_listed_and_not_faked(info):
     assert (fp4["format"], fp4["supported"]) == ("fp4_e2m1", False)
     assert "unsupported" in fp4["reason"]
     assert all(row["supported"] for row in info["formats"][:-1])
-    assert not any("fp4" in row["id"] for row in answer("list", "--device", "sim"))
+    assert not any("fp4" in row["id"] for row in answer("list", "--device", "sim")["cases"])
 
 
 def test_fp4_has_a_block_scale_and_fifteen_values(info):

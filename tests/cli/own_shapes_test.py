@@ -48,7 +48,7 @@ def test_a_resumed_run_has_the_same_rows(tmp_path):
 def test_a_file_of_shapes_gives_the_rows(tmp_path):
     (tmp_path / "shapes.csv").write_text('operation,shape,format\nmatmul,"m:8,16/n:8/k:8",fp32\nrelu,100\n')
     listed = ridgebench("list", "--shapes", tmp_path / "shapes.csv", "--technique", "naive", "--device", "sim", "--json")
-    cases = [case["id"].split("/")[:-1] for case in strict_json(listed.stdout)]
+    cases = [case["id"].split("/")[:-1] for case in strict_json(listed.stdout)["cases"]]
     assert ["matmul", "naive", "fp32", "m:16", "n:8", "k:8", "layout:nt"] in cases
     assert {case[2] for case in cases if case[0] == "matmul"} == {"fp32"}
     assert {case[2] for case in cases if case[0] == "relu"} > {"fp32", "bf16"}

@@ -41,7 +41,7 @@ def config_fixture(tmp_path):
 def test_keys_and_sums_of_llama_3_8b():
     reply = model("llama-3-8b", "--batch", "1,64,512", "--context", "4096")
     assert list(reply) == [
-        *("model", "source", "device", "format", "context", "layers", "parameters", "active_parameters"),
+        *("schema", "model", "source", "device", "format", "context", "layers", "parameters", "active_parameters"),
         *("weights_bytes", "kv_cache_bytes_per_token", "memory_bytes", "largest_batch", "phases", "notes"),
     ]
     assert [(p["phase"], p["batch"], p["tokens"]) for p in reply["phases"]] == [

@@ -59,7 +59,7 @@ def test_environment_and_every_record_obey_the_schemas(quick):
 def test_every_row_of_list_has_a_record_and_is_ok_or_skipped_with_a_reason(quick):
     folder, _ = quick
     by_id = {record["id"]: record for record in records(folder) if record["role"] != "control"}
-    listed = answer("list", "--device", "sim")
+    listed = answer("list", "--device", "sim")["cases"]
     assert set(by_id) == {row["id"] for row in listed}
     for row in listed:
         assert by_id[row["id"]]["status"] == ("ok" if row["supported"] else "skipped"), row["id"]

@@ -10,7 +10,7 @@ MODEL = ("--model", LLAMA, "--technique", "naive", "--format", "fp32")
 
 
 def shapes_listed(*arguments):
-    cases = answer("list", "--device", "cpu", *arguments, "--technique", "naive", "--format", "fp32")
+    cases = answer("list", "--device", "cpu", *arguments, "--technique", "naive", "--format", "fp32")["cases"]
     return [case["id"].split("/fp32/")[1].removesuffix("/steady@cpu") for case in cases]
 
 

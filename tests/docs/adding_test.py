@@ -94,7 +94,7 @@ def test_the_host_lists_and_measures_what_was_added(overlay):
     names = [name for name in FILES if name.endswith(".cpp")]
     objects = [operations(overlay), *(compiled(overlay / name, "kernels/relu/naive.cpp", overlay) for name in names)]
     program = linked("ridgebench", objects, overlay / "ridgebench")
-    rows = json.loads(run(program, "list", "--device", "cpu", "--filter", "^(silu|dram_add)/", "--json").stdout)
+    rows = json.loads(run(program, "list", "--device", "cpu", "--filter", "^(silu|dram_add)/", "--json").stdout)["cases"]
     supported = {(row["op"], row["technique"], row["format"]) for row in rows if row["supported"]}
     assert supported == {("dram_add", "plain", "fp32"), ("silu", "naive", "fp32"), ("silu", "naive", "bf16")}
     out = overlay / "results"

@@ -67,7 +67,7 @@ def test_installed_files_name_no_folder_of_this_machine(prefix):
 def test_kernels_of_others_are_listed_measured_and_verified(mine, prefix, results):
     load = ("--load", mine / "libmine.so")
     listed = run(prefix / "bin" / "ridgebench", "list", "--device", "cpu", *load, "--filter", FILTER, "--json")
-    supported = {(row["op"], row["technique"], row["format"]) for row in json.loads(listed.stdout) if row["supported"]}
+    supported = {(row["op"], row["technique"], row["format"]) for row in json.loads(listed.stdout)["cases"] if row["supported"]}
     rows = rows_of(results, "softmax", "embed")
     assert supported == set(rows) == {
         ("softmax", "three_pass", "fp32"), ("softmax", "three_pass", "bf16"), ("embed", "rows_8", "fp32"), ("embed", "rows_64", "fp32")

@@ -61,6 +61,19 @@ def test_the_installed_package_has_its_schemas_and_keeps_results_out_of_the_tree
     assert run(sys.executable, "-c", code, env=BARE | {"PYTHONPATH": str(package)}).stdout == ". True\n"
 
 
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("man/man1/ridgebench.1", ("man",)),
+        ("bash-completion/completions/ridgebench", ("completion", "bash")),
+        ("zsh/site-functions/_ridgebench", ("completion", "zsh")),
+        ("fish/vendor_completions.d/ridgebench.fish", ("completion", "fish")),
+    ],
+)
+def test_the_pages_are_those_that_the_program_prints(prefix, file, words):
+    assert (prefix / "share" / file).read_text("utf-8") == ask(prefix, *words).stdout
+
+
 def test_python_without_its_packages_is_one_line(prefix, tmp_path):
     python = tmp_path / "python3"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')

@@ -14,7 +14,6 @@ namespace ridgebench {
 namespace doctor {
 namespace {
 
-constexpr const char* kDoctorSchema = "ridgebench.doctor/1";
 constexpr double kMostSeconds = 3600;
 
 Facts json_of(const Finding& finding) {
@@ -39,11 +38,8 @@ void run_doctor(const Request& request, bool as_json, ExitCode& code) {
   }
   Facts list = Facts::array();
   for (const Finding& finding : findings) list.push_back(json_of(finding));
-  print_json({{"schema", kDoctorSchema},
-              {"usable", !failed},
-              {"verdict", verdict},
-              {"findings", list},
-              {"facts", facts}});
+  print_answer("doctor",
+               {{"usable", !failed}, {"verdict", verdict}, {"findings", list}, {"facts", facts}});
 }
 
 }  // namespace
@@ -61,9 +57,11 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
   command->add_flag("--json", state->json, "Print strict JSON");
   add_number(*command, "--timeout", state->limit_s,
              "Seconds in which the driver must answer; default 60");
-  command->add_option(
-      "--root", state->root,
-      "Folder that stands for / where the files of the kernel are read: /dev, /proc, /sys");
+  command
+      ->add_option(
+          "--root", state->root,
+          "Folder that stands for / where the files of the kernel are read: /dev, /proc, /sys")
+      ->type_name("DIR");
   command->callback([state, &code] {
     std::error_code unreadable;
     if (!std::filesystem::is_directory(state->root, unreadable)) {

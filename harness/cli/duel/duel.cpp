@@ -91,7 +91,7 @@ void print(const std::vector<DuelRecord>& records, bool json) {
   }
   nlohmann::ordered_json duels = nlohmann::ordered_json::array();
   for (const DuelRecord& record : records) duels.push_back(to_json(record));
-  print_json({{"duels", duels}});
+  print_answer("duels", {{"duels", duels}});
 }
 
 RunRequest environment_request(const DuelOptions& options, const DuelRequest& duels) {
@@ -170,15 +170,17 @@ ExitCode run_command(const DuelOptions& options, const std::vector<std::string>&
 
 }  // namespace
 
-void add_duel_command(CLI::App& app, std::vector<std::string> command_line, ExitCode& code) {
+void add_duel_command(CLI::App& app, const std::vector<std::string>& command_line, ExitCode& code) {
   CLI::App* command = app.add_subcommand("duel", "Decide which of two techniques is faster");
   const auto options = std::make_shared<DuelOptions>();
   DuelRequest& request = options->request;
   command->add_option("techniques", request.techniques, "Two techniques, or one twice")
-      ->expected(0, 2);
-  add_names(*command, "--op", request.names.operations, "Operations, for instance matmul");
+      ->expected(1, 2)
+      ->type_name("TECHNIQUE");
+  add_names(*command, "--op", request.names.operations, "Operations, for instance matmul",
+            "OPERATION");
   add_names(*command, "--format", request.names.formats,
-            "Formats of the inputs, for instance fp32,bf16");
+            "Formats of the inputs, for instance fp32,bf16", "FORMAT");
   options->shapes.add_to(*command);
   command->add_option(
       "--profile", options->profile,
@@ -187,7 +189,7 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
   command->add_flag("--against-itself", request.against_itself,
                     "With --profile: each best technique against itself, to see what this machine "
                     "calls different");
-  command->add_option("--device", options->device, kDeviceHelp);
+  command->add_option("--device", options->device, kDeviceHelp)->type_name("DEVICE");
   command
       ->add_option("--seconds", request.seconds,
                    "Seconds of each duel, without its checks; default: 27, of which 5 go to the "
@@ -202,8 +204,10 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
   command->add_flag(kOneProcess, options->one_process)->group("");
   command->add_option("--seed", options->seed, "Seed of the inputs and of the order of the blocks")
       ->transform(number_in(0, kLargestCount, "a whole number from 0 to 2^53"));
-  command->add_option("--fill", options->fill, "normal, uniform, zeros or integers");
-  command->add_option("--out", options->out, "Results folder; default: results/local/<time>");
+  command->add_option("--fill", options->fill, "normal, uniform, zeros or integers")
+      ->type_name("FILL");
+  command->add_option("--out", options->out, "Results folder; default: results/local/<time>")
+      ->type_name("DIR");
   command->add_flag("--no-early", options->no_early, kNoEarlyHelp);
   command->add_flag("--dry-run", options->dry_run, "Print the duels and their seconds");
   command->add_flag("--json", options->json, "Print strict JSON");
@@ -216,8 +220,7 @@ void add_duel_command(CLI::App& app, std::vector<std::string> command_line, Exit
       "over processes: on a host, pages differ from process to process. Exit codes: 0 decided, 2 "
       "usage, 3 undecided or interrupted, 6 a technique is wrong or failed, or no duel could be "
       "timed, 7 no device.");
-  command->callback(
-      [=, &code, line = std::move(command_line)] { code = run_command(*options, line); });
+  command->callback([=, &code, &command_line] { code = run_command(*options, command_line); });
 }
 
 }  // namespace ridgebench

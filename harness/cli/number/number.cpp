@@ -103,12 +103,13 @@ void add_number_command(CLI::App& app) {
       ->add_option(
           "--format", state->format,
           "One format, fp4 (also nvfp4, mxfp4) too; default: all, or those with as many bits")
-      ->check(not_empty());
+      ->check(not_empty())
+      ->type_name("FORMAT");
   command->add_flag("--json", state->json, "Print strict JSON");
   command->callback([state] {
     const ordered_json answer = number_in_formats(state->text, state->format);
     if (state->json)
-      print_json(answer);
+      print_answer("number", answer);
     else
       print_number(answer);
   });

@@ -20,7 +20,8 @@ std::vector<CLI::Option*> ShapeOptions::add_to(CLI::App& command) {
                       "Shape in place of the profile's sizes: m:4096/n:14336/k:4096, 4096 for all "
                       "dimensions, lists m:1,16, ranges m:512..4096:512 and m:1..4096:x2; may be "
                       "repeated")
-          ->allow_extra_args(false);
+          ->allow_extra_args(false)
+          ->type_name("SHAPE");
   CLI::Option* file = command.add_option(
       "--shapes", file_,
       "File of shapes, one a line: OPERATION SHAPE [FORMAT], or the same as CSV");
@@ -32,8 +33,8 @@ std::vector<CLI::Option*> ShapeOptions::add_to(CLI::App& command) {
       command.add_option("--tokens", tokens_, "With --model: tokens of a pass, 1,16,2048");
   CLI::Option* training =
       command.add_flag("--training", training_, "With --model: also the backward products");
-  file->check(not_empty());
-  model->check(not_empty());
+  file->check(not_empty())->type_name("FILE");
+  model->check(not_empty())->type_name("CONFIG");
   model->needs(tokens);
   tokens->needs(model);
   training->needs(model);

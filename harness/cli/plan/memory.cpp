@@ -31,7 +31,8 @@ void add_activation_options(CLI::App& app, ActivationQuestion& question, std::st
   app.add_option(
          "--model", model,
          "Layers of a transformer instead: a Hugging Face config.json, or " + transformer_names())
-      ->check(not_empty());
+      ->check(not_empty())
+      ->type_name("CONFIG");
   add_number(app, "--context", question.context, "Tokens in a row of a --model's batch (4096)");
   add_number(app, "--batch", question.batch,
              "Rows of one device: samples or tokens; of a --model: sequences")

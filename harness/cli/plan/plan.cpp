@@ -16,7 +16,8 @@ std::unique_ptr<Roofs> PlanOptions::roofs() const {
 void add_plan_device(CLI::App& app, PlanOptions& options) {
   app.add_option("--on", options.device,
                  "Device: a data sheet, a data sheet file or a results directory")
-      ->check(not_empty());
+      ->check(not_empty())
+      ->type_name("SHEET");
 }
 
 void add_plan_json(CLI::App& app, PlanOptions& options) {
@@ -24,12 +25,12 @@ void add_plan_json(CLI::App& app, PlanOptions& options) {
 }
 
 void add_plan_format(CLI::App& app, PlanOptions& options, const char* what) {
-  app.add_option("--format", options.format, what)->capture_default_str();
+  app.add_option("--format", options.format, what)->capture_default_str()->type_name("FORMAT");
 }
 
 void print_plan(const PlanOptions& options, const PlanAnswer& answer) {
   if (options.json) {
-    print_json(answer);
+    print_answer("plan", answer);
   } else {
     fmt::print("{}", plan_text(answer));
   }

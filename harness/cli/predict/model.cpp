@@ -47,23 +47,26 @@ void add_predict_model_command(CLI::App& predict) {
       "model", "Compute the roofline of a transformer's prefill, decode and training");
   const auto options = std::make_shared<ModelOptions>();
   command
-      ->add_option("config", options->config,
+      ->add_option("model", options->config,
                    "A Hugging Face config.json, or " + transformer_names())
-      ->required();
+      ->required()
+      ->type_name("CONFIG");
   command
       ->add_option("--on", options->device, "A data sheet by name or file, or a results directory")
-      ->required();
+      ->required()
+      ->type_name("SHEET");
   command->add_option("--batch", options->batches, "Sequences that are decoded together: 1,8,64")
       ->capture_default_str();
   command->add_option("--context", options->context, "Tokens of each sequence: 4096")
       ->capture_default_str();
   command->add_option("--format", options->format, "Format of the matrix products' inputs")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("FORMAT");
   command->add_flag("--training", options->training,
                     "Forward, dX and dW of batch x context tokens instead of prefill and decode");
   options->output.add_to(*command, "Print CSV: a line per operation");
   command->callback([options] {
-    options->output.print(answer(*options), model_text, model_csv, model_markdown);
+    options->output.print("predict_model", answer(*options), model_text, model_csv, model_markdown);
   });
 }
 

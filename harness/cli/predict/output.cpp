@@ -119,10 +119,10 @@ void OutputOptions::add_to(CLI::App& command, const char* csv_help) {
   csv->excludes(json);
 }
 
-void OutputOptions::print(const ordered_json& answer, const Writer& text, const Writer& csv,
-                          const Writer& markdown) const {
+void OutputOptions::print(std::string_view name, const ordered_json& answer, const Writer& text,
+                          const Writer& csv, const Writer& markdown) const {
   if (json_) {
-    print_json(answer);
+    print_answer(name, answer);
   } else if (csv_) {
     fmt::print("{}", csv(answer));
   } else if (markdown_) {

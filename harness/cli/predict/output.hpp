@@ -17,8 +17,9 @@ class OutputOptions {
   // Adds --json, --csv and --md. This object must outlive the command.
   void add_to(CLI::App& command, const char* csv_help);
 
-  void print(const nlohmann::ordered_json& answer, const Writer& text, const Writer& csv,
-             const Writer& markdown) const;
+  // `name` is that of the schema of the JSON.
+  void print(std::string_view name, const nlohmann::ordered_json& answer, const Writer& text,
+             const Writer& csv, const Writer& markdown) const;
 
  private:
   bool json_ = false;

@@ -102,10 +102,11 @@ void check_given(const CLI::App& command) {
 
 void print(const PredictOptions& options) {
   if (options.solve.empty()) {
-    options.output.print(prediction_of(options), prediction_text, prediction_csv,
+    options.output.print("predict", prediction_of(options), prediction_text, prediction_csv,
                          prediction_markdown);
   } else {
-    options.output.print(solution_of(options), solution_text, prediction_csv, prediction_markdown);
+    options.output.print("predict_solve", solution_of(options), solution_text, prediction_csv,
+                         prediction_markdown);
   }
 }
 
@@ -116,18 +117,22 @@ void add_predict_command(CLI::App& app) {
       "predict",
       "Compute the roofline of an operation, of a table of them, or of a model on a device");
   const auto options = std::make_shared<PredictOptions>();
-  command->add_option("operation", options->operation, "relu, gelu, dot, matvec, matmul, ...");
-  command->add_option("shape", options->shape, "4096, n:1M or m:4096/n:1024/k:512/layout:nt");
-  command->add_option("--format", options->format, "fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2");
-  command->add_option("--on", options->device,
-                      "A data sheet by name or file, or a results directory");
+  command->add_option("operation", options->operation, "relu, gelu, dot, matvec, matmul, ...")
+      ->type_name("OPERATION");
+  command->add_option("shape", options->shape, "4096, n:1M or m:4096/n:1024/k:512/layout:nt")
+      ->type_name("SHAPE");
+  command->add_option("--format", options->format, "fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2")
+      ->type_name("FORMAT");
+  command
+      ->add_option("--on", options->device, "A data sheet by name or file, or a results directory")
+      ->type_name("SHEET");
   command
       ->add_option("--solve", options->solve,
                    "Find the smallest size of this dimension from which the operation is "
                    "compute-bound; without a shape all sizes are equal")
       ->type_name("DIMENSION")
       ->check(not_empty());
-  options->output.add_to(*command, "Print CSV: the keys of the JSON, then their values");
+  options->output.add_to(*command, "Print CSV: the keys of a prediction, then their values");
   add_predict_model_command(*command);
   add_predict_table_command(*command);
   command->callback([command, options] {

@@ -178,13 +178,16 @@ void add_predict_table_command(CLI::App& predict) {
   command->add_option("--n", options->n, "Inputs and outputs of the layer; n x n elements")
       ->capture_default_str();
   command->add_option("--m", options->m, "Rows of the batch; default: n")->check(not_empty());
-  command->add_option("--format", options->format, "Format of the inputs")->capture_default_str();
+  command->add_option("--format", options->format, "Format of the inputs")
+      ->capture_default_str()
+      ->type_name("FORMAT");
   command
       ->add_option("--on", options->device, "A data sheet by name or file, or a results directory")
-      ->required();
+      ->required()
+      ->type_name("SHEET");
   options->output.add_to(*command, "Print CSV: a line per operation");
   command->callback([options] {
-    options->output.print(answer(*options), table_text, table_csv, table_markdown);
+    options->output.print("predict_table", answer(*options), table_text, table_csv, table_markdown);
   });
 }
 

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/child.hpp"
+#include "harness/base/stopwatch.hpp"
 #include "harness/python_command_table.hpp"
 #include "kernels/common/error.hpp"
 
@@ -35,6 +37,7 @@ sys.exit(main(sys.argv[1:]))
 constexpr const char* kInstalled = "share/ridgebench/roofline";  // below the prefix
 constexpr const char* kEnvironment = ".venv/bin/python";         // below the checkout or the prefix
 constexpr const char* kWheelPython = "../../../bin/python3";     // from lib/python3.x/site-packages
+constexpr double kMostSeconds = 60;                              // for an answer
 constexpr int kCheckoutDepth = 3;  // levels from the binary's folder up to the checkout's root
 
 struct Package {
@@ -76,6 +79,18 @@ std::string interpreter(const fs::path& own) {
   return access(own.c_str(), X_OK) == 0 ? own.string() : "python3";
 }
 
+// Replaces this process by the command. Returns if it cannot.
+void become(const std::string& python, const Package& package,
+            const std::vector<std::string>& words) {
+  const std::string folder = package.folder.string();
+  const std::string binary = package.binary.string();
+  std::vector<const char*> arguments{python.c_str(), "-c", kLauncher, folder.c_str(),
+                                     binary.c_str()};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  arguments.push_back(nullptr);
+  execvp(python.c_str(), const_cast<char* const*>(arguments.data()));
+}
+
 }  // namespace
 
 void list_python_commands(CLI::App& app) {
@@ -97,16 +112,24 @@ PythonOfCommands python_of_commands() {
   }
 }
 
+std::string answer_of_python(const std::vector<std::string>& words) try {
+  const Package package = find_package();
+  const std::string python = interpreter(package.python);
+  Child child([&](int descriptor) {
+    dup2(descriptor, STDOUT_FILENO);
+    if (freopen("/dev/null", "w", stderr) == nullptr) _exit(1);
+    become(python, package, words);
+    _exit(1);
+  });
+  return child.wait(steady_s() + kMostSeconds).text;
+} catch (const UsageError&) {
+  return {};
+}
+
 void run_python_command(int argc, char** argv) {
   const Package package = find_package();
   const std::string python = interpreter(package.python);
-  const std::string folder = package.folder.string();
-  const std::string binary = package.binary.string();
-  std::vector<const char*> arguments{python.c_str(), "-c", kLauncher, folder.c_str(),
-                                     binary.c_str()};
-  arguments.insert(arguments.end(), argv + 1, argv + argc);
-  arguments.push_back(nullptr);
-  execvp(python.c_str(), const_cast<char* const*>(arguments.data()));
+  become(python, package, {argv + 1, argv + argc});
   throw UsageError(fmt::format(
       "cannot run {}: {}; `{}` needs Python 3.9 or newer with numpy, scipy and matplotlib "
       "(scripts/setup.sh installs them), and RIDGEBENCH_PYTHON names another",

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ridgebench {
 
@@ -25,5 +26,8 @@ PythonOfCommands python_of_commands();
 // interpreter is the one that the variable RIDGEBENCH_PYTHON names, else the checkout's .venv, else
 // python3. Throws UsageError without a package or an interpreter.
 [[noreturn]] void run_python_command(int argc, char** argv);
+
+// Returns what such a command prints on stdout; empty without a package or an interpreter.
+std::string answer_of_python(const std::vector<std::string>& words);
 
 }  // namespace ridgebench

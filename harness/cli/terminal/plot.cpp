@@ -99,10 +99,12 @@ void add_terminal_plot(CLI::App& command) {
   command.add_flag("--terminal", options->terminal, "Draw on the terminal, which needs no Python");
   CLI::Option* directory =
       command.add_option("directory", options->directories, "Results folder, also as DIR@cpu")
-          ->check(not_empty());
+          ->check(not_empty())
+          ->type_name("DIR");
   command
       .add_option("--on", options->on, "Data sheet, sheet file or results folder: its roofs alone")
       ->check(not_empty())
+      ->type_name("SHEET")
       ->excludes(directory);
   command.add_option("--device", options->device, "Device of the folder to draw; default: each")
       ->check(not_empty())

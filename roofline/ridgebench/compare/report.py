@@ -11,7 +11,7 @@ from . import gate
 
 HIGHER = ", higher is better"  # the end of a metric's description, by which readers know its direction
 
-SCHEMA = "ridgebench.comparison/1"
+SCHEMA = "urn:ridgebench:comparison:1"
 MISSING, NOT_COMPARABLE, FAILED = "MISSING", "NOT_COMPARABLE", "FAILED"
 NEW = "NEW"  # only the candidate has the row
 ALLOWED = "ALLOWED"  # a loss that the file of tolerances states, with its reason

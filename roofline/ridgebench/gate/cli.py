@@ -64,6 +64,7 @@ def make_parser() -> Parser:
     raw = argparse.RawDescriptionHelpFormatter
     # Without abbreviations: an option of a command could be one.
     parser = Parser(prog=PROGRAM, description=__doc__, epilog=HELP, formatter_class=raw, allow_abbrev=False)
+    parser.takes_config = False  # the commands that it runs may have such an option
     add = parser.add_argument
     add("--baseline", metavar="COMMAND", help="what the other one is measured against")
     add("--candidate", metavar="COMMAND")

@@ -14,7 +14,8 @@ from ridgebench.files import ResultsError, decoded, lines_of, naming, parse_json
 from ridgebench.records import clean
 
 PROGRAM = "gate"  # whose command it is
-SCHEMA = "ridgebench.history/1"
+SCHEMA = "urn:ridgebench:history:1"
+SCHEMAS = (SCHEMA, "ridgebench.history/1")  # the latter in older files
 LONGEST_LINE = 1 << 20  # bytes
 KINDS = ("svg", "png", "pdf")
 COMMIT = 12  # characters of a commit
@@ -69,7 +70,7 @@ def require_history(path: Optional[Path]) -> None:
     with path.open("rb") as file:
         first = file.readline(LONGEST_LINE)
     try:
-        known = json.loads(first)["schema"] == SCHEMA
+        known = json.loads(first)["schema"] in SCHEMAS
     except (ValueError, KeyError, TypeError):
         known = False
     if not known:
@@ -78,7 +79,7 @@ def require_history(path: Optional[Path]) -> None:
 
 def entry(told: Any) -> Entry:
     """Raises KeyError, TypeError or ValueError for what append() does not write."""
-    if told["schema"] != SCHEMA:
+    if told["schema"] not in SCHEMAS:
         raise ValueError(f"schema is not {SCHEMA}")
     time = datetime.datetime.fromisoformat(told["time"].replace("Z", "+00:00"))
     value = told["value"]

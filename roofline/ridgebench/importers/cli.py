@@ -34,7 +34,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--unit", help="of triton's columns that name none: ms, GB/s, TFLOP/s")
     parser.add_argument("--backend", choices=("cpu", "cuda"), help="what the tool measured; default: by the tool")
     parser.add_argument("--model", help="name of the measured device, for figures")
-    parser.add_argument("--roof", metavar="DEVICE", help="data sheet to draw the points under, e.g. h100-sxm")
+    parser.add_argument("--roof", metavar="SHEET", help="data sheet to draw the points under, e.g. h100-sxm")
     options = parser.parse_args(arguments)
     if options.unit and options.tool != "triton":
         parser.error("--unit is an option of triton")

@@ -97,11 +97,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--formats", type=outputs, default=outputs(""), metavar="NAMES",
                         help="types of files (svg, pdf, png) and formats of numbers (bf16, ...); default: all")
     parser.add_argument("--style", choices=STYLES, help="lecture: that figure alone; reference: all but it")
-    parser.add_argument("--on", metavar="DEVICE", action="append", default=[],
+    parser.add_argument("--on", metavar="SHEET", action="append", default=[],
                         help="data sheet of the lecture figure, e.g. h100-sxm, also without a run; may be repeated")
-    parser.add_argument("--op", type=operations, metavar="NAMES",
+    parser.add_argument("--op", type=operations, metavar="OPERATION",
                         help=f"operations of the lecture figure; default: {','.join(DEFAULT_OPERATIONS)}")
-    parser.add_argument("--format", type=number_format, metavar="NAME",
+    parser.add_argument("--format", type=number_format, metavar="FORMAT",
                         help="number format of the lecture figure; default: bf16, on a host fp32")
     parser.add_argument("--point", type=user_point, action="append", default=[], metavar="NAME:AI:TFLOP/s",
                         help="a point of your own: its FLOP per byte and TFLOP/s; may be repeated")

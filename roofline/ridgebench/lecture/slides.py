@@ -31,10 +31,10 @@ def all_slides(of: deck.Deck) -> list[deck.Slide]:
 def parse(arguments: list[str]) -> Namespace:
     parser = Parser(prog="slides", description=__doc__)
     parser.add_argument("results", type=Path, nargs="?", metavar="RESULTS_DIR", help="a run whose points are drawn")
-    parser.add_argument("--on", metavar="DEVICE", action="append", default=[],
+    parser.add_argument("--on", metavar="SHEET", action="append", default=[],
                         help="data sheet, e.g. h100-sxm; more of them are compared on one slide")
     parser.add_argument("--device", help="device of the run; default: the first with rows")
-    parser.add_argument("--format", type=options.number_format, metavar="NAME",
+    parser.add_argument("--format", type=options.number_format, metavar="FORMAT",
                         help="number format; default: bf16, on a host fp32")
     parser.add_argument("--theme", choices=sorted(THEMES), default="light")
     parser.add_argument("--out", type=Path, help="folder; default: RESULTS_DIR/slides, without one slides")

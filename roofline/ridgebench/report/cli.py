@@ -12,7 +12,7 @@ from ridgebench.records import clean
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog="report", description=__doc__)
     parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS_DIR", help="one or several runs")
-    parser.add_argument("--on", metavar="DEVICE", action="append", default=[],
+    parser.add_argument("--on", metavar="SHEET", action="append", default=[],
                         help="overlay the roofs of a data sheet (h200), of a sheet's file or of a results directory; "
                              "may be repeated")
     parser.add_argument("--points", metavar="DIR", type=Path, action="append", default=[],

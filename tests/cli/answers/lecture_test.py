@@ -26,7 +26,7 @@ def terms(reply: dict) -> dict[str, float]:
 def test_keys_of_predict():
     reply = predict("matmul", "m:64/n:32/k:16/layout:nn")
     assert list(reply) == [
-        "op", "shape", "format", "device", "flops", "bytes", "intensity_flop_per_byte",
+        "schema", "op", "shape", "format", "device", "flops", "bytes", "intensity_flop_per_byte",
         "ridge_flop_per_byte", "bound", "peak_flops_per_s", "bandwidth_bytes_per_s",
         "attainable_flops_per_s", "mfu_bound", "time_lower_bound_s", "time_without_overlap_s",
         "peak_from", "bandwidth_from", "launch_floor_s", "notes",

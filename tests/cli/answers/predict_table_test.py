@@ -40,7 +40,7 @@ def test_each_row_is_what_predict_says(words):
     for row in table(*words, on="b200")["rows"]:
         shape = "/".join(f"{dimension}:{size}" for dimension, size in row["shape"].items())
         single = answer("predict", row["op"], shape, "--format", row["format"], "--on", "b200")
-        assert {key: row[key] for key in single} == single
+        assert single == {"schema": "urn:ridgebench:predict:1"} | {key: row[key] for key in single if key != "schema"}
         sizes = {key: size for key, size in row["shape"].items() if key != "layout"}
         exact = predict(row["op"], sizes, row["format"], SHEETS["b200"])
         assert row["time_lower_bound_s"] == pytest.approx(float(exact["time_lower_bound_s"]))
@@ -85,7 +85,7 @@ def test_one_prediction_as_csv_and_markdown():
     words = ("predict", "relu", "n:1M", "--format", "fp8", "--on", "a100")
     reply = json.loads(ridgebench(*words, "--json").stdout)
     (line,) = csv.DictReader(io.StringIO(ridgebench(*words, "--csv").stdout))
-    assert list(line) == list(reply)
+    assert ["schema", *line] == list(reply)
     assert (line["shape"], line["mfu_bound"]) == ("n:1000000", "")
     assert float(line["time_lower_bound_s"]) == reply["time_lower_bound_s"]
     assert "| bound | memory |" in ridgebench(*words, "--md").stdout

@@ -72,8 +72,9 @@ std::string printed(std::vector<std::string> words) {
 }
 
 TEST_F(ToyTechnique, IsListedWithItsSupport) {
-  const auto list = nlohmann::json::parse(
-      printed({"ridgebench", "list", "--device", "sim", "--filter", "^relu/toy/", "--json"}));
+  const auto list = nlohmann::json::parse(printed({"ridgebench", "list", "--device", "sim",
+                                                   "--filter", "^relu/toy/", "--json"}))
+                        .at("cases");
   ASSERT_EQ(list.size(), Registry::instance().operation("relu").formats.size());
   for (const auto& row : list) {
     EXPECT_EQ(row.at("op"), "relu");

@@ -32,6 +32,14 @@ def grown(path, *losses: float, **how):
     return history.read_history(path)
 
 
+def test_a_file_of_an_older_program_is_continued(path):
+    grown(path, 0.0)
+    path.write_text(path.read_text().replace(history.SCHEMA, "ridgebench.history/1"))
+    history.require_history(path)
+    assert len(grown(path, 0.01)) == 4
+    assert all(Draft202012Validator(schema_of("history")).is_valid(json.loads(line)) for line in path.read_text().splitlines())
+
+
 def call(*arguments) -> int:
     try:
         return cli.main(["history", *map(str, arguments)])

@@ -1,0 +1,220 @@
+#include "harness/cli/options/config_option.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <system_error>
+
+#include "harness/cli/python/python_commands.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr const char* kConfig = "--config";
+
+// The words that lead to a command: {"plan", "train"}.
+std::vector<std::string> path_of(const CLI::App& command) {
+  std::vector<std::string> path;
+  for (const CLI::App* app = &command; app->get_parent() != nullptr; app = app->get_parent()) {
+    path.insert(path.begin(), app->get_name());
+  }
+  return path;
+}
+
+// The name of an option as a key of a file has it.
+std::string key_of(const CLI::Option& option) {
+  return option.get_lnames().empty() ? option.get_single_name() : option.get_lnames().front();
+}
+
+bool may_be_configured(const CLI::Option& option) {
+  return option.get_configurable() && !option.get_group().empty();
+}
+
+bool is_flag(const CLI::Option& option) { return option.get_expected_min() == 0; }
+
+std::string keys_of(const CLI::App& command) {
+  std::vector<std::string> keys;
+  for (const CLI::Option* option : command.get_options()) {
+    if (may_be_configured(*option)) keys.push_back(key_of(*option));
+  }
+  return keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "));
+}
+
+std::string name_of(const CLI::Option& option) {
+  return (option.get_positional() ? "" : "--") + key_of(option);
+}
+
+// Adds the words of a command line that say the same.
+void add_words(std::vector<std::string>& words, const CLI::Option& option,
+               const CLI::ConfigItem& item) {
+  if (is_flag(option)) {
+    words.push_back(name_of(option));
+    return;
+  }
+  for (const std::string& value : item.inputs) {
+    words.push_back(option.get_positional() ? value : name_of(option) + '=' + value);
+  }
+}
+
+void replace_config(std::vector<std::string>& line, const std::vector<std::string>& words) {
+  const auto named = std::ranges::find_if(line, [](const std::string& word) {
+    return word == kConfig || word.starts_with(std::string(kConfig) + '=');
+  });
+  if (named == line.end()) return;
+  const auto end = named + (*named == kConfig ? 2 : 1);
+  line.insert(line.erase(named, end), words.begin(), words.end());
+}
+
+// Reads the file of one command. CLI11 parses it and applies what from_config() returns.
+class ConfigFile : public CLI::ConfigBase {
+ public:
+  ConfigFile(const CLI::App& root, const CLI::App& command, std::vector<std::string>& command_line,
+             ConfiguredOptions& found)
+      : root_(root), command_(command), command_line_(command_line), found_(found) {}
+
+  // Returns the items that the command line left to the file.
+  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
+    std::vector<CLI::ConfigItem> chosen;
+    std::set<const CLI::Option*> known;
+    std::vector<std::string> words;
+    for (CLI::ConfigItem& item : parsed(input)) {
+      if (item.parents.empty()) item.parents = path_of(command_);
+      if (is_python_command(item.parents.front())) continue;  // which reads its section itself
+      const CLI::App& owner = owner_of(item);
+      if (item.name == "++" || item.name == "--") continue;  // a section begins or ends
+      const CLI::Option& option = option_of(owner, item);
+      if (!known.insert(&option).second) {
+        throw problem(item, "is given twice", "one value, or a list in brackets");
+      }
+      require_closed_quotes(item);
+      const bool off = is_flag(option) && !is_true(item);
+      if (&owner != &command_ || option.count() > 0 || off) continue;
+      found_.names.push_back(name_of(option));
+      add_words(words, option, item);
+      chosen.push_back(std::move(item));
+    }
+    replace_config(command_line_, words);
+    return chosen;
+  }
+
+ private:
+  [[nodiscard]] std::vector<CLI::ConfigItem> parsed(std::istream& input) const {
+    try {
+      return CLI::ConfigBase::from_config(input);
+    } catch (const CLI::Error& error) {
+      throw CLI::FileError(
+          fmt::format("{} is malformed: {}; allowed: TOML or INI, KEY = VALUE a line", found_.file,
+                      error.what()));
+    }
+  }
+
+  [[nodiscard]] CLI::FileError problem(const CLI::ConfigItem& item, const std::string& what,
+                                       const std::string& allowed) const {
+    return CLI::FileError(
+        fmt::format("{}: key '{}' {}; allowed: {}", found_.file, item.name, what, allowed));
+  }
+
+  [[nodiscard]] const CLI::App& owner_of(const CLI::ConfigItem& item) const {
+    const CLI::App* owner = &root_;
+    for (const std::string& name : item.parents) {
+      const auto commands = owner->get_subcommands([](const CLI::App*) { return true; });
+      const auto found = std::ranges::find_if(
+          commands, [&](const CLI::App* one) { return one->check_name(name); });
+      if (found == commands.end()) {
+        throw CLI::FileError(fmt::format(
+            "{}: section [{}] names no command; allowed: a section such as [run] or [plan.train]",
+            found_.file, fmt::join(item.parents, ".")));
+      }
+      owner = *found;
+    }
+    return *owner;
+  }
+
+  [[nodiscard]] const CLI::Option& option_of(const CLI::App& owner,
+                                             const CLI::ConfigItem& item) const {
+    const CLI::Option* option = owner.get_option_no_throw("--" + item.name);
+    if (option == nullptr) option = owner.get_option_no_throw(item.name);
+    if (option != nullptr && may_be_configured(*option)) return *option;
+    throw problem(item, fmt::format("is no option of {}", fmt::join(path_of(owner), " ")),
+                  keys_of(owner));
+  }
+
+  // CLI11 hands on a quote that a line does not close.
+  void require_closed_quotes(const CLI::ConfigItem& item) const {
+    for (const std::string& value : item.inputs) {
+      if (value.starts_with('"') || value.starts_with('\'')) {
+        throw problem(item, "has a quote that is not closed", "\"text\" or 'text' on one line");
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_true(const CLI::ConfigItem& item) const {
+    const std::string value = fmt::format("{}", fmt::join(item.inputs, ", "));
+    if (value == "true" || value == "false") return value == "true";
+    throw problem(item, fmt::format("is '{}'", value), "true or false");
+  }
+
+  const CLI::App& root_;
+  const CLI::App& command_;
+  std::vector<std::string>& command_line_;
+  ConfiguredOptions& found_;
+};
+
+void require_readable(const std::string& path) {
+  std::error_code unknown;
+  if (access(path.c_str(), R_OK) == 0 && !std::filesystem::is_directory(path, unknown)) return;
+  throw CLI::FileError(
+      fmt::format("--config {} cannot be read; allowed: a file of options in TOML or INI", path));
+}
+
+bool has_options(const CLI::App& command) {
+  return std::ranges::any_of(command.get_options(), [](const CLI::Option* option) {
+    return option->get_configurable() && !option->get_positional();
+  });
+}
+
+void for_each_command(CLI::App& app, const std::function<void(CLI::App&)>& visit) {
+  for (CLI::App* command : app.get_subcommands(nullptr)) {
+    visit(*command);
+    for_each_command(*command, visit);
+  }
+}
+
+}  // namespace
+
+std::string ConfiguredOptions::note() const {
+  return names.empty() ? "" : fmt::format("; {} sets {}", file, fmt::join(names, ", "));
+}
+
+std::shared_ptr<const ConfiguredOptions> add_config_options(
+    CLI::App& app, std::vector<std::string>& command_line) {
+  const auto found = std::make_shared<ConfiguredOptions>();
+  for_each_command(app, [&](CLI::App& command) {
+    if (!has_options(command)) return;
+    command
+        .add_option_function<std::string>(
+            kConfig,
+            [&app, &command, &command_line, found](const std::string& path) {
+              require_readable(path);
+              found->file = path;
+              // Only the root of CLI11 2.1 reads a file: after the command line, before it checks
+              // what is required.
+              app.config_formatter(
+                  std::make_shared<ConfigFile>(app, command, command_line, *found));
+              app.set_config(kConfig, "", "", true)->add_result(path);
+            },
+            "File of options of this command, in TOML or INI: KEY = VALUE a line; the command "
+            "line wins")
+        ->trigger_on_parse()
+        ->configurable(false)
+        ->type_name("FILE");
+  });
+  return found;
+}
+
+}  // namespace ridgebench
