@@ -60,7 +60,9 @@ class DeviceRun {
     const Verification result =
         compare(implementation_, shape_, {&sampled, 1}, rows,
                 references.get("", *implementation_.operation, shape_, inputs, rows));
-    EXPECT_FALSE(device_.memory().has_nan(set_.back(), output.elements, output.format));
+    if (output.format != Format::int32) {
+      EXPECT_FALSE(device_.memory().has_nan(set_.back(), output.elements, output.format));
+    }
     return result;
   }
 

@@ -15,8 +15,9 @@
 
 namespace ridgebench {
 
-// The launches, `repeats` times over, as one graph that is ready to launch. Null where they cannot
-// be captured, as a launch that launches a graph itself. Throws DeviceError for a lost device.
+// The launches, `repeats` times over, as one graph that is ready to launch. Null where they copy, and
+// where they cannot be captured, as a launch that launches a graph itself. Throws DeviceError for a
+// lost device.
 CudaGraphExec capture(cudaStream_t stream, std::span<const Launch> launches, std::int64_t repeats);
 
 // The graphs of the rotations that a case times. Two techniques may take turns, so that each
@@ -24,7 +25,7 @@ CudaGraphExec capture(cudaStream_t stream, std::span<const Launch> launches, std
 class GraphCache {
  public:
   struct Graph {
-    CudaGraphExec executable;  // of whole rotations; null where the launches cannot be captured
+    CudaGraphExec executable;  // of whole rotations; null where capture() makes none
     std::int64_t rotations = 0;
   };
   // A graph for a batch of `repeats` rotations. The large graph of a batch serves multiples of the
