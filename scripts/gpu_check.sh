@@ -170,7 +170,7 @@ if [[ -z $rehearse ]] && ! nvidia-smi -L >/dev/null 2>&1; then
 fi
 device=${DEVICE:-$([[ -n $rehearse ]] && echo sim || echo cuda:0)}
 mkdir -p "${WORK:=build/gpu_check/work}" "${OUT:=build/gpu_check}" || exit 2
-work=$(cd "$WORK" && pwd) out=$(cd "$OUT" && pwd)
+work=${WORK%/} out=$(cd "$OUT" && pwd)
 table=$work/table.txt
 export binary device_tests device rehearse work
 require_same_program
