@@ -24,14 +24,11 @@ export PATH=$PATH:/usr/local/cuda/bin
 # name, limit in seconds, what it decides
 plan=(
   "machine 5 which GPU, driver and clocks this is"
-  "smoke 25 whether results are right: nothing else counts if not"
-  "heat 30 how power and clock settle under a tensor load (trace at 5 ms)"
-  "short 59 which kernel needs fewer cycles, by short duels at 4096 and 8192 cubed"
-  "long 235 the published ratios, by the duels' profile: power included"
-  "memory 25 memory-bound techniques next to their ceilings"
-  "quick 110 the published picture: the quick profile"
-  "counters 25 what moved and which pipes were busy, by Nsight Compute"
-  "sanitizer 25 memory errors and races in small shapes"
+  "smoke 30 whether results are right: nothing else counts if not"
+  "quick 155 the published picture: the quick profile"
+  "counters 15 what moved and which pipes were busy, by Nsight Compute"
+  "long 265 the published ratios, by the duels' profile: cycles, and time with the power limit"
+  "sanitizer 55 memory errors and races in small shapes"
 )
 
 usage() {

@@ -96,69 +96,11 @@ stage_smoke() {
   return "$status"
 }
 
-stage_heat() {
-  local trace=$work/heat_trace.csv
-  smi=""
-  if have_gpu; then
-    nvidia-smi --query-gpu=timestamp,clocks.sm,power.draw.instant,temperature.gpu --format=csv,noheader -lms 5 -i 0 >"$trace" &
-    smi=$!
-    trap 'kill "$smi"' EXIT  # a background command ignores SIGINT
-  fi
-  if [[ -n $rehearse ]]; then
-    measure heat --filter '^matmul/naive/bf16/' --budget 0.5
-  else
-    measure heat --filter '^matmul/wgmma_persistent/bf16/' --budget 20
-  fi
-  local status=$?
-  ((status == 0)) || return "$status"
-  [[ -n $smi ]] || { echo "gpu_check: no trace, nvidia-smi finds no GPU"; return 0; }
-  python3 - "$work/heat/records.jsonl" <<'END'
-import json, sys
-for row in map(json.loads, open(sys.argv[1])):
-    if row["op"] == "matmul" and row["status"] == "ok":
-        power = row["telemetry"]["window"]["power_w"]
-        print(f"gpu_check: {row['technique']} held {row['clock_hz'] / 1e6:.0f} MHz at {power:.0f} W")
-END
-}
-
-# One process a duel, so that a kernel that breaks its context costs no other duel.
-stage_short() {
-  local status=0 op first second format side
-  if [[ -n $rehearse ]]; then
-    duel "$(new_folder short)" naive naive --op relu --format fp32 --shape n:4096 --seconds 0.3
-    return
-  fi
-  # Whether wgmma_pingpong gains shows at 8192 cubed, where its tiles nearly fill whole waves.
-  while read -r op first second format side; do
-    duel "$(new_folder short_"${op}_${format}_$first")" "$first" "$second" --op "$op" --format "$format" --shape "n:$side" --seconds 3 || status=$?
-  done <<'END'
-matmul wgmma_persistent cublas_tuned bf16 4096
-matmul wgmma_pingpong wgmma_persistent bf16 8192
-matmul wgmma_pingpong_fast_accum wgmma_persistent_fast_accum fp8_e4m3 8192
-matmul wgmma_persistent_promoted cublas_tuned fp8_e4m3 4096
-matmul wgmma_persistent_fast_accum cublas_tuned_fast_accum fp8_e4m3 4096
-matmul ffma_tma cublas_tuned fp32 4096
-matmul_gelu wgmma_persistent cublas_tuned bf16 4096
-matmul_gelu wgmma_pingpong wgmma_persistent bf16 8192
-matmul_gelu wgmma_persistent_promoted cublas_tuned fp8_e4m3 4096
-matmul wgmma_persistent cublas_tuned tf32 4096
-END
-  return "$status"
-}
-
 stage_long() {
   if [[ -n $rehearse ]]; then
     duel "$(new_folder long)" naive naive --op dot --format fp32 --shape n:4096 --seconds 0.5
   else
     duel "$(new_folder long)" --profile quick
-  fi
-}
-
-stage_memory() {
-  if [[ -n $rehearse ]]; then
-    measure memory --filter '^relu/(naive|streaming)/fp32/' --budget 0.5
-  else
-    measure memory --filter '^(relu|gelu|dot|matvec)/(vec16|cub|one_pass|row_per_block|row_per_warp)/' --budget 20
   fi
 }
 
@@ -178,7 +120,7 @@ stage_counters() {
   command -v ncu >/dev/null || skip "no ncu on the PATH"
   need_gpu
   [[ -f $work/quick/records.jsonl ]] || skip "the stage quick left no rows to count"
-  scripts/counters.sh "$work/quick" --binary "$binary" --filter '^(relu/vec16|dot/one_pass|matmul/(wgmma_persistent|cublas))/bf16/'
+  scripts/counters.sh "$work/quick" --binary "$binary" --filter '^(relu/vec16|dot/one_pass|matmul/(wgmma_pingpong|cublas))/bf16/'
   local status=$?
   ((status == 2)) && skip "$(tail -1 "$work/counters.log")"
   return "$status"

@@ -66,11 +66,12 @@ inline constexpr std::array<TileShape, 3> kPromotedTiles{{{256, 128}, {128, 128}
 using ActiveClusters = std::array<int, kClusters.size()>;
 
 // Bytes per clock and SM. A multiprocessor reads or writes a line of its shared memory per clock.
-// The L2 cache gives a single SM 64 bytes, and all 132 SMs of an H100 together 132 x 46.6
+// The L2 cache gives a single SM 64 bytes, and all 132 SMs together at least 132 x 48: an H200 fed
+// tiles of 128 x 128 in clusters of two, which take 48, at the rate of the tensor cores
 // (docs/matmul.md, "Where the predictions come from").
 inline constexpr double kSharedBytesPerClock = 128;
 inline constexpr double kL2BytesPerClock = 64;
-inline constexpr double kL2BytesPerClockOfAll = 132 * 46.6;
+inline constexpr double kL2BytesPerClockOfAll = 132 * 48;
 
 inline constexpr int kStageRowBytes = 128;  // of k, of each row of A and column of B
 inline constexpr int kStageBoxRows = 64;    // rows or columns that one copy loads
@@ -84,18 +85,19 @@ struct ProductWork {
   double promotion_clocks = 0;  // of a stage: the consumers add its sums in fp32 and then go on
 };
 
-// ProductWork::epilogue_clocks of a kernel that writes `bytes` for an element of C. Those without
-// GeLU are fitted to 8192 cubed in the runs of 2026-11-22, with tiles of 128 x 256. Those with GeLU
-// were 6600 and 12700; biases in shared memory should save 625 for each of four or eight boxes.
+// ProductWork::epilogue_clocks of a kernel that writes `bytes` for an element of C, fitted to 8192
+// cubed: those without GeLU in the runs of 2026-11-22, with tiles of 128 x 256, and that with GeLU
+// in 16 bits on the H200 of 2026-11-27, with tiles of 128 x 192. Biases in shared memory saved 225
+// for each of four boxes; in fp32 there are eight, and 12700 before.
 constexpr double epilogue_clocks(std::size_t bytes, bool gelu) {
-  if (gelu) return bytes == 2 ? 6600 - 4 * 625 : 12700 - 8 * 625;
+  if (gelu) return bytes == 2 ? 6600 - 4 * 225 : 12700 - 8 * 225;
   return bytes == 2 ? 3000 : 5700;
 }
 
-// ProductWork::promotion_clocks of fp8. They were 148 in the same runs, with tiles of 256 x 128.
-// The consumers' additions now overlap with each other's products (docs/matmul_formats.md), which
-// should leave up to 16.
-inline constexpr double kPromotionClocks = 16;
+// ProductWork::promotion_clocks of fp8 with tiles of 256 x 128. They were 148 in the runs of
+// 2026-11-22. Since then the consumers' additions overlap with each other's products
+// (docs/matmul_formats.md), which left 28 on the H200 of 2026-11-27.
+inline constexpr double kPromotionClocks = 28;
 
 // Whether the registers of a consumer hold the sums of a tile and two sets of temporary ones, so
 // that it adds those of one stage in fp32 while the tensor cores work on the next.

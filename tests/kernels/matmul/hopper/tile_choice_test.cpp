@@ -61,7 +61,7 @@ double simulate_stage(TileShape tile, int cluster, int sms, double promotion) {
     bytes += 128.0 * (shares_columns ? tile.m : loaded);
     if (block == 0) bytes += 128.0 * (shares_columns ? loaded : tile.m);
   }
-  const double rate = std::min(64.0, 46.6 * 132 / sms);
+  const double rate = std::min(64.0, 48.0 * 132 / sms);
   if (tile.m == 128 && tile.n <= 128) promotion = 0;  // it overlaps with the products
   return std::max({tensor + promotion, lines, bytes / cluster / rate});
 }
