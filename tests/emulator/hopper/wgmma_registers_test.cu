@@ -46,7 +46,8 @@ __global__ void multiply(const float* a, const float* b, float* c) {
     const bool fence =
         !(second && (kMistake == Mistake::no_fence || kMistake == Mistake::written_after_fence));
     if (fence) cuda::warpgroup_arrive();
-    cuda::wgmma_mma_async_rs<Tf32, kN>(sum, own, descriptor + cuda::k_step_offset(true, step), step > 0);
+    cuda::wgmma_mma_async_rs<Tf32, kN>(sum, own, descriptor + cuda::k_step_offset(true, step),
+                                       step > 0);
     cuda::warpgroup_commit_batch();
   }
   cuda::warpgroup_wait<0>();

@@ -171,6 +171,18 @@ def test_four_runs_of_400_rows_are_less_than_5_megabytes(results):
     assert len(page) < 5e6 and len(points(page)) == 1600
 
 
+def test_clock_and_power_of_the_units_are_shown_where_they_are_known(results):
+    def hot(record):
+        if record["op"] == "fma":
+            record["clock_hz"] = 1.98e9
+            record["telemetry"] = {"window": {"power_w": 1000 * record["flops"] / record["time_median_s"] / 1e12}}
+
+    assert "Clock and power by unit" not in make(results)
+    page = make(other(results, "hot", hot))
+    section = page.split("Clock and power by unit")[1].split("</table>")[0]
+    assert section.count("<tr>") == 2 and "1.980 GHz" in section and "1,000 pJ/FLOP" in section
+
+
 def test_the_published_runs_of_two_devices(tmp_path):
     assert main(["report", str(H100), str(H200), "--on", "b200", "-o", str(tmp_path / "report.html")]) == 0
     page = (tmp_path / "report.html").read_text()
