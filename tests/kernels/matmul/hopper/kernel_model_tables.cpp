@@ -167,7 +167,7 @@ std::string kernel_models_at_8192() {
   const std::array<Run, 2> runs = published_runs();
   std::string table =
       "| operation | technique | format | model of that version | measured: H100 | H200 "
-      "| today: predicted, not run on a GPU |\n| --- | --- | --- | --- | --- | --- | --- |\n";
+      "| today: predicted |\n| --- | --- | --- | --- | --- | --- | --- |\n";
   const auto add = [&](const auto& kernel, const std::string& format, double then,
                        const std::string& now) {
     table += fmt::format("| {} | `{}` | {} | {} | {} | {} | {} |\n", kernel.operation,
