@@ -2,10 +2,15 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "harness/measure/case.hpp"
 #include "tests/support/made_up_case.hpp"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX declares it nowhere
 
 namespace ridgebench {
 namespace {
@@ -25,7 +30,21 @@ class Variable {
   const char* name_;
 };
 
-TEST(HeldBack, EveryLibraryNamesTheVariablesThatItReads) {
+// Without the variables of the machine that runs the tests.
+class HeldBack : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::vector<std::string> names;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string name = std::string(*entry).substr(0, std::string(*entry).find('='));
+      const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
+      if (std::ranges::any_of(library_prefixes(), begins)) names.push_back(name);
+    }
+    for (const std::string& name : names) unsetenv(name.c_str());
+  }
+};
+
+TEST_F(HeldBack, EveryLibraryNamesTheVariablesThatItReads) {
   struct Case {
     const char* technique;
     const char* other;
@@ -46,7 +65,7 @@ TEST(HeldBack, EveryLibraryNamesTheVariablesThatItReads) {
   }
 }
 
-TEST(HeldBack, DefaultsAndWhatTheHarnessSetsItselfAreNoHindrance) {
+TEST_F(HeldBack, DefaultsAndWhatTheHarnessSetsItselfAreNoHindrance) {
   struct Case {
     const char* technique;
     const char* name;
@@ -63,13 +82,13 @@ TEST(HeldBack, DefaultsAndWhatTheHarnessSetsItselfAreNoHindrance) {
   }
 }
 
-TEST(HeldBack, SeveralVariablesStandInAFixedOrder) {
+TEST_F(HeldBack, SeveralVariablesStandInAFixedOrder) {
   const Variable second("ONEDNN_MAX_CPU_ISA", "AVX2");
   const Variable first("DNNL_VERBOSE", "1");
   EXPECT_EQ(held_back_by("onednn"), "DNNL_VERBOSE=1 ONEDNN_MAX_CPU_ISA=AVX2");
 }
 
-TEST(HeldBack, ALibrarysRowIsFlaggedAndNoOther) {
+TEST_F(HeldBack, ALibrarysRowIsFlaggedAndNoOther) {
   const Variable variable("ONEDNN_MAX_CPU_ISA", "SSE41");
   SimulatedDevice device{Simulation{}};
   MadeUpCase made_up(device);

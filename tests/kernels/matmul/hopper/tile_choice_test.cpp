@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/matmul/hopper/tile_scheduler.hpp"
@@ -157,10 +158,10 @@ TEST(ChooseTile, OneTileForAllShapesWouldNotBeNearTheBest) {
   EXPECT_GT(wide / chosen, kMostLoss);
 }
 
-TEST(ChooseTile, LargeProductsTakeTheLargestTileInClusters) {
-  for (const std::int64_t n : {4096, 8192, 16384}) {
+TEST(ChooseTile, LargeProductsTakeLargeTilesThatFillTheirWavesInClusters) {
+  for (const auto& [n, columns] : {std::pair(4096, 256), {8192, 192}, {16384, 160}}) {
     const Verdict verdict = judge(kFastTiles, work_of({n, n, n}, 2, 2, false), kActiveOnH100);
-    EXPECT_EQ(verdict.tile.n, 256) << n;
+    EXPECT_EQ(verdict.tile.n, columns) << n;
     EXPECT_EQ(verdict.cluster, 2) << n;
   }
 }
@@ -176,7 +177,6 @@ TEST(ChooseTile, ATinyProductTakesOneSmallTile) {
   for (const ActiveClusters& active : {ActiveClusters{1, 0, 0}, kActiveOnH100}) {
     const Verdict verdict = judge(kFastTiles, work_of({1, 1, 1}, 2, 2, false), active);
     EXPECT_EQ(verdict.tile.n, 64);
-    EXPECT_EQ(verdict.cluster, 1);
   }
 }
 
