@@ -67,8 +67,7 @@ using ActiveClusters = std::array<int, kClusters.size()>;
 
 // Bytes per clock and SM. A multiprocessor reads or writes a line of its shared memory per clock.
 // The L2 cache gives a single SM 64 bytes, and all 132 SMs together at least 132 x 48: an H200 fed
-// tiles of 128 x 128 in clusters of two, which take 48, at the rate of the tensor cores
-// (docs/matmul.md, "Where the predictions come from").
+// tiles of 128 x 128 in clusters of two, which take 48, at the rate of the tensor cores.
 inline constexpr double kSharedBytesPerClock = 128;
 inline constexpr double kL2BytesPerClock = 64;
 inline constexpr double kL2BytesPerClockOfAll = 132 * 48;
