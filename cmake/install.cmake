@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 # Everything of the program in one archive, main included, for a program of one's own.
 add_library(ridgebench_static STATIC harness/cli/main.cpp $<TARGET_OBJECTS:ridgebench_common>
   $<TARGET_OBJECTS:ridgebench_roofline> $<TARGET_OBJECTS:ridgebench_harness> $<TARGET_OBJECTS:ridgebench_adapters>)
-target_link_libraries(ridgebench_static PRIVATE ridgebench_options ridgebench_kernels)
+target_link_libraries(ridgebench_static PRIVATE ridgebench_options ridgebench_kernels CLI11::CLI11)
 foreach(library fmt benchmark re2)
   if(library IN_LIST RIDGEBENCH_BUILT_LIBRARIES)
     target_sources(ridgebench_static PRIVATE $<TARGET_OBJECTS:${library}>)
