@@ -66,13 +66,14 @@ void before_sudden_end(EndHandler handler) {
 // here, before those of the C library.
 extern "C" {
 
-// NOLINTBEGIN(bugprone-reserved-identifier): the names are the C library's
-[[noreturn]] void _exit(int status) {
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are the C library's, whose attribute clang
+// before 18 does not take for [[noreturn]]
+__attribute__((__noreturn__)) void _exit(int status) {
   ridgebench::on_exit();
   while (true) syscall(SYS_exit_group, status);
 }
 
-[[noreturn]] void _Exit(int status) noexcept { _exit(status); }
+__attribute__((__noreturn__)) void _Exit(int status) noexcept { _exit(status); }
 // NOLINTEND(bugprone-reserved-identifier)
 
 }  // extern "C"
