@@ -62,7 +62,7 @@ TEST_F(Memory, SetsAndHoldsManyRegions) {
 }
 
 TEST_F(Memory, FindsASingleNan) {
-  const DeviceArray array(device(), kElements * 4);
+  const DeviceArray array(device(), kElements * sizeof(double));
   for (const FormatInfo& f : kFormats) {
     device().memory().fill(array.data(), kElements, f.format, Fill::normal, 1, 1, 0);
     EXPECT_FALSE(device().memory().has_nan(array.data(), kElements, f.format));
