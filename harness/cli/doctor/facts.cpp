@@ -4,9 +4,9 @@
 
 namespace ridgebench::doctor {
 
-const Facts& fact(const Facts& facts, const std::string& pointer) {
+const Facts& fact(const Facts& facts, std::string_view pointer) {
   static const Facts none = nullptr;
-  const Facts::json_pointer at(pointer);
+  const Facts::json_pointer at{std::string(pointer)};
   return facts.contains(at) ? facts.at(at) : none;
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace ridgebench::doctor {
 
@@ -31,7 +32,7 @@ Facts read_python(const Request& request);
 Facts read_skipped(const Facts& gpus);
 
 // The value at a JSON pointer ("/driver/cuda/status"); null where there is none.
-const Facts& fact(const Facts& facts, const std::string& pointer);
+const Facts& fact(const Facts& facts, std::string_view pointer);
 // The number there; empty where there is none.
 std::optional<double> number_of(const Facts& facts, const std::string& pointer);
 // The text there; "" where there is none.
