@@ -57,7 +57,7 @@ def words_of(path: Path, parser: argparse.ArgumentParser, key: str, value: Any, 
         raise ResultsError(f"{path}: key {key!r} is no option of {parser.prog}; allowed: {', '.join(known)}")
     action = known[key]
     if isinstance(value, bool) != (action.nargs == 0) and action.nargs != "?":
-        raise ResultsError(f"{path}: key {key!r} is {value!r}; allowed: {action.metavar or 'true or false'}")
+        raise ResultsError(f"{path}: key {key!r} is {value!r}; allowed: {'true or false' if action.nargs == 0 else action.metavar or ', '.join(action.choices or ['a text'])}")
     if value is False or given & {*action.option_strings}:
         return []
     return [f"--{key}" if one is True else f"--{key}={one}" for one in (value if isinstance(value, list) else [value])]

@@ -148,7 +148,8 @@ class ConfigFile : public CLI::ConfigBase {
   void require_closed_quotes(const CLI::ConfigItem& item) const {
     for (const std::string& value : item.inputs) {
       if (value.starts_with('"') || value.starts_with('\'')) {
-        throw problem(item, "has a quote that is not closed", "\"text\" or 'text' on one line");
+        throw problem(item, "has a quote that is not closed before the end of the line or a #",
+                      "\"text\" or 'text' on one line");
       }
     }
   }
@@ -200,6 +201,10 @@ std::shared_ptr<const ConfiguredOptions> add_config_options(
         .add_option_function<std::string>(
             kConfig,
             [&app, &command, &command_line, found](const std::string& path) {
+              if (!found->file.empty()) {
+                throw CLI::FileError(fmt::format(
+                    "--config is given twice: {} and {}; allowed: one file", found->file, path));
+              }
               require_readable(path);
               found->file = path;
               // Only the root of CLI11 2.1 reads a file: after the command line, before it checks

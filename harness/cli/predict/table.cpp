@@ -96,7 +96,13 @@ ordered_json answer(const TableOptions& options) {
       leave_out(missing);
     }
   }
-  if (rows.empty()) throw UsageError(missing.empty() ? notes.front().get<std::string>() : missing);
+  if (rows.empty() && missing.empty()) {
+    const auto names =
+        Registry::instance().operation("matmul").formats | std::views::transform(&FormatPair::name);
+    throw UsageError(fmt::format("no operation has the format {}; allowed: {}", format.name(),
+                                 fmt::join(names, ", ")));
+  }
+  if (rows.empty()) throw UsageError(missing);
   return {{"device", roofs.name()}, {"format", format.name()}, {"n", n}, {"m", m},
           {"rows", rows},           {"notes", notes}};
 }

@@ -40,8 +40,7 @@ const Operation& operation_of(std::string_view name, const Registry& registry) {
   const Operation& operation = registry.operation(name);
   if (!operation.ceiling) return operation;
   throw UsageError(fmt::format(
-      "{} is a ceiling, which runs for the rows that need it; allowed: an operation, or --filter",
-      name));
+      "{} is a ceiling, whose sizes a profile chooses; allowed: an operation, or --filter", name));
 }
 
 }  // namespace
