@@ -97,7 +97,7 @@ case_offline() {
   try_clone /src
   cmake -DFOLDER="$system/src/third_party" -P "$checkout/cmake/third_party.cmake"
   try_run --offline "$(call build all cmake /src /build -G Ninja "${installed[@]}")"
-  try_run --offline "$(call own_kernel /build /tmp)"
+  try_run --offline "export CMAKE_GENERATOR=Ninja; $(call own_kernel /build /tmp)"
   try_says "$(cat "$system/build/versions")"
 }
 
