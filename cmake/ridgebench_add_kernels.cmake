@@ -71,9 +71,10 @@ function(ridgebench_add_kernels name)
   _ridgebench_find_libraries(${name} needed)
   add_executable(${name}_program $<TARGET_OBJECTS:${name}_objects>)
   set_target_properties(${name}_program PROPERTIES OUTPUT_NAME ${name} ENABLE_EXPORTS ON LINKER_LANGUAGE CXX)
-  # The whole archive: nothing calls the objects that register kernels and devices.
-  target_link_libraries(${name}_program PRIVATE ${libraries} "-Wl,--whole-archive,${ridgebench_ARCHIVE},--no-whole-archive"
-    ${needed} ${CMAKE_DL_LIBS})
+  # The whole archive: nothing calls the objects that register kernels and devices. An option, for a path with blanks.
+  target_link_options(${name}_program PRIVATE "-Wl,--whole-archive,${ridgebench_ARCHIVE},--no-whole-archive")
+  set_target_properties(${name}_program PROPERTIES LINK_DEPENDS "${ridgebench_ARCHIVE}")
+  target_link_libraries(${name}_program PRIVATE ${libraries} ${needed} ${CMAKE_DL_LIBS})
   if(ridgebench_HAS_CUDA AND NOT cuda_sources)
     find_package(CUDAToolkit REQUIRED)
     target_link_libraries(${name}_program PRIVATE CUDA::cudart_static)
