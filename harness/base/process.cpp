@@ -32,7 +32,7 @@ const ProcessStart g_start;
 
 }  // namespace
 
-ProcessStart::ProcessStart() {
+ProcessStart::ProcessStart() : parent(getppid()) {
   sched_getaffinity(0, sizeof processors, &processors);
   sigprocmask(SIG_SETMASK, nullptr, &blocked);
   for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);

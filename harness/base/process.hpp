@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sched.h>
+#include <sys/types.h>
 
 #include <csignal>
 #include <vector>
@@ -25,6 +26,7 @@ struct ProcessStart {
   // Returns if the system refuses.
   void execute_itself(char* const* arguments) const;
 
+  pid_t parent;
   cpu_set_t processors{};
   sigset_t blocked{};
   std::vector<char*> variables;

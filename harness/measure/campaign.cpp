@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/base/filter.hpp"
+#include "harness/base/process.hpp"
 #include "harness/measure/crash.hpp"
 #include "harness/measure/sampling/sustained.hpp"
 #include "kernels/common/error.hpp"
@@ -180,7 +181,7 @@ Campaign::Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory
 }
 
 void Campaign::take_turns() {
-  die_with_parent();
+  die_with_parent(process_start().parent);
   for (auto& [device, measurer] : measurers_) measurer.take_turns(*this);
 }
 

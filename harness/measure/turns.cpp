@@ -1,5 +1,7 @@
 #include "harness/measure/turns.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
 
 #ifdef __linux__
@@ -10,10 +12,12 @@
 
 namespace ridgebench {
 
-void die_with_parent() {
+void die_with_parent(pid_t parent) {
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
+  // A parent that ended before this call sends no signal.
+  if (getppid() != parent) raise(SIGKILL);
 }
 
 double stop_until_continued() {

@@ -57,9 +57,10 @@ class Child {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
     output_ = ends[0];
+    const pid_t parent = getpid();
     process_ = fork();
     if (process_ == 0) {  // only async-signal-safe calls from here on
-      die_with_parent();
+      die_with_parent(parent);
       dup2(ends[1], STDOUT_FILENO);
       dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);  // the notes on the device came already
       process_start().execute_itself(pointers.data());
