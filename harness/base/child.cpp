@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,13 +12,13 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/base/process.hpp"
 #include "harness/base/stopwatch.hpp"
 
 namespace ridgebench {
 namespace {
 
 [[noreturn]] void work_and_end(const std::function<void(int)>& work, int descriptor) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
   try {
     work(descriptor);
@@ -55,8 +54,12 @@ void end_process(pid_t process) {
 Child::Child(const std::function<void(int)>& work) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category());
+  const pid_t parent = getpid();
   process_ = fork();
-  if (process_ == 0) work_and_end(work, ends[1]);
+  if (process_ == 0) {
+    die_with_parent(parent);
+    work_and_end(work, ends[1]);
+  }
   close(ends[1]);
   answer_ = ends[0];
   if (process_ < 0) throw std::system_error(errno, std::generic_category(), "fork");

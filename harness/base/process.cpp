@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -46,6 +47,12 @@ void ProcessStart::execute_itself(char* const* arguments) const {
 }
 
 const ProcessStart& process_start() { return g_start; }
+
+void die_with_parent(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A parent that ended before this call sends no signal.
+  if (getppid() != parent) raise(SIGKILL);
+}
 
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

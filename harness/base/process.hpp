@@ -33,4 +33,8 @@ struct ProcessStart {
 };
 const ProcessStart& process_start();
 
+// Ends this process when its parent, the process `parent`, ends or has ended already: no other
+// process would continue it or read its results. Calls async-signal-safe functions only.
+void die_with_parent(pid_t parent);
+
 }  // namespace ridgebench

@@ -176,8 +176,8 @@ std::optional<std::string> OutputCheck::before_timing(const Case& c, const Buffe
 std::size_t OutputCheck::most_sets(const Case& c) const {
   double most = kAffordableInputBytes / std::max(1.0, bytes_read(c.operands()));
   // An output of one row cannot be sampled by rows.
-  const std::vector<std::int64_t> rows = all_rows(*c.operation, c.shape);
-  if (rows.size() == 1) most = std::min(most, cost_.later / cost_of_rows(*c.operation, c.shape, 1));
+  const std::int64_t rows = row_count(*c.operation, c.shape);
+  if (rows == 1) most = std::min(most, cost_.later / cost_of_rows(*c.operation, c.shape, 1));
   return static_cast<std::size_t>(std::max(2.0, most));
 }
 

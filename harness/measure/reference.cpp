@@ -38,12 +38,12 @@ double cost(const Operation& operation, const Shape& shape, std::int64_t rows,
   return outputs * (kRowsAtOnce * terms + kCostPerOutput) + kCostOfPacking * packed;
 }
 
+}  // namespace
+
 std::int64_t row_count(const Operation& operation, const Shape& shape) {
   const Output first = sizes_of_outputs(operation, shape).front();
   return ceil_div(first.operand.elements, first.row_length);
 }
-
-}  // namespace
 
 double cost_of_rows(const Operation& operation, const Shape& shape, std::int64_t rows) {
   return cost(operation, shape, rows);

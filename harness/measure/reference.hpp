@@ -17,6 +17,8 @@ namespace ridgebench {
 // sample of this cost takes a fraction of a second.
 inline constexpr double kSampleCost = 0x1p25;
 
+// Returns the number of rows of the outputs.
+std::int64_t row_count(const Operation& operation, const Shape& shape);
 // Returns the cost of a comparison of `rows` rows.
 double cost_of_rows(const Operation& operation, const Shape& shape, std::int64_t rows);
 // Returns the output rows to compare: all if their cost is affordable, else the first, the last and

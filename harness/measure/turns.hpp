@@ -4,8 +4,6 @@
 // it by SIGCONT (roofline/ridgebench/compare/turns.py).
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 
 namespace ridgebench {
@@ -27,9 +25,5 @@ class Turns {
 
 // Stops this process group until SIGCONT and returns the seconds that passed.
 double stop_until_continued();
-
-// Ends this process when its parent, the process `parent`, ends or has ended already, because no
-// other process would continue it. Calls async-signal-safe functions only.
-void die_with_parent(pid_t parent);
 
 }  // namespace ridgebench

@@ -30,9 +30,9 @@ struct ShellWriter {
   std::function<std::string(const CommandOption&)> value;
 };
 
-// Returns the functions that bash and zsh share but for those variables: _ridgebench_is_command
-// PLACE, _ridgebench_command PLACE, and _ridgebench_value "PLACE OPTION", which fails where the
-// option takes no value.
+// Returns the functions of both shells, which differ in the variables that they set:
+// _ridgebench_is_command PLACE, _ridgebench_command PLACE, and _ridgebench_value "PLACE OPTION",
+// which fails where the option takes no value.
 std::string shell_functions(const Command& root, const ShellWriter& writer);
 
 std::string bash_completion(const Command& root);

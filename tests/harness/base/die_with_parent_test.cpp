@@ -1,4 +1,4 @@
-#include "harness/measure/turns.hpp"
+#include "harness/base/process.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
