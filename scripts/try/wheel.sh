@@ -4,7 +4,7 @@
 set -euo pipefail
 # shellcheck source=scripts/try/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-cases=(build tag environment editable debian-12)
+cases=(build tag environment python-3.9 python-3.10 python-3.12 python-3.13 editable debian-12)
 wheels=$try/wheel
 
 wheel() {
@@ -22,7 +22,7 @@ ridgebench report run -o report.html
 [[ -s run/figures/lecture.svg && -s report.html ]]
 ridgebench duel naive packed --op matmul --format fp32 --shape n:256 --device cpu --processes 2 --seconds 4 || [[ $? -eq 3 ]]
 ridgebench predict matmul n:4096 --format bf16 --on h100
-python -m ridgebench predict matmul n:4096 --format bf16 --on run
+python -m ridgebench predict matmul n:4096 --format fp32 --on run
 python -c "import ridgebench.records"
 python -c "from ridgebench.kernels import library; print(library.find())"
 [[ -s $(python -m ridgebench --cmake-prefix)/lib/cmake/ridgebench/ridgebenchConfig.cmake ]]
@@ -44,15 +44,22 @@ case_tag() {
   try_says "$("$wheels/auditwheel/bin/auditwheel" show "$(wheel)" | tr '\n' ' ' | grep -o 'following platform tag: *"[^"]*"')"
 }
 
-case_environment() {
-  local folder=$wheels/environment
+# Does the jobs with the wheel in an empty environment of a Python of this machine: in_environment PYTHON
+in_environment() {
+  local folder=$wheels/environment-$1
   rm -rf "$folder"
-  python3 -m venv "$folder"
+  "$1" -m venv "$folder"
   "$folder/bin/pip" install -q "$(wheel)"
   mkdir "$folder/elsewhere"
   (cd "$folder/elsewhere" && env -i HOME="$folder" PATH="$folder/bin:/usr/bin:/bin" bash -euo pipefail -c "$jobs_of_a_user")
   try_says "measured, drew, compared and predicted by $("$folder/bin/python" --version)"
 }
+
+case_environment() { in_environment python3; }
+case_python_3.9() { in_environment python3.9; }
+case_python_3.10() { in_environment python3.10; }
+case_python_3.12() { in_environment python3.12; }
+case_python_3.13() { in_environment python3.13; }
 
 # A checkout's package, which runs what scripts/build.sh built.
 case_editable() {
