@@ -4,6 +4,7 @@ import ctypes
 import os
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def find() -> Path:
         if Path(named).is_file():
             return Path(named)
         raise KernelError(f"{VARIABLE}={named} is no file; allowed: the path of {NAME}")
-    for prefix in (TREE, *Path(__file__).resolve().parents[1:7]):
+    for prefix in (TREE, *islice(Path(__file__).resolve().parents, 1, 7)):
         for folder in INSTALLED:
             if (prefix / folder / NAME).is_file():
                 return prefix / folder / NAME
