@@ -44,9 +44,13 @@ class View:
         return [row for row in self.selected if row.external]
 
     @cached_property
+    def verified_ceilings(self) -> list[Row]:
+        return [row for row in self.rows if row.role == "ceiling" and row.status == "ok"]
+
+    @cached_property
     def ceilings(self) -> list[Row]:
         """The verified ceilings that judge kernels."""
-        return [row for row in self.rows if row.role == "ceiling" and row.status == "ok" and is_roof(row)]
+        return list(filter(is_roof, self.verified_ceilings))
 
     @cached_property
     def moved(self) -> dict[str, float]:

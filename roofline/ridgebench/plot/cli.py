@@ -22,7 +22,7 @@ from ridgebench.lecture import options as lecture_options
 from ridgebench.records import ResultsError, Row, Run, load_run
 from ridgebench.view import View, make_view
 
-from . import error_vs_speed, external, multiples, power, roofline, runs_figure, time_vs_size
+from . import error_vs_speed, external, multiples, parallelism, power, roofline, runs_figure, time_vs_size, working_set
 from .runs import devices_of, each_once, make_runs
 from .style import NORMAL, THEMES, Theme
 
@@ -75,13 +75,14 @@ def figures(view: View, options: argparse.Namespace) -> dict[str, Callable]:
 
 def reference_figures(view: View, numbers: tuple[str, ...]) -> dict[str, Callable]:
     """The figures of all rows; `numbers` chooses formats, none of them means all."""
-    whole = multiples if multiples.wanted(view) else roofline
-    drawn: dict[str, Callable] = {"roofline": partial(whole.draw, view)}
-    if view.points or not view.external:  # the others are of verified rows alone
+    drawn: dict[str, Callable] = {"roofline": partial((multiples if multiples.wanted(view) else roofline).draw, view)}
+    if view.points:  # the others are of verified rows alone
         drawn["time-vs-size"] = partial(time_vs_size.draw, view)
         drawn["error-vs-speed"] = partial(error_vs_speed.draw, view)
     if power.placed(view):
         drawn["power"] = partial(power.draw, view)
+    for name, figure in {"working-set": working_set, "parallelism": parallelism}.items():
+        drawn |= {name: partial(figure.draw, view)} if figure.panels(view) else {}
     for name in view.formats:
         if numbers and name not in numbers:
             continue

@@ -5,7 +5,7 @@ from typing import Callable, Iterable, Optional
 
 from ridgebench.records import Row
 from ridgebench.roofs import least_time
-from ridgebench.units import digits, enumerate_words, percent
+from ridgebench.units import digits, enumerate_words, percent, rate
 from ridgebench.view import View
 
 from .page import family, fits
@@ -175,9 +175,20 @@ def in_format(sentence: str, view: View) -> str:
     return capital(sentence if named else f"{view.format}{colon} {sentence}")
 
 
+def roofs_alone(view: View) -> str:
+    """The roofs of a run that measured no kernel: main memory, multiply-adds and the fastest tensor roof."""
+    memory = best((row for row in view.ceilings if row.saturates == "memory"), lambda row: row.bytes_per_s)
+    parts = [f"main memory {rate(memory.bytes_per_s, 'B/s')}"] if memory else []
+    for engine, name in ENGINES.items():
+        row = best((row for row in view.ceilings if row.saturates == engine), lambda row: row.flops_per_s)
+        parts += [f"{row.format} {name} {rate(row.flops_per_s, 'FLOP/s')}"] if row else []
+    return f"Roofs alone, no kernel: {', '.join(parts)}" if parts else ""
+
+
 def roofline_title(view: View) -> str:
     if not view.points:
-        return "Points of another tool, not verified" if view.external else "No verified row to draw"
+        alone = "" if view.selected else roofs_alone(view)
+        return alone or ("Points of another tool, not verified" if view.external else "No verified row to draw")
     for memory in (memory_finding, short_memory_finding):
         found = (compute_finding(view), memory(view) if memory_shares(view) else "", moved_finding(view))
         parts = [part for part in found if part]

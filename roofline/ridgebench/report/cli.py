@@ -38,5 +38,7 @@ def main(arguments: list[str]) -> int:
         content = sources.gather(options.results, options.on, options.points)
         text = page.document(content)
     write_at_once(out, text)
-    print(f"{clean(str(out))}: {counted(len(content.runs), 'run')}, {counted(len(content.rows), 'row')}")
+    ceilings = sum(len(run.view.verified_ceilings) for run in content.runs)
+    parts = [counted(len(content.runs), "run"), counted(len(content.rows), "row"), counted(ceilings, "ceiling")]
+    print(f"{clean(str(out))}: {', '.join(parts)}")
     return OK

@@ -39,9 +39,10 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def counts(run: ShownRun) -> str:
-    """'219 verified rows, 132 skipped'."""
+    """'219 verified rows, 40 ceilings, 132 skipped'."""
     verified = sum(row.drawable for row in run.rows)
-    parts = [f"{verified} verified rows"]
+    ceilings = len(run.view.verified_ceilings)
+    parts = [f"{verified} verified rows", *[f"{ceilings} ceilings"] * bool(ceilings)]
     statuses: dict[str, int] = {}
     for row in run.view.not_ok:
         statuses[row.status] = statuses.get(row.status, 0) + 1
@@ -122,8 +123,7 @@ def power_line(row: Row) -> tuple[str, ...]:
 
 def clock_and_power(run: ShownRun) -> str:
     """What each unit holds while it is busy: all ceilings, those that are no roof among them."""
-    ceilings = [row for row in run.view.rows if row.role == "ceiling" and row.status == "ok"]
-    found = [map(text, power_line(row)) for row in ceilings if row.clock_hz and watts(row)]
+    found = [map(text, power_line(row)) for row in run.view.verified_ceilings if row.clock_hz and watts(row)]
     if not found:
         return ""
     head = ("Ceiling", "Saturates", "Format", "Shape", "Clock", "Power", "Energy")
