@@ -22,7 +22,7 @@ toolkit_of_debian() {
   cp -a "$tree/usr/lib/nvidia-cuda-toolkit/libdevice" "$1/nvvm"
   cp -a "$tree/usr/include" "$1/include"
   mkdir -p "$1/lib64"
-  cp -a "$tree"/usr/lib/x86_64-linux-gnu/libcuda{rt_static,devrt}.a "$tree"/usr/lib/x86_64-linux-gnu/libcudart.so "$1/lib64"
+  cp -a "$tree"/usr/lib/x86_64-linux-gnu/libcuda{rt_static,devrt}.a "$tree"/usr/lib/x86_64-linux-gnu/libcudart.so* "$1/lib64"
   rm -r "$packages"
   cat >"$1/bin/nvcc.profile" <<'PROFILE'
 TOP = $(_HERE_)/..

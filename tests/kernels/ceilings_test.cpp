@@ -187,7 +187,7 @@ Shape products(std::string_view name, std::int64_t iterations) {
 }
 
 TEST(Ceilings, ProductsAreAddedUpAsOftenAsCounted) {
-  if (host_isa() < Isa::v4) GTEST_SKIP() << "AMX's technique is built for x86-64-v4 only";
+  if (host_isa() != Isa::v4) GTEST_SKIP() << "AMX's technique is built for x86-64-v4 only";
   constexpr std::string_view name = "tensor_peak";
   for_each_host_technique(name, [&](const Implementation& implementation) {
     for (const std::int64_t iterations : {std::int64_t{1}, kProductIterations}) {
