@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(kStageThreads, kIsFp8<A> ? 1 : 2)
                     bool aligned_c) {
   constexpr bool a_k_major = a_is_k_major(kLayout);
   constexpr bool b_k_major = b_is_k_major(kLayout);
-  __shared__ alignas(128) Stage a[kStages];
-  __shared__ alignas(128) Stage b[kStages];
+  alignas(128) __shared__ Stage a[kStages];
+  alignas(128) __shared__ Stage b[kStages];
   const std::int64_t tile_m = std::int64_t{blockIdx.y} * kTile;
   const std::int64_t tile_n = std::int64_t{blockIdx.x} * kTile;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;

@@ -32,8 +32,8 @@ __global__ void __launch_bounds__(kTile, 2)
                          bool aligned_b, bool aligned_c) {
   constexpr bool a_k_major = a_is_k_major(kLayout);
   constexpr bool b_k_major = b_is_k_major(kLayout);
-  __shared__ alignas(16) KTile a[2];  // the current k-tile and the next
-  __shared__ alignas(16) KTile b[2];
+  alignas(16) __shared__ KTile a[2];  // the current k-tile and the next
+  alignas(16) __shared__ KTile b[2];
   const std::int64_t tile_m = std::int64_t{blockIdx.y} * kTile;
   const std::int64_t tile_n = std::int64_t{blockIdx.x} * kTile;
   // A warp owns 64 x 64 outputs: 8 x 4 threads with two groups of four rows and four groups of four

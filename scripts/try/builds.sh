@@ -7,6 +7,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cases=(g++-11 g++-12 g++-13 g++-14 clang-16 clang-19 cmake-3.22 cmake-4 makefiles path offline)
 export RIDGEBENCH_TARGETS=${RIDGEBENCH_TARGETS:-all}
+libraries=(libfmt-dev nlohmann-json3-dev libcli11-dev libbenchmark-dev libre2-dev libgmock-dev)
 installed=() # the options of a build that is installed, for which all that is configured must be built
 [[ $RIDGEBENCH_TARGETS == all ]] || installed=(-DRIDGEBENCH_TESTS=OFF)
 
@@ -52,7 +53,6 @@ build_here() {
 
 # Builds with a compiler of this machine, or of a system that gets the packages: build_with COMPILER SUITE PACKAGE...
 build_with() {
-  local libraries=(libfmt-dev nlohmann-json3-dev libcli11-dev libbenchmark-dev libre2-dev libgmock-dev)
   if echo '#include <omp.h>' | "$1" -fopenmp -fsyntax-only -x c++ -; then
     build_here cmake "$checkout" "$try/build/$try_case" -DCMAKE_CXX_COMPILER="$1"
     return
@@ -73,7 +73,11 @@ build_by() {
 
 case_g++_11() { build_with g++-11 bookworm g++-11; }
 case_g++_12() { build_with g++-12 bookworm g++-12; }
-case_g++_13() { build_with g++-13 trixie g++-13; }
+# The C++ libraries of Debian 13 need the standard library of GCC 14: CMake fetches their sources.
+case_g++_13() {
+  libraries=(ca-certificates)
+  build_with g++-13 trixie g++-13
+}
 case_g++_14() { build_with g++-14 trixie g++-14; }
 case_clang_16() { build_with clang++-16 bookworm clang-16 libomp-16-dev; }
 case_clang_19() { build_with clang++-19 bookworm clang-19 libomp-19-dev; }

@@ -61,7 +61,7 @@ assemble() {  # TOOLKIT PTX_VERSION
     echo "$file"
     nvcc -ptx -arch=compute_90a -std=c++20 --expt-relaxed-constexpr --diag-suppress=445 -I. "$file" -o "$work/made.ptx"
     sed -E -e "s/^\.version .*/.version $2/" -e '/^\s*mma\.sync.*\.e[45]m[23]\./d' "$work/made.ptx" >"$work/older.ptx"
-    "$1/bin/ptxas" -O0 -arch sm_90a "$work/older.ptx" -o "$work/made.cubin"
+    "$1/bin/ptxas" -arch sm_90a "$work/older.ptx" -o "$work/made.cubin"
   done
 }
 
