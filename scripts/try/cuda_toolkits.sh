@@ -14,7 +14,7 @@ toolkit_of_debian() {
   (
     cd "$packages" || exit
     "${apt[@]}" update
-    "${apt[@]}" download nvidia-cuda-toolkit nvidia-cuda-dev libcub-dev libthrust-dev libcu++-dev
+    "${apt[@]}" download nvidia-cuda-toolkit nvidia-cuda-dev libcudart12 libcub-dev libthrust-dev libcu++-dev
     for package in *.deb; do dpkg -x "$package" tree; done
     rm -- *.deb
   ) >"$packages/log" 2>&1
