@@ -28,6 +28,7 @@ from command_line import (
 )
 
 PASSES = ("isolated", "loaded")
+ENVIRONMENT, RECORD = schema("environment"), schema("record")
 ROWS = ("--filter", "^(relu/naive|dot/naive)/fp32/")
 EIGHT = [f"seed={seed}" for seed in range(1, 9)]
 
@@ -108,7 +109,11 @@ def test_every_gpu_runs_alone_and_then_with_all_others(healthy):
     assert len({tuple(row.split("@")[0] for row in rows) for rows in of_all}) == 1, "the same rows in the same order"
     for gpu in found["gpus"]:
         for which in PASSES:
-            device = read_environment(node.folder / gpu["passes"][which]["folder"])["devices"][0]
+            folder = node.folder / gpu["passes"][which]["folder"]
+            described = read_environment(folder)
+            assert list(ENVIRONMENT.iter_errors(described)) == []
+            assert list(RECORD.iter_errors(records(folder)[0])) == []
+            (device,) = described["devices"]
             assert (device["name"], device["uuid_hash"]) == (gpu["device"], gpu["uuid_hash"])
 
 
@@ -147,9 +152,12 @@ def test_fewer_than_eight_gpus_get_no_verdict(tmp_path):
 
 
 def test_gpus_of_another_model_are_no_yardstick(tmp_path):
-    node = Node(tmp_path, [*EIGHT, "seed=9,slow=2,model=another"])
+    node = Node(tmp_path, [*EIGHT, "seed=9,slow=2,model=another,driver=580.1"])
     done = node.run()
     assert done.returncode == OK and " ok " in node.line_of(done.stdout, 8)
+    described = read_environment(node.folder / "loaded" / "sim-8")
+    assert list(ENVIRONMENT.iter_errors(described)) == []
+    assert (described["devices"][0]["model"], described["devices"][0]["driver"]) == ("another", "580.1")
 
 
 def test_a_gpu_that_hangs_is_killed_and_the_others_are_kept(tmp_path):
