@@ -13,6 +13,7 @@ from command_line import (
     BINARY,
     DEVICE_LOST,
     OK,
+    ROOT,
     ROW_FAILED,
     UNDECIDED,
     environment,
@@ -74,6 +75,11 @@ class Node:
                 assert ridgebench("verify", folder).returncode == OK, folder
 
 
+def states_of(table):
+    """The states of GPUs in the first table."""
+    return re.findall(r"^sim:\d  (\S+(?: > 6 %)?) ", table, re.MULTILINE)
+
+
 def processes_of(folder):
     """The processes of this machine whose command line names the folder."""
     found = []
@@ -132,11 +138,16 @@ def test_the_table_fits_100_columns_and_finds_no_healthy_gpu_odd(healthy):
 
 
 def test_one_gpu_that_is_8_percent_slow_is_marked_and_no_other(tmp_path):
-    node = Node(tmp_path, [*EIGHT[:5], "seed=6,slow=1.08", *EIGHT[6:]])
-    done = node.run()
+    texts = [f"{text},draw=300,power_limit=700,idle=90" for text in EIGHT]
+    texts[5] += ",slow=1.08"
+    node = Node(tmp_path, texts, "gn1")
+    done = node.run("--filter", "^(dram_read|dram_copy|fma_peak|relu/naive)/.*fp32", "--budget", "16")
     assert done.returncode == OK, "a slow row is right; the report of a fleet judges"
-    states = [node.line_of(done.stdout, gpu).split("  ")[1].strip() for gpu in range(8)]
-    assert states == ["ok"] * 5 + ["SLOW > 6 %"] + ["ok"] * 2
+    assert states_of(done.stdout) == ["ok"] * 5 + ["SLOW > 6 %"] + ["ok"] * 2
+    page = re.search(r"```\n(node gn1: .*?)```", (ROOT / "docs/operate/node.md").read_text("utf-8"), re.DOTALL)[1]
+    assert states_of(page) == states_of(done.stdout)
+    for line in (0, 1, -1):
+        assert page.splitlines()[line].split() == done.stdout.splitlines()[line].split(), "the page shows such a run"
     assert re.search(r"^sim:5 (isolated|loaded) SLOW at 9\d\.\d %, z -", done.stdout, re.MULTILINE)
     assert re.search(r"^\S+ +isolated.* 9[0-9]\.[0-9]!", done.stdout, re.MULTILINE)
     assert max(len(line) for line in done.stdout.splitlines()) <= 100
@@ -158,6 +169,14 @@ def test_gpus_of_another_model_are_no_yardstick(tmp_path):
     described = read_environment(node.folder / "loaded" / "sim-8")
     assert list(ENVIRONMENT.iter_errors(described)) == []
     assert (described["devices"][0]["model"], described["devices"][0]["driver"]) == ("another", "580.1")
+
+
+def test_rows_at_the_power_limit_are_judged_in_cycles(tmp_path):
+    node = Node(tmp_path, [f"{text},cap=0.1" for text in EIGHT[:7]] + ["seed=8,cap=0.2"])
+    done = node.run()
+    assert done.returncode == OK
+    assert " ok " in node.line_of(done.stdout, 7), "its clock is 11 % lower, its cycles are those of the others"
+    assert "in cycles: at the power limit" in done.stdout
 
 
 def test_a_gpu_that_hangs_is_killed_and_the_others_are_kept(tmp_path):
@@ -182,6 +201,19 @@ def test_a_lost_gpu_ends_with_7_and_the_others_are_kept(tmp_path):
     assert records(node.folder / "isolated" / "sim-2")[-1]["status"] == "failed"
     assert lost["loaded"]["reason"] == "not measured: in the isolated pass, device sim:2 was lost"
     node.check_sound(range(2))
+
+
+def test_a_process_that_a_signal_ends_is_killed_and_the_others_go_on(tmp_path):
+    node = Node(tmp_path, EIGHT[:2])
+    process = node.start("--filter", "^(relu|dot|gelu)/naive/fp32", "--budget", "10")
+    wait_for_rows(node.folder / "isolated" / "sim-0", 1)
+    (victim,) = set(processes_of(node.folder)) - {str(process.pid)}
+    os.kill(int(victim), signal.SIGKILL)
+    assert finish(process).returncode == ROW_FAILED
+    of_it, other = (gpu["passes"] for gpu in node.read()["gpus"])
+    assert (of_it["isolated"]["state"], of_it["isolated"]["exit"]) == ("killed", None)
+    assert of_it["isolated"]["reason"] == "ended by signal 9 (Killed)"
+    assert [of_it["loaded"]["state"], other["isolated"]["state"], other["loaded"]["state"]] == ["done"] * 3
 
 
 def test_ctrl_c_ends_all_and_keeps_finished_rows(tmp_path):
