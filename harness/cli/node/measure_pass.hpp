@@ -1,0 +1,30 @@
+// One pass over GPUs of a node: a process each, one after the other or all at the same time.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/cli/node/node_run.hpp"
+#include "harness/cli/run/progress.hpp"
+
+namespace ridgebench::node {
+
+struct PassSettings {
+  // The command line of a GPU's process, without --out.
+  std::function<std::vector<std::string>(const Gpu&)> command;
+  double limit_s;  // a process hangs if it ends no row for so long
+  Progress* progress;
+};
+
+// The hidden option of one of N processes that run at the same time. It has the host's threads in
+// an N-th of their number, prepares, stops itself (SIGSTOP), and measures after SIGCONT.
+inline constexpr const char* kTogether = "--together";
+
+// Measures a pass and writes node.json whenever a GPU begins or ends. In the loaded pass the
+// processes prepare, and all begin when the last one is ready. A process that hangs is ended
+// (SIGTERM, then SIGKILL), and the others go on. A GPU that hung or was lost in the isolated pass
+// is left out of the loaded one. After a signal to this process all end. Throws StorageError.
+void measure_pass(NodeRun& run, Pass pass, const PassSettings& settings);
+
+}  // namespace ridgebench::node
