@@ -49,7 +49,7 @@ def write_results(folder: Path, node: str, index: int, started: datetime, factor
     name = f"cuda:{index}"
     entry = environment["devices"][0] | {"name": name, "uuid_hash": uuid_of(node, index)} | device
     changed = {"run_id": f"{random.Random(f'{folder} {started}').getrandbits(128):032x}", "device": name, "devices": [entry],
-               "started": text_of(started), "ended": text_of(started + timedelta(seconds=3))}  # fmt: skip
+               "started": text_of(started), "ended": text_of(started + timedelta(seconds=3)), "interrupted": False}  # fmt: skip
     changed["host"] = environment["host"] | {"hostname_hash": f"{random.Random(node).getrandbits(64):016x}"}
     folder.mkdir(parents=True)
     (folder / "environment.json").write_text(json.dumps(environment | changed, indent=2), "utf-8")
