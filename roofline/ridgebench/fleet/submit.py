@@ -16,7 +16,7 @@ from ridgebench.files import parse_json, read, write_at_once
 
 from . import manifest as manifests
 from . import scheduler
-from .nodes import folded
+from .nodes import folded, gpus_of_gres
 from .places import ATTEMPT, NODES, subfolders
 from .script import NAME as SCRIPT
 from .script import text_of
@@ -87,13 +87,28 @@ def sbatch_words(fleet: Path, manifest: manifests.Manifest, task: Task, partitio
             *([f"--partition={partition}"] if partition else []), str(fleet / SCRIPT), task.node, str(task.attempt)]  # fmt: skip
 
 
+def gpus_of_nodes() -> dict[str, int]:
+    """The GPUs of each node that Slurm hands out; none on a machine without Slurm, and where it knows of none."""
+    lines = scheduler.nodes("").splitlines() if scheduler.has("sinfo") else []
+    counts = {name: gpus_of_gres(gres) for name, _, gres in (line.split("|", 2) for line in lines)}
+    return {name: count for name, count in counts.items() if count}
+
+
 def srun_words(fleet: Path, manifest: manifests.Manifest, tasks: list[Task], partition: str) -> list[str]:
-    """A task for each node; the end of one ends no other. Raises CommandError where attempts differ."""
+    """A task for each node; the end of one ends no other. Raises CommandError for nodes that one srun cannot serve.
+
+    A step of an exclusive job has the GPUs that it asks for, and only a job's script has all of them.
+    """
     if len({task.attempt for task in tasks}) > 1:
         raise CommandError("the nodes' next attempts differ in number; allowed: without --together")
+    counts = set(map(gpus_of_nodes().get, (task.node for task in tasks)))
+    if len(counts) > 1:
+        raise CommandError("the nodes differ in their number of GPUs, and a step asks for one; allowed: without --together")
+    count = counts.pop()
     minutes = int((manifest.limit_s + GRACE_S) // 60) + 1
     return ["srun", f"--nodelist={folded([task.node for task in tasks])}", f"--nodes={len(tasks)}", "--ntasks-per-node=1", "--exclusive",
             "--mem=0", "--kill-on-bad-exit=0", f"--time={minutes}", "--job-name=ridgebench",
+            *([f"--gres=gpu:{count}"] if count else []),
             *([f"--partition={partition}"] if partition else []), str(fleet / SCRIPT), "-", str(tasks[0].attempt)]  # fmt: skip
 
 
@@ -108,18 +123,18 @@ def shell_lines(fleet: Path, tasks: list[Task]) -> list[str]:
     return lines
 
 
-def submit_each(fleet: Path, manifest: manifests.Manifest, tasks: list[Task], partition: str) -> None:
+def submit_each(fleet: Path, tasks: list[Task], commands: list[list[str]]) -> None:
     """Submits a job for each node, and notes each at once. Raises CommandError at the first that Slurm refuses."""
-    for task in tasks:
+    for task, words in zip(tasks, commands):
         (fleet / NODES / task.node).mkdir(parents=True, exist_ok=True)
-        job = scheduler.ask(*sbatch_words(fleet, manifest, task, partition)).strip().split(";")[0]
+        job = scheduler.ask(*words).strip().split(";")[0]
         with open(fleet / SUBMITTED, "a", encoding="utf-8") as file:
             file.write(json.dumps({"node": task.node, "attempt": task.attempt, "job": job}) + "\n")
 
 
-def run_together(fleet: Path, manifest: manifests.Manifest, tasks: list[Task], partition: str) -> int:
+def run_together(fleet: Path, words: list[str], tasks: list[Task]) -> int:
     """Waits for all nodes. The exit code of srun is the largest of theirs and says nothing about coverage."""
-    subprocess.run(srun_words(fleet, manifest, tasks, partition), check=False)
+    subprocess.run(words, check=False)
     print(f"{len(tasks)} nodes ended; next: ridgebench fleet collect {fleet}")
     return OK
 
@@ -138,12 +153,12 @@ def main(options: argparse.Namespace) -> int:
         return OK
     text = text_of(fleet, manifest, program.binary())
     if options.together:
-        commands = [shlex.join(srun_words(fleet, manifest, tasks, options.partition))]
+        commands = [srun_words(fleet, manifest, tasks, options.partition)]
     else:
-        commands = [shlex.join(sbatch_words(fleet, manifest, task, options.partition)) for task in tasks]
+        commands = [sbatch_words(fleet, manifest, task, options.partition) for task in tasks]
     needed = "srun" if options.together else "sbatch"
     if options.dry_run:
-        print("\n".join([f"# {fleet / SCRIPT}", text, *(commands if scheduler.has(needed) else shell_lines(fleet, tasks))]))
+        print("\n".join([f"# {fleet / SCRIPT}", text, *(map(shlex.join, commands) if scheduler.has(needed) else shell_lines(fleet, tasks))]))
         return OK
     write_at_once(fleet / SCRIPT, text)
     (fleet / SCRIPT).chmod(0o755)
@@ -151,7 +166,7 @@ def main(options: argparse.Namespace) -> int:
         print("\n".join(shell_lines(fleet, tasks)))
         raise CommandError(f"{needed} is missing: this machine has no Slurm; allowed: one of the lines above, for pdsh or ssh")
     if options.together:
-        return run_together(fleet, manifest, tasks, options.partition)
-    submit_each(fleet, manifest, tasks, options.partition)
+        return run_together(fleet, commands[0], tasks)
+    submit_each(fleet, tasks, commands)
     print(f"{len(tasks)} jobs submitted; next: ridgebench fleet status {options.fleet}")
     return OK
