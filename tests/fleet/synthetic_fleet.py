@@ -87,9 +87,9 @@ def write_job(folder: Path, node: str, started: datetime = PLANNED + timedelta(m
     (folder / "job.json").write_text(json.dumps(value), "utf-8")
 
 
-def write_manifest(folder: Path, nodes: dict[str, int], **keys: Any) -> None:
-    value = {"schema": "ridgebench.fleet_manifest/1", "nodes": [{"node": node, "gpus": gpus} for node, gpus in nodes.items()],
-             "planned": text_of(PLANNED), "order": list(nodes), "suite": "quick", "command": ["--budget", "50"], "limit_s": 90.0}  # fmt: skip
+def write_manifest(folder: Path, counts: dict[str, int], /, **keys: Any) -> None:
+    value = {"schema": "ridgebench.fleet_manifest/1", "nodes": [{"node": node, "gpus": gpus} for node, gpus in counts.items()],
+             "planned": text_of(PLANNED), "order": list(counts), "suite": "quick", "command": ["--budget", "50"], "limit_s": 90.0}  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "manifest.json").write_text(json.dumps(value | keys), "utf-8")
 

@@ -47,17 +47,18 @@ def folded(names: list[str]) -> str:
     """The shortest text that expand() takes apart into these names: gn[1-3,7],login1."""
     split = [re.fullmatch(r"(.*?)([0-9]{0,9})", name, re.DOTALL) for name in sorted(names, key=natural)]
     shown = []
-    for (prefix, width), group in groupby(split, key=lambda match: (match[1], len(match[2]) if match[2][:1] == "0" else 0)):
+    for prefix, group in groupby(split, key=lambda match: match[1]):
         ranges: list[list[str]] = []
         for digits in (match[2] for match in group):
             if not digits:
                 shown.append(prefix)
-            elif ranges and int(ranges[-1][1]) + 1 == int(digits):
+            elif ranges and digits == f"{int(ranges[-1][1]) + 1:0{len(ranges[-1][1])}}":  # 09 is followed by 10, not by 010
                 ranges[-1][1] = digits
             else:
                 ranges.append([digits, digits])
-        told = [first if first == last else f"{first}-{last}" for first, last in ranges]
-        shown += [f"{prefix}{told[0]}" if len(told) == 1 and "-" not in told[0] else f"{prefix}[{','.join(told)}]"] if told else []
+        told = ",".join(first if first == last else f"{first}-{last}" for first, last in ranges)
+        if told:
+            shown.append(f"{prefix}{told}" if told.isdecimal() else f"{prefix}[{told}]")
     return ",".join(shown)
 
 

@@ -44,7 +44,7 @@ exit "$code"
 def text_of(fleet: Path, manifest: Manifest, program: str) -> str:
     """The script; `program` is the path of ridgebench on the nodes. Raises CommandError where that is unknown."""
     if not program:
-        raise CommandError("the program ridgebench is not found; scripts/build.sh builds it, and PATH may name it")
+        raise CommandError("the program ridgebench is not found; scripts/build.sh builds it, and --program names another")
     return TEXT.format(
         fleet=shlex.quote(str(fleet)), job=JOB, schema=SCHEMA, kill=KILL_AFTER_S, limit=f"{manifest.limit_s:g}",
         program=shlex.quote(str(Path(program).absolute())), words=shlex.join(manifest.command),

@@ -35,6 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--together", action="store_true", help="one srun over all nodes, which load the site at once")
     parser.add_argument("--partition", default="", metavar="PARTITION", help="partition of Slurm for the jobs")
     parser.add_argument("--again", action="store_true", help="only the nodes of GPUs that `fleet report` flagged, as their next attempt")
+    parser.add_argument("--program", default="", metavar="FILE", help="path of ridgebench on the nodes; default: this program")
     parser.add_argument("--dry-run", action="store_true", help="print the script and the commands; submit nothing")
 
 
@@ -151,7 +152,7 @@ def main(options: argparse.Namespace) -> int:
     if not tasks:
         print("nothing to submit" + (": the report flags no GPU" if options.again else ""))
         return OK
-    text = text_of(fleet, manifest, program.binary())
+    text = text_of(fleet, manifest, options.program or program.binary())
     if options.together:
         commands = [srun_words(fleet, manifest, tasks, options.partition)]
     else:
