@@ -119,8 +119,8 @@ def coverage(assessment: Assessment) -> Coverage:
 def coverage_text(assessment: Assessment) -> str:
     measured, expected = coverage(assessment)
     if expected is None:
-        return f"{measured} GPUs have complete results; how many there should be is unknown without a manifest"
-    return f"{measured} of {expected} GPUs have complete results"
+        return f"{measured:,} GPUs have complete results; how many there should be is unknown without a manifest"
+    return f"{measured:,} of {expected:,} GPUs have complete results"
 
 
 def title(assessment: Assessment) -> str:
@@ -174,7 +174,7 @@ def text_of(value: Any) -> str:
 
 
 def nodes_text(nodes: list[str]) -> str:
-    more = [f"{len(nodes) - MOST_NODES} more"] if len(nodes) > MOST_NODES else []
+    more = [f"{len(nodes) - MOST_NODES:,} more"] if len(nodes) > MOST_NODES else []
     return enumerate_words([*nodes[:MOST_NODES], *more])
 
 

@@ -22,7 +22,7 @@ from .map_svg import lowest_ratio, percent
 
 WIDTHS = range(320, 4000, 80)  # px of the layouts of which the largest picture is taken
 POINTS = 72.0  # to the inch
-LARGEST = 0.011  # inches of a px: a cell of a small fleet is not larger
+LARGEST = 0.017  # inches of a px: a cell of a small fleet is not larger
 LEAST_TEXT = 4.5  # points; smaller numbers are left out, and the colour remains
 KEY = 0.62  # inches below the map
 
@@ -44,30 +44,30 @@ def draw_cell(page: Axes, assessment: Assessment, cell: Cell, box: tuple, theme:
     if sign is None and not math.isnan(ratio):
         step = steps[colours.step_of(ratio)]
         slow = is_slow(assessment, cell)
-        page.add_patch(Rectangle((x, y), width, height, facecolor=step.fill, edgecolor=theme.ink if slow else "none", linewidth=1.3))
+        page.add_artist(Rectangle((x, y), width, height, facecolor=step.fill, edgecolor=theme.ink if slow else "none", linewidth=1.3))
         text, ink, weight = percent(ratio), step.ink, "bold" if slow else "normal"
     else:
         hatch = "////" if state == MISSING else None
-        page.add_patch(Rectangle((x, y), width, height, facecolor=theme.background, edgecolor=theme.muted, linewidth=0.7, hatch=hatch))
+        page.add_artist(Rectangle((x, y), width, height, facecolor=theme.background, edgecolor=theme.muted, linewidth=0.7, hatch=hatch))
         text, ink, weight = sign or "", theme.ink, "normal"
     if text and size >= LEAST_TEXT:
         page.text(x + width / 2, y + height / 2, text, size=size, color=ink, weight=weight, ha="center", va="center_baseline")
 
 
-def draw_key(page: Axes, assessment: Assessment, layout: Layout, theme: Theme) -> None:
-    """Steps of colour in the first line, the signs that occur in the second."""
-    x, y = MARGIN, 0.55
+def draw_key(page: Axes, assessment: Assessment, layout: Layout, theme: Theme, base: float) -> None:
+    """Steps of colour in the first line, the signs that occur in the second; base: the lower edge of the page."""
+    x, y = MARGIN, base + 0.55
     for name, step in zip(colours.NAMES, colours.steps("light")):
-        page.add_patch(Rectangle((x, y), 0.24, 0.15, facecolor=step.fill, edgecolor="none"))
+        page.add_artist(Rectangle((x, y), 0.24, 0.15, facecolor=step.fill, edgecolor="none"))
         page.text(x + 0.3, y + 0.07, name, size=SMALL, color=theme.muted, va="center")
         x += 0.52 + labels.width(name, SMALL)
     states = list(dict.fromkeys(state_of(assessment, cell) for cell in layout.cells))
-    x, y = MARGIN, 0.31
+    x, y = MARGIN, base + 0.31
     for state, sign in {SLOW: "", **colours.SIGNS}.items():
         if state not in states:
             continue
         name = "slow by the rule" if state == SLOW else state.lower().replace("_", " ")
-        page.add_patch(Rectangle((x, y), 0.24, 0.15, facecolor=theme.background, edgecolor=theme.ink,
+        page.add_artist(Rectangle((x, y), 0.24, 0.15, facecolor=theme.background, edgecolor=theme.ink,
                                  linewidth=1.3 if state == SLOW else 0.7, hatch="////" if state == MISSING else None))  # fmt: skip
         page.text(x + 0.12, y + 0.07, sign, size=SMALL, ha="center", va="center")
         page.text(x + 0.3, y + 0.07, name, size=SMALL, color=theme.muted, va="center")
@@ -91,8 +91,11 @@ def draw(assessment: Assessment, theme: Theme) -> Figure:
     for text in layout.texts:
         page.text(MARGIN + scale * text.x, top - scale * text.y, text.text, size=min(SMALL + 1, max(size, LEAST_TEXT)),
                   color=theme.muted, ha=anchors[text.anchor], va="center_baseline")  # fmt: skip
-    draw_key(page, assessment, layout, theme)
-    page.text(MARGIN, 0.1, labels.fit(str(fleet.folder), SMALL, HEIGHT), size=SMALL, color=theme.muted, va="bottom")
+    base = top - scale * layout.height - bottom  # a small map needs no page of 16:9
+    figure.set_size_inches(WIDTH, HEIGHT - base)
+    page.set_ylim(base, HEIGHT)
+    draw_key(page, assessment, layout, theme, base)
+    page.text(MARGIN, base + 0.1, labels.fit(str(fleet.folder), SMALL, HEIGHT), size=SMALL, color=theme.muted, va="bottom")
     return figure
 
 
