@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from command_line import ROOT, schema
 from fleet_size import tree_of
-from ridgebench.fleet.suites import SUITES
+from ridgebench.fleet.jobs.suites import SUITES
 from synthetic_fleet import write_job
 
 SINFO = "gn1|idle|gpu:h100:8(S:0-1)\ngn2|drained|gpu:h100:8\ngn3|mixed|gpu:h100:8\nlogin1|idle|(null)\n"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Optional
 from ridgebench.command_line import INTERRUPTED, one_line
 from ridgebench.files import ResultsError, read
 
-from . import job as jobs
+from .jobs import job as jobs
 from .found import Found, origins_of, worst
 from .gpu import DONE, FAILED, STARTED, Gpu
 from .manifest import time_of

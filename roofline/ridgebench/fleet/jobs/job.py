@@ -8,7 +8,7 @@ from typing import Optional
 from ridgebench.command_line import one_line
 from ridgebench.files import ResultsError, parse_json, read
 
-from .manifest import time_of
+from ..manifest import time_of
 
 SCHEMA = "ridgebench.fleet_job/1"
 NAME = "job.json"

@@ -9,11 +9,11 @@ from typing import Optional
 from ridgebench.command_line import OK, CommandError
 from ridgebench.files import ResultsError
 
+from .. import manifest as manifests
+from ..places import NODES
 from . import job as jobs
-from . import manifest as manifests
 from . import scheduler
-from .nodes import folded
-from .places import NODES
+from .hostlist import folded
 from .submit import attempts_of, submitted
 
 PLANNED, QUEUED, RUNNING, FINISHED, FAILED, LOST = "planned", "queued", "running", "done", "failed", "missing"

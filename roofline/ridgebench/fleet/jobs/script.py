@@ -5,9 +5,9 @@ from pathlib import Path
 
 from ridgebench.command_line import CommandError
 
+from ..manifest import Manifest
 from .job import NAME as JOB
 from .job import SCHEMA
-from .manifest import Manifest
 
 NAME = "node.sh"
 KILL_AFTER_S = 20  # seconds from SIGTERM, on which the run writes what it has, to SIGKILL

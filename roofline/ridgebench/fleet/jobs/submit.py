@@ -14,10 +14,10 @@ from ridgebench import program
 from ridgebench.command_line import OK, CommandError
 from ridgebench.files import parse_json, read, write_at_once
 
-from . import manifest as manifests
+from .. import manifest as manifests
+from ..places import ATTEMPT, NODES, subfolders
 from . import scheduler
-from .nodes import folded, gpus_of_gres
-from .places import ATTEMPT, NODES, subfolders
+from .hostlist import folded, gpus_of_gres
 from .script import NAME as SCRIPT
 from .script import text_of
 

@@ -1,0 +1,152 @@
+"""Every GPU of the fleet in every row: one strip for each row and pass, a dot for each GPU, the flagged ones named."""
+
+import math
+from collections import Counter
+from typing import Iterator
+
+import numpy as np
+
+from ridgebench.report.svg import element
+
+from .. import outlier
+from ..findings import name_of
+from ..judge import Assessment
+from ..states import FAST, SLOW
+from .details import UNKNOWN
+
+WIDTH, LEFT, RIGHT, TOP = 1176, 300, 66, 26  # px
+STRIP, ROW_GAP, SECTION = 24, 8, 30
+LOWEST, HIGHEST = 0.80, 1.10  # ratios that the axis shows at most
+MOST_DOTS = 1024  # GPUs that are drawn one by one; more are a histogram
+BIN = 3.0  # px of a step of the histogram, and of a column of dots
+NAME_WIDTH = 6.4  # px of a letter
+
+
+class Axis:
+    def __init__(self, assessment: Assessment) -> None:
+        ratio = assessment.scored.ratio
+        known = ratio[~np.isnan(ratio)]
+        low = min(0.945, float(known.min()) - 0.005) if len(known) else 0.945
+        high = max(1.035, float(known.max()) + 0.005) if len(known) else 1.035
+        self.low, self.high = max(LOWEST, math.floor(100 * low) / 100), min(HIGHEST, math.ceil(100 * high) / 100)
+
+    def x(self, ratio: float) -> float:
+        """Ratios outside of the axis are at its ends."""
+        share = (min(max(ratio, self.low), self.high) - self.low) / (self.high - self.low)
+        return LEFT + share * (WIDTH - LEFT - RIGHT)
+
+    def ticks(self) -> list[int]:
+        step = 1 if self.high - self.low < 0.13 else 2 if self.high - self.low < 0.2 else 5
+        return [n for n in range(round(100 * self.low), round(100 * self.high) + 1) if n % step == 0]
+
+
+def dots(xs: np.ndarray, middle: float) -> str:
+    """Dots that do not cover each other as long as there is room: those of a column are beside the middle in turn."""
+    seen: Counter = Counter()
+    parts = []
+    for x in xs.tolist():
+        rank = seen[round(x / BIN)]
+        seen[round(x / BIN)] += 1
+        step = (rank + 1) // 2 * (1 if rank % 2 else -1)
+        parts.append(f"M{x:.1f} {middle + max(-9, min(9, 2.4 * step)):.1f}h0")
+    return element("path", class_="dots", d="".join(parts))
+
+
+def histogram(xs: np.ndarray, middle: float) -> str:
+    """The square root of the number of GPUs at each place, so that a single one is visible."""
+    counts = Counter((xs // BIN).astype(int).tolist())
+    most = max(counts.values(), default=1)
+    parts = []
+    for place, count in sorted(counts.items()):
+        half = max(0.8, 10 * math.sqrt(count / most))
+        parts.append(f"M{place * BIN:.1f} {middle - half:.1f}v{2 * half:.1f}")
+    return element("path", class_="bars", d="".join(parts))
+
+
+def marked(assessment: Assessment, column: int) -> Iterator[tuple[float, str, str]]:
+    """Ratio, kind and name of the GPUs that are flagged in a column, lowest first."""
+    scored, found = assessment.scored, []
+    for kind, flags in ((SLOW, scored.slow), (FAST, scored.fast)):
+        for index in np.flatnonzero(flags[:, column]).tolist():
+            gpu = assessment.fleet.gpus[index]
+            if not math.isnan(scored.ratio[index, column]):
+                found.append((float(scored.ratio[index, column]), kind, f"{gpu.node}/{name_of(gpu.index)}"))
+    return iter(sorted(found))
+
+
+def labels(axis: Axis, found: list[tuple[float, str, str]], middle: float) -> Iterator[str]:
+    """Marks of the flagged GPUs; names where there is room, and the number of the others."""
+    end, unnamed, last = 0.0, 0, 0.0
+    for position, (ratio, kind, name) in enumerate(found):
+        x = axis.x(ratio)
+        outside = ratio < axis.low
+        shown = f"{name} {100 * ratio:.0f} %" if outside else name
+        yield element("circle", element("title", text=f"{name}: {100 * ratio:.1f} %"), cx=x, cy=middle, r=3.6, class_=f"mark {kind.lower()}")
+        following = axis.x(found[position + 1][0]) if position + 1 < len(found) else math.inf
+        width = NAME_WIDTH * len(shown)
+        before = x - 8 - width
+        if before > max(end, LEFT):
+            yield element("text", x=x - 8, y=middle, text=shown, class_=f"label end {kind.lower()}")
+            end = x + 5
+        elif x + 8 + width < min(following - 6, WIDTH - RIGHT):
+            yield element("text", x=x + 8, y=middle, text=shown, class_=f"label {kind.lower()}")
+            end = x + 8 + width
+        else:
+            unnamed, last, end = unnamed + 1, x, max(end, x + 5)
+    if unnamed:
+        yield element("text", x=last + 8, y=middle, text=f"+{unnamed}", class_="label slow")
+
+
+def strip(assessment: Assessment, axis: Axis, column: int, top: float) -> str:
+    middle, one = top + STRIP / 2, assessment.columns[column]
+    ratio = assessment.scored.ratio[:, column]
+    flags = assessment.scored.slow[:, column] | assessment.scored.fast[:, column]
+    xs = np.sort([axis.x(value) for value in ratio[~np.isnan(ratio) & ~flags].tolist()])
+    fleet = assessment.groups[0].columns
+    cut, spread = float(fleet.cut[column]), float(fleet.own[column])
+    shade = "" if math.isnan(cut) else element("rect", class_="shade", x=LEFT, y=top + 1, width=max(axis.x(cut) - LEFT, 0), height=STRIP - 2)
+    edge = "" if math.isnan(cut) else element("path", class_="cut", d=f"M{axis.x(cut):.1f} {top + 1:.1f}v{STRIP - 2}")
+    return "".join((
+        shade, edge, (dots if len(xs) <= MOST_DOTS else histogram)(xs, middle),
+        element("text", x=LEFT - 10, y=middle, text=one.pass_, class_="end quiet"),
+        element("text", x=WIDTH - RIGHT + 10, y=middle, class_="quiet",
+                text=UNKNOWN if math.isnan(spread) else f"± {100 * spread:.1f} %"),
+        *labels(axis, list(marked(assessment, column)), middle),
+    ))  # fmt: skip
+
+
+def frame(axis: Axis, top: float, bottom: float) -> str:
+    grid = []
+    for tick in axis.ticks():
+        x = axis.x(tick / 100)
+        grid.append(element("path", d=f"M{x:.1f} {top:.1f}V{bottom:.1f}", class_="median" if tick == 100 else None))
+        grid.append(element("text", x=x, y=top - 10, text=f"{tick} %" if tick in (100, axis.ticks()[0]) else str(tick), class_="middle"))
+    return element("g", *grid, class_="grid")
+
+
+def heading(y: float, text: str) -> str:
+    return element("text", x=0, y=y, text=text, class_="heading")
+
+
+def draw(assessment: Assessment) -> str:
+    """All strips; those of rows at the power limit come last, under a heading of their own."""
+    axis, y, parts, previous = Axis(assessment), float(TOP), [], None
+    for number, column in enumerate(assessment.columns):
+        if previous is not None and previous.row != column.row:
+            y += ROW_GAP
+        if column.per_clock and (previous is None or not previous.per_clock):
+            y += SECTION
+            parts.append(heading(y - 12, "At the power limit, rate per clock cycle"))
+        if previous is None or previous.row != column.row:
+            parts.append(element("text", x=0, y=y + STRIP / 2, text=shortened(column.label), class_="row"))
+        parts.append(strip(assessment, axis, number, y) + "\n")
+        y, previous = y + STRIP, column
+    return element(
+        "svg", element("title", text="Each GPU in each row, in percent of the median", id="strip-title"), frame(axis, TOP, y), *parts,
+        xmlns="http://www.w3.org/2000/svg", class_="strips", role="img", width=WIDTH, viewBox=f"0 0 {WIDTH} {y + 6:.0f}",
+        aria_labelledby="strip-title",
+    )  # fmt: skip
+
+
+def shortened(name: str) -> str:
+    return name if len(name) <= 34 else f"{name[:33]}…"
