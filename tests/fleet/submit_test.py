@@ -133,6 +133,9 @@ def test_submit_pins_a_job_to_each_node(planned):
         assert call[-3:] == [str(planned.folder / "fleet" / "node.sh"), call[1].partition("=")[2], "1"]
     lines = (planned.folder / "fleet" / "submitted.jsonl").read_text().splitlines()
     assert list(map(json.loads, lines)) == [{"node": "gn1", "attempt": 1, "job": "1"}, {"node": "gn3", "attempt": 1, "job": "2"}]
+    planned.prints("sinfo", SINFO.replace("drained", "idle"))
+    planned.done("submit", "fleet")
+    assert planned.calls("sbatch")[2][-2:] == ["gn2", "1"]  # the node is back
     assert "all nodes were submitted already" in planned.refused("submit", "fleet")
 
 

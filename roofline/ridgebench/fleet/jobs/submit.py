@@ -7,6 +7,7 @@ import argparse
 import json
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from ridgebench.files import parse_json, read, write_at_once
 from .. import manifest as manifests
 from ..places import ATTEMPT, NODES, subfolders
 from . import scheduler
-from .hostlist import folded, gpus_of_gres
+from .hostlist import folded, told_by_sinfo
 from .script import NAME as SCRIPT
 from .script import text_of
 
@@ -60,9 +61,22 @@ def flagged(fleet: Path) -> list[str]:
         raise CommandError(f"{path}: has no list `flagged` of GPUs with their node") from None
 
 
+def nodes_now(manifest: manifests.Manifest) -> dict[str, manifests.Node]:
+    """The nodes as Slurm sees them now; those that it does not know, as in the manifest but without GPUs to ask for."""
+    known = told_by_sinfo(scheduler.nodes("")) if scheduler.has("sinfo") else {}
+    return {node.node: known.get(node.node, replace(node, gpus=0)) for node in manifest.nodes}
+
+
+def split(fleet: Path, manifest: manifests.Manifest, again: bool) -> tuple[list[Task], list[manifests.Node]]:
+    """What to submit, and the nodes that take no job now. Raises CommandError."""
+    now = nodes_now(manifest)
+    tasks = tasks_of(fleet, manifest, again)
+    left_out = [now[task.node] for task in tasks if now[task.node].note is not None]
+    return [task for task in tasks if now[task.node].note is None], left_out
+
+
 def tasks_of(fleet: Path, manifest: manifests.Manifest, again: bool) -> list[Task]:
-    """What to submit: each node that takes jobs and has none yet, or the flagged ones. Raises CommandError."""
-    usable = {node.node for node in manifest.nodes if node.note is None}
+    """What remains to measure: each node that was not submitted, or the flagged ones. Raises CommandError."""
     last: dict[str, int] = {}
     for job in submitted(fleet):
         last[job["node"]] = max(last.get(job["node"], 0), job["attempt"])
@@ -73,8 +87,8 @@ def tasks_of(fleet: Path, manifest: manifests.Manifest, again: bool) -> list[Tas
         if unknown:
             raise CommandError(f"{fleet}: the report flags {unknown[0]}, which is not in the manifest")
         return [Task(node, last[node] + 1) for node in flagged(fleet)]
-    tasks = [Task(node, 1) for node in manifest.order if node in usable and not last[node]]
-    if usable and not tasks:
+    tasks = [Task(node, 1) for node in manifest.order if not last[node]]
+    if not tasks:
         raise CommandError(f"{fleet}: all nodes were submitted already; allowed: --again, or a new `fleet plan`")
     return tasks
 
@@ -88,13 +102,6 @@ def sbatch_words(fleet: Path, manifest: manifests.Manifest, task: Task, partitio
             *([f"--partition={partition}"] if partition else []), str(fleet / SCRIPT), task.node, str(task.attempt)]  # fmt: skip
 
 
-def gpus_of_nodes() -> dict[str, int]:
-    """The GPUs of each node that Slurm hands out; none on a machine without Slurm, and where it knows of none."""
-    lines = scheduler.nodes("").splitlines() if scheduler.has("sinfo") else []
-    counts = {name: gpus_of_gres(gres) for name, _, gres in (line.split("|", 2) for line in lines)}
-    return {name: count for name, count in counts.items() if count}
-
-
 def srun_words(fleet: Path, manifest: manifests.Manifest, tasks: list[Task], partition: str) -> list[str]:
     """A task for each node; the end of one ends no other. Raises CommandError for nodes that one srun cannot serve.
 
@@ -102,7 +109,8 @@ def srun_words(fleet: Path, manifest: manifests.Manifest, tasks: list[Task], par
     """
     if len({task.attempt for task in tasks}) > 1:
         raise CommandError("the nodes' next attempts differ in number; allowed: without --together")
-    counts = set(map(gpus_of_nodes().get, (task.node for task in tasks)))
+    now = nodes_now(manifest)
+    counts = {now[task.node].gpus for task in tasks}
     if len(counts) > 1:
         raise CommandError("the nodes differ in their number of GPUs, and a step asks for one; allowed: without --together")
     count = counts.pop()
@@ -145,12 +153,11 @@ def main(options: argparse.Namespace) -> int:
     manifest = manifests.load(fleet)
     if manifest is None:
         raise CommandError(f"{options.fleet}: holds no {manifests.NAME}; allowed: a folder that `ridgebench fleet plan` made")
-    tasks = tasks_of(fleet, manifest, options.again)
-    left_out = [node for node in manifest.nodes if node.note is not None]
-    if left_out and not options.again:
+    tasks, left_out = split(fleet, manifest, options.again)
+    if left_out:
         print(f"not submitted: {folded([node.node for node in left_out])} ({', '.join(sorted({node.note or '' for node in left_out}))})")
     if not tasks:
-        print("nothing to submit" + (": the report flags no GPU" if options.again else ""))
+        print("nothing to submit" + (": the report flags no GPU" if options.again and not left_out else ""))
         return OK
     text = text_of(fleet, manifest, options.program or program.binary())
     if options.together:
