@@ -16,7 +16,7 @@ from ridgebench.command_line import OK, CommandError
 from ridgebench.files import parse_json, read, write_at_once
 
 from .. import manifest as manifests
-from ..places import ATTEMPT, NODES, subfolders
+from ..places import NODES, attempts_in
 from . import scheduler
 from .hostlist import folded, told_by_sinfo
 from .script import NAME as SCRIPT
@@ -38,10 +38,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--again", action="store_true", help="only the nodes of GPUs that `fleet report` flagged, as their next attempt")
     parser.add_argument("--program", default="", metavar="FILE", help="path of ridgebench on the nodes; default: this program")
     parser.add_argument("--dry-run", action="store_true", help="print the script and the commands; submit nothing")
-
-
-def attempts_of(fleet: Path, node: str) -> list[int]:
-    return [int(match[1]) for folder in subfolders(fleet / NODES / node) if (match := ATTEMPT.fullmatch(folder.name))]
 
 
 def submitted(fleet: Path) -> list[dict]:
@@ -81,7 +77,7 @@ def tasks_of(fleet: Path, manifest: manifests.Manifest, again: bool) -> list[Tas
     for job in submitted(fleet):
         last[job["node"]] = max(last.get(job["node"], 0), job["attempt"])
     for node in manifest.order:
-        last[node] = max([last.get(node, 0), *attempts_of(fleet, node)])
+        last[node] = max([last.get(node, 0), *attempts_in(fleet / NODES / node)])
     if again:
         unknown = [node for node in flagged(fleet) if node not in last]
         if unknown:
@@ -96,7 +92,7 @@ def tasks_of(fleet: Path, manifest: manifests.Manifest, again: bool) -> list[Tas
 def sbatch_words(fleet: Path, manifest: manifests.Manifest, task: Task, partition: str) -> list[str]:
     """--exclusive grants all GPUs of the node. --no-requeue: a second start would mix its files with those of the first."""
     minutes = int((manifest.limit_s + GRACE_S) // 60) + 1
-    output = fleet / NODES / task.node / f"attempt-{task.attempt}.out"
+    output = fleet / NODES / task.node / f"attempt-{task.attempt}.slurm.txt"
     return ["sbatch", "--parsable", f"--nodelist={task.node}", "--nodes=1", "--ntasks=1", "--exclusive", "--mem=0", "--no-requeue",
             f"--time={minutes}", f"--job-name=ridgebench-{task.node}", f"--output={output}",
             *([f"--partition={partition}"] if partition else []), str(fleet / SCRIPT), task.node, str(task.attempt)]  # fmt: skip
