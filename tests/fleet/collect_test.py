@@ -79,6 +79,8 @@ def test_equal_facts_and_texts_are_one_object(fleet):
     gpus = collect(fleet).gpus
     assert len({id(gpu.facts) for gpu in gpus}) == 1 and len({id(gpu.versions) for gpu in gpus}) == 1
     assert len({id(key) for gpu in gpus for key in gpu.readings}) == len(gpus[0].readings)
+    shutil.rmtree(attempt(fleet, "gn1"))  # no facts are not the same as no events
+    assert [gpu.facts for gpu in collect(fleet).gpus[:8]] == [{}] * 8
 
 
 def test_processes_find_the_same(fleet, monkeypatch):
