@@ -49,7 +49,7 @@ def write_results(folder: Path, node: str, index: int, started: datetime, factor
     name = f"cuda:{index}"
     entry = environment["devices"][0] | {"name": name, "uuid_hash": uuid_of(node, index)} | device
     changed = {"run_id": f"{random.Random(f'{folder} {started}').getrandbits(128):032x}", "device": name, "devices": [entry],
-               "started": text_of(started), "ended": text_of(started + timedelta(seconds=3))}  # fmt: skip
+               "started": text_of(started), "ended": text_of(started + timedelta(seconds=3)), "interrupted": False}  # fmt: skip
     changed["host"] = environment["host"] | {"hostname_hash": f"{random.Random(node).getrandbits(64):016x}"}
     folder.mkdir(parents=True)
     (folder / "environment.json").write_text(json.dumps(environment | changed, indent=2), "utf-8")
@@ -87,9 +87,9 @@ def write_job(folder: Path, node: str, started: datetime = PLANNED + timedelta(m
     (folder / "job.json").write_text(json.dumps(value), "utf-8")
 
 
-def write_manifest(folder: Path, nodes: dict[str, int], **keys: Any) -> None:
-    value = {"schema": "ridgebench.fleet_manifest/1", "nodes": [{"node": node, "gpus": gpus} for node, gpus in nodes.items()],
-             "planned": text_of(PLANNED), "order": list(nodes), "suite": "quick", "command": ["--budget", "50"], "limit_s": 90.0}  # fmt: skip
+def write_manifest(folder: Path, counts: dict[str, int], /, **keys: Any) -> None:
+    value = {"schema": "ridgebench.fleet_manifest/1", "nodes": [{"node": node, "gpus": gpus} for node, gpus in counts.items()],
+             "planned": text_of(PLANNED), "order": list(counts), "suite": "quick", "command": ["--budget", "50"], "limit_s": 90.0}  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "manifest.json").write_text(json.dumps(value | keys), "utf-8")
 

@@ -1,83 +1,104 @@
-"""Effects of whole nodes: 'all GPUs of gn2 are 5 % slow' is one finding, not eight."""
+"""Names of nodes: bracket ranges, a file of nodes, and what Slurm's sinfo says."""
 
-from typing import NamedTuple
+import re
+from itertools import groupby, product
+from pathlib import Path
+from typing import Optional
 
-import numpy as np
+from ridgebench.command_line import CommandError, one_line
+from ridgebench.files import read
 
-from . import outlier
-from .gpu import Gpu
-from .matrix import Column, Group
+from .manifest import MOST_GPUS, Node, is_name
+from .places import natural
 
-FEWEST_NODES = 3  # two nodes do not say which of them is slow
-FEWEST_GPUS = 2  # of a node
-
-
-class Effect(NamedTuple):
-    """A node whose GPUs are slow together in some columns. effect: -0.05 is 5 % below the median of the fleet."""
-
-    node: str
-    members: tuple[int, ...]  # indexes of GPUs
-    columns: tuple[int, ...]
-    effect: float  # the lowest of its columns
-    worst: int  # that column
+BRACKETS = re.compile(r"\[([0-9,-]+)\]")
+RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+MOST_NODES = 100_000
+# gpu:8, gpu:h100:8(S:0-1), gpu:h100:no_consume:8 of sinfo's %G
+GPUS_OF_GRES = re.compile(r"(?:^|,)gpu(?::[^,:(]+)*?:([0-9]{1,5})(?=[,(]|$)")
+# States of sinfo in which a node takes jobs now or when it is free.
+TAKES_JOBS = {"idle", "mixed", "allocated", "completing", "planned", "reserved", "allocated+"}
 
 
-class SlotEffect(NamedTuple):
-    """The GPU of one index that is slow in all nodes: airflow or wiring, no defect of one GPU."""
-
-    slot: int
-    effect: float
-    worst: int
-
-
-def slots_of(gpus: list[Gpu], members: np.ndarray) -> tuple[list[str], dict[int, tuple[int, int]]]:
-    """The nodes in order, and for each GPU its node and its slot: its index, or its place where indexes are unknown."""
-    by_node: dict[str, list[int]] = {}
-    for index in members.tolist():
-        by_node.setdefault(gpus[index].node, []).append(index)
-    place = {}
-    for node, (_, indexes) in enumerate(by_node.items()):
-        named = [gpus[index].index for index in indexes]
-        usable = None not in named and len(set(named)) == len(named) and max(named) < 4 * len(named) + 16
-        place.update({index: (node, named[n] if usable else n) for n, index in enumerate(indexes)})
-    return list(by_node), place
-
-
-def polish(gpus: list[Gpu], group: Group, ratio: np.ndarray) -> tuple[list[str], dict, np.ndarray, np.ndarray]:
-    """Names of nodes, places of GPUs, effects of nodes [column, node] and of slots [column, slot]."""
-    names, place = slots_of(gpus, group.members)
-    table = np.full((ratio.shape[1], len(names), 1 + max(slot for _, slot in place.values())), np.nan)
-    nodes, slots = (np.array([place[index][k] for index in group.members.tolist()]) for k in (0, 1))
-    table[:, nodes, slots] = ratio[group.members].T
-    effects, slot_effects, _ = outlier.median_polish(table)
-    return names, place, effects, slot_effects
-
-
-def node_effects(
-    gpus: list[Gpu], group: Group, ratio: np.ndarray, columns: list[Column]
-) -> tuple[list[Effect], list[SlotEffect]]:
-    """The nodes and the slots of a group that are slow as a whole.
-
-    The limits are those of a single GPU, although the median of several GPUs scatters less.
-    """
-    judged = group.columns is not None and not np.isnan(group.columns.cut).all()
-    if not judged or len({gpus[index].node for index in group.members.tolist()}) < FEWEST_NODES:
-        return [], []
-    names, place, effects, slot_effects = polish(gpus, group, ratio)
-    members: list[list[int]] = [[] for _ in names]
-    for index in group.members.tolist():
-        members[place[index][0]].append(index)
-    cut = group.columns.cut - 1
-    low = effects < cut[:, None]
+def numbers(text: str) -> list[str]:
+    """`8-10,012` -> 8, 9, 10, 012; leading zeros stay. Raises CommandError."""
     found = []
-    for node in np.flatnonzero(low.any(axis=0)).tolist():
-        if len(members[node]) < FEWEST_GPUS:
+    for part in text.split(","):
+        match = RANGE.fullmatch(part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if not match or not first <= last < first + MOST_NODES:
+            raise CommandError(f"[{one_line(text)}]: {part!r} is no range; allowed: a number or FIRST-LAST, separated by commas")
+        found += [f"{number:0{len(match[1])}}" for number in range(first, last + 1)]
+    return found
+
+
+def expand(text: str) -> list[str]:
+    """`gn[1-3]-ib[0,1]` -> gn1-ib0, gn1-ib1, gn2-ib0, ... Raises CommandError."""
+    parts = BRACKETS.split(text)
+    choices = [numbers(part) if at % 2 else [part] for at, part in enumerate(parts)]
+    names = ["".join(choice) for choice in product(*choices)]
+    for name in names:
+        if not is_name(name):
+            raise CommandError(f"{one_line(name)[:80]!r} is no name of a node; allowed: gn1, or a range as gn[1-4,07]")
+    return names
+
+
+def folded(names: list[str]) -> str:
+    """The shortest text that expand() takes apart into these names: gn[1-3,7],login1."""
+    split = [re.fullmatch(r"(.*?)([0-9]{0,9})", name, re.DOTALL) for name in sorted(names, key=natural)]
+    shown = []
+    for prefix, group in groupby(split, key=lambda match: match[1]):
+        ranges: list[list[str]] = []
+        for digits in (match[2] for match in group):
+            if not digits:
+                shown.append(prefix)
+            elif ranges and digits == f"{int(ranges[-1][1]) + 1:0{len(ranges[-1][1])}}":  # 09 is followed by 10, not by 010
+                ranges[-1][1] = digits
+            else:
+                ranges.append([digits, digits])
+        told = ",".join(first if first == last else f"{first}-{last}" for first, last in ranges)
+        if told:
+            shown.append(f"{prefix}{told}" if told.isdecimal() else f"{prefix}[{told}]")
+    return ",".join(shown)
+
+
+def from_file(path: Path, gpus: Optional[int]) -> list[Node]:
+    """A node or a range a line, and the number of its GPUs where `gpus` does not say it. Raises CommandError."""
+    found: dict[str, Node] = {}
+    for at, line in enumerate(read(path, "a file of nodes").splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
             continue
-        where = np.flatnonzero(low[:, node])
-        worst = int(where[np.argmin(effects[where, node])])
-        found.append(Effect(names[node], tuple(members[node]), tuple(where.tolist()), float(effects[worst, node]), worst))
-    slots = []
-    for slot in np.flatnonzero((slot_effects < -outlier.FLOOR).any(axis=0)).tolist():
-        worst = int(np.argmin(slot_effects[:, slot]))
-        slots.append(SlotEffect(slot, float(slot_effects[worst, slot]), worst))
-    return found, slots
+        count = words[1] if len(words) > 1 else gpus
+        if len(words) > 2 or count is None or not (str(count).isdecimal() and 1 <= int(count) <= MOST_GPUS):
+            raise CommandError(f"{path}:{at}: {one_line(line)[:80]!r}; allowed: NODE GPUS, or NODE with --gpus; 1 to {MOST_GPUS} GPUs")
+        for name in expand(words[0]):
+            if name in found:
+                raise CommandError(f"{path}:{at}: node {name} comes twice")
+            found[name] = Node(name, int(count))
+    if not found:
+        raise CommandError(f"{path}: names no node")
+    return list(found.values())
+
+
+def gpus_of_gres(gres: str) -> int:
+    return sum(int(count) for count in GPUS_OF_GRES.findall(gres))
+
+
+def note_of(state: str) -> Optional[str]:
+    """The state where no job starts in it; a star says that the node does not answer."""
+    return None if state in TAKES_JOBS else state
+
+
+def from_sinfo(text: str, gpus: Optional[int]) -> list[Node]:
+    """The nodes with GPUs of `sinfo -h -N -o '%N|%T|%G'`, which names a node once for each of its partitions."""
+    found: dict[str, Node] = {}
+    for line in text.splitlines():
+        name, _, rest = line.partition("|")
+        state, _, gres = rest.partition("|")
+        count = gpus if gpus is not None else gpus_of_gres(gres)
+        if count and is_name(name):
+            found[name] = Node(name, min(count, MOST_GPUS), note_of(state.strip()))
+    if not found:
+        raise CommandError("sinfo names no node with GPUs (Gres); allowed: --gpus N, or --nodes FILE")
+    return list(found.values())

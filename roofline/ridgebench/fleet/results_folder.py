@@ -20,7 +20,7 @@ from .gpu import Reading
 
 # A text cannot contain the key: its quotes would have a backslash.
 SAMPLES = re.compile(rb'"(?:samples_s|clocks_hz)":\[[^][{}"]*\]')
-STATUSES = ("ok", "wrong", "invalid", "failed", "skipped")
+STATUSES = ("ok", "wrong", "invalid", "failed", "skipped", "unverified")
 VERSIONS = ("version", "commit", "host.kernel", "host.governor", "host.os")
 VERSIONS_OF_DEVICE = (
     "driver", "cuda_of_driver", "vbios", "inforom", "gsp_firmware", "board_part_number", "persistence", "pcie",

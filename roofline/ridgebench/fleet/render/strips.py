@@ -8,10 +8,10 @@ import numpy as np
 
 from ridgebench.report.svg import element
 
-from .. import outlier
-from ..findings import name_of
-from ..judge import Assessment
-from ..states import FAST, SLOW
+from ..judging import outlier
+from ..judging.findings import name_of
+from ..judging.judge import Assessment
+from ..judging.states import FAST, SLOW
 from .details import UNKNOWN
 
 WIDTH, LEFT, RIGHT, TOP = 1176, 300, 66, 26  # px

@@ -3,8 +3,8 @@
 from html import escape
 from typing import Iterable
 
-from .. import findings as found
-from ..judge import Assessment
+from ..judging import findings as found
+from ..judging.judge import Assessment
 from .details import HEAD, details, rate, share
 
 MOST = 200  # lines of a table; report.json and gpus.csv have all

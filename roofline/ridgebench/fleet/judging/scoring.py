@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import nodes, outlier
-from .gpu import Gpu
+from . import node_effects, outlier
+from ..gpu import Gpu
 from .matrix import Group, Matrix, is_ceiling, peers, promised, sheet_of
 
 # The lowest ceiling of a healthy GPU among the published runs has 59 % of the data sheet (tensor_peak/mma_sync in bf16
@@ -38,8 +38,8 @@ class Scored(NamedTuple):
     fast: np.ndarray
     sheet: np.ndarray
     group_of: np.ndarray
-    effects: list[nodes.Effect]
-    slots: list[nodes.SlotEffect]
+    effects: list[node_effects.Effect]
+    slots: list[node_effects.SlotEffect]
 
 
 def score(gpus: list[Gpu], matrix: Matrix, groups: list[Group]) -> Scored:
@@ -56,14 +56,14 @@ def score(gpus: list[Gpu], matrix: Matrix, groups: list[Group]) -> Scored:
         found = outlier.scores(matrix.values[group.members], group.columns)
         ratio[group.members], z[group.members] = found.ratio, found.z
         slow[group.members], fast[group.members] = found.slow, found.fast
-        of_nodes, of_slots = nodes.node_effects(gpus, group, ratio, matrix.columns)
+        of_nodes, of_slots = node_effects.find(gpus, group, ratio)
         effects, slots = effects + of_nodes, slots + of_slots
     ceiling = np.array([is_ceiling(column) for column in matrix.columns], bool)
     slow |= ceiling & (sheet < SHEET_FLOOR)
     return Scored(ratio, z, slow, fast, sheet, group_of, effects, slots)
 
 
-def of_whole_node(scored: Scored, groups: list[Group], effect: nodes.Effect, index: int) -> bool:
+def of_whole_node(scored: Scored, groups: list[Group], effect: node_effects.Effect, index: int) -> bool:
     """Whether the effect of its node explains all that is slow about a GPU."""
     columns = groups[scored.group_of[index]].columns
     slow = np.flatnonzero(scored.slow[index])

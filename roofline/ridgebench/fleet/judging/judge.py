@@ -7,7 +7,7 @@ import numpy as np
 from ridgebench.command_line import OK
 
 from . import outlier, rates
-from .gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu
+from ..gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu
 from .matrix import Column, Group, Matrix, line_of, make_matrix, places
 from .next_steps import next_step
 from .scoring import SHEET_FLOOR, Scored, judged_groups, of_whole_node, score
