@@ -38,6 +38,7 @@ class Scored(NamedTuple):
     fast: np.ndarray
     sheet: np.ndarray
     group_of: np.ndarray
+    promised: list[np.ndarray]  # of each group: the rates of the data sheet, NaN where unknown
     effects: list[node_effects.Effect]
     slots: list[node_effects.SlotEffect]
 
@@ -46,11 +47,12 @@ def score(gpus: list[Gpu], matrix: Matrix, groups: list[Group]) -> Scored:
     shape = matrix.values.shape
     ratio, z, sheet = (np.full(shape, np.nan) for _ in range(3))
     slow, fast = np.zeros(shape, bool), np.zeros(shape, bool)
-    group_of, effects, slots = np.full(len(gpus), -1), [], []
+    group_of, promises, effects, slots = np.full(len(gpus), -1), [], [], []
     for number, group in enumerate(groups):
         group_of[group.members] = number
         own_sheet = sheet_of(gpus[group.members[0]])
-        sheet[group.members] = matrix.rates[group.members] / [promised(column, own_sheet) for column in matrix.columns]
+        promises.append(np.array([promised(column, own_sheet) for column in matrix.columns]))
+        sheet[group.members] = matrix.rates[group.members] / promises[-1]
         if group.columns is None:
             continue
         found = outlier.scores(matrix.values[group.members], group.columns)
@@ -58,9 +60,13 @@ def score(gpus: list[Gpu], matrix: Matrix, groups: list[Group]) -> Scored:
         slow[group.members], fast[group.members] = found.slow, found.fast
         of_nodes, of_slots = node_effects.find(gpus, group, ratio)
         effects, slots = effects + of_nodes, slots + of_slots
-    ceiling = np.array([is_ceiling(column) for column in matrix.columns], bool)
-    slow |= ceiling & (sheet < SHEET_FLOOR)
-    return Scored(ratio, z, slow, fast, sheet, group_of, effects, slots)
+    slow |= below_floor(sheet, matrix)
+    return Scored(ratio, z, slow, fast, sheet, group_of, promises, effects, slots)
+
+
+def below_floor(sheet: np.ndarray, matrix: Matrix) -> np.ndarray:
+    """Where a ceiling is below the floor; sheet: shares of the data sheet, a column for each of the matrix."""
+    return np.array([is_ceiling(column) for column in matrix.columns], bool) & (sheet < SHEET_FLOOR)
 
 
 def of_whole_node(scored: Scored, groups: list[Group], effect: node_effects.Effect, index: int) -> bool:

@@ -62,7 +62,7 @@ def rows_table(assessment: Assessment) -> str:
             share(float(fleet.columns.cut[number])), f"{fleet.columns.limit[number]:.1f}",
         ])  # fmt: skip
     head = ("Row", "Pass", "Judged by", "GPUs", "Median", "Of data sheet", "Spread", "Slow below", "Limit of −z")
-    return table(head, lines, frozenset(range(3, 9)))
+    return table(head, lines, frozenset(range(3, 9)), "of-rows")
 
 
 def differences_table(assessment: Assessment) -> str:
