@@ -79,6 +79,8 @@ def test_equal_facts_and_texts_are_one_object(fleet):
     gpus = collect(fleet).gpus
     assert len({id(gpu.facts) for gpu in gpus}) == 1 and len({id(gpu.versions) for gpu in gpus}) == 1
     assert len({id(key) for gpu in gpus for key in gpu.readings}) == len(gpus[0].readings)
+    shutil.rmtree(attempt(fleet, "gn1"))  # no facts are not the same as no events
+    assert [gpu.facts for gpu in collect(fleet).gpus[:8]] == [{}] * 8
 
 
 def test_processes_find_the_same(fleet, monkeypatch):
@@ -186,7 +188,7 @@ def test_a_run_with_another_number_is_told_by_its_time(fleet):
 
 
 def test_older_results_are_stale(fleet):
-    shutil.rmtree(attempt(fleet, "gn3"))
+    shutil.rmtree(fleet / "nodes" / "gn3")
     write_node(attempt(fleet, "gn3"), "gn3", 8, rows=3, started=PLANNED - timedelta(days=1))
     found = collect(fleet)
     assert odd(found) == {
@@ -196,7 +198,7 @@ def test_older_results_are_stale(fleet):
 
 
 def test_clocks_that_differ_by_seconds_make_nothing_stale(fleet):
-    shutil.rmtree(attempt(fleet, "gn3"))
+    shutil.rmtree(fleet / "nodes" / "gn3")
     write_node(attempt(fleet, "gn3"), "gn3", 8, rows=3, started=PLANNED - timedelta(seconds=30))
     assert odd(collect(fleet)) == {}
 
@@ -322,7 +324,7 @@ def test_the_stored_form_obeys_its_schema(fleet):
 
 
 def test_what_the_tests_write_obeys_the_schemas(fleet):
-    for name, path in (("fleet_manifest", fleet / "manifest.json"), ("fleet_job", attempt(fleet, "gn1") / "job.json")):
+    for name, path in (("fleet_manifest", fleet / "manifest.json"), ("fleet_job", fleet / "nodes" / "gn1" / "attempt-1.job.json")):
         assert [error.message for error in schema(name).iter_errors(json.loads(path.read_text()))] == []
     assert len(template(3)[1]) == 3 and text_of(PLANNED) == "2026-11-27T12:00:00Z"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from command_line import ROOT, schema
 from fleet_size import tree_of
-from ridgebench.fleet.suites import SUITES
+from ridgebench.fleet.jobs.suites import SUITES
 from synthetic_fleet import write_job
 
 SINFO = "gn1|idle|gpu:h100:8(S:0-1)\ngn2|drained|gpu:h100:8\ngn3|mixed|gpu:h100:8\nlogin1|idle|(null)\n"
@@ -133,6 +133,9 @@ def test_submit_pins_a_job_to_each_node(planned):
         assert call[-3:] == [str(planned.folder / "fleet" / "node.sh"), call[1].partition("=")[2], "1"]
     lines = (planned.folder / "fleet" / "submitted.jsonl").read_text().splitlines()
     assert list(map(json.loads, lines)) == [{"node": "gn1", "attempt": 1, "job": "1"}, {"node": "gn3", "attempt": 1, "job": "2"}]
+    planned.prints("sinfo", SINFO.replace("drained", "idle"))
+    planned.done("submit", "fleet")
+    assert planned.calls("sbatch")[2][-2:] == ["gn2", "1"]  # the node is back
     assert "all nodes were submitted already" in planned.refused("submit", "fleet")
 
 
@@ -213,8 +216,8 @@ def test_status(planned):
     assert states(planned) == {"planned": "gn2: drained", "done": "gn1", "failed": "gn3: exit code 6"}
     write_job(fleet / "gn3" / "attempt-1", "gn3")
     assert states(planned)["failed"] == "gn3: killed, or hung since 2026-11-27T12:01:00Z"  # its job is not in the queue
-    (fleet / "gn3" / "attempt-1" / "job.json").write_text("{")
-    assert "no JSON" in states(planned)["failed"] or "not JSON" in states(planned)["failed"]
+    (fleet / "gn3" / "attempt-1.job.json").write_text("{")
+    assert "not JSON" in states(planned)["failed"]
 
 
 def test_status_without_squeue(planned):
@@ -237,22 +240,22 @@ def node_script(machine: Machine, program: str, limit: str = "120") -> Path:
 
 
 def job(script: Path) -> dict:
-    value = json.loads((script.parent / "nodes" / "gn1" / "attempt-1" / "job.json").read_text())
+    value = json.loads((script.parent / "nodes" / "gn1" / "attempt-1.job.json").read_text())
     assert [error.message for error in schema("fleet_job").iter_errors(value)] == []
     return value
 
 
 def test_the_script_writes_the_job_first_and_last(machine):
-    script = node_script(machine, 'cp "$OUT/job.json" "$OUT/first.json"; echo told; exit 6')
+    script = node_script(machine, 'cp "$OUT.job.json" "$OUT.first.json"; echo told; exit 6')
     done = subprocess.run([script, "gn1", "1"], check=False, env={"PATH": os.environ["PATH"], "SLURM_JOB_ID": "17"}, timeout=60)
     folder = script.parent / "nodes" / "gn1" / "attempt-1"
-    first, last = json.loads((folder / "first.json").read_text()), job(script)
+    first, last = json.loads(folder.with_name("attempt-1.first.json").read_text()), job(script)
     assert done.returncode == 6 and (first["ended"], first["exit"], first["job"]) == (None, None, "17")
     assert last["exit"] == 6 and last["ended"] >= last["started"] == first["started"]
-    assert (folder / "output.txt").read_text() == "told\n"
+    assert folder.with_name("attempt-1.output.txt").read_text() == "told\n"
     assert machine.calls("ridgebench")[0] == ["run", "--concurrent", "--filter", "it's", "--out", str(folder)]
     again = subprocess.run([script, "gn1", "1"], check=False, capture_output=True, text=True, timeout=60)
-    assert again.returncode == 2 and "has results" in again.stderr and len(machine.calls("ridgebench")) == 1
+    assert again.returncode == 2 and "was begun already" in again.stderr and len(machine.calls("ridgebench")) == 1
 
 
 def test_the_script_kills_what_hangs(machine):
@@ -268,10 +271,10 @@ def test_the_scheduler_names_the_node(machine):
 
 
 def test_a_terminated_script_notes_the_end(machine):
-    script = node_script(machine, 'trap "exit 3" TERM; touch "$OUT/begun"; while :; do sleep 0.1; done')
+    script = node_script(machine, 'trap "exit 3" TERM; touch "$OUT.begun"; while :; do sleep 0.1; done')
     with subprocess.Popen([script, "gn1", "1"], start_new_session=True) as process:
         deadline = time.monotonic() + 60
-        while not (script.parent / "nodes" / "gn1" / "attempt-1" / "begun").exists():
+        while not (script.parent / "nodes" / "gn1" / "attempt-1.begun").exists():
             assert time.monotonic() < deadline
             time.sleep(0.01)
         assert job(script)["exit"] is None

@@ -59,7 +59,7 @@ def write_results(folder: Path, node: str, index: int, started: datetime, factor
 
 def write_node(folder: Path, node: str, gpus: int = 8, factor: Factor = lambda *_: 1.0, rows: int = 12,
                started: datetime = PLANNED + timedelta(minutes=1), **device: Any) -> dict[str, Any]:  # fmt: skip
-    """The folder of an attempt on a node, with job.json and node.json; returns the latter."""
+    """The folder of an attempt on a node, with node.json, which it returns, and the record of its job."""
     times = {"started": text_of(started), "ended": text_of(started + timedelta(seconds=60))}
     entries = []
     for index in range(gpus):
@@ -80,11 +80,11 @@ def write_node(folder: Path, node: str, gpus: int = 8, factor: Factor = lambda *
 
 
 def write_job(folder: Path, node: str, started: datetime = PLANNED + timedelta(minutes=1), code: Any = None) -> None:
-    """job.json; without an exit code that of a job that has not ended."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """The record of the job; without an exit code that of a job that has not ended."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
     ended = None if code is None else text_of(started + timedelta(seconds=61))
     value = {"schema": "ridgebench.fleet_job/1", "node": node, "job": "17", "started": text_of(started), "ended": ended, "exit": code}
-    (folder / "job.json").write_text(json.dumps(value), "utf-8")
+    folder.with_name(f"{folder.name}.job.json").write_text(json.dumps(value), "utf-8")
 
 
 def write_manifest(folder: Path, counts: dict[str, int], /, **keys: Any) -> None:

@@ -9,9 +9,9 @@ from ridgebench.command_line import Parser
 PROGRAM = "fleet"
 # Command: its module, which has add_options() and main(); what it does.
 COMMANDS = {
-    "plan": ("plan", "write the manifest: nodes, their GPUs, the rows to measure"),
-    "submit": ("submit", "submit a job for each node to Slurm, or print what runs without it"),
-    "status": ("status", "say how far each node is"),
+    "plan": ("jobs.plan", "write the manifest: nodes, their GPUs, the rows to measure"),
+    "submit": ("jobs.submit", "submit a job for each node to Slurm, or print what runs without it"),
+    "status": ("jobs.status", "say how far each node is"),
     "collect": ("summary", "read what the nodes wrote, and say which GPUs are there"),
     "report": ("report", "judge each GPU among the others, and write the report"),
 }

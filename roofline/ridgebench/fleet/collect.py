@@ -38,12 +38,13 @@ def read_all(places: list[Place], read: Callable[[Place], list[Found]]) -> list[
 def sharer() -> Callable[[Gpu], Gpu]:
     """A function that replaces what equals an object of an earlier GPU by that object; processes copy everything."""
     known: dict[Any, Any] = {}
+    known_facts: dict[tuple, Mapping[str, Any]] = {}
 
     def same(value: Any) -> Any:
         return known.setdefault(value, value)
 
     def same_facts(facts: Mapping[str, Any]) -> Mapping[str, Any]:
-        return known.setdefault(tuple(facts.items()), facts)
+        return known_facts.setdefault(tuple(facts.items()), facts)
 
     def share(gpu: Gpu) -> Gpu:
         readings = {

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple, Optional
 from ridgebench.command_line import INTERRUPTED, one_line
 from ridgebench.files import ResultsError, read
 
-from . import job as jobs
+from .jobs import job as jobs
 from .found import Found, origins_of, worst
 from .gpu import DONE, FAILED, STARTED, Gpu
 from .manifest import time_of
-from .places import Place
+from .places import OF_NODE, Place
 from .results_folder import LONGEST_REASON, MALFORMED, Results, parsed, read_results, reason_of, text_or_none
 
 SCHEMA = "ridgebench.node/1"
@@ -48,6 +48,8 @@ def pass_state(name: str, entry: dict, open_end: str) -> tuple[str, Optional[str
         return STARTED, f"{name}: {state}{said}"
     if state in ("running", "waiting"):
         return STARTED, f"{name}: {'began, ' if state == 'running' else 'did not begin, '}{open_end}"
+    if state == "failed" and code is None:  # left out, because the GPU hung or was lost in the pass before
+        return STARTED, f"{name}{said}"
     if state not in ("done", "failed"):
         raise ValueError(f"state of {name} is {str(state)[:60]!r}")
     if state == "done" and not code:
@@ -121,7 +123,7 @@ def without_node_file(place: Place, setting: Setting, node: str, job: jobs.Job) 
 def read_node(place: Place, setting: Setting) -> list[Found]:
     """The GPUs of one attempt on a node; none where its folder is empty. A malformed file makes its GPUs FAILED."""
     name = place.node or "node"
-    path = place.folder / "node.json"
+    path = place.folder / OF_NODE
     try:
         job = jobs.load(place.folder)
         if not path.exists():

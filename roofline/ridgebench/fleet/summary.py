@@ -10,7 +10,7 @@ from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED
 
 from .collect import collect
 from .gpu import DONE, DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet, Gpu
-from .nodes import folded
+from .jobs.hostlist import folded
 from .stored import NAME, counts, expected, text_of, write
 
 SHOWN = 12  # lines about single GPUs

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from ridgebench.command_line import OK, CommandError
 
-from . import manifest as manifests
-from . import nodes, scheduler
-from .places import natural
+from .. import manifest as manifests
+from ..places import natural
+from . import hostlist, scheduler
 from .suites import OWN, SUITES
 
 
@@ -36,9 +36,9 @@ def make(options: argparse.Namespace, now: datetime) -> manifests.Manifest:
     if taken:
         raise CommandError(f"{taken[0]} belongs to the job of a node; allowed: other arguments of `ridgebench run`")
     if options.nodes is not None:
-        found = nodes.from_file(options.nodes, options.gpus)
+        found = hostlist.from_file(options.nodes, options.gpus)
     else:
-        found = nodes.from_sinfo(scheduler.nodes(options.partition), options.gpus)
+        found = hostlist.from_sinfo(scheduler.nodes(options.partition), options.gpus)
     found.sort(key=lambda node: natural(node.node))
     command = options.words or suite.command
     order = [node.node for node in found]
@@ -56,7 +56,7 @@ def main(options: argparse.Namespace) -> int:
     print(f"{path}: {len(manifest.nodes)} nodes, {sum(node.gpus for node in manifest.nodes)} GPUs, suite {manifest.suite}")
     for note in sorted({node.note for node in manifest.nodes if node.note}):
         names = [node.node for node in manifest.nodes if node.note == note]
-        print(f"{note}: {nodes.folded(names)}; planned, and no job is submitted there")
+        print(f"{note}: {hostlist.folded(names)}; planned, and no job is submitted there")
     if usable:
         print(f"next: ridgebench fleet submit {options.out}")
     return OK

@@ -7,6 +7,7 @@ import argparse
 import json
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,10 +15,10 @@ from ridgebench import program
 from ridgebench.command_line import OK, CommandError
 from ridgebench.files import parse_json, read, write_at_once
 
-from . import manifest as manifests
+from .. import manifest as manifests
+from ..places import NODES, attempts_in
 from . import scheduler
-from .nodes import folded, gpus_of_gres
-from .places import ATTEMPT, NODES, subfolders
+from .hostlist import folded, told_by_sinfo
 from .script import NAME as SCRIPT
 from .script import text_of
 
@@ -39,10 +40,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print the script and the commands; submit nothing")
 
 
-def attempts_of(fleet: Path, node: str) -> list[int]:
-    return [int(match[1]) for folder in subfolders(fleet / NODES / node) if (match := ATTEMPT.fullmatch(folder.name))]
-
-
 def submitted(fleet: Path) -> list[dict]:
     """The jobs that were submitted. Raises ResultsError."""
     path = fleet / SUBMITTED
@@ -60,21 +57,34 @@ def flagged(fleet: Path) -> list[str]:
         raise CommandError(f"{path}: has no list `flagged` of GPUs with their node") from None
 
 
+def nodes_now(manifest: manifests.Manifest) -> dict[str, manifests.Node]:
+    """The nodes as Slurm sees them now; those that it does not know, as in the manifest but without GPUs to ask for."""
+    known = told_by_sinfo(scheduler.nodes("")) if scheduler.has("sinfo") else {}
+    return {node.node: known.get(node.node, replace(node, gpus=0)) for node in manifest.nodes}
+
+
+def split(fleet: Path, manifest: manifests.Manifest, again: bool) -> tuple[list[Task], list[manifests.Node]]:
+    """What to submit, and the nodes that take no job now. Raises CommandError."""
+    now = nodes_now(manifest)
+    tasks = tasks_of(fleet, manifest, again)
+    left_out = [now[task.node] for task in tasks if now[task.node].note is not None]
+    return [task for task in tasks if now[task.node].note is None], left_out
+
+
 def tasks_of(fleet: Path, manifest: manifests.Manifest, again: bool) -> list[Task]:
-    """What to submit: each node that takes jobs and has none yet, or the flagged ones. Raises CommandError."""
-    usable = {node.node for node in manifest.nodes if node.note is None}
+    """What remains to measure: each node that was not submitted, or the flagged ones. Raises CommandError."""
     last: dict[str, int] = {}
     for job in submitted(fleet):
         last[job["node"]] = max(last.get(job["node"], 0), job["attempt"])
     for node in manifest.order:
-        last[node] = max([last.get(node, 0), *attempts_of(fleet, node)])
+        last[node] = max([last.get(node, 0), *attempts_in(fleet / NODES / node)])
     if again:
         unknown = [node for node in flagged(fleet) if node not in last]
         if unknown:
             raise CommandError(f"{fleet}: the report flags {unknown[0]}, which is not in the manifest")
         return [Task(node, last[node] + 1) for node in flagged(fleet)]
-    tasks = [Task(node, 1) for node in manifest.order if node in usable and not last[node]]
-    if usable and not tasks:
+    tasks = [Task(node, 1) for node in manifest.order if not last[node]]
+    if not tasks:
         raise CommandError(f"{fleet}: all nodes were submitted already; allowed: --again, or a new `fleet plan`")
     return tasks
 
@@ -82,17 +92,10 @@ def tasks_of(fleet: Path, manifest: manifests.Manifest, again: bool) -> list[Tas
 def sbatch_words(fleet: Path, manifest: manifests.Manifest, task: Task, partition: str) -> list[str]:
     """--exclusive grants all GPUs of the node. --no-requeue: a second start would mix its files with those of the first."""
     minutes = int((manifest.limit_s + GRACE_S) // 60) + 1
-    output = fleet / NODES / task.node / f"attempt-{task.attempt}.out"
+    output = fleet / NODES / task.node / f"attempt-{task.attempt}.slurm.txt"
     return ["sbatch", "--parsable", f"--nodelist={task.node}", "--nodes=1", "--ntasks=1", "--exclusive", "--mem=0", "--no-requeue",
             f"--time={minutes}", f"--job-name=ridgebench-{task.node}", f"--output={output}",
             *([f"--partition={partition}"] if partition else []), str(fleet / SCRIPT), task.node, str(task.attempt)]  # fmt: skip
-
-
-def gpus_of_nodes() -> dict[str, int]:
-    """The GPUs of each node that Slurm hands out; none on a machine without Slurm, and where it knows of none."""
-    lines = scheduler.nodes("").splitlines() if scheduler.has("sinfo") else []
-    counts = {name: gpus_of_gres(gres) for name, _, gres in (line.split("|", 2) for line in lines)}
-    return {name: count for name, count in counts.items() if count}
 
 
 def srun_words(fleet: Path, manifest: manifests.Manifest, tasks: list[Task], partition: str) -> list[str]:
@@ -102,7 +105,8 @@ def srun_words(fleet: Path, manifest: manifests.Manifest, tasks: list[Task], par
     """
     if len({task.attempt for task in tasks}) > 1:
         raise CommandError("the nodes' next attempts differ in number; allowed: without --together")
-    counts = set(map(gpus_of_nodes().get, (task.node for task in tasks)))
+    now = nodes_now(manifest)
+    counts = {now[task.node].gpus for task in tasks}
     if len(counts) > 1:
         raise CommandError("the nodes differ in their number of GPUs, and a step asks for one; allowed: without --together")
     count = counts.pop()
@@ -145,12 +149,11 @@ def main(options: argparse.Namespace) -> int:
     manifest = manifests.load(fleet)
     if manifest is None:
         raise CommandError(f"{options.fleet}: holds no {manifests.NAME}; allowed: a folder that `ridgebench fleet plan` made")
-    tasks = tasks_of(fleet, manifest, options.again)
-    left_out = [node for node in manifest.nodes if node.note is not None]
-    if left_out and not options.again:
+    tasks, left_out = split(fleet, manifest, options.again)
+    if left_out:
         print(f"not submitted: {folded([node.node for node in left_out])} ({', '.join(sorted({node.note or '' for node in left_out}))})")
     if not tasks:
-        print("nothing to submit" + (": the report flags no GPU" if options.again else ""))
+        print("nothing to submit" + (": the report flags no GPU" if options.again and not left_out else ""))
         return OK
     text = text_of(fleet, manifest, options.program or program.binary())
     if options.together:

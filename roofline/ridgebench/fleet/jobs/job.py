@@ -1,4 +1,4 @@
-"""job.json: what the script of a node's job writes first and last. Its presence shows that a job began."""
+"""attempt-N.job.json: what the script of a node's job writes first and last. Its presence shows that a job began."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,10 +8,10 @@ from typing import Optional
 from ridgebench.command_line import one_line
 from ridgebench.files import ResultsError, parse_json, read
 
-from .manifest import time_of
+from ..manifest import time_of
+from ..places import JOB_END
 
 SCHEMA = "ridgebench.fleet_job/1"
-NAME = "job.json"
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Job:
 
 
 def load(folder: Path) -> Optional[Job]:
-    """The job of a node's folder, None where none began. Raises ResultsError."""
-    path = folder / NAME
+    """The job of an attempt's folder, None where none began. Raises ResultsError."""
+    path = folder.with_name(folder.name + JOB_END)
     if not path.exists():
         return None
     value = parse_json(read(path, "a job's record"), str(path))

@@ -9,12 +9,12 @@ from typing import Optional
 from ridgebench.command_line import OK, CommandError
 from ridgebench.files import ResultsError
 
+from .. import manifest as manifests
+from ..places import NODES, attempts_in
 from . import job as jobs
-from . import manifest as manifests
 from . import scheduler
-from .nodes import folded
-from .places import NODES
-from .submit import attempts_of, submitted
+from .hostlist import folded
+from .submit import submitted
 
 PLANNED, QUEUED, RUNNING, FINISHED, FAILED, LOST = "planned", "queued", "running", "done", "failed", "missing"
 ABOUT = {
@@ -64,7 +64,7 @@ def states(fleet: Path, manifest: manifests.Manifest, queue: Optional[dict[str, 
     found = {}
     for node in manifest.nodes:
         job = last.get(node.node, {})
-        attempt = max([job.get("attempt", 0), *attempts_of(fleet, node.node)])
+        attempt = max([job.get("attempt", 0), *attempts_in(fleet / NODES / node.node)])
         folder = fleet / NODES / node.node / f"attempt-{attempt}"
         number = job.get("job") if job.get("attempt") == attempt else None
         state, reason = state_of(folder, number, queue, manifest.limit_s + 60, now)

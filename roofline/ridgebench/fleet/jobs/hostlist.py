@@ -1,6 +1,7 @@
 """Names of nodes: bracket ranges, a file of nodes, and what Slurm's sinfo says."""
 
 import re
+from dataclasses import replace
 from itertools import groupby, product
 from pathlib import Path
 from typing import Optional
@@ -8,8 +9,8 @@ from typing import Optional
 from ridgebench.command_line import CommandError, one_line
 from ridgebench.files import read
 
-from .manifest import MOST_GPUS, Node, is_name
-from .places import natural
+from ..manifest import MOST_GPUS, Node, is_name
+from ..places import natural
 
 BRACKETS = re.compile(r"\[([0-9,-]+)\]")
 RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
@@ -90,15 +91,19 @@ def note_of(state: str) -> Optional[str]:
     return None if state in TAKES_JOBS else state
 
 
-def from_sinfo(text: str, gpus: Optional[int]) -> list[Node]:
-    """The nodes with GPUs of `sinfo -h -N -o '%N|%T|%G'`, which names a node once for each of its partitions."""
-    found: dict[str, Node] = {}
+def told_by_sinfo(text: str) -> dict[str, Node]:
+    """The nodes of `sinfo -h -N -o '%N|%T|%G'`, which names a node once for each of its partitions; most have no GPU."""
+    found = {}
     for line in text.splitlines():
-        name, _, rest = line.partition("|")
-        state, _, gres = rest.partition("|")
-        count = gpus if gpus is not None else gpus_of_gres(gres)
-        if count and is_name(name):
-            found[name] = Node(name, min(count, MOST_GPUS), note_of(state.strip()))
-    if not found:
+        name, state, gres = [*line.split("|", 2), "", ""][:3]
+        if is_name(name):
+            found[name] = Node(name, gpus_of_gres(gres), note_of(state.strip()))
+    return found
+
+
+def from_sinfo(text: str, gpus: Optional[int]) -> list[Node]:
+    """The nodes with GPUs; `gpus` counts in place of Gres. Raises CommandError where there is none."""
+    found = [node if gpus is None else replace(node, gpus=gpus) for node in told_by_sinfo(text).values()]
+    if not any(node.gpus for node in found):
         raise CommandError("sinfo names no node with GPUs (Gres); allowed: --gpus N, or --nodes FILE")
-    return list(found.values())
+    return [node for node in found if node.gpus]

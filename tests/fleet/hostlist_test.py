@@ -5,7 +5,7 @@ import re
 import pytest
 from ridgebench.command_line import CommandError
 from ridgebench.fleet.manifest import Node
-from ridgebench.fleet.nodes import expand, folded, from_file, from_sinfo, gpus_of_gres
+from ridgebench.fleet.jobs.hostlist import expand, folded, from_file, from_sinfo, gpus_of_gres
 
 
 @pytest.mark.parametrize(
