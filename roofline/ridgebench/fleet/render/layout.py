@@ -77,7 +77,7 @@ def of_gpus(table: dict, width: float) -> Layout:
     block_width = label + slots * (size[0] + GAP)
     beside = max(1, int((width + BLOCK_GAP) // (block_width + BLOCK_GAP)))
     names = list(table)
-    lines = max(-(-len(names) // beside), min(len(names), FEW_NODES))
+    lines = max(-(-len(names) // beside), min(len(names), FEW_NODES), 1)
     cells, texts, columns = [], [], -(-len(names) // lines)
     for number in range(columns):
         part = names[number * lines : (number + 1) * lines]
