@@ -20,9 +20,9 @@ python_packages=("${drawing_packages[@]}" fastjsonschema)
 for argument in "$@"; do
   case $argument in
     --dev)
-      packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest python3-jsonschema python3-yaml binutils
-                 chromium)
-      python_packages+=(pytest jsonschema "ml_dtypes==0.5.1")
+      packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest python3-jsonschema python3-yaml
+                 python3-prometheus-client binutils chromium)
+      python_packages+=(pytest jsonschema prometheus_client "ml_dtypes==0.5.1")
       ;;
     --checks) packages+=(clang-tidy-19 clang-format-19 libomp-19-dev) ;;
     *)

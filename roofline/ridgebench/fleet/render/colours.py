@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from ridgebench.plot.style import THEMES, contrast
 
-from .. import outlier
+from ..judging import outlier
 from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED
-from ..states import NOT_COMPARABLE, WRONG
+from ..judging.states import NOT_COMPARABLE, WRONG
 
 # Upper ends of the steps, as ratios to the median; the two limits of the rule are among them.
 STEPS = (1 - outlier.FAIL, 1 - outlier.FLOOR, 0.98, 1.02, 1 + outlier.FLOOR, 1 + outlier.FAIL)

@@ -6,11 +6,11 @@ from typing import NamedTuple, Optional
 from ridgebench import units
 from ridgebench.units import digits
 
-from ..findings import name_of
+from ..judging.findings import name_of
 from ..gpu import Reading
-from ..judge import Assessment
-from ..matrix import PASSES
-from ..states import Mark, Verdict
+from ..judging.judge import Assessment
+from ..judging.matrix import PASSES
+from ..judging.states import Mark, Verdict
 
 UNKNOWN = "–"
 HEAD = ("GPU", "row", "value", "of median", "of data sheet", "z", "clock", "temperature", "power", "clock events",

@@ -3,11 +3,11 @@
 import math
 from typing import Any, Optional
 
-from .. import findings as found
-from ..judge import Assessment
+from ..judging import findings as found
+from ..judging.judge import Assessment
 from ..manifest import text_of
-from ..matrix import Group
-from ..states import Mark, Verdict, code_of
+from ..judging.matrix import Group
+from ..judging.states import Mark, Verdict, code_of
 
 SCHEMA = "urn:ridgebench:fleet_report:1"
 

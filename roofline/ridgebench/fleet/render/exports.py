@@ -9,11 +9,11 @@ from xml.sax.saxutils import escape, quoteattr
 from ridgebench.command_line import OK
 from ridgebench.export.text import label
 
-from .. import findings as found
+from ..judging import findings as found
 from .document import known
 from ..gpu import FAILED, MISSING, STARTED
-from ..judge import Assessment
-from ..states import SLOW_ONCE, WRONG, Verdict, code_of
+from ..judging.judge import Assessment
+from ..judging.states import SLOW_ONCE, WRONG, Verdict, code_of
 
 COLUMNS = ("node", "index", "uuid_hash", "model", "state", "severity", "confirmed", "attempt", "lowest_pass", "lowest_row",
            "lowest_ratio", "lowest_z", "reason", "next")  # fmt: skip

@@ -7,9 +7,9 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from ..judge import Assessment
-from ..nodes import slots_of
-from ..states import FINE, SLOW, STATES
+from ..judging.judge import Assessment
+from ..judging.node_effects import slots_of
+from ..judging.states import FINE, SLOW, STATES
 
 MOST_GPUS = 2048  # that the map shows one by one
 WIDTH = 1176  # px of the page
@@ -77,7 +77,7 @@ def of_gpus(table: dict, width: float) -> Layout:
     block_width = label + slots * (size[0] + GAP)
     beside = max(1, int((width + BLOCK_GAP) // (block_width + BLOCK_GAP)))
     names = list(table)
-    lines = max(-(-len(names) // beside), min(len(names), FEW_NODES))
+    lines = max(-(-len(names) // beside), min(len(names), FEW_NODES), 1)
     cells, texts, columns = [], [], -(-len(names) // lines)
     for number in range(columns):
         part = names[number * lines : (number + 1) * lines]

@@ -7,8 +7,8 @@ import numpy as np
 
 from ridgebench.report.svg import element
 
-from ..judge import Assessment
-from ..states import FAST, FINE, SLOW
+from ..judging.judge import Assessment
+from ..judging.states import FAST, FINE, SLOW
 from . import colours
 from .layout import Cell, Layout, is_slow, lowest, state_of
 

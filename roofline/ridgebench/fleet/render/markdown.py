@@ -4,9 +4,9 @@ import re
 
 from ridgebench.export.text import markdown_cell
 
-from .. import findings as found
+from ..judging import findings as found
 from .details import HEAD, details, rate, share
-from ..judge import Assessment
+from ..judging.judge import Assessment
 
 MOST = 50  # lines of a table
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from ridgebench.report import page as run_page
 
-from .. import findings as found
-from ..judge import Assessment
+from ..judging import findings as found
+from ..judging.judge import Assessment
 from ..manifest import text_of
-from ..states import FAIL, FAST, FINE, STATES, WARN
+from ..judging.states import FAIL, FAST, FINE, STATES, WARN
 from . import colours, map_svg, strips, tables
 from .layout import by_node, make_layout
 

@@ -12,10 +12,10 @@ from ridgebench.plot.cli import drawing, write
 from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, new_page, write_head
 from ridgebench.plot.style import NORMAL, SMALL, THEMES, Theme
 
-from .. import findings as found
+from ..judging import findings as found
 from ..gpu import MISSING
-from ..judge import Assessment
-from ..states import SLOW
+from ..judging.judge import Assessment
+from ..judging.states import SLOW
 from . import colours
 from .layout import MOST_GPUS, Cell, Layout, by_node, is_slow, make_layout, state_of
 from .map_svg import lowest_ratio, percent

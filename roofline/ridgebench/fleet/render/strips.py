@@ -8,18 +8,19 @@ import numpy as np
 
 from ridgebench.report.svg import element
 
-from .. import outlier
-from ..findings import name_of
-from ..judge import Assessment
-from ..states import FAST, SLOW
+from ..judging import outlier
+from ..judging.findings import name_of
+from ..judging.judge import Assessment
+from ..judging.states import FAST, SLOW
 from .details import UNKNOWN
 
-WIDTH, LEFT, RIGHT, TOP = 1176, 300, 66, 26  # px
+WIDTH, LEFT, RIGHT, TOP = 1176, 340, 66, 26  # px
 STRIP, ROW_GAP, SECTION = 24, 8, 30
 LOWEST, HIGHEST = 0.80, 1.10  # ratios that the axis shows at most
 MOST_DOTS = 1024  # GPUs that are drawn one by one; more are a histogram
 BIN = 3.0  # px of a step of the histogram, and of a column of dots
 NAME_WIDTH = 6.4  # px of a letter
+LONGEST_NAME = 35  # letters of a row
 
 
 class Axis:
@@ -138,7 +139,7 @@ def draw(assessment: Assessment) -> str:
             y += SECTION
             parts.append(heading(y - 12, "At the power limit, rate per clock cycle"))
         if previous is None or previous.row != column.row:
-            parts.append(element("text", x=0, y=y + STRIP / 2, text=shortened(column.label), class_="row"))
+            parts.append(element("text", element("title", text=column.row), x=0, y=y + STRIP / 2, text=shortened(column.label), class_="row"))
         parts.append(strip(assessment, axis, number, y) + "\n")
         y, previous = y + STRIP, column
     return element(
@@ -149,4 +150,4 @@ def draw(assessment: Assessment) -> str:
 
 
 def shortened(name: str) -> str:
-    return name if len(name) <= 34 else f"{name[:33]}…"
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"

@@ -3,8 +3,8 @@
 from html import escape
 from typing import Iterable
 
-from .. import findings as found
-from ..judge import Assessment
+from ..judging import findings as found
+from ..judging.judge import Assessment
 from .details import HEAD, details, rate, share
 
 MOST = 200  # lines of a table; report.json and gpus.csv have all
@@ -62,7 +62,7 @@ def rows_table(assessment: Assessment) -> str:
             share(float(fleet.columns.cut[number])), f"{fleet.columns.limit[number]:.1f}",
         ])  # fmt: skip
     head = ("Row", "Pass", "Judged by", "GPUs", "Median", "Of data sheet", "Spread", "Slow below", "Limit of −z")
-    return table(head, lines, frozenset(range(3, 9)))
+    return table(head, lines, frozenset(range(3, 9)), "of-rows")
 
 
 def differences_table(assessment: Assessment) -> str:

@@ -7,10 +7,10 @@ import numpy as np
 from ridgebench.command_line import OK
 
 from . import outlier, rates
-from .gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu
+from ..gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu
 from .matrix import Column, Group, Matrix, line_of, make_matrix, places
 from .next_steps import next_step
-from .scoring import SHEET_FLOOR, Scored, judged_groups, of_whole_node, score
+from .scoring import SHEET_FLOOR, Scored, below_floor, judged_groups, of_whole_node, score
 from .states import FAIL, FAST, FINE, INFO, NOT_COMPARABLE, SLOW, STATES, WARN, WRONG, Mark, Verdict, code_of
 
 
@@ -56,13 +56,14 @@ def mark_of(index: int, scored: Scored, column: int) -> Mark:
     return Mark(column, *(float(part[index, column]) for part in (scored.ratio, scored.z, scored.sheet)))
 
 
-def slow_before(gpu: Gpu, group: Group, matrix: Matrix, of_node: set[int]) -> dict[int, int]:
+def slow_before(gpu: Gpu, group: Group, promised: np.ndarray, matrix: Matrix, of_node: set[int]) -> dict[int, int]:
     """The columns in which an earlier attempt was slow, with the number of that attempt."""
     found: dict[int, int] = {}
     where, attempt = places(matrix.columns), gpu.earlier
     while attempt is not None:
-        ratio = line_of(attempt, where)[1] / group.columns.median
-        low = ratio < group.columns.cut
+        rates_, values = line_of(attempt, where)
+        ratio = values / group.columns.median
+        low = (ratio < group.columns.cut) | below_floor(rates_ / promised, matrix)
         for column in of_node:
             low[column] |= ratio[column] < 1 - outlier.FLOOR
         found |= {column: attempt.attempt for column in np.flatnonzero(low).tolist()}
@@ -106,7 +107,7 @@ def judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group]
     effects = [effect for effect in scored.effects if index in effect.members]
     of_node = {column for effect in effects for column in effect.columns}
     slow = set(np.flatnonzero(scored.slow[index]).tolist()) | of_node
-    before = slow_before(verdict.gpu, group, matrix, of_node)
+    before = slow_before(verdict.gpu, group, scored.promised[scored.group_of[index]], matrix, of_node)
     if slow:
         verdict.slow = marks_of(index, scored, np.array(sorted(slow)))
         verdict.of_node = any(of_whole_node(scored, groups, effect, index) for effect in effects)

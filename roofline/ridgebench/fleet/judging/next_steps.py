@@ -3,7 +3,7 @@
 import shlex
 from pathlib import Path
 
-from .gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED
+from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED
 from .states import NOT_COMPARABLE, SLOW, WRONG, Verdict, measured_again
 
 # A key by which GPUs are not comparable: the section of `nvidia-smi -q -d` that shows it.

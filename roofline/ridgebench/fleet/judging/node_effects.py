@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from . import outlier
-from .gpu import Gpu
-from .matrix import Column, Group
+from ..gpu import Gpu
+from .matrix import Group
 
 FEWEST_NODES = 3  # two nodes do not say which of them is slow
 FEWEST_GPUS = 2  # of a node
@@ -53,9 +53,7 @@ def polish(gpus: list[Gpu], group: Group, ratio: np.ndarray) -> tuple[list[str],
     return names, place, effects, slot_effects
 
 
-def node_effects(
-    gpus: list[Gpu], group: Group, ratio: np.ndarray, columns: list[Column]
-) -> tuple[list[Effect], list[SlotEffect]]:
+def find(gpus: list[Gpu], group: Group, ratio: np.ndarray) -> tuple[list[Effect], list[SlotEffect]]:
     """The nodes and the slots of a group that are slow as a whole.
 
     The limits are those of a single GPU, although the median of several GPUs scatters less.

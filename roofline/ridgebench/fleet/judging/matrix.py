@@ -12,7 +12,7 @@ from ridgebench.data_sheets import Sheet, find_sheet
 from ridgebench.files import ResultsError
 
 from . import outlier
-from .gpu import Gpu, Reading
+from ..gpu import Gpu, Reading
 
 KEYS = (*HARD_OF_DEVICE, VARIABLES, *HARD)  # of Gpu.facts, in the order in which a difference is named
 POWER_CAP = "sw_power_cap"

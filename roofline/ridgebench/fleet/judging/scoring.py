@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import nodes, outlier
-from .gpu import Gpu
+from . import node_effects, outlier
+from ..gpu import Gpu
 from .matrix import Group, Matrix, is_ceiling, peers, promised, sheet_of
 
 # The lowest ceiling of a healthy GPU among the published runs has 59 % of the data sheet (tensor_peak/mma_sync in bf16
@@ -38,32 +38,38 @@ class Scored(NamedTuple):
     fast: np.ndarray
     sheet: np.ndarray
     group_of: np.ndarray
-    effects: list[nodes.Effect]
-    slots: list[nodes.SlotEffect]
+    promised: list[np.ndarray]  # of each group: the rates of the data sheet, NaN where unknown
+    effects: list[node_effects.Effect]
+    slots: list[node_effects.SlotEffect]
 
 
 def score(gpus: list[Gpu], matrix: Matrix, groups: list[Group]) -> Scored:
     shape = matrix.values.shape
     ratio, z, sheet = (np.full(shape, np.nan) for _ in range(3))
     slow, fast = np.zeros(shape, bool), np.zeros(shape, bool)
-    group_of, effects, slots = np.full(len(gpus), -1), [], []
+    group_of, promises, effects, slots = np.full(len(gpus), -1), [], [], []
     for number, group in enumerate(groups):
         group_of[group.members] = number
         own_sheet = sheet_of(gpus[group.members[0]])
-        sheet[group.members] = matrix.rates[group.members] / [promised(column, own_sheet) for column in matrix.columns]
+        promises.append(np.array([promised(column, own_sheet) for column in matrix.columns]))
+        sheet[group.members] = matrix.rates[group.members] / promises[-1]
         if group.columns is None:
             continue
         found = outlier.scores(matrix.values[group.members], group.columns)
         ratio[group.members], z[group.members] = found.ratio, found.z
         slow[group.members], fast[group.members] = found.slow, found.fast
-        of_nodes, of_slots = nodes.node_effects(gpus, group, ratio, matrix.columns)
+        of_nodes, of_slots = node_effects.find(gpus, group, ratio)
         effects, slots = effects + of_nodes, slots + of_slots
-    ceiling = np.array([is_ceiling(column) for column in matrix.columns], bool)
-    slow |= ceiling & (sheet < SHEET_FLOOR)
-    return Scored(ratio, z, slow, fast, sheet, group_of, effects, slots)
+    slow |= below_floor(sheet, matrix)
+    return Scored(ratio, z, slow, fast, sheet, group_of, promises, effects, slots)
 
 
-def of_whole_node(scored: Scored, groups: list[Group], effect: nodes.Effect, index: int) -> bool:
+def below_floor(sheet: np.ndarray, matrix: Matrix) -> np.ndarray:
+    """Where a ceiling is below the floor; sheet: shares of the data sheet, a column for each of the matrix."""
+    return np.array([is_ceiling(column) for column in matrix.columns], bool) & (sheet < SHEET_FLOOR)
+
+
+def of_whole_node(scored: Scored, groups: list[Group], effect: node_effects.Effect, index: int) -> bool:
     """Whether the effect of its node explains all that is slow about a GPU."""
     columns = groups[scored.group_of[index]].columns
     slow = np.flatnonzero(scored.slow[index])

@@ -5,8 +5,9 @@ A GPU is slow in a row if its rate is more than FLOOR below the median of the pe
     z = 0.6745 (x - median) / MAD        (Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993)
 
 is below the negative limit. The limit is theirs, 3.5, or larger: a report compares each GPU in many rows, and the limit
-grows so that a healthy fleet is flagged in FALSE_REPORTS of its reports at most, as long as rows scatter alike. The MAD
-of few GPUs is sometimes far too small by chance. Therefore it counts at least as the median MAD of all rows does.
+grows so that FALSE_REPORTS of the reports of a healthy fleet flag a GPU, as long as rows scatter alike. The MAD of few
+GPUs is sometimes far too small by chance. Therefore it counts at least as the median MAD of all rows does.
+docs/error_rates.md has the rates that come out.
 """
 
 from typing import NamedTuple, Optional
@@ -19,7 +20,7 @@ NORMAL = 0.6745  # MAD over standard deviation of a normal distribution
 FLOOR = 0.03  # below the median by less is no defect
 FAIL = 0.06  # below the median by more fails
 FEWEST = 8  # comparable GPUs; fewer have no z
-FALSE_REPORTS = 0.01  # share of the reports of a healthy fleet that flag a GPU, at most: by which the limit is chosen
+FALSE_REPORTS = 0.01  # share of the reports of a healthy fleet that flag a GPU, for which the limit is chosen
 SWEEPS = 4  # of the median polish; it converges in two or three
 
 # Croux and Rousseeuw, Time-efficient algorithms for two highly robust estimators of scale (1992), section 4: by what
@@ -32,7 +33,7 @@ def small_sample(count: int) -> float:
 
 
 def z_limit(count: int, comparisons: int) -> float:
-    """The limit of -z for `count` GPUs where a report makes `comparisons` comparisons: Bonferroni's share of each."""
+    """The limit of -z for `count` GPUs in a report of so many comparisons, each of which has Bonferroni's share."""
     return max(LEAST_Z, small_sample(count) * float(stats.norm.isf(FALSE_REPORTS / max(comparisons, 1))))
 
 
@@ -58,6 +59,8 @@ class Scores(NamedTuple):
 
 def nan_median(values: np.ndarray, axis: int) -> np.ndarray:
     """The median without NaN; NaN where there is nothing else."""
+    if not np.isnan(values).any() and values.shape[axis]:
+        return np.median(values, axis)
     ordered = np.sort(values, axis=axis)  # NaN is last
     count = np.sum(~np.isnan(values), axis=axis, keepdims=True)
     low, high = np.maximum(count - 1, 0) // 2, count // 2

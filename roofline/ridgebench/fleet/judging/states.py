@@ -5,7 +5,7 @@ from typing import NamedTuple, Optional
 
 from ridgebench.command_line import INCOMPARABLE, INTERRUPTED, OK, REGRESSION, ROW_FAILED
 
-from .gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED, Gpu
+from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED, Gpu
 
 INFO, WARN, FAIL = "INFO", "WARN", "FAIL"
 # What a comparison adds to the states of the files. FINE stands for DONE.
