@@ -2,17 +2,215 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "harness/base/printable.hpp"
+#include "harness/cli/machine_facts.hpp"
+#include "harness/cli/node/rows.hpp"
+#include "harness/cli/text_table.hpp"
+
 namespace ridgebench::node {
+namespace {
+
+constexpr std::size_t kMostColumns = 100;  // with eight GPUs
+constexpr std::size_t kCell = 6;           // "100.4!"
+constexpr std::size_t kPassWidth = 8;      // "isolated"
+// Lines of one GPU in the list of odd rows, and rows in the last table.
+constexpr std::size_t kMostOdd = 5;
+constexpr std::size_t kMostRows = 40;
+
+// A row and pass of one GPU.
+struct Spot {
+  const RowOfNode* row = nullptr;
+  Pass pass = Pass::isolated;
+  Place place{};
+
+  [[nodiscard]] double distance() const { return std::abs(place.of_median - 1); }
+};
+
+// Of one GPU, the slowest against the median first.
+std::vector<Spot> spots_of(const RowsOfNode& all, std::size_t gpu) {
+  std::vector<Spot> spots;
+  for (const RowOfNode& row : all.rows) {
+    for (const Pass pass : kPasses) {
+      const auto& place = row.at(pass).places[gpu];
+      if (place) spots.push_back({&row, pass, *place});
+    }
+  }
+  std::ranges::stable_sort(spots, {}, [](const Spot& spot) { return spot.place.of_median; });
+  return spots;
+}
+
+std::string percent(const std::optional<double>& share) {
+  return share ? fmt::format("{:.1f} %", 1e2 * *share) : "";
+}
+
+// A text of at most `width` characters, which keeps its beginning and its end.
+std::string shortened(const std::string& text, std::size_t width) {
+  if (text.size() <= width) return text;
+  const std::size_t end = width / 2;
+  return text.substr(0, width - end - 2) + ".." + text.substr(text.size() - end);
+}
+
+// Most rows are steady, and the regime of the others is named.
+std::string label_of(const RowOfNode& row, std::size_t width) {
+  constexpr std::string_view kUsual = "/steady";
+  std::string label = printable(row.id);
+  if (label.ends_with(kUsual)) label.resize(label.size() - kUsual.size());
+  return shortened(label, width);
+}
+
+// The word for a GPU: what went wrong, else the worst verdict.
+std::string state_of(const Gpu& gpu, const std::vector<Spot>& spots) {
+  State worst = State::done;
+  for (const GpuPass& pass : gpu.passes) worst = std::max(worst, pass.state);
+  if (worst != State::done) return std::string(name(worst));
+  Oddness odd = Oddness::none;
+  bool far = false;
+  for (const Spot& spot : spots) {
+    // A GPU with a slow row is slow, also if another row is fast.
+    if (odd != Oddness::slow && spot.place.odd != Oddness::none) odd = spot.place.odd;
+    far |= spot.place.odd == Oddness::slow && spot.place.far();
+  }
+  return far ? fmt::format("{} > 6 %", name(odd)) : std::string(name(odd));
+}
+
+std::optional<double> median_ratio(const RowsOfNode& all, std::size_t gpu) {
+  std::vector<double> ratios;
+  for (const RowOfNode& row : all.rows) {
+    if (const auto ratio = row.loaded_over_isolated(gpu)) ratios.push_back(*ratio);
+  }
+  return ratios.empty() ? std::nullopt : std::optional(median(std::move(ratios)));
+}
+
+std::string with_unit(const std::optional<double>& value, double unit, const char* name) {
+  return value ? fmt::format("{:.0f} {}", *value / unit, name) : "";
+}
+
+std::string table_of_gpus(const NodeRun& run, const RowsOfNode& all) {
+  std::vector<Texts> table{
+      {"GPU", "state", "worst row", "of median", "clock", "power", "temp", "loaded"}};
+  for (std::size_t i = 0; i < run.gpus.size(); ++i) {
+    const std::vector<Spot> spots = spots_of(all, i);
+    const Readings& read = all.readings[i];
+    const bool none = spots.empty();
+    table.push_back({run.gpus[i].device(), state_of(run.gpus[i], spots),
+                     none ? "" : label_of(*spots.front().row, 32),
+                     none ? "" : percent(spots.front().place.of_median),
+                     with_unit(read.clock_hz, 1e6, "MHz"), with_unit(read.power_w, 1, "W"),
+                     with_unit(read.temperature_c, 1, "C"), percent(median_ratio(all, i))});
+  }
+  return padded_table(table);
+}
+
+// What ended a GPU early, and the rows in which one is odd.
+std::string odd_rows(const NodeRun& run, const RowsOfNode& all) {
+  std::string text;
+  for (std::size_t i = 0; i < run.gpus.size(); ++i) {
+    const Gpu& gpu = run.gpus[i];
+    for (const Pass pass : kPasses) {
+      if (gpu.at(pass).reason.empty()) continue;
+      text += fmt::format("{} {}: {}\n", gpu.device(), name(pass), printable(gpu.at(pass).reason));
+    }
+    std::vector<Spot> odd = spots_of(all, i);
+    std::erase_if(odd, [](const Spot& spot) { return spot.place.odd == Oddness::none; });
+    std::ranges::stable_sort(odd, std::ranges::greater(), &Spot::distance);
+    for (std::size_t k = 0; k < std::min(odd.size(), kMostOdd); ++k) {
+      const Place& place = odd[k].place;
+      text += fmt::format("{} {}: {} {} at {}{}\n", gpu.device(), name(odd[k].pass),
+                          label_of(*odd[k].row, 46), name(place.odd), percent(place.of_median),
+                          place.z ? fmt::format(", z {:.1f}", *place.z) : "");
+    }
+    if (odd.size() > kMostOdd) {
+      text += fmt::format("{}: {} more such rows\n", gpu.device(), odd.size() - kMostOdd);
+    }
+  }
+  return text;
+}
+
+double largest_distance(const RowOfNode& row) {
+  double largest = 0;
+  for (const Pass pass : kPasses) {
+    for (const auto& place : row.at(pass).places) {
+      if (place) largest = std::max(largest, std::abs(place->of_median - 1));
+    }
+  }
+  return largest;
+}
+
+std::string cell(const std::optional<double>& share, char mark) {
+  return share ? fmt::format("{:>5.1f}{}", 1e2 * *share, mark) : fmt::format("{:>5} ", "-");
+}
+
+std::string line_of_pass(const PassOfRow& pass) {
+  std::string line;
+  for (const auto& place : pass.places) {
+    if (!place) {
+      line += cell({}, ' ');
+      continue;
+    }
+    line += cell(place->of_median, place->odd == Oddness::none ? ' ' : place->far() ? '!' : '*');
+  }
+  return line;
+}
+
+std::string lines_of_row(const RowOfNode& row, std::size_t gpus, std::size_t width) {
+  std::string text;
+  const auto add = [&](const std::string& label, std::string_view pass, const std::string& cells) {
+    text += fmt::format("{:<{}} {:<{}}{}\n", label, width, pass, kPassWidth, cells);
+  };
+  for (const Pass pass : kPasses) {
+    add(pass == Pass::isolated ? label_of(row, width) : "", name(pass), line_of_pass(row.at(pass)));
+  }
+  const bool cycles = std::ranges::any_of(row.passes, &PassOfRow::in_cycles);
+  std::string ratios;
+  for (std::size_t i = 0; i < gpus; ++i) ratios += cell(row.loaded_over_isolated(i), ' ');
+  add(cycles ? "  (in cycles: at the power limit)" : "", "ratio", ratios);
+  return text;
+}
+
+std::string table_of_rows(const NodeRun& run, const RowsOfNode& all) {
+  const std::size_t gpus = run.gpus.size();
+  const std::size_t cells = kCell * std::max<std::size_t>(gpus, 8);
+  const std::size_t width = kMostColumns - 1 - kPassWidth - std::min<std::size_t>(cells, 60);
+  std::vector<const RowOfNode*> rows;
+  for (const RowOfNode& row : all.rows) rows.push_back(&row);
+  const auto distance = [](const RowOfNode* row) { return largest_distance(*row); };
+  std::ranges::stable_sort(rows, std::ranges::greater(), distance);
+  std::string text = fmt::format("{:<{}} {:<{}}", "% of the node's median", width, "", kPassWidth);
+  for (const Gpu& gpu : run.gpus) text += fmt::format("{:>5} ", gpu.facts.at("index").get<int>());
+  text += '\n';
+  for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
+    text += lines_of_row(*rows[i], gpus, width);
+  }
+  if (rows.size() > kMostRows) {
+    text += fmt::format("{} more rows, in which no GPU is further than {:.1f} % from the median\n",
+                        rows.size() - kMostRows, 1e2 * distance(rows[kMostRows]));
+  }
+  return text;
+}
+
+std::string rule_of(const RowsOfNode& all) {
+  const bool judged = std::ranges::any_of(all.rows, [](const RowOfNode& row) {
+    return std::ranges::any_of(row.passes, [](const PassOfRow& pass) {
+      return std::ranges::any_of(pass.places, [](const auto& p) { return p && p->z; });
+    });
+  });
+  const std::string limits = fmt::format("* more than {:g} %, ! more than {:g} % from the median",
+                                         1e2 * kOddDistance, 1e2 * kFarDistance);
+  if (judged) return fmt::format("{}, and |z| above {:g}\n", limits, kOddZ);
+  return fmt::format("{}; no verdict: z needs {} comparable GPUs\n", limits, kFewestForZ);
+}
+
+}  // namespace
 
 std::string table_of(const NodeRun& run) {
-  std::string text;
-  for (const Gpu& gpu : run.gpus) {
-    text += fmt::format("{:<8}", gpu.device());
-    for (const Pass pass : kPasses) {
-      text += fmt::format("  {} {:<7}", name(pass), name(gpu.at(pass).state));
-    }
-    text += "\n";
-  }
+  const RowsOfNode all = read_rows(run);
+  std::string text = fmt::format("node {}: {} GPUs, {} rows\n", printable(node_name()),
+                                 run.gpus.size(), all.rows.size());
+  text += table_of_gpus(run, all);
+  if (const std::string odd = odd_rows(run, all); !odd.empty()) text += "\n" + odd;
+  if (!all.rows.empty()) text += "\n" + table_of_rows(run, all) + rule_of(all);
   return text;
 }
 
