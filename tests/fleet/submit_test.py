@@ -120,7 +120,8 @@ def test_a_broken_sinfo_is_one_line(machine):
 @pytest.mark.parametrize("name", SUITES)
 def test_suites_fit_their_limits(name):
     suite = SUITES[name]
-    assert suite.budget_s < suite.limit_s and suite.command[-2:] == ["--budget", str(suite.budget_s)]
+    assert suite.budget_s + 2 * suite.hang_limit_s < suite.limit_s
+    assert {"--budget", str(suite.budget_s), "--hang-limit", str(suite.hang_limit_s)} <= set(suite.command)
 
 
 def test_submit_pins_a_job_to_each_node(planned):
