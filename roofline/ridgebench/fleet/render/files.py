@@ -52,5 +52,6 @@ def summary(assessment: Assessment, folder: Path) -> str:
         lines.append(f"{one.severity:<5}{one.state:<15}{one.where}: {one.reason}")
         lines += [f"     > {one.next}"] if one.next else []
     lines += [f"{len(every) - MOST_LINES} more: see {folder / 'report.md'}"] if len(every) > MOST_LINES else []
-    sight = textwrap.fill(" ".join(found.expectation(assessment)), COLUMNS)
+    whole = " ".join(found.expectation(assessment)).replace(" %", "\u00a0%")  # no line begins with the sign
+    sight = textwrap.fill(whole, COLUMNS).replace("\u00a0", " ")
     return "\n".join([*lines, sight, f"report: {folder / 'report.html'}"]) + "\n"
