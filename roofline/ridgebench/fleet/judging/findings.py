@@ -186,11 +186,11 @@ def expectation(assessment: Assessment) -> list[str]:
         return [f"No GPU is judged against its peers: {number} comparable GPU{'s' * (number != 1)} are too few, 8 are needed. "
                 "Compare each with its own past by `ridgebench baseline check BASELINE DIR`."]  # fmt: skip
     flags = f"{own.false_flags:.2g}" if own.false_flags >= 0.001 else "less than 0.001"
-    found = enumerate_words([f"{100 * slower:g} % slow in {100 * chance:.0f} %" for slower, chance in own.found.items()])
+    found = [f"{100 * chance:.0f} % of those that are {100 * slower:g} % slow in it" for slower, chance in own.found.items()]
     return [
         f"{own.comparisons:,} comparisons; the GPUs scatter by {100 * own.spread:.2g} % in the median row. "
         f"A healthy fleet that scatters so is expected to have {flags} false flags in a report like this one.",
-        f"A row finds a GPU that is {found} of the cases, and nine of ten GPUs that are {100 * own.least_found:.2g} % slow.",
+        f"Of slow GPUs a row finds {enumerate_words(found)}; of those that are {100 * own.least_found:.2g} % slow, nine of ten.",
     ]
 
 

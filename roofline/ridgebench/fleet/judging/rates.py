@@ -24,13 +24,16 @@ def chances(count: int, spread: float, pooled: float, limit: float, slower: floa
     """The chance that a GPU is flagged in one row that is `slower` (share) than the median of its healthy peers.
 
     count: peers. spread: of the row; pooled: the least that the rule assumes of it. The spread that `count` GPUs show is
-    about chi distributed, with MAD_EFFICIENCY x count degrees of freedom.
+    about chi distributed, with MAD_EFFICIENCY x count degrees of freedom. A slow GPU widens it: the MAD is then a higher
+    quantile of the other GPUs.
     """
     if spread == 0:
         return float(slower > outlier.FLOOR)
     freedom = MAD_EFFICIENCY * count
-    shown = spread / outlier.small_sample(count) * np.sqrt(stats.chi2.ppf(POINTS, freedom) / freedom)
-    cut = np.maximum(outlier.FLOOR, limit * np.maximum(shown, pooled))
+    chi = np.sqrt(stats.chi2.ppf(POINTS, freedom))
+    shown = spread / outlier.small_sample(count) * chi / chi.mean()
+    widened = stats.norm.ppf((1 + 0.5 * count / (count - 1)) / 2) / outlier.NORMAL if slower else 1.0
+    cut = np.maximum(outlier.FLOOR, limit * widened * np.maximum(shown, pooled))
     return float(stats.norm.cdf((slower - cut) / spread / (1 - slower)).mean())
 
 

@@ -1,6 +1,7 @@
 """Writes all files of a report, and says on the terminal what they hold."""
 
 import json
+import textwrap
 import warnings
 from pathlib import Path
 from typing import Callable
@@ -13,6 +14,7 @@ from ..judging.judge import Assessment
 from . import document, exports, markdown, page, picture
 
 MOST_LINES = 20  # of findings on the terminal
+COLUMNS = 100
 
 
 def writers() -> dict[str, Callable[[Assessment], str]]:
@@ -50,4 +52,6 @@ def summary(assessment: Assessment, folder: Path) -> str:
         lines.append(f"{one.severity:<5}{one.state:<15}{one.where}: {one.reason}")
         lines += [f"     > {one.next}"] if one.next else []
     lines += [f"{len(every) - MOST_LINES} more: see {folder / 'report.md'}"] if len(every) > MOST_LINES else []
-    return "\n".join([*lines, *found.expectation(assessment), f"report: {folder / 'report.html'}"]) + "\n"
+    whole = " ".join(found.expectation(assessment)).replace(" %", "\u00a0%")  # no line begins with the sign
+    sight = textwrap.fill(whole, COLUMNS).replace("\u00a0", " ")
+    return "\n".join([*lines, sight, f"report: {folder / 'report.html'}"]) + "\n"
