@@ -179,7 +179,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                        .resume = !options.resume.empty(),
                        .retry = options.retry,
                        .take_turns = options.take_turns,
-                       .stop_before_rows = options.node.stop_before_rows,
+                       .together = options.node.together,
                        .plot = !options.no_plot,
                        .spent_s = options.spent_s},
                       devices, clock);

@@ -183,7 +183,7 @@ void measure_pass(NodeRun& run, Pass pass, const PassSettings& settings) {
       continue;
     }
     std::vector<std::string> command = settings.command(gpu);
-    if (pass == Pass::loaded) command.emplace_back(kStopBeforeRows);
+    if (pass == Pass::loaded) command.push_back(fmt::format("{}={}", kTogether, run.gpus.size()));
     together.push_back(std::make_unique<Task>(run, gpu, pass, std::move(command)));
     run.write();
     if (pass == Pass::loaded) continue;

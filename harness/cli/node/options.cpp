@@ -16,7 +16,7 @@ void add_node_options(CLI::App& command, NodeOptions& options,
                   "With --concurrent: seconds without a new row after which a GPU counts as hung")
       ->needs(concurrent)
       ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
-  command.add_flag(node::kStopBeforeRows, options.stop_before_rows)->group("");
+  command.add_option(node::kTogether, options.together)->group("");
 }
 
 }  // namespace ridgebench

@@ -10,7 +10,7 @@ namespace ridgebench {
 struct NodeOptions {
   bool concurrent = false;
   std::optional<double> hang_limit_s;
-  bool stop_before_rows = false;  // of a process that --concurrent starts
+  int together = 0;  // of a process that --concurrent starts: how many begin with it
 };
 
 // Adds them to the command. --concurrent excludes the others. `options` must outlive the command.

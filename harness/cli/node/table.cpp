@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "harness/base/printable.hpp"
 #include "harness/cli/machine_facts.hpp"
@@ -14,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostColumns = 100;  // with eight GPUs
 constexpr std::size_t kCell = 6;           // "100.4!"
-constexpr std::size_t kPassWidth = 8;      // "isolated"
+constexpr std::size_t kPassWidth = 9;      // "isolated "
 // Lines of one GPU in the list of odd rows, and rows in the last table.
 constexpr std::size_t kMostOdd = 5;
 constexpr std::size_t kMostRows = 40;
@@ -45,11 +47,9 @@ std::string percent(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", 1e2 * *share) : "";
 }
 
-// A text of at most `width` characters, which keeps its beginning and its end.
+// A text of at most `width` characters.
 std::string shortened(const std::string& text, std::size_t width) {
-  if (text.size() <= width) return text;
-  const std::size_t end = width / 2;
-  return text.substr(0, width - end - 2) + ".." + text.substr(text.size() - end);
+  return text.size() <= width ? text : text.substr(0, width - 2) + "..";
 }
 
 // Most rows are steady, and the regime of the others is named.
@@ -83,24 +83,50 @@ std::optional<double> median_ratio(const RowsOfNode& all, std::size_t gpu) {
   return ratios.empty() ? std::nullopt : std::optional(median(std::move(ratios)));
 }
 
+std::string trimmed(std::string line) {
+  line.resize(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
 std::string with_unit(const std::optional<double>& value, double unit, const char* name) {
   return value ? fmt::format("{:.0f} {}", *value / unit, name) : "";
 }
 
+// Words stand at the left of their columns, numbers at the right. A column without any value, such
+// as the power of a device that reports none, is left out.
+std::string columns_of(const std::vector<Texts>& table) {
+  constexpr std::size_t kWords = 3;
+  std::string text;
+  for (const Texts& cells : table) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      std::size_t width = 0;
+      for (const Texts& other : std::span(table).subspan(1))
+        width = std::max(width, other[i].size());
+      if (width == 0) continue;
+      width = std::max(width, table.front()[i].size());
+      line += i < kWords ? fmt::format("{:<{}}  ", cells[i], width)
+                         : fmt::format("{:>{}}  ", cells[i], width);
+    }
+    text += trimmed(line) + "\n";
+  }
+  return text;
+}
+
 std::string table_of_gpus(const NodeRun& run, const RowsOfNode& all) {
   std::vector<Texts> table{
-      {"GPU", "state", "worst row", "of median", "clock", "power", "temp", "loaded"}};
+      {"GPU", "state", "worst row", "of median", "clock", "power", "temp", "ratio"}};
   for (std::size_t i = 0; i < run.gpus.size(); ++i) {
     const std::vector<Spot> spots = spots_of(all, i);
     const Readings& read = all.readings[i];
     const bool none = spots.empty();
     table.push_back({run.gpus[i].device(), state_of(run.gpus[i], spots),
-                     none ? "" : label_of(*spots.front().row, 32),
+                     none ? "" : label_of(*spots.front().row, 34),
                      none ? "" : percent(spots.front().place.of_median),
                      with_unit(read.clock_hz, 1e6, "MHz"), with_unit(read.power_w, 1, "W"),
                      with_unit(read.temperature_c, 1, "C"), percent(median_ratio(all, i))});
   }
-  return padded_table(table);
+  return columns_of(table);
 }
 
 // What ended a GPU early, and the rows in which one is odd.
@@ -117,9 +143,12 @@ std::string odd_rows(const NodeRun& run, const RowsOfNode& all) {
     std::ranges::stable_sort(odd, std::ranges::greater(), &Spot::distance);
     for (std::size_t k = 0; k < std::min(odd.size(), kMostOdd); ++k) {
       const Place& place = odd[k].place;
-      text += fmt::format("{} {}: {} {} at {}{}\n", gpu.device(), name(odd[k].pass),
-                          label_of(*odd[k].row, 46), name(place.odd), percent(place.of_median),
-                          place.z ? fmt::format(", z {:.1f}", *place.z) : "");
+      const std::string z = place.z ? fmt::format(", z {:.1f}", *place.z) : "";
+      text += shortened(fmt::format("{} {} {} at {}{}: {}", gpu.device(), name(odd[k].pass),
+                                    name(place.odd), percent(place.of_median), z,
+                                    label_of(*odd[k].row, kMostColumns)),
+                        kMostColumns) +
+              "\n";
     }
     if (odd.size() > kMostOdd) {
       text += fmt::format("{}: {} more such rows\n", gpu.device(), odd.size() - kMostOdd);
@@ -157,7 +186,7 @@ std::string line_of_pass(const PassOfRow& pass) {
 std::string lines_of_row(const RowOfNode& row, std::size_t gpus, std::size_t width) {
   std::string text;
   const auto add = [&](const std::string& label, std::string_view pass, const std::string& cells) {
-    text += fmt::format("{:<{}} {:<{}}{}\n", label, width, pass, kPassWidth, cells);
+    text += trimmed(fmt::format("{:<{}} {:<{}}{}", label, width, pass, kPassWidth, cells)) + "\n";
   };
   for (const Pass pass : kPasses) {
     add(pass == Pass::isolated ? label_of(row, width) : "", name(pass), line_of_pass(row.at(pass)));
@@ -179,7 +208,7 @@ std::string table_of_rows(const NodeRun& run, const RowsOfNode& all) {
   std::ranges::stable_sort(rows, std::ranges::greater(), distance);
   std::string text = fmt::format("{:<{}} {:<{}}", "% of the node's median", width, "", kPassWidth);
   for (const Gpu& gpu : run.gpus) text += fmt::format("{:>5} ", gpu.facts.at("index").get<int>());
-  text += '\n';
+  text = trimmed(text) + "\n";
   for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
     text += lines_of_row(*rows[i], gpus, width);
   }
@@ -206,8 +235,9 @@ std::string rule_of(const RowsOfNode& all) {
 
 std::string table_of(const NodeRun& run) {
   const RowsOfNode all = read_rows(run);
-  std::string text = fmt::format("node {}: {} GPUs, {} rows\n", printable(node_name()),
-                                 run.gpus.size(), all.rows.size());
+  std::string text = fmt::format(
+      "node {}: {} GPU{}, {} rows; ratio: the rate under load over the rate alone\n",
+      printable(node_name()), run.gpus.size(), run.gpus.size() == 1 ? "" : "s", all.rows.size());
   text += table_of_gpus(run, all);
   if (const std::string odd = odd_rows(run, all); !odd.empty()) text += "\n" + odd;
   if (!all.rows.empty()) text += "\n" + table_of_rows(run, all) + rule_of(all);
