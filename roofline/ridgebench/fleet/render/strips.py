@@ -8,7 +8,6 @@ import numpy as np
 
 from ridgebench.report.svg import element
 
-from ..judging import outlier
 from ..judging.findings import name_of
 from ..judging.judge import Assessment
 from ..judging.states import FAST, SLOW
@@ -132,8 +131,10 @@ def strip(assessment: Assessment, axis: Axis, column: int, top: float) -> str:
     xs = np.sort([axis.x(value) for value in ratio[~np.isnan(ratio) & ~flags].tolist()])
     fleet = assessment.groups[0].columns
     cut, spread = float(fleet.cut[column]), float(fleet.own[column])
-    shade = "" if math.isnan(cut) else element("rect", class_="shade", x=LEFT, y=top + 1, width=max(axis.x(cut) - LEFT, 0), height=STRIP - 2)
-    edge = "" if math.isnan(cut) else element("path", class_="cut", d=f"M{axis.x(cut):.1f} {top + 1:.1f}v{STRIP - 2}")
+    shade = edge = ""
+    if not math.isnan(cut):
+        shade = element("rect", class_="shade", x=LEFT, y=top + 1, width=axis.x(cut) - LEFT, height=STRIP - 2)
+        edge = element("path", class_="cut", d=f"M{axis.x(cut):.1f} {top + 1:.1f}v{STRIP - 2}")
     return "".join((
         shade, edge, (dots if len(xs) <= MOST_DOTS else histogram)(xs, middle),
         element("text", x=LEFT - 10, y=middle, text=one.pass_, class_="end quiet"),
@@ -166,7 +167,8 @@ def draw(assessment: Assessment) -> str:
             y += SECTION
             parts.append(heading(y - 12, "At the power limit, rate per clock cycle"))
         if previous is None or previous.row != column.row:
-            parts.append(element("text", element("title", text=column.row), x=0, y=y + STRIP / 2, text=shortened(column.label.removesuffix("/steady")), class_="row"))
+            name = shortened(column.label.removesuffix("/steady"))
+            parts.append(element("text", element("title", text=column.row), x=0, y=y + STRIP / 2, text=name, class_="row"))
         parts.append(strip(assessment, axis, number, y) + "\n")
         y, previous = y + STRIP, column
     return element(
