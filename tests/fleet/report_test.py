@@ -251,7 +251,9 @@ def test_the_page_shows_another_row_and_the_other_theme(tmp_path):
         cell = f"document.getElementById('c{at(fleet, 'gn2', 3)}')"
         first = browser.run(f"{cell}.textContent")
         assert browser.run(f"{cell}.classList.contains('slow')") and "dram_read/bulk/fp32 (loaded)" in first
-        choose = "(() => {{ const c = document.getElementById('choice'); c.value = [...c.options].find((o) => o.text === {}).value; c.dispatchEvent(new Event('change')); }})()"
+        choose = """(() => {{ const list = document.getElementById('choice');
+            list.value = [...list.options].find((option) => option.text === {}).value;
+            list.dispatchEvent(new Event('change')); }})()"""
         browser.run(choose.format(json.dumps("dram_read/bulk/fp32 (isolated)")))
         assert not browser.run(f"{cell}.classList.contains('slow')")
         assert 0.97 < float(browser.run(f"{cell}.querySelector('text').textContent")) / 100 < 1.03

@@ -2,13 +2,12 @@
 
 import math
 from collections import Counter
-from typing import Iterator
+from typing import Iterator, NamedTuple
 
 import numpy as np
 
 from ridgebench.report.svg import element
 
-from ..judging import outlier
 from ..judging.findings import name_of
 from ..judging.judge import Assessment
 from ..judging.states import FAST, SLOW
@@ -19,8 +18,9 @@ STRIP, ROW_GAP, SECTION = 24, 8, 30
 LOWEST, HIGHEST = 0.80, 1.10  # ratios that the axis shows at most
 MOST_DOTS = 1024  # GPUs that are drawn one by one; more are a histogram
 BIN = 3.0  # px of a step of the histogram, and of a column of dots
-NAME_WIDTH = 6.4  # px of a letter
+NAME_WIDTH = 7.3  # px of a letter
 LONGEST_NAME = 35  # letters of a row
+CLOSE = 64.0  # px between two marks of which each has a name
 
 
 class Axis:
@@ -64,38 +64,64 @@ def histogram(xs: np.ndarray, middle: float) -> str:
     return element("path", class_="bars", d="".join(parts))
 
 
-def marked(assessment: Assessment, column: int) -> Iterator[tuple[float, str, str]]:
-    """Ratio, kind and name of the GPUs that are flagged in a column, lowest first."""
+class Marked(NamedTuple):
+    """A GPU that is flagged in a column."""
+
+    ratio: float
+    kind: str  # SLOW or FAST
+    node: str
+    gpu: str
+
+
+def marked(assessment: Assessment, column: int) -> list[Marked]:
+    """The lowest first."""
     scored, found = assessment.scored, []
     for kind, flags in ((SLOW, scored.slow), (FAST, scored.fast)):
         for index in np.flatnonzero(flags[:, column]).tolist():
-            gpu = assessment.fleet.gpus[index]
-            if not math.isnan(scored.ratio[index, column]):
-                found.append((float(scored.ratio[index, column]), kind, f"{gpu.node}/{name_of(gpu.index)}"))
-    return iter(sorted(found))
+            gpu, ratio = assessment.fleet.gpus[index], float(scored.ratio[index, column])
+            if not math.isnan(ratio):
+                found.append(Marked(ratio, kind, gpu.node, name_of(gpu.index)))
+    return sorted(found)
 
 
-def labels(axis: Axis, found: list[tuple[float, str, str]], middle: float) -> Iterator[str]:
-    """Marks of the flagged GPUs; names where there is room, and the number of the others."""
-    end, unnamed, last = 0.0, 0, 0.0
-    for position, (ratio, kind, name) in enumerate(found):
-        x = axis.x(ratio)
-        outside = ratio < axis.low
-        shown = f"{name} {100 * ratio:.0f} %" if outside else name
-        yield element("circle", element("title", text=f"{name}: {100 * ratio:.1f} %"), cx=x, cy=middle, r=3.6, class_=f"mark {kind.lower()}")
-        following = axis.x(found[position + 1][0]) if position + 1 < len(found) else math.inf
-        width = NAME_WIDTH * len(shown)
-        before = x - 8 - width
-        if before > max(end, LEFT):
-            yield element("text", x=x - 8, y=middle, text=shown, class_=f"label end {kind.lower()}")
-            end = x + 5
-        elif x + 8 + width < min(following - 6, WIDTH - RIGHT):
-            yield element("text", x=x + 8, y=middle, text=shown, class_=f"label {kind.lower()}")
-            end = x + 8 + width
+def clusters(axis: Axis, found: list[Marked]) -> list[list[Marked]]:
+    """Neighbours that are too close for a name each."""
+    groups: list[list[Marked]] = []
+    for one in found:
+        if groups and groups[-1][0].kind == one.kind and axis.x(one.ratio) - axis.x(groups[-1][-1].ratio) < CLOSE:
+            groups[-1].append(one)
         else:
-            unnamed, last, end = unnamed + 1, x, max(end, x + 5)
-    if unnamed:
-        yield element("text", x=last + 8, y=middle, text=f"+{unnamed}", class_="label slow")
+            groups.append([one])
+    return groups
+
+
+def name_of_cluster(axis: Axis, group: list[Marked]) -> str:
+    """'gn2/3', 'gn2 ×8' for GPUs of one node, or 'gn2/3 +4'; with the number where it is beyond the axis."""
+    beyond = f" {100 * group[0].ratio:.0f} %" if group[0].ratio < axis.low else ""
+    if len(group) == 1:
+        return f"{group[0].node}/{group[0].gpu}{beyond}"
+    if len({one.node for one in group}) == 1:
+        return f"{group[0].node} ×{len(group)}{beyond}"
+    return f"{group[0].node}/{group[0].gpu} +{len(group) - 1}{beyond}"
+
+
+def labels(axis: Axis, found: list[Marked], middle: float) -> Iterator[str]:
+    """Marks of the flagged GPUs, and a name for each cluster where there is room at its left or right."""
+    end = float(LEFT)
+    groups = clusters(axis, found)
+    for place, group in enumerate(groups):
+        for one in group:
+            yield element("circle", element("title", text=f"{one.node}/{one.gpu}: {100 * one.ratio:.1f} %"), cx=axis.x(one.ratio),
+                          cy=middle, r=3.6, class_=f"mark {one.kind.lower()}")  # fmt: skip
+        name, left, right = name_of_cluster(axis, group), axis.x(group[0].ratio) - 8, axis.x(group[-1].ratio) + 8
+        room = axis.x(groups[place + 1][0].ratio) - 8 if place + 1 < len(groups) else WIDTH - RIGHT
+        width = NAME_WIDTH * len(name)
+        if left - width > end:
+            yield element("text", x=left, y=middle, text=name, class_=f"label end {group[0].kind.lower()}")
+        elif right + width < room:
+            yield element("text", x=right, y=middle, text=name, class_=f"label {group[0].kind.lower()}")
+            right += width
+        end = right
 
 
 def strip(assessment: Assessment, axis: Axis, column: int, top: float) -> str:
@@ -105,14 +131,16 @@ def strip(assessment: Assessment, axis: Axis, column: int, top: float) -> str:
     xs = np.sort([axis.x(value) for value in ratio[~np.isnan(ratio) & ~flags].tolist()])
     fleet = assessment.groups[0].columns
     cut, spread = float(fleet.cut[column]), float(fleet.own[column])
-    shade = "" if math.isnan(cut) else element("rect", class_="shade", x=LEFT, y=top + 1, width=max(axis.x(cut) - LEFT, 0), height=STRIP - 2)
-    edge = "" if math.isnan(cut) else element("path", class_="cut", d=f"M{axis.x(cut):.1f} {top + 1:.1f}v{STRIP - 2}")
+    shade = edge = ""
+    if not math.isnan(cut):
+        shade = element("rect", class_="shade", x=LEFT, y=top + 1, width=axis.x(cut) - LEFT, height=STRIP - 2)
+        edge = element("path", class_="cut", d=f"M{axis.x(cut):.1f} {top + 1:.1f}v{STRIP - 2}")
     return "".join((
         shade, edge, (dots if len(xs) <= MOST_DOTS else histogram)(xs, middle),
         element("text", x=LEFT - 10, y=middle, text=one.pass_, class_="end quiet"),
         element("text", x=WIDTH - RIGHT + 10, y=middle, class_="quiet",
                 text=UNKNOWN if math.isnan(spread) else f"± {100 * spread:.1f} %"),
-        *labels(axis, list(marked(assessment, column)), middle),
+        *labels(axis, marked(assessment, column), middle),
     ))  # fmt: skip
 
 
@@ -139,7 +167,8 @@ def draw(assessment: Assessment) -> str:
             y += SECTION
             parts.append(heading(y - 12, "At the power limit, rate per clock cycle"))
         if previous is None or previous.row != column.row:
-            parts.append(element("text", element("title", text=column.row), x=0, y=y + STRIP / 2, text=shortened(column.label), class_="row"))
+            name = shortened(column.label.removesuffix("/steady"))
+            parts.append(element("text", element("title", text=column.row), x=0, y=y + STRIP / 2, text=name, class_="row"))
         parts.append(strip(assessment, axis, number, y) + "\n")
         y, previous = y + STRIP, column
     return element(
@@ -150,4 +179,8 @@ def draw(assessment: Assessment) -> str:
 
 
 def shortened(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    """A name that is too long without its middle: its end has the sizes that tell rows apart."""
+    if len(name) <= LONGEST_NAME:
+        return name
+    half = (LONGEST_NAME - 1) // 2
+    return f"{name[:half]}…{name[-half:]}"

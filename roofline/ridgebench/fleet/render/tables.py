@@ -73,7 +73,7 @@ def differences_table(assessment: Assessment) -> str:
         [escape(key) if first else "", escape(one.value), f"{one.gpus:,}", escape(found.nodes_text(one.nodes))]
         for key, values in every.items() for first, one in ((one is values[0], one) for one in values)
     ]  # fmt: skip
-    return table(("Key", "Value", "GPUs", "Nodes"), lines, frozenset({2}))
+    return table(("Key", "Value", "GPUs", "Nodes"), lines, frozenset({2}), "wrapped")
 
 
 def groups_text(assessment: Assessment) -> str:
