@@ -12,6 +12,7 @@ published run or, with `@ nvidia-h200`, that of a device, named by its folder in
     <!-- table: duels matmul @ nvidia-h200 -->    the ratios of an operation, from duels alone
     <!-- table: gate -->           the error rates that scripts/prove_gate.sh measured
     <!-- table: gate simulated --> the error rates of the gate on simulated times
+    <!-- table: fleet simulated --> the error rates of a fleet's report on simulated rates
     <!-- picture -->               the lecture figure, else the roofline
     <!-- file: tests/toy.cpp -->   a source file, as it is
     <!-- table: record keys -->, <!-- table: kernel models ... -->    what other programs print and tests compare
@@ -32,6 +33,7 @@ from ridgebench.compare.error_rates import simulated_table
 from ridgebench.compare.error_rates import table as gate_table
 from ridgebench.duels import NONE as NO_DUEL
 from ridgebench.duels import duel_table, load_duels, published_duels
+from ridgebench.fleet.judging.rates import simulated_table as fleet_table
 from ridgebench.ladder_tables import Source, table_over_runs
 from ridgebench.records import ResultsError, load_run, read_environment
 from ridgebench.result_tables import escape, lines, operation_table, operations_table
@@ -119,6 +121,8 @@ def content(kind: str, text: str, sources: Sources, page: Path) -> str:
         return gate_table(proof) if proof else NO_PROOF
     if name == "gate simulated":
         return simulated_table()
+    if name == "fleet simulated":
+        return fleet_table()
     if name.startswith("duels "):
         duels = published_duels(sources.root, device)
         if duels is None:

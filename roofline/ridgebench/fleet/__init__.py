@@ -1,0 +1,1 @@
+"""Many GPUs of one kind: plan, submit, collect, report."""

@@ -1,0 +1,78 @@
+"""Reads a whole fleet into its collected form. A malformed file is the failure of its GPU and never ends the collection."""
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
+from typing import Any, Callable, Mapping, Optional
+
+from ridgebench.command_line import CommandError
+
+from . import manifest as manifests
+from .attempts import together
+from .found import Found
+from .gpu import Fleet, Gpu
+from .loose import merged, read_loose
+from .node_folder import Setting, read_node
+from .places import Place, planned_places, walked_places
+
+FEWEST_FOR_A_POOL = 64  # folders; to start processes takes as long as to read some
+
+
+def read_place(place: Place, expected: Mapping[str, int], now: datetime) -> list[Found]:
+    setting = Setting(expected.get(place.node or ""), now)
+    return read_node(place, setting) if place.has_node else read_loose(place, setting)
+
+
+def read_all(places: list[Place], read: Callable[[Place], list[Found]]) -> list[list[Found]]:
+    """What each place holds; with many places by a process for each processor."""
+    processors = len(os.sched_getaffinity(0))
+    if processors == 1 or len(places) < FEWEST_FOR_A_POOL:
+        return [read(place) for place in places]
+    with ProcessPoolExecutor(processors) as pool:
+        return list(pool.map(read, places, chunksize=8))
+
+
+def sharer() -> Callable[[Gpu], Gpu]:
+    """A function that replaces what equals an object of an earlier GPU by that object; processes copy everything."""
+    known: dict[Any, Any] = {}
+    known_facts: dict[tuple, Mapping[str, Any]] = {}
+
+    def same(value: Any) -> Any:
+        return known.setdefault(value, value)
+
+    def same_facts(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+        return known_facts.setdefault(tuple(facts.items()), facts)
+
+    def share(gpu: Gpu) -> Gpu:
+        readings = {
+            same(key): one._replace(status=same(one.status), unit=same(one.unit), events=same(one.events))
+            for key, one in gpu.readings.items()
+        }
+        return replace(gpu, model=same(gpu.model), facts=same_facts(gpu.facts), versions=same_facts(gpu.versions),
+                       readings=readings)  # fmt: skip
+
+    return share
+
+
+def collect(folder: Path, now: Optional[datetime] = None) -> Fleet:
+    """The fleet of a folder that `fleet plan` made, or of any tree with results; `now` is in UTC.
+
+    Raises ResultsError for a malformed manifest, CommandError where there is nothing to collect.
+    """
+    if not folder.is_dir():
+        raise CommandError(f"{folder}: {'is no folder' if folder.exists() else 'not found'}; allowed: the folder of a fleet")
+    now = now or datetime.now(timezone.utc)
+    manifest = manifests.load(folder)
+    places = planned_places(folder) if manifest else walked_places(folder)
+    expected = {node.node: node.gpus for node in manifest.nodes} if manifest else {}
+    read = read_all(places, partial(read_place, expected=expected, now=now))
+    share = sharer()
+    found, loose = [], []
+    for place, each in zip(places, read):
+        for one in each:
+            one.gpu = share(one.gpu)
+        (found if place.has_node else loose).extend(each)
+    return Fleet(folder, manifest, together(found + (merged(loose) if loose else []), manifest))

@@ -1,0 +1,35 @@
+"""What one folder says about one GPU, before copies, age and attempts are judged."""
+
+from dataclasses import dataclass
+from typing import Optional
+
+from .gpu import DONE, FAILED, STARTED, Gpu
+from .results_folder import Results
+
+# The worse one of two passes counts.
+WORSE = {DONE: 0, STARTED: 1, FAILED: 2}
+
+
+@dataclass
+class Found:
+    """A Gpu with what tells copies apart."""
+
+    gpu: Gpu
+    origins: dict[tuple[str, ...], str]  # what no other GPU's file has: a run, or a GPU with its time; the folder's name
+    started: list[str]  # RFC 3339
+    own: bool = True  # the files name the GPU that node.json has in this place
+    identity: str = ""  # of a results folder alone: what tells GPUs of a node apart
+    pass_name: str = ""
+
+
+def origins_of(results: Results, pass_name: str, where: str) -> dict[tuple[str, ...], str]:
+    """A run is told by its number, and a run whose number was changed by its GPU and the time of its start."""
+    keys = {("run", results.run_id): where}
+    if results.uuid_hash is not None:
+        keys[(pass_name, results.uuid_hash, results.started)] = where
+    return keys
+
+
+def worst(states: list[tuple[str, Optional[str]]]) -> tuple[str, Optional[str]]:
+    """The worst state with its reason; the first one of equals."""
+    return max(states, key=lambda state: WORSE[state[0]])

@@ -1,0 +1,52 @@
+"""The script of a node's job. It needs bash, date and timeout on the node, and the fleet's folder."""
+
+import shlex
+from pathlib import Path
+
+from ridgebench.command_line import CommandError
+
+from ..manifest import Manifest
+from ..places import JOB_END
+from .job import SCHEMA
+
+NAME = "node.sh"
+KILL_AFTER_S = 20  # seconds from SIGTERM, on which the run writes what it has, to SIGKILL
+
+TEXT = """#!/bin/bash
+# The job of one node of a fleet: node.sh NODE ATTEMPT. NODE - is the name that the scheduler gives this node.
+# attempt-N{job} is written first and last: a job that hung or was killed leaves the first one. It lies beside the folder of
+# the run, which must be new.
+set -u
+node=$1 attempt=$2
+[[ $node != - ]] || node=${{SLURMD_NODENAME:-$(hostname -s)}}
+folder={fleet}/nodes/$node/attempt-$attempt
+if [[ -e $folder{job} || -e $folder ]]; then
+  echo "node.sh: $folder was begun already; allowed: a new attempt" >&2
+  exit 2
+fi
+mkdir -p "${{folder%/*}}" || exit 2
+now() {{ date -u +%Y-%m-%dT%H:%M:%SZ; }}
+started=$(now) job=null
+[[ -z ${{SLURM_JOB_ID:-}} ]] || job="\\"$SLURM_JOB_ID\\""
+# write_job ENDED EXIT
+write_job() {{
+  printf '{{"schema": "{schema}", "node": "%s", "job": %s, "started": "%s", "ended": %s, "exit": %s}}\\n' \\
+    "$node" "$job" "$started" "$1" "$2" >"$folder.job.tmp" && mv "$folder.job.tmp" "$folder{job}"
+}}
+trap : TERM  # the scheduler's signal reaches the command, too, and this script must live to note its end
+write_job null null || exit 2
+timeout -k {kill} {limit} {program} run --concurrent {words} --out "$folder" >"$folder.output.txt" 2>&1
+code=$?
+write_job "\\"$(now)\\"" "$code"
+exit "$code"
+"""
+
+
+def text_of(fleet: Path, manifest: Manifest, program: str) -> str:
+    """The script; `program` is the path of ridgebench on the nodes. Raises CommandError where that is unknown."""
+    if not program:
+        raise CommandError("the program ridgebench is not found; scripts/build.sh builds it, and --program names another")
+    return TEXT.format(
+        fleet=shlex.quote(str(fleet)), job=JOB_END, schema=SCHEMA, kill=KILL_AFTER_S, limit=f"{manifest.limit_s:g}",
+        program=shlex.quote(str(Path(program).absolute())), words=shlex.join(manifest.command),
+    )  # fmt: skip

@@ -1,0 +1,176 @@
+"""`fleet submit`: one pinned, exclusive job for each node, or one srun over all of them.
+
+An array of jobs would not do: with one node drained, Slurm ran two elements on another node, and all ended with 0.
+"""
+
+import argparse
+import json
+import shlex
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from ridgebench import program
+from ridgebench.command_line import OK, CommandError
+from ridgebench.files import parse_json, read, write_at_once
+
+from .. import manifest as manifests
+from ..places import NODES, attempts_in
+from . import scheduler
+from .hostlist import folded, told_by_sinfo
+from .script import NAME as SCRIPT
+from .script import text_of
+
+SUBMITTED = "submitted.jsonl"  # a line for each job: node, attempt, job
+GRACE_S = 60  # of a job beyond the limit of its command: to start, to kill, to write
+
+
+class Task(NamedTuple):
+    node: str
+    attempt: int
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("fleet", type=Path, metavar="FLEET", help="folder that `fleet plan` made")
+    parser.add_argument("--together", action="store_true", help="one srun over all nodes, which load the site at once")
+    parser.add_argument("--partition", default="", metavar="PARTITION", help="partition of Slurm for the jobs")
+    parser.add_argument("--again", action="store_true", help="only the nodes of GPUs that `fleet report` flagged, as their next attempt")
+    parser.add_argument("--program", default="", metavar="FILE", help="path of ridgebench on the nodes; default: this program")
+    parser.add_argument("--dry-run", action="store_true", help="print the script and the commands; submit nothing")
+
+
+def submitted(fleet: Path) -> list[dict]:
+    """The jobs that were submitted. Raises ResultsError."""
+    path = fleet / SUBMITTED
+    return [parse_json(line, str(path)) for line in read(path).splitlines()] if path.exists() else []
+
+
+def flagged(fleet: Path) -> list[str]:
+    """The nodes of the GPUs that the report flagged. Raises CommandError."""
+    path = fleet / "report" / "report.json"
+    if not path.exists():
+        raise CommandError(f"{path} is missing; allowed after `ridgebench fleet report {fleet}`")
+    try:
+        return list(dict.fromkeys(str(gpu["node"]) for gpu in parse_json(read(path), str(path))["flagged"]))
+    except (KeyError, TypeError):
+        raise CommandError(f"{path}: has no list `flagged` of GPUs with their node") from None
+
+
+def nodes_now(manifest: manifests.Manifest) -> dict[str, manifests.Node]:
+    """The nodes as Slurm sees them now; those that it does not know, as in the manifest but without GPUs to ask for."""
+    known = told_by_sinfo(scheduler.nodes("")) if scheduler.has("sinfo") else {}
+    return {node.node: known.get(node.node, replace(node, gpus=0)) for node in manifest.nodes}
+
+
+def split(fleet: Path, manifest: manifests.Manifest, again: bool) -> tuple[list[Task], list[manifests.Node]]:
+    """What to submit, and the nodes that take no job now. Raises CommandError."""
+    now = nodes_now(manifest)
+    tasks = tasks_of(fleet, manifest, again)
+    left_out = [now[task.node] for task in tasks if now[task.node].note is not None]
+    return [task for task in tasks if now[task.node].note is None], left_out
+
+
+def tasks_of(fleet: Path, manifest: manifests.Manifest, again: bool) -> list[Task]:
+    """What remains to measure: each node that was not submitted, or the flagged ones. Raises CommandError."""
+    last: dict[str, int] = {}
+    for job in submitted(fleet):
+        last[job["node"]] = max(last.get(job["node"], 0), job["attempt"])
+    for node in manifest.order:
+        last[node] = max([last.get(node, 0), *attempts_in(fleet / NODES / node)])
+    if again:
+        unknown = [node for node in flagged(fleet) if node not in last]
+        if unknown:
+            raise CommandError(f"{fleet}: the report flags {unknown[0]}, which is not in the manifest")
+        return [Task(node, last[node] + 1) for node in flagged(fleet)]
+    tasks = [Task(node, 1) for node in manifest.order if not last[node]]
+    if not tasks:
+        raise CommandError(f"{fleet}: all nodes were submitted already; allowed: --again, or a new `fleet plan`")
+    return tasks
+
+
+def sbatch_words(fleet: Path, manifest: manifests.Manifest, task: Task, partition: str) -> list[str]:
+    """--exclusive grants all GPUs of the node. --no-requeue: a second start would mix its files with those of the first."""
+    minutes = int((manifest.limit_s + GRACE_S) // 60) + 1
+    output = fleet / NODES / task.node / f"attempt-{task.attempt}.slurm.txt"
+    return ["sbatch", "--parsable", f"--nodelist={task.node}", "--nodes=1", "--ntasks=1", "--exclusive", "--mem=0", "--no-requeue",
+            f"--time={minutes}", f"--job-name=ridgebench-{task.node}", f"--output={output}",
+            *([f"--partition={partition}"] if partition else []), str(fleet / SCRIPT), task.node, str(task.attempt)]  # fmt: skip
+
+
+def srun_words(fleet: Path, manifest: manifests.Manifest, tasks: list[Task], partition: str) -> list[str]:
+    """A task for each node; the end of one ends no other. Raises CommandError for nodes that one srun cannot serve.
+
+    A step of an exclusive job has the GPUs that it asks for, and only a job's script has all of them.
+    """
+    if len({task.attempt for task in tasks}) > 1:
+        raise CommandError("the nodes' next attempts differ in number; allowed: without --together")
+    now = nodes_now(manifest)
+    counts = {now[task.node].gpus for task in tasks}
+    if len(counts) > 1:
+        raise CommandError("the nodes differ in their number of GPUs, and a step asks for one; allowed: without --together")
+    count = counts.pop()
+    minutes = int((manifest.limit_s + GRACE_S) // 60) + 1
+    return ["srun", f"--nodelist={folded([task.node for task in tasks])}", f"--nodes={len(tasks)}", "--ntasks-per-node=1", "--exclusive",
+            "--mem=0", "--kill-on-bad-exit=0", f"--time={minutes}", "--job-name=ridgebench",
+            *([f"--gres=gpu:{count}"] if count else []),
+            *([f"--partition={partition}"] if partition else []), str(fleet / SCRIPT), "-", str(tasks[0].attempt)]  # fmt: skip
+
+
+def shell_lines(fleet: Path, tasks: list[Task]) -> list[str]:
+    """How to run the jobs without Slurm. pdsh puts the name of the node in place of %h."""
+    script = shlex.quote(str(fleet / SCRIPT))
+    lines = []
+    for attempt in sorted({task.attempt for task in tasks}):
+        names = [task.node for task in tasks if task.attempt == attempt]
+        lines.append(f"pdsh -w '{folded(names)}' {shlex.quote(f'{script} %h {attempt}')}")
+        lines.append(f"for node in {' '.join(names)}; do ssh -n $node {script} $node {attempt} & done; wait")
+    return lines
+
+
+def submit_each(fleet: Path, tasks: list[Task], commands: list[list[str]]) -> None:
+    """Submits a job for each node, and notes each at once. Raises CommandError at the first that Slurm refuses."""
+    for task, words in zip(tasks, commands):
+        (fleet / NODES / task.node).mkdir(parents=True, exist_ok=True)
+        job = scheduler.ask(*words).strip().split(";")[0]
+        with open(fleet / SUBMITTED, "a", encoding="utf-8") as file:
+            file.write(json.dumps({"node": task.node, "attempt": task.attempt, "job": job}) + "\n")
+
+
+def run_together(fleet: Path, words: list[str], tasks: list[Task]) -> int:
+    """Waits for all nodes. The exit code of srun is the largest of theirs and says nothing about coverage."""
+    subprocess.run(words, check=False)
+    print(f"{len(tasks)} nodes ended; next: ridgebench fleet collect {fleet}")
+    return OK
+
+
+def main(options: argparse.Namespace) -> int:
+    fleet = options.fleet.resolve()
+    manifest = manifests.load(fleet)
+    if manifest is None:
+        raise CommandError(f"{options.fleet}: holds no {manifests.NAME}; allowed: a folder that `ridgebench fleet plan` made")
+    tasks, left_out = split(fleet, manifest, options.again)
+    if left_out:
+        print(f"not submitted: {folded([node.node for node in left_out])} ({', '.join(sorted({node.note or '' for node in left_out}))})")
+    if not tasks:
+        print("nothing to submit" + (": the report flags no GPU" if options.again and not left_out else ""))
+        return OK
+    text = text_of(fleet, manifest, options.program or program.binary())
+    if options.together:
+        commands = [srun_words(fleet, manifest, tasks, options.partition)]
+    else:
+        commands = [sbatch_words(fleet, manifest, task, options.partition) for task in tasks]
+    needed = "srun" if options.together else "sbatch"
+    if options.dry_run:
+        print("\n".join([f"# {fleet / SCRIPT}", text, *(map(shlex.join, commands) if scheduler.has(needed) else shell_lines(fleet, tasks))]))
+        return OK
+    write_at_once(fleet / SCRIPT, text)
+    (fleet / SCRIPT).chmod(0o755)
+    if not scheduler.has(needed):
+        print("\n".join(shell_lines(fleet, tasks)))
+        raise CommandError(f"{needed} is missing: this machine has no Slurm; allowed: one of the lines above, for pdsh or ssh")
+    if options.together:
+        return run_together(fleet, commands[0], tasks)
+    submit_each(fleet, tasks, commands)
+    print(f"{len(tasks)} jobs submitted; next: ridgebench fleet status {options.fleet}")
+    return OK

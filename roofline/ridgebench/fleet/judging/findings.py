@@ -1,0 +1,201 @@
+"""What the report says first: one finding for each thing to act on, coverage, counts of states, and what differs."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from ridgebench.units import enumerate_words
+
+from .judge import Assessment
+from .matrix import Group, unfrozen
+from .states import FAIL, FAST, FINE, INFO, SLOW, STATES, WARN, Verdict, measured_again
+
+SEVERITIES = (FAIL, WARN, INFO)
+MOST_NODES = 4  # that a text names
+MOST_STATES = 3  # that a title names
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One GPU, several GPUs of one node, or a slot of all nodes."""
+
+    severity: str
+    state: str
+    node: str
+    indexes: tuple[Optional[int], ...]  # GPUs of the node
+    whole: bool  # all of the node's
+    reason: str
+    next: str
+    verdict: Optional[Verdict] = None  # of a single GPU
+
+    @property
+    def where(self) -> str:
+        if not self.node:
+            return f"GPU {self.indexes[0]} of all nodes"
+        if len(self.indexes) == 1:
+            return f"{self.node} GPU {name_of(self.indexes[0])}"
+        return f"{self.node}, {'all ' if self.whole else ''}{len(self.indexes)} GPUs"
+
+
+def name_of(index: Optional[int]) -> str:
+    return "?" if index is None else str(index)
+
+
+def gpu_findings(assessment: Assessment) -> list[Finding]:
+    """One for each GPU that is not well, and one for GPUs of one node that share state and reason."""
+    sizes: dict[str, int] = {}
+    same: dict[tuple, list[Verdict]] = {}
+    for verdict in assessment.verdicts:
+        node = verdict.gpu.node
+        sizes[node] = sizes.get(node, 0) + 1
+        if verdict.of_node or (verdict.state == FINE and not verdict.notes):
+            continue
+        reason = "; ".join(filter(None, (verdict.reason, *verdict.notes)))
+        alone = verdict.gpu.index if verdict.state in (SLOW, FAST, FINE) else None
+        same.setdefault((node, verdict.state, reason, alone), []).append(verdict)
+    found = []
+    for (node, state, reason, _), members in same.items():
+        indexes = tuple(verdict.gpu.index for verdict in members)
+        only = members[0] if len(members) == 1 else None
+        severity = min((verdict.severity for verdict in members), key=SEVERITIES.index)
+        next_ = members[0].next.removesuffix(f" -i {indexes[0]}") if only is None else members[0].next
+        found.append(Finding(severity, state, node, indexes, len(members) == sizes[node], reason, next_, only))
+    return found
+
+
+def node_findings(assessment: Assessment) -> list[Finding]:
+    found = []
+    for effect in assessment.scored.effects:
+        verdicts = [assessment.verdicts[index] for index in effect.members]
+        mine = [verdict for verdict in verdicts if verdict.of_node] or verdicts
+        column = assessment.columns[effect.worst]
+        more = f" and {len(effect.columns) - 1} more" if len(effect.columns) > 1 else ""
+        unit = " per clock" if column.per_clock else ""
+        confirmed = sum(verdict.confirmed for verdict in mine)
+        how = "measured once" if not confirmed else f"confirmed by a second attempt on {confirmed} GPUs"
+        reason = f"the whole node is {100 * -effect.effect:.1f} % slow{unit} in {column.name}{more}; {how}"
+        severity = min((verdict.severity for verdict in mine), key=SEVERITIES.index)
+        next_ = mine[0].next.split(" -i ")[0]
+        indexes = tuple(assessment.fleet.gpus[index].index for index in effect.members)
+        found.append(Finding(severity, SLOW, effect.node, indexes, True, reason, next_))
+    return found
+
+
+def slot_findings(assessment: Assessment) -> list[Finding]:
+    return [
+        Finding(INFO, FINE, "", (slot.slot,), False,
+                f"{100 * -slot.effect:.1f} % slow in every node, in {assessment.columns[slot.worst].name}: airflow or wiring", "")
+        for slot in assessment.scored.slots
+    ]  # fmt: skip
+
+
+def findings(assessment: Assessment) -> list[Finding]:
+    """The gravest first."""
+    found = node_findings(assessment) + gpu_findings(assessment) + slot_findings(assessment)
+    states = list(STATES)
+    return sorted(found, key=lambda one: (SEVERITIES.index(one.severity), states.index(one.state)))
+
+
+def counts(assessment: Assessment) -> dict[str, int]:
+    """The number of GPUs in each state, the gravest state first."""
+    found = dict.fromkeys(STATES, 0)
+    for verdict in assessment.verdicts:
+        found[verdict.state] += 1
+    return found
+
+
+class Coverage(NamedTuple):
+    measured: int  # GPUs with a complete result of their own
+    expected: Optional[int]  # by the manifest; None without one
+
+
+def coverage(assessment: Assessment) -> Coverage:
+    manifest = assessment.fleet.manifest
+    expected = sum(node.gpus for node in manifest.nodes) if manifest else None
+    return Coverage(int((assessment.scored.group_of >= 0).sum()), expected)
+
+
+def coverage_text(assessment: Assessment) -> str:
+    measured, expected = coverage(assessment)
+    if expected is None:
+        return f"{measured:,} GPUs have complete results; how many there should be is unknown without a manifest"
+    return f"{measured:,} of {expected:,} GPUs have complete results"
+
+
+def title(assessment: Assessment) -> str:
+    """'29 of 32 GPUs are well: 2 slow, 1 missing'; with many states 'are well, 10 are not'."""
+    found = counts(assessment)
+    total, well = len(assessment.verdicts), found[FINE] + found[FAST]
+    if not total:
+        return "No GPU has been measured"
+    if well == total:
+        return f"All {total:,} GPUs are well" if total > 1 else "The GPU is well"
+    bad = [f"{n:,} {state.lower().replace('_', ' ')}" for state, n in found.items() if n and state not in (FINE, FAST)]
+    if len(bad) > MOST_STATES:
+        return f"{well:,} of {total:,} GPUs are well, {total - well:,} are not"
+    return f"{well:,} of {total:,} GPUs are well: {', '.join(bad)}"
+
+
+def flagged(assessment: Assessment) -> list[dict[str, Any]]:
+    """The GPUs that `fleet submit --again` measures once more."""
+    return [
+        {"node": verdict.gpu.node, "index": verdict.gpu.index, "state": verdict.state}
+        for verdict in assessment.verdicts if measured_again(verdict)
+    ]
+
+
+class Version(NamedTuple):
+    value: str
+    gpus: int
+    nodes: list[str]
+
+
+def differences(assessment: Assessment) -> dict[str, list[Version]]:
+    """Facts and versions that are not the same everywhere: the value of most GPUs first."""
+    seen: dict[str, dict[Any, tuple[list[int], dict[str, None]]]] = {}
+    for index, gpu in enumerate(assessment.fleet.gpus):
+        for key, value in {**gpu.facts, **gpu.versions}.items():
+            gpus, nodes = seen.setdefault(key, {}).setdefault(value, ([], {}))
+            gpus.append(index)
+            nodes[gpu.node] = None
+    return {
+        key: [Version(text_of(value), len(gpus), list(nodes)) for value, (gpus, nodes) in
+              sorted(values.items(), key=lambda item: (-len(item[1][0]), item[1][0]))]
+        for key, values in sorted(seen.items()) if len(values) > 1
+    }  # fmt: skip
+
+
+def text_of(value: Any) -> str:
+    value = unfrozen(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={item}" for key, item in value.items()) or "none"
+    return "unknown" if value is None else str(value)
+
+
+def nodes_text(nodes: list[str]) -> str:
+    more = [f"{len(nodes) - MOST_NODES:,} more"] if len(nodes) > MOST_NODES else []
+    return enumerate_words([*nodes[:MOST_NODES], *more])
+
+
+def expectation(assessment: Assessment) -> list[str]:
+    """What the rule can see in this fleet, in sentences."""
+    own, groups = assessment.expected, assessment.groups
+    if not own.comparisons:
+        number = len(groups[0].members) if groups else 0
+        return [f"No GPU is judged against its peers: {number} comparable GPU{'s' * (number != 1)} are too few, 8 are needed. "
+                "Compare each with its own past by `ridgebench baseline check BASELINE DIR`."]  # fmt: skip
+    flags = f"{own.false_flags:.2g}" if own.false_flags >= 0.001 else "less than 0.001"
+    found = [f"{100 * chance:.0f} % of those that are {100 * slower:g} % slow in it" for slower, chance in own.found.items()]
+    return [
+        f"{own.comparisons:,} comparisons; the GPUs scatter by {100 * own.spread:.2g} % in the median row. "
+        f"A healthy fleet that scatters so is expected to have {flags} false flags in a report like this one.",
+        f"Of slow GPUs a row finds {enumerate_words(found)}; of those that are {100 * own.least_found:.2g} % slow, nine of ten.",
+    ]
+
+
+def median_rate(assessment: Assessment, group: Group, column: int) -> float:
+    """The median rate of a group as measured, also where the column is judged per clock; NaN without any."""
+    rates = assessment.matrix.rates[group.members, column]
+    rates = rates[~np.isnan(rates)]
+    return float(np.median(rates)) if len(rates) else float("nan")

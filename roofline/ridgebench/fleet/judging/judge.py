@@ -1,0 +1,173 @@
+"""The verdict of each GPU of a fleet."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ridgebench.command_line import OK
+
+from . import outlier, rates
+from ..gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu
+from .matrix import Column, Group, Matrix, line_of, make_matrix, places
+from .next_steps import next_step
+from .scoring import SHEET_FLOOR, Scored, below_floor, judged_groups, of_whole_node, score
+from .states import FAIL, FAST, FINE, INFO, NOT_COMPARABLE, SLOW, STATES, WARN, WRONG, Mark, Verdict, code_of
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The judged fleet; verdicts and lines of arrays are in the order of fleet.gpus."""
+
+    fleet: Fleet
+    matrix: Matrix
+    groups: list[Group]
+    scored: Scored
+    verdicts: list[Verdict]
+    expected: rates.Expected
+
+    @property
+    def columns(self) -> list[Column]:
+        return self.matrix.columns
+
+    @property
+    def code(self) -> int:
+        return max(map(code_of, self.verdicts), default=OK)
+
+
+def state_of_files(gpu: Gpu) -> tuple[str, str]:
+    """The state that needs no peers, DONE where there is none, and its reason."""
+    bad = {"wrong": WRONG, "invalid": WRONG, "failed": FAILED}
+    found = sorted((bad[r.status], row, r.reason or r.status) for (_, row), r in gpu.readings.items() if r.status in bad)
+    wrong = [one for one in found if one[0] == WRONG]
+    if gpu.state in (DUPLICATE, STALE) or not (wrong or (found and gpu.state == DONE)):
+        return gpu.state, gpu.reason or ""
+    state, row, reason = (wrong or found)[0]
+    rows = {row for _, row, _ in wrong or found}
+    return state, f"{row}{f' and {len(rows) - 1} more' if len(rows) > 1 else ''}: {reason}"
+
+
+def marks_of(index: int, scored: Scored, where: np.ndarray) -> list[Mark]:
+    """The marks of a GPU in these columns, the lowest first."""
+    ordered = where[np.argsort(scored.ratio[index, where], kind="stable")]
+    return [mark_of(index, scored, column) for column in ordered.tolist()]
+
+
+def mark_of(index: int, scored: Scored, column: int) -> Mark:
+    return Mark(column, *(float(part[index, column]) for part in (scored.ratio, scored.z, scored.sheet)))
+
+
+def slow_before(gpu: Gpu, group: Group, promised: np.ndarray, matrix: Matrix, of_node: set[int]) -> dict[int, int]:
+    """The columns in which an earlier attempt was slow, with the number of that attempt."""
+    found: dict[int, int] = {}
+    where, attempt = places(matrix.columns), gpu.earlier
+    while attempt is not None:
+        rates_, values = line_of(attempt, where)
+        ratio = values / group.columns.median
+        low = (ratio < group.columns.cut) | below_floor(rates_ / promised, matrix)
+        for column in of_node:
+            low[column] |= ratio[column] < 1 - outlier.FLOOR
+        found |= {column: attempt.attempt for column in np.flatnonzero(low).tolist()}
+        attempt = attempt.earlier
+    return found
+
+
+def below(mark: Mark, columns: list[Column]) -> str:
+    if np.isnan(mark.ratio) or mark.ratio >= 1 - outlier.FLOOR:
+        return f"{100 * mark.sheet:.0f} % of the data sheet in {columns[mark.column].name}"
+    unit = " per clock" if columns[mark.column].per_clock else ""
+    return f"{100 * (1 - mark.ratio):.1f} % below the median{unit} in {columns[mark.column].name}"
+
+
+def judge_slow(verdict: Verdict, before: dict[int, int], columns: list[Column]) -> None:
+    """Fills the verdict of a GPU that is slow in verdict.slow."""
+    worst, seen = verdict.slow[0], [mark for mark in verdict.slow if mark.column in before]
+    verdict.state, verdict.confirmed = SLOW, bool(seen)
+    low = 1 - worst.ratio > outlier.FAIL or any(mark.sheet < SHEET_FLOOR for mark in verdict.slow)
+    verdict.severity = FAIL if low else WARN
+    more = f" and in {len(verdict.slow) - 1} more" if len(verdict.slow) > 1 else ""
+    if seen:
+        how = f"confirmed: attempt {before[seen[0].column]} said so too"
+    elif verdict.gpu.earlier is not None:
+        how = "not confirmed: the attempt before was not slow in these rows"
+    else:
+        how = "measured once"
+    whole = ", as its whole node is" if verdict.of_node else ""
+    verdict.reason = f"{below(worst, columns)}{more}{whole}; {how}"
+
+
+def judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group], scored: Scored) -> None:
+    """Fills the verdict of a GPU that has finished, by its peers."""
+    group, columns = groups[scored.group_of[index]], matrix.columns
+    if group.columns is None:
+        verdict.state, (_, verdict.severity) = NOT_COMPARABLE, STATES[NOT_COMPARABLE]
+        verdict.reason = "; ".join(group.differs[:3]) + (f" and {len(group.differs) - 3} more" if len(group.differs) > 3 else "")
+        return
+    known = np.flatnonzero(~np.isnan(scored.ratio[index]))
+    verdict.worst = mark_of(index, scored, int(known[np.argmin(scored.ratio[index, known])])) if len(known) else None
+    effects = [effect for effect in scored.effects if index in effect.members]
+    of_node = {column for effect in effects for column in effect.columns}
+    slow = set(np.flatnonzero(scored.slow[index]).tolist()) | of_node
+    before = slow_before(verdict.gpu, group, scored.promised[scored.group_of[index]], matrix, of_node)
+    if slow:
+        verdict.slow = marks_of(index, scored, np.array(sorted(slow)))
+        verdict.of_node = any(of_whole_node(scored, groups, effect, index) for effect in effects)
+        judge_slow(verdict, before, columns)
+    elif scored.fast[index].any():
+        best = marks_of(index, scored, np.flatnonzero(scored.fast[index]))[-1]
+        verdict.state, verdict.severity = FAST, INFO
+        verdict.reason = f"{100 * (best.ratio - 1):.1f} % above the median in {columns[best.column].name}"
+    if before and not slow:
+        column, attempt = next(iter(before.items()))
+        verdict.notes.append(f"flagged once, not confirmed: attempt {attempt} was slow in {columns[column].name}")
+    few = np.isnan(group.columns.cut[known]).all()
+    if few and verdict.worst is not None and verdict.worst.ratio < 1 - outlier.FAIL:
+        verdict.notes.append(f"differs: {below(verdict.worst, columns)} of {len(group.members)} GPUs, too few for a verdict")
+        verdict.severity = WARN
+    lacking = len(group.columns.count) - len(known)
+    if lacking and len(known):
+        verdict.notes.append(f"{lacking} of {len(columns)} rows are missing")
+
+
+def common_heat(matrix: Matrix, usable: list[int]) -> set[str]:
+    """The events that most GPUs have; they say nothing of one of them."""
+    counts: dict[str, int] = {}
+    for events in matrix.heat.values():
+        for event in events:
+            counts[event] = counts.get(event, 0) + 1
+    return {event for event, count in counts.items() if 2 * count > len(usable)}
+
+
+def assess(fleet: Fleet, command: str = "ridgebench") -> Assessment:
+    """Judges the fleet. command: how the next commands begin."""
+    gpus = fleet.gpus
+    states = [state_of_files(gpu) for gpu in gpus]
+    usable = [index for index, (state, _) in enumerate(states) if state == DONE]
+    matrix = make_matrix(gpus, usable)
+    groups = judged_groups(gpus, matrix, usable)
+    scored = score(gpus, matrix, groups)
+    common = common_heat(matrix, usable)
+    verdicts = []
+    for index, (state, reason) in enumerate(states):
+        verdict = Verdict(gpus[index], FINE if state == DONE else state, INFO, reason)
+        if state == DONE:
+            judge_done(verdict, index, matrix, groups, scored)
+        else:
+            verdict.severity = STATES[state][1]
+        events = [event for event in matrix.heat.get(index, ()) if event not in common]
+        if events:
+            verdict.notes.append(f"heat or hardware lowered the clock: {', '.join(events)}")
+            verdict.severity = WARN if verdict.severity == INFO else verdict.severity
+        differs = groups[scored.group_of[index]].differs if scored.group_of[index] >= 0 else ()
+        verdict.next = next_step(verdict, fleet.folder, differs, command)
+        verdicts.append(verdict)
+    own = expected(groups, scored)
+    return Assessment(fleet, matrix, groups, scored, verdicts, own)
+
+
+def expected(groups: list[Group], scored: Scored) -> rates.Expected:
+    comparisons = int((~np.isnan(scored.z)).sum())
+    if not groups:
+        return rates.Expected(0, float("nan"), 0.0, {}, float("nan"))
+    return rates.expected(groups[0].columns, comparisons)
+
+

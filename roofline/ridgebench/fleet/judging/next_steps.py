@@ -1,0 +1,42 @@
+"""The next command to type for a GPU that is not well."""
+
+import shlex
+from pathlib import Path
+
+from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED
+from .states import NOT_COMPARABLE, SLOW, WRONG, Verdict, measured_again
+
+# A key by which GPUs are not comparable: the section of `nvidia-smi -q -d` that shows it.
+SECTIONS = {"power_limit_w": "POWER", "clocks": "CLOCK", "ecc": "ECC", "mig": "MIG"}
+DIAGNOSTIC_LEVEL = 3  # of dcgmi diag: the first one with stress tests of memory and arithmetic
+
+
+def on(verdict: Verdict, what: str) -> str:
+    """A command that runs on the node of the GPU."""
+    return f"ssh {shlex.quote(verdict.gpu.node)} {what}"
+
+
+def selected(verdict: Verdict) -> str:
+    return "" if verdict.gpu.index is None else f" -i {verdict.gpu.index}"
+
+
+def next_step(verdict: Verdict, folder: Path, differs: tuple[str, ...], command: str) -> str:
+    """The command; empty for a GPU that is well. differs: the keys by which it is not comparable."""
+    diagnosis = on(verdict, f"dcgmi diag -r {DIAGNOSTIC_LEVEL}{selected(verdict)}")
+    again = f"{command} fleet submit {shlex.quote(str(folder))} --again"
+    if verdict.state == SLOW:
+        return again if measured_again(verdict) else diagnosis
+    if verdict.state == WRONG:
+        return diagnosis
+    if verdict.state in (FAILED, STARTED):
+        return on(verdict, f"{command} doctor")
+    if verdict.state in (MISSING, STALE):
+        return again
+    if verdict.state == DUPLICATE:
+        return f"{command} fleet collect {shlex.quote(str(folder))}"
+    if verdict.state == NOT_COMPARABLE:
+        section = next((SECTIONS[key] for key in (text.split(":")[0] for text in differs) if key in SECTIONS), None)
+        return on(verdict, f"nvidia-smi -q -d {section}{selected(verdict)}" if section else f"{command} doctor")
+    if any(note.startswith("heat") for note in verdict.notes):
+        return on(verdict, f"nvidia-smi -q -d TEMPERATURE,PERFORMANCE{selected(verdict)}")
+    return ""

@@ -1,0 +1,61 @@
+"""The states of a GPU in a report: severities, exit codes, and what stands behind a verdict."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, Optional
+
+from ridgebench.command_line import INCOMPARABLE, INTERRUPTED, OK, REGRESSION, ROW_FAILED
+
+from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED, Gpu
+
+INFO, WARN, FAIL = "INFO", "WARN", "FAIL"
+# What a comparison adds to the states of the files. FINE stands for DONE.
+FINE, SLOW, FAST, WRONG, NOT_COMPARABLE = "OK", "SLOW", "FAST", "WRONG", "NOT_COMPARABLE"
+# Gravest first: the exit code that a state leads to, and its severity. Slow GPUs have two of each (code_of, judge_slow).
+STATES = {
+    WRONG: (ROW_FAILED, FAIL),
+    FAILED: (ROW_FAILED, FAIL),
+    STARTED: (ROW_FAILED, FAIL),
+    MISSING: (REGRESSION, FAIL),
+    DUPLICATE: (INCOMPARABLE, WARN),
+    STALE: (INCOMPARABLE, WARN),
+    NOT_COMPARABLE: (INCOMPARABLE, WARN),
+    SLOW: (REGRESSION, WARN),
+    FAST: (OK, INFO),
+    FINE: (OK, INFO),
+}
+SLOW_ONCE = INTERRUPTED  # the code of a slow GPU that was not measured again: undecided
+AGAIN = (FAILED, STARTED, MISSING, STALE, WRONG)  # a further attempt may change these states
+
+
+class Mark(NamedTuple):
+    """A GPU in a column. ratio: to the median of its peers; sheet: share of the data sheet, NaN where unknown."""
+
+    column: int
+    ratio: float
+    z: float
+    sheet: float
+
+
+@dataclass
+class Verdict:
+    """What the report says of a GPU. slow: the columns that say so; worst: the lowest column, of any GPU that is judged."""
+
+    gpu: Gpu
+    state: str
+    severity: str
+    reason: str = ""
+    next: str = ""
+    worst: Optional[Mark] = None
+    slow: list[Mark] = field(default_factory=list)
+    confirmed: bool = False
+    of_node: bool = False  # slow only as its whole node is
+    notes: list[str] = field(default_factory=list)
+
+
+def code_of(verdict: Verdict) -> int:
+    return SLOW_ONCE if verdict.state == SLOW and not verdict.confirmed else STATES[verdict.state][0]
+
+
+def measured_again(verdict: Verdict) -> bool:
+    """Whether `fleet submit --again` measures the GPU."""
+    return verdict.state in AGAIN or (verdict.state == SLOW and not verdict.confirmed)

@@ -1,0 +1,87 @@
+"""Results folders of a tree without node.json: each device in one is a GPU's reading, and a pass is told by the path."""
+
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+from typing import Optional
+
+from .found import Found, origins_of, worst
+from .gpu import DONE, FAILED, STARTED, Gpu
+from .node_folder import PASSES, Setting, all_alike
+from .places import Place, natural
+from .results_folder import MALFORMED, Results, parsed, read_results, reason_of
+
+BROKEN = ("wrong", "invalid", "failed")
+
+
+def state_of(results: Results, environment: dict) -> tuple[str, Optional[str]]:
+    if environment.get("ended") is None or environment.get("interrupted"):
+        return STARTED, "the run was interrupted" if environment.get("interrupted") else "the run has no end"
+    if results.torn or not results.readings:
+        return FAILED, "records.jsonl: the last record was cut off" if results.torn else "records.jsonl: holds no record"
+    broken = next((name for name, one in results.readings.items() if one.status in BROKEN), None)
+    return (FAILED, f"{broken}: {results.readings[broken].status}") if broken else (DONE, None)
+
+
+def index_of(device: str) -> Optional[int]:
+    number = device.rpartition(":")[2]
+    return int(number) if number.isascii() and number.isdecimal() and len(number) < 6 else None
+
+
+def read_loose(place: Place, setting: Setting) -> list[Found]:
+    """The GPUs of one results folder, each with one pass. A malformed folder is one GPU that is FAILED."""
+    pass_name = "loaded" if "loaded" in place.folder.parts[-3:] else "isolated"
+    try:
+        found = read_results(place.folder)
+        environment = parsed((place.folder / "environment.json").read_text("utf-8"), str(place.folder))
+    except MALFORMED as error:
+        failed = all_alike(place, setting, place.node or "node", FAILED, reason_of(error, place.folder.parent), None)
+        return [replace(one, identity=str(place.folder), pass_name=pass_name) for one in failed]
+    gpus = []
+    for results in found:
+        state, reason = state_of(results, environment)
+        readings = {(pass_name, row): reading for row, reading in results.readings.items()}
+        node = place.node or results.hostname_hash or "node"
+        gpu = Gpu(node, index_of(results.device), results.uuid_hash, results.model, state, reason, place.attempt,
+                  results.facts, readings, versions=results.versions)  # fmt: skip
+        gpus.append(Found(gpu, origins_of(results, pass_name, place.folder.name), [results.started],
+                          identity=results.uuid_hash or identity_of(place.folder, results.device), pass_name=pass_name))  # fmt: skip
+    return gpus
+
+
+def identity_of(folder: Path, device: str) -> str:
+    """A GPU without UUID is told by its path without the name of the pass."""
+    return "/".join([*(part for part in folder.parts if part not in PASSES), device])
+
+
+def merged(loose: list[Found]) -> list[Found]:
+    """The passes of one GPU as one, and its n-th run of a pass as attempt n. Copies stay apart."""
+    by_gpu: dict[tuple[str, str], dict[str, list[Found]]] = defaultdict(lambda: defaultdict(list))
+    for one in loose:
+        by_gpu[one.gpu.node, one.identity][one.pass_name].append(one)
+    found = []
+    for passes in by_gpu.values():
+        for runs in passes.values():
+            runs.sort(key=lambda one: one.started)
+        for turn in range(max(map(len, passes.values()))):
+            found.append(joined([runs[turn] for runs in passes.values() if turn < len(runs)], turn + 1))
+    return with_indices(found)
+
+
+def joined(parts: list[Found], attempt: int) -> Found:
+    state, reason = worst([(part.gpu.state, part.gpu.reason) for part in parts])
+    readings = {key: reading for part in parts for key, reading in part.gpu.readings.items()}
+    gpu = replace(parts[0].gpu, state=state, reason=reason, readings=readings, attempt=attempt)
+    origins = {key: where for part in parts for key, where in part.origins.items()}
+    return replace(parts[0], gpu=gpu, origins=origins, started=[time for part in parts for time in part.started])
+
+
+def with_indices(found: list[Found]) -> list[Found]:
+    """Numbers the GPUs of a node anew where two have the same number: each process may have seen one GPU alone."""
+    by_node: dict[str, dict[str, Optional[int]]] = defaultdict(dict)
+    for one in sorted(found, key=lambda one: natural(one.identity)):
+        by_node[one.gpu.node].setdefault(one.identity, one.gpu.index)
+    for numbers in by_node.values():
+        if len(set(numbers.values())) < len(numbers):
+            numbers.update(zip(numbers, range(len(numbers))))
+    return [replace(one, gpu=replace(one.gpu, index=by_node[one.gpu.node][one.identity])) for one in found]

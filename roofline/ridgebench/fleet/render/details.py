@@ -1,0 +1,77 @@
+"""What is known of the flagged GPUs, as lines of a table: Markdown and HTML show the same."""
+
+import math
+from typing import NamedTuple, Optional
+
+from ridgebench import units
+from ridgebench.units import digits
+
+from ..judging.findings import name_of
+from ..gpu import Reading
+from ..judging.judge import Assessment
+from ..judging.matrix import PASSES
+from ..judging.states import Mark, Verdict
+
+UNKNOWN = "–"
+HEAD = ("GPU", "row", "value", "of median", "of data sheet", "z", "clock", "temperature", "power", "clock events",
+        "loaded / isolated")  # fmt: skip
+
+
+class Detail(NamedTuple):
+    """A flagged GPU in its lowest row; texts with units, UNKNOWN where nothing is known."""
+
+    where: str
+    row: str
+    value: str
+    ratio: str
+    sheet: str
+    z: str
+    clock: str
+    celsius: str
+    watts: str
+    events: str
+    loaded: str
+
+
+def rate(value: float, unit: str) -> str:
+    """A rate with its unit: 4.6 TB/s, 64 TFLOP/s."""
+    return units.rate(value, "B/s" if unit == "byte/s" else unit)
+
+
+def share(value: float) -> str:
+    return UNKNOWN if math.isnan(value) else f"{100 * value:.1f} %"
+
+
+def loaded_over_isolated(verdict: Verdict, row: str) -> str:
+    both = [verdict.gpu.readings.get((name, row)) for name in PASSES]
+    rates = [reading.rate for reading in both if reading is not None and reading.rate]
+    return f"{rates[1] / rates[0]:.3f}" if len(rates) == 2 else UNKNOWN
+
+
+def with_unit(value: Optional[float], unit: str) -> str:
+    return UNKNOWN if value is None else f"{value:.0f} {unit}"
+
+
+def detail(assessment: Assessment, verdict: Verdict, mark: Mark) -> Detail:
+    column = assessment.columns[mark.column]
+    reading: Reading = verdict.gpu.readings[column.pass_, column.row]
+    return Detail(
+        where=f"{verdict.gpu.node} GPU {name_of(verdict.gpu.index)}",
+        row=column.name,
+        value=rate(reading.rate, column.unit) if reading.rate else UNKNOWN,
+        ratio=share(mark.ratio) + " per clock" * column.per_clock,
+        sheet=share(mark.sheet),
+        z=UNKNOWN if math.isnan(mark.z) else f"{mark.z:.1f}".replace("-", "−"),
+        clock=f"{digits(reading.clock_hz / 1e9)} GHz" if reading.clock_hz else UNKNOWN,
+        celsius=with_unit(reading.celsius, "°C"),
+        watts=with_unit(reading.watts, "W"),
+        events=", ".join(reading.events) or "none",
+        loaded=loaded_over_isolated(verdict, column.row),
+    )
+
+
+def details(assessment: Assessment, most: int) -> list[Detail]:
+    """The slow and the fast GPUs, lowest first, at most so many."""
+    marked = [(verdict, verdict.slow[0]) for verdict in assessment.verdicts if verdict.slow]
+    marked.sort(key=lambda item: (item[1].ratio, item[0].gpu.node, item[0].gpu.index or 0))
+    return [detail(assessment, verdict, one) for verdict, one in marked[:most]]

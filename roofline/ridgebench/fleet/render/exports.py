@@ -1,0 +1,115 @@
+"""The report for other programs: CSV, JUnit, and metrics for Prometheus's node exporter."""
+
+import csv
+import io
+import math
+from typing import Any, Iterator, Optional
+from xml.sax.saxutils import escape, quoteattr
+
+from ridgebench.command_line import OK
+from ridgebench.export.text import label
+
+from ..judging import findings as found
+from .document import known
+from ..gpu import FAILED, MISSING, STARTED
+from ..judging.judge import Assessment
+from ..judging.states import SLOW_ONCE, WRONG, Verdict, code_of
+
+COLUMNS = ("node", "index", "uuid_hash", "model", "state", "severity", "confirmed", "attempt", "lowest_pass", "lowest_row",
+           "lowest_ratio", "lowest_z", "reason", "next")  # fmt: skip
+ERRORS = (FAILED, STARTED, MISSING, WRONG)  # of JUnit; other states are failures
+
+
+def to_csv(assessment: Assessment) -> str:
+    """A line for each GPU; the last columns have its ratio to the median of its peers in each row."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*COLUMNS, *(f"{column.pass_} {column.row}" for column in assessment.columns)])
+    for index, verdict in enumerate(assessment.verdicts):
+        gpu, worst = verdict.gpu, verdict.worst
+        column = assessment.columns[worst.column] if worst else None
+        line = [gpu.node, gpu.index, gpu.uuid_hash, gpu.model, verdict.state, verdict.severity, int(verdict.confirmed), gpu.attempt]
+        line += [column.pass_, column.row, known(worst.ratio, 5), known(worst.z, 4)] if column and worst else [None] * 4
+        ratios = ("" if math.isnan(ratio) else f"{ratio:.4f}" for ratio in assessment.scored.ratio[index].tolist())
+        writer.writerow([*line, verdict.reason, verdict.next, *ratios])
+    return out.getvalue()
+
+
+def printable(text: str) -> str:
+    """XML 1.0 has no control characters, and no text here needs a line's end."""
+    return "".join(c if c.isprintable() else " " for c in text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def case(verdict: Verdict) -> str:
+    """A GPU as a test case: what is slow once is skipped, as undecided results are."""
+    name = quoteattr(printable(f"{verdict.gpu.node} GPU {found.name_of(verdict.gpu.index)}"))
+    if code_of(verdict) == OK:
+        return f'  <testcase classname="ridgebench.fleet" name={name}/>\n'
+    tag = "skipped" if code_of(verdict) == SLOW_ONCE else "error" if verdict.state in ERRORS else "failure"
+    kind = "" if tag == "skipped" else f" type={quoteattr(verdict.state)}"
+    message = quoteattr(printable(f"{verdict.state}: {verdict.reason}"))
+    text = escape(printable(f"next: {verdict.next}"))
+    return f'  <testcase classname="ridgebench.fleet" name={name}><{tag} message={message}{kind}>{text}</{tag}></testcase>\n'
+
+
+def to_junit(assessment: Assessment) -> str:
+    cases = [case(verdict) for verdict in assessment.verdicts]
+    number = {tag: sum(f"<{tag} " in one for one in cases) for tag in ("failure", "error", "skipped")}
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuite name="ridgebench fleet" tests="{len(cases)}" failures="{number["failure"]}" '
+        f'errors="{number["error"]}" skipped="{number["skipped"]}">\n{"".join(cases)}</testsuite>\n'
+    )
+
+
+Sample = tuple[dict[str, Any], Optional[float]]
+
+
+def metric(name: str, what: str, samples: Iterator[Sample]) -> str:
+    """A gauge; a sample without a value, or with the labels of one before, is left out."""
+    lines = {}
+    for labels, value in samples:
+        if value is not None and not math.isnan(value):
+            text = ",".join(f'{key}="{label(item)}"' for key, item in labels.items())
+            lines.setdefault(f"{name}{{{text}}}" if text else name, f"{value:.6g}")
+    body = "".join(f"{key} {value}\n" for key, value in lines.items())
+    return f"# HELP {name} {what}\n# TYPE {name} gauge\n{body}" if body else ""
+
+
+def gpu_labels(verdict: Verdict) -> dict[str, Any]:
+    return {"node": verdict.gpu.node, "gpu": found.name_of(verdict.gpu.index), "uuid_hash": verdict.gpu.uuid_hash}
+
+
+def lowest(assessment: Assessment) -> Iterator[Sample]:
+    for verdict in assessment.verdicts:
+        if verdict.worst:
+            column = assessment.columns[verdict.worst.column]
+            yield gpu_labels(verdict) | {"pass": column.pass_, "row": column.row}, verdict.worst.ratio
+
+
+def to_prometheus(assessment: Assessment) -> str:
+    """The text format of prometheus.io, "Exposition formats"; GPUs are labelled, rows only by their medians."""
+    measured, expected = found.coverage(assessment)
+    manifest, gpus = assessment.fleet.manifest, assessment.verdicts
+    of_rows = [
+        ({"pass": column.pass_, "row": column.row, "unit": column.unit}, n) for n, column in enumerate(assessment.columns)
+    ]  # fmt: skip
+    fleet = assessment.groups[0] if assessment.groups else None
+    parts = [
+        metric("ridgebench_fleet_gpus", "GPUs in this state.", (({"state": s}, n) for s, n in found.counts(assessment).items())),
+        metric("ridgebench_fleet_gpus_expected", "GPUs that the manifest expects.", iter([({}, expected)])),
+        metric("ridgebench_fleet_gpus_measured", "GPUs with complete results.", iter([({}, measured)])),
+        metric("ridgebench_fleet_exit_code", "Exit code of the report; larger is worse.", iter([({}, assessment.code)])),
+        metric("ridgebench_fleet_planned_timestamp_seconds", "When the fleet was planned.",
+               iter([({}, manifest.planned.timestamp() if manifest else None)])),
+        metric("ridgebench_fleet_expected_false_flags", "False flags that a healthy fleet has in such a report.",
+               iter([({}, assessment.expected.false_flags)])),
+        metric("ridgebench_fleet_gpu_exit_code", "Exit code that the state of the GPU leads to; 0 is well.",
+               ((gpu_labels(v) | {"state": v.state}, code_of(v)) for v in gpus)),
+        metric("ridgebench_fleet_gpu_lowest_ratio", "Lowest ratio to the median of the peers, and its row.", lowest(assessment)),
+        metric("ridgebench_fleet_row_median", "Median rate of the fleet, in the unit of the label.",
+               ((labels, found.median_rate(assessment, fleet, n)) for labels, n in of_rows if fleet)),
+        metric("ridgebench_fleet_row_spread_ratio", "Standard deviation over median, estimated by the MAD.",
+               ((labels, float(fleet.columns.own[n])) for labels, n in of_rows if fleet and fleet.columns)),
+    ]  # fmt: skip
+    return "".join(parts)

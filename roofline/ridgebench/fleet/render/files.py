@@ -1,0 +1,57 @@
+"""Writes all files of a report, and says on the terminal what they hold."""
+
+import json
+import textwrap
+import warnings
+from pathlib import Path
+from typing import Callable
+
+from ridgebench.command_line import CommandError, what_failed
+from ridgebench.files import write_at_once
+
+from ..judging import findings as found
+from ..judging.judge import Assessment
+from . import document, exports, markdown, page, picture
+
+MOST_LINES = 20  # of findings on the terminal
+COLUMNS = 100
+
+
+def writers() -> dict[str, Callable[[Assessment], str]]:
+    """The text files of a report."""
+    return {
+        "report.json": lambda assessment: json.dumps(document.document(assessment), indent=1, allow_nan=False) + "\n",
+        "report.html": page.document,
+        "report.md": markdown.to_markdown,
+        "gpus.csv": exports.to_csv,
+        "junit.xml": exports.to_junit,
+        "metrics.prom": exports.to_prometheus,
+    }
+
+
+def write_all(assessment: Assessment, folder: Path) -> str:
+    """Writes the report; returns the text of report.json."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        texts = {name: make(assessment) for name, make in writers().items()}
+        for name, text in texts.items():
+            write_at_once(folder / name, text)
+        with warnings.catch_warnings():  # a name that Matplotlib's font lacks is no fault of the picture
+            warnings.filterwarnings("ignore", message="Glyph .* missing")
+            picture.save(assessment, folder)
+    except OSError as error:
+        raise CommandError(f"{what_failed(error)}; allowed: --out with a folder that may be written") from None
+    return texts["report.json"]
+
+
+def summary(assessment: Assessment, folder: Path) -> str:
+    """One screen: the title, what to do, what the report can see."""
+    every = found.findings(assessment)
+    lines = [found.title(assessment), found.coverage_text(assessment)]
+    for one in every[:MOST_LINES]:
+        lines.append(f"{one.severity:<5}{one.state:<15}{one.where}: {one.reason}")
+        lines += [f"     > {one.next}"] if one.next else []
+    lines += [f"{len(every) - MOST_LINES} more: see {folder / 'report.md'}"] if len(every) > MOST_LINES else []
+    whole = " ".join(found.expectation(assessment)).replace(" %", "\u00a0%")  # no line begins with the sign
+    sight = textwrap.fill(whole, COLUMNS).replace("\u00a0", " ")
+    return "\n".join([*lines, sight, f"report: {folder / 'report.html'}"]) + "\n"

@@ -1,0 +1,59 @@
+"""The report as Markdown, for a step summary or an issue: findings, details, rows, differences."""
+
+import re
+
+from ridgebench.export.text import markdown_cell
+
+from ..judging import findings as found
+from .details import HEAD, details, rate, share
+from ..judging.judge import Assessment
+
+MOST = 50  # lines of a table
+
+
+def cell(text: str) -> str:
+    return markdown_cell(re.sub(r"\s+", " ", text))
+
+
+def table(head: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
+    """A table with escaped texts; a cell that begins with a backtick is code."""
+    shown = [" | ".join(text if text.startswith("`") else cell(text) for text in line) for line in lines[:MOST]]
+    more = f"\n{len(lines) - MOST} more lines: see report.json\n" if len(lines) > MOST else ""
+    return "\n".join([f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *(f"| {line} |" for line in shown)]) + "\n" + more
+
+
+def code(text: str) -> str:
+    return f"`{text.replace('`', '').replace('|', ' ')}`" if text else ""
+
+
+def rows(assessment: Assessment, per_clock: bool) -> list[tuple[str, ...]]:
+    fleet = assessment.groups[0]
+    return [
+        (column.label, column.pass_, str(int(fleet.columns.count[n])),
+         rate(median, column.unit) if (median := found.median_rate(assessment, fleet, n)) > 0 else "",
+         share(float(fleet.columns.own[n])), share(float(fleet.columns.cut[n])))
+        for n, column in enumerate(assessment.columns) if column.per_clock == per_clock
+    ]  # fmt: skip
+
+
+def to_markdown(assessment: Assessment) -> str:
+    every = found.findings(assessment)
+    parts = [f"# {found.title(assessment)}\n", f"{found.coverage_text(assessment)}.\n"]
+    states = [(state, str(number)) for state, number in found.counts(assessment).items() if number]
+    parts.append(table(("state", "GPUs"), states))
+    if every:
+        lines = [(one.severity, one.state, one.where, one.reason, code(one.next)) for one in every]
+        parts += ["## What to do\n", table(("severity", "state", "where", "reason", "next"), lines)]
+    slow = details(assessment, MOST + 1)
+    if slow:
+        parts += ["## Slow GPUs in their lowest row\n", table(HEAD, [tuple(one) for one in slow])]
+    head = ("row", "pass", "GPUs", "median", "spread", "slow below")
+    for per_clock, name in ((False, "Rows"), (True, "Rows at the power limit, judged per clock")):
+        lines = rows(assessment, per_clock) if assessment.groups else []
+        parts += [f"## {name}\n", table(head, lines)] if lines else []
+    differing = found.differences(assessment)
+    if differing:
+        lines = [(key, one.value, str(one.gpus), found.nodes_text(one.nodes)) for key, each in differing.items() for one in each]
+        parts += ["## What is not the same everywhere\n", table(("key", "value", "GPUs", "nodes"), lines)]
+    parts += ["## What this report can see\n", "\n".join(found.expectation(assessment)) + "\n"]
+    return "\n".join(parts)

@@ -1,0 +1,100 @@
+"""The report as one HTML page: no network, nothing in it that a text of the results could end or start."""
+
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from ridgebench.report import page as run_page
+
+from ..judging import findings as found
+from ..judging.judge import Assessment
+from ..manifest import text_of
+from ..judging.states import FAIL, FAST, FINE, STATES, WARN
+from . import colours, map_svg, strips, tables
+from .layout import by_node, make_layout
+
+ASSETS = Path(__file__).parent / "assets"
+
+
+@cache
+def asset(name: str) -> str:
+    return (ASSETS / name).read_text("utf-8")
+
+
+def style() -> str:
+    """The style of the report of a run, then that of the fleet, with the colours of both themes. Paper is light."""
+    light, dark = (f"color-scheme:{name};{colours.variables(name)}" for name in ("light", "dark"))
+    rules = [
+        f":root{{{light}}}",
+        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}",
+        f"@media screen{{:root[data-theme=dark]{{{dark}}}}}",
+    ]
+    rules += [f".s{n}{{--fill:var(--fill{n});--text:var(--ink{n})}}" for n in range(len(colours.NAMES))]
+    return "\n".join([*rules, run_page.asset("report.css"), asset("fleet.css")])
+
+
+def tiles(assessment: Assessment) -> str:
+    """The number of GPUs in each state that occurs; coverage first."""
+    measured, expected = found.coverage(assessment)
+    parts = [f'<li><b>{measured:,}{f" of {expected:,}" if expected is not None else ""}</b><span>measured</span></li>']
+    for state, number in reversed(found.counts(assessment).items()):
+        if number:
+            severity = "fine" if state in (FINE, FAST) else STATES[state][1].lower()
+            name = "well" if state == FINE else state.lower().replace("_", " ")
+            parts.append(f'<li class="{severity}"><b>{number:,}</b><span>{name}</span></li>')
+    return f'<ul class="tiles">{"".join(parts)}</ul>'
+
+
+def subtitle(assessment: Assessment) -> str:
+    fleet = assessment.fleet
+    models = list(dict.fromkeys(gpu.model for gpu in fleet.gpus if gpu.model))
+    more = f" and {len(models) - 2} more" if len(models) > 2 else ""
+    nodes = len({gpu.node for gpu in fleet.gpus})
+    parts = [f"{', '.join(models[:2])}{more}", f"{nodes:,} node{'s' * (nodes != 1)}"]
+    if fleet.manifest:
+        parts += [f"planned {text_of(fleet.manifest.planned)}", f"suite {fleet.manifest.suite}"]
+    else:
+        parts.append("without a manifest: how many GPUs there should be is unknown")
+    return escape(" · ".join(filter(None, parts)))
+
+
+def choices(assessment: Assessment) -> str:
+    """The rows that the map can show."""
+    options = [f'<option value="{n}">{escape(column.name)}</option>' for n, column in enumerate(assessment.columns)]
+    return f'<option value="-1">lowest row of each GPU</option>{"".join(options)}'
+
+
+def urgent(assessment: Assessment) -> int:
+    return sum(one.severity in (FAIL, WARN) for one in found.findings(assessment))
+
+
+def document(assessment: Assessment) -> str:
+    """The whole page."""
+    layout = make_layout(by_node(assessment))
+    css, script = style(), asset("fleet.js")
+    policy = run_page.POLICY.format(scripts=run_page.digest(script), style=run_page.digest(css))
+    number = urgent(assessment)
+    parts = {
+        "policy": policy,
+        "title": escape(found.title(assessment)),
+        "style": css,
+        "subtitle": subtitle(assessment),
+        "tiles": tiles(assessment),
+        "findings": tables.findings_table(assessment),
+        "urgent": f"{number} thing{'s' * (number != 1)} to do" if number else "",
+        "details": tables.details_table(assessment),
+        "unit": "; each cell is a node, with its lowest GPU" if layout.whole_nodes else "",
+        "choices": choices(assessment),
+        "map": map_svg.draw(assessment, layout),
+        "key": map_svg.key(assessment, layout),
+        "strips": strips.draw(assessment) if assessment.groups else "",
+        "sight": "".join(f"<p>{escape(text)}</p>" for text in found.expectation(assessment)).replace(" %", "&nbsp;%"),
+        "groups": tables.groups_text(assessment),
+        "differences": tables.differences_table(assessment),
+        "rows": tables.rows_table(assessment),
+        "data": run_page.script_json(map_svg.data(assessment, layout)),
+        "script": script,
+    }
+    # One pass over the template: a text that looks like a placeholder stays a text.
+    pieces = asset("fleet.html").split("@@")
+    return "".join(parts[piece] if place % 2 else piece for place, piece in enumerate(pieces))

@@ -1,0 +1,27 @@
+"""`ridgebench fleet report`: judges a fleet and writes its report."""
+
+import argparse
+import sys
+from pathlib import Path
+
+FOLDER = "report"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `fleet report`."""
+    parser.add_argument("fleet", type=Path, metavar="FLEET", help="folder of `fleet plan`, or any tree with results")
+    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder of the report; default: FLEET/{FOLDER}")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Returns the exit code of the gravest state; docs/operate/fleet.md lists them."""
+    from .collect import collect  # Matplotlib and the figures take a second to load; --help does without
+    from .judging.judge import assess
+    from .render import files
+
+    assessment = assess(collect(options.fleet))
+    folder = options.out or options.fleet / FOLDER
+    text = files.write_all(assessment, folder)
+    sys.stdout.write(text if options.json else files.summary(assessment, folder))
+    return assessment.code

@@ -1,0 +1,173 @@
+"""Reads the results folder of one GPU: faster than ridgebench.records, which checks every key of a record.
+
+Only the keys that a fleet needs are read and checked. The samples, most of a record, are cut out before it is parsed.
+`ridgebench verify DIR` checks a folder as a whole.
+"""
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from sys import intern
+from typing import Any, Mapping, Optional
+
+from ridgebench.command_line import one_line, what_failed
+from ridgebench.compare.comparable import CHANGE_RESULTS, HARD, HARD_OF_DEVICE, VARIABLES, branch, lookup
+from ridgebench.files import ResultsError, decoded, lines_of, read, reject_constant
+
+from .gpu import Reading
+
+# A text cannot contain the key: its quotes would have a backslash.
+SAMPLES = re.compile(rb'"(?:samples_s|clocks_hz)":\[[^][{}"]*\]')
+STATUSES = ("ok", "wrong", "invalid", "failed", "skipped", "unverified")
+VERSIONS = ("version", "commit", "host.kernel", "host.governor", "host.os")
+VERSIONS_OF_DEVICE = (
+    "driver", "cuda_of_driver", "vbios", "inforom", "gsp_firmware", "board_part_number", "persistence", "pcie",
+)
+# A row with fewer FLOPs to a byte shows its rate in byte/s. The ridges of all data sheets are above it. The bound of a
+# record would not do: it depends on the roofs of the run, and GPUs of one fleet could differ in it.
+FLOPS_TO_A_BYTE = 8.0
+LONGEST_REASON = 200
+MALFORMED = (ResultsError, OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError)
+
+
+@dataclass
+class Results:
+    """What a results folder says about one of its devices."""
+
+    run_id: str
+    started: str  # RFC 3339, as in the file
+    hostname_hash: Optional[str]
+    device: str
+    uuid_hash: Optional[str]
+    model: Optional[str]
+    facts: Mapping[str, Any]
+    versions: Mapping[str, Any]
+    readings: dict[str, Reading]  # by row id without "@device"
+    torn: bool  # the last line was cut off while it was written
+
+
+def reason_of(error: Exception, folder: Optional[Path] = None) -> str:
+    """What is malformed, as one line; files below the folder are named from there."""
+    text = what_failed(error) if isinstance(error, (ResultsError, OSError)) else f"{type(error).__name__}: {error}"
+    return one_line(text.replace(f"{folder}/", ""))[:LONGEST_REASON]
+
+
+def parsed(text: str, origin: str) -> Any:
+    """JSON, without the limits of parse_json() on numbers, which cost most of the time. Raises ResultsError."""
+    try:
+        return json.loads(text, parse_constant=reject_constant)
+    except (ValueError, RecursionError) as error:
+        raise ResultsError(f"{origin}: not JSON: {error}") from None
+
+
+def frozen(value: Any) -> Any:
+    """A value of JSON as one that can be hashed."""
+    if isinstance(value, dict):
+        return tuple(sorted((key, frozen(item)) for key, item in value.items()))
+    return tuple(map(frozen, value)) if isinstance(value, list) else value
+
+
+def text_or_none(value: Any) -> Optional[str]:
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{str(value)[:60]!r} is no text")
+    return value if value is None or value.isprintable() else one_line(value)
+
+
+def number(record: dict, key: str) -> Optional[float]:
+    value = record[key]
+    if value is None:
+        return None
+    if type(value) not in (int, float) or not 0 <= value < math.inf:
+        raise ValueError(f"{key} is {str(value)[:60]!r}; allowed: null or a number that is not negative")
+    return float(value)
+
+
+def median(telemetry: dict, key: str) -> Optional[float]:
+    found = telemetry.get(key)
+    return number(found, "median") if found else None
+
+
+def reading_of(record: dict) -> Reading:
+    """Raises what MALFORMED lists."""
+    status = record["status"]
+    if status not in STATUSES:
+        raise ValueError(f"status is {str(status)[:60]!r}; allowed: {', '.join(STATUSES)}")
+    flops, moved = number(record, "flops") or 0.0, number(record, "bytes") or 0.0
+    computes = flops > 0 and flops >= FLOPS_TO_A_BYTE * moved
+    seconds = number(record, "time_median_s")
+    if status == "ok" and not seconds:
+        raise ValueError("status is ok, and time_median_s is no number above 0")
+    telemetry = record["telemetry"] or {}
+    window = telemetry.get("window") or {}
+    watts = number(window, "power_w") if "power_w" in window else None
+    return Reading(
+        status=intern(status),
+        seconds=seconds,
+        rate=number(record, "flops_per_s" if computes else "bytes_per_s"),
+        unit="FLOP/s" if computes else "byte/s",
+        cycles=number(record, "cycles_median") if "cycles_median" in record else None,
+        clock_hz=number(record, "clock_hz"),
+        watts=median(telemetry, "power_w") if watts is None else watts,
+        celsius=median(telemetry, "temperature_c"),
+        events=tuple(intern(str(event)) for event in telemetry.get("clock_events") or ()),
+        reason=one_line(record["reason"])[:LONGEST_REASON] if record["reason"] else None,
+    )
+
+
+def read_rows(path: Path) -> tuple[dict[str, dict[str, Reading]], bool]:
+    """The readings by device and row, and whether an unfinished last line was left out. A control ceiling is no row."""
+    rows: dict[str, dict[str, Reading]] = {}
+    for origin, line in lines_of(path):
+        if not line.endswith(b"\n"):
+            return rows, True
+        record = parsed(decoded(SAMPLES.sub(b'"samples":0', line), origin), origin)
+        try:
+            if record["role"] == "control":
+                continue
+            name, _, device = record["id"].rpartition("@")
+            of_device = rows.setdefault(device, {})
+            if name in of_device:
+                raise ValueError(f"{name} comes twice")
+            of_device[intern(name)] = reading_of(record)
+        except MALFORMED as error:
+            raise ResultsError(f"{origin}: {reason_of(error)}") from None
+    return rows, False
+
+
+def facts_of(environment: dict, device: dict) -> dict[str, Any]:
+    """What must agree for two GPUs to be compared: of a driver only its branch."""
+    variables = environment.get(VARIABLES) or {}
+    chosen = {name: value for name, value in variables.items() if name.startswith(tuple(CHANGE_RESULTS))}
+    facts = {key: lookup(environment, key) for key in HARD} | {VARIABLES: chosen}
+    facts |= {key: branch(key, device.get(key)) for key in HARD_OF_DEVICE}
+    return {intern(key): frozen(value) for key, value in facts.items()}
+
+
+def read_results(folder: Path) -> list[Results]:
+    """The devices of a results folder. Raises ResultsError for anything that is missing or malformed."""
+    path = folder / "environment.json"
+    environment = parsed(read(path), str(path))
+    rows, torn = read_rows(folder / "records.jsonl")
+    found = []
+    try:
+        versions = {key: frozen(lookup(environment, key)) for key in VERSIONS}
+        for device in environment["devices"]:
+            found.append(Results(
+                run_id=str(environment["run_id"]),
+                started=str(environment["started"]),
+                hostname_hash=text_or_none(lookup(environment, "host.hostname_hash")),
+                device=str(device["name"]),
+                uuid_hash=text_or_none(device.get("uuid_hash")),
+                model=text_or_none(device.get("model")),
+                facts=facts_of(environment, device),
+                versions=versions | {key: frozen(device.get(key)) for key in VERSIONS_OF_DEVICE},
+                readings=rows.get(str(device["name"]), {}),
+                torn=torn,
+            ))  # fmt: skip
+    except MALFORMED as error:
+        raise ResultsError(f"{path}: {reason_of(error)}") from None
+    if not found:
+        raise ResultsError(f"{path}: devices is empty")
+    return found

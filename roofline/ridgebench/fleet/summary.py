@@ -1,0 +1,60 @@
+"""`fleet collect`: writes fleet.json, and prints the states on one screen."""
+
+import argparse
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Optional
+
+from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED
+
+from .collect import collect
+from .gpu import DONE, DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet, Gpu
+from .jobs.hostlist import folded
+from .stored import NAME, counts, expected, text_of, write
+
+SHOWN = 12  # lines about single GPUs
+# A larger code is worse, because Slurm reports the largest one of a job's steps.
+EXIT_CODES = {DONE: OK, MISSING: REGRESSION, DUPLICATE: INCOMPARABLE, STALE: INCOMPARABLE, FAILED: ROW_FAILED, STARTED: ROW_FAILED}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("fleet", type=Path, metavar="DIR", help="folder of a fleet, or any tree with results folders")
+    parser.add_argument("--json", action="store_true", help="print what fleet.json holds, in place of the summary")
+
+
+def exit_code(fleet: Fleet) -> int:
+    return max((EXIT_CODES[gpu.state] for gpu in fleet.gpus), default=OK)
+
+
+def summary(fleet: Fleet) -> str:
+    """The states with their nodes, and the reasons of the first GPUs that are not done."""
+    total, wanted = len(fleet.gpus), expected(fleet)
+    seen = sum(gpu.state != MISSING for gpu in fleet.gpus)
+    covers = f"{seen} of {wanted} expected" if wanted is not None else f"{total}, and how many should be there is unknown"
+    lines = [f"GPUs: {covers}"]
+    for state, count in counts(fleet).items():
+        names = list(dict.fromkeys(gpu.node for gpu in fleet.gpus if gpu.state == state))
+        lines.append(f"{state:<10}{count:>6}" + (f"  {shortened(folded(names))}" if names else ""))
+    reasons: dict[tuple[str, str, Optional[str]], list[Gpu]] = defaultdict(list)
+    for gpu in fleet.gpus:
+        if gpu.state != DONE:
+            reasons[gpu.state, gpu.node, gpu.reason].append(gpu)
+    for (state, node, reason), gpus in list(reasons.items())[:SHOWN]:
+        numbers = ",".join(str(gpu.index) for gpu in gpus if gpu.index is not None)
+        lines.append(f"{state} {node}{f' GPU {numbers}' if numbers else ''}: {reason}")
+    if len(reasons) > SHOWN:
+        lines.append(f"and {len(reasons) - SHOWN} more reasons, in {NAME}")
+    return "\n".join(lines) + "\n"
+
+
+def shortened(text: str, longest: int = 80) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}..."
+
+
+def main(options: argparse.Namespace) -> int:
+    fleet = collect(options.fleet)
+    text = text_of(fleet)
+    path = write(fleet, text)
+    sys.stdout.write(text if options.json else f"{summary(fleet)}{path}\n")
+    return exit_code(fleet)
