@@ -17,6 +17,7 @@ packages=(
   fonts-dejavu-core
 )
 python_packages=("${drawing_packages[@]}" fastjsonschema)
+dev=
 for argument in "$@"; do
   case $argument in
     --dev)
@@ -166,8 +167,15 @@ name_missing() {
   fi
 }
 
+# A Slurm for one test, which needs root. An sbatch in PATH would make scripts/run.sh submit jobs, so it is not installed.
+unpack_slurm() {
+  [[ -n $dev && $EUID -eq 0 && -x scripts/try/slurm.sh && ! -d .deps/slurm ]] || return 0
+  scripts/try/slurm.sh unpack >/dev/null 2>&1 || say "scripts/try/slurm.sh unpack failed: the test of a fleet on Slurm will be skipped"
+}
+
 if may_install; then
   install_packages
+  unpack_slurm
 fi
 make_environment
 install_python_packages

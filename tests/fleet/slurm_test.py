@@ -46,7 +46,7 @@ class Cluster:
     def fleet(self, *words, code: int = 0) -> str:
         done = subprocess.run([sys.executable, "-m", "ridgebench", "fleet", *map(str, words)], env=self.variables, capture_output=True,
                               text=True, check=False, timeout=LONGEST_S)  # fmt: skip
-        assert done.returncode == code, done.stdout + done.stderr
+        assert done.returncode == code, (done.stdout + done.stderr)[-2000:]
         return done.stdout
 
     def wait(self, fleet: Path, is_over: Callable[[dict[str, int]], bool]) -> None:
@@ -113,7 +113,7 @@ def test_together(cluster, tmp_path):
 
 
 def kill_in_the_run(cluster: Cluster, fleet: Path, node: str) -> None:
-    """Kills the job of a node, with its script, while its first GPU is measured."""
+    """Kills the job of a node while its first GPU is measured."""
     folder = fleet / "nodes" / node / "attempt-1"
     deadline = time.monotonic() + LONGEST_S
     while not (folder / "node.json").exists() or json.loads((folder / "node.json").read_text())["gpus"][0]["passes"]["isolated"]["state"] != "running":

@@ -2,64 +2,12 @@
 
 import json
 import os
-import shlex
-import signal
-import subprocess
-import sys
-import time
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
-from command_line import ROOT, schema
-from fleet_size import tree_of
+from command_line import schema
 from ridgebench.fleet.jobs.suites import SUITES
+from stand_ins import SINFO, Machine
 from synthetic_fleet import write_job
-
-SINFO = "gn1|idle|gpu:h100:8(S:0-1)\ngn2|drained|gpu:h100:8\ngn3|mixed|gpu:h100:8\nlogin1|idle|(null)\n"
-
-
-class Machine:
-    """A folder of stand-ins in PATH: what each prints, and with which words it was called."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.bin = folder / "bin"
-        self.bin.mkdir()
-        self.stand_in("ridgebench", "exit 0")
-
-    def stand_in(self, name: str, body: str) -> None:
-        path = self.bin / name
-        path.write_text(f"#!/bin/bash\nprintf '%q ' \"$@\" >>{self.folder}/{name}.calls\necho >>{self.folder}/{name}.calls\n{body}\n")
-        path.chmod(0o755)
-
-    def prints(self, name: str, text: str) -> None:
-        (self.folder / f"{name}.out").write_text(text)
-        self.stand_in(name, f"cat {self.folder}/{name}.out")
-
-    def calls(self, name: str) -> list[list[str]]:
-        path = self.folder / f"{name}.calls"
-        return [shlex.split(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-    def fleet(self, *words) -> subprocess.CompletedProcess:
-        environment = {"PATH": f"{self.bin}:/usr/bin:/bin", "PYTHONPATH": str(ROOT / "roofline"), "HOME": str(self.folder)}
-        return subprocess.run([sys.executable, "-m", "ridgebench", "fleet", *map(str, words)], capture_output=True, text=True,
-                              check=False, env=environment, cwd=self.folder, timeout=60)  # fmt: skip
-
-    def done(self, *words) -> str:
-        result = self.fleet(*words)
-        assert (result.returncode, result.stderr) == (0, "")
-        return result.stdout
-
-    def refused(self, *words) -> str:
-        result = self.fleet(*words)
-        assert result.returncode == 2 and result.stderr.startswith("fleet: ") and result.stderr.count("\n") == 1, result.stderr
-        return result.stderr
-
-    def slurm(self) -> None:
-        self.prints("sinfo", SINFO)
-        self.prints("squeue", "")
-        self.stand_in("sbatch", f"wc -l <{self.folder}/sbatch.calls")  # the number of the job
 
 
 @pytest.fixture
@@ -120,7 +68,8 @@ def test_a_broken_sinfo_is_one_line(machine):
 @pytest.mark.parametrize("name", SUITES)
 def test_suites_fit_their_limits(name):
     suite = SUITES[name]
-    assert suite.budget_s < suite.limit_s and suite.command[-2:] == ["--budget", str(suite.budget_s)]
+    assert suite.budget_s + 2 * suite.hang_limit_s < suite.limit_s
+    assert {"--budget", str(suite.budget_s), "--hang-limit", str(suite.hang_limit_s)} <= set(suite.command)
 
 
 def test_submit_pins_a_job_to_each_node(planned):
@@ -225,61 +174,3 @@ def test_status_without_squeue(planned):
     (planned.bin / "squeue").unlink()
     assert "gn[1,3]" in states(planned)["queued"]
     assert "no manifest.json" in planned.refused("status", "bin")
-
-
-# The script of a node
-
-
-def node_script(machine: Machine, program: str, limit: str = "120") -> Path:
-    """The script of a fleet whose program is this bash text; $OUT is the folder that --out names."""
-    machine.stand_in("ridgebench", f'OUT=${{@: -1}}\n{program}')
-    (machine.folder / "nodes").write_text("gn1 8\n")
-    machine.done("plan", "--nodes", "nodes", "--out", "a fleet's", "--limit", limit, "--", "--filter", "it's")
-    machine.fleet("submit", "a fleet's", "--program", machine.bin / "ridgebench")
-    return machine.folder / "a fleet's" / "node.sh"
-
-
-def job(script: Path) -> dict:
-    value = json.loads((script.parent / "nodes" / "gn1" / "attempt-1.job.json").read_text())
-    assert [error.message for error in schema("fleet_job").iter_errors(value)] == []
-    return value
-
-
-def test_the_script_writes_the_job_first_and_last(machine):
-    script = node_script(machine, 'cp "$OUT.job.json" "$OUT.first.json"; echo told; exit 6')
-    done = subprocess.run([script, "gn1", "1"], check=False, env={"PATH": os.environ["PATH"], "SLURM_JOB_ID": "17"}, timeout=60)
-    folder = script.parent / "nodes" / "gn1" / "attempt-1"
-    first, last = json.loads(folder.with_name("attempt-1.first.json").read_text()), job(script)
-    assert done.returncode == 6 and (first["ended"], first["exit"], first["job"]) == (None, None, "17")
-    assert last["exit"] == 6 and last["ended"] >= last["started"] == first["started"]
-    assert folder.with_name("attempt-1.output.txt").read_text() == "told\n"
-    assert machine.calls("ridgebench")[0] == ["run", "--concurrent", "--filter", "it's", "--out", str(folder)]
-    again = subprocess.run([script, "gn1", "1"], check=False, capture_output=True, text=True, timeout=60)
-    assert again.returncode == 2 and "was begun already" in again.stderr and len(machine.calls("ridgebench")) == 1
-
-
-def test_the_script_kills_what_hangs(machine):
-    script = node_script(machine, "exec sleep 600", limit="1")
-    assert subprocess.run([script, "gn1", "1"], check=False, timeout=60).returncode == 124
-    assert job(script)["exit"] == 124
-
-
-def test_the_scheduler_names_the_node(machine):
-    script = node_script(machine, "exit 0")
-    subprocess.run([script, "-", "1"], check=True, env={"PATH": os.environ["PATH"], "SLURMD_NODENAME": "gn1"}, timeout=60)
-    assert job(script)["exit"] == 0
-
-
-def test_a_terminated_script_notes_the_end(machine):
-    script = node_script(machine, 'trap "exit 3" TERM; touch "$OUT.begun"; while :; do sleep 0.1; done')
-    with subprocess.Popen([script, "gn1", "1"], start_new_session=True) as process:
-        deadline = time.monotonic() + 60
-        while not (script.parent / "nodes" / "gn1" / "attempt-1.begun").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        assert job(script)["exit"] is None
-        for member in tree_of(process.pid):  # as a scheduler does
-            with suppress(ProcessLookupError):
-                os.kill(member, signal.SIGTERM)
-        process.wait(60)
-    assert job(script)["exit"] in (3, 124)

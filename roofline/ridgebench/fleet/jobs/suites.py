@@ -16,10 +16,12 @@ class Suite(NamedTuple):
     filter: str  # of `ridgebench run`, over the rows of the profile `standard`
     budget_s: int
     limit_s: int  # after which the job kills the command: a run that is late takes longer than its budget
+    hang_limit_s: int  # without a new row, after which a GPU counts as hung and the others go on
 
     @property
     def command(self) -> list[str]:
-        return ["--profile", "standard", "--filter", self.filter, "--budget", str(self.budget_s)]
+        return ["--profile", "standard", "--filter", self.filter, "--budget", str(self.budget_s),
+                "--hang-limit", str(self.hang_limit_s)]  # fmt: skip
 
 
 # Main memory and level 2: bandwidth. fma_peak and mma_sync: every SM and its tensor cores, below the power limit; every GPU
@@ -29,7 +31,8 @@ QUICK = Suite(
     "bandwidths, fixed-clock ceilings and copies to the host: for a prolog or a health check",
     "^(dram_read|dram_copy|cache_l2_read|fma_peak)/|^tensor_peak/[a-z_]+/bf16/|^copy_to_(device|host)/[a-z]+/fp32/n:67108864/",
     budget_s=40,
-    limit_s=120,
+    limit_s=120,  # two GPUs may hang
+    hang_limit_s=30,  # a row takes a second; a node without persistence mode needs longer to open its GPUs
 )
 # Every kind of roof, and the library's product in each format: the tensor cores' paths of all formats, at the power limit.
 DEEP = Suite(
@@ -39,6 +42,7 @@ DEEP = Suite(
     "|^matmul/cublas/(fp32|tf32|fp16|bf16|fp8_e4m3)/m:8192/.*layout:nt/steady",
     budget_s=900,
     limit_s=2400,
+    hang_limit_s=120,
 )
 SUITES = {"quick": QUICK, "deep": DEEP}
 OWN = "own"  # in a manifest: the user gave the arguments

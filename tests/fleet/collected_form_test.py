@@ -1,0 +1,100 @@
+"""A tree without manifest is collected, too; fleet.json and the summary say what was found."""
+
+import json
+import shutil
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from command_line import schema
+from damaged import attempt, change_node, collect, odd
+from ridgebench.command_line import CommandError
+from ridgebench.fleet import stored, summary
+from ridgebench.fleet.gpu import DONE, FAILED, Gpu
+from synthetic_fleet import PLANNED, template, text_of, write_node, write_results
+
+
+def test_a_tree_without_manifest(tmp_path):
+    """Each results folder is a reading; isolated and loaded of one GPU are one GPU."""
+    for node in ("a1", "a2"):
+        for index in range(2):
+            for name in ("isolated", "loaded"):
+                write_results(tmp_path / "tree" / node / name / f"gpu{index}", node, index, PLANNED, lambda _: 1.0, rows=2)
+    found = collect(tmp_path / "tree")
+    assert found.manifest is None and odd(found) == {}
+    assert [(gpu.node, gpu.index, len(gpu.readings)) for gpu in found.gpus] == [("a1", 0, 4), ("a1", 1, 4), ("a2", 0, 4), ("a2", 1, 4)]
+    assert "is unknown" in summary.summary(found)
+
+
+def test_runs_of_one_gpu_are_attempts(tmp_path):
+    for day, factor in ((0, 1.0), (1, 1.2)):
+        write_results(tmp_path / "n1" / f"day{day}", "n1", 0, PLANNED + timedelta(days=day), lambda _, factor=factor: factor, rows=2)
+    (gpu,) = collect(tmp_path).gpus
+    assert gpu.attempt == 2 and gpu.earlier.attempt == 1
+    assert all(one.seconds == pytest.approx(1.2 * gpu.earlier.readings[key].seconds) for key, one in gpu.readings.items())
+
+
+def test_processes_that_each_saw_one_gpu(tmp_path):
+    """CUDA_VISIBLE_DEVICES makes each GPU cuda:0; they are numbered by their folders."""
+    for index in range(3):
+        write_results(tmp_path / "n1" / f"gpu{index}", "n1", index, PLANNED, lambda _: 1.0, rows=2, name="cuda:0")
+    for path in tmp_path.glob("n1/*/records.jsonl"):
+        path.write_text(path.read_text().replace("@cuda:1", "@cuda:0").replace("@cuda:2", "@cuda:0"))
+    assert [gpu.index for gpu in collect(tmp_path).gpus] == [0, 1, 2]
+
+
+def test_a_tree_of_node_folders(healthy_fleet, tmp_path):
+    """As scp brings them: no manifest, and attempts below the node."""
+    shutil.copytree(healthy_fleet / "nodes", tmp_path / "copied")
+    found = collect(tmp_path / "copied")
+    assert Counter(gpu.node for gpu in found.gpus) == {f"gn{n}": 8 for n in range(1, 5)} and odd(found) == {}
+
+
+def test_a_broken_results_folder_of_a_tree(tmp_path):
+    for index in range(2):
+        write_results(tmp_path / "n1" / f"gpu{index}", "n1", index, PLANNED, lambda _: 1.0, rows=2)
+    (tmp_path / "n1" / "gpu1" / "environment.json").write_text("{")
+    assert [(gpu.state, gpu.node) for gpu in collect(tmp_path).gpus if gpu.state != DONE] == [(FAILED, "n1")]
+
+
+def test_nothing_to_collect(tmp_path):
+    with pytest.raises(CommandError, match="holds no results"):
+        collect(tmp_path)
+    with pytest.raises(CommandError, match="not found"):
+        collect(tmp_path / "absent")
+
+
+def test_the_stored_form_obeys_its_schema(fleet):
+    shutil.rmtree(fleet / "nodes" / "gn3")
+    write_node(attempt(fleet, "gn2", 2), "gn2", 8, rows=3, started=PLANNED + timedelta(minutes=5))
+    found = collect(fleet)
+    text = stored.text_of(found)
+    value = json.loads(text)
+    assert [error.message for error in schema("fleet").iter_errors(value)] == []
+    assert value["states"] == {"DONE": 24, "FAILED": 0, "STARTED": 0, "MISSING": 8, "DUPLICATE": 0, "STALE": 0}
+    assert text.count("\n") == 32 + 2
+    first: Gpu = found.gpus[0]
+    stored_first = value["gpus"][0]
+    assert value["facts"][stored_first["facts"]]["model"] == first.model
+    for number, *fields in stored_first["readings"]["loaded"]:
+        row = value["rows"][number]
+        assert fields[1] == pytest.approx(first.readings["loaded", row["id"]].seconds, rel=1e-5)
+    damaged = json.loads(text)
+    damaged["gpus"][0]["state"] = "WELL"
+    assert not schema("fleet").is_valid(damaged)
+
+
+def test_what_the_tests_write_obeys_the_schemas(fleet):
+    for name, path in (("fleet_manifest", fleet / "manifest.json"), ("fleet_job", fleet / "nodes" / "gn1" / "attempt-1.job.json")):
+        assert [error.message for error in schema(name).iter_errors(json.loads(path.read_text()))] == []
+    assert len(template(3)[1]) == 3 and text_of(PLANNED) == "2026-11-27T12:00:00Z"
+
+
+def test_the_summary_fits_a_screen(fleet):
+    for node in range(1, 5):
+        for index in range(8):
+            change_node(attempt(fleet, f"gn{node}"), lambda value, index=index: value["gpus"][index]["passes"]["loaded"].update(
+                state="hung", reason=f"number {index}"))  # fmt: skip
+    shown = summary.summary(collect(fleet))
+    assert len(shown.splitlines()) <= 24 and "and 20 more reasons, in fleet.json" in shown
+    assert "STARTED gn1 GPU 3: loaded: hung: number 3" in shown and "STARTED       32  gn[1-4]" in shown

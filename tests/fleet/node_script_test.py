@@ -1,0 +1,74 @@
+"""The script of a node's job records its beginning and its end, whatever becomes of the run."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from command_line import schema
+from fleet_size import tree_of
+from stand_ins import Machine
+
+
+@pytest.fixture
+def machine(tmp_path) -> Machine:
+    return Machine(tmp_path)
+
+
+def node_script(machine: Machine, program: str, limit: str = "120") -> Path:
+    """The script of a fleet whose program is this bash text; $OUT is the folder that --out names."""
+    machine.stand_in("ridgebench", f'OUT=${{@: -1}}\n{program}')
+    (machine.folder / "nodes").write_text("gn1 8\n")
+    machine.done("plan", "--nodes", "nodes", "--out", "a fleet's", "--limit", limit, "--", "--filter", "it's")
+    machine.fleet("submit", "a fleet's", "--program", machine.bin / "ridgebench")
+    return machine.folder / "a fleet's" / "node.sh"
+
+
+def job(script: Path) -> dict:
+    value = json.loads((script.parent / "nodes" / "gn1" / "attempt-1.job.json").read_text())
+    assert [error.message for error in schema("fleet_job").iter_errors(value)] == []
+    return value
+
+
+def test_the_script_writes_the_job_first_and_last(machine):
+    script = node_script(machine, 'cp "$OUT.job.json" "$OUT.first.json"; echo told; exit 6')
+    done = subprocess.run([script, "gn1", "1"], check=False, env={"PATH": os.environ["PATH"], "SLURM_JOB_ID": "17"}, timeout=60)
+    folder = script.parent / "nodes" / "gn1" / "attempt-1"
+    first, last = json.loads(folder.with_name("attempt-1.first.json").read_text()), job(script)
+    assert done.returncode == 6 and (first["ended"], first["exit"], first["job"]) == (None, None, "17")
+    assert last["exit"] == 6 and last["ended"] >= last["started"] == first["started"]
+    assert folder.with_name("attempt-1.output.txt").read_text() == "told\n"
+    assert machine.calls("ridgebench")[0] == ["run", "--concurrent", "--filter", "it's", "--out", str(folder)]
+    again = subprocess.run([script, "gn1", "1"], check=False, capture_output=True, text=True, timeout=60)
+    assert again.returncode == 2 and "was begun already" in again.stderr and len(machine.calls("ridgebench")) == 1
+
+
+def test_the_script_kills_what_hangs(machine):
+    script = node_script(machine, "exec sleep 600", limit="1")
+    assert subprocess.run([script, "gn1", "1"], check=False, timeout=60).returncode == 124
+    assert job(script)["exit"] == 124
+
+
+def test_the_scheduler_names_the_node(machine):
+    script = node_script(machine, "exit 0")
+    subprocess.run([script, "-", "1"], check=True, env={"PATH": os.environ["PATH"], "SLURMD_NODENAME": "gn1"}, timeout=60)
+    assert job(script)["exit"] == 0
+
+
+def test_a_terminated_script_notes_the_end(machine):
+    script = node_script(machine, 'trap "exit 3" TERM; touch "$OUT.begun"; while :; do sleep 0.1; done')
+    with subprocess.Popen([script, "gn1", "1"], start_new_session=True) as process:
+        deadline = time.monotonic() + 60
+        while not (script.parent / "nodes" / "gn1" / "attempt-1.begun").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert job(script)["exit"] is None
+        for member in tree_of(process.pid):  # as a scheduler does
+            with suppress(ProcessLookupError):
+                os.kill(member, signal.SIGTERM)
+        process.wait(60)
+    assert job(script)["exit"] in (3, 124)
