@@ -22,7 +22,7 @@ for argument in "$@"; do
     --dev)
       packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest python3-jsonschema python3-yaml binutils
                  chromium)
-      python_packages+=(pytest jsonschema "ml_dtypes==0.5.1")
+      python_packages+=(pytest jsonschema "ml_dtypes==0.5.1" ruptures)
       ;;
     --checks) packages+=(clang-tidy-19 clang-format-19 libomp-19-dev) ;;
     *)

@@ -140,9 +140,9 @@ def percent(share: Optional[float], sign: str = "+") -> str:
 
 
 def reason(row: Comparison) -> str:
-    """Why the row has its verdict or, for a description, the precision of both runs."""
+    """Why the row has its verdict or, for two stored runs, the precision of both."""
     parts = [row.reason or ""]
-    if row.verdict == DESCRIBED:
+    if row.verdict == DESCRIBED and row.baseline_precision is not None:
         both = (row.baseline_precision, row.candidate_precision)
         parts.append("precision ±" + ", ±".join(percent(p, "") for p in both))
     return "; ".join(filter(None, parts))
