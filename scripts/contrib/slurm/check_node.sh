@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Drains a node whose GPUs cannot be used. For slurm.conf, with the path of this file:
+#   Prolog=/opt/ridgebench/scripts/contrib/slurm/check_node.sh
+#   Epilog=/opt/ridgebench/scripts/contrib/slurm/check_node.sh
+#   HealthCheckProgram=/opt/ridgebench/scripts/contrib/slurm/check_node.sh
+#   HealthCheckInterval=600
+#   HealthCheckNodeState=IDLE
+# It asks the driver and measures nothing: a second, and at most 50 s if the driver hangs. Slurm ends a
+# HealthCheckProgram after 60 s; PrologEpilogTimeout must be longer than 50 s.
+#
+# Exit codes, of which Slurm drains a node at every one but 0 (a prolog's also puts the job back into the queue):
+# 0  the node may work: OK, WARNING, UNKNOWN, and every mistake of this script or of its settings
+# 1  CRITICAL twice, two seconds apart; the node's reason then is the line of node_check.sh
+# /etc/ridgebench/node.conf may set: gpus=8 (expected), check=PATH (of node_check.sh), drain=no (only log),
+# RIDGEBENCH=PATH (of the program, exported).
+set -u
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin  # Slurm sets none
+check=$(dirname "${BASH_SOURCE[0]}")/../node_check.sh
+gpus=0 drain=yes
+settings=${RIDGEBENCH_NODE_SETTINGS:-/etc/ridgebench/node.conf}
+# shellcheck source=/dev/null
+[[ ! -r $settings ]] || . "$settings" || exit 0
+
+for delay in 2 0; do
+  said=$("$check" --gpus "$gpus" --timeout 15 2>&1)
+  if [[ $? -ne 2 || $said != CRITICAL:* ]]; then
+    exit 0
+  fi
+  sleep "$delay"
+done
+logger -t ridgebench -- "$said" 2>/dev/null
+[[ $drain == yes ]] || exit 0
+node=${SLURMD_NODENAME:-$(hostname -s)}
+command -v scontrol >/dev/null && timeout 10 scontrol update NodeName="$node" State=DRAIN Reason="ridgebench: ${said:0:200}"
+exit 1
