@@ -21,6 +21,12 @@ ordered_json text_or_null(const std::string& text) {
   return text.empty() ? ordered_json(nullptr) : ordered_json(text);
 }
 
+std::string host_name() {
+  utsname system{};
+  uname(&system);
+  return system.nodename;
+}
+
 std::string operating_system() {
   const std::string line = first_line("/etc/os-release");  // PRETTY_NAME="Debian GNU/Linux 12"
   const std::size_t quote = line.find('"');
@@ -30,7 +36,7 @@ std::string operating_system() {
 ordered_json host() {
   utsname system{};
   uname(&system);
-  return {{"hostname_hash", sha256(system.nodename).substr(0, 16)},
+  return {{"hostname_hash", hostname_hash()},
           {"architecture", text_or_null(host_architecture())},
           {"cpu_model", text_or_null(host_processor().model)},
           {"cpu_features", host_processor().features},
@@ -58,6 +64,13 @@ ordered_json host_state() {
 }
 
 }  // namespace
+
+std::string node_name() {
+  const char* const name = std::getenv("SLURMD_NODENAME");
+  return name == nullptr || *name == '\0' ? host_name() : name;
+}
+
+std::string hostname_hash() { return sha256(host_name()).substr(0, 16); }
 
 MachineFacts read_machine(const std::vector<std::unique_ptr<Device>>& devices) {
   MachineFacts facts{.devices = {}, .host = host(), .host_state = host_state()};

@@ -2,12 +2,18 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "harness/device/device.hpp"
 #include "harness/results/environment.hpp"
 
 namespace ridgebench {
+
+// SLURMD_NODENAME, by which Slurm knows this node, else the name of the host.
+std::string node_name();
+// The first 16 digits of the SHA-256 of the host's name.
+std::string hostname_hash();
 
 MachineFacts read_machine(const std::vector<std::unique_ptr<Device>>& devices);
 

@@ -10,6 +10,8 @@
 #include "harness/base/stopwatch.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/google_benchmark.hpp"
+#include "harness/cli/node/measure_pass.hpp"
+#include "harness/cli/node/node.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/options/case_options.hpp"
 #include "harness/cli/run/measure_plan.hpp"
@@ -39,6 +41,9 @@ struct RunOptions {
   bool no_restart = false;
   bool no_early = false;
   bool no_plot = false;
+  bool concurrent = false;
+  bool stop_before_rows = false;
+  std::optional<double> hang_limit_s;
   double spent_s = 0;
 };
 
@@ -129,9 +134,25 @@ std::vector<std::string> after_a_crash(const RunOptions& options,
   return arguments;
 }
 
+ExitCode run_node(const RunOptions& options, const GoogleFlags& flags,
+                  const std::vector<std::string>& command_line) {
+  if (flags.list_tests || !flags.out.empty() || flags.format != "console") {
+    throw UsageError(
+        "--concurrent with a flag of Google Benchmark's reports; allowed: --benchmark_filter");
+  }
+  static_cast<void>(request_of(options, flags.filter));  // refuses what every GPU would refuse
+  return measure_node({.device = options.request.device,
+                       .out = options.out,
+                       .budget_s = options.request.budget_s,
+                       .limit_s = options.hang_limit_s,
+                       .dry_run = options.dry_run},
+                      command_line);
+}
+
 ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                      const std::vector<std::string>& command_line) {
   const Stopwatch clock;
+  if (options.concurrent) return run_node(options, flags, command_line);
   const RunRequest request = request_of(options, flags.filter);
   const Devices devices = open_devices(request.device);
   std::vector<Record> ceilings = read_ceilings(request.ceilings, devices);
@@ -160,6 +181,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                        .resume = !options.resume.empty(),
                        .retry = options.retry,
                        .take_turns = options.take_turns,
+                       .stop_before_rows = options.stop_before_rows,
                        .plot = !options.no_plot,
                        .spent_s = options.spent_s},
                       devices, clock);
@@ -187,9 +209,10 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
   add("--out", options->out, "Results folder; default: results/local/<time>")
       ->check(not_empty())
       ->type_name("DIR");
-  command->add_option("--junit", options->junit, "File for JUnit's XML, a test case per row")
-      ->check(not_empty())
-      ->type_name("FILE");
+  CLI::Option* junit =
+      command->add_option("--junit", options->junit, "File for JUnit's XML, a test case per row")
+          ->check(not_empty())
+          ->type_name("FILE");
   add("--regime", options->regime, "steady, cold or warm; default: by profile")
       ->type_name("REGIME");
   add("--seed", request.seed, "Seed of the inputs and of the order of cases")
@@ -207,8 +230,21 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
   command->add_flag("--no-plot", options->no_plot,
                     "No roofline after the table; default: on a terminal of 60 columns or more");
   command->add_flag("--dry-run", options->dry_run, "Print cases, bytes and time; measure nothing");
-  command->add_flag("--take-turns", options->take_turns,
-                    "Stop every few samples until SIGCONT; `ridgebench gate` uses it");
+  CLI::Option* turns =
+      command->add_flag("--take-turns", options->take_turns,
+                        "Stop every few samples until SIGCONT; `ridgebench gate` uses it");
+  CLI::Option* concurrent =
+      command
+          ->add_flag("--concurrent", options->concurrent,
+                     "Every GPU of this node, a process each: alone, then all at the same time")
+          ->excludes(resume)
+          ->excludes(junit)
+          ->excludes(turns);
+  add("--hang-limit", options->hang_limit_s,
+      "With --concurrent: seconds without a finished row after which a GPU counts as hung")
+      ->needs(concurrent)
+      ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
+  command->add_flag(node::kStopBeforeRows, options->stop_before_rows)->group("");
   command->add_flag("--no-restart", options->no_restart,
                     "A crash ends the run, for debuggers; default: the other rows are measured");
   command->add_option("--spent", options->spent_s)->group("");  // of the budget, before a crash

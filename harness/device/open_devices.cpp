@@ -38,25 +38,51 @@ std::unique_ptr<Device> open_named(const std::string& selection) {
       fmt::format("unknown device '{}'; allowed: cuda:N, cpu, all, GPU-UUID, MIG-UUID", selection));
 }
 
-// Every GPU that can be used. Throws DeviceError where the machine shows one, but offers none.
-Devices open_all_gpus(const std::filesystem::path& root) {
-  Devices devices;
+// Calls visit(family, index) for every GPU that can be used, and returns why there is none. Throws
+// DeviceError where the machine shows one, but offers none.
+template <class Visit>
+std::string for_each_gpu(const std::filesystem::path& root, const Visit& visit) {
+  int found_gpus = 0;
   std::string none = kNoCuda;
   for (const DeviceFamily& family : families()) {
     if (family.find == nullptr) continue;
     const DeviceFamily::Found found = family.find();
-    for (int i = 0; i < found.count; ++i) devices.push_back(family.open(std::to_string(i)));
-    none = found.none;
+    for (int i = 0; i < found.count; ++i) visit(family, i);
+    found_gpus += found.count;
+    if (!found.none.empty()) none = found.none;
   }
-  if (!devices.empty()) return devices;
+  if (found_gpus > 0) return {};
   if (const std::string sign = sign_of_nvidia_gpu(root); !sign.empty()) {
     throw DeviceError(fmt::format(
         "the GPU of this machine ({}) cannot be used: {}; allowed: --device cpu", sign, none));
   }
+  return none;
+}
+
+Devices open_all_gpus(const std::filesystem::path& root) {
+  Devices devices;
+  for_each_gpu(root, [&](const DeviceFamily& family, int i) {
+    devices.push_back(family.open(std::to_string(i)));
+  });
   return devices;
 }
 
 }  // namespace
+
+std::vector<nlohmann::ordered_json> find_gpus(const std::filesystem::path& root) {
+  std::vector<nlohmann::ordered_json> gpus;
+  const std::string none = for_each_gpu(root, [&](const DeviceFamily& family, int i) {
+    nlohmann::ordered_json gpu{{"device", fmt::format("{}:{}", family.name, i)},
+                               {"index", i},
+                               {"model", nullptr},
+                               {"uuid_hash", nullptr},
+                               {"pci_address", nullptr}};
+    if (family.describe != nullptr) gpu.update(family.describe(i));
+    gpus.push_back(std::move(gpu));
+  });
+  if (gpus.empty()) throw DeviceError(fmt::format("this machine has no GPU: {}", none));
+  return gpus;
+}
 
 std::vector<std::string> device_words() {
   std::vector<std::string> words{"all"};

@@ -26,6 +26,8 @@ struct DeviceFamily {
   // What the default selection opens. Null for a family that must be named. Throws DeviceError
   // where the machine has devices that are unusable.
   Found (*find)() = nullptr;
+  // Model, uuid_hash and pci_address of a found device, without opening it; null where unknown.
+  nlohmann::ordered_json (*describe)(int index) = nullptr;
 };
 
 // Adds a family at start-up: `const RegisterDevices cpu{{.name = "cpu", .open = ...}};`
@@ -43,6 +45,10 @@ inline constexpr const char* kDeviceHelp =
 // UsageError or DeviceError.
 std::vector<std::unique_ptr<Device>> open_devices(const std::string& selection,
                                                   const std::filesystem::path& root = "/");
+
+// The GPUs that the default selection opens, none of which is opened: {device: "cuda:0", index,
+// model, uuid_hash, pci_address}, null where unknown. Throws DeviceError where there is none.
+std::vector<nlohmann::ordered_json> find_gpus(const std::filesystem::path& root = "/");
 
 // What --device may name on some machine: "all", "cpu", "cuda:0". Looks for no device.
 std::vector<std::string> device_words();

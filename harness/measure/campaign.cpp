@@ -12,6 +12,7 @@
 #include "harness/base/process.hpp"
 #include "harness/measure/crash.hpp"
 #include "harness/measure/sampling/sustained.hpp"
+#include "harness/results/outcome.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -226,7 +227,7 @@ const Record& Campaign::measure(std::size_t index) {
 void Campaign::give_up_on_hung_case() {
   Record record = current_->describe();
   record.status = Status::failed;
-  record.reason = "the launch did not return: hung";
+  record.reason = kHungReason;
   end_hung(*directory_, to_json(record), "results");
 }
 

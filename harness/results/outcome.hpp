@@ -12,6 +12,8 @@ namespace ridgebench {
 
 // The flag of a row that was skipped because its buffers do not fit.
 inline constexpr const char* kOutOfMemoryFlag = "out_of_memory";
+// The reason of a row that the watchdog ended.
+inline constexpr const char* kHungReason = "the launch did not return: hung";
 
 // Returns a line if no kernel was measured (of a run of ceilings: no ceiling), and a line for each
 // operation whose rows were all skipped, one of them for lack of memory.

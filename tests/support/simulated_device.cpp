@@ -16,6 +16,7 @@
 
 #include "harness/device/open_devices.hpp"
 #include "kernels/common/error.hpp"
+#include "tests/support/node/simulated_node.hpp"
 
 namespace ridgebench {
 namespace {
@@ -47,6 +48,10 @@ Setter number(Number Simulation::* member) {
   };
 }
 
+Setter text(std::string Simulation::* member) {
+  return [member](Simulation& s, std::string_view, std::string_view value) { s.*member = value; };
+}
+
 const std::map<std::string_view, Setter>& setters() {
   static const std::map<std::string_view, Setter> all{
       {"peak", number(&Simulation::peak)},
@@ -74,7 +79,10 @@ const std::map<std::string_view, Setter>& setters() {
       {"lose", number(&Simulation::lose)},
       {"hang", number(&Simulation::hang)},
       {"seed", number(&Simulation::seed)},
-      {"sheet", [](Simulation& s, std::string_view, std::string_view v) { s.sheet = v; }},
+      {"sheet", text(&Simulation::sheet)},
+      {"model", text(&Simulation::model)},
+      {"driver", text(&Simulation::driver)},
+      {"uuid_hash", text(&Simulation::uuid_hash)},
   };
   return all;
 }
@@ -146,7 +154,9 @@ SimulatedDevice::SimulatedDevice(Simulation simulation, const Work& work)
 nlohmann::ordered_json SimulatedDevice::identity() const {
   nlohmann::ordered_json identity = CpuDevice::identity();
   identity["name"] = name();
-  identity["model"] = "simulated device: no measurement";
+  identity["model"] = simulation_.model;
+  if (!simulation_.driver.empty()) identity["driver"] = simulation_.driver;
+  if (!simulation_.uuid_hash.empty()) identity["uuid_hash"] = simulation_.uuid_hash;
   identity["event_tick_s"] = tick_s();
   identity["launch_floor_s"] = launch_floor_s();
   if (simulation_.power_limit > 0) identity["power_limit_w"] = simulation_.power_limit;
@@ -242,7 +252,7 @@ Timing SimulatedDevice::enqueue(double launches) {
 std::unique_ptr<RunningBatch> SimulatedDevice::start_batch(std::span<const Launch> rotation,
                                                            std::int64_t repeats) {
   ++batches_;
-  if (batches_ == simulation_.lose) throw DeviceError("device sim was lost");
+  if (batches_ == simulation_.lose) throw DeviceError(fmt::format("device {} was lost", name()));
   while (batches_ == simulation_.hang) std::this_thread::sleep_for(std::chrono::seconds(1));
   if (rotation.size() > sets_run_) {
     for (const Launch& launch : rotation) launch();
@@ -283,13 +293,28 @@ Timing SimulatedDevice::time_cold(const Launch& launch) { return time_batch({&la
 
 namespace {
 
-const RegisterDevices simulated{
-    {.name = "sim", .open = [](const std::string& text) -> std::unique_ptr<Device> {
-       Simulation simulation = parse_simulation(text);
-       simulation.tick = 1e-9 + 1e-12 * (getpid() % 997);  // differs between processes, as a host's
-       simulation.own_clock = simulation.draw > 0;
-       return std::make_unique<SimulatedDevice>(std::move(simulation));
-     }}};
+std::unique_ptr<Device> open_simulated(const std::string& text) {
+  // "3" is a GPU of the simulated node, any other text describes a device.
+  const bool of_node = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  Simulation simulation = of_node ? simulated_gpu(std::stoul(text)) : parse_simulation(text);
+  simulation.tick = 1e-9 + 1e-12 * (getpid() % 997);  // differs between processes, as a host's
+  simulation.own_clock = simulation.draw > 0;
+  return std::make_unique<SimulatedDevice>(std::move(simulation));
+}
+
+DeviceFamily::Found find_simulated() {
+  return {.count = static_cast<int>(simulated_gpus().size()), .none = {}};
+}
+
+nlohmann::ordered_json describe_simulated(int index) {
+  const Simulation gpu = simulated_gpu(static_cast<std::size_t>(index));
+  return {{"model", gpu.model}, {"uuid_hash", gpu.uuid_hash}};
+}
+
+const RegisterDevices simulated{{.name = "sim",
+                                 .open = open_simulated,
+                                 .find = find_simulated,
+                                 .describe = describe_simulated}};
 
 }  // namespace
 }  // namespace ridgebench

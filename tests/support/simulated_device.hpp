@@ -24,6 +24,11 @@ struct Simulation {
   double memory = 1 << 28;  // bytes
   int capability = 0;       // compute capability, 90 for 9.0; 0: of a host
   std::string sheet;        // data sheet the device claims to match; empty: none
+  // Of its identity; empty: not reported.
+  std::string model = "simulated device: no measurement";
+  std::string driver;
+  std::string uuid_hash;
+  std::string name = "sim";
   // Noise of a sample: exp(noise * N(0,1)); of the whole process: exp(process * N(0,1)); of a row
   // in this process: exp(row * N(0,1)). The seed alone decides process and row.
   double noise = 0.004;
@@ -63,7 +68,7 @@ class SimulatedDevice final : public CpuDevice {
  public:
   explicit SimulatedDevice(Simulation simulation, const Work& work = {});
 
-  [[nodiscard]] std::string name() const override { return "sim"; }
+  [[nodiscard]] std::string name() const override { return simulation_.name; }
   [[nodiscard]] bool processes_differ() const override { return false; }
   [[nodiscard]] nlohmann::ordered_json identity() const override;
   [[nodiscard]] std::string data_sheet() const override { return simulation_.sheet; }

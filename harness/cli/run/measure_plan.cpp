@@ -7,6 +7,7 @@
 #include "harness/cli/run_notes.hpp"
 #include "harness/cli/terminal/plot.hpp"
 #include "harness/measure/crash.hpp"
+#include "harness/measure/turns.hpp"
 #include "harness/results/junit.hpp"
 #include "harness/results/resume.hpp"
 
@@ -38,6 +39,7 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   campaign.count_from(clock);
   campaign.count_spent(settings.spent_s);
   if (settings.take_turns) campaign.take_turns();
+  if (settings.stop_before_rows) campaign.count_spent(-stop_until_continued());
   catch_crashes(settings.after_a_crash);
   run_cases(campaign, directory, settings.flags);
   end_environment(environment, read_machine(devices), clock.seconds());

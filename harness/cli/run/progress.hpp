@@ -19,8 +19,12 @@ class Progress {
 
   // Says that `done` cases are done, the last one being `what`.
   void update(std::size_t done, const std::string& what);
+  // Says how far something else is that counts no cases.
+  void show(const std::string& text) { show(text, ""); }
 
  private:
+  void show(const std::string& text, const std::string& bar);
+
   std::size_t total_;
   double interval_s_;
   double logged_s_ = 0;  // when the clock showed the last line of a log

@@ -223,8 +223,14 @@ std::unique_ptr<Device> open_device(const std::string& text) {
   }
 }
 
+ordered_json describe_device(int index) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, index));  // makes no context
+  return describe(properties);
+}
+
 const RegisterDevices cuda_devices{
-    {.name = "cuda", .open = open_device, .find = find_cuda_devices}};
+    {.name = "cuda", .open = open_device, .find = find_cuda_devices, .describe = describe_device}};
 
 }  // namespace
 }  // namespace ridgebench

@@ -88,6 +88,12 @@ Machine machine_of(const cudaDeviceProp& properties, const DeviceSpec* sheet) {
           .long_launch_bytes = kLongLaunchBytes};
 }
 
+ordered_json describe(const cudaDeviceProp& properties) {
+  return {{"model", properties.name},
+          {"uuid_hash", sha256(uuid_text(properties)).substr(0, 16)},
+          {"pci_address", pci_address(properties)}};
+}
+
 ordered_json identity_of(const cudaDeviceProp& properties, const Machine& machine,
                          const Nvml* nvml) {
   int runtime = 0;
@@ -99,18 +105,16 @@ ordered_json identity_of(const cudaDeviceProp& properties, const Machine& machin
   };
   const ordered_json l2{
       {"level", 2}, {"bytes", machine.last_level_cache_bytes()}, {"shared_by", machine.units}};
-  ordered_json json{
-      {"model", properties.name},
-      {"vendor", "NVIDIA"},
-      {"compute_capability", version(static_cast<std::size_t>(machine.compute_capability), 10, 1)},
-      {"sms", machine.units},
-      {"caches", ordered_json::array({l2})},
-      {"memory_bytes", machine.memory_bytes},
-      {"uuid_hash", sha256(uuid_text(properties)).substr(0, 16)},
-      {"memory_bus_bits", properties.memoryBusWidth},
-      {"pci_address", pci_address(properties)},
-      {"cuda", cuda_version(runtime)},
-      {"cuda_of_driver", cuda_version(driver_api)}};
+  ordered_json json = describe(properties);
+  json.update(
+      {{"vendor", "NVIDIA"},
+       {"compute_capability", version(static_cast<std::size_t>(machine.compute_capability), 10, 1)},
+       {"sms", machine.units},
+       {"caches", ordered_json::array({l2})},
+       {"memory_bytes", machine.memory_bytes},
+       {"memory_bus_bits", properties.memoryBusWidth},
+       {"cuda", cuda_version(runtime)},
+       {"cuda_of_driver", cuda_version(driver_api)}});
   for (const auto& [key, text] : {std::pair{"cublas", cublas_version()},
                                   {"pci_id", pci_id(properties)},
                                   {"pci_subsystem_id", pci_id(properties, "subsystem_")},

@@ -20,6 +20,9 @@ const DeviceSpec* sheet_of(const cudaDeviceProp& properties);
 
 Machine machine_of(const cudaDeviceProp& properties, const DeviceSpec* sheet);
 
+// Model, uuid_hash and pci_address.
+nlohmann::ordered_json describe(const cudaDeviceProp& properties);
+
 // The keys of environment.json that do not depend on a run; what `nvml` cannot read, all of its
 // keys where it is null, is left out.
 nlohmann::ordered_json identity_of(const cudaDeviceProp& properties, const Machine& machine,

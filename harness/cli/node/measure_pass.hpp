@@ -1,0 +1,29 @@
+// One pass over GPUs of a node: a process each, one after the other or all at the same time.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/cli/node/node_run.hpp"
+#include "harness/cli/run/progress.hpp"
+
+namespace ridgebench::node {
+
+struct PassSettings {
+  // The command line of a GPU's process, without --out.
+  std::function<std::vector<std::string>(const Gpu&)> command;
+  double limit_s;  // a process hangs if it ends no row for so long
+  Progress* progress;
+};
+
+// The hidden option of a process that prepares, stops itself (SIGSTOP), and measures after SIGCONT.
+inline constexpr const char* kStopBeforeRows = "--stop-before-rows";
+
+// Measures a pass and writes node.json whenever a GPU begins or ends. In the loaded pass the
+// processes prepare, and all begin when the last one is ready. A process that hangs is ended
+// (SIGTERM, then SIGKILL), and the others go on. A GPU that hung or was lost in the isolated pass
+// is left out of the loaded one. After a signal to this process all end. Throws StorageError.
+void measure_pass(NodeRun& run, Pass pass, const PassSettings& settings);
+
+}  // namespace ridgebench::node

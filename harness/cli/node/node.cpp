@@ -1,0 +1,132 @@
+#include "harness/cli/node/node.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+
+#include "harness/base/printable.hpp"
+#include "harness/base/terminal.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/cli/node/measure_pass.hpp"
+#include "harness/cli/node/table.hpp"
+#include "harness/measure/campaign.hpp"
+
+namespace ridgebench {
+namespace node {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// Seconds without a new row after which a process hangs. The watchdog of a process, which ends a
+// row after a minute or more, comes first; it cannot end a process that does not open its device.
+constexpr double kLimit_s = 300;
+constexpr double kLimitBesideBudget_s = 60;
+
+// The options of the command that its processes get in another form, or not at all.
+constexpr std::array kWithValue{"--device", "--out", "--budget", "--hang-limit"};
+constexpr std::array kFlags{"--concurrent", "--dry-run"};
+
+Words words_for_all(const Words& line) {
+  const auto is = [](const std::string& word, const char* option) {
+    return word == option || word.starts_with(std::string(option) + '=');
+  };
+  Words words;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const auto this_word = [&](const char* option) { return is(line[i], option); };
+    if (std::ranges::any_of(kFlags, this_word)) continue;
+    if (!std::ranges::any_of(kWithValue, this_word)) {
+      words.push_back(line[i]);
+    } else if (line[i].find('=') == std::string::npos) {
+      ++i;  // the value
+    }
+  }
+  return words;
+}
+
+// Seconds of a GPU in a pass; empty without a budget.
+std::optional<double> share(const NodeRun& run, Pass pass) {
+  if (!run.budget_s) return std::nullopt;
+  const std::size_t in_turn = pass == Pass::isolated ? run.gpus.size() : 1;
+  return *run.budget_s / 2 / static_cast<double>(in_turn);
+}
+
+Words words_of(const NodeRun& run, Pass pass, const Gpu& gpu) {
+  Words words = words_for_all(run.command_line);
+  words.push_back("--device=" + gpu.device());
+  if (const auto seconds = share(run, pass))
+    words.push_back(fmt::format("--budget={:g}", *seconds));
+  return words;
+}
+
+std::filesystem::path new_folder(const std::string& out) {
+  if (out.empty()) return create_default_folder();
+  const std::filesystem::path folder = out;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  const auto refuse = [&](const std::string& reason) {
+    throw UsageError(fmt::format("cannot write results to {}: {}; allowed: an empty or new folder",
+                                 out, reason));
+  };
+  if (error) refuse(error.message());
+  if (!std::filesystem::is_empty(folder, error)) refuse("the folder is not empty");
+  return folder;
+}
+
+void print_dry_run(const NodeRun& run) {
+  for (const Pass pass : kPasses) {
+    for (const Gpu& gpu : run.gpus) {
+      const auto seconds = share(run, pass);
+      fmt::print("{:<8} {}{}\n", name(pass), gpu.device(),
+                 seconds ? fmt::format(" {:g} s", *seconds) : "");
+    }
+  }
+  fmt::print("`run --dry-run --device {}` prints the rows\n", run.gpus.front().device());
+}
+
+void measure(NodeRun& run, const NodeRequest& request) {
+  Progress progress(0);
+  for (const Pass pass : kPasses) {
+    const auto seconds = share(run, pass);
+    const double limit = seconds ? std::min(kLimit_s, kLimitBesideBudget_s + *seconds) : kLimit_s;
+    measure_pass(run, pass,
+                 {.command = [&](const Gpu& gpu) { return words_of(run, pass, gpu); },
+                  .limit_s = request.limit_s.value_or(limit),
+                  .progress = &progress});
+  }
+}
+
+}  // namespace
+}  // namespace node
+
+ExitCode measure_node(const NodeRequest& request, const std::vector<std::string>& command_line) {
+  node::NodeRun run{.folder = {},
+                    .command_line = command_line,
+                    .budget_s = request.budget_s,
+                    .gpus = node::find_node_gpus(request.device),
+                    .started = timestamp(),
+                    .ended = {},
+                    .exit = {}};
+  if (request.dry_run) {
+    node::print_dry_run(run);
+    return ExitCode::fine;
+  }
+  run.folder = node::new_folder(request.out);
+  listen_for_signals();
+  run.write();
+  node::measure(run, request);
+  run.exit = std::max(run.code(), signalled() ? int(ExitCode::undecided) : 0);
+  run.ended = timestamp();
+  run.write();
+  std::cout << node::table_of(run) << std::flush;
+  if (signalled()) {
+    print_problem(
+        "interrupted; finished rows are kept, `run --resume DIR` measures the rest of one "
+        "GPU's");
+  }
+  write_error(fmt::format("results: {}\n", printable(run.folder.string())));
+  return static_cast<ExitCode>(*run.exit);
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,127 @@
+#include "harness/cli/node/node_run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/base/child.hpp"
+#include "harness/base/stopwatch.hpp"
+#include "harness/build_info.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/cli/machine_facts.hpp"
+#include "harness/device/open_devices.hpp"
+#include "harness/results/results_directory.hpp"
+#include "roofline/nullable.hpp"
+
+namespace ridgebench::node {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr double kDriverAnswers_s = 60;  // doctor's limit
+
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
+ordered_json json_of(const GpuPass& pass) {
+  return {{"folder", pass.folder},
+          {"state", name(pass.state)},
+          {"exit", nullable(pass.exit)},
+          {"reason", text_or_null(pass.reason)},
+          {"started", text_or_null(pass.started)},
+          {"ended", text_or_null(pass.ended)}};
+}
+
+ordered_json json_of(const Gpu& gpu) {
+  ordered_json json = gpu.facts;
+  for (const Pass pass : kPasses) json["passes"][std::string(name(pass))] = json_of(gpu.at(pass));
+  return json;
+}
+
+// The work of the process that asks the driver.
+ordered_json ask_driver() {
+  try {
+    return {{"gpus", find_gpus()}};
+  } catch (...) {
+    const Problem problem = problem_of(std::current_exception());
+    return {{"code", static_cast<int>(problem.code)}, {"text", problem.text}};
+  }
+}
+
+ordered_json answer_of_driver() {
+  Child child([](int descriptor) { write_all(descriptor, ask_driver().dump()); });
+  const ChildAnswer answer = child.wait(steady_s() + kDriverAnswers_s);
+  if (answer.end == ChildEnd::hung) {
+    throw DeviceError(
+        fmt::format("the driver does not answer within {:g} s; `ridgebench doctor` says more",
+                    kDriverAnswers_s));
+  }
+  if (answer.end == ChildEnd::crashed) {
+    throw DeviceError(fmt::format("the driver crashed (signal {}); `ridgebench doctor` says more",
+                                  answer.signal));
+  }
+  return ordered_json::parse(answer.text);
+}
+
+Gpu gpu_of(const ordered_json& facts) {
+  Gpu gpu{.facts = facts, .passes = {}};
+  std::string folder = gpu.device();
+  std::ranges::replace(folder, ':', '-');
+  for (const Pass pass : kPasses) gpu.at(pass).folder = fmt::format("{}/{}", name(pass), folder);
+  return gpu;
+}
+
+}  // namespace
+
+int GpuPass::code() const {
+  if (state == State::hung) return std::max(exit.value_or(0), int(ExitCode::device_lost));
+  if (exit) return *exit;
+  if (state != State::killed) return 0;
+  return int(reason == kInterrupted ? ExitCode::undecided : ExitCode::row_failed);
+}
+
+int NodeRun::code() const {
+  int code = 0;
+  for (const Gpu& gpu : gpus) {
+    for (const GpuPass& pass : gpu.passes) code = std::max(code, pass.code());
+  }
+  return code;
+}
+
+void NodeRun::write() const {
+  ordered_json list = ordered_json::array();
+  for (const Gpu& gpu : gpus) list.push_back(json_of(gpu));
+  const ordered_json json{{"schema", "ridgebench.node/1"},    {"node", node_name()},
+                          {"hostname_hash", hostname_hash()}, {"version", build_info::version},
+                          {"command_line", command_line},     {"started", started},
+                          {"ended", text_or_null(ended)},     {"exit", nullable(exit)},
+                          {"budget_s", nullable(budget_s)},   {"gpus", list}};
+  constexpr auto replace = ordered_json::error_handler_t::replace;  // words need not be UTF-8
+  write_atomically(folder / "node.json", json.dump(2, ' ', false, replace) + "\n");
+}
+
+std::vector<Gpu> find_node_gpus(const std::string& device) {
+  const ordered_json answer = answer_of_driver();
+  if (answer.contains("code")) {
+    const auto text = answer.at("text").get<std::string>();
+    if (answer.at("code") == int(ExitCode::usage)) throw UsageError(text);
+    throw DeviceError(text);
+  }
+  std::vector<Gpu> gpus;
+  std::vector<std::string> names;
+  for (const ordered_json& facts : answer.at("gpus")) {
+    const Gpu gpu = gpu_of(facts);
+    names.push_back(gpu.device());
+    if (device.empty() || device == names.back()) gpus.push_back(gpu);
+  }
+  if (gpus.empty()) {
+    throw UsageError(
+        fmt::format("--device {} with --concurrent; allowed: {}; without it every GPU is measured",
+                    device, fmt::join(names, ", ")));
+  }
+  return gpus;
+}
+
+}  // namespace ridgebench::node

@@ -1,0 +1,75 @@
+// What is known of a run over all GPUs of a node, as node.json holds it
+// (results/schema/node.schema.json).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/common/enum_names.hpp"
+#include "kernels/common/error.hpp"
+
+namespace ridgebench::node {
+
+// Each GPU alone, then all at the same time.
+enum class Pass : std::uint8_t { isolated, loaded };
+constexpr auto names_of(Pass) { return enum_names("pass", "isolated", "loaded"); }
+inline constexpr std::array kPasses{Pass::isolated, Pass::loaded};
+
+// A process that ended no row for too long hung. One that a signal ended was killed.
+enum class State : std::uint8_t { waiting, running, done, failed, hung, killed };
+constexpr auto names_of(State) {
+  return enum_names("state", "waiting", "running", "done", "failed", "hung", "killed");
+}
+
+// The reason of a pass that a signal to the command ended.
+inline constexpr const char* kInterrupted = "interrupted";
+
+struct GpuPass {
+  std::string folder;  // below the node's: isolated/cuda-0
+  State state = State::waiting;
+  std::optional<int> exit;  // the code of its process; empty: none, or a signal ended it
+  std::string reason;       // why it is not done
+  std::string started;      // RFC 3339; of the loaded pass, when all began; empty: not yet
+  std::string ended;
+
+  // What the pass contributes to the exit code of the command.
+  [[nodiscard]] int code() const;
+};
+
+struct Gpu {
+  nlohmann::ordered_json facts;  // device, index, uuid_hash, model, pci_address
+  std::array<GpuPass, kPasses.size()> passes;
+
+  [[nodiscard]] std::string device() const { return facts.at("device").get<std::string>(); }
+  [[nodiscard]] GpuPass& at(Pass pass) { return passes[static_cast<std::size_t>(pass)]; }
+  [[nodiscard]] const GpuPass& at(Pass pass) const {
+    return passes[static_cast<std::size_t>(pass)];
+  }
+};
+
+struct NodeRun {
+  std::filesystem::path folder;
+  std::vector<std::string> command_line;
+  std::optional<double> budget_s;
+  std::vector<Gpu> gpus;
+  std::string started;
+  std::string ended;        // empty: not yet
+  std::optional<int> exit;  // of the command
+
+  // The largest code of the GPUs, because a scheduler reports the largest of a job.
+  [[nodiscard]] int code() const;
+  // Writes node.json, whole or not at all. Throws StorageError.
+  void write() const;
+};
+
+// Finds the GPUs in a process of its own: this process never uses the driver, which may hang.
+// `device` names one of them; empty: all. Throws UsageError for a device that is no GPU of this
+// node, DeviceError where there is none or the driver does not answer.
+std::vector<Gpu> find_node_gpus(const std::string& device);
+
+}  // namespace ridgebench::node
