@@ -11,15 +11,24 @@
 # Exit codes, of which Slurm drains a node at every one but 0 (a prolog's also puts the job back into the queue):
 # 0  the node may work: OK, WARNING, UNKNOWN, and every mistake of this script or of its settings
 # 1  CRITICAL twice, two seconds apart; the node's reason then is the line of node_check.sh
-# /etc/ridgebench/node.conf may set: gpus=8 (expected), check=PATH (of node_check.sh), drain=no (only log),
-# RIDGEBENCH=PATH (of the program, exported).
+# /etc/ridgebench/node.conf may have lines KEY=VALUE: gpus=8 (how many the node should have), drain=no (only log),
+# program=PATH (of ridgebench), check=PATH (of node_check.sh), path=FOLDERS (before PATH, for scontrol).
 set -u
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin  # Slurm sets none
 check=$(dirname "${BASH_SOURCE[0]}")/../node_check.sh
 gpus=0 drain=yes
 settings=${RIDGEBENCH_NODE_SETTINGS:-/etc/ridgebench/node.conf}
-# shellcheck source=/dev/null
-[[ ! -r $settings ]] || . "$settings" || exit 0
+if [[ -r $settings ]]; then
+  while IFS='=' read -r key value; do  # read and not sourced: no line of it can end this script
+    case $key in
+      gpus) gpus=$value ;;
+      drain) drain=$value ;;
+      program) export RIDGEBENCH=$value ;;
+      check) check=$value ;;
+      path) PATH=$value:$PATH ;;
+    esac
+  done <"$settings"
+fi
 
 for delay in 2 0; do
   said=$("$check" --gpus "$gpus" --timeout 15 2>&1)
@@ -31,5 +40,6 @@ done
 logger -t ridgebench -- "$said" 2>/dev/null
 [[ $drain == yes ]] || exit 0
 node=${SLURMD_NODENAME:-$(hostname -s)}
-command -v scontrol >/dev/null && timeout 10 scontrol update NodeName="$node" State=DRAIN Reason="ridgebench: ${said:0:200}"
+command -v scontrol >/dev/null &&
+  timeout 10 scontrol update NodeName="$node" State=DRAIN Reason="ridgebench: ${said:0:200}"
 exit 1
