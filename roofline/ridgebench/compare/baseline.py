@@ -70,7 +70,7 @@ def describe_row(name: str, past: np.ndarray, seconds: float, floor: float) -> C
         row.verdict, row.beyond_noise = gate.WORSE, True
         row.reason = f"more than {100 * floor:g} % slower than {values}"
     else:
-        row.reason = f"at most {100 * floor:g} % slower than {values}; fewer than {store.FEWEST_RUNS} give no verdict"
+        row.reason = f"at most {100 * floor:g} % slower than {values}"
     return row
 
 
@@ -121,6 +121,9 @@ def check(past: store.Baseline, run: Run, limits: Limits, allowed: list[str], na
     if left := len(past.rows) - len({row.id.partition("@")[0] if past.of_model else row.id for row in rows}):
         notes.append(f"{left} rows of the baseline were not compared")
     judges = any(row.pairs >= store.FEWEST_RUNS for row in rows)
+    if any(0 < row.pairs < store.FEWEST_RUNS for row in rows):
+        values = "machines" if past.of_model else "runs"
+        notes.insert(1, f"fewer than {store.FEWEST_RUNS} {values} describe: WORSE is beyond a floor, and a smaller loss is not seen")
     report = Report("baseline", *titles, rows, limits.preset if judges else None, list(dict.fromkeys(notes)))
     limits.allow(report)
     return report

@@ -118,7 +118,7 @@ def text(runs: list[Run]) -> str:
         lines.append(change_points.HINT)
     elif stepped := levels(series):
         header = ["level", "row", "since", "runs before + after", "what else changed then"]
-        lines += ["", *aligned([header, *stepped]), f"{len(stepped)} changes of level", ""]
+        lines += ["", *aligned([header, *stepped]), f"changes of level: {len(stepped)}", ""]
     else:
         lines.append("no level changed")
     return "\n".join([*lines, *(f"changed: {what}" for what in breaks(runs))]) + "\n"

@@ -191,10 +191,12 @@ def explanation(report: Report) -> list[str]:
         lines.append(f"Compared: {clean(report.metric)}.{inverse}")
     if report.preset:
         p = gate.PRESETS[report.preset]
+        sees = "a change beyond the tolerance that this number of pairs finds in three cases of four"
+        if report.kind == "baseline":
+            sees = "the smallest change that is beyond the noise of the baseline"
         lines.append(
             f"Preset {report.preset}: WORSE if surely more than {percent(p.tolerance, '')} slower, "
-            f"SAME if surely less than {percent(p.margin, '')} slower; alpha {gate.ALPHA} per row. "
-            "`sees`: a change beyond the tolerance that this number of pairs finds in three cases of four."
+            f"SAME if surely less than {percent(p.margin, '')} slower; alpha {gate.ALPHA} per row. `sees`: {sees}."
         )
     if report.kind == "interleaved" and report.counts().get(gate.UNDECIDED):
         lines.append(

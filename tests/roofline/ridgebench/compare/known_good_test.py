@@ -8,6 +8,7 @@ from baseline_test import ROWS, call, make_run
 from command_line import BINARY, ROOT, ridgebench
 from golden import GOLDEN, read_environment
 from ridgebench import program
+from ridgebench.compare import baseline_store
 from synthetic_session import UNTIMED, record, write_run
 
 
@@ -106,6 +107,25 @@ def test_tolerances_lie_next_to_the_baseline_of_a_machine(tmp_path):
     (tmp_path / "other.toml").write_text('[allow]\n"^dot/a" = { reason = "known" }\n')
     code, report = checked(path, slow, "--tolerances", tmp_path / "other.toml")
     assert (code, verdicts(report)) == (4, {"ALLOWED", "WORSE"})
+
+
+def test_a_baseline_from_before_machines_were_named_still_serves(tmp_path):
+    runs = [make_run(tmp_path, n) for n in range(1, 13)]
+    assert call("promote", *runs, "--into", tmp_path / "into") == 0
+    [path] = (tmp_path / "into").rglob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps({k: v for k, v in line.items() if k != "machine"}) + "\n" for line in lines))
+    assert checked(path, make_run(tmp_path, 70))[0] == 0
+    assert checked(path, make_run(tmp_path, 71, 1.05))[0] == 4
+
+
+def test_a_machine_is_its_gpus_or_the_host():
+    host = {"host": {"hostname_hash": "h"}}
+    names = [
+        baseline_store.machine_of(host | {"devices": [{"uuid_hash": one} for one in hashes]})
+        for hashes in ((None,), ("a",), ("a", "b"), ("b", "a"), ("a", "c"))
+    ]
+    assert names[:2] == ["h", "a"] and names[2] == names[3] != names[4]
 
 
 def test_list_names_what_each_baseline_is_and_sees(tmp_path, capsys):
