@@ -10,8 +10,8 @@
 #include "harness/base/stopwatch.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/google_benchmark.hpp"
-#include "harness/cli/node/measure_pass.hpp"
 #include "harness/cli/node/node.hpp"
+#include "harness/cli/node/options.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/options/case_options.hpp"
 #include "harness/cli/run/measure_plan.hpp"
@@ -41,9 +41,7 @@ struct RunOptions {
   bool no_restart = false;
   bool no_early = false;
   bool no_plot = false;
-  bool concurrent = false;
-  bool stop_before_rows = false;
-  std::optional<double> hang_limit_s;
+  NodeOptions node;
   double spent_s = 0;
 };
 
@@ -144,7 +142,7 @@ ExitCode run_node(const RunOptions& options, const GoogleFlags& flags,
   return measure_node({.device = options.request.device,
                        .out = options.out,
                        .budget_s = options.request.budget_s,
-                       .limit_s = options.hang_limit_s,
+                       .limit_s = options.node.hang_limit_s,
                        .dry_run = options.dry_run},
                       command_line);
 }
@@ -152,7 +150,7 @@ ExitCode run_node(const RunOptions& options, const GoogleFlags& flags,
 ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                      const std::vector<std::string>& command_line) {
   const Stopwatch clock;
-  if (options.concurrent) return run_node(options, flags, command_line);
+  if (options.node.concurrent) return run_node(options, flags, command_line);
   const RunRequest request = request_of(options, flags.filter);
   const Devices devices = open_devices(request.device);
   std::vector<Record> ceilings = read_ceilings(request.ceilings, devices);
@@ -181,7 +179,7 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                        .resume = !options.resume.empty(),
                        .retry = options.retry,
                        .take_turns = options.take_turns,
-                       .stop_before_rows = options.stop_before_rows,
+                       .together = options.node.together,
                        .plot = !options.no_plot,
                        .spent_s = options.spent_s},
                       devices, clock);
@@ -233,18 +231,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
   CLI::Option* turns =
       command->add_flag("--take-turns", options->take_turns,
                         "Stop every few samples until SIGCONT; `ridgebench gate` uses it");
-  CLI::Option* concurrent =
-      command
-          ->add_flag("--concurrent", options->concurrent,
-                     "Every GPU of this node, a process each: alone, then all at the same time")
-          ->excludes(resume)
-          ->excludes(junit)
-          ->excludes(turns);
-  add("--hang-limit", options->hang_limit_s,
-      "With --concurrent: seconds without a finished row after which a GPU counts as hung")
-      ->needs(concurrent)
-      ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
-  command->add_flag(node::kStopBeforeRows, options->stop_before_rows)->group("");
+  add_node_options(*command, options->node, {resume, junit, turns});
   command->add_flag("--no-restart", options->no_restart,
                     "A crash ends the run, for debuggers; default: the other rows are measured");
   command->add_option("--spent", options->spent_s)->group("");  // of the budget, before a crash

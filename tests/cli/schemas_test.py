@@ -64,7 +64,7 @@ def test_duels_obey_their_schemas(tmp_path):
     assert found["schema"] == "urn:ridgebench:duels:1" and list(schema("duels").iter_errors(found)) == []
     assert [list(schema("duel").iter_errors(one)) for one in found["duels"]] == [[]]
 
-FILES = ("device", "duel", "environment", "record")  # stored: they keep the key that they were published with
+FILES = ("device", "duel", "environment", "node", "record")  # stored: they keep the key that they were published with
 
 
 def test_every_schema_names_itself_with_a_version():

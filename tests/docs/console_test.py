@@ -13,7 +13,7 @@ PROGRAM = os.environ.get("RIDGEBENCH", str(ROOT / "build" / "ridgebench"))
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = [
     part.partition("\n")[::2]
-    for page in sorted((ROOT / "docs").glob("*.md"))
+    for page in sorted((ROOT / "docs").rglob("*.md"))
     for block in BLOCK.findall(page.read_text("utf-8"))
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
 ]

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TRACKED = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
                          text=True, check=False).stdout.splitlines()  # fmt: skip
 PAGES = sorted(
-    {ROOT / name for name in TRACKED if name.endswith(".md")} or {*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("results/*/*.md")}
+    {ROOT / name for name in TRACKED if name.endswith(".md")} or {*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("results/*/*.md")}
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`\n]+)`")

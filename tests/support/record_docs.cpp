@@ -212,7 +212,7 @@ std::string record_schema() {
   schema["required"].insert(schema["required"].begin(), "schema");
   ordered_json properties{{"schema", {{"enum", {kRecordSchema, former(kRecordSchema)}}}}};
   properties.update(schema["properties"]);
-  properties["device"]["pattern"] = "^(cpu|sim|cuda:[0-9]+)$";
+  properties["device"]["pattern"] = "^(cpu|sim(:[0-9]+)?|cuda:[0-9]+)$";
   schema["properties"] = properties;
   schema["allOf"] = rules();
   return schema.dump(1) + "\n";

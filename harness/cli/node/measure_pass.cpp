@@ -130,16 +130,17 @@ bool all(const Tasks& tasks, bool (Task::*are)() const) {
   return std::ranges::all_of(tasks, [&](const auto& task) { return (*task.*are)(); });
 }
 
-void show(const Tasks& tasks, Pass pass, const std::string& where, Progress& progress) {
+std::string how_far(const Tasks& tasks, Pass pass, const std::string& where) {
   std::size_t rows = 0;
   for (const auto& task : tasks) rows += task->rows();
-  progress.show(fmt::format("{}: {}, {} rows", name(pass), where, rows));
+  return fmt::format("{}: {}, {} rows", name(pass), where, rows);
 }
 
 // Waits until all have ended, and opens the gate when all that still run stand there.
 void wait_for(const NodeRun& run, Pass pass, const std::string& where, Tasks& tasks,
               const PassSettings& settings) {
   bool gate_is_shut = pass == Pass::loaded;
+  std::string shown;
   while (!all(tasks, &Task::ended)) {
     usleep(kTick_us);
     for (const auto& task : tasks) {
@@ -155,7 +156,8 @@ void wait_for(const NodeRun& run, Pass pass, const std::string& where, Tasks& ta
       }
       run.write();
     }
-    show(tasks, pass, where, *settings.progress);
+    const std::string now = how_far(tasks, pass, where);
+    if (now != shown) settings.progress->show(shown = now);
   }
 }
 
@@ -181,13 +183,14 @@ void measure_pass(NodeRun& run, Pass pass, const PassSettings& settings) {
       continue;
     }
     std::vector<std::string> command = settings.command(gpu);
-    if (pass == Pass::loaded) command.emplace_back(kStopBeforeRows);
+    if (pass == Pass::loaded) command.push_back(fmt::format("{}={}", kTogether, run.gpus.size()));
     together.push_back(std::make_unique<Task>(run, gpu, pass, std::move(command)));
     run.write();
     if (pass == Pass::loaded) continue;
     const std::string where = fmt::format("{} ({} of {})", gpu.device(), i + 1, run.gpus.size());
     wait_for(run, pass, where, together, settings);
     together.clear();
+    if (gpu.at(pass).exit == int(ExitCode::usage)) break;  // every other would refuse it, too
   }
   wait_for(run, pass, fmt::format("{} GPUs at the same time", together.size()), together, settings);
   run.write();

@@ -17,8 +17,9 @@ struct PassSettings {
   Progress* progress;
 };
 
-// The hidden option of a process that prepares, stops itself (SIGSTOP), and measures after SIGCONT.
-inline constexpr const char* kStopBeforeRows = "--stop-before-rows";
+// The hidden option of one of N processes that run at the same time. It has the host's threads in
+// an N-th of their number, prepares, stops itself (SIGSTOP), and measures after SIGCONT.
+inline constexpr const char* kTogether = "--together";
 
 // Measures a pass and writes node.json whenever a GPU begins or ends. In the loaded pass the
 // processes prepare, and all begin when the last one is ready. A process that hangs is ended

@@ -85,6 +85,15 @@ void print_dry_run(const NodeRun& run) {
   fmt::print("`run --dry-run --device {}` prints the rows\n", run.gpus.front().device());
 }
 
+// What the first GPU's process refuses as makes no sense, all would refuse. Leaves no folder then.
+void require_usable(const NodeRun& run) {
+  const GpuPass& first = run.gpus.front().at(Pass::isolated);
+  if (first.exit != int(ExitCode::usage)) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(run.folder, ignored);  // which this run made, or found empty
+  throw UsageError(first.reason);
+}
+
 void measure(NodeRun& run, const NodeRequest& request) {
   Progress progress(0);
   for (const Pass pass : kPasses) {
@@ -94,6 +103,7 @@ void measure(NodeRun& run, const NodeRequest& request) {
                  {.command = [&](const Gpu& gpu) { return words_of(run, pass, gpu); },
                   .limit_s = request.limit_s.value_or(limit),
                   .progress = &progress});
+    require_usable(run);
   }
 }
 

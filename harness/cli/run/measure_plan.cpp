@@ -1,5 +1,8 @@
 #include "harness/cli/run/measure_plan.hpp"
 
+#include <omp.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "harness/cli/machine_facts.hpp"
@@ -12,6 +15,16 @@
 #include "harness/results/resume.hpp"
 
 namespace ridgebench {
+namespace {
+
+// Leaves the host's other threads to the processes that run at the same time, and stops until they
+// begin. Returns the seconds.
+double wait_for_start(int together) {
+  omp_set_num_threads(std::max(1, omp_get_max_threads() / together));
+  return stop_until_continued();
+}
+
+}  // namespace
 
 ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
                       const std::vector<std::unique_ptr<Device>>& devices, const Stopwatch& clock) {
@@ -39,7 +52,7 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   campaign.count_from(clock);
   campaign.count_spent(settings.spent_s);
   if (settings.take_turns) campaign.take_turns();
-  if (settings.stop_before_rows) campaign.count_spent(-stop_until_continued());
+  if (settings.together > 0) campaign.count_spent(-wait_for_start(settings.together));
   catch_crashes(settings.after_a_crash);
   run_cases(campaign, directory, settings.flags);
   end_environment(environment, read_machine(devices), clock.seconds());

@@ -29,7 +29,7 @@ struct RunSettings {
   bool resume = false;                     // the folder holds the beginning of the run
   bool retry = false;                      // also measure its failed rows again
   bool take_turns = false;                 // with other processes
-  bool stop_before_rows = false;           // until SIGCONT, which starts several GPUs together
+  int together = 0;                        // processes that begin at the same time; 0: this one
   bool plot = false;                       // also print the roofline, on a terminal
   double spent_s = 0;                      // of the budget, before a crash
 };

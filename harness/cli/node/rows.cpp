@@ -1,0 +1,134 @@
+#include "harness/cli/node/rows.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/results/record.hpp"
+
+namespace ridgebench::node {
+namespace {
+
+using Records = std::map<std::string, Record>;  // by id without @device
+
+Records read_pass(const NodeRun& run, const GpuPass& pass) {
+  Records found;
+  try {
+    for (Record& record : read_records((run.folder / pass.folder).string())) {
+      if (record.role == Role::control || record.status != Status::ok) continue;
+      found.emplace(record.id.substr(0, record.id.rfind('@')), std::move(record));
+    }
+  } catch (const std::exception&) {  // node.json says why the pass ended
+    found.clear();
+  }
+  return found;
+}
+
+bool is_power_capped(const Record& record) {
+  const auto events = record.telemetry.value("clock_events", std::vector<std::string>());
+  return std::ranges::find(events, "sw_power_cap") != events.end();
+}
+
+std::optional<double> telemetry_median(const Record& record, const char* key) {
+  const auto found = record.telemetry.find(key);
+  if (found == record.telemetry.end() || !found->is_object()) return std::nullopt;
+  const auto value = found->find("median");
+  if (value == found->end() || !value->is_number()) return std::nullopt;
+  return value->get<double>();
+}
+
+template <class Value>
+std::optional<double> median_over(const Records& records, const Value& value_of) {
+  std::vector<double> values;
+  for (const auto& [id, record] : records) {
+    if (const std::optional<double> value = value_of(record)) values.push_back(*value);
+  }
+  return values.empty() ? std::nullopt : std::optional(median(std::move(values)));
+}
+
+Readings readings_of(const Records& records) {
+  const auto telemetry = [&](const char* key) {
+    return median_over(records, [=](const Record& r) { return telemetry_median(r, key); });
+  };
+  return {.clock_hz = median_over(records, [](const Record& r) { return r.clock_hz; }),
+          .power_w = telemetry("power_w"),
+          .temperature_c = telemetry("temperature_c")};
+}
+
+// Judges the GPUs of each model among themselves.
+std::vector<std::optional<Place>> places_by_model(const NodeRun& run,
+                                                  const std::vector<std::optional<double>>& rates) {
+  std::vector<std::optional<Place>> all(rates.size());
+  std::set<std::string> models;
+  for (const Gpu& gpu : run.gpus) models.insert(gpu.facts.at("model").dump());
+  for (const std::string& model : models) {
+    std::vector<std::optional<double>> of_model = rates;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      if (run.gpus[i].facts.at("model").dump() != model) of_model[i].reset();
+    }
+    const auto found = places(of_model);
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      if (found[i]) all[i] = found[i];
+    }
+  }
+  return all;
+}
+
+PassOfRow pass_of_row(const NodeRun& run, const std::vector<Records>& gpus, const std::string& id) {
+  std::vector<const Record*> records;
+  for (const Records& gpu : gpus) {
+    const auto found = gpu.find(id);
+    records.push_back(found == gpu.end() ? nullptr : &found->second);
+  }
+  const auto known = std::ranges::count_if(records, [](const Record* r) { return r != nullptr; });
+  const auto capped = std::ranges::count_if(
+      records, [](const Record* r) { return r != nullptr && is_power_capped(*r); });
+  const bool cycles = std::ranges::all_of(
+      records, [](const Record* r) { return r == nullptr || r->cycles_median; });
+  PassOfRow pass{.rates = {}, .places = {}, .in_cycles = 2 * capped > known && cycles};
+  for (const Record* record : records) {
+    pass.rates.emplace_back();
+    if (record == nullptr || !record->time) continue;
+    pass.rates.back() = 1 / (pass.in_cycles ? *record->cycles_median : record->time->median);
+  }
+  pass.places = places_by_model(run, pass.rates);
+  return pass;
+}
+
+}  // namespace
+
+std::optional<double> RowOfNode::loaded_over_isolated(std::size_t gpu) const {
+  const auto& alone = at(Pass::isolated);
+  const auto& loaded = at(Pass::loaded);
+  const bool comparable = alone.in_cycles == loaded.in_cycles;
+  if (!comparable || !alone.rates[gpu] || !loaded.rates[gpu]) return std::nullopt;
+  return *loaded.rates[gpu] / *alone.rates[gpu];
+}
+
+RowsOfNode read_rows(const NodeRun& run) {
+  std::array<std::vector<Records>, kPasses.size()> records;
+  std::set<std::string> ids;
+  for (const Pass pass : kPasses) {
+    auto& of_pass = records[static_cast<std::size_t>(pass)];
+    for (const Gpu& gpu : run.gpus) {
+      of_pass.push_back(read_pass(run, gpu.at(pass)));
+      for (const auto& [id, record] : of_pass.back()) ids.insert(id);
+    }
+  }
+  RowsOfNode all;
+  for (const std::string& id : ids) {
+    RowOfNode row{.id = id, .passes = {}};
+    for (const Pass pass : kPasses) {
+      const auto at = static_cast<std::size_t>(pass);
+      row.passes[at] = pass_of_row(run, records[at], id);
+    }
+    all.rows.push_back(std::move(row));
+  }
+  const auto& [isolated, loaded] = records;
+  for (std::size_t i = 0; i < run.gpus.size(); ++i) {
+    all.readings.push_back(readings_of(loaded[i].empty() ? isolated[i] : loaded[i]));
+  }
+  return all;
+}
+
+}  // namespace ridgebench::node

@@ -1,0 +1,48 @@
+// The rows of all GPUs of a node, side by side.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/cli/node/node_run.hpp"
+#include "harness/cli/node/outlier.hpp"
+
+namespace ridgebench::node {
+
+// A row in one pass. Each list has an entry per GPU of the node, empty where the row is not ok.
+struct PassOfRow {
+  // 1/s; 1/cycle where `in_cycles`.
+  std::vector<std::optional<double>> rates;
+  std::vector<std::optional<Place>> places;  // among the GPUs of the same model
+  // The power limit lowered the clock of most GPUs. Their times differ as their power does, and
+  // cycles are judged.
+  bool in_cycles = false;
+};
+
+struct RowOfNode {
+  std::string id;  // without @device
+  std::array<PassOfRow, kPasses.size()> passes;
+
+  [[nodiscard]] const PassOfRow& at(Pass pass) const {
+    return passes[static_cast<std::size_t>(pass)];
+  }
+  // Rate of the loaded pass over that of the isolated one; empty where one is missing.
+  [[nodiscard]] std::optional<double> loaded_over_isolated(std::size_t gpu) const;
+};
+
+// The median over a GPU's rows of what its telemetry read; of the loaded pass where it has rows.
+struct Readings {
+  std::optional<double> clock_hz, power_w, temperature_c;
+};
+
+struct RowsOfNode {
+  std::vector<RowOfNode> rows;  // by id
+  std::vector<Readings> readings;
+};
+
+// Reads the folders of the GPUs. A folder without readable rows has none.
+RowsOfNode read_rows(const NodeRun& run);
+
+}  // namespace ridgebench::node

@@ -1,0 +1,101 @@
+"""What a GPU that hangs, is lost or fails, and the end of the command, cost the other GPUs of a node."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from command_line import DEVICE_LOST, OK, ROW_FAILED, UNDECIDED, finish, records, ridgebench, wait_for_rows
+from simulated_node import EIGHT, PASSES, ROWS, Node, states_of
+
+
+def processes_of(folder):
+    """The processes of this machine whose command line names the folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found += [path.parent.name] if str(folder).encode() in path.read_bytes() else []
+        except OSError:  # it ended meanwhile
+            pass
+    return found
+
+
+def test_a_gpu_that_hangs_is_killed_and_the_others_are_kept(tmp_path):
+    node = Node(tmp_path, [*EIGHT[:2], "hang=3"])
+    done = node.run(*ROWS, "--budget", "2", "--hang-limit", "20")
+    assert done.returncode == DEVICE_LOST == node.read()["exit"]
+    assert node.states("isolated") == ["done", "done", "hung"]
+    assert node.states("loaded") == ["done", "done", "failed"]
+    of_it = node.read()["gpus"][2]["passes"]
+    assert "within 20 s" in of_it["isolated"]["reason"] and "not measured" in of_it["loaded"]["reason"]
+    assert states_of(done.stdout) == ["ok", "ok", "hung"]
+    node.check_sound(range(2))
+
+
+def test_a_lost_gpu_ends_with_7_and_the_others_are_kept(tmp_path):
+    node = Node(tmp_path, [*EIGHT[:2], "lose=40"])
+    done = node.run()
+    assert done.returncode == DEVICE_LOST
+    lost = node.read()["gpus"][2]["passes"]
+    assert (lost["isolated"]["state"], lost["isolated"]["exit"]) == ("failed", DEVICE_LOST)
+    assert lost["isolated"]["reason"] == "device sim:2 was lost"
+    assert records(node.folder / "isolated" / "sim-2")[-1]["status"] == "failed"
+    assert lost["loaded"]["reason"] == "not measured: in the isolated pass, device sim:2 was lost"
+    node.check_sound(range(2))
+
+
+def test_a_process_that_a_signal_ends_is_killed_and_the_others_go_on(tmp_path):
+    node = Node(tmp_path, EIGHT[:2])
+    process = node.start("--filter", "^(relu|dot|gelu)/naive/fp32", "--budget", "10")
+    wait_for_rows(node.folder / "isolated" / "sim-0", 1)
+    (victim,) = set(processes_of(node.folder)) - {str(process.pid)}
+    os.kill(int(victim), signal.SIGKILL)
+    assert finish(process).returncode == ROW_FAILED
+    of_it, other = (gpu["passes"] for gpu in node.read()["gpus"])
+    assert (of_it["isolated"]["state"], of_it["isolated"]["exit"]) == ("killed", None)
+    assert of_it["isolated"]["reason"] == "ended by signal 9 (Killed)"
+    assert [of_it["loaded"]["state"], other["isolated"]["state"], other["loaded"]["state"]] == ["done"] * 3
+
+
+def test_ctrl_c_ends_all_and_keeps_finished_rows(tmp_path):
+    node = Node(tmp_path, EIGHT[:3])
+    process = node.start("--filter", "^(relu|dot|gelu)/naive/", "--budget", "60")
+    first = node.folder / "isolated" / "sim-0"
+    wait_for_rows(first, 2)
+    assert node.states("isolated") == ["running", "waiting", "waiting"]
+    kept = (first / "records.jsonl").read_bytes()
+    process.send_signal(signal.SIGINT)
+    done = finish(process)
+    assert done.returncode == UNDECIDED == node.read()["exit"]
+    assert "ridgebench: interrupted; finished rows are kept" in done.stderr
+    assert (first / "records.jsonl").read_bytes().startswith(kept)
+    assert node.states("isolated") == ["killed", "waiting", "waiting"]
+    assert node.read()["gpus"][0]["passes"]["isolated"]["reason"] == "interrupted"
+    assert ridgebench("run", "--resume", first, env=node.variables).returncode == OK
+
+
+def test_the_processes_of_the_gpus_end_with_the_command(tmp_path):
+    node = Node(tmp_path, EIGHT[:2])
+    process = node.start("--filter", "^(relu|dot|gelu)/naive/", "--budget", "60")
+    first = node.folder / "isolated" / "sim-0"
+    wait_for_rows(first, 1)
+    assert len(processes_of(node.folder)) == 2
+    process.kill()
+    finish(process)
+    deadline = time.monotonic() + 60
+    while processes_of(node.folder):
+        assert time.monotonic() < deadline, "a process goes on"
+        time.sleep(0.05)
+    assert node.read()["ended"] is None and node.read()["exit"] is None
+
+
+def test_a_failed_row_fails_its_gpu_and_is_named(tmp_path):
+    node = Node(tmp_path, EIGHT[:2])
+    node.variables["RIDGEBENCH_TEST_CRASH"] = "SIGSEGV"
+    done = node.run("--filter", "^relu/(naive|crashing)/fp32/", "--budget", "3")
+    assert done.returncode == ROW_FAILED
+    for which in PASSES:
+        assert node.states(which) == ["failed", "failed"]
+    first = node.read()["gpus"][0]["passes"]["loaded"]
+    assert first["exit"] == ROW_FAILED and "crashed: SIGSEGV" in first["reason"]
+    node.check_sound(range(2))
