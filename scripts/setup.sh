@@ -22,8 +22,8 @@ for argument in "$@"; do
   case $argument in
     --dev)
       packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest python3-jsonschema python3-yaml
-                 python3-prometheus-client binutils chromium)
-      python_packages+=(pytest jsonschema prometheus_client "ml_dtypes==0.5.1")
+                 python3-prometheus-client binutils chromium shellcheck)
+      python_packages+=(pytest jsonschema prometheus_client "ml_dtypes==0.5.1" ruptures)
       ;;
     --checks) packages+=(clang-tidy-19 clang-format-19 libomp-19-dev) ;;
     *)

@@ -15,7 +15,7 @@ COMMANDS = {
     "slides": ("lecture.slides", "Draw the slides of a lecture, from a data sheet or over a run"),
     "compare": ("compare.cli", "Describe two stored runs of ridgebench"),
     "gate": ("gate.cli", "Judge whether a change made any benchmark slower, by pairs of processes"),
-    "baseline": ("compare.baseline", "Judge a machine by its own past: promote, check, drift"),
+    "baseline": ("compare.baseline", "Judge a machine by its own past: promote, check, list, drift"),
     "fleet": ("fleet.cli", "Measure the GPUs of many nodes, and find the odd ones"),
     "import": ("importers.cli", "Make a results directory of another tool's file"),
     "export": ("export.cli", "Write results as CSV, Markdown, Parquet or Prometheus metrics"),

@@ -81,6 +81,11 @@ class Row:
         return self.origin == "external"
 
     @property
+    def case(self) -> str:
+        """The id without the device."""
+        return self.id.rpartition("@")[0] or self.id
+
+    @property
     def naive(self) -> bool:
         """The technique in three lines that every ladder begins with."""
         return self.technique == "naive"

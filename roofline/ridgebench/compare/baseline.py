@@ -1,119 +1,52 @@
-"""Judges a machine by its own past: stored baselines and drift. `ridgebench gate` judges code instead.
+"""Judges a machine by its own past: promote, check, list, drift. `ridgebench gate` judges code instead.
 
-results/baselines/<device>/<driver branch>-<CUDA>/<clock policy>/<method version>.jsonl grows by a line per row and
-promoted run; `.environment.json` next to it holds what must agree. A new run is one value against N: a one-sided
-prediction bound of the t distribution on log times.
+A new run is one value against N: a one-sided prediction bound of the t distribution on log times. With fewer than
+FEWEST_RUNS values a row is described, and it is WORSE only beyond a floor.
 """
 
 import argparse
-import json
 import math
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
-from ridgebench.command_line import INCOMPARABLE, OK, USAGE, WORK, CommandError, Parser, fail, what_failed
-from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read, write_at_once
-from ridgebench.records import Run, read_environment
+from ridgebench.command_line import OK, USAGE, WORK, CommandError, Parser, fail, what_failed
+from ridgebench.files import ResultsError
+from ridgebench.records import Row, Run
 
+from . import baseline_store as store
 from . import gate
 from .comparable import device_entries, differences
 from .consistent import load
-from .judge import external_cause
+from .limits import Limits, first, read_limits
 from .output import add_verdict_options, finish
-from .report import MISSING, Comparison, Report, incomparable
+from .report import DESCRIBED, FAILED, MISSING, Comparison, Report, aligned, incomparable, percent
+from .stored import BROKEN
 
 PROGRAM = "baseline"
-SCHEMA = "ridgebench.baseline/1"
-FEWEST_RUNS = 10
+STORED = WORK / "results" / "baselines"
+# Beyond the slowest value of a few. GPUs of one model differ by 8 % on average, and by up to 22 %, in work that power
+# limits (Sinha et al., SC22, arXiv 2208.11035).
+FLOOR = 0.10
+TOLERANCES = "tolerances.toml"  # of a machine, in the folder of its baseline
 
 
-def slug(text: str) -> str:
-    """A name as part of a path."""
-    return "-".join("".join(c if c.isalnum() else " " for c in text.lower()).split()) or "unknown"
-
-
-def place(run: Run) -> Path:
-    """The path below results/baselines. No device reports whether its clock is locked."""
-    device = next(iter(device_entries(run.environment).values()))
-    name = slug(device["model"] or "unknown")
-    if device["backend"] == "cpu":
-        name, software = f"{name}-{device['threads']}-threads", "host"
-    else:
-        branch = (device["driver"] or "unknown").split(".")[0]
-        software = f"{slug(branch)}-{device['cuda'] or 'unknown'}"
-    return Path(name) / software / "clock-unknown" / f"{run.environment['method_version']}.jsonl"
-
-
-def environment_path(path: Path) -> Path:
-    return path.with_suffix(".environment.json")
-
-
-def baseline_lines(run: Run) -> list[str]:
-    """One line per row that is ok."""
-    same = {"run_id": run.environment["run_id"], "started": run.environment["started"]}
-    rows = [row for row in run.by_id.values() if row.status == "ok" and external_cause(row) is None]
-    return [json.dumps({"schema": SCHEMA, "id": row.id} | same | {"time_median_s": row.time_median_s}) for row in rows]
-
-
-def read_baseline(path: Path) -> dict[str, dict[str, float]]:
-    """Times by row and run. Raises ResultsError."""
-    times: dict[str, dict[str, float]] = {}
-    for origin, line in lines_of(path):
-        entry = parse_json(decoded(line, origin), origin)
-        try:
-            seconds = entry["time_median_s"]
-            if entry["schema"] != SCHEMA or not 0 < seconds < math.inf:
-                raise ValueError(f"not a line of {SCHEMA}")
-            runs = times.setdefault(str(entry["id"]), {})
-            if str(entry["run_id"]) in runs:
-                raise ValueError(f"{entry['id']} of run {entry['run_id']} comes twice")
-            runs[str(entry["run_id"])] = float(seconds)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ResultsError(f"{origin}: {error!r}"[:300]) from None
-    if not times:
-        raise ResultsError(f"{path}: holds no row")
-    return times
-
-
-def promote(runs: list[Run], root: Path) -> Path:
-    """Adds runs to the baseline of their machine, or founds one with FEWEST_RUNS or more; returns its path."""
-    path = root / place(runs[0])
-    known: set[str] = set()
-    reference: dict[str, Any] = runs[0].environment
-    if path.exists():
-        known = {run_id for row in read_baseline(path).values() for run_id in row}
-        reference = read_environment(environment_path(path))
-    ids = [run.environment["run_id"] for run in runs]
-    for run_id in ids:
-        if run_id in known or ids.count(run_id) > 1:
-            raise ResultsError(f"run {run_id} stands in the baseline already or is given twice")
-    if len(known) + len(ids) < FEWEST_RUNS:
-        raise ResultsError(f"{len(ids)} runs; a baseline needs {FEWEST_RUNS} or more")
-    for run in runs:
-        if hard := differences(reference, run.environment, [])[0]:
-            raise CommandError(f"NOT_COMPARABLE: {run.folder}: {'; '.join(hard)}", INCOMPARABLE)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        write_at_once(environment_path(path), json.dumps(reference, indent=1) + "\n")
-    before = read(path, "a baseline") if path.exists() else ""
-    write_at_once(path, before + "".join(f"{line}\n" for run in runs for line in baseline_lines(run)))
-    return path
+def reach_of(logs: np.ndarray) -> float:
+    """Half the width of the prediction interval for one new log time; the smallest change that it can see."""
+    return gate.t_quantile(1 - gate.ALPHA, len(logs) - 1) * float(logs.std(ddof=1)) * math.sqrt(1 + 1 / len(logs))
 
 
 def judge_row(name: str, past: np.ndarray, seconds: float, preset: gate.Preset) -> Comparison:
     """The prediction bound for one new run after len(past) earlier ones."""
     logs, count = np.log(past), len(past)
-    spread = float(logs.std(ddof=1))
-    change = math.log(seconds) - float(logs.mean())
-    reach = gate.t_quantile(1 - gate.ALPHA, count - 1) * spread * math.sqrt(1 + 1 / count)
+    change, reach = math.log(seconds) - float(logs.mean()), reach_of(logs)
     tolerance, margin = math.log1p(preset.tolerance), math.log1p(preset.margin)
     row = Comparison(
         name, gate.UNDECIDED, change=gate.as_share(change), low=gate.as_share(change - reach),
         high=gate.as_share(change + reach), beyond_noise=abs(change) > reach, pairs=count,
-        spread=spread, smallest_change=gate.as_share(reach), candidate_s=seconds,
+        spread=float(logs.std(ddof=1)), smallest_change=gate.as_share(reach), candidate_s=seconds,
         baseline_s=float(np.exp(logs.mean())),
     )
     if change - reach > tolerance:
@@ -127,56 +60,177 @@ def judge_row(name: str, past: np.ndarray, seconds: float, preset: gate.Preset) 
     return row
 
 
-def check(path: Path, run: Run, preset_name: str, allowed: list[str]) -> Report:
-    """The report on a new run against the baseline; a row that the run lacks is missing."""
-    past = read_baseline(path)
-    names = (str(path), str(run.folder))
-    hard, soft = differences(read_environment(environment_path(path)), run.environment, allowed)
-    if hard:
-        return incomparable("baseline", names, list(past), hard)
-    rows = []
-    for name, runs in past.items():
-        row = run.by_id.get(name)
-        if row is None or row.status != "ok":
-            rows.append(Comparison(name, MISSING, f"{row.status}: {row.reason}" if row else "the run has no such row"))
-        elif len(runs) < FEWEST_RUNS:
-            rows.append(Comparison(name, gate.NOT_GATED, f"{len(runs)} runs; it takes {FEWEST_RUNS}"))
-        else:
-            times = np.array(list(runs.values()))
-            rows.append(judge_row(name, times, row.time_median_s, gate.PRESETS[preset_name]))
-    new = sorted(set(run.by_id) - set(past))
-    soft += [f"{len(new)} rows are not in the baseline, {new[0]} among them"] if new else []
-    return Report("baseline", *names, rows, preset_name, soft)
+def describe_row(name: str, past: np.ndarray, seconds: float, floor: float) -> Comparison:
+    """The change against the median of too few values, and whether the row is beyond the floor."""
+    middle, slowest, count = float(np.median(past)), float(past.max()), len(past)
+    row = Comparison(name, DESCRIBED, change=seconds / middle - 1, pairs=count, baseline_s=middle, candidate_s=seconds,
+                     smallest_change=slowest * (1 + floor) / middle - 1)
+    values = f"the slowest of {count} values" if count > 1 else "the only value"
+    if seconds > slowest * (1 + floor):
+        row.verdict, row.beyond_noise = gate.WORSE, True
+        row.reason = f"more than {100 * floor:g} % slower than {values}"
+    else:
+        row.reason = f"at most {100 * floor:g} % slower than {values}"
+    return row
+
+
+def compare_row(id_: str, past: np.ndarray, row: Optional[Row], limits: Limits) -> Comparison:
+    if row is None or row.status != "ok":
+        verdict = FAILED if row and row.status in BROKEN else MISSING
+        return Comparison(id_, verdict, f"{row.status}: {row.reason}" if row else "the run has no such row")
+    rule = first(limits.tolerances, id_)
+    if len(past) < store.FEWEST_RUNS:
+        return describe_row(id_, past, row.time_median_s, rule.tolerance if rule else FLOOR)
+    preset = limits.of(id_)
+    compared = judge_row(id_, past, row.time_median_s, preset)
+    if rule:
+        compared.tolerance, compared.margin = preset.tolerance, preset.margin
+    return compared
+
+
+def sides(past: store.Baseline, run: Run) -> list[tuple[str, dict[str, Any], dict[str, Row]]]:
+    """What stands against the baseline: the run or, where that is of a model, each of its devices.
+
+    Each with the end of its ids, its environment, and its rows by the names of the baseline.
+    """
+    if not past.of_model:
+        return [("", run.environment, run.by_id)]
+    return [
+        (f"@{part.environment['devices'][0]['name']}", part.environment, {row.id: row for row in part.rows})
+        for part in store.device_parts(run)
+    ]
+
+
+def check(past: store.Baseline, run: Run, limits: Limits, allowed: list[str], names: list[str]) -> Report:
+    """The report on the rows of these names; one that the run lacks is missing."""
+    titles = (str(past.path), str(run.folder))
+    allowed = [*allowed, *store.BUILDS] if past.of_model else allowed
+    rows, notes = [], [f"the baseline has {past.origin()}"]
+    for end, environment, found in sides(past, run):
+        reference, new = past.environment, environment
+        if past.of_model:
+            reference, new = store.named_alike(reference), store.named_alike(new)
+        hard, soft = differences(reference, new, allowed)
+        if hard:
+            return incomparable("baseline", titles, list(past.rows), hard)
+        # The runs of a model have rows of several profiles, which one run need not have.
+        asked = [name for name in names if name in found or not past.of_model]
+        rows += [compare_row(name + end, past.sample(name), found.get(name), limits) for name in asked]
+        unknown = sorted(set(found) - set(past.rows))
+        notes += soft + ([f"{len(unknown)} rows are not in the baseline, {unknown[0]} among them"] if unknown else [])
+    if left := len(past.rows) - len({row.id.partition("@")[0] if past.of_model else row.id for row in rows}):
+        notes.append(f"{left} rows of the baseline were not compared")
+    judges = any(row.pairs >= store.FEWEST_RUNS for row in rows)
+    if any(0 < row.pairs < store.FEWEST_RUNS for row in rows):
+        values = "machines" if past.of_model else "runs"
+        notes.insert(1, f"fewer than {store.FEWEST_RUNS} {values} describe: WORSE is beyond a floor, and a smaller loss is not seen")
+    report = Report("baseline", *titles, rows, limits.preset if judges else None, list(dict.fromkeys(notes)))
+    limits.allow(report)
+    return report
+
+
+def limits_for(path: Path, tolerances: Optional[Path], preset: str) -> Limits:
+    """By the file that is given, else by the one in the folder of the baseline."""
+    own = path.parent / TOLERANCES
+    return read_limits(tolerances or (own if own.exists() else None), preset)
+
+
+def make_report(options: argparse.Namespace) -> Report:
+    """The report of `check`, after measuring where that is asked for."""
+    from . import check_run
+
+    if (options.run is None) != options.measure:
+        raise CommandError("check takes a results directory, or --run to measure now")
+    for key in ("budget", "device", "out"):
+        if not options.measure and getattr(options, key):
+            raise CommandError(f"--{key} takes --run")
+    past = store.read_baseline(options.baseline)
+    limits = limits_for(options.baseline, options.tolerances, options.preset)
+    names = check_run.chosen(past, options.filter, options.measure)
+    folder = check_run.measure(past, names, options) if options.measure else options.run
+    return check(past, load(folder), limits, options.allow_mismatch, names)
+
+
+def listed(root: Path) -> list[str]:
+    """The lines of a table of all baselines below a folder."""
+    lines = [["baseline", "of", "rows", "says", "sees"]]
+    for path in sorted(root.rglob("*.jsonl")):
+        if not store.environment_path(path).exists():
+            continue
+        past = store.read_baseline(path)
+        samples = [past.sample(name) for name in past.rows]
+        judged = [gate.as_share(reach_of(np.log(s))) for s in samples if len(s) >= store.FEWEST_RUNS]
+        sees = f"{percent(float(np.median(judged)), '')} in the median row" if judged else f"beyond a floor of {100 * FLOOR:g} %"
+        verdict = f"{len(judged)} judged" if judged else "describes"
+        lines.append([str(path), past.origin(), str(len(past.rows)), verdict, sees])
+    if len(lines) == 1:
+        raise ResultsError(f"{root}: no baseline in it; `ridgebench baseline promote` makes one")
+    return aligned(lines)
+
+
+def promote(runs: list[Run], root: Path, of_model: bool) -> list[str]:
+    """A line for each baseline that the runs were added to."""
+    paths = store.promote_model(runs, root) if of_model else [store.promote_machine(runs, root)]
+    return [f"{path}: {store.read_baseline(path).origin()}" for path in paths]
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(prog=PROGRAM, description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("promote", help="make runs the baseline of their machine")
+    command = commands.add_parser("promote", help="make runs the baseline of their machine, or of its model")
     command.add_argument("runs", nargs="+", type=Path, metavar="DIR")
-    command.add_argument("--into", type=Path, default=WORK / "results" / "baselines", metavar="DIR")
+    command.add_argument("--model", action="store_true", help="of the model and driver branch: any number of runs and machines")
+    command.add_argument("--into", type=Path, default=STORED, metavar="DIR")
     command = commands.add_parser("check", help="compare one new run with a baseline")
     command.add_argument("baseline", type=Path, metavar="FILE.jsonl")
-    command.add_argument("run", type=Path, metavar="DIR")
-    add_verdict_options(command)
-    command = commands.add_parser("drift", help="show trends over many runs of a machine")
+    command.add_argument("run", nargs="?", type=Path, metavar="DIR")
+    add_check_options(command)
+    command = commands.add_parser("list", help="list the baselines that are stored, and what each can see")
+    command.add_argument("root", nargs="?", type=Path, default=STORED, metavar="DIR")
+    command = commands.add_parser("drift", help="show over many runs of a machine what changed, and when")
     command.add_argument("runs", nargs="+", type=Path, metavar="DIR")
     return parser.parse_args(arguments)
+
+
+def add_check_options(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("--run", dest="measure", action="store_true", help="measure now, at most one row for an operation and a format")
+    add("--budget", metavar="SECONDS", help="with --run: seconds for the measuring (50)")
+    add("--device", metavar="DEVICE", help="with --run: the device to measure")
+    add("--out", type=Path, metavar="DIR", help="with --run: the results folder")
+    add("--filter", metavar="RE", help="rows of the baseline to check")
+    add("--tolerances", type=Path, metavar="FILE", help=f"TOML, as for the gate; default: {TOLERANCES} next to the baseline")
+    add("--history", type=Path, metavar="FILE", help="add a line per row to this file, for `gate history`")
+    add_verdict_options(command)
+
+
+def check_command(options: argparse.Namespace) -> int:
+    from ridgebench.gate import history  # which needs this package
+
+    def write(report: Report) -> None:
+        if options.history:
+            history.append(options.history, report, None)
+
+    def make() -> Report:
+        history.require_history(options.history)
+        return make_report(options)
+
+    return finish(make, options, PROGRAM, write=write)
 
 
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
     if options.command == "check":
-        limits = options.preset, options.allow_mismatch
-        return finish(lambda: check(options.baseline, load(options.run), *limits), options, PROGRAM)
+        return check_command(options)
     try:
-        runs = [load(folder) for folder in options.runs]
-        if options.command == "promote":
-            print(f"{promote(runs, options.into)}: {len(runs)} runs promoted")
+        if options.command == "list":
+            print("\n".join(listed(options.root)))
+        elif options.command == "promote":
+            print("\n".join(promote([load(folder) for folder in options.runs], options.into, options.model)))
         else:
             from . import drift  # scipy.stats, which it needs, takes long to import
 
-            sys.stdout.write(drift.text(runs))
+            sys.stdout.write(drift.text([load(folder) for folder in options.runs]))
     except (CommandError, OSError) as error:
         return fail(what_failed(error), getattr(error, "code", USAGE), PROGRAM)
     return OK

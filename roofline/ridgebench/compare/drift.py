@@ -1,4 +1,4 @@
-"""How the rows of a machine changed over many runs: trends, and what else changed in between."""
+"""How the rows of a machine changed over many runs: trends, levels that changed, and what else changed at that time."""
 
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -9,13 +9,17 @@ from scipy import stats
 from ridgebench.files import ResultsError
 from ridgebench.records import Run, clean
 
-from .comparable import differences
+from . import change_points
+from .comparable import device_entries, differences, lookup, shown
 from .report import aligned, percent
 
 FEWEST_RUNS = 5
 LARGEST_P = 0.001  # of Kendall's tau, for many rows at once
 SMALLEST_TREND = 0.01
 DAY = 86400.0  # seconds
+# What may move times and makes no run incomparable: keys of the environment, and of a device.
+WATCHED = ("version", "host.kernel", "host.libc", "host.governor")
+WATCHED_OF_DEVICE = ("uuid_hash", "driver", "vbios", "gsp_firmware", "inforom", "persistence", "huge_pages")
 
 
 @dataclass(frozen=True)
@@ -50,19 +54,31 @@ def trend(name: str, days: np.ndarray, times: np.ndarray) -> Trend:
     return Trend(name, len(days), change, float(p_value), float((logs - slope * days).std(ddof=1)))
 
 
-def trends(runs: list[Run]) -> list[Trend]:
-    """Trends of the rows that FEWEST_RUNS runs or more measured; the strongest first."""
-    if len(runs) < FEWEST_RUNS:
-        raise ResultsError(f"{len(runs)} runs; a trend takes {FEWEST_RUNS}")
-    runs = sorted(runs, key=started)
-    series: dict[str, list[tuple[float, float]]] = {}
-    for run in runs:
-        day = (started(run) - started(runs[0])).total_seconds() / DAY
+def measured_by(runs: list[Run]) -> dict[str, list[tuple[Run, float]]]:
+    """The runs that measured each row, oldest first, and its time in each."""
+    series: dict[str, list[tuple[Run, float]]] = {}
+    for run in sorted(runs, key=started):
         for row in run.by_id.values():
             if row.status == "ok":
-                series.setdefault(row.id, []).append((day, row.time_median_s))
-    found = [trend(name, *np.array(points).T) for name, points in series.items() if len(points) >= FEWEST_RUNS]
-    return sorted(found, key=lambda t: (not t.drifts, -abs(t.change), t.id))
+                series.setdefault(row.id, []).append((run, row.time_median_s))
+    return {name: points for name, points in series.items() if len(points) >= FEWEST_RUNS}
+
+
+def axes(points: list[tuple[Run, float]]) -> tuple[np.ndarray, np.ndarray]:
+    """Days since the first run, and times."""
+    first = started(points[0][0])
+    return np.array([(started(run) - first).total_seconds() / DAY for run, _ in points]), np.array([t for _, t in points])
+
+
+def renewed(one: dict, other: dict) -> list[str]:
+    """What differs between the environments of two runs and may move times."""
+    pairs = [(key, one, other) for key in WATCHED]
+    here, there = device_entries(one), device_entries(other)
+    pairs += [(key, here[name], there[name]) for name in here if name in there for key in WATCHED_OF_DEVICE]
+    watched = [(key, lookup(a, key), lookup(b, key)) for key, a, b in pairs]
+    found = [f"{key}: {shown(a, b)} against {shown(b, a)}" for key, a, b in watched if a != b]
+    hard = differences(one, other, [])[0]
+    return list(dict.fromkeys([*(text for text in hard if not text.startswith("driver: ")), *found]))
 
 
 def breaks(runs: list[Run]) -> list[str]:
@@ -71,16 +87,38 @@ def breaks(runs: list[Run]) -> list[str]:
     return [
         f"{other.environment['started']}: {clean(what)}"
         for one, other in zip(runs, runs[1:])
-        for what in differences(one.environment, other.environment, [])[0]
+        for what in renewed(one.environment, other.environment)
     ]
 
 
+def levels(series: dict[str, list[tuple[Run, float]]]) -> list[list[str]]:
+    """A line for each change of a row's level, the earliest first: by how much, when, and what else changed then."""
+    found = []
+    for name, points in series.items():
+        for step in change_points.steps(*axes(points), LARGEST_P, SMALLEST_TREND):
+            before, after = (points[at][0].environment for at in (step.at - 1, step.at))
+            what = "; ".join(map(clean, renewed(before, after))) or "nothing that the runs record"
+            sides = f"{step.before} + {step.after}"
+            found.append((started(points[step.at][0]), [percent(step.change), clean(name), after["started"], sides, what]))
+    return [line for _, line in sorted(found)]
+
+
 def text(runs: list[Run]) -> str:
-    """The trends of the runs as a table, and what changed in between."""
-    found, lines = trends(runs), [["", "row", "runs", "change", "spread", "p"]]
-    for t in found:
+    """The trends of the runs as a table, the changes of levels, and what changed in between."""
+    if len(runs) < FEWEST_RUNS:
+        raise ResultsError(f"{len(runs)} runs; a trend takes {FEWEST_RUNS}")
+    series, table = measured_by(runs), [["", "row", "runs", "change", "spread", "p"]]
+    found = [trend(name, *axes(points)) for name, points in series.items()]
+    for t in sorted(found, key=lambda t: (not t.drifts, -abs(t.change), t.id)):
         state = "DRIFTS" if t.drifts else ""
         change, spread = percent(t.change), percent(t.spread, "")
-        lines.append([state, clean(t.id), str(t.runs), change, spread, f"{t.p_value:.2g}"])
-    summary = f"{len(found)} rows, {sum(t.drifts for t in found)} drift"
-    return "\n".join([*aligned(lines), summary, *(f"changed: {what}" for what in breaks(runs))]) + "\n"
+        table.append([state, clean(t.id), str(t.runs), change, spread, f"{t.p_value:.2g}"])
+    lines = [*aligned(table), f"{len(found)} rows, {sum(t.drifts for t in found)} drift"]
+    if not change_points.available():
+        lines.append(change_points.HINT)
+    elif stepped := levels(series):
+        header = ["level", "row", "since", "runs before + after", "what else changed then"]
+        lines += ["", *aligned([header, *stepped]), f"changes of level: {len(stepped)}", ""]
+    else:
+        lines.append("no level changed")
+    return "\n".join([*lines, *(f"changed: {what}" for what in breaks(runs))]) + "\n"

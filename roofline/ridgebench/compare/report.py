@@ -140,9 +140,9 @@ def percent(share: Optional[float], sign: str = "+") -> str:
 
 
 def reason(row: Comparison) -> str:
-    """Why the row has its verdict or, for a description, the precision of both runs."""
+    """Why the row has its verdict or, for two stored runs, the precision of both."""
     parts = [row.reason or ""]
-    if row.verdict == DESCRIBED:
+    if row.verdict == DESCRIBED and row.baseline_precision is not None:
         both = (row.baseline_precision, row.candidate_precision)
         parts.append("precision ±" + ", ±".join(percent(p, "") for p in both))
     return "; ".join(filter(None, parts))
@@ -191,10 +191,12 @@ def explanation(report: Report) -> list[str]:
         lines.append(f"Compared: {clean(report.metric)}.{inverse}")
     if report.preset:
         p = gate.PRESETS[report.preset]
+        sees = "a change beyond the tolerance that this number of pairs finds in three cases of four"
+        if report.kind == "baseline":
+            sees = "the smallest change that is beyond the noise of the baseline"
         lines.append(
             f"Preset {report.preset}: WORSE if surely more than {percent(p.tolerance, '')} slower, "
-            f"SAME if surely less than {percent(p.margin, '')} slower; alpha {gate.ALPHA} per row. "
-            "`sees`: a change beyond the tolerance that this number of pairs finds in three cases of four."
+            f"SAME if surely less than {percent(p.margin, '')} slower; alpha {gate.ALPHA} per row. `sees`: {sees}."
         )
     if report.kind == "interleaved" and report.counts().get(gate.UNDECIDED):
         lines.append(

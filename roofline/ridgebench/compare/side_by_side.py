@@ -35,7 +35,7 @@ def by_name(run: Run) -> dict[str, Row]:
     """Rows by id; without the device, where the run has only one: another run's device may have another name."""
     if len(run.environment["devices"]) > 1:
         return run.by_id
-    return {row.id.rpartition("@")[0] or row.id: row for row in run.by_id.values()}
+    return {row.case: row for row in run.by_id.values()}
 
 
 def model(run: Run) -> str:

@@ -86,11 +86,6 @@ def operations(runs: list[OneRun]) -> list[str]:
     return ordered({op for run in runs for op in run.view.operations}, OPERATIONS)
 
 
-def case(row: Row) -> str:
-    """The id of a row without its device."""
-    return row.id.rsplit("@", 1)[0]
-
-
 def changed(before: Row, after: Row) -> bool:
     """Whether the change of time is larger than either interval, and the two intervals do not meet."""
     change = abs(after.time_median_s - before.time_median_s)
@@ -101,8 +96,8 @@ def changed(before: Row, after: Row) -> bool:
 
 def changes(before: list[Row], after: list[Row]) -> list[tuple[Row, Row]]:
     """The same cases of two runs whose times changed."""
-    known = {case(row): row for row in before}
-    pairs = [(known[case(row)], row) for row in after if case(row) in known]
+    known = {row.case: row for row in before}
+    pairs = [(known[row.case], row) for row in after if row.case in known]
     return [pair for pair in pairs if changed(*pair)]
 
 

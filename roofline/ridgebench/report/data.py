@@ -4,7 +4,7 @@ from itertools import combinations
 from math import log10
 from typing import Any
 
-from ridgebench.plot.runs import case, changed
+from ridgebench.plot.runs import changed
 from ridgebench.records import Row
 
 from . import chart, frame, lines, marks, roofs
@@ -36,7 +36,7 @@ def point(index: int, run: int, row: Row, content: Content) -> dict[str, Any]:
 def cases(content: Content, run: int) -> dict[str, int]:
     """The verified points of a run by their case."""
     rows = enumerate(content.rows)
-    return {case(row): index for index, (owner, row) in rows if owner == run and row.drawable and placed(row)}
+    return {row.case: index for index, (owner, row) in rows if owner == run and row.drawable and placed(row)}
 
 
 def changes(content: Content) -> list[dict[str, Any]]:

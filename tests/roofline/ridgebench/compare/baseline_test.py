@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from ridgebench.compare import baseline
+from ridgebench.compare import baseline, baseline_store
 from ridgebench.compare.gate import PRESETS
 from synthetic_session import record, write_run
 
@@ -38,11 +38,11 @@ def stored_fixture(runs, tmp_path):
     return path
 
 
-def test_a_baseline_lies_under_machine_software_clock_and_method(stored, tmp_path):
+def test_a_baseline_lies_under_model_software_machine_and_method(stored, tmp_path):
     parts = stored.relative_to(tmp_path / "into").parts
-    assert parts[1:] == ("host", "clock-unknown", "1.jsonl")
+    assert parts[1:] == ("host", "00000000", "1.jsonl")
     assert len(stored.read_text().splitlines()) == 12 * len(ROWS)
-    assert all(len(runs) == 12 for runs in baseline.read_baseline(stored).values())
+    assert all(len(runs) == 12 for runs in baseline_store.read_rows(stored).values())
 
 
 def test_fewer_than_ten_runs_found_no_baseline_but_extend_one(runs, stored, tmp_path, capsys):
@@ -122,21 +122,6 @@ def test_a_time_at_the_end_of_double_precision_is_no_internal_error(seconds, sto
     stored.write_text("\n".join(lines) + "\n")
     assert call("check", stored, runs[0], "--json", tmp_path / "report.json") == 3
     json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)
-
-
-def test_a_drift_is_distinguished_from_noise(tmp_path, capsys):
-    runs = [make_run(tmp_path, n, 1 + 0.003 * n, spread=0.002) for n in range(1, 21)]
-    steady = [make_run(tmp_path, 100 + n) for n in range(1, 21)]
-    assert call("drift", *runs) == 0
-    assert "2 rows, 2 drift" in capsys.readouterr().out
-    assert call("drift", *steady) == 0
-    assert "2 rows, 0 drift" in capsys.readouterr().out
-
-
-def test_a_change_of_the_software_is_reported_with_the_drift(tmp_path, capsys):
-    runs = [make_run(tmp_path, n, method_version=1 + (n > 5)) for n in range(1, 11)]
-    assert call("drift", *runs) == 0
-    assert "changed: 2026-01-07T00:00:00Z: method_version: 1 against 2" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

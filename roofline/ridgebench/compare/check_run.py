@@ -1,0 +1,82 @@
+"""`baseline check --run`: measures rows of a baseline now, as its runs did."""
+
+import argparse
+import datetime
+import re
+import subprocess
+from pathlib import Path
+from typing import Optional
+
+import numpy as np
+
+from ridgebench import program
+from ridgebench.command_line import INTERNAL, INTERRUPTED, OK, ROW_FAILED, WORK, CommandError
+
+from .baseline_store import Baseline
+
+BUDGET = "50"  # seconds: a check fits into a minute
+
+
+def kind(name: str) -> tuple[str, ...]:
+    """Operation, format and device of an id."""
+    case, _, device = name.partition("@")
+    parts = case.split("/")
+    return parts[0], "".join(parts[2:3]), device
+
+
+def one_of_each(past: Baseline) -> list[str]:
+    """Of each operation, format and device the fastest technique at the largest size.
+
+    Steady rows alone, unless there is none. The largest size is the one whose fastest technique takes longest.
+    """
+    steady = [name for name in past.rows if "/steady" in name] or list(past.rows)
+    fastest: dict[tuple, tuple[float, str]] = {}
+    for name in steady:
+        size = (*kind(name), *name.partition("@")[0].split("/")[3:])
+        fastest[size] = min(fastest.get(size, (np.inf, "")), (float(np.median(past.sample(name))), name))
+    largest: dict[tuple, tuple[float, str]] = {}
+    for one in fastest.values():
+        largest[kind(one[1])] = max(largest.get(kind(one[1]), one), one)
+    kept = {name for _, name in largest.values()}
+    return [name for name in past.rows if name in kept]
+
+
+def chosen(past: Baseline, pattern: Optional[str], few: bool) -> list[str]:
+    """The rows to check: those that match, else one of each where few are asked for, else all."""
+    if pattern is None:
+        return one_of_each(past) if few else list(past.rows)
+    try:
+        found = [name for name in past.rows if re.search(pattern, name)]
+    except re.error as error:
+        raise CommandError(f"--filter '{pattern}' is no regular expression: {error}") from None
+    if not found:
+        raise CommandError(f"--filter '{pattern}' matches no row of {past.path}")
+    return found
+
+
+def command(past: Baseline, names: list[str], out: Path, options: argparse.Namespace) -> list[str]:
+    """`ridgebench run` with what the baseline's runs had: profile, seed and fill."""
+    environment = past.environment
+    end = "@" if past.of_model else "$"
+    line = [program.binary(), "run", "--no-plot", "--out", str(out), "--budget", options.budget or BUDGET]
+    line += ["--filter", f"^({'|'.join(map(re.escape, names))}){end}"]
+    line += ["--profile", environment["profile"]] if environment["profile"] else []
+    line += ["--seed", str(environment["seed"]), "--fill", environment["fill"]]
+    line += ["--no-early"] if environment.get("early_launches") is False else []
+    return line + (["--device", options.device] if options.device else [])
+
+
+def measure(past: Baseline, names: list[str], options: argparse.Namespace) -> Path:
+    """Measures the rows; returns the results folder. Raises CommandError with the code of a run that failed."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    out = options.out or WORK / "results" / "local" / f"check-{now:%Y-%m-%dT%H-%M-%SZ}"
+    try:
+        done = subprocess.run(command(past, names, out, options), stdout=subprocess.DEVNULL, check=False)
+    except KeyboardInterrupt:
+        raise CommandError(f"interrupted; finished rows are in {out}", INTERRUPTED) from None
+    except OSError as error:
+        raise CommandError(f"cannot start {program.binary() or 'the binary ridgebench'}: {error.strerror}") from None
+    code = done.returncode if done.returncode >= 0 else INTERNAL
+    if code not in (OK, ROW_FAILED) or not (out / "records.jsonl").exists():
+        raise CommandError(f"nothing was checked: the run ended with exit code {code}", code or INTERNAL)
+    return out

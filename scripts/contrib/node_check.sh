@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Is this node healthy? Prints one line and ends with the codes of a Nagios plugin.
+#   node_check.sh [--gpus N] [--timeout SECONDS]    asks the driver (`ridgebench doctor`): a second
+#   node_check.sh --baseline FILE [--rows RE] ...   then also measures against a baseline: a minute
+# More options, after --, go to `ridgebench baseline check`. RIDGEBENCH names the program if it is not in PATH.
+#
+# 0 OK
+# 1 WARNING   a row is surely slower than the baseline
+# 2 CRITICAL  a GPU is missing or cannot be used, or a result is wrong
+# 3 UNKNOWN   no answer: no program, a timeout, a usage error, a run that cannot be compared, an undecided row
+# What takes nodes out of service acts on 2 alone: a mistake in this script or its options is never 2.
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+gpus=0 seconds=20 baseline='' rows='^(dram_copy|dram_read|fma_peak|tensor_peak)/'
+
+end() {
+  echo "$2"
+  exit "$1"
+}
+
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --gpus | --timeout | --baseline | --rows) [[ $# -ge 2 ]] || end 3 "UNKNOWN: $1 needs a value" ;;&
+    --gpus) gpus=$2 ;;
+    --timeout) seconds=$2 ;;
+    --baseline) baseline=$2 ;;
+    --rows) rows=$2 ;;
+    --) shift && break ;;
+    *) end 3 "UNKNOWN: unknown argument '$1'; allowed: --gpus, --timeout, --baseline, --rows, --" ;;
+  esac
+  shift 2
+done
+[[ $gpus =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ ]] || end 3 "UNKNOWN: --gpus $gpus or --timeout $seconds is no whole number"
+
+program=${RIDGEBENCH:-$(command -v ridgebench || echo "$here/../../build/ridgebench")}
+[[ -x $program ]] || end 3 "UNKNOWN: no program ridgebench; RIDGEBENCH may name it"
+
+# The driver may hang: doctor has a limit of its own, and timeout one for doctor.
+said=$(timeout -k 2 $((seconds + 5)) "$program" doctor --timeout "$seconds" 2>&1)
+status=$?
+verdict=$(tail -n 1 <<<"$said")
+case $status in
+  0) ;;
+  7) end 2 "CRITICAL: $verdict" ;;
+  *) end 3 "UNKNOWN: doctor ended with $status: $verdict" ;;
+esac
+ready=0
+[[ $verdict =~ ready\ to\ measure\ ([0-9]+)\ GPU ]] && ready=${BASH_REMATCH[1]}
+[[ $ready -ge $gpus ]] || end 2 "CRITICAL: $ready of $gpus GPUs: $verdict"
+[[ -n $baseline ]] || end 0 "OK: $verdict"
+
+scratch=$(mktemp -d) || end 3 "UNKNOWN: no folder for the results"
+trap 'rm -rf "$scratch"' EXIT
+said=$(timeout -k 5 180 "$program" baseline check "$baseline" --run --filter "$rows" --out "$scratch/check" "$@" 2>&1)
+status=$?
+counted=$(grep -E '^[0-9]+ rows: ' <<<"$said" || tail -n 1 <<<"$said")
+case $status in
+  0) end 0 "OK: $counted" ;;
+  4) end 1 "WARNING: $counted; $(grep -m 1 -E '^(WORSE|MISSING)' <<<"$said" | tr -s ' ')" ;;
+  6 | 7) end 2 "CRITICAL: $counted" ;;
+  *) end 3 "UNKNOWN: the check ended with $status: $counted" ;;
+esac
