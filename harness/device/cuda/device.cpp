@@ -100,6 +100,9 @@ CudaDevice::CudaDevice(int index) : index_(index), notes_(notes_of_driver()) {
   check(cudaGetDeviceProperties(&properties_, index));
   sheet_ = sheet_of(properties_);
   machine_ = machine_of(properties_, sheet_);
+  for (int other = 0; other < find_cuda_devices().count; ++other) {
+    if (other != index) machine_.peers.push_back(other);
+  }
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   stream_.reset(stream);

@@ -86,7 +86,7 @@ class CudaTimer::GateOpener {
   GateOpener(const GateOpener&) = delete;  // opens once
   GateOpener& operator=(const GateOpener&) = delete;
   ~GateOpener() { open(); }
-  void open() { *const_cast<volatile unsigned*>(&timer_->shared_->open) = timer_->gate_; }
+  void open() { timer_->open_gate(); }
 
  private:
   CudaTimer* timer_;
