@@ -33,9 +33,11 @@ class TelemetryScope {
   ~TelemetryScope() {
     record_->telemetry = device_->end_case();
     record_->telemetry["window"] = std::move(window);
+    if (!unit_times.empty()) record_->telemetry["unit_times_s"] = unit_times;  // NaN becomes null
   }
 
   nlohmann::ordered_json window = nullptr;  // cost of the samples; null without samples
+  std::vector<double> unit_times;           // Implementation::unit_times
 
  private:
   Device* device_;
@@ -111,6 +113,7 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
 
   const Samples samples = sample(c, binding, seconds, stop);
   scope.window = to_json(samples.window, c.work());
+  if (c.implementation->unit_times) scope.unit_times = c.implementation->unit_times(plan);
   wrong = check_after(c, binding, *record.verify);
   if (wrong) return fail(record, Status::wrong, *wrong);
   judge_samples(record, c, samples);

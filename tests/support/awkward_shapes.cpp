@@ -167,7 +167,8 @@ std::vector<Shape> shapes_of_many_tiles(const Operation& operation) {
 
 bool exact_on_integers(const Operation& operation) {
   const bool contracts = operation.name == "fma_peak" || operation.name == "fma_double_peak" ||
-                         operation.name == "intensity" || operation.name == "fma_parallelism";
+                         operation.name == "intensity" || operation.name == "sm_times" ||
+                         operation.name == "fma_parallelism";
   return !operation.special && !contracts;
 }
 

@@ -14,6 +14,7 @@ from ridgebench.view import View
 
 from .cells import table, text
 from .links import peer_copies
+from .multiprocessors import multiprocessors
 from .power import clock_and_power
 from .sources import Content, ShownRun, placed
 
@@ -135,7 +136,7 @@ def provenance(index: int, content: Content) -> str:
         f'<h2><b class="letter">{run.letter}</b> {escape(run.name)}</h2><dl class="facts">{lines}</dl>',
         f"<ul>{items}</ul>" if items else "",
         f"<h3>Rows that are not drawn</h3>{undrawn(run)}<h3>Ceilings</h3>{ceilings(run)}",
-        clock_and_power(run.view) + peer_copies(beside),
+        clock_and_power(run.view) + multiprocessors(run.view) + peer_copies(beside),
         f'<details><summary>environment.json</summary><pre tabindex="0">{whole}</pre></details>',
     ]
     return f'<section id="run-{index}">{"".join(parts)}</section>'
