@@ -60,6 +60,9 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::vector<CounterReading> energy_readings(double since_s) const override {
     return telemetry_ ? telemetry_->energy_readings(since_s) : std::vector<CounterReading>();
   }
+  [[nodiscard]] std::vector<LoadReading> load_readings(double since_s) const override {
+    return telemetry_ ? telemetry_->load_readings(since_s) : std::vector<LoadReading>();
+  }
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override {
     return start_batch(rotation, repeats)->wait();
   }
