@@ -21,6 +21,7 @@ dev=
 for argument in "$@"; do
   case $argument in
     --dev)
+      dev=yes
       packages+=(libgtest-dev libgmock-dev libbenchmark-tools python3-pytest python3-jsonschema python3-yaml
                  python3-prometheus-client binutils chromium shellcheck)
       python_packages+=(pytest jsonschema prometheus_client "ml_dtypes==0.5.1" ruptures)

@@ -12,6 +12,7 @@
 
 #include "harness/base/step_fit.hpp"
 #include "harness/device/device_memory.hpp"
+#include "harness/device/load.hpp"
 #include "harness/device/meters.hpp"
 #include "harness/device/timing.hpp"
 #include "kernels/common/machine.hpp"
@@ -82,6 +83,10 @@ class Device {
   // Readings of the energy counter in joules that a thread took since then, by the clock of
   // now_s(); a total may come twice. Empty where no thread watches the counter.
   [[nodiscard]] virtual std::vector<CounterReading> energy_readings(double /*since_s*/) const {
+    return {};
+  }
+  // Power, clock and temperature that a thread read since then, by the clock of now_s().
+  [[nodiscard]] virtual std::vector<LoadReading> load_readings(double /*since_s*/) const {
     return {};
   }
   // Smallest step of the device's timer and time of an empty launch, in seconds.

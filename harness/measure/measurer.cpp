@@ -33,9 +33,13 @@ class TelemetryScope {
   ~TelemetryScope() {
     record_->telemetry = device_->end_case();
     record_->telemetry["window"] = std::move(window);
+    if (!load.empty()) record_->telemetry["load"] = to_json(load);
+    if (!unit_times.empty()) record_->telemetry["unit_times_s"] = unit_times;  // NaN becomes null
   }
 
   nlohmann::ordered_json window = nullptr;  // cost of the samples; null without samples
+  std::vector<LoadReading> load;            // of a case that has to be hot
+  std::vector<double> unit_times;           // Implementation::unit_times
 
  private:
   Device* device_;
@@ -111,6 +115,8 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
 
   const Samples samples = sample(c, binding, seconds, stop);
   scope.window = to_json(samples.window, c.work());
+  scope.load = samples.load;
+  if (c.implementation->unit_times) scope.unit_times = c.implementation->unit_times(plan);
   wrong = check_after(c, binding, *record.verify);
   if (wrong) return fail(record, Status::wrong, *wrong);
   judge_samples(record, c, samples);

@@ -213,6 +213,7 @@ Samples take_samples(Device& device, std::span<const Launch> rotation, Regime re
               {.shortest_s = shortest_sample(device, limits),
                .divisible = limits.divisible,
                .ahead = device.asynchronous() && !in_turns});
+  const double start_s = device.now_s();
   warm_up(device, batch, limits);
   const bool inherited_cap = limits.inherited_cap && !cap_has_gone(device, batch, limits);
 
@@ -223,7 +224,10 @@ Samples take_samples(Device& device, std::span<const Launch> rotation, Regime re
   Sampling sampling(device, batch, limits);
   do sampling.add_batch();
   while (!sampling.finished());
+  std::vector<LoadReading> load;
+  if (limits.least_s > 0) load = device.load_readings(start_s);
   Samples samples = sampling.end();
+  samples.load = std::move(load);
   if (inherited_cap) samples.flags.emplace_back("inherited_cap");
   samples.samples_per_batch = static_cast<std::int64_t>(batch.samples());
   samples.launches_per_sample = batch.launches_per_sample();

@@ -30,12 +30,16 @@ struct Samples {
   bool power_capped = false;             // the power limit lowered the clock
   std::vector<std::string> flags;
   Window window;
+  // From the start of the warm-up to the last sample, where limits.least_s asks for it.
+  std::vector<LoadReading> load;
 };
 
 struct SamplingLimits {
-  double seconds;             // the case's share of the budget, from the end of the warm-up
-  double warm_up_s = 0;       // shortest warm-up, for tensor cases whose power settles slowly
-  double least_s = 0;         // shortest sampling, in seconds under load
+  double seconds;        // the case's share of the budget, from the end of the warm-up
+  double warm_up_s = 0;  // shortest warm-up, for tensor cases whose power settles slowly
+  // Shortest sampling, in seconds under load, of a case that has to be hot. Its readings of power
+  // and clock are kept.
+  double least_s = 0;
   std::int64_t launched = 0;  // warm-up launches that ran before on the same buffers
   bool divisible = false;     // each part of a rotation may be a sample
   // The power limit lowered the clock of the case before, which kept another engine busy. The

@@ -10,7 +10,8 @@
 
 namespace ridgebench {
 
-// Enqueues the kernel once and does nothing else.
+// Enqueues the kernel once and does nothing else. One that waits for the device calls Queue::begin
+// first.
 using Launch = std::function<void()>;
 
 // One kernel, launched a number of times back to back.
@@ -33,6 +34,9 @@ class Queue {
   // Device memory, aligned to 256 bytes and not initialised, freed with its last owner. Throws
   // OutOfMemory.
   [[nodiscard]] virtual std::shared_ptr<void> allocate(std::size_t bytes) = 0;
+  // The device begins with what it was given, and does not wait until the host has enqueued a whole
+  // batch. Called by a launch that waits for the device itself.
+  virtual void begin() {}
   // Seconds of one launch, which must have run before, for a technique that tunes itself in
   // prepare.
   [[nodiscard]] virtual double time(const Launch& launch) = 0;

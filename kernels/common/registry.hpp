@@ -85,6 +85,9 @@ using Plan = std::shared_ptr<void>;
 using Prepare = std::function<Plan(Queue&, const Shape&)>;
 // What prepare chose, as text; empty where a technique has nothing to choose.
 using Choice = std::function<std::string(const Plan&)>;
+// Seconds that each unit of the machine took for the same work, the mean of all launches, at the
+// unit's number; NaN where none is known.
+using UnitTimes = std::function<std::vector<double>(const Plan&)>;
 using Bind = std::function<Launch(Queue&, const Plan&, const Shape&, std::span<void* const>)>;
 
 // A technique in one format on one backend.
@@ -94,6 +97,7 @@ struct Implementation {
   Signature signature;
   Prepare prepare;  // empty: nothing to prepare
   Choice choice;
+  UnitTimes unit_times;  // empty: it does not tell them apart
   Bind bind;
   // Seconds of a launch without work, where the way to a kernel takes longer than the device's.
   double launch_floor_s = 0;
@@ -203,6 +207,11 @@ Implementation erase(
   if constexpr (requires(const State& state) { std::string(state.choice()); }) {
     result.choice = [](const Plan& plan) { return static_cast<State*>(plan.get())->choice(); };
   }
+  if constexpr (requires(const State& state) { std::vector<double>(state.unit_times()); }) {
+    result.unit_times = [](const Plan& plan) {
+      return static_cast<State*>(plan.get())->unit_times();
+    };
+  }
   result.bind = [bind = planned.bind](Queue& queue, const Plan& plan, const Shape& shape,
                                       std::span<void* const> operands) -> Launch {
     const State& state = *static_cast<const State*>(plan.get());
@@ -228,7 +237,8 @@ void add(const Technique& technique, Backend backend, Implementation implementat
 
 // For a technique with a slow preparation, State prepare(Queue&, const Shape&), which runs once per
 // shape; bind(Queue&, const State&, const Shape&, pointers...) gets what it returned. Where State
-// has a member `std::string choice() const`, the record says what was chosen.
+// has a member `std::string choice() const`, the record says what was chosen; where it has
+// `std::vector<double> unit_times() const`, the record has these times.
 template <class Prepare, class Bind>
 auto planned(Prepare prepare, Bind bind) {
   return registry_detail::Planned<Prepare, Bind>{prepare, bind};

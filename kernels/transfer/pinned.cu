@@ -1,29 +1,14 @@
 // Copies to and from page-locked memory of the host, which the GPU's copy engines read and write
 // without the host's processor. Copies in both directions start together on two streams. The limit
 // is the link between host and GPU, and for small copies the start of a copy.
-#include "kernels/common/cuda/launch.cuh"
-#include "kernels/transfer/transfer.hpp"
+#include "kernels/transfer/take.cuh"
 
 namespace ridgebench::cuda::transfer_pinned {
-
-constexpr int kThreads = static_cast<int>(kTaken);
-
-// Moves numbers of a copy into `taken` and leaves NaN in their places.
-__global__ void copy_take(float* copy, std::int64_t n, float* taken) {
-  const int i = static_cast<int>(threadIdx.x);
-  if (i >= taken_of(n)) return;
-  taken[i] = copy[taken_at(i, n)];
-  copy[taken_at(i, n)] = __int_as_float(-1);
-}
 
 std::shared_ptr<float> page_locked(std::size_t bytes) {
   void* memory = nullptr;
   check(cudaHostAlloc(&memory, bytes, cudaHostAllocMapped));
   return {static_cast<float*>(memory), [](float* p) { static_cast<void>(cudaFreeHost(p)); }};
-}
-
-std::size_t bytes_of(const Shape& shape) {
-  return static_cast<std::size_t>(shape["n"]) * sizeof(float);
 }
 
 // Page-locked memory that holds the numbers of x, on the device.
@@ -45,7 +30,7 @@ Launch bind_to_host(Queue& queue, const Shape& shape, const float* x, float* tak
   const std::size_t bytes = bytes_of(shape);
   return [=, n = shape["n"], to = page_locked(bytes), stream = stream_of(queue)] {
     check(cudaMemcpyAsync(to.get(), x, bytes, cudaMemcpyDeviceToHost, stream));
-    copy_take<<<1, kThreads, 0, stream>>>(to.get(), n, taken);
+    take(to.get(), n, taken, stream);
   };
 }
 
@@ -81,8 +66,8 @@ Launch bind_both_ways(Queue& queue, const Shape& shape, const float* x, float* t
         check(cudaMemcpyAsync(landed.get(), from.get(), bytes, cudaMemcpyHostToDevice, stream));
         check(cudaMemcpyAsync(to.get(), x, bytes, cudaMemcpyDeviceToHost, other.get()));
         wait_for(other.get(), join, stream);
-        copy_take<<<1, kThreads, 0, stream>>>(to.get(), n, taken);
-        copy_take<<<1, kThreads, 0, stream>>>(landed.get(), n, taken + taken_of(n));
+        take(to.get(), n, taken, stream);
+        take(landed.get(), n, taken + taken_of(n), stream);
       };
 }
 

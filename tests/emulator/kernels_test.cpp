@@ -62,6 +62,7 @@ Machine emulated_machine() {
   machine.units = attribute(cudaDevAttrMultiProcessorCount);
   machine.compute_capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
                                attribute(cudaDevAttrComputeCapabilityMinor);
+  machine.peers = {1};
   return machine;
 }
 

@@ -10,11 +10,11 @@ namespace {
 
 using Dimensions = std::vector<std::string>;
 
-std::vector<Shape> vectors() {
+std::vector<Shape> vectors(const Operation& operation) {
   std::vector<Shape> shapes;
   for (const std::int64_t n :
        {1, 2, 7, 8, 15, 16, 17, 31, 33, 64, 255, 256, 257, 1000, 4096, 4099, 20011, 70001}) {
-    shapes.push_back(Shape({{"n", n}}));
+    shapes.push_back(Shape({{"n", n}}).with(operation.attributes));
   }
   return shapes;
 }
@@ -137,7 +137,7 @@ std::vector<Shape> awkward_shapes(const Operation& operation) {
   const Dimensions& names = operation.dimensions;
   if (operation.name == "launch") return {Shape({{"n", 1}}), Shape({{"n", 9}})};
   if (operation.name == "pointer_chase") return chases();
-  if (names == Dimensions{"n"}) return vectors();
+  if (names == Dimensions{"n"}) return vectors(operation);
   if (names == Dimensions{"m", "n"}) return matrices_and_vectors();
   if (names == Dimensions{"m", "n", "k"}) return products(operation.name == "matmul");
   if (names == Dimensions{"n", "warps", "packs", "passes"}) return reads_in_flight(operation);
@@ -167,7 +167,8 @@ std::vector<Shape> shapes_of_many_tiles(const Operation& operation) {
 
 bool exact_on_integers(const Operation& operation) {
   const bool contracts = operation.name == "fma_peak" || operation.name == "fma_double_peak" ||
-                         operation.name == "intensity" || operation.name == "fma_parallelism";
+                         operation.name == "intensity" || operation.name == "sm_times" ||
+                         operation.name == "fma_parallelism";
   return !operation.special && !contracts;
 }
 

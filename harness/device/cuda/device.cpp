@@ -60,6 +60,9 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::vector<CounterReading> energy_readings(double since_s) const override {
     return telemetry_ ? telemetry_->energy_readings(since_s) : std::vector<CounterReading>();
   }
+  [[nodiscard]] std::vector<LoadReading> load_readings(double since_s) const override {
+    return telemetry_ ? telemetry_->load_readings(since_s) : std::vector<LoadReading>();
+  }
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override {
     return start_batch(rotation, repeats)->wait();
   }
@@ -100,6 +103,9 @@ CudaDevice::CudaDevice(int index) : index_(index), notes_(notes_of_driver()) {
   check(cudaGetDeviceProperties(&properties_, index));
   sheet_ = sheet_of(properties_);
   machine_ = machine_of(properties_, sheet_);
+  for (int other = 0; other < find_cuda_devices().count; ++other) {
+    if (other != index) machine_.peers.push_back(other);
+  }
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   stream_.reset(stream);

@@ -36,6 +36,7 @@ class CudaQueue final : public Queue {
     cuda::check(status);
     return {memory, [](void* p) { static_cast<void>(cudaFree(p)); }};
   }
+  void begin() override { timer_->open_gate(); }
   [[nodiscard]] double time(const Launch& launch) override {
     return timer_->time({&launch, 1}, 1).seconds;
   }

@@ -54,10 +54,10 @@ ordered_json state_of(const Nvml& nvml) {
 
 Telemetry::Telemetry(const Nvml& nvml)
     : nvml_(&nvml),
-      quantities_{{"sm_clock_hz", &Nvml::sm_clock_hz},
+      quantities_{{"sm_clock_hz", &Nvml::sm_clock_hz, &LoadReading::sm_clock_hz},
                   {"memory_clock_hz", &Nvml::memory_clock_hz},
-                  {"power_w", &Nvml::power_w},
-                  {"temperature_c", &Nvml::temperature_c},
+                  {"power_w", &Nvml::power_w, &LoadReading::power_w},
+                  {"temperature_c", &Nvml::temperature_c, &LoadReading::temperature_c},
                   {"memory_temperature_c", &Nvml::memory_temperature_c}},
       thread_([this] { sample_until_stopped(); }) {}
 
@@ -75,9 +75,14 @@ void Telemetry::sample_until_stopped() {
 }
 
 void Telemetry::take_sample() {
+  LoadReading load;
+  load.time_s = steady_s();
   for (Quantity& quantity : quantities_) {
-    if (const auto value = (nvml_->*quantity.read)()) quantity.samples.push_back(*value);
+    const auto value = (nvml_->*quantity.read)();
+    if (value) quantity.samples.push_back(*value);
+    if (quantity.of_load != nullptr) load.*quantity.of_load = value;
   }
+  load_.push_back(load);
   if (const auto events = nvml_->clock_events())
     clock_events_ = clock_events_.value_or(0) | *events;
   if (const auto count = nvml_->processes()) processes_ = std::max(processes_.value_or(0), *count);
@@ -95,6 +100,13 @@ std::vector<CounterReading> Telemetry::energy_readings(double since_s) {
   std::ranges::copy_if(energy_, std::back_inserter(found),
                        [&](const CounterReading& reading) { return reading.time_s >= since_s; });
   return found;
+}
+
+std::vector<LoadReading> Telemetry::load_readings(double since_s) {
+  const std::scoped_lock lock(mutex_);
+  const auto first = std::ranges::find_if(
+      load_, [&](const LoadReading& reading) { return reading.time_s >= since_s; });
+  return {first, load_.end()};
 }
 
 void Telemetry::end_sampling() {

@@ -12,6 +12,7 @@
 
 #include "harness/base/step_fit.hpp"
 #include "harness/device/cuda/nvml.hpp"
+#include "harness/device/load.hpp"
 
 namespace ridgebench {
 
@@ -35,6 +36,9 @@ class Telemetry {
   // Readings of the energy counter since then, by steady_s(), some fifty a second.
   [[nodiscard]] std::vector<CounterReading> energy_readings(double since_s);
 
+  // Power, clock and temperature since then, by steady_s(), some sixteen a second.
+  [[nodiscard]] std::vector<LoadReading> load_readings(double since_s);
+
  private:
   void sample_until_stopped();
   void take_sample();
@@ -44,6 +48,7 @@ class Telemetry {
   struct Quantity {
     const char* name;
     std::optional<double> (Nvml::*read)() const;
+    std::optional<double> LoadReading::* of_load = nullptr;  // where a reading of a load has it
     std::vector<double> samples = {};
   };
 
@@ -52,6 +57,7 @@ class Telemetry {
   std::optional<std::uint64_t> clock_events_;
   std::optional<unsigned> processes_;
   std::vector<CounterReading> energy_;
+  std::vector<LoadReading> load_;
   std::mutex mutex_;
   std::condition_variable stopping_;
   bool stopped_ = false;

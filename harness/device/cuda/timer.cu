@@ -9,24 +9,14 @@
 #include "harness/device/cuda/graph.cuh"
 #include "harness/device/cuda/nvtx_range.cuh"
 #include "harness/device/cuda/timer.cuh"
+#include "kernels/common/cuda/ptx/special_registers.cuh"
 
 namespace ridgebench {
 namespace {
 
 using cuda::check;
-// Nanoseconds of the device's timer, in steps of 32 ns to 1 us. Source: PTX ISA, %globaltimer.
-__device__ inline long long globaltimer() {
-  long long time;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
-  return time;
-}
-// The SM that the thread runs on. Source: PTX ISA, %smid.
-__device__ inline unsigned smid() {
-  unsigned id;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
-  return id;
-}
-
+using cuda::globaltimer;
+using cuda::smid;
 // Launches after which the host opens the gate: enough that the device never waits for the host,
 // and few enough that their kernels fit into a stream's queue of about a thousand.
 constexpr std::int64_t kLaunchesBehindGate = 2;
@@ -86,7 +76,7 @@ class CudaTimer::GateOpener {
   GateOpener(const GateOpener&) = delete;  // opens once
   GateOpener& operator=(const GateOpener&) = delete;
   ~GateOpener() { open(); }
-  void open() { *const_cast<volatile unsigned*>(&timer_->shared_->open) = timer_->gate_; }
+  void open() { timer_->open_gate(); }
 
  private:
   CudaTimer* timer_;

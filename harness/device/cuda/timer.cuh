@@ -45,6 +45,9 @@ class CudaTimer {
                     const Launch& before = {});
   Timing wait(std::size_t batch);
 
+  // Opens the gate of the batch that is being enqueued.
+  void open_gate() { *const_cast<volatile unsigned*>(&shared_->open) = gate_; }
+
   // Seconds of each turn, by events between turns that the host enqueues without waiting. No gate
   // holds them back: only the first turns can show that the device waited for the host.
   std::vector<double> time_turns(std::span<const Turn> turns);

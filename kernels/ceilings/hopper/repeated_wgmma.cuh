@@ -30,10 +30,10 @@ inline constexpr int kGroup = std::min(16 * 256 / kN, 64);
 inline constexpr double kWideError = 0x1p-23 * 4 * kWgmmaIterations / 2;
 inline constexpr double kFp8Error = 8 * 0x1p-13 * kProductIterations / 2;
 
-// Copies `rows` rows of kK elements into boxes, or zeros them.
-template <class T>
+// Copies `rows` rows of kElements elements into boxes, or zeros them.
+template <class T, int kElements = kK>
 __device__ void fill(std::byte* boxes, const T* from, int rows, bool zero) {
-  constexpr int row_vectors = kK / kVectorElements<T>;
+  constexpr int row_vectors = kElements / kVectorElements<T>;
   for (int id = static_cast<int>(threadIdx.x); id < rows * row_vectors; id += kWarpgroup) {
     const int row = id / row_vectors;
     std::byte* const to = boxes + row / kBoxRows * kBoxBytes +

@@ -84,7 +84,7 @@ def document(content: Content) -> str:
         "chart": chart.draw(content, place, drawn),
         "table": table.table(content),
         "rows": str(len(content.rows)),
-        "provenance": "\n".join(sections.provenance(index, run) for index, run in enumerate(content.runs)),
+        "provenance": "\n".join(sections.provenance(index, content) for index in range(len(content.runs))),
         "data": script_json(data.data(content, place, drawn)),
         "library": scripts[0],
         "script": scripts[1],

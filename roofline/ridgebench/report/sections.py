@@ -4,24 +4,21 @@ import json
 from html import escape
 from typing import Any, Iterable, Optional
 
-from ridgebench.plot.cli import cut
 from ridgebench.plot.finding import roofline_title
 from ridgebench.plot.page import footer, row_groups, storage_note, subtitle
 from ridgebench.plot.panel import UNSETTLED_NOTE
-from ridgebench.plot.power import watts
 from ridgebench.plot.roofline import raised_note
 from ridgebench.records import Row, shape_text
 from ridgebench.units import digits, percent, rate, seconds
 from ridgebench.view import View
 
+from .cells import table, text
+from .links import peer_copies
+from .multiprocessors import multiprocessors
+from .power import clock_and_power
 from .sources import Content, ShownRun, placed
 
 LONGEST_LIST, LONGEST_FILE = 160, 100_000  # characters
-
-
-def text(value: str) -> str:
-    """Plain text as HTML; a name of megabytes is cut."""
-    return escape(cut(value))
 
 
 def listed(names: str) -> str:
@@ -29,13 +26,6 @@ def listed(names: str) -> str:
     if len(names) <= LONGEST_LIST:
         return escape(names)
     return f"<details><summary>{names.count('; ') + 1} implementations</summary>{escape(names)}</details>"
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A small table; its cells are HTML."""
-    heads = "".join(f'<th scope="col">{name}</th>' for name in head)
-    lines = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>'
 
 
 def counts(run: ShownRun) -> str:
@@ -106,30 +96,6 @@ def ceilings(run: ShownRun) -> str:
     return table(("Ceiling", "Saturates", "Format", "Shape", "Roof", "Raised", "Control moved"), found)
 
 
-def energy(row: Row, power: float) -> str:
-    """The energy of what a ceiling counts, by its power: picojoules per byte, FLOP or result."""
-    if row.saturates in ("memory", "cache"):
-        work, unit = row.bytes_per_s, "B"
-    else:
-        work, unit = row.flops_per_s, "FLOP" if row.saturates in ("fma", "tensor") else "result"
-    return f"{digits(power / work * 1e12)} pJ/{unit}" if work else ""
-
-
-def power_line(row: Row) -> tuple[str, ...]:
-    power = watts(row)
-    what = (f"{row.op} {row.technique}", row.saturates or "", row.format, shape_text(row.shape))
-    return (*what, f"{row.clock_hz / 1e9:.3f} GHz", f"{digits(power)} W", energy(row, power))
-
-
-def clock_and_power(run: ShownRun) -> str:
-    """What each unit holds while it is busy: all ceilings, those that are no roof among them."""
-    found = [map(text, power_line(row)) for row in run.view.verified_ceilings if row.clock_hz and watts(row)]
-    if not found:
-        return ""
-    head = ("Ceiling", "Saturates", "Format", "Shape", "Clock", "Power", "Energy")
-    return f"<h3>Clock and power by unit</h3>{table(head, found)}"
-
-
 def facts(run: ShownRun) -> list[tuple[str, str]]:
     environment, device = run.view.environment, run.view.device
     host = environment.get("host") or {}
@@ -161,14 +127,17 @@ def notes(run: ShownRun) -> list[str]:
     return [note for note in found if note]
 
 
-def provenance(index: int, run: ShownRun) -> str:
+def provenance(index: int, content: Content) -> str:
+    run = content.runs[index]
+    beside = [other.view for other in content.runs if other.folder == run.folder]
     lines = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts(run))
     items = "".join(f"<li>{escape(note)}</li>" for note in notes(run))
     whole = escape(json.dumps(run.view.environment, indent=1, ensure_ascii=False)[:LONGEST_FILE])
     parts = [
         f'<h2><b class="letter">{run.letter}</b> {escape(run.name)}</h2><dl class="facts">{lines}</dl>',
         f"<ul>{items}</ul>" if items else "",
-        f"<h3>Rows that are not drawn</h3>{undrawn(run)}<h3>Ceilings</h3>{ceilings(run)}{clock_and_power(run)}",
+        f"<h3>Rows that are not drawn</h3>{undrawn(run)}<h3>Ceilings</h3>{ceilings(run)}",
+        clock_and_power(run.view) + multiprocessors(run.view) + peer_copies(beside),
         f'<details><summary>environment.json</summary><pre tabindex="0">{whole}</pre></details>',
     ]
     return f'<section id="run-{index}">{"".join(parts)}</section>'

@@ -81,6 +81,14 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 
+// Device 1 is a peer, in the same memory.
+cudaError_t cudaSetDevice(int /*device*/) { return cudaSuccess; }
+cudaError_t cudaDeviceCanAccessPeer(int* possible, int device, int peer) {
+  *possible = device == 0 && peer == 1 ? 1 : 0;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int /*peer*/, unsigned /*flags*/) { return cudaSuccess; }
+
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*device*/) {
   const auto all = attributes();
   const auto known = all.find(attribute);
@@ -117,6 +125,10 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
                             cudaStream_t /*stream*/) {
   std::memcpy(to, from, bytes);
   return cudaSuccess;
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int /*to_device*/, const void* from, int /*from_device*/,
+                                std::size_t bytes, cudaStream_t stream) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) {
   *stream = nullptr;

@@ -5,6 +5,7 @@
 #include "tests/emulator/core/block.hpp"
 #include "tests/emulator/hopper/cluster.hpp"
 #include "tests/emulator/hopper/wgmma_operand.hpp"
+#include "tests/emulator/ptx/products.hpp"
 
 namespace ridgebench::emulator {
 namespace {
@@ -14,7 +15,8 @@ constexpr unsigned kRows = 64;
 bool same(const Wgmma& x, const Wgmma& y) {
   return x.a_format == y.a_format && x.b_format == y.b_format && x.columns == y.columns &&
          x.across_a == y.across_a && x.across_b == y.across_b && x.a == y.a && x.b == y.b &&
-         x.add == y.add && (x.fragment == nullptr) == (y.fragment == nullptr);
+         x.add == y.add && x.metadata == y.metadata &&
+         (x.fragment == nullptr) == (y.fragment == nullptr);
 }
 
 // Called once all threads of the warpgroup have arrived.
@@ -30,8 +32,10 @@ void start(const Warpgroup& threads) {
     const WgmmaOperand a(product.a, product.a_format, product.across_a);
     a.require_published(block.shared(), kRows, "wgmma");
   }
-  const WgmmaOperand b(product.b, product.b_format, product.across_b);
-  b.require_published(block.shared(), product.columns, "wgmma");
+  for (const std::uint64_t part : parts_of_b(product)) {
+    const WgmmaOperand b(part, product.b_format, product.across_b);
+    b.require_published(block.shared(), product.columns, "wgmma");
+  }
   const unsigned first_warp = Block::thread().number / kWarpgroup * (kWarpgroup / kWarp);
   for (unsigned rank = 0; rank < kWarpgroup / kWarp; ++rank) {
     Lanes sums{};

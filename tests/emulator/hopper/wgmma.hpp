@@ -21,6 +21,7 @@ struct Wgmma {
   bool add;
   float* sums;                              // columns / 2
   const std::uint32_t* fragment = nullptr;  // A in registers, instead of in shared memory
+  std::uint32_t metadata = 0;               // of a sparse A, whose B has 64 bytes of k; else 0
 };
 
 using Where = std::source_location;

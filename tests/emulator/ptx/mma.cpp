@@ -1,7 +1,8 @@
-// mma.sync. Source: PTX ISA, "Matrix Fragments for mma.m16n8k8", ".m16n8k16" and ".m16n8k32": with
-// group = lane / 4, member = lane % 4 and p elements to a 32-bit register, register r of A holds
-// row group + 8 (r % 2), columns p (member + 4 (r / 2)) and on; register r of B holds column group,
-// rows p (member + 4 r) and on; number r of D row group + 8 (r / 2), column 2 member + r % 2.
+// mma.sync, and mma.sp with one pair of places in all metadata. Source: PTX ISA, "Matrix Fragments
+// for mma.m16n8k8", ".m16n8k16" and ".m16n8k32": with group = lane / 4, member = lane % 4 and p
+// elements to a 32-bit register, register r of A holds row group + 8 (r % 2), columns p (member + 4
+// (r / 2)) and on; register r of B holds column group, rows p (member + 4 r) and on; number r of D
+// row group + 8 (r / 2), column 2 member + r % 2.
 #include <array>
 #include <bit>
 #include <optional>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr unsigned kRows = 16;
 constexpr unsigned kColumns = 8;
-constexpr unsigned kMostK = 32;
+constexpr unsigned kMostK = 32;  // of what is multiplied
 
 std::optional<Format> format_of(std::string_view type) {
   if (type == "tf32") return Format::tf32;
@@ -37,11 +38,23 @@ double element(std::uint32_t word, unsigned index, Format format) {
 
 struct Fragments {
   Format a_format, b_format;
-  std::array<std::uint32_t, 4> a;
-  std::array<std::uint32_t, 2> b;
-  std::array<float, 4> c;
-  std::array<float*, 4> d;
+  std::array<std::uint32_t, 4> a = {};
+  std::array<std::uint32_t, 4> b = {};  // two of a dense product
+  std::uint32_t metadata = 0;           // 0 of a dense product
+  std::array<float, 4> c = {};
+  std::array<float*, 4> d = {};
 };
+
+// Which of the stored numbers of A meets line k of B; none where they are zero.
+std::optional<unsigned> line_of(unsigned k, std::uint32_t metadata) {
+  if (metadata == 0) return k;
+  const std::uint32_t places = metadata & 0xfU;
+  if (metadata != places * 0x11111111U) throw NotEmulated("metadata of several places");
+  if ((places & 3U) >= places >> 2U) fault("metadata whose places are not in order");
+  if (k % 4 == (places & 3U)) return k / 4 * 2;
+  if (k % 4 == places >> 2U) return k / 4 * 2 + 1;
+  return std::nullopt;
+}
 
 using Tile = std::array<std::array<double, kMostK>, kRows>;
 
@@ -60,9 +73,11 @@ void multiply(const Lanes& lanes) {
         a[lane / 4 + 8 * (r % 2)][k] = element(own.a[r], e, own.a_format);
       }
     }
-    for (unsigned r = 0; r < 2; ++r) {
+    for (unsigned r = 0; r < (own.metadata == 0 ? 2 : 4); ++r) {
       for (unsigned e = 0; e < per_word; ++e) {
-        b[lane / 4][per_word * (lane % 4 + 4 * r) + e] = element(own.b[r], e, own.b_format);
+        const unsigned k = per_word * (lane % 4 + 4 * r) + e;
+        const std::optional<unsigned> line = line_of(k, own.metadata);
+        if (line) b[lane / 4][*line] = element(own.b[r], e, own.b_format);
       }
     }
   }
@@ -78,11 +93,33 @@ void multiply(const Lanes& lanes) {
   }
 }
 
+bool execute_sparse(const Instruction& instruction) {
+  // mma.sp.sync.aligned.shape.row.col.d.a.b.c
+  const std::optional<Format> format = format_of(instruction.part(8));
+  if (!format || info(*format).storage_bytes != 2 || instruction.count() != 18 ||
+      instruction.part(4) != "m16n8k32" || instruction.part(7) != "f32" ||
+      instruction.part(9) != instruction.part(8) || instruction.part(10) != "f32" ||
+      instruction.integer(17) != 0) {
+    return false;
+  }
+  Fragments own{.a_format = *format, .b_format = *format};
+  for (std::size_t i = 0; i < 4; ++i) {
+    own.d[i] = instruction.out<float>(i);
+    own.a[i] = instruction.get<std::uint32_t>(4 + i);
+    own.b[i] = instruction.get<std::uint32_t>(8 + i);
+    own.c[i] = instruction.get<float>(12 + i);
+  }
+  own.metadata = instruction.get<std::uint32_t>(16);
+  Block::current().with_warp(kWholeWarp, instruction.name(), &own, multiply, instruction.where());
+  return true;
+}
+
 }  // namespace
 
 bool execute_mma(const Instruction& instruction) {
   // mma.sync.aligned.shape.row.col.d.a.b.c
   if (instruction.part(7) == "f64") return execute_mma_f64(instruction);
+  if (instruction.part(1).starts_with("sp")) return execute_sparse(instruction);
   const std::optional<Format> a = format_of(instruction.part(7));
   const std::optional<Format> b = format_of(instruction.part(8));
   if (!a || !b || instruction.count() != 14) return false;
@@ -93,7 +130,7 @@ bool execute_mma(const Instruction& instruction) {
       instruction.part(6) != "f32" || instruction.part(9) != "f32") {
     return false;
   }
-  Fragments own{.a_format = *a, .b_format = *b, .a = {}, .b = {}, .c = {}, .d = {}};
+  Fragments own{.a_format = *a, .b_format = *b};
   for (std::size_t i = 0; i < 4; ++i) {
     own.d[i] = instruction.out<float>(i);
     own.a[i] = instruction.get<std::uint32_t>(4 + i);

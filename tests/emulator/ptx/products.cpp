@@ -80,9 +80,34 @@ std::vector<double> rows_of(std::span<const FragmentA> lanes, Format format) {
   return a;
 }
 
+// The lines of B that belong to the stored numbers of a sparse A. Source: PTX ISA, "Sparse matrix
+// storage": two bits of metadata say where among four a number belongs. All numbers of the suite
+// have the same two places, so that it does not matter which lanes give the metadata.
+std::vector<double> chosen_lines(const Wgmma& product, const std::vector<double>& b) {
+  const std::uint32_t places = product.metadata & 0xfU;
+  const std::uint32_t first = places & 3U;
+  const std::uint32_t second = places >> 2U;
+  if (product.metadata != places * 0x11111111U) throw NotEmulated("metadata of several places");
+  if (first >= second) fault("metadata whose places are not in order");
+  std::vector<double> chosen;
+  const std::size_t columns = product.columns;
+  for (std::size_t group = 0; group < b.size() / columns; group += 4) {
+    for (const std::size_t k : {group + first, group + second}) {
+      const std::span<const double> line = std::span(b).subspan(k * columns, columns);
+      chosen.insert(chosen.end(), line.begin(), line.end());
+    }
+  }
+  return chosen;
+}
+
 Operands read_operands(const Wgmma& product, unsigned rank, const SharedMemory& shared) {
-  const WgmmaOperand b(product.b, product.b_format, product.across_b);
-  Operands operands{.a = {}, .b = b.read(shared, 0, product.columns)};
+  Operands operands;
+  for (const std::uint64_t part : parts_of_b(product)) {
+    const WgmmaOperand b(part, product.b_format, product.across_b);
+    const std::vector<double> lines = b.read(shared, 0, product.columns);
+    operands.b.insert(operands.b.end(), lines.begin(), lines.end());
+  }
+  if (product.metadata != 0) operands.b = chosen_lines(product, operands.b);
   if (product.fragment == nullptr) {
     const WgmmaOperand a(product.a, product.a_format, product.across_a);
     operands.a = a.read(shared, rank * kWarpRows, kWarpRows);
@@ -113,6 +138,12 @@ void compute(const Wgmma& product, const Operands& operands, Accumulator& accumu
 }
 
 }  // namespace
+
+std::vector<std::uint64_t> parts_of_b(const Wgmma& product) {
+  if (product.metadata == 0) return {product.b};
+  constexpr std::uint64_t next = 32 >> 4U;  // addresses count 16 bytes
+  return {product.b, product.b + next};
+}
 
 std::shared_ptr<Accumulator> WarpProducts::accumulator(const Wgmma& product, const Lanes& sums) {
   for (const auto& known : accumulators_) {

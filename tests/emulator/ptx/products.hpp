@@ -35,6 +35,9 @@ struct Operands {
   std::vector<double> a, b;
 };
 
+// Descriptors of 32 bytes of k each, which B consists of: two where A is sparse.
+std::vector<std::uint64_t> parts_of_b(const Wgmma& product);
+
 class WarpProducts {
  public:
   void fence();

@@ -44,13 +44,18 @@ std::uint64_t special_register(const std::string& name) {
   if (name == "cluster_nctarank") return Block::current().cluster().size();
   if (name == "ctaid.x") return blockIdx.x;
   if (name == "laneid") return Block::thread().lane;
+  if (name == "smid") return blockIdx.x % kMultiprocessors;
+  if (name == "globaltimer") {
+    static std::uint64_t nanoseconds = 0;
+    return nanoseconds += 1000;
+  }
   throw NotEmulated("%" + name);
 }
 
 }  // namespace
 
 bool execute_scalar(const Instruction& instruction) {
-  if (instruction.name() == "mov.u32") {
+  if (instruction.name() == "mov.u32" || instruction.name() == "mov.u64") {
     const Argument& from = instruction.argument(1);
     const bool special = from.kind == Argument::Kind::special;
     instruction.set(0, special ? special_register(from.name)

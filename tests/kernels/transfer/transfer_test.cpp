@@ -30,9 +30,40 @@ TEST(Transfer, NumbersFromTheWholeCopyAreTakenOnce) {
   }
 }
 
-TEST(Transfer, OnlyGpusHaveALink) {
+Machine transfer_gpu(std::vector<int> peers) {
   Machine gpu;
   gpu.compute_capability = 90;
+  gpu.peers = std::move(peers);
+  return gpu;
+}
+
+TEST(Transfer, EveryPeerHasARow) {
+  const auto shapes = [](Profile profile, const Machine& machine) {
+    return transfer_operation("copy_to_peer").shapes(profile, Pace::fast, machine);
+  };
+  const Machine gpu = transfer_gpu({0, 2, 3});
+  const std::vector<Shape> found = shapes(Profile::standard, gpu);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].text(), "n:67108864/peer:0");
+  EXPECT_EQ(found[2].text(), "n:67108864/peer:3");
+  EXPECT_EQ(shapes(Profile::quick, gpu).size(), 0U);
+  EXPECT_EQ(shapes(Profile::full, Machine{}).size(), 0U);
+  EXPECT_EQ(bytes(transfer_operation("copy_to_peer"), found[0], Format::fp32), 256 << 20);
+}
+
+TEST(Transfer, AGpuWithoutPeersSaysSoInARow) {
+  const Machine alone = transfer_gpu({});
+  const auto shapes =
+      transfer_operation("copy_to_peer").shapes(Profile::standard, Pace::fast, alone);
+  ASSERT_EQ(shapes.size(), 1U);
+  EXPECT_EQ(peer_limit(alone, shapes[0]), "the process sees one GPU");
+  const Machine gpu = transfer_gpu({0, 2});
+  EXPECT_EQ(peer_limit(gpu, shapes[0]), "the process sees no such peer; allowed: 0, 2");
+  EXPECT_EQ(peer_limit(gpu, shapes[0].with({{"peer", 2}})), std::nullopt);
+}
+
+TEST(Transfer, OnlyGpusHaveALink) {
+  const Machine gpu = transfer_gpu({});
   for (const std::string_view name : {"copy_to_device", "copy_to_host", "copy_both_ways"}) {
     const auto sizes = [&](Profile profile, const Machine& machine) {
       return transfer_operation(name).shapes(profile, Pace::fast, machine).size();

@@ -108,6 +108,22 @@ TEST(Telemetry, ReportsTheStateOfAMoment) {
   EXPECT_EQ(state.at("other_processes"), 2);
 }
 
+TEST(Telemetry, KeepsTheReadingsOfALoadWithTheirTimes) {
+  const auto nvml = open_fake();
+  ASSERT_TRUE(nvml);
+  const double start_s = steady_s();
+  Telemetry telemetry(*nvml);
+  std::this_thread::sleep_for(std::chrono::milliseconds(220));
+  const std::vector<LoadReading> all = telemetry.load_readings(start_s);
+  ASSERT_GE(all.size(), 3U);
+  EXPECT_EQ(all[0].sm_clock_hz, 1755e6);
+  EXPECT_TRUE(all[0].power_w.has_value());
+  EXPECT_FALSE(all[0].temperature_c.has_value()) << "the device refuses";
+  EXPECT_LT(all[0].time_s, all[1].time_s);
+  EXPECT_EQ(telemetry.load_readings(all[1].time_s).size(), all.size() - 1);
+  EXPECT_TRUE(telemetry.load_readings(steady_s() + 60).empty());
+}
+
 TEST(Telemetry, GivesMedianAndRangeOfWhatItSampled) {
   const auto nvml = open_fake();
   ASSERT_TRUE(nvml);

@@ -1,0 +1,59 @@
+"""Clock, power and energy of what keeps one unit of a GPU busy."""
+
+from typing import Any
+
+from ridgebench.plot.power import watts
+from ridgebench.records import Row, shape_text
+from ridgebench.units import digits
+from ridgebench.view import View
+
+from .cells import table, text
+
+
+def energy(row: Row, power: float) -> str:
+    """The energy of what a ceiling counts, by its power: picojoules per byte, FLOP or result."""
+    if row.saturates in ("memory", "cache"):
+        work, unit = row.bytes_per_s, "B"
+    else:
+        work, unit = row.flops_per_s, "FLOP" if row.saturates in ("fma", "tensor") else "result"
+    return f"{digits(power / work * 1e12)} pJ/{unit}" if work else ""
+
+
+def settling(row: Row) -> str:
+    """How long power and clock took to settle from the start of the load."""
+    load = row.telemetry.get("load")
+    if not isinstance(load, dict) or not load.get("time_s"):
+        return ""
+    settle = load.get("settle_s")
+    return f"not in {digits(load['time_s'][-1])} s" if settle is None else f"{digits(settle)} s"
+
+
+def temperature(reading: Any) -> str:
+    """'39 °C' of a reading, or of the summary of several; empty where there is none."""
+    value = reading.get("median") if isinstance(reading, dict) else reading
+    return f"{digits(value)} °C" if type(value) in (int, float) else ""
+
+
+def power_line(row: Row) -> tuple[str, ...]:
+    power = watts(row)
+    what = (f"{row.op} {row.technique}", row.saturates or "", row.format, shape_text(row.shape))
+    held = (f"{row.clock_hz / 1e9:.3f} GHz", f"{digits(power)} W", temperature(row.telemetry.get("temperature_c")))
+    return (*what, *held, energy(row, power), settling(row))
+
+
+def idle_line(view: View) -> tuple[str, ...]:
+    """What the device read before the first row, when no kernel ran."""
+    before = ((view.environment.get("state") or {}).get("before") or {}).get(view.device["name"]) or {}
+    clock, power = before.get("sm_clock_hz"), before.get("power_w")
+    held = (f"{clock / 1e9:.3f} GHz" if clock else "", f"{digits(power)} W" if power else "")
+    return ("idle, before the run", "", "", "", *held, temperature(before.get("temperature_c")), "", "")
+
+
+def clock_and_power(view: View) -> str:
+    """What each unit holds while it is busy: all ceilings, those that are no roof among them."""
+    found = [power_line(row) for row in view.verified_ceilings if row.clock_hz and watts(row)]
+    if not found:
+        return ""
+    head = ("Ceiling", "Saturates", "Format", "Shape", "Clock", "Power", "Temperature", "Energy", "Settles")
+    lines = [map(text, cells) for cells in (idle_line(view), *found)]
+    return f"<h3>Clock and power by unit</h3>{table(head, lines)}"
