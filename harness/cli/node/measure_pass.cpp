@@ -26,7 +26,7 @@ constexpr double kGrace_s = 5;
 class Task {
  public:
   Task(const NodeRun& run, Gpu& gpu, Pass pass, std::vector<std::string> command)
-      : gpu_(&gpu), pass_(&gpu.at(pass)), folder_(run.folder / pass_->folder) {
+      : pass_(&gpu.at(pass)), folder_(run.folder / pass_->folder) {
     std::error_code refused;  // opening the log then says so
     std::filesystem::create_directories(folder_, refused);
     command.push_back("--out=" + folder_.string());
@@ -35,12 +35,11 @@ class Task {
     begin();
   }
 
-  [[nodiscard]] const std::string& device() const { return device_; }
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] bool at_gate() const { return at_gate_; }
   [[nodiscard]] std::size_t rows() const { return rows_; }
 
-  // The row clock starts.
+  // The pass begins now; opens the gate for a process that stands there.
   void begin() {
     pass_->started = timestamp();
     heard_s_ = steady_s();
@@ -110,10 +109,8 @@ class Task {
     ended_ = true;
   }
 
-  Gpu* gpu_;
   GpuPass* pass_;
   std::filesystem::path folder_;
-  std::string device_ = gpu_->device();
   std::unique_ptr<GpuProcess> process_;
   bool at_gate_ = false;
   bool ended_ = false;
