@@ -37,7 +37,7 @@ QUICK = Suite(
 # Every kind of roof, and the library's product in each format: the tensor cores' paths of all formats, at the power limit.
 DEEP = Suite(
     "every kind of ceiling, latencies, copies, and a verified product in each format: for acceptance, or a suspect node",
-    "^(dram_[a-z]+|cache_[a-z0-9_]+|shared_read|fma_peak|fma_half_peak|fma_double_peak|tensor_peak|tensor_double_peak"
+    "^(dram_read|dram_copy|dram_triad|dram_write|cache_[a-z0-9_]+|shared_read|fma_peak|fma_half_peak|fma_double_peak|tensor_peak|tensor_double_peak"
     "|wgmma_peak|sfu_[a-z0-9]+|copy_[a-z_]+|pointer_chase)/"
     "|^matmul/cublas/(fp32|tf32|fp16|bf16|fp8_e4m3)/m:8192/.*layout:nt/steady",
     budget_s=900,
