@@ -22,7 +22,7 @@ struct Machine {
   std::vector<Cache> caches;      // data caches, level 1 first
   int sve_bytes = 0;              // of an SVE register; 0 without SVE, as on a GPU
   std::int64_t memory_bytes = 0;  // of the device
-  std::vector<int> peers;         // numbers N of the other GPUs cuda:N that the process sees
+  std::vector<int> peers = {};    // numbers N of the other GPUs cuda:N that the process sees
   // Rough rate of a good matmul, FLOP/s. It sizes sweeps and judges nothing.
   double flops_per_s_hint = 1e11;
   // Traffic in fp32 of a launch so long that its start and its end do not show; 0: as the caches
