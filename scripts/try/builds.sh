@@ -75,7 +75,7 @@ case_g++_11() { build_with g++-11 bookworm g++-11; }
 case_g++_12() { build_with g++-12 bookworm g++-12; }
 # The C++ libraries of Debian 13 need the standard library of GCC 14: CMake fetches their sources.
 case_g++_13() {
-  libraries=(ca-certificates)
+  libraries=(ca-certificates gcc)
   build_with g++-13 trixie g++-13
 }
 case_g++_14() { build_with g++-14 trixie g++-14; }

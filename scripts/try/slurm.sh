@@ -37,6 +37,11 @@ unpack() {
 has() {
   [[ $EUID -eq 0 ]] || fail "root is needed, for device files and munge"
   [[ -x $unpacked/usr/sbin/slurmctld-wlm ]] || fail "$unpacked is missing; scripts/try/slurm.sh unpack makes it"
+  local scratch refused=
+  scratch=$(mktemp -d)
+  mknod "$scratch/gpu" c 1 3 2>/dev/null || refused=1
+  rm -r "$scratch"
+  [[ -z $refused ]] || fail "this machine lets root make no device files"
 }
 
 # Debian names the daemons *-wlm. Under that name they read no Gres, as they look at their own name.
