@@ -55,12 +55,13 @@ read_cu() {  # TOOLKIT
   done
 }
 
-# mma.cuh leaves the product of fp8 out before CUDA 12.4.
+# mma.cuh leaves the product of fp8 out before CUDA 12.4, wgmma_sparse.cuh and mma_sparse.cuh theirs before 12.2 and 12.5.
 assemble() {  # TOOLKIT PTX_VERSION
   for file in $files; do
     echo "$file"
     nvcc -ptx -arch=compute_90a -std=c++20 --expt-relaxed-constexpr --diag-suppress=445 -I. "$file" -o "$work/made.ptx"
-    sed -E -e "s/^\.version .*/.version $2/" -e '/^\s*mma\.sync.*\.e[45]m[23]\./d' "$work/made.ptx" >"$work/older.ptx"
+    sed -E -e "s/^\.version .*/.version $2/" -e '/^\s*mma\.sync.*\.e[45]m[23]\./d' \
+      -e '/mma_async\.sp\./d' -e '/mma\.sp::ordered/d' "$work/made.ptx" >"$work/older.ptx"
     "$1/bin/ptxas" -arch sm_90a "$work/older.ptx" -o "$work/made.cubin"
   done
 }

@@ -72,6 +72,7 @@ Launch bind(Queue& queue, const Shape& shape, const T* a, const T* b, float* y) 
 }
 
 std::optional<std::string> supports(const Machine& machine, const Shape& shape, FormatPair) {
+  if (!kWgmmaServesSparse) return "wgmma.sp needs a build with CUDA 12.2";
   if (machine.compute_capability != 90) return "runs on compute capability 9.0 only";
   if (shape["m"] != kM || shape["n"] != kN || shape["k"] != kDepth) {
     return "a tile has m = 64, n = 256 and k = 64";

@@ -8,6 +8,9 @@
 
 namespace ridgebench::cuda {
 
+// It came with PTX ISA 8.2, which the toolkit 12.2 has.
+inline constexpr bool kWgmmaServesSparse = CUDART_VERSION >= 12020;
+
 // clang-format off
 #define RIDGEBENCH_8_REGISTERS(i)                                                                 \
   "+f"(d[i]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3]),                                \
@@ -37,6 +40,9 @@ namespace ridgebench::cuda {
 template <class T>
 __device__ void wgmma_mma_async_sparse(WgmmaAccumulators<256>& d, std::uint64_t a, std::uint64_t b,
                                        bool scale_d) {
+#if CUDART_VERSION < 12020
+  __trap();
+#else
   if constexpr (std::is_same_v<T, Bf16>) {
     RIDGEBENCH_WGMMA_SPARSE("k32.f32.bf16.bf16", ", 0, 0");
   } else if constexpr (std::is_same_v<T, Fp16>) {
@@ -47,6 +53,7 @@ __device__ void wgmma_mma_async_sparse(WgmmaAccumulators<256>& d, std::uint64_t 
     static_assert(std::is_same_v<T, Fp8E5m2>);
     RIDGEBENCH_WGMMA_SPARSE("k64.f32.e5m2.e5m2", "");
   }
+#endif
 }
 
 #undef RIDGEBENCH_WGMMA_SPARSE
