@@ -18,14 +18,14 @@ constexpr LaunchTimes kTraffic{.traffic = 1e-3};
 const double kSettled = std::pow(600.0 / 1100, 1 / 2.5);  // share of the full clock
 
 // Least and most seconds of a sample of 8 ms.
-struct Range {
+struct Readings {
   double least = 1;
   double most = 0;
   [[nodiscard]] double width() const { return most / least - 1; }
 };
 
-Range samples(PowerLoop& loop, int count) {
-  Range range;
+Readings samples(PowerLoop& loop, int count) {
+  Readings range;
   for (int i = 0; i < count; ++i) {
     const double seconds = loop.run(kArithmetic, 8).seconds;
     range.least = std::min(range.least, seconds);

@@ -6,6 +6,8 @@
 
 namespace ridgebench::cuda {
 
+inline constexpr bool kWgmmaServesSparse = true;
+
 template <class T>
 void wgmma_mma_async_sparse(WgmmaAccumulators<256>& d, std::uint64_t a, std::uint64_t b,
                             bool scale_d,
