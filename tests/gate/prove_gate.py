@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ridgebench.command_line import OK, CommandError, Parser, fail
-from ridgebench.compare.baseline import slug
+from ridgebench.compare.baseline_store import slug
 from ridgebench.compare.error_rates import VERDICTS
 from ridgebench.compare.limits import Limits
 from ridgebench.compare.measure import measure

@@ -55,5 +55,6 @@ def clock_and_power(view: View) -> str:
     if not found:
         return ""
     head = ("Ceiling", "Saturates", "Format", "Shape", "Clock", "Power", "Temperature", "Energy", "Settles")
-    lines = [map(text, cells) for cells in (idle_line(view), *found)]
+    idle = idle_line(view)
+    lines = [map(text, cells) for cells in [idle] * any(idle[1:]) + found]
     return f"<h3>Clock and power by unit</h3>{table(head, lines)}"
