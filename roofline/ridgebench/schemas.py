@@ -19,8 +19,9 @@ def main(arguments: list[str]) -> int:
     name = parse(arguments).name
     paths = {path.name.removesuffix(END): path for path in sorted(SCHEMAS.glob(f"*{END}"))}
     if name is None:
+        width = max(map(len, paths)) + 2
         for known, path in paths.items():
-            print(f"{known:<14}{json.loads(path.read_text('utf-8'))['title']}")
+            print(f"{known:<{width}}{json.loads(path.read_text('utf-8'))['title']}")
         return OK
     if name not in paths:
         raise CommandError(f"no schema named {one_line(name)[:60]!r}; allowed: {', '.join(paths)}", USAGE)
