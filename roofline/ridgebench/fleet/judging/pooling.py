@@ -19,8 +19,8 @@ FEWEST_ROWS = 3  # fewer do not say whether they scatter alike
 LEAST_SHARE = 0.1  # of the median spread: a row that scatters less says no more about the others than one with this share
 # The variance of the logarithms of 24 spreads is by chance below half of what is expected in about one of ten reports.
 CHANCE = 0.5
-WEIGHTS = np.geomspace(0.1, 1e4, 500)  # degrees of freedom; more are not told from the last
-OF_WEIGHTS = special.polygamma(1, WEIGHTS / 2)  # falls
+WEIGHTS = np.geomspace(1e4, 0.1, 500)  # degrees of freedom; more are not told from the first
+OF_WEIGHTS = special.polygamma(1, WEIGHTS / 2)  # the variance of the logarithm of such a variance
 
 
 class Pool(NamedTuple):
@@ -50,11 +50,6 @@ def factor_of(count: np.ndarray) -> np.ndarray:
     return mean * np.array([SMALL_SAMPLE.get(n, n / (n - 0.8)) if n > 1 else 1.0 for n in np.asarray(count).tolist()])
 
 
-def weight_of(excess: float) -> float:
-    """The degrees of freedom whose log-variance is `excess`: the inverse of the trigamma function of their half."""
-    return float(np.interp(-excess, -OF_WEIGHTS, WEIGHTS))
-
-
 def pool_of(spreads: np.ndarray, freedom: np.ndarray) -> Pool:
     """spreads: standard deviations of the rows, unbiased; those that are 0 or NaN are left out."""
     known = spreads > 0
@@ -63,10 +58,10 @@ def pool_of(spreads: np.ndarray, freedom: np.ndarray) -> Pool:
         return Pool(0.0, 0.0, 0.0)
     spreads = np.maximum(spreads, LEAST_SHARE * np.median(spreads))
     logs = 2 * np.log(spreads) - special.digamma(half) + np.log(half)
-    variance, by_chance = float(logs.var(ddof=1)), float(special.polygamma(1, half).mean())
-    weight = weight_of(variance - by_chance)
+    by_chance = special.zeta(2, half).mean()  # the trigamma function
+    weight, least = np.interp(logs.var(ddof=1) - np.array([1, CHANCE]) * by_chance, OF_WEIGHTS, WEIGHTS).tolist()
     typical = np.exp(logs.mean() + special.digamma(weight / 2) - np.log(weight / 2))
-    return Pool(float(typical**0.5), weight, weight_of(variance - CHANCE * by_chance))
+    return Pool(float(typical**0.5), weight, least)
 
 
 def drawn(spread: np.ndarray, freedom: np.ndarray, pooled: np.ndarray, weight: np.ndarray) -> np.ndarray:

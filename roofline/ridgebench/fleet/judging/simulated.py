@@ -10,14 +10,14 @@ from . import outlier
 from .rates import SLOWER, chance, false_flags, median_row
 
 FLEETS = 2_000  # simulated reports of each line
-SIZES = (8, 16, 64, 512)
-SPREADS = (0.005, 0.01, 0.02)
 ROWS = 12  # rows in two passes, as the quick suite has
 PASSES = 2
 COLUMNS = ROWS * PASSES
 WIDER = 3  # times as much as the others do the wide rows scatter
-WIDE_ROWS = (1, 4)  # of the lines with wide rows
 BATCH = 200_000  # numbers at a time
+# GPUs, spread, wide rows
+LINES = [(size, spread, 0) for size in (8, 16, 64, 512) for spread in (0.005, 0.01)]
+LINES += [(size, 0.02, 0) for size in (8, 64)] + [(size, 0.01, wide) for size in (8, 16, 64) for wide in (1, 4)]
 STATING = 10  # of so many reports one is asked how often it finds a slow GPU
 
 
@@ -43,6 +43,14 @@ def draw(random: np.random.Generator, size: int, fleets: int, spreads: np.ndarra
     return tuple((1 + spreads[:, None] * values).reshape(size, -1) for values in (first, second))
 
 
+def found_slow(values: np.ndarray, pools: np.ndarray, slower: float) -> np.ndarray:
+    """[fleet, column]: whether the first GPU of each fleet is found slow, if it is slower by this share in all rows."""
+    changed = values.copy()
+    changed[0] *= 1 - slower
+    columns = outlier.columns_of(changed, pools, len(values) * COLUMNS)
+    return outlier.scores(changed[:1], columns).slow.reshape(-1, COLUMNS)
+
+
 def simulated(size: int, spread: float, wide: int = 0, fleets: int = 400, seed: int = 1) -> Simulated:
     """Fleets of normally distributed rates, of which the last `wide` rows scatter WIDER times as much.
 
@@ -50,9 +58,8 @@ def simulated(size: int, spread: float, wide: int = 0, fleets: int = 400, seed: 
     """
     random, batch = np.random.default_rng(seed), max(1, BATCH // (size * COLUMNS))
     spreads = spread * np.where(np.arange(ROWS) < ROWS - wide, 1, WIDER)
-    counts: dict[str, int] = dict.fromkeys(("flags", "reports", "confirmed"), 0)
-    stated, stated_once = [], {slower: [] for slower in SLOWER}
-    once, everywhere = dict.fromkeys(SLOWER, 0), dict.fromkeys(SLOWER, 0)
+    flags, reports, confirmed, stated = 0, 0, 0, 0.0
+    once, everywhere, stated_once = ({slower: [] for slower in SLOWER} for _ in range(3))
     for start in range(0, fleets, batch):
         number = min(batch, fleets - start)
         values, again = draw(random, size, number, spreads)
@@ -60,22 +67,18 @@ def simulated(size: int, spread: float, wide: int = 0, fleets: int = 400, seed: 
         columns = outlier.columns_of(values, pools, size * COLUMNS)
         slow = outlier.scores(values, columns).slow.reshape(size, number, COLUMNS)
         both = slow & outlier.scores(again, columns).slow.reshape(slow.shape)
-        counts["flags"] += int(slow.any(axis=2).sum())
-        counts["reports"] += int(slow.any(axis=(0, 2)).sum())
-        counts["confirmed"] += int(both.any(axis=(0, 2)).sum())
-        stated += false_flags(columns).reshape(number, COLUMNS).sum(axis=1).tolist()
+        flags += int(slow.any(axis=2).sum())
+        reports += int(slow.any(axis=(0, 2)).sum())
+        confirmed += int(both.any(axis=(0, 2)).sum())
+        stated += float(false_flags(columns).sum())
         rows = [median_row(of_fleet(columns, fleet)) for fleet in range(0, number, STATING)]
         for slower in SLOWER:
-            changed = values.copy()
-            changed[0] *= 1 - slower
-            found = outlier.scores(changed[:1], outlier.columns_of(changed, pools, size * COLUMNS)).slow.reshape(number, COLUMNS)
-            everywhere[slower] += int(found.any(axis=1).sum())
-            once[slower] += int(found[:, 0].sum())
+            found = found_slow(values, pools, slower)
+            once[slower] += found[:, 0].tolist()
+            everywhere[slower] += found.any(axis=1).tolist()
             stated_once[slower] += [chance(row, slower) for row in rows]
-    shares = ({slower: found / fleets for slower, found in counted.items()} for counted in (once, everywhere))
-    own = {slower: float(np.mean(chances)) for slower, chances in stated_once.items()}
-    reports, flags, confirmed = (counts[name] / fleets for name in ("reports", "flags", "confirmed"))
-    return Simulated(reports, flags, confirmed, float(np.mean(stated)), *shares, own)
+    shares = ({slower: float(np.mean(seen[slower])) for slower in SLOWER} for seen in (once, everywhere, stated_once))
+    return Simulated(reports / fleets, flags / fleets, confirmed / fleets, stated / fleets, *shares)
 
 
 def cells_of(size: int, spread: float, wide: int) -> list[str]:
@@ -92,10 +95,8 @@ def simulated_table() -> str:
     header = ["GPUs", "they scatter by", "wide rows", "reports with a false flag", "with a confirmed one", "false flags of a report"]
     header += ["those it expects at most"]
     header += [f"{100 * s:g} % slow: {what}" for s in SLOWER for what in ("a row finds, stated", "a row finds", "any row finds")]
-    of = [(size, spread, 0) for size in SIZES for spread in SPREADS]
-    of += [(size, SPREADS[1], wide) for size in SIZES[:-1] for wide in WIDE_ROWS]
     return captioned(
-        lines(header, [cells_of(*line) for line in of]),
+        lines(header, [cells_of(*line) for line in LINES]),
         f"Each line stands for {FLEETS:,} simulated reports of {ROWS} rows in {PASSES} passes, with normally distributed rates.",
         f"Wide rows scatter {WIDER} times as much as the others. Half of the variance is the GPU's own and returns in a second attempt.",
         "In the last six columns one GPU of each fleet is slow in all rows; the row that finds it is no wide one.",
