@@ -17,8 +17,9 @@ MAD_EFFICIENCY = 0.367  # of the MAD against the standard deviation, for normal 
 SMALL_SAMPLE = {2: 1.196, 3: 1.495, 4: 1.363, 5: 1.206, 6: 1.200, 7: 1.140, 8: 1.129, 9: 1.107}
 FEWEST_ROWS = 3  # fewer do not say whether they scatter alike
 LEAST_SHARE = 0.1  # of the median spread: a row that scatters less says no more about the others than one with this share
-# The variance of the logarithms of 24 spreads is by chance below half of what is expected in about one of ten reports.
-CHANCE = 0.5
+# By how many standard deviations, as of normal numbers, the variance of the spreads' logarithms may be too small by chance.
+# It is smaller still in one of 25 simulated reports of eight GPUs, and in fewer reports of more GPUs.
+DEVIATIONS = 1.7
 WEIGHTS = np.geomspace(1e4, 0.1, 500)  # degrees of freedom; more are not told from the first
 OF_WEIGHTS = special.polygamma(1, WEIGHTS / 2)  # the variance of the logarithm of such a variance
 
@@ -59,7 +60,8 @@ def pool_of(spreads: np.ndarray, freedom: np.ndarray) -> Pool:
     spreads = np.maximum(spreads, LEAST_SHARE * np.median(spreads))
     logs = 2 * np.log(spreads) - special.digamma(half) + np.log(half)
     by_chance = special.zeta(2, half).mean()  # the trigamma function
-    weight, least = np.interp(logs.var(ddof=1) - np.array([1, CHANCE]) * by_chance, OF_WEIGHTS, WEIGHTS).tolist()
+    lucky = max(0.0, 1 - DEVIATIONS * (2 / (len(logs) - 1)) ** 0.5)
+    weight, least = np.interp(logs.var(ddof=1) - np.array([1, lucky]) * by_chance, OF_WEIGHTS, WEIGHTS).tolist()
     typical = np.exp(logs.mean() + special.digamma(weight / 2) - np.log(weight / 2))
     return Pool(float(typical**0.5), weight, least)
 
