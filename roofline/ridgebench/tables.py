@@ -33,7 +33,7 @@ from ridgebench.compare.error_rates import simulated_table
 from ridgebench.compare.error_rates import table as gate_table
 from ridgebench.duels import NONE as NO_DUEL
 from ridgebench.duels import duel_table, load_duels, published_duels
-from ridgebench.fleet.judging.rates import simulated_table as fleet_table
+from ridgebench.fleet.judging.simulated import simulated_table as fleet_table
 from ridgebench.ladder_tables import Source, table_over_runs
 from ridgebench.records import ResultsError, load_run, read_environment
 from ridgebench.result_tables import escape, lines, operation_table, operations_table

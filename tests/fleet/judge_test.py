@@ -6,7 +6,7 @@ from pathlib import Path
 import made_fleet as made
 import pytest
 from made_fleet import CAPPED, FACTS, at, changed, lost, make_fleet, slowed, troubled
-from ridgebench.fleet.judging import findings
+from ridgebench.fleet.judging import findings, rates
 from ridgebench.fleet.judging.judge import assess
 from ridgebench.fleet.judging.states import Verdict, code_of, measured_again
 
@@ -185,6 +185,14 @@ def test_few_gpus_get_no_verdict_but_a_hint():
     verdict = found.verdicts[2]
     assert verdict.state == "OK" and verdict.severity == "WARN" and "too few for a verdict" in verdict.notes[0]
     assert found.code == 0 and "ridgebench baseline check" in findings.expectation(found)[0]
+
+
+def test_the_expected_false_flags_are_those_of_all_groups():
+    fleet = make_fleet(6, spread=0.02)
+    other = {(f"gn{node}", n): (lambda gpu: replace(gpu, facts={**FACTS, "driver": "570"})) for node in (5, 6) for n in range(8)}
+    found = assess(changed(fleet, other))
+    parts = [rates.expected(group.columns, 1).false_flags for group in found.groups]
+    assert len(parts) == 2 and min(parts) > 0 and found.expected.false_flags == pytest.approx(sum(parts))
 
 
 def test_half_of_the_data_sheet_is_the_floor_also_for_a_single_gpu():

@@ -1,12 +1,12 @@
 """The outlier rule: its numbers, what it flags, and whether its stated error rates are true."""
 
 import json
-import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from ridgebench.fleet.judging import outlier, rates
+from ridgebench.fleet.judging import outlier, pooling, rates, simulated
 from ridgebench.fleet.judging.scoring import SHEET_FLOOR
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,20 +82,47 @@ def test_a_value_that_is_missing_is_not_judged():
     assert np.isnan(found.z[3, 1]) and not found.slow[3, 1] and not np.isnan(found.z[4, 1])
 
 
-def test_a_spread_that_is_small_by_chance_counts_as_the_median_one():
-    values = healthy(8, 9, spread=0.02)
-    values[:, 0] = 1 + np.array([0, 0, 0, 0, 1e-5, -1e-5, 0.002, -0.035])
+def test_a_spread_that_is_small_by_chance_is_drawn_towards_the_others():
+    values = healthy(8, 24, spread=0.01)
+    values[:, 0] = 1 + np.array([0, 0, 0.001, -0.001, 0.0015, -0.0015, 0.002, -0.032])
     columns, found = judge(values)
-    assert columns.own[0] < 0.001 < 0.005 < columns.spread[0]
+    assert columns.own[0] < 0.0025 < 0.007 < columns.spread[0]
     assert not found.slow[7, 0]
-    apart = outlier.columns_of(values, pools=np.array([1] + [0] * 8))
-    assert outlier.scores(values, apart).slow[7, 0]
 
 
-def test_the_limit_grows_with_the_comparisons():
-    limits = [outlier.z_limit(64, comparisons) for comparisons in (1, 64, 64 * 24, 64 * 240)]
-    assert limits[0] == outlier.LEAST_Z and limits == sorted(limits) and limits[-1] == pytest.approx(4.96, abs=0.1)
-    assert outlier.z_limit(8, 192) > outlier.z_limit(1000, 192)
+def test_a_wide_row_keeps_its_own_spread_and_rows_of_another_pool_count_apart():
+    values = healthy(8, 24, spread=0.01)
+    values[:, 0] = 1 + 5 * (values[:, 0] - 1)
+    columns = outlier.columns_of(values, pools=np.array([0] * 12 + [1] * 12))
+    assert columns.spread[0] == columns.own[0]
+    assert len(set(columns.pooled.tolist())) == 2 and columns.weight[0] < columns.weight[12]
+
+
+def test_the_pool_weighs_much_where_rows_scatter_alike_and_little_where_they_do_not():
+    random, freedom = np.random.default_rng(1), np.full(200, 10.0)
+    alike = np.sqrt(random.chisquare(10, 200) / 10)
+    unlike = alike * np.sqrt(4 / random.chisquare(4, 200))  # Smyth's model with four degrees of freedom
+    assert pooling.pool_of(alike, freedom).weight > 100
+    found = pooling.pool_of(unlike, freedom)
+    assert found.weight == pytest.approx(4, rel=0.3) and found.least_weight < found.weight
+    assert found.spread == pytest.approx(1, rel=0.1) and pooling.pool_of(alike, freedom).spread == pytest.approx(1, rel=0.05)
+    assert pooling.pool_of(np.array([1.0, 2, 0, np.nan]), np.full(4, 3.0)) == (0, 0, 0)  # two rows do not say
+
+
+@pytest.mark.parametrize("count", [8, 9, 16, 64])
+def test_the_small_sample_factors_are_those_of_simulated_mads(count):
+    values = np.random.default_rng(count).normal(size=(20_000, count))
+    mad = np.median(np.abs(values - np.median(values, axis=1, keepdims=True)), axis=1) / outlier.NORMAL
+    factor, freedom = pooling.factor_of(np.array([count]))[0], pooling.freedom_of(np.array([count]))[0]
+    assert factor * np.sqrt(np.mean(mad**2)) == pytest.approx(1, abs=0.015)
+    assert np.var(2 * np.log(mad)) == pytest.approx(float(pooling.special.polygamma(1, freedom / 2)), rel=0.05)
+
+
+def test_the_limit_grows_with_the_comparisons_and_with_fewer_degrees_of_freedom():
+    gpus, sure = np.array([64]), np.array([1e4])
+    limits = [outlier.z_limit(gpus, comparisons, sure)[0] for comparisons in (1, 64, 64 * 24, 64 * 240)]
+    assert limits[0] == outlier.LEAST_Z and limits == sorted(limits) and limits[-1] == pytest.approx(4.91, abs=0.1)
+    assert outlier.z_limit(gpus, 192, np.array([6.0]))[0] > 1.5 * outlier.z_limit(gpus, 192, sure)[0]
 
 
 def test_a_median_leaves_nan_out():
@@ -117,41 +144,47 @@ def test_the_median_polish_separates_nodes_and_slots():
     assert rest[0, 4, 1] == pytest.approx(-0.1, abs=0.01) and np.isnan(rest[0, 5, 0])
 
 
-@pytest.mark.parametrize(("size", "spread", "most"), [(8, 0.01, 0.06), (64, 0.01, 0.03), (64, 0.005, 0.0)])
-def test_the_stated_false_flags_are_those_of_simulated_reports(size, spread, most):
-    """The report must not promise less than what happens; 400 reports leave a few tenths of a percent to chance."""
-    found = rates.simulated(size, spread, fleets=400, seed=7)
-    assert found.reports <= most and found.flags <= found.stated + 3 * math.sqrt(max(found.stated, 0.003) / 400)
-    assert found.stated < 0.1 and found.confirmed <= found.reports
+# GPUs, spread, rows of twelve that scatter three times as much, and the largest share of reports with a false flag. The
+# reports aim at 1 %; 400 of them leave 1.5 % to chance. A single wide row among few GPUs is not seen: 4 %.
+RATES = [(8, 0.005, 0, 0), (8, 0.01, 0, 0.025), (16, 0.01, 0, 0.025), (64, 0.01, 0, 0.025), (512, 0.01, 0, 0.025),
+         (8, 0.01, 4, 0.025), (16, 0.01, 4, 0.025), (8, 0.01, 1, 0.06), (16, 0.01, 1, 0.04)]  # fmt: skip
 
 
-def test_the_stated_chance_of_finding_is_that_of_simulated_reports():
-    """A single report estimates the spread of its fleet; the mean of several shows whether its formula is right."""
-    found = rates.simulated(64, 0.01, fleets=400, seed=3)
-    fleets = [healthy(64, rates.ROWS * rates.PASSES, 0.01, seed) for seed in range(30)]
-    stated = [rates.expected(outlier.columns_of(values), values.size).found for values in fleets]
+@pytest.mark.parametrize(("size", "spread", "wide", "most"), RATES)
+def test_false_flags_and_findings_of_simulated_reports_are_those_stated(size, spread, wide, most):
+    """The report must not promise less false flags than there are, nor more findings."""
+    found = simulated.simulated(size, spread, wide, fleets=400, seed=7)
+    assert found.confirmed <= found.reports <= most
+    assert found.flags <= found.stated + 3 * np.sqrt(max(found.stated, 0.003) / 400)
     for slower in rates.SLOWER:
-        assert np.mean([one[slower] for one in stated]) == pytest.approx(found.slow_once[slower], abs=0.1)
+        assert found.stated_once[slower] <= found.slow_once[slower] + 0.05
+        assert wide or found.stated_once[slower] >= found.slow_once[slower] - 0.05
         assert found.slow_in_all[slower] >= found.slow_once[slower]
-    assert found.slow_in_all[0.05] > 0.99 and found.slow_once[0.1] > 0.99
+    assert found.slow_in_all[0.1] > 0.9 and (wide or found.slow_once[0.1] > 0.9)
 
 
 def test_at_two_percent_a_row_misses_what_is_five_percent_slow():
-    found = rates.simulated(64, 0.02, fleets=100, seed=3)
+    found = simulated.simulated(64, 0.02, fleets=100, seed=3)
     assert found.slow_once[0.05] < 0.1 and found.reports < 0.05
 
 
-def test_rows_that_scatter_more_raise_what_the_report_expects():
-    values = healthy(8, 24, 0.01)
-    alike = rates.expected(outlier.columns_of(values), values.size)
-    values[:, :8] = 1 + 4 * (values[:, :8] - 1)
-    mixed = rates.expected(outlier.columns_of(values), values.size)
-    assert mixed.false_flags > 2 * alike.false_flags
+def test_each_line_of_the_table_fills_its_header(monkeypatch):
+    monkeypatch.setattr(simulated, "FLEETS", 20)
+    monkeypatch.setattr(simulated, "LINES", simulated.LINES[:2])
+    head, _, *lines = simulated.simulated_table().splitlines()[:4]
+    assert all(line.startswith("| 8 |") and line.count("|") == head.count("|") for line in lines)
 
 
 def test_without_judged_columns_nothing_is_expected():
     own = rates.expected(outlier.columns_of(healthy(4)), 0)
-    assert own.comparisons == 0 and own.false_flags == 0 and own.found == {} and math.isnan(own.spread)
+    assert own.comparisons == 0 and own.false_flags == 0 and own.found == {} and np.isnan(own.spread)
+
+
+def test_the_rule_of_one_node_in_cpp_has_the_same_constants():
+    text = (ROOT / "harness/cli/node/outlier.hpp").read_text("utf-8")
+    found = {name: float(value) for name, value in re.findall(r"inline constexpr [\w:]+ (k\w+) = ([\d.]+);", text)}
+    assert found == {"kMadOfNormal": outlier.NORMAL, "kOddZ": outlier.LEAST_Z, "kOddDistance": outlier.FLOOR,
+                     "kFarDistance": outlier.FAIL, "kFewestForZ": outlier.FEWEST}  # fmt: skip
 
 
 def test_the_floor_of_the_data_sheet_is_below_every_published_ceiling():

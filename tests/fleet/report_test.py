@@ -4,25 +4,19 @@ import csv
 import json
 import math
 import re
-import sys
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
-from command_line import ROOT, schema, strict_json
-from made_fleet import ROWS, at, changed, lost, make_fleet, slowed, troubled
+from command_line import schema, strict_json
+from fleet_page import Page
+from made_fleet import ROWS, lost, make_fleet, troubled
 from ridgebench.__main__ import main
 from ridgebench.fleet.judging import findings
 from ridgebench.fleet.judging.judge import assess
-from ridgebench.fleet.render import colours, exports, files, layout, page
-from ridgebench.plot.style import contrast
+from ridgebench.fleet.render import exports, files
 from synthetic_fleet import healthy, write_fleet
-
-sys.path.append(str(ROOT / "tests/roofline/ridgebench/report"))
-import chromium  # noqa: E402
 
 NAMES = {"report.html", "report.md", "report.json", "gpus.csv", "junit.xml", "metrics.prom", "map.svg", "map.png"}
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&|`$\u0000\ud800"
@@ -43,34 +37,6 @@ def fleet_folder(tmp_path_factory) -> Path:
     scatter = healthy(0.003)
     write_fleet(folder, 2, 8, lambda *key: scatter(*key) * (1.08 if key[:2] == ("gn2", 3) else 1), rows=3)
     return folder
-
-
-class Page(HTMLParser):
-    """Elements and their texts; every element but void ones must be closed."""
-
-    VOID = {"meta", "br", "input"}
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict]] = []
-        self.text = ""
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data if self.open and self.open[-1] not in ("script", "style") else ""
 
 
 def test_all_files_are_there_and_do_not_change(written, tmp_path):
@@ -183,31 +149,6 @@ def cleaned(gpu):
     return replace(gpu, readings=readings, facts=facts, reason=gpu.reason and clean(gpu.reason))
 
 
-def test_a_large_fleet_is_drawn_by_node_and_by_histogram():
-    assessment = assess(troubled(nodes=300))
-    text = page.document(assessment)
-    found = Page(text)
-    assert sum("cell" in attributes.get("class", "") for _, attributes in found.elements) == 300
-    assert len(found.elements) < 4000 and len(text) < 400_000
-    table = layout.by_node(assessment)
-    assert layout.make_layout(table).whole_nodes and not layout.make_layout(dict(list(table.items())[:100])).whole_nodes
-
-
-def test_cells_do_not_overlap_and_stay_within_the_map():
-    for nodes, gpus in ((1, 8), (4, 8), (3, 16), (64, 8), (300, 8)):
-        place = layout.make_layout(layout.by_node(assess(make_fleet(nodes, gpus))))
-        boxes = np.array([(cell.x, cell.y) for cell in place.cells])
-        assert len({tuple(box) for box in boxes.tolist()}) == len(boxes) == (300 if nodes == 300 else nodes * gpus)
-        assert (boxes >= 0).all() and (boxes + place.size <= (place.width + 0.1, place.height + 0.1)).all()
-        assert place.width <= layout.WIDTH
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_numbers_are_legible_on_every_step(theme):
-    assert min(contrast(step.fill, step.ink) for step in colours.steps(theme)) >= 4.5
-    assert [colours.step_of(ratio) for ratio in (0.9, 0.95, 0.975, 1.0, 1.025, 1.05, 1.1)] == list(range(7))
-
-
 def test_markdown_escapes_and_names_the_next_command(written):
     text = (written / "report.md").read_text()
     assert "| `ssh gn2 dcgmi diag -r 3 -i 3` |" in text and "NOT\\_COMPARABLE" in text
@@ -217,7 +158,7 @@ def test_markdown_escapes_and_names_the_next_command(written):
 
 def test_the_report_states_what_it_can_see():
     text = " ".join(findings.expectation(assess(make_fleet(64, 8, spread=0.012))))
-    assert "6,144 comparisons" in text and re.search(r"expected to have 0\.0\d+ false flags", text)
+    assert "6,144 comparisons" in text and re.search(r"expected to have at most 0\.0\d+ false flags", text)
 
 
 def test_the_command_writes_the_report_and_ends_with_the_code(fleet_folder, capsys):
@@ -239,33 +180,6 @@ def test_a_report_that_cannot_be_written_is_one_line(fleet_folder, tmp_path, cap
     (tmp_path / "file").write_text("")
     assert main(["fleet", "report", str(fleet_folder), "--out", str(tmp_path / "file")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
-
-
-@pytest.mark.skipif(chromium.PROGRAM is None, reason="no chromium; scripts/setup.sh --dev installs it")
-def test_the_page_shows_another_row_and_the_other_theme(tmp_path):
-    fleet = changed(make_fleet(), {("gn2", 3): lambda gpu: slowed(gpu, 0.08, "dram_read", "loaded")})
-    (tmp_path / "report.html").write_text(page.document(assess(fleet)), "utf-8")
-    browser = chromium.Browser(tmp_path / "profile")
-    try:
-        browser.open(tmp_path / "report.html")
-        cell = f"document.getElementById('c{at(fleet, 'gn2', 3)}')"
-        first = browser.run(f"{cell}.textContent")
-        assert browser.run(f"{cell}.classList.contains('slow')") and "dram_read/bulk/fp32 (loaded)" in first
-        choose = """(() => {{ const list = document.getElementById('choice');
-            list.value = [...list.options].find((option) => option.text === {}).value;
-            list.dispatchEvent(new Event('change')); }})()"""
-        browser.run(choose.format(json.dumps("dram_read/bulk/fp32 (isolated)")))
-        assert not browser.run(f"{cell}.classList.contains('slow')")
-        assert 0.97 < float(browser.run(f"{cell}.querySelector('text').textContent")) / 100 < 1.03
-        browser.run(choose.format(json.dumps("lowest row of each GPU")))
-        assert browser.run(f"{cell}.textContent") == first
-        light = browser.run("getComputedStyle(document.documentElement).backgroundColor")
-        browser.run("document.getElementById('theme').click()")
-        assert browser.run("getComputedStyle(document.documentElement).backgroundColor") != light
-        assert browser.errors == [] and all(url.startswith("file:") for url in browser.requests)
-        assert browser.run("document.documentElement.scrollWidth <= innerWidth")
-    finally:
-        browser.close()
 
 
 def test_no_number_of_the_json_is_nan():

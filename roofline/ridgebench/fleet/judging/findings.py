@@ -185,7 +185,7 @@ def expectation(assessment: Assessment) -> list[str]:
         number = len(groups[0].members) if groups else 0
         return [f"No GPU is judged against its peers: {number} comparable GPU{'s' * (number != 1)} are too few, 8 are needed. "
                 "Compare each with its own past by `ridgebench baseline check BASELINE DIR`."]  # fmt: skip
-    flags = f"{own.false_flags:.2g}" if own.false_flags >= 0.001 else "less than 0.001"
+    flags = f"at most {own.false_flags:.2g}" if own.false_flags >= 0.001 else "less than 0.001"
     found = [f"{100 * chance:.0f} % of those that are {100 * slower:g} % slow in it" for slower, chance in own.found.items()]
     return [
         f"{own.comparisons:,} comparisons; the GPUs scatter by {100 * own.spread:.2g} % in the median row. "

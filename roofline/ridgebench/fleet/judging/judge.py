@@ -168,6 +168,6 @@ def expected(groups: list[Group], scored: Scored) -> rates.Expected:
     comparisons = int((~np.isnan(scored.z)).sum())
     if not groups:
         return rates.Expected(0, float("nan"), 0.0, {}, float("nan"))
-    return rates.expected(groups[0].columns, comparisons)
-
-
+    own = rates.expected(groups[0].columns, comparisons)
+    others = [rates.judged_only(group.columns) for group in groups[1:] if group.columns is not None]
+    return own._replace(false_flags=own.false_flags + sum(float(rates.false_flags(columns).sum()) for columns in others))

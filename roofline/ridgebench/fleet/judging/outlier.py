@@ -5,15 +5,17 @@ A GPU is slow in a row if its rate is more than FLOOR below the median of the pe
     z = 0.6745 (x - median) / MAD        (Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993)
 
 is below the negative limit. The limit is theirs, 3.5, or larger: a report compares each GPU in many rows, and the limit
-grows so that FALSE_REPORTS of the reports of a healthy fleet flag a GPU, as long as rows scatter alike. The MAD of few
-GPUs is sometimes far too small by chance. Therefore it counts at least as the median MAD of all rows does.
-docs/error_rates.md has the rates that come out.
+grows so that at most FALSE_REPORTS of the reports of a healthy fleet flag a GPU. The MAD of few GPUs is sometimes far too
+small by chance. Therefore it is drawn towards that of the other rows where it is smaller (pooling.py), and the limit is
+a quantile of Student's t. docs/error_rates.md has the rates that come out.
 """
 
 from typing import NamedTuple, Optional
 
 import numpy as np
 from scipy import stats
+
+from . import pooling
 
 LEAST_Z = 3.5  # Iglewicz and Hoaglin's limit
 NORMAL = 0.6745  # MAD over standard deviation of a normal distribution
@@ -23,18 +25,15 @@ FEWEST = 8  # comparable GPUs; fewer have no z
 FALSE_REPORTS = 0.01  # share of the reports of a healthy fleet that flag a GPU, for which the limit is chosen
 SWEEPS = 4  # of the median polish; it converges in two or three
 
-# Croux and Rousseeuw, Time-efficient algorithms for two highly robust estimators of scale (1992), section 4: by what
-# the MAD of n normal numbers is too small on average.
-SMALL_SAMPLE = {2: 1.196, 3: 1.495, 4: 1.363, 5: 1.206, 6: 1.200, 7: 1.140, 8: 1.129, 9: 1.107}
 
+def z_limit(count: np.ndarray, comparisons: int, freedom: np.ndarray) -> np.ndarray:
+    """The limit of -z in columns of `count` GPUs whose spread has `freedom` degrees of freedom.
 
-def small_sample(count: int) -> float:
-    return SMALL_SAMPLE.get(count, count / (count - 0.8)) if count > 1 else 1.0
-
-
-def z_limit(count: int, comparisons: int) -> float:
-    """The limit of -z for `count` GPUs in a report of so many comparisons, each of which has Bonferroni's share."""
-    return max(LEAST_Z, small_sample(count) * float(stats.norm.isf(FALSE_REPORTS / max(comparisons, 1))))
+    Each of the report's comparisons has Bonferroni's share of FALSE_REPORTS.
+    """
+    different, where = np.unique(freedom, return_inverse=True)  # the quantile takes long
+    limit = stats.t.isf(FALSE_REPORTS / max(comparisons, 1), different)[where]
+    return np.maximum(LEAST_Z, pooling.factor_of(count) * limit)
 
 
 class Columns(NamedTuple):
@@ -42,8 +41,11 @@ class Columns(NamedTuple):
 
     count: np.ndarray
     median: np.ndarray
-    own: np.ndarray  # the spread of this column; NaN with fewer than FEWEST
-    spread: np.ndarray  # that or, where it is larger, the median of all columns of its pool
+    own: np.ndarray  # the spread of this column, as its MAD shows it; NaN with fewer than FEWEST
+    spread: np.ndarray  # that or, where it is larger, that drawn towards the pool's
+    pooled: np.ndarray  # the spread of its pool, unbiased; 0 where unknown
+    weight: np.ndarray  # degrees of freedom of the pool
+    least_weight: np.ndarray  # those if the rows are less alike than they look
     limit: np.ndarray  # of -z
     cut: np.ndarray  # the share of the median below which a GPU is slow; NaN where nothing is judged
 
@@ -68,33 +70,26 @@ def nan_median(values: np.ndarray, axis: int) -> np.ndarray:
     return ((np.take_along_axis(ordered, low, axis) + np.take_along_axis(ordered, high, axis)) / 2).squeeze(axis)
 
 
-def pooled_spread(own: np.ndarray, pools: Optional[np.ndarray]) -> np.ndarray:
-    """The median spread of the columns of each pool, at each of its columns; 0 where none is known."""
-    found = np.zeros(own.shape)
-    pools = np.zeros(own.shape, int) if pools is None else pools
-    for pool in np.unique(pools):
-        known = own[(pools == pool) & ~np.isnan(own)]
-        found[pools == pool] = np.median(known) if len(known) else 0.0
-    return found
-
-
 def columns_of(values: np.ndarray, pools: Optional[np.ndarray] = None, comparisons: int = 0) -> Columns:
     """What the peers say of each column.
 
     values: [GPU, column], larger is better, NaN where there is none. pools: a number for each column; columns of one
-    pool share a spread, by default all. comparisons: of the whole report, by default those of these values.
+    pool draw each other's spread, by default all. comparisons: of the whole report, by default those of these values.
     """
     count = np.sum(~np.isnan(values), axis=0)
     median = nan_median(values, 0)
     enough = count >= FEWEST
     mad = nan_median(np.abs(values - median), 0)
     own = np.where(enough, mad / NORMAL / median, np.nan)
-    spread = np.fmax(own, pooled_spread(own, pools))
-    comparisons = comparisons or int(count[enough].sum())
-    limits = {n: z_limit(n, comparisons) for n in set(count.tolist())}
-    limit = np.array([limits[n] for n in count.tolist()]) if len(count) else np.zeros(0)
+    factor, freedom = pooling.factor_of(count), pooling.freedom_of(count)
+    pools = np.zeros(own.shape, int) if pools is None else pools
+    found = np.zeros((3, *own.shape))
+    for pool in np.unique(pools):
+        found[:, pools == pool] = np.array(pooling.pool_of((factor * own)[pools == pool], freedom[pools == pool]))[:, None]
+    spread = np.fmax(own, pooling.drawn(factor * own, freedom, *found[:2]) / factor)
+    limit = z_limit(count, comparisons or int(count[enough].sum()), freedom + found[1])
     cut = np.where(enough, 1 - np.maximum(FLOOR, limit * spread), np.nan)
-    return Columns(count, median, own, spread, limit, cut)
+    return Columns(count, median, own, spread, *found, limit, cut)
 
 
 def scores(values: np.ndarray, columns: Columns) -> Scores:

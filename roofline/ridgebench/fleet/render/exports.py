@@ -102,7 +102,7 @@ def to_prometheus(assessment: Assessment) -> str:
         metric("ridgebench_fleet_exit_code", "Exit code of the report; larger is worse.", iter([({}, assessment.code)])),
         metric("ridgebench_fleet_planned_timestamp_seconds", "When the fleet was planned.",
                iter([({}, manifest.planned.timestamp() if manifest else None)])),
-        metric("ridgebench_fleet_expected_false_flags", "False flags that a healthy fleet has in such a report.",
+        metric("ridgebench_fleet_expected_false_flags", "False flags that a healthy fleet has at most in such a report.",
                iter([({}, assessment.expected.false_flags)])),
         metric("ridgebench_fleet_gpu_exit_code", "Exit code that the state of the GPU leads to; 0 is well.",
                ((gpu_labels(v) | {"state": v.state}, code_of(v)) for v in gpus)),
