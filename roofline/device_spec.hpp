@@ -76,8 +76,7 @@ struct DeviceSpec {
   std::vector<std::string> sources;
   std::vector<std::string> doubts;  // about values without a `doubt` of their own: SM count, power
 
-  // Returns the highest peak of a format with sums in fp32, those of fp64 in fp64; null if the
-  // device has none.
+  // Returns the highest peak of a format with sums in sum_format(); null if the device has none.
   [[nodiscard]] const Peak* best_peak(Format format) const;
 };
 

@@ -28,9 +28,9 @@ constexpr Range kWatts{1, 1e5};
 // Vendors round printed peaks to about 1 %. A sparse peak is 100 % too large.
 constexpr double kPeakTolerance = 0.015;
 
-Format read_format(const JsonObject& object, const char* key) {
+Format read_format(const JsonObject& object, const char* key, Format (*parse)(std::string_view)) {
   try {
-    return parse_format(object.text(key));
+    return parse(object.text(key));
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}: {}", object.origin(), key, error.what()));
   }
@@ -41,7 +41,7 @@ std::optional<Format> read_peak_format(const JsonObject& object) {
   const std::string format = object.text("format");
   if (format == Fp4::name) return std::nullopt;
   if (format.starts_with("fp4")) object.reject("format", Fp4::name);
-  return read_format(object, "format");
+  return read_format(object, "format", parse_format);
 }
 
 Engine read_engine(const JsonObject& object) {
@@ -55,7 +55,7 @@ Peak read_peak(const JsonObject& object, int sms) {
   Peak peak{
       .format = read_peak_format(object),
       .engine = read_engine(object),
-      .accumulator = read_format(object, "accumulator"),
+      .accumulator = read_format(object, "accumulator", parse_sum_format),
       .flops_per_s = object.number("flops_per_s", kFlopsPerS),
       .clock_hz = object.optional_number("clock_hz", kClockHz),
       .flops_per_clock_per_sm = object.optional_number("flops_per_clock_per_sm", kFlopsPerClock),

@@ -55,7 +55,7 @@ struct Encoding {
 std::vector<Encoding> encodings() {
   std::vector<Encoding> all;
   for (const FormatInfo& f : kFormats) {
-    if (f.format == Format::tf32x3 || f.format == Format::fp64) continue;
+    if (f.format == Format::tf32x3 || f.format == Format::fp64 || f.whole()) continue;
     all.push_back({f.name, f.exponent_bits, f.mantissa_bits, f.max_finite(), &f});
   }
   all.push_back({Fp4::name, Fp4::exponent_bits, Fp4::mantissa_bits, Fp4::values.back(), nullptr});

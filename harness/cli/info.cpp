@@ -28,6 +28,7 @@ using nlohmann::ordered_json;
 ordered_json formats_json() {
   ordered_json formats = ordered_json::array();
   for (const FormatInfo& f : kFormats) {
+    if (f.whole()) continue;
     formats.push_back({{"format", f.name},
                        {"bits", f.bits()},
                        {"exponent_bits", f.exponent_bits},

@@ -18,6 +18,10 @@ Format parse_format(std::string_view name) {
       fmt::format("unknown format '{}'{}; allowed: {}fp8 (= fp8_e4m3)", name, why, allowed));
 }
 
+Format parse_sum_format(std::string_view name) {
+  return name == info(Format::int32).name ? Format::int32 : parse_format(name);
+}
+
 std::string FormatPair::name() const {
   return mixed() ? fmt::format("{}x{}", info(a).name, info(b).name) : std::string(info(a).name);
 }

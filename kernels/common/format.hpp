@@ -20,7 +20,8 @@ namespace ridgebench {
 // tf32x3 is fp32 whose products are made of products of tf32 numbers, the high and the low parts of
 // both: nearly as accurate, but not fp32's own arithmetic. int32 is a format of operands alone,
 // such as indices: no operation is measured in it, and kFormats leaves it out. Only ceilings
-// compute in fp64.
+// compute in fp64 and int8. int8, too, holds whole numbers, -128 to 127, and is for inputs alone:
+// its products are added up in int32.
 enum class Format : std::uint8_t {
   fp32,
   tf32,
@@ -30,6 +31,7 @@ enum class Format : std::uint8_t {
   fp8_e5m2,
   tf32x3,
   fp64,
+  int8,
   int32 = 255
 };
 
@@ -43,6 +45,8 @@ struct FormatInfo {
   bool saturates;     // encoding a value too large gives the largest finite one
   bool ties_away;     // rounding: ties away from zero instead of to even
 
+  // int8 and int32, in two's complement. What follows bits() describes the others.
+  [[nodiscard]] constexpr bool whole() const { return exponent_bits == 0; }
   [[nodiscard]] constexpr int bits() const { return 1 + exponent_bits + mantissa_bits; }
   [[nodiscard]] constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   [[nodiscard]] constexpr int max_exponent() const { return bias() + (has_infinity ? 0 : 1); }
@@ -79,6 +83,7 @@ inline constexpr std::array kFormats{
     FormatInfo{Format::fp8_e5m2, "fp8_e5m2", 5,  2, 1, true,  true,  false},
     FormatInfo{Format::tf32x3,   "tf32x3",   8, 23, 4, true,  false, false},
     FormatInfo{Format::fp64,     "fp64",    11, 52, 8, true,  false, false},
+    FormatInfo{Format::int8,     "int8",     0,  7, 1, false, true,  false},
 };
 // clang-format on
 inline constexpr FormatInfo kInt32{Format::int32, "int32", 0, 31, 4, false, false, false};
@@ -97,13 +102,18 @@ constexpr Products products_of(Format format) {
   return format == Format::tf32x3 ? Products{Format::tf32, 3} : Products{format, 1};
 }
 
-// The format whose sums count as exact enough for a format's products: fp32, and fp64's own.
+// The format whose sums count as exact enough for a format's products: fp32, fp64's own, and int32
+// for int8.
 constexpr Format sum_format(Format format) {
+  if (format == Format::int8) return Format::int32;
   return format == Format::fp64 ? Format::fp64 : Format::fp32;
 }
 
 // "bf16" -> Format::bf16; `fp8` is an alias of fp8_e4m3. Throws UsageError listing what exists.
 Format parse_format(std::string_view name);
+
+// The same for the format of sums, which may be int32.
+Format parse_sum_format(std::string_view name);
 
 // Formats of the two inputs of an operation; equal but for mixed fp8 ("fp8_e4m3xfp8_e5m2").
 struct FormatPair {
@@ -132,6 +142,7 @@ FormatPair parse_format_pair(std::string_view name);
 // by a power of two sets it right. Like encode_bits without a branch that depends on data: how well
 // those are predicted differs from process to process, by up to half the time of a naive kernel.
 constexpr float decode_bits(const FormatInfo& f, std::uint32_t bits) {
+  if (f.format == Format::int8) return static_cast<std::int8_t>(bits);
   const std::uint32_t sign = bits >> (f.bits() - 1) << 31U;
   const std::uint32_t magnitude = bits & ((1U << (f.bits() - 1)) - 1U);
   const float value = std::bit_cast<float>(magnitude << (23 - f.mantissa_bits)) *
@@ -152,9 +163,22 @@ inline constexpr auto kValues = [] {
   return values;
 }();
 
+// `value` rounded to a whole number of int8, ties to even, as its bits. NaN becomes 0.
+constexpr std::uint32_t encode_int8(float value) {
+  if (value != value) return 0;
+  const float inside = std::clamp(value, -128.0F, 127.0F);
+  const int cut = static_cast<int>(inside);
+  const float rest = inside - static_cast<float>(cut);
+  const float size = rest < 0 ? -rest : rest;
+  const bool away = size > 0.5F || (size == 0.5F && cut % 2 != 0);
+  const int step = rest < 0 ? -1 : 1;
+  return static_cast<std::uint8_t>(away ? cut + step : cut);
+}
+
 // `value` rounded to a format of 32 bits or fewer, as its bits (tf32: its 19 bits). NaN becomes the
 // canonical NaN.
 constexpr std::uint32_t encode_bits(const FormatInfo& f, float value) {
+  if (f.format == Format::int8) return encode_int8(value);
   const auto raw = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (raw >> 31U) << (f.bits() - 1);
   const std::uint32_t magnitude = raw & 0x7fffffffU;
@@ -203,6 +227,7 @@ using Bf16 = Stored<Format::bf16, std::uint16_t>;
 using Fp8E4m3 = Stored<Format::fp8_e4m3, std::uint8_t>;
 using Fp8E5m2 = Stored<Format::fp8_e5m2, std::uint8_t>;
 using Tf32x3 = Stored<Format::tf32x3, std::uint32_t>;  // the bits of a float
+using Int8 = Stored<Format::int8, std::uint8_t>;       // two's complement
 
 template <class T>
 struct FormatOf {

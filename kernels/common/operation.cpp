@@ -74,6 +74,9 @@ void View::read(std::int64_t first, std::span<double> out) const {
     case Format::fp64:
       std::copy_n(static_cast<const double*>(data) + first, out.size(), out.data());
       break;
+    case Format::int8:
+      look_up<Int8>(data, first, out);
+      break;
     case Format::int32:
       std::copy_n(static_cast<const std::int32_t*>(data) + first, out.size(), out.data());
       break;

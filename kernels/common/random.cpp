@@ -61,9 +61,10 @@ double quantile(Fill fill, std::uint32_t k) {
 }
 
 std::vector<std::uint32_t> make_table(Format format, Fill fill) {
+  const double scale = format == Format::int8 && fill != Fill::integers ? kInt8Scale : 1;
   std::vector<std::uint32_t> table(kQuantiles);
   for (std::uint32_t k = 0; k < kQuantiles; ++k) {
-    table[k] = stored_bits(format, static_cast<float>(quantile(fill, k)));
+    table[k] = stored_bits(format, static_cast<float>(scale * quantile(fill, k)));
   }
   return table;
 }

@@ -2,8 +2,8 @@
 // on a GPU, because both look up the same table with the same integers.
 //
 // Element i of a stream takes 16 random bits k and becomes the quantile of the fill's distribution
-// at (k + 1/2) / 65536, rounded to the format (fp64: to fp32). Random access by index lets any
-// thread make any part.
+// at (k + 1/2) / 65536, rounded to the format (fp64: to fp32). In int8, normal and uniform numbers
+// are kInt8Scale times as large before that. Random access by index lets any thread make any part.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +58,9 @@ enum class Fill : std::uint8_t { normal, uniform, zeros, integers };
 constexpr auto names_of(Fill) {
   return enum_names("fill", "normal", "uniform", "zeros", "integers");
 }
+
+// Normal numbers then reach the limits of int8 at four standard deviations.
+inline constexpr double kInt8Scale = 32;
 
 // Random values of an operand that do not follow the run's fill, such as indices.
 struct Values {

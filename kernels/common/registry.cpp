@@ -42,6 +42,9 @@ void check_operands(const Operation& operation, FormatPair format) {
       refuse(fmt::format("operand {} is int32; allowed with it: .values = integers_below(...)",
                          o.name));
     }
+    if (o.is_output() && o.format == Format::int8) {
+      refuse(fmt::format("operand {} is int8, which is for inputs alone", o.name));
+    }
   }
 }
 

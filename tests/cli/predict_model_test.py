@@ -190,7 +190,7 @@ def test_a_value_out_of_range_is_named(changes, part, config):
         ("llama-3-8b --on h100 --context 1T", ("is too large",)),
         ("llama-3-8b --on h100 --batch 1M --context 1M --training", ("is too large",)),
         ("llama-3-8b --on h100 --batch 1T --context 1T --training", ("tokens; allowed: at most",)),
-        ("llama-3-8b --on h100 --format int8", ("'int8'", "bf16")),
+        ("llama-3-8b --on h100 --format int4", ("'int4'", "bf16")),
         ("llama-3-8b --on a100 --format fp8", ("no peak for fp8_e4m3",)),
         ("llama-3-8b --on h100 --json --csv", ("--csv",)),
         (". --on h100", (".: is no file", "config.json")),

@@ -159,7 +159,7 @@ SIZE = "a whole number between 1 and"
     ("operation", "shape", "form", "device", "parts"),
     [
         ("rule", "n:4", "bf16", "h200", ("'rule'", "relu", "gelu", "dot", "matvec", "matmul")),
-        ("relu", "n:4", "int8", "h200", ("'int8'", "fp32", "bf16", "fp8_e5m2")),
+        ("relu", "n:4", "int4", "h200", ("'int4'", "fp32", "bf16", "fp8_e5m2")),
         ("relu", "n:4", "fp4", "h200", ("'fp4'", "not supported", "fp8_e4m3")),
         ("relu", "n:4", "fp4_e2m1", "h200", ("'fp4_e2m1'", "not supported")),
         ("relu", "n:4", "tf32", "h200", ("relu has no format tf32", "fp32, fp16, bf16")),
@@ -207,7 +207,7 @@ def test_predict(operation, shape, form, device, parts):
         ("train --flops 1e20 --mfu 0 --on h200", ("--mfu is 0", "above 0")),
         ("train --flops 1e20 --mfu half --on h200", ("'half'", "results directory")),
         ("train --flops 1e20 --mfu 0.5 --gpus 1.5 --on h200", ("--gpus", "whole number")),
-        ("train --flops 1e20 --mfu 0.5 --on h200 --format int8", ("'int8'", "bf16")),
+        ("train --flops 1e20 --mfu 0.5 --on h200 --format int4", ("'int4'", "bf16")),
         ("memory", ("--parameters", "--on DEVICE")),
         ("memory --gpus 8", ("--on DEVICE",)),
         ("memory --on h200 --optimizer muon", ("'muon'", "adamw, lion, adafactor")),

@@ -64,6 +64,7 @@ TEST_F(Memory, SetsAndHoldsManyRegions) {
 TEST_F(Memory, FindsASingleNan) {
   const DeviceArray array(device(), kElements * sizeof(double));
   for (const FormatInfo& f : kFormats) {
+    if (f.whole()) continue;
     device().memory().fill(array.data(), kElements, f.format, Fill::normal, 1, 1, 0);
     EXPECT_FALSE(device().memory().has_nan(array.data(), kElements, f.format));
     const auto last = static_cast<std::size_t>((kElements - 1) * f.storage_bytes);

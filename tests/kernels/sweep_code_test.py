@@ -1,4 +1,4 @@
-"""Machine code of the ceilings that time each multiprocessor and of those whose A is sparse."""
+"""Machine code of the ceilings that time each multiprocessor, of those whose A is sparse and of int8."""
 
 import pytest
 from cubins import Kernel
@@ -9,6 +9,7 @@ pytestmark = needs_cuda
 
 CS2R, SR_AT, SR_BITS, GLOBALTIMER = 0x005, 72, 8, 82  # reads a special register of 64 bits
 SPARSE = "ceilings/sweep/sparse_mma_sync.cu", "ceilings/hopper/sparse_wgmma.cu"
+INT8 = "ceilings/sweep/int8_mma_sync.cu", "ceilings/hopper/int8_wgmma.cu"
 
 
 def of_90(name: str) -> list[Kernel]:
@@ -59,6 +60,15 @@ def test_wgmma_sp_is_issued_in_groups_of_16():
         assert sum(i.name == name for i in turn) == 16, kernel.name
 
 
-@pytest.mark.parametrize("name", SPARSE)
-def test_operands_of_sparse_products_stay_where_they_are(name):
+# Of int8, a product of 32 x 32 x 32 takes 8 instructions of 16 x 8 x 32, and one of 64 x 256 x 32 a single one.
+@pytest.mark.parametrize("name, instruction, count", [(INT8[0], "IMMA", 8 * 8), (INT8[1], "IGMMA", 16)])
+def test_int8_is_multiplied_by_instructions_of_int8(name, instruction, count):
+    for kernel in of_90(name):
+        turn = innermost_loop(instructions_of(kernel), instruction, count)
+        assert sum(i.name == instruction for i in turn) == count
+        assert len(turn) <= 2 * count + 16
+
+
+@pytest.mark.parametrize("name", [*SPARSE, *INT8])
+def test_operands_of_sparse_products_and_of_int8_stay_where_they_are(name):
     assert all(kernel.opcodes["LDL"] == kernel.opcodes["STL"] == 0 for kernel in kernels(name))

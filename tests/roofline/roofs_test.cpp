@@ -123,7 +123,8 @@ TEST(Roofs, AnAbsentFormatNamesThoseThatExist) {
   EXPECT_THAT(
       [] { (void)sheet("a100-80-sxm").peak(Format::fp8_e4m3); },
       ThrowsMessage<UsageError>(
-          "a100-80-sxm has no peak for fp8_e4m3; it has: fp32, tf32, fp16, bf16, tf32x3, fp64"));
+          "a100-80-sxm has no peak for fp8_e4m3; it has: fp32, tf32, fp16, bf16, tf32x3, fp64, "
+          "int8"));
 }
 
 TEST(Roofs, AMixedPairHasThePeakOfItsSlowerFormat) {

@@ -49,6 +49,7 @@ ordered_json schema_of(const Bounds& bounds) {
   } else if constexpr (std::is_same_v<T, Format>) {
     ordered_json names = ordered_json::array();
     for (const FormatInfo& format : kFormats) names.push_back(format.name);
+    names.push_back(info(Format::int32).name);  // of sums
     return {{"enum", names}};
   } else if constexpr (std::is_same_v<T, FormatPair> || std::is_same_v<T, std::string>) {
     return text;

@@ -92,8 +92,10 @@ std::vector<FormatPair> formats_with_a_peak(const Roofs& roofs) {
       return (rate.resource == Resource::fma || rate.resource == Resource::tensor) &&
              rate.format == f.format;
     };
-    // tf32x3 is a way to multiply, with a third of tf32's peak; only ceilings compute in fp64.
-    const bool of_kernels = f.format != Format::tf32x3 && f.format != Format::fp64;
+    // tf32x3 is a way to multiply, with a third of tf32's peak; only ceilings compute in fp64 and
+    // int8.
+    const bool of_kernels =
+        f.format != Format::tf32x3 && f.format != Format::fp64 && f.format != Format::int8;
     if (of_kernels && std::ranges::any_of(roofs.rates(), own)) formats.emplace_back(f.format);
   }
   return formats;

@@ -81,6 +81,7 @@ const std::byte* HostMemory::on_host(std::span<const Region> regions, HostBuffer
 
 bool HostMemory::has_nan(const void* data, std::int64_t elements, Format format) {
   const FormatInfo& f = info(format);
+  if (f.whole()) return false;
   switch (f.storage_bytes) {
     case 1:
       return largest_magnitude<std::uint8_t>(data, elements, threads_) >= f.first_nan();

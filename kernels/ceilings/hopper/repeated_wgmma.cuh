@@ -1,5 +1,5 @@
 // One product of 64 x N x 32, which a warpgroup multiplies again and again by wgmma: the core of
-// tensor_wgmma.cu and wgmma_tile.cu. B lies in shared memory, A there or in registers.
+// the ceilings beside it. B lies in shared memory, A there or in registers.
 #pragma once
 
 #include <algorithm>
@@ -66,8 +66,8 @@ struct SharedOperands {
 };
 
 // Starts d = A B (+ d, if `accumulate`), then adds A B kAgain more times, all as one group.
-template <class T, int kN, int kAgain, class Operands>
-__device__ void multiply(WgmmaAccumulators<kN>& d, const Operands& operands, bool accumulate) {
+template <class T, int kN, int kAgain, class Operands, class Sum>
+__device__ void multiply(Sum (&d)[kN / 2], const Operands& operands, bool accumulate) {
   warpgroup_fence_operand(d);
   warpgroup_arrive();
 #pragma unroll
@@ -79,8 +79,8 @@ __device__ void multiply(WgmmaAccumulators<kN>& d, const Operands& operands, boo
 }
 
 // Adds A B `count` more times and waits for the sums.
-template <class T, int kN, class Operands>
-__device__ void add_products(WgmmaAccumulators<kN>& d, const Operands& operands, int count) {
+template <class T, int kN, class Operands, class Sum>
+__device__ void add_products(Sum (&d)[kN / 2], const Operands& operands, int count) {
   constexpr int products = kGroup<kN> / kSteps<T>;
   int i = 0;
 #pragma unroll 1

@@ -12,8 +12,9 @@ ALIASES = {"f32": "fp32", "float": "fp32", "f16": "fp16", "half": "fp16", "e4m3"
 
 @cache
 def names() -> list[str]:
-    """The formats of ridgebench's kernels, from the schema of a record: only ceilings compute in fp64."""
-    return [name for name in schema_of("record")["properties"]["accumulator"]["enum"] if name != "fp64"]
+    """The formats of ridgebench's kernels, from the schema of a record: only ceilings compute in fp64 and int8."""
+    of_ceilings = ("fp64", "int8", "int32")
+    return [name for name in schema_of("record")["properties"]["accumulator"]["enum"] if name not in of_ceilings]
 
 
 def find(text: str) -> Optional[str]:

@@ -198,7 +198,7 @@ def test_a_negative_number_needs_no_dashes():
         (["0b01"], ("has 2 bits", "fp16 (16)")),
         (["0x123456789"], ("fp32 (32)",)),
         (["0x1ff", "--format", "fp8"], ("fp8_e4m3 (8)",)),
-        (["1", "--format", "int8"], ("--format is 'int8'", "fp32", "fp4_e2m1")),
+        (["1", "--format", "int4"], ("--format is 'int4'", "fp32", "fp4_e2m1")),
         (["1", "--format", ""], ("names nothing",)),
         (["1", "2"], ("`ridgebench number --help`",)),
         ([], ("number is required", "`ridgebench number --help`")),

@@ -199,7 +199,7 @@ def test_a_launch_is_not_counted_and_named():
         ("table --on h100 --n 2M", ("--n is '2M'", "1048576")),
         ("table --on h100 --m many", ("--m is 'many'",)),
         ("table --on v100 --format tf32", ("v100", "no peak for tf32")),
-        ("table --on h100 --format int8", ("'int8'", "bf16")),
+        ("table --on h100 --format int4", ("'int4'", "bf16")),
     ],
 )
 def test_refusals(words, parts):

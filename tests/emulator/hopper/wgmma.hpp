@@ -19,7 +19,7 @@ struct Wgmma {
   bool across_a, across_b;  // MN-major
   std::uint64_t a, b;       // matrix descriptors
   bool add;
-  float* sums;                              // columns / 2
+  void* sums;                               // columns / 2, of sum_format(a_format)
   const std::uint32_t* fragment = nullptr;  // A in registers, instead of in shared memory
   std::uint32_t metadata = 0;               // of a sparse A, whose B has 64 bytes of k; else 0
 };

@@ -10,6 +10,7 @@
 #include "kernels/common/format.hpp"
 #include "tests/emulator/core/block.hpp"
 #include "tests/emulator/ptx/ptx.hpp"
+#include "tests/emulator/ptx/sums.hpp"
 
 namespace ridgebench::emulator {
 namespace {
@@ -24,6 +25,7 @@ std::optional<Format> format_of(std::string_view type) {
   if (type == "bf16") return Format::bf16;
   if (type == "e4m3") return Format::fp8_e4m3;
   if (type == "e5m2") return Format::fp8_e5m2;
+  if (type == "s8") return Format::int8;
   return std::nullopt;
 }
 
@@ -41,8 +43,8 @@ struct Fragments {
   std::array<std::uint32_t, 4> a = {};
   std::array<std::uint32_t, 4> b = {};  // two of a dense product
   std::uint32_t metadata = 0;           // 0 of a dense product
-  std::array<float, 4> c = {};
-  std::array<float*, 4> d = {};
+  std::array<std::uint32_t, 4> c = {};  // bits of sum_format(a_format)
+  std::array<std::uint32_t*, 4> d = {};
 };
 
 // Which of the stored numbers of A meets line k of B; none where they are zero.
@@ -58,7 +60,7 @@ std::optional<unsigned> line_of(unsigned k, std::uint32_t metadata) {
 
 using Tile = std::array<std::array<double, kMostK>, kRows>;
 
-// Products and sums in double, rounded to fp32 once.
+// Products and sums in double, rounded to the format of sums once.
 void multiply(const Lanes& lanes) {
   Tile a{};
   Tile b{};
@@ -86,9 +88,9 @@ void multiply(const Lanes& lanes) {
     for (unsigned r = 0; r < 4; ++r) {
       const auto& row = a[lane / 4 + 8 * (r / 2)];
       const auto& column = b[2 * (lane % 4) + r % 2];
-      double sum = double{own.c[r]};
+      double sum = sum_of_bits(own.c[r], sum_format(own.a_format));
       for (unsigned k = 0; k < 8 * per_word; ++k) sum += row[k] * column[k];
-      *own.d[r] = static_cast<float>(sum);
+      *own.d[r] = bits_of_sum(sum, sum_format(own.a_format));
     }
   }
 }
@@ -104,10 +106,10 @@ bool execute_sparse(const Instruction& instruction) {
   }
   Fragments own{.a_format = *format, .b_format = *format};
   for (std::size_t i = 0; i < 4; ++i) {
-    own.d[i] = instruction.out<float>(i);
+    own.d[i] = instruction.out<std::uint32_t>(i);
     own.a[i] = instruction.get<std::uint32_t>(4 + i);
     own.b[i] = instruction.get<std::uint32_t>(8 + i);
-    own.c[i] = instruction.get<float>(12 + i);
+    own.c[i] = instruction.get<std::uint32_t>(12 + i);
   }
   own.metadata = instruction.get<std::uint32_t>(16);
   Block::current().with_warp(kWholeWarp, instruction.name(), &own, multiply, instruction.where());
@@ -123,18 +125,20 @@ bool execute_mma(const Instruction& instruction) {
   const std::optional<Format> a = format_of(instruction.part(7));
   const std::optional<Format> b = format_of(instruction.part(8));
   if (!a || !b || instruction.count() != 14) return false;
+  if ((*a == Format::int8) != (*b == Format::int8)) return false;
   const int bytes = info(*a).storage_bytes;
+  const std::string_view sums = *a == Format::int8 ? "s32" : "f32";
   const std::string_view shape = bytes == 4 ? "m16n8k8" : bytes == 2 ? "m16n8k16" : "m16n8k32";
   if (instruction.part(1) != "sync" || instruction.part(3) != shape ||
-      instruction.part(4) != "row" || instruction.part(5) != "col" ||
-      instruction.part(6) != "f32" || instruction.part(9) != "f32") {
+      instruction.part(4) != "row" || instruction.part(5) != "col" || instruction.part(6) != sums ||
+      instruction.part(9) != sums) {
     return false;
   }
   Fragments own{.a_format = *a, .b_format = *b};
   for (std::size_t i = 0; i < 4; ++i) {
-    own.d[i] = instruction.out<float>(i);
+    own.d[i] = instruction.out<std::uint32_t>(i);
     own.a[i] = instruction.get<std::uint32_t>(4 + i);
-    own.c[i] = instruction.get<float>(10 + i);
+    own.c[i] = instruction.get<std::uint32_t>(10 + i);
   }
   for (std::size_t i = 0; i < 2; ++i) own.b[i] = instruction.get<std::uint32_t>(8 + i);
   Block::current().with_warp(kWholeWarp, instruction.name(), &own, multiply, instruction.where());

@@ -8,6 +8,7 @@
 
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/hopper/wgmma_operand.hpp"
+#include "tests/emulator/ptx/sums.hpp"
 
 namespace ridgebench::emulator {
 namespace {
@@ -22,15 +23,17 @@ std::size_t place(unsigned lane, unsigned i, unsigned columns) {
   return std::size_t{row} * columns + column;
 }
 
-std::span<float> sums_of(const Accumulator& accumulator, unsigned lane) {
-  return {static_cast<float*>(accumulator.sums[lane]), accumulator.columns / 2};
+// The bits of a lane's sums.
+std::span<std::uint32_t> sums_of(const Accumulator& accumulator, unsigned lane) {
+  return {static_cast<std::uint32_t*>(accumulator.sums[lane]), accumulator.columns / 2};
 }
 
 void hide(Accumulator& accumulator) {
   for (unsigned lane = 0; lane < kWarp; ++lane) {
-    const std::span<float> sums = sums_of(accumulator, lane);
+    const std::span<std::uint32_t> sums = sums_of(accumulator, lane);
     for (unsigned i = 0; i < sums.size(); ++i) {
-      accumulator.value[place(lane, i, accumulator.columns)] = sums[i];
+      accumulator.value[place(lane, i, accumulator.columns)] =
+          sum_of_bits(sums[i], accumulator.format);
     }
     std::memset(sums.data(), 0xFF, sums.size_bytes());
   }
@@ -38,13 +41,14 @@ void hide(Accumulator& accumulator) {
 
 void show(const Accumulator& accumulator) {
   for (unsigned lane = 0; lane < kWarp; ++lane) {
-    const std::span<float> sums = sums_of(accumulator, lane);
+    const std::span<std::uint32_t> sums = sums_of(accumulator, lane);
     const auto bytes = std::as_bytes(sums);
     if (std::ranges::any_of(bytes, [](std::byte b) { return b != std::byte{0xFF}; })) {
       fault("sums were written while wgmma products to them were under way");
     }
     for (unsigned i = 0; i < sums.size(); ++i) {
-      sums[i] = accumulator.value[place(lane, i, accumulator.columns)];
+      sums[i] =
+          bits_of_sum(accumulator.value[place(lane, i, accumulator.columns)], accumulator.format);
     }
   }
 }
@@ -115,13 +119,13 @@ Operands read_operands(const Wgmma& product, unsigned rank, const SharedMemory& 
   return operands;
 }
 
-// Products and sums in double, rounded to fp32 once per instruction.
+// Products and sums in double, rounded to the format of sums once per instruction.
 void compute(const Wgmma& product, const Operands& operands, Accumulator& accumulator) {
   const unsigned columns = product.columns;
   const std::size_t depth = operands.a.size() / kWarpRows;
   std::vector<double> sum(columns);
   for (unsigned row = 0; row < kWarpRows; ++row) {
-    const std::span<float> value =
+    const std::span<double> value =
         std::span(accumulator.value).subspan(std::size_t{row} * columns, columns);
     if (product.add) {
       std::ranges::copy(value, sum.begin());
@@ -133,7 +137,9 @@ void compute(const Wgmma& product, const Operands& operands, Accumulator& accumu
       const double* const line = &operands.b[k * columns];
       for (unsigned column = 0; column < columns; ++column) sum[column] += factor * line[column];
     }
-    std::ranges::transform(sum, value.begin(), [](double x) { return static_cast<float>(x); });
+    std::ranges::transform(sum, value.begin(), [&](double x) {
+      return sum_of_bits(bits_of_sum(x, accumulator.format), accumulator.format);
+    });
   }
 }
 
@@ -156,7 +162,8 @@ std::shared_ptr<Accumulator> WarpProducts::accumulator(const Wgmma& product, con
   auto fresh = std::make_shared<Accumulator>(
       Accumulator{.sums = sums,
                   .columns = product.columns,
-                  .value = std::vector<float>(std::size_t{kWarpRows} * product.columns)});
+                  .format = sum_format(product.a_format),
+                  .value = std::vector<double>(std::size_t{kWarpRows} * product.columns)});
   hide(*fresh);
   accumulators_.push_back(fresh);
   return fresh;

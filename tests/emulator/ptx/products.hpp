@@ -24,8 +24,9 @@ class SharedMemory;
 struct Accumulator {
   Lanes sums;  // the lanes' arrays
   unsigned columns;
-  std::vector<float> value;  // of 16 rows
-  unsigned under_way = 0;    // wgmmas in flight
+  Format format;              // of the sums
+  std::vector<double> value;  // of 16 rows
+  unsigned under_way = 0;     // wgmmas in flight
 };
 
 using FragmentLanes = std::array<const std::uint32_t*, kWarp>;  // null: A is in shared memory

@@ -130,6 +130,7 @@ TEST_F(BuffersTest, MoreSetsOfTheSameBeginWithThoseThatWereThere) {
 
 TEST_F(BuffersTest, PoisonIsNanInEveryFormatAndSparesInputs) {
   for (const FormatInfo& f : kFormats) {
+    if (f.whole()) continue;
     const std::vector<Operand> shape = operands(f.format);
     const auto sets = buffers_.allocate(shape, 2);
     const std::string input(content(sets[0][0], shape[0]));

@@ -119,7 +119,7 @@ TEST(RecordJson, ValuesThatNoRunWritesAreRefused) {
       {"backend", "tpu"},
       {"role", "roof"},
       {"saturates", "disk"},
-      {"format", "int8"},
+      {"format", "int4"},
       {"accumulator", "fp8_e4m3xfp8_e5m2"},
       {"accumulator_bits", 0},
       {"isa", "x86-64-v9"},

@@ -32,10 +32,11 @@ std::string format_refusal(std::string_view name) {
 
 TEST(FormatName, RefusalsListWhatIsAllowed) {
   const std::string allowed =
-      "; allowed: fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2, tf32x3, fp64, fp8 (= fp8_e4m3)";
+      "; allowed: fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2, tf32x3, fp64, int8, fp8 (= "
+      "fp8_e4m3)";
   EXPECT_EQ(format_refusal("fp80"), "unknown format 'fp80'" + allowed);
   EXPECT_EQ(format_refusal(""), "unknown format ''" + allowed);
-  EXPECT_EQ(format_refusal("bf16xint8"), "unknown format 'int8'" + allowed);
+  EXPECT_EQ(format_refusal("bf16xint4"), "unknown format 'int4'" + allowed);
   EXPECT_EQ(format_refusal("fp4"), "unknown format 'fp4' (fp4 is not supported here)" + allowed);
 }
 

@@ -46,6 +46,22 @@ TEST(FormatTable, ListsEachFormatAtItsOwnPlace) {
   }
 }
 
+TEST(WholeNumbers, OfInt8AreRoundedToTheNearestAndStayInside) {
+  struct Row {
+    float value;
+    int whole;
+  };
+  for (const Row& row : {Row{0, 0}, Row{-1, -1}, Row{0.5F, 0}, Row{1.5F, 2}, Row{-2.5F, -2},
+                         Row{-2.51F, -3}, Row{126.5F, 126}, Row{127.5F, 127}, Row{1e30F, 127},
+                         Row{-128.4F, -128}, Row{-1e30F, -128}, Row{NAN, 0}}) {
+    EXPECT_EQ(decode(encode<Int8>(row.value)), row.whole) << row.value;
+  }
+  for (int code = -128; code < 128; ++code) {
+    EXPECT_EQ(decode(Int8{static_cast<std::uint8_t>(code)}), code);
+    EXPECT_EQ(encode<Int8>(static_cast<float>(code)).bits, static_cast<std::uint8_t>(code));
+  }
+}
+
 // LECTURE.md, table of formats: bits, bytes and the two limits as printed there.
 TEST(FormatTable, HasTheLecturesFigures) {
   struct Row {

@@ -159,6 +159,19 @@ TEST(FillRandom, Fp64HasTheNumbersOfFp32) {
   EXPECT_TRUE(std::ranges::equal(narrow, wide));
 }
 
+TEST(FillRandom, Int8HasWholeNumbersOfItsWholeRange) {
+  std::vector<std::int8_t> x(100003);
+  fill_random(x.data(), 100003, Format::int8, Fill::normal, kSeed, 0, 2, 3);
+  double squares = 0;
+  for (const std::int8_t value : x) squares += static_cast<double>(value) * value;
+  EXPECT_NEAR(std::sqrt(squares / 100003), kInt8Scale, 0.5);
+  EXPECT_GE(std::ranges::max(x), 120);
+  EXPECT_LE(std::ranges::min(x), -120);
+  fill_random(x.data(), 100003, Format::int8, Fill::integers, kSeed, 0, 2, 3);
+  EXPECT_EQ(std::ranges::max(x), 2);
+  EXPECT_EQ(std::ranges::min(x), -2);
+}
+
 TEST(FillRandom, SeedsAndStreamsDiffer) {
   EXPECT_EQ(bf16(64), bf16(64));
   EXPECT_NE(bf16(64, 43), bf16(64));

@@ -43,6 +43,13 @@ __device__ void warpgroup_fence_operand(float (&d)[kCount]) {
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(d[i])::"memory");
 }
 
+// The same for sums in int32 (wgmma_int8.cuh).
+template <int kCount>
+__device__ void warpgroup_fence_operand(std::int32_t (&d)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(d[i])::"memory");
+}
+
 // A warp's 16 rows of A and 32 bytes of k. Word i of lane l holds 4 bytes of row l / 4 + 8 (i % 2)
 // from byte 4 (l % 4) + 16 (i / 2) on, which is what ldmatrix_x4 reads.
 using WgmmaFragmentA = std::uint32_t[4];

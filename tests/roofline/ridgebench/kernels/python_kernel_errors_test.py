@@ -69,7 +69,7 @@ def test_a_description_that_is_none_is_refused(make, message):
         ([copying(scale("x[N] -> y[N]"))], "N:7", {}, "dimension 'N' is no name"),
         ([copying(scale("x[] -> y[]"))], "n:7", {}, "operation scale has no dimension"),
         ([copying(scale("x:fp32[n] -> y:fp32[n]", formats=["fp32", "bf16"]))], "n:7", {}, "operands all have formats"),
-        ([copying(scale(formats="int8"))], "n:7", {}, "unknown format 'int8'; allowed: fp32"),
+        ([copying(scale(formats="int4"))], "n:7", {}, "unknown format 'int4'; allowed: fp32"),
         ([copying(formats="bf16")], "n:7", {}, "kernel copy serves bf16, which scale does not have; allowed: fp32"),
         ([copying(engine="gpu")], "n:7", {}, "unknown engine 'gpu'; allowed: memory, fma, tensor, sfu"),
         ([copying(error=2)], "n:7", {}, "an error of 2 of kernel copy; allowed: 0 to 1, relative"),

@@ -33,6 +33,8 @@ void warpgroup_wait(const std::source_location& where = std::source_location::cu
 // It only restrains a compiler.
 template <int kCount>
 void warpgroup_fence_operand(float (& /*d*/)[kCount]) {}
+template <int kCount>
+void warpgroup_fence_operand(std::int32_t (& /*d*/)[kCount]) {}
 
 using WgmmaFragmentA = std::uint32_t[4];
 
