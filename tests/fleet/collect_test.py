@@ -183,7 +183,8 @@ def test_a_malformed_file_is_one_failed_gpu(fleet, name, text):
     assert state == FAILED and name in reason and reason.isprintable() and len(reason) < 300
 
 
-@pytest.mark.parametrize(("key", "value"), [("time_median_s", -1), ("time_median_s", "1"), ("status", "fine"), ("telemetry", 3), ("bytes", True)])
+@pytest.mark.parametrize(("key", "value"), [("time_median_s", -1), ("time_median_s", "1"), ("status", "fine"), ("telemetry", 3), ("bytes", True),
+                                            ("bytes_per_s", 10**400)])  # fmt: skip
 def test_a_malformed_key_is_named(fleet, key, value):
     path = attempt(fleet, "gn1") / "isolated" / "cuda-7" / "records.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -207,7 +208,7 @@ def test_a_malformed_node_file(fleet, text):
     assert set(found) == {("gn1", i) for i in range(8)} and {state for state, _ in found.values()} == {FAILED}
 
 
-@pytest.mark.parametrize("keys", [{"schema": "x"}, {"nodes": 3}, {"nodes": [{"node": "../x", "gpus": 8}]}, {"order": []}, {"planned": "noon"},
+@pytest.mark.parametrize("keys", [{"schema": "x"}, {"nodes": 3}, {"nodes": [{"node": "../x", "gpus": 8}]}, {"order": []}, {"planned": "noon"}, {"planned": "0001-01-01T00:00:00Z"},
                                   {"limit_s": "x"}, {"command": [3]}, {"nodes": [{"node": "gn1", "gpus": 0}], "order": ["gn1"]}])  # fmt: skip
 def test_a_malformed_manifest_ends_the_collection(fleet, keys):
     write_manifest(fleet, {"gn1": 8}, **keys)
