@@ -1,11 +1,13 @@
 """A fleet is collected whole: every GPU of the manifest has a state, whatever its files are."""
 
 import json
+import os
 import shutil
 from datetime import timedelta
 
 import pytest
 from damaged import attempt, change_node, collect, odd
+from ridgebench.command_line import one_line
 from ridgebench.compare.comparable import HARD, HARD_OF_DEVICE
 from ridgebench.files import ResultsError
 from ridgebench.fleet import collect as collecting
@@ -214,3 +216,10 @@ def test_a_malformed_manifest_ends_the_collection(fleet, keys):
     write_manifest(fleet, {"gn1": 8}, **keys)
     with pytest.raises(ResultsError, match="manifest.json: "):
         collect(fleet)
+
+
+def test_the_name_of_a_folder_that_is_not_utf_8(fleet):
+    node = fleet / "nodes" / "gn1"
+    odd_name = fleet.parent / "tree" / os.fsdecode(b"gn\xff\n1")
+    shutil.copytree(node, odd_name)
+    assert {gpu.node for gpu in collect(odd_name.parent).gpus} == {one_line(odd_name.name)}

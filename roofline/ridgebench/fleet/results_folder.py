@@ -127,6 +127,7 @@ def read_rows(path: Path) -> tuple[dict[str, dict[str, Reading]], bool]:
             if record["role"] == "control":
                 continue
             name, _, device = record["id"].rpartition("@")
+            name = name if name.isprintable() else one_line(name)
             of_device = rows.setdefault(device, {})
             if name in of_device:
                 raise ValueError(f"{name} comes twice")
