@@ -1,11 +1,13 @@
 """A fleet is collected whole: every GPU of the manifest has a state, whatever its files are."""
 
 import json
+import os
 import shutil
 from datetime import timedelta
 
 import pytest
 from damaged import attempt, change_node, collect, odd
+from ridgebench.command_line import one_line
 from ridgebench.compare.comparable import HARD, HARD_OF_DEVICE
 from ridgebench.files import ResultsError
 from ridgebench.fleet import collect as collecting
@@ -183,7 +185,8 @@ def test_a_malformed_file_is_one_failed_gpu(fleet, name, text):
     assert state == FAILED and name in reason and reason.isprintable() and len(reason) < 300
 
 
-@pytest.mark.parametrize(("key", "value"), [("time_median_s", -1), ("time_median_s", "1"), ("status", "fine"), ("telemetry", 3), ("bytes", True)])
+@pytest.mark.parametrize(("key", "value"), [("time_median_s", -1), ("time_median_s", "1"), ("status", "fine"), ("telemetry", 3), ("bytes", True),
+                                            ("bytes_per_s", 10**400)])  # fmt: skip
 def test_a_malformed_key_is_named(fleet, key, value):
     path = attempt(fleet, "gn1") / "isolated" / "cuda-7" / "records.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -207,9 +210,16 @@ def test_a_malformed_node_file(fleet, text):
     assert set(found) == {("gn1", i) for i in range(8)} and {state for state, _ in found.values()} == {FAILED}
 
 
-@pytest.mark.parametrize("keys", [{"schema": "x"}, {"nodes": 3}, {"nodes": [{"node": "../x", "gpus": 8}]}, {"order": []}, {"planned": "noon"},
+@pytest.mark.parametrize("keys", [{"schema": "x"}, {"nodes": 3}, {"nodes": [{"node": "../x", "gpus": 8}]}, {"order": []}, {"planned": "noon"}, {"planned": "0001-01-01T00:00:00Z"},
                                   {"limit_s": "x"}, {"command": [3]}, {"nodes": [{"node": "gn1", "gpus": 0}], "order": ["gn1"]}])  # fmt: skip
 def test_a_malformed_manifest_ends_the_collection(fleet, keys):
     write_manifest(fleet, {"gn1": 8}, **keys)
     with pytest.raises(ResultsError, match="manifest.json: "):
         collect(fleet)
+
+
+def test_the_name_of_a_folder_that_is_not_utf_8(fleet):
+    node = fleet / "nodes" / "gn1"
+    odd_name = fleet.parent / "tree" / os.fsdecode(b"gn\xff\n1")
+    shutil.copytree(node, odd_name)
+    assert {gpu.node for gpu in collect(odd_name.parent).gpus} == {one_line(odd_name.name)}

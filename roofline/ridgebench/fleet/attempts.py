@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Optional
 
+from ridgebench.command_line import one_line
+
 from .found import Found
 from .gpu import DUPLICATE, MISSING, STALE, Gpu
 from .manifest import Manifest, Node, time_of
@@ -47,7 +49,7 @@ def mark_copies(found: list[Found]) -> None:
             continue
         origin = first[copied]
         reason = f"{one.origins[copied]} is the run of {name_of(origin.gpu)}, {origin.origins[copied]}"
-        one.gpu = replace(one.gpu, state=DUPLICATE, reason=reason)
+        one.gpu = replace(one.gpu, state=DUPLICATE, reason=one_line(reason))
 
 
 def take(earlier: list[Gpu], gpu: Gpu) -> Optional[Gpu]:

@@ -37,9 +37,12 @@ class Manifest:
 def time_of(text: Any) -> datetime:
     """The time of an RFC 3339 text in UTC, as the program writes it. Raises ValueError."""
     try:
-        return datetime.fromisoformat(text[:-1] if text.endswith("Z") else text).replace(tzinfo=timezone.utc)
+        time = datetime.fromisoformat(text[:-1] if text.endswith("Z") else text).replace(tzinfo=timezone.utc)
     except (AttributeError, TypeError):
         raise ValueError(f"{text!r} is no time") from None
+    if not 1970 <= time.year < 9999:  # a sum with it could leave the range of datetime
+        raise ValueError(f"{text!r} is no time of a run; allowed: the years 1970 to 9998")
+    return time
 
 
 def text_of(time: datetime) -> str:

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-from ridgebench.command_line import CommandError
+from ridgebench.command_line import CommandError, one_line
 
 NODES = "nodes"  # below the folder of a fleet: nodes/gn1/attempt-1
 JOB_END = ".job.json"  # beside the folder, which must be new for the run: nodes/gn1/attempt-1.job.json
@@ -42,14 +42,14 @@ def attempts_in(node: Path) -> list[int]:
 def planned_places(fleet: Path) -> list[Place]:
     """The attempts of all nodes in the folder of a fleet with a manifest."""
     nodes = sorted(subfolders(fleet / NODES), key=lambda node: natural(node.name))
-    return [Place(node / f"attempt-{attempt}", node.name, attempt, True) for node in nodes for attempt in attempts_in(node)]
+    return [Place(node / f"attempt-{attempt}", one_line(node.name), attempt, True) for node in nodes for attempt in attempts_in(node)]
 
 
 def node_place(root: Path, folder: Path) -> Place:
     """The folder of a node's run, named as in the folder of a fleet: NODE/attempt-N, or NODE."""
     match = ATTEMPT.fullmatch(folder.name)
     named = folder.parent if match else folder
-    name = named.name if named not in (root, root.parent) else None
+    name = one_line(named.name) if named not in (root, root.parent) else None
     return Place(folder, name, int(match[1]) if match else 1, True)
 
 
@@ -69,7 +69,7 @@ def walked_places(root: Path) -> list[Place]:
             folders.clear()
         elif OF_RESULTS in files:
             steps = folder.relative_to(root).parts
-            found[folder] = Place(folder, steps[0] if steps else None, 1, False)
+            found[folder] = Place(folder, one_line(steps[0]) if steps else None, 1, False)
             folders.clear()
     if not found:
         raise CommandError(f"{root}: holds no results; allowed: the folder of a fleet, or a tree with results folders")

@@ -29,7 +29,7 @@ VERSIONS_OF_DEVICE = (
 # record would not do: it depends on the roofs of the run, and GPUs of one fleet could differ in it.
 FLOPS_TO_A_BYTE = 8.0
 LONGEST_REASON = 200
-MALFORMED = (ResultsError, OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError)
+MALFORMED = (ResultsError, OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 
 
 @dataclass
@@ -127,6 +127,7 @@ def read_rows(path: Path) -> tuple[dict[str, dict[str, Reading]], bool]:
             if record["role"] == "control":
                 continue
             name, _, device = record["id"].rpartition("@")
+            name = name if name.isprintable() else one_line(name)
             of_device = rows.setdefault(device, {})
             if name in of_device:
                 raise ValueError(f"{name} comes twice")

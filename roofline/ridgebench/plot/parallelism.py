@@ -37,7 +37,8 @@ class Sweep:
     memory: bool
 
     def rows(self, view: View) -> list[Row]:
-        found = [row for row in view.verified_ceilings if row.op == self.name and row.rate]
+        needed = {"warps", self.each} | (set() if self.memory else {"iterations"})
+        found = [row for row in view.verified_ceilings if row.op == self.name and row.rate and needed <= row.shape.keys()]
         return sorted(found, key=self.in_flight)
 
     def in_flight(self, row: Row) -> float:
@@ -67,7 +68,7 @@ SWEEPS = (
 
 
 def wgmma_rows(view: View) -> list[Row]:
-    found = [row for row in view.verified_ceilings if row.op == "wgmma_tile" and row.flops_per_s]
+    found = [row for row in view.verified_ceilings if row.op == "wgmma_tile" and row.flops_per_s and "n" in row.shape]
     return sorted(found, key=lambda row: row.shape["n"])
 
 

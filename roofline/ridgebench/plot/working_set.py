@@ -49,14 +49,15 @@ def latency(row: Row) -> float:
 
 def chases(view: View, dense: bool) -> list[Point]:
     """Chains through neighbouring lines, or through lines far apart: the bytes that they span and their latency."""
-    rows = [row for row in verified(view, ("pointer_chase",)) if (row.shape["stride"] == 1) == dense]
+    whole = [row for row in verified(view, ("pointer_chase",)) if {"lines", "stride", "accesses"} <= row.shape.keys()]
+    rows = [row for row in whole if (row.shape["stride"] == 1) == dense]
     return sorted((row.shape["lines"] * row.shape["stride"] * LINE_BYTES, latency(row), row) for row in rows)
 
 
 def reads(view: View) -> list[Point]:
     """The reads of each cache and of main memory by size, with bytes/s."""
     rows = verified(view, ("cache_l1_read", "cache_l2_read", "cache_l3_read", "dram_read"))
-    return sorted((4.0 * row.shape["n"], row.bytes_per_s, row) for row in rows if row.format == "fp32")
+    return sorted((4.0 * row.shape["n"], row.bytes_per_s, row) for row in rows if row.format == "fp32" and "n" in row.shape)
 
 
 def panels(view: View) -> list[Callable[[Axes, View, Theme], None]]:

@@ -74,7 +74,7 @@ def ceiling_rate(row: Row) -> str:
     """What a ceiling reached in the unit of what it saturates; without a rate its time."""
     if row.saturates in ("memory", "cache", "link") and row.bytes_per_s:
         return rate(row.bytes_per_s * row.raised, "B/s")
-    if row.saturates == "latency":
+    if row.saturates == "latency" and "accesses" in row.shape:  # of other tools' files a shape may lack it
         accesses = row.shape["accesses"]
         cycles = f", {digits(row.cycles_median / accesses)} cycles" if row.cycles_median else ""
         return f"{seconds(row.time_median_s / accesses)}{cycles} per access"

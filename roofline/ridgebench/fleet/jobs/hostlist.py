@@ -1,5 +1,6 @@
 """Names of nodes: bracket ranges, a file of nodes, and what Slurm's sinfo says."""
 
+import math
 import re
 from dataclasses import replace
 from itertools import groupby, product
@@ -37,6 +38,8 @@ def expand(text: str) -> list[str]:
     """`gn[1-3]-ib[0,1]` -> gn1-ib0, gn1-ib1, gn2-ib0, ... Raises CommandError."""
     parts = BRACKETS.split(text)
     choices = [numbers(part) if at % 2 else [part] for at, part in enumerate(parts)]
+    if math.prod(map(len, choices)) > MOST_NODES:  # ranges multiply: nine digits in brackets are a billion names
+        raise CommandError(f"{one_line(text)[:80]!r} names more than {MOST_NODES} nodes; allowed: gn1, or a range as gn[1-4,07]")
     names = ["".join(choice) for choice in product(*choices)]
     for name in names:
         if not is_name(name):

@@ -1,5 +1,7 @@
 """The figures of a GPU's characterisation: latency and bandwidth over the working set, and what must be in flight."""
 
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,6 +13,7 @@ from ridgebench.plot import parallelism, working_set
 from ridgebench.plot.cli import main
 from ridgebench.plot.finding import roofline_title
 from ridgebench.records import load_run
+from ridgebench.report.cli import main as report
 from ridgebench.view import make_view
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -92,3 +95,15 @@ def test_littles_law(view):
 def test_there_are_none_without_the_sweeps(tmp_path):
     main([str(GOLDEN), "--out", str(tmp_path), "--formats", "svg"])
     assert not (tmp_path / "parallelism.svg").exists()
+
+
+@pytest.mark.parametrize("keys", [("accesses",), ("n",), ("warps",), ("lines", "stride", "iterations")])
+def test_rows_whose_shape_lacks_a_key_are_left_out(tmp_path, keys):
+    copy = tmp_path / "run"
+    shutil.copytree(H200, copy, ignore=shutil.ignore_patterns("figures"))
+    records = [json.loads(line) for line in (copy / "records.jsonl").read_text().splitlines()]
+    for record in records:
+        record["shape"] = {key: value for key, value in record["shape"].items() if key not in keys}
+    (copy / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert main([str(copy), "--out", str(tmp_path / "figures"), "--formats", "svg"]) == 0
+    assert report([str(copy), "-o", str(tmp_path / "report.html")]) == 0
