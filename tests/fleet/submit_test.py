@@ -96,6 +96,13 @@ def test_submit_goes_on_where_it_stopped(planned):
     assert [call[1] for call in planned.calls("sbatch")] == ["--nodelist=gn1", "--nodelist=gn3", "--nodelist=gn3"]
 
 
+@pytest.mark.parametrize("line", ["5", "[1]", "{}", '{"node": "gn1", "attempt": "one"}', '{"node": "gn1"'])
+def test_a_record_of_jobs_that_is_damaged(planned, line):
+    (planned.folder / "fleet" / "submitted.jsonl").write_text(line + "\n")
+    assert "submitted.jsonl: " in planned.refused("submit", "fleet")
+    assert "submitted.jsonl: " in planned.refused("status", "fleet")
+
+
 def test_dry_run_submits_nothing(planned):
     shown = planned.done("submit", "fleet", "--dry-run")
     assert planned.calls("sbatch") == [] and not (planned.folder / "fleet" / "node.sh").exists()

@@ -24,6 +24,8 @@ using Words = std::vector<std::string>;
 constexpr double kLimit_s = 300;
 constexpr double kLimitBesideBudget_s = 60;
 
+constexpr double kLeastBudget_s = 1e-3;  // that `run --budget` takes
+
 // The options of the command that its processes get in another form, or not at all.
 constexpr std::array kWithValue{"--device", "--out", "--budget", "--hang-limit"};
 constexpr std::array kFlags{"--concurrent", "--dry-run"};
@@ -50,6 +52,15 @@ std::optional<double> share(const NodeRun& run, Pass pass) {
   if (!run.budget_s) return std::nullopt;
   const std::size_t in_turn = pass == Pass::isolated ? run.gpus.size() : 1;
   return *run.budget_s / 2 / static_cast<double>(in_turn);
+}
+
+// Refuses a budget of which a GPU would get less than `run --budget` takes.
+void require_enough(const NodeRun& run) {
+  const auto seconds = share(run, Pass::isolated);
+  if (!seconds || *seconds >= kLeastBudget_s) return;
+  throw UsageError(fmt::format("--budget {:g} for {} GPUs; allowed: {:g} s or more", *run.budget_s,
+                               run.gpus.size(),
+                               2 * kLeastBudget_s * static_cast<double>(run.gpus.size())));
 }
 
 Words words_of(const NodeRun& run, Pass pass, const Gpu& gpu) {
@@ -118,6 +129,7 @@ ExitCode measure_node(const NodeRequest& request, const std::vector<std::string>
                     .started = timestamp(),
                     .ended = {},
                     .exit = {}};
+  node::require_enough(run);
   if (request.dry_run) {
     node::print_dry_run(run);
     return ExitCode::fine;

@@ -118,6 +118,7 @@ def test_dry_run_writes_nothing(tmp_path):
         (("--junit", "file.xml"), "--junit"),
         (("--take-turns",), "--take-turns"),
         (("--benchmark_out=file.json",), "allowed: --benchmark_filter"),
+        (("--budget", "0.001"), "--budget 0.001 for 2 GPUs; allowed: 0.004 s or more"),
         (("--profile", "none"), "quick, standard, full"),
         (("--filter", "no such row"), "no such row"),
     ],

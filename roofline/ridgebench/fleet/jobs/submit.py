@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ridgebench import program
 from ridgebench.command_line import OK, CommandError
-from ridgebench.files import parse_json, read, write_at_once
+from ridgebench.files import ResultsError, parse_json, read, write_at_once
 
 from .. import manifest as manifests
 from ..places import NODES, attempts_in
@@ -43,7 +43,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def submitted(fleet: Path) -> list[dict]:
     """The jobs that were submitted. Raises ResultsError."""
     path = fleet / SUBMITTED
-    return [parse_json(line, str(path)) for line in read(path).splitlines()] if path.exists() else []
+    jobs = [parse_json(line, str(path)) for line in read(path).splitlines()] if path.exists() else []
+    for job in jobs:
+        if not isinstance(job, dict) or [type(job.get(key)) for key in ("node", "attempt")] != [str, int]:
+            raise ResultsError(f"{path}: a line without node and attempt; allowed: what `fleet submit` wrote")
+    return jobs
 
 
 def flagged(fleet: Path) -> list[str]:
