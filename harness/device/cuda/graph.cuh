@@ -15,9 +15,9 @@
 
 namespace ridgebench {
 
-// The launches, `repeats` times over, as one graph that is ready to launch. Null where they copy, and
-// where they cannot be captured, as a launch that launches a graph itself. Throws DeviceError for a
-// lost device.
+// The launches, `repeats` times over, as one graph that is ready to launch. Null where they copy,
+// and where they cannot be captured, as a launch that launches a graph itself. Throws DeviceError
+// for a lost device.
 CudaGraphExec capture(cudaStream_t stream, std::span<const Launch> launches, std::int64_t repeats);
 
 // The graphs of the rotations that a case times. Two techniques may take turns, so that each
