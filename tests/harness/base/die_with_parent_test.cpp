@@ -1,11 +1,11 @@
-#include "harness/base/process.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+
+#include "harness/base/process.hpp"
 
 namespace ridgebench {
 namespace {

@@ -16,8 +16,9 @@ std::string logged(double interval_s, std::size_t updates) {
 }
 
 TEST(Progress, ALogGetsPlainLinesWithTheTimeLeft) {
-  EXPECT_THAT(logged(0, 2), ::testing::MatchesRegex("1/4 cases, [0-9]+ s left  relu/naive[^\n]+\n"
-                                                  "2/4 cases, [0-9]+ s left  relu/naive[^\n]+\n"));
+  EXPECT_THAT(logged(0, 2),
+              ::testing::MatchesRegex("1/4 cases, [0-9]+ s left  relu/naive[^\n]+\n"
+                                      "2/4 cases, [0-9]+ s left  relu/naive[^\n]+\n"));
 }
 
 TEST(Progress, ALogGetsNoLineBeforeTheInterval) { EXPECT_EQ(logged(3600, 4), ""); }
