@@ -60,6 +60,13 @@ class Cluster:
         lines = [line.split() for line in self.fleet("status", fleet).splitlines() if line[0] != " "]
         return {words[0]: int(words[1]) for words in lines if int(words[1])}
 
+    def wait_until_idle(self) -> None:
+        """Waits until Slurm takes jobs on every node: one that was drained, or whose job was killed, answers late."""
+        deadline = time.monotonic() + LONGEST_S
+        while (found := self.call("sinfo", "-h", "-N", "-o", "%T").split()) != ["idle"] * len(NODES):
+            assert time.monotonic() < deadline, found
+            time.sleep(0.2)
+
     def measure(self, fleet: Path, *words) -> None:
         self.fleet("submit", fleet, "--program", BINARY, *words)
         self.wait(fleet, lambda found: not {"queued", "running"} & set(found))
@@ -141,6 +148,7 @@ def test_every_fault_is_found(cluster, tmp_path):
         assert cluster.status(fleet) == {"planned": 1, "done": 1, "failed": 2}
     finally:
         drain(cluster, "gn3", "RESUME")
+    cluster.wait_until_idle()
     for name in ("isolated", "loaded"):
         shutil.rmtree(fleet / f"nodes/gn1/attempt-1/{name}/sim-7")
         shutil.copytree(fleet / f"nodes/gn1/attempt-1/{name}/sim-6", fleet / f"nodes/gn1/attempt-1/{name}/sim-7")
