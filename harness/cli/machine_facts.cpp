@@ -17,10 +17,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json text_or_null(const std::string& text) {
-  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
-}
-
 std::string host_name() {
   utsname system{};
   uname(&system);
@@ -36,24 +32,24 @@ std::string operating_system() {
 ordered_json host() {
   utsname system{};
   uname(&system);
-  return {{"hostname_hash", hostname_hash()},
-          {"architecture", text_or_null(host_architecture())},
-          {"cpu_model", text_or_null(host_processor().model)},
-          {"cpu_features", host_processor().features},
-          {"sockets", host_sockets()},
-          {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
-          {"threads_per_core", nullable(threads_per_core())},
-          {"page_bytes", sysconf(_SC_PAGESIZE)},
-          {"memory_bytes", host_memory().total_bytes},
-          {"kernel", fmt::format("{} {}", system.sysname, system.release)},
-          {"os", text_or_null(operating_system())},
-          {"governor",
-           text_or_null(first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))},
-          {"libc", gnu_get_libc_version()},
-          {"numa_nodes", text_or_null(first_line("/sys/devices/system/node/online"))},
-          {"cgroup", text_or_null(first_line("/proc/self/cgroup"))},
-          {"container", text_or_null(container())},
-          {"virtualized", nullable(host_processor().virtualized)}};
+  return {
+      {"hostname_hash", hostname_hash()},
+      {"architecture", nullable(host_architecture())},
+      {"cpu_model", nullable(host_processor().model)},
+      {"cpu_features", host_processor().features},
+      {"sockets", host_sockets()},
+      {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+      {"threads_per_core", nullable(threads_per_core())},
+      {"page_bytes", sysconf(_SC_PAGESIZE)},
+      {"memory_bytes", host_memory().total_bytes},
+      {"kernel", fmt::format("{} {}", system.sysname, system.release)},
+      {"os", nullable(operating_system())},
+      {"governor", nullable(first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))},
+      {"libc", gnu_get_libc_version()},
+      {"numa_nodes", nullable(first_line("/sys/devices/system/node/online"))},
+      {"cgroup", nullable(first_line("/proc/self/cgroup"))},
+      {"container", nullable(container())},
+      {"virtualized", nullable(host_processor().virtualized)}};
 }
 
 ordered_json host_state() {

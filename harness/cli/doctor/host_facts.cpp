@@ -33,8 +33,6 @@ CpuDevice& this_host() {
   return host;
 }
 
-Facts text_or_null(const std::string& text) { return text.empty() ? Facts(nullptr) : Facts(text); }
-
 // Governors of the processors, each once.
 Facts governors(const std::filesystem::path& root) {
   Facts found = Facts::array();
@@ -83,8 +81,8 @@ Facts cublas_facts() {
   for (const auto& folder : places.folders) folders.push_back(folder.string());
   return {{"looked_for", places.names.front()},
           {"looked_in", folders},
-          {"file", text_or_null(loaded_file("libcublas.so"))},
-          {"lt_file", text_or_null(loaded_file("libcublasLt.so"))},
+          {"file", nullable(loaded_file("libcublas.so"))},
+          {"lt_file", nullable(loaded_file("libcublasLt.so"))},
           {"version", number}};
 }
 
@@ -104,14 +102,14 @@ Facts rows_of(const std::string& name, Device& device) {
 }  // namespace
 
 Facts read_libraries() {
-  Facts openblas{{"version", text_or_null(openblas_version())},
-                 {"file", text_or_null(loaded_file("libopenblas"))},
-                 {"better_core", text_or_null(better_openblas_core())}};
-  Facts onednn{{"version", text_or_null(onednn_version())},
-               {"file", text_or_null(loaded_file("libdnnl"))},
-               {"isa", text_or_null(onednn_isa())}};
+  Facts openblas{{"version", nullable(openblas_version())},
+                 {"file", nullable(loaded_file("libopenblas"))},
+                 {"better_core", nullable(better_openblas_core())}};
+  Facts onednn{{"version", nullable(onednn_version())},
+               {"file", nullable(loaded_file("libdnnl"))},
+               {"isa", nullable(onednn_isa())}};
   return {{"cublas", cublas_facts()},
-          {"cub", text_or_null(build_info::cub)},
+          {"cub", nullable(build_info::cub)},
           {"openblas", std::move(openblas)},
           {"onednn", std::move(onednn)}};
 }

@@ -21,17 +21,13 @@ using nlohmann::ordered_json;
 
 constexpr double kDriverAnswers_s = 60;  // doctor's limit
 
-ordered_json text_or_null(const std::string& text) {
-  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
-}
-
 ordered_json json_of(const GpuPass& pass) {
   return {{"folder", pass.folder},
           {"state", name(pass.state)},
           {"exit", nullable(pass.exit)},
-          {"reason", text_or_null(pass.reason)},
-          {"started", text_or_null(pass.started)},
-          {"ended", text_or_null(pass.ended)}};
+          {"reason", nullable(pass.reason)},
+          {"started", nullable(pass.started)},
+          {"ended", nullable(pass.ended)}};
 }
 
 ordered_json json_of(const Gpu& gpu) {
@@ -96,7 +92,7 @@ void NodeRun::write() const {
   const ordered_json json{{"schema", "ridgebench.node/1"},    {"node", node_name()},
                           {"hostname_hash", hostname_hash()}, {"version", build_info::version},
                           {"command_line", command_line},     {"started", started},
-                          {"ended", text_or_null(ended)},     {"exit", nullable(exit)},
+                          {"ended", nullable(ended)},         {"exit", nullable(exit)},
                           {"budget_s", nullable(budget_s)},   {"gpus", list}};
   constexpr auto replace = ordered_json::error_handler_t::replace;  // words need not be UTF-8
   write_atomically(folder / "node.json", json.dump(2, ' ', false, replace) + "\n");
