@@ -4,21 +4,18 @@ import math
 from statistics import median
 from typing import Any, Optional
 
+from ridgebench.outlier_rule import FEWEST, FLOOR, LEAST_Z, NORMAL
 from ridgebench.records import Row
 from ridgebench.units import digits, seconds
 from ridgebench.view import View
 
 from .cells import table, text
 
-FEWEST = 8  # of fewer, a median says too little
-MOST_Z, LEAST_LOSS = 3.5, 0.03  # both must be exceeded
-NORMAL = 0.6745  # the MAD of a normal distribution over its standard deviation
-
 
 def times_of(row: Row) -> dict[int, float]:
     """Seconds by the number of the multiprocessor; empty where the row has none."""
     found: Any = row.telemetry.get("unit_times_s")
-    if row.status != "ok" or not isinstance(found, list):
+    if not isinstance(found, list):
         return {}
     return {number: float(time) for number, time in enumerate(found)
             if type(time) in (int, float) and 0 < time < math.inf}
@@ -27,8 +24,7 @@ def times_of(row: Row) -> dict[int, float]:
 def slow(times: dict[int, float]) -> dict[int, float]:
     """The numbers of the slow ones, and the share by which the rate of each lies below the median's.
 
-    A modified z-score of the rate, 0.6745 (x - median) / MAD, below -3.5, and a loss of more than 3 %
-    (Iglewicz and Hoaglin, "How to Detect and Handle Outliers", 1993).
+    Both limits must be exceeded: that of the modified z score, 0.6745 (x - median) / MAD, and the least loss.
     """
     if len(times) < FEWEST:
         return {}
@@ -37,7 +33,7 @@ def slow(times: dict[int, float]) -> dict[int, float]:
     spread = median(abs(rate - middle) for rate in rates.values())
     losses = {number: 1 - rate / middle for number, rate in rates.items()}
     return {number: loss for number, loss in losses.items()
-            if loss > LEAST_LOSS and NORMAL * loss * middle > MOST_Z * spread}
+            if loss > FLOOR and NORMAL * loss * middle > LEAST_Z * spread}
 
 
 def line(row: Row) -> Optional[tuple[str, ...]]:
@@ -55,7 +51,7 @@ def line(row: Row) -> Optional[tuple[str, ...]]:
 
 def multiprocessors(view: View) -> str:
     """The spread of the multiprocessors, and those that are slow; empty where none was timed alone."""
-    lines = [found for row in view.rows if row.role == "ceiling" and (found := line(row))]
+    lines = [found for row in view.verified_ceilings if (found := line(row))]
     if not lines:
         return ""
     head = ("Ceiling", "Timed", "Median", "Spread", "Slowest", "Outliers")

@@ -15,13 +15,10 @@ from typing import NamedTuple, Optional
 import numpy as np
 from scipy import stats
 
+from ridgebench.outlier_rule import FAIL, FEWEST, FLOOR, LEAST_Z, NORMAL  # noqa: F401  FAIL is for the judge
+
 from . import pooling
 
-LEAST_Z = 3.5  # Iglewicz and Hoaglin's limit
-NORMAL = 0.6745  # MAD over standard deviation of a normal distribution
-FLOOR = 0.03  # below the median by less is no defect
-FAIL = 0.06  # below the median by more fails
-FEWEST = 8  # comparable GPUs; fewer have no z
 FALSE_REPORTS = 0.01  # share of the reports of a healthy fleet that flag a GPU, for which the limit is chosen
 SWEEPS = 4  # of the median polish; it converges in two or three
 
