@@ -136,7 +136,7 @@ def limits_for(path: Path, tolerances: Optional[Path], preset: str) -> Limits:
 
 
 def make_report(options: argparse.Namespace) -> Report:
-    """The report of `check`, after measuring where that is asked for."""
+    """The report of `check`. With --run the command measures first."""
     from . import check_run
 
     if (options.run is None) != options.measure:

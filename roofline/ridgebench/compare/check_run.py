@@ -42,7 +42,7 @@ def one_of_each(past: Baseline) -> list[str]:
 
 
 def chosen(past: Baseline, pattern: Optional[str], few: bool) -> list[str]:
-    """The rows to check: those that match, else one of each where few are asked for, else all."""
+    """The rows to check: those that match the filter; without one, all, or with `few` one of each kind."""
     if pattern is None:
         return one_of_each(past) if few else list(past.rows)
     try:

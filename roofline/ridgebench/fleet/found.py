@@ -23,7 +23,7 @@ class Found:
 
 
 def origins_of(results: Results, pass_name: str, where: str) -> dict[tuple[str, ...], str]:
-    """A run is told by its number, and a run whose number was changed by its GPU and the time of its start."""
+    """The number of a run identifies it. GPU and time of start identify a run whose number somebody changed."""
     keys = {("run", results.run_id): where}
     if results.uuid_hash is not None:
         keys[(pass_name, results.uuid_hash, results.started)] = where

@@ -1,4 +1,4 @@
-"""Results folders of a tree without node.json: each device in one is a GPU's reading, and a pass is told by the path."""
+"""Results folders of a tree without node.json: each device in one is a GPU's reading, and the path names the pass."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -50,7 +50,7 @@ def read_loose(place: Place, setting: Setting) -> list[Found]:
 
 
 def identity_of(folder: Path, device: str) -> str:
-    """A GPU without UUID is told by its path without the name of the pass."""
+    """The path without the name of the pass identifies a GPU that has no UUID."""
     return "/".join([*(part for part in folder.parts if part not in PASSES), device])
 
 

@@ -18,7 +18,7 @@ BATCH = 200_000  # numbers at a time
 # GPUs, spread, wide rows
 LINES = [(size, spread, 0) for size in (8, 16, 64, 512) for spread in (0.005, 0.01)]
 LINES += [(size, 0.02, 0) for size in (8, 64)] + [(size, 0.01, wide) for size in (8, 16, 64) for wide in (1, 4)]
-STATING = 10  # of so many reports one is asked how often it finds a slow GPU
+STATING = 10  # every tenth report states how often it finds a slow GPU
 
 
 class Simulated(NamedTuple):
@@ -36,7 +36,7 @@ def of_fleet(columns: outlier.Columns, fleet: int) -> outlier.Columns:
 
 
 def draw(random: np.random.Generator, size: int, fleets: int, spreads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two attempts of so many fleets: [GPU, fleet x row x pass]. Half of the variance is the GPU's own in each row."""
+    """Two attempts of `fleets` fleets: [GPU, fleet x row x pass]. Half of the variance is the GPU's own in each row."""
     shape = (size, fleets, ROWS)
     own = random.normal(0, 0.5**0.5, (*shape, 1))
     first, second = (own + random.normal(0, 0.5**0.5, (*shape, PASSES)) for _ in range(2))

@@ -71,7 +71,7 @@ def detail(assessment: Assessment, verdict: Verdict, mark: Mark) -> Detail:
 
 
 def details(assessment: Assessment, most: int) -> list[Detail]:
-    """The slow and the fast GPUs, lowest first, at most so many."""
+    """The slow and the fast GPUs, lowest first, at most `most`."""
     marked = [(verdict, verdict.slow[0]) for verdict in assessment.verdicts if verdict.slow]
     marked.sort(key=lambda item: (item[1].ratio, item[0].gpu.node, item[0].gpu.index or 0))
     return [detail(assessment, verdict, one) for verdict, one in marked[:most]]
