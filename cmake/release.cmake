@@ -6,6 +6,13 @@ include(GNUInstallDirs)
 option(RIDGEBENCH_RELEASE "Build a program that starts on other machines too" OFF)
 set(ridgebench_private "${CMAKE_INSTALL_LIBDIR}/ridgebench")  # holds the OpenMP runtime
 
+# Where a binary searches libraries, in the build tree and installed: this folder, then folders of libraries that it was
+# linked with outside the system's. CMake's run path of a build tree would end with a colon, to be replaced at installation.
+# The loader takes the empty name behind a colon for the current folder.
+function(set_run_path target folder)
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "${folder}" INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
+endfunction()
+
 # For the program, whose libstdc++ the kernels that it loads use too, and for the library, which hides its own.
 function(make_portable target)
   if(RIDGEBENCH_RELEASE)

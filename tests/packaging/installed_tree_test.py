@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from build_folder import BUILD, run, skip_if_sanitized
+from build_folder import BUILD, dynamic, run, skip_if_sanitized
 from golden import GOLDEN
 
 NEWEST_GLIBC = (2, 34)
@@ -25,11 +25,6 @@ WITH_LIBRARIES = BARE | {name: value for name, value in os.environ.items() if na
 def binary_fixture(prefix, request):
     (path,) = prefix.glob(request.param)
     return path
-
-
-def dynamic(path, tag: str) -> list[str]:
-    text = run("readelf", "-dW", path).stdout
-    return re.findall(rf"\({tag}\).*\[(.*)\]", text)
 
 
 def needs_release() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -21,6 +22,11 @@ def run(*command, code: int = 0, **how) -> subprocess.CompletedProcess:
     done = subprocess.run(command, capture_output=True, text=True, check=False, **how)
     assert done.returncode == code, f"{shlex.join(command)}\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
     return done
+
+
+def dynamic(binary: Path, tag: str) -> list[str]:
+    """The texts that the dynamic section of a program or a shared library has for this tag."""
+    return re.findall(rf"\({tag}\).*\[(.*)\]", run("readelf", "-dW", binary).stdout)
 
 
 def needs_build() -> None:
