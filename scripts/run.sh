@@ -85,7 +85,7 @@ started=$(mktemp)
 trap 'rm -f "$started"' EXIT
 "$program" run "${arguments[@]}"
 status=$?
-if [[ ! -s $results/records.jsonl || ! $results/records.jsonl -nt $started ]]; then
+if [[ ! -s $results/records.jsonl || $started -nt $results/records.jsonl ]]; then
   exit "$status"
 fi
 
