@@ -116,7 +116,9 @@ def test_little_address_space_is_enough_to_answer(limit, command):
 
 @pytest.mark.parametrize("limit", LIMITS)
 def test_a_run_in_little_address_space_ends_and_says_what_is_missing(limit, tmp_path):
-    command = f"{BINARY} run --device cpu --filter relu/naive/fp32 --budget 1 --out {tmp_path}/results"
+    # The row needs 1 GiB: default shapes are as small as the machine's caches.
+    row = "--op relu --technique streaming --format fp32 --shape n:134217728"
+    command = f"{BINARY} run --device cpu {row} --budget 1 --out {tmp_path}/results"
     result = shell(f"ulimit {limit}; exec {command}", OMP_NUM_THREADS="2")
     assert result.returncode == ROW_FAILED
     assert "bytes are free" in result.stdout + result.stderr
