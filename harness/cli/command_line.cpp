@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <new>
+#include <system_error>
 
 #include "harness/base/loaded_kernels.hpp"
 #include "harness/base/printable.hpp"
@@ -100,6 +102,16 @@ Problem problem_of(const std::exception_ptr& exception) {
             "interrupted; finished rows are kept, --resume DIR measures the rest"};
   } catch (const DeviceError& error) {
     return {ExitCode::device_lost, error.what()};
+  } catch (const std::bad_alloc&) {
+    return {ExitCode::row_failed,
+            "the host has too little memory; allowed: more memory, or a larger limit (ulimit -v)"};
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again) {
+      return {ExitCode::internal, error.what()};
+    }
+    return {ExitCode::row_failed,
+            "the host has too little memory for a thread or a process, or a limit on their number; "
+            "allowed: larger limits (ulimit -v, ulimit -u)"};
   } catch (const std::exception& error) {
     return {ExitCode::internal, error.what()};
   }

@@ -120,8 +120,10 @@ def test_a_run_in_little_address_space_ends_and_says_what_is_missing(limit, tmp_
     row = "--op relu --technique streaming --format fp32 --shape n:134217728"
     command = f"{BINARY} run --device cpu {row} --budget 1 --out {tmp_path}/results"
     result = shell(f"ulimit {limit}; exec {command}", OMP_NUM_THREADS="2")
-    assert result.returncode == ROW_FAILED
-    assert "bytes are free" in result.stdout + result.stderr
+    assert result.returncode == ROW_FAILED, result.stderr
+    # The least limit may lack the room for the watchdog's thread, before any row.
+    ends_early = "ridgebench: the host has too little memory for a thread" in result.stderr
+    assert ends_early or "bytes are free" in result.stdout + result.stderr
 
 
 def test_a_small_stack_is_raised_or_refused_in_a_line(tmp_path):
