@@ -139,7 +139,6 @@ SimulatedDevice::SimulatedDevice(Simulation simulation, const Work& work)
       random_(simulation_.seed),
       rows_random_(~simulation_.seed),
       held_clock_((1 - simulation_.throttle) * (1 - simulation_.cap)) {
-  machine_.units = 2;  // whatever the host has: shapes follow from it
   // Small caches keep the shapes small, so that a whole run takes seconds.
   machine_.caches = {{.level = 1, .bytes = 16 << 10, .shared_by = 1},
                      {.level = 2, .bytes = 128 << 10, .shared_by = machine_.units}};
