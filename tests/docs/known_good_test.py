@@ -18,6 +18,11 @@ ROWS = "^(dram_copy|fma_peak)/|^(relu/streaming|matmul/packed)/fp32/"
 SLOWER = "sim:seed=30,row=0.0005,bandwidth=91e9"
 
 
+def words(line: str) -> list[str]:
+    """The marks of a line, without the elements of `fma_peak`, which follow from the host's processors."""
+    return marks(re.sub(r"n:\d+/iterations", "n:N/iterations", line))
+
+
 @pytest.fixture(name="baselines", scope="module")
 def baselines_fixture(tmp_path_factory):
     """The baselines of ten runs of the simulated device and, of its model, of one run."""
@@ -35,9 +40,9 @@ def baselines_fixture(tmp_path_factory):
 def test_a_check_of_a_device_that_lost_bandwidth_looks_as_shown(which, shown, code, baselines, tmp_path):
     done = ridgebench("baseline", "check", baselines[which], "--run", "--device", SLOWER, "--budget", "1", "--out", tmp_path / "run")
     assert done.returncode == code, done.stderr
-    printed = list(map(marks, done.stdout.splitlines()))
-    assert [line for line in shown.splitlines() if marks(line) not in printed] == []
-    assert marks(shown.splitlines()[-1]) in printed
+    printed = list(map(words, done.stdout.splitlines()))
+    assert [line for line in shown.splitlines() if words(line) not in printed] == []
+    assert words(shown.splitlines()[-1]) in printed
 
 
 def test_the_drift_of_the_made_up_history_is_printed_as_shown(tmp_path, capsys):
