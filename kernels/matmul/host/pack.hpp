@@ -4,7 +4,7 @@
 //
 // Include it inside a region of target_begin.hpp: the compiler lowers vector types for the
 // instruction set of the function that names them, before it inlines. Every function here is
-// inlined, so that no symbol is left that another file could link to.
+// inlined or local, so that no symbol is left that another file could link to.
 #pragma once
 
 #ifndef RIDGEBENCH_ISA
@@ -205,15 +205,18 @@ template <class Word, class T, class Panels>
   }
 }
 
-// Packs these words of these rows of A or columns of B, each range rounded up to kBlock.
+// Packs these words of these rows of A or columns of B, each range rounded up to kBlock. Not
+// inlined: all products of a format share it, which makes a third of the code.
+namespace {
 template <class Word, class T, class Panels>
-[[gnu::always_inline]] inline void pack(const StoredMatrix<T>& from, const Panels& to, Range outer,
-                                        Range words) {
+[[gnu::noinline]] void pack(const StoredMatrix<T>& from, const Panels& to, Range outer,
+                            Range words) {
   const Range across = from.k_contiguous ? outer : words;
   const Range part = from.k_contiguous ? words : outer;
   for (std::int64_t line = across.begin; line < across.end; line += kLanes) {
     pack_strip<Word>(from, to, line, part);
   }
 }
+}  // namespace
 
 }  // namespace ridgebench::cpu
