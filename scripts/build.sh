@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Configures and builds a preset: scripts/build.sh [preset] [cmake options]. CXX and CUDACXX name other compilers when the
-# build folder is new. Make builds where Ninja is missing.
+# Configures and builds a preset: scripts/build.sh [--program] [preset] [cmake options]. CXX and CUDACXX name other compilers
+# when the build folder is new. Make builds where Ninja is missing. --program builds the program only, unless the build folder
+# has the library already: the two must be of the same sources.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/tools.sh
+target=all
+if [[ ${1:-} == --program ]]; then target=ridgebench && shift; fi
 preset=${1:-release}
 folder=build/$preset
 if ! has_cmake; then
@@ -27,7 +30,8 @@ fi
 started=$(mktemp)
 trap 'rm -f "$started"' EXIT
 cmake --preset "$preset" -G "$generator" "${options[@]}" "${@:2}" >&2
-cmake --build "$folder" --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" >&2
+if [[ -e $folder/libridgebench.so ]]; then target=all; fi
+cmake --build "$folder" --target "$target" --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" >&2
 # scripts/run.sh builds again where a source is newer than the program; a build that had nothing to link is as new.
 program=$folder/ridgebench
 if [[ -e $program && $started -nt $program ]]; then touch -r "$started" "$program"; fi

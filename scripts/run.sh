@@ -68,7 +68,7 @@ is_current() {
 
 # A job sets up nothing that it can do without, because it may have no network.
 if ! is_current; then
-  scripts/setup.sh && scripts/build.sh "$preset" -DRIDGEBENCH_TESTS=OFF || exit 8
+  scripts/setup.sh && scripts/build.sh --program "$preset" -DRIDGEBENCH_TESTS=OFF || exit 8
 elif ! in_job && ! can_draw; then
   scripts/setup.sh
 fi

@@ -69,3 +69,13 @@ def test_an_old_cmake_and_none_are_one_line(machine, version):
     done = machine.call("build.sh")
     assert (done.returncode, done.stderr.count("\n")) == (8, 1)
     assert "CMake 3.22 or newer is missing" in done.stderr
+
+
+def test_the_program_is_built_without_the_library_until_the_folder_has_one(machine):
+    assert machine.call("build.sh", "--program", "release", "-DA=B").returncode == 0
+    assert "--target ridgebench " in machine.calls("cmake --build")[-1] and "-DA=B" in machine.calls("cmake --preset")[-1]
+    (machine.root / "build" / "release" / "libridgebench.so").touch()
+    assert machine.call("build.sh", "--program", "release").returncode == 0
+    assert "--target all " in machine.calls("cmake --build")[-1]
+    assert machine.call("build.sh").returncode == 0
+    assert "--target all " in machine.calls("cmake --build")[-1]
