@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "harness/measure/failure.hpp"
@@ -102,7 +103,8 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
   if (!wrong) wrong = stray_write();  // before further sets are bound, with new guards
   if (wrong) return fail(record, Status::wrong, *wrong);
 
-  record.sets = std::min(wanted, affordable_sets(binding.rotation.front(), seconds));
+  const Affordable affordable = affordable_sets(binding.rotation.front(), wanted, seconds);
+  record.sets = std::min(wanted, affordable.sets);
   if (record.sets > 1) binding = bind(c, plan, record.sets);
   if (rotates(c) && buffers_.rotation_is_short(c.operands(), record.sets)) {
     record.flags.emplace_back("short_rotation");
@@ -113,7 +115,7 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
   const double busy_share = device_->busy_share(binding.rotation.front()).value_or(1);
   if (busy_share < kSmallestWaveShare) record.flags.emplace_back("below_one_wave");
 
-  const Samples samples = sample(c, binding, seconds, stop);
+  const Samples samples = sample(c, binding, affordable.launches, seconds, stop);
   scope.window = to_json(samples.window, c.work());
   scope.load = samples.load;
   if (c.implementation->unit_times) scope.unit_times = c.implementation->unit_times(plan);
@@ -161,22 +163,34 @@ std::optional<std::string> Measurer::stray_write() {
 }
 
 // A slow case would spend its share on one rotation. It gets the number of sets with which it can
-// take kFewestSamples. A cache has little effect on a launch that takes so long.
-std::int64_t Measurer::affordable_sets(const Launch& launch, double seconds) {
-  const double launch_s = device_->time_batch({&launch, 1}, 1).seconds;
-  return static_cast<std::int64_t>(
-      std::clamp(seconds / (kFewestSamples * launch_s), 1.0, static_cast<double>(kMaxSets)));
+// take kFewestSamples. A cache has little effect on a launch that takes so long. The fastest of some
+// launches counts, because the system may interrupt one.
+Measurer::Affordable Measurer::affordable_sets(const Launch& launch, std::int64_t wanted,
+                                               double seconds) {
+  constexpr std::int64_t kMostLaunches = 3;
+  double fastest_s = std::numeric_limits<double>::infinity();
+  double spent_s = 0;
+  Affordable result{};
+  do {
+    const double launch_s = device_->time_batch({&launch, 1}, 1).seconds;
+    spent_s += launch_s;
+    fastest_s = std::min(fastest_s, launch_s);
+    result.sets = static_cast<std::int64_t>(
+        std::clamp(seconds / (kFewestSamples * fastest_s), 1.0, static_cast<double>(kMaxSets)));
+    ++result.launches;
+  } while (result.sets < wanted && result.launches < kMostLaunches && spent_s < seconds);
+  return result;
 }
 
-Samples Measurer::sample(const Case& c, Binding& binding, double seconds,
+Samples Measurer::sample(const Case& c, Binding& binding, std::int64_t launched, double seconds,
                          const std::function<bool()>& stop) {
   const Engine engine = c.technique.engine;
   const SamplingLimits limits{
       .seconds = seconds,
       .warm_up_s = sustained_warm_up_s(c, seconds),
       .least_s = sustained_sampling_s(c),
-      // affordable_sets() launched once on set 0.
-      .launched = binding.sets.size() == 1 ? 1 : 0,
+      // affordable_sets() launched on set 0.
+      .launched = binding.sets.size() == 1 ? launched : 0,
       // If a launch returns when its work is done, timing parts of a rotation is free.
       .divisible = !device_->asynchronous(),
       .inherited_cap = capped_engine_ && capped_engine_ != engine,

@@ -51,8 +51,12 @@ class Measurer {
                                          Verification& result);
   // Returns a reason if a guard zone changed.
   std::optional<std::string> stray_write();
-  std::int64_t affordable_sets(const Launch& launch, double seconds);
-  Samples sample(const Case& c, Binding& binding, double seconds,
+  struct Affordable {
+    std::int64_t sets;
+    std::int64_t launches;  // that found it out
+  };
+  Affordable affordable_sets(const Launch& launch, std::int64_t wanted, double seconds);
+  Samples sample(const Case& c, Binding& binding, std::int64_t launched, double seconds,
                  const std::function<bool()>& stop);
   void judge_samples(Record& record, const Case& c, const Samples& samples) const;
 

@@ -55,6 +55,25 @@ TEST(Measure, ARightRowIsOk) {
   EXPECT_DOUBLE_EQ(*record.bytes_per_s(), 8000 / record.time->median);
 }
 
+// A host whose first single launch is interrupted for 10 ms, and whose others take 1 us.
+class InterruptedOnce final : public CpuDevice {
+ public:
+  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override {
+    Timing timing = CpuDevice::time_batch(rotation, repeats);
+    if (rotation.size() == 1 && repeats == 1) timing.seconds = single_launches_++ == 0 ? 1e-2 : 1e-6;
+    return timing;
+  }
+
+ private:
+  int single_launches_ = 0;
+};
+
+TEST(Measure, AnInterruptedLaunchDoesNotEndTheRotation) {
+  InterruptedOnce device;
+  const MadeUpCase made_up(device);
+  EXPECT_GT(Measurer(device, Fill::normal, 1).measure(made_up.get(), 0.1, nullptr).sets, 100);
+}
+
 TEST(Measure, ATechniqueWithoutTheFormatIsSkipped) {
   SimulatedDevice device{Simulation{}};
   const MadeUpCase made_up(device);
