@@ -4,7 +4,6 @@ import json
 import math
 import shutil
 import signal
-import time
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from command_line import (
 )
 from ridgebench.compare import gate
 from ridgebench.duels import load_duels
+from waiting import wait_until
 
 RELU = ("naive", "streaming", "--op", "relu", "--format", "fp32", "--shape", "4k")
 ONE = ("duel", *RELU, "--seconds", "5")
@@ -327,10 +327,8 @@ def test_a_profile_against_itself_names_one_technique_twice():
 def test_an_interruption_keeps_the_finished_duels(tmp_path):
     folder = tmp_path / "out"
     process = start("duel", "--profile", "quick", "--device", "sim:memory=2e6", "--seconds", "0.2", "--out", folder)
-    deadline = time.monotonic() + 60
-    while not (folder / "duels.jsonl").exists() or not (folder / "duels.jsonl").read_bytes().count(b"\n"):
-        assert time.monotonic() < deadline and process.poll() is None, "the command does not get on"
-        time.sleep(0.005)
+    duels = folder / "duels.jsonl"
+    wait_until(lambda: duels.exists() and b"\n" in duels.read_bytes(), process)
     process.send_signal(signal.SIGINT)
     result = finish(process)
     kept = duels_of(folder)

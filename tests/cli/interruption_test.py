@@ -56,7 +56,7 @@ def test_a_signal_keeps_the_finished_rows(which, tmp_path):
     folder = tmp_path / "results"
     *planned, _ = ridgebench("run", "--dry-run", *SLOW).stdout.splitlines()
     process = start("run", "--out", folder, *SLOW)
-    wait_for_rows(folder, 3)
+    wait_for_rows(process, folder, 3)
     before = whole_lines(folder)
     process.send_signal(which)
     result = finish(process)

@@ -33,7 +33,7 @@ def alive_fixture(tmp_path):
     """Start a run and stop it after its first row, so that it stays alive."""
     folder = tmp_path / "results"
     process = start("run", "--out", folder, *SLOW)
-    wait_for_rows(folder, 1)
+    wait_for_rows(process, folder, 1)
     process.send_signal(signal.SIGSTOP)
     yield folder, process
     process.kill()

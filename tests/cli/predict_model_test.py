@@ -204,11 +204,11 @@ def test_a_mistake_gets_one_line(arguments, parts):
 
 def test_a_config_without_end_is_not_read(tmp_path):
     os.mkfifo(tmp_path / "fifo")
-    refused(ridgebench("predict", "model", tmp_path / "fifo", "--on", "h100", timeout=10), "is no file")
+    refused(ridgebench("predict", "model", tmp_path / "fifo", "--on", "h100"), "is no file")
     huge = tmp_path / "huge.json"
     with open(huge, "wb") as file:
         file.truncate(1 << 40)
-    refused(ridgebench("predict", "model", huge, "--on", "h100", timeout=10), "larger than 16 MiB")
+    refused(ridgebench("predict", "model", huge, "--on", "h100"), "larger than 16 MiB")
 
 
 def test_a_hostile_name_is_printed_safely(tmp_path):

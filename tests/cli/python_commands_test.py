@@ -14,7 +14,7 @@ HERE = environment(RIDGEBENCH_PYTHON=sys.executable)
 
 
 def run(binary: Path, *arguments, env=HERE, **options) -> subprocess.CompletedProcess:
-    return subprocess.run([binary, *arguments], capture_output=True, text=True, check=False, env=env, timeout=60, **options)
+    return subprocess.run([binary, *arguments], capture_output=True, text=True, check=False, env=env, **options)
 
 
 @pytest.fixture

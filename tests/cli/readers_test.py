@@ -48,13 +48,13 @@ def test_a_data_sheet_that_is_no_file(kind, tmp_path):
     path = tmp_path / "sheet.json"
     path.touch()
     replace(path, kind)
-    refused(ridgebench(*RELU, path, timeout=30))
+    refused(ridgebench(*RELU, path))
 
 
 def test_a_copy_into_a_fifo_that_nobody_reads_is_refused(tmp_path):
     os.mkfifo(tmp_path / "copy")
     copy = f"--benchmark_out={tmp_path}/copy"
-    refused(ridgebench("run", *SMALL, copy, cwd=tmp_path, timeout=30), "--benchmark_out: cannot write")
+    refused(ridgebench("run", *SMALL, copy, cwd=tmp_path), "--benchmark_out: cannot write")
 
 
 @pytest.mark.parametrize("reader", sorted(READERS.keys() - {"plan"}))  # plan needs a matmul, which the run lacks

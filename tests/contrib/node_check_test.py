@@ -46,7 +46,7 @@ class Node:
         told = {"CALLS": self.folder / "calls", "VERDICT": READY, "RIDGEBENCH": self.folder / "ridgebench"}
         told |= {"RIDGEBENCH_NODE_SETTINGS": self.settings, "SLURMD_NODENAME": "gn7"} | variables
         env = environment(**{key: str(value) for key, value in told.items()})
-        return subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, check=False, timeout=300)
+        return subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, check=False)
 
     def check(self, *arguments, **variables) -> tuple[int, str]:
         """The code of node_check.sh and its line, which begins with the code's word."""

@@ -26,7 +26,7 @@ def test_reframe_runs_the_test_and_compares_with_references(reference, code, tmp
                "-S", "budget=2", "-S", f"options=--device {DEVICE}", "-S", f"references={tmp_path}/references.json",
                "-S", "rows=^(dram_copy|fma_peak)/", "--report-file", tmp_path / "report.json"]
     done = subprocess.run(list(map(str, command)), cwd=CONTRIB / "reframe", env=environment(), capture_output=True, text=True,
-                          check=False, timeout=300)
+                          check=False)
     assert done.returncode == code, done.stdout + done.stderr
     assert "dram_copy/streaming/fp32/n=131072/steady@sim" in done.stdout
     assert ("1 failure(s)" in done.stdout) == bool(code)

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from command_line import schema
 from fleet_size import tree_of
 from stand_ins import Machine
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -36,39 +36,36 @@ def job(script: Path) -> dict:
 
 def test_the_script_writes_the_job_first_and_last(machine):
     script = node_script(machine, 'cp "$OUT.job.json" "$OUT.first.json"; echo told; exit 6')
-    done = subprocess.run([script, "gn1", "1"], check=False, env={"PATH": os.environ["PATH"], "SLURM_JOB_ID": "17"}, timeout=60)
+    done = subprocess.run([script, "gn1", "1"], check=False, env={"PATH": os.environ["PATH"], "SLURM_JOB_ID": "17"})
     folder = script.parent / "nodes" / "gn1" / "attempt-1"
     first, last = json.loads(folder.with_name("attempt-1.first.json").read_text()), job(script)
     assert done.returncode == 6 and (first["ended"], first["exit"], first["job"]) == (None, None, "17")
     assert last["exit"] == 6 and last["ended"] >= last["started"] == first["started"]
     assert folder.with_name("attempt-1.output.txt").read_text() == "told\n"
     assert machine.calls("ridgebench")[0] == ["run", "--concurrent", "--filter", "it's", "--out", str(folder)]
-    again = subprocess.run([script, "gn1", "1"], check=False, capture_output=True, text=True, timeout=60)
+    again = subprocess.run([script, "gn1", "1"], check=False, capture_output=True, text=True)
     assert again.returncode == 2 and "was begun already" in again.stderr and len(machine.calls("ridgebench")) == 1
 
 
 def test_the_script_kills_what_hangs(machine):
     script = node_script(machine, "exec sleep 600", limit="1")
-    assert subprocess.run([script, "gn1", "1"], check=False, timeout=60).returncode == 124
+    assert subprocess.run([script, "gn1", "1"], check=False).returncode == 124
     assert job(script)["exit"] == 124
 
 
 def test_the_scheduler_names_the_node(machine):
     script = node_script(machine, "exit 0")
-    subprocess.run([script, "-", "1"], check=True, env={"PATH": os.environ["PATH"], "SLURMD_NODENAME": "gn1"}, timeout=60)
+    subprocess.run([script, "-", "1"], check=True, env={"PATH": os.environ["PATH"], "SLURMD_NODENAME": "gn1"})
     assert job(script)["exit"] == 0
 
 
 def test_a_terminated_script_notes_the_end(machine):
     script = node_script(machine, 'trap "exit 3" TERM; touch "$OUT.begun"; while :; do sleep 0.1; done')
     with subprocess.Popen([script, "gn1", "1"], start_new_session=True) as process:
-        deadline = time.monotonic() + 60
-        while not (script.parent / "nodes" / "gn1" / "attempt-1.begun").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until((script.parent / "nodes" / "gn1" / "attempt-1.begun").exists, process)
         assert job(script)["exit"] is None
         for member in tree_of(process.pid):  # as a scheduler does
             with suppress(ProcessLookupError):
                 os.kill(member, signal.SIGTERM)
-        process.wait(60)
+        process.wait()
     assert job(script)["exit"] in (3, 124)

@@ -8,20 +8,19 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Callable
 
 import pytest
 from command_line import BINARY, ROOT
+from waiting import wait_until
 
 SCRIPT = ROOT / "scripts" / "try" / "slurm.sh"
 NODES = [f"gn{number}" for number in range(1, 5)]
 # Rows that the simulated device measures within a second. Seconds until a GPU that ends no row counts as hung: others may
 # take long to start, as 32 processes share this machine's processors.
 ROWS = ("--filter", "^(dram_read|dram_copy|fma_peak)/", "--budget", "16", "--hang-limit", "30")
-LONGEST_S = 400
 
 
 class Cluster:
@@ -41,20 +40,17 @@ class Cluster:
         (self.folder / "gpus.json").write_text(json.dumps({"*": every["gn1"]} | every | gpus))
 
     def call(self, *words) -> str:
-        return subprocess.run(list(map(str, words)), env=self.variables, capture_output=True, text=True, check=True, timeout=60).stdout
+        return subprocess.run(list(map(str, words)), env=self.variables, capture_output=True, text=True, check=True).stdout
 
     def fleet(self, *words, code: int = 0) -> str:
         done = subprocess.run([sys.executable, "-m", "ridgebench", "fleet", *map(str, words)], env=self.variables, capture_output=True,
-                              text=True, check=False, timeout=LONGEST_S)  # fmt: skip
+                              text=True, check=False)  # fmt: skip
         assert done.returncode == code, (done.stdout + done.stderr)[-2000:]
         return done.stdout
 
     def wait(self, fleet: Path, is_over: Callable[[dict[str, int]], bool]) -> None:
         """Waits for the numbers of nodes in the states of `fleet status`."""
-        deadline = time.monotonic() + LONGEST_S
-        while not is_over(found := self.status(fleet)):
-            assert time.monotonic() < deadline, found
-            time.sleep(0.5)
+        wait_until(lambda: is_over(self.status(fleet)))
 
     def status(self, fleet: Path) -> dict[str, int]:
         lines = [line.split() for line in self.fleet("status", fleet).splitlines() if line[0] != " "]
@@ -62,10 +58,7 @@ class Cluster:
 
     def wait_until_idle(self) -> None:
         """Waits until Slurm takes jobs on every node: one that was drained, or whose job was killed, answers late."""
-        deadline = time.monotonic() + LONGEST_S
-        while (found := self.call("sinfo", "-h", "-N", "-o", "%T").split()) != ["idle"] * len(NODES):
-            assert time.monotonic() < deadline, found
-            time.sleep(0.2)
+        wait_until(lambda: self.call("sinfo", "-h", "-N", "-o", "%T").split() == ["idle"] * len(NODES))
 
     def measure(self, fleet: Path, *words) -> None:
         self.fleet("submit", fleet, "--program", BINARY, *words)
@@ -82,12 +75,12 @@ def cluster(tmp_path_factory):
     if has.returncode != 0:
         pytest.skip(has.stderr.strip())
     folder = tmp_path_factory.mktemp("slurm") / "s"
-    started = subprocess.run([SCRIPT, "start", folder], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=300)
+    started = subprocess.run([SCRIPT, "start", folder], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     try:
         assert started.returncode == 0, started.stderr
         yield Cluster(folder)
     finally:
-        subprocess.run([SCRIPT, "stop", folder], check=False, timeout=120)
+        subprocess.run([SCRIPT, "stop", folder], check=False)
 
 
 def seeds(first: int, **faults: str) -> list[str]:
@@ -122,10 +115,8 @@ def test_together(cluster, tmp_path):
 def kill_in_the_run(cluster: Cluster, fleet: Path, node: str) -> None:
     """Kills the job of a node while its first GPU is measured."""
     folder = fleet / "nodes" / node / "attempt-1"
-    deadline = time.monotonic() + LONGEST_S
-    while not (folder / "node.json").exists() or json.loads((folder / "node.json").read_text())["gpus"][0]["passes"]["isolated"]["state"] != "running":
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    node = folder / "node.json"
+    wait_until(lambda: node.exists() and json.loads(node.read_text())["gpus"][0]["passes"]["isolated"]["state"] == "running")
     job = json.loads(folder.with_name("attempt-1.job.json").read_text())["job"]
     cluster.call("scancel", "--full", "--signal=KILL", job)
 

@@ -35,7 +35,7 @@ class Machine:
     def fleet(self, *words) -> subprocess.CompletedProcess:
         environment = {"PATH": f"{self.bin}:/usr/bin:/bin", "PYTHONPATH": str(ROOT / "roofline"), "HOME": str(self.folder)}
         return subprocess.run([sys.executable, "-m", "ridgebench", "fleet", *map(str, words)], capture_output=True, text=True,
-                              check=False, env=environment, cwd=self.folder, timeout=60)  # fmt: skip
+                              check=False, env=environment, cwd=self.folder)  # fmt: skip
 
     def done(self, *words) -> str:
         result = self.fleet(*words)

@@ -8,11 +8,11 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from command_line import BINARY, ROOT, environment, records
+from waiting import wait_until
 
 GATE = [ROOT / "scripts" / "python.sh", "-m", "ridgebench", "gate"]
 ROWS = ("relu/naive/(fp32|fp16|bf16)/", 3)  # a filter, and how many rows it lets pass
@@ -131,11 +131,9 @@ def test_a_session_that_is_killed_is_resumed_and_loses_no_finished_pair(bench):
         bench.command(*sides), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=variables(),
     ) as process:
-        while not (bench.out / "04-baseline").exists():
-            assert process.poll() is None
-            time.sleep(0.01)
+        wait_until((bench.out / "04-baseline").exists, process)
         process.send_signal(signal.SIGTERM)
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate()
     assert process.returncode == 3 and "--resume" in stderr.splitlines()[-1]
     before = records(bench.out / "02-candidate")
     told = [*GATE, "--resume", bench.out, "--json", bench.folder / "report.json"]
@@ -183,17 +181,12 @@ def run_by(folder: Path) -> list[int]:
 def test_a_session_that_is_killed_leaves_no_stopped_process(number, bench):
     log = bench.folder / "log"
     with log.open("w") as file, host_session(bench, stderr=file, stdout=file) as process:
-        while not (bench.out / "01-candidate").exists():
-            assert process.poll() is None, log.read_text()
-            time.sleep(0.01)
+        wait_until((bench.out / "01-candidate").exists, process)
         assert json.loads((bench.out / "session.json").read_text())["turns"] == "samples"
         assert len(run_by(bench.out)) == 2
         process.send_signal(number)
-        process.wait(60)
-    deadline = time.monotonic() + 30
-    while run_by(bench.out):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+        process.wait()
+    wait_until(lambda: not run_by(bench.out))
 
 
 def test_a_session_that_was_killed_before_its_first_pair_begins_anew(bench):

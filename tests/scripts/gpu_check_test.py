@@ -20,7 +20,7 @@ def gpu_check(folder, *arguments, **variables) -> subprocess.CompletedProcess:
     } | variables
     variables = {key: str(value) for key, value in variables.items()}
     env = environment(OMP_NUM_THREADS="1", **variables)
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
 
 
 def table(result: subprocess.CompletedProcess) -> dict[str, str]:

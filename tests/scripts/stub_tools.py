@@ -1,6 +1,5 @@
 """A checkout with nothing in it but scripts, on a machine that has the tools a test gives it, and no others."""
 
-import os
 import shutil
 import stat
 import subprocess
@@ -8,7 +7,7 @@ from pathlib import Path
 
 from golden import ROOT
 
-SYSTEM = "bash cat cp dirname env find head ln mktemp nproc readlink rm mkdir sed sort tail timeout touch true".split()
+SYSTEM = "bash cat cp dirname env find head ln mktemp nproc readlink rm mkdir sed sort tail tee timeout touch true".split()
 # What a script finds at a fixed place of the machine, and so on the machine of the test.
 PLACES = ("/usr/local/cuda", "/usr/bin/python3", "/dev/nvidia", "/usr/include")
 
@@ -96,7 +95,7 @@ class Machine:
         """Runs a script with this machine's tools, and with no variables of the test's machine but HOME."""
         environment = {"PATH": str(self.tools), "HOME": str(self.folder), "LC_ALL": "C.UTF-8"} | variables
         command = [self.root / "scripts" / script, *arguments]
-        return subprocess.run(command, cwd=self.root, env=environment, capture_output=True, encoding="utf-8", timeout=60)
+        return subprocess.run(command, cwd=self.root, env=environment, capture_output=True, encoding="utf-8")
 
     def calls(self, name: str) -> list[str]:
         """The lines of the log that begin with `name`."""

@@ -12,7 +12,7 @@ def answers(calls: list[list[str]]) -> list[tuple[int, str]]:
     text = "".join(json.dumps(words) + "\n" for words in calls)
     done = subprocess.run(
         [os.environ["RIDGEBENCH_CALLS"]], input=text, capture_output=True, check=True, encoding="utf-8",
-        env=environment(), timeout=120,
+        env=environment(),
     )  # fmt: skip
     found, printed = [], []
     for line in done.stdout.split("\n"):

@@ -2,11 +2,11 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 
 from command_line import DEVICE_LOST, OK, ROW_FAILED, UNDECIDED, finish, records, ridgebench, wait_for_rows
 from simulated_node import EIGHT, PASSES, ROWS, Node, states_of
+from waiting import wait_until
 
 
 def processes_of(folder):
@@ -47,7 +47,7 @@ def test_a_lost_gpu_ends_with_7_and_the_others_are_kept(tmp_path):
 def test_a_process_that_a_signal_ends_is_killed_and_the_others_go_on(tmp_path):
     node = Node(tmp_path, EIGHT[:2])
     process = node.start("--filter", "^(relu|dot|gelu)/naive/fp32", "--budget", "10")
-    wait_for_rows(node.folder / "isolated" / "sim-0", 1)
+    wait_for_rows(process, node.folder / "isolated" / "sim-0", 1)
     (victim,) = set(processes_of(node.folder)) - {str(process.pid)}
     os.kill(int(victim), signal.SIGKILL)
     assert finish(process).returncode == ROW_FAILED
@@ -61,7 +61,7 @@ def test_ctrl_c_ends_all_and_keeps_finished_rows(tmp_path):
     node = Node(tmp_path, EIGHT[:3])
     process = node.start("--filter", "^(relu|dot|gelu)/naive/", "--budget", "60")
     first = node.folder / "isolated" / "sim-0"
-    wait_for_rows(first, 2)
+    wait_for_rows(process, first, 2)
     assert node.states("isolated") == ["running", "waiting", "waiting"]
     kept = (first / "records.jsonl").read_bytes()
     process.send_signal(signal.SIGINT)
@@ -78,14 +78,11 @@ def test_the_processes_of_the_gpus_end_with_the_command(tmp_path):
     node = Node(tmp_path, EIGHT[:2])
     process = node.start("--filter", "^(relu|dot|gelu)/naive/", "--budget", "60")
     first = node.folder / "isolated" / "sim-0"
-    wait_for_rows(first, 1)
+    wait_for_rows(process, first, 1)
     assert len(processes_of(node.folder)) == 2
     process.kill()
     finish(process)
-    deadline = time.monotonic() + 60
-    while processes_of(node.folder):
-        assert time.monotonic() < deadline, "a process goes on"
-        time.sleep(0.05)
+    wait_until(lambda: not processes_of(node.folder))
     assert node.read()["ended"] is None and node.read()["exit"] is None
 
 

@@ -26,7 +26,7 @@ class Node:
         return ["run", "--concurrent", "--out", str(self.folder), *(more or (*ROWS, "--budget", "4"))]
 
     def run(self, *more):
-        return ridgebench(*self.words(*more), env=self.variables, timeout=300)
+        return ridgebench(*self.words(*more), env=self.variables)
 
     def start(self, *more):
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

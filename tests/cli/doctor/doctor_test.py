@@ -132,7 +132,7 @@ def test_hidden_and_unknown_gpus_are_named(root):
 )
 def test_what_hangs_or_crashes_is_named_and_hides_nothing(root, variables, code, device):
     env = environment(LD_LIBRARY_PATH=str(DRIVER), **variables)
-    done = ridgebench("doctor", "--json", "--root", root, "--timeout", "5", env=env, timeout=60)
+    done = ridgebench("doctor", "--json", "--root", root, "--timeout", "5", env=env)
     answer = strict_json(done.stdout)
     assert done.returncode == DEVICE_LOST and found(answer, code, device)["status"] == "error"
     if device:

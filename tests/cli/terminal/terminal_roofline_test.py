@@ -28,7 +28,7 @@ def on_terminal(*arguments, columns: int = 80, **variables: str) -> str:
                           stderr=subprocess.PIPE) as process:
         os.close(slave)
         shown = read_terminal(master)
-        assert process.wait(60) == OK, process.stderr.read()
+        assert process.wait() == OK, process.stderr.read()
     return shown.decode().replace("\r\n", "\n")
 
 

@@ -25,7 +25,7 @@ def start(words, redirection: str = "", **variables: str) -> subprocess.Complete
     environment = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LANG", "PYTHONIOENCODING", "COLUMNS")}
     environment |= {"PYTHONPATH": str(ROOT / "roofline"), "PYTHONDONTWRITEBYTECODE": "1"} | variables
     shell = ["bash", "-c", f'"$@" {redirection}', "bash", sys.executable, "-m", "ridgebench", *map(str, words)]
-    return subprocess.run(shell, env=environment, capture_output=True, timeout=60, check=False)
+    return subprocess.run(shell, env=environment, capture_output=True, check=False)
 
 
 @pytest.fixture(name="hostile")

@@ -9,6 +9,7 @@ from functools import partial
 
 import pytest
 from ridgebench.compare.turns import take_turns
+from waiting import wait_until
 
 # Writes its name at each turn and stops; the script's group is its own, as compare.turns sees to.
 SCRIPT = "for i in $(seq {turns}); do kill -STOP 0; echo {name} >>{log}; done; exit {code}"
@@ -93,8 +94,7 @@ def test_an_interruption_ends_both(at_term, code):
         return started[-1]
 
     def interrupt():
-        while len(started) < 2:
-            time.sleep(0.01)
+        wait_until(lambda: len(started) == 2)
         time.sleep(0.1)
         os.kill(os.getpid(), signal.SIGINT)
 

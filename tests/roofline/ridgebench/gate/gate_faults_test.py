@@ -5,13 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from gate_bench import ROWS, verdicts
 from golden import ROOT
 from made_up_benchmark import processes
+from waiting import wait_until
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,7 @@ def test_a_gate_that_was_killed_is_resumed_by_the_same_command(bench):
     variables = os.environ | {"PYTHONPATH": str(ROOT / "roofline")}
     command = [sys.executable, "-m", "ridgebench", "gate", *words]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=variables) as process:
-        while not (bench.out / "04-baseline").exists():
-            assert process.poll() is None
-            time.sleep(0.01)
+        wait_until((bench.out / "04-baseline").exists, process)
         process.send_signal(signal.SIGKILL)
     kept = (bench.out / "02-candidate" / "output").read_bytes()
     code, report = bench.call(*words)
@@ -60,11 +58,9 @@ def test_an_interruption_ends_the_process_that_runs(number, bench):
     variables = os.environ | {"PYTHONPATH": str(ROOT / "roofline")}
     words = [sys.executable, "-m", "ridgebench", "gate", *bench.words(first, first)]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=variables) as process:
-        while processes(first) == 0:
-            assert process.poll() is None
-            time.sleep(0.01)
+        wait_until(lambda: processes(first) > 0, process)
         process.send_signal(number)
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate()
     assert process.returncode == 3 and stderr == "gate: interrupted; finished pairs are kept, --resume DIR adds more\n"
     assert not running(first)
 
