@@ -19,7 +19,7 @@
 namespace ridgebench {
 namespace {
 
-constexpr double kMostSeconds = 1e9;
+constexpr double kMostSecondsOfRun = 1e9;
 
 // Takes the operations of a run out of the registry when the run ends.
 class Guests {
@@ -77,7 +77,7 @@ RunRequest request_of(const ridgebench_request& asked, const std::string& filter
   if (static_cast<double>(asked.seed) > kLargestCount) {
     throw UsageError(fmt::format("seed {}; allowed: 0 to 2^53", asked.seed));
   }
-  if (!(asked.seconds >= 0 && asked.seconds <= kMostSeconds)) {
+  if (!(asked.seconds >= 0 && asked.seconds <= kMostSecondsOfRun)) {
     throw UsageError(fmt::format("{} seconds; allowed: 0 (no limit) to 1e9", asked.seconds));
   }
   if (asked.seconds > 0) request.budget_s = asked.seconds;

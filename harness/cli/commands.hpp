@@ -4,13 +4,16 @@
 // complete once the command line was read.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/common/error.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace ridgebench {
 

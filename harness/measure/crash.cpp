@@ -16,14 +16,14 @@ namespace ridgebench {
 namespace {
 
 // A handler may neither allocate nor format, so its texts are made before each row.
-struct Row {
+struct CurrentRow {
   int file = -1;
   std::array<std::string, kEndCauses.size()> lines;     // of records.jsonl
   std::array<std::string, kEndCauses.size()> messages;  // on stderr
 };
 
-Row g_row;
-std::atomic<const Row*> g_current = nullptr;  // null between rows
+CurrentRow g_row;
+std::atomic<const CurrentRow*> g_current = nullptr;  // null between rows
 std::vector<std::string> g_arguments;
 std::vector<char*> g_argv;
 std::array<char, 48> g_spent{};
@@ -38,7 +38,7 @@ bool write_all(int file, std::string_view text) {
 }
 
 // Calls async-signal-safe functions only. Returns if the program must end.
-void leave_row(const Row& row, std::size_t cause) {
+void leave_row(const CurrentRow& row, std::size_t cause) {
   if (!write_all(row.file, row.lines[cause]) || fdatasync(row.file) != 0) return;
   write_all(STDERR_FILENO, row.messages[cause]);
   if (g_argv.empty()) return;
@@ -46,8 +46,8 @@ void leave_row(const Row& row, std::size_t cause) {
   process_start().execute_itself(g_argv.data());
 }
 
-void on_end(std::size_t cause) {
-  if (const Row* row = g_current.exchange(nullptr)) leave_row(*row, cause);
+void leave_current_row(std::size_t cause) {
+  if (const CurrentRow* row = g_current.exchange(nullptr)) leave_row(*row, cause);
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ void catch_crashes(const std::vector<std::string>& arguments) {
     g_argv.push_back(nullptr);
   }
 #pragma omp parallel
-  before_sudden_end(on_end);
+  before_sudden_end(leave_current_row);
 }
 
 CrashScope::CrashScope(Record row, int records_file, double spent_s) {

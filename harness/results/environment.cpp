@@ -29,8 +29,8 @@ namespace {
 using nlohmann::ordered_json;
 
 // Prefixes of environment variables that change results, beside those that libraries read.
-constexpr std::array<std::string_view, 6> kVariables{"OMP_",    "GOMP_",   "CUDA_",
-                                                     "NVIDIA_", "MALLOC_", kUngatedVariable};
+constexpr std::array<std::string_view, 6> kVariablePrefixes{"OMP_",    "GOMP_",   "CUDA_",
+                                                            "NVIDIA_", "MALLOC_", kUngatedVariable};
 // They identify a batch job, but not its user.
 constexpr std::array<std::string_view, 3> kSchedulerVariables{"SLURM_JOB_ID", "SLURM_ARRAY_TASK_ID",
                                                               "SLURM_PROCID"};
@@ -121,7 +121,7 @@ ordered_json variables(std::span<const std::string_view> prefixes) {
 
 ordered_json variables_of_results() {
   std::vector<std::string_view> prefixes = library_prefixes();
-  prefixes.insert(prefixes.end(), kVariables.begin(), kVariables.end());
+  prefixes.insert(prefixes.end(), kVariablePrefixes.begin(), kVariablePrefixes.end());
   return variables(prefixes);
 }
 

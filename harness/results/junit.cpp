@@ -13,7 +13,7 @@ namespace ridgebench {
 namespace {
 
 // XML has no control characters, for which printable() puts a question mark.
-std::string escaped(std::string_view text) {
+std::string xml_escaped(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
     switch (c) {
@@ -40,9 +40,9 @@ bool failed(const Record& r) { return !has_time(r.status) && r.status != Status:
 
 std::string test_case(const Record& r) {
   const std::string head = fmt::format("  <testcase classname=\"{}\" name=\"{}\"",
-                                       escaped(r.op + "." + r.technique), escaped(r.id));
+                                       xml_escaped(r.op + "." + r.technique), xml_escaped(r.id));
   if (has_time(r.status)) return head + "/>\n";
-  const std::string reason = escaped(r.reason.value_or("no reason recorded"));
+  const std::string reason = xml_escaped(r.reason.value_or("no reason recorded"));
   const std::string outcome =
       failed(r) ? fmt::format("<failure type=\"{}\" message=\"{}\"/>", name(r.status), reason)
                 : fmt::format("<skipped message=\"{}\"/>", reason);

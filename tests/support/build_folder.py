@@ -47,10 +47,11 @@ def skip_if_sanitized(library: Path) -> None:
 
 
 def command_of(like: str) -> list[str]:
-    """How the build compiles the file whose path ends so."""
+    """How the build compiles the file whose path ends so, without its precompiled headers, which no overlay changes."""
     commands = json.loads((BUILD / "compile_commands.json").read_text("utf-8"))
     files = {each["file"]: each["command"] for each in commands if ("emulated" in each["file"]) == ("emulated" in like)}
-    return shlex.split(next(command for file, command in files.items() if file.endswith(like)))
+    command = next(command for file, command in files.items() if file.endswith(like))
+    return shlex.split(re.sub(r" -include \S*cmake_pch\.hxx(?= )", "", command))
 
 
 def compiled(source: Path, like: str, overlay: Path, *options: str) -> Path:

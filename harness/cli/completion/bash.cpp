@@ -44,7 +44,7 @@ std::string list_of(const std::vector<std::string>& words) {
 }
 
 // The values are the commands below it and those of its arguments.
-std::string variables_of(const Command& command) {
+std::string bash_variables_of(const Command& command) {
   std::vector<std::string> values;
   std::vector<std::string> options;
   bool files = false;
@@ -63,7 +63,7 @@ std::string variables_of(const Command& command) {
 
 std::string bash_completion(const Command& root) {
   return "# Bash completion of ridgebench, printed by `ridgebench completion bash`.\n\n" +
-         shell_functions(root, {.command = variables_of,
+         shell_functions(root, {.command = bash_variables_of,
                                 .value =
                                     [](const CommandOption& option) {
                                       return fmt::format("values={} files={}",

@@ -19,25 +19,25 @@
 namespace ridgebench {
 namespace {
 
-using Values = std::vector<std::string>;
+using Words = std::vector<std::string>;
 
 constexpr std::array<std::string_view, 4> kTypesOfFiles{"CONFIG", "DIR", "FILE", "SHEET"};
 
 template <NamedEnum E>
-Values names_in_order() {
+Words names_in_order() {
   constexpr auto table = names_of(E{});
   return {table.names.begin(), table.names.end()};
 }
 
-Values operations() {
-  Values names;
+Words operations() {
+  Words names;
   for (const auto& operation : Registry::instance().operations()) {
     if (!operation->ceiling) names.push_back(operation->name);
   }
   return names;
 }
 
-Values techniques() {
+Words techniques() {
   std::set<std::string> names;
   for (const auto& implementation : Registry::instance().implementations()) {
     names.emplace(implementation->technique.name);
@@ -45,22 +45,22 @@ Values techniques() {
   return {names.begin(), names.end()};
 }
 
-Values formats() {
-  Values names;
+Words formats() {
+  Words names;
   for (const FormatInfo& format : kFormats) {
     names.emplace_back(format.name);
   }
   return names;
 }
 
-Values data_sheet_names() {
-  Values names;
+Words sheet_words() {
+  Words names;
   for (const DeviceSpec& sheet : data_sheets()) names.push_back(sheet.name);
   return names;
 }
 
-Values models() {
-  Values names;
+Words models() {
+  Words names;
   for (const std::string& name : CLI::detail::split(transformer_names(), ',')) {
     names.push_back(CLI::detail::trim_copy(name));
   }
@@ -68,12 +68,12 @@ Values models() {
 }
 
 // The values of an option whose value the help calls `type`.
-Values known_values(std::string_view type) {
+Words known_values(std::string_view type) {
   if (type == "OPERATION") return operations();
   if (type == "TECHNIQUE") return techniques();
   if (type == "FORMAT") return formats();
   if (type == "DEVICE") return device_words();
-  if (type == "SHEET") return data_sheet_names();
+  if (type == "SHEET") return sheet_words();
   if (type == "CONFIG") return models();
   if (type == "PROFILE") return names_in_order<Profile>();
   if (type == "REGIME") return names_in_order<Regime>();

@@ -1,6 +1,8 @@
 // `ridgebench completion SHELL` and `ridgebench man`: texts about all commands, from their help.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "harness/cli/commands.hpp"
 #include "harness/cli/completion/command_tree.hpp"
 #include "harness/cli/completion/manual.hpp"

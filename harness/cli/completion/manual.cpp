@@ -33,7 +33,7 @@ constexpr std::array kExitCodes{
         "memory. `verify` found something."},
     Entry{"7", "The device is absent, cannot be used, or was lost."},
     Entry{"8", "The program has an internal error."}};
-constexpr std::array kVariables{
+constexpr std::array kManualVariables{
     Entry{"OMP_NUM_THREADS",
           "lowers the number of threads of a host; `threads_limited_by` in `environment.json` says "
           "so"},
@@ -47,9 +47,9 @@ constexpr std::array kVariables{
           "starts launches on a GPU without a gate, for profilers and sanitizers; times then "
           "contain the host's share"}};
 
-constexpr std::size_t kColumns = 78;
+constexpr std::size_t kManualColumns = 78;
 
-std::string escaped(std::string_view text) {
+std::string roff_escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
     if (c == '\\' || c == '-') result += '\\';
@@ -65,8 +65,8 @@ std::string roff(const std::string& text) {
   bool ended = false;  // the sentence
   std::istringstream words(text);
   for (std::string word; words >> word;) {
-    const std::string shown = escaped(word);
-    const bool wraps = column > 0 && (ended || column + 1 + shown.size() > kColumns);
+    const std::string shown = roff_escaped(word);
+    const bool wraps = column > 0 && (ended || column + 1 + shown.size() > kManualColumns);
     if (wraps) column = 0;
     if (!result.empty()) result += wraps ? '\n' : ' ';
     if (column == 0 && (word.front() == '.' || word.front() == '\'')) result += "\\&";
@@ -88,13 +88,13 @@ std::string entry_text(std::string_view head, const std::string& text) {
 
 // "\fB\-o\fR, \fB\-\-out\fR \fIDIR\fR"
 std::string head_of(const CommandOption& option) {
-  if (option.positional) return fmt::format("\\fI{}\\fR", escaped(option.names.front()));
+  if (option.positional) return fmt::format("\\fI{}\\fR", roff_escaped(option.names.front()));
   std::vector<std::string> names;
   for (const std::string& name : option.names) {
-    names.push_back(fmt::format("\\fB{}\\fR", escaped(name)));
+    names.push_back(fmt::format("\\fB{}\\fR", roff_escaped(name)));
   }
   const std::string value =
-      option.takes_value() ? fmt::format(" \\fI{}\\fR", escaped(option.type)) : "";
+      option.takes_value() ? fmt::format(" \\fI{}\\fR", roff_escaped(option.type)) : "";
   return fmt::format("{}{}", fmt::join(names, ", "), value);
 }
 
@@ -105,7 +105,7 @@ bool is_help(const CommandOption& option) {
 std::string section_of(const PlacedCommand& placed) {
   const Command& command = *placed.command;
   std::string text =
-      fmt::format(".SS ridgebench {}\n{}", escaped(placed.place), sentence(command.help));
+      fmt::format(".SS ridgebench {}\n{}", roff_escaped(placed.place), sentence(command.help));
   for (const CommandOption& option : command.options) {
     if (!is_help(option)) text += entry_text(head_of(option), option.help);
   }
@@ -113,10 +113,10 @@ std::string section_of(const PlacedCommand& placed) {
 }
 
 template <class Table>
-std::string table_text(const char* heading, const Table& table) {
+std::string manual_table(const char* heading, const Table& table) {
   std::string text = fmt::format(".SH {}\n", heading);
   for (const auto& [head, what] : table) {
-    text += entry_text(fmt::format("\\fB{}\\fR", escaped(head)), std::string(what));
+    text += entry_text(fmt::format("\\fB{}\\fR", roff_escaped(head)), std::string(what));
   }
   return text;
 }
@@ -135,7 +135,8 @@ std::string manual(const Command& root) {
   for (const PlacedCommand& placed : placed_commands(root)) {
     if (!placed.place.empty()) text += section_of(placed);
   }
-  return text + table_text("EXIT STATUS", kExitCodes) + table_text("ENVIRONMENT", kVariables);
+  return text + manual_table("EXIT STATUS", kExitCodes) +
+         manual_table("ENVIRONMENT", kManualVariables);
 }
 
 }  // namespace ridgebench

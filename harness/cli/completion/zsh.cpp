@@ -51,7 +51,7 @@ std::string words_of(const std::vector<std::string>& values) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string variables_of(const Command& command) {
+std::string zsh_variables_of(const Command& command) {
   std::vector<std::string> commands;
   std::vector<std::string> options;
   std::vector<std::string> values;
@@ -75,7 +75,7 @@ std::string variables_of(const Command& command) {
 std::string zsh_completion(const Command& root) {
   return "#compdef ridgebench\n"
          "# Zsh completion of ridgebench, printed by `ridgebench completion zsh`.\n\n" +
-         shell_functions(root, {.command = variables_of,
+         shell_functions(root, {.command = zsh_variables_of,
                                 .value =
                                     [](const CommandOption& option) {
                                       return fmt::format("values=({}) files={}",

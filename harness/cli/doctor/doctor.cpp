@@ -1,6 +1,7 @@
 // `ridgebench doctor`: what works on this machine, what does not, and what helps.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 

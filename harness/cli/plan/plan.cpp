@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "harness/cli/commands.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/plan/questions.hpp"

@@ -37,7 +37,7 @@ sys.exit(main(sys.argv[1:]))
 constexpr const char* kInstalled = "share/ridgebench/roofline";  // below the prefix
 constexpr const char* kEnvironment = ".venv/bin/python";         // below the checkout or the prefix
 constexpr const char* kWheelPython = "../../../bin/python3";     // from lib/python3.x/site-packages
-constexpr double kMostSeconds = 60;                              // for an answer
+constexpr double kLongestAnswerSeconds = 60;                     // for an answer
 constexpr int kCheckoutDepth = 3;  // levels from the binary's folder up to the checkout's root
 
 struct Package {
@@ -121,7 +121,7 @@ std::string answer_of_python(const std::vector<std::string>& words) try {
     become(python, package, words);
     _exit(1);
   });
-  return child.wait(steady_s() + kMostSeconds).text;
+  return child.wait(steady_s() + kLongestAnswerSeconds).text;
 } catch (const UsageError&) {
   return {};
 }

@@ -15,20 +15,21 @@
 namespace ridgebench {
 namespace {
 
-struct Unit {
+struct AxisUnit {
   double scale;
   std::string_view text;
 };
 
 // GPUs are drawn in TFLOP/s, hosts in GFLOP/s.
-Unit unit_of(const RooflinePicture& picture) {
-  constexpr std::array units{Unit{1e12, "TFLOP/s"}, Unit{1e9, "GFLOP/s"}, Unit{1e6, "MFLOP/s"}};
+AxisUnit unit_of(const RooflinePicture& picture) {
+  constexpr std::array units{AxisUnit{1e12, "TFLOP/s"}, AxisUnit{1e9, "GFLOP/s"},
+                             AxisUnit{1e6, "MFLOP/s"}};
   double highest = 0;
   for (const FlatRoof& roof : picture.roofs) highest = std::max(highest, roof.flops_per_s);
   for (const RooflinePoint& point : picture.points) {
     highest = std::max(highest, point.flops_per_s);
   }
-  for (const Unit& unit : units) {
+  for (const AxisUnit& unit : units) {
     if (highest >= 10 * unit.scale) return unit;
   }
   return {1, "FLOP/s"};
@@ -88,7 +89,7 @@ class Drawing {
   // A number at each decade.
   void draw_numbers() {
     const int bottom = kTop + axes_->rows;
-    const Unit unit = unit_of(*picture_);
+    const AxisUnit unit = unit_of(*picture_);
     page_->text(0, kTop - 1, unit.text);
     for (double y = std::ceil(axes_->y_low); y <= axes_->y_high; ++y) {
       const double value = std::pow(10, y);

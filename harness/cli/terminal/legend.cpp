@@ -16,11 +16,11 @@ constexpr int kIndent = 3;  // "a  "
 constexpr int kBetweenCells = 2;
 constexpr int kFewestCells = 4;
 constexpr int kMostOfFormat = 17;  // fp8_e4m3xfp8_e5m2
-constexpr std::string_view kHead = "roof";
+constexpr std::string_view kLegendHead = "roof";
 constexpr std::string_view kRaisedText = "above its measured roof";
 
 // The cells of a line.
-struct Cells {
+struct LegendCells {
   std::string name, format, rate, share;
   bool above_roof = false;
 };
@@ -35,7 +35,7 @@ std::string share_text(double share) {
   return share < 10 ? fmt::format("{:.0f} %", 100 * share) : ">1000 %";
 }
 
-Cells cells_of(const RooflinePoint& point) {
+LegendCells cells_of(const RooflinePoint& point) {
   const auto& share = point.share_of_roof;
   return {.name = fitted_text(point.name, kUncut),
           .format = fitted_text(point.format_name, kMostOfFormat),
@@ -46,7 +46,7 @@ Cells cells_of(const RooflinePoint& point) {
 
 // The widths of the columns that hold them.
 struct Columns {
-  int name = 0, format = 0, rate = 0, share = static_cast<int>(kHead.size());
+  int name = 0, format = 0, rate = 0, share = static_cast<int>(kLegendHead.size());
 
   bool marks = false;  // a share has a mark, for which the others leave room
 
@@ -55,7 +55,7 @@ struct Columns {
       width = std::max(width, static_cast<int>(cell.size()));
     };
     for (const RooflinePoint& point : picture.points) {
-      const Cells cells = cells_of(point);
+      const LegendCells cells = cells_of(point);
       widen(name, cells.name);
       widen(format, cells.format);
       widen(rate, cells.rate);
@@ -75,7 +75,7 @@ struct Columns {
   }
 };
 
-std::string detail_text(const Cells& cells, const Columns& columns) {
+std::string detail_text(const LegendCells& cells, const Columns& columns) {
   std::string text =
       fmt::format("{:<{}}  {:>{}}  {:>{}}", fitted_text(cells.format, columns.format),
                   columns.format, cells.rate, columns.rate, cells.share, columns.share);
@@ -131,11 +131,11 @@ std::vector<LegendLine> legend_lines(const RooflinePicture& picture, bool one_li
   };
   const int before = one_line ? columns.name + kBetweenCells : 0;
   if (!picture.points.empty()) {
-    add(fmt::format("{:>{}}", kHead, kIndent + before + columns.detail()));
+    add(fmt::format("{:>{}}", kLegendHead, kIndent + before + columns.detail()));
   }
   for (std::size_t i = 0; i < picture.points.size(); ++i) {
     const RooflinePoint& point = picture.points[i];
-    const Cells cells = cells_of(point);
+    const LegendCells cells = cells_of(point);
     const std::string detail = detail_text(cells, columns);
     const std::string name = fmt::format(
         "{}  {}", letter_of(i), fitted_text(cells.name, one_line ? columns.name : width - kIndent));
