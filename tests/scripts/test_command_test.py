@@ -1,0 +1,44 @@
+"""scripts/test.sh: which tests it runs, and what its log ends with."""
+
+import pytest
+from stub_tools import Machine
+
+CTEST = """
+n=0; while [ $n -lt 30 ]; do n=$((n + 1)); echo " $n/30 Test #$n: suite/t$n .....   Passed   $n.05 sec"; done
+echo "31/31 Test #31: suite/waits .....***Skipped   99.00 sec"
+[ -z "$FAILS" ]
+"""
+
+
+@pytest.fixture(name="machine")
+def machine_fixture(tmp_path):
+    machine = Machine(tmp_path)
+    machine.add("ctest", CTEST)
+    for script in ("setup.sh", "build.sh"):
+        machine.add_file(machine.root / "scripts" / script, f'#!/bin/sh\necho "{script} $*" >>{machine.log}\nmkdir -p build/${{1#--dev}}\n')
+    return machine
+
+
+@pytest.mark.parametrize(
+    ("arguments", "left_out"),
+    [([], " --label-exclude thorough"), (["--quick"], " --label-exclude thorough|slow"), (["--all"], "")],
+)
+def test_the_labels_decide_what_runs(machine, arguments, left_out):
+    assert machine.call("test.sh", "--no-cuda", *arguments).returncode == 0
+    (call,) = machine.calls("ctest")
+    assert call.startswith("ctest --preset release -j ") and call.endswith(left_out) and call.count("--label") == bool(left_out)
+    assert [line.split()[0] for line in machine.log.read_text().splitlines()] == ["setup.sh", "build.sh", "ctest"]
+
+
+@pytest.mark.parametrize("fails", ["", "yes"])
+def test_the_log_ends_with_the_25_slowest_and_a_failure_stays_one(machine, fails):
+    done = machine.call("test.sh", FAILS=fails)
+    assert (done.returncode != 0) == bool(fails)
+    head, first, second, *_ = done.stdout.splitlines()[-26:]
+    assert (head, first, second) == ("The slowest tests, in seconds:", "99.00 suite/waits", "30.05 suite/t30")
+    assert done.stdout.splitlines()[-1] == "7.05 suite/t7"
+
+
+def test_an_unknown_argument_is_named(machine):
+    done = machine.call("test.sh", "--fast")
+    assert done.returncode == 2 and "'--fast'; allowed: --quick, --all, --no-cuda, --checks" in done.stderr
