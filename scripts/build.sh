@@ -16,7 +16,7 @@ fi
 options=()
 uses_cuda() { [[ $preset == cuda || $preset == portable ]]; }
 if command -v ccache >/dev/null; then
-  options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON)  # ccache stores nothing that reads them
   if uses_cuda; then options+=(-DCMAKE_CUDA_COMPILER_LAUNCHER=ccache); fi
 fi
 # A build folder keeps its generator and its compilers.

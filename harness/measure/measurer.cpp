@@ -163,8 +163,8 @@ std::optional<std::string> Measurer::stray_write() {
 }
 
 // A slow case would spend its share on one rotation. It gets the number of sets with which it can
-// take kFewestSamples. A cache has little effect on a launch that takes so long. The fastest of some
-// launches counts, because the system may interrupt one.
+// take kFewestSamples. A cache has little effect on a launch that takes so long. The fastest of
+// some launches counts, because the system may interrupt one.
 Measurer::Affordable Measurer::affordable_sets(const Launch& launch, std::int64_t wanted,
                                                double seconds) {
   constexpr std::int64_t kMostLaunches = 3;

@@ -79,3 +79,9 @@ def test_the_program_is_built_without_the_library_until_the_folder_has_one(machi
     assert "--target all " in machine.calls("cmake --build")[-1]
     assert machine.call("build.sh").returncode == 0
     assert "--target all " in machine.calls("cmake --build")[-1]
+
+
+def test_ccache_gets_files_without_precompiled_headers(machine):
+    assert "PRECOMPILE" not in build(machine)[1]
+    machine.add("ccache")
+    assert "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON" in build(machine)[1]

@@ -60,7 +60,8 @@ class InterruptedOnce final : public CpuDevice {
  public:
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override {
     Timing timing = CpuDevice::time_batch(rotation, repeats);
-    if (rotation.size() == 1 && repeats == 1) timing.seconds = single_launches_++ == 0 ? 1e-2 : 1e-6;
+    if (rotation.size() == 1 && repeats == 1)
+      timing.seconds = single_launches_++ == 0 ? 1e-2 : 1e-6;
     return timing;
   }
 
