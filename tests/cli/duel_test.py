@@ -8,6 +8,7 @@ import signal
 import numpy as np
 import pytest
 from command_line import (
+    wait_until,
     OK,
     ROW_FAILED,
     UNDECIDED,
@@ -23,7 +24,6 @@ from command_line import (
 )
 from ridgebench.compare import gate
 from ridgebench.duels import load_duels
-from waiting import wait_until
 
 RELU = ("naive", "streaming", "--op", "relu", "--format", "fp32", "--shape", "4k")
 ONE = ("duel", *RELU, "--seconds", "5")

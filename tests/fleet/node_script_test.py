@@ -8,10 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from command_line import schema
+from command_line import schema, wait_until
 from fleet_size import tree_of
 from stand_ins import Machine
-from waiting import wait_until
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Callable
 
 import pytest
-from command_line import BINARY, ROOT
-from waiting import wait_until
+from command_line import BINARY, ROOT, wait_until
 
 SCRIPT = ROOT / "scripts" / "try" / "slurm.sh"
 NODES = [f"gn{number}" for number in range(1, 5)]

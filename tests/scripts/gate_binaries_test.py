@@ -11,8 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import BINARY, ROOT, environment, records
-from waiting import wait_until
+from command_line import BINARY, ROOT, environment, records, wait_until
 
 GATE = [ROOT / "scripts" / "python.sh", "-m", "ridgebench", "gate"]
 ROWS = ("relu/naive/(fp32|fp16|bf16)/", 3)  # a filter, and how many rows it lets pass

@@ -4,10 +4,11 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
+from typing import Callable, Optional, TypeVar
 
 from jsonschema import Draft202012Validator
-from waiting import wait_until
 
 BINARY = os.environ["RIDGEBENCH"]  # no default: the tests of another build would prove nothing
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +24,7 @@ READERS = {
     "predict": (*RELU, "{}"),
     "plan": ("plan", "train", "--flops", "1e20", "--on", "h200", "--mfu", "{}"),
 }
+Found = TypeVar("Found")
 
 
 def read_by(reader: str, folder: Path) -> subprocess.CompletedProcess:
@@ -108,6 +110,19 @@ def interrupted_copy(finished: Path, folder: Path, rows: int) -> list[str]:
     assert 0 < rows < len(lines)
     (folder / "records.jsonl").write_text("".join(lines[:rows]))
     return lines[:rows]
+
+
+def wait_until(condition: Callable[[], Found], process: Optional[subprocess.Popen] = None) -> Found:
+    """Waits for an event, however long a loaded machine takes; returns the first true value of the condition.
+
+    The end of the process that is to make it true is a failure. The only limit is ctest's TIMEOUT.
+    """
+    while True:
+        ended = process is not None and process.poll() is not None
+        if found := condition():
+            return found
+        assert not ended, f"the process ended first, with {process.returncode}"
+        time.sleep(0.01)
 
 
 def wait_for_rows(process: subprocess.Popen, folder: Path, rows: int) -> None:

@@ -4,9 +4,8 @@ import os
 import signal
 from pathlib import Path
 
-from command_line import DEVICE_LOST, OK, ROW_FAILED, UNDECIDED, finish, records, ridgebench, wait_for_rows
+from command_line import DEVICE_LOST, OK, ROW_FAILED, UNDECIDED, finish, records, ridgebench, wait_for_rows, wait_until
 from simulated_node import EIGHT, PASSES, ROWS, Node, states_of
-from waiting import wait_until
 
 
 def processes_of(folder):

@@ -8,8 +8,8 @@ import time
 from functools import partial
 
 import pytest
+from command_line import wait_until
 from ridgebench.compare.turns import take_turns
-from waiting import wait_until
 
 # Writes its name at each turn and stops; the script's group is its own, as compare.turns sees to.
 SCRIPT = "for i in $(seq {turns}); do kill -STOP 0; echo {name} >>{log}; done; exit {code}"

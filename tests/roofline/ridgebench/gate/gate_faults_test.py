@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import wait_until
 from gate_bench import ROWS, verdicts
 from golden import ROOT
 from made_up_benchmark import processes
-from waiting import wait_until
 
 
 @pytest.mark.parametrize(
