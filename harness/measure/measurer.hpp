@@ -53,7 +53,7 @@ class Measurer {
   std::optional<std::string> stray_write();
   struct Affordable {
     std::int64_t sets;
-    std::int64_t launches;  // that found it out
+    std::int64_t launches;  // that were timed for it
   };
   Affordable affordable_sets(const Launch& launch, std::int64_t wanted, double seconds);
   Samples sample(const Case& c, Binding& binding, std::int64_t launched, double seconds,

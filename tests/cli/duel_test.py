@@ -8,7 +8,6 @@ import signal
 import numpy as np
 import pytest
 from command_line import (
-    wait_until,
     OK,
     ROW_FAILED,
     UNDECIDED,
@@ -21,6 +20,7 @@ from command_line import (
     schema,
     start,
     strict_json,
+    wait_until,
 )
 from ridgebench.compare import gate
 from ridgebench.duels import load_duels

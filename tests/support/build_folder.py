@@ -50,8 +50,9 @@ def command_of(like: str) -> list[str]:
     """How the build compiles the file whose path ends so, without its precompiled headers, which no overlay changes."""
     commands = json.loads((BUILD / "compile_commands.json").read_text("utf-8"))
     files = {each["file"]: each["command"] for each in commands if ("emulated" in each["file"]) == ("emulated" in like)}
-    command = next(command for file, command in files.items() if file.endswith(like))
-    return shlex.split(re.sub(r" -include \S*cmake_pch\.hxx(?= )", "", command))
+    words = shlex.split(next(command for file, command in files.items() if file.endswith(like)))
+    reads = ("-include", "-include-pch", "-Xclang")  # GCC has the first one, clang all of them
+    return [word for word in words if word not in reads and "/cmake_pch." not in word]
 
 
 def compiled(source: Path, like: str, overlay: Path, *options: str) -> Path:

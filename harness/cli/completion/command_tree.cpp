@@ -53,7 +53,7 @@ Words formats() {
   return names;
 }
 
-Words sheet_words() {
+Words known_sheets() {
   Words names;
   for (const DeviceSpec& sheet : data_sheets()) names.push_back(sheet.name);
   return names;
@@ -73,7 +73,7 @@ Words known_values(std::string_view type) {
   if (type == "TECHNIQUE") return techniques();
   if (type == "FORMAT") return formats();
   if (type == "DEVICE") return device_words();
-  if (type == "SHEET") return sheet_words();
+  if (type == "SHEET") return known_sheets();
   if (type == "CONFIG") return models();
   if (type == "PROFILE") return names_in_order<Profile>();
   if (type == "REGIME") return names_in_order<Regime>();

@@ -205,9 +205,10 @@ template <class Word, class T, class Panels>
   }
 }
 
-// Packs these words of these rows of A or columns of B, each range rounded up to kBlock. Not
-// inlined: all products of a format share it, which makes a third of the code.
 namespace {
+
+// Packs these words of these rows of A or columns of B, each range rounded up to kBlock. Not
+// inlined: all products of a format share one copy.
 template <class Word, class T, class Panels>
 [[gnu::noinline]] void pack(const StoredMatrix<T>& from, const Panels& to, Range outer,
                             Range words) {
@@ -217,6 +218,6 @@ template <class Word, class T, class Panels>
     pack_strip<Word>(from, to, line, part);
   }
 }
-}  // namespace
 
+}  // namespace
 }  // namespace ridgebench::cpu
