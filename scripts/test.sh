@@ -30,7 +30,7 @@ log=build/$preset/tests.log
 status=0
 ctest --preset "$preset" -j "$(($(nproc) + 1))" "${left_out[@]}" | tee "$log" || status=$?  # some tests wait
 echo "The slowest tests, in seconds:"
-sed -nE 's/^.* Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*/\2 \1/p' "$log" | sort -rn | head -n 25
+sed -nE 's/^.* Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*/\2 \1/p' "$log" | sort -rn | sed -n 1,25p  # sed reads to the end: head would end sort by SIGPIPE
 if [[ $status != 0 ]]; then exit "$status"; fi
 if [[ -n $checks ]]; then
   scripts/check.sh

@@ -19,7 +19,7 @@ fail() {
   exit "${2:-2}"
 }
 
-libraries() { dirname "$(find "$unpacked/usr/lib" -name 'libmunge.so.2' | head -n 1)"; }
+libraries() { dirname "$(find "$unpacked/usr/lib" -name 'libmunge.so.2' -print -quit)"; }
 
 unpack() {
   command -v apt-get >/dev/null && command -v dpkg >/dev/null || fail "apt-get and dpkg are missing; allowed: Debian"

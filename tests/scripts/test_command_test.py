@@ -3,9 +3,10 @@
 import pytest
 from stub_tools import Machine
 
+# More lines than a pipe holds: a reader that ends early would end the writer before it by SIGPIPE.
 CTEST = """
-n=0; while [ $n -lt 30 ]; do n=$((n + 1)); echo " $n/30 Test #$n: suite/t$n .....   Passed   $n.05 sec"; done
-echo "31/31 Test #31: suite/waits .....***Skipped   99.00 sec"
+n=0; while [ $n -lt 3000 ]; do n=$((n + 1)); echo " $n/3000 Test #$n: a.suite.with.a.long.name/t$n .....   Passed   $n.05 sec"; done
+echo "3001/3001 Test #3001: suite/waits .....***Skipped   9999.00 sec"
 [ -z "$FAILS" ]
 """
 
@@ -35,8 +36,8 @@ def test_the_log_ends_with_the_25_slowest_and_a_failure_stays_one(machine, fails
     done = machine.call("test.sh", FAILS=fails)
     assert (done.returncode != 0) == bool(fails)
     head, first, second, *_ = done.stdout.splitlines()[-26:]
-    assert (head, first, second) == ("The slowest tests, in seconds:", "99.00 suite/waits", "30.05 suite/t30")
-    assert done.stdout.splitlines()[-1] == "7.05 suite/t7"
+    assert (head, first, second) == ("The slowest tests, in seconds:", "9999.00 suite/waits", "3000.05 a.suite.with.a.long.name/t3000")
+    assert done.stdout.splitlines()[-1] == "2977.05 a.suite.with.a.long.name/t2977"
 
 
 def test_an_unknown_argument_is_named(machine):
