@@ -99,7 +99,7 @@ base_python() {
 }
 
 # Makes .venv on top of a Python, so that the packages of this one are used. A Python that is itself an environment hands
-# down only those of its own base; a .pth file adds its own.
+# down only those of its own base; a .pth file adds its own. pip comes only when something is missing: it takes seconds.
 make_environment() {
   local base
   ! has_packages .venv/bin/python "${drawing_packages[@]}" || return 0
@@ -107,8 +107,7 @@ make_environment() {
   if has_packages .venv/bin/python && { [[ -e .venv/bin/cmake ]] || ! has_packages "$base" "${drawing_packages[@]}"; }; then
     return 0
   fi
-  "$base" -m venv --clear --system-site-packages .venv >/dev/null 2>&1 ||
-    "$base" -m venv --clear --system-site-packages --without-pip .venv >/dev/null 2>&1 ||
+  "$base" -m venv --clear --system-site-packages --without-pip .venv >/dev/null 2>&1 ||
     say "$base cannot make .venv"
   has_packages .venv/bin/python || return 0
   "$base" -c 'import site, sys
@@ -128,7 +127,7 @@ install_python_packages() {
   command -v ninja >/dev/null || missing+=(ninja)
   if [[ ${#missing[@]} -eq 0 ]]; then
     return
-  elif ! has_packages .venv/bin/python pip; then
+  elif ! has_packages .venv/bin/python pip && ! .venv/bin/python -m ensurepip >/dev/null 2>&1; then
     say "no pip here (Debian: python3-venv) to install ${missing[*]}"
   else
     said=$(.venv/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --timeout 10 --retries 1 \

@@ -37,8 +37,9 @@ case "$1 $2" in
   "-c "*get_path*) mkdir -p .venv/site; echo .venv/site ;;
   "-c "*) shift 2; has_all python "$@" ;;
   "-m venv")
-    case "$*" in *--without-pip*) ;; *) has_all ensurepip || exit 1; pip=pip ;; esac
-    mkdir -p .venv/bin && cp "$0" .venv/bin/python && echo "$has $pip" >.venv/bin/python.has ;;
+    case "$*" in *--without-pip*) ;; *) exit 1 ;; esac
+    mkdir -p .venv/bin && cp "$0" .venv/bin/python && echo "$has" >.venv/bin/python.has ;;
+  "-m ensurepip") has_all ensurepip || exit 1; echo "$has pip" >"$0.has" ;;
   "-m pip")
     [ -e {index} ] || {{ echo "WARNING: retrying" >&2; echo "ERROR: no network" >&2; exit 1; }}
     echo "$has $(cat {index})" >"$0.has" ;;
