@@ -85,6 +85,13 @@ using Plan = std::shared_ptr<void>;
 using Prepare = std::function<Plan(Queue&, const Shape&)>;
 // What prepare chose, as text; empty where a technique has nothing to choose.
 using Choice = std::function<std::string(const Plan&)>;
+// A plan under the name by which a user asks for it: "tile=128x192,cluster=2".
+struct NamedPlan {
+  std::string name;
+  Plan plan;
+};
+// Every plan that prepare chooses from, whatever the shape.
+using NamedPlans = std::function<std::vector<NamedPlan>()>;
 // Seconds that each unit of the machine took for the same work, the mean of all launches, at the
 // unit's number; NaN where none is known.
 using UnitTimes = std::function<std::vector<double>(const Plan&)>;
@@ -97,6 +104,7 @@ struct Implementation {
   Signature signature;
   Prepare prepare;  // empty: nothing to prepare
   Choice choice;
+  NamedPlans named_plans;  // empty: nobody may choose in place of prepare
   UnitTimes unit_times;  // empty: it does not tell them apart
   Bind bind;
   // Seconds of a launch without work, where the way to a kernel takes longer than the device's.
@@ -175,10 +183,11 @@ auto call(auto&& bind, std::span<void* const> operands, std::index_sequence<I...
   return bind(static_cast<Pointers>(operands[I])...);
 }
 
-template <class Prepare, class Bind>
+template <class Prepare, class Bind, class States = std::nullptr_t>
 struct Planned {
   Prepare prepare;
   Bind bind;
+  States states = nullptr;
 };
 
 template <class F, class Result, class... Pointers>
@@ -194,9 +203,9 @@ Implementation erase(
   return result;
 }
 
-template <class Prepare, class Bind, class Result, class State, class... Pointers>
+template <class Prepare, class Bind, class States, class Result, class State, class... Pointers>
 Implementation erase(
-    Planned<Prepare, Bind> planned,
+    Planned<Prepare, Bind, States> planned,
     std::type_identity<
         std::function<Result(Queue&, const State&, const Shape&, Pointers...)>> /*type*/) {
   Implementation result{};
@@ -206,6 +215,15 @@ Implementation erase(
   };
   if constexpr (requires(const State& state) { std::string(state.choice()); }) {
     result.choice = [](const Plan& plan) { return static_cast<State*>(plan.get())->choice(); };
+  }
+  if constexpr (!std::is_null_pointer_v<States>) {
+    result.named_plans = [states = planned.states] {
+      std::vector<NamedPlan> plans;
+      for (const State& state : states()) {
+        plans.push_back({state.name(), std::make_shared<State>(state)});
+      }
+      return plans;
+    };
   }
   if constexpr (requires(const State& state) { std::vector<double>(state.unit_times()); }) {
     result.unit_times = [](const Plan& plan) {
@@ -226,8 +244,8 @@ Implementation erase(Bind bind) {
   return erase(bind, FunctionOf<Bind>{});
 }
 
-template <class Prepare, class Bind>
-Implementation erase(Planned<Prepare, Bind> planned) {
+template <class Prepare, class Bind, class States>
+Implementation erase(Planned<Prepare, Bind, States> planned) {
   return erase(planned, FunctionOf<Bind>{});
 }
 
@@ -242,6 +260,11 @@ void add(const Technique& technique, Backend backend, Implementation implementat
 template <class Prepare, class Bind>
 auto planned(Prepare prepare, Bind bind) {
   return registry_detail::Planned<Prepare, Bind>{prepare, bind};
+}
+// A user may also name one of states(), a range of State, by its member `std::string name() const`.
+template <class Prepare, class Bind, class States>
+auto planned(Prepare prepare, Bind bind, States states) {
+  return registry_detail::Planned<Prepare, Bind, States>{prepare, bind, states};
 }
 
 // A list of the types that a technique serves.

@@ -72,6 +72,6 @@ Technique technique() {
 }
 
 const Registration vec16{[]<class T>() { return technique<T>(); }, ElementTypes{},
-                         []<class T>() { return planned(prepare_threads<kMost>, bind<T>); }};
+                         []<class T>() { return planned(prepare_threads<kMost>, bind<T>, block_threads<kMost>); }};
 
 }  // namespace ridgebench::cuda::gelu_vec16

@@ -175,7 +175,11 @@ void add_duel_command(CLI::App& app, const std::vector<std::string>& command_lin
   CLI::App* command = app.add_subcommand("duel", "Decide which of two techniques is faster");
   const auto options = std::make_shared<DuelOptions>();
   DuelRequest& request = options->request;
-  command->add_option("techniques", request.techniques, "Two techniques, or one twice")
+  command
+      ->add_option(
+          "techniques", request.techniques,
+          "Two techniques, or one twice; TECHNIQUE@CHOICE makes the choice of a technique that "
+          "has one: wgmma_pingpong@tile=128x192,cluster=2 or vec16@threads=256")
       ->expected(1, 2)
       ->type_name("TECHNIQUE");
   add_names(*command, "--op", request.names.operations, "Operations, for instance matmul",
@@ -183,10 +187,10 @@ void add_duel_command(CLI::App& app, const std::vector<std::string>& command_lin
   add_names(*command, "--format", request.names.formats,
             "Formats of the inputs, for instance fp32,bf16", "FORMAT");
   options->shapes.add_to(*command);
-  command->add_option(
-      "--profile", options->profile,
-      "quick: each operation's best technique against a library; on a GPU products "
-      "of 4096 and 8192 cubed, on a host of 1024 cubed; --op and --format narrow it");
+  command->add_option("--profile", options->profile,
+                      "quick: each operation's best technique against a library; on a GPU products "
+                      "of 1024, 4096 and 8192 cubed and of 16 and 64 rows, on a host of 1024 "
+                      "cubed; --op and --format narrow it");
   command->add_flag("--against-itself", request.against_itself,
                     "With --profile: each best technique against itself, to see what this machine "
                     "calls different");

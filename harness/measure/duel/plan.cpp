@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <string_view>
 
+#include "harness/measure/duel/forced_choice.hpp"
 #include "harness/measure/selection/selection.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
@@ -24,12 +26,20 @@ struct Rivals {
   std::string_view operation;
   std::string_view first;
   std::string_view second;
+  std::string_view shapes = "";                 // separated by spaces; empty: those of shapes_of()
+  std::optional<Format> format = std::nullopt;  // empty: those of in_profile()
 };
 constexpr std::array kRivals{
     Rivals{Backend::cuda, "matmul", "ffma_tma", "cublas_tuned"},
     Rivals{Backend::cuda, "matmul", "wgmma_pingpong", "cublas_tuned"},
     Rivals{Backend::cuda, "matmul", "wgmma_tuned_promoted", "cublas_tuned"},
     Rivals{Backend::cuda, "matmul", "wgmma_pingpong_fast_accum", "cublas_tuned_fast_accum"},
+    Rivals{Backend::cuda, "matmul", "wgmma_split_k", "cublas_tuned",
+           "m:16/n:8192/k:8192 m:64/n:8192/k:8192", Format::bf16},
+    Rivals{Backend::cuda, "matmul_gelu", "ffma_tma", "cublas_tuned", "8192"},
+    Rivals{Backend::cuda, "matmul_gelu", "wgmma_pingpong", "cublas_tuned", "8192", Format::bf16},
+    Rivals{Backend::cuda, "matmul_gelu", "wgmma_tuned_promoted", "cublas_tuned", "8192",
+           Format::fp8_e4m3},
     Rivals{Backend::cuda, "relu", "vec16", "cub"},
     Rivals{Backend::cuda, "gelu", "vec16", "cub"},
     Rivals{Backend::cuda, "dot", "one_pass", "cub"},
@@ -59,7 +69,7 @@ const Implementation* find(const Operation& operation, Backend backend, std::str
 
 // Throws UsageError that names the techniques or the formats which are there.
 const Implementation& implementation_of(const Operation& operation, Backend backend,
-                                        const std::string& technique, FormatPair format) {
+                                        std::string_view technique, FormatPair format) {
   if (const auto* found = find(operation, backend, technique, format)) return *found;
   std::vector<std::string_view> techniques;
   for (const auto& i : Registry::instance().implementations()) {
@@ -80,16 +90,25 @@ Case case_of(const Implementation& implementation, Device& device, const Shape& 
 }
 
 // The sizes of a profile's duel: the largest of the sweep, for products up to 8192 cubed.
-std::vector<Shape> shapes_of(const Operation& operation, const Device& device) {
+std::vector<Shape> shapes_of(const Rivals& rivals, const Operation& operation,
+                             const Device& device) {
+  if (!rivals.shapes.empty()) {
+    std::vector<Shape> shapes;
+    for (const auto& text : std::views::split(rivals.shapes, ' ')) {
+      shapes.push_back(parse_shape(std::string(text.begin(), text.end()), operation));
+    }
+    return shapes;
+  }
   if (operation.engine != Engine::tensor) {
     return {operation.shapes(Profile::quick, Pace::fast, device.machine()).front()};
   }
   const auto cube = [&](const char* n) { return parse_shape(n, operation); };
   if (device.backend() == Backend::cpu) return {cube("1024")};
-  return {cube("4096"), cube("8192")};
+  return {cube("1024"), cube("4096"), cube("8192")};
 }
 
-bool in_profile(const Operation& operation, FormatPair format) {
+bool in_profile(const Rivals& rivals, const Operation& operation, FormatPair format) {
+  if (rivals.format) return format == FormatPair(*rivals.format);
   if (operation.engine == Engine::tensor) return format.a == format.b;
   return std::ranges::find(kMemoryFormats, format.a) != kMemoryFormats.end();
 }
@@ -110,7 +129,7 @@ void add_profile(std::vector<DuelCase>& duels, const DuelRequest& request, Devic
     for (const FormatPair format : operation.formats) {
       const auto* first = find(operation, rivals.backend, rivals.first, format);
       const auto* second = find(operation, rivals.backend, rivals.second, format);
-      if (first == nullptr || second == nullptr || !in_profile(operation, format)) continue;
+      if (first == nullptr || second == nullptr || !in_profile(rivals, operation, format)) continue;
       if (!selection.has_format(format)) continue;
       if (request.against_itself) {
         const bool there = std::ranges::any_of(duels, [&](const DuelCase& duel) {
@@ -119,7 +138,7 @@ void add_profile(std::vector<DuelCase>& duels, const DuelRequest& request, Devic
         if (there) continue;  // the technique has two rivals
         second = first;
       }
-      for (const Shape& shape : shapes_of(operation, device)) {
+      for (const Shape& shape : shapes_of(rivals, operation, device)) {
         duels.push_back({case_of(*first, device, shape), case_of(*second, device, shape),
                          request.seconds.value_or(profile_seconds(shape, operation, device))});
       }
@@ -136,12 +155,21 @@ void add_named(std::vector<DuelCase>& duels, const DuelRequest& request, Device&
       const std::vector<Shape> shapes =
           selection.shapes(*operation, format).value_or(std::vector<Shape>());
       for (const Shape& shape : shapes) {
-        const auto side = [&](const std::string& technique) {
-          return case_of(implementation_of(*operation, device.backend(), technique, format), device,
-                         shape);
+        // Copies a technique only if the request names its choice.
+        const auto side = [&](std::string_view name,
+                              std::shared_ptr<const Implementation>& forced) {
+          const std::size_t end = name.find(kForces);
+          const Implementation& chooses =
+              implementation_of(*operation, device.backend(), name.substr(0, end), format);
+          if (end == name.npos) return case_of(chooses, device, shape);
+          forced = with_plan(chooses, name.substr(end + 1));
+          return case_of(*forced, device, shape);
         };
-        duels.push_back({side(request.techniques.front()), side(request.techniques.back()),
-                         request.seconds.value_or(kDuelSeconds)});
+        decltype(DuelCase::forced) forced;
+        const Case first = side(request.techniques.front(), forced[0]);
+        const Case second = side(request.techniques.back(), forced[1]);
+        duels.push_back(
+            {first, second, request.seconds.value_or(kDuelSeconds), 1, std::move(forced)});
       }
     }
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace ridgebench::cuda {
 
@@ -22,6 +23,7 @@ struct BlockThreads {
   [[nodiscard]] std::string choice() const {
     return "blocks of " + std::to_string(threads) + " threads";
   }
+  [[nodiscard]] std::string name() const { return "threads=" + std::to_string(threads); }
 };
 
 inline constexpr int kMostThreads = 1024;
@@ -38,6 +40,14 @@ inline BlockThreads choose_threads(const MemorySystem& memory, int most_threads 
   int threads = most_threads;
   while (threads > kLeastThreads && memory.threads_per_sm % threads != 0) threads /= 2;
   return {threads};
+}
+
+// The choices for which with_threads<kMost>() has a kernel.
+template <int kMost = kMostThreads>
+std::vector<BlockThreads> block_threads() {
+  std::vector<BlockThreads> choices;
+  for (int threads = kLeastThreads; threads <= kMost; threads *= 2) choices.push_back({threads});
+  return choices;
 }
 
 // Calls use.operator()<threads>() of a choice of at most kMost threads. Kernels are compiled for

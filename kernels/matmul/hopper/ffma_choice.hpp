@@ -35,7 +35,14 @@ struct FfmaChoice {
   [[nodiscard]] std::string choice() const {
     return "tile " + std::to_string(shape.m) + "x" + std::to_string(shape.n);
   }
+  [[nodiscard]] std::string name() const {
+    return "tile=" + std::to_string(shape.m) + "x" + std::to_string(shape.n);
+  }
 };
+
+inline std::array<FfmaChoice, kFfmaTiles.size()> ffma_choices() {
+  return {FfmaChoice{kFfmaTiles[0]}, FfmaChoice{kFfmaTiles[1]}};
+}
 
 constexpr FfmaChoice choose_ffma_tile(std::int64_t m, std::int64_t n, std::int64_t k, int sms) {
   const auto clocks = [&](TileShape tile) { return ffma_clocks(tile, m, n, k, sms); };

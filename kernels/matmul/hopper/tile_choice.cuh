@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "kernels/matmul/hopper/persistent.cuh"
 #include "kernels/matmul/tile/tuning.hpp"
@@ -33,6 +34,10 @@ struct ChosenTile : TileChoice {
   [[nodiscard]] std::string choice() const {
     return "tile " + std::to_string(shape.m) + "x" + std::to_string(shape.n) + ", cluster " +
            std::to_string(cluster) + ", raster of " + std::to_string(kGroupRows) + " rows";
+  }
+  [[nodiscard]] std::string name() const {
+    return "tile=" + std::to_string(shape.m) + "x" + std::to_string(shape.n) +
+           ",cluster=" + std::to_string(cluster);
   }
 };
 
@@ -92,17 +97,24 @@ ChosenTile prepare_choice(Queue& /*queue*/, const Shape& shape) {
   return chosen<List>(choose_tile(List::kShapes, work, active_clusters()));
 }
 
+// All tiles of the list, each in all clusters.
+template <class List>
+std::vector<ChosenTile> all_choices() {
+  std::vector<ChosenTile> choices;
+  for (std::size_t tile = 0; tile < List::kShapes.size(); ++tile) {
+    for (const int cluster : kClusters) choices.push_back(chosen<List>({tile, cluster}));
+  }
+  return choices;
+}
+
 // Chooses by measuring all tiles and clusters.
 template <class List, bool kGelu, class A, class B, class Out>
 ChosenTile prepare_tuned(Queue& queue, const Shape& shape) {
-  const auto choice = [](int i) {
-    const auto index = static_cast<std::size_t>(i);
-    return chosen<List>(
-        {.tile = index / kClusters.size(), .cluster = kClusters[index % kClusters.size()]});
-  };
-  constexpr int candidates = static_cast<int>(List::kShapes.size() * kClusters.size());
+  const std::vector<ChosenTile> choices = all_choices<List>();
+  const auto choice = [&](int i) { return choices[static_cast<std::size_t>(i)]; };
   return choice(fastest<A, B, Out>(
-      queue, shape, candidates, [&](int i, const A* a, const B* b, const Out* bias, Out* c) {
+      queue, shape, static_cast<int>(choices.size()),
+      [&](int i, const A* a, const B* b, const Out* bias, Out* c) {
         if constexpr (kGelu) {
           return bind_gelu<List>(queue, choice(i), shape, a, b, bias, c);
         } else {

@@ -32,11 +32,11 @@ std::array<Registration, 2> registrations(const Technique& technique, std::strin
                    [=]<class P>() {
                      return planned(
                          prepare_choice<List, kGelu, typename P::A, typename P::B, typename P::Out>,
-                         bind_for.template operator()<P>());
+                         bind_for.template operator()<P>(), all_choices<List>);
                    }),
       Registration(tuned, types, [=]<class P>() {
         return planned(prepare_tuned<List, kGelu, typename P::A, typename P::B, typename P::Out>,
-                       bind_for.template operator()<P>());
+                       bind_for.template operator()<P>(), all_choices<List>);
       })};
 }
 

@@ -2,6 +2,9 @@
 // tile divides, must give the exact product.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "tests/emulator/emulator.hpp"
 #include "tests/emulator/hopper/exact_products.hpp"
 
@@ -49,6 +52,20 @@ TEST_F(Instances, ChooseOnlyClustersThatTheDeviceHolds) {
   }
   set_multiprocessors(kMultiprocessors);
   EXPECT_NE(reason.find("the device holds no cluster of 1 blocks"), std::string::npos) << reason;
+}
+// A user names a choice, so no two may have one name.
+template <class List>
+void expect_own_names() {
+  std::set<std::string> names;
+  for (const auto& choice : cuda::all_choices<List>()) names.insert(choice.name());
+  EXPECT_EQ(names.size(), List::kShapes.size() * cuda::kClusters.size());
+  const auto& first = List::kShapes[0];
+  EXPECT_TRUE(names.contains("tile=" + std::to_string(first.m) + "x" + std::to_string(first.n) +
+                             ",cluster=2"));
+}
+TEST_F(Instances, HaveNamesOfTheirOwn) {
+  expect_own_names<FastTiles>();
+  expect_own_names<PromotedTiles>();
 }
 TEST_F(Instances, PromoteFp8) { expect_exact_products<PromotedTiles, Fp8E4m3, Bf16>(Layout::nt); }
 

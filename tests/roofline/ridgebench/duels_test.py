@@ -100,7 +100,7 @@ def test_without_a_published_duel_the_page_says_so(tmp_path):
 
 def test_the_profile_names_techniques_that_exist():
     plan = (ROOT / "harness/measure/duel/plan.cpp").read_text()
-    rivals = re.findall(r'Rivals\{Backend::(\w+), "(\w+)", "(\w+)", "(\w+)"\}', plan)
+    rivals = re.findall(r'Rivals\{Backend::(\w+), "(\w+)", "(\w+)", "(\w+)"[,}]', plan)
     assert len(rivals) > 10
     for backend, operation, *names in rivals:
         suffixes = (".cu", ".cpp", ".cuh") if backend == "cuda" else (".cpp",)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace ridgebench::cuda {
 namespace {
@@ -59,6 +60,13 @@ TEST(BlockThreads, EveryChoiceFillsAnSmAndHasAKernel) {
 
 TEST(BlockThreads, TheRecordSaysTheChoice) {
   EXPECT_EQ(BlockThreads{256}.choice(), "blocks of 256 threads");
+}
+
+TEST(BlockThreads, AUserMayNameEachFormOfAKernel) {
+  std::vector<std::string> names;
+  for (const BlockThreads& block : block_threads()) names.push_back(block.name());
+  EXPECT_EQ(names, (std::vector<std::string>{"threads=256", "threads=512", "threads=1024"}));
+  EXPECT_EQ(block_threads<512>().size(), 2);
 }
 
 }  // namespace
