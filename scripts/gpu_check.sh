@@ -1,11 +1,17 @@
 #!/usr/bin/env bash
-# Checks this tree on a machine with a GPU in less than nine minutes, without network, in the order of what each stage
-# decides. Nothing is compiled there: `--pack` does that beforehand, on any machine with nvcc. A stage that hangs is
-# stopped at its limit, and what it measured so far stays. A second call skips the stages that the first one finished.
-# The results are one tar file, and the last output is a table of the stages.
-#   scripts/gpu_check.sh [--build] [--stages NAMES] [--rehearse] [--plan] [--pack [FOLDER]]
+# Checks this tree on a machine with a GPU, by three commands of less than ten minutes each, without network. Each is
+# complete in itself, and decides another question:
+#   scripts/gpu_check.sh right     is what the kernels compute right?
+#   scripts/gpu_check.sh picture   how fast is each of them? the runs behind figures and tables
+#   scripts/gpu_check.sh ratios    hand-written or library? the duels
+# Nothing is compiled there: `--pack` does that beforehand, on any machine with nvcc. A stage that hangs is stopped at its
+# limit, and what it measured so far stays. A second call of a command skips the stages that the first one finished. After
+# each stage all results so far are in one tar file, and a command's last output is the table of its stages.
+#   scripts/gpu_check.sh COMMAND [--build] [--stages NAMES] [--rehearse]
+#   scripts/gpu_check.sh [COMMAND] --rehearse | --plan
+#   scripts/gpu_check.sh --pack [FOLDER]
 #   --build           compiles here, for the GPU found, instead of taking the packed program
-#   --stages NAMES    only these stages, separated by commas, in the order of the plan
+#   --stages NAMES    only these stages of the command, separated by commas, in the order of the plan
 #   --rehearse        runs the stages on the simulated device of the tests; says what a stage lacks without a GPU
 #   --plan            prints stages, limits and what each decides; runs nothing
 #   --pack [FOLDER]   compiles for compute capability 9.0 and 9.0a and packs program, device tests and their libraries
@@ -14,42 +20,18 @@
 #   PREBUILT  folder of the packed program (default build/gpu_check/prebuilt); a newer PREBUILT.tar.gz is unpacked there
 #   WORK      folder of the stages' results, kept between calls (default build/gpu_check/work)
 #   OUT       folder of the tar file (default build/gpu_check)
-#   LIMIT     seconds of the whole call (default 530)
+#   LIMIT     seconds of the whole call (default 570)
 #   DEVICE    device to check (default cuda:0; with --rehearse sim)
-# Exit codes: 0 fine, 2 usage, 6 a stage failed, 7 no GPU.
+# Exit codes: 0 fine, 2 usage, 3 interrupted, 6 a stage failed, 7 no GPU.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 export PATH=$PATH:/usr/local/cuda/bin
 
-# name, limit in seconds, what it decides
-plan=(
-  "machine 5 which GPU, driver and clocks this is"
-  "smoke 30 whether results are right: nothing else counts if not"
-  "quick 155 the published picture: the quick profile"
-  "counters 15 what moved and which pipes were busy, by Nsight Compute"
-  "long 265 the published ratios, by the duels' profile: cycles, and time with the power limit"
-  "sanitizer 55 memory errors and races in small shapes"
-)
+source scripts/gpu_check/plan.sh
 
 usage() {
   echo "gpu_check.sh: $1" >&2
   exit 2
-}
-
-print_plan() {
-  local name limit decides total=0
-  printf '%-10s %7s  %s\n' stage limit decides
-  for entry in "${plan[@]}"; do
-    read -r name limit decides <<<"$entry"
-    printf '%-10s %5d s  %s\n' "$name" "$limit" "$decides"
-    total=$((total + limit))
-  done
-  printf '%-10s %5d s\n' total "$total"
-}
-
-names_of_plan() {
-  local entry
-  for entry in "${plan[@]}"; do echo -n "${entry%% *} "; done
 }
 
 # compile FOLDER ARCHITECTURE
@@ -82,10 +64,30 @@ unpack() {
   rm -rf "$prebuilt" && mkdir -p "$prebuilt" && tar -C "$prebuilt" -xmzf "$prebuilt.tar.gz"
 }
 
+# note_state WHEN: clocks, power, temperature and reasons of the driver, in a file of the command.
+note_state() {
+  { date -u +%Y-%m-%dT%H:%M:%SZ && nvidia-smi && nvidia-smi -q; } >"$work/state_${command}_$1.txt" 2>&1
+}
+
+# Writes the tar file of all results so far, or leaves the last one.
+write_tar() {
+  tar -C "$work/.." --transform "s,^$(basename "$work"),gpu_check," -czf "$out/gpu_check.tar.gz.new" "$(basename "$work")" &&
+    mv "$out/gpu_check.tar.gz.new" "$out/gpu_check.tar.gz"
+}
+
+# SIGINT lets the program keep what it has.
+interrupted() {
+  trap '' INT TERM
+  [[ -z ${running:-} ]] || { kill -INT "$running" && wait "$running"; } 2>/dev/null
+  echo "gpu_check.sh: interrupted; the same command goes on" >&2
+  write_tar
+  exit 3
+}
+
 # run_stage NAME LIMIT: its output goes to NAME.log, its line to the table.
 run_stage() {
-  local name=$1 limit=$2 left=$((deadline - SECONDS)) started=$SECONDS status result note
-  if [[ -f $work/$name.done ]]; then
+  local name=$1 limit=$2 left=$((deadline - SECONDS)) started=$SECONDS status result note watcher=
+  if [[ -f $work/$name.done && $name != machine ]]; then
     line "$name" 0 "$limit" "done before: $(<"$work/$name.done")"
     return
   fi
@@ -94,19 +96,29 @@ run_stage() {
     line "$name" 0 "$2" "skipped: no time is left"
     return
   fi
-  # SIGINT lets the program keep what it has. One that a kernel blocks is killed.
+  # The longest stage of each command shows the machine under load.
+  if [[ $name =~ ^(deep|quick|long)$ && -z $rehearse ]]; then
+    (sleep 30 && note_state under_load) &
+    watcher=$!
+  fi
+  # A program that a kernel blocks is killed.
   stage_end=$((EPOCHSECONDS + limit)) timeout --signal=INT --kill-after=4 "$limit" \
-    bash scripts/gpu_check/stages.sh "$name" >"$work/$name.log" 2>&1 </dev/null
+    bash scripts/gpu_check/stages.sh "$name" >"$work/$name.log" 2>&1 </dev/null &
+  running=$!
+  wait "$running"
   status=$?
-  note=$(sed -n 's/^gpu_check: //p' "$work/$name.log" | tail -1)
+  running=
+  [[ -z $watcher ]] || kill "$watcher" 2>/dev/null
+  note=$(sed -n 's/^gpu_check: //p' "$work/$name.log" | tail -n 1)
   case $status in
     0) result="ok${note:+: $note}" ;;
     77) result="skipped: $note" ;;
     124 | 137) result="stopped after $limit s" ;;
-    *) result="FAILED ($status): $(grep -v '^$' "$work/$name.log" | tail -1 | cut -c1-120)" ;;
+    *) result="FAILED ($status): $(grep -v '^$' "$work/$name.log" | tail -n 1 | cut -c1-120)" ;;
   esac
   ((status == 0)) && echo "$result" >"$work/$name.done"
   line "$name" $((SECONDS - started)) "$2" "$result"
+  write_tar
 }
 
 line() { printf '%-10s %5d s  %5d s  %s\n' "$@" | tee -a "$table" >&2; }
@@ -120,31 +132,42 @@ require_same_program() {
   echo "$sum" >"$work/program.sha256"
 }
 
-build="" rehearse="" chosen=$(names_of_plan)
+build="" rehearse="" chosen="" command="" action=run
 prebuilt=${PREBUILT:-build/gpu_check/prebuilt}
+allowed="${commands// /, }, --build, --stages, --rehearse, --plan, --pack"
 while (($#)); do
   case $1 in
+    right | picture | ratios)
+      [[ -z $command ]] || usage "two commands, $command and $1; allowed: one a call"
+      command=$1
+      ;;
     --build) build=yes ;;
     --rehearse) rehearse=yes ;;
     --stages)
       chosen=" ${2-} "
       chosen=${chosen//,/ }
-      for name in $chosen; do [[ " $(names_of_plan)" == *" $name "* ]] || usage "unknown stage '$name'; allowed: $(names_of_plan)"; done
-      [[ -n ${chosen// /} ]] || usage "--stages names none; allowed: $(names_of_plan)"
       shift
+      [[ -n ${chosen// /} ]] || usage "--stages names none; allowed: stages of the command, which --plan prints"
       ;;
-    --plan)
-      print_plan
-      exit
-      ;;
+    --plan) action=plan ;;
     --pack)
       if [[ -z ${2-} ]]; then compile build/gpu_check/cuda 90-real || exit 6; fi
       pack "${2:-build/gpu_check/cuda}"
       exit
       ;;
-    *) usage "unknown argument '$1'; allowed: --build, --stages, --rehearse, --plan, --pack" ;;
+    *) usage "unknown argument '$1'; allowed: $allowed" ;;
   esac
   shift
+done
+read -ra called <<<"${command:-$commands}"
+if [[ $action == plan ]]; then
+  print_plan "${called[@]}"
+  exit
+fi
+[[ -n $command || -n $rehearse ]] || usage "a command is missing; allowed: ${commands// /, }; --plan prints what each decides"
+[[ -n $command || -z $chosen ]] || usage "--stages needs a command; allowed: ${commands// /, }"
+for name in $chosen; do
+  [[ " $(stages_of "$command")" == *" $name "* ]] || usage "unknown stage '$name'; allowed: $(stages_of "$command")"
 done
 
 if [[ -n $build ]]; then
@@ -168,18 +191,33 @@ fi
 device=${DEVICE:-$([[ -n $rehearse ]] && echo sim || echo cuda:0)}
 mkdir -p "${WORK:=build/gpu_check/work}" "${OUT:=build/gpu_check}" || exit 2
 work=${WORK%/} out=$(cd "$OUT" && pwd)
-table=$work/table.txt
 export binary device_tests device rehearse work
 require_same_program
-deadline=$((SECONDS + ${LIMIT:-530}))
-printf '%-10s %7s  %7s  %s\n' stage took limit result | tee "$table" >&2
-for entry in "${plan[@]}"; do
-  read -r name limit _ <<<"$entry"
-  [[ " $chosen" == *" $name "* ]] && run_stage "$name" "$limit"
-done
-printf '%-10s %5d s\n' total "$SECONDS" | tee -a "$table" >&2
-tar -C "$work/.." --transform "s,^$(basename "$work"),gpu_check," -czf "$out/gpu_check.tar.gz" "$(basename "$work")" || exit 6
+trap interrupted INT TERM
+
+# check COMMAND: runs its stages.
+check() {
+  command=$1 table=$work/table_$1.txt
+  deadline=$((SECONDS + ${LIMIT:-570}))
+  local began=$SECONDS of name limit entry
+  note_state before
+  printf '%-10s %7s  %7s  %s\n' stage took limit result | tee "$table" >&2
+  for entry in "${plan[@]}"; do
+    read -r of name limit _ <<<"$entry"
+    [[ $of == "$command" ]] || continue
+    [[ -z $chosen || $chosen == *" $name "* ]] && run_stage "$name" "$limit"
+  done
+  note_state after
+  printf '%-10s %5d s\n' total $((SECONDS - began)) | tee -a "$table" >&2
+}
+
+for name in "${called[@]}"; do check "$name"; done
+write_tar || exit 6
 echo
-cat "$table"
+failed=
+for name in "${called[@]}"; do
+  cat "$work/table_$name.txt"
+  ! grep -q 'FAILED' "$work/table_$name.txt" || failed=yes
+done
 echo "$out/gpu_check.tar.gz"
-! grep -q 'FAILED' "$table" || exit 6
+[[ -z $failed ]] || exit 6

@@ -31,6 +31,8 @@ SCHEMA = "ridgebench.counters/1"
 METRICS = {
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_written_bytes": "dram__bytes_write.sum",
+    "l2_bytes": "lts__t_bytes.sum",
+    "l2_to_sm_bytes": "l1tex__m_xbar2l1tex_read_bytes.sum",
     "tensor_pipe_active_percent": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
     "fma_pipe_active_percent": "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
 }
@@ -52,8 +54,9 @@ def command(row: Row, binary: Path, results: Path, profile: str, out: Path) -> l
     profiler = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--nvtx"]
     profiler += ["--nvtx-include", nvtx_range(row.id), "--launch-count", str(LAUNCHES)]
     run = ["run", "--device", row.device, "--filter", f"^{re.escape(row.id)}$", "--out", str(out)]
-    # The run's own ceilings spare their measurement under ncu.
-    run += ["--profile", profile, "--regime", row.regime, "--ceilings", str(results)]
+    run += ["--profile", profile, "--regime", row.regime]
+    if row.role == "kernel":  # the run's own ceilings spare their measurement under ncu
+        run += ["--ceilings", str(results)]
     return [*profiler, "--metrics", metrics, str(binary), *run]
 
 
@@ -130,8 +133,9 @@ def measured_before(path: Path) -> dict[str, str]:
 def measure(options: argparse.Namespace) -> int:
     """Counts row by row; counters.jsonl is complete after each."""
     run = load_run(options.results)
-    rows = [row for row in run.rows if row.drawable and row.device.startswith("cuda:")]
-    rows = [row for row in rows if re.search(options.filter, row.id)]
+    rows = [row for row in run.rows if row.status == "ok" and row.device.startswith("cuda:")]
+    roles = ("kernel", "ceiling") if options.filter else ("kernel",)
+    rows = [row for row in rows if row.role in roles and re.search(options.filter, row.id)]
     if not rows:
         raise CommandError(f"{options.results} holds no such verified row of a GPU", DEVICE_LOST)
     if shutil.which("ncu") is None:
@@ -151,7 +155,7 @@ def main(arguments: list[str]) -> int:
     parser = Parser(prog="counters", description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path, metavar="RESULTS_DIR")
     parser.add_argument("--binary", type=Path, default=program.binary() or ROOT / "build" / "ridgebench")
-    parser.add_argument("--filter", default="", metavar="RE", help="rows to measure; default: all")
+    parser.add_argument("--filter", default="", metavar="RE", help="rows to measure, ceilings too; default: all kernels")
     try:
         return measure(parser.parse_args(arguments))
     except (CommandError, OSError, re.error) as error:

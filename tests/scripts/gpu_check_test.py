@@ -1,32 +1,49 @@
 """The check of a GPU, rehearsed on the simulated device."""
 
 import json
+import re
 import shutil
+import signal
 import subprocess
 import tarfile
 from pathlib import Path
 
 import pytest
-from command_line import BINARY, ROOT, environment
+from command_line import BINARY, ROOT, environment, wait_until
 
-STAGES = ["machine", "smoke", "quick", "counters", "long", "sanitizer"]
-LOAN = 540  # seconds: nine minutes
+STAGES = {
+    "right": ["machine", "smoke", "deep", "large", "memcheck", "racecheck", "ceilings", "paths", "counters"],
+    "picture": ["machine", "quick", "lecture", "cold", "drawn"],
+    "ratios": ["machine", "long", "gelu", "energy", "small", "memory", "again"],
+}
+NEED_A_GPU = {"deep", "large", "memcheck", "racecheck", "counters"}
+LIMIT = 580  # seconds of a command
 
 
-def gpu_check(folder, *arguments, **variables) -> subprocess.CompletedProcess:
-    command = [ROOT / "scripts" / "gpu_check.sh", *map(str, arguments)]
+def arguments_of(folder, *arguments, **variables) -> dict:
+    """Of subprocess: the command and its environment."""
     variables = {
         "PREBUILT": folder / "prebuilt", "WORK": folder / "work", "OUT": folder / "out"
     } | variables
     variables = {key: str(value) for key, value in variables.items()}
-    env = environment(OMP_NUM_THREADS="1", **variables)
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    command = [ROOT / "scripts" / "gpu_check.sh", *map(str, arguments)]
+    return {"args": command, "env": environment(OMP_NUM_THREADS="1", **variables), "text": True}
+
+
+def gpu_check(folder, *arguments, **variables) -> subprocess.CompletedProcess:
+    return subprocess.run(**arguments_of(folder, *arguments, **variables), capture_output=True, check=False)
 
 
 def table(result: subprocess.CompletedProcess) -> dict[str, str]:
-    """Stage -> result, of the table that ends the check."""
+    """Stage -> result, of the tables that end the check."""
     lines = [line.split() for line in result.stdout.splitlines() if " s " in line]
     return {words[0]: " ".join(words[5:]) for words in lines}
+
+
+def plan() -> list[list[str]]:
+    """The lines of --plan."""
+    done = subprocess.run([ROOT / "scripts" / "gpu_check.sh", "--plan"], capture_output=True, text=True, check=True)
+    return [line.split() for line in done.stdout.splitlines()]
 
 
 @pytest.fixture(name="packed", scope="module")
@@ -46,15 +63,13 @@ def rehearsed_fixture(packed):
     return packed, gpu_check(packed, "--rehearse")
 
 
-def test_the_plan_fits_into_nine_minutes():
-    result = subprocess.run(
-        [ROOT / "scripts" / "gpu_check.sh", "--plan"], capture_output=True, text=True, check=True
-    )
-    lines = [line.split() for line in result.stdout.splitlines()[1:]]
-    limits = {words[0]: int(words[1]) for words in lines}
+@pytest.mark.parametrize("command", STAGES)
+def test_the_plan_of_a_command_fits_into_its_loan(command):
+    lines = [words for words in plan() if words[0] == command]
+    limits = {name: int(seconds) for _, name, seconds, *_ in lines}
     total = limits.pop("total")
-    assert list(limits) == STAGES
-    assert total == sum(limits.values()) < LOAN
+    assert list(limits) == STAGES[command]
+    assert total == sum(limits.values()) < LIMIT
 
 
 def test_the_packed_program_brings_its_libraries(packed):
@@ -68,11 +83,10 @@ def test_every_stage_runs_or_says_what_it_lacks(rehearsed):
     _, result = rehearsed
     assert result.returncode == 0, result.stderr
     stages = table(result)
-    assert list(stages) == STAGES
+    assert list(stages) == list(dict.fromkeys(sum(STAGES.values(), [])))
     for stage, said in stages.items():
         assert said == "ok" or said.startswith(("ok: ", "skipped: ")), (stage, said)
-    lacking = {stage for stage, said in stages.items() if said.startswith("skipped: ")}
-    assert lacking == {"counters", "sanitizer"}
+    assert {stage for stage, said in stages.items() if said.startswith("skipped: ")} == NEED_A_GPU
 
 
 def test_the_tar_file_holds_what_each_stage_measured(rehearsed):
@@ -81,12 +95,16 @@ def test_the_tar_file_holds_what_each_stage_measured(rehearsed):
     assert result.stdout.rstrip().endswith(str(tar))
     with tarfile.open(tar) as archive:
         names = set(archive.getnames())
-        assert "stage" in archive.extractfile("gpu_check/table.txt").read().decode()
-    assert {f"gpu_check/{stage}.log" for stage in STAGES} < names
-    for stage in ("smoke", "quick"):
-        assert f"gpu_check/{stage}/records.jsonl" in names
-        assert f"gpu_check/{stage}/environment.json" in names
-    assert "gpu_check/long/duels.jsonl" in names
+        for command in STAGES:
+            assert "stage" in archive.extractfile(f"gpu_check/table_{command}.txt").read().decode()
+    stages = set(sum(STAGES.values(), []))
+    assert {f"gpu_check/{stage}.log" for stage in stages} < names
+    states = {f"gpu_check/state_{command}_{when}.txt" for command in STAGES for when in ("before", "after")}
+    assert states < names
+    for run in ("smoke_run", "ceilings", "resumed", "quick", "lecture", "cold"):
+        assert {f"gpu_check/{run}/records.jsonl", f"gpu_check/{run}/environment.json"} < names
+    duels = {name for name in names if name.endswith("/duels.jsonl")}
+    assert len(duels) == len(duels_of_the_script())
 
 
 def test_a_second_call_measures_only_what_is_missing(rehearsed):
@@ -94,34 +112,51 @@ def test_a_second_call_measures_only_what_is_missing(rehearsed):
     records = folder / "work" / "quick" / "records.jsonl"
     lines = records.read_text().splitlines(keepends=True)
     records.write_text("".join(lines[:-1]))
-    (folder / "work" / "quick.done").unlink()
-    before = (folder / "work" / "smoke" / "records.jsonl").read_bytes()
+    again = {"quick", "long"}
+    for stage in again:
+        (folder / "work" / f"{stage}.done").unlink()
+    cut, whole = (folder / "work" / "duels" / name / "duels.jsonl" for name in ("long_bf16", "long_fp16"))
+    (cut.parent / "SHA256SUMS").unlink()
+    before = whole.stat().st_mtime_ns
     second = gpu_check(folder, "--rehearse")
     assert second.returncode == 0, second.stderr
     for stage, said in table(second).items():
-        done = table(first)[stage].startswith("ok") and stage != "quick"
+        done = table(first)[stage].startswith("ok") and stage not in again | {"machine"}
         assert said.startswith("done before: ok") == done, (stage, said)
     ids = [json.loads(line)["id"] for line in records.read_text().splitlines()]
     assert ids == [json.loads(line)["id"] for line in lines]
-    assert (folder / "work" / "smoke" / "records.jsonl").read_bytes() == before
+    assert (cut.parent / "SHA256SUMS").exists() and whole.stat().st_mtime_ns == before
 
 
 def test_a_stage_that_hangs_is_stopped_and_the_others_stay(packed, tmp_path):
     folders = {"WORK": tmp_path / "work", "OUT": tmp_path / "out"}
     hanging = {"DEVICE": "sim:hang=1", "LIMIT": 3}
-    chosen = ("--stages", "machine,smoke,quick")
-    result = gpu_check(packed, "--rehearse", *chosen, **folders, **hanging)
+    chosen = ("--stages", "machine,smoke,ceilings")
+    result = gpu_check(packed, "right", "--rehearse", *chosen, **folders, **hanging)
     stages = table(result)
     assert stages["machine"].startswith("ok")
     assert stages["smoke"].startswith("stopped after ")
-    assert stages["quick"] == "skipped: no time is left"
+    assert stages["ceilings"] == "skipped: no time is left"
     assert not (tmp_path / "work" / "smoke.done").exists()
+
+
+def test_a_call_that_is_ended_leaves_the_tar_file(packed, tmp_path):
+    """The machine may end a call after ten minutes."""
+    folders = {"WORK": tmp_path / "work", "OUT": tmp_path / "out"}
+    arguments = arguments_of(packed, "right", "--rehearse", **folders, DEVICE="sim:hang=1")
+    with subprocess.Popen(**arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        wait_until(lambda: (tmp_path / "work" / "smoke_run" / "environment.json").exists(), process)
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate()
+    assert process.returncode == 3 and "interrupted; the same command goes on" in said
+    with tarfile.open(tmp_path / "out" / "gpu_check.tar.gz") as archive:
+        assert {"gpu_check/table_right.txt", "gpu_check/smoke.log"} < set(archive.getnames())
 
 
 def test_a_stage_that_fails_costs_no_other(packed, tmp_path):
     folders = {"WORK": tmp_path / "work", "OUT": tmp_path / "out"}
     chosen = ("--stages", "machine,smoke,counters")
-    result = gpu_check(packed, "--rehearse", *chosen, **folders, DEVICE="sim:lose=1")
+    result = gpu_check(packed, "right", "--rehearse", *chosen, **folders, DEVICE="sim:lose=1")
     assert result.returncode == 6
     stages = table(result)
     assert list(stages) == ["machine", "smoke", "counters"]
@@ -133,16 +168,19 @@ def test_a_stage_that_fails_costs_no_other(packed, tmp_path):
 
 def test_results_of_another_program_are_not_continued(packed, tmp_path):
     (tmp_path / "program.sha256").write_text("another\n")
-    result = gpu_check(packed, "--rehearse", WORK=tmp_path)
+    result = gpu_check(packed, "right", "--rehearse", WORK=tmp_path)
     assert result.returncode == 2 and f"{tmp_path} holds the stages of another" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--quick"], "unknown argument '--quick'"),
-        (["--rehearse", "--stages", "smoke,fast"], "unknown stage 'fast'; allowed: machine smoke"),
-        (["--rehearse", "--stages", ""], "--stages names none"),
+        ([], "a command is missing; allowed: right, picture, ratios"),
+        (["--quick"], "unknown argument '--quick'; allowed: right, picture, ratios, --build"),
+        (["right", "ratios"], "two commands, right and ratios; allowed: one a call"),
+        (["right", "--stages", "smoke,quick"], "unknown stage 'quick'; allowed: machine smoke deep"),
+        (["--rehearse", "--stages", "smoke"], "--stages needs a command"),
+        (["right", "--stages", ""], "--stages names none"),
         (["--pack", "/nowhere"], "/nowhere has no ridgebench"),
         (["--rehearse"], "has no program: scripts/gpu_check.sh --pack makes it"),
     ],
@@ -157,22 +195,56 @@ def test_without_a_gpu_nothing_else_is_checked(packed, tmp_path):
     (tmp_path / "nvidia-smi").write_text("#!/bin/sh\nexit 9\n")
     (tmp_path / "nvidia-smi").chmod(0o755)
     path = f"{tmp_path}:{environment()['PATH']}"
-    result = gpu_check(packed, WORK=tmp_path / "work", PATH=path)
+    result = gpu_check(packed, "right", WORK=tmp_path / "work", PATH=path)
     assert result.returncode == 7 and "finds no GPU" in result.stderr
 
 
+def duels_of_the_script() -> list[list[str]]:
+    """The words of each duel that the command `ratios` measures; products() has five for each of its two callers."""
+    text = (ROOT / "scripts" / "gpu_check" / "ratios.sh").read_text()
+    lines = re.findall(r'^  duel "?(\S+?)"? (.*?) \|\| status', text, re.MULTILINE)
+    assert len(lines) > 20
+    named = [words.split() for name, words in lines if "$1" not in name]
+    return named + 2 * [words.split() for name, words in lines if "$1" in name]
+
+
+def test_the_duels_name_techniques_that_exist():
+    for words in duels_of_the_script():
+        operation = words[words.index("--op") + 1] if "--op" in words else "matmul"
+        folder = ROOT / "kernels" / operation.removesuffix("_gelu")
+        folders = [folder, ROOT / "kernels" / "gelu", ROOT / "kernels" / "common" / "cuda"]
+        text = "\n".join(p.read_text() for f in folders for p in f.rglob("*") if p.suffix in (".cu", ".cpp", ".cuh"))
+        for side in words[:2]:
+            assert f'"{side.partition("@")[0]}"' in text, side
+
+
+def test_the_ceilings_exist():
+    text = (ROOT / "scripts" / "gpu_check" / "right.sh").read_text()
+    names = re.search(r"never_measured=\((.*?)\)", text, re.DOTALL)[1].split()
+    assert len(names) > 10
+    sources = [path.read_text() for path in (ROOT / "kernels").rglob("*") if path.suffix in (".hpp", ".cu", ".cpp")]
+    for name in names:
+        assert any(f'"{name}"' in source for source in sources), name
+
+
 FAKES = {
-    "nvidia-smi": "",
+    "nvidia-smi": """
+case "$*" in -q) echo "clocks $(cat {folder}/loaded 2>/dev/null)" ;; esac
+""",
+    "sleep": "",
     "ridgebench_device_tests": """
 case "$*" in
 --gtest_list_tests)
   echo Cuda/Kernels.
-  for name in relu_vec16 dot_one_pass matmul_cublas; do
-    echo "  AreRightOnSmallShapes/$name  # GetParam()"
-    echo "  AreRightOnAwkwardShapes/$name  # GetParam()"
+  echo loaded >{folder}/loaded
+  for name in relu_vec16 dot_one_pass matmul_wgmma_pingpong matmul_cublas; do
+    for test in SmallShapes AwkwardShapes MoreTilesThanMultiprocessors; do echo "  AreRightOn$test/$name  # GetParam()"; done
+    echo "  AreRightBeyond2To31Elements/$name  # GetParam()"
   done
   ;;
+*MoreTiles*) until [ -e {folder}/work/state_right_under_load.txt ]; do :; done ;;
 *{wrong}) echo "Failure of $*"; exit 1 ;;
+*Beyond2To31Elements/dot_one_pass) echo "too little memory: dot_one_pass fp8_e4m3: 4 GiB asked" ;;
 esac
 echo "$*" >>{folder}/tests
 """,
@@ -201,17 +273,32 @@ def pretended_fixture(packed, tmp_path):
 
 
 def test_device_tests_and_sanitizer_of_a_gpu(pretended, tmp_path):
-    chosen = ("--stages", "machine,smoke,sanitizer")
-    result = gpu_check(tmp_path, *chosen, **pretended(), DEVICE="sim")
-    assert (result.returncode, set(table(result).values())) == (0, {"ok"}), result.stdout
-    ran = sorted((tmp_path / "tests").read_text().split())
-    of_kernels = [name.rpartition("/")[2] for name in ran if "SmallShapes" in name]
-    assert of_kernels == ["dot_one_pass"] * 3 + ["relu_vec16"] * 3
-    assert "--gtest_filter=Adapter.*" in ran
+    chosen = ("--stages", "machine,smoke,deep,large,memcheck,racecheck")
+    result = gpu_check(tmp_path, "right", *chosen, **pretended(), DEVICE="sim")
+    assert result.returncode == 0, result.stdout
+    stages = table(result)
+    assert stages.pop("large") == "ok: 0 techniques without time, 1 skipped for too little memory"
+    assert set(stages.values()) == {"ok"}
+    ran = sorted(line.rpartition("=")[2] for line in (tmp_path / "tests").read_text().splitlines() if "=" in line)
+    of_kernels = [name for name in ran if name.startswith("*")]
+    assert of_kernels == sorted([
+        *["*AreRightOnSmallShapes/" + name for name in ("dot_one_pass", "matmul_wgmma_pingpong", "relu_vec16")] * 3,
+        "*AreRightOnMoreTilesThanMultiprocessors/matmul_wgmma_pingpong",
+        *["*AreRightBeyond2To31Elements/" + name for name in ("dot_one_pass", "matmul_wgmma_pingpong", "relu_vec16")],
+    ])
+    assert "Adapter.*:Memory.*" in ran
+
+
+def test_the_state_of_the_machine_is_noted(pretended, tmp_path):
+    """Before, after half a minute of load, for which the pretended `sleep` does not wait, and after."""
+    gpu_check(tmp_path, "right", "--stages", "deep", **pretended(), DEVICE="sim")
+    states = {path.stem: path.read_text() for path in (tmp_path / "work").glob("state_*.txt")}
+    assert set(states) == {"state_right_before", "state_right_under_load", "state_right_after"}
+    assert "clocks \n" in states["state_right_before"] and "clocks loaded" in states["state_right_after"]
 
 
 def test_a_wrong_kernel_fails_the_smoke_test(pretended, tmp_path):
-    result = gpu_check(tmp_path, "--stages", "smoke", **pretended("/relu_vec16"), DEVICE="sim")
+    result = gpu_check(tmp_path, "right", "--stages", "smoke", **pretended("/relu_vec16"), DEVICE="sim")
     assert result.returncode == 6
     assert "relu_vec16: Failure of" in table(result)["smoke"]
     assert "SmallShapes/dot_one_pass" in (tmp_path / "tests").read_text()

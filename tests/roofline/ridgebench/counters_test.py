@@ -8,17 +8,17 @@ from ridgebench import counters
 import pytest
 from golden import GOLDEN
 
-READ, WRITTEN, TENSOR, FMA = counters.METRICS.values()
-HEADER = f'"ID","Kernel Name","{READ}","{WRITTEN}","{TENSOR}","{FMA}","{counters.DURATION}"'
-UNITS = '"","","Mbyte","Kbyte","%","%","us"'
-STAMP = '"9","write_stamp","0","0","0","0","2"'
+READ, WRITTEN, L2, TO_SM, TENSOR, FMA = counters.METRICS.values()
+HEADER = f'"ID","Kernel Name","{READ}","{WRITTEN}","{L2}","{TO_SM}","{TENSOR}","{FMA}","{counters.DURATION}"'
+UNITS = '"","","Mbyte","Kbyte","Mbyte","Mbyte","%","%","us"'
+STAMP = '"9","write_stamp","0","0","0","0","0","0","2"'
 LAUNCHES = [
-    '"0","fill","9,999.0","0","0","0","1,500"',
+    '"0","fill","9,999.0","0","0","0","0","0","1,500"',
     *[STAMP] * 6,
-    '"1","void relu<float>(float)","400.5","1,500","0","12.5","1,000"',
-    '"2","void relu<float>(float)","400.0","2,000","0","12.5","1,001"',
-    '"3","void relu<float>(float)","401.0","2,500","0","12.5","1,000"',
-    '"4","check","1","1","0","0","10"',
+    '"1","void relu<float>(float)","400.5","1,500","804","402","0","12.5","1,000"',
+    '"2","void relu<float>(float)","400.0","2,000","803","402","0","12.5","1,001"',
+    '"3","void relu<float>(float)","401.0","2,500","805","402","0","12.5","1,000"',
+    '"4","check","1","1","2","1","0","0","10"',
 ]
 
 
@@ -60,6 +60,7 @@ def test_the_rows_own_kernel_is_the_one_that_took_most_time(results, tmp_path, m
     assert told["kernel"] == "void relu<float>(float)" and told["launches"] == 3
     assert told["dram_read_bytes"] == 400.5e6 and told["dram_written_bytes"] == 2e6
     assert told["dram_bytes"] == 402.5e6
+    assert told["l2_bytes"] == 804e6 and told["l2_to_sm_bytes"] == 402e6
     assert told["fma_pipe_active_percent"] == 12.5 and told["tensor_pipe_active_percent"] == 0
     assert "over compulsory bytes" in capsys.readouterr().out
     given = arguments.read_text()
@@ -98,6 +99,16 @@ def test_what_ncu_cannot_do_is_said(output, code, said, results, tmp_path, monke
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1 and error.startswith("counters: ")
     assert not (results / "counters.jsonl").exists()
+
+
+def test_a_ceiling_is_counted_only_if_the_filter_names_it(results, tmp_path, monkeypatch):
+    arguments = install_ncu(tmp_path, monkeypatch, "\n".join([HEADER, UNITS, *LAUNCHES, ""]))
+    assert call(results, "--filter", "^dram_read/") == 0
+    [told] = [json.loads(line) for line in (results / "counters.jsonl").read_text().splitlines()]
+    assert told["id"].startswith("dram_read/")
+    assert "--ceilings" not in arguments.read_text(), "a run with ceilings at hand measures none"
+    assert call(results, "--filter", "relu/streaming/fp32/.*/steady") == 0
+    assert "--ceilings" in arguments.read_text().splitlines()[-1]
 
 
 def test_without_ncu_or_rows_of_a_gpu(results, tmp_path, monkeypatch, capsys):

@@ -1,0 +1,127 @@
+# shellcheck shell=bash disable=SC2034,SC2154  # variables of the files that source this one
+# Stages of the command `right`: whether what the kernels compute is right.
+
+# one_device_test FILTER LOG COMMAND...: runs device tests under the command, in what is left of the stage.
+one_device_test() {
+  local left status
+  left=$(seconds_left 3)
+  if ((left <= 0)); then
+    echo "not run, no time was left: $1"
+    return 0
+  fi
+  OMP_NUM_THREADS=4 timeout --kill-after=2 "$left" "${@:3}" "$device_tests" --gtest_filter="$1" >"$2" 2>&1
+  status=$?
+  if ((status == 124 || status == 137)); then
+    echo "not finished, no time was left: $1"
+  elif ((status != 0)); then
+    echo "FAILED ($status) $1: $(grep -m1 -A3 -E 'Failure|exception|rror' "$2" | tr '\n' ' ' | cut -c1-300)"
+    return 1
+  elif grep -q '^too little memory: ' "$2"; then
+    echo "too little memory: $1: $(grep -c '^too little memory: ' "$2") formats"
+  fi
+}
+
+# each_technique FOLDER CASE REGEX PROCESSES COMMAND...: runs a case of the device tests. Each hand-written technique has a
+# process of its own, so that one which breaks its context costs no other. Techniques that tune launch the kernels of their
+# twins, and every run verifies the libraries' rows.
+each_technique() {
+  local status unfinished memory
+  mkdir -p "$work/$1"
+  export -f one_device_test seconds_left
+  "$device_tests" --gtest_list_tests | sed -n "s|^  $2/\([a-z0-9_]*\).*|\1|p" | sort -u |
+    grep -E "$3" | grep -vE 'tuned|cub' |
+    xargs -P "$4" -I % bash -c "one_device_test '*$2/%' $work/$1/%.log ${*:5}" >"$work/$1.txt"
+  status=$?
+  cat "$work/$1.txt"
+  unfinished=$(grep -c '^not ' "$work/$1.txt")
+  memory=$(grep -c '^too little memory' "$work/$1.txt")
+  ((unfinished + memory == 0)) ||
+    echo "gpu_check: $unfinished techniques without time, $memory skipped for too little memory"
+  return "$status"
+}
+
+stage_smoke() {
+  if [[ -n $rehearse ]]; then
+    measure smoke_run --fill integers "${rehearsal[@]}" || return
+    echo "gpu_check: the device tests need a GPU"
+    return 0
+  fi
+  need_device_tests
+  each_technique smoke AreRightOnSmallShapes . 8
+}
+
+stage_deep() {
+  need_device_tests
+  local status=0
+  "$device_tests" --gtest_filter='Adapter.*:Memory.*' || status=$?
+  each_technique deep AreRightOnMoreTilesThanMultiprocessors '^matmul' 8 || status=$?
+  return "$status"
+}
+
+# A case takes up to 17 GB of a GPU, so that two of them fit into 80 GB at the same time.
+stage_large() {
+  need_device_tests
+  each_technique large AreRightBeyond2To31Elements \
+    '^(relu_vec16|dot_one_pass|matmul_wgmma_(persistent|pingpong|split_k).*|dram_copy_vec16)$' 2
+}
+
+never_measured=(
+  sm_times tensor_sparse_peak wgmma_sparse_peak tensor_int8_peak wgmma_int8_peak wgmma_tile intensity copy_to_device
+  copy_to_host copy_both_ways pointer_chase_shared
+)
+stage_ceilings() {
+  if [[ -n $rehearse ]]; then
+    measure ceilings --profile quick --filter '^(dram_copy|fma_peak)/' --budget 0.5
+  else
+    measure ceilings --profile standard --filter "^($(IFS='|' && echo "${never_measured[*]}"))/"
+  fi
+}
+
+# A run that is killed after its first row keeps it, and --resume measures the others.
+killed_and_resumed() {
+  local folder=$work/resumed rows=('relu/naive/fp32/' 'relu/naive/bf16/' 'dot/naive/fp32/') child
+  [[ ! -e $folder ]] || rm -r "$folder"
+  "$binary" run --device "$device" --out "$folder" --profile quick --filter "^($(IFS='|' && echo "${rows[*]}"))" &
+  child=$!
+  until [[ -s $folder/records.jsonl ]] || ! kill -0 "$child" 2>/dev/null; do sleep 0.01; done
+  kill -KILL "$child" 2>/dev/null
+  wait "$child" 2>/dev/null
+  "$binary" run --resume "$folder" || return
+  local row
+  for row in "${rows[@]}"; do
+    [[ $(grep -c "\"id\":\"$row.*\"status\":\"ok\"" "$folder/records.jsonl") -ge 1 ]] ||
+      { echo "FAILED: the resumed run has no row $row" && return 1; }
+  done
+}
+
+stage_paths() {
+  killed_and_resumed || return
+  [[ -z $rehearse ]] || { echo "gpu_check: the concurrent run needs a GPU" && return 0; }
+  [[ -f $work/concurrent/environment.json ]] ||
+    "$binary" run --concurrent --profile quick --op relu --format fp32 --budget 6 --out "$work/concurrent"
+}
+
+# sanitize TOOL: hand-written kernels whose form is new; libraries would take the rest of the time. The tool does not follow
+# copies of the tensor memory accelerator and wgmma (Compute Sanitizer's documentation, racecheck, "async proxy"), so a pass
+# says nothing about these.
+sanitize() {
+  command -v compute-sanitizer >/dev/null || skip "no compute-sanitizer on the PATH"
+  need_device_tests
+  export RIDGEBENCH_UNGATED=1
+  each_technique "$1" AreRightOnSmallShapes \
+    '^(relu_vec16|dot_one_pass|matvec_row_per_block|matmul(_gelu)?_(ffma_tma|wgmma_(persistent|pingpong|split_k|tf32x3).*))$' \
+    8 compute-sanitizer --tool "$1" --error-exitcode 9 --print-limit 5
+}
+stage_memcheck() { sanitize memcheck; }
+stage_racecheck() { sanitize racecheck; }
+
+stage_counters() {
+  command -v ncu >/dev/null || skip "no ncu on the PATH"
+  need_gpu
+  local counted='^(matmul/(wgmma_pingpong|cublas_tuned)/bf16/m:8192/|cache_l2_read/|relu/vec16/bf16/)'
+  measure counted --profile quick --filter "$counted" --budget 25 || return
+  scripts/counters.sh "$work/counted" --binary "$binary" --filter "$counted"
+  local status=$?
+  ((status == 2)) && skip "$(tail -n 1 "$work/counters.log")"
+  return "$status"
+}
