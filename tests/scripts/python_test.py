@@ -37,13 +37,13 @@ def start(script: Path, *arguments: object, **variables: str) -> subprocess.Comp
 def test_the_environment_of_the_project_comes_first(tree):
     fake(tree / ".venv" / "bin" / "python")
     done = start(tree / "scripts" / "plot.sh", "a b", "--roof")
-    assert (done.returncode, done.stdout) == (4, f"-m|ridgebench|plot|a b|--roof|{tree}/roofline\n")
+    assert (done.returncode, done.stdout) == (4, f"{tree}/roofline/ridgebench/launch.py||plot|a b|--roof|\n")
 
 
 def test_without_one_it_is_the_paths_python3(tree):
     folder = fake(tree / "bin" / "python3").parent
     done = start(tree / "scripts" / "counters.sh", PATH=f"{folder}:/usr/bin:/bin", PYTHONPATH="/else")
-    assert (done.returncode, done.stdout) == (4, f"-m|ridgebench|counters|{tree}/roofline:/else\n")
+    assert (done.returncode, done.stdout) == (4, f"{tree}/roofline/ridgebench/launch.py||counters|/else\n")
 
 
 def test_python_names_another(tree):

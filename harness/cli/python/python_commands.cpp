@@ -22,18 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// `python3 -m` would put the current folder on the path, whose files may have the names of modules,
-// and PYTHONPATH would reach the programs that a command starts.
-constexpr const char* kLauncher = R"(import sys
-if sys.version_info < (3, 9):
-    sys.stderr.write("ridgebench: %s is Python %d.%d; allowed: 3.9 or newer\n" % ((sys.executable,) + sys.version_info[:2]))
-    sys.exit(2)
-sys.path[:] = [sys.argv.pop(1)] + [folder for folder in sys.path if folder]
-from ridgebench import command_line
-command_line.BINARY = sys.argv.pop(1)
-from ridgebench.__main__ import main
-sys.exit(main(sys.argv[1:]))
-)";
+constexpr const char* kLauncher = "ridgebench/launch.py";        // below the package's folder
 constexpr const char* kInstalled = "share/ridgebench/roofline";  // below the prefix
 constexpr const char* kEnvironment = ".venv/bin/python";         // below the checkout or the prefix
 constexpr const char* kWheelPython = "../../../bin/python3";     // from lib/python3.x/site-packages
@@ -82,10 +71,9 @@ std::string interpreter(const fs::path& own) {
 // Replaces this process by the command. Returns if it cannot.
 void become(const std::string& python, const Package& package,
             const std::vector<std::string>& words) {
-  const std::string folder = package.folder.string();
+  const std::string launcher = (package.folder / kLauncher).string();
   const std::string binary = package.binary.string();
-  std::vector<const char*> arguments{python.c_str(), "-c", kLauncher, folder.c_str(),
-                                     binary.c_str()};
+  std::vector<const char*> arguments{python.c_str(), launcher.c_str(), binary.c_str()};
   for (const std::string& word : words) arguments.push_back(word.c_str());
   arguments.push_back(nullptr);
   execvp(python.c_str(), const_cast<char* const*>(arguments.data()));
