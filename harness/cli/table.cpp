@@ -33,8 +33,8 @@ constexpr std::array kColumns{
     Column{"device"},       Column{"operation"},     Column{"technique"},    Column{"format"},
     Column{"shape"},        Column{"regime"},        Column{"time", true},   Column{"FLOP/s", true},
     Column{"byte/s", true}, Column{"latency", true}, Column{"cycles", true}, Column{"power", true},
-    Column{"energy", true}, Column{"MFU", true},     Column{"roof", true},   Column{"limit"},
-    Column{"remark"}};
+    Column{"power state"},  Column{"energy", true},  Column{"MFU", true},    Column{"roof", true},
+    Column{"limit"},        Column{"remark"}};
 
 struct Row {
   std::array<std::string, kColumns.size()> cells;
@@ -119,6 +119,12 @@ std::string power_text(const Record& r) {
   return window_text(r, "power_w", 1, kWatts);
 }
 
+// Empty at the full clock, which needs no word.
+std::string power_state_text(const Record& r) {
+  if (!r.power_state || *r.power_state == PowerState::full_clock) return "";
+  return std::string(name(*r.power_state));
+}
+
 std::string energy_text(const Record& r) {
   constexpr std::array<std::string_view, 4> kJoules{"uJ", "mJ", "J", "kJ"};
   return window_text(r, "energy_per_launch_j", 1e-6, kJoules);
@@ -141,8 +147,9 @@ Row row_of(const Record& r, bool several_devices) {
                 r.format.name(), printable(r.shape.text()), std::string(name(r.regime)),
                 time_text(r.time), rate_text(r.flops_per_s(), r.time, "FLOP/s"),
                 rate_text(r.bytes_per_s(), r.time, "B/s"), latency_text(r), cycles_text(r),
-                power_text(r), energy_text(r), percent(r.mfu), percent(r.fraction_of_measured_roof),
-                std::string(limit), printable(r.reason ? *r.reason : flag_that_matters(r.flags))},
+                power_text(r), power_state_text(r), energy_text(r), percent(r.mfu),
+                percent(r.fraction_of_measured_roof), std::string(limit),
+                printable(r.reason ? *r.reason : flag_that_matters(r.flags))},
       .bad = !ok};
 }
 

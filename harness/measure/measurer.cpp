@@ -189,6 +189,7 @@ Samples Measurer::sample(const Case& c, Binding& binding, std::int64_t launched,
       .seconds = seconds,
       .warm_up_s = sustained_warm_up_s(c, seconds),
       .least_s = sustained_sampling_s(c),
+      .most_s = longest_sampling_s(c),
       // affordable_sets() launched on set 0.
       .launched = binding.sets.size() == 1 ? launched : 0,
       // If a launch returns when its work is done, timing parts of a rotation is free.
@@ -209,6 +210,7 @@ void Measurer::judge_samples(Record& record, const Case& c, const Samples& sampl
   record.launches_per_sample = samples.launches_per_sample;
   record.clocks_hz = samples.clocks_hz;
   record.clock_hz = samples.clock_hz;
+  record.power_state = samples.power_state;
   record.time_mean_s = samples.window.busy_s / static_cast<double>(samples.window.launches);
   record.flags.insert(record.flags.end(), samples.flags.begin(), samples.flags.end());
   record.status = Status::ok;

@@ -31,8 +31,6 @@ constexpr double kSamplingInTurns = 0.6;
 // A batch is longer than the shortest window of a clock by this factor, because a clock that rises
 // after the warm-up shortens the batches.
 constexpr double kClockMargin = 1.2;
-// Share of its time for which the power limit lowers the clock of a case that it limits.
-constexpr double kCappedShare = 0.05;
 // Seconds between two looks at a clock that rises after a power cap, and the rise between two looks
 // that counts as one. The energy and violation counters are renewed ten times a second.
 constexpr double kCapLook_s = 0.25;
@@ -122,13 +120,17 @@ class Sampling {
   // because its clock swings. Batches with gaps, as those of cold launches, are too rarely busy.
   [[nodiscard]] bool finished() {
     if (seconds_.size() < kFewestSamples) return false;
+    if (window_.busy_s >= limits_->most_s) return true;
     if (!late() && !precise_enough()) return false;
-    if (!power_capped_) power_capped_ = batch_->ahead() && capped();
-    const double least_s = *power_capped_ ? kSustained_s : 0;
+    if (watches_power() && window_.busy_s < kShortestPowerWindow_s) return false;
+    power_capped_ = power_capped_ || (watches_power() && capped_share() > kCappedShare);
+    const double least_s = power_capped_ ? kSustained_s : 0;
     return window_.busy_s >= std::max(least_s, limits_->least_s);
   }
 
   [[nodiscard]] Samples end() {
+    std::optional<PowerState> state;
+    if (watches_power()) state = power_state(capped_share());
     window_.elapsed_s = end_s_ - start_s_;
     window_.meters = difference(meters_, read_meters());
     std::vector<CounterReading> readings = device_->energy_readings(start_s_);
@@ -139,7 +141,8 @@ class Sampling {
     if (total_of(kCpuThrottledMeter, window_.meters).value_or(0) > 0) {
       samples.flags.emplace_back("cpu_throttled");
     }
-    samples.power_capped = power_capped_.value_or(false);
+    samples.power_capped = power_capped_;
+    samples.power_state = state;
     samples.seconds = std::move(seconds_);
     samples.window = std::move(window_);
     if (clocks_.size() == samples.seconds.size()) samples.clocks_hz = clocks_;
@@ -182,11 +185,16 @@ class Sampling {
     return precise(seconds_, kHalfWidth, tick_s);
   }
 
-  [[nodiscard]] bool capped() {
-    const auto before = total_of(kPowerCappedMeter, meters_);
-    if (!before) return false;
+  // Batches that leave the device idle between them say nothing about the power of a launch.
+  [[nodiscard]] bool watches_power() const {
+    return batch_->ahead() && total_of(kPowerCappedMeter, meters_);
+  }
+
+  // The share of the sampling for which the power limit lowered the clock.
+  [[nodiscard]] double capped_share() {
     const auto now = total_of(kPowerCappedMeter, read_meters());
-    return now && *now - *before > kCappedShare * (device_->now_s() - warm_s_);
+    const double before = *total_of(kPowerCappedMeter, meters_);
+    return (now.value_or(before) - before) / (device_->now_s() - warm_s_);
   }
 
   Device* device_;
@@ -199,7 +207,7 @@ class Sampling {
   std::vector<double> seconds_;
   std::vector<double> clocks_;
   std::size_t next_check_ = kEnoughSamples;
-  std::optional<bool> power_capped_;
+  bool power_capped_ = false;
   double others_s_ = 0;  // of other processes between turns
   Window window_;
 };

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "harness/base/power_state.hpp"
 #include "harness/base/regime.hpp"
 #include "harness/device/device.hpp"
 #include "harness/measure/turns.hpp"
@@ -28,6 +30,9 @@ struct Samples {
   std::vector<double> clocks_hz;         // held during each; empty where one is unknown
   std::optional<double> clock_hz;        // median of the known ones
   bool power_capped = false;             // the power limit lowered the clock
+  // Empty where the device does not count the time for which the limit lowers its clock, and where
+  // launches leave it idle.
+  std::optional<PowerState> power_state;
   std::vector<std::string> flags;
   Window window;
   // From the start of the warm-up to the last sample, where limits.least_s asks for it.
@@ -40,6 +45,8 @@ struct SamplingLimits {
   // Shortest sampling, in seconds under load, of a case that has to be hot. Its readings of power
   // and clock are kept.
   double least_s = 0;
+  // Longest sampling, in seconds under load, unless the fewest samples take longer.
+  double most_s = std::numeric_limits<double>::infinity();
   std::int64_t launched = 0;  // warm-up launches that ran before on the same buffers
   bool divisible = false;     // each part of a rotation may be a sample
   // The power limit lowered the clock of the case before, which kept another engine busy. The

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "harness/base/power_state.hpp"
 #include "harness/base/regime.hpp"
 #include "harness/base/statistics.hpp"
 #include "harness/results/key.hpp"
@@ -116,6 +117,7 @@ struct Record {
   std::optional<double> time_mean_s;
   std::vector<double> clocks_hz;
   std::optional<double> clock_hz;
+  std::optional<PowerState> power_state = std::nullopt;
   std::optional<double> cycles_median;
   std::optional<double> cycles_ci_low;
   std::optional<double> cycles_ci_high;
@@ -221,6 +223,7 @@ inline constexpr std::tuple kRecordKeys{
     Key{"bytes_per_s", &Record::bytes_per_s, "byte/s", "by the median time; null unless ok or unverified, and where bytes is 0", kNotNegative},
     Key{"clocks_hz", &Record::clocks_hz, "Hz", "clock held during each sample, in their order; empty where one of them is unknown", kPositive, Absence::not_in_oldest},
     Key{"clock_hz", &Record::clock_hz, "Hz", "median clock held during the samples; null where they are shorter than 5 ms", kPositive},
+    Key{"power_state", &Record::power_state, "", "whether the power limit lowered the clock while the samples were taken: hardly ever (full_clock), most of the time (capped), or mixed; null where the device does not count it", {}, Absence::not_in_oldest},
     Key{"cycles_median", &Record::cycles_median, "cycle", "per launch, median over the samples of time x clock; null where a clock is unknown", kPositive, Absence::not_in_oldest},
     Key{"cycles_ci_low", &Record::cycles_ci_low, "cycle", "lower end of that median's 95 % interval within this run", kPositive, Absence::not_in_oldest},
     Key{"cycles_ci_high", &Record::cycles_ci_high, "cycle", "upper end of that interval", kPositive, Absence::not_in_oldest},

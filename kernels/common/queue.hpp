@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,6 +51,10 @@ class Queue {
     }
     return seconds;
   }
+
+  // Seconds for which the power limit has lowered the device's clock, since some moment; empty
+  // where nothing counts them.
+  [[nodiscard]] virtual std::optional<double> power_capped_s() const { return std::nullopt; }
 
   // Whether a kernel may start before the one ahead of it in the stream has ended (programmatic
   // dependent launch).

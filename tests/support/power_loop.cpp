@@ -83,7 +83,8 @@ void PowerLoop::step(double seconds, double load) {
 }
 
 double PowerLoop::capped_s(double at_s) {
-  while (trace_.size() > 1 && trace_[1].time_s <= at_s) trace_.pop_front();
+  const double renewed_s = phase_s_ + kRenewal_s * std::floor((at_s - phase_s_) / kRenewal_s);
+  while (trace_.size() > 1 && trace_[1].time_s <= renewed_s) trace_.pop_front();
   return trace_.empty() ? 0 : trace_.front().capped_s;
 }
 

@@ -12,6 +12,7 @@
 // - The energy counter is renewed about every 100 ms, and a reader sees that up to 10 ms late.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <random>
@@ -37,7 +38,8 @@ struct LaunchTimes {
 
 class PowerLoop {
  public:
-  PowerLoop(const PowerModel& model, std::uint64_t seed) : model_(model), random_(seed) {}
+  PowerLoop(const PowerModel& model, std::uint64_t seed)
+      : model_(model), random_(seed), phase_s_(0.1 * std::fmod(0.618 * double(seed), 1)) {}
 
   struct Ran {
     double seconds = 0;
@@ -46,8 +48,8 @@ class PowerLoop {
   Ran run(const LaunchTimes& launch, double launches);
   void idle(double seconds);
 
-  // Seconds for which a clock below the full one had been held at some moment. The moment must not
-  // be before the last but one of the calls.
+  // Seconds for which a clock below the full one had been held at some moment, as a counter shows
+  // them that is renewed every 100 ms. The moment must not be before the last but one of the calls.
   [[nodiscard]] double capped_s(double at_s);
   // Renewals of the energy counter that a reader saw until a moment.
   [[nodiscard]] std::vector<CounterReading> energy(double since_s, double until_s) const;
@@ -64,6 +66,7 @@ class PowerLoop {
 
   PowerModel model_;
   std::mt19937_64 random_;
+  double phase_s_;  // of the counter of capped time
   double now_s_ = 0;
   double clock_ = 1;
   double rate_ = 0;  // change of the clock per second

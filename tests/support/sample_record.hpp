@@ -49,6 +49,7 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
   r.time_mean_s = 1.15e-6;
   r.clocks_hz = {2.5e9, 2.4e9, 2.6e9};
   r.clock_hz = 2.5e9;
+  r.power_state = PowerState::full_clock;
   r.cycles_median = r.cycles()->median;
   r.cycles_ci_low = r.cycles()->ci_low;
   r.cycles_ci_high = r.cycles()->ci_high;

@@ -113,6 +113,7 @@ CudaDevice::CudaDevice(int index) : index_(index), notes_(notes_of_driver()) {
   queue_ = std::make_unique<CudaQueue>(stream, *timer_);
   memory_ = std::make_unique<CudaMemory>(stream);
   nvml_ = Nvml::open(uuid_text(properties_), no_nvml_);
+  if (nvml_) queue_->watch_power(*nvml_);
   tick_s_ = timer_->tick_s();
   launch_gap_s_ = timer_->launch_gap_s();
   graph_gap_s_ = timer_->graph_gap_s();

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
+#include "harness/device/cuda/nvml.hpp"
 #include "harness/device/cuda/timer.cuh"
 #include "kernels/common/cuda/launch.cuh"
 #include "kernels/common/error.hpp"
@@ -43,10 +45,15 @@ class CudaQueue final : public Queue {
   [[nodiscard]] std::vector<double> time_turns(std::span<const Turn> turns) override {
     return timer_->time_turns(turns);
   }
+  [[nodiscard]] std::optional<double> power_capped_s() const override {
+    return nvml_ == nullptr ? std::nullopt : nvml_->power_capped_s();
+  }
+  void watch_power(const Nvml& nvml) { nvml_ = &nvml; }
 
  private:
   cudaStream_t stream_;
   CudaTimer* timer_;
+  const Nvml* nvml_ = nullptr;
 };
 
 }  // namespace ridgebench

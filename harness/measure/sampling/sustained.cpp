@@ -1,6 +1,7 @@
 #include "harness/measure/sampling/sustained.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "harness/measure/sampler.hpp"
 #include "roofline/device_spec.hpp"
@@ -32,13 +33,19 @@ bool sustained_ceiling(const Case& c) {
 double sustained_warm_up_s(const Case& c, double seconds) {
   constexpr double kHot_s = 10;
   constexpr double kSharesOfWarmUp = 5;
-  if (!settles_slowly(c)) return 0;
+  if (!settles_slowly(c) || c.technique.burst) return 0;
   const double shortest = c.device->tensor_warm_up_s();
   if (!sustained_ceiling(c)) return shortest;
   return std::clamp(kSharesOfWarmUp * seconds, shortest, kHot_s);
 }
 
 double sustained_sampling_s(const Case& c) { return sustained_ceiling(c) ? kSustained_s : 0; }
+
+double longest_sampling_s(const Case& c) {
+  constexpr double kBurst_s = 0.05;
+  return settles_slowly(c) && c.technique.burst ? kBurst_s
+                                                : std::numeric_limits<double>::infinity();
+}
 
 double beyond_share_s(const Case& c, double seconds) {
   if (!settles_slowly(c)) return 0;

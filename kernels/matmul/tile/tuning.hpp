@@ -1,6 +1,8 @@
 // The choice among launches of one product by measurement. Single launches on an idle board say
 // little of a product under load: the clock is another one, and wanders by several percent. So
-// candidates take turns under load: a short pass leaves three of them, a longer one decides.
+// candidates take turns under load: a short pass leaves three of them, a longer one finds the
+// fewest cycles. At a board's power limit the clock follows from the joules of a launch, so there
+// those that are close in cycles run alone for longer, and the least time decides.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -35,6 +38,14 @@ inline constexpr TuningPass kShortPass{
 inline constexpr TuningPass kLastPass{
     .settling_s = 0.3, .turn_s = 2e-3, .fewest = 3, .most = 12, .longest_s = 1};
 inline constexpr std::size_t kFinalists = 3;
+// Blocks at the power limit, two for each candidate in the order A B C C B A. The clock settles
+// within tens of milliseconds; the first part of a block is not counted.
+inline constexpr double kSustainedBlock_s = 0.3;
+inline constexpr double kSustainedDropped_s = 0.1;
+// A candidate takes part if it needs at most this times the cycles of the best.
+inline constexpr double kCloseInCycles = 1.03;
+// The board is at its limit if the limit lowered the clock for this share of the last pass.
+inline constexpr double kShareAtTheLimit = 0.5;
 // A candidate is out before the short pass if a single launch takes this times the fastest one.
 inline constexpr double kHopeless = 1.4;
 // A candidate is launched twice alone, or once if that takes longer.
@@ -102,16 +113,50 @@ class Race {
     });
   }
 
-  // Leaves the `most` fastest. Throws what the last candidate to fail threw where none is left.
+  // Sorts the candidates by their share of the pass and leaves the `most` first. Throws what the
+  // last candidate to fail threw where none is left.
   void run(const TuningPass& pass, std::size_t most) {
     drop_hopeless();
     if (candidates_.size() > 1) take_turns(pass);
-    std::erase_if(candidates_, [](const Candidate& c) { return c.failed; });
-    if (candidates_.empty() && failure_) std::rethrow_exception(failure_);
-    if (candidates_.size() <= most) return;
-    std::ranges::sort(candidates_, {},
-                      [](const Candidate& c) { return std::pair(c.median_share(), c.index); });
-    candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(most), candidates_.end());
+    drop_failed();
+    if (candidates_.size() > 1) {
+      std::ranges::sort(candidates_, {},
+                        [](const Candidate& c) { return std::pair(c.median_share(), c.index); });
+    }
+    leave(most);
+  }
+
+  // Whether the power limit lowered the clock during most of the last pass.
+  [[nodiscard]] bool at_the_limit() const { return capped_share_ >= kShareAtTheLimit; }
+
+  // Leaves the candidate of the least time, each alone under load, of those that the last pass
+  // found to be close.
+  void run_alone() {
+    const double best = candidates_.front().median_share();
+    std::erase_if(candidates_,
+                  [&](const Candidate& c) { return c.median_share() > kCloseInCycles * best; });
+    if (candidates_.size() < 2) return;
+    const std::vector<Launch> launches = guarded_launches();
+    const std::size_t size = candidates_.size();
+    std::vector<Turn> turns;
+    for (std::size_t place = 0; place < 2 * size; ++place) {
+      const std::size_t i = std::min(place, 2 * size - 1 - place);
+      for (const double seconds : {kSustainedDropped_s, kSustainedBlock_s - kSustainedDropped_s}) {
+        const double count = std::max(std::ceil(seconds / candidates_[i].launch_s), 1.0);
+        turns.push_back({&launches[i], static_cast<std::int64_t>(count)});
+      }
+    }
+    const std::vector<double> seconds = queue_->time_turns(turns);
+    std::vector<double> own(size);  // seconds of a launch, in two blocks
+    for (std::size_t place = 0; place < 2 * size; ++place) {
+      const std::size_t counted = 2 * place + 1;
+      own[std::min(place, 2 * size - 1 - place)] +=
+          seconds[counted] / static_cast<double>(turns[counted].launches);
+    }
+    for (std::size_t i = 0; i < size; ++i) candidates_[i].shares = {own[i]};
+    drop_failed();
+    std::ranges::stable_sort(candidates_, {}, &Candidate::median_share);
+    leave(1);
   }
 
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
@@ -130,6 +175,26 @@ class Race {
     }
   }
 
+  void drop_failed() {
+    std::erase_if(candidates_, [](const Candidate& c) { return c.failed; });
+    if (candidates_.empty() && failure_) std::rethrow_exception(failure_);
+  }
+
+  void leave(std::size_t most) {
+    if (candidates_.size() > most) {
+      candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(most), candidates_.end());
+    }
+  }
+
+  // A launch that throws marks its candidate. The candidates must stay where they are.
+  std::vector<Launch> guarded_launches() {
+    std::vector<Launch> launches;
+    for (Candidate& c : candidates_) {
+      launches.emplace_back([this, &c] { c.failed = c.failed || !attempt(c.launch); });
+    }
+    return launches;
+  }
+
   void drop_hopeless() {
     if (candidates_.empty()) return;
     const double best = std::ranges::min_element(candidates_, {}, &Candidate::launch_s)->launch_s;
@@ -137,15 +202,17 @@ class Race {
   }
 
   void take_turns(const TuningPass& pass) {
-    std::vector<Launch> launches;
+    const std::vector<Launch> launches = guarded_launches();
     std::vector<double> launch_s;
     for (Candidate& c : candidates_) {
       c.shares.clear();
       launch_s.push_back(c.launch_s);
-      launches.emplace_back([this, &c] { c.failed = c.failed || !attempt(c.launch); });
     }
     const Schedule schedule(pass, launch_s, launches);
+    const double capped_before_s = queue_->power_capped_s().value_or(0);
     const std::vector<double> seconds = queue_->time_turns(schedule.turns);
+    capped_share_ = (queue_->power_capped_s().value_or(0) - capped_before_s) /
+                    std::accumulate(seconds.begin(), seconds.end(), 0.0);
     const std::size_t round = 2 * candidates_.size();
     for (std::size_t t = schedule.settling; t < seconds.size(); t += round) {
       std::vector<double> own(candidates_.size());  // seconds of a launch, in two turns
@@ -161,17 +228,20 @@ class Race {
   Queue* queue_;
   std::vector<Candidate> candidates_;
   std::exception_ptr failure_;
+  double capped_share_ = 0;  // of the last pass
 };
 
 }  // namespace select_detail
 
-// The index of the fastest of the launches make(i), i < count, each of which has run before. A
+// The index of the fastest of the launches make(i), i < count, each of which has run before: of the
+// fewest cycles, or at the board's power limit of the least time among those close to them. A
 // candidate that throws is left out, unless the device is lost or all of them throw.
 inline int select_fastest(Queue& queue, int count, const std::function<Launch(int)>& make) {
   select_detail::Race race(queue);
   for (int i = 0; i < count; ++i) race.enter(i, make);
   race.run(kShortPass, kFinalists);
-  if (race.candidates().size() > 1) race.run(kLastPass, 1);
+  if (race.candidates().size() > 1) race.run(kLastPass, kFinalists);
+  if (race.candidates().size() > 1 && race.at_the_limit()) race.run_alone();
   return race.candidates().empty() ? 0 : race.candidates().front().index;
 }
 

@@ -1,5 +1,6 @@
 """What every figure has: page, title, subtitle, footer, and the list of the results that are not drawn and why."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
@@ -47,14 +48,22 @@ def unserved(views: list[View]) -> str:
     return f"{count} case{'s' * (count > 1)} not served: see the report{'s' * (len(views) > 1)}" if count else ""
 
 
+def power_states(view: View) -> str:
+    """How many rows the power limit slowed down; empty without one. Their clock differs from that of the others."""
+    states = Counter(row.power_state for row in view.rows if row.power_state)
+    slowed = [f"{states[state]} {words}" for state, words in (("capped", "at the power cap"), ("mixed", "partly")) if states[state]]
+    return f"{', '.join(slowed)} of {sum(states.values())} rows" if slowed else ""
+
+
 def footer(view: View) -> str:
-    """The provenance of the run, enough to repeat it."""
+    """The provenance of the run, enough to repeat it, after the rows that the power limit slowed down."""
     environment = view.environment
     if "imported" in environment:
         source = environment["imported"]
         return f"ridgebench import: {source['file']} of {source['tool']} · SHA-256 {source['sha256'][:16]}"
     commit = (environment["commit"] or "unknown")[:12]
     parts = [
+        *filter(None, [power_states(view)]),
         f"ridgebench {environment['version']}",
         f"commit {commit}{' with local changes' if environment['dirty'] else ''}",
         environment["build"]["compiler"] or "compiler unknown",

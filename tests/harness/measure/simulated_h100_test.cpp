@@ -1,6 +1,8 @@
 // Rows of a simulated H100 at its power cap, from the measurement to the line of records.jsonl.
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "harness/measure/measurer.hpp"
 #include "harness/measure/sampling/sustained.hpp"
 #include "tests/support/made_up_case.hpp"
@@ -74,13 +76,15 @@ TEST(SimulatedH100, ATensorCeilingSamplesForTwoSecondsWhenItIsHot) {
   EXPECT_EQ(beyond_share_s(made_up.get(), 0.5), 2.5 + 1.5);
   made_up.implementation.technique.burst = true;
   EXPECT_EQ(sustained_sampling_s(made_up.get()), 0);
-  EXPECT_EQ(sustained_warm_up_s(made_up.get(), 0.3), device.tensor_warm_up_s());
+  EXPECT_EQ(sustained_warm_up_s(made_up.get(), 0.3), 0);
+  EXPECT_EQ(longest_sampling_s(made_up.get()), 0.05);
   SimulatedDevice host{Simulation{}};
   made_up.implementation.technique.burst = false;
   Case on_host = made_up.get();
   on_host.device = &host;
   EXPECT_EQ(sustained_warm_up_s(on_host, 2) + sustained_sampling_s(on_host), 0);
   EXPECT_EQ(beyond_share_s(on_host, 2), 0);
+  EXPECT_EQ(longest_sampling_s(on_host), std::numeric_limits<double>::infinity());
 }
 
 }  // namespace

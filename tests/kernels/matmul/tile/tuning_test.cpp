@@ -55,6 +55,39 @@ TEST(SelectFastest, TheMedianOfSingleLaunchesFindsASlowerOne) {
   EXPECT_LE(seeds_in_which(least_median), 60) << "the simulated power limit is too quiet";
 }
 
+// Equal cycles and 3 % fewer joules: the second candidate is the faster one at the power limit
+// only.
+constexpr std::array kJoules{0.721, 0.7};
+
+int select_by_joules(PowerQueue& queue, double slower_s = 0) {
+  return select_fastest(queue, kJoules.size(), [&](int i) -> Launch {
+    return [&queue, i, slower_s] {
+      queue.work_s += 1e-3 + (i == 1 ? slower_s : 0);
+      queue.joules += kJoules.at(static_cast<std::size_t>(i));
+    };
+  });
+}
+
+TEST(SelectFastest, AtThePowerLimitTheFewestJoulesWinAmongEqualCycles) {
+  int right = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    PowerQueue queue(seed);
+    queue.limit_w = 700;
+    right += select_by_joules(queue);
+  }
+  EXPECT_GE(right, 99);
+}
+
+TEST(SelectFastest, BelowThePowerLimitJoulesDoNotCount) {
+  constexpr double one_percent = 1e-5;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    PowerQueue queue(seed);
+    EXPECT_EQ(select_by_joules(queue, one_percent), 0) << seed;
+    queue.limit_w = 700;
+    EXPECT_EQ(select_by_joules(queue, one_percent), 1) << seed << ": 2 % less time at the limit";
+  }
+}
+
 // A queue without noise. A candidate throws in its launch of the given number, from 1; 0: never.
 template <class Error = std::runtime_error>
 class Candidates {
