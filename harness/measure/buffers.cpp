@@ -83,6 +83,12 @@ bool Buffers::rotation_is_short(std::span<const Operand> operands, std::int64_t 
   return sets < kMaxSets && sets * bytes_touched(operands) < device_->machine().evicting_bytes();
 }
 
+bool Buffers::caches_may_serve(std::span<const Operand> operands, std::int64_t sets) const {
+  const std::int64_t needed =
+      std::min(device_->machine().evicting_bytes(), device_->rotation_bytes());
+  return sets * bytes_touched(operands) < needed;
+}
+
 double Buffers::held_bytes() const {
   auto held = static_cast<double>(outputs_.bytes);
   for (const Arena& arena : inputs_) held += static_cast<double>(arena.bytes);

@@ -102,14 +102,15 @@ RecordedRoof roof_of(const Case& c, const Roofs& roofs) {
 }
 
 // A warm case runs back to back on one buffer set, so the caches serve it if it fits.
-bool served_by_cache(const Case& c) {
+bool warm_in_cache(const Case& c) {
   const auto cache = static_cast<double>(c.device->machine().last_level_cache_bytes());
   return c.regime == Regime::warm && c.work().bytes < cache;
 }
 
 constexpr double kNoLimit = std::numeric_limits<double>::max();
 
-Physics physics_of(const Case& c, const Declared& declared, std::optional<double> clock_hz) {
+Physics physics_of(const Case& c, const Declared& declared, const Record& record) {
+  const std::optional<double> clock_hz = record.clock_hz;
   const DeviceSpec* sheet = find_data_sheet(c.device->data_sheet());
   Physics physics{.bandwidth_bytes_per_s = declared.bytes_per_s,
                   .issue_flops_per_s = peak_at_clock_flops_per_s(sheet, c.format.a, clock_hz)};
@@ -118,7 +119,8 @@ Physics physics_of(const Case& c, const Declared& declared, std::optional<double
     physics.issue_flops_per_s =
         std::min(*declared.flops_per_s, physics.issue_flops_per_s.value_or(kNoLimit));
   }
-  if (sheet != nullptr && sheet->memory.pins && !served_by_cache(c) && !c.operation->traffic) {
+  if (sheet != nullptr && sheet->memory.pins && !record.flagged(kServedByCache) &&
+      !c.operation->traffic) {
     physics.bandwidth_bytes_per_s = sheet->memory.pins->bandwidth_bytes_per_s();
   }
   return physics;
@@ -142,12 +144,12 @@ void compare_with_roofs(Record& record, const Case& c, const Timed& timed, const
 
 void judge(Record& record, const Case& c, const Roofs& roofs) {
   const Timed timed{c.work(), record.time->median};
-  if (served_by_cache(c)) record.flags.emplace_back("served_by_cache");
+  if (warm_in_cache(c)) record.flags.emplace_back(kServedByCache);
   if (c.technique.arithmetic && c.format != FormatPair(*c.technique.arithmetic)) {
     record.flags.emplace_back("storage_format");
   }
   const Declared declared = declared_by(c, record.clock_hz);
-  const Physics physics = physics_of(c, declared, record.clock_hz);
+  const Physics physics = physics_of(c, declared, record);
   if (const auto impossible = miscounted(timed, physics)) {
     record.status = Status::invalid;
     record.reason = *impossible;

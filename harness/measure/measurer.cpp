@@ -107,7 +107,10 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
   record.sets = std::min(wanted, affordable.sets);
   if (record.sets > 1) binding = bind(c, plan, record.sets);
   if (rotates(c) && buffers_.rotation_is_short(c.operands(), record.sets)) {
-    record.flags.emplace_back("short_rotation");
+    record.flags.emplace_back(kShortRotation);
+  }
+  if (rotates(c) && buffers_.caches_may_serve(c.operands(), record.sets)) {
+    record.flags.emplace_back(kServedByCache);
   }
   const Early early = device_->early(binding.rotation.front());
   record.early = early.early;

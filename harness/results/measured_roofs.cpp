@@ -20,10 +20,17 @@ constexpr Range kSeconds{0, 1e3};
 
 bool is_product(const Record& r) { return r.op == "matmul" || r.op == "matmul_gelu"; }
 
+// Whether caches may serve a steady row. Older records flag the short rotation alone. Where
+// ceilings of the memory have that flag too, the device limits all rotations, and the row is like
+// its ceiling.
+bool served_by_cache(const Record& r, bool short_ceilings) {
+  return r.flagged(kServedByCache) || (r.flagged(kShortRotation) && !short_ceilings);
+}
+
 // Adds the rows that are faster than their ceiling: a roof is the best that anything verified
 // reached. All rows are compared with the ceilings, so that their order does not matter. The FLOPs
 // of GeLU are a convention, so only products raise the roof of an engine.
-void raise(Roofs& roofs, const std::vector<Record>& kernels) {
+void raise(Roofs& roofs, const std::vector<Record>& kernels, bool short_ceilings) {
   const Roofs ceilings = roofs;
   const auto add_faster = [&](const Record& r, std::optional<double> per_s,
                               std::optional<Rate> roof) {
@@ -33,7 +40,7 @@ void raise(Roofs& roofs, const std::vector<Record>& kernels) {
     roofs.add(*roof);
   };
   for (const Record& r : kernels) {
-    if (r.regime != Regime::steady || r.burst) continue;
+    if (r.regime != Regime::steady || r.burst || served_by_cache(r, short_ceilings)) continue;
     add_faster(r, r.bytes_per_s(), ceilings.memory_roof(r.written_fraction));
     if (!is_product(r) || r.arithmetic.mixed() || r.accumulator != Format::fp32) continue;
     auto roof = ceilings.engine_roof(r.engine, r.arithmetic.a);
@@ -60,10 +67,6 @@ void add_storage_formats(Roofs& roofs, const std::vector<Record>& kernels) {
   for (const Rate& rate : found) {
     if (!unknown.contains(rate.format)) roofs.add(rate);
   }
-}
-
-bool has_flag(const Record& record, std::string_view flag) {
-  return std::ranges::find(record.flags, flag) != record.flags.end();
 }
 
 // `device` as in environment.json ("cpu"); empty: the only one that has ceilings.
@@ -95,7 +98,7 @@ Roofs open_directory(const std::string& directory, std::string_view device) {
 std::optional<Rate> ceiling_rate(const Record& r) {
   const bool counts = r.role == Role::ceiling && r.status == Status::ok &&
                       r.regime == Regime::steady && !r.burst && r.saturates && !r.format.mixed() &&
-                      !has_flag(r, kPartialRate);
+                      !r.flagged(kPartialRate) && !r.flagged(kServedByCache);
   if (!counts) return std::nullopt;
   std::optional<double> per_s = r.flops_per_s();
   switch (*r.saturates) {
@@ -119,7 +122,8 @@ std::optional<Rate> ceiling_rate(const Record& r) {
 
 bool above_roof(const Record& r) {
   const bool counts = r.role == Role::kernel && r.status == Status::ok &&
-                      r.regime == Regime::steady && r.fraction_of_measured_roof && r.roof;
+                      r.regime == Regime::steady && r.fraction_of_measured_roof && r.roof &&
+                      !r.flagged(kServedByCache);
   if (!counts) return false;
   const auto exceeds = [](std::optional<double> achieved, std::optional<double> roof) {
     return achieved && roof && *achieved > (1 + kRoofMargin) * *roof;
@@ -151,12 +155,16 @@ Roofs roofs_of(const std::string& directory, const MeasuredDevice& device,
               device.launch_floor_s);
   if (const DeviceSpec* sheet = find_data_sheet(device.data_sheet)) roofs.promise(*sheet);
   std::vector<Record> kernels;
+  bool short_ceilings = false;
   for (const Record& r : records) {
     if (r.device != device.name) continue;
-    if (const auto rate = ceiling_rate(r)) roofs.add(*rate);
+    if (const auto rate = ceiling_rate(r)) {
+      roofs.add(*rate);
+      short_ceilings = short_ceilings || r.flagged(kShortRotation);
+    }
     if (r.role == Role::kernel && r.status == Status::ok) kernels.push_back(r);
   }
-  raise(roofs, kernels);
+  raise(roofs, kernels, short_ceilings);
   add_storage_formats(roofs, kernels);
   return roofs;
 }

@@ -13,17 +13,24 @@ namespace ridgebench {
 
 // The rate that a row vouches for; empty unless the row is a verified steady ceiling, no burst, of
 // the memory, of an engine at its full rate with fp32 accumulation, of the special functions, or of
-// conversions. The bandwidth of a cache is no roof: rows are served by memory.
+// conversions. The bandwidth of a cache is no roof, nor is that of a row which caches may serve.
 std::optional<Rate> ceiling_rate(const Record& record);
 
 // A row above its measured roof by more than this share raises the roof. Ceilings that are measured
 // again differ by less.
 inline constexpr double kRoofMargin = 0.01;
 inline constexpr const char* kAboveRoof = "above_roof";
+// The flag of a row whose data the caches may hold between two launches: all of a warm row, or
+// those of a steady row that rotates over fewer bytes than its device asks for. Such a row measured
+// another thing than the ceilings of the memory. It raises no roof, and heads no figure.
+inline constexpr const char* kServedByCache = "served_by_cache";
+// The flag of a rotation that moves fewer bytes than empty the caches.
+inline constexpr const char* kShortRotation = "short_rotation";
 // The flag of a ceiling whose instructions do not reach the engine's full rate.
 inline constexpr const char* kPartialRate = "partial_rate";
 
-// Whether a verified row of the steady regime is that much faster than a ceiling of its roof.
+// Whether a verified row of the steady regime is that much faster than a ceiling of its roof, and
+// the caches did not serve it.
 bool above_roof(const Record& record);
 
 struct MeasuredDevice {

@@ -11,7 +11,7 @@ namespace {
 bool skipped(const Record& record) { return record.status == Status::skipped; }
 
 bool lacked_memory(const Record& record) {
-  return skipped(record) && std::ranges::find(record.flags, kOutOfMemoryFlag) != record.flags.end();
+  return skipped(record) && record.flagged(kOutOfMemoryFlag);
 }
 
 // The rows that the run is for: ceilings serve kernels where there are any.

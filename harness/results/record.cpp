@@ -33,6 +33,10 @@ void read_former_names(Record& record, const ordered_json& raw) {
 
 }  // namespace
 
+bool Record::flagged(std::string_view flag) const {
+  return std::ranges::find(flags, flag) != flags.end();
+}
+
 std::optional<Roof> Record::limiting_roof() const {
   const bool memory_only = engine == Engine::memory;
   if (!roof || !roof->bytes_per_s || !(roof->flops_per_s || memory_only)) return std::nullopt;

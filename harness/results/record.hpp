@@ -1,6 +1,7 @@
-// One row of a run as it stands in records.jsonl, and the one list of its keys. The JSON writer,
-// the reader, results/schema/record.schema.json and the table of keys in docs/record.md follow from
-// the list; `record_docs` prints the last two.
+// One row of a run as it stands in records.jsonl, and the one list of its keys; record_parts.hpp
+// has those of the objects inside it. The JSON writer, the reader,
+// results/schema/record.schema.json and the table of keys in docs/record.md follow from the lists;
+// `record_docs` prints the last two.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 #include "harness/base/power_state.hpp"
 #include "harness/base/regime.hpp"
 #include "harness/base/statistics.hpp"
-#include "harness/results/key.hpp"
+#include "harness/results/record_parts.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/model.hpp"
 #include "roofline/utilisation.hpp"
@@ -42,39 +43,6 @@ constexpr bool has_time(Status status) {
 // A control is a ceiling that is measured again at the end of the run.
 enum class Role : std::uint8_t { kernel, ceiling, control };
 constexpr auto names_of(Role) { return enum_names("role", "kernel", "ceiling", "control"); }
-
-// The measured ceilings that a row was judged by.
-struct RecordedRoof {
-  std::optional<double> flops_per_s = std::nullopt;
-  std::optional<double> bytes_per_s = std::nullopt;
-  std::optional<std::string> compute_ceiling = std::nullopt;
-  std::optional<std::string> memory_ceiling = std::nullopt;
-  std::optional<double> special_results = std::nullopt;
-  std::optional<double> special_results_per_s = std::nullopt;
-  std::optional<std::string> special_ceiling = std::nullopt;
-
-  // The least time that they take.
-  [[nodiscard]] std::optional<double> special_s() const;
-};
-
-// The comparison of all elements of an output with another technique's, where the output is too
-// large for the reference.
-struct Witness {
-  std::string technique;
-  double error = 0;
-};
-
-struct Verification {
-  double error = 0;
-  double tolerance = 0;
-  std::int64_t elements = 0;
-  bool exact = true;
-  std::optional<std::int64_t> group = std::nullopt;
-  std::optional<Witness> witness = std::nullopt;
-  std::optional<std::uint64_t> seed = std::nullopt;
-
-  [[nodiscard]] bool passed() const { return error <= 1; }
-};
 
 // What the members mean, and their units, says the list below.
 struct Record {
@@ -131,6 +99,7 @@ struct Record {
   nlohmann::ordered_json telemetry = nlohmann::ordered_json::object();
   std::vector<std::string> flags;
 
+  [[nodiscard]] bool flagged(std::string_view flag) const;
   // Both rates of its roof, or memory's alone for the memory engine. Empty where one is missing.
   [[nodiscard]] std::optional<Roof> limiting_roof() const;
   // That roof, and the special functions or conversions.
@@ -143,38 +112,9 @@ struct Record {
   [[nodiscard]] std::optional<Summary> cycles() const;
 };
 
-// clang-format off
-inline constexpr std::tuple kRoofKeys{
-    Key{"flops_per_s", &RecordedRoof::flops_per_s, "FLOP/s", "of the arithmetic; null without its ceiling", kPositive},
-    Key{"bytes_per_s", &RecordedRoof::bytes_per_s, "byte/s", "of the memory; null without its ceiling", kPositive},
-    Key{"compute_ceiling", &RecordedRoof::compute_ceiling, "", "id of the ceiling's row"},
-    Key{"memory_ceiling", &RecordedRoof::memory_ceiling, "", "id of the ceiling's row"},
-    Key{"special_results", &RecordedRoof::special_results, "", "special functions per launch, or conversions where they take longer; null without their ceiling", kPositive, Absence::not_in_oldest},
-    Key{"special_results_per_s", &RecordedRoof::special_results_per_s, "1/s", "rate of that ceiling", kPositive, Absence::not_in_oldest},
-    Key{"special_ceiling", &RecordedRoof::special_ceiling, "", "id of the ceiling's row", {}, Absence::not_in_oldest},
-};
-
-inline constexpr std::tuple kWitnessKeys{
-    Key{"technique", &Witness::technique, "", "the other technique"},
-    Key{"error", &Witness::error, "", "largest difference over the tolerance of both, at most 1 for an ok row; null: infinite", kNotNegative, Absence::infinite},
-};
-
-inline constexpr std::tuple kVerificationKeys{
-    Key{"error", &Verification::error, "", "largest deviation from the reference over its tolerance, at most 1 for an ok row; null: infinite", kNotNegative, Absence::infinite},
-    Key{"tolerance", &Verification::tolerance, "", "absolute, at the element with that error", kNotNegative},
-    Key{"elements", &Verification::elements, "", "number of elements compared with the reference", kCount},
-    Key{"exact", &Verification::exact, "", "every one of them is the reference rounded to the output's format"},
-    Key{"group", &Verification::group, "", "number of neighbouring elements in each of the signed sums by which all elements of a large product were compared; null without such sums", kCount, Absence::not_in_oldest},
-    Key{"witness", &Verification::witness, "", "the technique that all elements of a large output were compared with", {}, Absence::not_in_oldest},
-    Key{"seed", &Verification::seed, "", "of the choice of rows and signs, drawn anew in each process; `RIDGEBENCH_CHECK_SEED` sets it", kCount, Absence::not_in_oldest},
-};
-
-constexpr const auto& keys_of(const RecordedRoof*) { return kRoofKeys; }
-constexpr const auto& keys_of(const Witness*) { return kWitnessKeys; }
-constexpr const auto& keys_of(const Verification*) { return kVerificationKeys; }
-
 // In the order in which they are written: key, member, unit, meaning, bounds, and whether older
 // records lack it. A key ends in its unit; what is unknown is null.
+// clang-format off
 inline constexpr std::tuple kRecordKeys{
     Key{"id", &Record::id, "", "operation/technique/format/shape/regime@device; a control ends in `:control`"},
     Key{"op", &Record::op, "", "the operation: what is computed"},

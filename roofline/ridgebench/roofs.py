@@ -10,6 +10,7 @@ from ridgebench.records import Row
 
 MARGIN = 0.01  # a row above its roof by more raises it; ceilings that are measured again differ by less
 ABOVE_ROOF, PARTIAL_RATE = "above_roof", "partial_rate"  # flags
+SERVED_BY_CACHE, SHORT_ROTATION = "served_by_cache", "short_rotation"
 RAISED = "↑"  # how tables and figures show the first
 PRODUCTS = ("matmul", "matmul_gelu")
 TF32_PRODUCTS = 3  # tf32 products in one of tf32x3
@@ -19,9 +20,29 @@ SIDES = (("flops_per_s", "compute_ceiling"), ("bytes_per_s", "memory_ceiling"))
 
 
 def is_roof(ceiling: Row) -> bool:
-    """Whether a ceiling judges kernels: no burst, whose rate power does not sustain, and the engine's full rate."""
+    """Whether a ceiling judges kernels: no burst, whose rate power does not sustain, the full rate, and no cache's."""
     burst = "burst" in ceiling.technique if ceiling.burst is None else ceiling.burst  # older records: by name
-    return not burst and PARTIAL_RATE not in ceiling.flags
+    return not burst and PARTIAL_RATE not in ceiling.flags and SERVED_BY_CACHE not in ceiling.flags
+
+
+def heads(row: Row) -> bool:
+    """Whether a title may rest on a row: caches that may serve its data do not matter to one that arithmetic limits."""
+    return SERVED_BY_CACHE not in row.flags or row.bound == "compute"
+
+
+def with_flags_of_caches(rows: list[Row]) -> list[Row]:
+    """The rows, with the flag of those that caches may serve where older records have that of a short rotation alone.
+
+    Where ceilings of the memory have a short rotation too, the device limits all of them: a row is like its ceiling.
+    """
+    if any(row.saturates == "memory" and SHORT_ROTATION in row.flags for row in rows):
+        return rows
+    return [
+        replace(row, flags=[*row.flags, SERVED_BY_CACHE])
+        if SHORT_ROTATION in row.flags and SERVED_BY_CACHE not in row.flags
+        else row
+        for row in rows
+    ]
 
 
 def with_roof_of_products(row: Row, rows: list[Row]) -> Row:
@@ -39,8 +60,11 @@ def with_roof_of_products(row: Row, rows: list[Row]) -> Row:
 
 
 def excesses(row: Row) -> dict[str, float]:
-    """The ceilings that a verified steady row exceeds, with its rate as a multiple of each."""
-    if not (row.drawable and row.regime == "steady" and row.roof):
+    """The ceilings that a verified steady row exceeds, with its rate as a multiple of each.
+
+    None for a row that caches may serve: its ceilings measured another thing.
+    """
+    if not (row.drawable and row.regime == "steady" and row.roof) or SERVED_BY_CACHE in row.flags:
         return {}
     found = {}
     for key, ceiling in SIDES:
@@ -83,7 +107,7 @@ def raised(rows: Iterable[Row]) -> dict[str, tuple[float, Row]]:
 
 def judged(rows: list[Row]) -> list[Row]:
     """The rows by the raised roofs; a row that raised one is flagged, and a raised ceiling has its factor."""
-    rows = [with_roof_of_products(row, rows) for row in rows]
+    rows = [with_roof_of_products(row, rows) for row in with_flags_of_caches(rows)]
     factors = raised(rows)
     return [judged_row(row, factors) for row in rows]
 

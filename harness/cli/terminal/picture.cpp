@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "harness/results/measured_roofs.hpp"
 #include "kernels/common/error.hpp"
@@ -35,12 +36,19 @@ std::size_t rank(FormatPair format) {
   return format.mixed() ? first.size() + 1 : place;
 }
 
+// Orders rows by what they say of an operation. A row that caches may serve says less than others,
+// unless arithmetic limits it.
+auto worth(const Record& r) {
+  const bool cached = r.flagged(kServedByCache) && r.bound != Limit::compute;
+  return std::pair(!cached, r.flops_per_s().value_or(0));
+}
+
 // The best row of each operation and format, with the formats in the order of their rank.
 std::map<std::string, Rows> best_rows(const Rows& rows) {
   std::map<std::string, std::map<std::string, const Record*>> best;
   for (const Record* r : rows) {
     const Record*& known = best[r->op][r->format.name()];
-    if (known == nullptr || r->flops_per_s() > known->flops_per_s()) known = r;
+    if (known == nullptr || worth(*r) > worth(*known)) known = r;
   }
   std::map<std::string, Rows> sorted;
   for (const auto& [op, formats] : best) {

@@ -8,6 +8,7 @@
 #include "harness/base/stopwatch.hpp"
 #include "harness/measure/duel/timing.hpp"
 #include "harness/measure/failure.hpp"
+#include "harness/results/measured_roofs.hpp"
 
 namespace ridgebench {
 namespace {
@@ -108,7 +109,7 @@ void Duelist::run_phases(DuelRecord& record, const DuelCase& duel,
   record.sets = std::min(wanted, affordable_sets(contenders, duel.seconds));
   if (record.sets > 1) sets = bind(contenders, record.sets, 0);
   if (buffers_.rotation_is_short(operands, record.sets)) {
-    record.flags.emplace_back("short_rotation");
+    record.flags.emplace_back(kShortRotation);
   }
   const double warm_up_s =
       duel.first.technique.engine == Engine::tensor ? device_->tensor_warm_up_s() : 0;

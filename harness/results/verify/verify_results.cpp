@@ -106,7 +106,7 @@ void check_physics(const Record& record, const DeviceFacts& device, Checker& che
   physics.issue_flops_per_s = peak_at_clock_flops_per_s(device.sheet, format, record.clock_hz);
   const bool memory = record.saturates == Resource::memory || record.role == Role::kernel;
   if (device.sheet != nullptr && device.sheet->memory.pins && memory &&
-      record.regime != Regime::warm) {
+      record.regime != Regime::warm && !record.flagged(kServedByCache)) {
     physics.bandwidth_bytes_per_s = device.sheet->memory.pins->bandwidth_bytes_per_s();
   }
   if (const auto impossible = miscounted(timed, physics)) check.require(false, *impossible);
@@ -156,7 +156,7 @@ RunFacts facts_of(const JsonObject& environment) {
 }
 
 void check_roof_flag(const Record& record, std::vector<std::string>& problems) {
-  const bool flagged = std::ranges::find(record.flags, kAboveRoof) != record.flags.end();
+  const bool flagged = record.flagged(kAboveRoof);
   if (flagged == above_roof(record)) return;
   problems.push_back(fmt::format("{}: {}", record.id,
                                  flagged ? "flagged above_roof, but below its measured roof"

@@ -4,7 +4,7 @@ from itertools import product
 from typing import Callable, Iterable, Optional
 
 from ridgebench.records import Row
-from ridgebench.roofs import least_time
+from ridgebench.roofs import heads, least_time
 from ridgebench.units import digits, enumerate_words, percent, rate
 from ridgebench.view import View
 
@@ -35,7 +35,7 @@ def best(rows: Iterable[Row], key: Callable[[Row], Optional[float]]) -> Optional
 
 def hand(view: View) -> list[Row]:
     """The hand-written rows that a title may speak of: a naive one is no finding."""
-    return [row for row in view.points if row.origin == "hand" and not row.naive]
+    return [row for row in view.points if row.origin == "hand" and not row.naive and heads(row)]
 
 
 def settled(view: View) -> list[Row]:

@@ -207,6 +207,8 @@ TEST(Rotation, IsAtMostAGibibyteOnAHostAndSaysThatItIsShort) {
   EXPECT_TRUE(buffers.rotation_is_short(operands, 64));
   EXPECT_TRUE(buffers.rotation_is_short(operands, 89));
   EXPECT_FALSE(buffers.rotation_is_short(operands, 90));
+  EXPECT_TRUE(buffers.caches_may_serve(operands, 63));
+  EXPECT_FALSE(buffers.caches_may_serve(operands, 64)) << "as long as that of the ceilings";
 }
 
 TEST(Rotation, TakesAtMostHalfOfTheMemory) {

@@ -67,8 +67,8 @@ TEST(Judge, ARowServedByTheCacheIsFlaggedAndExemptFromThePins) {
   const Record warm = small.measure(Regime::warm);
   EXPECT_EQ(warm.status, Status::ok) << warm.reason.value_or("");
   EXPECT_THAT(warm.flags, Contains("served_by_cache"));
-  const Record steady = small.measure(Regime::steady);
-  EXPECT_EQ(steady.status, Status::invalid);
+  const Record steady = Bench("sheet=h100-sxm,bandwidth=1e13,gap=0").measure();
+  EXPECT_EQ(steady.status, Status::invalid) << "its rotation empties the cache";
   EXPECT_THAT(steady.flags, Not(Contains("served_by_cache")));
   const Record large = Bench("sheet=h100-sxm,bandwidth=1e13,gap=0").measure(Regime::warm);
   EXPECT_EQ(large.status, Status::invalid) << "too large for the cache";
@@ -158,6 +158,22 @@ TEST(Judge, ARowAboveItsRoofIsFlaggedAndJudgesNoOther) {
   WithCeilings equal("gap=0");
   judged(equal.measurer, equal.memory.get());
   EXPECT_THAT(equal.measure().flags, Not(Contains("above_roof")));
+}
+
+// The row has no time for more than one set, which the caches hold: 8 KB of the 384 KiB that empty
+// them. The ceiling of the same bench moves 512 KiB.
+TEST(Judge, ASteadyRowWithTooFewSetsIsServedByTheCacheAndNotAboveItsRoof) {
+  WithCeilings slow("gap=0,slow=2");
+  const Record ceiling = judged(slow.measurer, slow.memory.get());
+  EXPECT_THAT(ceiling.flags, Not(Contains("served_by_cache")));
+  Bench small("sheet=h100-sxm,bandwidth=1e13,gap=0", 1000);
+  small.measurer.add_ceiling(ceiling);
+  const Record record = small.measure();
+  EXPECT_EQ(record.status, Status::ok) << "the pins of the memory do not limit it";
+  EXPECT_THAT(record.flags, Contains("short_rotation"));
+  EXPECT_THAT(record.flags, Contains("served_by_cache"));
+  EXPECT_GT(record.fraction_of_measured_roof.value(), 2);
+  EXPECT_THAT(record.flags, Not(Contains("above_roof")));
 }
 
 TEST(Judge, ACeilingBelowTheEnginesFullRateIsFlaggedAndNoRoof) {

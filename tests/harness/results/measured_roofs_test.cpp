@@ -42,6 +42,8 @@ TEST(CeilingRate, OnlyVerifiedSteadyCeilingsCount) {
   EXPECT_FALSE(counts(changed(tensor, "accumulator", "fp16")));
   EXPECT_FALSE(counts(changed(tensor, "burst", true)));
   EXPECT_FALSE(counts(changed(tensor, "flags", {kPartialRate})));
+  EXPECT_FALSE(counts(changed(memory, "flags", {kServedByCache})));
+  EXPECT_TRUE(counts(changed(memory, "flags", {kShortRotation}))) << "the host limits rotations";
   EXPECT_FALSE(counts(row("k", json::object())));
   json wrong = changed(memory, "status", "wrong");
   wrong["time_median_s"] = nullptr;
@@ -66,6 +68,8 @@ TEST(AboveRoof, IsAVerifiedSteadyRowFasterThanItsRoofByMoreThanAPercent) {
   EXPECT_FALSE(is_above(with("bytes_per_s", 5e8, {{"regime", "warm"}})));
   EXPECT_FALSE(is_above(with("bytes_per_s", 5e8, {{"role", "ceiling"}, {"saturates", "memory"}})));
   EXPECT_FALSE(is_above(with("bytes_per_s", 5e8, {{"fraction_of_measured_roof", nullptr}})));
+  EXPECT_FALSE(is_above(with("bytes_per_s", 5e8, {{"flags", {kServedByCache}}})));
+  EXPECT_TRUE(is_above(with("bytes_per_s", 5e8, {{"flags", {kShortRotation}}})));
 }
 
 TEST(CeilingRate, InOlderRecordsTheNameTellsABurst) {
@@ -131,6 +135,22 @@ TEST(OpenRoofs, AProductWhoseEngineHasNoCeilingLeavesThePeakUnknown) {
   const Roofs roofs = open_roofs(directory.path().string());
   EXPECT_FALSE(roofs.arithmetic_roof(Engine::tensor, Format::bf16));
   EXPECT_EQ(roofs.arithmetic_roof(Engine::fma, Format::bf16)->origin, "fma");
+}
+
+TEST(OpenRoofs, ARowThatCachesMayServeRaisesNoRoof) {
+  const auto roof = [](const json& of_ceiling, const json& of_row) {
+    json ceiling = memory_ceiling("copy", 0.5, 30e9);
+    ceiling["flags"] = of_ceiling;
+    const json kernel{{"bytes", 90e9}, {"written_fraction", 0.5}, {"flags", of_row}};
+    const WrittenResults directory(Rows{ceiling, row("fast", kernel)});
+    return open_roofs(directory.path().string()).memory_roof(0.5)->origin;
+  };
+  const json none = json::array();
+  EXPECT_EQ(roof(none, none), "fast");
+  EXPECT_EQ(roof(none, {kShortRotation, kServedByCache}), "copy");
+  EXPECT_EQ(roof(none, {kShortRotation}), "copy") << "older records";
+  EXPECT_EQ(roof({kShortRotation}, {kShortRotation}), "fast") << "the host limits rotations";
+  EXPECT_EQ(roof({kShortRotation}, {kShortRotation, kServedByCache}), "copy");
 }
 
 TEST(OpenRoofs, ARoofIsTheBestThatAVerifiedRowReached) {

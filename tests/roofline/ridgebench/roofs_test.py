@@ -9,7 +9,17 @@ from ridgebench.plot import finding
 from ridgebench.plot.page import fits
 from ridgebench.plot.roofs import measured_roofs
 from ridgebench.records import Row, load_run
-from ridgebench.roofs import ABOVE_ROOF, MARGIN, PARTIAL_RATE, is_roof, judged, least_time
+from ridgebench.roofs import (
+    ABOVE_ROOF,
+    MARGIN,
+    PARTIAL_RATE,
+    SERVED_BY_CACHE,
+    SHORT_ROTATION,
+    heads,
+    is_roof,
+    judged,
+    least_time,
+)
 from ridgebench.view import View, make_view
 
 PUBLISHED = sorted(path.parent for path in ROOT.glob("results/*/*/records.jsonl") if path.parent.parent.name != "local")
@@ -57,6 +67,22 @@ def test_only_the_steady_regime_raises_a_roof():
     victim = find(rows(), "relu")
     warm = [replace(faster(row, 2.0), regime="warm") if row.id == victim.id else row for row in rows()]
     assert not any(row.raised != 1 for row in judged(warm))
+
+
+@pytest.mark.parametrize(("flags", "of_ceilings", "raises"), [
+    ([], [], True),
+    ([SHORT_ROTATION, SERVED_BY_CACHE], [], False),
+    ([SHORT_ROTATION], [], False),  # older records
+    ([SHORT_ROTATION], [SHORT_ROTATION], True),  # the host limits the rotation of its ceilings too
+    ([SHORT_ROTATION, SERVED_BY_CACHE], [SHORT_ROTATION], False),
+])
+def test_a_row_that_caches_may_serve_raises_no_roof_and_heads_no_title(flags, of_ceilings, raises):
+    victim = find(rows(), "relu")
+    some = [replace(row, flags=of_ceilings) if row.saturates == "memory" else replace(row, flags=[]) for row in rows()]
+    after = judged([replace(faster(row, 2.0), flags=flags) if row.id == victim.id else row for row in some])
+    row = next(row for row in after if row.id == victim.id)
+    assert any(row.raised != 1 for row in after) == raises == (ABOVE_ROOF in row.flags) == heads(replace(row, bound="memory"))
+    assert heads(replace(row, bound="compute"))
 
 
 @pytest.mark.parametrize(("op", "raised"), [("matmul", True), ("gelu", False)])

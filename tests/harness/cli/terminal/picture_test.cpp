@@ -55,6 +55,10 @@ TEST(TerminalPicture, APointIsTheBestRowOfAnOperationAndAFormat) {
   EXPECT_THAT(names(picture.points),
               UnorderedElementsAre("relu fast fp32", "relu fast bf16", "dot fast fp32"));
   EXPECT_THAT(names(picture.dots), ElementsAre("relu naive fp32"));
+  Record cached = row("dot", "small", Format::fp32, 1e-6);
+  cached.flags = {"served_by_cache"};
+  const auto both = picture_of("t", roofs(), {cached, row("dot", "fast", Format::fp32, 3e-6)});
+  EXPECT_THAT(names(both.points), ElementsAre("dot fast fp32")) << "a cache served the faster one";
   EXPECT_EQ(picture.points.front().name, "relu fast");
   EXPECT_EQ(picture.points.front().flops_per_s, 4e9);
   EXPECT_EQ(picture.points.front().intensity, 4);

@@ -1,0 +1,77 @@
+// The objects inside a record, and the lists of their keys.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "harness/results/key.hpp"
+
+namespace ridgebench {
+
+// The measured ceilings that a row was judged by.
+struct RecordedRoof {
+  std::optional<double> flops_per_s = std::nullopt;
+  std::optional<double> bytes_per_s = std::nullopt;
+  std::optional<std::string> compute_ceiling = std::nullopt;
+  std::optional<std::string> memory_ceiling = std::nullopt;
+  std::optional<double> special_results = std::nullopt;
+  std::optional<double> special_results_per_s = std::nullopt;
+  std::optional<std::string> special_ceiling = std::nullopt;
+
+  // The least time that they take.
+  [[nodiscard]] std::optional<double> special_s() const;
+};
+
+// The comparison of all elements of an output with another technique's, where the output is too
+// large for the reference.
+struct Witness {
+  std::string technique;
+  double error = 0;
+};
+
+struct Verification {
+  double error = 0;
+  double tolerance = 0;
+  std::int64_t elements = 0;
+  bool exact = true;
+  std::optional<std::int64_t> group = std::nullopt;
+  std::optional<Witness> witness = std::nullopt;
+  std::optional<std::uint64_t> seed = std::nullopt;
+
+  [[nodiscard]] bool passed() const { return error <= 1; }
+};
+
+// clang-format off
+inline constexpr std::tuple kRoofKeys{
+    Key{"flops_per_s", &RecordedRoof::flops_per_s, "FLOP/s", "of the arithmetic; null without its ceiling", kPositive},
+    Key{"bytes_per_s", &RecordedRoof::bytes_per_s, "byte/s", "of the memory; null without its ceiling", kPositive},
+    Key{"compute_ceiling", &RecordedRoof::compute_ceiling, "", "id of the ceiling's row"},
+    Key{"memory_ceiling", &RecordedRoof::memory_ceiling, "", "id of the ceiling's row"},
+    Key{"special_results", &RecordedRoof::special_results, "", "special functions per launch, or conversions where they take longer; null without their ceiling", kPositive, Absence::not_in_oldest},
+    Key{"special_results_per_s", &RecordedRoof::special_results_per_s, "1/s", "rate of that ceiling", kPositive, Absence::not_in_oldest},
+    Key{"special_ceiling", &RecordedRoof::special_ceiling, "", "id of the ceiling's row", {}, Absence::not_in_oldest},
+};
+
+inline constexpr std::tuple kWitnessKeys{
+    Key{"technique", &Witness::technique, "", "the other technique"},
+    Key{"error", &Witness::error, "", "largest difference over the tolerance of both, at most 1 for an ok row; null: infinite", kNotNegative, Absence::infinite},
+};
+
+inline constexpr std::tuple kVerificationKeys{
+    Key{"error", &Verification::error, "", "largest deviation from the reference over its tolerance, at most 1 for an ok row; null: infinite", kNotNegative, Absence::infinite},
+    Key{"tolerance", &Verification::tolerance, "", "absolute, at the element with that error", kNotNegative},
+    Key{"elements", &Verification::elements, "", "number of elements compared with the reference", kCount},
+    Key{"exact", &Verification::exact, "", "every one of them is the reference rounded to the output's format"},
+    Key{"group", &Verification::group, "", "number of neighbouring elements in each of the signed sums by which all elements of a large product were compared; null without such sums", kCount, Absence::not_in_oldest},
+    Key{"witness", &Verification::witness, "", "the technique that all elements of a large output were compared with", {}, Absence::not_in_oldest},
+    Key{"seed", &Verification::seed, "", "of the choice of rows and signs, drawn anew in each process; `RIDGEBENCH_CHECK_SEED` sets it", kCount, Absence::not_in_oldest},
+};
+// clang-format on
+
+constexpr const auto& keys_of(const RecordedRoof*) { return kRoofKeys; }
+constexpr const auto& keys_of(const Witness*) { return kWitnessKeys; }
+constexpr const auto& keys_of(const Verification*) { return kVerificationKeys; }
+
+}  // namespace ridgebench
