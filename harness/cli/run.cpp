@@ -196,7 +196,9 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
       command->add_option("--resume", options->resume, "Results folder of a run to finish")
           ->check(not_empty())
           ->type_name("DIR");
-  command->add_flag("--retry", options->retry, "With --resume: also measure the failed rows again")
+  command
+      ->add_flag("--retry", options->retry,
+                 "With --resume: also measure failed and suspect rows again")
       ->needs(resume);
   const auto add = [&](const char* flag, auto& value, const char* help) {
     return command->add_option(flag, value, help)->excludes(resume);

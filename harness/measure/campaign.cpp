@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
+#include <functional>
 #include <random>
+#include <tuple>
 #include <utility>
 
 #include "harness/base/filter.hpp"
@@ -23,8 +24,6 @@ constexpr std::array kSecondsPerCase{0.3, 2.0, 4.0, 0.4};
 // A case hangs if it takes kHangFactor times its share and more than kShortestHang seconds.
 constexpr double kHangFactor = 50;
 constexpr double kShortestHang = 60;
-
-volatile std::sig_atomic_t g_signalled = 0;
 
 // The run measures the ceilings of arithmetic and of a copy again at the end. The two times show
 // whether the machine changed.
@@ -166,12 +165,12 @@ Campaign::Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory
   for (const Case& c : plan_.cases()) {
     measurers_.try_emplace(c.device, *c.device, fill, seed);
   }
-  for (auto& [device, measurer] : measurers_) {
-    for (const Record& record : ceilings) {
-      if (record.device == device->name()) measurer.add_ceiling(record);
-    }
-    for (const Record& record : finished) {
-      if (record.device == device->name()) measurer.add_ceiling(record);
+  for (const std::vector<Record>& earlier : {std::cref(ceilings), std::cref(finished)}) {
+    for (const Record& record : earlier) {
+      looks_.add(record);
+      for (auto& [device, measurer] : measurers_) {
+        if (record.device == device->name()) measurer.add_ceiling(record);
+      }
     }
   }
   for (Record& record : finished) finished_.emplace(record.id, std::move(record));
@@ -205,11 +204,10 @@ const Record& Campaign::measure(std::size_t index) {
   const auto disarm = [this](void*) { watchdog_.stop(); };
   const std::unique_ptr<void, decltype(disarm)> guard(this, disarm);
   Record record;
-  Measurer& measurer = measurers_.at(c.device);
-  const Stopwatch clock;
+  double preparation_s = 0;
   try {
     const CrashScope crash(c.describe(), directory_->records_file(), spent_s);
-    record = measurer.measure(c, share, signalled);
+    std::tie(record, preparation_s) = measure_case(c, share);
   } catch (const DeviceError& error) {
     record = c.describe();
     record.status = Status::failed;
@@ -217,11 +215,24 @@ const Record& Campaign::measure(std::size_t index) {
     directory_->append(record);
     throw;
   }
-  if (record.status == Status::ok) {
-    plan_.budget().learn(index, clock.seconds() - measurer.sampling_s());
-  }
+  if (record.status == Status::ok) plan_.budget().learn(index, preparation_s);
   directory_->append(record);
   return records_.emplace_back(std::move(record));
+}
+
+std::pair<Record, double> Campaign::measure_case(const Case& c, double share_s) {
+  Measurer& measurer = measurers_.at(c.device);
+  const Stopwatch clock;
+  Record record = measurer.measure(c, share_s, signalled);
+  const double preparation_s = clock.seconds() - measurer.sampling_s();
+  const auto again = [&](const Case& one, double seconds) {
+    watchdog_.start(hang_limit_);
+    return measurer.measure(one, seconds, signalled);
+  };
+  record = looks_.confirm(std::move(record), c, share_s, again);
+  if (c.is_ceiling() && !c.control) looks_.add(c);
+  looks_.add(record);
+  return {std::move(record), preparation_s};
 }
 
 void Campaign::give_up_on_hung_case() {
@@ -230,18 +241,5 @@ void Campaign::give_up_on_hung_case() {
   record.reason = kHungReason;
   end_hung(*directory_, to_json(record), "results");
 }
-
-void listen_for_signals() {
-  g_signalled = 0;  // a signal ended an earlier run of this process
-  struct sigaction action{};
-  action.sa_handler = [](int) { g_signalled = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second signal ends the process at once
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond a file-size limit fails, as on a full disk
-  std::signal(SIGPIPE, SIG_IGN);
-}
-
-bool signalled() { return g_signalled != 0; }
 
 }  // namespace ridgebench

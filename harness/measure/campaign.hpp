@@ -7,12 +7,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/base/stopwatch.hpp"
 #include "harness/measure/budget.hpp"
 #include "harness/measure/case.hpp"
+#include "harness/measure/judging/second_looks.hpp"
 #include "harness/measure/measurer.hpp"
+#include "harness/measure/signals.hpp"
 #include "harness/measure/turns.hpp"
 #include "harness/measure/watchdog.hpp"
 #include "harness/results/environment.hpp"
@@ -73,11 +76,15 @@ class Campaign final : private Turns {
 
  private:
   void end_turn() override;
+  // Measures a case, and once more if it is too fast to be believed. Returns its record and the
+  // seconds that it took beside its samples.
+  std::pair<Record, double> measure_case(const Case& c, double share_s);
   [[noreturn]] void give_up_on_hung_case();
 
   RunPlan plan_;
   ResultsDirectory* directory_;
   std::map<const Device*, Measurer> measurers_;
+  SecondLooks looks_;
   std::map<std::string, Record> finished_;
   std::vector<Record> records_;
   const Case* current_ = nullptr;
@@ -86,9 +93,5 @@ class Campaign final : private Turns {
   double others_s_ = 0;  // what clock_ has too much: the turns of other processes
   Watchdog watchdog_;    // the last member, because its thread uses the others
 };
-
-// After listen_for_signals, SIGINT and SIGTERM set signalled(). A second signal ends the process.
-void listen_for_signals();
-bool signalled();
 
 }  // namespace ridgebench

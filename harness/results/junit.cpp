@@ -36,7 +36,7 @@ std::string xml_escaped(std::string_view text) {
   return out;
 }
 
-bool failed(const Record& r) { return !has_time(r.status) && r.status != Status::skipped; }
+bool failed(const Record& r) { return went_wrong(r.status); }
 
 std::string test_case(const Record& r) {
   const std::string head = fmt::format("  <testcase classname=\"{}\" name=\"{}\"",

@@ -8,7 +8,7 @@
 
 namespace ridgebench {
 
-// One test case per row: a failure for wrong, invalid and failed, skipped with its reason.
+// One test case per row: a failure for wrong, suspect, invalid and failed, skipped with its reason.
 std::string junit_xml(std::span<const Record> records);
 
 // Writes it to a file, which may be a device such as /dev/stdout. Throws StorageError.

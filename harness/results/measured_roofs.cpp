@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "harness/results/suspect.hpp"
 #include "kernels/common/error.hpp"
 #include "roofline/json_object.hpp"
 
@@ -122,14 +123,8 @@ std::optional<Rate> ceiling_rate(const Record& r) {
 
 bool above_roof(const Record& r) {
   const bool counts = r.role == Role::kernel && r.status == Status::ok &&
-                      r.regime == Regime::steady && r.fraction_of_measured_roof && r.roof &&
-                      !r.flagged(kServedByCache);
-  if (!counts) return false;
-  const auto exceeds = [](std::optional<double> achieved, std::optional<double> roof) {
-    return achieved && roof && *achieved > (1 + kRoofMargin) * *roof;
-  };
-  return exceeds(r.bytes_per_s(), r.roof->bytes_per_s) ||
-         (r.engine != Engine::memory && exceeds(r.flops_per_s(), r.roof->flops_per_s));
+                      r.fraction_of_measured_roof && !r.flagged(kServedByCache);
+  return counts && over_ceilings(r, r.time->median).exceeds(kRoofMargin);
 }
 
 std::vector<MeasuredDevice> read_devices(const std::string& directory) {

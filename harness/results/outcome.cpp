@@ -50,10 +50,8 @@ std::vector<std::string> unmeasured(std::span<const Record> records) {
 }
 
 ExitCode exit_code(std::span<const Record> records) {
-  const bool bad = std::ranges::any_of(records, [](const Record& record) {
-    return record.status == Status::wrong || record.status == Status::invalid ||
-           record.status == Status::failed;
-  });
+  const bool bad =
+      std::ranges::any_of(records, [](const Record& record) { return went_wrong(record.status); });
   return bad || !unmeasured(records).empty() ? ExitCode::row_failed : ExitCode::fine;
 }
 

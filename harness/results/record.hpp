@@ -32,13 +32,16 @@ inline std::string former(std::string_view schema) {
 }
 
 // An unverified row was imported: another tool measured it, and nothing checked its output.
-enum class Status : std::uint8_t { ok, wrong, invalid, failed, skipped, unverified };
+enum class Status : std::uint8_t { ok, wrong, suspect, invalid, failed, skipped, unverified };
 constexpr auto names_of(Status) {
-  return enum_names("status", "ok", "wrong", "invalid", "failed", "skipped", "unverified");
+  return enum_names("status", "ok", "wrong", "suspect", "invalid", "failed", "skipped",
+                    "unverified");
 }
 constexpr bool has_time(Status status) {
   return status == Status::ok || status == Status::unverified;
 }
+// Whether the row should have a time and has none.
+constexpr bool went_wrong(Status status) { return !has_time(status) && status != Status::skipped; }
 
 // A control is a ceiling that is measured again at the end of the run.
 enum class Role : std::uint8_t { kernel, ceiling, control };
@@ -95,6 +98,7 @@ struct Record {
   std::optional<double> fraction_of_measured_roof;
   std::optional<std::string> roof_unknown;
   std::optional<RecordedRoof> roof;
+  std::optional<SecondLook> second_look;
   std::optional<Verification> verify;
   nlohmann::ordered_json telemetry = nlohmann::ordered_json::object();
   std::vector<std::string> flags;
@@ -173,6 +177,7 @@ inline constexpr std::tuple kRecordKeys{
     Key{"fraction_of_measured_roof", &Record::fraction_of_measured_roof, "", "share of what the measured ceilings allow", kNotNegative},
     Key{"roof_unknown", &Record::roof_unknown, "", "why that share is null where no ceiling can give the roof", {}, Absence::not_in_oldest},
     Key{"roof", &Record::roof, "", "the measured ceilings that the row was judged by"},
+    Key{"second_look", &Record::second_look, "", "the row and its ceilings measured again, because it was more than 10 % above one of them; null where it was not", {}, Absence::not_in_oldest},
     Key{"verify", &Record::verify, "", "the comparison with the reference; null where nothing was checked"},
     Key{"telemetry", &Record::telemetry, "", "what the device reported while the row ran; see below"},
     Key{"flags", &Record::flags, "", "remarks; see below"},

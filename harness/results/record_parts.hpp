@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "harness/results/key.hpp"
 
@@ -22,6 +23,13 @@ struct RecordedRoof {
 
   // The least time that they take.
   [[nodiscard]] std::optional<double> special_s() const;
+};
+
+// The second measurement of a row that was more than 10 % faster than a ceiling (suspect.hpp).
+struct SecondLook {
+  std::vector<double> times_s = {};
+  std::optional<double> bytes_per_s = std::nullopt;
+  std::optional<double> flops_per_s = std::nullopt;
 };
 
 // The comparison of all elements of an output with another technique's, where the output is too
@@ -54,6 +62,12 @@ inline constexpr std::tuple kRoofKeys{
     Key{"special_ceiling", &RecordedRoof::special_ceiling, "", "id of the ceiling's row", {}, Absence::not_in_oldest},
 };
 
+inline constexpr std::tuple kSecondLookKeys{
+    Key{"times_s", &SecondLook::times_s, "s", "median of the row in each turn with its ceilings, per launch; empty where a second look at an earlier row had found the ceilings faster", kPositive},
+    Key{"bytes_per_s", &SecondLook::bytes_per_s, "byte/s", "best of the memory's ceiling, in the turns and before; null where the row did not exceed it", kPositive},
+    Key{"flops_per_s", &SecondLook::flops_per_s, "FLOP/s", "best of the arithmetic's ceiling, likewise", kPositive},
+};
+
 inline constexpr std::tuple kWitnessKeys{
     Key{"technique", &Witness::technique, "", "the other technique"},
     Key{"error", &Witness::error, "", "largest difference over the tolerance of both, at most 1 for an ok row; null: infinite", kNotNegative, Absence::infinite},
@@ -71,6 +85,7 @@ inline constexpr std::tuple kVerificationKeys{
 // clang-format on
 
 constexpr const auto& keys_of(const RecordedRoof*) { return kRoofKeys; }
+constexpr const auto& keys_of(const SecondLook*) { return kSecondLookKeys; }
 constexpr const auto& keys_of(const Witness*) { return kWitnessKeys; }
 constexpr const auto& keys_of(const Verification*) { return kVerificationKeys; }
 

@@ -178,14 +178,14 @@ ResultsDirectory::ResultsDirectory(std::filesystem::path path, bool resume, std:
 
 ResultsDirectory::~ResultsDirectory() { close(records_); }
 
-void ResultsDirectory::drop(Status status) {
+void ResultsDirectory::drop(std::initializer_list<Status> statuses) {
   const std::string path = (path_ / file_).string();
   std::istringstream lines(read_file(path));
   std::string kept;
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     const Record record = parse_record(line, fmt::format("{}:{}", path, ++number));
-    if (record.status != status) kept += line + "\n";
+    if (std::ranges::find(statuses, record.status) == statuses.end()) kept += line + "\n";
   }
   // The new file has its lock before it has its name: no other process gets in between.
   const int file = replace_file(path, kept, [](int opened) { static_cast<void>(lock(opened)); });

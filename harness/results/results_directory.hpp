@@ -3,6 +3,7 @@
 
 #include <array>
 #include <filesystem>
+#include <initializer_list>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -41,9 +42,9 @@ class ResultsDirectory {
   // The descriptor of the file of results, for a signal handler that appends a line.
   [[nodiscard]] int records_file() const { return records_; }
 
-  // Removes the rows with this status, so that the run measures them again. The other lines keep
+  // Removes the rows with these statuses, so that the run measures them again. The others keep
   // their bytes. Throws StorageError.
-  void drop(Status status);
+  void drop(std::initializer_list<Status> statuses);
 
   // Appends one line and flushes it to the disk; a line is there as a whole or not at all. May be
   // called from the watchdog's thread too. Throws StorageError.

@@ -14,7 +14,7 @@ enum class ExitCode : std::uint8_t {
   undecided = 3,  // undecided or interrupted: results so far are kept
   regression = 4,
   not_comparable = 5,
-  row_failed = 6,  // a row is wrong, invalid or failed
+  row_failed = 6,  // a row is wrong, suspect, invalid or failed
   device_lost = 7,
   internal = 8,
 };

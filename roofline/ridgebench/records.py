@@ -15,6 +15,7 @@ from ridgebench.command_line import ROOT, USAGE
 from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read
 
 SCHEMAS = ROOT / "results" / "schema"
+BROKEN = ("wrong", "suspect", "invalid", "failed")  # statuses of rows that should have a time and have none, worst first
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from command_line import ridgebench
+from command_line import records, ridgebench
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "operate.md").read_text("utf-8")
@@ -62,3 +62,5 @@ def test_a_ceiling_that_was_measured_in_a_slow_moment_looks_as_shown(tmp_path):
     assert result.returncode == 0
     assert [line for line in shown if marks(line) not in printed] == []
     assert "127 %" in shown[-1] and any("127 %" in line and "matmul" in line for line in result.stdout.splitlines())
+    (row,) = [record for record in records(tmp_path / "run") if record["op"] == "matmul"]
+    assert row["second_look"]["flops_per_s"] > row["flops_per_s"] / 1.1 and len(row["second_look"]["times_s"]) == 3

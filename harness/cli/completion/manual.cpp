@@ -27,10 +27,10 @@ constexpr std::array kExitCodes{
           "comparison or a duel is undecided."},
     Entry{"4", "A comparison found a row that is worse or missing."},
     Entry{"5", "The runs must not be compared; the message names the key that differs."},
-    Entry{
-        "6",
-        "A row is wrong, invalid or failed, or none could be measured. The host has too little "
-        "memory. `verify` found something."},
+    Entry{"6",
+          "A row is wrong, suspect, invalid or failed, or none could be measured. The host has too "
+          "little "
+          "memory. `verify` found something."},
     Entry{"7", "The device is absent, cannot be used, or was lost."},
     Entry{"8", "The program has an internal error."}};
 constexpr std::array kManualVariables{

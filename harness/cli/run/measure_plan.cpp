@@ -39,7 +39,7 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   std::vector<Record> finished;
   if (settings.resume) {
     continue_run(environment, settings.folder.string());
-    if (settings.retry) directory.drop(Status::failed);
+    if (settings.retry) directory.drop({Status::failed, Status::suspect});
     finished = read_records(settings.folder.string());
   } else {
     warn_of_budget(plan, request.budget_s);

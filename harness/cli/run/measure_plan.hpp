@@ -27,7 +27,7 @@ struct RunSettings {
   std::vector<Record> ceilings = {};       // of an earlier run
   nlohmann::ordered_json more_facts = {};  // further keys of environment.json; null: none
   bool resume = false;                     // the folder holds the beginning of the run
-  bool retry = false;                      // also measure its failed rows again
+  bool retry = false;                      // also measure its failed and suspect rows again
   bool take_turns = false;                 // with other processes
   int together = 0;                        // processes that begin at the same time; 0: this one
   bool plot = false;                       // also print the roofline, on a terminal

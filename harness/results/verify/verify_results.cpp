@@ -13,6 +13,7 @@
 #include "harness/results/outcome.hpp"
 #include "harness/results/record.hpp"
 #include "harness/results/resume.hpp"
+#include "harness/results/suspect.hpp"
 #include "harness/results/verify/checks.hpp"
 #include "harness/results/verify/checksums.hpp"
 #include "kernels/common/error.hpp"
@@ -25,6 +26,8 @@ namespace {
 
 // Since this method a row above its measured roof is flagged.
 constexpr int kFlagsAboveRoof = 4;
+// Since this method a row more than 10 % above its roof is suspect.
+constexpr int kSuspects = 6;
 
 struct DeviceFacts {
   double tick_s;
@@ -163,6 +166,21 @@ void check_roof_flag(const Record& record, std::vector<std::string>& problems) {
                                          : "above its measured roof, but not flagged above_roof"));
 }
 
+// Whether a row is suspect if, and only if, its samples are too fast for the best of its ceilings.
+void check_suspicion(const Record& record, std::vector<std::string>& problems) {
+  Checker check(record.id, problems);
+  const bool suspect = record.status == Status::suspect;
+  if (!suspect && record.status != Status::ok) return;
+  check.require(record.flagged(kUnbounded) ==
+                    (!suspect && record.role == Role::kernel && !record.fraction_of_measured_roof),
+                "unbounded is the flag of a kernel whose roof is not known");
+  if (record.samples_s.empty()) return check.require(!suspect, "a suspect row needs samples");
+  std::vector<double> samples_s = record.samples_s;
+  const bool too_fast = impossible(record, middle(samples_s));
+  check.require(suspect == too_fast, suspect ? "suspect, but possible by its ceilings"
+                                             : "more than 10 % above its roof, but not suspect");
+}
+
 }  // namespace
 
 std::vector<std::string> verify_results(const std::filesystem::path& directory) {
@@ -174,7 +192,7 @@ std::vector<std::string> verify_results(const std::filesystem::path& directory) 
   check_provenance(environment, problems);
   std::vector<Record> records;
   const nlohmann::json method = environment.value("method_version", nlohmann::json());
-  const bool flags_roofs = method.is_number() && method.get<double>() >= kFlagsAboveRoof;
+  const double rules = method.is_number() ? method.get<double>() : 0;
   std::set<std::string> ids;
   const std::string path = (directory / "records.jsonl").string();
   std::istringstream lines(read_file(path));
@@ -185,7 +203,8 @@ std::vector<std::string> verify_results(const std::filesystem::path& directory) 
     const nlohmann::json raw = parse_json(line, origin);
     if (!ids.insert(record.id).second) problems.push_back(record.id + ": comes twice");
     check_record(record, JsonObject(raw, origin), run, problems);
-    if (flags_roofs) check_roof_flag(record, problems);
+    if (rules >= kFlagsAboveRoof) check_roof_flag(record, problems);
+    if (rules >= kSuspects) check_suspicion(record, problems);
   }
   if (ids.empty()) problems.emplace_back("records.jsonl holds no row");
   std::ranges::move(unmeasured(records), std::back_inserter(problems));

@@ -14,7 +14,7 @@ import numpy as np
 
 from ridgebench.command_line import OK, USAGE, WORK, CommandError, Parser, fail, what_failed
 from ridgebench.files import ResultsError
-from ridgebench.records import Row, Run
+from ridgebench.records import BROKEN, Row, Run
 
 from . import baseline_store as store
 from . import gate
@@ -22,8 +22,8 @@ from .comparable import device_entries, differences
 from .consistent import load
 from .limits import Limits, first, read_limits
 from .output import add_verdict_options, finish
-from .report import DESCRIBED, FAILED, MISSING, Comparison, Report, aligned, incomparable, percent
-from .stored import BROKEN
+from .report import DESCRIBED, MISSING, Comparison, Report, aligned, incomparable, percent
+from .stored import verdict_on
 
 PROGRAM = "baseline"
 STORED = WORK / "results" / "baselines"
@@ -76,7 +76,7 @@ def describe_row(name: str, past: np.ndarray, seconds: float, floor: float) -> C
 
 def compare_row(id_: str, past: np.ndarray, row: Optional[Row], limits: Limits) -> Comparison:
     if row is None or row.status != "ok":
-        verdict = FAILED if row and row.status in BROKEN else MISSING
+        verdict = verdict_on(row) if row and row.status in BROKEN else MISSING
         return Comparison(id_, verdict, f"{row.status}: {row.reason}" if row else "the run has no such row")
     rule = first(limits.tolerances, id_)
     if len(past) < store.FEWEST_RUNS:

@@ -2,14 +2,17 @@
 
 from typing import Optional
 
-from ridgebench.records import Row, Run
+from ridgebench.records import BROKEN, Row, Run
 
 from .comparable import differences
 from .consistent import unfinished
 from .gate import NOT_GATED
 from .report import DESCRIBED, FAILED, MISSING, NEW, Comparison, Report, incomparable
 
-BROKEN = ("wrong", "invalid", "failed")
+
+def verdict_on(broken: Row) -> str:
+    """The verdict on a row that is broken in the candidate: a suspect row counts as one without a time."""
+    return MISSING if broken.status == "suspect" else FAILED
 
 
 def why_not(name: str, baseline: Optional[Row], candidate: Optional[Row]) -> Optional[Comparison]:
@@ -20,7 +23,7 @@ def why_not(name: str, baseline: Optional[Row], candidate: Optional[Row]) -> Opt
     if candidate is None:
         return Comparison(name, MISSING, "the candidate has no such row")
     if candidate.status in BROKEN and (baseline is None or baseline.status not in BROKEN):
-        return Comparison(name, FAILED, f"{candidate.status} in the candidate: {candidate.reason}")
+        return Comparison(name, verdict_on(candidate), f"{candidate.status} in the candidate: {candidate.reason}")
     if baseline is None:
         skipped = f"; skipped in the candidate: {candidate.reason}" if candidate.status == "skipped" else ""
         return Comparison(name, NEW, f"the baseline has no such row{skipped}")

@@ -23,7 +23,7 @@ STATES = (DONE, FAILED, STARTED, MISSING, DUPLICATE, STALE)
 class Reading(NamedTuple):
     """One row of one GPU in one pass."""
 
-    status: str  # ok, wrong, invalid, failed, skipped, or unverified for a row of another tool
+    status: str  # ok, wrong, suspect, invalid, failed, skipped, or unverified for a row of another tool
     seconds: Optional[float]  # median time of a launch
     rate: Optional[float]  # in `unit`
     unit: str  # FLOP/s, or byte/s where the row has few or no FLOPs to a byte

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Optional
 
+from ridgebench.records import BROKEN
+
 from .found import Found, origins_of, worst
 from .gpu import DONE, FAILED, STARTED, Gpu
 from .node_folder import PASSES, Setting, all_alike
 from .places import Place, natural
 from .results_folder import MALFORMED, Results, parsed, read_results, reason_of
-
-BROKEN = ("wrong", "invalid", "failed")
 
 
 def state_of(results: Results, environment: dict) -> tuple[str, Optional[str]]:

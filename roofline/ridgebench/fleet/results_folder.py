@@ -15,12 +15,13 @@ from typing import Any, Mapping, Optional
 from ridgebench.command_line import one_line, what_failed
 from ridgebench.compare.comparable import CHANGE_RESULTS, HARD, HARD_OF_DEVICE, VARIABLES, branch, lookup
 from ridgebench.files import ResultsError, decoded, lines_of, read, reject_constant
+from ridgebench.records import BROKEN
 
 from .gpu import Reading
 
 # A text cannot contain the key: its quotes would have a backslash.
 SAMPLES = re.compile(rb'"(?:samples_s|clocks_hz)":\[[^][{}"]*\]')
-STATUSES = ("ok", "wrong", "invalid", "failed", "skipped", "unverified")
+STATUSES = ("ok", *BROKEN, "skipped", "unverified")
 VERSIONS = ("version", "commit", "host.kernel", "host.governor", "host.os")
 VERSIONS_OF_DEVICE = (
     "driver", "cuda_of_driver", "vbios", "inforom", "gsp_firmware", "board_part_number", "persistence", "pcie",

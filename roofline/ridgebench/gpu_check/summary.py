@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Iterator, Optional
 
 from ridgebench.command_line import OK, Parser
-from ridgebench.records import Row, load_run
+from ridgebench.records import BROKEN, Row, load_run
 
 
 def best(rows: list[Row], origin: str) -> Optional[Row]:
@@ -51,7 +51,7 @@ def lines(rows: list[Row]) -> Iterator[str]:
     """Statuses, rows that are broken, ceilings, kernels."""
     yield f"statuses: {dict(Counter(row.status for row in rows))}"
     for row in rows:
-        if row.status in ("wrong", "invalid", "failed"):
+        if row.status in BROKEN:
             yield f"{row.status.upper()} {row.id}: {row.reason}"
     ok = [row for row in rows if row.status == "ok" and row.regime == "steady"]
     yield ""

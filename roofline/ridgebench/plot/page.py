@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ridgebench.records import Row
+from ridgebench.records import BROKEN, Row
 from ridgebench.view import ORDER, View, ordered
 
 from . import labels
@@ -15,7 +15,7 @@ from .style import NORMAL, SIZE, SMALL, TITLES, Theme
 MARGIN = 0.3  # inches
 LINE = 0.165  # inches between lines of SMALL text
 WIDTH, HEIGHT = SIZE
-GRAVITY = ("wrong", "invalid", "failed", "skipped")
+GRAVITY = (*BROKEN, "skipped")
 
 
 def new_page(theme: Theme) -> tuple[Figure, Axes]:

@@ -169,7 +169,7 @@ def provenance(runs: list[OneRun]) -> str:
 
 
 def undrawn_of(runs: list[OneRun]) -> list[Group]:
-    """The wrong, invalid and failed rows of every run."""
+    """The wrong, suspect, invalid and failed rows of every run."""
     groups = [(run, group) for run in runs for group in row_groups(results_not_ok(run.view))]
     return [replace(group, head=f"{run.letter} {group.head}") for run, group in groups]
 

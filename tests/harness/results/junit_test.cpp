@@ -28,6 +28,7 @@ TEST(JUnit, HasATestCasePerRow) {
 TEST(JUnit, SaysWhyARowIsNotOk) {
   EXPECT_THAT(xml_of(Status::wrong, "error 3"),
               HasSubstr("<failure type=\"wrong\" message=\"error 3\"/></testcase>"));
+  EXPECT_THAT(xml_of(Status::suspect, "too fast"), HasSubstr("<failure type=\"suspect\""));
   EXPECT_THAT(xml_of(Status::failed, "lost"), HasSubstr("failures=\"1\""));
   const std::string skipped = xml_of(Status::skipped, "no tensor cores");
   EXPECT_THAT(skipped, HasSubstr("<skipped message=\"no tensor cores\"/>"));

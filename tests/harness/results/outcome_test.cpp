@@ -35,7 +35,7 @@ TEST(Outcome, TheExitCodeIsThatOfTheWorstRow) {
   };
   EXPECT_EQ(code(Status::ok), ExitCode::fine);
   EXPECT_EQ(code(Status::skipped), ExitCode::fine);
-  for (const Status bad : {Status::wrong, Status::invalid, Status::failed}) {
+  for (const Status bad : {Status::wrong, Status::suspect, Status::invalid, Status::failed}) {
     EXPECT_EQ(code(bad), ExitCode::row_failed) << name(bad);
   }
   EXPECT_EQ(exit_code({}), ExitCode::fine);

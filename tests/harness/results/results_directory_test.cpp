@@ -70,17 +70,16 @@ TEST_F(ResultsDirectoryTest, AFolderHasOneRunAtATime) {
 
 TEST_F(ResultsDirectoryTest, DroppedRowsLeaveTheOthersAsTheyWereAndTheLockInPlace) {
   std::filesystem::create_directory(run());
-  const std::string failed = to_json([] {
-                               Record record = skipped_record("relu/x@cpu");
-                               record.status = Status::failed;
-                               return record;
-                             }())
-                                 .dump() +
-                             "\n";
+  const auto row = [](Status status) {
+    Record record = skipped_record("relu/x@cpu");
+    record.status = status;
+    return to_json(record).dump() + "\n";
+  };
   const std::string spaced = " " + line_;  // the same JSON
-  write_text(run() / "records.jsonl", spaced + failed + line_);
+  const std::string dropped = row(Status::failed) + row(Status::suspect);
+  write_text(run() / "records.jsonl", spaced + dropped + line_);
   ResultsDirectory directory(run(), true);
-  directory.drop(Status::failed);
+  directory.drop({Status::failed, Status::suspect});
   EXPECT_EQ(records(), spaced + line_);
   EXPECT_THROW(ResultsDirectory(run(), true), UsageError);
   directory.append(sample_record());

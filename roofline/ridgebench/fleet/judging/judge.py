@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ridgebench.command_line import OK
+from ridgebench.records import BROKEN
 
 from . import outlier, rates
 from ..gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu
@@ -36,7 +37,7 @@ class Assessment:
 
 def state_of_files(gpu: Gpu) -> tuple[str, str]:
     """The state that needs no peers, DONE where there is none, and its reason."""
-    bad = {"wrong": WRONG, "invalid": WRONG, "failed": FAILED}
+    bad = {status: FAILED if status == "failed" else WRONG for status in BROKEN}
     found = sorted((bad[r.status], row, r.reason or r.status) for (_, row), r in gpu.readings.items() if r.status in bad)
     wrong = [one for one in found if one[0] == WRONG]
     if gpu.state in (DUPLICATE, STALE) or not (wrong or (found and gpu.state == DONE)):

@@ -190,6 +190,36 @@ TEST_F(VerifyResultsTest, AnImpossibleRateIsFound) {
   expect_found("miscounted");
 }
 
+// The row by itself, as if no cache could serve it, under a roof of half its rate.
+TEST_F(VerifyResultsTest, ARateAboveWhatIsPossibleMustBeSuspect) {
+  ordered_json& row = kernel();
+  row.at("flags") = {"above_roof"};
+  row.at("roof").at("bytes_per_s") = row.at("bytes_per_s").get<double>() / 2;
+  row.at("fraction_of_measured_roof") = 2;
+  expect_found("more than 10 % above its roof, but not suspect");
+  row.at("second_look") = {{"times_s", ordered_json::array()},
+                           {"bytes_per_s", row.at("bytes_per_s")},
+                           {"flops_per_s", nullptr}};
+  EXPECT_THAT(problems(), IsEmpty()) << "its ceiling had been slow";
+  row.at("second_look") = nullptr;
+  row.at("status") = "suspect";
+  row.at("reason") = "faster than possible";
+  row.at("flags") = ordered_json::array();
+  for (const auto& [key, value] : row.items()) {
+    const bool follows = key.starts_with("time_") || key.ends_with("ps_per_s") || key == "mfu" ||
+                         key == "bytes_per_s" || key == "fraction_of_measured_roof";
+    if (follows) value = nullptr;
+  }
+  EXPECT_THAT(problems(), IsEmpty());
+  row.at("roof").at("bytes_per_s") = 1e15;
+  EXPECT_THAT(problems(), ElementsAre(HasSubstr("suspect, but possible by its ceilings")));
+}
+
+TEST_F(VerifyResultsTest, TheFlagOfAnUnknownRoofIsChecked) {
+  kernel().at("flags").push_back("unbounded");
+  expect_found("unbounded is the flag of a kernel whose roof is not known");
+}
+
 TEST_F(VerifyResultsTest, AStatusWithoutItsReasonIsFound) {
   kernel().at("reason") = "none";
   expect_found("every status but ok needs a reason");

@@ -104,6 +104,14 @@ def test_a_row_that_goes_wrong_is_a_failure_and_one_that_was_wrong_is_not(pair, 
     assert "NOT_GATED" in capsys.readouterr().out
 
 
+def test_a_suspect_row_is_missing(pair, capsys):
+    change_record(pair[1], 2, status="suspect", reason="faster than possible", **UNTIMED)
+    assert compare(*pair) == 4
+    assert "suspect in the candidate: faster than possible" in capsys.readouterr().out
+    change_record(pair[0], 2, status="suspect", reason="faster than possible", **UNTIMED)
+    assert compare(*pair) == 0
+
+
 def test_a_row_that_only_one_side_skips_is_missing(pair, capsys):
     change_record(pair[1], 2, status="skipped", reason="no AMX here", **UNTIMED)
     assert compare(*pair) == 4

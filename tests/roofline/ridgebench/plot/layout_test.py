@@ -146,7 +146,7 @@ def test_exactly_the_verified_steady_rows_are_points():
     assert offsets(axes_of(drawn(roofline, view))) == expected | ridge
 
 
-@pytest.mark.parametrize("status", ["wrong", "invalid", "failed", "skipped"])
+@pytest.mark.parametrize("status", ["wrong", "suspect", "invalid", "failed", "skipped"])
 @pytest.mark.parametrize("figure_of", [roofline, time_vs_size, error_vs_speed])
 def test_a_row_that_is_not_ok_is_no_point_even_if_it_has_a_rate(status, figure_of):
     view = golden()

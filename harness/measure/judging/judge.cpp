@@ -5,6 +5,7 @@
 
 #include "harness/measure/measurer.hpp"
 #include "harness/results/measured_roofs.hpp"
+#include "harness/results/suspect.hpp"
 #include "kernels/common/cuda/tensor_instruction.hpp"
 #include "roofline/device_spec.hpp"
 #include "roofline/utilisation.hpp"
@@ -138,6 +139,7 @@ void compare_with_roofs(Record& record, const Case& c, const Timed& timed, const
   record.fraction_of_measured_roof = fraction_of_measured_roof(timed, limits);
   record.bound = row_bound(timed, limits);
   if (above_roof(record)) record.flags.emplace_back(kAboveRoof);
+  if (!record.fraction_of_measured_roof) record.flags.emplace_back(kUnbounded);
 }
 
 }  // namespace
@@ -153,7 +155,7 @@ void judge(Record& record, const Case& c, const Roofs& roofs) {
   if (const auto impossible = miscounted(timed, physics)) {
     record.status = Status::invalid;
     record.reason = *impossible;
-    record.time.reset();
+    withhold_time(record);
     return;
   }
   record.mfu = mfu(timed, find_data_sheet(c.device->data_sheet()), c.format.a);

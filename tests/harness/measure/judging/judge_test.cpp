@@ -35,6 +35,7 @@ TEST(Judge, WithoutADataSheetAndCeilingsThereIsNothingToCompareWith) {
   ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
   EXPECT_FALSE(record.mfu || record.fraction_of_roof_at_clock);
   EXPECT_FALSE(record.fraction_of_measured_roof || record.bound);
+  EXPECT_THAT(record.flags, Contains("unbounded"));
 }
 
 TEST(Judge, DataSheetGivesMfuAndTheRoofAtTheClockHeld) {
@@ -283,7 +284,9 @@ TEST(Judge, ARowThatOnlyMovesDataNeedsTheMemorysCeiling) {
   judged(bench.measurer, bench.fma.get());
   EXPECT_FALSE(bench.measure().fraction_of_measured_roof);
   judged(bench.measurer, bench.memory.get());
-  EXPECT_NEAR(bench.measure().fraction_of_measured_roof.value(), 1, 1e-9);
+  const Record record = bench.measure();
+  EXPECT_NEAR(record.fraction_of_measured_roof.value(), 1, 1e-9);
+  EXPECT_THAT(record.flags, Not(Contains("unbounded")));
 }
 
 TEST(Judge, CeilingsOfAnEarlierRunServeAsWell) {

@@ -1,0 +1,61 @@
+#include "harness/results/suspect.hpp"
+
+#include <algorithm>
+
+#include "harness/results/measured_roofs.hpp"
+
+namespace ridgebench {
+namespace {
+
+double ratio(double amount, double time_s, std::optional<double> ceiling) {
+  return ceiling ? amount / time_s / *ceiling : 0;
+}
+
+OverRoof over(const Record& r, double time_s, std::optional<double> bytes_per_s,
+              std::optional<double> flops_per_s) {
+  if (r.role != Role::kernel || r.regime != Regime::steady) return {};
+  OverRoof found;
+  if (!r.flagged(kServedByCache)) found.memory = ratio(r.bytes, time_s, bytes_per_s);
+  if (r.engine != Engine::memory) found.compute = ratio(r.flops, time_s, flops_per_s);
+  return found;
+}
+
+bool exceeds(const Record& r, OverRoof over) {
+  if (r.op == "gelu") over.compute = 0;
+  return over.exceeds(kSuspectMargin);
+}
+
+}  // namespace
+
+bool OverRoof::exceeds(double margin) const { return std::max(memory, compute) > 1 + margin; }
+
+OverRoof over_ceilings(const Record& r, double time_s) {
+  if (!r.roof) return {};
+  return over(r, time_s, r.roof->bytes_per_s, r.roof->flops_per_s);
+}
+
+OverRoof over_best_ceilings(const Record& r, double time_s) {
+  if (!r.roof) return {};
+  const SecondLook look = r.second_look.value_or(SecondLook{});
+  return over(r, time_s, std::max(r.roof->bytes_per_s, look.bytes_per_s),
+              std::max(r.roof->flops_per_s, look.flops_per_s));
+}
+
+bool too_fast(const Record& r) {
+  return r.status == Status::ok && exceeds(r, over_ceilings(r, r.time->median));
+}
+
+bool impossible(const Record& r, double time_s) {
+  return exceeds(r, over_best_ceilings(r, time_s));
+}
+
+void withhold_time(Record& r) {
+  r.time.reset();
+  for (auto* const value : {&r.time_mean_s, &r.cycles_median, &r.cycles_ci_low, &r.cycles_ci_high,
+                            &r.mfu, &r.fraction_of_roof_at_clock, &r.fraction_of_measured_roof}) {
+    value->reset();
+  }
+  r.bound.reset();
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,39 @@
+// A rate above what is possible is not believed: how far a row is above the ceilings of its roof.
+#pragma once
+
+#include "harness/results/record.hpp"
+
+namespace ridgebench {
+
+// A row that is faster than a ceiling by more than this share is measured again, and not believed
+// unless that explains it. Two rows of a published host (2026-11-23-d549ba8) were 10 and 14 % above
+// a ceiling that had been measured once.
+inline constexpr double kSuspectMargin = 0.10;
+// The flag of a kernel whose roof is not known: a rate above what is possible would not show.
+inline constexpr const char* kUnbounded = "unbounded";
+
+// The rates of a row over those of the ceilings of its roof; 0 where nothing limits the row:
+// without the ceiling, in another regime than steady, and for the memory where caches may serve the
+// row.
+struct OverRoof {
+  double memory = 0;
+  double compute = 0;
+  // Whether one of them is above 1 by more than `margin`.
+  [[nodiscard]] bool exceeds(double margin) const;
+};
+
+// `time_s` is that of a launch, in seconds.
+OverRoof over_ceilings(const Record& record, double time_s);
+// The same, with each ceiling at the best that a second look at the row found.
+OverRoof over_best_ceilings(const Record& record, double time_s);
+
+// Whether a row that passed verification has to be looked at again.
+bool too_fast(const Record& record);
+// Whether a row with this time is above the best of a ceiling by more than kSuspectMargin. The
+// FLOPs of GeLU are a convention, so that no ceiling of arithmetic limits them.
+bool impossible(const Record& record, double time_s);
+
+// Takes the time of a row, and all that follows from it, out of its record. The samples stay.
+void withhold_time(Record& record);
+
+}  // namespace ridgebench
