@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
+
+#include "harness/base/statistics.hpp"
 
 namespace ridgebench {
 namespace {
@@ -41,12 +44,54 @@ double times_to_reach(const TrimmedMean& mean, double probability, double distan
   return times;
 }
 
-Verdict verdict_of(const TrimmedMean& mean, double low, double high) {
+// One-sided 5 % limit of a standard normal.
+constexpr double kCorrelated = 1.645;
+// Largest correlations that widen an interval and a verdict.
+constexpr double kMostCorrelation = 0.9;
+constexpr double kMostCorrelationOfVerdict = 0.95;
+constexpr double kErrorsOfVerdict = 3;
+
+// Means of blocks of neighbours. Values at the front that fill no block are left out.
+std::vector<double> block_means(std::span<const double> values, std::size_t length) {
+  std::vector<double> means;
+  for (std::size_t end = values.size() % length + length; end <= values.size(); end += length) {
+    const auto block = values.subspan(end - length, length);
+    means.push_back(std::accumulate(block.begin(), block.end(), 0.0) / static_cast<double>(length));
+  }
+  return means;
+}
+
+bool correlated(std::span<const double> values) {
+  const auto count = static_cast<double>(values.size());
+  return lag1_autocorrelation(values) > kCorrelated / std::sqrt(count) - 1 / count;
+}
+
+double without_bias(double correlation, double count) {
+  return (count * correlation + 1) / (count - 4);
+}
+
+double widening(double correlation) { return std::sqrt((1 + correlation) / (1 - correlation)); }
+
+TrimmedMean widen(TrimmedMean mean, double by) {
+  const double counted = (mean.freedom + 1) / by;
+  return {mean.location, mean.error * by, std::max(1, static_cast<int>(counted) - 1)};
+}
+
+BlockedMean independent_mean(std::span<const double> log_ratios) {
+  const TrimmedMean mean = trimmed_mean(log_ratios);
+  return {mean, mean};
+}
+
+bool is_same(double low, double high) {
+  return low > std::log1p(-kSameWithin) && high < std::log1p(kSameWithin);
+}
+
+// A side of 1, or undecided.
+Verdict side_of(const TrimmedMean& mean) {
   const double reach = t_quantile(1 - kFalseVerdict / 2, mean.freedom) * mean.error;
   if (mean.location + reach < 0) return Verdict::faster;
   if (mean.location - reach > 0) return Verdict::slower;
-  const bool inside = low > std::log1p(-kSameWithin) && high < std::log1p(kSameWithin);
-  return inside ? Verdict::same : Verdict::undecided;
+  return Verdict::undecided;
 }
 
 }  // namespace
@@ -89,20 +134,58 @@ double t_quantile(double probability, int freedom) {
   return (low + high) / 2;
 }
 
-std::optional<Ratio> estimate_ratio(std::span<const double> log_ratios) {
+BlockedMean blocked_mean(std::span<const double> log_ratios) {
+  BlockedMean result;
+  bool found = false;
+  std::size_t next = 1;
+  for (; log_ratios.size() / next >= kFewestTestedBlocks; next *= 2) {
+    if (!correlated(block_means(log_ratios, next))) continue;
+    found = true;
+    const bool longer = log_ratios.size() / (2 * next) >= kFewestTestedBlocks;
+    result.block = longer ? 2 * next : next;
+  }
+  const std::vector<double> blocks = block_means(log_ratios, result.block);
+  result.mean = result.for_verdict = trimmed_mean(blocks);
+  if (blocks.size() < kFewestTestedBlocks) return result;
+  const auto count = static_cast<double>(blocks.size());
+  const double left =
+      std::clamp(without_bias(lag1_autocorrelation(blocks), count), 0.0, kMostCorrelation);
+  result.widened = widening(left);
+  result.mean = widen(result.mean, result.widened);
+  if (found) {
+    const double error = std::sqrt((1 - left * left) / count);
+    result.for_verdict.error *=
+        widening(std::min(kMostCorrelationOfVerdict, left + kErrorsOfVerdict * error));
+  } else {
+    result.for_verdict = result.mean;
+  }
+  return result;
+}
+
+std::optional<Ratio> estimate_ratio(std::span<const double> log_ratios, RatioRule rule) {
   if (log_ratios.size() < kFewestRatios) return std::nullopt;
-  const TrimmedMean mean = trimmed_mean(log_ratios);
+  const bool blocked = rule == RatioRule::blocked;
+  const BlockedMean found = blocked ? blocked_mean(log_ratios) : independent_mean(log_ratios);
+  const TrimmedMean& mean = found.mean;
   const double reach = t_quantile(kTwoSided95, mean.freedom) * mean.error;
   const double low = mean.location - reach;
   const double high = mean.location + reach;
-  return Ratio{std::exp(mean.location), std::exp(low), std::exp(high), verdict_of(mean, low, high)};
+  Verdict verdict = side_of(found.for_verdict);
+  if (is_same(low, high) && (blocked || verdict == Verdict::undecided)) verdict = Verdict::same;
+  return Ratio{std::exp(mean.location),
+               std::exp(low),
+               std::exp(high),
+               verdict,
+               static_cast<std::int64_t>(found.block),
+               found.widened};
 }
 
 double effort_to_decide(std::span<const double> log_ratios) {
-  const TrimmedMean mean = trimmed_mean(log_ratios);
+  const BlockedMean found = blocked_mean(log_ratios);
+  const TrimmedMean& mean = found.mean;
   const double from_equal = std::abs(mean.location);
   const double to_border = std::log1p(kSameWithin) - from_equal;
-  const double times = times_to_reach(mean, 1 - kFalseVerdict / 2, from_equal);
+  const double times = times_to_reach(found.for_verdict, 1 - kFalseVerdict / 2, from_equal);
   if (to_border <= 0) return times;
   return std::fmin(times, times_to_reach(mean, kTwoSided95, to_border));
 }

@@ -55,29 +55,6 @@ std::vector<double> block_medians(std::span<const double> samples, std::size_t l
   return medians;
 }
 
-// Lag-1 autocorrelation of the values clamped to p10 and p90, so that one glitch hides nothing.
-double lag1_autocorrelation(std::span<const double> values) {
-  const std::vector<double> sorted = sorted_copy(values);
-  const double p10 = quantile(sorted, 0.1);
-  const double p90 = quantile(sorted, 0.9);
-  if (p10 == p90) {
-    return 0;  // constant; rounding of the mean would look like correlation
-  }
-  double mean = 0;
-  for (const double value : values) {
-    mean += std::clamp(value, p10, p90) / as_double(values.size());
-  }
-  double covariance = 0;
-  double variance = 0;
-  for (double previous = 0; const double value : values) {
-    const double centred = std::clamp(value, p10, p90) - mean;
-    covariance += previous * centred;
-    variance += centred * centred;
-    previous = centred;
-  }
-  return covariance / variance;
-}
-
 // The limit is one standard error of an independent series, but at most 0.1, which would make an
 // interval 10 % too narrow.
 bool uncorrelated(std::span<const double> values) {
@@ -129,6 +106,28 @@ int digits_of(double value, const Summary& summary) {
 }
 
 }  // namespace
+
+double lag1_autocorrelation(std::span<const double> values) {
+  const std::vector<double> sorted = sorted_copy(values);
+  const double p10 = quantile(sorted, 0.1);
+  const double p90 = quantile(sorted, 0.9);
+  if (p10 == p90) {
+    return 0;  // constant; rounding of the mean would look like correlation
+  }
+  double mean = 0;
+  for (const double value : values) {
+    mean += std::clamp(value, p10, p90) / as_double(values.size());
+  }
+  double covariance = 0;
+  double variance = 0;
+  for (double previous = 0; const double value : values) {
+    const double centred = std::clamp(value, p10, p90) - mean;
+    covariance += previous * centred;
+    variance += centred * centred;
+    previous = centred;
+  }
+  return covariance / variance;
+}
 
 Summary summarize(std::span<const double> samples, double tick_s) {
   require_times(samples);

@@ -1,6 +1,7 @@
 // Statistics of the timing samples of one row: pure functions, no clock, no input or output.
 // Samples are seconds per launch in the order in which they were taken; every function but
-// middle throws std::invalid_argument if one of them is negative or not finite.
+// middle and lag1_autocorrelation throws std::invalid_argument if one of them is negative or not
+// finite.
 #pragma once
 
 #include <algorithm>
@@ -54,6 +55,10 @@ inline double middle(std::vector<double>& values) {
   std::nth_element(values.begin(), at, values.end());
   return *at;
 }
+
+// Lag-1 autocorrelation of finite values of any sign, clamped to their p10 and p90, so that one
+// glitch hides nothing. 0 for values that do not differ.
+double lag1_autocorrelation(std::span<const double> values);
 
 // Stopping rule: both ends of the interval lie within `relative_half_width` of the median. Never
 // true below kMinIntervalSamples. Sorts the samples, so ask at next_check() only.

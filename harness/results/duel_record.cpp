@@ -10,7 +10,7 @@ namespace ridgebench {
 
 DuelRatio ratio_of(std::vector<double> log_ratios) {
   DuelRatio result;
-  if (const std::optional<Ratio> ratio = estimate_ratio(log_ratios)) {
+  if (const std::optional<Ratio> ratio = estimate_ratio(log_ratios, RatioRule::independent)) {
     result.ratio = ratio->value;
     result.ci_low = ratio->ci_low;
     result.ci_high = ratio->ci_high;

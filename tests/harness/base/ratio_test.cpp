@@ -52,8 +52,8 @@ TEST(TQuantile, AgreesWithScipy) {
 
 std::vector<double> around(double location, double spread) {
   std::vector<double> values;
-  for (const double step : {-2, -1, 0, 1, 2}) {
-    for (int i = 0; i < 20; ++i) values.push_back(location + spread * step);
+  for (int i = 0; i < 20; ++i) {  // neighbours are uncorrelated
+    for (const double step : {-2, -1, 0, 1, 2}) values.push_back(location + spread * step);
   }
   return values;
 }
@@ -96,6 +96,101 @@ TEST(EstimateRatio, IsWrongAboutEqualTechniquesAsRarelyAsItSays) {
   EXPECT_LE(wrong, 5);  // 1 is expected
   EXPECT_LE(outside, kTrials * 6 / 100);
   EXPECT_GE(outside, kTrials * 3 / 100);
+}
+
+// Log ratios around 0 with this lag-1 correlation.
+std::vector<double> wandering(std::size_t count, double correlation, double deviation,
+                              std::mt19937_64& random) {
+  std::normal_distribution<> normal;
+  std::vector<double> values(count);
+  double now = normal(random);
+  for (double& value : values) {
+    now = correlation * now + std::sqrt(1 - correlation * correlation) * normal(random);
+    value = deviation * now;
+  }
+  return values;
+}
+
+// Covered intervals, and verdicts that one of two equal techniques is faster.
+struct Tally {
+  int covered = 0;
+  int wrong = 0;
+};
+Tally tally(int duels, std::size_t count, double correlation, double deviation) {
+  std::mt19937_64 random(1);
+  Tally found;
+  for (int i = 0; i < duels; ++i) {
+    const Ratio ratio = estimate_ratio(wandering(count, correlation, deviation, random)).value();
+    found.covered += ratio.ci_low <= 1 && ratio.ci_high >= 1 ? 1 : 0;
+    found.wrong += ratio.verdict == Verdict::faster || ratio.verdict == Verdict::slower ? 1 : 0;
+  }
+  return found;
+}
+
+TEST(CorrelatedQuads, AreCoveredBy95PercentOfTheIntervals) {
+  for (const double correlation : {0.0, 0.3, 0.5, 0.7, 0.9, 0.95}) {
+    for (const std::size_t count : {100U, 200U, 400U}) {
+      const int covered = tally(1000, count, correlation, 0.01).covered;
+      EXPECT_GE(covered, 930) << correlation << " at " << count;
+      EXPECT_LE(covered, 970) << correlation << " at " << count;
+    }
+  }
+}
+
+// What the header says of short series, which do not show all of their correlation.
+TEST(CorrelatedQuads, OfShortSeriesAreCoveredLessOften) {
+  EXPECT_GE(tally(1000, 64, 0.9, 0.01).covered, 930);
+  EXPECT_GE(tally(1000, 32, 0.9, 0.01).covered, 900);
+  EXPECT_LT(tally(1000, 16, 0.9, 0.01).covered, 900);
+}
+
+TEST(CorrelatedQuads, OfEqualTechniquesAreNeverCalledFasterOrSlower) {
+  EXPECT_EQ(tally(3000, 200, 0.9, 0.01).wrong, 0) << "0.3 are expected";
+  EXPECT_EQ(tally(3000, 200, 0.9, 0.002).wrong, 0);
+  EXPECT_EQ(tally(3000, 137, 0.9, 0.05).wrong, 0);
+}
+
+// Without blocks, that is what the same duels would have been called.
+TEST(CorrelatedQuads, AsIndependentOnesWouldDeceive) {
+  std::mt19937_64 random(1);
+  int covered = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto values = wandering(200, 0.9, 0.01, random);
+    const Ratio ratio = estimate_ratio(values, RatioRule::independent).value();
+    covered += ratio.ci_low <= 1 && ratio.ci_high >= 1 ? 1 : 0;
+  }
+  EXPECT_LT(covered, 500);
+}
+
+TEST(BlockedMean, AveragesNeighboursUntilTheyAreUncorrelated) {
+  std::mt19937_64 random(1);
+  const std::vector<double> values = wandering(400, 0.9, 0.01, random);
+  const BlockedMean found = blocked_mean(values);
+  EXPECT_GE(found.block, 8U);
+  EXPECT_GT(found.mean.error, 2 * trimmed_mean(values).error);
+  EXPECT_GT(found.for_verdict.error, found.mean.error);
+  EXPECT_EQ(blocked_mean(around(0, 0.01)).block, 1U);
+}
+
+TEST(BlockedMean, OfOppositeNeighboursIsThatOfIndependentOnes) {
+  std::vector<double> values;
+  for (int i = 0; i < 100; ++i) values.push_back((i % 2 == 0 ? 0.01 : -0.01) + 1e-4 * (i % 7));
+  const BlockedMean found = blocked_mean(values);
+  EXPECT_EQ(found.block, 1U);
+  EXPECT_EQ(found.widened, 1);
+  EXPECT_EQ(found.mean.error, trimmed_mean(values).error);
+}
+
+TEST(BlockedMean, OfFewLogRatiosTakesThemAsIndependent) {
+  const std::vector<double> rising{1, 2, 3, 4, 5, 6, 7, 8};
+  EXPECT_EQ(blocked_mean(rising).mean.error, trimmed_mean(rising).error);
+}
+
+// By the rule of version 1, a difference of 0.05 % that was certain had a side.
+TEST(EstimateRatio, PrefersTheSameToACertainDifferenceThatIsSmall) {
+  const std::vector<double> values = around(-0.0005, 1e-5);
+  EXPECT_EQ(verdict(values), Verdict::same);
+  EXPECT_EQ(estimate_ratio(values, RatioRule::independent)->verdict, Verdict::faster);
 }
 
 // The errors shrink with the root of the number, so the effort is right up to Student's quantile.
