@@ -77,7 +77,8 @@ TrimmedMean widen(TrimmedMean mean, double by) {
   return {mean.location, mean.error * by, std::max(1, static_cast<int>(counted) - 1)};
 }
 
-BlockedMean independent_mean(std::span<const double> log_ratios) {
+BlockedMean mean_by(RatioRule rule, std::span<const double> log_ratios) {
+  if (rule == RatioRule::blocked) return blocked_mean(log_ratios);
   const TrimmedMean mean = trimmed_mean(log_ratios);
   return {mean, mean};
 }
@@ -164,14 +165,14 @@ BlockedMean blocked_mean(std::span<const double> log_ratios) {
 
 std::optional<Ratio> estimate_ratio(std::span<const double> log_ratios, RatioRule rule) {
   if (log_ratios.size() < kFewestRatios) return std::nullopt;
-  const bool blocked = rule == RatioRule::blocked;
-  const BlockedMean found = blocked ? blocked_mean(log_ratios) : independent_mean(log_ratios);
+  const BlockedMean found = mean_by(rule, log_ratios);
   const TrimmedMean& mean = found.mean;
   const double reach = t_quantile(kTwoSided95, mean.freedom) * mean.error;
   const double low = mean.location - reach;
   const double high = mean.location + reach;
   Verdict verdict = side_of(found.for_verdict);
-  if (is_same(low, high) && (blocked || verdict == Verdict::undecided)) verdict = Verdict::same;
+  const bool prefers_same = rule != RatioRule::version_1 || verdict == Verdict::undecided;
+  if (prefers_same && is_same(low, high)) verdict = Verdict::same;
   return Ratio{std::exp(mean.location),
                std::exp(low),
                std::exp(high),
@@ -180,8 +181,8 @@ std::optional<Ratio> estimate_ratio(std::span<const double> log_ratios, RatioRul
                found.widened};
 }
 
-double effort_to_decide(std::span<const double> log_ratios) {
-  const BlockedMean found = blocked_mean(log_ratios);
+double effort_to_decide(std::span<const double> log_ratios, RatioRule rule) {
+  const BlockedMean found = mean_by(rule, log_ratios);
   const TrimmedMean& mean = found.mean;
   const double from_equal = std::abs(mean.location);
   const double to_border = std::log1p(kSameWithin) - from_equal;

@@ -44,8 +44,9 @@ double t_quantile(double probability, int freedom);
 
 // How the interval of log ratios is formed.
 enum class RatioRule : std::uint8_t {
-  independent,  // of records of version 1: each log ratio is an observation
-  blocked,      // neighbouring log ratios are averaged until they are uncorrelated
+  blocked,    // of quads: neighbours are averaged until they are uncorrelated
+  processes,  // each log ratio is an observation
+  version_1,  // of stored records: the same, and a certain difference comes before `same`
 };
 
 // The trimmed mean of blocks of neighbouring log ratios.
@@ -97,13 +98,13 @@ struct Ratio {
 
 // Estimates exp(mean log ratio). same: the 95 % interval lies within kSameWithin of 1. faster,
 // slower: it does not, and the interval that a ratio of 1 misses with probability kFalseVerdict
-// lies on one side of 1. By RatioRule::independent, faster and slower come first. Empty for fewer
+// lies on one side of 1. By RatioRule::version_1, faster and slower come first. Empty for fewer
 // than kFewestRatios.
 std::optional<Ratio> estimate_ratio(std::span<const double> log_ratios,
                                     RatioRule rule = RatioRule::blocked);
 
 // About how many times as many log ratios would give another verdict than undecided, if they lie
 // and scatter as these do. Infinite where no number would. Throws as trimmed_mean does.
-double effort_to_decide(std::span<const double> log_ratios);
+double effort_to_decide(std::span<const double> log_ratios, RatioRule rule = RatioRule::blocked);
 
 }  // namespace ridgebench

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -18,7 +19,10 @@
 
 namespace ridgebench {
 
-inline constexpr const char* kDuelSchema = "ridgebench.duel/1";
+// Version 1 lacks the keys that are `not_in_oldest`, and formed its intervals by
+// RatioRule::version_1.
+inline constexpr const char* kDuelSchema = "ridgebench.duel/2";
+inline constexpr const char* kFirstDuelSchema = "ridgebench.duel/1";
 
 // One of the two techniques.
 struct DuelSide {
@@ -33,6 +37,22 @@ struct DuelSide {
   std::optional<Verification> verify = std::nullopt;
   std::optional<double> time_s = std::nullopt;
   std::optional<double> energy_per_launch_j = std::nullopt;
+  std::optional<double> energy_ci_low_j = std::nullopt;
+  std::optional<double> energy_ci_high_j = std::nullopt;
+  std::vector<double> energy_blocks_j = {};
+
+  // Forms energy and interval from the joules per launch of the blocks, in J.
+  void set_energy(std::vector<double> blocks_j);
+};
+
+// The quads of one power state.
+struct DuelAtClock {
+  double clock_hz = 0;
+  std::int64_t quads = 0;
+  double ratio = 0;
+  double ci_low = 0;
+  double ci_high = 0;
+  Verdict verdict = Verdict::undecided;
 };
 
 // What the log ratios of one scale say.
@@ -41,18 +61,31 @@ struct DuelRatio {
   std::optional<double> ci_low = std::nullopt;
   std::optional<double> ci_high = std::nullopt;
   Verdict verdict = Verdict::undecided;
+  std::optional<std::int64_t> block = std::nullopt;
+  std::optional<double> widened = std::nullopt;
+  std::optional<DuelAtClock> full_clock = std::nullopt;
+  std::optional<DuelAtClock> capped = std::nullopt;
   std::vector<double> log_ratios = {};
+
+  [[nodiscard]] bool depends_on_clock() const { return full_clock.has_value(); }
 };
-DuelRatio ratio_of(std::vector<double> log_ratios);
+// Forms the ratio. Only RatioRule::blocked splits it, by `clock_hz`, the clock of each quad in Hz.
+DuelRatio ratio_of(std::vector<double> log_ratios, RatioRule rule = RatioRule::blocked,
+                   std::span<const double> clock_hz = {});
 
 struct DuelScale {
   double block_s = 0;
   std::int64_t quads = 0;
   DuelRatio seconds = {};
   std::optional<DuelRatio> cycles = std::nullopt;
+  std::vector<double> clock_hz = {};
+
+  // Forms the ratios again from log ratios and clocks.
+  void judge(RatioRule rule);
 };
 
 struct DuelRecord {
+  bool version_1 = false;  // its schema is kFirstDuelSchema
   std::string id;
   std::string op;
   std::string device;
@@ -78,6 +111,13 @@ struct DuelRecord {
   nlohmann::ordered_json telemetry = nlohmann::ordered_json::object();
   std::vector<std::string> flags = {};
 
+  // The rule of its ratios.
+  [[nodiscard]] RatioRule rule() const;
+  // Forms its ratios again from log ratios and clocks.
+  void judge_ratios();
+  // The same, and its energies again from the joules of the blocks.
+  void judge();
+
   // The scale that decides in seconds: the long one where power settles slowly and it was measured,
   // because only it contains the power. Null unless the duel was timed.
   [[nodiscard]] const DuelScale* deciding() const;
@@ -86,6 +126,12 @@ struct DuelRecord {
   [[nodiscard]] std::optional<std::string> decided_by() const;
   [[nodiscard]] std::optional<Verdict> verdict() const;
   [[nodiscard]] std::optional<Verdict> verdict_in_cycles() const;
+  [[nodiscard]] std::optional<Verdict> verdict_in_time() const;
+  // What the duel says of time as a user meets it, with the power that each technique draws: the
+  // long scale where power settles slowly, else the short one. Null where that was not measured.
+  [[nodiscard]] const DuelRatio* in_time() const;
+  // What it says at one clock: the cycles, else the seconds of the short scale.
+  [[nodiscard]] const DuelRatio* at_one_clock() const;
 };
 
 inline constexpr double kLargestLog = 709;  // exp of it is finite
@@ -103,12 +149,27 @@ inline constexpr std::tuple kDuelSideKeys{
     Key{"verify", &DuelSide::verify, "", "the comparison with the reference; null where nothing was checked"},
     Key{"time_s", &DuelSide::time_s, "s", "per launch: busy seconds over launches at the deciding scale"},
     Key{"energy_per_launch_j", &DuelSide::energy_per_launch_j, "J", "by the energy counter during the long blocks; null with the reason in no_energy"},
+    Key{"energy_ci_low_j", &DuelSide::energy_ci_low_j, "J", "lower end of its 95 % interval; null below five blocks", {}, Absence::not_in_oldest},
+    Key{"energy_ci_high_j", &DuelSide::energy_ci_high_j, "J", "upper end of that interval", {}, Absence::not_in_oldest},
+    Key{"energy_blocks_j", &DuelSide::energy_blocks_j, "J", "per launch of each long block, or of each process; empty where the energy is unknown", {.low_excluded = true}, Absence::not_in_oldest},
+};
+inline constexpr std::tuple kDuelAtClockKeys{
+    Key{"clock_hz", &DuelAtClock::clock_hz, "Hz", "median over the quads"},
+    Key{"quads", &DuelAtClock::quads, "", "in this state", {.low = 1}},
+    Key{"ratio", &DuelAtClock::ratio, "", "first over second", kPositive},
+    Key{"ci_low", &DuelAtClock::ci_low, "", "lower end of its 95 % interval", kPositive},
+    Key{"ci_high", &DuelAtClock::ci_high, "", "upper end of that interval", kPositive},
+    Key{"verdict", &DuelAtClock::verdict, "", "of the first technique in this state"},
 };
 inline constexpr std::tuple kDuelRatioKeys{
-    Key{"ratio", &DuelRatio::ratio, "", "first over second; null below five log ratios"},
+    Key{"ratio", &DuelRatio::ratio, "", "first over second; null below five log ratios and where it depends on the clock"},
     Key{"ci_low", &DuelRatio::ci_low, "", "lower end of its 95 % interval"},
     Key{"ci_high", &DuelRatio::ci_high, "", "upper end of that interval"},
     Key{"verdict", &DuelRatio::verdict, "", "of the first technique"},
+    Key{"block", &DuelRatio::block, "", "neighbouring log ratios that were averaged before the interval was formed; null without a ratio", {}, Absence::not_in_oldest},
+    Key{"widened", &DuelRatio::widened, "", "factor by which the correlation of the blocks widens the error; null without a ratio", {}, Absence::not_in_oldest},
+    Key{"full_clock", &DuelRatio::full_clock, "", "of a ratio that depends on the clock: the quads within 2 % of the highest clock", {}, Absence::not_in_oldest},
+    Key{"capped", &DuelRatio::capped, "", "the other quads of such a ratio", {}, Absence::not_in_oldest},
     Key{"log_ratios", &DuelRatio::log_ratios, "", "in the order measured", {.low = -kLargestLog, .high = kLargestLog}},
 };
 inline constexpr std::tuple kDuelScaleKeys{
@@ -116,6 +177,7 @@ inline constexpr std::tuple kDuelScaleKeys{
     Key{"quads", &DuelScale::quads, "", "of four blocks each"},
     Key{"seconds", &DuelScale::seconds, "", "ratio of the times"},
     Key{"cycles", &DuelScale::cycles, "", "ratio of the clock cycles; null where no quad knows its clock"},
+    Key{"clock_hz", &DuelScale::clock_hz, "Hz", "clock of each quad of the short scale that gave a ratio of cycles; empty elsewhere, and over several processes", {}, Absence::not_in_oldest},
 };
 inline constexpr std::tuple kDuelKeys{
     Key{"id", &DuelRecord::id, "", "operation/first:second/format/shape/regime@device"},
@@ -141,6 +203,7 @@ inline constexpr std::tuple kDuelKeys{
     Key{"decided_by", &DuelRecord::decided_by, "", "the scale of the verdict"},
     Key{"verdict", &DuelRecord::verdict, "", "of the first technique, in seconds"},
     Key{"verdict_in_cycles", &DuelRecord::verdict_in_cycles, "", "the same in clock cycles, by the short scale"},
+    Key{"verdict_in_time", &DuelRecord::verdict_in_time, "", "the same as `verdict`, but null where power settles slowly and the long scale did not decide", {}, Absence::not_in_oldest},
     Key{"no_energy", &DuelRecord::no_energy, "", "why energy_per_launch_j is null; null where it is not, and where the duel was not timed"},
     Key{"duration_s", &DuelRecord::duration_s, "s", "of the whole duel, its checks included"},
     Key{"telemetry", &DuelRecord::telemetry, "", "what the device reported meanwhile"},
@@ -148,6 +211,7 @@ inline constexpr std::tuple kDuelKeys{
 };
 // clang-format on
 constexpr const auto& keys_of(const DuelSide*) { return kDuelSideKeys; }
+constexpr const auto& keys_of(const DuelAtClock*) { return kDuelAtClockKeys; }
 constexpr const auto& keys_of(const DuelRatio*) { return kDuelRatioKeys; }
 constexpr const auto& keys_of(const DuelScale*) { return kDuelScaleKeys; }
 constexpr const auto& keys_of(const DuelRecord*) { return kDuelKeys; }
@@ -155,6 +219,9 @@ constexpr const auto& keys_of(const DuelRecord*) { return kDuelKeys; }
 nlohmann::ordered_json to_json(const DuelRecord& duel);
 // Reads a line of duels.jsonl; `origin` names it in messages. Throws UsageError.
 DuelRecord parse_duel(std::string_view line, const std::string& origin);
+
+// The duels of a folder, judged by the rule of today, also those of version 1. Throws UsageError.
+std::vector<DuelRecord> read_duels(const std::filesystem::path& directory);
 
 // The exit code of finished duels: row_failed if one is wrong or failed or if none was timed,
 // undecided if one is undecided.

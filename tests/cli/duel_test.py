@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from command_line import (
     OK,
+    ROOT,
     ROW_FAILED,
     UNDECIDED,
     USAGE,
@@ -47,29 +48,36 @@ def test_equal_times_are_the_same(tmp_path):
     result = duel("--out", tmp_path / "out", device="sim:noise=0.001")
     assert result.returncode == OK, result.stderr
     title, line = result.stdout.splitlines()
-    assert title.split()[:6] == ["operation", "first", "second", "format", "shape", "verdict"]
+    assert title.split()[:7] == ["operation", "first", "second", "format", "shape", "in", "time"]
     assert line.split()[:6] == ["relu", "naive", "streaming", "fp32", "n:4000", "same"]
     assert f"results: {tmp_path / 'out'}\n" in result.stderr
     (one,) = duels_of(tmp_path / "out")
     assert (one["status"], one["verdict"], one["verdict_in_cycles"]) == ("ok", "same", "same")
     assert one["first"]["verify"]["exact"] and one["second"]["verify"]["exact"]
     assert one["long"]["quads"] == 4 and len(one["long"]["seconds"]["log_ratios"]) == 8
+    assert len(one["short"]["clock_hz"]) == 200 and one["long"]["clock_hz"] == [], "quads see one clock each"
     described = read_environment(tmp_path / "out")
     assert described["interrupted"] is False
     assert list(schema("environment").iter_errors(described)) == []
     assert "duels.jsonl" in (tmp_path / "out" / "SHA256SUMS").read_text()
 
 
-def test_the_ratios_are_those_of_the_gate(tmp_path):
+def test_ratios_of_blocks_are_those_of_the_gate(tmp_path):
+    """The blocks that the record names, trimmed by another program; what is left of a correlation only widens."""
     duel("--out", tmp_path / "out", device="sim:noise=0.01")
     (one,) = duels_of(tmp_path / "out")
     for scale in ("short", "long"):
         for unit in ("seconds", "cycles"):
             ratio = one[scale][unit]
-            value = gate.estimate(np.array(ratio["log_ratios"]))
+            block = ratio["block"]
+            blocks = np.array(ratio["log_ratios"])[len(ratio["log_ratios"]) % block :].reshape(-1, block).mean(axis=1)
+            value = gate.estimate(blocks)
             low, high = gate.bounds(value, 0.025)
-            expected = [math.exp(x) for x in (value.location, low, high)]
-            assert [ratio["ratio"], ratio["ci_low"], ratio["ci_high"]] == pytest.approx(expected, rel=1e-9)
+            assert ratio["ratio"] == pytest.approx(math.exp(value.location), rel=1e-9)
+            if ratio["widened"] == 1:
+                assert [ratio["ci_low"], ratio["ci_high"]] == pytest.approx([math.exp(low), math.exp(high)], rel=1e-9)
+            else:
+                assert ratio["ci_low"] < math.exp(low) and ratio["ci_high"] > math.exp(high)
 
 
 @pytest.fixture(scope="module", name="finished")
@@ -96,6 +104,8 @@ def test_verify_accepts_duels(finished):
         ("id", "relu/a:b/fp32/n:4000/steady@sim", "its keys make the id relu/naive:streaming/"), ("sets", 0, "a set of buffers"),
         ("processes", 40, "200 log ratios of 200 quads in 40 processes"), ("device", "x", "does not list its device"),
         ("short.seconds.log_ratios", [], "short.seconds has 0 log ratios"), ("short.quads", 3, "of 3 quads"),
+        ("short.seconds.block", 7, "short.seconds.block is 7"), ("short.clock_hz", [1e9], "short has 1 clocks"),
+        ("verdict_in_time", None, "verdict_in_time is null"), ("first.energy_blocks_j", [1.0] * 5, "first.energy_per_launch_j is "),
     ],
 )
 def test_verify_finds_what_does_not_follow(key, value, problem, finished, tmp_path):
@@ -113,7 +123,7 @@ def test_verify_finds_what_does_not_follow(key, value, problem, finished, tmp_pa
     assert "duels.jsonl" in result.stderr.splitlines()[-1], "its checksum"
 
 
-@pytest.mark.parametrize("key", ["verdict", "decided_by", "first.verify.witness"])
+@pytest.mark.parametrize("key", ["verdict", "verdict_in_time", "first.verify.witness", "first.energy_blocks_j", "short.clock_hz", "short.seconds.block"])
 def test_verify_names_a_key_that_is_missing(key, finished, tmp_path):
     folder = shutil.copytree(finished, tmp_path / "changed")
     (one,) = duels_of(folder)
@@ -191,6 +201,39 @@ def test_a_host_is_judged_by_its_processes(tmp_path):
     assert one["status"] == "ok" and one["processes"] == 5
 
 
+STORED = ROOT / "results" / "nvidia-h200" / "2026-11-27-6abf65e-duels"
+
+
+def test_verify_holds_records_of_version_1_to_their_own_rule(tmp_path):
+    unfinished = "ridgebench: SHA256SUMS is missing: the duels did not finish\n"
+    assert ridgebench("verify", STORED).stderr == unfinished, "nothing else"
+    folder = shutil.copytree(STORED, tmp_path / "changed")
+    lines = (folder / "duels.jsonl").read_text().splitlines()
+    one = json.loads(lines[0])
+    one["short"]["seconds"]["ci_low"] *= 0.999
+    (folder / "duels.jsonl").write_text("\n".join([json.dumps(one), *lines[1:]]) + "\n")
+    result = ridgebench("verify", folder)
+    assert result.returncode == ROW_FAILED and "short.seconds.ci_low is " in result.stderr
+
+
+def test_read_judges_stored_duels_again():
+    stored = [strict_json(line) for line in (STORED / "duels.jsonl").read_text().splitlines()]
+    again = strict_json(ridgebench("duel", "--read", STORED, "--json").stdout)["duels"]
+    assert [one["id"] for one in again] == [one["id"] for one in stored]
+    assert all(list(DUEL.iter_errors(one)) == [] and one["schema"] == "ridgebench.duel/2" for one in again)
+    wider = {}
+    for old, new in zip(stored, again):
+        for unit in ("seconds", "cycles"):
+            before, after = (math.log(one["short"][unit]["ci_high"] / one["short"][unit]["ci_low"]) for one in (old, new))
+            assert after > 0.999 * before or new["short"][unit]["block"] > 1
+            wider[(new["op"], new["format"], new["shape"].get("m"), unit)] = after / before
+    assert wider["relu", "bf16", None, "seconds"] > 2, "neighbouring quads have a correlation of 0.93"
+    verdicts = {(one["format"], one["decided_by"]): one["verdict_in_time"] for one in again if one["op"] == "matmul"}
+    assert verdicts["bf16", "short"] is None, "the power cap was not measured"
+    refused(ridgebench("duel", "--read", STORED, "naive", "naive"), "--read")
+    refused(ridgebench("duel", "--read", STORED / "nowhere"), "nowhere")
+
+
 @pytest.mark.parametrize(
     ("device", "reason", "code"),
     [
@@ -242,6 +285,10 @@ def test_a_device_at_its_power_cap_is_judged_by_the_long_scale(tmp_path):
     joules = [one[side]["energy_per_launch_j"] / one[side]["time_s"] for side in ("first", "second")]
     assert joules == pytest.approx([700, 700], rel=0.01) and one["no_energy"] is None
     assert "J first" in result.stdout.splitlines()[0]
+    for side in ("first", "second"):
+        energy = one[side]
+        assert len(energy["energy_blocks_j"]) == 8
+        assert energy["energy_ci_low_j"] < energy["energy_per_launch_j"] < energy["energy_ci_high_j"]
 
 
 def test_a_technique_that_does_not_serve_the_shape_says_why(tmp_path):

@@ -34,6 +34,7 @@ struct DuelOptions {
   std::string profile;
   std::string fill = "normal";
   std::string out;
+  std::string read;
   std::uint64_t seed = 1;
   bool dry_run = false;
   bool json = false;
@@ -153,6 +154,10 @@ ExitCode run_one_process(const DuelCase& duel, const DuelOptions& options) {
 }
 
 ExitCode run_command(const DuelOptions& options, const std::vector<std::string>& command_line) {
+  if (!options.read.empty()) {
+    print(read_duels(options.read), options.json);
+    return ExitCode::fine;
+  }
   const DuelRequest request = request_of(options);
   static_cast<void>(parse<Fill>(options.fill));
   const Devices devices = open_devices(options.device);
@@ -175,13 +180,14 @@ void add_duel_command(CLI::App& app, const std::vector<std::string>& command_lin
   CLI::App* command = app.add_subcommand("duel", "Decide which of two techniques is faster");
   const auto options = std::make_shared<DuelOptions>();
   DuelRequest& request = options->request;
-  command
-      ->add_option(
-          "techniques", request.techniques,
-          "Two techniques, or one twice; TECHNIQUE@CHOICE makes the choice of a technique that "
-          "has one: wgmma_pingpong@tile=128x192,cluster=2 or vec16@threads=256")
-      ->expected(1, 2)
-      ->type_name("TECHNIQUE");
+  CLI::Option* const techniques =
+      command
+          ->add_option(
+              "techniques", request.techniques,
+              "Two techniques, or one twice; TECHNIQUE@CHOICE makes the choice of a technique "
+              "that has one: wgmma_pingpong@tile=128x192,cluster=2 or vec16@threads=256")
+          ->expected(1, 2)
+          ->type_name("TECHNIQUE");
   add_names(*command, "--op", request.names.operations, "Operations, for instance matmul",
             "OPERATION");
   add_names(*command, "--format", request.names.formats,
@@ -213,6 +219,12 @@ void add_duel_command(CLI::App& app, const std::vector<std::string>& command_lin
       ->type_name("FILL");
   command->add_option("--out", options->out, "Results folder; default: results/local/<time>")
       ->type_name("DIR");
+  command
+      ->add_option("--read", options->read,
+                   "Print the duels of a folder, judged again by the rule of this version, and "
+                   "measure nothing")
+      ->type_name("DIR")
+      ->excludes(techniques);
   command->add_flag("--no-early", options->no_early, kNoEarlyHelp);
   command->add_flag("--dry-run", options->dry_run, "Print the duels and their seconds");
   command->add_flag("--json", options->json, "Print strict JSON");
@@ -220,8 +232,9 @@ void add_duel_command(CLI::App& app, const std::vector<std::string>& command_lin
       "Both techniques get the same inputs and are verified before and after. They take turns in "
       "quads of blocks, ABBA or BAAB: short blocks of 6 ms, in which both see one clock, and long "
       "ones of 1.3 s, which contain the power that each draws. A ratio is the first technique's "
-      "time over the second's. faster and slower: with a probability of error of 1e-4. same: "
-      "within half a percent. With several processes, each gives one ratio, and the verdict is "
+      "time over the second's. same: the 95 % interval lies within half a percent. faster and "
+      "slower: it does not, with a probability of error of 1e-4. With several processes, each "
+      "gives one ratio, and the verdict is "
       "over processes: on a host, pages differ from process to process. Exit codes: 0 decided, 2 "
       "usage, 3 undecided or interrupted, 6 a technique is wrong or failed, or no duel could be "
       "timed, 7 no device.");

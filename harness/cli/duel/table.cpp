@@ -14,9 +14,9 @@
 namespace ridgebench {
 namespace {
 
-constexpr std::array kTitles{"operation", "first",   "second",  "format",    "shape",
-                             "verdict",   "seconds", "95 %",    "in cycles", "cycles",
-                             "95 %",      "J first", "J second"};
+constexpr std::array kTitles{"operation", "first", "second",  "format",       "shape",
+                             "in time",   "ratio", "95 %",    "at one clock", "ratio",
+                             "95 %",      "early", "J first", "J second"};
 using Cells = std::array<std::string, kTitles.size()>;
 
 std::string number(const std::optional<double>& value, int digits) {
@@ -26,31 +26,60 @@ std::string number(const std::optional<double>& value, int digits) {
 // The ratio and its interval as two cells, in steps of a hundredth of a percent.
 constexpr int kRatioDigits = 4;
 std::string interval(const DuelRatio& ratio) {
+  if (ratio.depends_on_clock()) return "depends on the clock";
   if (!ratio.ratio) return "too few quads";
   return fmt::format("{} to {}", number(ratio.ci_low, kRatioDigits),
                      number(ratio.ci_high, kRatioDigits));
 }
 
 std::string joules(const DuelSide& side) {
-  return side.energy_per_launch_j ? fmt::format("{:.4g}", *side.energy_per_launch_j) : "";
+  if (!side.energy_per_launch_j) return "";
+  if (!side.energy_ci_low_j) return fmt::format("{:.4g}", *side.energy_per_launch_j);
+  return fmt::format("{:.4g} ({:.4g} to {:.4g})", *side.energy_per_launch_j, *side.energy_ci_low_j,
+                     side.energy_ci_high_j.value_or(0));
+}
+
+// The sides whose launches may start before the launch ahead has ended.
+std::string early(const DuelRecord& duel) {
+  const bool first = duel.first.early.value_or(false);
+  const bool second = duel.second.early.value_or(false);
+  if (first || second) return first && second ? "both" : first ? "first" : "second";
+  return duel.first.early && duel.second.early ? "" : "unknown";
 }
 
 Cells cells_of(const DuelRecord& duel) {
   Cells cells{printable(duel.op), printable(duel.first.technique), printable(duel.second.technique),
               duel.format.name(), printable(duel.shape.text())};
-  const DuelScale* scale = duel.deciding();
-  cells[5] = scale == nullptr ? name(duel.status) : name(scale->seconds.verdict);
-  if (scale == nullptr) return cells;
-  cells[6] = number(scale->seconds.ratio, kRatioDigits);
-  cells[7] = interval(scale->seconds);
-  if (const DuelRatio* cycles = duel.in_cycles()) {
-    cells[8] = name(cycles->verdict);
-    cells[9] = number(cycles->ratio, kRatioDigits);
-    cells[10] = interval(*cycles);
+  if (duel.deciding() == nullptr) {
+    cells[5] = name(duel.status);
+    return cells;
   }
-  cells[11] = joules(duel.first);
-  cells[12] = joules(duel.second);
+  const auto show = [&](std::size_t at, const DuelRatio* ratio, const char* missing) {
+    cells.at(at) = ratio == nullptr ? missing : name(ratio->verdict);
+    if (ratio == nullptr) return;
+    cells.at(at + 1) = number(ratio->ratio, kRatioDigits);
+    cells.at(at + 2) = interval(*ratio);
+  };
+  show(5, duel.in_time(), "not measured");
+  show(8, duel.at_one_clock(), "");
+  cells[11] = early(duel);
+  cells[12] = joules(duel.first);
+  cells[13] = joules(duel.second);
   return cells;
+}
+
+// Both halves of a ratio that depends on the clock.
+void print_clocks(std::ostream& out, const DuelRecord& duel, const DuelRatio* ratio,
+                  const char* unit) {
+  if (ratio == nullptr || !ratio->full_clock || !ratio->capped) return;
+  const auto text = [](const DuelAtClock& state) {
+    return fmt::format("{:.0f} MHz {:.{}f} ({:.{}f} to {:.{}f}), {}, {} quads",
+                       1e-6 * state.clock_hz, state.ratio, kRatioDigits, state.ci_low, kRatioDigits,
+                       state.ci_high, kRatioDigits, name(state.verdict), state.quads);
+  };
+  fmt::print(out, "{} {} {}: the ratio of {} depends on the clock; at {}; at {}\n",
+             printable(duel.op), duel.format.name(), printable(duel.shape.text()), unit,
+             text(*ratio->full_clock), text(*ratio->capped));
 }
 
 // A comparison is not fair where the launches of only one side overlap.
@@ -73,7 +102,7 @@ void print_effort(std::ostream& out, const DuelRecord& duel) {
     return;
   }
   constexpr double kMostTimes = 1000;
-  const double times = effort_to_decide(scale->seconds.log_ratios);
+  const double times = effort_to_decide(scale->seconds.log_ratios, duel.rule());
   const char* const options = duel.processes > 1 ? "--seconds and --processes" : "--seconds";
   fmt::print(out, "{} {} {}: undecided; {}\n", printable(duel.op), duel.format.name(),
              printable(duel.shape.text()),
@@ -116,6 +145,10 @@ void print_duels(std::ostream& out, std::span<const DuelRecord> duels) {
   }
   for (const DuelRecord& duel : duels) {
     if (duel.reason) fmt::print(out, "{}: {}\n", printable(duel.id), printable(*duel.reason));
+    if (duel.short_scale) {
+      print_clocks(out, duel, &duel.short_scale->seconds, "seconds");
+      print_clocks(out, duel, duel.in_cycles(), "cycles");
+    }
     print_effort(out, duel);
     print_overlap(out, duel);
     print_remarks(out, duel, duel.first);

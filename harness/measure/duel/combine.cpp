@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -12,11 +13,16 @@ namespace {
 
 using Processes = std::span<const DuelRecord>;
 
-// The log ratio of one process: the location of its own.
-double location(const std::vector<double>& log_ratios) {
-  if (log_ratios.size() >= kFewestRatios) return trimmed_mean(log_ratios).location;
-  return std::accumulate(log_ratios.begin(), log_ratios.end(), 0.0) /
-         static_cast<double>(log_ratios.size());
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// The log ratio of one process: the location of its own, at full clock if it depends on the clock.
+double location(const DuelRatio& ratio) {
+  const std::vector<double>& log_ratios = ratio.log_ratios;
+  if (ratio.full_clock) return std::log(ratio.full_clock->ratio);
+  if (log_ratios.size() >= kFewestRatios) return blocked_mean(log_ratios).mean.location;
+  return mean(log_ratios);
 }
 
 std::optional<DuelScale> combine(Processes processes,
@@ -29,27 +35,27 @@ std::optional<DuelScale> combine(Processes processes,
     if (!scale || scale->seconds.log_ratios.empty()) continue;
     all.block_s = scale->block_s;
     all.quads += scale->quads;
-    seconds.push_back(location(scale->seconds.log_ratios));
+    seconds.push_back(location(scale->seconds));
     if (scale->cycles && !scale->cycles->log_ratios.empty()) {
-      cycles.push_back(location(scale->cycles->log_ratios));
+      cycles.push_back(location(*scale->cycles));
     }
   }
   if (seconds.empty()) return std::nullopt;
-  all.seconds = ratio_of(std::move(seconds));
-  if (!cycles.empty()) all.cycles = ratio_of(std::move(cycles));
+  all.seconds = ratio_of(std::move(seconds), RatioRule::processes);
+  if (!cycles.empty()) all.cycles = ratio_of(std::move(cycles), RatioRule::processes);
   return all;
 }
 
-// The mean over the processes; empty if one of them does not know the value.
-std::optional<double> mean(Processes processes, DuelSide DuelRecord::* side,
-                           std::optional<double> DuelSide::* member) {
-  double sum = 0;
+// The value of each process; empty if one of them does not know it.
+std::vector<double> values(Processes processes, DuelSide DuelRecord::*side,
+                           std::optional<double> DuelSide::*member) {
+  std::vector<double> found;
   for (const DuelRecord& process : processes) {
     const std::optional<double>& value = process.*side.*member;
-    if (!value) return std::nullopt;
-    sum += *value;
+    if (!value) return {};
+    found.push_back(*value);
   }
-  return sum / static_cast<double>(processes.size());
+  return found;
 }
 
 }  // namespace
@@ -60,8 +66,10 @@ DuelRecord combine(Processes processes) {
   all.short_scale = combine(processes, &DuelRecord::short_scale);
   all.long_scale = combine(processes, &DuelRecord::long_scale);
   for (const auto side : {&DuelRecord::first, &DuelRecord::second}) {
-    (all.*side).time_s = mean(processes, side, &DuelSide::time_s);
-    (all.*side).energy_per_launch_j = mean(processes, side, &DuelSide::energy_per_launch_j);
+    const std::vector<double> times = values(processes, side, &DuelSide::time_s);
+    (all.*side).time_s.reset();
+    if (!times.empty()) (all.*side).time_s = mean(times);
+    (all.*side).set_energy(values(processes, side, &DuelSide::energy_per_launch_j));
   }
   const auto bad = std::ranges::find_if(
       processes, [](const DuelRecord& process) { return process.status != Status::ok; });

@@ -16,11 +16,14 @@ namespace {
 // Seconds of the warm-up where no power settles, at most.
 constexpr double kWarmUp_s = 0.5;
 
-DuelScale scale_of(ScaleTimes times) {
+// `clock_hz` holds the clocks by which a ratio is split: those of quads, which see one clock each.
+DuelScale scale_of(ScaleTimes times, std::vector<double> clock_hz) {
   DuelScale scale{.block_s = times.block_s,
                   .quads = times.quads,
-                  .seconds = ratio_of(std::move(times.log_seconds))};
-  if (!times.log_cycles.empty()) scale.cycles = ratio_of(std::move(times.log_cycles));
+                  .seconds = {.log_ratios = std::move(times.log_seconds)}};
+  if (!times.log_cycles.empty()) scale.cycles = {.log_ratios = std::move(times.log_cycles)};
+  scale.clock_hz = std::move(clock_hz);
+  scale.judge(RatioRule::blocked);
   return scale;
 }
 
@@ -30,9 +33,9 @@ void add_energy(DuelRecord& record, const std::optional<ScaleTimes>& times, bool
   if (!times || times->quads == 0) return;
   record.no_energy = watched ? "the energy counter was renewed too seldom"
                              : "nothing watches an energy counter of this device";
-  if (!times->watts[0] || !times->watts[1]) return;
-  record.first.energy_per_launch_j = *times->watts[0] * times->launch_s[0];
-  record.second.energy_per_launch_j = *times->watts[1] * times->launch_s[1];
+  if (times->joules[0].empty() || times->joules[1].empty()) return;
+  record.first.set_energy(times->joules[0]);
+  record.second.set_energy(times->joules[1]);
   record.no_energy.reset();
 }
 
@@ -43,10 +46,10 @@ void add_times(DuelRecord& record, DuelTimes times) {
   };
   if (times.short_scale.quads > 0) {
     set_times(times.short_scale);
-    record.short_scale = scale_of(times.short_scale);
+    record.short_scale = scale_of(times.short_scale, times.short_scale.clock_hz);
   }
   if (times.long_scale && times.long_scale->quads > 0) {
-    record.long_scale = scale_of(*times.long_scale);
+    record.long_scale = scale_of(*times.long_scale, {});
     if (record.deciding() == &*record.long_scale) set_times(*times.long_scale);
   }
 }

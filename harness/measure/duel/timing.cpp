@@ -38,7 +38,7 @@ struct DuelBlock {
   [[nodiscard]] double launch_cycles() const { return cycles / static_cast<double>(launches); }
 };
 
-// Starts every batch before it waits for the batch ahead, so that the device never idles.
+// Starts each batch before the batch ahead ends, so that the device never idles.
 class Pipeline {
  public:
   Pipeline(Device& device, std::span<const Launch> first, std::span<const Launch> second)
@@ -115,17 +115,21 @@ class Scale {
                      .quads = static_cast<std::int64_t>(blocks_.size() / kBlocksOfAQuad)};
     std::array<DuelBlock, 2> sums{};
     for (std::size_t i = 0; i < blocks_.size(); i += group) {
-      double seconds = 0;
+      double seconds = 0;  // logarithms of ratios
       double cycles = 0;
-      bool clocked = true;
+      DuelBlock sum{};
       for (std::size_t j = i; j < i + group; ++j) {
         const double sign = (blocks_[j].side == 0 ? 2.0 : -2.0) / static_cast<double>(group);
         seconds += sign * std::log(blocks_[j].launch_s());
-        clocked = clocked && blocks_[j].clocked;
-        if (clocked) cycles += sign * std::log(blocks_[j].launch_cycles());
+        sum.clocked = sum.clocked && blocks_[j].clocked;
+        if (sum.clocked) cycles += sign * std::log(blocks_[j].launch_cycles());
+        sum.seconds += blocks_[j].seconds;
+        sum.cycles += blocks_[j].cycles;
       }
       times.log_seconds.push_back(seconds);
-      if (clocked) times.log_cycles.push_back(cycles);
+      if (!sum.clocked) continue;
+      times.log_cycles.push_back(cycles);
+      times.clock_hz.push_back(sum.cycles / sum.seconds);
     }
     for (const DuelBlock& block : blocks_) {
       sums.at(block.side).seconds += block.seconds;
@@ -135,23 +139,20 @@ class Scale {
     return times;
   }
 
-  // The mean over the blocks of a technique.
-  [[nodiscard]] std::optional<double> watts(const Device& device, std::size_t side) const {
-    if (blocks_.empty()) return std::nullopt;
-    const std::vector<CounterReading> all = device.energy_readings(blocks_.front().begin_s);
-    double sum = 0;
-    double count = 0;
+  // Joules per launch of the blocks of a technique.
+  [[nodiscard]] std::vector<double> joules(const Device& device, std::size_t side) const {
+    const auto all = device.energy_readings(blocks_.empty() ? 0 : blocks_.front().begin_s);
+    std::vector<double> joules;
     for (const DuelBlock& block : blocks_) {
       if (block.side != side) continue;
-      const auto since = [](const CounterReading& reading, double s) { return reading.time_s < s; };
-      const auto first = std::lower_bound(all.begin(), all.end(), block.begin_s, since);
-      const auto last = std::lower_bound(first, all.end(), block.end_s, since);
+      const auto first = std::ranges::lower_bound(all, block.begin_s, {}, &CounterReading::time_s);
+      const auto last =
+          std::ranges::lower_bound(first, all.end(), block.end_s, {}, &CounterReading::time_s);
       const auto rate = fit_renewals({first, last});
-      if (!rate) return std::nullopt;
-      sum += rate->per_s;
-      ++count;
+      if (!rate || rate->per_s <= 0) return {};
+      joules.push_back(rate->per_s * block.launch_s());
     }
-    return sum / count;
+    return joules;
   }
 
  private:
@@ -241,7 +242,7 @@ DuelTimes time_duel(Device& device, std::span<const Launch> first, std::span<con
   DuelTimes times{.short_scale = brief.times(kBlocksOfAQuad)};
   if (plan.long_quads > 0) {
     times.long_scale = lasting.times(2);
-    times.long_scale->watts = {lasting.watts(device, 0), lasting.watts(device, 1)};
+    times.long_scale->joules = {lasting.joules(device, 0), lasting.joules(device, 1)};
   }
   return times;
 }

@@ -34,10 +34,12 @@ struct ScaleTimes {
   // quad, because so few quads leave an interval no degrees of freedom.
   std::vector<double> log_seconds = {};
   std::vector<double> log_cycles = {};  // of the groups whose blocks all knew their clock
+  std::vector<double> clock_hz = {};    // mean over each of those groups
   std::array<double, 2> launch_s{};     // busy seconds over launches, of each technique
-  // Watts during each technique's blocks, by lines through the renewals of the energy counter.
-  // Empty where no thread watches it, and where a block has too few renewals.
-  std::array<std::optional<double>, 2> watts{};
+  // Joules per launch of each technique's blocks: watts, by a line through the renewals of the
+  // energy counter, times the busy seconds of a launch. Empty where no thread watches the counter,
+  // and where a block has too few renewals.
+  std::array<std::vector<double>, 2> joules{};
 };
 
 struct DuelTimes {

@@ -18,33 +18,53 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The record with everything computed again that follows from its log ratios.
-DuelRecord again(DuelRecord duel) {
-  for (const auto scale : {&duel.short_scale, &duel.long_scale}) {
-    if (!*scale) continue;
-    (*scale)->seconds = ratio_of((*scale)->seconds.log_ratios);
-    if ((*scale)->cycles) (*scale)->cycles = ratio_of((*scale)->cycles->log_ratios);
-  }
-  return duel;
+template <class... Keys>
+std::set<std::string> newer_of(const std::tuple<Keys...>& keys) {
+  std::set<std::string> names;
+  const auto add = [&](const auto& key) {
+    if (key.absence == Absence::not_in_oldest) names.insert(key.name);
+  };
+  std::apply([&](const auto&... key) { (add(key), ...); }, keys);
+  return names;
 }
 
-// `key` is the place of both values, such as short.seconds.ratio.
-void compare(const ordered_json& stored, const ordered_json& follows, const std::string& key,
-             Checker& check) {
-  if (stored.is_object() && follows.is_object()) {
-    for (const auto& [name, value] : follows.items()) {
-      const std::string place = key.empty() ? name : key + "." + name;
-      const bool known = stored.contains(name);
-      check.require(known, place + " is missing");
-      if (known) compare(stored.at(name), value, place, check);
-    }
-  } else if (stored.is_number() && follows.is_number()) {
-    check.equal(key, stored.get<double>(), follows.get<double>());
-  } else {
-    check.require(stored == follows, fmt::format("{} is {}, but follows to be {}", key,
-                                                 stored.dump(), follows.dump()));
-  }
+// The keys that records of version 1 lack.
+std::set<std::string> newer_keys() {
+  std::set<std::string> names = newer_of(kDuelKeys);
+  names.merge(newer_of(kDuelSideKeys));
+  names.merge(newer_of(kDuelScaleKeys));
+  names.merge(newer_of(kDuelRatioKeys));
+  return names;
 }
+
+// Compares a stored record with the one that follows.
+class Comparison {
+ public:
+  Comparison(Checker& check, bool version_1) : check_(&check) {
+    if (version_1) lacks_ = newer_keys();
+  }
+
+  // `key` is the place of both values, such as short.seconds.ratio.
+  void compare(const ordered_json& stored, const ordered_json& follows, const std::string& key) {
+    if (stored.is_object() && follows.is_object()) {
+      for (const auto& [name, value] : follows.items()) {
+        const std::string place = key.empty() ? name : key + "." + name;
+        const bool known = stored.contains(name);
+        check_->require(known || lacks_.contains(name), place + " is missing");
+        if (known) compare(stored.at(name), value, place);
+      }
+    } else if (stored.is_number() && follows.is_number()) {
+      check_->equal(key, stored.get<double>(), follows.get<double>());
+    } else {
+      check_->require(stored == follows, fmt::format("{} is {}, but follows to be {}", key,
+                                                     stored.dump(), follows.dump()));
+    }
+  }
+
+ private:
+  Checker* check_;
+  std::set<std::string> lacks_;
+};
 
 void check_side(const DuelSide& side, Checker& check) {
   check.require(side.verify && side.verify->passed() && side.verify->elements > 0,
@@ -62,6 +82,9 @@ void check_number(const std::optional<DuelScale>& scale, const char* name, std::
   check.require(count > 0 && fits,
                 fmt::format("{}.seconds has {} log ratios of {} quads in {} processes", name, count,
                             scale->quads, processes));
+  const auto clocks = std::ssize(scale->clock_hz);
+  check.require(clocks == 0 || (scale->cycles && clocks == std::ssize(scale->cycles->log_ratios)),
+                fmt::format("{} has {} clocks, but not as many ratios of cycles", name, clocks));
 }
 
 std::string id_of(const DuelRecord& duel) {
@@ -74,7 +97,9 @@ void check_duel(const DuelRecord& duel, const ordered_json& stored, bool may_lac
                 "every status but ok needs a reason");
   check_work({duel.op, duel.shape, duel.format, duel.flops, duel.bytes}, may_lack, check);
   check.require(duel.id == id_of(duel), "its keys make the id " + id_of(duel));
-  compare(stored, to_json(again(duel)), "", check);
+  DuelRecord again = duel;
+  again.judge();
+  Comparison(check, duel.version_1).compare(stored, to_json(again), "");
   check.require((duel.status == Status::ok) == duel.short_scale.has_value(),
                 "an ok duel and no other has a short scale");
   if (duel.status != Status::ok) return;

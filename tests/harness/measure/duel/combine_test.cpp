@@ -84,7 +84,7 @@ TEST(CombinedDuel, KeepsJoulesOnlyIfEveryProcessKnowsThem) {
   for (DuelRecord& one : processes) one.first.energy_per_launch_j = 3;
   processes.back().second.energy_per_launch_j = 3;
   const DuelRecord duel = combine(processes);
-  EXPECT_EQ(duel.first.energy_per_launch_j, 3.0);
+  EXPECT_DOUBLE_EQ(duel.first.energy_per_launch_j.value(), 3.0);
   EXPECT_FALSE(duel.second.energy_per_launch_j.has_value());
 }
 

@@ -108,15 +108,19 @@ DuelLimits full(std::uint64_t seed) {
   return {.seconds = 27, .warm_up_s = 0.5, .settles = true, .seed = seed};
 }
 
-TEST(TimeDuel, KnowsTheWattsOfEachTechnique) {
+TEST(TimeDuel, KnowsTheJoulesOfEachTechnique) {
   DuelDevice device({.slower = 1.1, .capped = true});
   const DuelTimes times = device.duel({.seconds = 27, .warm_up_s = 0.5, .settles = true});
-  for (const std::optional<double>& watts : times.long_scale->watts) {
-    ASSERT_TRUE(watts.has_value());
-    EXPECT_NEAR(*watts, DuelDevice::kCap_w, 0.01 * DuelDevice::kCap_w);
+  for (const std::size_t side : {0U, 1U}) {
+    const std::vector<double>& blocks = times.long_scale->joules.at(side);
+    EXPECT_EQ(blocks.size(), 8U) << "of four quads";
+    for (const double joules : blocks) {
+      const double watts = joules / times.long_scale->launch_s.at(side);
+      EXPECT_NEAR(watts, DuelDevice::kCap_w, 0.02 * DuelDevice::kCap_w);
+    }
   }
   DuelDevice unwatched({});
-  EXPECT_FALSE(unwatched.duel({.seconds = 27, .settles = true}).long_scale->watts[0].has_value());
+  EXPECT_TRUE(unwatched.duel({.seconds = 27, .settles = true}).long_scale->joules[0].empty());
 }
 
 TEST(Duels, DecideSixTenthsOfAPercentAtAPowerCapIn99Of100Seeds) {
