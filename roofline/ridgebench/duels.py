@@ -1,9 +1,10 @@
 """Reads duels.jsonl, which `ridgebench duel` wrote, and makes the tables of ratios of docs/*.md from it alone."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
+from ridgebench import program
 from ridgebench.files import ResultsError, decoded, lines_of
 from ridgebench.records import clean, parse, read_environment
 from ridgebench.result_tables import captioned, escape, lines, size_text
@@ -11,16 +12,29 @@ from ridgebench.view import ORDER, ordered
 
 NAME = "duels.jsonl"
 NONE = "No duel has been published yet."
+FIRST_SCHEMA = "ridgebench.duel/1"  # its intervals take neighbouring quads as independent
+
+
+@dataclass(frozen=True)
+class AtClock:
+    """The quads that ran at one clock: a ratio that depends on the clock has two of them."""
+
+    clock_hz: float
+    ratio: float
+    ci_low: float
+    ci_high: float
+    verdict: str
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """The first technique's time over the second's, with its 95 % interval."""
+    """The first technique's time over the second's, with its 95 % interval; None where it depends on the clock."""
 
     ratio: Optional[float]
     ci_low: Optional[float]
     ci_high: Optional[float]
     verdict: str
+    states: tuple[AtClock, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -28,12 +42,15 @@ class Side:
     technique: str
     origin: str
     choice: Optional[str]
+    early: Optional[bool]
     energy_per_launch_j: Optional[float]
+    energy_ci_low_j: Optional[float] = None
+    energy_ci_high_j: Optional[float] = None
 
 
 @dataclass(frozen=True)
 class Duel:
-    """One duel. `seconds` is of the scale that decides; both ratios are None unless the duel was timed."""
+    """One duel. `in_time` contains the power that each technique draws; both ratios are None unless they were measured."""
 
     id: str
     op: str
@@ -45,8 +62,8 @@ class Duel:
     first: Side
     second: Side
     decided_by: Optional[str]
-    seconds: Optional[Ratio] = None
-    cycles: Optional[Ratio] = None
+    in_time: Optional[Ratio] = None
+    one_clock: Optional[Ratio] = None
 
 
 @dataclass(frozen=True)
@@ -59,56 +76,94 @@ class Duels:
     torn: bool
 
 
-def make_ratio(value: Optional[dict[str, Any]]) -> Optional[Ratio]:
-    return Ratio(*(value[key] for key in Ratio.__dataclass_fields__)) if value else None
+def taken(kind: type, record: dict[str, Any]) -> Any:
+    """The dataclass from the keys of its fields, as far as the record has them."""
+    return kind(**{key: record[key] for key in kind.__dataclass_fields__ if key in record})
+
+
+def make_ratio(value: Optional[dict[str, Any]], origin: str) -> Optional[Ratio]:
+    """Raises ResultsError for an interval whose ends are swapped."""
+    if value is None:
+        return None
+    states = tuple(taken(AtClock, value[key]) for key in ("full_clock", "capped") if value[key])
+    plain = {key: value[key] for key in ("ratio", "ci_low", "ci_high", "verdict")}
+    for one in (value, *(value[key] for key in ("full_clock", "capped") if value[key])):
+        if one["ratio"] is not None and not one["ci_low"] <= one["ratio"] <= one["ci_high"]:
+            raise ResultsError(f"{origin}: ci_low, ratio and ci_high are not in this order")
+    return Ratio(**plain, states=states)
 
 
 def make_duel(record: dict[str, Any], origin: str) -> Duel:
-    """The duel of a line that obeys the schema. Raises ResultsError for an interval whose ends are swapped."""
-    sides = [Side(*(record[side][key] for key in Side.__dataclass_fields__)) for side in ("first", "second")]
+    """The duel of a record of version 2 that obeys the schema. Raises ResultsError."""
+    sides = {side: taken(Side, record[side]) for side in ("first", "second")}
     plain = {key: record[key] for key in ("id", "op", "device", "format", "shape", "status", "reason", "decided_by")}
-    duel = Duel(**plain, first=sides[0], second=sides[1])
     if record["decided_by"] is None:
-        return duel
+        return Duel(**plain, **sides)
     scale = record[record["decided_by"]]
     if scale is None:
         raise ResultsError(f"{origin}: the scale that decides, {record['decided_by']}, is null")
-    duel = replace(duel, seconds=make_ratio(scale["seconds"]), cycles=make_ratio(record["short"]["cycles"]))
-    for ratio in (duel.seconds, duel.cycles):
-        if ratio and ratio.ratio is not None and not ratio.ci_low <= ratio.ratio <= ratio.ci_high:
-            raise ResultsError(f"{origin}: ci_low, ratio and ci_high are not in this order")
-    return duel
+    seconds, cycles = make_ratio(scale["seconds"], origin), make_ratio(record["short"]["cycles"], origin)
+    in_time = None if record["verdict_in_time"] is None else seconds
+    return Duel(**plain, **sides, in_time=in_time, one_clock=cycles or (None if in_time else seconds))
+
+
+def judged(records: list[tuple[str, dict[str, Any]]], folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    """The records with the intervals of today's rule, which the program forms of those of version 1."""
+    if all(record["schema"] != FIRST_SCHEMA for _, record in records):
+        return records
+    again = program.ask("duel", "--read", str(folder.resolve()))["duels"]
+    return [(origin, clean(record)) for (origin, _), record in zip(records, again)]
 
 
 def load_duels(folder: Path) -> Duels:
     """Reads a folder of duels; raises ResultsError for anything that is missing or malformed."""
     environment = clean(read_environment(folder / "environment.json"))
-    duels, torn = [], False
+    records, torn = [], False
     for origin, line in lines_of(folder / NAME):
         if not line.endswith(b"\n"):
             torn = True
             break
-        duels.append(make_duel(clean(parse(decoded(line, origin), "duel", origin)), origin))
-    return Duels(folder, environment, duels, torn)
+        records.append((origin, clean(parse(decoded(line, origin), "duel", origin))))
+    return Duels(folder, environment, [make_duel(record, origin) for origin, record in judged(records, folder)], torn)
+
+
+def interval_text(ratio: Any) -> str:
+    return f"{ratio.ratio:.4f} ({ratio.ci_low:.4f} to {ratio.ci_high:.4f})"
 
 
 def ratio_cells(ratio: Optional[Ratio]) -> list[str]:
+    if ratio is not None and ratio.states:
+        return ["; ".join(f"{state.clock_hz / 1e9:.2f} GHz: {interval_text(state)} {state.verdict}" for state in ratio.states), ratio.verdict]
     if ratio is None or ratio.ratio is None:
         return ["–", "–"]
-    return [f"{ratio.ratio:.4f} ({ratio.ci_low:.4f} to {ratio.ci_high:.4f})", ratio.verdict]
+    return [interval_text(ratio), ratio.verdict]
+
+
+def side_joules(side: Side) -> str:
+    if side.energy_ci_low_j is None:
+        return f"{side.energy_per_launch_j:.3g}"
+    return f"{side.energy_per_launch_j:.4g} ({side.energy_ci_low_j:.4g} to {side.energy_ci_high_j:.4g})"
 
 
 def energy_cell(duel: Duel) -> str:
-    joules = [side.energy_per_launch_j for side in (duel.first, duel.second)]
-    return "–" if None in joules else " / ".join(f"{value:.3g}" for value in joules)
+    sides = (duel.first, duel.second)
+    return "–" if None in [side.energy_per_launch_j for side in sides] else " / ".join(side_joules(side) for side in sides)
+
+
+def early_cell(duel: Duel) -> str:
+    """The sides whose launches may start before the launch ahead has ended."""
+    sides = {"first": duel.first.early, "second": duel.second.early}
+    if None in sides.values():
+        return "unknown"
+    return " and ".join(name for name, early in sides.items() if early) or "–"
 
 
 def duel_cells(duel: Duel) -> list[str]:
     names = [f"`{side.technique}`" for side in (duel.first, duel.second)]
     head = [*names, duel.format, size_text(duel.shape)]
     if duel.status != "ok":
-        return [*head, duel.status, *["–"] * 4]
-    return [*head, *ratio_cells(duel.seconds), *ratio_cells(duel.cycles), energy_cell(duel)]
+        return [*head, duel.status, *["–"] * 5]
+    return [*head, *ratio_cells(duel.in_time), *ratio_cells(duel.one_clock), early_cell(duel), energy_cell(duel)]
 
 
 def duel_table(duels: Duels, op: str, link: str) -> str:
@@ -118,7 +173,7 @@ def duel_table(duels: Duels, op: str, link: str) -> str:
         return NONE
     rank = {name: i for i, name in enumerate(ordered({duel.format for duel in mine}, ORDER))}
     mine.sort(key=lambda duel: rank[duel.format])
-    header = ["first", "second", "format", "size", "time, first / second", "first is", "cycles", "in cycles", "J"]
+    header = ["first", "second", "format", "size", "in time, first / second", "first is", "at one clock", "first is", "early", "J"]
     environment = duels.environment
     devices = {device["name"]: device for device in environment["devices"]}
     model = escape(devices[mine[0].device]["model"])
@@ -126,6 +181,8 @@ def duel_table(duels: Duels, op: str, link: str) -> str:
     return captioned(
         lines(header, [duel_cells(duel) for duel in mine]),
         "The cells show ratios with their 95 % intervals. Below 1 the first technique is faster.",
+        "In time: with the power that each draws; –: not measured.",
+        "Early: the side whose launches may start before the launch ahead has ended." if any(early_cell(duel) != "–" for duel in mine) else "",
         f"They come from the duels [{environment['started'][:10]}, {commit}]({link}) of {model}.",
     )
 
