@@ -72,7 +72,7 @@ struct BlockedMean {
 // cannot show a correlation. Throws as trimmed_mean does.
 //
 // Coverage of the 95 % interval in 3000 simulated duels of equal techniques, and how many verdicts
-// named a faster one. The log ratios are normal with lag-1 correlation r (AR(1)).
+// named a faster technique. The log ratios are normal with lag-1 correlation r (AR(1)).
 //     log ratios    16            32            64           100 to 400
 //     r = 0         96 %, 0       96 %, 1       96 %, 0      96 %, 0 at each length
 //     r = 0.5       93 %, 7       93 %, 10      94 %, 1      95 to 96 %, 1 in all four lengths

@@ -69,6 +69,22 @@ TEST(CombinedDuel, OfFewProcessesIsUndecided) {
   EXPECT_EQ(combine(processes_of(-0.5, 0, 1, 4)).verdict(), Verdict::undecided);
 }
 
+// The mixture of two clocks would be no ratio.
+TEST(CombinedDuel, TakesTheRatioAtFullClockOfAProcessWhereItDependsOnTheClock) {
+  std::vector<DuelRecord> processes = processes_of(0, 0, 1, 5);
+  std::vector<double> logs(40, 0.02);
+  std::vector<double> clocks(40, 1.98e9);
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    logs[i] += 1e-4 * static_cast<double>(i % 3);
+    if (i < 20) continue;
+    logs[i] -= 0.3;
+    clocks[i] = 1.5e9;
+  }
+  processes[3].short_scale->seconds = ratio_of(logs, RatioRule::blocked, clocks);
+  ASSERT_TRUE(processes[3].short_scale->seconds.depends_on_clock());
+  EXPECT_NEAR(combine(processes).short_scale->seconds.log_ratios[3], 0.0201, 1e-3);
+}
+
 TEST(CombinedDuel, WithAWrongProcessIsWrong) {
   std::vector<DuelRecord> processes = processes_of(0, 0, 1, 5);
   processes[2].status = Status::wrong;

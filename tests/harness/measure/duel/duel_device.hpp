@@ -27,6 +27,8 @@ struct DuelWorld {
   bool capped = false;     // the clock and the energy are those of power_loop.hpp
   double swing = 0;        // of the clock else, as a loop that never settles makes it oscillate
   double period_s = 0.04;  // of that oscillation
+  double dip = 0;          // of the clock else, in every second half of `period_s`
+  double dip_slower = 1;   // cycles of technique B then, beside `slower`: it waits for less
   double drift_per_s = 0;  // relative growth of all times
   bool clocked = true;     // batches know their clock
   std::uint64_t seed = 1;
@@ -82,7 +84,8 @@ class DuelDevice final : public Device {
     if (now_s_ >= busy_until_s_) ++idle_gaps_;
     const double begin_s = std::max(now_s_, busy_until_s_);
     const double cycles = static_cast<double>(repeats * std::ssize(rotation)) * launch_s() *
-                          (side_ == 'B' ? world_.slower : 1) * (1 + world_.drift_per_s * begin_s);
+                          (side_ == 'B' ? slower_at(begin_s) : 1) *
+                          (1 + world_.drift_per_s * begin_s);
     const Ran ran = run_from(begin_s, cycles * noise(cycles));
     const double end_s = begin_s + ran.seconds;
     busy_until_s_ = end_s;
@@ -120,6 +123,10 @@ class DuelDevice final : public Device {
   };
   // Runs what takes `cycles` seconds at the nominal clock.
   Ran run_from(double begin_s, double cycles) {
+    if (world_.dip > 0) {
+      const double clock = dips(begin_s) ? 1 - world_.dip : 1;
+      return {cycles / clock, clock};
+    }
     if (!loop_) {
       const double end_s = end_of(begin_s, cycles);
       return {end_s - begin_s, (clock_seconds(end_s) - clock_seconds(begin_s)) / (end_s - begin_s)};
@@ -128,6 +135,14 @@ class DuelDevice final : public Device {
     loop_->idle(begin_s - busy_until_s_);
     const PowerLoop::Ran ran = loop_->run({.arithmetic = cycles}, 1);
     return {ran.seconds, ran.clock};
+  }
+
+  // Batches are short against the period, so that one clock holds for the whole of a batch.
+  [[nodiscard]] bool dips(double s) const {
+    return world_.dip > 0 && std::fmod(s, world_.period_s) >= world_.period_s / 2;
+  }
+  [[nodiscard]] double slower_at(double s) const {
+    return world_.slower * (dips(s) ? world_.dip_slower : 1);
   }
 
   double noise(double seconds) {

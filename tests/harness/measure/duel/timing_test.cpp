@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/clock_split.hpp"
 #include "harness/base/ratio.hpp"
 #include "harness/measure/sampler.hpp"
 #include "tests/harness/measure/duel/duel_device.hpp"
@@ -96,6 +97,24 @@ TEST(TimeDuel, AnOscillationInStepWithTheQuadsDoesNotFavourATechnique) {
     EXPECT_TRUE(found.verdict == Verdict::same || found.verdict == Verdict::undecided)
         << period_s << ": " << found.value;
   }
+}
+
+// Technique B is 1 % slower at full clock, and 3 % faster where the clock is lower by a quarter.
+TEST(TimeDuel, SeparatesARatioThatDependsOnTheClock) {
+  DuelDevice device({.slower = 1.01, .period_s = 1, .dip = 0.25, .dip_slower = 0.97 / 1.01});
+  const ScaleTimes times = device.duel({.seconds = 5}).short_scale;
+  ASSERT_EQ(times.clock_hz.size(), times.log_seconds.size());
+  for (const std::vector<double>& log_ratios : {times.log_seconds, times.log_cycles}) {
+    const SplitRatio found = split_by_clock(log_ratios, times.clock_hz).value();
+    EXPECT_NEAR(found.full_clock.ratio.value, 1 / 1.01, 1e-3);
+    EXPECT_NEAR(found.capped.ratio.value, 1 / 0.97, 1e-3);
+    EXPECT_EQ(found.full_clock.ratio.verdict, Verdict::faster);
+    EXPECT_EQ(found.capped.ratio.verdict, Verdict::slower);
+    EXPECT_EQ(found.verdict(), Verdict::undecided);
+  }
+  DuelDevice same({.slower = 1.01, .period_s = 1, .dip = 0.25});
+  const ScaleTimes whole = same.duel({.seconds = 5}).short_scale;
+  EXPECT_FALSE(split_by_clock(whole.log_seconds, whole.clock_hz).has_value());
 }
 
 // A power cap whose loop settles, and a clock that never stops swinging by 4 %.
