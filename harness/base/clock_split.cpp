@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kTwoSided99 = 0.995;
 
-struct PowerState {
+struct ClockState {
   std::vector<double> log_ratios;
   std::vector<double> clock_hz;
 };
@@ -22,7 +22,7 @@ bool differ(const TrimmedMean& a, const TrimmedMean& b) {
   return std::abs(a.location - b.location) > reach * std::hypot(a.error, b.error);
 }
 
-RatioAtClock estimate(PowerState& state) {
+RatioAtClock estimate(ClockState& state) {
   return {estimate_ratio(state.log_ratios).value(), state.log_ratios.size(),
           middle(state.clock_hz)};
 }
@@ -38,13 +38,13 @@ std::optional<SplitRatio> split_by_clock(std::span<const double> log_ratios,
                                          std::span<const double> clock_hz) {
   if (log_ratios.size() != clock_hz.size() || log_ratios.empty()) return std::nullopt;
   const double full = (1 - kFullClockWithin) * *std::ranges::max_element(clock_hz);
-  std::array<PowerState, 2> states;  // at full clock, capped
+  std::array<ClockState, 2> states;  // at full clock, capped
   for (std::size_t i = 0; i < log_ratios.size(); ++i) {
-    PowerState& state = states.at(clock_hz[i] >= full ? 0 : 1);
+    ClockState& state = states.at(clock_hz[i] >= full ? 0 : 1);
     state.log_ratios.push_back(log_ratios[i]);
     state.clock_hz.push_back(clock_hz[i]);
   }
-  const bool few = std::ranges::any_of(states, [](const PowerState& state) {
+  const bool few = std::ranges::any_of(states, [](const ClockState& state) {
     return state.log_ratios.size() < kFewestTestedBlocks;
   });
   if (few ||
