@@ -19,7 +19,9 @@ struct ClockState {
 
 bool differ(const TrimmedMean& a, const TrimmedMean& b) {
   const double reach = t_quantile(kTwoSided99, std::min(a.freedom, b.freedom));
-  return std::abs(a.location - b.location) > reach * std::hypot(a.error, b.error);
+  // std::hypot needs glibc 2.35.
+  return std::abs(a.location - b.location) >
+         reach * std::sqrt(a.error * a.error + b.error * b.error);
 }
 
 RatioAtClock estimate(ClockState& state) {
