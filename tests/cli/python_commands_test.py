@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import BINARY, OK, USAGE, environment, refused, ridgebench
+from command_line import BINARY, OK, ROOT, USAGE, environment, refused, ridgebench
 from ridgebench.__main__ import COMMANDS
 
 HERE = environment(RIDGEBENCH_PYTHON=sys.executable)
@@ -24,6 +24,7 @@ def installed(tmp_path: Path) -> Path:
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
     (package / "command_line.py").touch()
+    shutil.copy(ROOT / "roofline" / "ridgebench" / "launch.py", package)
     (package / "__main__.py").write_text("import json\n\n\ndef main(words):\n    print(json.dumps(words))\n    return 5\n")
     binary = tmp_path / "bin" / "ridgebench"
     binary.parent.mkdir()
@@ -72,7 +73,8 @@ def test_no_python_is_one_line(installed):
 
 def test_an_old_python_is_one_line(installed, tmp_path):
     old = tmp_path / "old"
-    old.write_text(f"#!/bin/sh\nshift; exec {sys.executable} -c \"import sys; sys.version_info = (3, 6, 9)\n$@\"\n")
+    as_old = "import runpy, sys; sys.version_info = (3, 6, 9); runpy.run_path(sys.argv[1], run_name='__main__')"
+    old.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{as_old}" "$@"\n')
     old.chmod(0o755)
     done = run(installed, "plot", env=environment(RIDGEBENCH_PYTHON=str(old)))
     assert done.returncode == USAGE and "is Python 3.6; allowed: 3.9 or newer" in done.stderr

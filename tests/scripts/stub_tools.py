@@ -43,7 +43,7 @@ case "$1 $2" in
   "-m pip")
     [ -e {index} ] || {{ echo "WARNING: retrying" >&2; echo "ERROR: no network" >&2; exit 1; }}
     echo "$has $(cat {index})" >"$0.has" ;;
-  "-m ridgebench") [ "$3" != plot ] || {{ mkdir -p "$4/figures" && echo png >"$4/figures/lecture.png"; }} ;;
+  *"/launch.py ") [ "$3" != plot ] || {{ mkdir -p "$4/figures" && echo png >"$4/figures/lecture.png"; }} ;;
 esac
 """
 DRAWS = "python venv ensurepip tomllib numpy scipy matplotlib fastjsonschema"
