@@ -73,7 +73,8 @@ TEST(PowerLoop, CountsTheSecondsOfALowerClock) {
   PowerLoop loop(kModel, 1);
   double now_s = loop.run(kArithmetic, 2000).seconds;
   const double capped_s = loop.capped_s(now_s - 1);
-  EXPECT_NEAR(capped_s, now_s - 1, 0.01);
+  EXPECT_LE(capped_s, now_s - 1);
+  EXPECT_GE(capped_s, now_s - 1 - 0.11) << "the counter is renewed every 0.1 s";
   EXPECT_NEAR(loop.capped_s(now_s) - capped_s, 1, 0.001);
 }
 

@@ -103,9 +103,9 @@ def test_what_ncu_cannot_do_is_said(output, code, said, results, tmp_path, monke
 
 def test_a_ceiling_is_counted_only_if_the_filter_names_it(results, tmp_path, monkeypatch):
     arguments = install_ncu(tmp_path, monkeypatch, "\n".join([HEADER, UNITS, *LAUNCHES, ""]))
-    assert call(results, "--filter", "^dram_read/") == 0
+    assert call(results, "--filter", "^dram/read/") == 0
     [told] = [json.loads(line) for line in (results / "counters.jsonl").read_text().splitlines()]
-    assert told["id"].startswith("dram_read/")
+    assert told["id"].startswith("dram/read/")
     assert "--ceilings" not in arguments.read_text(), "a run with ceilings at hand measures none"
     assert call(results, "--filter", "relu/streaming/fp32/.*/steady") == 0
     assert "--ceilings" in arguments.read_text().splitlines()[-1]
