@@ -51,8 +51,9 @@ def unserved(views: list[View]) -> str:
 def power_states(view: View) -> str:
     """How many rows the power limit slowed down; empty without one. Their clock differs from that of the others."""
     states = Counter(row.power_state for row in view.rows if row.power_state)
-    slowed = [f"{states[state]} {words}" for state, words in (("capped", "at the power cap"), ("mixed", "partly")) if states[state]]
-    return f"{', '.join(slowed)} of {sum(states.values())} rows" if slowed else ""
+    capped, mixed, rows = states["capped"], states["mixed"], sum(states.values())
+    partly = f", {mixed} for a part of the time" if mixed else ""
+    return f"{capped + mixed} of {rows} rows at the power cap{partly}" if capped + mixed else ""
 
 
 def footer(view: View) -> str:

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 from golden import GOLDEN
 
 from ridgebench.plot.cli import main
+from ridgebench.plot.page import footer
 from ridgebench.plot.power import placed, title, watts
 from ridgebench.records import load_run
 from ridgebench.view import make_view
@@ -48,3 +49,13 @@ def test_a_row_that_lacks_one_of_them_is_left_out(edit):
     assert 0 < len(rows) < len(view.points)
     assert all(watts(row) and row.clock_hz for row in rows)
     assert "matmul" in title(rows)
+
+
+def test_the_footer_counts_the_rows_that_the_power_limit_slowed_down(edit):
+    def capped(records, _):
+        for record, state in zip(records, ("capped", "mixed", "full_clock", "capped")):
+            record["power_state"] = state
+
+    foot = footer(make_view(load_run(edit(capped)), None))
+    assert foot.startswith("3 of 4 rows at the power cap, 1 for a part of the time · ridgebench ")
+    assert footer(make_view(load_run(GOLDEN), None)).startswith("ridgebench ")
