@@ -79,13 +79,16 @@ stage_ceilings() {
 
 # A run that is killed after its first row keeps it, and --resume measures the others.
 killed_and_resumed() {
-  local folder=$work/resumed rows=('relu/naive/fp32/' 'relu/naive/bf16/' 'dot/naive/fp32/') child
+  local folder=$work/resumed rows=('relu/naive/fp32/' 'relu/naive/bf16/' 'dot/naive/fp32/')
   [[ ! -e $folder ]] || rm -r "$folder"
   "$binary" run --device "$device" --out "$folder" --profile quick --filter "^($(IFS='|' && echo "${rows[*]}"))" &
   child=$!
+  # A stage that is stopped here must not leave the run on the device: a process in the background may ignore SIGINT.
+  trap 'kill -KILL "$child" 2>/dev/null' EXIT
   until [[ -s $folder/records.jsonl ]] || ! kill -0 "$child" 2>/dev/null; do sleep 0.01; done
   kill -KILL "$child" 2>/dev/null
   wait "$child" 2>/dev/null
+  trap - EXIT
   "$binary" run --resume "$folder" || return
   local row
   for row in "${rows[@]}"; do
