@@ -123,16 +123,18 @@ class Sampling {
     if (window_.busy_s >= limits_->most_s) return true;
     if (!late() && !precise_enough()) return false;
     if (watches_power() && window_.busy_s < kShortestPowerWindow_s) return false;
-    power_capped_ = power_capped_ || (watches_power() && capped_share() > kCappedShare);
+    power_capped_ =
+        power_capped_ || (watches_power() && capped_share(read_meters()) > kCappedShare);
     const double least_s = power_capped_ ? kSustained_s : 0;
     return window_.busy_s >= std::max(least_s, limits_->least_s);
   }
 
   [[nodiscard]] Samples end() {
+    const std::vector<Meter> now = read_meters();
     std::optional<PowerState> state;
-    if (watches_power()) state = power_state(capped_share());
+    if (watches_power()) state = power_state(capped_share(now));
     window_.elapsed_s = end_s_ - start_s_;
-    window_.meters = difference(meters_, read_meters());
+    window_.meters = difference(meters_, now);
     std::vector<CounterReading> readings = device_->energy_readings(start_s_);
     std::erase_if(readings, [this](const CounterReading& r) { return r.time_s > end_s_; });
     window_.power = fit_renewals(readings);
@@ -190,11 +192,11 @@ class Sampling {
     return batch_->ahead() && total_of(kPowerCappedMeter, meters_);
   }
 
-  // The share of the sampling for which the power limit lowered the clock.
-  [[nodiscard]] double capped_share() {
-    const auto now = total_of(kPowerCappedMeter, read_meters());
-    const double before = *total_of(kPowerCappedMeter, meters_);
-    return (now.value_or(before) - before) / (device_->now_s() - warm_s_);
+  // The share of the sampling so far for which the power limit lowered the clock.
+  [[nodiscard]] double capped_share(const std::vector<Meter>& now) const {
+    const double before_s = *total_of(kPowerCappedMeter, meters_);
+    const double capped_s = total_of(kPowerCappedMeter, now).value_or(before_s) - before_s;
+    return capped_s / (device_->now_s() - warm_s_);
   }
 
   Device* device_;

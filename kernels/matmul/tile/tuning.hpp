@@ -138,9 +138,10 @@ class Race {
     if (candidates_.size() < 2) return;
     const std::vector<Launch> launches = guarded_launches();
     const std::size_t size = candidates_.size();
+    const auto whose = [size](std::size_t place) { return std::min(place, 2 * size - 1 - place); };
     std::vector<Turn> turns;
     for (std::size_t place = 0; place < 2 * size; ++place) {
-      const std::size_t i = std::min(place, 2 * size - 1 - place);
+      const std::size_t i = whose(place);
       for (const double seconds : {kSustainedDropped_s, kSustainedBlock_s - kSustainedDropped_s}) {
         const double count = std::max(std::ceil(seconds / candidates_[i].launch_s), 1.0);
         turns.push_back({&launches[i], static_cast<std::int64_t>(count)});
@@ -150,8 +151,7 @@ class Race {
     std::vector<double> own(size);  // seconds of a launch, in two blocks
     for (std::size_t place = 0; place < 2 * size; ++place) {
       const std::size_t counted = 2 * place + 1;
-      own[std::min(place, 2 * size - 1 - place)] +=
-          seconds[counted] / static_cast<double>(turns[counted].launches);
+      own[whose(place)] += seconds[counted] / static_cast<double>(turns[counted].launches);
     }
     for (std::size_t i = 0; i < size; ++i) candidates_[i].shares = {own[i]};
     drop_failed();
