@@ -1,5 +1,5 @@
-// Log ratios that depend on the clock, such as those of a kernel that memory limits against one
-// that arithmetic limits.
+// Splits log ratios that depend on the clock. Memory may limit one kernel and arithmetic the other:
+// their ratio then changes with the clock.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,14 @@ struct SplitRatio {
   RatioAtClock full_clock;
   RatioAtClock capped;  // all other quads
 
-  // What both states agree on, else undecided.
+  // Returns the verdict of both states if it is the same, else undecided.
   [[nodiscard]] Verdict verdict() const;
 };
 
 // Splits log ratios by the clock of their quads, one each in Hz, if the two means differ at the 1 %
 // level (Welch's t with the smaller degrees of freedom; errors as in blocked_mean) and each state
 // has kFewestTestedBlocks quads. Else empty, also where `clock_hz` is not of the same size. A state
-// may come in several episodes; its quads stand one behind the other.
+// may come several times; its quads are then joined in their order.
 std::optional<SplitRatio> split_by_clock(std::span<const double> log_ratios,
                                          std::span<const double> clock_hz);
 

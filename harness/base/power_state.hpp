@@ -1,4 +1,4 @@
-// Whether the power limit lowered the clock while a row was sampled.
+// Says whether the power limit lowered the clock while a row was sampled.
 #pragma once
 
 #include <cstdint>

@@ -38,8 +38,8 @@ class Buffers {
   [[nodiscard]] std::int64_t sets_to_rotate(std::span<const Operand> operands) const;
   // Returns true if the caches may still hold the first set when a rotation over `sets` sets ends.
   [[nodiscard]] bool rotation_is_short(std::span<const Operand> operands, std::int64_t sets) const;
-  // Returns true if they may, and the device asks for more sets: the row has no time or memory for
-  // them, or they are kMaxSets.
+  // Returns true if a rotation over `sets` sets moves fewer bytes than evict a cache line, or than
+  // rotation_bytes() if these are fewer. Unlike above, kMaxSets sets are no exception.
   [[nodiscard]] bool caches_may_serve(std::span<const Operand> operands, std::int64_t sets) const;
 
   // Returns the bytes of device memory that `count` sets take from the arenas.

@@ -127,10 +127,10 @@ struct DuelRecord {
   [[nodiscard]] std::optional<Verdict> verdict() const;
   [[nodiscard]] std::optional<Verdict> verdict_in_cycles() const;
   [[nodiscard]] std::optional<Verdict> verdict_in_time() const;
-  // What the duel says of time as a user meets it, with the power that each technique draws: the
-  // long scale where power settles slowly, else the short one. Null where that was not measured.
+  // The ratio of the times that a user meets, which contain the power that each technique draws:
+  // the long scale where power settles slowly, else the short one. Null if it was not measured.
   [[nodiscard]] const DuelRatio* in_time() const;
-  // What it says at one clock: the cycles, else the seconds of the short scale.
+  // The ratio at one clock: that of the cycles, else that of the seconds at the short scale.
   [[nodiscard]] const DuelRatio* at_one_clock() const;
 };
 

@@ -71,7 +71,8 @@ Technique technique() {
           .approximation_error = kIsFp8<T> ? kGeluHalf2Error : kGeluError<T>};
 }
 
-const Registration vec16{[]<class T>() { return technique<T>(); }, ElementTypes{},
-                         []<class T>() { return planned(prepare_threads<kMost>, bind<T>, block_threads<kMost>); }};
+const Registration vec16{
+    []<class T>() { return technique<T>(); }, ElementTypes{},
+    []<class T>() { return planned(prepare_threads<kMost>, bind<T>, block_threads<kMost>); }};
 
 }  // namespace ridgebench::cuda::gelu_vec16

@@ -31,6 +31,9 @@ const Registration vec16{{.operation = "relu",
                           .engine = Engine::memory,
                           .supports = supports_vectors<kLeastThreads>},
                          ElementTypes{},
-                         []<class T>() { return planned(prepare_threads<kMostThreads>, bind<T>, block_threads<kMostThreads>); }};
+                         []<class T>() {
+                           return planned(prepare_threads<kMostThreads>, bind<T>,
+                                          block_threads<kMostThreads>);
+                         }};
 
 }  // namespace ridgebench::cuda::relu_vec16

@@ -22,7 +22,8 @@ struct DuelCase {
   Case second;
   double seconds;     // for the warm-up and the blocks of all processes
   int processes = 1;  // 1: this one
-  // What `first` and `second` point to if the user made the choice of the technique; else null.
+  // Own the implementations of `first` and `second` if the user made the choice of the technique;
+  // else null.
   std::array<std::shared_ptr<const Implementation>, 2> forced = {};
 
   // `matmul/packed:openblas/fp32/m:1024/n:1024/k:1024/layout:nt/steady@cpu`

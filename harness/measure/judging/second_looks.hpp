@@ -23,11 +23,11 @@ class SecondLooks {
   // Adds a ceiling that this process measures.
   void add(const Case& ceiling) { cases_.insert_or_assign(ceiling.id(), ceiling); }
 
-  // Returns the row as it is to be recorded. One that exceeds a ceiling by more than kSuspectMargin
-  // is measured again for `seconds`, and each such ceiling too, in kTurns turns. The row keeps its
-  // first samples if they are possible by the best of the ceiling, or takes those of the turn with
-  // the median time if these are. Else it becomes `suspect`, without a time. A row that fails in a
-  // turn is returned as it failed. `measure` may throw.
+  // Returns the row to be recorded. If it exceeds a ceiling by more than kSuspectMargin, the
+  // function measures the row and each such ceiling again, in three turns of `seconds` together. If
+  // the best rate of the ceiling explains the first samples, the row keeps them. If it explains
+  // those of the turn with the median time, the row takes these. Else the row becomes `suspect` and
+  // has no time. If the row fails in a turn, the function returns that record. `measure` may throw.
   Record confirm(Record record, const Case& c, double seconds, const Measure& measure);
 
  private:

@@ -140,7 +140,8 @@ Technique technique(const std::string& operation, double approximation_error = 0
 
 const Registration ffma_tma{technique("matmul"), Types<float>{},
                             []<class T>() { return planned(prepare, bind, ffma_choices); }};
-const Registration ffma_tma_gelu{technique("matmul_gelu", kGeluExp2Error), Types<float>{},
-                                 []<class T>() { return planned(prepare, bind_gelu, ffma_choices); }};
+const Registration ffma_tma_gelu{
+    technique("matmul_gelu", kGeluExp2Error), Types<float>{},
+    []<class T>() { return planned(prepare, bind_gelu, ffma_choices); }};
 
 }  // namespace ridgebench::cuda::matmul_ffma_tma

@@ -112,15 +112,15 @@ template <class List, bool kGelu, class A, class B, class Out>
 ChosenTile prepare_tuned(Queue& queue, const Shape& shape) {
   const std::vector<ChosenTile> choices = all_choices<List>();
   const auto choice = [&](int i) { return choices[static_cast<std::size_t>(i)]; };
-  return choice(fastest<A, B, Out>(
-      queue, shape, static_cast<int>(choices.size()),
-      [&](int i, const A* a, const B* b, const Out* bias, Out* c) {
-        if constexpr (kGelu) {
-          return bind_gelu<List>(queue, choice(i), shape, a, b, bias, c);
-        } else {
-          return bind_plain<List>(queue, choice(i), shape, a, b, c);
-        }
-      }));
+  return choice(fastest<A, B, Out>(queue, shape, static_cast<int>(choices.size()),
+                                   [&](int i, const A* a, const B* b, const Out* bias, Out* c) {
+                                     if constexpr (kGelu) {
+                                       return bind_gelu<List>(queue, choice(i), shape, a, b, bias,
+                                                              c);
+                                     } else {
+                                       return bind_plain<List>(queue, choice(i), shape, a, b, c);
+                                     }
+                                   }));
 }
 
 }  // namespace ridgebench::cuda

@@ -18,8 +18,7 @@ const Registration wgmma_pingpong{
       using B = typename P::B;
       using Out = typename P::Out;
       return planned(prepare_choice<AllPingpongTiles, false, A, B, Out>,
-                     bind_plain<AllPingpongTiles, A, B, Out>,
-                     all_choices<AllPingpongTiles>);
+                     bind_plain<AllPingpongTiles, A, B, Out>, all_choices<AllPingpongTiles>);
     }};
 
 const Registration wgmma_pingpong_gelu{
@@ -35,8 +34,7 @@ const Registration wgmma_pingpong_gelu{
       using B = typename P::B;
       using Out = typename P::Out;
       return planned(prepare_choice<AllPingpongTiles, true, A, B, Out>,
-                     bind_gelu<AllPingpongTiles, A, B, Out>,
-                     all_choices<AllPingpongTiles>);
+                     bind_gelu<AllPingpongTiles, A, B, Out>, all_choices<AllPingpongTiles>);
     }};
 
 }  // namespace
