@@ -106,6 +106,7 @@ std::vector<Implementation> OwnTechnique::implementations(
     one.signature = signature_of(operation, format);
     one.bind = binder(format, thread);
     one.launch_floor_s = launch_floor_s;
+    one.calls_back = true;
   }
   return all;
 }

@@ -95,6 +95,8 @@ class Device {
   // Runs the rotation `repeats` times back to back and waits for it. Throws DeviceError when the
   // device is lost.
   virtual Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) = 0;
+  // Runs each launch once and waits.
+  virtual Timing time_once(std::span<const Launch> launches) { return time_batch(launches, 1); }
   // Whether launches, and start_batch(), return before the work is done.
   [[nodiscard]] virtual bool asynchronous() const { return false; }
   // Gives the device the same batch and returns without waiting, where the device can do so. A

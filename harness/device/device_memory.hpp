@@ -22,6 +22,7 @@ class HostBuffer {
     }
     return data_.get();
   }
+  [[nodiscard]] const std::byte* data() const { return data_.get(); }
 
  private:
   using Bytes = std::byte[];  // NOLINT(modernize-avoid-c-arrays): a vector would clear them
@@ -38,10 +39,8 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   virtual ~DeviceMemory() = default;
 
-  // Writes elements of a stream of random numbers (kernels/common/random.hpp), from element `first`
-  // on, a multiple of kElementsPerBlock.
-  virtual void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
-                    std::uint32_t stream, std::int64_t first) = 0;
+  // Writes random numbers (kernels/common/random.hpp).
+  virtual void fill(void* out, std::int64_t elements, Format format, const RandomStream& from) = 0;
   // Copies bytes of the host to `out`.
   virtual void write(void* out, std::span<const std::byte> bytes) = 0;
   // Sets every byte of every region, as memset does.

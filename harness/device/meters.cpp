@@ -37,6 +37,17 @@ std::vector<Meter> difference(const std::vector<Meter>& before, const std::vecto
   return result;
 }
 
+void add_to(std::vector<Meter>& sum, const std::vector<Meter>& differences) {
+  if (sum.empty()) {
+    sum = differences;
+    return;
+  }
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    const bool known = sum[i].total && differences[i].total;
+    sum[i].total = known ? std::optional(*sum[i].total + *differences[i].total) : std::nullopt;
+  }
+}
+
 ordered_json to_json(const Window& window, const Work& work) {
   ordered_json json{
       {"elapsed_s", window.elapsed_s}, {"busy_s", window.busy_s}, {"launches", window.launches}};

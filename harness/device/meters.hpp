@@ -40,6 +40,9 @@ struct Window {
 // Differences of two readings of the same meters.
 std::vector<Meter> difference(const std::vector<Meter>& before, const std::vector<Meter>& after);
 
+// Adds such differences to a sum of them, which may be empty.
+void add_to(std::vector<Meter>& sum, const std::vector<Meter>& differences);
+
 // Seconds. A counter of energy is renewed about ten times a second: a shorter window has no
 // meaning. In this one a line through the renewals gives the watts to 0.2 %.
 inline constexpr double kShortestEnergyWindow = 2;

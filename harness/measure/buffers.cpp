@@ -1,7 +1,5 @@
 #include "harness/measure/buffers.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "kernels/common/ceil_div.hpp"
@@ -54,18 +52,14 @@ bool has_own_values(const Operand& operand) {
          (operand.is_input() && operand.values.kind != Values::Kind::of_the_run);
 }
 
-void write_own_values(std::byte* out, const Operand& operand, std::size_t position, std::size_t set,
-                      Fill fill, std::uint64_t seed) {
-  const auto stream = static_cast<std::uint32_t>(kOwnStreams + position);
-  const std::int64_t first = static_cast<std::int64_t>(set) *
-                             ceil_div(operand.elements, kElementsPerBlock) * kElementsPerBlock;
-  const int threads = omp_get_max_threads();
-  if (operand.values.kind == Values::Kind::of_the_run) {
-    fill_random(out, operand.elements, operand.format, fill, seed, stream, threads, first);
-  } else {
-    fill_random(out, operand.elements, operand.format, operand.values, seed, stream, threads,
-                first);
-  }
+RandomStream own_values(const Operand& operand, std::size_t position, std::size_t set, Fill fill,
+                        std::uint64_t seed) {
+  return {.fill = fill,
+          .values = operand.values,
+          .seed = seed,
+          .stream = static_cast<std::uint32_t>(kOwnStreams + position),
+          .first = static_cast<std::int64_t>(set) * ceil_div(operand.elements, kElementsPerBlock) *
+                   kElementsPerBlock};
 }
 
 Buffers::Buffers(Device& device, Fill fill, std::uint64_t seed)
@@ -140,9 +134,8 @@ std::byte* Buffers::inputs(Format format, std::size_t bytes, std::size_t roomy) 
   if (arena.filled < bytes) {
     const auto size = static_cast<std::size_t>(info(format).storage_bytes);
     device_->memory().fill(memory + arena.filled,
-                           static_cast<std::int64_t>((bytes - arena.filled) / size), format, fill_,
-                           seed_, static_cast<std::uint32_t>(format),
-                           static_cast<std::int64_t>(arena.filled / size));
+                           static_cast<std::int64_t>((bytes - arena.filled) / size), format,
+                           shared_values(format, arena.filled));
     arena.filled = bytes;
   }
   return memory;
@@ -171,24 +164,22 @@ std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std:
   outputs_.filled = std::max(outputs_.filled, written);
   auto* const outputs = static_cast<std::byte*>(outputs_.memory.get());
   guards_.assign(1, {outputs, kGuard});
-  own_.clear();
   written_ = {outputs, written};
   cursors.output = outputs + kGuard;
-  return carve(operands, sets, cursors);
+  operands_.assign(operands.begin(), operands.end());
+  sets_ = carve(sets, cursors);
+  return sets_;
 }
 
-std::vector<BufferSet> Buffers::carve(std::span<const Operand> operands, std::size_t sets,
-                                      Cursors cursors) {
+std::vector<BufferSet> Buffers::carve(std::size_t sets, Cursors cursors) {
   std::vector<BufferSet> result(sets);
   for (std::size_t set = 0; set < sets; ++set) {
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      const Operand& operand = operands[i];
+    for (const Operand& operand : operands_) {
       const auto bytes = static_cast<std::size_t>(operand.bytes());
       std::byte*& cursor = is_apart(operand)
                                ? cursors.output
                                : cursors.inputs[static_cast<std::size_t>(operand.format)];
       result[set].push_back(cursor);
-      if (has_own_values(operand)) own_.push_back({cursor, operand, i, set});
       if (is_apart(operand)) guards_.emplace_back(cursor + bytes, room(operand) - bytes);
       cursor += room(operand);
     }
@@ -197,14 +188,55 @@ std::vector<BufferSet> Buffers::carve(std::span<const Operand> operands, std::si
 }
 
 void Buffers::reset() {
-  device_->memory().set({&written_, 1}, kPoisonByte);
+  poison(device_->memory(), {&written_, 1});
   device_->memory().set(guards_, kGuardByte);
-  for (const Own& own : own_) {
-    const auto bytes = static_cast<std::size_t>(own.operand.bytes());
-    std::byte* const values = own_values_.resize(bytes);
-    write_own_values(values, own.operand, own.position, own.set, fill_, seed_);
-    device_->memory().write(own.data, {values, bytes});
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    if (!has_own_values(operands_[i])) continue;
+    for (std::size_t set = 0; set < sets_.size(); ++set) {
+      device_->memory().fill(sets_[set][i], operands_[i].elements, operands_[i].format,
+                             values(set, i));
+    }
   }
+}
+
+RandomStream Buffers::shared_values(Format format, std::size_t first_byte) const {
+  return {.fill = fill_,
+          .seed = seed_,
+          .stream = static_cast<std::uint32_t>(format),
+          .first = static_cast<std::int64_t>(first_byte) / info(format).storage_bytes};
+}
+
+RandomStream Buffers::values(std::size_t set, std::size_t position) const {
+  const Operand& operand = operands_[position];
+  if (has_own_values(operand)) return own_values(operand, position, set, fill_, seed_);
+  const void* const arena = inputs_[static_cast<std::size_t>(operand.format)].memory.get();
+  return shared_values(operand.format,
+                       static_cast<std::size_t>(static_cast<const std::byte*>(sets_[set][position]) -
+                                                static_cast<const std::byte*>(arena)));
+}
+
+std::vector<std::uint64_t> Buffers::checksums() const {
+  std::vector<std::uint64_t> sums;
+  for (const BufferSet& set : sets_) {
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (operands_[i].access != Access::read) continue;
+      sums.push_back(device_->memory().checksum(region_of(operands_[i], set[i])));
+    }
+  }
+  return sums;
+}
+
+void Buffers::forget_outputs() {
+  const DeviceMemory::Region left{static_cast<std::byte*>(outputs_.memory.get()), outputs_.filled};
+  poison(device_->memory(), {&left, 1});
+}
+
+void Buffers::refill_inputs() {
+  for (Arena& arena : inputs_) arena.filled = 0;
+}
+
+void Buffers::poison(DeviceMemory& memory, std::span<const DeviceMemory::Region> regions) {
+  memory.set(regions, kPoisonByte);
 }
 
 bool Buffers::guards_intact() { return device_->memory().holds(guards_, kGuardByte); }

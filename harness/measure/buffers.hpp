@@ -24,10 +24,10 @@ DeviceMemory::Region region_of(const Operand& operand, void* data);
 // True for an input that no other operand can share.
 bool has_own_values(const Operand& operand);
 
-// Writes what such an operand, number `position` of its operation, holds before a launch on buffer
-// set `set` of a run with that fill and seed. `out` is host memory for operand.bytes() bytes.
-void write_own_values(std::byte* out, const Operand& operand, std::size_t position, std::size_t set,
-                      Fill fill, std::uint64_t seed);
+// What such an operand, number `position` of its operation, holds before a launch on buffer set
+// `set` of a run with that fill and seed.
+RandomStream own_values(const Operand& operand, std::size_t position, std::size_t set, Fill fill,
+                        std::uint64_t seed);
 
 class Buffers {
  public:
@@ -61,6 +61,23 @@ class Buffers {
   // Fills the outputs with NaN and restores the inputs with values of their own.
   void reset();
 
+  // What input `position` of a set holds before its launch.
+  [[nodiscard]] RandomStream values(std::size_t set, std::size_t position) const;
+
+  // Sums of the operands that launches only read, set by set.
+  [[nodiscard]] std::vector<std::uint64_t> checksums() const;
+
+  // Fills what earlier cases left in the arena of outputs with NaN.
+  void forget_outputs();
+
+  // Fills the inputs again before the next sets are allocated, because they were changed.
+  void refill_inputs();
+
+  // Fills regions with NaN.
+  static void poison(DeviceMemory& memory, std::span<const DeviceMemory::Region> regions);
+
+  [[nodiscard]] Fill fill() const { return fill_; }
+
   // Returns false if a byte of a guard zone changed since reset().
   [[nodiscard]] bool guards_intact();
 
@@ -69,14 +86,6 @@ class Buffers {
     std::shared_ptr<void> memory;
     std::size_t bytes = 0;
     std::size_t filled = 0;  // leading bytes with inputs or with outputs of kernels
-  };
-
-  // An input with values of its own.
-  struct Own {
-    void* data;
-    Operand operand;
-    std::size_t position;
-    std::size_t set;
   };
 
   // Bytes of one set: its inputs by format, and what lies in the arena of outputs.
@@ -91,8 +100,7 @@ class Buffers {
     std::byte* output = nullptr;
   };
 
-  std::vector<BufferSet> carve(std::span<const Operand> operands, std::size_t sets,
-                               Cursors cursors);
+  std::vector<BufferSet> carve(std::size_t sets, Cursors cursors);
   [[nodiscard]] double held_bytes() const;
   [[nodiscard]] double available_bytes() const { return held_bytes() + device_->free_bytes(); }
   // Frees the inputs of other formats if these sets do not fit next to them.
@@ -100,6 +108,8 @@ class Buffers {
   // Makes the arena at least `bytes` long. An arena that grows gets `roomy` bytes if they are free.
   void reserve(Arena& arena, std::size_t bytes, std::size_t roomy);
   std::byte* inputs(Format format, std::size_t bytes, std::size_t roomy);
+  // The values of an arena of inputs from that byte on.
+  [[nodiscard]] RandomStream shared_values(Format format, std::size_t first_byte) const;
 
   Device* device_;
   Fill fill_;
@@ -108,8 +118,8 @@ class Buffers {
   Arena outputs_;
   std::vector<DeviceMemory::Region> guards_;
   DeviceMemory::Region written_;
-  std::vector<Own> own_;
-  HostBuffer own_values_;
+  std::vector<Operand> operands_;  // of the last call of allocate(), and its sets
+  std::vector<BufferSet> sets_;
 };
 
 // Upper limit of a rotation. If this number of sets fits into a cache, the sets are so small that

@@ -7,8 +7,11 @@
 #include <utility>
 
 #include "harness/measure/failure.hpp"
+#include "harness/measure/probing/probes.hpp"
 #include "harness/measure/sampling/sustained.hpp"
+#include "harness/measure/sampling/telemetry_scope.hpp"
 #include "harness/results/measured_roofs.hpp"
+#include "harness/results/suspect.hpp"
 
 namespace ridgebench {
 namespace {
@@ -22,30 +25,6 @@ bool rotates(const Case& c) {
   return c.regime == Regime::steady &&
          (!c.is_ceiling() || c.operation->ceiling->resource == Resource::memory);
 }
-
-// Records the device's telemetry of a case, also if the case throws.
-class TelemetryScope {
- public:
-  TelemetryScope(Device& device, Record& record) : device_(&device), record_(&record) {
-    device.begin_case(record.id);
-  }
-  TelemetryScope(const TelemetryScope&) = delete;  // the destructor ends the case
-  TelemetryScope& operator=(const TelemetryScope&) = delete;
-  ~TelemetryScope() {
-    record_->telemetry = device_->end_case();
-    record_->telemetry["window"] = std::move(window);
-    if (!load.empty()) record_->telemetry["load"] = to_json(load);
-    if (!unit_times.empty()) record_->telemetry["unit_times_s"] = unit_times;  // NaN becomes null
-  }
-
-  nlohmann::ordered_json window = nullptr;  // cost of the samples; null without samples
-  std::vector<LoadReading> load;            // of a case that has to be hot
-  std::vector<double> unit_times;           // Implementation::unit_times
-
- private:
-  Device* device_;
-  Record* record_;
-};
 
 }  // namespace
 
@@ -96,7 +75,11 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
   if (c.implementation->choice) record.choice = c.implementation->choice(plan);
 
   const std::int64_t wanted = rotates(c) ? buffers_.sets_to_rotate(c.operands()) : 1;
+  const bool own = c.implementation->of_user();
+  if (own) buffers_.forget_outputs();
   Binding binding = bind(c, plan, 1, wanted);
+  std::vector<std::uint64_t> inputs;
+  if (own) inputs = buffers_.checksums();
   device_->run(binding.rotation.front());
   record.verify.emplace();
   auto wrong = check_.before_timing(c, binding.sets.front(), *record.verify);
@@ -106,6 +89,8 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
   const Affordable affordable = affordable_sets(binding.rotation.front(), wanted, seconds);
   record.sets = std::min(wanted, affordable.sets);
   if (record.sets > 1) binding = bind(c, plan, record.sets);
+  if (own) wrong = changed_input(inputs);
+  if (wrong) return fail(record, Status::wrong, *wrong);
   if (rotates(c) && buffers_.rotation_is_short(c.operands(), record.sets)) {
     record.flags.emplace_back(kShortRotation);
   }
@@ -118,13 +103,20 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
   const double busy_share = device_->busy_share(binding.rotation.front()).value_or(1);
   if (busy_share < kSmallestWaveShare) record.flags.emplace_back("below_one_wave");
 
-  const Samples samples = sample(c, binding, affordable.launches, seconds, stop);
+  Probes probes(*device_, buffers_, c, binding.sets, check_.seed_of(c));
+  const Samples samples = sample(c, binding, probes, affordable.launches, seconds, stop);
+  if (probes.work_goes_on(samples.seconds.back())) return fail(record, Status::wrong, kWorkGoesOn);
   scope.window = to_json(samples.window, c.work());
   scope.load = samples.load;
   if (c.implementation->unit_times) scope.unit_times = c.implementation->unit_times(plan);
-  wrong = check_after(c, binding, *record.verify);
+  wrong = probes.seen();
+  if (!wrong) wrong = check_after(c, binding, *record.verify);
+  if (!wrong) wrong = probes.check(*record.verify);
+  if (!wrong && own) wrong = changed_input(inputs);
   if (wrong) return fail(record, Status::wrong, *wrong);
   judge_samples(record, c, samples);
+  if (probes.few()) record.flags.emplace_back(kFewProbes);
+  suspect_slow_probes(record);
 }
 
 Measurer::Binding Measurer::bind(const Case& c, const Plan& plan, std::int64_t sets,
@@ -160,6 +152,12 @@ std::optional<std::string> Measurer::check_after(const Case& c, const Binding& b
   return stray_write();
 }
 
+std::optional<std::string> Measurer::changed_input(std::vector<std::uint64_t>& sums) {
+  const std::vector<std::uint64_t> before = std::exchange(sums, buffers_.checksums());
+  if (std::ranges::equal(before, std::span(sums).first(before.size()))) return std::nullopt;
+  return "wrote to an input";
+}
+
 std::optional<std::string> Measurer::stray_write() {
   if (buffers_.guards_intact()) return std::nullopt;
   return "wrote outside its output";
@@ -185,8 +183,8 @@ Measurer::Affordable Measurer::affordable_sets(const Launch& launch, std::int64_
   return result;
 }
 
-Samples Measurer::sample(const Case& c, Binding& binding, std::int64_t launched, double seconds,
-                         const std::function<bool()>& stop) {
+Samples Measurer::sample(const Case& c, Binding& binding, Probes& probes, std::int64_t launched,
+                         double seconds, const std::function<bool()>& stop) {
   const Engine engine = c.technique.engine;
   const SamplingLimits limits{
       .seconds = seconds,
@@ -199,12 +197,24 @@ Samples Measurer::sample(const Case& c, Binding& binding, std::int64_t launched,
       .divisible = !device_->asynchronous(),
       .inherited_cap = capped_engine_ && capped_engine_ != engine,
       .stop = stop,
+      .probes = &probes,
       .turns = turns_};
   const double start_s = device_->now_s();
   Samples samples = take_samples(*device_, binding.rotation, c.regime, limits);
   sampling_s_ = std::min(device_->now_s() - start_s, seconds);
   capped_engine_ = samples.power_capped ? std::optional(engine) : std::nullopt;
   return samples;
+}
+
+void Measurer::suspect_slow_probes(Record& record) {
+  if (!record.verify->probes || !record.time) return;
+  const auto slower = slower_on_new_inputs(*record.verify->probes, record.time->median);
+  if (!slower) return;
+  fail(record, Status::suspect,
+       fmt::format("launches on new inputs take {:.3g} x as long as the samples", *slower));
+  withhold_time(record);
+  std::erase(record.flags, kAboveRoof);
+  std::erase(record.flags, kUnbounded);
 }
 
 void Measurer::judge_samples(Record& record, const Case& c, const Samples& samples) const {

@@ -49,6 +49,9 @@ class Measurer {
   // Checks the outputs after the timing. Returns why they are wrong.
   std::optional<std::string> check_after(const Case& c, const Binding& binding,
                                          Verification& result);
+  // Returns a reason if an operand changed that launches only read. `sums` are those of the first
+  // sets at an earlier moment, and become those of all sets now.
+  std::optional<std::string> changed_input(std::vector<std::uint64_t>& sums);
   // Returns a reason if a guard zone changed.
   std::optional<std::string> stray_write();
   struct Affordable {
@@ -56,8 +59,10 @@ class Measurer {
     std::int64_t launches;  // that were timed for it
   };
   Affordable affordable_sets(const Launch& launch, std::int64_t wanted, double seconds);
-  Samples sample(const Case& c, Binding& binding, std::int64_t launched, double seconds,
-                 const std::function<bool()>& stop);
+  Samples sample(const Case& c, Binding& binding, Probes& probes, std::int64_t launched,
+                 double seconds, const std::function<bool()>& stop);
+  // The record of a kernel that takes longer on new inputs becomes suspect.
+  static void suspect_slow_probes(Record& record);
   void judge_samples(Record& record, const Case& c, const Samples& samples) const;
 
   Device* device_;

@@ -1,6 +1,7 @@
 #include "harness/measure/output_check.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <charconv>
@@ -47,16 +48,6 @@ std::int64_t output_elements(const Case& c) {
   return elements;
 }
 
-// Adds the comparison of another part of the output.
-void add(Verification& result, const Verification& other) {
-  result.elements += other.elements;
-  result.exact = result.exact && other.exact;
-  if (other.error > result.error) {
-    result.error = other.error;
-    result.tolerance = other.tolerance;
-  }
-}
-
 }  // namespace
 
 CheckCost default_cost(const Machine& machine) {
@@ -77,6 +68,10 @@ std::uint64_t draw_check_seed() {
   return (std::uint64_t{entropy()} << 32U | entropy()) & (kLargestCheckSeed - 1);
 }
 
+std::uint64_t OutputCheck::seed_of(const Case& c) const {
+  return seed_ ^ std::hash<std::string>()(c.id());
+}
+
 // The sets after the first share their cost.
 double OutputCheck::affordable(const Checked& checked) const {
   return checked.index == 0 ? cost_.first : cost_.later / static_cast<double>(checked.count);
@@ -91,7 +86,8 @@ std::vector<View> OutputCheck::inputs(const Case& c, const Checked& checked) {
     const DeviceMemory::Region region = region_of(operands[i], (*checked.set)[i]);
     if (operands[i].access == Access::updated) {  // the launch wrote over it
       std::byte* const before = input_copies_[i].resize(region.size());
-      write_own_values(before, operands[i], i, checked.index, fill_, data_seed_);
+      const RandomStream from = own_values(operands[i], i, checked.index, fill_, data_seed_);
+      fill_random(before, operands[i].elements, operands[i].format, from, omp_get_max_threads());
       views.push_back({before, operands[i].format});
     } else {
       views.push_back(
@@ -145,15 +141,8 @@ void OutputCheck::compare_sums(const Case& c, const Checked& checked, Verificati
   add(result, sums);
 }
 
-// A NaN is an element that the kernel did not write: finite inputs produce no NaN. Whole numbers
-// have none.
 bool OutputCheck::has_nan(const Case& c, const BufferSet& set) {
-  const std::vector<Output> all = outputs_of(*c.operation, c.shape, c.format);
-  return std::ranges::any_of(all, [&](const Output& output) {
-    const auto& [name, elements, format, access, values] = output.operand;
-    return format != Format::int32 &&
-           device_->memory().has_nan(set[output.index], elements, format);
-  });
+  return outputs_hold_nan(device_->memory(), outputs_of(*c.operation, c.shape, c.format), set);
 }
 
 std::optional<std::string> OutputCheck::before_timing(const Case& c, const BufferSet& set,
@@ -222,12 +211,7 @@ std::optional<std::string> OutputCheck::repeats(const Case& c, std::span<const B
 }
 
 std::uint64_t OutputCheck::checksum(const Case& c, const BufferSet& set) {
-  std::uint64_t sum = 0;
-  for (const Output& output : outputs_of(*c.operation, c.shape, c.format)) {
-    constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;  // keeps the order of the outputs apart
-    sum = kOdd * sum + device_->memory().checksum(region_of(output.operand, set[output.index]));
-  }
-  return sum;
+  return checksum_of(device_->memory(), outputs_of(*c.operation, c.shape, c.format), set);
 }
 
 }  // namespace ridgebench

@@ -53,6 +53,10 @@ class OutputCheck {
   std::optional<std::string> repeats(const Case& c, std::span<const BufferSet> sets,
                                      const std::function<void()>& again);
 
+  // The seed of other choices for this case, which differs from process to process like that of the
+  // rows.
+  [[nodiscard]] std::uint64_t seed_of(const Case& c) const;
+
  private:
   struct Checked {  // buffer set `index` of `count`
     const BufferSet* set;

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "harness/base/statistics.hpp"
-#include "harness/measure/sampling/batch.hpp"
+#include "harness/measure/probing/probes.hpp"
+#include "harness/measure/sampling/warm_up.hpp"
 
 namespace ridgebench {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 // Rules of docs/method.md, section 3.
 constexpr double kHalfWidth = 0.005;
 constexpr std::size_t kEnoughSamples = 30;
-constexpr std::int64_t kFewestWarmUps = 3;
 constexpr double kTicksPerSample = 1000;
 // Longest sample if processes take turns. The clock changes less between two processes' turns if
 // the turns are short.
@@ -21,79 +21,20 @@ constexpr double kLongestOfTurn_s = 0.005;
 // Smallest share of the case's time that kEnoughSamples span. The interval of samples from a
 // shorter time does not show a clock that changes over tenths of a second.
 constexpr double kSmallestSampling = 0.2;
-// Smallest and largest share of the case's time that the warm-up takes. The times of a few launches
-// do not show a slow warm-up, so there is a smallest share.
-constexpr double kSmallestWarmUp = 0.1;
-constexpr double kLargestWarmUp = 0.25;
 // Share of the case's time for sampling in turns, so that compared processes sample together.
 constexpr double kSamplingInTurns = 0.6;
 
 // A batch is longer than the shortest window of a clock by this factor, because a clock that rises
 // after the warm-up shortens the batches.
 constexpr double kClockMargin = 1.2;
-// Seconds between two looks at a clock that rises after a power cap, and the rise between two looks
-// that counts as one. The energy and violation counters are renewed ten times a second.
-constexpr double kCapLook_s = 0.25;
-constexpr double kRise = 0.005;
-
 // A case with this much time samples until an energy counter can be read.
 constexpr double kLeastForEnergy_s = 1.5 * kShortestEnergyWindow;
-
-void check_stop(const SamplingLimits& limits) {
-  if (limits.stop && limits.stop()) throw Interrupted();
-}
 
 double shortest_sample(const Device& device, const SamplingLimits& limits) {
   double shortest = kSmallestSampling * limits.seconds / double{kEnoughSamples};
   if (limits.turns != nullptr) shortest = std::min(shortest, kLongestOfTurn_s);
   if (device.asynchronous()) shortest = std::max(shortest, kClockMargin * kShortestClockWindow);
   return std::max(shortest, kTicksPerSample * device.tick_s());
-}
-
-// Launches until the running median is stable, and fits the size of the batches.
-void warm_up(const Device& device, Batch& batch, const SamplingLimits& limits) {
-  const double shortest = std::max(limits.warm_up_s, kSmallestWarmUp * limits.seconds);
-  const double longest = std::max(limits.warm_up_s, kLargestWarmUp * limits.seconds);
-  const double start_s = device.now_s();
-  std::vector<double> times;
-  std::int64_t launches = limits.launched;
-  while (true) {
-    check_stop(limits);
-    launches += batch.launches();
-    times.push_back(batch.time().seconds);
-    batch.fit(times.back());
-    const double spent_s = device.now_s() - start_s;
-    const bool warm = launches >= kFewestWarmUps && spent_s >= shortest && stable_median(times);
-    if (warm || (launches >= kFewestWarmUps && spent_s > longest)) return;
-  }
-}
-
-// Launches until the cap of the case before has gone: the power limit no longer lowers the clock,
-// or the clock no longer rises, because the case itself draws as much. False if time is up first.
-bool cap_has_gone(const Device& device, Batch& batch, const SamplingLimits& limits) {
-  const auto capped_s = [&] {
-    return batch.while_busy([&] { return total_of(kPowerCappedMeter, device.meters()); });
-  };
-  const double deadline_s = device.now_s() + limits.cap_wait_s;
-  std::optional<double> before = capped_s();
-  double clock_before_hz = 0;
-  while (device.now_s() < deadline_s) {
-    const double start_s = device.now_s();
-    std::vector<double> clocks;
-    while (device.now_s() - start_s < kCapLook_s) {
-      check_stop(limits);
-      const Timing timing = batch.time();
-      if (timing.clock_hz) clocks.push_back(*timing.clock_hz);
-    }
-    const std::optional<double> after = capped_s();
-    if (!before || !after) return true;
-    if (*after - *before <= kCappedShare * (device.now_s() - start_s)) return true;
-    const double clock_hz = clocks.empty() ? 0 : middle(clocks);
-    if (!clocks.empty() && clock_hz <= (1 + kRise) * clock_before_hz) return true;
-    before = after;
-    clock_before_hz = clock_hz;
-  }
-  return false;
 }
 
 // The samples of a case and their cost.
@@ -129,12 +70,38 @@ class Sampling {
     return window_.busy_s >= std::max(least_s, limits_->least_s);
   }
 
+  // Takes a probe if one is due. The batch after it is no sample, because the device had a pause.
+  void probe() {
+    if (limits_->probes == nullptr || !limits_->probes->due(seconds_.size())) return;
+    const double start_s = device_->now_s();
+    // A thread watches the counter of an asynchronous device, and reading its meters takes long.
+    std::vector<Meter> before;
+    if (!device_->asynchronous()) before = device_->meters();
+    batch_->drain();
+    limits_->probes->take(seconds_.back(), launcher());
+    batch_->time();
+    if (!device_->asynchronous()) add_to(of_probes_, difference(before, device_->meters()));
+    others_s_ += device_->now_s() - start_s;
+  }
+
+  // Takes the probes that were not due before the last sample.
+  void end_probes() {
+    if (limits_->probes == nullptr) return;
+    while (!limits_->probes->all_taken()) {
+      check_stop(*limits_);
+      limits_->probes->take(seconds_.back(), launcher());
+    }
+    std::vector<double> seconds = seconds_;
+    limits_->probes->compare_times(middle(seconds), launcher());
+  }
+
   [[nodiscard]] Samples end() {
     const std::vector<Meter> now = read_meters();
     std::optional<PowerState> state;
     if (watches_power()) state = power_state(capped_share(now));
     window_.elapsed_s = end_s_ - start_s_;
     window_.meters = difference(meters_, now);
+    if (!of_probes_.empty()) window_.meters = difference(of_probes_, window_.meters);
     std::vector<CounterReading> readings = device_->energy_readings(start_s_);
     std::erase_if(readings, [this](const CounterReading& r) { return r.time_s > end_s_; });
     window_.power = fit_renewals(readings);
@@ -145,7 +112,7 @@ class Sampling {
     }
     samples.power_capped = power_capped_;
     samples.power_state = state;
-    samples.seconds = std::move(seconds_);
+    samples.seconds = seconds_;
     samples.window = std::move(window_);
     if (clocks_.size() == samples.seconds.size()) samples.clocks_hz = clocks_;
     if (!clocks_.empty()) samples.clock_hz = middle(clocks_);
@@ -156,6 +123,10 @@ class Sampling {
   }
 
  private:
+  [[nodiscard]] Probes::Launcher launcher() {
+    return [this](NewInputs::Sets sets) { return batch_->time_once(sets.first, sets.count); };
+  }
+
   [[nodiscard]] std::vector<Meter> read_meters() {
     return batch_->while_busy([this] { return device_->meters(); });
   }
@@ -202,7 +173,8 @@ class Sampling {
   Device* device_;
   Batch* batch_;
   const SamplingLimits* limits_;
-  std::vector<Meter> meters_;  // before the first sample
+  std::vector<Meter> meters_;     // before the first sample
+  std::vector<Meter> of_probes_;  // what they took in all
   double warm_s_ = device_->now_s();
   double start_s_ = 0;  // of the first sample
   double end_s_ = 0;    // of the last
@@ -232,11 +204,14 @@ Samples take_samples(Device& device, std::span<const Launch> rotation, Regime re
   if (in_turns) Sampling(device, batch, limits).add_batch();
 
   Sampling sampling(device, batch, limits);
-  do sampling.add_batch();
-  while (!sampling.finished());
+  do {
+    sampling.add_batch();
+    sampling.probe();
+  } while (!sampling.finished());
   std::vector<LoadReading> load;
   if (limits.least_s > 0) load = device.load_readings(start_s);
   Samples samples = sampling.end();
+  sampling.end_probes();
   samples.load = std::move(load);
   if (inherited_cap) samples.flags.emplace_back("inherited_cap");
   samples.samples_per_batch = static_cast<std::int64_t>(batch.samples());

@@ -17,6 +17,8 @@
 
 namespace ridgebench {
 
+class Probes;
+
 // Minimum samples of a case.
 inline constexpr std::size_t kFewestSamples = 7;
 
@@ -55,6 +57,8 @@ struct SamplingLimits {
   bool inherited_cap = false;
   double cap_wait_s = 2;
   std::function<bool()> stop;  // called every few samples; true throws Interrupted
+  // Null: the case has no probes.
+  Probes* probes = nullptr;
   // Null if processes take no turns. In turns, the sampler does not count the time of other
   // processes, drops the first batch, and samples until the time is up.
   Turns* turns = nullptr;

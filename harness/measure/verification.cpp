@@ -61,33 +61,6 @@ double tolerance(const Implementation& implementation, const Shape& shape, Forma
   return tolerance_of(implementation, shape, output)(expected);
 }
 
-View read_rows(DeviceMemory& memory, const Output& output, std::span<const std::int64_t> rows,
-               void* data, HostBuffer& copy) {
-  const std::int64_t size = info(output.operand.format).storage_bytes;
-  std::vector<DeviceMemory::Region> regions;
-  for (const std::int64_t row : rows) {
-    std::byte* const first = static_cast<std::byte*>(data) + row * output.row_length * size;
-    const auto bytes = static_cast<std::size_t>(output.length_of(row) * size);
-    if (!regions.empty() && regions.back().data() + regions.back().size() == first) {
-      regions.back() = {regions.back().data(), regions.back().size() + bytes};  // adjacent
-    } else {
-      regions.emplace_back(first, bytes);
-    }
-  }
-  return {memory.on_host(regions, copy), output.operand.format};
-}
-
-std::vector<View> read_rows(DeviceMemory& memory, std::span<const Output> outputs,
-                            std::span<const std::int64_t> rows, const BufferSet& set,
-                            std::vector<HostBuffer>& copies) {
-  copies.resize(std::max(copies.size(), outputs.size()));
-  std::vector<View> views;
-  for (const Output& output : outputs) {
-    views.push_back(read_rows(memory, output, rows, set[output.index], copies[views.size()]));
-  }
-  return views;
-}
-
 namespace {
 
 // Returns true if an element may change `largest`: its error is larger, or it may be the first that
@@ -213,6 +186,15 @@ Verification compare(const Implementation& implementation, const Shape& shape,
                         operation.reference(shape, rows[r], inputs, row);
                         return std::span<const Expected>(row);
                       });
+}
+
+void add(Verification& result, const Verification& other) {
+  result.elements += other.elements;
+  result.exact = result.exact && other.exact;
+  if (other.error > result.error) {
+    result.error = other.error;
+    result.tolerance = other.tolerance;
+  }
 }
 
 Verification compare_groups(const Implementation& implementation, const Shape& shape, View output,

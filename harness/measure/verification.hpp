@@ -6,8 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "harness/device/device_memory.hpp"
-#include "harness/measure/buffers.hpp"
+#include "harness/measure/outputs.hpp"
 #include "harness/measure/reference.hpp"
 #include "harness/results/record.hpp"
 #include "kernels/common/operation.hpp"
@@ -22,15 +21,6 @@ namespace ridgebench {
 double tolerance(const Implementation& implementation, const Shape& shape, Format output,
                  Expected expected);
 
-// Returns rows of an output that lies at `data` in device memory, packed one after the other. The
-// host reads them in `copy` or in place.
-View read_rows(DeviceMemory& memory, const Output& output, std::span<const std::int64_t> rows,
-               void* data, HostBuffer& copy);
-// The same of all outputs of a buffer set, one view and one copy of each.
-std::vector<View> read_rows(DeviceMemory& memory, std::span<const Output> outputs,
-                            std::span<const std::int64_t> rows, const BufferSet& set,
-                            std::vector<HostBuffer>& copies);
-
 // Compares rows of all outputs, one view of each, with `expected`, which has for each row that of
 // every output.
 Verification compare(const Implementation& implementation, const Shape& shape,
@@ -40,6 +30,9 @@ Verification compare(const Implementation& implementation, const Shape& shape,
 Verification compare(const Implementation& implementation, const Shape& shape,
                      std::span<const View> outputs, std::span<const std::int64_t> rows,
                      std::span<const View> inputs);
+
+// Adds the comparison of another part of the output.
+void add(Verification& result, const Verification& other);
 
 // Compares signed sums of groups of all elements of a single output with those of the reference,
 // after Freivalds. The signs are random. By Hoeffding's inequality, the sum of n errors within

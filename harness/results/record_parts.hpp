@@ -39,6 +39,13 @@ struct Witness {
   double error = 0;
 };
 
+// Launches on inputs that the kernel had not met, between the samples.
+struct Probed {
+  std::int64_t compared = 0;
+  std::vector<double> new_inputs_s = {};
+  std::optional<double> old_inputs_s = std::nullopt;
+};
+
 struct Verification {
   double error = 0;
   double tolerance = 0;
@@ -47,6 +54,7 @@ struct Verification {
   std::optional<std::int64_t> group = std::nullopt;
   std::optional<Witness> witness = std::nullopt;
   std::optional<std::uint64_t> seed = std::nullopt;
+  std::optional<Probed> probes = std::nullopt;
 
   [[nodiscard]] bool passed() const { return error <= 1; }
 };
@@ -73,6 +81,12 @@ inline constexpr std::tuple kWitnessKeys{
     Key{"error", &Witness::error, "", "largest difference over the tolerance of both, at most 1 for an ok row; null: infinite", kNotNegative, Absence::infinite},
 };
 
+inline constexpr std::tuple kProbedKeys{
+    Key{"compared", &Probed::compared, "", "number of probes whose outputs were compared with the reference", kCount},
+    Key{"new_inputs_s", &Probed::new_inputs_s, "s", "time of a launch in each probe whose inputs were all new", kPositive},
+    Key{"old_inputs_s", &Probed::old_inputs_s, "s", "median time of a launch after the old inputs were written once more; null where the probes before left no doubt", kPositive},
+};
+
 inline constexpr std::tuple kVerificationKeys{
     Key{"error", &Verification::error, "", "largest deviation from the reference over its tolerance, at most 1 for an ok row; null: infinite", kNotNegative, Absence::infinite},
     Key{"tolerance", &Verification::tolerance, "", "absolute, at the element with that error", kNotNegative},
@@ -81,12 +95,14 @@ inline constexpr std::tuple kVerificationKeys{
     Key{"group", &Verification::group, "", "number of neighbouring elements in each of the signed sums by which all elements of a large product were compared; null without such sums", kCount, Absence::not_in_oldest},
     Key{"witness", &Verification::witness, "", "the technique that all elements of a large output were compared with", {}, Absence::not_in_oldest},
     Key{"seed", &Verification::seed, "", "of the choice of rows and signs, drawn anew in each process; `RIDGEBENCH_CHECK_SEED` sets it", kCount, Absence::not_in_oldest},
+    Key{"probes", &Verification::probes, "", "launches on inputs that the kernel had not met, between the samples; null without any", {}, Absence::not_in_oldest},
 };
 // clang-format on
 
 constexpr const auto& keys_of(const RecordedRoof*) { return kRoofKeys; }
 constexpr const auto& keys_of(const SecondLook*) { return kSecondLookKeys; }
 constexpr const auto& keys_of(const Witness*) { return kWitnessKeys; }
+constexpr const auto& keys_of(const Probed*) { return kProbedKeys; }
 constexpr const auto& keys_of(const Verification*) { return kVerificationKeys; }
 
 }  // namespace ridgebench

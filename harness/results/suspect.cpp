@@ -49,6 +49,20 @@ bool impossible(const Record& r, double time_s) {
   return exceeds(r, over_best_ceilings(r, time_s));
 }
 
+bool all_slower(const Probed& probed, double median_s) {
+  const auto slower = [&](double seconds) { return seconds > kSlowerOnNewInputs * median_s; };
+  return !probed.new_inputs_s.empty() && std::ranges::all_of(probed.new_inputs_s, slower);
+}
+
+std::optional<double> slower_on_new_inputs(const Probed& probed, double median_s) {
+  const bool enough = probed.new_inputs_s.size() >= kFewestFreshProbes + kMoreFreshProbes;
+  if (!enough || !probed.old_inputs_s || !all_slower(probed, median_s)) return std::nullopt;
+  std::vector<double> times_s = probed.new_inputs_s;
+  const double new_s = middle(times_s);
+  if (new_s <= kSlowerOnNewInputs * *probed.old_inputs_s) return std::nullopt;
+  return new_s / median_s;
+}
+
 void withhold_time(Record& r) {
   r.time.reset();
   for (auto* const value : {&r.time_mean_s, &r.cycles_median, &r.cycles_ci_low, &r.cycles_ci_high,

@@ -33,6 +33,18 @@ bool too_fast(const Record& record);
 // FLOPs of GeLU are a convention, so that no ceiling of arithmetic limits them.
 bool impossible(const Record& record, double time_s);
 
+// A launch on new inputs that takes longer than this times the median sample looks as if the
+// samples had done less work, if this many probes agree.
+inline constexpr double kSlowerOnNewInputs = 1.25;
+inline constexpr std::size_t kFewestFreshProbes = 3;
+inline constexpr std::size_t kMoreFreshProbes = 8;
+
+// Whether every probe so far looks so.
+bool all_slower(const Probed& probed, double median_s);
+// How many times as long as the median sample a launch on new inputs takes, if that makes the row
+// suspect: all of the probes look so, and launches after the old inputs were written do not.
+std::optional<double> slower_on_new_inputs(const Probed& probed, double median_s);
+
 // Takes the time of a row, and all that follows from it, out of its record. The samples stay.
 void withhold_time(Record& record);
 

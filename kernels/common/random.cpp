@@ -129,12 +129,6 @@ void fill_as(Bits* out, std::int64_t first, std::int64_t elements,
   }
 }
 
-// 0 <= u < 1.
-double value_at(Values values, double u) {
-  const double value = values.low + u * (values.high - values.low);
-  return values.kind == Values::Kind::below ? std::floor(value) : value;
-}
-
 }  // namespace
 
 double normal_quantile(double p) {
@@ -180,13 +174,23 @@ void fill_random(void* out, std::int64_t elements, Format format, Values values,
   for (std::int64_t i = 0; i < elements; ++i) {
     const PhiloxBlock block =
         random_block(seed, stream, static_cast<std::uint64_t>((first + i) / 4));
-    const double value = value_at(values, block.word[i % 4] * 0x1p-32);
+    const double value = value_of(values, block.word[i % 4]);
     std::uint64_t bits = stored_bits(format, static_cast<float>(value));
     if (format == Format::int32) {
       bits = std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(std::floor(value)));
     }
     if (format == Format::fp64) bits = std::bit_cast<std::uint64_t>(value);
     std::memcpy(static_cast<std::byte*>(out) + static_cast<std::size_t>(i) * bytes, &bits, bytes);
+  }
+}
+
+void fill_random(void* out, std::int64_t elements, Format format, const RandomStream& from,
+                 int threads) {
+  const auto& [fill, values, seed, stream, first] = from;
+  if (values.kind == Values::Kind::of_the_run) {
+    fill_random(out, elements, format, fill, seed, stream, threads, first);
+  } else {
+    fill_random(out, elements, format, values, seed, stream, threads, first);
   }
 }
 

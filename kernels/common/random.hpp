@@ -76,6 +76,24 @@ constexpr Values integers_below(std::int64_t bound) {
   return {Values::Kind::below, 0, static_cast<double>(bound)};
 }
 
+// Where the values of an array come from: elements `first` on of a random stream. `values` take the
+// place of the fill, unless they are those of the run.
+struct RandomStream {
+  Fill fill = Fill::normal;
+  Values values = {};
+  std::uint64_t seed = 0;
+  std::uint32_t stream = 0;
+  std::int64_t first = 0;  // a multiple of kElementsPerBlock
+};
+
+// The value that belongs to 32 random bits, before it is rounded to the operand's format.
+constexpr double value_of(const Values& values, std::uint32_t bits) {
+  const double value = values.low + bits * 0x1p-32 * (values.high - values.low);
+  // From 0 on, the conversion rounds down.
+  const bool whole = values.kind == Values::Kind::below;
+  return whole ? static_cast<double>(static_cast<std::int64_t>(value)) : value;
+}
+
 // Quantile of the standard normal distribution at p, 0 < p < 1; error below 1e-15 (1 + |x|).
 double normal_quantile(double p);
 
@@ -94,5 +112,9 @@ void fill_random(void* out, std::int64_t elements, Format format, Fill fill, std
 // is a multiple of 4.
 void fill_random(void* out, std::int64_t elements, Format format, Values values, std::uint64_t seed,
                  std::uint32_t stream, int threads, std::int64_t first = 0);
+
+// The same for either.
+void fill_random(void* out, std::int64_t elements, Format format, const RandomStream& from,
+                 int threads);
 
 }  // namespace ridgebench

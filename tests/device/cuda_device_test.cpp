@@ -33,18 +33,38 @@ TEST_F(Memory, FillsWithTheBitsThatAHostHas) {
     for (const Fill fill : {Fill::normal, Fill::uniform, Fill::zeros, Fill::integers}) {
       const auto bytes = static_cast<std::size_t>(kElements * f.storage_bytes);
       std::vector<std::byte> expected(bytes);
-      host.fill(expected.data(), kElements, f.format, fill, 11, 2, 0);
+      host.fill(expected.data(), kElements, f.format, {.fill = fill, .seed = 11, .stream = 2});
       const DeviceArray array(device(), bytes);
       // In two parts, as an arena that grows.
       constexpr std::int64_t half = kElements / 2 / kElementsPerBlock * kElementsPerBlock;
-      device().memory().fill(array.data(), half, f.format, fill, 11, 2, 0);
+      device().memory().fill(array.data(), half, f.format,
+                             {.fill = fill, .seed = 11, .stream = 2});
       device().memory().fill(array.data() + half * f.storage_bytes, kElements - half, f.format,
-                             fill, 11, 2, half);
+                             {.fill = fill, .seed = 11, .stream = 2, .first = half});
       HostBuffer copy;
       const DeviceMemory::Region region = array.region();
       EXPECT_EQ(std::memcmp(device().memory().on_host({&region, 1}, copy), expected.data(), bytes),
                 0)
           << f.name << " " << name(fill);
+    }
+  }
+}
+
+TEST_F(Memory, FillsOwnValuesWithTheBitsThatAHostHas) {
+  HostMemory host(4);
+  for (const FormatInfo& f : kFormats) {
+    for (const Values values : {uniform(-2.5, 7), integers_below(1000)}) {
+      const RandomStream from{.values = values, .seed = 11, .stream = 2, .first = 8};
+      const auto bytes = static_cast<std::size_t>(kElements * f.storage_bytes);
+      std::vector<std::byte> expected(bytes);
+      host.fill(expected.data(), kElements, f.format, from);
+      const DeviceArray array(device(), bytes);
+      device().memory().fill(array.data(), kElements, f.format, from);
+      HostBuffer copy;
+      const DeviceMemory::Region region = array.region();
+      EXPECT_EQ(std::memcmp(device().memory().on_host({&region, 1}, copy), expected.data(), bytes),
+                0)
+          << f.name;
     }
   }
 }
@@ -65,7 +85,7 @@ TEST_F(Memory, FindsASingleNan) {
   const DeviceArray array(device(), kElements * sizeof(double));
   for (const FormatInfo& f : kFormats) {
     if (f.whole()) continue;
-    device().memory().fill(array.data(), kElements, f.format, Fill::normal, 1, 1, 0);
+    device().memory().fill(array.data(), kElements, f.format, {.seed = 1, .stream = 1});
     EXPECT_FALSE(device().memory().has_nan(array.data(), kElements, f.format));
     const auto last = static_cast<std::size_t>((kElements - 1) * f.storage_bytes);
     const DeviceMemory::Region region(array.data() + last,
@@ -77,14 +97,14 @@ TEST_F(Memory, FindsASingleNan) {
 
 TEST_F(Memory, AChecksumChangesWithAnyByteAndWithTheirOrder) {
   const DeviceArray array(device(), kElements);
-  device().memory().fill(array.data(), kElements, Format::fp8_e4m3, Fill::normal, 1, 1, 0);
+  device().memory().fill(array.data(), kElements, Format::fp8_e4m3, {.seed = 1, .stream = 1});
   const std::uint64_t before = device().memory().checksum(array.region());
   EXPECT_EQ(device().memory().checksum(array.region()), before);
   for (const std::size_t at : {std::size_t{0}, std::size_t{4097}, std::size_t{kElements - 1}}) {
     const DeviceMemory::Region one = array.region().subspan(at, 1);
     device().memory().set({&one, 1}, 0x77);
     EXPECT_NE(device().memory().checksum(array.region()), before) << at;
-    device().memory().fill(array.data(), kElements, Format::fp8_e4m3, Fill::normal, 1, 1, 0);
+    device().memory().fill(array.data(), kElements, Format::fp8_e4m3, {.seed = 1, .stream = 1});
   }
   EXPECT_NE(device().memory().checksum(array.region().subspan(8)),
             device().memory().checksum(array.region().first(kElements - 8)));
@@ -97,10 +117,10 @@ TEST_F(Memory, FindsTheLargestDifferenceAsAHostDoes) {
   std::vector<std::byte> host_y(kElements * 2);
   HostMemory host(4);
   for (const Format format : {Format::fp16, Format::bf16, Format::fp8_e5m2}) {
-    device().memory().fill(x.data(), kElements, format, Fill::normal, 1, 1, 0);
-    device().memory().fill(y.data(), kElements, format, Fill::normal, 2, 1, 0);
-    host.fill(host_x.data(), kElements, format, Fill::normal, 1, 1, 0);
-    host.fill(host_y.data(), kElements, format, Fill::normal, 2, 1, 0);
+    device().memory().fill(x.data(), kElements, format, {.seed = 1, .stream = 1});
+    device().memory().fill(y.data(), kElements, format, {.seed = 2, .stream = 1});
+    host.fill(host_x.data(), kElements, format, {.seed = 1, .stream = 1});
+    host.fill(host_y.data(), kElements, format, {.seed = 2, .stream = 1});
     EXPECT_DOUBLE_EQ(
         device().memory().largest_difference(x.data(), y.data(), kElements, format, 0.1, 0.01),
         host.largest_difference(host_x.data(), host_y.data(), kElements, format, 0.1, 0.01));

@@ -90,6 +90,7 @@ class SimulatedDevice final : public CpuDevice {
   // With a power loop the device is like a GPU, without one like a host.
   [[nodiscard]] bool asynchronous() const override { return power_loop_.has_value(); }
   [[nodiscard]] double tensor_warm_up_s() const override { return power_loop_ ? 0.5 : 0; }
+  Timing time_once(std::span<const Launch> launches) override;
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override;
   std::unique_ptr<RunningBatch> start_batch(std::span<const Launch> rotation,
                                             std::int64_t repeats) override;

@@ -46,9 +46,8 @@ void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
   });
 }
 
-void HostMemory::fill(void* out, std::int64_t elements, Format format, Fill fill,
-                      std::uint64_t seed, std::uint32_t stream, std::int64_t first) {
-  fill_random(out, elements, format, fill, seed, stream, threads_, first);
+void HostMemory::fill(void* out, std::int64_t elements, Format format, const RandomStream& from) {
+  fill_random(out, elements, format, from, threads_);
 }
 
 void HostMemory::write(void* out, std::span<const std::byte> bytes) {

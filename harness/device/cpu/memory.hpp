@@ -12,8 +12,7 @@ class HostMemory final : public DeviceMemory {
  public:
   explicit HostMemory(int threads) : threads_(threads) {}
 
-  void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
-            std::uint32_t stream, std::int64_t first) override;
+  void fill(void* out, std::int64_t elements, Format format, const RandomStream& from) override;
   void write(void* out, std::span<const std::byte> bytes) override;
   void set(std::span<const Region> regions, unsigned char value) override;
   [[nodiscard]] bool holds(std::span<const Region> regions, unsigned char value) override;

@@ -87,15 +87,20 @@ void CudaMemory::upload(const void* data, std::size_t bytes) {
   check(cudaMemcpyAsync(table_.get(), data, bytes, cudaMemcpyHostToDevice, stream_));
 }
 
-void CudaMemory::fill(void* out, std::int64_t elements, Format format, Fill fill,
-                      std::uint64_t seed, std::uint32_t stream, std::int64_t first) {
-  const std::span<const std::uint32_t> quantiles = quantile_table(format, fill);
-  upload(quantiles.data(), quantiles.size_bytes());
-  const auto* table = reinterpret_cast<const std::uint32_t*>(table_.get());
+void CudaMemory::fill(void* out, std::int64_t elements, Format format, const RandomStream& from) {
+  const bool of_the_run = from.values.kind == Values::Kind::of_the_run;
   const unsigned grid = blocks(elements / kElementsPerBlock);
   const auto launch = [&](auto* words) {
-    memory_kernels::fill_elements<<<grid, kThreads, 0, stream_>>>(words, elements, table, seed,
-                                                                  stream, first);
+    if (of_the_run) {
+      const std::span<const std::uint32_t> quantiles = quantile_table(format, from.fill);
+      upload(quantiles.data(), quantiles.size_bytes());
+      memory_kernels::fill_elements<<<grid, kThreads, 0, stream_>>>(
+          words, elements, reinterpret_cast<const std::uint32_t*>(table_.get()), from.seed,
+          from.stream, from.first);
+    } else {
+      memory_kernels::fill_values<<<grid, kThreads, 0, stream_>>>(words, elements, info(format),
+                                                                  from);
+    }
   };
   const int bytes = info(format).storage_bytes;
   if (bytes == 1) launch(static_cast<std::uint8_t*>(out));

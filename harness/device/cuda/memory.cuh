@@ -14,8 +14,7 @@ class CudaMemory final : public DeviceMemory {
  public:
   explicit CudaMemory(cudaStream_t stream);
 
-  void fill(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
-            std::uint32_t stream, std::int64_t first) override;
+  void fill(void* out, std::int64_t elements, Format format, const RandomStream& from) override;
   void write(void* out, std::span<const std::byte> bytes) override;
   void set(std::span<const Region> regions, unsigned char value) override;
   [[nodiscard]] bool holds(std::span<const Region> regions, unsigned char value) override;

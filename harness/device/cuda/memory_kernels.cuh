@@ -59,6 +59,27 @@ __global__ void fill_elements(Word* out, std::int64_t elements, const std::uint3
   }
 }
 
+// As fill_random for values that do not follow the run's fill: each element takes 32 random bits.
+template <class Word>
+__global__ void fill_values(Word* out, std::int64_t elements, FormatInfo format,
+                            RandomStream from) {
+  constexpr std::int64_t per_block = 4;
+  for (std::int64_t i = first_item(); i < elements; i += stride()) {
+    const std::int64_t at = from.first + i;
+    const PhiloxBlock block =
+        random_block(from.seed, from.stream, static_cast<std::uint64_t>(at / per_block));
+    const double value = value_of(from.values, block.word[at % per_block]);
+    if constexpr (std::is_same_v<Word, double>) {
+      out[i] = value;
+    } else if (format.format == Format::int32) {
+      out[i] = static_cast<Word>(static_cast<std::int32_t>(floor(value)));
+    } else {
+      const int shift = format.format == Format::tf32 ? 13 : 0;  // as stored_bits()
+      out[i] = static_cast<Word>(encode_bits(format, static_cast<float>(value)) << shift);
+    }
+  }
+}
+
 // One thread block per region.
 __global__ void set_regions(const Bytes* regions, std::byte value) {
   const Bytes region = regions[blockIdx.x];

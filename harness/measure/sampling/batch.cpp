@@ -36,6 +36,11 @@ Timing Batch::time() {
 
 Timing Batch::time_sample(std::size_t i) { return rules_.ahead ? time() : time(sample(i)); }
 
+double Batch::time_once(std::size_t first, std::size_t count) {
+  if (regime_ == Regime::cold) return device_->time_cold(rotation_.front()).seconds;
+  return device_->time_once(rotation_.subspan(first, count)).seconds / static_cast<double>(count);
+}
+
 void Batch::start(std::int64_t repeats) {
   started_.push_back({repeats, device_->start_batch(rotation_, repeats)});
 }

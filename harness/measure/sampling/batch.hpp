@@ -29,6 +29,10 @@ class Batch {
   Timing time();
   Timing time_sample(std::size_t i);
 
+  // Mean time of the launches number first .. first + count - 1 of the rotation, once each. The
+  // device must have no other batch.
+  double time_once(std::size_t first, std::size_t count);
+
   [[nodiscard]] bool ahead() const { return rules_.ahead; }
 
   // Calls `read` while a device that runs ahead is busy, with a batch that is no sample.

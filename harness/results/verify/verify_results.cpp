@@ -176,9 +176,14 @@ void check_suspicion(const Record& record, std::vector<std::string>& problems) {
                 "unbounded is the flag of a kernel whose roof is not known");
   if (record.samples_s.empty()) return check.require(!suspect, "a suspect row needs samples");
   std::vector<double> samples_s = record.samples_s;
-  const bool too_fast = impossible(record, middle(samples_s));
-  check.require(suspect == too_fast, suspect ? "suspect, but possible by its ceilings"
-                                             : "more than 10 % above its roof, but not suspect");
+  const double median_s = middle(samples_s);
+  const bool probed = record.verify && record.verify->probes;
+  const bool slower = probed && slower_on_new_inputs(*record.verify->probes, median_s);
+  check.require(suspect || !slower, "slower on new inputs, but not suspect");
+  const bool too_fast = impossible(record, median_s);
+  check.require(suspect == (too_fast || slower),
+                suspect ? "suspect, but possible by its ceilings and its probes"
+                        : "more than 10 % above its roof, but not suspect");
 }
 
 }  // namespace

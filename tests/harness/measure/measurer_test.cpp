@@ -181,8 +181,8 @@ TEST(Measure, EveryBufferSetIsChecked) {
   const auto kernel = [sets = std::make_shared<std::vector<float*>>()](const float* x, float* y,
                                                                        std::int64_t n) {
     if (std::ranges::find(*sets, y) == sets->end()) sets->push_back(y);
-    if (y != (*sets)[0] && y == sets->back() && sets->size() == 5) return;  // the fifth set only
     MadeUpCase::copy(x, y, n);
+    if (sets->size() > 4 && y == (*sets)[4]) y[n - 1] = x[n - 1] + 1;  // the fifth set only
   };
   EXPECT_THAT(reason_of(measure(kernel), Status::wrong), HasSubstr("after timing"));
 }

@@ -1,0 +1,33 @@
+// Elements of an output that kept their bits though the inputs changed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/common/operation.hpp"
+
+namespace ridgebench {
+
+class KeptBits {
+ public:
+  // Rows of every output of a case, one view of each, of new inputs and of old ones.
+  KeptBits(std::span<const Output> outputs, std::span<const std::int64_t> rows,
+           std::span<const View> of_new, std::span<const View> of_old);
+
+  // Whether any element kept its bits.
+  [[nodiscard]] bool any() const;
+
+  // Whether the kernel answers with old results: of the elements whose reference moved by more than
+  // 4 units in the last place, most kept their bits. One may keep them by chance, because an output
+  // that is within its tolerance may be some units off. The references have, for each row, that of
+  // every output.
+  [[nodiscard]] bool most_moved(std::span<const Expected> of_new,
+                                std::span<const Expected> of_old) const;
+
+ private:
+  std::vector<char> kept_;  // by element, in the order of the references
+  std::vector<Format> formats_;
+};
+
+}  // namespace ridgebench

@@ -1,0 +1,162 @@
+#include "harness/measure/probing/new_inputs.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/common/ceil_div.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr std::int64_t kBlocksOfAnInput = 256;
+constexpr std::int64_t kSmallestBlock = 64;
+// First of the streams of new inputs, one of each position, and that of the block.
+constexpr std::uint32_t kNewStreams = 0xC0000000;
+constexpr std::uint32_t kBlockStream = 0xFFFFFFFD;
+
+void fill_on_host(std::byte* out, const Operand& operand, const RandomStream& from) {
+  fill_random(out, operand.elements, operand.format, from, omp_get_max_threads());
+}
+
+}  // namespace
+
+NewInputs::NewInputs(Device& device, Buffers& buffers, const Case& c,
+                     std::span<const BufferSet> sets, Sets chosen, Novelty novelty,
+                     std::uint64_t seed)
+    : device_(&device),
+      buffers_(&buffers),
+      operands_(c.operands()),
+      all_(sets),
+      chosen_(chosen),
+      seed_(seed) {
+  const bool zeros = buffers.fill() == Fill::zeros;
+  if (novelty == Novelty::sparse || zeros) block_ = draw_block(operands_, seed);
+}
+
+NewInputs::~NewInputs() {
+  if (written_) buffers_->refill_inputs();
+}
+
+std::optional<NewInputs::Block> NewInputs::draw_block(std::span<const Operand> operands,
+                                                      std::uint64_t seed) {
+  std::vector<std::size_t> inputs;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].is_input()) inputs.push_back(i);
+  }
+  if (inputs.empty()) return std::nullopt;
+  const PhiloxBlock random = random_block(seed, kBlockStream, 0);
+  const std::size_t operand = inputs[random.word[0] % inputs.size()];
+  const std::int64_t all = operands[operand].elements;
+  const std::int64_t elements = std::min(all, std::max(kSmallestBlock, all / kBlocksOfAnInput));
+  const std::int64_t places = (all - elements) / kElementsPerBlock + 1;
+  return Block{operand, std::int64_t{random.word[1]} % places * kElementsPerBlock, elements};
+}
+
+std::string NewInputs::text() const {
+  if (fresh()) return "every input";
+  return fmt::format("{} of {} elements of {}", block_->elements,
+                     operands_[block_->operand].elements, operands_[block_->operand].name);
+}
+
+RandomStream NewInputs::new_values(std::size_t set, std::size_t position) const {
+  const Operand& operand = operands_[position];
+  const Fill fill = buffers_->fill();
+  return {.fill = fill == Fill::zeros ? Fill::normal : fill,
+          .values = operand.values,
+          .seed = seed_,
+          .stream = static_cast<std::uint32_t>(kNewStreams + position),
+          .first = static_cast<std::int64_t>(set) * ceil_div(operand.elements, kElementsPerBlock) *
+                   kElementsPerBlock};
+}
+
+void* NewInputs::block_data(void* operand) const {
+  const int size = info(operands_[block_->operand].format).storage_bytes;
+  return static_cast<std::byte*>(operand) + block_->first * size;
+}
+
+bool NewInputs::changes(std::size_t position) const {
+  return operands_[position].is_input() && (fresh() || block_->operand == position);
+}
+
+void NewInputs::write() {
+  written_ = true;
+  DeviceMemory& memory = device_->memory();
+  std::vector<DeviceMemory::Region> outputs;
+  for (std::size_t set = chosen_.first; set < chosen_.first + chosen_.count; ++set) {
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      const Operand& operand = operands_[i];
+      void* const data = all_[set][i];
+      if (operand.access == Access::written) outputs.push_back(region_of(operand, data));
+      if (operand.access == Access::updated && !(fresh() && changes(i))) {
+        memory.fill(data, operand.elements, operand.format, buffers_->values(set, i));
+      }
+      if (!changes(i)) continue;
+      const std::int64_t elements = fresh() ? operand.elements : block_->elements;
+      memory.fill(fresh() ? data : block_data(data), elements, operand.format, new_values(set, i));
+    }
+  }
+  Buffers::poison(memory, outputs);
+}
+
+void NewInputs::restore() {
+  for (std::size_t set = chosen_.first; set < chosen_.first + chosen_.count; ++set) {
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      const Operand& operand = operands_[i];
+      RandomStream from = buffers_->values(set, i);
+      if (operand.access == Access::updated || (fresh() && changes(i))) {
+        device_->memory().fill(all_[set][i], operand.elements, operand.format, from);
+      } else if (changes(i)) {
+        from.first += block_->first;
+        device_->memory().fill(block_data(all_[set][i]), block_->elements, operand.format, from);
+      }
+    }
+  }
+  written_ = false;
+}
+
+std::vector<View> NewInputs::old_views(std::size_t set, std::vector<HostBuffer>& copies) const {
+  copies.resize(std::max(copies.size(), operands_.size()));
+  std::vector<View> views;
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    const Operand& operand = operands_[i];
+    if (!operand.is_input()) continue;
+    const DeviceMemory::Region region = region_of(operand, all_[set][i]);
+    if (operand.access == Access::updated) {  // a launch wrote over it
+      std::byte* const before = copies[i].resize(region.size());
+      fill_on_host(before, operand, buffers_->values(set, i));
+      views.push_back({before, operand.format});
+    } else {
+      views.push_back({device_->memory().on_host({&region, 1}, copies[i]), operand.format});
+    }
+  }
+  return views;
+}
+
+std::vector<View> NewInputs::new_views(std::size_t set, std::vector<HostBuffer>& copies) const {
+  std::vector<View> views = old_views(set, copies);
+  std::size_t input = 0;
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    const Operand& operand = operands_[i];
+    if (!operand.is_input()) continue;
+    View& view = views[input++];
+    if (!changes(i)) continue;
+    std::byte* const copy = copies[i].resize(static_cast<std::size_t>(operand.bytes()));
+    if (fresh()) {
+      fill_on_host(copy, operand, new_values(set, i));
+    } else {
+      if (view.data != copy) {
+        std::copy_n(static_cast<const std::byte*>(view.data),
+                    static_cast<std::size_t>(operand.bytes()), copy);
+      }
+      fill_random(block_data(copy), block_->elements, operand.format, new_values(set, i),
+                  omp_get_max_threads());
+    }
+    view.data = copy;
+  }
+  return views;
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,76 @@
+// Inputs that a kernel has not met, in place of those that some buffer sets of its case hold.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/measure/buffers.hpp"
+#include "harness/measure/case.hpp"
+
+namespace ridgebench {
+
+// fresh: every input is new. sparse: one contiguous block of one input is new, 1/256 of it or 64
+// elements, whichever is more.
+enum class Novelty : std::uint8_t { fresh, sparse };
+
+class NewInputs {
+ public:
+  struct Sets {  // consecutive ones
+    std::size_t first;
+    std::size_t count;
+  };
+
+  // `sets` are all sets of the case, the last that `buffers` allocated. The seed draws the values
+  // and the block. They follow the fill of the run, but are normal numbers if that is zeros, which
+  // then are sparse. A case without inputs has no new ones.
+  NewInputs(Device& device, Buffers& buffers, const Case& c, std::span<const BufferSet> sets,
+            Sets chosen, Novelty novelty, std::uint64_t seed);
+  NewInputs(const NewInputs&) = delete;  // restores the buffers once
+  NewInputs& operator=(const NewInputs&) = delete;
+  // Inputs that were not restored are filled again before the next case.
+  ~NewInputs();
+
+  [[nodiscard]] Sets sets() const { return chosen_; }
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  [[nodiscard]] bool fresh() const { return !block_; }
+  // What changed: "every input", or "a block of x".
+  [[nodiscard]] std::string text() const;
+
+  // Writes the new inputs, restores operands that launches updated, and fills outputs with NaN.
+  void write();
+  // Writes the old inputs. The outputs stay.
+  void restore();
+
+  // The operands that a launch on a set reads, new and old, in host memory. They lie in `copies`,
+  // or in place where the host can read them. The old ones are those that the set holds now.
+  std::vector<View> new_views(std::size_t set, std::vector<HostBuffer>& copies) const;
+  std::vector<View> old_views(std::size_t set, std::vector<HostBuffer>& copies) const;
+
+ private:
+  struct Block {
+    std::size_t operand;
+    std::int64_t first;
+    std::int64_t elements;
+  };
+
+  [[nodiscard]] static std::optional<Block> draw_block(std::span<const Operand> operands,
+                                                       std::uint64_t seed);
+  [[nodiscard]] RandomStream new_values(std::size_t set, std::size_t position) const;
+  [[nodiscard]] void* block_data(void* operand) const;
+  [[nodiscard]] bool changes(std::size_t position) const;
+
+  Device* device_;
+  Buffers* buffers_;
+  std::vector<Operand> operands_;
+  std::span<const BufferSet> all_;
+  Sets chosen_;
+  std::uint64_t seed_;
+  std::optional<Block> block_;
+  bool written_ = false;
+};
+
+}  // namespace ridgebench

@@ -1,0 +1,243 @@
+#include "harness/measure/probing/probes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "harness/base/statistics.hpp"
+#include "harness/measure/probing/kept_bits.hpp"
+#include "harness/results/suspect.hpp"
+
+namespace ridgebench {
+namespace {
+
+// Probes of a kernel of the user and of one of the suite, half of each kind.
+constexpr std::size_t kProbesOfOwn = 8;
+constexpr std::size_t kProbesOfOurs = 2;
+// Launches of a probe into outputs that hold NaN: kernels of the user may leave some of them out.
+constexpr std::size_t kLaunchesIntoNan = 4;
+// All probes are due before that many samples; a case with fewer takes the others at its end.
+constexpr std::size_t kSamplesBetween = 24;
+// Cost of the compared rows of a probe, in the unit of kSampleCost, and of all comparisons.
+constexpr double kProbeCost = 0x1p22;
+constexpr double kMostProbesCost = 0x1p32;
+// Limit of the bytes of inputs that are drawn again on the host.
+constexpr double kMostNewBytes = 0x1p30;
+constexpr std::size_t kControls = 3;
+// Launches after which an output may no longer change, and the longest wait for that.
+constexpr double kLaunchesWaited = 2;
+constexpr double kLongestWait_s = 0.5;
+
+std::vector<Novelty> draw_kinds(std::size_t count, std::mt19937_64& random) {
+  std::vector<Novelty> kinds(count, Novelty::fresh);
+  std::fill_n(kinds.begin(), count / 2, Novelty::sparse);
+  std::ranges::shuffle(kinds, random);
+  return kinds;
+}
+
+std::vector<std::size_t> draw_places(std::size_t count, std::mt19937_64& random) {
+  std::uniform_int_distribution<std::size_t> place(1, kSamplesBetween);
+  std::vector<std::size_t> after(count);
+  for (std::size_t& samples : after) samples = place(random);
+  std::ranges::sort(after);
+  return after;
+}
+
+}  // namespace
+
+Probes::Probes(Device& device, Buffers& buffers, const Case& c, std::span<const BufferSet> sets,
+               std::uint64_t seed)
+    : device_(&device),
+      buffers_(&buffers),
+      case_(&c),
+      sets_(sets),
+      outputs_of_case_(outputs_of(*c.operation, c.shape, c.format)),
+      random_(seed),
+      wanted_(c.implementation->of_user() ? kProbesOfOwn : kProbesOfOurs),
+      kinds_(draw_kinds(wanted_, random_)),
+      after_(draw_places(wanted_, random_)) {}
+
+bool Probes::due(std::size_t samples) const {
+  return !all_taken() && samples >= after_[taken_.size()];
+}
+
+void Probes::take(double launch_s, const Launcher& launcher) {
+  take(kinds_[taken_.size()], launch_s, launcher);
+}
+
+void Probes::take(Novelty novelty, double launch_s, const Launcher& launcher) {
+  const std::size_t most = std::max<std::size_t>(1, sets_.size() - 1);
+  const double wanted = std::ceil(kProbe_s / std::max(launch_s, 1e-9));
+  const auto count = static_cast<std::size_t>(std::clamp(wanted, 1.0, static_cast<double>(most)));
+  const NewInputs::Sets chosen{random_() % (sets_.size() - count + 1), count};
+  Probe& probe = taken_.emplace_back();
+  probe.inputs =
+      std::make_unique<NewInputs>(*device_, *buffers_, *case_, sets_, chosen, novelty, random_());
+  const bool own = case_->implementation->of_user();
+  const std::uint64_t before = own ? checksum(chosen) : 0;
+  // A kernel that works one launch late then begins with a set that the probe leaves alone.
+  if (own && sets_.size() > 1) launcher({(chosen.first + count) % sets_.size(), 1});
+  for (std::size_t launches = 0; launches == 0 || (own && launches < kLaunchesIntoNan);
+       launches += count) {
+    probe.inputs->write();
+    const double seconds = launcher(chosen);
+    if (launches > 0) {
+      probe.unwritten = probe.unwritten || holds_nan(chosen);
+      continue;
+    }
+    if (probe.inputs->fresh()) found_.new_inputs_s.push_back(seconds);
+    const NewInputs::Sets last{chosen.first + count - 1, 1};
+    const std::uint64_t sum = own ? checksum(last) : 0;
+    probe.unwritten = holds_nan(chosen);
+    probe.set = chosen.first + random_() % count;
+    copy_rows(probe);
+    if (own) probe.late = changes_within(last, sum, seconds);
+  }
+  probe.inputs->restore();
+  launcher(chosen);  // the outputs are again those of the old inputs
+  probe.kept = own && repeats_bits() && checksum(chosen) != before;
+}
+
+bool Probes::repeats_bits() const {
+  const auto updated = [](const Output& o) { return o.operand.access == Access::updated; };
+  return !case_->technique.order_dependent && std::ranges::none_of(outputs_of_case_, updated);
+}
+
+bool Probes::holds_nan(NewInputs::Sets chosen) const {
+  return std::ranges::any_of(sets_.subspan(chosen.first, chosen.count), [&](const auto& set) {
+    return outputs_hold_nan(device_->memory(), outputs_of_case_, set);
+  });
+}
+
+void Probes::copy_rows(Probe& probe) const {
+  probe.rows = rows_to_check(*case_->operation, case_->shape, probe.inputs->seed(), kProbeCost);
+  const auto views =
+      read_rows(device_->memory(), outputs_of_case_, probe.rows, sets_[probe.set], probe.outputs);
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const auto bytes = bytes_of_rows(outputs_of_case_[i], probe.rows);
+    std::byte* const copy = probe.outputs[i].resize(bytes);
+    const auto* const rows = static_cast<const std::byte*>(views[i].data);
+    if (rows != copy) std::copy_n(rows, bytes, copy);
+  }
+}
+
+std::uint64_t Probes::checksum(NewInputs::Sets chosen) const {
+  constexpr std::uint64_t kOdd = 0xD6E8FEB86659FD93;  // keeps the order of the sets apart
+  std::uint64_t sum = 0;
+  for (const BufferSet& set : sets_.subspan(chosen.first, chosen.count)) {
+    sum = kOdd * sum + checksum_of(device_->memory(), outputs_of_case_, set);
+  }
+  return sum;
+}
+
+bool Probes::changes_within(NewInputs::Sets set, std::uint64_t before, double launch_s) const {
+  const double wait_s = std::min(kLaunchesWaited * launch_s, kLongestWait_s);
+  std::this_thread::sleep_for(std::chrono::duration<double>(wait_s));
+  return checksum(set) != before;
+}
+
+bool Probes::work_goes_on(double launch_s) const {
+  if (!case_->implementation->of_user()) return false;
+  const NewInputs::Sets last{sets_.size() - 1, 1};
+  return changes_within(last, checksum(last), launch_s);
+}
+
+double Probes::time_old_inputs(const Launcher& launcher) {
+  const NewInputs::Sets chosen = taken_.back().inputs->sets();
+  std::vector<double> times;
+  while (times.size() < kControls) {
+    NewInputs inputs(*device_, *buffers_, *case_, sets_, chosen, Novelty::fresh, random_());
+    inputs.restore();
+    times.push_back(launcher(chosen));
+  }
+  return middle(times);
+}
+
+void Probes::compare_times(double median_s, const Launcher& launcher) {
+  const std::size_t enough =
+      kMoreFreshProbes + std::max(kFewestFreshProbes, found_.new_inputs_s.size());
+  while (all_slower(found_, median_s) && found_.new_inputs_s.size() < enough) {
+    take(Novelty::fresh, median_s, launcher);
+  }
+  if (all_slower(found_, median_s)) found_.old_inputs_s = time_old_inputs(launcher);
+}
+
+// Every probe takes one reference and often a second one, of the old inputs.
+std::size_t Probes::affordable() const {
+  double elements = 0;
+  double bytes = 0;
+  for (const Operand& operand : case_->operands()) {
+    if (!operand.is_input()) continue;
+    elements += static_cast<double>(operand.elements);
+    bytes += operand.bytes();
+  }
+  if (bytes > kMostNewBytes) return 0;
+  const auto rows = static_cast<std::int64_t>(taken_.front().rows.size());
+  const double cost = 2 * cost_of_rows(*case_->operation, case_->shape, rows) + elements;
+  return static_cast<std::size_t>(std::max(1.0, kMostProbesCost / cost));
+}
+
+std::optional<std::string> Probes::seen() const {
+  for (const Probe& probe : taken_) {
+    if (probe.unwritten) {
+      return fmt::format(
+          "a launch on new values of {} left elements of the output unwritten: the kernel does not "
+          "compute in each launch",
+          probe.inputs->text());
+    }
+    if (probe.late) return kWorkGoesOn;
+    if (probe.kept) {
+      return "a launch left the output of other inputs as it was: the kernel does not compute in "
+             "each launch";
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Probes::check(Verification& result) {
+  const std::size_t most = taken_.empty() ? 0 : affordable();
+  for (const Probe& probe : taken_) {
+    if (found_.compared == static_cast<std::int64_t>(most)) break;
+    if (auto wrong = check_one(probe, result)) return wrong;
+    ++found_.compared;
+  }
+  if (!taken_.empty()) result.probes = found_;
+  return std::nullopt;
+}
+
+std::optional<std::string> Probes::check_one(const Probe& probe, Verification& result) {
+  const Implementation& implementation = *case_->implementation;
+  std::vector<View> outputs;
+  for (std::size_t i = 0; i < outputs_of_case_.size(); ++i) {
+    outputs.push_back({probe.outputs[i].data(), outputs_of_case_[i].operand.format});
+  }
+  const auto reference = [&](std::span<const View> inputs) {
+    return reference_of(*case_->operation, case_->shape, inputs, probe.rows);
+  };
+  const auto expected = reference(probe.inputs->new_views(probe.set, copies_));
+  Verification found = compare(implementation, case_->shape, outputs, probe.rows, expected);
+  found.elements = 0;  // result.elements counts those of the inputs of the run
+  add(result, found);
+  if (!result.passed()) {
+    return fmt::format(
+        "on new values of {}, the output differs from the reference by {:.3g} x the "
+        "tolerance: the kernel computes other results than in the samples",
+        probe.inputs->text(), result.error);
+  }
+  const auto old_outputs =
+      read_rows(device_->memory(), outputs_of_case_, probe.rows, sets_[probe.set], old_outputs_);
+  const KeptBits kept(outputs_of_case_, probe.rows, outputs, old_outputs);
+  if (!kept.any()) return std::nullopt;
+  if (!kept.most_moved(expected, reference(probe.inputs->old_views(probe.set, copies_)))) {
+    return std::nullopt;
+  }
+  return fmt::format("on new values of {}, the output keeps the bits of the old values",
+                     probe.inputs->text());
+}
+
+}  // namespace ridgebench

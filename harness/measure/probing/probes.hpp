@@ -1,0 +1,104 @@
+// Probes: launches on inputs that a kernel has not met, between the samples of its case. A kernel
+// that answers from memory, because it met its inputs before, gives itself away by its answer or by
+// its time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/measure/output_check.hpp"
+#include "harness/measure/probing/new_inputs.hpp"
+
+namespace ridgebench {
+
+// Shortest time of the launches of a probe together.
+inline constexpr double kProbe_s = 1e-3;
+// The flag of a case whose reference is too expensive for all of its probes.
+inline constexpr const char* kFewProbes = "few_probes";
+
+// Why a case is wrong whose kernel works in a thread, or in another stream.
+inline constexpr const char* kWorkGoesOn =
+    "the output changed after the launches had ended: the kernel returns before its work is done";
+
+class Probes {
+ public:
+  // Launches the sets once each, and returns seconds per launch.
+  using Launcher = std::function<double(NewInputs::Sets)>;
+
+  // `sets` are all sets of the case, the last that `buffers` allocated. The seed draws the probes.
+  Probes(Device& device, Buffers& buffers, const Case& c, std::span<const BufferSet> sets,
+         std::uint64_t seed);
+
+  // Whether a probe is due after that number of samples, and whether all were taken.
+  [[nodiscard]] bool due(std::size_t samples) const;
+  [[nodiscard]] bool all_taken() const { return taken_.size() >= wanted_; }
+
+  // Takes the next probe. `launch_s`: seconds that a launch takes.
+  void take(double launch_s, const Launcher& launcher);
+
+  // Compares the time of a launch on new inputs with the median sample, and takes more probes if
+  // those so far are slower: three fresh ones at least, then eight more. If all of them are slower,
+  // launches after the same writes of the old inputs decide whether it was the writing.
+  void compare_times(double median_s, const Launcher& launcher);
+
+  // True if the outputs of the last set still change two launches after the last batch.
+  [[nodiscard]] bool work_goes_on(double launch_s) const;
+
+  // Why the outputs are wrong, by what the probes saw when they launched.
+  [[nodiscard]] std::optional<std::string> seen() const;
+
+  // Compares the outputs with the references of the new inputs, and adds the comparisons to
+  // `result`. The buffers hold the outputs of the old inputs. Returns why the outputs are wrong.
+  std::optional<std::string> check(Verification& result);
+
+  // Whether fewer probes were compared than the case should have.
+  [[nodiscard]] bool few() const { return found_.compared < static_cast<std::int64_t>(wanted_); }
+
+ private:
+  struct Probe {
+    std::unique_ptr<NewInputs> inputs;
+    std::size_t set = 0;  // whose outputs were copied
+    std::vector<std::int64_t> rows;
+    std::vector<HostBuffer> outputs;
+    bool unwritten = false;  // an output held NaN
+    bool late = false;       // an output changed after the launches had ended
+    bool kept = false;       // launches on the old inputs left what those on the new ones wrote
+  };
+
+  void take(Novelty novelty, double launch_s, const Launcher& launcher);
+  void copy_rows(Probe& probe) const;
+  [[nodiscard]] std::uint64_t checksum(NewInputs::Sets chosen) const;
+  // Whether two launches on the same inputs leave the same bits.
+  [[nodiscard]] bool repeats_bits() const;
+  [[nodiscard]] bool holds_nan(NewInputs::Sets chosen) const;
+  // Whether the outputs of a set, whose checksum was `before`, change while some launches could
+  // run.
+  [[nodiscard]] bool changes_within(NewInputs::Sets set, std::uint64_t before,
+                                    double launch_s) const;
+  // Median seconds of launches after the old inputs were written once more.
+  double time_old_inputs(const Launcher& launcher);
+  std::optional<std::string> check_one(const Probe& probe, Verification& result);
+  [[nodiscard]] std::size_t affordable() const;
+
+  Device* device_;
+  Buffers* buffers_;
+  const Case* case_;
+  std::span<const BufferSet> sets_;
+  std::vector<Output> outputs_of_case_;
+  std::mt19937_64 random_;
+  std::size_t wanted_;
+  std::vector<Novelty> kinds_;      // of the probes to come, in reverse
+  std::vector<std::size_t> after_;  // samples before each probe, ascending
+  std::vector<Probe> taken_;
+  Probed found_;
+  std::vector<HostBuffer> copies_;
+  std::vector<HostBuffer> old_outputs_;
+};
+
+}  // namespace ridgebench

@@ -1,0 +1,311 @@
+#include "harness/measure/probing/probes.hpp"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "harness/measure/measurer.hpp"
+#include "tests/support/made_up_case.hpp"
+
+namespace ridgebench {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int kRunsOfACheat = 100;  // each cheat is caught in all of them
+constexpr std::int64_t kNumbers = 2000;
+
+// Units of work that kernels of these tests did. The clock counts them, and nothing else.
+std::int64_t g_work = 0;
+
+class CountedWork final : public CpuDevice {
+ public:
+  // Small caches are soon evicted.
+  CountedWork() {
+    machine_.caches = {{.level = 1, .bytes = 16 << 10, .shared_by = machine_.units}};
+  }
+  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override {
+    const std::int64_t before = g_work;
+    CpuDevice::time_batch(rotation, repeats);
+    const double seconds = 1e-11 * static_cast<double>(g_work - before);
+    now_s_ += seconds;
+    return {seconds, std::nullopt};
+  }
+  [[nodiscard]] double now_s() const override { return now_s_; }
+  [[nodiscard]] double tick_s() const override { return 1e-13; }
+
+ private:
+  double now_s_ = 0;
+};
+
+void compute(const float* x, float* y, std::int64_t n) {
+  g_work += 100 * n;
+  std::copy_n(x, n, y);
+}
+
+void return_early() { g_work += 50; }
+
+using Kernel = MadeUpCase::Kernel;
+// Makes a kernel without memories of an earlier run.
+using Maker = std::function<Kernel()>;
+
+Record measured(const Kernel& kernel, Regime regime = Regime::steady, double seconds = 2e-4) {
+  static CountedWork device;  // it takes long to open one
+  MadeUpCase made_up(device, kernel, kNumbers);
+  made_up.implementation.calls_back = true;
+  return Measurer(device, Fill::normal, 1).measure(made_up.get(regime), seconds, nullptr);
+}
+
+struct Cheat {
+  const char* name;
+  Maker make;
+  Status status;
+  const char* reason;
+};
+
+void PrintTo(const Cheat& cheat, std::ostream* out) { *out << cheat.name; }
+
+Kernel already_right() {
+  return [](const float* x, float* y, std::int64_t n) {
+    if (!std::isnan(y[0]) && !std::isnan(y[n - 1])) return return_early();
+    compute(x, y, n);
+  };
+}
+
+// All buffer sets share the kernel's memory.
+template <class F>
+Kernel with_memory(F kernel) {
+  return [shared = std::make_shared<F>(std::move(kernel))](const float* x, float* y,
+                                                           std::int64_t n) { (*shared)(x, y, n); };
+}
+
+// Keeps an answer for each key.
+template <class Key>
+Kernel memory_by(Key key) {
+  return with_memory([key, known = std::map<decltype(key(nullptr, 0)), std::vector<float>>()](
+                         const float* x, float* y, std::int64_t n) mutable {
+    std::vector<float>& answer = known[key(x, n)];
+    if (answer.empty()) {
+      compute(x, y, n);
+      answer.assign(y, y + n);
+    } else {
+      g_work += n;
+      std::ranges::copy(answer, y);
+    }
+  });
+}
+
+Kernel memory_by_address() {
+  return memory_by([](const float* x, std::int64_t) { return x; });
+}
+
+Kernel memory_by_three_values() {
+  return memory_by([](const float* x, std::int64_t n) {
+    return x == nullptr ? std::array<float, 3>() : std::array{x[0], x[n / 2], x[n - 1]};
+  });
+}
+
+Kernel memory_by_content() {
+  return memory_by([](const float* x, std::int64_t n) { return std::vector<float>(x, x + n); });
+}
+
+Kernel first_launch_only() {
+  return with_memory(
+      [seen = std::map<const float*, int>()](const float* x, float* y, std::int64_t n) mutable {
+        if (seen[x]++ > 0) return return_early();
+        compute(x, y, n);
+      });
+}
+
+// Leaves out one launch of `every`.
+Kernel leaving_out(int every) {
+  return with_memory([every, launches = 0](const float* x, float* y, std::int64_t n) mutable {
+    if (++launches % every == 0) return return_early();
+    compute(x, y, n);
+  });
+}
+
+Kernel one_launch_late() {
+  struct Work {
+    const float* x = nullptr;
+    float* y = nullptr;
+  };
+  return with_memory([left = Work()](const float* x, float* y, std::int64_t n) mutable {
+    if (left.x != nullptr && left.x != x) compute(left.x, left.y, n);
+    if (left.x == nullptr || left.x == x) compute(x, y, n);
+    left = {x, y};
+  });
+}
+
+Kernel overwriting() {
+  return [](const float* x, float* y, std::int64_t n) {
+    const_cast<float*>(x)[n / 2] = 0;
+    compute(x, y, n);
+  };
+}
+
+class Cheats : public ::testing::TestWithParam<Cheat> {};
+
+TEST_P(Cheats, AreCaughtEachTime) {
+  for (int run = 0; run < kRunsOfACheat; ++run) {
+    const Record record = measured(GetParam().make());
+    ASSERT_EQ(record.status, GetParam().status) << record.reason.value_or("ok") << ", run " << run;
+    EXPECT_THAT(*record.reason, HasSubstr(GetParam().reason));
+    EXPECT_FALSE(record.time);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, Cheats,
+    ::testing::Values(
+        Cheat{"already_right", already_right, Status::wrong, "does not compute in each launch"},
+        Cheat{"by_address", memory_by_address, Status::wrong, "on new values of"},
+        Cheat{"by_three_values", memory_by_three_values, Status::wrong, "on new values of"},
+        Cheat{"by_content", memory_by_content, Status::suspect, "launches on new inputs take"},
+        Cheat{"first_launch_only", first_launch_only, Status::wrong, ""},
+        Cheat{"every_second", [] { return leaving_out(2); }, Status::wrong, ""},
+        Cheat{"two_of_three", [] { return leaving_out(3); }, Status::wrong, ""},
+        Cheat{"one_launch_late", one_launch_late, Status::wrong, ""},
+        Cheat{"overwriting", overwriting, Status::wrong, "wrote to an input"}),
+    [](const auto& cheat) { return std::string(cheat.param.name); });
+
+TEST(Probes, CatchEveryColdCheat) {
+  for (int run = 0; run < kRunsOfACheat / 5; ++run) {
+    const Record record = measured(already_right(), Regime::cold);
+    ASSERT_EQ(record.status, Status::wrong) << record.reason.value_or("ok");
+  }
+}
+
+TEST(Probes, PassHonestKernels) {
+  for (const Regime regime : {Regime::steady, Regime::cold, Regime::warm}) {
+    for (int run = 0; run < kRunsOfACheat; ++run) {
+      const Record record = measured(compute, regime);
+      ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
+      EXPECT_EQ(record.verify->probes->compared, 8);
+      EXPECT_THAT(record.flags, Not(Contains("few_probes")));
+    }
+  }
+}
+
+// The first launch, which builds a table, takes long. The others do the same work each time.
+TEST(Probes, PassAKernelThatPreparesItselfInItsFirstLaunch) {
+  const Record record =
+      measured([table = std::vector<float>()](const float* x, float* y, std::int64_t n) mutable {
+        if (table.empty()) g_work += 10000 * n;
+        table.resize(10, 1);
+        compute(x, y, n);
+      });
+  EXPECT_EQ(record.status, Status::ok) << record.reason.value_or("");
+}
+
+// Launches after any writing of the inputs take twice as long, whatever was written.
+TEST(Probes, PassAKernelThatOnlyWritingSlowsDown) {
+  const Record record = measured([last = 0.0F](const float* x, float* y, std::int64_t n) mutable {
+    const bool written = std::isnan(y[0]) || y[0] != x[0] || x[0] == last;
+    g_work += written ? 100 * n : 0;
+    last = x[0];
+    compute(x, y, n);
+  });
+  EXPECT_EQ(record.status, Status::ok) << record.reason.value_or("");
+}
+
+TEST(Probes, CatchAThreadThatOutlivesItsLaunch) {
+  std::vector<std::jthread> threads;
+  CountedWork device;
+  MadeUpCase made_up(
+      device,
+      [&](const float* x, float* y, std::int64_t n) {
+        if (threads.size() < 3) return compute(x, y, n);  // the checks before the timing
+        g_work += 100 * n;
+        threads.emplace_back([=] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          std::copy_n(x, n, y);
+        });
+      },
+      kNumbers);
+  while (threads.size() < 3) threads.emplace_back([] {});
+  made_up.implementation.calls_back = true;
+  Measurer measurer(device, Fill::normal, 1);
+  const Record record = measurer.measure(made_up.get(Regime::warm), 1e-4, nullptr);
+  threads.clear();  // joins them, while the buffers exist
+  EXPECT_EQ(record.status, Status::wrong) << record.reason.value_or("ok");
+}
+
+TEST(Probes, AreTwoForAKernelOfTheSuite) {
+  CountedWork device;
+  const MadeUpCase made_up(device, compute, kNumbers);
+  const Record record = Measurer(device, Fill::normal, 1).measure(made_up.get(), 2e-4, nullptr);
+  ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
+  EXPECT_EQ(record.verify->probes->compared, 2);
+}
+
+// A tolerance that hides old results does not hide that their bits stay.
+TEST(Probes, CatchOldBitsWithinTheTolerance) {
+  CountedWork device;
+  MadeUpCase made_up(device, memory_by_address(), kNumbers);
+  made_up.implementation.calls_back = true;
+  made_up.implementation.technique.approximation_error = 1e6;
+  const Record record = Measurer(device, Fill::normal, 1).measure(made_up.get(), 2e-4, nullptr);
+  EXPECT_EQ(record.status, Status::wrong);
+  EXPECT_THAT(record.reason.value_or("ok"), HasSubstr("keeps the bits of the old values"));
+}
+
+TEST(Probes, MoveZeros) {
+  CountedWork device;
+  MadeUpCase made_up(device, memory_by_address(), kNumbers);
+  made_up.implementation.calls_back = true;
+  const Record record = Measurer(device, Fill::zeros, 1).measure(made_up.get(), 2e-4, nullptr);
+  EXPECT_EQ(record.status, Status::wrong) << "every probe of a run of zeros changes a block";
+}
+
+TEST(Probes, AreFewIfTheReferenceIsExpensive) {
+  CountedWork device;
+  MadeUpCase made_up(device, compute, kNumbers);
+  made_up.implementation.calls_back = true;
+  made_up.operation.reduction = [](const Shape&) { return 1e8; };
+  const Record record = Measurer(device, Fill::normal, 1).measure(made_up.get(), 2e-4, nullptr);
+  ASSERT_EQ(record.status, Status::ok) << record.reason.value_or("");
+  EXPECT_LT(record.verify->probes->compared, 8);
+  EXPECT_THAT(record.flags, Contains("few_probes"));
+}
+
+TEST(NewInputs, ComeAndGo) {
+  CountedWork device;
+  const MadeUpCase made_up(device, compute, kNumbers);
+  const Case c = made_up.get();
+  Buffers buffers(device, Fill::normal, 1);
+  const auto sets = buffers.allocate(c.operands(), 3);
+  buffers.reset();
+  const auto content = [&](std::size_t set) {
+    const auto* x = static_cast<const float*>(sets[set][0]);
+    return std::vector<float>(x, x + kNumbers);
+  };
+  const std::vector<float> before = content(1);
+  std::vector<HostBuffer> copies;
+  for (const Novelty novelty : {Novelty::fresh, Novelty::sparse}) {
+    NewInputs inputs(device, buffers, c, sets, {1, 2}, novelty, 7);
+    inputs.write();
+    const std::vector<float> during = content(1);
+    EXPECT_TRUE(std::isnan(*static_cast<const float*>(sets[2][1]))) << "the output is poisoned";
+    inputs.restore();
+    EXPECT_EQ(content(1), before);
+    int changed = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) changed += before[i] != during[i] ? 1 : 0;
+    EXPECT_GT(changed, novelty == Novelty::fresh ? 1900 : 32);
+    EXPECT_LE(changed, novelty == Novelty::fresh ? kNumbers : 64);
+    const View seen = inputs.new_views(1, copies).front();
+    for (std::size_t i = 0; i < during.size(); ++i) {
+      ASSERT_EQ(seen[static_cast<std::int64_t>(i)], during[i]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ridgebench
