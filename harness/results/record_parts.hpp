@@ -43,7 +43,7 @@ struct Witness {
 struct Probed {
   std::int64_t compared = 0;
   std::vector<double> new_inputs_s = {};
-  std::optional<double> old_inputs_s = std::nullopt;
+  std::vector<double> old_inputs_s = {};
 };
 
 struct Verification {
@@ -84,7 +84,7 @@ inline constexpr std::tuple kWitnessKeys{
 inline constexpr std::tuple kProbedKeys{
     Key{"compared", &Probed::compared, "", "number of probes whose outputs were compared with the reference", kCount},
     Key{"new_inputs_s", &Probed::new_inputs_s, "s", "time of a launch in each probe whose inputs were all new", kPositive},
-    Key{"old_inputs_s", &Probed::old_inputs_s, "s", "median time of a launch after the old inputs were written once more; null where the probes before left no doubt", kPositive},
+    Key{"old_inputs_s", &Probed::old_inputs_s, "s", "time of a launch each time after the old inputs were written once more; empty where the probes before left no doubt", kPositive},
 };
 
 inline constexpr std::tuple kVerificationKeys{

@@ -55,12 +55,15 @@ bool all_slower(const Probed& probed, double median_s) {
 }
 
 std::optional<double> slower_on_new_inputs(const Probed& probed, double median_s) {
-  const bool enough = probed.new_inputs_s.size() >= kFewestFreshProbes + kMoreFreshProbes;
-  if (!enough || !probed.old_inputs_s || !all_slower(probed, median_s)) return std::nullopt;
-  std::vector<double> times_s = probed.new_inputs_s;
-  const double new_s = middle(times_s);
-  if (new_s <= kSlowerOnNewInputs * *probed.old_inputs_s) return std::nullopt;
-  return new_s / median_s;
+  const bool enough = probed.new_inputs_s.size() >= kFewestFreshProbes + kMoreFreshProbes &&
+                      probed.old_inputs_s.size() >= kLaunchesOnOldInputs;
+  if (!enough || !all_slower(probed, median_s)) return std::nullopt;
+  std::vector<double> old_s = probed.old_inputs_s;
+  std::ranges::sort(old_s);
+  const double longest_s = old_s[old_s.size() - 2];
+  if (std::ranges::min(probed.new_inputs_s) <= kSlowerOnNewInputs * longest_s) return std::nullopt;
+  std::vector<double> new_s = probed.new_inputs_s;
+  return middle(new_s) / median_s;
 }
 
 void withhold_time(Record& r) {

@@ -38,11 +38,14 @@ bool impossible(const Record& record, double time_s);
 inline constexpr double kSlowerOnNewInputs = 1.25;
 inline constexpr std::size_t kFewestFreshProbes = 3;
 inline constexpr std::size_t kMoreFreshProbes = 8;
+inline constexpr std::size_t kLaunchesOnOldInputs = kFewestFreshProbes + kMoreFreshProbes;
 
 // Whether every probe so far looks so.
 bool all_slower(const Probed& probed, double median_s);
 // How many times as long as the median sample a launch on new inputs takes, if that makes the row
-// suspect: all of the probes look so, and launches after the old inputs were written do not.
+// suspect: all of the probes look so, and each takes longer than kSlowerOnNewInputs times the
+// launches after the old inputs were written, but for the longest of these. If the inputs made no
+// difference, 11 times of each kind would lie so once in 5e4 cases.
 std::optional<double> slower_on_new_inputs(const Probed& probed, double median_s);
 
 // Takes the time of a row, and all that follows from it, out of its record. The samples stay.

@@ -69,6 +69,9 @@ std::vector<std::uint32_t> make_table(Format format, Fill fill) {
   return table;
 }
 
+// One thread fills up to that many, because a team of threads takes longer to start.
+constexpr std::int64_t kFewElements = 1 << 14;
+
 struct Stream {
   std::uint64_t seed;
   std::uint32_t id;
@@ -105,7 +108,7 @@ void fill_as(Bits* out, std::int64_t first, std::int64_t elements,
   std::ranges::transform(words, std::back_inserter(table), stored<Bits>);
   const std::int64_t end = first + elements;
   const std::int64_t end_block = (end + kElementsPerBlock - 1) / kElementsPerBlock;
-#pragma omp parallel for num_threads(threads)
+#pragma omp parallel for num_threads(threads) if (elements > kFewElements)
   for (std::int64_t batch = first / kElementsPerBlock; batch < end_block; batch += kBatch) {
     BlockBatch word;
     make_blocks(word, stream, batch);
@@ -170,7 +173,7 @@ void fill_random(void* out, std::int64_t elements, Format format, Fill fill, std
 void fill_random(void* out, std::int64_t elements, Format format, Values values, std::uint64_t seed,
                  std::uint32_t stream, int threads, std::int64_t first) {
   const auto bytes = static_cast<std::size_t>(info(format).storage_bytes);
-#pragma omp parallel for num_threads(threads)
+#pragma omp parallel for num_threads(threads) if (elements > kFewElements)
   for (std::int64_t i = 0; i < elements; ++i) {
     const PhiloxBlock block =
         random_block(seed, stream, static_cast<std::uint64_t>((first + i) / 4));

@@ -28,7 +28,6 @@ constexpr double kProbeCost = 0x1p22;
 constexpr double kMostProbesCost = 0x1p32;
 // Limit of the bytes of inputs that are drawn again on the host.
 constexpr double kMostNewBytes = 0x1p30;
-constexpr std::size_t kControls = 3;
 // Launches after which an output may no longer change, and the longest wait for that.
 constexpr double kLaunchesWaited = 2;
 constexpr double kLongestWait_s = 0.5;
@@ -147,15 +146,11 @@ bool Probes::work_goes_on(double launch_s) const {
   return changes_within(last, checksum(last), launch_s);
 }
 
-double Probes::time_old_inputs(const Launcher& launcher) {
+void Probes::time_old_inputs(const Launcher& launcher) {
   const NewInputs::Sets chosen = taken_.back().inputs->sets();
-  std::vector<double> times;
-  while (times.size() < kControls) {
-    NewInputs inputs(*device_, *buffers_, *case_, sets_, chosen, Novelty::fresh, random_());
-    inputs.restore();
-    times.push_back(launcher(chosen));
-  }
-  return middle(times);
+  NewInputs inputs(*device_, *buffers_, *case_, sets_, chosen, Novelty::fresh, random_());
+  inputs.restore();
+  found_.old_inputs_s.push_back(launcher(chosen));
 }
 
 void Probes::compare_times(double median_s, const Launcher& launcher) {
@@ -163,8 +158,10 @@ void Probes::compare_times(double median_s, const Launcher& launcher) {
       kMoreFreshProbes + std::max(kFewestFreshProbes, found_.new_inputs_s.size());
   while (all_slower(found_, median_s) && found_.new_inputs_s.size() < enough) {
     take(Novelty::fresh, median_s, launcher);
+    time_old_inputs(launcher);
   }
-  if (all_slower(found_, median_s)) found_.old_inputs_s = time_old_inputs(launcher);
+  if (!all_slower(found_, median_s)) return;
+  while (found_.old_inputs_s.size() < kLaunchesOnOldInputs) time_old_inputs(launcher);
 }
 
 // Every probe takes one reference and often a second one, of the old inputs.

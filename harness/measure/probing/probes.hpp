@@ -81,8 +81,8 @@ class Probes {
   // run.
   [[nodiscard]] bool changes_within(NewInputs::Sets set, std::uint64_t before,
                                     double launch_s) const;
-  // Median seconds of launches after the old inputs were written once more.
-  double time_old_inputs(const Launcher& launcher);
+  // Times launches after the old inputs were written once more.
+  void time_old_inputs(const Launcher& launcher);
   std::optional<std::string> check_one(const Probe& probe, Verification& result);
   [[nodiscard]] std::size_t affordable() const;
 
