@@ -1,5 +1,5 @@
-// The JSON texts of roofline/devices and roofline/models, which embed_json.cmake compiles into the
-// binary.
+// The JSON texts of roofline/devices, roofline/models and roofline/families, which embed_json.cmake
+// compiles into the binary.
 #pragma once
 
 #include <span>
@@ -12,8 +12,9 @@ struct EmbeddedJson {
   std::string_view text;
 };
 
-// Both return the files sorted by full name, with the extension.
+// All return the files sorted by full name, with the extension.
 std::span<const EmbeddedJson> embedded_sheets();
 std::span<const EmbeddedJson> embedded_models();
+std::span<const EmbeddedJson> embedded_families();
 
 }  // namespace ridgebench

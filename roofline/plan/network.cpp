@@ -19,36 +19,73 @@ double as_double(std::int64_t value) { return static_cast<double>(value); }
 
 // Elements that a layer of a transformer keeps for one token. The two halves of the layer keep the
 // input of their norm and of their first linear layer.
-double attention_elements(const Transformer& model, double context, bool scores) {
-  const double heads = as_double(model.heads * model.head_dim);
-  const double keys = as_double(model.kv_heads * model.head_dim);
-  const double kept_scores = scores ? as_double(model.heads) * context : 0;
-  return 2 * as_double(model.width) + heads + 2 * keys + heads + kept_scores;
+double attention_elements(const Transformer& model, const Attention& a, double context,
+                          bool scores) {
+  const double queries = as_double(a.heads * a.head_dim * (a.output_gate ? 2 : 1));
+  const double keys = as_double(a.kv_heads * (a.head_dim + a.value_dim));
+  const double outputs = as_double(a.heads * a.value_dim);
+  const double latent =
+      a.latent ? as_double(a.latent->query_rank + a.latent->rank + a.latent->rotated) : 0;
+  const double seen = a.window > 0 ? std::min(context, as_double(a.window)) : context;
+  const double kept_scores = scores ? as_double(a.heads) * seen : 0;
+  return 2 * as_double(model.width) + queries + keys + outputs + latent + kept_scores;
 }
 
-// A gated network keeps the outputs of both first products and the input of the last one.
-double feed_forward_elements(const Transformer& model, double width) {
-  return 2 * as_double(model.width) + (model.gated ? 3 : 2) * width;
+// A gated network keeps the outputs of both first products and the input of the last one. Shared
+// experts read the same input as the others.
+double network_elements(const Transformer& model, const Network& n) {
+  const double input = n.prefix == "shared_" ? 0 : 2 * as_double(model.width);
+  return input + (n.gated ? 3 : 2) * as_double(n.active * n.width);
+}
+
+// What all layers keep for one token, and what the largest of them keeps.
+struct Elements {
+  double all = 0;
+  double largest = 0;
+};
+
+Elements mixing_elements(const Transformer& model, double context, bool scores) {
+  Elements kept;
+  const auto add = [&](std::int64_t layers, double elements) {
+    kept.all += as_double(layers) * elements;
+    kept.largest = std::max(kept.largest, elements);
+  };
+  for (const Attention& a : model.attentions) {
+    add(a.layers, attention_elements(model, a, context, scores));
+  }
+  for (const Recurrence& r : model.recurrences) {
+    add(r.layers, 2 * as_double(model.width) + as_double(r.passed));
+  }
+  return kept;
+}
+
+Elements networks_elements(const Transformer& model) {
+  Elements kept;
+  double dense = 0;
+  double experts = 0;
+  for (const Network& n : model.networks) {
+    const double elements = network_elements(model, n);
+    kept.all += as_double(n.layers) * elements;
+    if (n.prefix.empty()) {
+      dense = std::max(dense, elements);
+    } else {
+      experts += elements;
+    }
+  }
+  kept.largest = std::max(dense, experts);
+  return kept;
 }
 
 NetworkBytes transformer_bytes(const ActivationQuestion& q, double rows) {
   const Transformer& model = *q.model;
-  const double context = q.context.value_or(kDefaultContext);
-  const double tokens = rows * context;
+  const double tokens = rows * q.context.value_or(kDefaultContext);
   const double width = info(q.format).storage_bytes;
-  const double attention = attention_elements(model, context, q.scores);
-  const auto& experts = model.experts;
-  const double expert_layers = experts ? as_double(experts->layers) : 0;
-  const double expert_width =
-      experts ? as_double(experts->active * experts->width + experts->shared_width) : 0;
-  const double dense = attention + feed_forward_elements(model, as_double(model.feed_forward));
-  const double expert = attention + feed_forward_elements(model, expert_width);
-  const double dense_layers = as_double(model.layers) - expert_layers;
-  const double largest = std::max(dense_layers > 0 ? dense : 0, expert_layers > 0 ? expert : 0);
+  const Elements mixing = mixing_elements(model, q.context.value_or(kDefaultContext), q.scores);
+  const Elements networks = networks_elements(model);
   return {.layers = as_double(model.layers),
           .output = tokens * width * as_double(model.width),
-          .all_inside = tokens * width * (dense_layers * dense + expert_layers * expert),
-          .largest_inside = tokens * width * largest,
+          .all_inside = tokens * width * (mixing.all + networks.all),
+          .largest_inside = tokens * width * (mixing.largest + networks.largest),
           .head = tokens *
                   (2 * width * as_double(model.width) + kLogitBytes * as_double(model.vocabulary))};
 }

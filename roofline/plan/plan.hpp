@@ -74,8 +74,9 @@ std::string link_names();
 
 // The memory of parameters, gradients and optimizer states. The plans do not count activations, so
 // a largest model is an upper bound. precision: bf16, fp32, bf16-master (fp32 master copy),
-// fp32-bf16 (fp32 parameters, bf16 gradients); optimizer: none (inference), sgd, momentum, adagrad,
-// rmsprop, adam, adamw, lion, adafactor, with fp32 states.
+// fp32-bf16 (fp32 parameters, bf16 gradients), and with the optimizer none any format in which
+// weights are stored (roofline/transformer/weights.hpp); optimizer: none (inference), sgd,
+// momentum, adagrad, rmsprop, adam, adamw, lion, adafactor, with fp32 states.
 struct StateQuestion {
   std::string precision = "bf16";
   std::string optimizer = "adamw";
@@ -94,8 +95,8 @@ PlanAnswer plan_zero(const StateQuestion& question, std::optional<double> stage,
                      const Roofs* device);
 
 // Computes the bytes of one dense tensor, and whether it fits the device. The shape is sizes joined
-// by x: "49152x12288". The format is one of kFormats, nvfp4 (also fp4) or mxfp4; those two have a
-// scale for each block.
+// by x: "49152x12288". The format is any in which values are stored, also in blocks with a scale
+// (roofline/transformer/weights.hpp): nvfp4 (also fp4), mxfp4, mxfp8, int4.
 PlanAnswer plan_tensor(const std::string& shape, const std::string& format,
                        const Roofs* device = nullptr);
 

@@ -7,10 +7,10 @@
 
 #include "kernels/common/error.hpp"
 #include "kernels/common/number.hpp"
-#include "roofline/fp4.hpp"
 #include "roofline/plan/network.hpp"
 #include "roofline/plan/plan.hpp"
 #include "roofline/plan/plan_parts.hpp"
+#include "roofline/transformer/weights.hpp"
 
 namespace ridgebench {
 namespace {
@@ -42,30 +42,21 @@ TensorSize size_of(std::string_view shape) {
   }
 }
 
-// The bytes of a tensor of fp4: two elements share a byte, and each block of a row has a scale.
-void add_fp4(PlanAnswer& answer, const TensorSize& tensor, const Fp4Blocks& format) {
+// The bytes of a tensor in blocks: elements of less than a byte share one, and each block of a row
+// has a scale.
+void add_blocks(PlanAnswer& answer, const TensorSize& tensor, const StoredFormat& format) {
   const double blocks = tensor.rows * std::ceil(tensor.row_length / format.block);
-  answer["bytes"] = std::ceil(tensor.elements() * Fp4::element_bytes) + blocks * Fp4::scale_bytes;
+  answer["bytes"] =
+      std::ceil(tensor.elements() * format.element_bytes) + blocks * format.scale_bytes;
   answer["terms"] = {term("elements", tensor.elements(), "1"),
-                     term("bytes of an element", Fp4::element_bytes, "byte"),
+                     term("bytes of an element", format.element_bytes, "byte"),
                      term(fmt::format("scales of {:g} byte, one for {:g} values of a row",
-                                      Fp4::scale_bytes, format.block),
+                                      format.scale_bytes, format.block),
                           blocks, "1"),
                      term("bytes of an element with its scale", format.bytes_per_value(), "byte")};
 }
 
-// Any other format; what is allowed includes those of fp4.
-Format other_format(const std::string& format) {
-  try {
-    return parse_format(format);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}, fp4 (= {}), {}", error.what(), kFp4Blocks.front().name,
-                                 kFp4Blocks.back().name));
-  }
-}
-
-void add_elements(PlanAnswer& answer, const TensorSize& tensor, Format format) {
-  const double width = info(format).storage_bytes;
+void add_elements(PlanAnswer& answer, const TensorSize& tensor, double width) {
   answer["bytes"] = tensor.elements() * width;
   answer["terms"] = {term("elements", tensor.elements(), "1"),
                      term("bytes of an element", width, "byte")};
@@ -81,15 +72,13 @@ PlanAnswer on(const Roofs* device, PlanAnswer answer) {
 }  // namespace
 
 PlanAnswer plan_tensor(const std::string& shape, const std::string& format, const Roofs* device) {
-  const Fp4Blocks* const fp4 = fp4_blocks(format);
-  const Format other = fp4 != nullptr ? Format{} : other_format(format);
+  const StoredFormat stored = parse_stored_format("--format", format);
   const TensorSize tensor = size_of(shape);
-  const std::string_view name = fp4 != nullptr ? fp4->name : info(other).name;
-  PlanAnswer answer{{"plan", "tensor"}, {"inputs", {{"shape", shape}, {"format", name}}}};
-  if (fp4 != nullptr) {
-    add_fp4(answer, tensor, *fp4);
+  PlanAnswer answer{{"plan", "tensor"}, {"inputs", {{"shape", shape}, {"format", stored.name}}}};
+  if (stored.block > 0) {
+    add_blocks(answer, tensor, stored);
   } else {
-    add_elements(answer, tensor, other);
+    add_elements(answer, tensor, stored.element_bytes);
   }
   return on(device, std::move(answer));
 }

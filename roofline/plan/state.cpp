@@ -9,6 +9,7 @@
 
 #include "kernels/common/error.hpp"
 #include "roofline/plan/plan_parts.hpp"
+#include "roofline/transformer/weights.hpp"
 
 namespace ridgebench {
 namespace {
@@ -59,8 +60,14 @@ double bytes_of(const std::vector<StatePart>& parts, char letter) {
 }  // namespace
 
 std::vector<StatePart> state_parts(const StateQuestion& question) {
-  const auto& precision = choose<Precision>("--precision", question.precision, kPrecisions);
   const auto& optimizer = choose<Optimizer>("--optimizer", question.optimizer, kOptimizers);
+  const bool trained =
+      std::ranges::find(kPrecisions, question.precision, &Precision::name) != kPrecisions.end();
+  if (!optimizer.trains && !trained) {
+    const StoredFormat stored = parse_stored_format("--precision", question.precision);
+    return {{"parameters", 'P', stored.bytes_per_value(), 3}};
+  }
+  const auto& precision = choose<Precision>("--precision", question.precision, kPrecisions);
   std::vector<StatePart> parts{{"parameters", 'P', precision.parameter_bytes, 3}};
   if (!optimizer.trains) return parts;
   parts.push_back({"gradients", 'G', precision.gradient_bytes, 2});

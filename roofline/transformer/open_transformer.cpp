@@ -8,7 +8,7 @@
 #include "kernels/common/error.hpp"
 #include "roofline/embedded_json.hpp"
 #include "roofline/json_object.hpp"
-#include "roofline/transformer/transformer.hpp"
+#include "roofline/transformer/read_parts.hpp"
 
 namespace ridgebench {
 namespace {
@@ -37,7 +37,10 @@ std::string transformer_names() { return join_names(built_in_names()); }
 Transformer open_transformer(const std::string& config) {
   std::error_code ignored;  // a path without access counts as unknown
   if (std::filesystem::is_regular_file(config, ignored)) {
-    return parse_transformer(read_file(config, kLargestConfig), config);
+    Transformer model = parse_transformer(read_file(config, kLargestConfig), config);
+    read_quantization_beside(config, model);
+    compare_sizes(config, model);
+    return model;
   }
   if (const EmbeddedJson* const model = find_built_in(config)) {
     return parse_transformer(model->text, std::string(model->name));

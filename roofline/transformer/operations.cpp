@@ -28,10 +28,6 @@ std::vector<Share> shares_of(const Linear& linear, std::int64_t tokens) {
   return shares;
 }
 
-double elements(std::int64_t tokens, std::int64_t heads, const Transformer& model) {
-  return static_cast<double>(tokens) * static_cast<double>(heads * model.head_dim);
-}
-
 }  // namespace
 
 std::vector<LinearProduct> linear_products(const Operation& matmul, const Transformer& model,
@@ -52,29 +48,6 @@ std::vector<LinearProduct> linear_products(const Operation& matmul, const Transf
       add(Pass::dw, shape_of(matmul, n, k, rows, Layout::tn));
     }
   }
-  return products;
-}
-
-std::vector<AttentionProduct> attention_products(const Transformer& model, Phase phase,
-                                                 const Sequences& sequences, Format format) {
-  const auto context = static_cast<double>(sequences.context);
-  const bool decode = phase == Phase::decode;
-  // Pairs of a query and a key that the causal mask leaves.
-  const double pairs = decode ? context : context * (context + 1) / 2;
-  const double scale = static_cast<double>(sequences.count);
-  const double flops = 2 * scale * pairs * elements(1, model.heads, model);
-  const double bytes_each = scale * info(format).storage_bytes;
-  const double queries = bytes_each * elements(decode ? 1 : sequences.context, model.heads, model);
-  const double keys = bytes_each * elements(sequences.context, model.kv_heads, model);
-  // Values have the size of keys, and the output that of queries.
-  std::vector<AttentionProduct> products{
-      {"scores", Pass::forward, {flops, queries + keys}, 0},
-      {"values", Pass::forward, {flops, keys + queries}, queries}};
-  if (phase != Phase::training) return products;
-  // Each of the two products has two gradients. Read are its two operands, K and Q, or V and dO;
-  // written are dK and dQ, or dV.
-  products.push_back({"scores", Pass::backward, {2 * flops, 2 * (queries + keys)}, queries + keys});
-  products.push_back({"values", Pass::backward, {2 * flops, queries + 2 * keys}, keys});
   return products;
 }
 

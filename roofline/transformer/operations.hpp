@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,7 +34,7 @@ struct Sequences {
 // `products` equal matrix products in each of `layers` layers. Of Y[T,N] = X[T,K] W[N,K]^T the
 // forward pass has layout nt, dX = dY W has nn, and dW = dY^T X has tn (kernels/common/shape.hpp).
 struct LinearProduct {
-  std::string_view name;
+  std::string name;
   Pass pass;
   Shape shape;
   std::int64_t layers;
@@ -49,18 +50,28 @@ std::vector<LinearProduct> linear_products(const Operation& matmul, const Transf
                                            std::int64_t tokens, std::int64_t head_tokens,
                                            bool training);
 
-// One of attention's two products in one layer: scores = Q K^T, values = softmax(scores) V. A fused
-// kernel keeps scores on the chip (Dao et al., arXiv 2205.14135), so that the traffic is Q, K, V,
-// the output and, backward, their gradients. A causal mask halves the products of whole sequences.
-struct AttentionProduct {
-  std::string_view name;
+// What a layer does with tokens together, in each of `layers` layers. Attention has two products,
+// scores = Q K^T and values = softmax(scores) V. A fused kernel keeps scores on the chip (Dao et
+// al., arXiv 2205.14135), so that the traffic is Q, K, V, the output and, backward, their
+// gradients. A causal mask halves the products of whole sequences, and a window limits the keys of
+// a query. Latent attention reads the short vectors of the cache once when it decodes, and
+// multiplies queries and outputs by kv_b instead. A recurrence is one row, `state`, and an indexer
+// another, `index`.
+struct MixingProduct {
+  std::string name;  // "scores", "values", "local_scores", "local_values", "index", "state"
   Pass pass;
+  std::int64_t layers;
   Work work;
   double written_bytes;
 };
-// `format` is that of queries, keys and values. Recomputed scores do not count as FLOPs.
-std::vector<AttentionProduct> attention_products(const Transformer& model, Phase phase,
-                                                 const Sequences& sequences, Format format);
+// `cache_bytes` are those of an element of keys and values in the cache, and `format` is that of
+// queries, outputs and of keys that no cache holds. Recomputed scores do not count as FLOPs.
+std::vector<MixingProduct> mixing_products(const Transformer& model, Phase phase,
+                                           const Sequences& sequences, Format format,
+                                           double cache_bytes);
+
+// Bytes of an element of a recurrence's state: fp32.
+inline constexpr double kStateElementBytes = 4;
 
 // Returns the products of these passes as lines of a file of shapes, without duplicates:
 // "matmul m:2048/n:28672/k:4096/layout:nt". lm_head serves all tokens. Throws UsageError.

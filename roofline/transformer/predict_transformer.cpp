@@ -10,6 +10,7 @@
 #include "roofline/nullable.hpp"
 #include "roofline/prediction.hpp"
 #include "roofline/transformer/operations.hpp"
+#include "roofline/transformer/prediction_notes.hpp"
 #include "roofline/units.hpp"
 
 namespace ridgebench {
@@ -19,7 +20,7 @@ using nlohmann::ordered_json;
 
 // One operation of a pass. Its work and its times are those of one layer.
 struct Row {
-  std::string_view name;
+  std::string name;
   Pass pass;
   std::optional<Shape> shape;  // of a linear layer's product
   std::int64_t layers;
@@ -32,6 +33,10 @@ struct Row {
     return per_layer * static_cast<double>(layers);
   }
   [[nodiscard]] bool linear_in_layer() const { return shape && name != kHead; }
+  [[nodiscard]] std::string_view role() const {
+    if (shape) return "linear";
+    return name == "state" ? "state" : "attention";
+  }
 };
 
 // Answers one question about one model on one device.
@@ -44,7 +49,8 @@ class Predictor {
         question_(question),
         roofs_(roofs),
         achieved_(achieved),
-        cache_format_(product_format(question.format)) {}
+        cache_format_(product_format(question.format)),
+        weights_(question.weights ? weights_in(*question.weights) : model.weights) {}
 
   [[nodiscard]] ordered_json answer() const {
     ordered_json phases = ordered_json::array();
@@ -54,24 +60,24 @@ class Predictor {
     }
     ordered_json reply = facts();
     reply["phases"] = std::move(phases);
-    reply["notes"] = notes();
+    reply["notes"] = prediction_notes(model_, {question_, roofs_.launch_floor_s()});
     return reply;
   }
 
  private:
   [[nodiscard]] double weights_bytes() const {
-    return parameters(model_) * info(question_.format.b).storage_bytes;
+    return ridgebench::weights_bytes(model_, weights_, question_.format.b);
   }
-  [[nodiscard]] double cache_bytes_per_token() const {
-    return cached_elements(model_) * info(cache_format_).storage_bytes;
+  [[nodiscard]] double cache_element_bytes() const {
+    return question_.cache ? question_.cache->bytes_per_value() : info(cache_format_).storage_bytes;
   }
   [[nodiscard]] double cache_bytes(std::int64_t batch) const {
-    return cache_bytes_per_token() * static_cast<double>(question_.context) *
-           static_cast<double>(batch);
+    const double cached = cached_elements(model_, question_.context) * cache_element_bytes();
+    return (cached + state_elements(model_) * kStateElementBytes) * static_cast<double>(batch);
   }
   // Sequences whose cache fits beside the weights; empty if the memory is unknown.
   [[nodiscard]] std::optional<double> largest_batch() const {
-    if (question_.training || !roofs_.memory_bytes()) return std::nullopt;
+    if (question_.training || !roofs_.memory_bytes() || cache_bytes(1) == 0) return std::nullopt;
     const double room = *roofs_.memory_bytes() - weights_bytes();
     return std::max(0.0, std::floor(room / cache_bytes(1)));
   }
@@ -81,14 +87,18 @@ class Predictor {
             {"source", model_.source.empty() ? ordered_json(nullptr) : ordered_json(model_.source)},
             {"device", roofs_.name()},
             {"format", question_.format.name()},
+            {"weights_format", weights_.format ? ordered_json(weights_.format->name) : nullptr},
+            {"cache_format",
+             question_.cache ? question_.cache->name : std::string(info(cache_format_).name)},
             {"context", question_.context},
             {"layers", model_.layers},
             {"parameters", parameters(model_)},
             {"active_parameters", active_parameters(model_)},
             {"weights_bytes", weights_bytes()},
-            {"kv_cache_bytes_per_token", cache_bytes_per_token()},
+            {"kv_cache_bytes_per_token", cached_elements(model_) * cache_element_bytes()},
             {"memory_bytes", nullable(roofs_.memory_bytes())},
-            {"largest_batch", nullable(largest_batch())}};
+            {"largest_batch", nullable(largest_batch())},
+            {"warnings", model_.warnings}};
   }
 
   [[nodiscard]] LowerBounds bounds_with(const Work& work, double written_fraction,
@@ -97,11 +107,21 @@ class Predictor {
     return lower_bounds(work, rates.roof(), 0, roofs_);
   }
 
+  // The bytes of stored weights beyond those in the format of the product, which reads them.
+  [[nodiscard]] double stored_more(const LinearProduct& linear) const {
+    if (!weights_.format || linear.pass != Pass::forward) return 0;
+    const Shape& shape = linear.shape;
+    const double each = weights_.bytes(weight_kind(linear.name), question_.format.b) -
+                        info(question_.format.b).storage_bytes;
+    return each * static_cast<double>(shape["n"]) * static_cast<double>(shape["k"]);
+  }
+
   // The experts of a layer are one row: one launch may serve all of them.
   [[nodiscard]] Row row_of(const LinearProduct& linear) const {
     const auto products = static_cast<double>(linear.products);
-    const Work work{products * matmul_.flops(linear.shape),
-                    products * bytes(matmul_, linear.shape, question_.format)};
+    const Work work{
+        products * matmul_.flops(linear.shape),
+        products * (bytes(matmul_, linear.shape, question_.format) + stored_more(linear))};
     const double written = written_fraction(matmul_, linear.shape, question_.format);
     Row row{linear.name,
             linear.pass,
@@ -124,10 +144,10 @@ class Predictor {
          linear_products(matmul_, model_, tokens, head_tokens, training)) {
       rows.push_back(row_of(linear));
     }
-    for (const auto& [name, pass, work, written] :
-         attention_products(model_, phase, sequences, cache_format_)) {
+    for (const auto& [name, pass, layers, work, written] :
+         mixing_products(model_, phase, sequences, cache_format_, cache_element_bytes())) {
       const LowerBounds bounds = bounds_with(work, written / work.bytes, cache_format_);
-      rows.push_back({name, pass, std::nullopt, model_.layers, 1, work, bounds});
+      rows.push_back({name, pass, std::nullopt, layers, 1, work, bounds});
     }
     return rows;
   }
@@ -191,7 +211,7 @@ class Predictor {
 
   [[nodiscard]] ordered_json row_json(const Row& row, double phase_s) const {
     return {{"name", row.name},
-            {"role", row.shape ? "linear" : "attention"},
+            {"role", row.role()},
             {"pass", name(row.pass)},
             {"op", row.shape ? ordered_json(matmul_.name) : ordered_json(nullptr)},
             {"shape", row.shape ? sizes_of(*row.shape) : ordered_json(nullptr)},
@@ -206,40 +226,13 @@ class Predictor {
             {"achieved_s", nullable(row.achieved_s)}};
   }
 
-  [[nodiscard]] ordered_json notes() const {
-    ordered_json notes = ordered_json::array();
-    notes.push_back("norms, rotations, activation functions, softmax and sampling are not counted");
-    if (model_.experts) {
-      notes.push_back(
-          "tokens are spread evenly over the experts, so that a small batch meets as "
-          "many experts as it can");
-    }
-    if (question_.training) {
-      notes.push_back(
-          fmt::format("`ridgebench plan memory --parameters {:.0f}` counts the memory of training",
-                      parameters(model_)));
-    } else {
-      notes.push_back("prefill computes the logits of the last token only");
-      notes.push_back("what fits counts weights and KV cache, without activations");
-    }
-    if (const auto floor = roofs_.launch_floor_s()) {
-      notes.push_back(fmt::format("a launch takes at least {} here, and so does each row",
-                                  with_unit(*floor, "s")));
-    }
-    const std::int64_t longest = model_.longest_context;
-    if (longest > 0 && question_.context > longest) {
-      notes.push_back(fmt::format("the config allows a context of {} tokens", longest));
-    }
-    for (const std::string& note : model_.notes) notes.push_back(note);
-    return notes;
-  }
-
   const Operation& matmul_;
   const Transformer& model_;
   const TransformerQuestion& question_;
   const Roofs& roofs_;
   const AchievedTime& achieved_;
   Format cache_format_;
+  WeightFormats weights_;
 };
 
 }  // namespace

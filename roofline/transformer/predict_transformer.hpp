@@ -17,6 +17,8 @@ struct TransformerQuestion {
   std::vector<std::int64_t> batches;  // sequences
   std::int64_t context;               // tokens of each sequence
   FormatPair format;                  // of the matrix products' inputs
+  std::optional<StoredFormat> weights = std::nullopt;  // of linear layers but lm_head
+  std::optional<StoredFormat> cache = std::nullopt;    // of keys and values
   bool training = false;              // else prefill of one sequence, and decode of each batch
 };
 
@@ -25,8 +27,10 @@ using AchievedTime = std::function<std::optional<double>(const Shape&)>;
 
 // Returns the keys of `predict model --json` (docs/models.md) in SI base units; what is unknown is
 // null. Each operation takes at least the longer of FLOPs over peak and bytes over bandwidth, by
-// the rates that `predict matmul` has. Keys, values and attention have the output format of the
-// products. Throws UsageError for sizes out of range, or if the device lacks a rate.
+// the rates that `predict matmul` has. Weights have the format of the products, that of `weights`
+// or that of the model's quantization_config. Attention has the output format of the products, and
+// so have keys and values without `cache`. Throws UsageError for sizes out of range, or if the
+// device lacks a rate.
 nlohmann::ordered_json predict_transformer(const Operation& matmul, const Transformer& model,
                                            const TransformerQuestion& question, const Roofs& roofs,
                                            const AchievedTime& achieved);

@@ -1,240 +1,217 @@
-// Reads config.json as Hugging Face's transformers writes it. Families name the same numbers
-// differently, so each number has a list of keys. Sources of keys and of defaults: the classes
-// LlamaConfig, Qwen2Config, Qwen3MoeConfig, MixtralConfig, GPT2Config, GPTNeoXConfig and OPTConfig
-// in huggingface/transformers.
+// Reads config.json as Hugging Face's transformers writes it. The table of families
+// (roofline/families) says what the keys of each model_type mean. What it lacks is read as Llama,
+// GPT-2 or OPT, and then every key must be one that is read or one that cannot change the counts.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 
+#include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
-#include "roofline/json_object.hpp"
-#include "roofline/transformer/transformer.hpp"
+#include "roofline/transformer/language_config.hpp"
+#include "roofline/transformer/read_parts.hpp"
 
 namespace ridgebench {
 namespace {
 
 using nlohmann::json;
 
-// The largest numbers that a config may hold. They are far above those of any model, and keep every
-// product of three of them within 64 bits.
-constexpr Range kLayers{1, 100000};
-constexpr Range kHeads{1, 65536};
-constexpr Range kSize{1, 1 << 20};
-constexpr Range kVocabulary{1, 1 << 30};
+// The activations whose networks have one gate or none, as the family says.
+constexpr std::array<std::string_view, 17> kActivations{
+    "silu", "swish",     "gelu",       "gelu_new",     "gelu_fast",   "gelu_pytorch_tanh",
+    "relu", "relu2",     "quick_gelu", "gelu_python",  "swigluoai",   "xielu",
+    "tanh", "gelu_tanh", "swiglu",     "gelu_pytorch", "relu_squared"};
 
-// The keys of one number in the order of preference.
-using Keys = std::vector<const char*>;
-const Keys kWidthKeys{"hidden_size", "n_embd"};
-const Keys kLayerKeys{"num_hidden_layers", "n_layer"};
-const Keys kHeadKeys{"num_attention_heads", "n_head"};
-const Keys kVocabularyKeys{"vocab_size"};
-const Keys kFeedForwardKeys{"intermediate_size", "n_inner", "ffn_dim"};
-const Keys kExpertKeys{"num_local_experts", "num_experts", "n_routed_experts"};
-const Keys kActiveKeys{"num_experts_per_tok", "experts_per_token"};
-const Keys kActivationKeys{"hidden_act", "hidden_activation", "activation_function"};
+// Of a family that the table lacks, only these say whether there is a gate.
+constexpr std::array<std::string_view, 2> kGatedActivations{"silu", "swish"};
+constexpr std::array<std::string_view, 5> kPlainActivations{"gelu", "gelu_new", "gelu_fast",
+                                                            "gelu_pytorch_tanh", "relu"};
 
-// Keys of layers that are neither attention with its own keys and values nor a dense or a mixed
-// feed-forward network, and of encoders in the style of BERT (type_vocab_size).
-constexpr std::array kOtherLayers{"kv_lora_rank",      "linear_num_value_heads",  "mamba_d_state",
-                                  "attn_layer_period", "hybrid_override_pattern", "block_types",
-                                  "lru_width",         "type_vocab_size"};
+// The family of a config, and how far it is known.
+struct FamilyChoice {
+  const Family* family;
+  std::string type;  // empty: the config has none
+  bool strict;       // the table lacks the type
+  std::string warning = {};
+};
 
-const char* find(const JsonObject& config, const Keys& keys) {
-  const auto found = std::ranges::find_if(keys, [&](const char* k) { return config.holds(k); });
-  return found == keys.end() ? nullptr : *found;
+const Family& family_named(std::string_view name) { return *find_family(name); }
+
+// The family with the style of the keys.
+const Family& family_by_keys(const JsonObject& config) {
+  if (config.holds("n_embd")) return family_named("gpt2");
+  return family_named(config.holds("ffn_dim") ? "opt" : "llama");
 }
 
-std::int64_t count_or(const JsonObject& config, const Keys& keys, Range allowed,
-                      std::int64_t absent) {
-  const char* const key = find(config, keys);
-  return key == nullptr ? absent : config.count(key, allowed);
+FamilyChoice choose_family(const JsonObject& config, std::string type) {
+  if (const Family* const found = find_family(type)) return {found, type, false};
+  const Family& style = family_by_keys(config);
+  FamilyChoice choice{&style, std::move(type), true};
+  const auto style_name = style.data.value("title", style.name);
+  if (choice.type.empty()) {
+    choice.warning =
+        fmt::format("the config has no model_type: its keys are read as those of {}", style_name);
+    return choice;
+  }
+  const std::string_view nearest = nearest_family(choice.type);
+  choice.warning =
+      fmt::format("model_type {} is unknown{}: its keys are read as those of {}", choice.type,
+                  nearest.empty() ? "" : fmt::format(", nearest: {}", nearest), style_name);
+  return choice;
 }
 
-bool flag_or(const JsonObject& config, const char* key, bool absent) {
-  return config.holds(key) ? config.flag(key) : absent;
+[[noreturn]] void refuse_key(const ConfigKeys& keys, const std::string& key, std::string_view why) {
+  keys.file().reject(key, why);
 }
 
-std::string text_or(const JsonObject& config, const Keys& keys) {
-  const char* const key = find(config, keys);
-  return key == nullptr ? std::string() : config.text(key);
+// Keys of layers that are not counted. A family that counts them reads them.
+void refuse_other_layers(const ConfigKeys& keys) {
+  const json& refused = common_keys().at("refused");
+  for (const std::string& key : keys.unread()) {
+    if (!refused.contains(key)) continue;
+    refuse_key(keys, key,
+               fmt::format("a model without this key: {} is not counted",
+                           refused[key].get_ref<const std::string&>()));
+  }
 }
 
-// GPT-2's keys, which GPT-J has too.
-bool has_gpt2_keys(const JsonObject& config) { return config.holds("n_embd"); }
+void check_family(ConfigKeys& keys, const FamilyChoice& choice) {
+  const json& refused = choice.family->data.value("refused", json());
+  if (keys.flag_or("is_encoder_decoder", false)) {
+    keys.reject("is_encoder_decoder", "false: only decoder-only models are counted");
+  }
+  if (keys.flag_or("add_cross_attention", false)) {
+    keys.reject("add_cross_attention", "false: cross-attention is not counted");
+  }
+  if (choice.strict) refuse_other_layers(keys);
+  if (!refused.is_string()) return;
+  const auto key = choice.family->data.value("refused_key", std::string("model_type"));
+  const std::string why =
+      fmt::format("another model: {} is not counted", refused.get<std::string>());
+  if (keys.file().holds(key.c_str())) refuse_key(keys, key, why);
+  throw UsageError(
+      fmt::format("{}: model_type is {}; allowed: {}", keys.origin(), choice.type, why));
+}
 
 // Throws UsageError that names all numbers that are missing, with each of their keys.
-void check_keys(const JsonObject& config) {
-  std::vector<Keys> needed{kWidthKeys, kLayerKeys, kHeadKeys, kVocabularyKeys};
-  const bool has_width = has_gpt2_keys(config) || config.holds("moe_intermediate_size");
-  if (!has_width) needed.push_back(kFeedForwardKeys);
-  if (count_or(config, kExpertKeys, {0, kSize.high}, 0) > 0) needed.push_back(kActiveKeys);
+void check_keys(ConfigKeys& keys) {
+  std::vector<const char*> needed{"hidden_size"};
+  if (!keys.has_trait("half_layers")) needed.push_back("num_hidden_layers");
+  needed.insert(needed.end(), {"num_attention_heads", "vocab_size"});
+  const bool has_width = keys.trait("widths").is_number() || keys.holds("moe_intermediate_size");
+  if (!has_width) needed.push_back("intermediate_size");
+  if (read_expert_count(keys) > 0) needed.push_back("num_experts_per_tok");
   std::vector<std::string> missing;
-  for (const Keys& keys : needed) {
-    if (find(config, keys) == nullptr) {
-      missing.push_back(fmt::format("{}", fmt::join(keys, " or ")));
-    }
+  for (const char* const name : needed) {
+    if (!keys.holds(name)) missing.push_back(keys.keys_of(name));
   }
   if (missing.empty()) return;
   throw UsageError(fmt::format("{}: keys of a decoder-only transformer are missing: {}",
-                               config.origin(), fmt::join(missing, ", ")));
+                               keys.origin(), fmt::join(missing, ", ")));
 }
 
-void check_layers(const JsonObject& config) {
-  for (const char* const key : kOtherLayers) {
-    if (config.holds(key)) {
-      config.reject(key, "a model without this key: layers of this kind are not counted");
-    }
-  }
-  if (flag_or(config, "is_encoder_decoder", false)) {
-    config.reject("is_encoder_decoder", "false: only decoder-only models are counted");
-  }
-  if (!config.holds("layer_types")) return;
-  for (const std::string& type : config.texts("layer_types")) {
-    if (type != "full_attention" && type != "sliding_attention") {
-      config.reject("layer_types", "an array of full_attention and sliding_attention");
-    }
-  }
+template <std::size_t N>
+bool is_one_of(const std::string& text, const std::array<std::string_view, N>& list) {
+  return std::ranges::find(list, text) != list.end();
 }
 
-// Some families always have a gate, whatever their activation, and some never. Of the others, those
-// with SiLU have one, because SwiGLU multiplies by a gate.
-bool is_gated(const JsonObject& config, const std::string& type) {
-  constexpr std::array kGated{"llama", "mistral", "mixtral", "qwen", "gemma", "olmo"};
-  constexpr std::array kPlain{"gpt_neox", "gptj", "gpt2", "opt", "falcon", "starcoder2", "mpt"};
-  const std::string activation = text_or(config, kActivationKeys);
-  const auto begins = [&](const char* name) { return type.starts_with(name); };
-  if (std::ranges::any_of(kGated, begins)) return true;
-  if (std::ranges::any_of(kPlain, begins)) return false;
-  if (activation.empty()) return !has_gpt2_keys(config) && !config.holds("ffn_dim");
-  return activation == "silu" || activation == "swish";
+// Whether networks have a gate. SwiGLU multiplies by one.
+bool read_gate(ConfigKeys& keys, bool strict, Transformer& model) {
+  const bool gated = keys.has_trait("gated");
+  const std::string activation = keys.text_or("hidden_act", "");
+  if (activation.empty()) return gated;
+  if (strict && !(gated ? is_one_of(activation, kGatedActivations)
+                        : is_one_of(activation, kPlainActivations))) {
+    const std::string names = gated ? join_names(kGatedActivations) : join_names(kPlainActivations);
+    keys.reject("hidden_act", fmt::format("{}; with another activation, the networks of an unknown "
+                                          "model_type may have a gate or not",
+                                          names));
+  }
+  if (!is_one_of(activation, kActivations)) {
+    model.warnings.push_back(
+        fmt::format("{} is {}, an unknown activation: networks are counted {} a gate",
+                    keys.key_of("hidden_act"), activation, gated ? "with" : "without"));
+  }
+  return gated;
 }
 
-// The families' defaults where the file has no tie_word_embeddings.
-bool is_tied(const JsonObject& config, const std::string& type) {
-  const bool usual = has_gpt2_keys(config) || config.holds("ffn_dim") || type.starts_with("gemma");
-  return flag_or(config, "tie_word_embeddings", usual);
+void warn_of_defaults(const ConfigKeys& keys, Transformer& model) {
+  if (keys.defaulted().empty()) return;
+  model.warnings.push_back(
+      fmt::format("the config leaves out sizes, and the defaults of {} are taken: {}",
+                  keys.family().name, fmt::join(keys.defaulted(), ", ")));
 }
 
-// GPT-2 and OPT learn an embedding of positions. The others rotate queries and keys.
-std::int64_t learned_positions(const JsonObject& config) {
-  if (has_gpt2_keys(config) && !config.holds("rotary_dim")) {
-    return count_or(config, {"n_positions"}, kVocabulary, 0);
+// Keys that nothing has read: an error for a family that the table lacks, else a warning.
+void check_unread(const ConfigKeys& keys, const FamilyChoice& choice, Transformer& model) {
+  refuse_other_layers(keys);
+  const std::vector<std::string> unread = keys.unread();
+  if (unread.empty()) return;
+  if (!choice.strict) {
+    model.warnings.push_back(fmt::format("{} {} not read, and may change the counts",
+                                         fmt::join(unread, ", "),
+                                         unread.size() == 1 ? "is" : "are"));
+    return;
   }
-  if (!config.holds("ffn_dim")) return 0;
-  return count_or(config, {"max_position_embeddings"}, kVocabulary, 0);
+  const std::string_view nearest = nearest_family(choice.type);
+  refuse_key(keys, unread.front(),
+             fmt::format("keys that are read and keys that cannot change the counts, because {}; "
+                         "nearest supported key: {}{}",
+                         choice.type.empty() ? "there is no model_type"
+                                             : fmt::format("model_type {} is unknown", choice.type),
+                         keys.nearest_key(unread.front()),
+                         nearest.empty() ? "" : fmt::format("; nearest model_type: {}", nearest)));
 }
 
-void read_attention(const JsonObject& config, Transformer& model) {
-  const char* const heads = find(config, kHeadKeys);
-  model.heads = config.count(heads, kHeads);
-  const std::int64_t all = flag_or(config, "multi_query", false) ? 1 : model.heads;
-  model.kv_heads = count_or(config, {"num_key_value_heads"}, kHeads, all);
-  if (model.heads % model.kv_heads != 0) {
-    config.reject("num_key_value_heads", fmt::format("a divisor of {}, {}", heads, model.heads));
-  }
-  if (config.holds("head_dim")) {
-    model.head_dim = config.count("head_dim", kSize);
-  } else if (model.width % model.heads == 0) {
-    model.head_dim = model.width / model.heads;
-  } else {
-    config.reject(heads, fmt::format("a divisor of the width {}, or a head_dim", model.width));
-  }
+// Layers that predict further tokens, for speculative decoding.
+void note_further_predictions(ConfigKeys& keys, Transformer& model) {
+  const auto further = keys.count_or("num_nextn_predict_layers", or_zero(kLayerRange), 0);
+  if (further == 0) return;
+  model.notes.push_back(
+      fmt::format("the {} layers that predict further tokens are not counted", further));
 }
 
-// Every `step`-th layer has experts. The first layers and those that a list names have none.
-std::int64_t expert_layers(const JsonObject& config, std::int64_t layers) {
-  const std::int64_t step = count_or(config, {"decoder_sparse_step"}, kLayers, 1);
-  const std::int64_t dense = count_or(config, {"first_k_dense_replace"}, {0, kLayers.high}, 0);
-  std::vector<double> listed;
-  if (config.holds("mlp_only_layers")) {
-    listed = config.numbers("mlp_only_layers", {0, kLayers.high});
-  }
-  std::ranges::sort(listed);  // a hostile list is long
-  std::int64_t found = 0;
-  for (std::int64_t layer = dense; layer < layers; ++layer) {
-    const bool on_list = std::ranges::binary_search(listed, static_cast<double>(layer));
-    if (!on_list && (layer + 1) % step == 0) ++found;
-  }
-  return found;
-}
-
-std::optional<Experts> read_experts(const JsonObject& config, std::int64_t layers) {
-  const std::int64_t total = count_or(config, kExpertKeys, {0, kSize.high}, 0);
-  if (total == 0) return std::nullopt;
-  const std::int64_t active = count_or(config, kActiveKeys, {1, static_cast<double>(total)}, 1);
-  const std::int64_t width =
-      count_or(config, {"moe_intermediate_size", "intermediate_size", "n_inner"}, kSize, 0);
-  if (width == 0) config.reject("moe_intermediate_size", "the width of an expert");
-  const Range optional_size{0, kSize.high};
-  std::int64_t shared = count_or(
-      config, {"shared_expert_intermediate_size", "shared_intermediate_size"}, optional_size, 0);
-  if (shared == 0) shared = width * count_or(config, {"n_shared_experts"}, {0, kHeads.high}, 0);
-  return Experts{total, active, width, shared, expert_layers(config, layers)};
-}
-
-void read_feed_forward(const JsonObject& config, Transformer& model) {
-  model.experts = read_experts(config, model.layers);
-  if (model.experts && model.experts->layers == model.layers) return;
-  const std::int64_t usual = has_gpt2_keys(config) ? 4 * model.width : 0;
-  model.feed_forward = count_or(config, kFeedForwardKeys, kSize, usual);
-  if (model.feed_forward == 0) config.reject("intermediate_size", "the width of the dense layers");
-}
-
-// The types that the tests read.
-bool known(const std::string& type) {
-  constexpr std::array<std::string_view, 10> kTypes{"llama",     "mistral", "mixtral",   "qwen2",
-                                                    "qwen2_moe", "qwen3",   "qwen3_moe", "gpt2",
-                                                    "opt",       "gpt_neox"};
-  return std::ranges::find(kTypes, type) != kTypes.end();
-}
-
-Transformer transformer_of(const JsonObject& config) {
-  check_layers(config);
-  check_keys(config);
-  const std::string type = text_or(config, {"model_type"});
-  Transformer model;
-  model.layers = config.count(find(config, kLayerKeys), kLayers);
-  model.width = config.count(find(config, kWidthKeys), kSize);
-  model.vocabulary = config.count("vocab_size", kVocabulary);
-  model.positions = learned_positions(config);
-  model.longest_context =
-      count_or(config, {"n_positions", "max_position_embeddings"}, kVocabulary, 0);
-  model.gated = is_gated(config, type);
-  model.tied = is_tied(config, type);
-  read_attention(config, model);
-  read_feed_forward(config, model);
-  if (!type.empty() && !known(type)) {
-    model.notes.push_back(
-        fmt::format("model_type {} is not tested: its keys are read as those of {}", type,
-                    has_gpt2_keys(config) ? "GPT-2" : "Llama"));
-  }
-  const std::int64_t projected = count_or(config, {"word_embed_proj_dim"}, kSize, model.width);
-  if (projected != model.width) {
-    model.notes.push_back(
-        fmt::format("word_embed_proj_dim is {}: embeddings and lm_head are counted with {}",
-                    projected, model.width));
-  }
-  const bool slides = flag_or(config, "use_sliding_window", true) && config.holds("sliding_window");
-  if (slides) {
-    model.notes.push_back(
-        fmt::format("sliding_window is {}: attention is counted over the whole context",
-                    config.count("sliding_window", {1, kVocabulary.high})));
-  }
+Transformer transformer_of(ConfigKeys& keys, const FamilyChoice& choice) {
+  check_family(keys, choice);
+  check_keys(keys);
+  Transformer model{};
+  if (!choice.warning.empty()) model.warnings.push_back(choice.warning);
+  if (keys.trait("warning").is_string()) model.warnings.push_back(keys.trait("warning"));
+  const LayerPlan plan = read_layer_plan(keys);
+  model.layers = plan.layers();
+  model.width = keys.count("hidden_size", kSizeRange);
+  model.vocabulary = keys.count("vocab_size", kVocabularyRange);
+  model.longest_context = keys.count_or("max_position_embeddings", kVocabularyRange, 0);
+  model.tied = keys.flag_or("tie_word_embeddings", false);
+  const bool gated = read_gate(keys, choice.strict, model);
+  read_attentions(keys, plan, model);
+  read_recurrences(keys, plan, model);
+  read_networks(keys, plan, gated, model);
+  read_embeddings(keys, model);
+  for (const json& note : keys.family().data.value("notes", json::array()))
+    model.notes.push_back(note);
+  note_further_predictions(keys, model);
+  warn_of_defaults(keys, model);
+  check_unread(keys, choice, model);
   return model;
 }
 
 }  // namespace
 
 Transformer parse_transformer(std::string_view text, const std::string& origin) {
-  const json root = parse_json(text, origin);
-  const JsonObject config(root, origin);
-  // A model of pictures and text keeps the numbers of its language model in an object of their own.
-  const bool nested = config.holds("text_config") && find(config, kWidthKeys) == nullptr;
-  Transformer model = transformer_of(nested ? config.object("text_config") : config);
+  const json root = parse_config(text, origin);
+  const Language language = language_of(root, origin);
+  const JsonObject object(language.config, language.origin);
+  const FamilyChoice choice = choose_family(object, language.type);
+  ConfigKeys keys(language.config, language.origin, *choice.family, !choice.strict);
+  Transformer model = transformer_of(keys, choice);
+  if (!language.warning.empty()) model.warnings.push_back(language.warning);
+  const bool inside = language.config.contains("quantization_config");
+  read_quantization(inside ? language.config : root, model);
   model.name = origin;
-  model.source = text_or(config, {"source"});
+  const JsonObject whole(root, origin);
+  if (whole.holds("source")) model.source = whole.text("source");
   return model;
 }
 

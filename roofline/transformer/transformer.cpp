@@ -1,5 +1,9 @@
 #include "roofline/transformer/transformer.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace ridgebench {
 namespace {
 
@@ -8,16 +12,70 @@ double as_product(std::int64_t a, std::int64_t b) {
 }
 
 double embeddings(const Transformer& model) {
-  const double tokens = model.tied ? 0 : as_product(model.vocabulary, model.width);
-  return tokens + as_product(model.positions, model.width);
+  const std::int64_t width = model.embedding_width > 0 ? model.embedding_width : model.width;
+  const double tokens = model.tied ? 0 : as_product(model.vocabulary, width);
+  return tokens + as_product(model.positions, width) + model.more_parameters;
 }
 
-// The names of the two products of a network.
-struct Names {
-  std::string_view gated_up;
-  std::string_view up;
-  std::string_view down;
-};
+// Adds a linear layer, or its layers to an equal one.
+void add_linear(std::vector<Linear>& linears, const Linear& added) {
+  if (added.layers == 0 || added.outputs == 0) return;
+  const auto equal = [&](const Linear& l) {
+    return l.name == added.name && l.outputs == added.outputs && l.inputs == added.inputs &&
+           l.experts == added.experts && l.active == added.active;
+  };
+  const auto found = std::ranges::find_if(linears, equal);
+  if (found == linears.end()) {
+    linears.push_back(added);
+  } else {
+    found->layers += added.layers;
+  }
+}
+
+void add_latent(std::vector<Linear>& linears, const Attention& a, std::int64_t width) {
+  const Latent& latent = *a.latent;
+  const std::int64_t queries = a.heads * a.head_dim;
+  if (latent.query_rank > 0) {
+    add_linear(linears, {"q_a", latent.query_rank, width, a.layers});
+    add_linear(linears, {"q_b", queries, latent.query_rank, a.layers});
+  } else {
+    add_linear(linears, {"q", queries, width, a.layers});
+  }
+  const std::int64_t made = a.heads * (a.head_dim - latent.rotated + a.value_dim);
+  add_linear(linears, {"kv_a", latent.rank + latent.rotated, width, a.layers});
+  add_linear(linears, {"kv_b", made, latent.rank, a.layers});
+}
+
+void add_indexer(std::vector<Linear>& linears, const Attention& a, std::int64_t width) {
+  if (!a.indexer) return;
+  const std::int64_t rank = a.latent ? a.latent->query_rank : 0;
+  add_linear(linears, {"index_q", a.indexer->heads * a.indexer->head_dim, rank > 0 ? rank : width,
+                       a.layers});
+  add_linear(linears, {"index_k", a.indexer->head_dim + a.indexer->heads, width, a.layers});
+}
+
+void add_attention(std::vector<Linear>& linears, const Attention& a, std::int64_t width) {
+  if (a.latent) {
+    add_latent(linears, a, width);
+  } else {
+    const std::int64_t queries = a.heads * a.head_dim * (a.output_gate ? 2 : 1);
+    const std::int64_t made = a.head_dim + (a.values_are_keys ? 0 : a.value_dim);
+    add_linear(linears, {a.borrows ? "q" : "qkv", queries + (a.borrows ? 0 : a.kv_heads * made),
+                         width, a.layers});
+  }
+  add_indexer(linears, a, width);
+  add_linear(linears, {"o", width, a.heads * a.value_dim, a.layers});
+}
+
+void add_network(std::vector<Linear>& linears, const Network& n, std::int64_t width) {
+  const std::int64_t inputs = n.inputs > 0 ? n.inputs : width;
+  const auto add = [&](std::string_view name, std::int64_t outputs, std::int64_t from) {
+    add_linear(linears,
+               {fmt::format("{}{}", n.prefix, name), outputs, from, n.layers, n.experts, n.active});
+  };
+  add(n.gated ? "gate_up" : "up", n.gated ? 2 * n.width : n.width, inputs);
+  add("down", inputs, n.width);
+}
 
 }  // namespace
 
@@ -29,28 +87,19 @@ double Linear::active_parameters() const {
   return as_product(outputs, inputs) * as_product(layers, active);
 }
 
+std::int64_t Attention::cached() const {
+  if (borrows) return 0;
+  const std::int64_t index = indexer ? indexer->head_dim : 0;
+  return index + (latent ? latent->rank + latent->rotated : kv_heads * (head_dim + value_dim));
+}
+
 std::vector<Linear> linear_layers(const Transformer& model) {
-  std::vector<Linear> linears{
-      {"qkv", (model.heads + 2 * model.kv_heads) * model.head_dim, model.width, model.layers},
-      {"o", model.width, model.heads * model.head_dim, model.layers}};
-  const auto add_network = [&](const Names& names, std::int64_t width, std::int64_t layers,
-                               std::int64_t total, std::int64_t active) {
-    if (width == 0 || layers == 0) return;
-    const std::int64_t outputs = model.gated ? 2 * width : width;
-    linears.push_back(
-        {model.gated ? names.gated_up : names.up, outputs, model.width, layers, total, active});
-    linears.push_back({names.down, model.width, width, layers, total, active});
-  };
-  const auto& experts = model.experts;
-  add_network({"gate_up", "up", "down"}, model.feed_forward,
-              model.layers - (experts ? experts->layers : 0), 1, 1);
-  if (experts) {
-    add_network({"expert_gate_up", "expert_up", "expert_down"}, experts->width, experts->layers,
-                experts->total, experts->active);
-    add_network({"shared_gate_up", "shared_up", "shared_down"}, experts->shared_width,
-                experts->layers, 1, 1);
-  }
-  linears.push_back({kHead, model.vocabulary, model.width, 1});
+  std::vector<Linear> linears;
+  for (const Attention& a : model.attentions) add_attention(linears, a, model.width);
+  for (const Linear& l : model.others) add_linear(linears, l);
+  for (const Network& n : model.networks) add_network(linears, n, model.width);
+  const std::int64_t width = model.embedding_width > 0 ? model.embedding_width : model.width;
+  linears.push_back({std::string(kHead), model.vocabulary, width, 1});
   return linears;
 }
 
@@ -66,8 +115,33 @@ double active_parameters(const Transformer& model) {
   return sum;
 }
 
+double weights_bytes(const Transformer& model, const WeightFormats& weights, Format usual) {
+  double sum = embeddings(model) * weights.other_bytes(usual);
+  for (const Linear& linear : linear_layers(model)) {
+    sum += linear.parameters() * weights.bytes(weight_kind(linear.name), usual);
+  }
+  return sum;
+}
+
 double cached_elements(const Transformer& model) {
-  return 2 * as_product(model.layers, model.kv_heads) * static_cast<double>(model.head_dim);
+  double sum = 0;
+  for (const Attention& a : model.attentions) sum += as_product(a.layers, a.cached());
+  return sum;
+}
+
+double cached_elements(const Transformer& model, std::int64_t context) {
+  double sum = 0;
+  for (const Attention& a : model.attentions) {
+    const std::int64_t tokens = a.window > 0 ? std::min(a.window, context) : context;
+    sum += as_product(a.layers, a.cached()) * static_cast<double>(tokens);
+  }
+  return sum;
+}
+
+double state_elements(const Transformer& model) {
+  double sum = 0;
+  for (const Recurrence& r : model.recurrences) sum += as_product(r.layers, r.state);
+  return sum;
 }
 
 }  // namespace ridgebench

@@ -41,8 +41,9 @@ def config_fixture(tmp_path):
 def test_keys_and_sums_of_llama_3_8b():
     reply = model("llama-3-8b", "--batch", "1,64,512", "--context", "4096")
     assert list(reply) == [
-        *("schema", "model", "source", "device", "format", "context", "layers", "parameters", "active_parameters"),
-        *("weights_bytes", "kv_cache_bytes_per_token", "memory_bytes", "largest_batch", "phases", "notes"),
+        *("schema", "model", "source", "device", "format", "weights_format", "cache_format", "context", "layers"),
+        *("parameters", "active_parameters", "weights_bytes", "kv_cache_bytes_per_token", "memory_bytes", "largest_batch"),
+        *("warnings", "phases", "notes"),
     ]
     assert [(p["phase"], p["batch"], p["tokens"]) for p in reply["phases"]] == [
         ("prefill", 1, 4096),
@@ -127,7 +128,7 @@ def test_each_style_as_json_csv_and_markdown(name):
 
 def test_a_text_shows_what_experts_do():
     text = ridgebench("predict", "model", "mixtral-8x7b", "--on", "h100", "--context", "512").stdout
-    assert "parameters: 46.7B (12.88B of them active), 93.4 GB" in text
+    assert "parameters: 46.7B (12.88B of them active), 93.41 GB" in text
     assert "8 of 128 x 28672 x 4096 nt" in text, "512 tokens, two experts each, on eight experts"
     assert "does not fit" in text
 
@@ -228,7 +229,7 @@ def test_a_hostile_name_is_printed_safely(tmp_path):
         ({"model_type": "llama", "hidden_act": "relu"}, True),
         ({"model_type": "gpt_neox"}, False),
         ({"model_type": "my_model", "hidden_act": "silu"}, True),
-        ({"model_type": "my_model", "hidden_act": "gelu"}, False),
+        ({"model_type": "gpt_oss", "hidden_act": "gelu", "layer_types": ["full_attention"] * 4}, True),
     ],
 )
 def test_the_family_decides_before_the_activation_whether_there_is_a_gate(config, changes, gated):
@@ -236,14 +237,148 @@ def test_the_family_decides_before_the_activation_whether_there_is_a_gate(config
     assert ("gate_up" in names, "up" in names) == (gated, not gated)
 
 
-@pytest.mark.parametrize("key", ["type_vocab_size", "block_types", "lru_width"])
+@pytest.mark.parametrize("key", ["type_vocab_size", "block_types", "lru_width", "conv_L_cache", "mamba_d_state"])
 def test_encoders_and_recurrent_layers_are_refused(config, key):
     refused(ridgebench("predict", "model", config({key: 2}), "--on", "h100-sxm"), key, "not counted")
 
 
 def test_a_note_says_what_the_config_does_not_allow_or_the_model_leaves_out(config):
-    path = config({"max_position_embeddings": 2048, "word_embed_proj_dim": 512})
+    path = config({"max_position_embeddings": 2048})
     notes = model(path, "--context", "4096")["notes"]
     assert "the config allows a context of 2048 tokens" in notes
-    assert any(note.startswith("word_embed_proj_dim is 512") for note in notes)
     assert not any("allows a context" in note for note in model(path, "--context", "2048")["notes"])
+
+
+def warnings_of(path):
+    return model(path)["warnings"]
+
+
+def test_a_config_without_a_model_type_is_read_strictly(config):
+    assert warnings_of(config()) == ["the config has no model_type: its keys are read as those of Llama"]
+    for key in ("moe_layer_freq_of_mine", "n_extra_layers"):
+        result = ridgebench("predict", "model", config({key: 2}), "--on", "h100")
+        refused(result, f"{key} is 2; allowed: keys that are read", "there is no model_type", "nearest supported key")
+    refused(ridgebench("predict", "model", config({"hidden_act": "relu2"}), "--on", "h100"), "hidden_act", "may have a gate")
+
+
+def test_an_unknown_model_type_names_the_nearest(config):
+    (warning,) = warnings_of(config({"model_type": "lama"}))
+    assert warning == "model_type lama is unknown, nearest: llama: its keys are read as those of Llama"
+    result = ridgebench("predict", "model", config({"model_type": "lama", "num_exprts": 8}), "--on", "h100")
+    refused(result, "num_exprts is 8", "nearest supported key: num_experts; nearest model_type: llama")
+
+
+def test_a_key_that_a_known_family_does_not_read_is_the_first_line(config):
+    path = config({"model_type": "llama", "layers_of_mine": 2})
+    text = ridgebench("predict", "model", path, "--on", "h100").stdout
+    assert text.startswith("warning: layers_of_mine is not read, and may change the counts\n")
+    result = ridgebench("predict", "model", path, "--on", "h100", "--csv")
+    assert result.stderr == "warning: layers_of_mine is not read, and may change the counts\n"
+    assert warnings_of(config({"model_type": "llama", "layers_of_mine": None})) == []
+
+
+def test_an_unknown_activation_of_a_known_family_is_a_warning(config):
+    (warning,) = warnings_of(config({"model_type": "llama", "hidden_act": "mine"}))
+    assert warning == "hidden_act is mine, an unknown activation: networks are counted with a gate"
+
+
+def test_sizes_that_a_nested_config_leaves_out_are_defaults(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"model_type": "llava", "text_config": {"model_type": "llama"}, "vision_config": {}}))
+    reply = model(path)
+    assert reply["parameters"] == pytest.approx(6.738e9, rel=1e-3)
+    assert any("sizes" in warning and "vocab_size 32000" in warning for warning in reply["warnings"])
+
+
+def test_the_index_beside_a_config_is_compared(config, tmp_path):
+    path = config({"model_type": "llama"})
+    counted = model(path)["weights_bytes"]
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"metadata": {"total_size": counted}, "weight_map": {}}))
+    assert warnings_of(path) == []
+    index.write_text(json.dumps({"metadata": {"total_size": 1.5 * counted}, "weight_map": {}}))
+    (warning,) = warnings_of(path)
+    assert warning.startswith("model.safetensors.index.json beside the config has ")
+
+
+@pytest.mark.parametrize(("name", "fits"), [("Mine-70B", False), ("Mine-3.8B-v2", True), ("Mine-30B-A3B", False), ("Mine", True)])
+def test_the_size_in_a_name_is_compared(tmp_path, name, fits):
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(LLAMA | {"model_type": "llama"}))
+    assert [warning.startswith(f"the name {name} does not fit") for warning in warnings_of(folder / "config.json")] == [True] * (not fits)
+
+
+GPT_OSS = {
+    "model_type": "gpt_oss",
+    "hidden_size": 2880,
+    "intermediate_size": 2880,
+    "num_hidden_layers": 36,
+    "num_attention_heads": 64,
+    "num_key_value_heads": 8,
+    "head_dim": 64,
+    "vocab_size": 201088,
+    "num_local_experts": 128,
+    "num_experts_per_tok": 4,
+    "sliding_window": 128,
+}
+LEFT_OUT = ["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"]
+
+
+def test_a_quantised_model_has_the_bytes_of_its_file(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(GPT_OSS | {"quantization_config": {"quant_method": "mxfp4", "modules_to_not_convert": LEFT_OUT}}))
+    reply = model(path)
+    assert reply["weights_format"] == "mxfp4"
+    assert reply["weights_bytes"] == pytest.approx(65.25e9, rel=0.01)
+    assert reply["phases"][1]["fits"] is True
+    path.write_text(json.dumps(GPT_OSS))
+    assert model(path)["weights_bytes"] == pytest.approx(233.6e9, rel=0.01)
+    assert model(path, "--weights", "mxfp4")["weights_bytes"] < 66e9
+    path.write_text(json.dumps(GPT_OSS | {"quantization_config": {"quant_method": "mine"}}))
+    assert "--weights FORMAT" in warnings_of(path)[0]
+
+
+@pytest.mark.parametrize(
+    ("quantisation", "name", "bytes_each"),
+    [
+        ({"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True}, "int4", 4.15625 / 8),
+        ({"quant_method": "gptq", "bits": 8, "group_size": 32}, "int8", 8.75 / 8),
+        ({"quant_method": "fp8", "weight_block_size": [128, 128]}, "fp8_e4m3", 1),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "nvfp4", 4.5 / 8),
+        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, "int8", 1),
+    ],
+)
+def test_the_formats_of_quantised_files(config, quantisation, name, bytes_each):
+    plain = model(config({"model_type": "llama"}))
+    reply = model(config({"model_type": "llama", "quantization_config": quantisation}))
+    assert reply["weights_format"] == name
+    in_16_bits = 2 * 32000 * 8192
+    assert reply["weights_bytes"] == pytest.approx((plain["parameters"] - in_16_bits) * bytes_each + 2 * in_16_bits)
+    down = [next(r for r in answer["phases"][1]["operations"] if r["name"] == "down") for answer in (plain, reply)]
+    assert down[0]["bytes"] - down[1]["bytes"] == pytest.approx((2 - bytes_each) * 8192 * 28672)
+
+
+def test_windows_limit_the_cache_and_the_batch(config):
+    path = config({"model_type": "mistral", "sliding_window": 4096})
+    reply, whole = model(path, "--context", "32768"), model(config({"model_type": "llama"}), "--context", "32768")
+    assert reply["phases"][1]["kv_cache_bytes"] == whole["phases"][1]["kv_cache_bytes"] / 8
+    assert reply["largest_batch"] > 7 * whole["largest_batch"]
+    rows = {row["name"]: row for row in reply["phases"][0]["operations"]}
+    assert rows["local_scores"]["flops"] == 2 * 8192 * (4096 * 4097 / 2 + (32768 - 4096) * 4096)
+    off = config({"model_type": "mistral", "sliding_window": -1})
+    assert model(off, "--context", "32768")["largest_batch"] == whole["largest_batch"]
+
+
+def test_a_cache_has_a_format_of_its_own(config):
+    path = config({"model_type": "llama"})
+    whole, half = model(path), model(path, "--cache", "fp8")
+    assert half["cache_format"] == "fp8_e4m3"
+    assert half["kv_cache_bytes_per_token"] == whole["kv_cache_bytes_per_token"] / 2
+    refused(ridgebench("predict", "model", path, "--on", "h100", "--cache", "fp3"), "--cache is 'fp3'", "nvfp4", "int4")
+
+
+def test_python_infinity_is_read(config):
+    text = json.dumps(LLAMA | {"model_type": "llama", "time_step_limit": [0.0, float("inf")], "source": "NaN"})
+    assert "Infinity" in text
+    assert model(config(text=text))["source"] == "NaN"

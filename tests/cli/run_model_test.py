@@ -86,3 +86,18 @@ def test_what_run_measured_stands_in_predict(tmp_path):
 def test_a_mistake_gets_one_line(command, arguments, parts, tmp_path):
     refused(ridgebench(command, "--device", "cpu", *arguments.split(), cwd=tmp_path), *parts)
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", ["run", "list", "duel", "plan"])
+def test_each_command_says_what_predict_says(command, tmp_path):
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(json.loads(LLAMA.read_text()) | {"layers_of_mine": 2}))
+    lines = {
+        "run": ["run", "--device", "sim", "--tokens", "1", "--budget", "1", "--out", tmp_path / "out", "--model", config],
+        "list": ["list", "--device", "cpu", "--tokens", "1", "--model", config],
+        "duel": ["duel", "naive", "naive", "--format", "fp32", "--device", "sim", "--seconds", "1", "--tokens", "1", "--model", config],
+        "plan": ["plan", "activations", "--batch", "1", "--model", config],
+    }
+    assert "warning: layers_of_mine is not read, and may change the counts" in ridgebench(*lines[command]).stderr
+    config.write_text(json.dumps(json.loads(LLAMA.read_text()) | {"model_type": "mine", "layers_of_mine": 2}))
+    refused(ridgebench(*lines[command]), "layers_of_mine is 2; allowed: keys that are read")

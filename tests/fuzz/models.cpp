@@ -10,7 +10,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
     const ridgebench::Transformer model = ridgebench::parse_transformer(text, "fuzz");
-    bool sound = ridgebench::active_parameters(model) > 0 && ridgebench::cached_elements(model) > 0;
+    const double kept = ridgebench::cached_elements(model) + ridgebench::state_elements(model);
+    bool sound = ridgebench::active_parameters(model) > 0 && kept >= 0;
     sound = sound && ridgebench::active_parameters(model) <= ridgebench::parameters(model);
     for (const ridgebench::Linear& linear : ridgebench::linear_layers(model)) {
       sound = sound && linear.outputs > 0 && linear.inputs > 0 && linear.active <= linear.experts;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/cli/model_warnings.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/measure/selection/shapes_file.hpp"
 #include "kernels/common/error.hpp"
@@ -74,8 +75,11 @@ std::vector<std::string> ShapeOptions::model_lines(
     throw UsageError(
         fmt::format("--model has shapes of {0}; allowed: --op {0}, or no --op", matmul.name));
   }
-  return product_lines(matmul, open_transformer(model_),
-                       counts_of("--tokens", tokens_, kMostTokens), training_);
+  const Transformer model = open_transformer(model_);
+  std::vector<std::string> lines =
+      product_lines(matmul, model, counts_of("--tokens", tokens_, kMostTokens), training_);
+  print_model_warnings(model);
+  return lines;
 }
 
 }  // namespace ridgebench

@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 
+#include "harness/cli/model_warnings.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/plan/questions.hpp"
 #include "roofline/transformer/transformer.hpp"
@@ -15,9 +16,11 @@ void add_state_options(CLI::App& app, StateQuestion& question, const char* param
                  "none (inference), sgd, momentum, adagrad, rmsprop, adam, adamw, lion or "
                  "adafactor")
       ->capture_default_str();
-  app.add_option("--precision", question.precision,
-                 "Parameters and gradients: bf16, fp32, bf16-master (fp32 master copy) or "
-                 "fp32-bf16 (fp32 parameters, bf16 gradients)")
+  app.add_option(
+         "--precision", question.precision,
+         "Parameters and gradients: bf16, fp32, bf16-master (fp32 master copy) or "
+         "fp32-bf16 (fp32 parameters, bf16 gradients); with --optimizer none also fp16, fp8, "
+         "int8, mxfp8, nvfp4, mxfp4 and int4")
       ->capture_default_str();
 }
 
@@ -50,7 +53,9 @@ void add_activation_options(CLI::App& app, ActivationQuestion& question, std::st
 
 void resolve(ActivationQuestion& question, const PlanOptions& options, const std::string& model) {
   question.format = parse_format(options.format);
-  if (!model.empty()) question.model = open_transformer(model);
+  if (model.empty()) return;
+  question.model = open_transformer(model);
+  print_model_warnings(*question.model);
 }
 
 }  // namespace
@@ -102,7 +107,8 @@ void add_plan_tensor(CLI::App& plan) {
   CLI::App& app = *plan.add_subcommand("tensor", "Compute the bytes of a tensor");
   app.add_option("--shape", state->shape, "Sizes joined by x: 49152x12288")->required();
   add_plan_format(app, *state,
-                  "Format of the elements; nvfp4 (fp4) has a scale for 16 values, mxfp4 for 32");
+                  "Format of the elements; nvfp4 (fp4) has a scale for 16 values, mxfp4 and mxfp8 "
+                  "for 32, int4 for 128");
   add_plan_device(app, *state);
   add_plan_json(app, *state);
   app.callback([state] {

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "harness/cli/model_warnings.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/predict/output.hpp"
 #include "harness/results/measured_roofs.hpp"
@@ -18,17 +19,28 @@ struct ModelOptions {
   std::string batches = "1";
   std::string context = "4096";
   std::string format = "bf16";
+  std::string weights;
+  std::string cache;
   std::string device;
   bool training = false;
   OutputOptions output;
 };
 
+// Empty without the option.
+std::optional<StoredFormat> stored_as(std::string_view option, const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  return parse_stored_format(option, name);
+}
+
 nlohmann::ordered_json answer(const ModelOptions& options) {
   const Operation& matmul = Registry::instance().operation("matmul");
   const Transformer model = open_transformer(options.config);
+  if (options.output.csv()) print_model_warnings(model);
   const TransformerQuestion question{.batches = counts_of("--batch", options.batches, kMostTokens),
                                      .context = count_of("--context", options.context, kMostTokens),
                                      .format = parse_format_pair(options.format),
+                                     .weights = stored_as("--weights", options.weights),
+                                     .cache = stored_as("--cache", options.cache),
                                      .training = options.training};
   const Roofs roofs = open_roofs(options.device);
   const BestTimes measured = best_times(options.device, matmul, question.format);
@@ -61,6 +73,19 @@ void add_predict_model_command(CLI::App& predict) {
       ->capture_default_str();
   command->add_option("--format", options->format, "Format of the matrix products' inputs")
       ->capture_default_str()
+      ->type_name("FORMAT");
+  command
+      ->add_option(
+          "--weights", options->weights,
+          "Format in which the linear layers but lm_head are stored, if it is another: fp8, "
+          "int8, mxfp8, nvfp4, mxfp4, int4 (128 share a scale)")
+      ->check(not_empty())
+      ->type_name("FORMAT");
+  command
+      ->add_option(
+          "--cache", options->cache,
+          "Format of keys and values in the cache, if it is another: fp8, int8, nvfp4, int4")
+      ->check(not_empty())
       ->type_name("FORMAT");
   command->add_flag("--training", options->training,
                     "Forward, dX and dW of batch x context tokens instead of prefill and decode");

@@ -105,14 +105,26 @@ Texts facts_of(const ordered_json& answer) {
       fmt::format("{} on {}, {}, context {}", printable(answer["model"].get<std::string>()),
                   printable(answer["device"].get<std::string>()),
                   answer["format"].get<std::string>(), answer["context"].get<std::int64_t>()),
-      fmt::format("parameters: {}{}, {}", count_text(all), part,
-                  in_unit(answer["weights_bytes"], "B")),
+      fmt::format(
+          "parameters: {}{}, {}{}", count_text(all), part, in_unit(answer["weights_bytes"], "B"),
+          answer["weights_format"].is_null()
+              ? ""
+              : fmt::format(" with weights in {}", answer["weights_format"].get<std::string>())),
       fmt::format("KV cache: {} per token", in_unit(answer["kv_cache_bytes_per_token"], "B"))};
   if (!answer["largest_batch"].is_null()) {
     facts.push_back(fmt::format("largest batch in {}: {:.0f}", in_unit(answer["memory_bytes"], "B"),
                                 answer["largest_batch"].get<double>()));
   }
   return facts;
+}
+
+// Why the numbers may be wrong, before them.
+std::string warnings_text(const ordered_json& answer, std::string_view format) {
+  std::string text;
+  for (const ordered_json& warning : answer["warnings"]) {
+    text += fmt::format(fmt::runtime(format), printable(warning.get<std::string>()));
+  }
+  return text;
 }
 
 constexpr std::array kAnswerColumns{"model", "device", "format", "context"};
@@ -128,7 +140,8 @@ constexpr std::array kRowColumns{"name",     "role",
 }  // namespace
 
 std::string model_text(const ordered_json& answer) {
-  std::string text = fmt::format("{}\n", fmt::join(facts_of(answer), "\n"));
+  std::string text = warnings_text(answer, "warning: {}\n");
+  text += fmt::format("{}\n", fmt::join(facts_of(answer), "\n"));
   for (const ordered_json& phase : answer["phases"]) {
     text += fmt::format("\n{}\n{}{}\n", title_of(phase), padded_table(table_of(phase)),
                         fmt::join(sums_of(phase), "; "));
@@ -139,6 +152,7 @@ std::string model_text(const ordered_json& answer) {
 std::string model_markdown(const ordered_json& answer) {
   const Texts facts = facts_of(answer);
   std::string text = fmt::format("## {}\n\n", facts.front());
+  text += warnings_text(answer, "**Warning: {}.**\n\n");
   text += fmt::format("- {}\n", fmt::join(facts.begin() + 1, facts.end(), "\n- "));
   for (const ordered_json& phase : answer["phases"]) {
     text += fmt::format("\n### {}\n\n", title_of(phase));

@@ -124,7 +124,7 @@ TEST(PlanCommand, RefusesNonsenseWithAUsageError) {
   };
   EXPECT_THAT(rejection({"plan", "memory", "--on", "h300"}), HasSubstr("unknown device"));
   EXPECT_THAT(rejection({"plan", "tensor", "--shape", "4", "--format", "fp3"}),
-              HasSubstr("unknown format"));
+              HasSubstr("--format is 'fp3'; allowed: "));
   EXPECT_THAT(rejection({"plan", "train", "--flops", "1e20", "--on", "l4", "--mfu", "half"}),
               HasSubstr("--mfu is 'half'"));
   EXPECT_THAT(rejection({"plan", "train", "--flops", "nan"}), HasSubstr("--flops is 'nan'"));

@@ -30,11 +30,9 @@ Transformer tiny_model() {
   return {.name = "tiny",
           .layers = 2,
           .width = 8,
-          .heads = 4,
-          .kv_heads = 2,
-          .head_dim = 2,
-          .feed_forward = 20,
-          .vocabulary = 100};
+          .vocabulary = 100,
+          .attentions = {{.layers = 2, .heads = 4, .kv_heads = 2, .head_dim = 2, .value_dim = 2}},
+          .networks = {{.prefix = "", .layers = 2, .width = 20}}};
 }
 
 const ordered_json& row_named(const ordered_json& phase, const std::string& label,
@@ -104,8 +102,7 @@ TEST(PredictTransformer, SumsFollowFromTheRows) {
 
 TEST(PredictTransformer, ActiveExpertsShareTheTokensEvenly) {
   Transformer model = tiny_model();
-  model.feed_forward = 0;
-  model.experts = Experts{.total = 8, .active = 2, .width = 20, .shared_width = 0, .layers = 2};
+  model.networks = {{.prefix = "expert_", .layers = 2, .width = 20, .experts = 8, .active = 2}};
   const auto up_of = [&](std::int64_t tokens) {
     std::vector<std::string> texts;
     for (const auto& p : linear_products(product_operation(), model, tokens, tokens, false)) {
@@ -122,6 +119,7 @@ TEST(PredictTransformer, ActiveExpertsShareTheTokensEvenly) {
 TEST(PredictTransformer, TrainingIsSixFlopsPerActiveParameterAndToken) {
   Transformer model = open_transformer("qwen3-30b-a3b");
   model.tied = true;  // the embedding itself is no product
+  model.more_parameters = 0;  // nor are routers
   const ordered_json answer =
       on_h100(model, {.batches = {3}, .context = 1000, .format = Format::bf16, .training = true});
   ASSERT_THAT(answer.at("phases"), SizeIs(1));
@@ -199,9 +197,8 @@ TEST(PredictTransformer, LinesOfShapesHaveNoDuplicates) {
   EXPECT_THAT(lines, ::testing::Contains("matmul m:16/n:40/k:8/layout:nt"));
   EXPECT_THAT(lines, SizeIs(10));
   Transformer square = tiny_model();
-  square.kv_heads = square.heads;
-  square.feed_forward = 8;
-  square.gated = false;
+  square.attentions.front().kv_heads = 4;
+  square.networks = {{.prefix = "", .layers = 2, .width = 8, .gated = false}};
   square.vocabulary = 24;  // qkv and lm_head are equal; o, up and down are equal
   EXPECT_THAT(product_lines(product_operation(), square, {4}, false),
               ElementsAre("matmul m:4/n:24/k:8/layout:nt", "matmul m:4/n:8/k:8/layout:nt"));

@@ -1,0 +1,179 @@
+#include "roofline/transformer/config_keys.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/common/enum_names.hpp"
+#include "kernels/common/error.hpp"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::json;
+
+// Sizes without which a model cannot be counted: a default that stands in for one is said.
+constexpr std::array<std::string_view, 6> kSizes{"hidden_size",         "num_hidden_layers",
+                                                 "num_attention_heads", "num_key_value_heads",
+                                                 "intermediate_size",   "vocab_size"};
+
+json defaults_of(const json& family, bool sizes) {
+  json defaults = family.value("defaults", json::object());
+  if (sizes) return defaults;
+  for (const std::string_view name : kSizes) defaults.erase(std::string(name));
+  return defaults;
+}
+
+// Puts the keys of the objects that the family lists in `nested` beside the others:
+// "ffn_config.width".
+json flat(json config, const json& family) {
+  for (const json& name : family.value("nested", json::array())) {
+    const auto found = config.find(name.get_ref<const std::string&>());
+    if (found == config.end() || !found->is_object()) continue;
+    const json inner = *found;
+    config.erase(found);
+    for (const auto& [key, value] : inner.items()) {
+      config[fmt::format("{}.{}", name.get_ref<const std::string&>(), key)] = value;
+    }
+  }
+  return config;
+}
+
+bool listed(const json& patterns, std::string_view key) {
+  return std::ranges::any_of(patterns, [&](const json& pattern) {
+    return fits_pattern(key, pattern.get_ref<const std::string&>());
+  });
+}
+
+}  // namespace
+
+ConfigKeys::ConfigKeys(json config, std::string origin, const Family& family, bool default_sizes)
+    : origin_(std::move(origin)),
+      family_(family),
+      config_(flat(std::move(config), family.data)),
+      defaults_(defaults_of(family.data, default_sizes)),
+      file_(config_, origin_),
+      default_values_(defaults_, fmt::format("defaults of {}", family.name)) {}
+
+std::vector<std::string> ConfigKeys::candidates(std::string_view name) const {
+  for (const json* table : {&family_.data, &common_keys()}) {
+    const auto keys = table->find("keys");
+    if (keys == table->end()) continue;
+    const auto found = keys->find(name);
+    if (found != keys->end()) return found->get<std::vector<std::string>>();
+  }
+  return {std::string(name)};
+}
+
+std::optional<ConfigKeys::Place> ConfigKeys::find(std::string_view name) {
+  std::optional<Place> found;
+  bool present = false;
+  for (const std::string& key : candidates(name)) {
+    present = present || config_.contains(key);
+    read_.insert(key);
+    if (!found && file_.holds(key.c_str())) found = Place{&file_, key};
+  }
+  if (found || present) return found;
+  const std::string key(name);
+  if (!default_values_.holds(key.c_str())) return std::nullopt;
+  if (std::ranges::find(kSizes, name) != kSizes.end()) {
+    std::string text = fmt::format("{} {}", name, defaults_[key].dump());
+    if (std::ranges::find(defaulted_, text) == defaulted_.end()) defaulted_.push_back(text);
+  }
+  return Place{&default_values_, key};
+}
+
+const json& ConfigKeys::at(const Place& place) const {
+  return (place.object == &file_ ? config_ : defaults_)[place.key];
+}
+
+bool ConfigKeys::holds(std::string_view name) { return find(name).has_value(); }
+
+std::int64_t ConfigKeys::count(std::string_view name, Range allowed) {
+  const auto place = find(name);
+  if (!place) reject(name, fmt::format("a whole number from {:.0f}", allowed.low));
+  return place->object->count(place->key.c_str(), allowed);
+}
+
+std::int64_t ConfigKeys::count_or(std::string_view name, Range allowed, std::int64_t absent) {
+  return holds(name) ? count(name, allowed) : absent;
+}
+
+double ConfigKeys::number_or(std::string_view name, Range allowed, double absent) {
+  const auto place = find(name);
+  return place ? place->object->number(place->key.c_str(), allowed) : absent;
+}
+
+bool ConfigKeys::flag_or(std::string_view name, bool absent) {
+  const auto place = find(name);
+  return place ? place->object->flag(place->key.c_str()) : absent;
+}
+
+std::string ConfigKeys::text_or(std::string_view name, const std::string& absent) {
+  const auto place = find(name);
+  return place ? place->object->text(place->key.c_str()) : absent;
+}
+
+bool ConfigKeys::is_text(std::string_view name) { return value(name).is_string(); }
+bool ConfigKeys::is_list(std::string_view name) { return value(name).is_array(); }
+
+std::vector<double> ConfigKeys::numbers(std::string_view name, Range allowed) {
+  const auto place = find(name);
+  if (!place) return {};
+  return place->object->numbers(place->key.c_str(), allowed);
+}
+
+std::vector<std::string> ConfigKeys::texts(std::string_view name) {
+  const auto place = find(name);
+  if (!place) return {};
+  return place->object->texts(place->key.c_str());
+}
+
+json ConfigKeys::value(std::string_view name) {
+  const auto place = find(name);
+  return place ? at(*place) : json();
+}
+
+const json& ConfigKeys::trait(const char* name) const {
+  static const json nothing;
+  const auto found = family_.data.find(name);
+  return found == family_.data.end() ? nothing : *found;
+}
+
+std::string ConfigKeys::key_of(std::string_view name) {
+  const auto place = find(name);
+  return place ? place->key : candidates(name).front();
+}
+
+std::string ConfigKeys::keys_of(std::string_view name) const {
+  return fmt::format("{}", fmt::join(candidates(name), " or "));
+}
+
+void ConfigKeys::reject(std::string_view name, std::string_view allowed) {
+  const auto place = find(name);
+  if (place) place->object->reject(place->key, allowed);
+  file_.reject(candidates(name).front(), allowed);
+}
+
+std::string ConfigKeys::nearest_key(std::string_view key) const {
+  const std::vector<std::string_view> names(read_.begin(), read_.end());
+  return std::string(nearest_name(key, names));
+}
+
+std::vector<std::string> ConfigKeys::unread() const {
+  std::vector<std::string> keys;
+  const json none = json::array();
+  const json& own = family_.data.contains("ignored") ? family_.data["ignored"] : none;
+  for (const auto& [key, value] : config_.items()) {
+    const bool empty =
+        value.is_null() || ((value.is_array() || value.is_object()) && value.empty());
+    if (empty || read_.contains(key)) continue;
+    if (listed(own, key) || listed(common_keys().at("ignored"), key)) continue;
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+}  // namespace ridgebench

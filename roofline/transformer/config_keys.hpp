@@ -1,0 +1,88 @@
+// Reads the numbers of a config.json by one set of names, those of Llama, for all families, and
+// keeps account of the keys that were read.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "roofline/json_object.hpp"
+#include "roofline/transformer/families.hpp"
+
+namespace ridgebench {
+
+// The largest numbers that a config may hold. They are far above those of any model, and keep every
+// product of three of them within 64 bits.
+inline constexpr Range kLayerRange{1, 100000};
+inline constexpr Range kHeadRange{1, 65536};
+inline constexpr Range kSizeRange{1, 1 << 20};
+inline constexpr Range kVocabularyRange{1, 1 << 30};
+constexpr Range or_zero(Range range) { return {0, range.high}; }
+
+// A name stands for the keys that the family's `keys` or the common ones list for it, in the order
+// of preference, or for itself. A key that the file lacks has the value in the family's `defaults`;
+// null is no value. All functions throw UsageError.
+class ConfigKeys {
+ public:
+  // `config` is the object with the numbers of the language model. Without `default_sizes`, a size
+  // that the file lacks has no value.
+  ConfigKeys(nlohmann::json config, std::string origin, const Family& family, bool default_sizes);
+  ConfigKeys(const ConfigKeys&) = delete;
+  ConfigKeys& operator=(const ConfigKeys&) = delete;
+
+  [[nodiscard]] const std::string& origin() const { return origin_; }
+  [[nodiscard]] const Family& family() const { return family_; }
+  [[nodiscard]] const JsonObject& file() const { return file_; }
+
+  [[nodiscard]] bool holds(std::string_view name);
+  [[nodiscard]] std::int64_t count(std::string_view name, Range allowed);
+  [[nodiscard]] std::int64_t count_or(std::string_view name, Range allowed, std::int64_t absent);
+  [[nodiscard]] double number_or(std::string_view name, Range allowed, double absent);
+  [[nodiscard]] bool flag_or(std::string_view name, bool absent);
+  [[nodiscard]] std::string text_or(std::string_view name, const std::string& absent);
+  [[nodiscard]] bool is_text(std::string_view name);
+  [[nodiscard]] bool is_list(std::string_view name);
+  [[nodiscard]] std::vector<double> numbers(std::string_view name, Range allowed);
+  [[nodiscard]] std::vector<std::string> texts(std::string_view name);
+  [[nodiscard]] nlohmann::json value(std::string_view name);  // null if absent
+
+  // What the family's table says beside keys and defaults; null if nothing.
+  [[nodiscard]] const nlohmann::json& trait(const char* name) const;
+  [[nodiscard]] bool has_trait(const char* name) const { return trait(name) == true; }
+
+  // The key of the file that has the value, or the first that could have it.
+  [[nodiscard]] std::string key_of(std::string_view name);
+  // "hidden_size or n_embd"
+  [[nodiscard]] std::string keys_of(std::string_view name) const;
+  [[noreturn]] void reject(std::string_view name, std::string_view allowed);
+
+  // The keys of the file with a value that were neither read nor listed as ignored, sorted.
+  [[nodiscard]] std::vector<std::string> unread() const;
+  // The key among those that may be read which is nearest to `key`; empty if none is near.
+  [[nodiscard]] std::string nearest_key(std::string_view key) const;
+  // Sizes that come from the family's defaults: "vocab_size 262144", in the order of reading.
+  [[nodiscard]] const std::vector<std::string>& defaulted() const { return defaulted_; }
+
+ private:
+  struct Place {
+    const JsonObject* object;
+    std::string key;
+  };
+  [[nodiscard]] std::optional<Place> find(std::string_view name);
+  [[nodiscard]] std::vector<std::string> candidates(std::string_view name) const;
+  [[nodiscard]] const nlohmann::json& at(const Place& place) const;
+
+  std::string origin_;
+  const Family& family_;
+  nlohmann::json config_;  // flat
+  nlohmann::json defaults_;
+  JsonObject file_;
+  JsonObject default_values_;
+  std::set<std::string, std::less<>> read_;
+  std::vector<std::string> defaulted_;
+};
+
+}  // namespace ridgebench

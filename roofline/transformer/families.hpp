@@ -1,0 +1,32 @@
+// The table of families, roofline/families: for each model_type its keys of a config.json, its
+// defaults and its peculiarities. docs/models.md describes the format of the files.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ridgebench {
+
+struct Family {
+  std::string name;     // the model_type
+  nlohmann::json data;  // with what it takes from the family in its `like`
+};
+
+// Null if the table lacks the type.
+const Family* find_family(std::string_view type);
+
+// Returns the nearest type that is counted; empty if none is near.
+std::string_view nearest_family(std::string_view type);
+
+// The types that are counted, sorted.
+std::vector<std::string_view> counted_families();
+
+// What all families share: `keys`, `ignored`, `refused`.
+const nlohmann::json& common_keys();
+
+// Whether a text fits a pattern, in which * stands for any characters.
+bool fits_pattern(std::string_view text, std::string_view pattern);
+
+}  // namespace ridgebench

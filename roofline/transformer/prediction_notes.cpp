@@ -1,0 +1,76 @@
+#include "roofline/transformer/prediction_notes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "roofline/transformer/operations.hpp"
+#include "roofline/units.hpp"
+
+namespace ridgebench {
+namespace {
+
+void add_phase_notes(const Transformer& model, bool training, std::vector<std::string>& notes) {
+  if (training) {
+    notes.push_back(
+        fmt::format("`ridgebench plan memory --parameters {:.0f}` counts the memory of training",
+                    parameters(model)));
+    return;
+  }
+  notes.emplace_back("prefill computes the logits of the last token only");
+  notes.emplace_back("what fits counts weights and KV cache, without activations");
+}
+
+void add_attention_notes(const Transformer& model, std::vector<std::string>& notes) {
+  for (const Attention& a : model.attentions) {
+    if (a.window == 0) continue;
+    notes.push_back(
+        fmt::format("a query of {} layers meets at most {} keys, and their cache holds no "
+                    "more tokens",
+                    a.layers, a.window));
+  }
+  const auto is_latent = [](const Attention& a) { return a.latent.has_value(); };
+  if (std::ranges::any_of(model.attentions, is_latent)) {
+    notes.emplace_back(
+        "latent attention: the cache holds kv_lora_rank + qk_rope_head_dim elements a token and "
+        "layer, and decoding reads them once");
+  }
+}
+
+void add_recurrence_note(const Transformer& model, std::vector<std::string>& notes) {
+  std::int64_t layers = 0;
+  for (const Recurrence& r : model.recurrences) layers += r.layers;
+  if (layers == 0) return;
+  notes.push_back(
+      fmt::format("the states of {} recurrent layers take {} a sequence in fp32, and the KV cache "
+                  "holds them; their FLOPs are those of one token after another",
+                  layers, with_unit(state_elements(model) * kStateElementBytes, "B")));
+}
+
+}  // namespace
+
+std::vector<std::string> prediction_notes(const Transformer& model, const NoteFacts& facts) {
+  std::vector<std::string> notes{
+      "norms, rotations, activation functions, softmax and sampling are not counted"};
+  const auto has_experts = [](const Network& n) { return n.experts > 1; };
+  if (std::ranges::any_of(model.networks, has_experts)) {
+    notes.emplace_back(
+        "tokens are spread evenly over the experts, so that a small batch meets as many experts as "
+        "it can");
+  }
+  add_phase_notes(model, facts.question.training, notes);
+  if (facts.launch_floor_s) {
+    notes.push_back(fmt::format("a launch takes at least {} here, and so does each row",
+                                with_unit(*facts.launch_floor_s, "s")));
+  }
+  const std::int64_t longest = model.longest_context;
+  if (longest > 0 && facts.question.context > longest) {
+    notes.push_back(fmt::format("the config allows a context of {} tokens", longest));
+  }
+  add_attention_notes(model, notes);
+  add_recurrence_note(model, notes);
+  notes.insert(notes.end(), model.notes.begin(), model.notes.end());
+  return notes;
+}
+
+}  // namespace ridgebench

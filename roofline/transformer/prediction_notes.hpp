@@ -1,0 +1,20 @@
+// What a prediction of a transformer leaves out or supposes, in words.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "roofline/transformer/predict_transformer.hpp"
+
+namespace ridgebench {
+
+struct NoteFacts {
+  const TransformerQuestion& question;
+  std::optional<double> launch_floor_s;
+};
+
+// The notes of the model itself are the last.
+std::vector<std::string> prediction_notes(const Transformer& model, const NoteFacts& facts);
+
+}  // namespace ridgebench

@@ -1,0 +1,193 @@
+// quantization_config: how a file of a quantised model stores its weights. Sources: the keys that
+// transformers, compressed-tensors and NVIDIA ModelOpt write.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "roofline/json_object.hpp"
+#include "roofline/transformer/families.hpp"
+#include "roofline/transformer/read_parts.hpp"
+
+namespace ridgebench {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFileBeside = "hf_quant_config.json";
+constexpr std::uintmax_t kLargestFileBeside = std::uintmax_t{64} << 20U;
+
+struct Method {
+  std::string_view name;
+  std::string_view format;
+};
+constexpr std::array kMethods{Method{"fp8", "fp8_e4m3"}, Method{"fbgemm_fp8", "fp8_e4m3"},
+                              Method{"mxfp4", "mxfp4"},  Method{"nvfp4", "nvfp4"},
+                              Method{"mxfp8", "mxfp8"},  Method{"int8", "int8"}};
+
+// A module that is left out, by a pattern of its name, and the kind of its weights.
+struct Module {
+  std::string_view pattern;
+  WeightKind kind;
+};
+constexpr std::array kModules{Module{"*linear_attn", WeightKind::recurrence},
+                              Module{"*mamba", WeightKind::recurrence},
+                              Module{"*self_attn", WeightKind::attention},
+                              Module{"*.attn", WeightKind::attention},
+                              Module{"*attention", WeightKind::attention},
+                              Module{"*shared_expert", WeightKind::shared},
+                              Module{"*shared_experts", WeightKind::shared},
+                              Module{"*shared_mlp", WeightKind::shared},
+                              Module{"*mlp\\.(gate|up|gate_up|down)_proj", WeightKind::dense},
+                              Module{"*.mlp", WeightKind::dense},
+                              Module{"*lm_head", WeightKind::head}};
+// Modules without weights that are counted.
+constexpr std::array<std::string_view, 12> kSmallModules{
+    "*norm*",   "*gate",   "*router*", "*embed*",  "*vision*",      "*bias",
+    "*conv1d*", "*index*", "*mtp*",    "*visual*", "*multi_modal*", "*proj_a*"};
+
+bool is_true(const json& config, const char* key) {
+  const auto found = config.find(key);
+  return found != config.end() && found->is_boolean() && found->get<bool>();
+}
+
+double number_of(const json& config, const char* key, double absent) {
+  const auto found = config.find(key);
+  return found != config.end() && found->is_number() ? found->get<double>() : absent;
+}
+
+std::string lower_text(const json& config, const char* key) {
+  const auto found = config.find(key);
+  if (found == config.end() || !found->is_string()) return "";
+  std::string text = found->get<std::string>();
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+// The weights of the only group; null if there are none or several.
+json only_weights(const json& config) {
+  const auto groups = config.find("config_groups");
+  if (groups == config.end() || !groups->is_object() || groups->size() != 1) return {};
+  const json& group = *groups->begin();
+  return group.is_object() ? group.value("weights", json()) : json();
+}
+
+// "num_bits", "type" and "group_size" of compressed-tensors.
+std::optional<StoredFormat> format_of_weights(const json& weights, const std::string& format) {
+  constexpr double kFour = 4;
+  constexpr double kMxGroup = 32;
+  constexpr double kEight = 8;
+  if (!weights.is_object()) return std::nullopt;
+  const double bits = number_of(weights, "num_bits", 0);
+  const double group = number_of(weights, "group_size", 0);
+  const bool floats = lower_text(weights, "type") == "float";
+  if (floats && bits == kEight) return parse_stored_format("weights", "fp8_e4m3");
+  if (floats && bits == kFour) {
+    const bool mx = group == kMxGroup || format.find("mxfp4") != std::string::npos;
+    return parse_stored_format("weights", mx ? "mxfp4" : "nvfp4");
+  }
+  const bool sensible = bits >= 2 && bits <= kEight && bits == static_cast<int>(bits);
+  if (!sensible || lower_text(weights, "type") != "int") return std::nullopt;
+  return grouped_format(static_cast<int>(bits), group, !is_true(weights, "symmetric"));
+}
+
+std::optional<StoredFormat> stored_format(const json& config) {
+  const std::string method = lower_text(config, "quant_method");
+  const std::string algorithm = lower_text(config, "quant_algo");
+  if (algorithm == "mixed_precision") return std::nullopt;
+  for (const std::string& name : {algorithm, method}) {
+    const auto found = std::ranges::find(kMethods, name, &Method::name);
+    if (found != kMethods.end()) return parse_stored_format("weights", found->format);
+  }
+  if (method == "awq" || method == "gptq") {
+    const int bits = static_cast<int>(std::clamp(number_of(config, "bits", 4), 2.0, 8.0));
+    const bool zeros =
+        method == "awq" ? !config.contains("zero_point") || is_true(config, "zero_point") : true;
+    return grouped_format(bits, number_of(config, "group_size", 128), zeros);
+  }
+  if (method == "bitsandbytes") {
+    if (is_true(config, "load_in_8bit")) return parse_stored_format("weights", "int8");
+    // NF4 and FP4 of bitsandbytes: 64 values share a scale in fp32.
+    return StoredFormat{"nf4", 0.5, 4, 64};
+  }
+  return format_of_weights(only_weights(config), lower_text(config, "format"));
+}
+
+std::vector<std::string> left_out(const json& config) {
+  std::vector<std::string> modules;
+  for (const char* const key : {"modules_to_not_convert", "ignore", "exclude_modules",
+                                "ignored_layers", "llm_int8_skip_modules"}) {
+    const auto found = config.find(key);
+    if (found == config.end() || !found->is_array()) continue;
+    for (const json& module : *found) {
+      if (module.is_string()) modules.push_back(module.get<std::string>());
+    }
+  }
+  return modules;
+}
+
+// A pattern of regular expressions or of a shell, without its ends: "re:.*self_attn.*".
+std::string_view bare(std::string_view module) {
+  if (module.starts_with("re:")) module.remove_prefix(3);
+  while (module.ends_with('*') || module.ends_with('.') || module.ends_with('$'))
+    module.remove_suffix(1);
+  return module;
+}
+
+}  // namespace
+
+void read_quantization_beside(const std::string& path, Transformer& model) {
+  const std::filesystem::path file = std::filesystem::path(path).parent_path() / kFileBeside;
+  std::error_code ignored;
+  const bool known = model.weights.format.has_value();
+  if (known || !std::filesystem::is_regular_file(file, ignored)) return;
+  const json root = parse_json(read_file(file.string(), kLargestFileBeside), kFileBeside);
+  if (!root.is_object()) return;
+  read_quantization({{"quantization_config", root.value("quantization", json())}}, model);
+}
+
+void read_quantization(const json& config, Transformer& model) {
+  const auto found = config.find("quantization_config");
+  if (found == config.end() || !found->is_object() || found->empty()) return;
+  auto format = stored_format(*found);
+  if (!format) {
+    model.warnings.push_back(
+        "quantization_config is not understood: weights are counted in the format of the products; "
+        "--weights FORMAT names theirs");
+    return;
+  }
+  WeightFormats weights = weights_in(*std::move(format));
+  std::vector<std::string> unread;
+  for (const std::string& module : left_out(*found)) {
+    const std::string_view name = bare(module);
+    const auto known = std::ranges::find_if(kModules, [&](const Module& m) {
+      return fits_pattern(name, m.pattern) || fits_pattern(m.pattern.substr(1), name);
+    });
+    if (known != kModules.end()) {
+      weights.quantised &= ~(1U << static_cast<unsigned>(known->kind));
+      continue;
+    }
+    const bool small = std::ranges::any_of(
+        kSmallModules, [&](std::string_view pattern) { return fits_pattern(name, pattern); });
+    if (!small) unread.push_back(module);
+  }
+  model.notes.push_back(
+      fmt::format("quantization_config: weights in {}, {:g} bytes each with their scales; the "
+                  "products are those "
+                  "of --format",
+                  weights.format->name, weights.format->bytes_per_value()));
+  if (!unread.empty()) {
+    model.notes.push_back(fmt::format(
+        "{} modules that quantization_config leaves out are counted as quantised, the first is {}",
+        unread.size(), unread.front()));
+  }
+  model.weights = std::move(weights);
+}
+
+}  // namespace ridgebench

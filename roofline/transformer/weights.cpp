@@ -1,0 +1,81 @@
+#include "roofline/transformer/weights.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "kernels/common/enum_names.hpp"
+#include "kernels/common/error.hpp"
+#include "roofline/fp4.hpp"
+
+namespace ridgebench {
+namespace {
+
+constexpr double kSixteenBits = 2;
+constexpr double kBitsPerByte = 8;
+constexpr int kUsualBits = 4;
+constexpr double kUsualGroup = 128;  // of AWQ and GPTQ
+
+// MXFP8: as MXFP4, with elements of 8 bits (OCP Microscaling Formats v1.0).
+constexpr double kMxBlock = 32;
+
+struct Beginning {
+  std::string_view text;
+  WeightKind kind;
+};
+constexpr std::array kBeginnings{
+    Beginning{"expert_", WeightKind::expert},    Beginning{"shared_", WeightKind::shared},
+    Beginning{"latent_", WeightKind::expert},    Beginning{"linear_", WeightKind::recurrence},
+    Beginning{"mamba_", WeightKind::recurrence}, Beginning{"gate_up", WeightKind::dense},
+    Beginning{"up", WeightKind::dense},          Beginning{"down", WeightKind::dense},
+    Beginning{"q", WeightKind::attention},       Beginning{"o", WeightKind::attention},
+    Beginning{"kv", WeightKind::attention},      Beginning{"index_", WeightKind::attention},
+    Beginning{"lm_head", WeightKind::head}};
+
+}  // namespace
+
+StoredFormat parse_stored_format(std::string_view option, std::string_view name) {
+  if (const Fp4Blocks* const fp4 = fp4_blocks(name)) {
+    return {std::string(fp4->name), Fp4::element_bytes, Fp4::scale_bytes, fp4->block};
+  }
+  if (name == "int4") return grouped_format(kUsualBits, kUsualGroup, false);
+  if (name == "mxfp8") return {"mxfp8", 1, 1, kMxBlock};
+  std::vector<std::string_view> allowed;
+  for (const FormatInfo& f : kFormats) {
+    if (f.name == name || (name == "fp8" && f.format == Format::fp8_e4m3)) {
+      return {std::string(f.name), static_cast<double>(f.storage_bytes)};
+    }
+    allowed.push_back(f.name);
+  }
+  allowed.insert(allowed.end(), {"fp8", "mxfp8", "int4", "nvfp4", "mxfp4"});
+  throw UsageError(fmt::format("{} is '{}'; allowed: {}", option, name, join_names(allowed)));
+}
+
+StoredFormat grouped_format(int bits, double group, bool zeros) {
+  constexpr double kScaleBits = 16;
+  return {fmt::format("int{}", bits), bits / kBitsPerByte,
+          (kScaleBits + (zeros ? bits : 0)) / kBitsPerByte, group};
+}
+
+WeightKind weight_kind(std::string_view linear) {
+  const auto found = std::ranges::find_if(
+      kBeginnings, [&](const Beginning& b) { return linear.starts_with(b.text); });
+  return found == kBeginnings.end() ? WeightKind::other : found->kind;
+}
+
+double WeightFormats::bytes(WeightKind kind, Format usual) const {
+  return covers(kind) ? format->bytes_per_value() : other_bytes(usual);
+}
+
+double WeightFormats::other_bytes(Format usual) const {
+  return format ? kSixteenBits : info(usual).storage_bytes;
+}
+
+WeightFormats weights_in(StoredFormat format) {
+  constexpr unsigned kAll = (1U << static_cast<unsigned>(kWeightKinds)) - 1;
+  return {std::move(format), kAll & ~(1U << static_cast<unsigned>(WeightKind::head))};
+}
+
+}  // namespace ridgebench
