@@ -36,7 +36,7 @@ void compare_index(const std::filesystem::path& index, Transformer& model) {
   constexpr Range kAnySize{0, 1e18};
   const double stored = metadata.number("total_size", kAnySize);
   const double counted = weights_bytes(model, model.weights, Format::bf16);
-  const bool quantised = model.weights.format.has_value();
+  const bool quantised = model.weights.any();
   const double tolerance = quantised ? kQuantisedTolerance : kExactTolerance;
   const bool single = !quantised && near(weights_bytes(model, {}, Format::fp32), stored, tolerance);
   if (single || near(counted, stored, tolerance)) return;

@@ -125,6 +125,12 @@ std::vector<double> ConfigKeys::numbers(std::string_view name, Range allowed) {
   return place->object->numbers(place->key.c_str(), allowed);
 }
 
+std::vector<double> ConfigKeys::sorted_numbers(std::string_view name, Range allowed) {
+  std::vector<double> sorted = numbers(name, allowed);
+  std::ranges::sort(sorted);
+  return sorted;
+}
+
 std::vector<std::string> ConfigKeys::texts(std::string_view name) {
   const auto place = find(name);
   if (!place) return {};

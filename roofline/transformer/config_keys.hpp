@@ -46,6 +46,7 @@ class ConfigKeys {
   [[nodiscard]] bool is_text(std::string_view name);
   [[nodiscard]] bool is_list(std::string_view name);
   [[nodiscard]] std::vector<double> numbers(std::string_view name, Range allowed);
+  [[nodiscard]] std::vector<double> sorted_numbers(std::string_view name, Range allowed);
   [[nodiscard]] std::vector<std::string> texts(std::string_view name);
   [[nodiscard]] nlohmann::json value(std::string_view name);  // null if absent
 

@@ -61,7 +61,9 @@ Language language_of(const json& root, const std::string& origin) {
     return language;
   }
   const Family* const found = find_family(type);
-  return {root, origin, found == nullptr ? type : found->data.value("text", type)};
+  if (found == nullptr) return {root, origin, type};
+  return {root, origin, found->data.value("text", type),
+          found->data.value("warning", std::string())};
 }
 
 }  // namespace ridgebench

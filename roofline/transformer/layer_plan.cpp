@@ -18,13 +18,14 @@ struct LayerName {
 };
 constexpr std::array kMixerNames{LayerName{"full_attention", Mixer::full},
                                  LayerName{"attention", Mixer::full},
+                                 LayerName{"global", Mixer::full},
+                                 LayerName{"indexed_attention", Mixer::full},
                                  LayerName{"sliding_attention", Mixer::local},
                                  LayerName{"chunked_attention", Mixer::local},
+                                 LayerName{"local", Mixer::local},
+                                 LayerName{"deepseek_sparse_attention", Mixer::full},
                                  LayerName{"linear_attention", Mixer::linear},
-                                 LayerName{"mamba", Mixer::linear},
-                                 LayerName{"indexed_attention", Mixer::full},
-                                 LayerName{"global", Mixer::full},
-                                 LayerName{"local", Mixer::local}};
+                                 LayerName{"mamba", Mixer::linear}};
 
 struct HalfLayer {
   std::string_view name;
@@ -70,18 +71,12 @@ LayerPlan half_layers(ConfigKeys& keys) {
   return plan;
 }
 
-void check_length(ConfigKeys& keys, std::string_view name, std::size_t found, std::int64_t layers) {
-  if (static_cast<std::int64_t>(found) != layers) {
-    keys.reject(name, fmt::format("as many entries as layers, {}", layers));
-  }
-}
-
 // By a list of numbers: 1 stands for `one`, 0 for `zero`. Empty without the list.
 std::vector<Mixer> numbered(ConfigKeys& keys, const char* name, std::int64_t layers, Mixer one,
                             Mixer zero) {
   std::vector<Mixer> mixers;
   for (const double number : keys.numbers(name, {0, 1})) mixers.push_back(number == 0 ? zero : one);
-  if (!mixers.empty()) check_length(keys, name, mixers.size(), layers);
+  if (!mixers.empty()) check_layer_count(keys, name, mixers.size(), layers);
   return mixers;
 }
 
@@ -94,7 +89,7 @@ std::vector<Mixer> named_mixers(ConfigKeys& keys, std::int64_t layers) {
     if (!counted) keys.reject("layer_types", kAllowedLayers);
     mixers.push_back(found->mixer);
   }
-  check_length(keys, "layer_types", mixers.size(), layers);
+  check_layer_count(keys, "layer_types", mixers.size(), layers);
   return mixers;
 }
 
@@ -123,6 +118,9 @@ std::vector<Mixer> windowed(ConfigKeys& keys, std::int64_t layers) {
   if (keys.is_text("sliding_window_pattern")) return lettered(keys, layers);
   const std::int64_t period = keys.count_or("sliding_window_pattern", or_zero(kLayerRange), 0);
   if (period > 0) return periodic(layers, period, Mixer::full, Mixer::local);
+  if (!keys.has_trait("all_windowed")) {
+    keys.reject("layer_types", "the kinds of the layers: some may have the window and some not");
+  }
   const std::int64_t first = keys.count_or("max_window_layers", or_zero(kLayerRange), 0);
   std::vector<Mixer> mixers;
   for (std::int64_t i = 0; i < layers; ++i) {
@@ -131,23 +129,15 @@ std::vector<Mixer> windowed(ConfigKeys& keys, std::int64_t layers) {
   return mixers;
 }
 
-// A hostile list is long.
-std::vector<double> sorted_numbers(ConfigKeys& keys, const char* name) {
-  std::vector<double> numbers = keys.numbers(name, or_zero(kLayerRange));
-  std::ranges::sort(numbers);
-  return numbers;
-}
-
-bool is_in(const std::vector<double>& sorted, std::int64_t layer) {
-  return std::ranges::binary_search(sorted, static_cast<double>(layer));
-}
-
 // The listed layers have attention, and the others recurrences.
 std::vector<Mixer> attentions_listed(ConfigKeys& keys, std::int64_t layers) {
-  const std::vector<double> full = sorted_numbers(keys, "attn_layer_indices");
+  const std::vector<double> full = keys.sorted_numbers("attn_layer_indices", or_zero(kLayerRange));
+  const std::int64_t first = keys.trait("numbered_from").is_number() ? 1 : 0;
   std::vector<Mixer> mixers;
   for (std::int64_t i = 0; i < layers; ++i) {
-    mixers.push_back(is_in(full, i) ? Mixer::full : Mixer::linear);
+    mixers.push_back(std::ranges::binary_search(full, static_cast<double>(i + first))
+                         ? Mixer::full
+                         : Mixer::linear);
   }
   return mixers;
 }
@@ -156,60 +146,24 @@ std::vector<Mixer> read_mixers(ConfigKeys& keys, std::int64_t layers) {
   const bool windows = read_window(keys) > 0;
   const std::int64_t every = keys.count_or("full_attention_interval", or_zero(kLayerRange), 0);
   const bool hybrid = keys.trait("linear").is_string();
+  const auto all = static_cast<std::size_t>(layers);
+  if (keys.has_trait("compressed")) return std::vector<Mixer>(all, Mixer::full);
   if (keys.holds("layer_types")) return named_mixers(keys, layers);
   const auto listed = numbered(keys, "hybrid_layer_pattern", layers, Mixer::local, Mixer::full);
   if (!listed.empty()) return listed;
   const auto typed = numbered(keys, "attn_type_list", layers, Mixer::full, Mixer::linear);
+  const bool linear = std::ranges::find(typed, Mixer::linear) != typed.end();
+  if (linear && !hybrid)
+    keys.reject("attn_type_list", "ones: linear attention is not counted here");
   if (!typed.empty()) return typed;
-  if (hybrid && keys.trait("linear") == "mamba2") return attentions_listed(keys, layers);
+  if (keys.trait("linear") == "mamba2" || (hybrid && keys.holds("attn_layer_indices")))
+    return attentions_listed(keys, layers);
   if (hybrid && every > 0) return periodic(layers, every, Mixer::full, Mixer::linear);
   if (hybrid) keys.reject("layer_types", "the kinds of the layers");
   const auto rotated = numbered(keys, "no_rope_layers", layers, Mixer::local, Mixer::full);
   if (windows && !rotated.empty()) return rotated;
   if (windows) return windowed(keys, layers);
-  return std::vector<Mixer>(static_cast<std::size_t>(layers), Mixer::full);
-}
-
-// By "dense" and "sparse", or by the numbers 0 and 1; empty without a list.
-std::vector<NetworkKind> listed_networks(ConfigKeys& keys, std::int64_t layers) {
-  std::vector<NetworkKind> kinds;
-  const std::vector<std::string> names = keys.texts("mlp_layer_types");
-  for (const std::string& name : names) {
-    if (name != "dense" && name != "sparse")
-      keys.reject("mlp_layer_types", "an array of dense and sparse");
-    kinds.push_back(name == "dense" ? NetworkKind::dense : NetworkKind::sparse);
-  }
-  if (!kinds.empty()) {
-    check_length(keys, "mlp_layer_types", kinds.size(), layers);
-    return kinds;
-  }
-  if (!keys.is_list("moe_layer_freq")) return kinds;
-  for (const double number : keys.numbers("moe_layer_freq", {0, 1})) {
-    kinds.push_back(number == 0 ? NetworkKind::dense : NetworkKind::sparse);
-  }
-  check_length(keys, "moe_layer_freq", kinds.size(), layers);
-  return kinds;
-}
-
-// Every `step`-th layer from the first to the last with experts has some, counted from `phase`.
-std::vector<NetworkKind> read_network_kinds(ConfigKeys& keys, std::int64_t layers) {
-  const bool sparse = read_expert_count(keys) > 0;
-  const std::int64_t first = keys.count_or("first_k_dense_replace", or_zero(kLayerRange), 0);
-  const std::int64_t step = keys.count_or("decoder_sparse_step", kLayerRange, 1);
-  const std::int64_t freq =
-      keys.is_list("moe_layer_freq") ? 1 : keys.count_or("moe_layer_freq", kLayerRange, 1);
-  const double last = keys.number_or("moe_layer_end_index", {-1, kLayerRange.high}, -1);
-  const std::vector<double> dense = sorted_numbers(keys, "mlp_only_layers");
-  const std::vector<double> only = sorted_numbers(keys, "moe_layers");
-  std::vector<NetworkKind> kinds = listed_networks(keys, layers);
-  if (!sparse) kinds.assign(static_cast<std::size_t>(layers), NetworkKind::dense);
-  if (!kinds.empty()) return kinds;
-  for (std::int64_t i = 0; i < layers; ++i) {
-    const bool on = only.empty() ? (i + 1) % step == 0 && i % freq == 0 : is_in(only, i);
-    const bool inside = i >= first && (last < 0 || static_cast<double>(i) <= last);
-    kinds.push_back(on && inside && !is_in(dense, i) ? NetworkKind::sparse : NetworkKind::dense);
-  }
-  return kinds;
+  return std::vector<Mixer>(all, Mixer::full);
 }
 
 }  // namespace
@@ -217,11 +171,18 @@ std::vector<NetworkKind> read_network_kinds(ConfigKeys& keys, std::int64_t layer
 std::int64_t LayerPlan::count(Mixer mixer) const { return std::ranges::count(mixers, mixer); }
 std::int64_t LayerPlan::count(NetworkKind kind) const { return std::ranges::count(networks, kind); }
 
+void check_layer_count(ConfigKeys& keys, std::string_view name, std::size_t found,
+                       std::int64_t layers) {
+  if (static_cast<std::int64_t>(found) != layers) {
+    keys.reject(name, fmt::format("as many entries as layers, {}", layers));
+  }
+}
+
 LayerPlan read_layer_plan(ConfigKeys& keys) {
   if (keys.has_trait("half_layers")) {
     const LayerPlan plan = half_layers(keys);
     const std::int64_t layers = keys.count_or("num_hidden_layers", kLayerRange, plan.layers());
-    check_length(keys, "layer_types", plan.mixers.size(), layers);
+    check_layer_count(keys, "layer_types", plan.mixers.size(), layers);
     return plan;
   }
   const std::int64_t layers = keys.count("num_hidden_layers", kLayerRange);
@@ -236,10 +197,6 @@ std::int64_t read_window(ConfigKeys& keys) {
       static_cast<double>(keys.count_or("attention_chunk_size", or_zero(kVocabularyRange), 0));
   if (!used || window < 0) return 0;
   return static_cast<std::int64_t>(window > 0 ? window : chunk);
-}
-
-std::int64_t read_expert_count(ConfigKeys& keys) {
-  return keys.count_or("num_experts", or_zero(kSizeRange), 0);
 }
 
 }  // namespace ridgebench

@@ -1,7 +1,9 @@
 // Which kind of attention or recurrence, and which network, each layer of a config.json has.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "roofline/transformer/config_keys.hpp"
@@ -23,6 +25,13 @@ struct LayerPlan {
 
 // Throws UsageError, also for layers of another kind: convolutions, cross-attention.
 LayerPlan read_layer_plan(ConfigKeys& keys);
+
+// The network of each layer. Throws UsageError.
+std::vector<NetworkKind> read_network_kinds(ConfigKeys& keys, std::int64_t layers);
+
+// Throws UsageError unless a list has as many entries as there are layers.
+void check_layer_count(ConfigKeys& keys, std::string_view name, std::size_t found,
+                       std::int64_t layers);
 
 // The tokens of a window or a chunk; 0 if the config has none.
 std::int64_t read_window(ConfigKeys& keys);

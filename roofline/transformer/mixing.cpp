@@ -38,8 +38,29 @@ double most_keys(const Attention& a) {
   return window > 0 ? std::min(window, chosen) : chosen;
 }
 
+// One vector is key and value. Of the compressed ones, a query meets all before it or those that
+// the indexer chooses.
+Traffic compressed_traffic(const Attention& a, bool decode, double context) {
+  const double rate = as_number(a.compressed->rate);
+  const double chosen = a.indexer ? as_number(a.indexer->chosen) : 0;
+  const double tokens = decode ? 1 : context;
+  const double window = as_number(a.window);
+  double pairs = pairs_of(context, window, false, decode);
+  double read = decode ? std::min(window, context) : context;
+  if (rate > 0) {
+    const double vectors = pairs_of(context / rate, chosen, false, decode);
+    pairs += decode ? vectors : rate * vectors;
+    read += decode ? vectors : context / rate;
+  }
+  const double one = as_number(a.head_dim);
+  const double heads = as_number(a.heads);
+  const double flops = 2 * pairs * heads * one;
+  return {tokens * heads * one, tokens * heads * one, read * one, 0, flops, flops};
+}
+
 Traffic traffic_of(const Attention& a, Phase phase, double context) {
   const bool decode = phase == Phase::decode;
+  if (a.compressed) return compressed_traffic(a, decode, context);
   const double tokens = decode ? 1 : context;
   const double heads = as_number(a.heads);
   const double most = most_keys(a);
@@ -74,7 +95,8 @@ class Mixing {
 
   void add(const Attention& a) {
     const Traffic t = traffic_of(a, phase_, context_);
-    const std::string prefix = a.window > 0 ? "local_" : "";
+    const bool beyond = a.compressed && a.compressed->rate > 0;
+    const std::string prefix = a.window > 0 && !beyond ? "local_" : "";
     const double queries = count_ * element_ * t.queries;
     const double outputs = count_ * element_ * t.outputs;
     const double keys = count_ * cached_ * t.keys;
@@ -110,13 +132,14 @@ class Mixing {
   // The indexer compares each query with all keys of its own.
   void add_index(const Attention& a) {
     const bool decode = phase_ == Phase::decode;
-    const double pairs = pairs_of(context_, 0, false, decode);
+    const double rate = a.compressed ? as_number(a.compressed->rate) : 1;
+    const double pairs = pairs_of(context_, 0, false, decode) / rate;
     const double dim = as_number(a.indexer->head_dim);
     const double heads = as_number(a.indexer->heads);
     const double queries = (decode ? 1 : context_) * heads * dim;
     add_row("index", Pass::forward, a.layers,
             {count_ * 2 * pairs * heads * dim,
-             count_ * (element_ * queries + cached_ * context_ * dim)},
+             count_ * (element_ * queries + cached_ * context_ / rate * dim)},
             0);
   }
 

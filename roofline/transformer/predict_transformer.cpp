@@ -87,7 +87,7 @@ class Predictor {
             {"source", model_.source.empty() ? ordered_json(nullptr) : ordered_json(model_.source)},
             {"device", roofs_.name()},
             {"format", question_.format.name()},
-            {"weights_format", weights_.format ? ordered_json(weights_.format->name) : nullptr},
+            {"weights_format", weights_.any() ? ordered_json(weights_.name()) : nullptr},
             {"cache_format",
              question_.cache ? question_.cache->name : std::string(info(cache_format_).name)},
             {"context", question_.context},
@@ -109,7 +109,7 @@ class Predictor {
 
   // The bytes of stored weights beyond those in the format of the product, which reads them.
   [[nodiscard]] double stored_more(const LinearProduct& linear) const {
-    if (!weights_.format || linear.pass != Pass::forward) return 0;
+    if (!weights_.any() || linear.pass != Pass::forward) return 0;
     const Shape& shape = linear.shape;
     const double each = weights_.bytes(weight_kind(linear.name), question_.format.b) -
                         info(question_.format.b).storage_bytes;

@@ -27,23 +27,24 @@ struct Method {
   std::string_view name;
   std::string_view format;
 };
-constexpr std::array kMethods{Method{"fp8", "fp8_e4m3"}, Method{"fbgemm_fp8", "fp8_e4m3"},
-                              Method{"mxfp4", "mxfp4"},  Method{"nvfp4", "nvfp4"},
-                              Method{"mxfp8", "mxfp8"},  Method{"int8", "int8"}};
+// The first that ends a name counts.
+constexpr std::array kMethods{Method{"mxfp8", "mxfp8"},         Method{"mxfp4", "mxfp4"},
+                              Method{"nvfp4", "nvfp4"},         Method{"int8", "int8"},
+                              Method{"fbgemm_fp8", "fp8_e4m3"}, Method{"fp8", "fp8_e4m3"}};
 
-// A module that is left out, by a pattern of its name, and the kind of its weights.
+// A module by a pattern of its name, and the kind of its weights. The first that fits counts.
 struct Module {
   std::string_view pattern;
   WeightKind kind;
 };
 constexpr std::array kModules{Module{"*linear_attn", WeightKind::recurrence},
                               Module{"*mamba", WeightKind::recurrence},
-                              Module{"*self_attn", WeightKind::attention},
-                              Module{"*.attn", WeightKind::attention},
+                              Module{"*attn", WeightKind::attention},
                               Module{"*attention", WeightKind::attention},
                               Module{"*shared_expert", WeightKind::shared},
                               Module{"*shared_experts", WeightKind::shared},
                               Module{"*shared_mlp", WeightKind::shared},
+                              Module{"*experts", WeightKind::expert},
                               Module{"*mlp\\.(gate|up|gate_up|down)_proj", WeightKind::dense},
                               Module{"*.mlp", WeightKind::dense},
                               Module{"*lm_head", WeightKind::head}};
@@ -100,7 +101,6 @@ std::optional<StoredFormat> format_of_weights(const json& weights, const std::st
 std::optional<StoredFormat> stored_format(const json& config) {
   const std::string method = lower_text(config, "quant_method");
   const std::string algorithm = lower_text(config, "quant_algo");
-  if (algorithm == "mixed_precision") return std::nullopt;
   for (const std::string& name : {algorithm, method}) {
     const auto found = std::ranges::find(kMethods, name, &Method::name);
     if (found != kMethods.end()) return parse_stored_format("weights", found->format);
@@ -140,12 +140,54 @@ std::string_view bare(std::string_view module) {
   return module;
 }
 
+const Module* module_of(std::string_view name) {
+  const auto known = std::ranges::find_if(kModules, [&](const Module& m) {
+    return fits_pattern(name, m.pattern) || fits_pattern(m.pattern.substr(1), name);
+  });
+  return known == kModules.end() ? nullptr : &*known;
+}
+
+// Leaves the modules that a config lists in 16 bits.
+void leave_out(const json& config, WeightFormats& weights, Transformer& model) {
+  std::vector<std::string> unread;
+  for (const std::string& module : left_out(config)) {
+    const std::string_view name = bare(module);
+    if (const Module* const known = module_of(name)) {
+      weights.of(known->kind).reset();
+      continue;
+    }
+    const bool small = std::ranges::any_of(
+        kSmallModules, [&](std::string_view pattern) { return fits_pattern(name, pattern); });
+    if (!small) unread.push_back(module);
+  }
+  if (unread.empty()) return;
+  model.notes.push_back(fmt::format(
+      "{} modules that quantization_config leaves out are counted as quantised, the first "
+      "is {}",
+      unread.size(), unread.front()));
+}
+
+// NVIDIA ModelOpt's list of modules with a format each: "W4A16_NVFP4".
+void add_listed(const json& modules, WeightFormats& weights) {
+  if (!modules.is_object()) return;
+  for (const auto& [name, entry] : modules.items()) {
+    const std::string algorithm = entry.is_object() ? lower_text(entry, "quant_algo") : "";
+    const auto method = std::ranges::find_if(
+        kMethods, [&](const Method& m) { return algorithm.ends_with(m.name); });
+    const auto module = std::ranges::find_if(kModules, [&](const Module& m) {
+      return fits_pattern(name, fmt::format("{}*", m.pattern));
+    });
+    if (method == kMethods.end() || module == kModules.end()) continue;
+    weights.of(module->kind) = parse_stored_format("weights", method->format);
+  }
+}
+
 }  // namespace
 
 void read_quantization_beside(const std::string& path, Transformer& model) {
   const std::filesystem::path file = std::filesystem::path(path).parent_path() / kFileBeside;
   std::error_code ignored;
-  const bool known = model.weights.format.has_value();
+  const bool known = model.weights.any();
   if (known || !std::filesystem::is_regular_file(file, ignored)) return;
   const json root = parse_json(read_file(file.string(), kLargestFileBeside), kFileBeside);
   if (!root.is_object()) return;
@@ -155,38 +197,26 @@ void read_quantization_beside(const std::string& path, Transformer& model) {
 void read_quantization(const json& config, Transformer& model) {
   const auto found = config.find("quantization_config");
   if (found == config.end() || !found->is_object() || found->empty()) return;
-  auto format = stored_format(*found);
-  if (!format) {
+  const bool mixed = lower_text(*found, "quant_algo") == "mixed_precision";
+  const auto format = stored_format(*found);
+  WeightFormats weights = format ? weights_in(*format) : WeightFormats{};
+  if (mixed) {
+    add_listed(found->value("quantized_layers", json()), weights);
+  } else if (format) {
+    leave_out(*found, weights, model);
+  }
+  // Of DeepSeek-V4: the experts are in MXFP4, whatever quant_method says.
+  if (!mixed && lower_text(config, "expert_dtype") == "fp4" && weights.any()) {
+    weights.of(WeightKind::expert) = parse_stored_format("weights", "mxfp4");
+  }
+  if (!weights.any()) {
     model.warnings.push_back(
         "quantization_config is not understood: weights are counted in the format of the products; "
         "--weights FORMAT names theirs");
     return;
   }
-  WeightFormats weights = weights_in(*std::move(format));
-  std::vector<std::string> unread;
-  for (const std::string& module : left_out(*found)) {
-    const std::string_view name = bare(module);
-    const auto known = std::ranges::find_if(kModules, [&](const Module& m) {
-      return fits_pattern(name, m.pattern) || fits_pattern(m.pattern.substr(1), name);
-    });
-    if (known != kModules.end()) {
-      weights.quantised &= ~(1U << static_cast<unsigned>(known->kind));
-      continue;
-    }
-    const bool small = std::ranges::any_of(
-        kSmallModules, [&](std::string_view pattern) { return fits_pattern(name, pattern); });
-    if (!small) unread.push_back(module);
-  }
-  model.notes.push_back(
-      fmt::format("quantization_config: weights in {}, {:g} bytes each with their scales; the "
-                  "products are those "
-                  "of --format",
-                  weights.format->name, weights.format->bytes_per_value()));
-  if (!unread.empty()) {
-    model.notes.push_back(fmt::format(
-        "{} modules that quantization_config leaves out are counted as quantised, the first is {}",
-        unread.size(), unread.front()));
-  }
+  model.notes.push_back(fmt::format(
+      "quantization_config: weights in {}; the products are those of --format", weights.name()));
   model.weights = std::move(weights);
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "roofline/transformer/read_parts.hpp"
@@ -62,6 +63,11 @@ Attention with_heads(ConfigKeys& keys, Attention usual, const HeadKeys& names) {
   return usual;
 }
 
+Indexer read_indexer(ConfigKeys& keys) {
+  return {keys.count("index_n_heads", kHeadRange), keys.count("index_head_dim", kSizeRange),
+          keys.count("index_topk", kVocabularyRange)};
+}
+
 Attention latent_attention(ConfigKeys& keys) {
   Attention a{};
   a.heads = keys.count("num_attention_heads", kHeadRange);
@@ -77,6 +83,67 @@ Attention latent_attention(ConfigKeys& keys) {
                 keys.count("index_topk", kVocabularyRange)};
   }
   return a;
+}
+
+// The rates of compression, one a layer: numbers in `compress_ratios`, or names in `layer_types`
+// whose numbers `compress_rates` has.
+std::vector<std::int64_t> compress_rates(ConfigKeys& keys, std::int64_t layers) {
+  std::vector<std::int64_t> rates;
+  for (const double rate : keys.numbers("compress_ratios", or_zero(kSizeRange))) {
+    rates.push_back(static_cast<std::int64_t>(rate));
+  }
+  if (rates.empty()) {
+    for (const std::string& name : keys.texts("layer_types")) {
+      const std::string key = "compress_rates." + name;
+      rates.push_back(name == "sliding_attention" ? 0 : keys.count(key, kSizeRange));
+    }
+  }
+  // The list goes on with the layers that predict further tokens.
+  if (static_cast<std::int64_t>(rates.size()) < layers) {
+    keys.reject("compress_ratios", fmt::format("a number for each of {} layers", layers));
+  }
+  return rates;
+}
+
+// Layers that compress few tokens choose from the vectors (DeepSeek-V4: 4 and 128 tokens).
+Attention compressed_attention(ConfigKeys& keys, std::int64_t rate, std::int64_t fewest) {
+  Attention a{};
+  a.heads = keys.count("num_attention_heads", kHeadRange);
+  a.kv_heads = 1;
+  a.head_dim = a.value_dim = keys.count("head_dim", kSizeRange);
+  a.window = keys.count("sliding_window", kVocabularyRange);
+  a.compressed =
+      Compressed{keys.count("q_lora_rank", kSizeRange), rate, keys.count("o_groups", kHeadRange),
+                 keys.count("o_lora_rank", kSizeRange)};
+  if (a.heads % a.compressed->output_groups != 0) {
+    keys.reject("o_groups", "a divisor of num_attention_heads");
+  }
+  const Indexer indexer = read_indexer(keys);
+  if (rate > 0 && rate == fewest) a.indexer = indexer;
+  return a;
+}
+
+void read_compressed(ConfigKeys& keys, const LayerPlan& plan, Transformer& model) {
+  const std::vector<std::int64_t> rates = compress_rates(keys, plan.layers());
+  std::int64_t fewest = 0;
+  for (const std::int64_t rate : rates) {
+    if (rate > 0 && (fewest == 0 || rate < fewest)) fewest = rate;
+  }
+  for (std::int64_t layer = 0; layer < plan.layers(); ++layer) {
+    const std::int64_t rate = rates[static_cast<std::size_t>(layer)];
+    const auto same = [&](const Attention& a) { return a.compressed->rate == rate; };
+    auto found = std::ranges::find_if(model.attentions, same);
+    if (found == model.attentions.end()) {
+      model.attentions.push_back(compressed_attention(keys, rate, fewest));
+      found = std::prev(model.attentions.end());
+    }
+    ++found->layers;
+  }
+  // Several residual streams, mixed before and after each half of a layer and before lm_head.
+  const std::int64_t streams = keys.count("hc_mult", kHeadRange);
+  model.others.push_back(
+      {"streams", streams * (streams + 2), streams * model.width, plan.layers(), 2, 2});
+  model.others.push_back({"streams_end", streams, streams * model.width, 1});
 }
 
 bool equal_sizes(const Attention& a, const Attention& b) {
@@ -133,6 +200,10 @@ Sizes read_sizes(ConfigKeys& keys, const LayerPlan& plan, std::int64_t width) {
 
 void read_attentions(ConfigKeys& keys, const LayerPlan& plan, Transformer& model) {
   if (plan.count(Mixer::full) + plan.count(Mixer::local) == 0) return;
+  if (keys.has_trait("compressed")) {
+    read_compressed(keys, plan, model);
+    return;
+  }
   const Sizes sizes = read_sizes(keys, plan, model.width);
   const nlohmann::json each = keys.value("per_layer_config");
   const std::int64_t borrowing = keys.count_or("num_kv_shared_layers", or_zero(kLayerRange), 0);

@@ -177,7 +177,6 @@ Transformer transformer_of(ConfigKeys& keys, const FamilyChoice& choice) {
   check_keys(keys);
   Transformer model{};
   if (!choice.warning.empty()) model.warnings.push_back(choice.warning);
-  if (keys.trait("warning").is_string()) model.warnings.push_back(keys.trait("warning"));
   const LayerPlan plan = read_layer_plan(keys);
   model.layers = plan.layers();
   model.width = keys.count("hidden_size", kSizeRange);

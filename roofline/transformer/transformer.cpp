@@ -54,7 +54,32 @@ void add_indexer(std::vector<Linear>& linears, const Attention& a, std::int64_t 
   add_linear(linears, {"index_k", a.indexer->head_dim + a.indexer->heads, width, a.layers});
 }
 
+// A vector of a token, or of several, is a weighted sum: there is a product for the vectors and one
+// for the weights, also for the keys of the indexer.
+void add_compressed(std::vector<Linear>& linears, const Attention& a, std::int64_t width) {
+  const Compressed& c = *a.compressed;
+  const std::int64_t queries = a.heads * a.head_dim;
+  add_linear(linears, {"q_a", c.query_rank, width, a.layers});
+  add_linear(linears, {"q_b", queries, c.query_rank, a.layers});
+  add_linear(linears, {"kv", a.head_dim, width, a.layers});
+  const std::int64_t products = a.indexer ? 4 : 2;
+  if (c.rate > 0) add_linear(linears, {"compress", products * a.head_dim, width, a.layers});
+  if (a.indexer) {
+    add_linear(linears,
+               {"index_q", a.indexer->heads * a.indexer->head_dim, c.query_rank, a.layers});
+    add_linear(linears,
+               {"index_k", products * a.indexer->head_dim + a.indexer->heads, width, a.layers});
+  }
+  add_linear(linears, {"o_a", c.output_rank, queries / c.output_groups, a.layers, c.output_groups,
+                       c.output_groups});
+  add_linear(linears, {"o_b", width, c.output_groups * c.output_rank, a.layers});
+}
+
 void add_attention(std::vector<Linear>& linears, const Attention& a, std::int64_t width) {
+  if (a.compressed) {
+    add_compressed(linears, a, width);
+    return;
+  }
   if (a.latent) {
     add_latent(linears, a, width);
   } else {
@@ -87,10 +112,25 @@ double Linear::active_parameters() const {
   return as_product(outputs, inputs) * as_product(layers, active);
 }
 
-std::int64_t Attention::cached() const {
+double Attention::cached() const {
   if (borrows) return 0;
+  const auto index = static_cast<double>(indexer ? indexer->head_dim : 0);
+  const auto one = static_cast<double>(head_dim);
+  if (compressed) {
+    const auto rate = static_cast<double>(compressed->rate);
+    return one + (rate > 0 ? (one + index) / rate : 0);
+  }
+  const std::int64_t elements =
+      latent ? latent->rank + latent->rotated : kv_heads * (head_dim + value_dim);
+  return index + static_cast<double>(elements);
+}
+
+double Attention::cached(std::int64_t context) const {
+  const std::int64_t seen = window > 0 ? std::min(window, context) : context;
+  if (!compressed || borrows) return cached() * static_cast<double>(seen);
+  const std::int64_t vectors = compressed->rate > 0 ? context / compressed->rate : 0;
   const std::int64_t index = indexer ? indexer->head_dim : 0;
-  return index + (latent ? latent->rank + latent->rotated : kv_heads * (head_dim + value_dim));
+  return as_product(seen, head_dim) + as_product(vectors, head_dim + index);
 }
 
 std::vector<Linear> linear_layers(const Transformer& model) {
@@ -125,15 +165,14 @@ double weights_bytes(const Transformer& model, const WeightFormats& weights, For
 
 double cached_elements(const Transformer& model) {
   double sum = 0;
-  for (const Attention& a : model.attentions) sum += as_product(a.layers, a.cached());
+  for (const Attention& a : model.attentions) sum += static_cast<double>(a.layers) * a.cached();
   return sum;
 }
 
 double cached_elements(const Transformer& model, std::int64_t context) {
   double sum = 0;
   for (const Attention& a : model.attentions) {
-    const std::int64_t tokens = a.window > 0 ? std::min(a.window, context) : context;
-    sum += as_product(a.layers, a.cached()) * static_cast<double>(tokens);
+    sum += static_cast<double>(a.layers) * a.cached(context);
   }
   return sum;
 }

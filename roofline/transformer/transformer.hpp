@@ -29,6 +29,16 @@ struct Indexer {
   std::int64_t chosen;  // keys
 };
 
+// Attention to one vector a token, which is key and value of all heads, and to vectors of `rate`
+// tokens each beside a window (DeepSeek-AI, DeepSeek-V4). A layer with an indexer makes two such
+// vectors, of which the second overlaps.
+struct Compressed {
+  std::int64_t query_rank;
+  std::int64_t rate;           // 0: the window only
+  std::int64_t output_groups;  // the output has a product for each group of heads, and one for all
+  std::int64_t output_rank;    // outputs of a group
+};
+
 // Attentions of equal sizes.
 struct Attention {
   std::int64_t layers;
@@ -43,9 +53,12 @@ struct Attention {
   bool borrows = false;          // keys and values of an earlier layer
   std::optional<Latent> latent = std::nullopt;
   std::optional<Indexer> indexer = std::nullopt;
+  std::optional<Compressed> compressed = std::nullopt;
 
   // Elements that a token adds to the cache of one layer.
-  [[nodiscard]] std::int64_t cached() const;
+  [[nodiscard]] double cached() const;
+  // Elements in that cache after `context` tokens.
+  [[nodiscard]] double cached(std::int64_t context) const;
 };
 
 // A layer that keeps a state of fixed size in place of keys and values: a state-space layer or

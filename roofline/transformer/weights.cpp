@@ -1,6 +1,7 @@
 #include "roofline/transformer/weights.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -26,13 +27,13 @@ struct Beginning {
   WeightKind kind;
 };
 constexpr std::array kBeginnings{
-    Beginning{"expert_", WeightKind::expert},    Beginning{"shared_", WeightKind::shared},
-    Beginning{"latent_", WeightKind::expert},    Beginning{"linear_", WeightKind::recurrence},
-    Beginning{"mamba_", WeightKind::recurrence}, Beginning{"gate_up", WeightKind::dense},
-    Beginning{"up", WeightKind::dense},          Beginning{"down", WeightKind::dense},
-    Beginning{"q", WeightKind::attention},       Beginning{"o", WeightKind::attention},
-    Beginning{"kv", WeightKind::attention},      Beginning{"index_", WeightKind::attention},
-    Beginning{"lm_head", WeightKind::head}};
+    Beginning{"expert_", WeightKind::expert},     Beginning{"shared_", WeightKind::shared},
+    Beginning{"latent_", WeightKind::expert},     Beginning{"linear_", WeightKind::recurrence},
+    Beginning{"mamba_", WeightKind::recurrence},  Beginning{"gate_up", WeightKind::dense},
+    Beginning{"up", WeightKind::dense},           Beginning{"down", WeightKind::dense},
+    Beginning{"q", WeightKind::attention},        Beginning{"o", WeightKind::attention},
+    Beginning{"kv", WeightKind::attention},       Beginning{"index_", WeightKind::attention},
+    Beginning{"compress", WeightKind::attention}, Beginning{"lm_head", WeightKind::head}};
 
 }  // namespace
 
@@ -65,17 +66,33 @@ WeightKind weight_kind(std::string_view linear) {
   return found == kBeginnings.end() ? WeightKind::other : found->kind;
 }
 
+bool WeightFormats::any() const {
+  return std::ranges::any_of(formats, [](const auto& format) { return format.has_value(); });
+}
+
+std::string WeightFormats::name() const {
+  std::vector<std::string> names;
+  for (const auto& format : formats) {
+    const bool known = !format || std::ranges::find(names, format->name) != names.end();
+    if (!known) names.push_back(format->name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 double WeightFormats::bytes(WeightKind kind, Format usual) const {
-  return covers(kind) ? format->bytes_per_value() : other_bytes(usual);
+  const auto& format = formats.at(static_cast<std::size_t>(kind));
+  return format ? format->bytes_per_value() : other_bytes(usual);
 }
 
 double WeightFormats::other_bytes(Format usual) const {
-  return format ? kSixteenBits : info(usual).storage_bytes;
+  return any() ? kSixteenBits : info(usual).storage_bytes;
 }
 
-WeightFormats weights_in(StoredFormat format) {
-  constexpr unsigned kAll = (1U << static_cast<unsigned>(kWeightKinds)) - 1;
-  return {std::move(format), kAll & ~(1U << static_cast<unsigned>(WeightKind::head))};
+WeightFormats weights_in(const StoredFormat& format) {
+  WeightFormats weights;
+  weights.formats.fill(format);
+  weights.of(WeightKind::head).reset();
+  return weights;
 }
 
 }  // namespace ridgebench

@@ -2,6 +2,8 @@
 // config.json's quantization_config says of a model's weights.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,19 +34,21 @@ StoredFormat grouped_format(int bits, double group, bool zeros);
 
 // The parts of a model whose weights a quantised file may leave in 16 bits.
 enum class WeightKind : std::uint8_t { attention, recurrence, dense, expert, shared, other, head };
-inline constexpr int kWeightKinds = 7;
+inline constexpr std::size_t kWeightKinds = 7;
 
 // Returns the kind of a linear layer by its name in linear_layers.
 WeightKind weight_kind(std::string_view linear);
 
-// Empty: all weights have the format of the products. Else the parts in `quantised` are stored in
-// `format`, and the others and the embeddings in 16 bits.
+// The formats of a model's weights by kind. Without any, all weights have the format of the
+// products. Else a kind without one, and the embeddings, take 16 bits.
 struct WeightFormats {
-  std::optional<StoredFormat> format = std::nullopt;
-  unsigned quantised = 0;  // a bit for each WeightKind
+  std::array<std::optional<StoredFormat>, kWeightKinds> formats = {};
 
-  [[nodiscard]] bool covers(WeightKind kind) const {
-    return format && (quantised >> static_cast<unsigned>(kind) & 1U) != 0;
+  [[nodiscard]] bool any() const;
+  // "nvfp4", "fp8_e4m3, nvfp4"; empty without any.
+  [[nodiscard]] std::string name() const;
+  [[nodiscard]] std::optional<StoredFormat>& of(WeightKind kind) {
+    return formats.at(static_cast<std::size_t>(kind));
   }
   // Bytes of a weight, in a model whose products have the format `usual`.
   [[nodiscard]] double bytes(WeightKind kind, Format usual) const;
@@ -53,6 +57,6 @@ struct WeightFormats {
 };
 
 // `format` for all linear layers but lm_head, which quantised files leave in 16 bits.
-WeightFormats weights_in(StoredFormat format);
+WeightFormats weights_in(const StoredFormat& format);
 
 }  // namespace ridgebench

@@ -2,7 +2,8 @@
 
 A line of a table is an object: `name`, `config` as the file has it, and what transformers counts of the language model:
 `parameters`, and `cached`, the elements of keys and values that its cache holds after 64 tokens. `cached` is missing where
-the cache holds something else (latent attention, recurrent states). A model that transformers cannot build has neither.
+the cache holds something else (latent attention, recurrent states). A model that transformers cannot build has neither, but
+may have `stated`, the parameters that its authors state.
 `classes` writes the default config of each causal language model, and `kinds` counts the configs that the table holds.
 """
 
@@ -123,7 +124,8 @@ def kinds(table):
         row = json.loads(line)
         config = config_of(row["config"])
         print(row["name"], file=sys.stderr)
-        yield {"name": row["name"], "config": row["config"]} | (counted(config) if config is not None else {})
+        kept = {key: row[key] for key in ("name", "config", "stated") if key in row}
+        yield kept | (counted(config) if config is not None else {})
 
 
 def main():
