@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "kernels/common/enum_names.hpp"
 #include "kernels/common/error.hpp"
@@ -13,18 +12,6 @@ namespace ridgebench {
 namespace {
 
 using nlohmann::json;
-
-// Sizes without which a model cannot be counted: a default that stands in for one is said.
-constexpr std::array<std::string_view, 6> kSizes{"hidden_size",         "num_hidden_layers",
-                                                 "num_attention_heads", "num_key_value_heads",
-                                                 "intermediate_size",   "vocab_size"};
-
-json defaults_of(const json& family, bool sizes) {
-  json defaults = family.value("defaults", json::object());
-  if (sizes) return defaults;
-  for (const std::string_view name : kSizes) defaults.erase(std::string(name));
-  return defaults;
-}
 
 // Puts the keys of the objects that the family lists in `nested` beside the others:
 // "ffn_config.width".
@@ -53,9 +40,11 @@ ConfigKeys::ConfigKeys(json config, std::string origin, const Family& family, bo
     : origin_(std::move(origin)),
       family_(family),
       config_(flat(std::move(config), family.data)),
-      defaults_(defaults_of(family.data, default_sizes)),
+      defaults_(family.data.value("defaults", json::object())),
+      sizes_(default_sizes ? family.sizes : json::object()),
       file_(config_, origin_),
-      default_values_(defaults_, fmt::format("defaults of {}", family.name)) {}
+      default_values_(defaults_, fmt::format("defaults of {}", family.name)),
+      default_sizes_(sizes_, fmt::format("defaults of {}", family.name)) {}
 
 std::vector<std::string> ConfigKeys::candidates(std::string_view name) const {
   for (const json* table : {&family_.data, &common_keys()}) {
@@ -77,16 +66,23 @@ std::optional<ConfigKeys::Place> ConfigKeys::find(std::string_view name) {
   }
   if (found || present) return found;
   const std::string key(name);
-  if (!default_values_.holds(key.c_str())) return std::nullopt;
-  if (std::ranges::find(kSizes, name) != kSizes.end()) {
-    std::string text = fmt::format("{} {}", name, defaults_[key].dump());
+  if (default_values_.holds(key.c_str())) return Place{&default_values_, key};
+  if (!default_sizes_.holds(key.c_str())) return std::nullopt;
+  const json& size = sizes_[key];
+  if (size.is_number() && size != 0) {
+    const std::string text = fmt::format("{} {}", name, size.dump());
     if (std::ranges::find(defaulted_, text) == defaulted_.end()) defaulted_.push_back(text);
   }
-  return Place{&default_values_, key};
+  return Place{&default_sizes_, key};
 }
 
 const json& ConfigKeys::at(const Place& place) const {
-  return (place.object == &file_ ? config_ : defaults_)[place.key];
+  if (place.object == &file_) return config_[place.key];
+  return (place.object == &default_values_ ? defaults_ : sizes_)[place.key];
+}
+
+void ConfigKeys::skip(std::string_view name) {
+  for (std::string& key : candidates(name)) read_.insert(std::move(key));
 }
 
 bool ConfigKeys::holds(std::string_view name) { return find(name).has_value(); }

@@ -23,8 +23,8 @@ inline constexpr Range kVocabularyRange{1, 1 << 30};
 constexpr Range or_zero(Range range) { return {0, range.high}; }
 
 // A name stands for the keys that the family's `keys` or the common ones list for it, in the order
-// of preference, or for itself. A key that the file lacks has the value in the family's `defaults`;
-// null is no value. All functions throw UsageError.
+// of preference, or for itself. A key that the file lacks has the value in the family's `defaults`,
+// or in its `sizes`; null is no value. All functions throw UsageError.
 class ConfigKeys {
  public:
   // `config` is the object with the numbers of the language model. Without `default_sizes`, a size
@@ -38,6 +38,8 @@ class ConfigKeys {
   [[nodiscard]] const JsonObject& file() const { return file_; }
 
   [[nodiscard]] bool holds(std::string_view name);
+  // Counts the keys of a name as read, because another one decides.
+  void skip(std::string_view name);
   [[nodiscard]] std::int64_t count(std::string_view name, Range allowed);
   [[nodiscard]] std::int64_t count_or(std::string_view name, Range allowed, std::int64_t absent);
   [[nodiscard]] double number_or(std::string_view name, Range allowed, double absent);
@@ -80,8 +82,10 @@ class ConfigKeys {
   const Family& family_;
   nlohmann::json config_;  // flat
   nlohmann::json defaults_;
+  nlohmann::json sizes_;
   JsonObject file_;
   JsonObject default_values_;
+  JsonObject default_sizes_;
   std::set<std::string, std::less<>> read_;
   std::vector<std::string> defaulted_;
 };

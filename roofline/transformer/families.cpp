@@ -34,16 +34,20 @@ json complete_family(const json& table, const std::string& name) {
 Families read_families() {
   Families families;
   json table = json::object();
+  json sizes;
   for (const EmbeddedJson& file : embedded_families()) {
     const json part = json::parse(file.text);
     if (file.name == "common") {
       families.common = part;
+    } else if (file.name == "defaults") {
+      sizes = part;
     } else {
       table.update(part);
     }
   }
   for (const auto& [name, own] : table.items()) {
-    families.all.emplace(name, Family{name, complete_family(table, name)});
+    families.all.emplace(
+        name, Family{name, complete_family(table, name), sizes.value(name, json::object())});
   }
   return families;
 }

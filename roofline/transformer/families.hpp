@@ -10,8 +10,9 @@
 namespace ridgebench {
 
 struct Family {
-  std::string name;     // the model_type
-  nlohmann::json data;  // with what it takes from the family in its `like`
+  std::string name;      // the model_type
+  nlohmann::json data;   // with what it takes from the family in its `like`
+  nlohmann::json sizes;  // that a file may leave out (roofline/families/defaults.json)
 };
 
 // Null if the table lacks the type.

@@ -38,17 +38,23 @@ bool is_in(const std::vector<double>& sorted, std::int64_t layer) {
 // From the first to the last layer that may have experts, every `step`-th one has some, or those
 // that a list names.
 std::vector<NetworkKind> read_network_kinds(ConfigKeys& keys, std::int64_t layers) {
-  const bool sparse = read_expert_count(keys) > 0;
+  constexpr std::array<std::string_view, 6> kRules{"first_k_dense_replace", "decoder_sparse_step",
+                                                   "moe_layer_freq",        "moe_layer_end_index",
+                                                   "mlp_only_layers",       "moe_layers"};
+  std::vector<NetworkKind> kinds = listed_networks(keys, layers);
+  if (read_expert_count(keys) == 0) {
+    kinds.assign(static_cast<std::size_t>(layers), NetworkKind::dense);
+  }
+  if (!kinds.empty()) {
+    for (const std::string_view rule : kRules) keys.skip(rule);
+    return kinds;
+  }
   const std::int64_t first = keys.count_or("first_k_dense_replace", or_zero(kLayerRange), 0);
   const std::int64_t step = keys.count_or("decoder_sparse_step", kLayerRange, 1);
-  const std::int64_t freq =
-      keys.is_list("moe_layer_freq") ? 1 : keys.count_or("moe_layer_freq", kLayerRange, 1);
+  const std::int64_t freq = keys.count_or("moe_layer_freq", kLayerRange, 1);
   const double last = keys.number_or("moe_layer_end_index", {-1, kLayerRange.high}, -1);
   const std::vector<double> dense = keys.sorted_numbers("mlp_only_layers", or_zero(kLayerRange));
   const std::vector<double> only = keys.sorted_numbers("moe_layers", or_zero(kLayerRange));
-  std::vector<NetworkKind> kinds = listed_networks(keys, layers);
-  if (!sparse) kinds.assign(static_cast<std::size_t>(layers), NetworkKind::dense);
-  if (!kinds.empty()) return kinds;
   for (std::int64_t i = 0; i < layers; ++i) {
     const bool on = only.empty() ? (i + 1) % step == 0 && i % freq == 0 : is_in(only, i);
     const bool inside = i >= first && (last < 0 || static_cast<double>(i) <= last);
@@ -58,7 +64,10 @@ std::vector<NetworkKind> read_network_kinds(ConfigKeys& keys, std::int64_t layer
 }
 
 std::int64_t read_expert_count(ConfigKeys& keys) {
-  return keys.count_or("num_experts", or_zero(kSizeRange), 0);
+  // Gemma 4 says whether it has some.
+  const bool used = keys.flag_or("enable_moe_block", true);
+  const std::int64_t experts = keys.count_or("num_experts", or_zero(kSizeRange), 0);
+  return used ? experts : 0;
 }
 
 }  // namespace ridgebench

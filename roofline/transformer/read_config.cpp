@@ -99,9 +99,11 @@ void check_keys(ConfigKeys& keys) {
   std::vector<const char*> needed{"hidden_size"};
   if (!keys.has_trait("half_layers")) needed.push_back("num_hidden_layers");
   needed.insert(needed.end(), {"num_attention_heads", "vocab_size"});
-  const bool has_width = keys.trait("widths").is_number() || keys.holds("moe_intermediate_size");
+  const bool half = keys.has_trait("half_layers");  // which may have no networks
+  const bool has_width =
+      half || keys.trait("widths").is_number() || keys.holds("moe_intermediate_size");
   if (!has_width) needed.push_back("intermediate_size");
-  if (read_expert_count(keys) > 0) needed.push_back("num_experts_per_tok");
+  if (!half && read_expert_count(keys) > 0) needed.push_back("num_experts_per_tok");
   std::vector<std::string> missing;
   for (const char* const name : needed) {
     if (!keys.holds(name)) missing.push_back(keys.keys_of(name));

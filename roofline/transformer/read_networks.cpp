@@ -16,7 +16,10 @@ Expert read_expert(ConfigKeys& keys) {
   Expert e{};
   e.total = read_expert_count(keys);
   e.active = keys.count("num_experts_per_tok", {1, static_cast<double>(e.total)});
-  e.width = keys.count("moe_intermediate_size", kSizeRange);
+  // Families whose layers are all alike have one key for both widths.
+  e.width = keys.count(
+      keys.holds("moe_intermediate_size") ? "moe_intermediate_size" : "intermediate_size",
+      kSizeRange);
   e.shared = keys.count_or("shared_expert_intermediate_size", or_zero(kSizeRange), 0);
   const std::int64_t shared =
       keys.count_or("n_shared_experts", or_zero(kHeadRange), e.shared > 0 ? 1 : 0);

@@ -1,10 +1,11 @@
-"""Counts the parameters and the cache of models with transformers on torch's meta device: models.py classes|kinds TABLE.
+"""Counts the parameters and the cache of models with transformers on torch's meta device: models.py classes|kinds|defaults TABLE.
 
 A line of a table is an object: `name`, `config` as the file has it, and what transformers counts of the language model:
 `parameters`, and `cached`, the elements of keys and values that its cache holds after 64 tokens. `cached` is missing where
 the cache holds something else (latent attention, recurrent states). A model that transformers cannot build has neither, but
 may have `stated`, the parameters that its authors state.
 `classes` writes the default config of each causal language model, and `kinds` counts the configs that the table holds.
+`defaults` writes the sizes that the classes of the families have where a file leaves them out.
 """
 
 import json
@@ -40,6 +41,18 @@ SAME = {
 # Keys of models whose cache holds more in transformers than it needs: keys and values that were made from a short vector, or
 # copies of grouped ones for all heads.
 KEEPS_MORE = ("kv_lora_rank", "o_lora_rank", "new_decoder_architecture")
+FAMILIES = Path(__file__).resolve().parents[2] / "roofline/families"
+# Names of the reader whose defaults count, beside the kinds of layers.
+NAMES = (
+    *("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim", "v_head_dim"),
+    *("intermediate_size", "vocab_size", "tie_word_embeddings", "learned_positions", "sliding_window", "use_sliding_window"),
+    *("num_experts", "num_experts_per_tok", "moe_intermediate_size", "shared_expert_intermediate_size", "n_shared_experts"),
+    *("first_k_dense_replace", "decoder_sparse_step", "moe_latent_size", "q_lora_rank", "kv_lora_rank", "qk_nope_head_dim"),
+    *("qk_rope_head_dim", "index_n_heads", "index_head_dim", "index_topk", "multi_query", "hidden_size_per_layer_input"),
+    *("vocab_size_per_layer_input", "linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim"),
+    *("linear_value_head_dim", "linear_conv_kernel_dim", "mamba_num_heads", "mamba_head_dim", "ssm_state_size", "n_groups"),
+    *("conv_kernel", "o_groups", "o_lora_rank", "hc_mult", "embedding_width", "attention_chunk_size"),
+)
 # Keys that say nothing about sizes and make a table long.
 NOISE = ("id2label", "label2id", "transformers_version", "architectures", "vision_config", "audio_config")
 
@@ -128,11 +141,82 @@ def kinds(table):
         yield kept | (counted(config) if config is not None else {})
 
 
+def family_of(tables, name):
+    """Return a family with what it takes from others."""
+    own = tables[name]
+    base = family_of(tables, own["like"]) if "like" in own else {}
+    return base | own | {"keys": base.get("keys", {}) | own.get("keys", {})}
+
+
+def leading_dense(kinds):
+    """Return the number of dense layers before the first with experts; None if a dense one follows."""
+    dense = kinds.index("sparse") if "sparse" in kinds else len(kinds)
+    return dense if "dense" not in kinds[dense:] else None
+
+
+def values_of(config, keys):
+    """Return the values of the names in NAMES that a config has."""
+    stored = config.to_dict()
+    found = {}
+    for name in NAMES:
+        values = [stored[key] for key in keys.get(name, [name]) if stored.get(key) is not None]
+        if values and isinstance(values[0], (bool, int, float)):
+            found[name] = values[0]
+    if "num_experts" not in found:
+        found = {name: value for name, value in found.items() if "expert" not in name and not name.startswith("moe_")}
+    if "multi_query" in found:
+        found.pop("num_key_value_heads", None)
+    kinds = stored.get("mlp_layer_types")
+    if kinds and "first_k_dense_replace" not in found and leading_dense(kinds) is not None:
+        found["first_k_dense_replace"] = leading_dense(kinds)
+    return found
+
+
+def defaults():
+    """Return the defaults of each family that has a class, without those that follow from other values."""
+    tables = {}
+    for path in sorted(FAMILIES.glob("*.json")):
+        if path.stem not in ("common", "defaults"):
+            tables |= json.loads(path.read_text())
+    common = json.loads((FAMILIES / "common.json").read_text())["keys"]
+    found = {}
+    for name in sorted(tables):
+        family = family_of(tables, name)
+        if "refused" in family or name not in CONFIG_MAPPING or name != family.get("text", name):
+            continue
+        keys = common | family["keys"]
+        try:
+            values = values_of(CONFIG_MAPPING[name](**MISSING.get(name, {})), keys)
+        except Exception as error:
+            print(f"{name}: no defaults: {error}", file=sys.stderr)
+            continue
+        for changed in ("num_attention_heads", "hidden_size", "num_hidden_layers"):
+            values = {key: value for key, value in values.items() if key == changed or keeps(name, keys, changed, values, key)}
+        found[name] = {key: value for key, value in values.items() if key not in MISSING.get(name, {})}
+    return found
+
+
+def keeps(name, keys, changed, values, key):
+    """Return whether a default stays the same when another value is twice as large."""
+    if changed not in values:
+        return True
+    own = next((k for k in keys.get(changed, [changed]) if k in CONFIG_MAPPING[name]().to_dict()), changed)
+    try:
+        config = CONFIG_MAPPING[name](**(MISSING.get(name, {}) | {own: 2 * values[changed]}))
+    except Exception:
+        return False
+    return values_of(config, keys).get(key) == values[key]
+
+
 def main():
     """Write a table."""
     logging.set_verbosity_error()
     signal.signal(signal.SIGALRM, stop_pass)
     what, path = sys.argv[1], Path(sys.argv[2])
+    if what == "defaults":
+        rows = [f"  {json.dumps(name)}: {json.dumps(values, sort_keys=True)}" for name, values in defaults().items()]
+        path.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+        return
     rows = list(classes() if what == "classes" else kinds(path))
     path.write_text("".join(json.dumps(row, sort_keys=True, separators=(",", ":")) + "\n" for row in rows))
 

@@ -230,7 +230,7 @@ def test_a_hostile_name_is_printed_safely(tmp_path):
         ({"model_type": "llama", "hidden_act": "relu"}, True),
         ({"model_type": "gpt_neox"}, False),
         ({"model_type": "my_model", "hidden_act": "silu"}, True),
-        ({"model_type": "gpt_oss", "hidden_act": "gelu", "layer_types": ["full_attention"] * 4}, True),
+        ({"model_type": "gemma", "hidden_act": "gelu"}, True),
     ],
 )
 def test_the_family_decides_before_the_activation_whether_there_is_a_gate(config, changes, gated):

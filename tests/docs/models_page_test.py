@@ -47,4 +47,4 @@ def test_the_page_lists_the_families():
 
 
 def test_every_file_is_in_the_list():
-    assert {path.stem for path in FAMILIES.glob("*.json")} == {*TITLES, "common"}
+    assert {path.stem for path in FAMILIES.glob("*.json")} == {*TITLES, "common", "defaults"}

@@ -181,6 +181,8 @@ TEST(Plan, Fp4HasAScaleForEachBlockOfARow) {
   EXPECT_EQ(plan_tensor("4", "fp4").at("inputs").at("format"), "nvfp4");
   EXPECT_DOUBLE_EQ(number(plan_tensor("2x33", "mxfp4"), "bytes"), 33 + 2 * 2);
   EXPECT_DOUBLE_EQ(number(plan_tensor("64x64", "mxfp4"), "bytes"), 64 * 64 * 0.53125);
+  EXPECT_DOUBLE_EQ(number(plan_tensor("64x128", "int4"), "bytes"), 64 * (64 + 2));
+  EXPECT_DOUBLE_EQ(number(plan_tensor("2x33", "mxfp8"), "bytes"), 66 + 2 * 2);
   EXPECT_EQ(plan_tensor("4k", "fp4", h100_roofs()).at("fits"), true);
 }
 
@@ -317,6 +319,20 @@ TEST(PlanErrors, NumbersThatMakeNoSenseAreNamed) {
   }
   EXPECT_THAT(rejection([] { return plan_memory({}, 1.5, h100_roofs()); }),
               HasSubstr("whole number"));
+}
+
+TEST(PlanMemory, InferenceTakesFormatsBelowEightBits) {
+  const auto bytes_of = [](const char* precision) {
+    return number(
+        plan_memory({.precision = precision, .optimizer = "none", .parameters = 1024}, {}, nullptr),
+        "bytes");
+  };
+  EXPECT_DOUBLE_EQ(bytes_of("nvfp4"), 1024 * 0.5625);
+  EXPECT_DOUBLE_EQ(bytes_of("int4"), 1024 * (0.5 + 2.0 / 128));
+  EXPECT_DOUBLE_EQ(bytes_of("fp8"), 1024);
+  EXPECT_THAT(rejection([] { return plan_memory({.precision = "nvfp4"}, 1, h100_roofs()); }),
+              HasSubstr("--precision is 'nvfp4'; allowed: bf16, fp32"))
+      << "it does not train";
 }
 
 TEST(PlanErrors, UnknownChoicesNameWhatIsAllowed) {

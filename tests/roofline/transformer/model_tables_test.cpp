@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "kernels/common/error.hpp"
 #include "roofline/transformer/transformer.hpp"
@@ -81,6 +82,50 @@ TEST(ModelTables, OfTheRealKindsTheseAreRefused) {
 
 TEST(ModelTables, OfTheClassesSoManyAreRefused) {
   EXPECT_EQ(refused_names("classes.jsonl").size(), 78U);
+}
+
+struct Counts {
+  double all;
+  double active;
+  double cached;
+
+  friend bool operator==(const Counts&, const Counts&) = default;
+};
+
+// Empty for a model that is refused.
+std::optional<Counts> counts_of(const json& config) {
+  constexpr std::int64_t kLongContext = 100000;
+  try {
+    const Transformer model = parse_transformer(config.dump(), "config.json");
+    return Counts{parameters(model), active_parameters(model),
+                  cached_elements(model, kLongContext)};
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+// The classes count with their defaults. A file that leaves a key out gives the same, or an error.
+TEST(ModelTables, AKeyThatAFileLeavesOutHasTheDefaultOfItsClass) {
+  // The script completes some that the class cannot be built without. The others have text configs
+  // with sizes of their own, and one that leaves them out has those of its model_type.
+  const std::set<std::string> completed{
+      "dots1",    "hunyuan_v1_dense", "hunyuan_v1_moe",         "ministral",
+      "nemotron", "got_ocr2",         "moss_transcribe_diarize"};
+  for (const json& row : rows_of("classes.jsonl")) {
+    const auto name = row.at("name").get<std::string>();
+    const json& config = row.at("config");
+    const auto whole = counts_of(config);
+    if (!whole || completed.contains(name)) continue;
+    const bool nested = config.contains("text_config");
+    const json inner = nested ? config.at("text_config") : config;
+    for (const auto& [key, value] : inner.items()) {
+      if (key == "model_type") continue;
+      json less = config;
+      (nested ? less.at("text_config") : less).erase(key);
+      const auto counts = counts_of(less);
+      EXPECT_TRUE(!counts || *counts == *whole) << name << " without " << key;
+    }
+  }
 }
 
 // A message names the model_type or a key of the config.
