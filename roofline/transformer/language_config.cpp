@@ -61,9 +61,12 @@ Language language_of(const json& root, const std::string& origin) {
     return language;
   }
   const Family* const found = find_family(type);
-  if (found == nullptr) return {root, origin, type};
-  return {root, origin, found->data.value("text", type),
-          found->data.value("warning", std::string())};
+  std::string warning;
+  for (const json& key : common_keys().at("other_parts")) {
+    if (!whole.holds(key.get_ref<const std::string&>().c_str())) continue;
+    warning = fmt::format("only the language model is counted, without {}", key.get<std::string>());
+  }
+  return {root, origin, found == nullptr ? type : found->data.value("text", type), warning};
 }
 
 }  // namespace ridgebench

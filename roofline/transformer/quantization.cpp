@@ -174,8 +174,8 @@ void add_listed(const json& modules, WeightFormats& weights) {
     const std::string algorithm = entry.is_object() ? lower_text(entry, "quant_algo") : "";
     const auto method = std::ranges::find_if(
         kMethods, [&](const Method& m) { return algorithm.ends_with(m.name); });
-    const auto module = std::ranges::find_if(kModules, [&](const Module& m) {
-      return fits_pattern(name, fmt::format("{}*", m.pattern));
+    const auto module = std::ranges::find_if(kModules, [&full = name](const Module& m) {
+      return fits_pattern(full, fmt::format("{}*", m.pattern));
     });
     if (method == kMethods.end() || module == kModules.end()) continue;
     weights.of(module->kind) = parse_stored_format("weights", method->format);

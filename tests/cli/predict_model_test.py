@@ -383,3 +383,8 @@ def test_python_infinity_is_read(config):
     text = json.dumps(LLAMA | {"model_type": "llama", "time_step_limit": [0.0, float("inf")], "source": "NaN"})
     assert "Infinity" in text
     assert model(config(text=text))["source"] == "NaN"
+
+
+def test_a_tower_beside_the_sizes_is_said(config):
+    path = config({"model_type": "qwen2_vl", "vision_config": {"depth": 32}})
+    assert warnings_of(path) == ["only the language model is counted, without vision_config"]
