@@ -27,8 +27,10 @@ std::string FormatPair::name() const {
 }
 
 FormatPair parse_format_pair(std::string_view name) {
+  constexpr std::string_view kShortest = "fp8";  // so that mxfp4 is one name
   const std::size_t cross = name.find('x');
-  if (cross == std::string_view::npos || name == info(Format::tf32x3).name) {
+  if (cross == std::string_view::npos || cross < kShortest.size() ||
+      name == info(Format::tf32x3).name) {
     return parse_format(name);
   }
   return {parse_format(name.substr(0, cross)), parse_format(name.substr(cross + 1))};

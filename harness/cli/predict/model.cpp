@@ -1,5 +1,7 @@
 #include "harness/cli/predict/model.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "harness/cli/model_warnings.hpp"
@@ -7,6 +9,7 @@
 #include "harness/cli/predict/output.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/measured_times.hpp"
+#include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 #include "roofline/transformer/operations.hpp"
 #include "roofline/transformer/predict_transformer.hpp"
@@ -32,13 +35,30 @@ std::optional<StoredFormat> stored_as(std::string_view option, const std::string
   return parse_stored_format(option, name);
 }
 
+FormatPair format_of_products(const std::string& name) {
+  try {
+    return parse_format_pair(name);
+  } catch (const UsageError& unknown) {
+    try {
+      (void)parse_stored_format("--format", name);
+    } catch (const UsageError&) {
+      throw unknown;
+    }
+    throw UsageError(
+        fmt::format("--format is '{0}', in which values are only stored; allowed: --weights {0} or "
+                    "--cache {0}, "
+                    "and for the products bf16 or another format that computes",
+                    name));
+  }
+}
+
 nlohmann::ordered_json answer(const ModelOptions& options) {
   const Operation& matmul = Registry::instance().operation("matmul");
   const Transformer model = open_transformer(options.config);
   if (options.output.csv()) print_model_warnings(model);
   const TransformerQuestion question{.batches = counts_of("--batch", options.batches, kMostTokens),
                                      .context = count_of("--context", options.context, kMostTokens),
-                                     .format = parse_format_pair(options.format),
+                                     .format = format_of_products(options.format),
                                      .weights = stored_as("--weights", options.weights),
                                      .cache = stored_as("--cache", options.cache),
                                      .training = options.training};

@@ -37,6 +37,7 @@ TEST(FormatName, RefusalsListWhatIsAllowed) {
   EXPECT_EQ(format_refusal("fp80"), "unknown format 'fp80'" + allowed);
   EXPECT_EQ(format_refusal(""), "unknown format ''" + allowed);
   EXPECT_EQ(format_refusal("bf16xint4"), "unknown format 'int4'" + allowed);
+  EXPECT_EQ(format_refusal("mxfp4"), "unknown format 'mxfp4'" + allowed);
   EXPECT_EQ(format_refusal("fp4"), "unknown format 'fp4' (fp4 is not supported here)" + allowed);
 }
 
