@@ -68,7 +68,7 @@ RunRequest request_of(const RunOptions& options, const std::string& google_filte
   return request;
 }
 
-// Reads the verified ceilings of an earlier run on the same devices.
+// Reads the verified ceilings of an earlier run on the same devices, and their controls.
 std::vector<Record> read_ceilings(const std::string& directory,
                                   const std::vector<std::unique_ptr<Device>>& devices) {
   if (directory.empty()) return {};
@@ -85,7 +85,7 @@ std::vector<Record> read_ceilings(const std::string& directory,
   }
   std::vector<Record> records = read_records(directory);
   std::erase_if(records,
-                [](const Record& r) { return r.role != Role::ceiling || r.status != Status::ok; });
+                [](const Record& r) { return r.role == Role::kernel || r.status != Status::ok; });
   return records;
 }
 

@@ -32,10 +32,10 @@ TableStyle table_style(const GoogleFlags& flags) {
 }
 
 // Prints before it writes files, so that the user sees the results even if the disk is full.
-void report(const std::vector<Record>& records, const ResultsDirectory& directory,
-            const GoogleFlags& flags) {
+void report(const Campaign& campaign, const ResultsDirectory& directory, const GoogleFlags& flags) {
+  const std::vector<Record>& records = campaign.records();
   if (flags.format == "console") {
-    print_table(std::cout, records, table_style(flags));
+    print_table(std::cout, records, campaign.doubts(), table_style(flags));
   } else {
     std::cout << google_report(records, flags.format);
   }
@@ -53,10 +53,10 @@ void run_cases(Campaign& campaign, const ResultsDirectory& directory, const Goog
   try {
     measure_all(campaign);
   } catch (...) {
-    report(campaign.records(), directory, flags);
+    report(campaign, directory, flags);
     throw;
   }
-  report(campaign.records(), directory, flags);
+  report(campaign, directory, flags);
 }
 
 }  // namespace ridgebench

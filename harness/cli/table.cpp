@@ -19,7 +19,6 @@
 namespace ridgebench {
 namespace {
 
-constexpr double kControlMoved = 0.02;
 constexpr std::string_view kGap = "  ";
 constexpr std::string_view kRed = "\x1b[31m";
 constexpr std::string_view kPlain = "\x1b[0m";
@@ -139,7 +138,13 @@ auto order(const Record& r) {
                     r.time ? r.time->median / std::max(1.0, r.bytes) : 0.0);
 }
 
-Row row_of(const Record& r, bool several_devices) {
+// The share of the measured roof. A tilde marks one by a roof that moved, as in figures.
+std::string share_text(const Record& r, const Doubts& doubts) {
+  const std::string text = percent(r.fraction_of_measured_roof);
+  return text.empty() || !doubts.rows.contains(r.id) ? text : "~" + text;
+}
+
+Row row_of(const Record& r, const Doubts& doubts, bool several_devices) {
   const bool ok = r.status == Status::ok;
   const std::string_view limit = !ok ? name(r.status) : r.bound ? name(*r.bound) : "";
   return {
@@ -148,24 +153,23 @@ Row row_of(const Record& r, bool several_devices) {
                 time_text(r.time), rate_text(r.flops_per_s(), r.time, "FLOP/s"),
                 rate_text(r.bytes_per_s(), r.time, "B/s"), latency_text(r), cycles_text(r),
                 power_text(r), power_state_text(r), energy_text(r), percent(r.mfu),
-                percent(r.fraction_of_measured_roof), std::string(limit),
+                share_text(r, doubts), std::string(limit),
                 printable(r.reason ? *r.reason : flag_that_matters(r.flags))},
       .bad = !ok};
 }
 
-void print_controls(std::ostream& out, const std::vector<Record>& records) {
-  for (const Record& last : records) {
-    if (last.role != Role::control || !last.time) continue;
-    const std::string id = last.id.substr(0, last.id.rfind(":control"));
-    const auto first = std::ranges::find_if(records, [&](const Record& r) { return r.id == id; });
-    if (first == records.end() || !first->time) continue;
-    const double moved = last.time->median / first->time->median - 1;
-    if (std::abs(moved) > kControlMoved) {
-      fmt::print(
-          out, "CONTROL MOVED: {} took {:+.1f} % from first to last; results of this run drifted\n",
-          printable(id), 100 * moved);
-    }
+void print_controls(std::ostream& out, const Doubts& doubts) {
+  for (const Control& control : doubts.controls) {
+    const bool own = control.control == control_of(control.ceiling);  // one line per measurement
+    if (!control.moved() || !own) continue;
+    fmt::print(
+        out, "CONTROL MOVED: {} took {:+.1f} % from first to last{}; results of this run drifted\n",
+        printable(control.ceiling), 100 * (1 / (1 + control.change) - 1),
+        control.earlier ? " in the run of the ceilings" : "");
   }
+  if (doubts.rows.empty()) return;
+  fmt::print(out, "~ marks the share of a roof that moved; rows with one: {}\n",
+             doubts.rows.size());
 }
 
 // Cuts a line for a terminal, but never into the columns before the remark.
@@ -207,12 +211,13 @@ void print_rows(std::ostream& out, const std::vector<Row>& rows, const TableStyl
 
 }  // namespace
 
-void print_table(std::ostream& out, const std::vector<Record>& records, const TableStyle& style) {
+void print_table(std::ostream& out, const std::vector<Record>& records, const Doubts& doubts,
+                 const TableStyle& style) {
   std::vector<Record> sorted = records;
   std::ranges::sort(sorted, {}, order);
   std::set<std::string> devices;
   for (const Record& record : records) devices.insert(record.device);
-  print_controls(out, records);
+  print_controls(out, doubts);
   std::vector<Row> rows;
   std::map<std::string, std::string> skipped;  // formats by reason
   for (const Record& record : sorted) {
@@ -221,7 +226,7 @@ void print_table(std::ostream& out, const std::vector<Record>& records, const Ta
       const std::string row = record.op + "/" + record.technique;
       skipped[row + ": " + record.reason.value_or("")] += " " + record.format.name();
     } else {
-      rows.push_back(row_of(record, devices.size() > 1));
+      rows.push_back(row_of(record, doubts, devices.size() > 1));
     }
   }
   if (!rows.empty()) print_rows(out, rows, style);

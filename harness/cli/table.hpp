@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "harness/results/doubts.hpp"
 #include "harness/results/record.hpp"
 
 namespace ridgebench {
@@ -16,7 +17,8 @@ struct TableStyle {
 
 // Prints a line per row: its time, rates, cycles, power and energy per launch with units, in the
 // digits that their intervals support, and the remark that matters most. Groups skipped rows by
-// reason. The first line warns if a control moved by more than 2 %.
-void print_table(std::ostream& out, const std::vector<Record>& records, const TableStyle& style);
+// reason. The first lines warn of controls that moved, and `~` marks the shares that are in doubt.
+void print_table(std::ostream& out, const std::vector<Record>& records, const Doubts& doubts,
+                 const TableStyle& style);
 
 }  // namespace ridgebench

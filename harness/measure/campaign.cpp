@@ -161,6 +161,7 @@ Campaign::Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory
                    std::vector<Record> finished, const std::vector<Record>& ceilings)
     : plan_(std::move(plan)),
       directory_(&directory),
+      earlier_controls_(controls_of(ceilings)),
       watchdog_([this] { give_up_on_hung_case(); }) {
   for (const Case& c : plan_.cases()) {
     measurers_.try_emplace(c.device, *c.device, fill, seed);

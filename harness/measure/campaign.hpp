@@ -18,6 +18,7 @@
 #include "harness/measure/signals.hpp"
 #include "harness/measure/turns.hpp"
 #include "harness/measure/watchdog.hpp"
+#include "harness/results/doubts.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/error.hpp"
@@ -53,7 +54,8 @@ class RunPlan {
 // Measures the plan's cases one by one and keeps their records.
 class Campaign final : private Turns {
  public:
-  // `finished` are the records of the resumed run. `ceilings` come from an earlier run.
+  // `finished` are the records of the resumed run. `ceilings` come from an earlier run, with their
+  // controls.
   Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory& directory,
            std::vector<Record> finished, const std::vector<Record>& ceilings);
 
@@ -74,6 +76,9 @@ class Campaign final : private Turns {
   // In the order of measurement.
   [[nodiscard]] const std::vector<Record>& records() const { return records_; }
 
+  // Which of the rows so far are in doubt, because the control of a ceiling moved.
+  [[nodiscard]] Doubts doubts() const { return doubts_of(records_, earlier_controls_); }
+
  private:
   void end_turn() override;
   // Measures a case, and once more if it is too fast to be believed. Returns its record and the
@@ -87,6 +92,7 @@ class Campaign final : private Turns {
   SecondLooks looks_;
   std::map<std::string, Record> finished_;
   std::vector<Record> records_;
+  std::vector<Control> earlier_controls_;
   const Case* current_ = nullptr;
   Stopwatch clock_;
   std::chrono::duration<double> hang_limit_{};  // of the current case, or of a turn

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "harness/measure/selection/lecture.hpp"
+#include "harness/results/doubts.hpp"
 #include "harness/results/held_back.hpp"
 #include "roofline/units.hpp"
 
@@ -69,8 +70,9 @@ double distance(const Case& c, const Case& ceiling) {
 }  // namespace
 
 std::string Case::id() const {
-  return fmt::format("{}/{}/{}/{}/{}@{}{}", operation->name, technique.name, format.name(),
-                     shape.text(), name(regime), device->name(), control ? ":control" : "");
+  const std::string id = fmt::format("{}/{}/{}/{}/{}@{}", operation->name, technique.name,
+                                     format.name(), shape.text(), name(regime), device->name());
+  return control ? control_of(id) : id;
 }
 
 std::vector<Operand> Case::operands() const { return operation->operands(shape, format); }

@@ -7,6 +7,7 @@
 #include "harness/base/statistics.hpp"
 #include "harness/measure/probing/probes.hpp"
 #include "harness/measure/sampling/warm_up.hpp"
+#include "harness/results/doubts.hpp"
 
 namespace ridgebench {
 namespace {
@@ -116,7 +117,7 @@ class Sampling {
     samples.window = std::move(window_);
     if (clocks_.size() == samples.seconds.size()) samples.clocks_hz = clocks_;
     if (!clocks_.empty()) samples.clock_hz = middle(clocks_);
-    if (samples.seconds.size() < kEnoughSamples) samples.flags.emplace_back("few_samples");
+    if (samples.seconds.size() < kEnoughSamples) samples.flags.emplace_back(kFewSamples);
     if (drifting(samples.seconds)) samples.flags.emplace_back("drift");
     if (bimodal(samples.seconds)) samples.flags.emplace_back("bimodal");
     return samples;

@@ -216,6 +216,8 @@ ordered_json make_environment(const RunRequest& request, const MachineFacts& bef
       {"ended", nullptr},
       {"duration_s", nullptr},
       {"interrupted", true},  // until the run says that it finished
+      {"controls", nullptr},  // until then, too, as `doubted`
+      {"doubted", nullptr},
       {"devices", device_list},
       {"host", host(before.host, readings)},
       {"state", {{"before", states("before", before, readings)}, {"after", nullptr}}},

@@ -5,8 +5,9 @@ import textwrap
 from dataclasses import dataclass
 from typing import Callable, Optional
 
+from ridgebench.doubts import UNSETTLED
 from ridgebench.records import ResultsError, Row
-from ridgebench.result_tables import EXCESS, MIXED, UNITS, escape, lines, provenance, size_text
+from ridgebench.result_tables import EXCESS, MIXED, MOVED_NOTE, UNITS, escape, lines, provenance, size_text
 from ridgebench.roofs import ABOVE_ROOF
 from ridgebench.units import digits, enumerate_words, percent
 from ridgebench.view import ORDER, View
@@ -102,7 +103,7 @@ def step_cells(row: Optional[Row], source: Source, unit: str) -> dict[str, str]:
         "size": size_text(row.shape).partition(",")[0],
         "roof allows": digits(rate / fraction / scale) if rate and fraction else NONE,
         "measured": digits(rate / scale) if rate else NONE,
-        "of the roof": share(fraction),
+        "of the roof": UNSETTLED * bool(fraction and source.view.unsettled(row)) + share(fraction),
         "of the library": share(of_library(row, source, lambda r: r.time_median_s)),
         "GHz": f"{row.clock_hz / 1e9:.2f}" if row.clock_hz else NONE,
         "of the peak at that clock": share(row.fraction_of_roof_at_clock),
@@ -144,6 +145,7 @@ def steps_table(words: list[str], sources: list[Source]) -> str:
         for (technique, name, _, row), by_name in zip(steps, cells)
     ]
     text = f"Rates in {unit}." if several else f"Rates in {unit}, format {formats[0]}."
+    text += f" {MOVED_NOTE}" * any(UNSETTLED in by_name["of the roof"] for by_name in cells)
     text += steps_note(steps, rows) + missing_note(techniques, {step[0] for step in steps})
     return f"{lines(['step', *['format'] * several, *columns], table)}\n\n{caption(text, sources)}"
 

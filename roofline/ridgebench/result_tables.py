@@ -4,6 +4,7 @@ import re
 import textwrap
 from typing import Any, Optional
 
+from ridgebench.doubts import UNSETTLED
 from ridgebench.records import ResultsError, Row
 from ridgebench.roofs import ABOVE_ROOF, MARGIN, RAISED
 from ridgebench.units import digits, percent
@@ -11,6 +12,7 @@ from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
 EXCESS = f"{percent(MARGIN)}\u00a0%"  # what raises a roof
 RAISED_NOTE = f"The arrow {RAISED} marks a rate more than {EXCESS} above the measured ceiling of its roof; such a rate raises the roof."
+MOVED_NOTE = f"The sign {UNSETTLED} marks a share of a roof that moved by more than 2\u00a0% during the run."
 PAGE_WIDTH = 140  # characters of a line; rows of tables are longer
 LINK_TEXT = re.compile(r"\[[^\]]*\]")
 JOINED = "\0"  # stands for a space at which no line is wrapped
@@ -41,7 +43,7 @@ def provenance(view: View, link: str) -> str:
     commit = (environment["commit"] or "unknown")[:7]
     changes = " with changes" if environment["dirty"] else ""
     threads = f", {device['threads']} threads" if device.get("threads") else ""
-    return f"[{environment['started'][:10]}, {commit}{changes}]({link}) of {escape(device['model'])}{threads}"
+    return f"[{environment['started'][:10]}, {commit}{changes}]({link}) of {escape(device['model'])}{threads}{', unfinished' if view.why_unfinished else ''}"
 
 
 def technique_names(rows: list[Row], origin: str) -> str:
@@ -84,7 +86,8 @@ def largest(rows: list[Row]) -> dict[tuple[str, str], Row]:
     return found
 
 
-def cell(row: Optional[Row], unit: str) -> str:
+def cell(row: Optional[Row], unit: str, view: View) -> str:
+    """The rate of a row and its share of the roof, with `~` where the roof moved during the run."""
     if row is None or row.status == "skipped":
         return "–"
     if not row.drawable:
@@ -95,7 +98,7 @@ def cell(row: Optional[Row], unit: str) -> str:
     if share is None:
         return rate
     mark = RAISED if ABOVE_ROOF in row.flags else ""
-    return f"{rate} ({percent(min(share, 1))}\u00a0%{mark})"  # no line break before the sign
+    return f"{rate} ({UNSETTLED * bool(view.unsettled(row))}{percent(min(share, 1))}\u00a0%{mark})"  # no line break before the sign
 
 
 def size_text(shape: dict[str, Any]) -> str:
@@ -115,9 +118,9 @@ class Step:
         self.size = size_text(rows[0].shape)
         self.speed = max(speed(row) for row in rows)
 
-    def cells(self, formats: list[str], unit: str) -> list[str]:
+    def cells(self, formats: list[str], unit: str, view: View) -> list[str]:
         name = f"*{self.technique}* (library)" if self.library else self.technique
-        return [name, self.size, *(cell(self.rows.get(f), unit) for f in formats)]
+        return [name, self.size, *(cell(self.rows.get(f), unit, view) for f in formats)]
 
 
 def steps_of(rows: list[Row]) -> list[Step]:
@@ -176,13 +179,14 @@ def ladder(view: View, op: str, unit: str, link: str) -> str:
     formats = ordered({row.format for row in rows}, ORDER)
     steps = steps_of([row for row in largest(rows).values() if row.status != "skipped"])
     names = [name.replace("xfp8", " x fp8") for name in formats]  # the header of a mixed pair may be wrapped
-    table = lines(["technique", "size", *names], [step.cells(formats, unit) for step in steps])
+    table = lines(["technique", "size", *names], [step.cells(formats, unit, view) for step in steps])
     return captioned(
         table,
         f"The cells show {unit} and, in brackets, percent of the measured roof.",
         "Each technique has one line, at its largest size in the regime `steady`.",
         "A dash marks a format that the technique does not serve." if "| – |" in table else "",
         RAISED_NOTE if RAISED in table else "",
+        MOVED_NOTE if UNSETTLED in table else "",
         absent(rows, steps),
         f"The rates come from the run {provenance(view, link)}.",
     )

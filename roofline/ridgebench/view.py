@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Optional
 
+from ridgebench import doubts
 from ridgebench.data_sheets import Sheet
 from ridgebench.records import ResultsError, Row, Run
-from ridgebench.roofs import is_roof, judged
+from ridgebench.roofs import heads, is_roof, judged
 
 ORDER = ("fp32", "tf32x3", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
-MOVED = 0.02  # a control that differs by more says that the machine changed during the run
 OPERATIONS = ("relu", "gelu", "dot", "matvec", "matmul", "matmul_gelu")
 
 
@@ -54,24 +54,27 @@ class View:
 
     @cached_property
     def moved(self) -> dict[str, float]:
-        """The ceilings whose control at the end of the run differs by more than MOVED, with the relative change.
-
-        The copy is the control of all ceilings of the memory.
-        """
-        again = {row.id.removesuffix(":control"): row for row in self.rows if row.role == "control" and row.rate}
-        found = {row.id: again[row.id].rate / row.rate - 1 for row in self.ceilings if row.rate and row.id in again}
-        copies = [found[row.id] for row in self.ceilings if row.saturates == "memory" and row.id in found]
-        if copies:
-            memory = max(copies, key=abs)
-            found |= {row.id: memory for row in self.ceilings if row.saturates == "memory" and row.id not in found}
-        return {ceiling: change for ceiling, change in found.items() if abs(change) > MOVED}
+        """The ceilings whose control at the end of the run moved, with the relative change: as recorded, else by the rows."""
+        known = {row.id for row in self.ceilings} | {ceiling for row in self.selected for ceiling in doubts.limiting(row)}
+        recorded = doubts.recorded(self.environment)
+        if recorded is None:
+            return doubts.by_rows(self.rows, self.ceilings)
+        return {ceiling: change for ceiling, change in recorded.items() if ceiling in known}
 
     def unsettled(self, row: Row) -> list[str]:
         """The ceilings that limit a row and whose control moved: its share of the roof is no finding."""
-        roof = row.roof or {}
-        sides = {"compute": ["compute_ceiling"], "memory": ["memory_ceiling"]}
-        keys = sides.get(row.bound or "", ["compute_ceiling", "memory_ceiling"])
-        return [roof[key] for key in keys if roof.get(key) in self.moved]
+        if doubts.recorded(self.environment) is not None:
+            return self.environment["doubted"].get(row.id, [])
+        return [ceiling for ceiling in doubts.limiting(row) if ceiling in self.moved]
+
+    @cached_property
+    def why_unfinished(self) -> str:
+        """Why no row may head anything: the run did not end. Empty of a whole run."""
+        return doubts.why_unfinished(self.environment) or "the last record was cut off" * self.torn
+
+    def may_head(self, row: Row) -> bool:
+        """Whether a title, a slide or a summary may rest on the row: the run could finish it, and caches did not serve it."""
+        return not (self.why_unfinished or doubts.cut_by_budget(row, self.environment)) and heads(row)
 
     @property
     def not_ok(self) -> list[Row]:

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "harness/results/doubts.hpp"
 #include "harness/results/record.hpp"
 
 namespace ridgebench::node {
@@ -11,10 +12,15 @@ namespace {
 
 using Records = std::map<std::string, Record>;  // by id without @device
 
-Records read_pass(const NodeRun& run, const GpuPass& pass) {
+// `moved` gets the number of ceilings whose controls moved.
+Records read_pass(const NodeRun& run, const GpuPass& pass, std::ptrdiff_t& moved) {
   Records found;
   try {
-    for (Record& record : read_records((run.folder / pass.folder).string())) {
+    const std::string folder = (run.folder / pass.folder).string();
+    std::vector<Record> records = read_records(folder);
+    const Doubts doubts = read_standing(folder, records).doubts;
+    moved = std::ranges::count_if(doubts.controls, &Control::moved);
+    for (Record& record : records) {
       if (record.role == Role::control || record.status != Status::ok) continue;
       found.emplace(record.id.substr(0, record.id.rfind('@')), std::move(record));
     }
@@ -108,14 +114,15 @@ std::optional<double> RowOfNode::loaded_over_isolated(std::size_t gpu) const {
 RowsOfNode read_rows(const NodeRun& run) {
   std::array<std::vector<Records>, kPasses.size()> records;
   std::set<std::string> ids;
+  RowsOfNode all;
   for (const Pass pass : kPasses) {
     auto& of_pass = records[static_cast<std::size_t>(pass)];
     for (const Gpu& gpu : run.gpus) {
-      of_pass.push_back(read_pass(run, gpu.at(pass)));
+      std::ptrdiff_t& moved = all.moved[static_cast<std::size_t>(pass)].emplace_back(0);
+      of_pass.push_back(read_pass(run, gpu.at(pass), moved));
       for (const auto& [id, record] : of_pass.back()) ids.insert(id);
     }
   }
-  RowsOfNode all;
   for (const std::string& id : ids) {
     RowOfNode row{.id = id, .passes = {}};
     for (const Pass pass : kPasses) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ struct Readings {
 struct RowsOfNode {
   std::vector<RowOfNode> rows;  // by id
   std::vector<Readings> readings;
+  // Of each GPU: the number of ceilings whose controls moved, as its environment.json says.
+  std::array<std::vector<std::ptrdiff_t>, kPasses.size()> moved = {};
 };
 
 // Reads the folders of the GPUs. A folder without readable rows has none.

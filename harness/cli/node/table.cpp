@@ -129,12 +129,15 @@ std::string table_of_gpus(const NodeRun& run, const RowsOfNode& all) {
   return columns_of(table);
 }
 
-// What ended a GPU early, and the rows in which one is odd.
+// Says what ended a GPU early, where controls moved, and in which rows a GPU is odd.
 std::string odd_rows(const NodeRun& run, const RowsOfNode& all) {
   std::string text;
   for (std::size_t i = 0; i < run.gpus.size(); ++i) {
     const Gpu& gpu = run.gpus[i];
     for (const Pass pass : kPasses) {
+      if (const auto moved = all.moved[static_cast<std::size_t>(pass)][i]; moved > 0)
+        text += fmt::format("{} {}: CONTROL MOVED: {} ceilings; results of this pass drifted\n",
+                            gpu.device(), name(pass), moved);
       if (gpu.at(pass).reason.empty()) continue;
       text += fmt::format("{} {}: {}\n", gpu.device(), name(pass), printable(gpu.at(pass).reason));
     }

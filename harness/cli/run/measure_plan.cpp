@@ -55,6 +55,7 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   if (settings.together > 0) campaign.count_spent(-wait_for_start(settings.together));
   catch_crashes(settings.after_a_crash);
   run_cases(campaign, directory, settings.flags);
+  add_doubts(environment, campaign.doubts());
   end_environment(environment, read_machine(devices), clock.seconds());
   directory.write_environment(environment);
   directory.write_checksums();

@@ -24,7 +24,7 @@ struct RunSettings {
   std::vector<std::string> after_a_crash = {};
   GoogleFlags flags = {};
   std::string junit = {};                  // file for the rows as JUnit's XML; empty: none
-  std::vector<Record> ceilings = {};       // of an earlier run
+  std::vector<Record> ceilings = {};       // of an earlier run, with their controls
   nlohmann::ordered_json more_facts = {};  // further keys of environment.json; null: none
   bool resume = false;                     // the folder holds the beginning of the run
   bool retry = false;                      // also measure its failed and suspect rows again

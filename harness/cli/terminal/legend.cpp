@@ -18,6 +18,7 @@ constexpr int kFewestCells = 4;
 constexpr int kMostOfFormat = 17;  // fp8_e4m3xfp8_e5m2
 constexpr std::string_view kLegendHead = "roof";
 constexpr std::string_view kRaisedText = "above its measured roof";
+const std::string kDoubtMark = "~";  // as in figures
 
 // The cells of a line.
 struct LegendCells {
@@ -40,7 +41,7 @@ LegendCells cells_of(const RooflinePoint& point) {
   return {.name = fitted_text(point.name, kUncut),
           .format = fitted_text(point.format_name, kMostOfFormat),
           .rate = with_unit(point.flops_per_s, "FLOP/s"),
-          .share = share ? share_text(*share) : "-",
+          .share = share ? (point.doubted ? kDoubtMark : "") + share_text(*share) : "-",
           .above_roof = above_roof(point)};
 }
 
@@ -87,6 +88,9 @@ std::vector<std::string> extra_lines(const RooflinePicture& picture) {
   std::vector<std::string> texts;
   if (std::ranges::any_of(picture.points, above_roof)) {
     texts.push_back(fmt::format("{} {}", kRaised.ascii, kRaisedText));
+  }
+  if (std::ranges::any_of(picture.points, &RooflinePoint::doubted)) {
+    texts.push_back(kDoubtMark + " the roof moved during the run");
   }
   if (!picture.dots.empty()) {
     texts.push_back(fmt::format("dots: {} other rows", picture.dots.size()));

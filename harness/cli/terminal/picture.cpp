@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "harness/results/measured_roofs.hpp"
@@ -19,13 +20,14 @@ using Rows = std::vector<const Record*>;
 
 bool verified(const Record& r) { return r.role == Role::kernel && r.status == Status::ok; }
 
-RooflinePoint point_of(const Record& r) {
+RooflinePoint point_of(const Record& r, const Doubts& doubts) {
   return {.intensity = r.intensity_flop_per_byte().value_or(0),
           .flops_per_s = r.flops_per_s().value_or(0),
           .format = r.format.a,
           .name = fmt::format("{} {}", r.op, r.technique),
           .format_name = r.format.name(),
-          .share_of_roof = r.fraction_of_measured_roof};
+          .share_of_roof = r.fraction_of_measured_roof,
+          .doubted = doubts.rows.contains(r.id)};
 }
 
 // The formats to show where there is no room for all, the most wanted first.
@@ -36,19 +38,19 @@ std::size_t rank(FormatPair format) {
   return format.mixed() ? first.size() + 1 : place;
 }
 
-// Orders rows by what they say of an operation. A row that caches may serve says less than others,
-// unless arithmetic limits it.
-auto worth(const Record& r) {
+// Orders rows by what they say of an operation. A row that the run could not finish says less than
+// others, and so does one that caches may serve, unless arithmetic limits it.
+auto worth(const Record& r, const Standing& standing) {
   const bool cached = r.flagged(kServedByCache) && r.bound != Limit::compute;
-  return std::pair(!cached, r.flops_per_s().value_or(0));
+  return std::tuple(standing.may_head(r), !cached, r.flops_per_s().value_or(0));
 }
 
 // The best row of each operation and format, with the formats in the order of their rank.
-std::map<std::string, Rows> best_rows(const Rows& rows) {
+std::map<std::string, Rows> best_rows(const Rows& rows, const Standing& standing) {
   std::map<std::string, std::map<std::string, const Record*>> best;
   for (const Record* r : rows) {
     const Record*& known = best[r->op][r->format.name()];
-    if (known == nullptr || worth(*r) > worth(*known)) known = r;
+    if (known == nullptr || worth(*r, standing) > worth(*known, standing)) known = r;
   }
   std::map<std::string, Rows> sorted;
   for (const auto& [op, formats] : best) {
@@ -60,8 +62,8 @@ std::map<std::string, Rows> best_rows(const Rows& rows) {
 }
 
 // The first format of every operation, and the next ones as far as there is room for all.
-std::set<const Record*> choose(const Rows& rows) {
-  const std::map<std::string, Rows> best = best_rows(rows);
+std::set<const Record*> choose(const Rows& rows, const Standing& standing) {
+  const std::map<std::string, Rows> best = best_rows(rows, standing);
   std::set<const Record*> chosen;
   for (std::size_t round = 0; round < kMostPoints; ++round) {
     Rows next;
@@ -171,14 +173,14 @@ void add_roofs_of_rows(Roofs& roofs, const std::vector<Record>& rows) {
 }  // namespace
 
 RooflinePicture picture_of(const std::string& title, const Roofs& roofs,
-                           const std::vector<Record>& records) {
+                           const std::vector<Record>& records, const Standing& standing) {
   RooflinePicture picture{.title = title};
   const Rows rows = drawable(records, picture.without_intensity);
-  const std::set<const Record*> chosen = choose(rows);
+  const std::set<const Record*> chosen = choose(rows, standing);
   std::vector<FormatPair> formats;
   for (const Record* r : rows) {
     std::vector<RooflinePoint>& points = chosen.contains(r) ? picture.points : picture.dots;
-    points.push_back(point_of(*r));
+    points.push_back(point_of(*r, standing.doubts));
     if (chosen.contains(r) && std::ranges::find(formats, r->format) == formats.end()) {
       formats.push_back(r->format);
     }
@@ -191,6 +193,7 @@ RooflinePicture picture_of(const std::string& title, const Roofs& roofs,
 
 std::vector<RooflinePicture> read_pictures(const std::string& directory, std::string_view device) {
   const std::vector<Record> records = read_records(directory);
+  const Standing standing = read_standing(directory, records);
   std::vector<RooflinePicture> pictures;
   for (const MeasuredDevice& measured : read_devices(directory)) {
     if (!device.empty() && measured.name != device) continue;
@@ -199,7 +202,9 @@ std::vector<RooflinePicture> read_pictures(const std::string& directory, std::st
     Roofs roofs = roofs_of(directory, measured, rows);
     if (roofs.empty()) add_roofs_of_rows(roofs, rows);
     RooflinePicture picture =
-        picture_of(fmt::format("Roofline of {} ({})", measured.model, measured.name), roofs, rows);
+        picture_of(fmt::format("Roofline of {} ({}){}", measured.model, measured.name,
+                               standing.unfinished ? ", interrupted run" : ""),
+                   roofs, rows, standing);
     if (!roofs.empty() || !picture.points.empty()) pictures.push_back(std::move(picture));
   }
   return pictures;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/cli/terminal/roofline.hpp"
+#include "harness/results/doubts.hpp"
 #include "harness/results/record.hpp"
 #include "roofline/roofs.hpp"
 
@@ -13,10 +14,10 @@ namespace ridgebench {
 
 // Returns the picture of a device: the best verified row of each operation in one format, or in as
 // many formats as kMostPoints leaves room for, and the other verified rows as dots. Only steady
-// rows count, where there are any. The bandwidth is the one by which `predict` judges the point of
-// the highest intensity.
+// rows count, where there are any, and a row that may not head anything comes last. The bandwidth
+// is the one by which `predict` judges the point of the highest intensity.
 RooflinePicture picture_of(const std::string& title, const Roofs& roofs,
-                           const std::vector<Record>& rows);
+                           const std::vector<Record>& rows, const Standing& standing = {});
 
 // Returns the pictures of a results folder's devices that have verified rows or ceilings; if
 // `device` ("cpu") is not empty, of that one. Throws UsageError if the folder is unreadable.

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "harness/results/doubts.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/outcome.hpp"
@@ -213,6 +214,7 @@ std::vector<std::string> verify_results(const std::filesystem::path& directory) 
   }
   if (ids.empty()) problems.emplace_back("records.jsonl holds no row");
   std::ranges::move(unmeasured(records), std::back_inserter(problems));
+  std::ranges::move(doubt_problems(environment, records), std::back_inserter(problems));
   std::ranges::move(checksum_problems(directory), std::back_inserter(problems));
   return problems;
 }

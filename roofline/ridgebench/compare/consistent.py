@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from ridgebench.command_line import ROW_FAILED, CommandError
+from ridgebench.doubts import why_unfinished
 from ridgebench.files import LARGEST_FILE, open_regular, read
 from ridgebench.records import Run, load_run
 
@@ -99,7 +100,7 @@ def load(folder: Path, turns: Optional[Callable[[dict, dict], Any]] = None) -> R
 
 def unfinished(run: Run, side: str) -> list[str]:
     """Notes on a run that may lack rows."""
-    if not (run.torn or run.environment["interrupted"]):
+    why = "its last line was cut off" if run.torn else why_unfinished(run.environment)
+    if not why:
         return []
-    why = "its last line was cut off" if run.torn else "it was interrupted"
     return [f"{why} ({side}): rows may be missing; `ridgebench run --resume {run.folder}` measures them"]

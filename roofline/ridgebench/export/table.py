@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ridgebench.doubts import why_unfinished
 from ridgebench.files import ResultsError
 from ridgebench.records import clean, load_run, schema_of, shape_text
 
@@ -36,7 +37,7 @@ def columns() -> dict[str, str]:
         elif key == "samples_s":
             found["samples"] = "integer"
         elif key == "flags":
-            found["flags"] = "string"
+            found |= {"flags": "string", "doubted": "boolean", "unfinished": "boolean"}
         elif key not in BY_HAND:
             parts = {f"{key}_{inner}": part for inner, part in schema.get("properties", {}).items()}
             inner = {key: schema} if kind(schema) else parts
@@ -44,11 +45,13 @@ def columns() -> dict[str, str]:
     return found
 
 
-def line(record: dict[str, Any], run: str, model: Any) -> dict[str, Value]:
-    """The cells of a record by their columns."""
+def line(record: dict[str, Any], run: str, model: Any, environment: dict[str, Any]) -> dict[str, Value]:
+    """The cells of a record by their columns. Whether a roof moved is null of an older run, which does not record it."""
+    doubted = environment.get("doubted")
     cells = {"run": run, "model": model, "shape": shape_text(record["shape"]), "samples": len(record["samples_s"])}
     cells |= {f"shape_{name}": record["shape"].get(name) for name in DIMENSIONS}
-    cells["flags"] = " ".join(record["flags"])
+    cells |= {"flags": " ".join(record["flags"]), "doubted": None if doubted is None else record["id"] in doubted}
+    cells["unfinished"] = bool(why_unfinished(environment))
     for key, value in record.items():
         if isinstance(value, dict) and key not in BY_HAND:
             cells |= {f"{key}_{inner}": one for inner, one in value.items()}
@@ -69,6 +72,6 @@ def read(folder: Path) -> list[dict[str, Value]]:
     models = {device["name"]: device["model"] for device in run.environment["devices"]}
     name = folder.resolve().name
     try:
-        return [line(clean(row.turns), name, models.get(row.device)) for row in run.rows]
+        return [line(clean(row.turns), name, models.get(row.device), run.environment) for row in run.rows]
     except OverflowError:
         raise ResultsError(f"{folder}: holds a number beyond double precision") from None

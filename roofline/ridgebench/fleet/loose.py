@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Optional
 
+from ridgebench.doubts import why_unfinished
 from ridgebench.records import BROKEN
 
 from .found import Found, origins_of, worst
@@ -15,8 +16,8 @@ from .results_folder import MALFORMED, Results, parsed, read_results, reason_of
 
 
 def state_of(results: Results, environment: dict) -> tuple[str, Optional[str]]:
-    if environment.get("ended") is None or environment.get("interrupted"):
-        return STARTED, "the run was interrupted" if environment.get("interrupted") else "the run has no end"
+    if unfinished := why_unfinished(environment):
+        return STARTED, unfinished
     if results.torn or not results.readings:
         return FAILED, "records.jsonl: the last record was cut off" if results.torn else "records.jsonl: holds no record"
     broken = next((name for name, one in results.readings.items() if one.status in BROKEN), None)

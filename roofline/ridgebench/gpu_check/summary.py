@@ -6,14 +6,20 @@ share of what the hardware can do.
 
 from collections import Counter
 from pathlib import Path
-from typing import Iterator, Optional
+from typing import Any, Iterator, Optional
 
 from ridgebench.command_line import OK, Parser
+from ridgebench.doubts import UNSETTLED, cut_by_budget, recorded, why_unfinished
 from ridgebench.records import BROKEN, Row, load_run
 
 
-def best(rows: list[Row], origin: str) -> Optional[Row]:
-    return max((row for row in rows if row.origin == origin), key=lambda row: row.rate, default=None)
+Environment = dict[str, Any]
+
+
+def best(rows: list[Row], origin: str, environment: Environment) -> Optional[Row]:
+    """The fastest row; one whose samples the budget cut counts only where there is no other."""
+    found = [row for row in rows if row.origin == origin]
+    return max(found, key=lambda row: (not cut_by_budget(row, environment), row.rate), default=None)
 
 
 def percent(value: Optional[float]) -> str:
@@ -31,24 +37,34 @@ def ceilings(rows: list[Row]) -> Iterator[str]:
             yield f"{name:44} {rate:>16} {percent(row.fraction_of_roof_at_clock):>9} {clock:>6}"
 
 
-def kernels(rows: list[Row]) -> Iterator[str]:
+def of_roof(row: Optional[Row], environment: Environment) -> str:
+    """The share of the roof, marked where the roof's control moved."""
+    doubted = row is not None and row.id in (environment.get("doubted") or {})
+    return UNSETTLED * doubted + percent(row.fraction_of_measured_roof if row else None)
+
+
+def kernels(rows: list[Row], environment: Environment) -> Iterator[str]:
     yield f"{'kernel':34} {'hand':20} {'of roof':>8} {'MFU':>7} {'library':22} {'of roof':>8} {'hand/library':>12}"
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         if row.role == "kernel":
             groups.setdefault((row.op, row.format, str(row.shape)), []).append(row)
     for (op, form, _), group in sorted(groups.items()):
-        hand, library = best(group, "hand"), best(group, "library")
+        hand, library = (best(group, origin, environment) for origin in ("hand", "library"))
         text = f"{op + '/' + form:34}"
         for row, width in ((hand, 20), (library, 22)):
             text += f" {row.technique if row else '-':{width}}"
-            text += f" {percent(row.fraction_of_measured_roof if row else None):>8}"
+            text += f" {of_roof(row, environment):>8}"
             text += f" {percent(row.mfu if row else None):>7}" if width == 20 else ""
         yield text + (f" {hand.rate / library.rate:12.3f}" if hand and library else f" {'-':>12}")
 
 
-def lines(rows: list[Row]) -> Iterator[str]:
-    """Statuses, rows that are broken, ceilings, kernels."""
+def lines(rows: list[Row], environment: Environment) -> Iterator[str]:
+    """What takes from all rows, statuses, rows that are broken, ceilings, kernels."""
+    if unfinished := why_unfinished(environment):
+        yield f"UNFINISHED: {unfinished}; no row below is a result"
+    for ceiling, change in (recorded(environment) or {}).items():
+        yield f"CONTROL MOVED: the rate of {ceiling} changed by {100 * change:+.1f} %; {UNSETTLED} marks the shares that this puts in doubt"
     yield f"statuses: {dict(Counter(row.status for row in rows))}"
     for row in rows:
         if row.status in BROKEN:
@@ -57,7 +73,7 @@ def lines(rows: list[Row]) -> Iterator[str]:
     yield ""
     yield from ceilings(ok)
     yield ""
-    yield from kernels(ok)
+    yield from kernels(ok, environment)
 
 
 def tuning(rows: list[Row]) -> Iterator[str]:
@@ -83,5 +99,5 @@ def main(arguments: list[str]) -> int:
     parser = Parser(prog="summary", description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path, metavar="DIR")
     run = load_run(parser.parse_args(arguments).results)
-    print("\n".join([*devices(run.environment), *lines(run.rows), "", *tuning(run.rows)]))
+    print("\n".join([*devices(run.environment), *lines(run.rows, run.environment), "", *tuning(run.rows)]))
     return OK

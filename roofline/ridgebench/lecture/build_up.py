@@ -137,7 +137,7 @@ def numbers(deck: Deck, op: str) -> list[str]:
     mark, seen = known(deck, op), deck.measured(op)
     found = []
     for one, who in ((mark, "by the model"), (seen, f"measured ({seen.technique})" if seen else "")):
-        if one:
+        if one and one.heads:
             found.append(f"{spoken(op)} {who}: {digits(one.intensity)} FLOP per byte, {rate(one.rate, 'FLOP/s')}, "
                          f"{titles.duration(one.seconds)}")
     return found
@@ -150,7 +150,7 @@ def relu(deck: Deck) -> Slide:
     else:
         words = (f"ReLU does one operation for two numbers that it moves: {digits(mark.intensity)} FLOP per byte. "
                  f"The model allows {rate(mark.rate, 'FLOP/s')}.")
-    more = [f"The run measured {rate(seen.rate, 'FLOP/s')}."] if seen else []
+    more = [f"The run measured {rate(seen.rate, 'FLOP/s')}."] if seen and seen.heads else []
 
     def draw(stage: Stage) -> None:
         ground(stage)
@@ -203,7 +203,8 @@ def batching(deck: Deck) -> Slide:
 def matmul_title(deck: Deck) -> str:
     """Whether the measured path follows the roof from its smallest size on."""
     allowed = {mark.size: mark.rate for mark in deck.shown.path}
-    below = [mark for mark in deck.shown.measured_path if mark.rate < LOW * allowed.get(mark.size, 0.0)]
+    path = [mark for mark in deck.shown.measured_path if mark.heads]
+    below = [mark for mark in path if mark.rate < LOW * allowed.get(mark.size, 0.0)]
     if not below:
         return "Matmul climbs, and bends at the ridge"
     return f"Matmul climbs: at {deck.shown.letter} = {below[0].size} it stays below half of the roof"
@@ -217,7 +218,7 @@ def matmul(deck: Deck) -> Slide:
              "A product of two n × n matrices does 2n³ FLOPs with 3n² numbers. Its intensity grows with n.")
     more = [f"It bends at {letter} ≈ {bend - 1}: from there arithmetic is the limit."] if bend else []
     top = max(marks, key=lambda mark: mark.rate, default=None)
-    seen = [f"The run reached {rate(top.rate, 'FLOP/s')} at {letter} = {top.size}."] if top else []
+    seen = [f"The run reached {rate(top.rate, 'FLOP/s')} at {letter} = {top.size}."] if top and top.heads else []
 
     def draw(stage: Stage) -> None:
         ground(stage)

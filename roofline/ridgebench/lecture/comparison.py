@@ -1,8 +1,10 @@
 """Slides 12 to 14: formats, devices, and the ladder of matmul's techniques."""
 
 from ridgebench.plot import labels
+from ridgebench.plot.finding import no_claim
 from ridgebench.plot.style import DIRECT, Theme, format_dash, format_letter
 from ridgebench.units import digits, percent, rate
+from ridgebench.view import View
 
 from . import build_up, drawing, figure, measured
 from .deck import Deck, Format, Slide, Stage
@@ -97,13 +99,20 @@ def ridge_bars(stage: Stage, roofs: list[tuple[str, Roof]]) -> None:
                       for index, (name, roof) in enumerate(roofs)])
 
 
+def cut_words(view: View) -> str:
+    """Why the rows of a run carry no claim."""
+    return f"{no_claim(view)}." if view.why_unfinished else "--budget cut their samples, so that they carry no claim."
+
+
 def ladder(deck: Deck) -> Slide:
     rungs, library = measured.ladder(deck.view, deck.scene.format, MOST_RUNGS) if deck.view else ([], None)
     best = library or (rungs[-1] if rungs else None)
     whole = best.flops_per_s if best else None
     shares = [row.flops_per_s / whole for row in rungs]
     who = library.technique if library else "the fastest technique"
-    if whole:
+    if best and not deck.view.may_head(best):
+        words = f"Each rung keeps data nearer to the arithmetic. {cut_words(deck.view)}"
+    elif whole:
         words = f"Each rung keeps data nearer to the arithmetic. 100 % is {who}, {rate(whole, 'FLOP/s')}."
     else:
         words = "A run measures the ladder: each technique of matmul, from the naive one to the library."

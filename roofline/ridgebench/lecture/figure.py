@@ -45,7 +45,8 @@ def subtitle(scene: Scene) -> str:
     date = (environment["started"] or "")[:10] or "date unknown"
     commit = (environment["commit"] or "unknown")[:7]
     fixed = f" · matmul: m = n = {scene.first.fixed}" if scene.first.fixed else ""
-    return f"{model} · {scene.format}{fixed} · {date} · commit {commit}"
+    state = " · unfinished run" if view.why_unfinished else ""
+    return f"{model} · {scene.format}{fixed} · {date} · commit {commit}{state}"
 
 
 def draw(scene: Scene, theme: Theme, paper: bool = False, scale: float = 1.0) -> Figure:

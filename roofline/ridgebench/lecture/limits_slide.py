@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ridgebench.plot.finding import no_claim
 from ridgebench.units import digits, percent, rate
 
 from . import build_up, devices, drawing, measured
@@ -59,13 +60,14 @@ def from_sheet(deck: Deck) -> Slide:
 def from_run(deck: Deck) -> Slide:
     sheet, roof = deck.device.sheet_roof, deck.device.measured_roof
     row = measured.best(deck.view, deck.scene.format, "matmul")
+    row = row if row and deck.view.may_head(row) else None
     clock, power, reasons = measured.held(row) if row else (None, None, [])
     compute, memory = roof.flops_per_s / sheet.flops_per_s, roof.bytes_per_s / sheet.bytes_per_s
     words = (f"The measured peak is {rate(roof.flops_per_s, 'FLOP/s')}, {percent(compute)} % of the data sheet. "
              f"Memory reaches {percent(memory)} %.")
     clocks = [("assumed", peak_of(deck).get("clock_hz"), False), ("held", clock, True)]
     bars = [(name, hertz, filled) for name, hertz, filled in clocks if hertz]
-    said = list(filter(None, [f"The board drew {digits(power)} W." if power else "", capped(reasons)]))
+    said = list(filter(None, [no_claim(deck.view), f"The board drew {digits(power)} W." if power else "", capped(reasons)]))
 
     def draw(stage: Stage) -> None:
         earlier(stage, deck.shown.measured_path)

@@ -14,9 +14,9 @@ NEAR = 0.5  # share of the fastest technique's rate that a path must reach
 STEP = 1.3  # a rung of the ladder that gains less is left out where there are too many
 
 
-def mark_of(row: Row, size: int = 0) -> Mark:
+def mark_of(row: Row, view: View, size: int = 0) -> Mark:
     return Mark(row.op, row.intensity_flop_per_byte or 0.0, row.flops_per_s or 0.0, row.time_median_s or 0.0, row.flops,
-                size, True, row.technique, shape_text(row.shape))
+                size, True, row.technique, shape_text(row.shape), heads=view.may_head(row))
 
 
 def verified(view: View, format_: str, op: str, regime: str = "steady") -> list[Row]:
@@ -70,7 +70,7 @@ def sweep(view: View, format_: str, size_of: Callable[[Row], Optional[int]]) -> 
     hand = {key for key in paths if next(iter(paths[key].values())).origin == "hand"}
     chosen = max(near, key=lambda key: (len(paths[key]), key in hand, tops[key]), default=None)
     sizes = paths[chosen] if chosen else {}
-    return [mark_of(sizes[size], size) for size in sorted(sizes)]
+    return [mark_of(sizes[size], view, size) for size in sorted(sizes)]
 
 
 def product_of(row: Row) -> Optional[tuple[int, int, int]]:

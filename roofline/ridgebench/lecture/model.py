@@ -32,6 +32,7 @@ class Mark:
     shape: str = ""
     name: str = ""
     bound: str = ""  # by the model: memory or compute
+    heads: bool = True  # a slide may claim it: the run could finish the row
 
 
 @dataclass(frozen=True)

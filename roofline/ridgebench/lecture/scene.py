@@ -87,7 +87,7 @@ def show(device: Device, ops: tuple[str, ...], format_: str, basis: Optional[Bas
     basis = basis or basis_of(device, format_)
     others = [op for op in ops if op != PATH]
     rows = [row for op in others if device.view and (row := measured.best(device.view, format_, op))]
-    points = [measured.mark_of(row) for row in rows]
+    points = [measured.mark_of(row, device.view) for row in rows]
     known = {mark.op: mark for mark in points}
     predicted = [at_size(basis, known[mark.op], format_) if mark.op in known else mark
                  for mark in model.served(basis, others, format_, device.host)]

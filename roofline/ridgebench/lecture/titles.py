@@ -30,9 +30,10 @@ def times(shown: Shown, format_: str) -> Optional[tuple[Mark, Mark]]:
     found = {mark.op: mark for mark in shown.model}
     if not {"relu", "gelu"} <= set(found):
         return None
-    rows = measured.pair(shown.device.view, format_) if shown.device.view else None
-    if rows:
-        return measured.mark_of(rows[0]), measured.mark_of(rows[1])
+    view = shown.device.view
+    rows = measured.pair(view, format_) if view else None
+    if rows and all(map(view.may_head, rows)):
+        return measured.mark_of(rows[0], view), measured.mark_of(rows[1], view)
     return found["relu"], found["gelu"]
 
 
@@ -68,7 +69,7 @@ def pair_words(pair: Optional[tuple[Mark, Mark]]) -> str:
 def product_finding(view: View, format_: str) -> str:
     """What share of its limit the best matmul reaches; its rate alone where no limit stands firm."""
     row = measured.best(view, format_, "matmul")
-    if row is None:
+    if row is None or not view.may_head(row):
         return ""
     if row.mfu:
         return f"matmul reaches {percent(row.mfu)} % of the data sheet's peak"

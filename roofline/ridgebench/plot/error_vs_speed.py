@@ -8,10 +8,10 @@ from ridgebench.view import View
 
 from . import grid
 from .canvas import Limits, log_limits
-from .finding import error_title
 from .page import header, new_page, storage_note
 from .points import Place, Places, draw_points, draw_segments
 from .style import SMALL, Theme
+from .titles import error_title
 
 EXACT = 0.12  # height of the rail for rows without any error, as a share of a panel
 NAME = 0.2  # width of the rail's name and a point, as a share of a panel

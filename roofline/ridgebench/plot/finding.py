@@ -3,9 +3,10 @@
 from itertools import product
 from typing import Callable, Iterable, Optional
 
+from ridgebench.doubts import cut_by_budget
 from ridgebench.records import Row
-from ridgebench.roofs import heads, least_time
-from ridgebench.units import digits, enumerate_words, percent, rate
+from ridgebench.roofs import heads
+from ridgebench.units import enumerate_words, percent, rate
 from ridgebench.view import View
 
 from .page import family, fits
@@ -33,9 +34,14 @@ def best(rows: Iterable[Row], key: Callable[[Row], Optional[float]]) -> Optional
     return max(known, key=key) if known else None
 
 
-def hand(view: View) -> list[Row]:
-    """The hand-written rows that a title may speak of: a naive one is no finding."""
+def named(view: View) -> list[Row]:
+    """The hand-written rows that a figure may name: not a naive one, and none that caches may have served."""
     return [row for row in view.points if row.origin == "hand" and not row.naive and heads(row)]
+
+
+def hand(view: View) -> list[Row]:
+    """Those of them that a title may speak of."""
+    return list(filter(view.may_head, named(view)))
 
 
 def settled(view: View) -> list[Row]:
@@ -155,14 +161,22 @@ def roof_names(ceilings: list[Row]) -> list[str]:
     return [f"{', '.join(filter(None, names))} {resource}".strip() for resource, names in formats.items()]
 
 
+def no_claim(view: View) -> str:
+    """'no claim: the run was interrupted; 12 verified rows'; empty where the run ended."""
+    if not view.why_unfinished:
+        return ""
+    count = f"; {len(view.points)} verified rows" * bool(view.points)
+    return in_format(f"no claim: {view.why_unfinished}{count}", view)
+
+
 def moved_finding(view: View) -> str:
     """'no claim on the memory and fp16, bf16 tensor roofs: controls moved by 3 to 7 %'"""
-    moved = {ceiling for row in hand(view) for ceiling in view.unsettled(row)}
-    ceilings = [row for row in view.ceilings if row.id in moved]
+    ceilings = {ceiling for row in hand(view) for ceiling in view.unsettled(row)}
     if not ceilings:
         return ""
-    names = roof_names(ceilings)
-    sizes = sorted(abs(view.moved[row.id]) for row in ceilings)
+    own = [row for row in view.ceilings if row.id in ceilings]
+    names = roof_names(own) or ["earlier"]  # of the run that --ceilings names
+    sizes = sorted(abs(view.moved[ceiling]) for ceiling in ceilings)
     span = " to ".join(dict.fromkeys(percent(size) for size in (sizes[0], sizes[-1])))
     roofs, control = ("roof", "its control") if len(ceilings) == 1 else ("roofs", "controls")
     return f"no claim on the {enumerate_words(names)} {roofs}: {control} moved by {span} %"
@@ -185,7 +199,19 @@ def roofs_alone(view: View) -> str:
     return f"Roofs alone, no kernel: {', '.join(parts)}" if parts else ""
 
 
+def without_finding(view: View) -> str:
+    """The title where no row may head the figure, or none meets a roof."""
+    count = f"{len(view.points)} verified rows"
+    if any(share(row) and cut_by_budget(row, view.environment) for row in view.points):
+        return f"{count}; --budget cut the samples of the best ones"
+    if any(share(row) for row in view.points):
+        return f"{count}, none bound by memory or arithmetic"
+    return f"{count}, and no measured roof to judge them by"
+
+
 def roofline_title(view: View) -> str:
+    if view.why_unfinished:
+        return no_claim(view)
     if not view.points:
         alone = "" if view.selected else roofs_alone(view)
         return alone or ("Points of another tool, not verified" if view.external else "No verified row to draw")
@@ -195,46 +221,4 @@ def roofline_title(view: View) -> str:
         title = in_format("; ".join(parts), view) if parts else ""
         if fits(title):
             break
-    if parts:
-        return title
-    if any(share(row) for row in view.points):
-        return f"{len(view.points)} verified rows, none bound by memory or arithmetic"
-    return f"{len(view.points)} verified rows, and no measured roof to judge them by"
-
-
-def excess(row: Row) -> Optional[float]:
-    """Measured time over its least time by the roofs."""
-    least = least_time(row)
-    return row.time_median_s / least if least else None
-
-
-def time_title(view: View) -> str:
-    """The times of each operation's best hand-written row, and of the slowest, in least times by the roofs."""
-    nearest = {
-        spoken(op): min(known)
-        for op in view.operations
-        if (known := [x for row in settled(view) if row.op == op and (x := excess(row))])
-    }
-    moved = moved_finding(view)
-    if not nearest:
-        nothing = f"Time of {len(view.points)} verified rows; no measured roof to predict a bound from"
-        return capital(moved) if moved else nothing
-    listed = ", ".join(f"{op} {digits(max(value, 1.0))}" for op, value in nearest.items())
-    slowest = digits(max(x for row in view.points if (x := excess(row))))
-    title = f"Time over the least by the roofs, best hand-written rows: {listed}; slowest row: {slowest}"
-    return f"{title}; {moved}" if moved else title
-
-
-def error_title(view: View) -> str:
-    checked = [row for row in view.points if row.relative_error is not None]
-    exact = sum(row.relative_error == 0 for row in checked)
-    row = best((r for r in checked if r.relative_error), lambda r: r.relative_error)
-    if not checked:
-        return "No verified row to draw"
-    if row is None:
-        return f"All {len(checked)} verified rows match the reference exactly"
-    who = f"{row.format} {spoken(row.op)} ({row.technique})"
-    return (
-        f"{len(checked)} verified rows: {exact} without any error; "
-        f"the nearest to its tolerance, {who}, uses {percent(row.relative_error)} % of it"
-    )
+    return title or without_finding(view)

@@ -38,7 +38,7 @@ def subtitle(view: View) -> str:
     threads = f" · {device['threads']} threads" if device["threads"] else ""
     model = device["model"] or "unknown model"
     method = f"method {environment['method_version']}" if "imported" not in environment else "imported"
-    state = " · interrupted run" if environment["interrupted"] else ""
+    state = " · unfinished run" if view.why_unfinished else ""
     return f"{model} ({device['name']}){threads} · {date} · {method}{state}"
 
 

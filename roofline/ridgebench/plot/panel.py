@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from matplotlib.axes import Axes
 
+from ridgebench.doubts import UNSETTLED
 from ridgebench.records import Row
 from ridgebench.roofs import ABOVE_ROOF, RAISED
 from ridgebench.units import digits, percent
@@ -21,7 +22,6 @@ STEP = 0.215  # inches between table rows
 WIDEST = 0.8  # inches of a column
 HEAD = 1.06  # inches for the name of an operation
 FILLS = (("hand", "", "hand-written"), ("hand", "naive", "naive"), ("library", "", "library"))
-UNSETTLED = "~"  # the mark of a share
 UNSETTLED_NOTE = f"{UNSETTLED} the roof's control moved by more than 2 % during the run"
 
 

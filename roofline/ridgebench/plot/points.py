@@ -18,7 +18,7 @@ from ridgebench.view import View
 
 from . import labels
 from .canvas import MARK, Canvas
-from .finding import best, compute_bound, hand, share
+from .finding import best, compute_bound, named, share
 from .style import DIRECT, SMALL, Theme, blend, contrast, edge_dashes, fill, shape
 from .sweeps import sweeps
 
@@ -146,7 +146,7 @@ def chosen(view: View) -> list[Row]:
     """
     order = [op for op in NAMED_FIRST if op in view.operations]
     others = [op for op in reversed(view.operations) if op not in order]
-    rows = {op: [row for row in hand(view) if row.op == op] for op in order + others}
+    rows = {op: [row for row in named(view) if row.op == op] for op in order + others}
     tops = {op: best(some, lambda row: row.flops_per_s) for op, some in rows.items()}
     titled = compute_bound(view)
     seen = {row.op for row in titled}
@@ -160,7 +160,7 @@ def text_of(row: Row, view: View) -> str:
     if row.external:
         return row.technique if len(row.technique) <= LONGEST_NAME else row.technique[: LONGEST_NAME - 1] + "…"
     who = row.op if view.format else f"{row.format} {row.op}"
-    if not share(row) or view.unsettled(row):
+    if not share(row) or view.unsettled(row) or not view.may_head(row):
         return who
     at_roof = row.bound == "memory" and share(row) >= 1
     return f"{who} at the roof" if at_roof else f"{who} {percent(share(row))} %"

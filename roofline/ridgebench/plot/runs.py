@@ -31,10 +31,13 @@ class OneRun:
 
     @cached_property
     def speeds(self) -> Speeds:
-        """The best verified rate of each operation in each format: bytes/s where memory limits, else FLOP/s."""
+        """The best verified rate of each operation in each format: bytes/s where memory limits, else FLOP/s.
+
+        None of a run that did not end: no title may rest on it.
+        """
         found: dict[tuple[str, str, str], list[Row]] = {}
         for row in self.view.points:
-            if not row.naive and row.bound in dict(LIMITS):
+            if not row.naive and row.bound in dict(LIMITS) and self.view.may_head(row):
                 found.setdefault((row.op, row.format, row.bound), []).append(row)
         tops = {key: best(rows, rate) for key, rows in found.items()}
         return {key: rate(row) for key, row in tops.items() if row}
@@ -143,6 +146,9 @@ def many_title(first: str, others: list[tuple[str, list[list[float]]]]) -> str:
 def title(runs: list[OneRun]) -> str:
     """The speed of every run over the first one, by the best verified row of each operation and format."""
     first, others = runs[0], [(run, found) for run in runs[1:] if any(found := ratios(runs[0], run))]
+    unfinished = [run.letter for run in runs if run.view.why_unfinished]
+    if unfinished and not others:
+        return f"No claim: run {enumerate_words(unfinished)} did not end"
     if not others:
         return f"{len(runs)} runs, and no operation in a format that the first one shares with another"
     for name in (lambda run: run.name, lambda run: run.letter):

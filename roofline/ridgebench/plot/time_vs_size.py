@@ -10,10 +10,10 @@ from ridgebench.view import View
 
 from . import grid
 from .canvas import Limits, log_limits
-from .finding import time_title
 from .page import header, new_page, storage_note
 from .points import draw_paths, draw_points
 from .style import Theme
+from .titles import time_title
 
 BOUND, FLOOR = "dashed", "dotted"
 DASH = 1.25  # half length of the mark of a single lower bound, as a factor of size

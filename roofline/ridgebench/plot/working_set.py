@@ -13,7 +13,7 @@ from ridgebench.records import Row
 from ridgebench.units import digits, enumerate_words, rate, seconds
 from ridgebench.view import View
 
-from .finding import capital
+from .finding import capital, no_claim
 from .page import MARGIN, WIDTH, add_axes, header, new_page
 from .style import GREEN, NORMAL, SMALL, VERMILLION, Theme, readable
 
@@ -102,6 +102,8 @@ def uniform(values: list[float]) -> bool:
 
 
 def title(view: View) -> str:
+    if view.why_unfinished:
+        return no_claim(view)
     parts = [f"{seconds(level.latency_s)} in {level.name}" for level in levels(view)]
     if parts:
         return f"A load that waits for the load before it takes {enumerate_words(parts)}"

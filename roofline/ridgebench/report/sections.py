@@ -4,7 +4,7 @@ import json
 from html import escape
 from typing import Any, Iterable, Optional
 
-from ridgebench.plot.finding import roofline_title
+from ridgebench.plot.finding import capital, roofline_title
 from ridgebench.plot.page import footer, row_groups, storage_note, subtitle
 from ridgebench.plot.panel import UNSETTLED_NOTE
 from ridgebench.plot.roofline import raised_note
@@ -123,7 +123,7 @@ def notes(run: ShownRun) -> list[str]:
     found = [str(note) for note in view.device.get("notes") or []]
     found += [storage_note(view), raised_note(view)]
     found += [UNSETTLED_NOTE] * bool(view.moved)
-    found += ["The run was interrupted."] * bool(view.environment["interrupted"])
+    found += [f"{capital(view.why_unfinished)}: no title rests on its rows."] * bool(view.why_unfinished)
     return [note for note in found if note]
 
 

@@ -12,7 +12,7 @@ namespace {
 
 std::string table_of(const Record& record) {
   std::ostringstream out;
-  print_table(out, {record}, {});
+  print_table(out, {record}, {}, {});
   return out.str();
 }
 
@@ -31,6 +31,18 @@ TEST(Table, OtherRowsHaveNoLatency) {
   EXPECT_EQ(table_of(other).find("latency"), std::string::npos);
   other.saturates = Resource::latency;  // of a file in which the accesses are missing
   EXPECT_EQ(table_of(other).find("latency"), std::string::npos);
+}
+
+TEST(Table, SaysWhichShareAMovedControlPutsInDoubt) {
+  const Record row = sample_record();
+  std::ostringstream out;
+  print_table(
+      out, {row},
+      {.controls = {{"copy@cpu", "copy@cpu:control", -0.2}}, .rows = {{row.id, {"copy@cpu"}}}}, {});
+  EXPECT_TRUE(out.str().starts_with("CONTROL MOVED: copy@cpu took +25.0 % from first to last"))
+      << out.str();
+  EXPECT_NE(out.str().find("~75 %"), std::string::npos) << out.str();
+  EXPECT_EQ(table_of(row).find('~'), std::string::npos);
 }
 
 }  // namespace

@@ -94,8 +94,8 @@ TEST_F(EnvironmentTest, EveryFactThatIsNullHasAReason) {
     collect_nulls(device, device.at("name").get<std::string>(), nulls);
   }
   // Options that the user did not give and facts of the end of a run need no reason.
-  for (const char* option :
-       {"device", "filter", "budget_s", "roof", "ceilings", "ended", "duration_s", "state.after"}) {
+  for (const char* option : {"device", "filter", "budget_s", "roof", "ceilings", "ended",
+                             "duration_s", "state.after", "controls", "doubted"}) {
     EXPECT_EQ(nulls.erase(option), 1U) << option;
   }
   std::set<std::string> explained;

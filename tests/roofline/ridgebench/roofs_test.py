@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from golden import GOLDEN, ROOT
 
-from ridgebench.plot import finding
+from ridgebench.plot import finding, titles
 from ridgebench.plot.page import fits
 from ridgebench.plot.roofs import measured_roofs
 from ridgebench.records import Row, load_run
@@ -130,10 +130,10 @@ def test_no_published_row_exceeds_its_roof_unflagged(published):
 
 
 def test_the_titles_of_published_figures_fit(published):
-    titles = [finding.roofline_title(published), finding.time_title(published), finding.error_title(published)]
+    shown = [finding.roofline_title(published), titles.time_title(published), titles.error_title(published)]
     for name in published.formats:
-        titles.append(finding.roofline_title(published.only(name)))
-    assert all(map(fits, titles)), titles
+        shown.append(finding.roofline_title(published.only(name)))
+    assert all(map(fits, shown)), shown
 
 
 def test_a_title_claims_a_share_of_settled_roofs_only(published):
@@ -159,7 +159,9 @@ def test_a_ridge_is_that_of_the_records(published):
 
 def test_tf32x3_has_a_third_of_tf32_s_roof_where_an_older_record_has_none():
     view = make_view(load_run(next(f for f in PUBLISHED if "h100" in f.parent.name)), None).only("tf32x3")
-    assert finding.roofline_title(view) == "tf32x3 matmul reaches 77 % of this machine's tensor roof"
+    assert finding.roofline_title(view) == "2 verified rows; --budget cut the samples of the best ones"
+    whole = replace(view, environment=view.environment | {"budget_s": None})
+    assert finding.roofline_title(whole) == "tf32x3 matmul reaches 77 % of this machine's tensor roof"
     assert [roof.name for roof in measured_roofs(view).compute] == ["tf32x3 tensor", "fp32 fma"]
 
 

@@ -263,3 +263,16 @@ def test_results_that_cannot_be_read_are_one_line(
 
 def test_the_repositorys_own_tables_are_current() -> None:
     assert tables.main(["--check"]) == 0
+
+
+def test_a_share_of_a_roof_that_moved_is_marked_and_explained(project: Path) -> None:
+    folder = publish(project, "moved", "2026-01-01T00:00:00Z")
+    name = next(r["id"] for r in map(json.loads, (folder / "records.jsonl").read_text().splitlines())
+                if (r["op"], r["technique"], r["format"], r["role"]) == ("relu", "streaming", "fp32", "kernel"))
+    environment = read_environment(folder) | {"controls": [], "doubted": {name: ["dram"]}, "interrupted": True}
+    (folder / "environment.json").write_text(json.dumps(environment))
+    path = page(project, "table: relu GB/s")
+    assert tables.main([str(folder)], project) == 0
+    text = path.read_text()
+    assert "| 35 (~97\u00a0%) | 35 (97\u00a0%) |" in text and "The sign ~ marks" in text
+    assert ", unfinished." in text.replace("\n", " ")

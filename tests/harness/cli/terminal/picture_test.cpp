@@ -9,9 +9,11 @@
 namespace ridgebench {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::ThrowsMessage;
 using ::testing::UnorderedElementsAre;
@@ -63,6 +65,30 @@ TEST(TerminalPicture, APointIsTheBestRowOfAnOperationAndAFormat) {
   EXPECT_EQ(picture.points.front().flops_per_s, 4e9);
   EXPECT_EQ(picture.points.front().intensity, 4);
   EXPECT_EQ(picture.points.front().share_of_roof, 0.5);
+}
+
+TEST(TerminalPicture, ARowThatTheBudgetCutComesAfterOthers) {
+  Record cut = row("dot", "cut", Format::fp32, 1e-6);
+  cut.flags = {kFewSamples};
+  const std::vector<Record> rows{cut, row("dot", "whole", Format::fp32, 3e-6)};
+  EXPECT_THAT(names(picture_of("t", roofs(), rows).points), ElementsAre("dot cut fp32"));
+  const auto picture = picture_of("t", roofs(), rows, {.budgeted = true});
+  EXPECT_THAT(names(picture.points), ElementsAre("dot whole fp32"));
+}
+
+TEST(TerminalPicture, AShareOfARoofThatMovedIsMarked) {
+  const Record dot = row("dot", "fast", Format::fp32, 3e-6);
+  const Standing moved{.doubts = {.rows = {{dot.id, {"copy"}}}}};
+  const auto text = [&](const Standing& standing) {
+    std::string all;
+    for (const std::string& line :
+         draw_roofline(picture_of("t", roofs(), {dot}, standing), {.columns = 100})) {
+      all += line + "\n";
+    }
+    return all;
+  };
+  EXPECT_THAT(text(moved), AllOf(HasSubstr("~"), HasSubstr("~ the roof moved during the run")));
+  EXPECT_THAT(text({}), Not(HasSubstr("~")));
 }
 
 TEST(TerminalPicture, AllOperationsHaveThePointsOfAFormatOrNone) {

@@ -188,7 +188,7 @@ def test_what_only_deserves_a_mention(pair, capsys):
     change_environment(pair[1], "interrupted", True)
     assert compare(*pair) == 0
     shown = capsys.readouterr().out
-    assert "Note: host.kernel: " in shown and "it was interrupted (candidate)" in shown
+    assert "Note: host.kernel: " in shown and "the run was interrupted (candidate)" in shown
 
 
 GARBAGE = {

@@ -123,3 +123,11 @@ def test_schema_prints_every_schema(capsys):
     assert main(["schema", "recrod"]) == 2
     error = capsys.readouterr().err
     assert "no schema named 'recrod'; allowed: " in error and "record" in error
+
+
+def test_rows_say_whether_their_roof_moved_and_whether_the_run_ended(edit):
+    assert {(row["doubted"], row["unfinished"]) for row in table.read(GOLDEN)} == {(None, False)}, "older than the key"
+    name = read_records(GOLDEN)[3]["id"]
+    folder = edit(lambda _, environment: environment.update(controls=[], doubted={name: ["a"]}, ended=None))
+    assert [row["id"] for row in table.read(folder) if row["doubted"]] == [name]
+    assert all(row["unfinished"] for row in table.read(folder))

@@ -103,8 +103,22 @@ def test_the_title_of_the_published_run():
     folder = next(ROOT.glob("results/nvidia-h100*/2026-11-22-7f6e7b5"))
     view = make_view(load_run(folder), None)
     told = titles.finding(scene.make(view, [], None), LECTURE)
+    assert told == "H100 SXM, bf16: GeLU does 20 times the work of ReLU in the same time"
+    whole = replace(view, environment=view.environment | {"budget_s": None})
+    told = titles.finding(scene.make(whole, [], None), LECTURE)
     assert told == ("H100 SXM, bf16: GeLU does 20 times the work of ReLU in the same time; matmul reaches 75 % of the "
-                    "data sheet's peak")
+                    "data sheet's peak"), "only the budget took it out: the best row has 7 samples"
+
+
+def test_no_row_of_a_run_that_did_not_end_heads_a_figure_or_a_slide():
+    view = view_of(*relu_and_gelu(1.0), product(4096, 9e11))
+    endless = replace(view, environment=view.environment | {"ended": None})
+    assert "matmul" in title(view) and "GeLU" in title(view)
+    assert title(endless) == titles.model_finding(scene.make(endless, [], "fp32")) or "reaches" not in title(endless)
+    assert "times the work" not in title(endless) and "measured peak" not in title(endless)
+    cut = [replace(row, flags=["few_samples"]) if row.op == "matmul" else row for row in view.rows]
+    budgeted = replace(view, rows=cut, environment=view.environment | {"budget_s": 60.0})
+    assert "times the work" in title(budgeted) and "matmul" not in title(budgeted)
 
 
 def test_without_a_run_the_title_is_the_models():

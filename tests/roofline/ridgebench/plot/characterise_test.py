@@ -41,7 +41,9 @@ def test_a_run_of_ceilings_has_no_empty_figure(drawn):
 
 
 def test_its_roofline_says_what_the_roofs_are(view):
-    assert roofline_title(view) == "Roofs alone, no kernel: main memory 4.29 TB/s, fp32 FMA 65.9 TFLOP/s, fp64 tensor 66.6 TFLOP/s"
+    assert roofline_title(view) == "No claim: the run was interrupted"
+    whole = replace(view, environment=view.environment | {"interrupted": False, "ended": "2026-11-27T00:00:00Z"})
+    assert roofline_title(whole) == "Roofs alone, no kernel: main memory 4.29 TB/s, fp32 FMA 65.9 TFLOP/s, fp64 tensor 66.6 TFLOP/s"
 
 
 def test_levels_are_where_neighbouring_sizes_agree(view):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from golden import GOLDEN
 
-from ridgebench.plot import finding, page, panel, points
+from ridgebench.plot import finding, page, panel, points, titles
 from ridgebench.records import load_run
 from ridgebench.roofs import least_time
 from ridgebench.view import View, make_view
@@ -76,7 +76,7 @@ def test_the_title_of_one_format_names_it():
 def test_without_a_roof_or_a_row_the_title_says_so():
     bare = changed(golden(), lambda r: True, fraction_of_measured_roof=None, roof=None)
     assert finding.roofline_title(bare) == "15 verified rows, and no measured roof to judge them by"
-    assert "no measured roof" in finding.time_title(bare)
+    assert "no measured roof" in titles.time_title(bare)
     launches = changed(golden(), lambda r: True, bound="launch")
     assert finding.roofline_title(launches) == (
         "15 verified rows, none bound by memory or arithmetic"
@@ -95,7 +95,7 @@ def test_the_lower_bound_is_the_larger_of_compute_and_memory_time():
 
 
 def test_the_time_title_says_how_far_the_best_rows_and_the_slowest_are_from_the_least_time():
-    assert finding.time_title(golden()) == (
+    assert titles.time_title(golden()) == (
         "Time over the least by the roofs, best hand-written rows: ReLU 1.03, dot 1.05, matmul 1.14; slowest row: 27.9"
     )
 
@@ -117,11 +117,11 @@ def test_titles_claim_nothing_of_a_roof_whose_control_moved():
     assert finding.roofline_title(moved) == (
         "fp32 matmul reaches 88 % of this machine's FMA roof; no claim on the memory roofs: controls moved by 107 %"
     )
-    assert finding.time_title(moved).endswith("matmul 1.14; slowest row: 27.9; "
+    assert titles.time_title(moved).endswith("matmul 1.14; slowest row: 27.9; "
                                               "no claim on the memory roofs: controls moved by 107 %")
     both = with_control(moved, "fma", -0.5)
     assert finding.roofline_title(both) == "No claim on the memory and FMA roofs: controls moved by 50 to 107 %"
-    assert finding.time_title(both) == "No claim on the memory and FMA roofs: controls moved by 50 to 107 %"
+    assert titles.time_title(both) == "No claim on the memory and FMA roofs: controls moved by 50 to 107 %"
     assert finding.roofline_title(both.only("bf16")).startswith("bf16: no claim on the ")
 
 
@@ -140,10 +140,10 @@ def test_a_share_by_a_roof_that_moved_is_marked_and_not_written_at_its_point():
 
 
 def test_the_error_title_names_the_row_nearest_to_its_tolerance():
-    assert "uses 50 % of it" in finding.error_title(golden())
+    assert "uses 50 % of it" in titles.error_title(golden())
     near = changed(golden(), lambda r: r.op == "dot" and r.format == "bf16",
                    verify={"error": 0.97, "tolerance": 1e-3, "elements": 1, "exact": False})
-    assert "bf16 dot (vectorized), uses 97 % of it" in finding.error_title(near)
+    assert "bf16 dot (vectorized), uses 97 % of it" in titles.error_title(near)
 
 
 def test_storage_formats_are_named():
@@ -167,3 +167,44 @@ def test_skipped_cases_are_counted_and_all_other_results_listed_by_reason():
     assert [group.head for group in page.undrawn_groups(one)].count("failed 2") == 1
     all_served = changed(golden(), lambda r: r.status == "skipped", status="failed", reason="because")
     assert page.unserved([all_served]) == ""
+
+
+def described(view: View, **environment) -> View:
+    return replace(view, environment=view.environment | environment)
+
+
+def test_no_title_rests_on_a_run_that_did_not_end():
+    for change, why in (({"ended": None}, "the run has no end"), ({"interrupted": True}, "the run was interrupted")):
+        view = described(golden(), **change)
+        for title in (finding.roofline_title, titles.time_title, titles.error_title):
+            assert title(view) == f"No claim: {why}; 15 verified rows"
+        assert finding.roofline_title(view.only("bf16")).startswith("bf16: no claim: the run ")
+        assert "unfinished run" in page.subtitle(view) and finding.compute_bound(view) == []
+    assert "cut off" in finding.roofline_title(replace(golden(), torn=True))
+    foreign = described(golden(), ended=None, imported={"tool": "other"})
+    assert finding.roofline_title(foreign) == finding.roofline_title(golden())
+
+
+def test_a_row_that_the_budget_cut_heads_no_title():
+    cut = changed(golden(), lambda r: r.op == "matmul", flags=["few_samples"])
+    assert finding.roofline_title(cut) == finding.roofline_title(golden()), "the profile asks for no more samples"
+    budgeted = described(cut, budget_s=60.0)
+    assert finding.roofline_title(budgeted) == "At the memory roof: ReLU, dot"
+    assert "matmul" not in titles.time_title(budgeted)
+    every = described(changed(golden(), lambda r: True, flags=["few_samples"]), budget_s=60.0)
+    assert finding.roofline_title(every) == "15 verified rows; --budget cut the samples of the best ones"
+    assert titles.time_title(every) == "Time of 15 verified rows; --budget cut the samples of the best ones"
+
+
+def test_what_the_run_recorded_counts_and_not_the_rows():
+    view = with_control(golden(), "fma", 0.5)
+    row = next(row for row in view.points if row.technique == "packed" and row.flops > 1e9)
+    calm = described(view, controls=[], doubted={})
+    assert panel.share_text(row, calm) == "88" and finding.roofline_title(calm) == finding.roofline_title(golden())
+    ceiling = row.roof["compute_ceiling"]
+    control = {"ceiling": ceiling, "control": f"{ceiling}:control", "change": -0.031, "moved": True, "earlier": False}
+    doubted = described(golden(), controls=[control], doubted={row.id: [ceiling]})
+    assert panel.share_text(row, doubted) == "~88" and doubted.moved == {ceiling: -0.031}
+    assert "no claim on the FMA roof: its control moved by 3 %" in finding.roofline_title(doubted)
+    earlier = replace(doubted, rows=[one for one in doubted.rows if one.id != ceiling])
+    assert "no claim on the earlier roof: its control moved by 3 %" in finding.moved_finding(earlier)

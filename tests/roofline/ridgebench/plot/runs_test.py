@@ -233,3 +233,9 @@ def test_what_cannot_be_drawn_together_is_named_in_one_line(tmp_path, capfd, mon
     output = capfd.readouterr()
     assert expected in output.err and output.err.count("\n") == 1 and output.out == ""
     assert not (tmp_path / "out").exists()
+
+
+def test_no_title_rests_on_a_run_of_several_that_did_not_end():
+    endless = replace(sped_up(golden(), 2.0), environment=golden().environment | {"interrupted": True})
+    assert title(runs_of(golden(), endless)) == "No claim: run B did not end"
+    assert "2 times" in title(runs_of(golden(), sped_up(golden(), 2.0)))

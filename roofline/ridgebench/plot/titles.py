@@ -1,0 +1,54 @@
+"""Titles of the figures of times and of errors."""
+
+from typing import Optional
+
+from ridgebench.doubts import cut_by_budget
+from ridgebench.records import Row
+from ridgebench.roofs import least_time
+from ridgebench.units import digits, percent
+from ridgebench.view import View
+
+from .finding import best, capital, moved_finding, no_claim, settled, spoken
+
+
+def excess(row: Row) -> Optional[float]:
+    """Measured time over its least time by the roofs."""
+    least = least_time(row)
+    return row.time_median_s / least if least else None
+
+
+def time_title(view: View) -> str:
+    """The times of each operation's best hand-written row, and of the slowest, in least times by the roofs."""
+    if view.why_unfinished:
+        return no_claim(view)
+    nearest = {
+        spoken(op): min(known)
+        for op in view.operations
+        if (known := [x for row in settled(view) if row.op == op and (x := excess(row))])
+    }
+    moved = moved_finding(view)
+    if not nearest:
+        cut = any(excess(row) and cut_by_budget(row, view.environment) for row in view.points)
+        nothing = "--budget cut the samples of the best ones" if cut else "no measured roof to predict a bound from"
+        return capital(moved) if moved else f"Time of {len(view.points)} verified rows; {nothing}"
+    listed = ", ".join(f"{op} {digits(max(value, 1.0))}" for op, value in nearest.items())
+    slowest = digits(max(x for row in view.points if (x := excess(row))))
+    title = f"Time over the least by the roofs, best hand-written rows: {listed}; slowest row: {slowest}"
+    return f"{title}; {moved}" if moved else title
+
+
+def error_title(view: View) -> str:
+    if view.why_unfinished:
+        return no_claim(view)
+    checked = [row for row in view.points if row.relative_error is not None]
+    exact = sum(row.relative_error == 0 for row in checked)
+    row = best((r for r in checked if r.relative_error), lambda r: r.relative_error)
+    if not checked:
+        return "No verified row to draw"
+    if row is None:
+        return f"All {len(checked)} verified rows match the reference exactly"
+    who = f"{row.format} {spoken(row.op)} ({row.technique})"
+    return (
+        f"{len(checked)} verified rows: {exact} without any error; "
+        f"the nearest to its tolerance, {who}, uses {percent(row.relative_error)} % of it"
+    )

@@ -1,0 +1,45 @@
+"""The short table of a run on a GPU: what puts its rows in doubt comes first, and the marks of the figures are used."""
+
+from dataclasses import replace
+
+from golden import GOLDEN
+from ridgebench.gpu_check.summary import best, lines
+from ridgebench.records import load_run
+
+
+def text(change=lambda row: row, **environment) -> str:
+    run = load_run(GOLDEN)
+    return "\n".join(lines([change(row) for row in run.rows], run.environment | environment))
+
+
+def line(shown: str, beginning: str) -> str:
+    return next(one for one in shown.splitlines() if one.startswith(beginning))
+
+
+def test_a_run_that_did_not_end_is_no_result():
+    assert text().startswith("statuses: ")
+    assert text(interrupted=True).startswith("UNFINISHED: the run was interrupted; no row below is a result\n")
+    assert text(ended=None).startswith("UNFINISHED: the run has no end")
+
+
+def test_shares_of_a_roof_that_moved_are_marked():
+    row = next(row for row in load_run(GOLDEN).rows if row.drawable and row.op == "relu" and row.origin == "hand" and not row.naive)
+    ceiling = row.roof["memory_ceiling"]
+    moved = {"ceiling": ceiling, "control": f"{ceiling}:control", "change": -0.04, "moved": True, "earlier": False}
+    shown = text(controls=[moved], doubted={row.id: [ceiling]})
+    assert f"CONTROL MOVED: the rate of {ceiling} changed by -4.0 %" in shown
+    assert "~" in line(shown, f"relu/{row.format}") and "~" not in line(text(), f"relu/{row.format}")
+
+
+def test_a_row_that_the_budget_cut_is_named_only_where_there_is_no_other():
+    run = load_run(GOLDEN)
+    sizes: dict[tuple, list] = {}
+    for row in run.rows:
+        if row.drawable and row.origin == "hand" and row.regime == "steady":
+            sizes.setdefault((row.op, row.format, str(row.shape)), []).append(row)
+    several = next(rows for rows in sizes.values() if len(rows) > 1)
+    fastest = max(several, key=lambda row: row.rate)
+    cut = [replace(row, flags=["few_samples"]) if row is fastest else row for row in several]
+    assert best(cut, "hand", run.environment).id == fastest.id, "the profile asks for no more samples"
+    assert best(cut, "hand", run.environment | {"budget_s": 60.0}).id != fastest.id
+    assert best(cut[:1], "hand", run.environment | {"budget_s": 60.0}).id == cut[0].id
