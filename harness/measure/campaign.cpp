@@ -35,7 +35,7 @@ bool is_control(const Case& c) {
     case Resource::tensor:
       return c.technique.accumulator == Format::fp32;
     case Resource::memory:
-      return c.written_share() == 0.5;
+      return c.written_share() == 0.5 && !c.technique.burst;
     default:
       return false;
   }
@@ -114,7 +114,8 @@ class Choice {
   [[nodiscard]] bool controls_run(const Case& ceiling) const {
     if (!is_control(ceiling)) return false;
     if (!brief_ || beyond_share_s(ceiling, 0) == 0) return true;
-    return !ceiling.technique.burst && ceiling.format == kLadderFormat;
+    const bool memory = ceiling.operation->ceiling->resource == Resource::memory;
+    return memory || (!ceiling.technique.burst && ceiling.format == kLadderFormat);
   }
 
   const Filter* filter_;

@@ -113,6 +113,23 @@ Record Case::describe() const {
   return d;
 }
 
+namespace {
+
+// The same ceiling of the memory for so short a time that power and clock do not settle; empty
+// for another ceiling, and on a device whose power settles at once.
+std::optional<Case> burst_twin(const Case& c) {
+  const bool memory = c.is_ceiling() && c.operation->ceiling->resource == Resource::memory;
+  const bool twin = memory && !c.operation->ceiling->sweep && !c.technique.burst &&
+                    c.implementation != nullptr && c.device->tensor_warm_up_s() > 0;
+  if (!twin) return std::nullopt;
+  Case burst = c;
+  burst.technique.name += "_burst";
+  burst.technique.burst = true;
+  return burst;
+}
+
+}  // namespace
+
 std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Profile profile,
                                   const std::vector<Regime>& regimes, const Selection& selection) {
   std::vector<Case> cases;
@@ -133,6 +150,7 @@ std::vector<Case> enumerate_cases(const Registry& registry, Device& device, Prof
                      .device = &device,
                      .format = format};
         add_cases(cases, c, named.value_or(sweep), profile, regimes);
+        if (const auto burst = burst_twin(c)) add_cases(cases, *burst, sweep, profile, regimes);
       }
     }
   }

@@ -58,6 +58,14 @@ std::optional<double> Record::intensity_flop_per_byte() const {
 std::optional<double> Record::flops_per_s() const { return rate(flops, time); }
 std::optional<double> Record::bytes_per_s() const { return rate(bytes, time); }
 
+std::optional<double> Record::nvml_clock_excess_hz() const {
+  const auto read = telemetry.find("sm_clock_hz");
+  if (!clock_hz || read == telemetry.end() || !read->is_object()) return std::nullopt;
+  const auto median = read->find("median");
+  if (median == read->end() || !median->is_number()) return std::nullopt;
+  return median->get<double>() - *clock_hz;
+}
+
 std::optional<Summary> Record::cycles() const {
   if (clocks_hz.empty() || clocks_hz.size() != samples_s.size() || launches_per_sample < 1) {
     return std::nullopt;

@@ -112,6 +112,9 @@ struct Record {
   // Achieved rates by the median time; empty without a time, and FLOP/s empty without FLOPs.
   [[nodiscard]] std::optional<double> flops_per_s() const;
   [[nodiscard]] std::optional<double> bytes_per_s() const;
+  // The median of the SM clock that NVML read meanwhile, minus clock_hz. Empty where one is
+  // unknown.
+  [[nodiscard]] std::optional<double> nvml_clock_excess_hz() const;
   // Summary of the cycles per launch; empty where the clock of a sample is unknown.
   [[nodiscard]] std::optional<Summary> cycles() const;
 };
@@ -167,6 +170,7 @@ inline constexpr std::tuple kRecordKeys{
     Key{"bytes_per_s", &Record::bytes_per_s, "byte/s", "by the median time; null unless ok or unverified, and where bytes is 0", kNotNegative},
     Key{"clocks_hz", &Record::clocks_hz, "Hz", "clock held during each sample, in their order; empty where one of them is unknown", kPositive, Absence::not_in_oldest},
     Key{"clock_hz", &Record::clock_hz, "Hz", "median clock held during the samples; null where they are shorter than 5 ms", kPositive},
+    Key{"nvml_clock_excess_hz", &Record::nvml_clock_excess_hz, "Hz", "the SM clock that NVML read meanwhile, its median, minus clock_hz; null where one is unknown", Bounds{-1e12, 1e12}, Absence::not_in_oldest},
     Key{"power_state", &Record::power_state, "", "whether the power limit lowered the clock while the samples were taken: hardly ever (full_clock), most of the time (capped), or mixed; null where the device does not count it", {}, Absence::not_in_oldest},
     Key{"cycles_median", &Record::cycles_median, "cycle", "per launch, median over the samples of time x clock; null where a clock is unknown", kPositive, Absence::not_in_oldest},
     Key{"cycles_ci_low", &Record::cycles_ci_low, "cycle", "lower end of that median's 95 % interval within this run", kPositive, Absence::not_in_oldest},

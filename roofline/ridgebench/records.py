@@ -66,6 +66,7 @@ class Row:
     cycles_ci_high: Optional[float] = None
     early: Optional[bool] = None
     power_state: Optional[str] = None
+    nvml_clock_excess_hz: Optional[float] = None
     roof_unknown: Optional[str] = None
     raised: float = 1.0  # of a ceiling: by what a row above it raises the roof (ridgebench.roofs)
     raised_by: Optional[str] = None  # the id of that row

@@ -77,7 +77,7 @@ inline Record sample_record(const std::string& id = "copy/fast/bf16/n:1000/stead
                           .exact = false,
                           .group = 16,
                           .seed = 12345};
-  r.telemetry = {{"power_w", 65.5}};
+  r.telemetry = {{"power_w", 65.5}, {"sm_clock_hz", {{"median", 2.65e9}}}};
   r.flags = {"drift", "storage_format"};
   return r;
 }

@@ -10,8 +10,11 @@
 namespace ridgebench {
 namespace {
 
+// A ceiling of the memory draws as much power as one of a tensor engine on some boards.
 bool settles_slowly(const Case& c) {
-  return c.technique.engine == Engine::tensor && c.device->tensor_warm_up_s() > 0;
+  const bool memory = c.is_ceiling() && c.operation->ceiling->resource == Resource::memory &&
+                      !c.operation->ceiling->sweep;
+  return (c.technique.engine == Engine::tensor || memory) && c.device->tensor_warm_up_s() > 0;
 }
 
 // The memory keeps the engine waiting, by the data sheet, so that the power limit is not met.

@@ -1,4 +1,5 @@
-// How long cases of a tensor engine run on a device whose power settles slowly.
+// How long cases of a tensor engine, and ceilings of the memory, run on a device whose power
+// settles slowly.
 #pragma once
 
 #include "harness/measure/case.hpp"

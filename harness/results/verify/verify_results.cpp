@@ -81,8 +81,9 @@ template <class Member>
 void check_derived(const Record& record, const Key<Record, Member>& key, const JsonObject& raw,
                    Checker& check) {
   if constexpr (std::is_function_v<Member>) {
+    if (key.absence == Absence::not_in_oldest && !raw.holds(key.name)) return;
     const std::optional<double> computed = (record.*key.member)();
-    const auto stored = raw.optional_number(key.name, {0, 1e300});
+    const auto stored = raw.optional_number(key.name, {-1e300, 1e300});
     check.require(stored.has_value() == computed.has_value(),
                   fmt::format("{} is {}", key.name, stored ? "set without a cause" : "missing"));
     if (stored && computed) check.equal(key.name, *stored, *computed);

@@ -37,7 +37,9 @@ def temperature(reading: Any) -> str:
 def power_line(row: Row) -> tuple[str, ...]:
     power = watts(row)
     what = (f"{row.op} {row.technique}", row.saturates or "", row.format, shape_text(row.shape))
-    held = (f"{row.clock_hz / 1e9:.3f} GHz", f"{digits(power)} W", temperature(row.telemetry.get("temperature_c")))
+    more = row.nvml_clock_excess_hz
+    held = (f"{row.clock_hz / 1e9:.3f} GHz", "" if more is None else f"{more / 1e6:+.0f} MHz", f"{digits(power)} W",
+            temperature(row.telemetry.get("temperature_c")))
     return (*what, *held, energy(row, power), settling(row))
 
 
@@ -45,7 +47,7 @@ def idle_line(view: View) -> tuple[str, ...]:
     """What the device read before the first row, when no kernel ran."""
     before = ((view.environment.get("state") or {}).get("before") or {}).get(view.device["name"]) or {}
     clock, power = before.get("sm_clock_hz"), before.get("power_w")
-    held = (f"{clock / 1e9:.3f} GHz" if clock else "", f"{digits(power)} W" if power else "")
+    held = (f"{clock / 1e9:.3f} GHz" if clock else "", "", f"{digits(power)} W" if power else "")
     return ("idle, before the run", "", "", "", *held, temperature(before.get("temperature_c")), "", "")
 
 
@@ -54,7 +56,7 @@ def clock_and_power(view: View) -> str:
     found = [power_line(row) for row in view.verified_ceilings if row.clock_hz and watts(row)]
     if not found:
         return ""
-    head = ("Ceiling", "Saturates", "Format", "Shape", "Clock", "Power", "Temperature", "Energy", "Settles")
+    head = ("Ceiling", "Saturates", "Format", "Shape", "Clock", "NVML beyond it", "Power", "Temperature", "Energy", "Settles")
     idle = idle_line(view)
     lines = [map(text, cells) for cells in [idle] * any(idle[1:]) + found]
     return f"<h3>Clock and power by unit</h3>{table(head, lines)}"

@@ -78,6 +78,14 @@ TEST(SimulatedH100, ATensorCeilingSamplesForTwoSecondsWhenItIsHot) {
   EXPECT_EQ(sustained_sampling_s(made_up.get()), 0);
   EXPECT_EQ(sustained_warm_up_s(made_up.get(), 0.3), 0);
   EXPECT_EQ(longest_sampling_s(made_up.get()), 0.05);
+  made_up.implementation.technique.engine = Engine::memory;
+  EXPECT_EQ(longest_sampling_s(made_up.get()), std::numeric_limits<double>::infinity());
+  made_up.operation.ceiling = Ceiling{.resource = Resource::memory};
+  EXPECT_EQ(longest_sampling_s(made_up.get()), 0.05) << "ceilings of the memory have bursts, too";
+  made_up.implementation.technique.burst = false;
+  EXPECT_EQ(sustained_warm_up_s(made_up.get(), 0.3), 1.5);
+  EXPECT_EQ(sustained_sampling_s(made_up.get()), kSustained_s);
+  made_up.implementation.technique.engine = Engine::tensor;
   SimulatedDevice host{Simulation{}};
   made_up.implementation.technique.burst = false;
   Case on_host = made_up.get();

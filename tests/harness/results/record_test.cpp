@@ -53,6 +53,18 @@ TEST(RecordJson, ARowThatWasNotMeasuredSurvivesARoundTrip) {
   }
 }
 
+TEST(RecordJson, NvmlsClockIsComparedWithTheMeasuredOne) {
+  Record record = sample_record();
+  EXPECT_DOUBLE_EQ(to_json(record).at("nvml_clock_excess_hz").get<double>(), 1.5e8);
+  record.clock_hz = 2.75e9;
+  EXPECT_DOUBLE_EQ(record.nvml_clock_excess_hz().value(), -1e8);
+  record.clock_hz.reset();
+  EXPECT_FALSE(record.nvml_clock_excess_hz().has_value());
+  record = sample_record();
+  record.telemetry = {{"sm_clock_hz", nullptr}};
+  EXPECT_TRUE(to_json(record).at("nvml_clock_excess_hz").is_null());
+}
+
 TEST(RecordJson, RatesAndIntensityFollowFromWorkAndMedian) {
   const ordered_json written = to_json(sample_record());
   EXPECT_DOUBLE_EQ(written.at("flops_per_s").get<double>(), 3000 / 1.1e-6);
@@ -104,6 +116,7 @@ TEST(RecordJson, EveryKeyOfTheWrongTypeIsRefused) {
   const ordered_json whole = to_json(sample_record());
   for (const auto& [key, value] : whole.items()) {
     if (key == "intensity_flop_per_byte" || key.ends_with("_per_s")) continue;
+    if (key == "nvml_clock_excess_hz") continue;  // computed, like these
     ordered_json changed = whole;
     changed[key] = value.is_number() ? ordered_json("much") : ordered_json(-1);
     expect_refused(changed, key);
