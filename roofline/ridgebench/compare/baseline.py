@@ -22,6 +22,7 @@ from .comparable import device_entries, differences
 from .consistent import load
 from .limits import Limits, first, read_limits
 from .output import add_verdict_options, finish
+from .power_states import differ
 from .report import DESCRIBED, MISSING, Comparison, Report, aligned, incomparable, percent
 from .stored import verdict_on
 
@@ -88,6 +89,15 @@ def compare_row(id_: str, past: np.ndarray, row: Optional[Row], limits: Limits) 
     return compared
 
 
+def compare_with(past: store.Baseline, name: str, end: str, row: Optional[Row], limits: Limits) -> Comparison:
+    """A row of the run against the entries of its power state; of several states, the reason says so."""
+    state = row.power_state if row else None
+    compared = compare_row(name + end, past.sample(name, state), row, limits)
+    states = differ([state, *(entry.power_state for entry in past.independent(name, state))])
+    compared.reason = "; ".join(filter(None, [compared.reason, states])) or None
+    return compared
+
+
 def sides(past: store.Baseline, run: Run) -> list[tuple[str, dict[str, Any], dict[str, Row]]]:
     """What stands against the baseline: the run or, where that is of a model, each of its devices.
 
@@ -115,7 +125,7 @@ def check(past: store.Baseline, run: Run, limits: Limits, allowed: list[str], na
             return incomparable("baseline", titles, list(past.rows), hard)
         # The runs of a model have rows of several profiles, which one run need not have.
         asked = [name for name in names if name in found or not past.of_model]
-        rows += [compare_row(name + end, past.sample(name), found.get(name), limits) for name in asked]
+        rows += [compare_with(past, name, end, found.get(name), limits) for name in asked]
         unknown = sorted(set(found) - set(past.rows))
         notes += soft + ([f"{len(unknown)} rows are not in the baseline, {unknown[0]} among them"] if unknown else [])
     if left := len(past.rows) - len({row.id.partition("@")[0] if past.of_model else row.id for row in rows}):

@@ -31,12 +31,13 @@ BUILDS = ("build.compiler", "build.flags", "build.cuda", "libraries")
 
 
 class Entry(NamedTuple):
-    """A row of one run. machine is None in the lines of an older baseline."""
+    """A row of one run. machine and power_state are None in the lines of an older baseline; a host has no state."""
 
     run_id: str
     started: str
     machine: Optional[str]
     seconds: float
+    power_state: Optional[str] = None
 
 
 def slug(text: str) -> str:
@@ -87,12 +88,20 @@ class Baseline:
     def entries(self) -> list[Entry]:
         return [entry for entries in self.rows.values() for entry in entries]
 
-    def sample(self, name: str) -> np.ndarray:
-        """Independent times of a row: of every run of a machine, of the newest run of each machine of a model."""
+    def independent(self, name: str, state: Optional[str] = None) -> list[Entry]:
+        """The entries of a row: of every run of a machine, of the newest run of each machine of a model.
+
+        Those of one power state, where enough of them have it to judge by: two states are two clocks.
+        """
         entries = self.rows[name]
         if self.of_model:
-            entries = {e.machine: e for e in sorted(entries, key=lambda e: e.started)}.values()
-        return np.array([entry.seconds for entry in entries])
+            entries = list({e.machine: e for e in sorted(entries, key=lambda e: e.started)}.values())
+        alike = [entry for entry in entries if entry.power_state == state]
+        return alike if state is not None and len(alike) >= FEWEST_RUNS else entries
+
+    def sample(self, name: str, state: Optional[str] = None) -> np.ndarray:
+        """The times of these entries, in seconds."""
+        return np.array([entry.seconds for entry in self.independent(name, state)])
 
     def origin(self) -> str:
         """Where the numbers come from, in words."""
@@ -114,8 +123,8 @@ def entry_of(told: Any) -> tuple[str, Entry]:
     seconds = told["time_median_s"]
     if told["schema"] != SCHEMA or not 0 < seconds < math.inf:
         raise ValueError(f"not a line of {SCHEMA}")
-    machine = None if told.get("machine") is None else str(told["machine"])
-    return str(told["id"]), Entry(str(told["run_id"]), str(told["started"]), machine, float(seconds))
+    machine, state = (None if told.get(key) is None else str(told[key]) for key in ("machine", "power_state"))
+    return str(told["id"]), Entry(str(told["run_id"]), str(told["started"]), machine, float(seconds), state)
 
 
 def read_rows(path: Path) -> dict[str, list[Entry]]:
@@ -147,7 +156,7 @@ def lines_of_rows(rows: list[Row], environment: dict[str, Any], machine: str) ->
     same = {key: environment[key] for key in ("run_id", "started")} | {"machine": machine}
     kept = [row for row in rows if row.status == "ok" and external_cause(row) is None]
     return [
-        json.dumps({"schema": SCHEMA, "id": row.id} | same | {"time_median_s": row.time_median_s})
+        json.dumps({"schema": SCHEMA, "id": row.id} | same | {"time_median_s": row.time_median_s, "power_state": row.power_state})
         for row in kept
     ]
 

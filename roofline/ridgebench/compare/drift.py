@@ -11,6 +11,7 @@ from ridgebench.records import Run, clean
 
 from . import change_points
 from .comparable import device_entries, differences, lookup, shown
+from .power_states import differ
 from .report import aligned, percent
 
 FEWEST_RUNS = 5
@@ -103,6 +104,12 @@ def levels(series: dict[str, list[tuple[Run, float]]]) -> list[list[str]]:
     return [line for _, line in sorted(found)]
 
 
+def states(series: dict[str, list[tuple[Run, float]]]) -> list[str]:
+    """A line for each row that the runs measured in several power states: such a row changes level with its clock."""
+    found = {name: differ(run.by_id[name].power_state for run, _ in points) for name, points in series.items()}
+    return [f"{clean(name)}: {words}" for name, words in found.items() if words]
+
+
 def text(runs: list[Run]) -> str:
     """The trends of the runs as a table, the changes of levels, and what changed in between."""
     if len(runs) < FEWEST_RUNS:
@@ -121,4 +128,4 @@ def text(runs: list[Run]) -> str:
         lines += ["", *aligned([header, *stepped]), f"changes of level: {len(stepped)}", ""]
     else:
         lines.append("no level changed")
-    return "\n".join([*lines, *(f"changed: {what}" for what in breaks(runs))]) + "\n"
+    return "\n".join([*lines, *states(series), *(f"changed: {what}" for what in breaks(runs))]) + "\n"

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Optional
 
 import numpy as np
@@ -11,6 +12,7 @@ from ridgebench.records import Row
 
 from . import gate
 from .limits import Limits
+from .power_states import with_word
 from .report import MISSING, NEW, NOT_COMPARABLE, Comparison, Cycles, Report, incomparable
 from .session import ARMS, Pair, Session
 from .stored import why_not
@@ -143,6 +145,7 @@ def judged(name: str, series: Series, preset: gate.Preset) -> Comparison:
         row.verdict, row.reason = gate.NOT_GATED, "less than one wave of thread blocks"
     if (cause := series.struck()) is not None:
         row.verdict, row.reason = NOT_COMPARABLE, cause
+    row.reason = with_word(row.reason, chain.from_iterable(series.pairs))
     return row
 
 

@@ -6,6 +6,7 @@ from ridgebench.records import Row, Run, clean
 from ridgebench.units import digits, rate, seconds
 
 from .comparable import cut, differences
+from .power_states import differ
 from .report import aligned
 
 LEAST_TIME = 1e-15  # seconds; a run holds none
@@ -28,7 +29,8 @@ def ratio(one: Optional[Row], other: Optional[Row]) -> str:
         return ""
     if min(one.time_median_s, other.time_median_s) < LEAST_TIME:
         return ""
-    return f"{digits(one.time_median_s / other.time_median_s)} x"
+    states = differ([one.power_state, other.power_state])
+    return f"{digits(one.time_median_s / other.time_median_s)} x" + (f", {states}" if states else "")
 
 
 def by_name(run: Run) -> dict[str, Row]:

@@ -7,6 +7,7 @@ from ridgebench.records import BROKEN, Row, Run
 from .comparable import differences
 from .consistent import unfinished
 from .gate import NOT_GATED
+from .power_states import with_word
 from .report import DESCRIBED, FAILED, MISSING, NEW, Comparison, Report, incomparable
 
 
@@ -47,7 +48,7 @@ def describe_row(name: str, one: Row, other: Row) -> Comparison:
     return Comparison(
         name,
         DESCRIBED,
-        "beyond both precisions" if distinct else None,
+        with_word("beyond both precisions" if distinct else None, [one, other]),
         change=other.time_median_s / one.time_median_s - 1,
         low=other.time_ci_low_s / one.time_ci_high_s - 1,
         high=other.time_ci_high_s / one.time_ci_low_s - 1,
