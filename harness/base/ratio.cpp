@@ -83,10 +83,6 @@ BlockedMean mean_by(RatioRule rule, std::span<const double> log_ratios) {
   return {mean, mean};
 }
 
-bool is_same(double low, double high) {
-  return low > std::log1p(-kSameWithin) && high < std::log1p(kSameWithin);
-}
-
 // A side of 1, or undecided.
 Verdict side_of(const TrimmedMean& mean) {
   const double reach = t_quantile(1 - kFalseVerdict / 2, mean.freedom) * mean.error;
@@ -120,6 +116,10 @@ TrimmedMean trimmed_mean(std::span<const double> values) {
   }
   const auto left = static_cast<double>(sorted.size() - 2 * cut);
   return {kept / left, std::sqrt(squares / (left * (left - 1))), static_cast<int>(left) - 1};
+}
+
+bool is_same(double low, double high) {
+  return low > std::log1p(-kSameWithin) && high < std::log1p(kSameWithin);
 }
 
 double t_quantile(double probability, int freedom) {

@@ -42,6 +42,9 @@ TrimmedMean trimmed_mean(std::span<const double> values);
 // Mathematical Functions (1964), 26.7.3 and 26.7.4. Bisection inverts it.
 double t_quantile(double probability, int freedom);
 
+// Whether an interval of log ratios lies within kSameWithin of 1.
+bool is_same(double low, double high);
+
 // How the interval of log ratios is formed.
 enum class RatioRule : std::uint8_t {
   blocked,    // of quads: neighbours are averaged until they are uncorrelated

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/base/clock_split.hpp"
+#include "harness/base/duels/process_ratio.hpp"
 #include "harness/results/keyed_json.hpp"
 #include "harness/results/read_keyed.hpp"
 #include "harness/results/results_directory.hpp"
@@ -41,6 +42,13 @@ DuelAtClock at_clock(const RatioAtClock& state) {
 }
 
 }  // namespace
+
+DuelRatio ratio_over_processes(std::vector<double> log_ratios, std::vector<double> errors) {
+  const auto ratio = estimate_over_processes(log_ratios, errors);
+  DuelRatio result = ratio_of(std::move(log_ratios), ratio);
+  result.errors = std::move(errors);
+  return result;
+}
 
 DuelRatio ratio_of(std::vector<double> log_ratios, RatioRule rule,
                    std::span<const double> clock_hz) {
@@ -77,7 +85,9 @@ void DuelSide::set_energy(std::vector<double> blocks_j) {
 
 void DuelScale::judge(RatioRule rule) {
   const auto again = [&](DuelRatio& ratio) {
-    ratio = ratio_of(std::move(ratio.log_ratios), rule, clock_hz);
+    const bool over = !ratio.errors.empty() && ratio.errors.size() == ratio.log_ratios.size();
+    ratio = over ? ratio_over_processes(std::move(ratio.log_ratios), std::move(ratio.errors))
+                 : ratio_of(std::move(ratio.log_ratios), rule, clock_hz);
   };
   again(seconds);
   if (cycles) again(*cycles);

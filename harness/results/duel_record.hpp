@@ -66,9 +66,12 @@ struct DuelRatio {
   std::optional<DuelAtClock> full_clock = std::nullopt;
   std::optional<DuelAtClock> capped = std::nullopt;
   std::vector<double> log_ratios = {};
+  std::vector<double> errors = {};
 
   [[nodiscard]] bool depends_on_clock() const { return full_clock.has_value(); }
 };
+// Forms the ratio over processes, by their log ratios and the errors within them.
+DuelRatio ratio_over_processes(std::vector<double> log_ratios, std::vector<double> errors);
 // Forms the ratio. Only RatioRule::blocked splits it, by `clock_hz`, the clock of each quad in Hz.
 DuelRatio ratio_of(std::vector<double> log_ratios, RatioRule rule = RatioRule::blocked,
                    std::span<const double> clock_hz = {});
@@ -134,6 +137,10 @@ struct DuelRecord {
   [[nodiscard]] const DuelRatio* at_one_clock() const;
 };
 
+// The flag of a duel whose processes ran at clocks that differ by more than kFullClockWithin: some
+// of them met the power limit.
+inline constexpr const char* kClocksDiffer = "clocks_differ";
+
 inline constexpr double kLargestLog = 709;  // exp of it is finite
 
 // clang-format off
@@ -171,6 +178,7 @@ inline constexpr std::tuple kDuelRatioKeys{
     Key{"full_clock", &DuelRatio::full_clock, "", "of a ratio that depends on the clock: the quads within 2 % of the highest clock", {}, Absence::not_in_oldest},
     Key{"capped", &DuelRatio::capped, "", "the other quads of such a ratio", {}, Absence::not_in_oldest},
     Key{"log_ratios", &DuelRatio::log_ratios, "", "in the order measured", {.low = -kLargestLog, .high = kLargestLog}},
+    Key{"errors", &DuelRatio::errors, "", "standard error of each log ratio within its process; empty unless the processes of a GPU measured the duel", {.low = 0}, Absence::not_in_oldest},
 };
 inline constexpr std::tuple kDuelScaleKeys{
     Key{"block_s", &DuelScale::block_s, "s", "planned length of a block, with the part that is dropped"},

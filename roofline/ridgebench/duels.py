@@ -64,6 +64,7 @@ class Duel:
     decided_by: Optional[str]
     in_time: Optional[Ratio] = None
     one_clock: Optional[Ratio] = None
+    regime: str = "steady"
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def make_ratio(value: Optional[dict[str, Any]], origin: str) -> Optional[Ratio]:
 def make_duel(record: dict[str, Any], origin: str) -> Duel:
     """The duel of a record of version 2 that obeys the schema. Raises ResultsError."""
     sides = {side: taken(Side, record[side]) for side in ("first", "second")}
-    plain = {key: record[key] for key in ("id", "op", "device", "format", "shape", "status", "reason", "decided_by")}
+    plain = {key: record[key] for key in ("id", "op", "device", "format", "shape", "regime", "status", "reason", "decided_by")}
     if record["decided_by"] is None:
         return Duel(**plain, **sides)
     scale = record[record["decided_by"]]
@@ -160,7 +161,7 @@ def early_cell(duel: Duel) -> str:
 
 def duel_cells(duel: Duel) -> list[str]:
     names = [f"`{side.technique}`" for side in (duel.first, duel.second)]
-    head = [*names, duel.format, size_text(duel.shape)]
+    head = [*names, duel.format, size_text(duel.shape) + (f", {duel.regime}" if duel.regime != "steady" else "")]
     if duel.status != "ok":
         return [*head, duel.status, *["–"] * 5]
     return [*head, *ratio_cells(duel.in_time), *ratio_cells(duel.one_clock), early_cell(duel), energy_cell(duel)]
@@ -172,7 +173,7 @@ def duel_table(duels: Duels, op: str, link: str) -> str:
     if not mine:
         return NONE
     rank = {name: i for i, name in enumerate(ordered({duel.format for duel in mine}, ORDER))}
-    mine.sort(key=lambda duel: rank[duel.format])
+    mine.sort(key=lambda duel: rank[duel.format])  # a stable order: a cold duel heads its size, as in the profile
     header = ["first", "second", "format", "size", "in time, first / second", "first is", "at one clock", "first is", "early", "J"]
     environment = duels.environment
     devices = {device["name"]: device for device in environment["devices"]}
@@ -182,6 +183,7 @@ def duel_table(duels: Duels, op: str, link: str) -> str:
         lines(header, [duel_cells(duel) for duel in mine]),
         "The cells show ratios with their 95 % intervals. Below 1 the first technique is faster.",
         "In time: with the power that each draws; –: not measured.",
+        "Cold: single launches behind emptied caches." if any(duel.regime == "cold" for duel in mine) else "",
         "Early: the side whose launches may start before the launch ahead has ended." if any(early_cell(duel) != "–" for duel in mine) else "",
         f"They come from the duels [{environment['started'][:10]}, {commit}]({link}) of {model}.",
     )

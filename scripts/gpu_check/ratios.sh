@@ -29,16 +29,16 @@ products() {  # PREFIX ARGUMENTS...: in each format the best technique and its r
 
 stage_long() {
   local status=0
-  products long --shape 8192 || status=$?
-  duel long_fp8_promoted wgmma_tuned_promoted cublas_tuned --op matmul --format fp8_e4m3 --shape 8192 || status=$?
+  products long --shape 8192 --seconds 27 || status=$?
+  duel long_fp8_promoted wgmma_tuned_promoted cublas_tuned --op matmul --format fp8_e4m3 --shape 8192 --seconds 27 || status=$?
   return "$status"
 }
 
 stage_gelu() {
   local status=0
-  duel gelu_bf16 wgmma_pingpong cublas_tuned --op matmul_gelu --format bf16 --shape 8192 || status=$?
-  duel gelu_fp8 wgmma_tuned_promoted cublas_tuned --op matmul_gelu --format fp8_e4m3 --shape 8192 || status=$?
-  duel gelu_fp32 ffma_tma cublas_tuned --op matmul_gelu --format fp32 --shape 8192 || status=$?
+  duel gelu_bf16 wgmma_pingpong cublas_tuned --op matmul_gelu --format bf16 --shape 8192 --seconds 27 || status=$?
+  duel gelu_fp8 wgmma_tuned_promoted cublas_tuned --op matmul_gelu --format fp8_e4m3 --shape 8192 --seconds 27 || status=$?
+  duel gelu_fp32 ffma_tma cublas_tuned --op matmul_gelu --format fp32 --shape 8192 --seconds 27 || status=$?
   return "$status"
 }
 

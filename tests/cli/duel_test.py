@@ -278,7 +278,7 @@ CAPPED = "sim:noise=0.001,clock=1.98e9,peak=2e11,gap=0,power_limit=700,draw=1200
 
 def test_a_device_at_its_power_cap_is_judged_by_the_long_scale(tmp_path):
     arguments = ("--op", "matmul", "--format", "fp32", "--shape", "64", "--device", CAPPED)
-    result = ridgebench("duel", "packed", "naive", *arguments, "--out", tmp_path / "out")
+    result = ridgebench("duel", "packed", "naive", *arguments, "--processes", "1", "--out", tmp_path / "out")
     assert result.returncode == OK, result.stderr
     (one,) = duels_of(tmp_path / "out")
     assert (one["decided_by"], one["verdict"], one["verdict_in_cycles"]) == ("long", "same", "same")
@@ -397,3 +397,55 @@ def test_a_duel_says_whether_launches_overlap(flags, early, tmp_path):
     (one,) = duels_of(tmp_path / "out")
     assert (one["first"]["early"], one["second"]["early"]) == (early, early)
     assert read_environment(tmp_path / "out")["early_launches"] is early
+
+
+def test_a_cold_duel_has_single_launches_and_no_long_scale(tmp_path):
+    result = duel("--regime", "cold", "--out", tmp_path / "out", device="sim:noise=0.001")
+    assert result.returncode == OK, result.stderr
+    title, line = result.stdout.splitlines()[:2]
+    assert title.split()[4:7] == ["shape", "regime", "in"] and line.split()[5:7] == ["cold", "same"]
+    (one,) = duels_of(tmp_path / "out")
+    assert one["regime"] == "cold" and "/cold@" in one["id"] and one["sets"] == 1
+    assert one["long"] is None and one["decided_by"] == "short" and one["verdict_in_time"] == "same"
+    assert one["first"]["early"] is False and one["power_settles"] is False
+    assert read_environment(tmp_path / "out")["regimes"] == ["cold"]
+    assert ridgebench("verify", tmp_path / "out").returncode == OK
+    assert ridgebench("duel", "--read", tmp_path / "out").stdout == result.stdout
+
+
+def test_a_duel_is_steady_or_cold():
+    refused(duel("--regime", "warm"), "--regime is 'warm'; allowed: steady, cold")
+    refused(duel("--regime", "hot"), "allowed: steady, cold, warm")
+
+
+def test_cold_processes_of_a_host_are_combined(tmp_path):
+    chosen = ("--regime", "cold", "--processes", "5", "--seconds", "2", "--device", "sim:noise=0.001")
+    result = ridgebench("duel", *RELU, *chosen, "--out", tmp_path / "out")
+    assert result.returncode in (OK, UNDECIDED), result.stderr
+    (one,) = duels_of(tmp_path / "out")
+    assert one["regime"] == "cold" and one["processes"] == 5 and len(one["short"]["seconds"]["log_ratios"]) == 5
+
+
+def test_three_processes_of_a_device_whose_power_settles_slowly_decide(tmp_path):
+    gpu = "sim:noise=0.001,clock=1.98e9,power_limit=700,draw=1200"
+    result = ridgebench("duel", *RELU, "--device", gpu, "--processes", "3", "--seconds", "66", "--out", tmp_path / "out")
+    assert result.returncode == OK, result.stderr
+    (one,) = duels_of(tmp_path / "out")
+    ratio = one["long"]["seconds"]
+    assert one["decided_by"] == "long" and one["verdict"] == "same" and len(ratio["log_ratios"]) == len(ratio["errors"]) == 3
+    logs = np.array(ratio["log_ratios"])
+    reach = 4.302652729911275 * logs.std(ddof=1) / math.sqrt(3)
+    assert [ratio["ci_low"], ratio["ci_high"]] == pytest.approx([math.exp(logs.mean() - reach), math.exp(logs.mean() + reach)], rel=1e-6)
+    assert ridgebench("verify", tmp_path / "out").returncode == OK
+    lines = (tmp_path / "out" / "duels.jsonl").read_text()
+    (tmp_path / "out" / "duels.jsonl").write_text(lines.replace('"errors":[', '"errors":[0.0,'))
+    broken = ridgebench("verify", tmp_path / "out")
+    assert broken.returncode == ROW_FAILED and "4 errors of 3 log ratios in 3 processes" in broken.stderr
+
+
+def test_the_plan_of_a_slowly_settling_device_has_three_processes():
+    gpu = "sim:power_limit=700,draw=1200"
+    plan = ridgebench("duel", *RELU, "--device", gpu, "--dry-run").stdout
+    assert "84 s" in plan, "three times 27 s, and the checks"
+    assert " 6 s" in ridgebench("duel", *RELU, "--device", gpu, "--seconds", "5", "--dry-run").stdout
+    assert " 28 s" in ridgebench("duel", *RELU, "--device", "sim", "--dry-run").stdout

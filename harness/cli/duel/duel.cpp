@@ -32,6 +32,7 @@ struct DuelOptions {
   ShapeOptions shapes;
   std::string device;
   std::string profile;
+  std::string regime;
   std::string fill = "normal";
   std::string out;
   std::string read;
@@ -44,10 +45,17 @@ struct DuelOptions {
 
 using Devices = std::vector<std::unique_ptr<Device>>;
 
+Regime regime_of(const std::string& text) {
+  const Regime regime = parse<Regime>(text);
+  if (regime != Regime::warm) return regime;
+  throw UsageError("--regime is 'warm'; allowed: steady, cold");
+}
+
 // A profile chooses everything, and operations and formats narrow it; two techniques need
 // everything.
 DuelRequest request_of(const DuelOptions& options) {
   DuelRequest request = options.request;
+  if (!options.regime.empty()) request.regime = regime_of(options.regime);
   constexpr const char* kAllowed =
       "allowed: TECHNIQUE TECHNIQUE --op OP --format F --shape S, or --profile quick [--op OP] "
       "[--format F]";
@@ -74,17 +82,6 @@ DuelRequest request_of(const DuelOptions& options) {
   return request;
 }
 
-void print_plan(const std::vector<DuelCase>& duels) {
-  double total = 0;
-  for (const DuelCase& duel : duels) {
-    const auto reason = duel.unsupported();
-    total += planned_s(duel);
-    fmt::print("{:<80} {}\n", duel.id(),
-               reason ? "skipped: " + *reason : fmt::format("{:.0f} s", planned_s(duel)));
-  }
-  fmt::print("{} duels, about {:.0f} s\n", duels.size(), total);
-}
-
 void print(const std::vector<DuelRecord>& records, bool json) {
   if (!json) {
     print_duels(std::cout, records);
@@ -101,6 +98,7 @@ RunRequest environment_request(const DuelOptions& options, const DuelRequest& du
   request.names = duels.names;
   request.names.techniques = duels.techniques;
   request.device = options.device;
+  if (duels.regime) request.regimes = {*duels.regime};
   request.seed = options.seed;
   request.fill = parse<Fill>(options.fill);
   request.early_launches = !options.no_early;
@@ -164,7 +162,7 @@ ExitCode run_command(const DuelOptions& options, const std::vector<std::string>&
   std::vector<DuelCase> duels = choose_duels(request, devices);
   if (duels.empty()) throw UsageError("no duel has this operation, format and shape");
   if (options.dry_run) {
-    print_plan(duels);
+    print_plan(std::cout, duels);
     return ExitCode::fine;
   }
   static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
@@ -197,20 +195,27 @@ void add_duel_command(CLI::App& app, const std::vector<std::string>& command_lin
                       "quick: each operation's best technique against a library; on a GPU products "
                       "of 1024, 4096 and 8192 cubed and of 16 and 64 rows, on a host of 1024 "
                       "cubed; --op and --format narrow it");
+  command
+      ->add_option("--regime", options->regime,
+                   "steady or cold: single launches behind emptied caches; default: steady, and a "
+                   "profile has both")
+      ->type_name("REGIME");
   command->add_flag("--against-itself", request.against_itself,
                     "With --profile: each best technique against itself, to see what this machine "
                     "calls different");
   command->add_option("--device", options->device, kDeviceHelp)->type_name("DEVICE");
   command
-      ->add_option("--seconds", request.seconds,
-                   "Seconds of each duel, without its checks; default: 27, of which 5 go to the "
-                   "short scale and 21 to the long one; the profile chooses fewer")
+      ->add_option(
+          "--seconds", request.seconds,
+          "Seconds of each duel, without its checks; default: 27 for each process of a GPU, "
+          "of which 5 go to the short scale and 21 to the long one; the profile chooses "
+          "fewer")
       ->transform(number_in(1e-3, 1e9, "a number of seconds from 0.001 to 1e9"));
   command
       ->add_option(
           "--processes", request.processes,
-          "Processes that share the seconds of a duel; default: 1, and on a host 40, in the "
-          "profile 20")
+          "Processes that share the seconds of a duel; default: on a GPU 3 where each has 22 s, "
+          "else 1; on a host 40, in the profile 20")
       ->transform(number_in(1, kMostProcesses, "a whole number from 1 to 1000"));
   command->add_flag(kOneProcess, options->one_process)->group("");
   command->add_option("--seed", options->seed, "Seed of the inputs and of the order of the blocks")

@@ -9,14 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/duels/process_ratio.hpp"
 #include "harness/base/printable.hpp"
+#include "harness/measure/duel/plan.hpp"
 
 namespace ridgebench {
 namespace {
 
-constexpr std::array kTitles{"operation", "first", "second",  "format",       "shape",
-                             "in time",   "ratio", "95 %",    "at one clock", "ratio",
-                             "95 %",      "early", "J first", "J second"};
+constexpr std::array kTitles{"operation", "first",   "second", "format",  "shape",
+                             "regime",    "in time", "ratio",  "95 %",    "at one clock",
+                             "ratio",     "95 %",    "early",  "J first", "J second"};
 using Cells = std::array<std::string, kTitles.size()>;
 
 std::string number(const std::optional<double>& value, int digits) {
@@ -49,9 +51,11 @@ std::string early(const DuelRecord& duel) {
 
 Cells cells_of(const DuelRecord& duel) {
   Cells cells{printable(duel.op), printable(duel.first.technique), printable(duel.second.technique),
-              duel.format.name(), printable(duel.shape.text())};
+              duel.format.name(), printable(duel.shape.text()),
+              // Most duels are steady, and the regime of the others is named.
+              duel.regime == Regime::steady ? "" : std::string(name(duel.regime))};
   if (duel.deciding() == nullptr) {
-    cells[5] = name(duel.status);
+    cells[6] = name(duel.status);
     return cells;
   }
   const auto show = [&](std::size_t at, const DuelRatio* ratio, const char* missing) {
@@ -60,11 +64,11 @@ Cells cells_of(const DuelRecord& duel) {
     cells.at(at + 1) = number(ratio->ratio, kRatioDigits);
     cells.at(at + 2) = interval(*ratio);
   };
-  show(5, duel.in_time(), "not measured");
-  show(8, duel.at_one_clock(), "");
-  cells[11] = early(duel);
-  cells[12] = joules(duel.first);
-  cells[13] = joules(duel.second);
+  show(6, duel.in_time(), "not measured");
+  show(9, duel.at_one_clock(), "");
+  cells[12] = early(duel);
+  cells[13] = joules(duel.first);
+  cells[14] = joules(duel.second);
   return cells;
 }
 
@@ -80,6 +84,13 @@ void print_clocks(std::ostream& out, const DuelRecord& duel, const DuelRatio* ra
   fmt::print(out, "{} {} {}: the ratio of {} depends on the clock; at {}; at {}\n",
              printable(duel.op), duel.format.name(), printable(duel.shape.text()), unit,
              text(*ratio->full_clock), text(*ratio->capped));
+}
+
+// A mean over processes in different power states is a mean of two clocks.
+void print_states(std::ostream& out, const DuelRecord& duel) {
+  if (std::ranges::find(duel.flags, kClocksDiffer) == duel.flags.end()) return;
+  fmt::print(out, "{} {} {}: the processes ran at different clocks, in different power states\n",
+             printable(duel.op), duel.format.name(), printable(duel.shape.text()));
 }
 
 // A comparison is not fair where the launches of only one side overlap.
@@ -102,7 +113,9 @@ void print_effort(std::ostream& out, const DuelRecord& duel) {
     return;
   }
   constexpr double kMostTimes = 1000;
-  const double times = effort_to_decide(scale->seconds.log_ratios, duel.rule());
+  const DuelRatio& ratio = scale->seconds;
+  const double times = ratio.errors.empty() ? effort_to_decide(ratio.log_ratios, duel.rule())
+                                            : effort_over_processes(ratio.log_ratios, ratio.errors);
   const char* const options = duel.processes > 1 ? "--seconds and --processes" : "--seconds";
   fmt::print(out, "{} {} {}: undecided; {}\n", printable(duel.op), duel.format.name(),
              printable(duel.shape.text()),
@@ -123,6 +136,17 @@ void print_remarks(std::ostream& out, const DuelRecord& duel, const DuelSide& si
 }
 
 }  // namespace
+
+void print_plan(std::ostream& out, const std::vector<DuelCase>& duels) {
+  double total = 0;
+  for (const DuelCase& duel : duels) {
+    const auto reason = duel.unsupported();
+    total += planned_s(duel);
+    fmt::print(out, "{:<80} {}\n", duel.id(),
+               reason ? "skipped: " + *reason : fmt::format("{:.0f} s", planned_s(duel)));
+  }
+  fmt::print(out, "{} duels, about {:.0f} s\n", duels.size(), total);
+}
 
 void print_duels(std::ostream& out, std::span<const DuelRecord> duels) {
   std::vector<Cells> rows;
@@ -149,6 +173,7 @@ void print_duels(std::ostream& out, std::span<const DuelRecord> duels) {
       print_clocks(out, duel, &duel.short_scale->seconds, "seconds");
       print_clocks(out, duel, duel.in_cycles(), "cycles");
     }
+    print_states(out, duel);
     print_effort(out, duel);
     print_overlap(out, duel);
     print_remarks(out, duel, duel.first);

@@ -100,29 +100,22 @@ void Duelist::run_phases(DuelRecord& record, const DuelCase& duel,
   const std::vector<Operand> operands = duel.first.operands();
   buffers_.require_room(operands);
   std::array<Contender, 2> contenders = prepare(record, duel);
-  const std::int64_t wanted = buffers_.sets_to_rotate(operands);
+  const std::int64_t wanted = duel.cold() ? 1 : buffers_.sets_to_rotate(operands);
   std::vector<BufferSet> sets = bind(contenders, 1, wanted);
   for (Contender& contender : contenders) {
     const auto wrong = check_before(contender, sets.front());
     if (wrong) return fail(record, Status::wrong, *wrong);
-    const Early early = device_->early(contender.rotation.front());
+    const Early alone{.early = false, .unknown = {}};
+    const Early early = duel.cold() ? alone : device_->early(contender.rotation.front());
     contender.side->early = early.early;
     if (!early.early) contender.side->early_unknown = early.unknown;
   }
   record.sets = std::min(wanted, affordable_sets(contenders, duel.seconds));
   if (record.sets > 1) sets = bind(contenders, record.sets, 0);
-  if (buffers_.rotation_is_short(operands, record.sets)) {
+  if (!duel.cold() && buffers_.rotation_is_short(operands, record.sets)) {
     record.flags.emplace_back(kShortRotation);
   }
-  const double warm_up_s =
-      duel.first.technique.engine == Engine::tensor ? device_->tensor_warm_up_s() : 0;
-  DuelTimes times =
-      time_duel(*device_, contenders[0].rotation, contenders[1].rotation,
-                {.seconds = duel.seconds,
-                 .warm_up_s = std::max(warm_up_s, std::min(kWarmUp_s, duel.seconds / 20)),
-                 .settles = record.power_settles,
-                 .seed = seed_,
-                 .stop = stop});
+  DuelTimes times = timed(contenders, duel, stop);
   const bool watched = !device_->energy_readings(0).empty();
   for (Contender& contender : contenders) {
     const auto wrong = check_after(contender, sets);
@@ -131,6 +124,20 @@ void Duelist::run_phases(DuelRecord& record, const DuelCase& duel,
   add_energy(record, times.long_scale, watched);
   add_times(record, std::move(times));
   record.status = Status::ok;
+}
+
+DuelTimes Duelist::timed(const std::array<Contender, 2>& contenders, const DuelCase& duel,
+                         const std::function<bool()>& stop) {
+  const bool tensor = duel.first.technique.engine == Engine::tensor;
+  const double warm_up_s = tensor ? device_->tensor_warm_up_s() : 0;
+  const DuelLimits limits{.seconds = duel.seconds,
+                          .warm_up_s = std::max(warm_up_s, std::min(kWarmUp_s, duel.seconds / 20)),
+                          .settles = device_->tensor_warm_up_s() > 0,
+                          .seed = seed_,
+                          .stop = stop};
+  const auto& [first, second] = contenders;
+  if (!duel.cold()) return time_duel(*device_, first.rotation, second.rotation, limits);
+  return time_cold_duel(*device_, first.rotation.front(), second.rotation.front(), limits);
 }
 
 // A technique against itself shares one plan: a duel of one choice with another, which a second

@@ -12,6 +12,7 @@
 
 #include "harness/measure/buffers.hpp"
 #include "harness/measure/duel/duel_case.hpp"
+#include "harness/measure/duel/timing.hpp"
 #include "harness/measure/output_check.hpp"
 #include "harness/results/duel_record.hpp"
 
@@ -45,6 +46,8 @@ class Duelist {
   std::optional<std::string> check_before(Contender& contender, const BufferSet& set);
   std::optional<std::string> check_after(Contender& contender, std::span<const BufferSet> sets);
   std::optional<std::string> stray_write(const Contender& contender);
+  DuelTimes timed(const std::array<Contender, 2>& contenders, const DuelCase& duel,
+                  const std::function<bool()>& stop);
   std::int64_t affordable_sets(const std::array<Contender, 2>& contenders, double seconds);
 
   Device* device_;

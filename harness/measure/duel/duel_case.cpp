@@ -34,7 +34,7 @@ DuelRecord DuelCase::describe() const {
                     .bytes = first.work().bytes,
                     .first = side_of(first),
                     .second = side_of(second),
-                    .power_settles = first.device->tensor_warm_up_s() > 0};
+                    .power_settles = first.device->tensor_warm_up_s() > 0 && !cold()};
   if (record.first.held_back_by || record.second.held_back_by) {
     record.flags.emplace_back("library_held_back");
   }

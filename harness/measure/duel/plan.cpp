@@ -16,6 +16,8 @@ namespace {
 // Seconds of the profile's duels. The long scale is for those that a power cap limits.
 constexpr double kQuickSeconds = 3.5;
 constexpr double kHostSeconds = 6;
+// Seconds of a cold duel of two named techniques.
+constexpr double kColdSeconds = 6;
 // Seconds of a process beside the timing: inputs, tuning and both comparisons.
 constexpr double kChecks_s = 1;
 
@@ -80,13 +82,15 @@ const Implementation& implementation_of(const Operation& operation, Backend back
               techniques);
 }
 
-Case case_of(const Implementation& implementation, Device& device, const Shape& shape) {
+Case case_of(const Implementation& implementation, Device& device, const Shape& shape,
+             Regime regime) {
   return {.operation = implementation.operation,
           .technique = implementation.technique,
           .implementation = &implementation,
           .device = &device,
           .format = implementation.format,
-          .shape = shape};
+          .shape = shape,
+          .regime = regime};
 }
 
 // The sizes of a profile's duel: the largest of the sweep, for products up to 8192 cubed.
@@ -105,6 +109,17 @@ std::vector<Shape> shapes_of(const Rivals& rivals, const Operation& operation,
   const auto cube = [&](const char* n) { return parse_shape(n, operation); };
   if (device.backend() == Backend::cpu) return {cube("1024")};
   return {cube("1024"), cube("4096"), cube("8192")};
+}
+
+// A steady launch of a small product overlaps its neighbours, which few users' launches do.
+// Therefore the cold ratio of a GPU comes first.
+std::vector<Regime> regimes_of_profile(const Operation& operation, const Shape& shape,
+                                       const Device& device) {
+  constexpr std::int64_t kSmall = 1024;
+  const bool small = operation.engine == Engine::tensor && device.backend() == Backend::cuda &&
+                     shape.dimensions().front().second == kSmall;
+  if (small) return {Regime::cold, Regime::steady};
+  return {Regime::steady};
 }
 
 bool in_profile(const Rivals& rivals, const Operation& operation, FormatPair format) {
@@ -139,11 +154,25 @@ void add_profile(std::vector<DuelCase>& duels, const DuelRequest& request, Devic
         second = first;
       }
       for (const Shape& shape : shapes_of(rivals, operation, device)) {
-        duels.push_back({case_of(*first, device, shape), case_of(*second, device, shape),
-                         request.seconds.value_or(profile_seconds(shape, operation, device))});
+        for (const Regime regime : regimes_of_profile(operation, shape, device)) {
+          if (request.regime.value_or(regime) != regime) continue;
+          duels.push_back({case_of(*first, device, shape, regime),
+                           case_of(*second, device, shape, regime),
+                           request.seconds.value_or(profile_seconds(shape, operation, device))});
+        }
       }
     }
   }
+}
+
+bool settles(const Device& device) { return device.tensor_warm_up_s() > 0; }
+
+// Each of the processes that a duel has by default, or that the user asks for, gets kDuelSeconds. A
+// cold duel has no long scale.
+double named_seconds(const DuelRequest& request, const Device& device) {
+  if (request.regime == Regime::cold) return kColdSeconds;
+  if (!settles(device)) return kDuelSeconds;
+  return kDuelSeconds * request.processes.value_or(kGpuProcesses);
 }
 
 void add_named(std::vector<DuelCase>& duels, const DuelRequest& request, Device& device) {
@@ -161,15 +190,16 @@ void add_named(std::vector<DuelCase>& duels, const DuelRequest& request, Device&
           const std::size_t end = name.find(kForces);
           const Implementation& chooses =
               implementation_of(*operation, device.backend(), name.substr(0, end), format);
-          if (end == name.npos) return case_of(chooses, device, shape);
+          const Regime regime = request.regime.value_or(Regime::steady);
+          if (end == name.npos) return case_of(chooses, device, shape, regime);
           forced = with_plan(chooses, name.substr(end + 1));
-          return case_of(*forced, device, shape);
+          return case_of(*forced, device, shape, regime);
         };
         decltype(DuelCase::forced) forced;
         const Case first = side(request.techniques.front(), forced[0]);
         const Case second = side(request.techniques.back(), forced[1]);
-        duels.push_back(
-            {first, second, request.seconds.value_or(kDuelSeconds), 1, std::move(forced)});
+        const double seconds = request.seconds.value_or(named_seconds(request, device));
+        duels.push_back({first, second, seconds, 1, std::move(forced)});
       }
     }
   }
@@ -177,7 +207,10 @@ void add_named(std::vector<DuelCase>& duels, const DuelRequest& request, Device&
 
 int processes_of(const DuelRequest& request, const DuelCase& duel) {
   if (request.processes) return *request.processes;
-  if (!duel.first.device->processes_differ()) return 1;
+  if (!duel.first.device->processes_differ()) {
+    const bool whole = duel.seconds >= kGpuProcesses * (duel.cold() ? 1 : kWholeProcess_s);
+    return !request.techniques.empty() && settles(*duel.first.device) && whole ? kGpuProcesses : 1;
+  }
   const int most = request.techniques.empty() ? kProfileProcesses : kDuelProcesses;
   const auto affordable =
       static_cast<int>(std::min<double>(most, duel.seconds / kShortestProcess_s));

@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/duels/process_ratio.hpp"
 #include "harness/measure/duel/duel.hpp"
 #include "harness/results/environment.hpp"
 
 namespace ridgebench {
 
-// Seconds of a duel without --seconds: 1 to warm up, 5 at the short scale, 21 at the long one.
+// Seconds of a duel's process without --seconds: 1 to warm up, 5 at the short scale, 21 at the long
+// one.
 inline constexpr double kDuelSeconds = 27;
 
 // Processes of a duel on a device whose processes differ: of a duel with two named techniques, and
@@ -19,6 +21,11 @@ inline constexpr double kDuelSeconds = 27;
 inline constexpr int kDuelProcesses = 40;
 inline constexpr int kProfileProcesses = 20;
 inline constexpr double kShortestProcess_s = 0.1;
+// Processes of a duel with two named techniques on another device whose power settles slowly, and
+// the fewest seconds of each: 1 to warm up, 5 at the short scale, and three long quads. A duel with
+// less time has one process. The profile has one.
+inline constexpr int kGpuProcesses = kFewestProcesses;
+inline constexpr double kWholeProcess_s = 22;
 inline constexpr int kMostProcesses = 1000;
 
 // What a user asks of `duel`.
@@ -28,6 +35,7 @@ struct DuelRequest {
   std::optional<double> seconds;  // of each duel
   std::optional<int> processes;   // of each duel
   bool against_itself = false;    // each first technique against itself
+  std::optional<Regime> regime;   // steady or cold; of a profile, only its duels of this regime
 };
 
 // The duels of a request with two techniques, one for each device, operation, format and shape, or

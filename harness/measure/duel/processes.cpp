@@ -36,6 +36,7 @@ std::vector<std::string> arguments_of(const DuelCase& duel, const DuelSettings& 
       fmt::format("--op={}", duel.first.operation->name),
       fmt::format("--format={}", duel.first.format.name()),
       fmt::format("--shape={}", duel.first.shape.text()),
+      fmt::format("--regime={}", name(duel.first.regime)),
       fmt::format("--device={}",
                   settings.device.empty() ? duel.first.device->name() : settings.device),
       fmt::format("--seconds={:.6f}", duel.seconds / duel.processes),

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <memory>
 
 #include "harness/base/ratio.hpp"
-#include "harness/base/step_fit.hpp"
+#include "harness/measure/duel/blocks.hpp"
 #include "harness/measure/sampler.hpp"
 
 namespace ridgebench {
@@ -18,25 +17,10 @@ constexpr double kLongBatch_s = 0.1;
 constexpr double kShortShare = 0.7;
 // A warm-up batch of each technique, at least this often: the first batch sizes the next.
 constexpr int kWarmUpRounds = 2;
-constexpr std::size_t kBlocksOfAQuad = 4;
 constexpr int kCopies = 3;
 // Largest share by which the dropped part of a long block is longer than planned: 0.1 s, which is
 // several periods of a power cap.
 constexpr double kSpread = 1.0 / 3;
-
-// What a block of one technique took.
-struct DuelBlock {
-  std::size_t side;
-  double seconds = 0;
-  double cycles = 0;
-  std::int64_t launches = 0;
-  double begin_s = 0;  // by the device's now_s(), without the dropped part
-  double end_s = 0;
-  bool clocked = true;
-
-  [[nodiscard]] double launch_s() const { return seconds / static_cast<double>(launches); }
-  [[nodiscard]] double launch_cycles() const { return cycles / static_cast<double>(launches); }
-};
 
 // Starts each batch before the batch ahead ends, so that the device never idles.
 class Pipeline {
@@ -100,64 +84,6 @@ class Pipeline {
   std::size_t side_ = 0;
   DuelBlock* block_ = nullptr;
   std::int64_t launched_ = 0;
-};
-
-// The blocks of one scale, quad by quad.
-class Scale {
- public:
-  explicit Scale(double block_s) : block_s_(block_s) {}
-
-  DuelBlock* add(std::size_t side) { return &blocks_.emplace_back(DuelBlock{.side = side}); }
-
-  // One log ratio per group of neighbouring blocks: a quad or a pair.
-  [[nodiscard]] ScaleTimes times(std::size_t group) const {
-    ScaleTimes times{.block_s = block_s_,
-                     .quads = static_cast<std::int64_t>(blocks_.size() / kBlocksOfAQuad)};
-    std::array<DuelBlock, 2> sums{};
-    for (std::size_t i = 0; i < blocks_.size(); i += group) {
-      double seconds = 0;  // logarithms of ratios
-      double cycles = 0;
-      DuelBlock sum{};
-      for (std::size_t j = i; j < i + group; ++j) {
-        const double sign = (blocks_[j].side == 0 ? 2.0 : -2.0) / static_cast<double>(group);
-        seconds += sign * std::log(blocks_[j].launch_s());
-        sum.clocked = sum.clocked && blocks_[j].clocked;
-        if (sum.clocked) cycles += sign * std::log(blocks_[j].launch_cycles());
-        sum.seconds += blocks_[j].seconds;
-        sum.cycles += blocks_[j].cycles;
-      }
-      times.log_seconds.push_back(seconds);
-      if (!sum.clocked) continue;
-      times.log_cycles.push_back(cycles);
-      times.clock_hz.push_back(sum.cycles / sum.seconds);
-    }
-    for (const DuelBlock& block : blocks_) {
-      sums.at(block.side).seconds += block.seconds;
-      sums.at(block.side).launches += block.launches;
-    }
-    if (!blocks_.empty()) times.launch_s = {sums[0].launch_s(), sums[1].launch_s()};
-    return times;
-  }
-
-  // Joules per launch of the blocks of a technique.
-  [[nodiscard]] std::vector<double> joules(const Device& device, std::size_t side) const {
-    const auto all = device.energy_readings(blocks_.empty() ? 0 : blocks_.front().begin_s);
-    std::vector<double> joules;
-    for (const DuelBlock& block : blocks_) {
-      if (block.side != side) continue;
-      const auto first = std::ranges::lower_bound(all, block.begin_s, {}, &CounterReading::time_s);
-      const auto last =
-          std::ranges::lower_bound(first, all.end(), block.end_s, {}, &CounterReading::time_s);
-      const auto rate = fit_renewals({first, last});
-      if (!rate || rate->per_s <= 0) return {};
-      joules.push_back(rate->per_s * block.launch_s());
-    }
-    return joules;
-  }
-
- private:
-  double block_s_;
-  std::deque<DuelBlock> blocks_;  // the addresses of its members stay
 };
 
 // The phases of a duel.

@@ -70,4 +70,14 @@ DuelPlan plan_duel(double seconds, bool settles);
 DuelTimes time_duel(Device& device, std::span<const Launch> first, std::span<const Launch> second,
                     const DuelLimits& limits);
 
+// Launches of a cold block, at most.
+inline constexpr int kColdLaunches = 10;
+
+// Times single launches behind caches that are emptied before each, in up to kShortQuads quads, one
+// at least. A block is a number of them, at most kColdLaunches, with which all quads fit into the
+// time. The device idles between two launches, so that there is no long scale. Throws as
+// time_duel() does.
+DuelTimes time_cold_duel(Device& device, const Launch& first, const Launch& second,
+                         const DuelLimits& limits);
+
 }  // namespace ridgebench

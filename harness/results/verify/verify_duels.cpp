@@ -82,6 +82,12 @@ void check_number(const std::optional<DuelScale>& scale, const char* name, std::
   check.require(count > 0 && fits,
                 fmt::format("{}.seconds has {} log ratios of {} quads in {} processes", name, count,
                             scale->quads, processes));
+  for (const DuelRatio* ratio : {&scale->seconds, scale->cycles ? &*scale->cycles : nullptr}) {
+    if (ratio == nullptr || ratio->errors.empty()) continue;
+    check.require(processes > 1 && ratio->errors.size() == ratio->log_ratios.size(),
+                  fmt::format("{} has {} errors of {} log ratios in {} processes", name,
+                              ratio->errors.size(), ratio->log_ratios.size(), processes));
+  }
   const auto clocks = std::ssize(scale->clock_hz);
   check.require(clocks == 0 || (scale->cycles && clocks == std::ssize(scale->cycles->log_ratios)),
                 fmt::format("{} has {} clocks, but not as many ratios of cycles", name, clocks));

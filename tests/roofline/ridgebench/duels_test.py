@@ -147,3 +147,11 @@ def test_the_profile_names_techniques_that_exist():
         text = "\n".join(path.read_text() for path in files)
         for name in names:
             assert f'"{name}"' in text, f"{operation} has no {name}"
+
+
+def test_a_cold_duel_is_named_by_its_regime(tmp_path):
+    cold = DUEL | {"id": DUEL["id"].replace("steady", "cold"), "regime": "cold"}
+    write(tmp_path / "results" / "cpu" / "2026-01-01-abc", cold, DUEL)
+    text = filled(tmp_path, "duels matmul")
+    assert "| `packed` | `openblas` | fp32 | 8³, nt, cold |" in text and "| `packed` | `openblas` | fp32 | 8³, nt |" in text
+    assert "Cold: single launches behind emptied caches." in text

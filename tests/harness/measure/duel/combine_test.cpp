@@ -85,6 +85,14 @@ TEST(CombinedDuel, TakesTheRatioAtFullClockOfAProcessWhereItDependsOnTheClock) {
   EXPECT_NEAR(combine(processes).short_scale->seconds.log_ratios[3], 0.0201, 1e-3);
 }
 
+TEST(CombinedDuel, SaysWhereItsProcessesRanAtDifferentClocks) {
+  std::vector<DuelRecord> processes = processes_of(0, 0, 1, 5);
+  for (DuelRecord& one : processes) one.short_scale->clock_hz.assign(20, 1.97e9);
+  EXPECT_TRUE(combine(processes).flags.empty());
+  processes[2].short_scale->clock_hz.assign(20, 1.8e9);
+  EXPECT_EQ(combine(processes).flags, std::vector<std::string>{kClocksDiffer});
+}
+
 TEST(CombinedDuel, WithAWrongProcessIsWrong) {
   std::vector<DuelRecord> processes = processes_of(0, 0, 1, 5);
   processes[2].status = Status::wrong;

@@ -47,6 +47,15 @@ class DuelDevice final : public Device {
 
   // Duels technique A against technique B.
   DuelTimes duel(const DuelLimits& limits) {
+    const auto launches = sides_of_rotation();
+    return time_duel(*this, launches[0], launches[1], limits);
+  }
+  DuelTimes cold_duel(const DuelLimits& limits) {
+    const auto launches = sides_of_rotation();
+    return time_cold_duel(*this, launches[0].front(), launches[1].front(), limits);
+  }
+
+  std::array<std::vector<Launch>, 2> sides_of_rotation() {
     std::array<std::vector<Launch>, 2> launches;
     for (std::size_t i = 0; i < 2 * kSets; ++i) {
       launches.at(i % 2).emplace_back([this, side = "AB"[i % 2], set = i / 2] {
@@ -54,7 +63,7 @@ class DuelDevice final : public Device {
         used_.insert(set);
       });
     }
-    return time_duel(*this, launches[0], launches[1], limits);
+    return launches;
   }
 
   [[nodiscard]] const std::string& sides() const { return sides_; }  // of all batches
