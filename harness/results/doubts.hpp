@@ -54,7 +54,7 @@ Doubts doubts_of(std::span<const Record> records, std::span<const Control> earli
 // Records the doubts in environment.json.
 void add_doubts(nlohmann::ordered_json& environment, const Doubts& doubts);
 
-// What environment.json says of the rows of a run as a whole.
+// The part of environment.json that concerns every row of a run.
 struct Standing {
   bool unfinished = false;  // the run was interrupted or has no end; an imported run never
   bool budgeted = false;    // --budget cut the time of its rows

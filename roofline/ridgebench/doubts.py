@@ -1,4 +1,4 @@
-"""What environment.json says of all rows of a run: whether it ended, and which ceilings' controls moved.
+"""The part of environment.json that concerns every row of a run: whether it ended, and which ceilings' controls moved.
 
 The program decides both (harness/results/doubts.hpp). Figures, slides and tables read them here.
 """

@@ -12,7 +12,7 @@ namespace {
 constexpr int kManyFreedom = 1000;
 constexpr double kSeenDifference = 0.99;
 
-// What the log ratios of some processes say, and the half widths about their mean.
+// The mean log ratio of some processes, and half widths about it.
 struct OverProcesses {
   double mean;
   double interval;  // of 95 %

@@ -21,7 +21,7 @@ double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// What one process says of the log ratio, at full clock if it depends on the clock. The error is
+// The log ratio of one process, at full clock if it depends on the clock. The error is
 // that of a verdict. It is infinite where the process has too few log ratios to show one.
 struct OfProcess {
   double log_ratio;

@@ -26,7 +26,7 @@ struct DuelCase {
   // else null.
   std::array<std::shared_ptr<const Implementation>, 2> forced = {};
 
-  // Launches stand alone, so that power settles before each.
+  // The launches of a cold duel are single ones, between which no power settles.
   [[nodiscard]] bool cold() const { return first.regime == Regime::cold; }
   // `matmul/packed:openblas/fp32/m:1024/n:1024/k:1024/layout:nt/steady@cpu`
   [[nodiscard]] std::string id() const;

@@ -60,7 +60,7 @@ def kernels(rows: list[Row], environment: Environment) -> Iterator[str]:
 
 
 def lines(rows: list[Row], environment: Environment) -> Iterator[str]:
-    """What takes from all rows, statuses, rows that are broken, ceilings, kernels."""
+    """Warnings that concern all rows, statuses, rows that are broken, ceilings, kernels."""
     if unfinished := why_unfinished(environment):
         yield f"UNFINISHED: {unfinished}; no row below is a result"
     for ceiling, change in (recorded(environment) or {}).items():
