@@ -4,10 +4,8 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
@@ -18,11 +16,9 @@
 #include <string_view>
 
 #include "harness/base/checksum.hpp"
-#include "harness/base/printable.hpp"
-#include "harness/base/sudden_end.hpp"
-#include "harness/base/terminal.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/interface/kernel_interface.hpp"
+#include "kernels/common/registry_capture.hpp"
 
 namespace ridgebench {
 namespace {
@@ -128,59 +124,10 @@ void check_name(const std::string& file, const std::string& name) {
   }
 }
 
-// Says that a file ended the program while it was loaded. The texts are made before, because a
-// handler may not format.
-std::array<std::string, kEndCauses.size()> g_ended;
-std::string g_loading;
+}  // namespace
 
-void on_end(std::size_t cause) {
-  const std::string& text = g_ended[cause];
-  static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
-  _exit(static_cast<int>(ExitCode::usage));
-}
-
-// An exception that leaves a thread or a function of the loader. The library's own handler prints
-// several lines.
-[[noreturn]] void on_terminate() {
-  std::string what;
-  try {
-    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
-  } catch (const std::exception& error) {
-    what = fmt::format(": {}", error.what());
-  } catch (...) {
-    what.clear();
-  }
-  before_sudden_end(nullptr);
-  write_error(fmt::format("ridgebench: --load {}: it threw while it was loaded{}\n",
-                          printable(g_loading), printable(what)));
-  _exit(static_cast<int>(ExitCode::usage));
-}
-
-class LoadScope {
- public:
-  explicit LoadScope(const std::string& file) : before_(std::set_terminate(on_terminate)) {
-    g_loading = file;
-    for (std::size_t i = 0; i < kEndCauses.size(); ++i) {
-      g_ended[i] =
-          fmt::format("ridgebench: --load {}: it ended the program while it was loaded: {}\n",
-                      printable(file), kEndCauses[i].name);
-    }
-    before_sudden_end(on_end);
-  }
-  LoadScope(const LoadScope&) = delete;  // there is one
-  LoadScope& operator=(const LoadScope&) = delete;
-  ~LoadScope() {
-    before_sudden_end(nullptr);
-    std::set_terminate(before_);
-  }
-
- private:
-  std::terminate_handler before_;
-};
-
-// Runs the registrations of the file.
 void open_kernels(const std::string& file, const LoadedKernels& kernels) {
-  Registry& registry = Registry::instance();
+  Registry& registry = current_registry();
   const auto registered = [&] {
     return registry.operations().size() + registry.implementations().size();
   };
@@ -188,9 +135,10 @@ void open_kernels(const std::string& file, const LoadedKernels& kernels) {
   registry.load_from(kernels.name());
   // The file stays loaded: launches and plans of its kernels live until the process ends.
   const void* handle = nullptr;
+  // The header declares that dlopen() throws nothing, but the file's code may throw through it.
+  void* (*volatile open)(const char*, int) = dlopen;
   try {
-    const LoadScope ends(file);
-    handle = dlopen(kernels.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    handle = open(kernels.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   } catch (const std::exception& error) {
     throw UsageError(
         fmt::format("--load {}: it threw while it was loaded: {}", file, error.what()));
@@ -206,23 +154,19 @@ void open_kernels(const std::string& file, const LoadedKernels& kernels) {
   }
 }
 
-void load_file(const std::string& file) {
-  const std::string content = content_of(file);
-  if (!is_whole_shared_object(content)) {
-    throw UsageError(
-        fmt::format("--load {}: it is no shared object, or not all of one; {}", file, kAllowed));
+void load_kernels(std::span<const std::string> files, const AddKernels& add) {
+  for (const std::string& file : files) {
+    const std::string content = content_of(file);
+    if (!is_whole_shared_object(content)) {
+      throw UsageError(
+          fmt::format("--load {}: it is no shared object, or not all of one; {}", file, kAllowed));
+    }
+    check_tags(file, content);
+    LoadedKernels kernels{std::filesystem::canonical(file), sha256(content)};
+    check_name(file, kernels.name());
+    add(file, kernels);
+    mutable_list().push_back(std::move(kernels));
   }
-  check_tags(file, content);
-  LoadedKernels kernels{std::filesystem::canonical(file), sha256(content)};
-  check_name(file, kernels.name());
-  open_kernels(file, kernels);
-  mutable_list().push_back(std::move(kernels));
-}
-
-}  // namespace
-
-void load_kernels(std::span<const std::string> files) {
-  for (const std::string& file : files) load_file(file);
 }
 
 const std::vector<LoadedKernels>& loaded_kernels() { return mutable_list(); }

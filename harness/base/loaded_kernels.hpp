@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,13 +17,20 @@ struct LoadedKernels {
   [[nodiscard]] std::string name() const { return path.filename().string(); }
 };
 
-// Loads the files in their order, before the registry resolves. Throws UsageError for a file that
-// is missing, is no whole shared object, was compiled for another interface, lacks a symbol or
-// registers nothing, and for two files of one name. What a file registers is checked by
-// Registry::resolve.
-void load_kernels(std::span<const std::string> files);
+// Adds the kernels of a file to the registry. `file` is the name that messages have.
+using AddKernels = std::function<void(const std::string& file, const LoadedKernels& kernels)>;
 
-// In the order in which they were loaded.
+// Adds the files in their order, before the registry resolves. Runs none of their code. Throws
+// UsageError for a file that is missing, is no whole shared object or was compiled for another
+// interface, for two files of one name, and what `add` throws. What a file registers is checked by
+// Registry::resolve.
+void load_kernels(std::span<const std::string> files, const AddKernels& add);
+
+// Loads a file into this process, where it registers its kernels (current_registry). Throws
+// UsageError if the file lacks a symbol, throws or registers nothing. A file may end the process.
+void open_kernels(const std::string& file, const LoadedKernels& kernels);
+
+// Those of load_kernels(), in their order.
 const std::vector<LoadedKernels>& loaded_kernels();
 
 // Adds the options --load with which another process of this program loads the same files.

@@ -11,7 +11,7 @@
 #include "harness/c/texts.hpp"
 #include "harness/cli/run/measure_plan.hpp"
 #include "harness/device/open_devices.hpp"
-#include "harness/measure/output_check.hpp"
+#include "harness/measure/verifying/output_check.hpp"
 #include "harness/results/environment.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/number.hpp"

@@ -15,6 +15,9 @@
 #include "harness/cli/options/config_option.hpp"
 #include "harness/cli/python/python_commands.hpp"
 #include "harness/cli/terminal/plot.hpp"
+#include "harness/device/isolated/kernel_process.hpp"
+#include "harness/device/isolated/kernels_file.hpp"
+#include "harness/device/isolated/serve.hpp"
 #include "harness/measure/sampler.hpp"
 #include "harness/results/results_directory.hpp"
 #include "kernels/common/registry.hpp"
@@ -67,7 +70,7 @@ void add_load_option(CLI::App& app) {
         ->type_name("FILE");
   }
   app.parse_complete_callback([files] {
-    load_kernels(*files);
+    load_kernels(*files, add_isolated_kernels);
     Registry::instance().resolve();
   });
 }
@@ -119,6 +122,9 @@ Problem problem_of(const std::exception_ptr& exception) {
 }
 
 int run_command_line(int argc, char** argv) {
+  if (argc == 4 && argv[1] == std::string_view(kServeKernels)) {
+    return static_cast<int>(serve_kernels(argv[2], argv[3]));
+  }
   CLI::App app{
       "Measures the basic operations of deep learning on this machine and compares them with its "
       "roofline"};

@@ -57,6 +57,14 @@ std::string flag_that_matters(const std::vector<std::string>& flags) {
   return worst == flags.end() ? "" : *worst;
 }
 
+// Why the row has no time, or what a reader must know of its time.
+std::string remark_of(const Record& r) {
+  if (r.reason) return printable(*r.reason);
+  std::string remark = printable(flag_that_matters(r.flags));
+  if (r.isolated == false) remark += remark.empty() ? "not isolated" : ", not isolated";
+  return remark;
+}
+
 // "373 us", "989.5 TFLOP/s": the value in the largest of units 1000 apart that leaves it at 1 or
 // more.
 std::string in_largest_unit(double value, const Summary& precision, double smallest,
@@ -153,8 +161,7 @@ Row row_of(const Record& r, const Doubts& doubts, bool several_devices) {
                 time_text(r.time), rate_text(r.flops_per_s(), r.time, "FLOP/s"),
                 rate_text(r.bytes_per_s(), r.time, "B/s"), latency_text(r), cycles_text(r),
                 power_text(r), power_state_text(r), energy_text(r), percent(r.mfu),
-                share_text(r, doubts), std::string(limit),
-                printable(r.reason ? *r.reason : flag_that_matters(r.flags))},
+                share_text(r, doubts), std::string(limit), remark_of(r)},
       .bad = !ok};
 }
 

@@ -1,6 +1,7 @@
 #include "harness/device/device.hpp"
 
 #include "harness/base/stopwatch.hpp"
+#include "harness/device/isolated/remote_launch.hpp"
 
 namespace ridgebench {
 namespace {
@@ -19,6 +20,11 @@ class FinishedBatch final : public RunningBatch {
 std::unique_ptr<RunningBatch> Device::start_batch(std::span<const Launch> rotation,
                                                   std::int64_t repeats) {
   return std::make_unique<FinishedBatch>(time_batch(rotation, repeats));
+}
+
+void Device::run_each(std::span<const Launch> rotation) {
+  if (run_remote(rotation)) return;
+  for (const Launch& launch : rotation) run(launch);
 }
 
 double Device::now_s() const { return steady_s(); }

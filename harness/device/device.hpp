@@ -112,6 +112,8 @@ class Device {
   virtual Timing time_cold(const Launch& launch) = 0;
   // Runs once, untimed, and waits.
   virtual void run(const Launch& launch) = 0;
+  // Runs each launch of a rotation so.
+  void run_each(std::span<const Launch> rotation);
 };
 
 }  // namespace ridgebench

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "harness/device/isolated/shared_memory.hpp"
 #include "kernels/common/ceil_div.hpp"
 #include "kernels/common/error.hpp"
 
@@ -62,8 +63,8 @@ RandomStream own_values(const Operand& operand, std::size_t position, std::size_
                    kElementsPerBlock};
 }
 
-Buffers::Buffers(Device& device, Fill fill, std::uint64_t seed)
-    : device_(&device), fill_(fill), seed_(seed) {}
+Buffers::Buffers(Device& device, Fill fill, std::uint64_t seed, bool shared)
+    : device_(&device), fill_(fill), seed_(seed), shared_(shared) {}
 
 std::int64_t Buffers::sets_to_rotate(std::span<const Operand> operands) const {
   const std::int64_t touched = bytes_touched(operands);
@@ -109,8 +110,15 @@ void Buffers::reserve(Arena& arena, std::size_t bytes, std::size_t roomy) {
   if (arena.bytes >= bytes) return;
   arena = {};  // free the memory before the larger allocation
   if (static_cast<double>(roomy) <= device_->free_bytes()) bytes = roomy;
-  arena.memory = device_->queue().allocate(bytes);
+  arena.memory = allocate_arena(arena, bytes);
   arena.bytes = bytes;
+}
+
+std::shared_ptr<void> Buffers::allocate_arena(const Arena& arena, std::size_t bytes) const {
+  if (!shared_) return device_->queue().allocate(bytes);
+  const double free = device_->free_bytes();
+  if (static_cast<double>(bytes) > free) throw OutOfMemory(static_cast<double>(bytes), free);
+  return allocate_shared(bytes, &arena == &outputs_);
 }
 
 void Buffers::make_room(const Bytes& of_set, std::size_t sets) {
@@ -132,6 +140,7 @@ std::byte* Buffers::inputs(Format format, std::size_t bytes, std::size_t roomy) 
   reserve(arena, bytes, roomy + roomy / 16);  // a slightly larger case then needs no new fill
   auto* const memory = static_cast<std::byte*>(arena.memory.get());
   if (arena.filled < bytes) {
+    if (shared_) use_huge_pages(memory, bytes);
     const auto size = static_cast<std::size_t>(info(format).storage_bytes);
     device_->memory().fill(memory + arena.filled,
                            static_cast<std::int64_t>((bytes - arena.filled) / size), format,
@@ -162,6 +171,7 @@ std::vector<BufferSet> Buffers::allocate(std::span<const Operand> operands, std:
   const std::size_t written = kGuard + sets * of_set.output;
   reserve(outputs_, written, kGuard + most * of_set.output);
   outputs_.filled = std::max(outputs_.filled, written);
+  if (shared_) use_huge_pages(outputs_.memory.get(), written);
   auto* const outputs = static_cast<std::byte*>(outputs_.memory.get());
   guards_.assign(1, {outputs, kGuard});
   written_ = {outputs, written};

@@ -31,7 +31,10 @@ RandomStream own_values(const Operand& operand, std::size_t position, std::size_
 
 class Buffers {
  public:
-  Buffers(Device& device, Fill fill, std::uint64_t seed);
+  // `shared`: in memory that the processes of own kernels map.
+  Buffers(Device& device, Fill fill, std::uint64_t seed, bool shared = false);
+
+  [[nodiscard]] bool shared() const { return shared_; }
 
   // Returns the number of sets with which the device moves rotation_bytes() between two uses of a
   // cache line. The limits are kMaxSets and half of the memory.
@@ -107,6 +110,7 @@ class Buffers {
   void make_room(const Bytes& of_set, std::size_t sets);
   // Makes the arena at least `bytes` long. An arena that grows gets `roomy` bytes if they are free.
   void reserve(Arena& arena, std::size_t bytes, std::size_t roomy);
+  [[nodiscard]] std::shared_ptr<void> allocate_arena(const Arena& arena, std::size_t bytes) const;
   std::byte* inputs(Format format, std::size_t bytes, std::size_t roomy);
   // The values of an arena of inputs from that byte on.
   [[nodiscard]] RandomStream shared_values(Format format, std::size_t first_byte) const;
@@ -114,6 +118,7 @@ class Buffers {
   Device* device_;
   Fill fill_;
   std::uint64_t seed_;
+  bool shared_;
   std::array<Arena, kFormats.size()> inputs_;
   Arena outputs_;
   std::vector<DeviceMemory::Region> guards_;

@@ -11,6 +11,7 @@
 
 #include "harness/base/filter.hpp"
 #include "harness/base/process.hpp"
+#include "harness/device/isolated/kernel_process.hpp"
 #include "harness/measure/crash.hpp"
 #include "harness/measure/sampling/sustained.hpp"
 #include "harness/results/outcome.hpp"
@@ -238,6 +239,7 @@ std::pair<Record, double> Campaign::measure_case(const Case& c, double share_s) 
 }
 
 void Campaign::give_up_on_hung_case() {
+  if (end_busy_kernel_process(kHungReason)) return;
   Record record = current_->describe();
   record.status = Status::failed;
   record.reason = kHungReason;

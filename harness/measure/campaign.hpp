@@ -84,7 +84,7 @@ class Campaign final : private Turns {
   // Measures a case, and once more if it is too fast to be believed. Returns its record and the
   // seconds that it took beside its samples.
   std::pair<Record, double> measure_case(const Case& c, double share_s);
-  [[noreturn]] void give_up_on_hung_case();
+  void give_up_on_hung_case();
 
   RunPlan plan_;
   ResultsDirectory* directory_;

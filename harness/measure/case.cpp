@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "harness/device/isolated/remote_launch.hpp"
 #include "harness/measure/selection/lecture.hpp"
 #include "harness/results/doubts.hpp"
 #include "harness/results/held_back.hpp"
@@ -103,6 +104,7 @@ Record Case::describe() const {
   d.accumulator_bits = bits > 0 ? bits : info(technique.accumulator).mantissa_bits;
   if (technique.isa != Isa::none) d.isa = technique.isa;
   if (!technique.loaded_from.empty()) d.loaded_from = technique.loaded_from;
+  if (implementation != nullptr) d.isolated = isolation_of(*implementation);
   d.shape = shape;
   d.regime = regime;
   if (technique.origin == Origin::library) d.held_back_by = held_back_by(technique.name);

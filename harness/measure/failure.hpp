@@ -10,6 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/base/printable.hpp"
+#include "harness/base/terminal.hpp"
+#include "harness/device/isolated/kernel_process.hpp"
 #include "harness/measure/sampler.hpp"
 #include "harness/results/outcome.hpp"
 #include "kernels/common/error.hpp"
@@ -42,6 +45,10 @@ void measure_or_fail(AnyRecord& record, std::string_view what, const Measure& me
     throw;
   } catch (const DeviceError&) {
     throw;
+  } catch (const KernelProcessEnded& end) {
+    fail(record, Status::failed, end.what());
+    write_error(fmt::format("ridgebench: {} {}; the other rows are kept and measured\n",
+                            printable(record.id), end.what()));
   } catch (const std::exception& error) {
     fail(record, Status::failed, error.what());
   } catch (...) {  // a kernel of a user may throw anything

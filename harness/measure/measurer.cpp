@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "harness/device/isolated/remote_launch.hpp"
 #include "harness/measure/failure.hpp"
 #include "harness/measure/probing/probes.hpp"
 #include "harness/measure/sampling/sustained.hpp"
@@ -51,13 +52,15 @@ Record Measurer::measure(const Case& c, double seconds, const std::function<bool
   Record record = described(c);
   record.reason = unsupported_reason(c);
   if (record.reason) return record;
+  const bool shared = is_remote(*c.implementation);
+  if (buffers_.shared() != shared) buffers_ = Buffers(*device_, fill_, seed_, shared);
   measure_or_fail(record, "case", [&] {
     try {
       run_phases(record, c, seconds, stop);
     } catch (const OutOfMemory&) {
       // The case may fit without the buffers of earlier cases.
       if (!buffers_.in_the_way(c.operands())) throw;
-      buffers_ = Buffers(*device_, fill_, seed_);
+      buffers_ = Buffers(*device_, fill_, seed_, shared);
       record = described(c);
       run_phases(record, c, seconds, stop);
     }
@@ -117,6 +120,13 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
   judge_samples(record, c, samples);
   if (probes.few()) record.flags.emplace_back(kFewProbes);
   suspect_slow_probes(record);
+  if (record.status != Status::ok) return;
+  record.seen_s = seen_s(binding.rotation);
+  if (const auto doubt = doubted_claim(record.time->median, record.seen_s)) {
+    fail(record, Status::suspect, *doubt);
+    withhold_time(record);
+    for (const char* flag : {kAboveRoof, kUnbounded}) std::erase(record.flags, flag);
+  }
 }
 
 Measurer::Binding Measurer::bind(const Case& c, const Plan& plan, std::int64_t sets,
@@ -125,9 +135,8 @@ Measurer::Binding Measurer::bind(const Case& c, const Plan& plan, std::int64_t s
   binding.sets = buffers_.allocate(c.operands(), sets, later);
   binding.rotation.reserve(binding.sets.size());
   for (const BufferSet& set : binding.sets) {
-    // The launch keeps the plan alive.
-    binding.rotation.emplace_back([plan, launch = c.implementation->bind(
-                                             device_->queue(), plan, c.shape, set)] { launch(); });
+    binding.rotation.push_back(
+        with_plan(plan, c.implementation->bind(device_->queue(), plan, c.shape, set)));
   }
   buffers_.reset();
   return binding;
@@ -138,7 +147,7 @@ std::optional<std::string> Measurer::check_after(const Case& c, const Binding& b
   if (auto stray = stray_write()) return stray;
   const auto launch_again = [&] {
     buffers_.reset();
-    for (const Launch& launch : binding.rotation) device_->run(launch);
+    device_->run_each(binding.rotation);
   };
   const auto in_place = [](const Operand& operand) { return operand.access == Access::updated; };
   if (std::ranges::any_of(c.operands(), in_place)) {
@@ -199,6 +208,7 @@ Samples Measurer::sample(const Case& c, Binding& binding, Probes& probes, std::i
       .stop = stop,
       .probes = &probes,
       .turns = turns_};
+  begin_claims(binding.rotation);
   const double start_s = device_->now_s();
   Samples samples = take_samples(*device_, binding.rotation, c.regime, limits);
   sampling_s_ = std::min(device_->now_s() - start_s, seconds);

@@ -9,7 +9,7 @@
 
 #include "harness/measure/buffers.hpp"
 #include "harness/measure/case.hpp"
-#include "harness/measure/output_check.hpp"
+#include "harness/measure/verifying/output_check.hpp"
 #include "harness/measure/sampler.hpp"
 #include "roofline/roofs.hpp"
 

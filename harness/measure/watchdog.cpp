@@ -48,6 +48,7 @@ void Watchdog::watch() {
       changed_.wait(lock);
     } else if (left_->count() <= 0) {
       expired_();
+      left_.reset();  // it ended what hung
     } else if (changed_.wait_for(lock, tick_) == std::cv_status::timeout && left_) {
       *left_ -= tick_;
     }

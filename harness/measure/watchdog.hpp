@@ -19,7 +19,8 @@ namespace ridgebench {
 
 class Watchdog {
  public:
-  // The watchdog's thread calls `expired` when a case exceeds its limit. `expired` must not return.
+  // The watchdog's thread calls `expired` when a case exceeds its limit. `expired` ends the
+  // process, or it makes the case go on without what hung.
   explicit Watchdog(std::function<void()> expired);
   Watchdog(const Watchdog&) = delete;  // owns a thread
   Watchdog& operator=(const Watchdog&) = delete;

@@ -182,8 +182,7 @@ std::vector<DuelRecord> read_duels(const std::filesystem::path& directory) {
 
 ExitCode exit_code(std::span<const DuelRecord> duels) {
   const auto any = [&](const auto& holds) { return std::ranges::any_of(duels, holds); };
-  const bool bad = any(
-      [](const DuelRecord& d) { return d.status == Status::wrong || d.status == Status::failed; });
+  const bool bad = any([](const DuelRecord& d) { return went_wrong(d.status); });
   if (bad || !any([](const DuelRecord& d) { return d.status == Status::ok; })) {
     return ExitCode::row_failed;
   }

@@ -74,6 +74,7 @@ struct Record {
   std::optional<std::string> reason;
   std::optional<std::string> choice;
   std::optional<std::string> loaded_from;
+  std::optional<bool> isolated = std::nullopt;
   std::optional<bool> early;
   std::optional<std::string> early_unknown;
   std::optional<std::uint64_t> seed;
@@ -86,6 +87,7 @@ struct Record {
   std::optional<double> tick_s;
   std::optional<Summary> time;  // of samples_s; the six keys time_*, NaN where unknown
   std::optional<double> time_mean_s;
+  std::optional<double> seen_s = std::nullopt;
   std::vector<double> clocks_hz;
   std::optional<double> clock_hz;
   std::optional<PowerState> power_state = std::nullopt;
@@ -149,6 +151,7 @@ inline constexpr std::tuple kRecordKeys{
     Key{"reason", &Record::reason, "", "why the row is not ok"},
     Key{"choice", &Record::choice, "", "what the technique chose for the shape: tile and cluster, or a library's algorithm; null where it has no choice", {}, Absence::not_in_oldest},
     Key{"loaded_from", &Record::loaded_from, "", "name of the file that `--load` took the technique from, whose checksum environment.json has; null for those of the program", {}, Absence::not_in_oldest},
+    Key{"isolated", &Record::isolated, "", "whether an own kernel ran in a process of its own, which this one verified and timed; null for the kernels of the program", {}, Absence::not_in_oldest},
     Key{"early", &Record::early, "", "a launch may start before the launch ahead of it has ended (programmatic dependent launch); null where that is not known", {}, Absence::not_in_oldest},
     Key{"early_unknown", &Record::early_unknown, "", "why `early` of a measured row is null", {}, Absence::not_in_oldest},
     Key{"seed", &Record::seed, "", "of the inputs", kCount, Absence::not_in_oldest},
@@ -166,6 +169,7 @@ inline constexpr std::tuple kRecordKeys{
     TimeKey{"time_p10_s", &Summary::p10, "tenth percentile"},
     TimeKey{"time_p90_s", &Summary::p90, "ninetieth percentile"},
     Key{"time_mean_s", &Record::time_mean_s, "s", "time of all samples over all of their launches", kPositive, Absence::not_in_oldest},
+    Key{"seen_s", &Record::seen_s, "s", "of an isolated kernel, per launch: lower quartile of what the measuring process saw of the batches, without the time of a command; a median below 0.9 of it is not believed", kNotNegative, Absence::not_in_oldest},
     Key{"flops_per_s", &Record::flops_per_s, "FLOP/s", "by the median time; null unless ok or unverified, and where flops is 0", kPositive},
     Key{"bytes_per_s", &Record::bytes_per_s, "byte/s", "by the median time; null unless ok or unverified, and where bytes is 0", kNotNegative},
     Key{"clocks_hz", &Record::clocks_hz, "Hz", "clock held during each sample, in their order; empty where one of them is unknown", kPositive, Absence::not_in_oldest},

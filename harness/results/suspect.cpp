@@ -1,8 +1,11 @@
 #include "harness/results/suspect.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "harness/results/measured_roofs.hpp"
+#include "roofline/units.hpp"
 
 namespace ridgebench {
 namespace {
@@ -64,6 +67,12 @@ std::optional<double> slower_on_new_inputs(const Probed& probed, double median_s
   if (std::ranges::min(probed.new_inputs_s) <= kSlowerOnNewInputs * longest_s) return std::nullopt;
   std::vector<double> new_s = probed.new_inputs_s;
   return middle(new_s) / median_s;
+}
+
+std::optional<std::string> doubted_claim(double claimed_s, std::optional<double> seen_s) {
+  if (!seen_s || claimed_s >= kSmallestClaim * *seen_s) return std::nullopt;
+  return fmt::format("the kernel's process claims {} for what took {}", with_unit(claimed_s, "s"),
+                     with_unit(*seen_s, "s"));
 }
 
 void withhold_time(Record& r) {

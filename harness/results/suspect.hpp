@@ -48,6 +48,13 @@ bool all_slower(const Probed& probed, double median_s);
 // difference, 11 times of each kind would lie so once in 5e4 cases.
 std::optional<double> slower_on_new_inputs(const Probed& probed, double median_s);
 
+// Smallest share of the time that the measuring process saw that an isolated kernel's process may
+// claim.
+inline constexpr double kSmallestClaim = 0.9;
+// Why a claimed time of a launch is not believed, both in seconds; empty if it is, and where
+// nothing was seen: the kernel of the row is not isolated.
+std::optional<std::string> doubted_claim(double claimed_s, std::optional<double> seen_s);
+
 // Takes the time of a row, and all that follows from it, out of its record. The samples stay.
 void withhold_time(Record& record);
 

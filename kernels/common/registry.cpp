@@ -10,9 +10,12 @@
 #include <utility>
 
 #include "kernels/common/error.hpp"
+#include "kernels/common/registry_capture.hpp"
 
 namespace ridgebench {
 namespace {
+
+Registry* g_capture = nullptr;  // of the RegistryCapture that lives
 
 // A fault of the program itself, or of a file that `--load` named.
 [[noreturn]] void reject(const std::string& file, const std::string& problem) {
@@ -179,6 +182,12 @@ Registry& Registry::instance() {
   return registry;
 }
 
+Registry& current_registry() { return g_capture != nullptr ? *g_capture : Registry::instance(); }
+
+RegistryCapture::RegistryCapture(Registry& into) { g_capture = &into; }
+
+RegistryCapture::~RegistryCapture() { g_capture = nullptr; }
+
 void Registry::add(Operation operation) {
   operation.loaded_from = loading_;
   add_attributes(operation);
@@ -245,14 +254,14 @@ const Operation& Registry::operation(std::string_view name) const {
 }
 
 RegisterOperation::RegisterOperation(Operation operation) {
-  Registry::instance().add(std::move(operation));
+  current_registry().add(std::move(operation));
 }
 
 void registry_detail::add(const Technique& technique, Backend backend,
                           Implementation implementation) {
   implementation.technique = technique;
   implementation.backend = backend;
-  Registry::instance().add(std::move(implementation));
+  current_registry().add(std::move(implementation));
 }
 
 }  // namespace ridgebench

@@ -67,6 +67,7 @@ class Row:
     early: Optional[bool] = None
     power_state: Optional[str] = None
     nvml_clock_excess_hz: Optional[float] = None
+    isolated: Optional[bool] = None  # of an own kernel
     roof_unknown: Optional[str] = None
     raised: float = 1.0  # of a ceiling: by what a row above it raises the roof (ridgebench.roofs)
     raised_by: Optional[str] = None  # the id of that row

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "harness/measure/buffers.hpp"
-#include "harness/measure/verification.hpp"
+#include "harness/measure/verifying/verification.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/device/device_fixture.hpp"
 #include "tests/support/awkward_shapes.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/verification.hpp"
+#include "harness/measure/verifying/verification.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 #include "tests/support/guarded_array.hpp"

@@ -14,8 +14,10 @@
 
 #include "harness/base/statistics.hpp"
 #include "harness/base/stopwatch.hpp"
+#include "harness/device/cpu/eviction.hpp"
 #include "harness/device/cpu/info.hpp"
 #include "harness/device/cpu/processor.hpp"
+#include "harness/device/isolated/remote_launch.hpp"
 #include "harness/device/open_devices.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/isa_level.hpp"
@@ -117,19 +119,20 @@ double measure_launch_floor(int threads) {
 
 }  // namespace
 
+std::unique_ptr<Queue> make_cpu_queue(int threads) { return std::make_unique<CpuQueue>(threads); }
+
 CpuDevice::CpuDevice() : cgroup_(Cgroup::own()), tick_s_(measure_tick()) {
   CacheInfo caches = host_caches();  // before this thread is bound to one processor
-  const std::vector<int> processors = allowed_processors();
-  cores_ = static_cast<int>(processors.size());
+  processors_ = allowed_processors();
   const char* const asked = std::getenv("OMP_NUM_THREADS");
-  threads_ = count_threads({.processors = cores_,
+  threads_ = count_threads({.processors = static_cast<int>(processors_.size()),
                             .cpu_quota = cgroup_.cpu_quota(),
                             .asked = asked == nullptr ? std::nullopt : std::optional(asked),
                             .openmp = std::min(omp_get_max_threads(), omp_get_thread_limit())});
   const int threads = threads_.threads;
   omp_set_num_threads(threads);
   omp_set_dynamic(0);
-  pinned_threads_ = pin_threads(threads, processors);
+  pinned_threads_ = pin_threads(threads, processors_);
   constexpr double flops_per_s_of_a_core = 5e10;
   cache_note_ = std::move(caches.note);
   machine_ = {.units = threads,
@@ -137,7 +140,7 @@ CpuDevice::CpuDevice() : cgroup_(Cgroup::own()), tick_s_(measure_tick()) {
               .sve_bytes = host_sve_bytes(),
               .memory_bytes = host_memory().total_bytes,
               .flops_per_s_hint = threads * flops_per_s_of_a_core};
-  queue_ = std::make_unique<CpuQueue>(threads);
+  queue_ = make_cpu_queue(threads);
   memory_ = std::make_unique<HostMemory>(threads);
   launch_floor_s_ = measure_launch_floor(threads);
 }
@@ -152,7 +155,23 @@ std::vector<std::string> CpuDevice::notes() const {
 
 double CpuDevice::free_bytes() const { return allocatable_bytes(); }
 
+// The threads of OpenMP end. This thread may run on any processor, because the other process pins
+// threads of its own.
+void CpuDevice::leave_processors() {
+  if (std::exchange(pinned_, false)) allow_processors(processors_);
+  omp_pause_resource_all(omp_pause_soft);
+}
+
+void CpuDevice::take_processors() {
+  if (!std::exchange(pinned_, true)) pin_threads(machine_.units, processors_);
+}
+
 Timing CpuDevice::time_batch(std::span<const Launch> rotation, std::int64_t repeats) {
+  if (remote(rotation) != nullptr) {
+    leave_processors();
+    return time_remote(rotation, repeats);
+  }
+  take_processors();
   const Stopwatch clock;
   for (std::int64_t i = 0; i < repeats; ++i) {
     for (const Launch& launch : rotation) launch();
@@ -169,21 +188,25 @@ std::vector<Meter> CpuDevice::meters() const {
 
 // Reads 3 x the last-level cache. Reads leave no dirty lines, whose write-back would slow the
 // launch.
-void CpuDevice::evict_caches() {
+void CpuDevice::evict_caches(bool isolated) {
   const auto bytes = static_cast<std::size_t>(machine_.evicting_bytes());
   if (!eviction_buffer_) {
     eviction_buffer_ = map_memory(bytes);
     std::memset(eviction_buffer_.get(), 1, bytes);
   }
   const auto* words = static_cast<const std::uint64_t*>(eviction_buffer_.get());
-  std::uint64_t sum = 0;
-#pragma omp parallel for num_threads(machine_.units) reduction(+ : sum)
-  for (std::size_t i = 0; i < bytes / sizeof *words; ++i) sum += words[i];
-  asm volatile("" : : "r"(sum));  // the compiler must keep the reads, though no code uses the sum
+  const std::span<const std::uint64_t> all(words, bytes / sizeof *words);
+  isolated ? read_by_new_threads(all, machine_.units, processors_)
+           : read_by_team(all, machine_.units);
 }
 
+// The first command after the caches were emptied fetches the code of a command, and the second one
+// is timed.
 Timing CpuDevice::time_cold(const Launch& launch) {
-  evict_caches();
+  const bool isolated = remote({&launch, 1}) != nullptr;
+  isolated ? leave_processors() : take_processors();
+  evict_caches(isolated);
+  if (isolated) wake_remote({&launch, 1});
   return time_batch({&launch, 1}, 1);
 }
 
@@ -203,7 +226,7 @@ nlohmann::ordered_json CpuDevice::identity() const {
       {"threads", machine_.units},
       {"threads_limited_by", threads_.limited_by},
       {"pinned", pinned_threads_ == machine_.units},
-      {"cores", cores_},
+      {"cores", processors_.size()},
       {"caches", caches},
       {"memory_bytes", machine_.memory_bytes},
       {"huge_pages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")},

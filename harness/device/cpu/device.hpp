@@ -11,6 +11,9 @@
 
 namespace ridgebench {
 
+// A queue of the host's memory, for launches on that many threads.
+std::unique_ptr<Queue> make_cpu_queue(int threads);
+
 class CpuDevice : public Device {
  public:
   // Pins one thread to each processor that this process may use; a CPU quota of a control group and
@@ -45,14 +48,19 @@ class CpuDevice : public Device {
   Machine machine_;
 
  private:
-  void evict_caches();
+  // `isolated`: for a launch of another process.
+  void evict_caches(bool isolated);
+  // Leaves the processors to a process of own kernels, and takes them back.
+  void leave_processors();
+  void take_processors();
 
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<HostMemory> memory_;
   Cgroup cgroup_;
   ThreadCount threads_;
   std::string cache_note_;
-  int cores_ = 0;  // processors that this process may use, counted before it pins its threads
+  std::vector<int> processors_;  // that this process may use, before it pins its threads
+  bool pinned_ = true;
   int pinned_threads_ = 0;
   double tick_s_ = 0;
   double launch_floor_s_ = 0;

@@ -61,15 +61,19 @@ ThreadCount count_threads(const ThreadLimits& limits) {
   return count;
 }
 
+bool allow_processors(const std::vector<int>& processors) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int processor : processors) CPU_SET(processor, &set);
+  return sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
 int pin_threads(int threads, const std::vector<int>& processors) {
   int pinned = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : pinned)
   {
     const auto index = static_cast<std::size_t>(omp_get_thread_num());
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(processors[index % processors.size()], &set);
-    pinned += sched_setaffinity(0, sizeof set, &set) == 0 ? 1 : 0;
+    pinned += allow_processors({processors[index % processors.size()]}) ? 1 : 0;
   }
   return pinned;
 }

@@ -26,6 +26,9 @@ struct ThreadCount {
 // half of the time, and all others with it.
 ThreadCount count_threads(const ThreadLimits& limits);
 
+// Lets the calling thread run on these processors only. Returns false if the system refuses.
+bool allow_processors(const std::vector<int>& processors);
+
 // Binds thread i of the OpenMP team to the i-th processor; returns how many were bound.
 int pin_threads(int threads, const std::vector<int>& processors);
 

@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "harness/base/stopwatch.hpp"
+#include "harness/device/isolated/remote_launch.hpp"
 #include "harness/measure/duel/timing.hpp"
 #include "harness/measure/failure.hpp"
 #include "harness/results/measured_roofs.hpp"
+#include "harness/results/suspect.hpp"
 
 namespace ridgebench {
 namespace {
@@ -87,7 +89,9 @@ DuelRecord Duelist::measure(const DuelCase& duel, const std::function<bool()>& s
   if (record.reason) return record;
   measure_or_fail(record, "duel", [&] {
     // Each duel gets all of the memory: the one before may have been of another format.
-    buffers_ = Buffers(*device_, fill_, seed_);
+    const bool shared =
+        is_remote(*duel.first.implementation) || is_remote(*duel.second.implementation);
+    buffers_ = Buffers(*device_, fill_, seed_, shared);
     run_phases(record, duel, stop);
   });
   record.duration_s = clock.seconds();
@@ -115,6 +119,7 @@ void Duelist::run_phases(DuelRecord& record, const DuelCase& duel,
   if (!duel.cold() && buffers_.rotation_is_short(operands, record.sets)) {
     record.flags.emplace_back(kShortRotation);
   }
+  for (const Contender& contender : contenders) begin_claims(contender.rotation);
   DuelTimes times = timed(contenders, duel, stop);
   const bool watched = !device_->energy_readings(0).empty();
   for (Contender& contender : contenders) {
@@ -124,6 +129,12 @@ void Duelist::run_phases(DuelRecord& record, const DuelCase& duel,
   add_energy(record, times.long_scale, watched);
   add_times(record, std::move(times));
   record.status = Status::ok;
+  for (const Contender& contender : contenders) {
+    if (!contender.side->time_s) continue;
+    if (const auto doubt = doubted_claim(*contender.side->time_s, seen_s(contender.rotation))) {
+      fail(record, Status::suspect, fmt::format("{}: {}", contender.side->technique, *doubt));
+    }
+  }
 }
 
 DuelTimes Duelist::timed(const std::array<Contender, 2>& contenders, const DuelCase& duel,
@@ -165,12 +176,9 @@ std::vector<BufferSet> Duelist::bind(std::array<Contender, 2>& contenders, std::
   for (Contender& contender : contenders) {
     contender.rotation.clear();
     for (const BufferSet& set : all) {
-      // The launch keeps the plan alive.
-      contender.rotation.emplace_back(
-          [plan = contender.plan, launch = contender.c->implementation->bind(
-                                      device_->queue(), contender.plan, contender.c->shape, set)] {
-            launch();
-          });
+      contender.rotation.push_back(with_plan(
+          contender.plan, contender.c->implementation->bind(device_->queue(), contender.plan,
+                                                            contender.c->shape, set)));
     }
   }
   buffers_.reset();
@@ -197,7 +205,7 @@ std::optional<std::string> Duelist::check_after(Contender& contender,
                                                 std::span<const BufferSet> sets) {
   if (auto stray = stray_write(contender)) return stray;
   buffers_.reset();
-  for (const Launch& launch : contender.rotation) device_->run(launch);
+  device_->run_each(contender.rotation);
   const auto wrong = contender.check->after_timing(*contender.c, sets, *contender.side->verify);
   if (wrong) return fmt::format("{}: {}", contender.side->technique, *wrong);
   return stray_write(contender);

@@ -13,7 +13,7 @@
 #include "harness/measure/buffers.hpp"
 #include "harness/measure/duel/duel_case.hpp"
 #include "harness/measure/duel/timing.hpp"
-#include "harness/measure/output_check.hpp"
+#include "harness/measure/verifying/output_check.hpp"
 #include "harness/results/duel_record.hpp"
 
 namespace ridgebench {

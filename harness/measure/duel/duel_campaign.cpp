@@ -7,6 +7,7 @@
 
 #include "harness/base/printable.hpp"
 #include "harness/base/terminal.hpp"
+#include "harness/device/isolated/kernel_process.hpp"
 #include "harness/measure/campaign.hpp"
 #include "kernels/common/error.hpp"
 
@@ -63,6 +64,7 @@ DuelRecord DuelCampaign::failed(const std::string& reason) const {
 }
 
 void DuelCampaign::give_up() {
+  if (end_busy_kernel_process("a launch did not return: hung")) return;
   end_hung(*directory_, to_json(failed("a launch did not return: hung")), "duels");
 }
 

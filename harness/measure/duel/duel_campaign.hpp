@@ -28,7 +28,7 @@ class DuelCampaign {
   DuelRecord measure_here(const DuelCase& duel);
   void keep(DuelRecord record);
   [[nodiscard]] DuelRecord failed(const std::string& reason) const;
-  [[noreturn]] void give_up();
+  void give_up();
 
   std::vector<DuelCase> duels_;
   DuelSettings settings_;

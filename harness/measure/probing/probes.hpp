@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/output_check.hpp"
+#include "harness/measure/verifying/output_check.hpp"
 #include "harness/measure/probing/new_inputs.hpp"
 
 namespace ridgebench {

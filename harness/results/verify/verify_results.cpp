@@ -168,7 +168,8 @@ void check_roof_flag(const Record& record, std::vector<std::string>& problems) {
                                          : "above its measured roof, but not flagged above_roof"));
 }
 
-// Whether a row is suspect if, and only if, its samples are too fast for the best of its ceilings.
+// Whether a row is suspect if, and only if, its samples are too fast for the best of its ceilings,
+// or its process claimed less time than the measuring process saw.
 void check_suspicion(const Record& record, std::vector<std::string>& problems) {
   Checker check(record.id, problems);
   const bool suspect = record.status == Status::suspect;
@@ -179,6 +180,9 @@ void check_suspicion(const Record& record, std::vector<std::string>& problems) {
   if (record.samples_s.empty()) return check.require(!suspect, "a suspect row needs samples");
   std::vector<double> samples_s = record.samples_s;
   const double median_s = middle(samples_s);
+  if (doubted_claim(median_s, record.seen_s)) {
+    return check.require(suspect, "its process claims too little time, but it is not suspect");
+  }
   const bool probed = record.verify && record.verify->probes;
   const bool slower = probed && slower_on_new_inputs(*record.verify->probes, median_s);
   check.require(suspect || !slower, "slower on new inputs, but not suspect");

@@ -56,15 +56,21 @@ def power_states(view: View) -> str:
     return f"{capped + mixed} of {rows} rows at the power cap{partly}" if capped + mixed else ""
 
 
+def own_kernels(view: View) -> str:
+    """How many rows are of kernels that ran in the measuring process, which they could have changed; empty without one."""
+    count = sum(row.isolated is False for row in view.rows)
+    return f"{count} row{'s' * (count > 1)} of own kernels not isolated" if count else ""
+
+
 def footer(view: View) -> str:
-    """The provenance of the run, enough to repeat it, after the rows that the power limit slowed down."""
+    """The provenance of the run, enough to repeat it, after the rows that need a word."""
     environment = view.environment
     if "imported" in environment:
         source = environment["imported"]
         return f"ridgebench import: {source['file']} of {source['tool']} · SHA-256 {source['sha256'][:16]}"
     commit = (environment["commit"] or "unknown")[:12]
     parts = [
-        *filter(None, [power_states(view)]),
+        *filter(None, [power_states(view), own_kernels(view)]),
         f"ridgebench {environment['version']}",
         f"commit {commit}{' with local changes' if environment['dirty'] else ''}",
         environment["build"]["compiler"] or "compiler unknown",

@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "harness/device/cpu/device.hpp"
-#include "harness/measure/output_check.hpp"
+#include "harness/measure/verifying/output_check.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/support/resolved_registry.hpp"
 

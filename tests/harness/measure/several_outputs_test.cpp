@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/measure/reference.hpp"
-#include "harness/measure/verification.hpp"
+#include "harness/measure/verifying/reference.hpp"
+#include "harness/measure/verifying/verification.hpp"
 #include "kernels/common/registry.hpp"
 
 namespace ridgebench {

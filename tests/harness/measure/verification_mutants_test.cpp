@@ -8,7 +8,7 @@
 #include <functional>
 #include <set>
 
-#include "harness/measure/verification.hpp"
+#include "harness/measure/verifying/verification.hpp"
 #include "tests/support/host_run.hpp"
 #include "tests/support/resolved_registry.hpp"
 

@@ -1,9 +1,9 @@
-#include "harness/measure/witness.hpp"
+#include "harness/measure/verifying/witness.hpp"
 
 #include <cstring>
 
 #include "harness/device/cpu/device.hpp"
-#include "harness/measure/verification.hpp"
+#include "harness/measure/verifying/verification.hpp"
 #include "tests/support/resolved_registry.hpp"
 
 namespace ridgebench {

@@ -49,6 +49,9 @@ class ReferenceCache {
  public:
   // `key` names the inputs and the rows. get() calls `inputs` only if the cache does not hold their
   // reference. The result is valid until the next call.
+  [[nodiscard]] bool has(const std::string& key) const { return values_.contains(key); }
+  // Adds what was computed ahead.
+  const std::vector<Expected>& put(const std::string& key, std::vector<Expected> values);
   const std::vector<Expected>& get(const std::string& key, const Operation& operation,
                                    const Shape& shape,
                                    const std::function<std::vector<View>()>& inputs,

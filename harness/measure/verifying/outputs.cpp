@@ -1,4 +1,4 @@
-#include "harness/measure/outputs.hpp"
+#include "harness/measure/verifying/outputs.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "harness/measure/reference.hpp"
+#include "harness/measure/verifying/reference.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +7,7 @@
 
 #include "kernels/common/ceil_div.hpp"
 #include "kernels/common/random.hpp"
+#include "kernels/common/reference/batched.hpp"
 
 namespace ridgebench {
 namespace {
@@ -118,6 +119,15 @@ std::vector<Expected> reference_of(const Operation& operation, const Shape& shap
   // Only the operation's last row may be short.
   const auto last = static_cast<std::size_t>(elements_of(operation, shape, rows.last(1)));
   const auto whole = static_cast<std::size_t>(length);
+  if (const auto* const batched = operation.reference.target<BatchedReference>()) {
+    const std::size_t elements = (rows.size() - 1) * whole + last;
+    const RowsOfSet asked{{rows.begin(), rows.end()},
+                          whole,
+                          {inputs.begin(), inputs.end()},
+                          std::span(values).first(elements)};
+    batched->compute(shape, {&asked, 1});
+    return values;
+  }
   const auto compute = [&](std::size_t i) {
     operation.reference(shape, rows[i], inputs,
                         std::span(values).subspan(i * whole, i + 1 == rows.size() ? last : whole));
@@ -138,7 +148,11 @@ const std::vector<Expected>& ReferenceCache::get(const std::string& key, const O
                                                  const std::function<std::vector<View>()>& inputs,
                                                  std::span<const std::int64_t> rows) {
   if (const auto known = values_.find(key); known != values_.end()) return known->second;
-  std::vector<Expected> values = reference_of(operation, shape, inputs(), rows);
+  return put(key, reference_of(operation, shape, inputs(), rows));
+}
+
+const std::vector<Expected>& ReferenceCache::put(const std::string& key,
+                                                 std::vector<Expected> values) {
   const std::size_t bytes = values.size() * sizeof(Expected);
   if (bytes_ + bytes > kMostCachedBytes) {
     values_.clear();

@@ -1,10 +1,11 @@
-#include "harness/measure/witness.hpp"
+#include "harness/measure/verifying/witness.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <memory>
 
-#include "harness/measure/verification.hpp"
+#include "harness/device/isolated/remote_launch.hpp"
+#include "harness/measure/verifying/verification.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -14,12 +15,14 @@ namespace {
 constexpr double kBeyondTheSample = 1.5;
 
 // Returns the other fast techniques of the case's operation, format and backend, libraries first.
+// A technique in another process is none: nothing would verify what it writes.
 std::vector<const Implementation*> candidates(const Case& c) {
   std::vector<const Implementation*> found;
   for (const auto& i : Registry::instance().implementations()) {
     const Technique& t = i->technique;
     if (i->operation == c.operation && i->backend == c.implementation->backend &&
-        i->format == c.format && t.name != c.technique.name && t.pace == Pace::fast) {
+        i->format == c.format && t.name != c.technique.name && t.pace == Pace::fast &&
+        !is_remote(*i)) {
       found.push_back(i.get());
     }
   }

@@ -1,11 +1,11 @@
-#include "harness/measure/verification.hpp"
+#include "harness/measure/verifying/verification.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-#include "harness/measure/tolerance.hpp"
+#include "harness/measure/verifying/tolerance.hpp"
 
 namespace ridgebench {
 namespace {

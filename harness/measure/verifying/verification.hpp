@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "harness/measure/outputs.hpp"
-#include "harness/measure/reference.hpp"
+#include "harness/measure/verifying/outputs.hpp"
+#include "harness/measure/verifying/reference.hpp"
 #include "harness/results/record.hpp"
 #include "kernels/common/operation.hpp"
 #include "kernels/common/registry.hpp"
@@ -33,6 +33,13 @@ Verification compare(const Implementation& implementation, const Shape& shape,
 
 // Adds the comparison of another part of the output.
 void add(Verification& result, const Verification& other);
+
+// Compares rows of a buffer set in blocks of up to `most_elements` elements, one row at least, and
+// computes the reference of a block at once. A reference in another process takes long for a row.
+Verification compare_in_blocks(Device& device, const Implementation& implementation,
+                               const Shape& shape, const BufferSet& set,
+                               std::span<const std::int64_t> rows, std::span<const View> inputs,
+                               std::int64_t most_elements);
 
 // Compares signed sums of groups of all elements of a single output with those of the reference,
 // after Freivalds. The signs are random. By Hoeffding's inequality, the sum of n errors within

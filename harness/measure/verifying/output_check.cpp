@@ -1,4 +1,4 @@
-#include "harness/measure/output_check.hpp"
+#include "harness/measure/verifying/output_check.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -10,9 +10,11 @@
 #include <limits>
 #include <random>
 
-#include "harness/measure/witness.hpp"
+#include "harness/measure/verifying/references_ahead.hpp"
+#include "harness/measure/verifying/witness.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/number.hpp"
+#include "kernels/common/reference/batched.hpp"
 
 namespace ridgebench {
 namespace {
@@ -20,8 +22,6 @@ namespace {
 // Takes a few seconds of each thread at most. The products of a sweep, which grow with the rate of
 // the machine, take a few tenths.
 constexpr double kHostCostOfAThread = 5e9;
-// Limit of the reference values of one output that are kept.
-constexpr std::int64_t kMostKeptElements = std::int64_t{1} << 22U;
 constexpr const char* kCheckSeedVariable = "RIDGEBENCH_CHECK_SEED";
 constexpr auto kLargestCheckSeed = static_cast<std::uint64_t>(kLargestCount);
 // Limit of the input bytes that the comparison after the timing reads back.
@@ -106,19 +106,20 @@ std::vector<View> OutputCheck::outputs(const Case& c, const BufferSet& set,
 // Computes the expected rows from a copy of the inputs, unless the cache holds them.
 const std::vector<Expected>& OutputCheck::reference(const Case& c, const Checked& checked,
                                                     std::span<const std::int64_t> rows) {
-  // The checked rows of all sets after the first depend on the number of sets.
-  const std::string key =
-      fmt::format("{}/{}/{}/{} of {}", c.operation->name, c.format.name(), c.shape.text(),
-                  checked.index, checked.index == 0 ? 1 : checked.count);
-  return references_.get(key, *c.operation, c.shape, [&] { return inputs(c, checked); }, rows);
+  return references_.get(
+      reference_key(c, checked.index, checked.count), *c.operation, c.shape,
+      [&] { return inputs(c, checked); }, rows);
 }
 
 Verification OutputCheck::compare_set(const Case& c, const Checked& checked) {
   const auto rows = rows_to_check(*c.operation, c.shape, seed_, affordable(checked));
   const std::vector<View> sampled = outputs(c, *checked.set, rows);
   const bool kept = elements_of(*c.operation, c.shape, rows) <= kMostKeptElements;
+  const bool batched = c.operation->reference.target<BatchedReference>() != nullptr;
   Verification result =
-      kept || rows_reference_of(*c.operation) != nullptr
+      batched && !kept ? compare_in_blocks(*device_, *c.implementation, c.shape, *checked.set, rows,
+                                           inputs(c, checked), kMostKeptElements)
+      : kept || rows_reference_of(*c.operation) != nullptr
           ? compare(*c.implementation, c.shape, sampled, rows, reference(c, checked, rows))
           : compare(*c.implementation, c.shape, sampled, rows, inputs(c, checked));
   if (has_nan(c, *checked.set)) {
@@ -182,6 +183,9 @@ std::optional<std::string> OutputCheck::after_timing(const Case& c, std::span<co
       continue;
     }
     const Checked checked{&sets[i], i, sets.size()};
+    compute_ahead(c, sets, {.first = i, .step = step},
+                  rows_to_check(*c.operation, c.shape, seed_, affordable(checked)), fill_,
+                  data_seed_, references_);
     Verification v = compare_set(c, checked);
     const bool everything = v.elements == output_elements(c);
     if (!everything && device_->backend() == Backend::cpu) compare_sums(c, checked, v);

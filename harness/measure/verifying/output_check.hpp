@@ -10,7 +10,7 @@
 
 #include "harness/measure/buffers.hpp"
 #include "harness/measure/case.hpp"
-#include "harness/measure/verification.hpp"
+#include "harness/measure/verifying/verification.hpp"
 
 namespace ridgebench {
 

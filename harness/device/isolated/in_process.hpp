@@ -1,0 +1,31 @@
+// The techniques of a GPU in a loaded file. The memory of CUDA is not shared with another process
+// here, so this process loads the file when it first launches one of them.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "harness/base/loaded_kernels.hpp"
+#include "kernels/common/registry.hpp"
+
+namespace ridgebench {
+
+class InProcess {
+ public:
+  // Loads nothing yet. `file` is the name that messages have.
+  InProcess(std::string file, LoadedKernels kernels);
+
+  // Gives a technique the functions of number `index` of the file's techniques.
+  void add_launching(Implementation& implementation, std::size_t index,
+                     const nlohmann::json& described) const;
+
+ private:
+  class File;
+  std::shared_ptr<File> file_;
+};
+
+// Whether this process has loaded a file of own kernels.
+bool has_loaded_kernels();
+
+}  // namespace ridgebench

@@ -1,0 +1,71 @@
+// Answers the commands of KernelProcess with what the loaded file has registered.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "harness/device/isolated/shared_memory.hpp"
+#include "kernels/common/registry.hpp"
+
+namespace ridgebench {
+
+class KernelServer {
+ public:
+  // What enters the registry from now on belongs to the file.
+  KernelServer();
+
+  // The functions below throw what the file's code throws.
+
+  // The value of a function of the file. `command` names it as `do`.
+  nlohmann::json answer(const nlohmann::json& command);
+  // Maps an arena: its number, its bytes, and whether this process writes into it. Takes the
+  // descriptor.
+  void map(std::span<const std::uint64_t> arena, int descriptor);
+  void unmap(std::uint64_t arena) { arenas_.erase(arena); }
+  // Maps the pages of an arena's first bytes: its number, bytes.
+  void populate(std::span<const std::uint64_t> arena) const;
+  // Keeps what the file's code throws for the next command.
+  void bind(const nlohmann::json& command);
+  // Throws what bind() kept.
+  void check_bound();
+  void run(std::span<const std::uint64_t> launches);
+  // Frees a launch or a plan.
+  void release(std::uint64_t number);
+  // Seconds of the launches of MessageKind::time.
+  double time(std::span<const std::uint64_t> batch);
+
+ private:
+  // The other process numbers the launches, from 1 on.
+  static constexpr std::uint64_t kFirstPlan = std::uint64_t{1} << 40U;
+  using Json = nlohmann::json;
+
+  [[nodiscard]] Json describe() const;
+  [[nodiscard]] Json of_operation(const Json& command) const;
+  [[nodiscard]] const Implementation& implementation(const Json& command) const;
+  Json of_implementation(const Json& command);
+  Json reference(const Operation& operation, const Json& command) const;
+  Json prepare(const Implementation& implementation, const Json& command);
+  Json named_plans(const Implementation& implementation);
+  Json use_threads(const Json& command);
+  [[nodiscard]] Plan plan(const Json& command) const;
+  std::uint64_t keep(Plan plan);
+  // {arena, offset} as an address.
+  [[nodiscard]] std::byte* address(const Json& place) const;
+
+  std::size_t first_operation_;
+  std::size_t first_implementation_;
+  std::unique_ptr<Queue> queue_;
+  std::map<std::uint64_t, MappedArena> arenas_;
+  std::unordered_map<std::uint64_t, Plan> plans_;
+  std::unordered_map<std::uint64_t, Launch> launches_;
+  std::uint64_t last_plan_ = kFirstPlan;
+  std::exception_ptr bind_failure_;
+};
+
+}  // namespace ridgebench

@@ -1,0 +1,64 @@
+// Memory of this process that the processes of own kernels map as well. This process fills, poisons
+// and reads it in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ridgebench {
+
+// An allocation. Its number is never used again.
+struct SharedArena {
+  std::uint64_t number = 0;
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  int descriptor = -1;
+  std::size_t used = 0;   // leading bytes that use_huge_pages() has seen
+  bool writable = false;  // for the other processes
+};
+
+// A place in an arena.
+struct SharedPlace {
+  SharedArena arena;
+  std::size_t offset = 0;
+};
+
+// Allocates memory that is zero, in whole huge pages. Other processes can write into it only if it
+// is `writable`, and none can change its length. Throws OutOfMemory if the system refuses.
+std::shared_ptr<void> allocate_shared(std::size_t bytes, bool writable);
+
+// Gives the first `bytes` of an allocation huge pages, where the system grants them to shared
+// memory (Linux 6.1). The memory of all other rows has them.
+void use_huge_pages(const void* allocation, std::size_t bytes);
+
+// The place of an address; empty if no arena has it.
+std::optional<SharedPlace> shared_place(const void* address);
+// Whether the arena with this number still exists.
+bool is_allocated(std::uint64_t arena);
+
+// An arena of another process in this one.
+class MappedArena {
+ public:
+  // Takes the descriptor. Throws std::system_error.
+  MappedArena(int descriptor, std::size_t bytes, bool writable);
+  MappedArena(const MappedArena&) = delete;  // unmaps once
+  MappedArena& operator=(const MappedArena&) = delete;
+  ~MappedArena();
+
+  // Throws std::out_of_range.
+  [[nodiscard]] std::byte* at(std::size_t offset) const;
+  // Maps the pages of the first bytes now, and not when a launch first touches them.
+  void populate(std::size_t bytes) const;
+
+ private:
+  void* base_ = nullptr;
+  std::size_t mapped_ = 0;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_;
+  bool writable_;
+};
+
+}  // namespace ridgebench

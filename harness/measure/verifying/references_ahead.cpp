@@ -1,0 +1,69 @@
+#include "harness/measure/verifying/references_ahead.hpp"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <utility>
+
+#include "kernels/common/reference/batched.hpp"
+
+namespace ridgebench {
+namespace {
+
+// Returns the reference of the same rows of each set. `indices` has the numbers of the sets.
+std::vector<std::vector<Expected>> references_of_sets(const BatchedReference& reference,
+                                                      const Case& c,
+                                                      std::span<const BufferSet> sets,
+                                                      std::span<const std::size_t> indices,
+                                                      std::span<const std::int64_t> rows, Fill fill,
+                                                      std::uint64_t seed) {
+  const std::vector<Operand> operands = c.operands();
+  const auto length = static_cast<std::size_t>(elements_of_row(*c.operation, c.shape));
+  const auto elements = static_cast<std::size_t>(elements_of(*c.operation, c.shape, rows));
+  std::vector<std::vector<Expected>> values(indices.size());
+  std::vector<RowsOfSet> asked;
+  std::deque<HostBuffer> before;  // what launches wrote over
+  for (std::size_t s = 0; s < indices.size(); ++s) {
+    values[s].resize(elements);
+    RowsOfSet& one =
+        asked.emplace_back(RowsOfSet{{rows.begin(), rows.end()}, length, {}, values[s]});
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (!operands[i].is_input()) continue;
+      void* data = sets[indices[s]][i];
+      if (operands[i].access == Access::updated) {
+        data = before.emplace_back().resize(static_cast<std::size_t>(operands[i].bytes()));
+        write_own_values(static_cast<std::byte*>(data), operands[i], i, indices[s], fill, seed);
+      }
+      one.in.push_back({data, operands[i].format});
+    }
+  }
+  reference.compute(c.shape, asked);
+  return values;
+}
+
+}  // namespace
+
+std::string reference_key(const Case& c, std::size_t index, std::size_t count) {
+  return fmt::format("{}/{}/{}/{} of {}", c.operation->name, c.format.name(), c.shape.text(), index,
+                     index == 0 ? 1 : count);
+}
+
+void compute_ahead(const Case& c, std::span<const BufferSet> sets, SetsAhead ahead,
+                   std::span<const std::int64_t> rows, Fill fill, std::uint64_t seed,
+                   ReferenceCache& cache) {
+  const auto* const batched = c.operation->reference.target<BatchedReference>();
+  if (batched == nullptr || cache.has(reference_key(c, ahead.first, sets.size()))) return;
+  const std::int64_t of_set = elements_of(*c.operation, c.shape, rows);
+  std::vector<std::size_t> indices;
+  for (std::size_t i = ahead.first; i < sets.size(); ++i) {
+    if ((std::ssize(indices) + 1) * of_set > kMostKeptElements) break;
+    if (i % ahead.step == 0 || i + 1 == sets.size()) indices.push_back(i);
+    if (i == 0) break;  // the checked rows of the other sets are others
+  }
+  auto values = references_of_sets(*batched, c, sets, indices, rows, fill, seed);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    cache.put(reference_key(c, indices[i], sets.size()), std::move(values[i]));
+  }
+}
+
+}  // namespace ridgebench
