@@ -1,5 +1,6 @@
 """Own kernels run in a process of their own: what they do to its clock, its checker or its memory changes no verdict."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,7 +8,19 @@ from pathlib import Path
 
 import pytest
 from build_folder import run
-from command_line import OK, ROOT, ROW_FAILED, environment, one_line, read_environment, records, ridgebench, start, wait_until
+from command_line import (
+    OK,
+    ROOT,
+    ROW_FAILED,
+    UNDECIDED,
+    environment,
+    one_line,
+    read_environment,
+    records,
+    ridgebench,
+    start,
+    wait_until,
+)
 
 CXX = os.environ.get("CXX", "g++")
 
@@ -194,6 +207,20 @@ def test_work_after_the_launch_returned_does_not_count(cheats, tmp_path):
     assert rows["twice/own"]["status"] == "wrong"
 
 
+def duel(cheats: Path, out: Path, does: str, *technique: str):
+    return ridgebench("duel", *technique, "--op", "twice", "--format", "fp32", "--shape", "n:1e6", "--seconds", "1",
+                      "--device", "cpu", f"--load={cheats}", "--out", out, env=environment(DOES=does))  # fmt: skip
+
+
+def test_a_duel_doubts_the_same_claims(cheats, tmp_path):
+    done = duel(cheats, tmp_path / "honest", "nothing", "own", "own")
+    assert done.returncode in (OK, UNDECIDED), done.stderr
+    done = duel(cheats, tmp_path / "results", "clock", "own", "own")
+    assert done.returncode == ROW_FAILED, done.stderr
+    (row,) = [json.loads(line) for line in (tmp_path / "results" / "duels.jsonl").read_text().splitlines()]
+    assert row["status"] == "suspect" and "own: the kernel's process claims " in row["reason"]
+
+
 @pytest.mark.parametrize(
     ("does", "reason", "crashed"),
     [
@@ -272,8 +299,8 @@ def signals_caught(process: int) -> str:
 
 def test_the_measuring_process_never_loads_the_file(cheats, tmp_path):
     log = tmp_path / "loads"
-    done = ridgebench("run", "--device", "sim", f"--load={cheats}", "--filter", "^other/", "--budget", "0.5", "--out", tmp_path / "results",
-                      env=environment(DOES="nothing", LOADS=str(log)))  # fmt: skip
+    done = ridgebench("run", "--device", "sim", f"--load={cheats}", "--filter", "^other/", "--budget", "0.5",
+                      "--out", tmp_path / "results", env=environment(DOES="nothing", LOADS=str(log)))  # fmt: skip
     assert done.returncode == OK, done.stderr
     loads = log.read_bytes().splitlines()
     assert len(loads) == 2, "one process computes the functions, the other one launches"

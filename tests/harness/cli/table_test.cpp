@@ -45,5 +45,19 @@ TEST(Table, SaysWhichShareAMovedControlPutsInDoubt) {
   EXPECT_EQ(table_of(row).find('~'), std::string::npos);
 }
 
+TEST(Table, SaysThatAnOwnKernelWasNotIsolated) {
+  Record own = sample_record();
+  own.reason = std::nullopt;
+  own.flags = {"drift"};
+  for (const std::optional<bool> isolated : {std::optional(true), std::optional<bool>()}) {
+    own.isolated = isolated;
+    EXPECT_EQ(table_of(own).find("not isolated"), std::string::npos);
+  }
+  own.isolated = false;
+  EXPECT_NE(table_of(own).find("drift, not isolated"), std::string::npos);
+  own.flags = {};
+  EXPECT_NE(table_of(own).find("  not isolated"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ridgebench

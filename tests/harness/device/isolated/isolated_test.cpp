@@ -181,7 +181,7 @@ TEST(Isolation, IsOfOwnKernels) {
   EXPECT_EQ(isolation_of(implementation), std::nullopt);
   implementation.calls_back = true;
   EXPECT_EQ(isolation_of(implementation), false);
-  implementation.bind = nullptr;
+  implementation.calls_back = false;
   implementation.technique.loaded_from = "libmine.so";
   EXPECT_EQ(isolation_of(implementation), false);
   implementation.bind = RemoteBind(nullptr, 0);

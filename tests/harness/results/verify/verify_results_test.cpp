@@ -215,6 +215,15 @@ TEST_F(VerifyResultsTest, ARateAboveWhatIsPossibleMustBeSuspect) {
   EXPECT_THAT(problems(), ElementsAre(HasSubstr("suspect, but possible by its ceilings")));
 }
 
+TEST_F(VerifyResultsTest, AClaimBelowWhatWasSeenMustBeSuspect) {
+  ordered_json& row = kernel();
+  const double median_s = row.at("time_median_s").get<double>();
+  row.at("seen_s") = median_s / 0.95;
+  EXPECT_THAT(problems(), IsEmpty());
+  row.at("seen_s") = 2 * median_s;
+  expect_found("its process claims too little time, but it is not suspect");
+}
+
 TEST_F(VerifyResultsTest, TheFlagOfAnUnknownRoofIsChecked) {
   kernel().at("flags").push_back("unbounded");
   expect_found("unbounded is the flag of a kernel whose roof is not known");

@@ -59,3 +59,13 @@ def test_the_footer_counts_the_rows_that_the_power_limit_slowed_down(edit):
     foot = footer(make_view(load_run(edit(capped)), None))
     assert foot.startswith("3 of 4 rows at the power cap, 1 for a part of the time · ridgebench ")
     assert footer(make_view(load_run(GOLDEN), None)).startswith("ridgebench ")
+
+
+def test_the_footer_counts_the_rows_of_own_kernels_that_were_not_isolated(edit):
+    def own(records, _):
+        kernels = [record for record in records if record["role"] == "kernel" and record["status"] == "ok"]
+        for record, isolated in zip(kernels, (False, True, None, False)):
+            record["isolated"] = isolated
+
+    foot = footer(make_view(load_run(edit(own)), None))
+    assert foot.startswith("2 rows of own kernels not isolated · ridgebench ")
