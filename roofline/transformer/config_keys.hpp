@@ -22,7 +22,7 @@ inline constexpr Range kSizeRange{1, 1 << 20};
 inline constexpr Range kVocabularyRange{1, 1 << 30};
 constexpr Range or_zero(Range range) { return {0, range.high}; }
 
-// A name stands for the keys that the family's `keys` or the common ones list for it, in the order
+// A name means the keys that the family's `keys` or the common ones list for it, in the order
 // of preference, or for itself. A key that the file lacks has the value in the family's `defaults`,
 // or in its `sizes`; null is no value. All functions throw UsageError.
 class ConfigKeys {

@@ -71,7 +71,7 @@ LayerPlan half_layers(ConfigKeys& keys) {
   return plan;
 }
 
-// By a list of numbers: 1 stands for `one`, 0 for `zero`. Empty without the list.
+// By a list of numbers: 1 is `one`, and 0 is `zero`. Empty without the list.
 std::vector<Mixer> numbered(ConfigKeys& keys, const char* name, std::int64_t layers, Mixer one,
                             Mixer zero) {
   std::vector<Mixer> mixers;

@@ -50,7 +50,7 @@ StoredFormat parse_stored_format(std::string_view option, std::string_view name)
     }
     allowed.push_back(f.name);
   }
-  allowed.insert(allowed.end(), {"fp8", "mxfp8", "int4", "nvfp4", "mxfp4"});
+  allowed.insert(allowed.end(), {"fp8 (= fp8_e4m3)", "mxfp8", "int4", "fp4 (= nvfp4)", "mxfp4"});
   throw UsageError(fmt::format("{} is '{}'; allowed: {}", option, name, join_names(allowed)));
 }
 

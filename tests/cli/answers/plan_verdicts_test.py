@@ -39,7 +39,7 @@ def test_checkpoints_that_save_nothing_say_why():
         ("memory --params 0.5", ("--parameters is 0.5", "whole number")),
         ("train --params 70.5 --tokens 100", ("--parameters is 70.5", "whole number")),
         ("fits --params 2.5 --layers 1 --width 1 --batch 1 --on h100", ("--parameters is 2.5",)),
-        ("tensor --shape 4 --format int4", ("'int4'", "fp8 (= fp8_e4m3), fp4 (= nvfp4), mxfp4")),
+        ("tensor --shape 4 --format int3", ("'int3'", "fp8 (= fp8_e4m3), mxfp8, int4, fp4 (= nvfp4), mxfp4")),
         ("einsum ij,jk->ik --size i=2,j=2,k=2,q=4", ("allowed: i, j, k",)),
     ],
 )

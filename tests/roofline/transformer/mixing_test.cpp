@@ -94,7 +94,7 @@ TEST(Mixing, AWindowAndAChunkLimitPairs) {
                    2 * (10 + 10 + 3));
 }
 
-TEST(Mixing, CompressedVectorsStandBesideAWindow) {
+TEST(Mixing, CompressedVectorsAreBesideAWindow) {
   const Transformer model{
       .name = "compressed",
       .layers = 1,
