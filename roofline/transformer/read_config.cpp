@@ -171,7 +171,7 @@ void note_further_predictions(ConfigKeys& keys, Transformer& model) {
   const auto further = keys.count_or("num_nextn_predict_layers", or_zero(kLayerRange), 0);
   if (further == 0) return;
   model.notes.push_back(
-      fmt::format("the {} layers that predict further tokens are not counted", further));
+      fmt::format("layers that predict further tokens are not counted: {}", further));
 }
 
 Transformer transformer_of(ConfigKeys& keys, const FamilyChoice& choice) {
