@@ -1,6 +1,7 @@
 #include "harness/measure/verifying/references_ahead.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <deque>
 #include <utility>
@@ -32,7 +33,8 @@ std::vector<std::vector<Expected>> references_of_sets(const BatchedReference& re
       void* data = sets[indices[s]][i];
       if (operands[i].access == Access::updated) {
         data = before.emplace_back().resize(static_cast<std::size_t>(operands[i].bytes()));
-        write_own_values(static_cast<std::byte*>(data), operands[i], i, indices[s], fill, seed);
+        fill_random(data, operands[i].elements, operands[i].format,
+                    own_values(operands[i], i, indices[s], fill, seed), omp_get_max_threads());
       }
       one.in.push_back({data, operands[i].format});
     }
