@@ -18,7 +18,7 @@
 #include "harness/base/checksum.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/interface/kernel_interface.hpp"
-#include "kernels/common/registry_capture.hpp"
+#include "kernels/common/interface/registry_capture.hpp"
 
 namespace ridgebench {
 namespace {

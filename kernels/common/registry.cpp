@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "kernels/common/error.hpp"
-#include "kernels/common/registry_capture.hpp"
+#include "kernels/common/interface/registry_capture.hpp"
 
 namespace ridgebench {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "harness/device/isolated/wire.hpp"
-#include "kernels/common/registry_capture.hpp"
+#include "kernels/common/interface/registry_capture.hpp"
 
 namespace ridgebench {
 namespace {

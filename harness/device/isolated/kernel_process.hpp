@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "harness/base/loaded_kernels.hpp"
-#include "harness/base/waiting.hpp"
 #include "harness/device/isolated/message.hpp"
 #include "harness/device/isolated/shared_memory.hpp"
+#include "harness/device/isolated/waiting.hpp"
 
 namespace ridgebench {
 

@@ -1,4 +1,4 @@
-#include "kernels/common/registry_capture.hpp"
+#include "kernels/common/interface/registry_capture.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "harness/base/waiting.hpp"
+#include "harness/device/isolated/waiting.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
