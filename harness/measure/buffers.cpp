@@ -220,9 +220,9 @@ RandomStream Buffers::values(std::size_t set, std::size_t position) const {
   const Operand& operand = operands_[position];
   if (has_own_values(operand)) return own_values(operand, position, set, fill_, seed_);
   const void* const arena = inputs_[static_cast<std::size_t>(operand.format)].memory.get();
-  return shared_values(operand.format,
-                       static_cast<std::size_t>(static_cast<const std::byte*>(sets_[set][position]) -
-                                                static_cast<const std::byte*>(arena)));
+  return shared_values(
+      operand.format, static_cast<std::size_t>(static_cast<const std::byte*>(sets_[set][position]) -
+                                               static_cast<const std::byte*>(arena)));
 }
 
 std::vector<std::uint64_t> Buffers::checksums() const {
@@ -239,10 +239,6 @@ std::vector<std::uint64_t> Buffers::checksums() const {
 void Buffers::forget_outputs() {
   const DeviceMemory::Region left{static_cast<std::byte*>(outputs_.memory.get()), outputs_.filled};
   poison(device_->memory(), {&left, 1});
-}
-
-void Buffers::refill_inputs() {
-  for (Arena& arena : inputs_) arena.filled = 0;
 }
 
 void Buffers::poison(DeviceMemory& memory, std::span<const DeviceMemory::Region> regions) {

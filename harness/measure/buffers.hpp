@@ -74,7 +74,9 @@ class Buffers {
   void forget_outputs();
 
   // Fills the inputs again before the next sets are allocated, because they were changed.
-  void refill_inputs();
+  void refill_inputs() {
+    for (Arena& arena : inputs_) arena.filled = 0;
+  }
 
   // Fills regions with NaN.
   static void poison(DeviceMemory& memory, std::span<const DeviceMemory::Region> regions);

@@ -100,11 +100,7 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
   if (rotates(c) && buffers_.caches_may_serve(c.operands(), record.sets)) {
     record.flags.emplace_back(kServedByCache);
   }
-  const Early early = device_->early(binding.rotation.front());
-  record.early = early.early;
-  if (!early.early) record.early_unknown = early.unknown;
-  const double busy_share = device_->busy_share(binding.rotation.front()).value_or(1);
-  if (busy_share < kSmallestWaveShare) record.flags.emplace_back("below_one_wave");
+  describe_launch(record, binding.rotation.front());
 
   Probes probes(*device_, buffers_, c, binding.sets, check_.seed_of(c));
   const Samples samples = sample(c, binding, probes, affordable.launches, seconds, stop);
@@ -119,14 +115,15 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
   if (wrong) return fail(record, Status::wrong, *wrong);
   judge_samples(record, c, samples);
   if (probes.few()) record.flags.emplace_back(kFewProbes);
-  suspect_slow_probes(record);
-  if (record.status != Status::ok) return;
-  record.seen_s = seen_s(binding.rotation);
-  if (const auto doubt = doubted_claim(record.time->median, record.seen_s)) {
-    fail(record, Status::suspect, *doubt);
-    withhold_time(record);
-    for (const char* flag : {kAboveRoof, kUnbounded}) std::erase(record.flags, flag);
-  }
+  if (record.time) doubt_time(record, seen_s(binding.rotation));
+}
+
+void Measurer::describe_launch(Record& record, const Launch& launch) {
+  const Early early = device_->early(launch);
+  record.early = early.early;
+  if (!early.early) record.early_unknown = early.unknown;
+  const double busy_share = device_->busy_share(launch).value_or(1);
+  if (busy_share < kSmallestWaveShare) record.flags.emplace_back("below_one_wave");
 }
 
 Measurer::Binding Measurer::bind(const Case& c, const Plan& plan, std::int64_t sets,
@@ -216,15 +213,16 @@ Samples Measurer::sample(const Case& c, Binding& binding, Probes& probes, std::i
   return samples;
 }
 
-void Measurer::suspect_slow_probes(Record& record) {
-  if (!record.verify->probes || !record.time) return;
-  const auto slower = slower_on_new_inputs(*record.verify->probes, record.time->median);
-  if (!slower) return;
-  fail(record, Status::suspect,
-       fmt::format("launches on new inputs take {:.3g} x as long as the samples", *slower));
-  withhold_time(record);
-  std::erase(record.flags, kAboveRoof);
-  std::erase(record.flags, kUnbounded);
+void Measurer::doubt_time(Record& record, std::optional<double> seen_s) {
+  record.seen_s = seen_s;
+  const double median_s = record.time->median;
+  const Probed probed = record.verify->probes.value_or(Probed{});
+  if (const auto doubt = doubted_claim(median_s, seen_s)) {
+    suspect(record, *doubt);
+  } else if (const auto slower = slower_on_new_inputs(probed, median_s)) {
+    suspect(record,
+            fmt::format("launches on new inputs take {:.3g} x as long as the samples", *slower));
+  }
 }
 
 void Measurer::judge_samples(Record& record, const Case& c, const Samples& samples) const {

@@ -9,8 +9,8 @@
 
 #include "harness/measure/buffers.hpp"
 #include "harness/measure/case.hpp"
-#include "harness/measure/verifying/output_check.hpp"
 #include "harness/measure/sampler.hpp"
+#include "harness/measure/verifying/output_check.hpp"
 #include "roofline/roofs.hpp"
 
 namespace ridgebench {
@@ -61,8 +61,11 @@ class Measurer {
   Affordable affordable_sets(const Launch& launch, std::int64_t wanted, double seconds);
   Samples sample(const Case& c, Binding& binding, Probes& probes, std::int64_t launched,
                  double seconds, const std::function<bool()>& stop);
-  // The record of a kernel that takes longer on new inputs becomes suspect.
-  static void suspect_slow_probes(Record& record);
+  // Adds what the device says of a launch that has run before.
+  void describe_launch(Record& record, const Launch& launch);
+  // The row of a kernel becomes suspect if it takes longer on new inputs, or if its process claims
+  // less than this one saw.
+  static void doubt_time(Record& record, std::optional<double> seen_s);
   void judge_samples(Record& record, const Case& c, const Samples& samples) const;
 
   Device* device_;

@@ -84,4 +84,11 @@ void withhold_time(Record& r) {
   r.bound.reset();
 }
 
+void suspect(Record& r, std::string reason) {
+  r.status = Status::suspect;
+  r.reason = std::move(reason);
+  for (const char* const flag : {kAboveRoof, kUnbounded}) std::erase(r.flags, flag);
+  withhold_time(r);
+}
+
 }  // namespace ridgebench

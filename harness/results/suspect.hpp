@@ -58,4 +58,7 @@ std::optional<std::string> doubted_claim(double claimed_s, std::optional<double>
 // Takes the time of a row, and all that follows from it, out of its record. The samples stay.
 void withhold_time(Record& record);
 
+// Makes a row suspect: its record loses its time and the flags that only rows with a time have.
+void suspect(Record& record, std::string reason);
+
 }  // namespace ridgebench

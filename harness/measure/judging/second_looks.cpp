@@ -122,9 +122,7 @@ Record SecondLooks::confirm(Record record, const Case& c, double seconds, const 
   Record& middle = turns[kTurns / 2];
   middle.second_look = record.second_look;
   if (possible(middle)) return middle;
-  fail(record, Status::suspect, reason_of(record));
-  withhold_time(record);
-  std::erase(record.flags, kAboveRoof);
+  suspect(record, reason_of(record));
   return record;
 }
 
