@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "harness/c/texts.hpp"
-#include "harness/device/cpu/cgroup.hpp"
-#include "harness/device/cpu/info.hpp"
+#include "harness/device/cpu/free_memory.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/registry.hpp"
 
@@ -26,12 +25,6 @@ void require_unique(const std::string& what, std::vector<std::string> names) {
   if (twice != names.end()) throw UsageError(fmt::format("{} '{}' comes twice", what, *twice));
 }
 
-// The host's free memory, in bytes, as far as a control group leaves it to this process.
-double free_bytes() {
-  const std::int64_t available = host_memory().available_bytes;
-  return static_cast<double>(std::min(available, Cgroup::own().memory_left().value_or(available)));
-}
-
 // The inputs in double. Linux would end the process if the reference took more than there is.
 std::vector<std::vector<double>> as_double(std::span<const View> in,
                                            const std::vector<Operand>& operands) {
@@ -39,7 +32,7 @@ std::vector<std::vector<double>> as_double(std::span<const View> in,
   double numbers = 4 * static_cast<double>(operands.back().elements);
   for (std::size_t i = 0; i < in.size(); ++i) numbers += static_cast<double>(operands[i].elements);
   const double asked = numbers * sizeof(double);
-  if (const double free = free_bytes(); asked > free) throw OutOfMemory(asked, free);
+  if (const double free = allocatable_bytes(); asked > free) throw OutOfMemory(asked, free);
   std::vector<std::vector<double>> inputs(in.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
     inputs[i].resize(static_cast<std::size_t>(operands[i].elements));

@@ -37,8 +37,7 @@ TEST_F(Memory, FillsWithTheBitsThatAHostHas) {
       const DeviceArray array(device(), bytes);
       // In two parts, as an arena that grows.
       constexpr std::int64_t half = kElements / 2 / kElementsPerBlock * kElementsPerBlock;
-      device().memory().fill(array.data(), half, f.format,
-                             {.fill = fill, .seed = 11, .stream = 2});
+      device().memory().fill(array.data(), half, f.format, {.fill = fill, .seed = 11, .stream = 2});
       device().memory().fill(array.data() + half * f.storage_bytes, kElements - half, f.format,
                              {.fill = fill, .seed = 11, .stream = 2, .first = half});
       HostBuffer copy;

@@ -295,7 +295,7 @@ std::vector<CounterReading> SimulatedDevice::energy_readings(double since_s) con
   return power_loop_->energy(since_s, host_s_);
 }
 
-Timing SimulatedDevice::time_cold(const Launch& launch) { return time_batch({&launch, 1}, 1); }
+Timing SimulatedDevice::time_cold(const Launch& launch) { return time_once({&launch, 1}); }
 
 namespace {
 

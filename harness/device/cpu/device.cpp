@@ -2,19 +2,18 @@
 
 #include <omp.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <utility>
 
 #include "harness/base/statistics.hpp"
 #include "harness/base/stopwatch.hpp"
 #include "harness/device/cpu/eviction.hpp"
+#include "harness/device/cpu/free_memory.hpp"
 #include "harness/device/cpu/info.hpp"
 #include "harness/device/cpu/processor.hpp"
 #include "harness/device/isolated/remote_launch.hpp"
@@ -26,30 +25,6 @@ namespace ridgebench {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-
-// Bytes of address space that a limit (ulimit -v) leaves this process; empty without a limit.
-std::optional<std::int64_t> addresses_left() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
-  std::ifstream file("/proc/self/statm");
-  std::int64_t pages = 0;  // the file's first number: pages of address space in use
-  file >> pages;
-  return static_cast<std::int64_t>(limit.rlim_cur) - pages * sysconf(_SC_PAGESIZE);
-}
-
-// Bytes left of the host's memory, or of what a control group or a limit leaves where that is less.
-double bytes_left() {
-  const std::int64_t available = host_memory().available_bytes;
-  const auto in_group = Cgroup::own().memory_left();
-  return static_cast<double>(
-      std::min({available, in_group.value_or(available), addresses_left().value_or(available)}));
-}
-
-// A tenth of what the first call found stays free, for libraries and the rest of the system.
-double allocatable_bytes() {
-  static const double reserve = 0.1 * bytes_left();
-  return std::max(bytes_left() - reserve, 0.0);
-}
 
 // Anonymous memory in whole huge pages, where the kernel grants them.
 std::shared_ptr<void> map_memory(std::size_t bytes) {

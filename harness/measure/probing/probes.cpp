@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "harness/base/statistics.hpp"
+#include "harness/device/cpu/free_memory.hpp"
 #include "harness/measure/probing/kept_bits.hpp"
 #include "harness/results/suspect.hpp"
 
@@ -173,7 +174,7 @@ std::size_t Probes::affordable() const {
     elements += static_cast<double>(operand.elements);
     bytes += operand.bytes();
   }
-  if (bytes > kMostNewBytes) return 0;
+  if (bytes > std::min(kMostNewBytes, allocatable_bytes() / 2)) return 0;
   const auto rows = static_cast<std::int64_t>(taken_.front().rows.size());
   const double cost = 2 * cost_of_rows(*case_->operation, case_->shape, rows) + elements;
   return static_cast<std::size_t>(std::max(1.0, kMostProbesCost / cost));
@@ -200,7 +201,11 @@ std::optional<std::string> Probes::check(Verification& result) {
   const std::size_t most = taken_.empty() ? 0 : affordable();
   for (const Probe& probe : taken_) {
     if (found_.compared == static_cast<std::int64_t>(most)) break;
-    if (auto wrong = check_one(probe, result)) return wrong;
+    try {
+      if (auto wrong = check_one(probe, result)) return wrong;
+    } catch (const std::bad_alloc&) {
+      break;  // the host has too little memory for the reference of new inputs
+    }
     ++found_.compared;
   }
   if (!taken_.empty()) result.probes = found_;

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/measure/verifying/output_check.hpp"
 #include "harness/measure/probing/new_inputs.hpp"
+#include "harness/measure/verifying/output_check.hpp"
 
 namespace ridgebench {
 

@@ -42,6 +42,7 @@ class Comparison {
  public:
   Comparison(Checker& check, bool version_1) : check_(&check) {
     if (version_1) lacks_ = newer_keys();
+    lacks_.insert("probes");  // of a row's verification, and younger than version 2
   }
 
   // `key` is the place of both values, such as short.seconds.ratio.
