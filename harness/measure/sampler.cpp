@@ -71,7 +71,8 @@ class Sampling {
     return window_.busy_s >= std::max(least_s, limits_->least_s);
   }
 
-  // Takes a probe if one is due. The batch after it is no sample, because the device had a pause.
+  // Takes a probe if one is due. It ends with launches that are no samples. On a GPU the batch after
+  // it is none either, because the device had a pause.
   void probe() {
     if (limits_->probes == nullptr || !limits_->probes->due(seconds_.size())) return;
     const double start_s = device_->now_s();
@@ -80,7 +81,7 @@ class Sampling {
     if (!device_->asynchronous()) before = device_->meters();
     batch_->drain();
     limits_->probes->take(seconds_.back(), launcher());
-    batch_->time();
+    if (device_->asynchronous()) batch_->time();
     if (!device_->asynchronous()) add_to(of_probes_, difference(before, device_->meters()));
     others_s_ += device_->now_s() - start_s;
   }
