@@ -23,9 +23,9 @@ OverRoof over(const Record& r, double time_s, std::optional<double> bytes_per_s,
   return found;
 }
 
-bool exceeds(const Record& r, OverRoof over) {
+bool exceeds(const Record& r, OverRoof over, double margin) {
   if (r.op == "gelu") over.compute = 0;
-  return over.exceeds(kSuspectMargin);
+  return over.exceeds(margin);
 }
 
 }  // namespace
@@ -45,11 +45,12 @@ OverRoof over_best_ceilings(const Record& r, double time_s) {
 }
 
 bool too_fast(const Record& r) {
-  return r.status == Status::ok && exceeds(r, over_ceilings(r, r.time->median));
+  return r.status == Status::ok && exceeds(r, over_ceilings(r, r.time->median), kSuspectMargin);
 }
 
 bool impossible(const Record& r, double time_s) {
-  return exceeds(r, over_best_ceilings(r, time_s));
+  const double margin = r.device == "cpu" ? kSuspectMarginOfHost : kSuspectMargin;
+  return exceeds(r, over_best_ceilings(r, time_s), margin);
 }
 
 bool all_slower(const Probed& probed, double median_s) {

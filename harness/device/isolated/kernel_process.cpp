@@ -132,7 +132,8 @@ KernelMessage KernelProcess::exchange(KernelMessage command) {
   wake();
   const BusyScope busy(process_);
   command.number = ++number_;
-  if (!send_message(socket_, command)) throw_end();
+  // A process that has ended takes no command, but may have said why before.
+  static_cast<void>(send_message(socket_, command));
   std::optional<KernelMessage> answer = receive_message(socket_);
   if (!answer) throw_end();
   if (answer->descriptor >= 0) close(std::exchange(answer->descriptor, -1));

@@ -147,7 +147,9 @@ TEST(Sampler, ColdStaysOnOneSet) {
   SimulatedDevice device(Simulation{}, kWork);
   std::vector<int> counts(5);
   take_samples(device, counting(counts), Regime::cold, kNoTime);
-  EXPECT_EQ(counts, (std::vector<int>{1, 0, 0, 0, 0}));
+  EXPECT_GT(counts.front(), 0);
+  counts.front() = 0;
+  EXPECT_EQ(counts, std::vector<int>(5));
 }
 
 TEST(Sampler, AColdSampleIsOneLaunchHoweverShort) {

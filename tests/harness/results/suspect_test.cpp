@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/sample_record.hpp"
+
 namespace ridgebench {
 namespace {
 
@@ -15,6 +17,24 @@ TEST(DoubtedClaim, IsBelowNineTenthsOfWhatWasSeen) {
 
 TEST(DoubtedClaim, NeedsAnotherProcess) {
   EXPECT_EQ(doubted_claim(1e-9, std::nullopt), std::nullopt);
+}
+
+// A launch of 1 us that moves 4000 bytes, so 4 GB/s.
+Record row_below(double ceiling_bytes_per_s, const std::string& device) {
+  Record row = sample_record();
+  row.role = Role::kernel;
+  row.device = device;
+  row.flags = {};
+  row.second_look.reset();
+  row.roof.emplace().bytes_per_s = ceiling_bytes_per_s;
+  return row;
+}
+
+TEST(Impossible, IsMoreThanTheMarginOfTheDevice) {
+  EXPECT_TRUE(impossible(row_below(3.5e9, "cuda:0"), 1e-6));
+  EXPECT_FALSE(impossible(row_below(3.7e9, "cuda:0"), 1e-6));
+  EXPECT_TRUE(impossible(row_below(1.9e9, "cpu"), 1e-6));
+  EXPECT_FALSE(impossible(row_below(2.1e9, "cpu"), 1e-6)) << "a host is shared";
 }
 
 }  // namespace
