@@ -238,7 +238,7 @@ std::vector<std::uint64_t> Buffers::checksums() const {
 
 void Buffers::forget_outputs() {
   const DeviceMemory::Region left{static_cast<std::byte*>(outputs_.memory.get()), outputs_.filled};
-  poison(device_->memory(), {&left, 1});
+  if (!left.empty()) poison(device_->memory(), {&left, 1});
 }
 
 void Buffers::poison(DeviceMemory& memory, std::span<const DeviceMemory::Region> regions) {

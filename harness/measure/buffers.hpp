@@ -82,6 +82,7 @@ class Buffers {
   static void poison(DeviceMemory& memory, std::span<const DeviceMemory::Region> regions);
 
   [[nodiscard]] Fill fill() const { return fill_; }
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
 
   // Returns false if a byte of a guard zone changed since reset().
   [[nodiscard]] bool guards_intact();

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/common/ceil_div.hpp"
+#include "harness/measure/verifying/inputs.hpp"
 
 namespace ridgebench {
 namespace {
@@ -16,10 +16,6 @@ constexpr std::int64_t kSmallestBlock = 64;
 // First of the streams of new inputs, one of each position, and that of the block.
 constexpr std::uint32_t kNewStreams = 0xC0000000;
 constexpr std::uint32_t kBlockStream = 0xFFFFFFFD;
-
-void fill_on_host(std::byte* out, const Operand& operand, const RandomStream& from) {
-  fill_random(out, operand.elements, operand.format, from, omp_get_max_threads());
-}
 
 }  // namespace
 
@@ -62,14 +58,10 @@ std::string NewInputs::text() const {
 }
 
 RandomStream NewInputs::new_values(std::size_t set, std::size_t position) const {
-  const Operand& operand = operands_[position];
-  const Fill fill = buffers_->fill();
-  return {.fill = fill == Fill::zeros ? Fill::normal : fill,
-          .values = operand.values,
-          .seed = seed_,
-          .stream = static_cast<std::uint32_t>(kNewStreams + position),
-          .first = static_cast<std::int64_t>(set) * ceil_div(operand.elements, kElementsPerBlock) *
-                   kElementsPerBlock};
+  const Fill fill = buffers_->fill() == Fill::zeros ? Fill::normal : buffers_->fill();
+  RandomStream from = own_values(operands_[position], position, set, fill, seed_);
+  from.stream = static_cast<std::uint32_t>(kNewStreams + position);
+  return from;
 }
 
 void* NewInputs::block_data(void* operand) const {
@@ -79,6 +71,10 @@ void* NewInputs::block_data(void* operand) const {
 
 bool NewInputs::changes(std::size_t position) const {
   return operands_[position].is_input() && (fresh() || block_->operand == position);
+}
+
+std::int64_t NewInputs::new_elements(std::size_t position) const {
+  return fresh() ? operands_[position].elements : block_->elements;
 }
 
 void NewInputs::write() {
@@ -94,8 +90,8 @@ void NewInputs::write() {
         memory.fill(data, operand.elements, operand.format, buffers_->values(set, i));
       }
       if (!changes(i)) continue;
-      const std::int64_t elements = fresh() ? operand.elements : block_->elements;
-      memory.fill(fresh() ? data : block_data(data), elements, operand.format, new_values(set, i));
+      memory.fill(fresh() ? data : block_data(data), new_elements(i), operand.format,
+                  new_values(set, i));
     }
   }
   Buffers::poison(memory, outputs);
@@ -118,21 +114,8 @@ void NewInputs::restore() {
 }
 
 std::vector<View> NewInputs::old_views(std::size_t set, std::vector<HostBuffer>& copies) const {
-  copies.resize(std::max(copies.size(), operands_.size()));
-  std::vector<View> views;
-  for (std::size_t i = 0; i < operands_.size(); ++i) {
-    const Operand& operand = operands_[i];
-    if (!operand.is_input()) continue;
-    const DeviceMemory::Region region = region_of(operand, all_[set][i]);
-    if (operand.access == Access::updated) {  // a launch wrote over it
-      std::byte* const before = copies[i].resize(region.size());
-      fill_on_host(before, operand, buffers_->values(set, i));
-      views.push_back({before, operand.format});
-    } else {
-      views.push_back({device_->memory().on_host({&region, 1}, copies[i]), operand.format});
-    }
-  }
-  return views;
+  return inputs_before_launch(device_->memory(), operands_, all_[set], set, buffers_->fill(),
+                              buffers_->seed(), copies);
 }
 
 std::vector<View> NewInputs::new_views(std::size_t set, std::vector<HostBuffer>& copies) const {
@@ -143,17 +126,13 @@ std::vector<View> NewInputs::new_views(std::size_t set, std::vector<HostBuffer>&
     if (!operand.is_input()) continue;
     View& view = views[input++];
     if (!changes(i)) continue;
-    std::byte* const copy = copies[i].resize(static_cast<std::size_t>(operand.bytes()));
-    if (fresh()) {
-      fill_on_host(copy, operand, new_values(set, i));
-    } else {
-      if (view.data != copy) {
-        std::copy_n(static_cast<const std::byte*>(view.data),
-                    static_cast<std::size_t>(operand.bytes()), copy);
-      }
-      fill_random(block_data(copy), block_->elements, operand.format, new_values(set, i),
-                  omp_get_max_threads());
+    const auto bytes = static_cast<std::size_t>(operand.bytes());
+    std::byte* const copy = copies[i].resize(bytes);
+    if (!fresh() && view.data != copy) {
+      std::copy_n(static_cast<const std::byte*>(view.data), bytes, copy);
     }
+    fill_random(fresh() ? copy : block_data(copy), new_elements(i), operand.format,
+                new_values(set, i), omp_get_max_threads());
     view.data = copy;
   }
   return views;

@@ -62,6 +62,8 @@ class NewInputs {
   [[nodiscard]] RandomStream new_values(std::size_t set, std::size_t position) const;
   [[nodiscard]] void* block_data(void* operand) const;
   [[nodiscard]] bool changes(std::size_t position) const;
+  // Of an input that changes.
+  [[nodiscard]] std::int64_t new_elements(std::size_t position) const;
 
   Device* device_;
   Buffers* buffers_;

@@ -93,7 +93,7 @@ class Probes {
   std::vector<Output> outputs_of_case_;
   std::mt19937_64 random_;
   std::size_t wanted_;
-  std::vector<Novelty> kinds_;      // of the probes to come, in reverse
+  std::vector<Novelty> kinds_;      // of the probes, in their order
   std::vector<std::size_t> after_;  // samples before each probe, ascending
   std::vector<Probe> taken_;
   Probed found_;

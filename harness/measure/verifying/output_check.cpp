@@ -1,7 +1,6 @@
 #include "harness/measure/verifying/output_check.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <charconv>
@@ -10,6 +9,7 @@
 #include <limits>
 #include <random>
 
+#include "harness/measure/verifying/inputs.hpp"
 #include "harness/measure/verifying/references_ahead.hpp"
 #include "harness/measure/verifying/witness.hpp"
 #include "kernels/common/error.hpp"
@@ -78,23 +78,8 @@ double OutputCheck::affordable(const Checked& checked) const {
 }
 
 std::vector<View> OutputCheck::inputs(const Case& c, const Checked& checked) {
-  const std::vector<Operand> operands = c.operands();
-  input_copies_.resize(std::max(input_copies_.size(), operands.size()));
-  std::vector<View> views;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (!operands[i].is_input()) continue;
-    const DeviceMemory::Region region = region_of(operands[i], (*checked.set)[i]);
-    if (operands[i].access == Access::updated) {  // the launch wrote over it
-      std::byte* const before = input_copies_[i].resize(region.size());
-      const RandomStream from = own_values(operands[i], i, checked.index, fill_, data_seed_);
-      fill_random(before, operands[i].elements, operands[i].format, from, omp_get_max_threads());
-      views.push_back({before, operands[i].format});
-    } else {
-      views.push_back(
-          {device_->memory().on_host({&region, 1}, input_copies_[i]), operands[i].format});
-    }
-  }
-  return views;
+  return inputs_before_launch(device_->memory(), c.operands(), *checked.set, checked.index, fill_,
+                              data_seed_, input_copies_);
 }
 
 std::vector<View> OutputCheck::outputs(const Case& c, const BufferSet& set,

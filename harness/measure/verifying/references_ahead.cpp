@@ -1,11 +1,11 @@
 #include "harness/measure/verifying/references_ahead.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <deque>
 #include <utility>
 
+#include "harness/measure/verifying/inputs.hpp"
 #include "kernels/common/reference/batched.hpp"
 
 namespace ridgebench {
@@ -23,21 +23,14 @@ std::vector<std::vector<Expected>> references_of_sets(const BatchedReference& re
   const auto elements = static_cast<std::size_t>(elements_of(*c.operation, c.shape, rows));
   std::vector<std::vector<Expected>> values(indices.size());
   std::vector<RowsOfSet> asked;
-  std::deque<HostBuffer> before;  // what launches wrote over
+  std::deque<std::vector<HostBuffer>> copies;
   for (std::size_t s = 0; s < indices.size(); ++s) {
     values[s].resize(elements);
-    RowsOfSet& one =
-        asked.emplace_back(RowsOfSet{{rows.begin(), rows.end()}, length, {}, values[s]});
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      if (!operands[i].is_input()) continue;
-      void* data = sets[indices[s]][i];
-      if (operands[i].access == Access::updated) {
-        data = before.emplace_back().resize(static_cast<std::size_t>(operands[i].bytes()));
-        fill_random(data, operands[i].elements, operands[i].format,
-                    own_values(operands[i], i, indices[s], fill, seed), omp_get_max_threads());
-      }
-      one.in.push_back({data, operands[i].format});
-    }
+    asked.push_back({{rows.begin(), rows.end()},
+                     length,
+                     inputs_before_launch(c.device->memory(), operands, sets[indices[s]],
+                                          indices[s], fill, seed, copies.emplace_back()),
+                     values[s]});
   }
   reference.compute(c.shape, asked);
   return values;

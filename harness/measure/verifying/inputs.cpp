@@ -1,0 +1,30 @@
+#include "harness/measure/verifying/inputs.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+
+namespace ridgebench {
+
+std::vector<View> inputs_before_launch(DeviceMemory& memory, std::span<const Operand> operands,
+                                       const BufferSet& set, std::size_t index, Fill fill,
+                                       std::uint64_t seed, std::vector<HostBuffer>& copies) {
+  copies.resize(std::max(copies.size(), operands.size()));
+  std::vector<View> views;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Operand& operand = operands[i];
+    if (!operand.is_input()) continue;
+    const DeviceMemory::Region region = region_of(operand, set[i]);
+    if (operand.access == Access::updated) {
+      std::byte* const before = copies[i].resize(region.size());
+      fill_random(before, operand.elements, operand.format,
+                  own_values(operand, i, index, fill, seed), omp_get_max_threads());
+      views.push_back({before, operand.format});
+    } else {
+      views.push_back({memory.on_host({&region, 1}, copies[i]), operand.format});
+    }
+  }
+  return views;
+}
+
+}  // namespace ridgebench
