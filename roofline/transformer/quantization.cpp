@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,9 +60,20 @@ bool is_true(const json& config, const char* key) {
   return found != config.end() && found->is_boolean() && found->get<bool>();
 }
 
+// NaN for a value that is not a number.
 double number_of(const json& config, const char* key, double absent) {
   const auto found = config.find(key);
-  return found != config.end() && found->is_number() ? found->get<double>() : absent;
+  if (found == config.end() || found->is_null()) return absent;
+  return found->is_number() ? found->get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+// Empty for bits and groups that no format of integers has. Groups of -1 or 0 are whole columns.
+std::optional<StoredFormat> integers_in_groups(double bits, double group, bool zeros) {
+  constexpr double kMostBits = 8;
+  const bool has_bits = bits >= 2 && bits <= kMostBits && bits == std::floor(bits);
+  const bool has_group = group == -1 || group == 0 || group >= 1;
+  if (!has_bits || !has_group) return std::nullopt;
+  return grouped_format(static_cast<int>(bits), group, zeros);
 }
 
 std::string lower_text(const json& config, const char* key) {
@@ -93,9 +106,8 @@ std::optional<StoredFormat> format_of_weights(const json& weights, const std::st
     const bool mx = group == kMxGroup || format.find("mxfp4") != std::string::npos;
     return parse_stored_format("weights", mx ? "mxfp4" : "nvfp4");
   }
-  const bool sensible = bits >= 2 && bits <= kEight && bits == static_cast<int>(bits);
-  if (!sensible || lower_text(weights, "type") != "int") return std::nullopt;
-  return grouped_format(static_cast<int>(bits), group, !is_true(weights, "symmetric"));
+  if (lower_text(weights, "type") != "int") return std::nullopt;
+  return integers_in_groups(bits, group, !is_true(weights, "symmetric"));
 }
 
 std::optional<StoredFormat> stored_format(const json& config) {
@@ -106,10 +118,10 @@ std::optional<StoredFormat> stored_format(const json& config) {
     if (found != kMethods.end()) return parse_stored_format("weights", found->format);
   }
   if (method == "awq" || method == "gptq") {
-    const int bits = static_cast<int>(std::clamp(number_of(config, "bits", 4), 2.0, 8.0));
     const bool zeros =
         method == "awq" ? !config.contains("zero_point") || is_true(config, "zero_point") : true;
-    return grouped_format(bits, number_of(config, "group_size", 128), zeros);
+    return integers_in_groups(number_of(config, "bits", 4), number_of(config, "group_size", 128),
+                              zeros);
   }
   if (method == "bitsandbytes") {
     if (is_true(config, "load_in_8bit")) return parse_stored_format("weights", "int8");

@@ -362,6 +362,24 @@ def test_the_formats_of_quantised_files(config, quantisation, name, bytes_each):
     assert down[0]["bytes"] - down[1]["bytes"] == pytest.approx((2 - bytes_each) * 8192 * 28672)
 
 
+@pytest.mark.parametrize("method", ["awq", "gptq"])
+@pytest.mark.parametrize(
+    "sizes", [{"bits": 99}, {"bits": 0}, {"bits": 3.5}, {"bits": "4"}, {"group_size": 1e-300}, {"group_size": -5}, {"group_size": [8]}]
+)
+def test_sizes_that_no_format_has_are_not_understood(config, method, sizes):
+    path = config({"model_type": "llama", "quantization_config": {"quant_method": method} | sizes})
+    assert "quantization_config is not understood" in warnings_of(path)[0]
+    assert model(path)["weights_bytes"] == model(config({"model_type": "llama"}))["weights_bytes"]
+
+
+def test_groups_of_whole_columns_have_no_bytes_of_scales(config):
+    quantisation = {"quant_method": "gptq", "bits": 4, "group_size": -1}
+    plain = model(config({"model_type": "llama"}))
+    reply = model(config({"model_type": "llama", "quantization_config": quantisation}))
+    in_16_bits = 2 * 32000 * 8192
+    assert reply["weights_bytes"] == pytest.approx((plain["parameters"] - in_16_bits) / 2 + 2 * in_16_bits)
+
+
 def test_windows_limit_the_cache_and_the_batch(config):
     path = config({"model_type": "mistral", "sliding_window": 4096})
     reply, whole = model(path, "--context", "32768"), model(config({"model_type": "llama"}), "--context", "32768")
