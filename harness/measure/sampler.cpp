@@ -71,8 +71,8 @@ class Sampling {
     return window_.busy_s >= std::max(least_s, limits_->least_s);
   }
 
-  // Takes a probe if one is due. It ends with launches that are no samples. On a GPU the batch after
-  // it is none either, because the device had a pause.
+  // Takes a probe if one is due. It ends with launches that are no samples. On a GPU the batch
+  // after it is none either, because the device had a pause.
   void probe() {
     if (limits_->probes == nullptr || !limits_->probes->due(seconds_.size())) return;
     const double start_s = device_->now_s();
@@ -81,19 +81,21 @@ class Sampling {
     if (!device_->asynchronous()) before = device_->meters();
     batch_->drain();
     limits_->probes->take(seconds_.back(), launcher());
-    if (device_->asynchronous()) batch_->time();
-    if (!device_->asynchronous()) add_to(of_probes_, difference(before, device_->meters()));
+    if (device_->asynchronous()) {
+      batch_->time();
+    } else {
+      add_to(of_probes_, difference(before, device_->meters()));
+    }
     others_s_ += device_->now_s() - start_s;
   }
 
-  // Takes the probes that were not due before the last sample.
-  void end_probes() {
+  // Takes the probes that were not due before the last sample. `seconds`: of all samples.
+  void end_probes(std::vector<double> seconds) {
     if (limits_->probes == nullptr) return;
     while (!limits_->probes->all_taken()) {
       check_stop(*limits_);
-      limits_->probes->take(seconds_.back(), launcher());
+      limits_->probes->take(seconds.back(), launcher());
     }
-    std::vector<double> seconds = seconds_;
     limits_->probes->compare_times(middle(seconds), launcher());
   }
 
@@ -114,7 +116,7 @@ class Sampling {
     }
     samples.power_capped = power_capped_;
     samples.power_state = state;
-    samples.seconds = seconds_;
+    samples.seconds = std::move(seconds_);
     samples.window = std::move(window_);
     if (clocks_.size() == samples.seconds.size()) samples.clocks_hz = clocks_;
     if (!clocks_.empty()) samples.clock_hz = middle(clocks_);
@@ -213,7 +215,7 @@ Samples take_samples(Device& device, std::span<const Launch> rotation, Regime re
   std::vector<LoadReading> load;
   if (limits.least_s > 0) load = device.load_readings(start_s);
   Samples samples = sampling.end();
-  sampling.end_probes();
+  sampling.end_probes(samples.seconds);
   samples.load = std::move(load);
   if (inherited_cap) samples.flags.emplace_back("inherited_cap");
   samples.samples_per_batch = static_cast<std::int64_t>(batch.samples());

@@ -17,8 +17,8 @@
 //     deviation               0     0.1 %  0.2 %  0.25 %  0.5 %  1 %   3 %
 //     intervals that hold 1   95 %  95 %   95 %   95 %    95 %   95 %  95 %
 //     wrong verdicts in 3000  0     0      0      0.1     8      24    31
-// Processes that differ by more than kBetweenProcesses need more of them and the rule
-// RatioRule::processes, as those of a host.
+// If processes differ by more than kBetweenProcesses, a duel needs more of them and the rule
+// RatioRule::processes, which hosts use.
 #pragma once
 
 #include <cstddef>

@@ -41,15 +41,21 @@ bool send_plain(int socket, std::span<char> bytes) {
   });
 }
 
-// The descriptor travels with the first bytes of the message.
-ssize_t send_with(int socket, std::span<char> bytes, int descriptor) {
-  alignas(cmsghdr) Control control{};
-  iovec part{bytes.data(), bytes.size()};
+// Both must outlive the result.
+msghdr message_of(iovec& part, Control& control) {
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
+  return message;
+}
+
+// The descriptor travels with the first bytes of the message.
+ssize_t send_with(int socket, std::span<char> bytes, int descriptor) {
+  alignas(cmsghdr) Control control{};
+  iovec part{bytes.data(), bytes.size()};
+  msghdr message = message_of(part, control);
   cmsghdr* const header = CMSG_FIRSTHDR(&message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
@@ -61,11 +67,7 @@ ssize_t send_with(int socket, std::span<char> bytes, int descriptor) {
 ssize_t receive_with(int socket, std::span<char> bytes, int& descriptor) {
   alignas(cmsghdr) Control control{};
   iovec part{bytes.data(), bytes.size()};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
+  msghdr message = message_of(part, control);
   const ssize_t count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   const cmsghdr* const header = count > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
   if (header != nullptr && header->cmsg_type == SCM_RIGHTS) {

@@ -1,9 +1,11 @@
 // The blocks of a duel, and the log ratios that they give.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <random>
 #include <vector>
 
 #include "harness/measure/duel/timing.hpp"
@@ -11,6 +13,13 @@
 namespace ridgebench {
 
 inline constexpr std::size_t kBlocksOfAQuad = 4;
+
+// Draws the techniques of the blocks of a quad. A fixed order could keep step with an oscillation
+// of the clock.
+inline std::array<std::size_t, kBlocksOfAQuad> draw_quad(std::mt19937_64& random) {
+  const std::size_t leader = random() % 2;
+  return {leader, 1 - leader, 1 - leader, leader};
+}
 
 // What a block of one technique took.
 struct DuelBlock {
@@ -21,6 +30,14 @@ struct DuelBlock {
   double begin_s = 0;  // by the device's now_s(), without the dropped part
   double end_s = 0;
   bool clocked = true;
+
+  // Adds a batch of the technique.
+  void add(const Timing& timing, std::int64_t of_batch) {
+    seconds += timing.seconds;
+    launches += of_batch;
+    clocked = clocked && timing.clock_hz.has_value();
+    cycles += timing.seconds * timing.clock_hz.value_or(0);
+  }
 
   [[nodiscard]] double launch_s() const { return seconds / static_cast<double>(launches); }
   [[nodiscard]] double launch_cycles() const { return cycles / static_cast<double>(launches); }

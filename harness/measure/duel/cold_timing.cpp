@@ -20,11 +20,7 @@ class ColdLaunches {
   // Adds a launch of the block's technique to the block.
   void time(DuelBlock& block) const {
     if (*stop_ && (*stop_)()) throw Interrupted();
-    const Timing timing = device_->time_cold(*launches_.at(block.side));
-    block.seconds += timing.seconds;
-    block.launches += 1;
-    block.clocked = block.clocked && timing.clock_hz.has_value();
-    block.cycles += timing.seconds * timing.clock_hz.value_or(0);
+    block.add(device_->time_cold(*launches_.at(block.side)), 1);
   }
 
  private:
@@ -53,8 +49,7 @@ DuelTimes time_cold_duel(Device& device, const Launch& first, const Launch& seco
   std::mt19937_64 random(limits.seed);
   for (std::int64_t quad = 0; quad < kShortQuads && (quad == 0 || spent_s() < limits.seconds);
        ++quad) {
-    const std::size_t leader = random() % 2;
-    for (const std::size_t side : {leader, 1 - leader, 1 - leader, leader}) {
+    for (const std::size_t side : draw_quad(random)) {
       DuelBlock& block = *scale.add(side);
       for (int i = 0; i < launches; ++i) cold.time(block);
     }

@@ -63,10 +63,7 @@ class Pipeline {
     if (block_ == nullptr) return;
     block_->end_s = device_->now_s();
     if (block_->launches == 0) block_->begin_s = block_->end_s - timing.seconds;
-    block_->seconds += timing.seconds;
-    block_->launches += launched_;
-    block_->clocked = block_->clocked && timing.clock_hz.has_value();
-    block_->cycles += timing.seconds * timing.clock_hz.value_or(0);
+    block_->add(timing, launched_);
   }
 
  private:
@@ -101,9 +98,7 @@ class Quads {
   // Adds up to `quads` quads, one at least, whose first block begins before `end_s`.
   void measure(Scale& scale, std::int64_t quads, double end_s, double block_s) {
     for (std::int64_t quad = 0; quad < quads && (quad == 0 || seconds() < end_s); ++quad) {
-      // A fixed order could keep step with an oscillation of the clock.
-      const std::size_t leader = random_() % 2;
-      for (const std::size_t side : {leader, 1 - leader, 1 - leader, leader}) {
+      for (const std::size_t side : draw_quad(random_)) {
         measure_block(scale.add(side), block_s);
       }
     }

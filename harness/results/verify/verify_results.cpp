@@ -184,10 +184,10 @@ void check_suspicion(const Record& record, std::vector<std::string>& problems) {
     return check.require(suspect, "its process claims too little time, but it is not suspect");
   }
   const bool probed = record.verify && record.verify->probes;
-  const bool slower = probed && slower_on_new_inputs(*record.verify->probes, median_s);
-  check.require(suspect || !slower, "slower on new inputs, but not suspect");
-  const bool too_fast = impossible(record, median_s);
-  check.require(suspect == (too_fast || slower),
+  if (probed && slower_on_new_inputs(*record.verify->probes, median_s)) {
+    return check.require(suspect, "slower on new inputs, but not suspect");
+  }
+  check.require(suspect == impossible(record, median_s),
                 suspect ? "suspect, but possible by its ceilings and its probes"
                         : "more than 10 % above its roof, but not suspect");
 }
