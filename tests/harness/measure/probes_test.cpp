@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include <chrono>
 #include <cmath>
+#include <future>
 #include <map>
 #include <thread>
 #include <vector>
@@ -216,26 +216,46 @@ TEST(Probes, PassAKernelThatOnlyWritingSlowsDown) {
   EXPECT_EQ(record.status, Status::ok) << record.reason.value_or("");
 }
 
+// Hands its work to a thread, which does it when the next launch begins.
+class LateThread {
+ public:
+  void launch(const float* x, float* y, std::int64_t n) {
+    end();
+    g_work += 100 * n;
+    begin_ = std::promise<void>();
+    thread_ = std::jthread([=, begun = begin_.get_future()] {
+      begun.wait();
+      std::copy_n(x, n, y);
+    });
+  }
+  void end() {
+    if (!thread_.joinable()) return;
+    begin_.set_value();
+    thread_.join();
+  }
+
+ private:
+  std::promise<void> begin_;
+  std::jthread thread_;
+};
+
 TEST(Probes, CatchAThreadThatOutlivesItsLaunch) {
-  std::vector<std::jthread> threads;
+  LateThread late;
+  int launches = 0;
   CountedWork device;
   MadeUpCase made_up(
       device,
       [&](const float* x, float* y, std::int64_t n) {
-        if (threads.size() < 3) return compute(x, y, n);  // the checks before the timing
-        g_work += 100 * n;
-        threads.emplace_back([=] {
-          std::this_thread::sleep_for(std::chrono::milliseconds(20));
-          std::copy_n(x, n, y);
-        });
+        // The checks before the timing see right launches.
+        ++launches <= 4 ? compute(x, y, n) : late.launch(x, y, n);
       },
       kNumbers);
-  while (threads.size() < 3) threads.emplace_back([] {});
   made_up.implementation.calls_back = true;
   Measurer measurer(device, Fill::normal, 1);
-  const Record record = measurer.measure(made_up.get(Regime::warm), 1e-4, nullptr);
-  threads.clear();  // joins them, while the buffers exist
+  const Record record = measurer.measure(made_up.get(), 2e-4, nullptr);
+  late.end();  // while the buffers exist
   EXPECT_EQ(record.status, Status::wrong) << record.reason.value_or("ok");
+  EXPECT_THAT(record.reason.value_or("ok"), HasSubstr("a launch on new values"));
 }
 
 TEST(Probes, AreTwoForAKernelOfTheSuite) {
