@@ -56,7 +56,7 @@ set(CMAKE_CUDA_COMPILER_LAUNCHER "${CMAKE_SOURCE_DIR}/cmake/ptxas_log.sh" ${CMAK
 cubin_compression("${CMAKE_CUDA_COMPILER_VERSION}" "${RIDGEBENCH_TESTS}" cubin_compression)
 add_library(ridgebench_cuda INTERFACE)
 target_compile_options(ridgebench_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo --diag-suppress=445
-                       -Xptxas=-v ${cubin_compression} -Xcompiler=-Wall,-Wextra,-fopenmp
+                       -Xptxas=-v --threads=2 ${cubin_compression} -Xcompiler=-Wall,-Wextra,-fopenmp
                        $<$<BOOL:${RIDGEBENCH_WERROR}>:--Werror=all-warnings>>)
 target_link_libraries(ridgebench_cuda INTERFACE CUDA::cudart_static ${CMAKE_DL_LIBS})
 # A program loads cuBLAS when it first calls it. Without the toolkit's own headers the rows are skipped: those of another
@@ -76,7 +76,8 @@ function(add_cuda_kernels target)
     "${CMAKE_SOURCE_DIR}/kernels/*/sweep/*.cu" "${CMAKE_SOURCE_DIR}/kernels/*/tile/*.cu" "${CMAKE_SOURCE_DIR}/kernels/*/cublas*.cpp")
   file(GLOB hopper CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/*/hopper/*.cu")
   # Files that take longer to read than to compile.
-  unify_cuda(portable memory_bound "/kernels/(relu|gelu|dot|matvec)/[a-z0-9_]+[.]cu$")
+  unify_cuda(portable elementwise "/kernels/(relu|gelu)/[a-z0-9_]+[.]cu$")
+  unify_cuda(portable sums "/kernels/(dot|matvec)/[a-z0-9_]+[.]cu$")
   unify_cuda(portable ceilings "/kernels/ceilings/")
   unify_cuda(portable matmul "/kernels/matmul/(naive|coalesced|shared_tile|cublas_unfused|tile/tuning)[.]cu$")
   unify_cuda(portable transfers "/kernels/(transfer|latency)/")
