@@ -4,29 +4,36 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <span>
 
+#include "harness/device/pages.hpp"
 #include "kernels/common/format.hpp"
 #include "kernels/common/random.hpp"
 
 namespace ridgebench {
 
-// Host memory that is not initialised, because clearing gigabytes takes seconds.
+// Host memory of undefined content. It grows by resize(), which drops the content and throws
+// std::bad_alloc if the host has too little memory.
 class HostBuffer {
  public:
   std::byte* resize(std::size_t bytes) {
     if (bytes > bytes_) {
-      data_ = std::make_unique_for_overwrite<Bytes>(bytes);
+      bytes_ = 0;
+      data_.reset();
+      data_ = bytes < kHugePage ? std::shared_ptr<void>(std::malloc(bytes), std::free)
+                                : map_pages(bytes);
+      if (data_ == nullptr) throw std::bad_alloc();
       bytes_ = bytes;
     }
-    return data_.get();
+    return static_cast<std::byte*>(data_.get());
   }
-  [[nodiscard]] const std::byte* data() const { return data_.get(); }
+  [[nodiscard]] const std::byte* data() const { return static_cast<std::byte*>(data_.get()); }
 
  private:
-  using Bytes = std::byte[];  // NOLINT(modernize-avoid-c-arrays): a vector would clear them
-  std::unique_ptr<Bytes> data_;
+  std::shared_ptr<void> data_;
   std::size_t bytes_ = 0;
 };
 

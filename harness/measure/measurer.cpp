@@ -61,6 +61,7 @@ Record Measurer::measure(const Case& c, double seconds, const std::function<bool
       // The case may fit without the buffers of earlier cases.
       if (!buffers_.in_the_way(c.operands())) throw;
       buffers_ = Buffers(*device_, fill_, seed_, shared);
+      check_.input_copies().clear();
       record = described(c);
       run_phases(record, c, seconds, stop);
     }
@@ -102,7 +103,7 @@ void Measurer::run_phases(Record& record, const Case& c, double seconds,
   }
   describe_launch(record, binding.rotation.front());
 
-  Probes probes(*device_, buffers_, c, binding.sets, check_.seed_of(c));
+  Probes probes(*device_, buffers_, c, binding.sets, check_.seed_of(c), check_.input_copies());
   const Samples samples = sample(c, binding, probes, affordable.launches, seconds, stop);
   if (probes.work_goes_on(samples.seconds.back())) return fail(record, Status::wrong, kWorkGoesOn);
   scope.window = to_json(samples.window, c.work());

@@ -71,11 +71,10 @@ class Sampling {
     return window_.busy_s >= std::max(least_s, limits_->least_s);
   }
 
-  // Takes a probe if one is due. It ends with launches that are no samples. On a GPU the batch
-  // after it is none either, because the device had a pause.
+  // Takes a probe if one is due, in the time of the case. It ends with launches that are no
+  // samples. On a GPU the batch after it is none either, because the device had a pause.
   void probe() {
     if (limits_->probes == nullptr || !limits_->probes->due(seconds_.size())) return;
-    const double start_s = device_->now_s();
     // A thread watches the counter of an asynchronous device, and reading its meters takes long.
     std::vector<Meter> before;
     if (!device_->asynchronous()) before = device_->meters();
@@ -86,7 +85,6 @@ class Sampling {
     } else {
       add_to(of_probes_, difference(before, device_->meters()));
     }
-    others_s_ += device_->now_s() - start_s;
   }
 
   // Takes the probes that were not due before the last sample. `seconds`: of all samples.

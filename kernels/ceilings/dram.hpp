@@ -25,6 +25,10 @@ inline Block block(View x, std::int64_t row, std::size_t count) {
   return elements;
 }
 
+inline Operand by_row(const char* name, const Shape& s, FormatPair f) {
+  return {name, s["n"], f.a, Access::read, {}, kRowLength};
+}
+
 // What the four share; `arrays` of n elements move.
 inline Operation dram(const std::string& name, double flops_per_element, int arrays) {
   Operation op;
@@ -75,7 +79,7 @@ inline Operation write() {
 inline Operation copy() {
   Operation op = dram("dram_copy", 0, 2);
   op.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
-    return {{"x", s["n"], f.a}, {"y", s["n"], f.a, Access::written}};
+    return {by_row("x", s, f), {"y", s["n"], f.a, Access::written}};
   };
   op.reference = [](const Shape&, std::int64_t row, std::span<const View> in,
                     std::span<Expected> out) {
@@ -88,7 +92,7 @@ inline Operation copy() {
 inline Operation triad() {
   Operation op = dram("dram_triad", 2, 3);
   op.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
-    return {{"a", s["n"], f.a}, {"b", s["n"], f.a}, {"c", s["n"], f.a, Access::written}};
+    return {by_row("a", s, f), by_row("b", s, f), {"c", s["n"], f.a, Access::written}};
   };
   op.reduction = [](const Shape&) { return 2.0; };
   op.reference = [](const Shape&, std::int64_t row, std::span<const View> in,

@@ -19,7 +19,7 @@ Operation elementwise(const Elementwise& e) {
   op.formats = {Format::fp32, Format::fp16, Format::bf16, Format::fp8_e4m3, Format::fp8_e5m2};
   op.flops = [e](const Shape& s) { return e.flops_per_element * static_cast<double>(s["n"]); };
   op.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
-    return {{"x", s["n"], f.a, Access::read}, {"y", s["n"], f.a, Access::written}};
+    return {{"x", s["n"], f.a, Access::read, {}, kRowLength}, {"y", s["n"], f.a, Access::written}};
   };
   op.row_length = [](const Shape&) { return kRowLength; };
   op.reference = [e](const Shape&, std::int64_t row, std::span<const View> in,

@@ -27,6 +27,9 @@ struct Operand {
   Format format;
   Access access = Access::read;
   Values values = {};  // of an operand that is read
+  // Elements of an input that one row of the outputs reads: row r those from r * by_row on. 0: each
+  // row may read any of them.
+  std::int64_t by_row = 0;
 
   [[nodiscard]] double bytes() const {
     return static_cast<double>(elements) * info(format).storage_bytes;

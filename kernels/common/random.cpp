@@ -100,12 +100,24 @@ Bits stored(std::uint32_t word) {
   }
 }
 
+// The quantiles in the width of the format: more of them lie in the caches.
 template <class Bits>
-void fill_as(Bits* out, std::int64_t first, std::int64_t elements,
-             std::span<const std::uint32_t> words, Stream stream, int threads) {
-  std::vector<Bits> table;  // narrower: more of it in the caches
-  table.reserve(words.size());
-  std::ranges::transform(words, std::back_inserter(table), stored<Bits>);
+std::span<const Bits> stored_quantiles(Format format, Fill fill) {
+  static std::mutex mutex;
+  static std::map<std::pair<Format, Fill>, std::vector<Bits>> tables;
+  const std::lock_guard lock(mutex);
+  std::vector<Bits>& table = tables[{format, fill}];
+  if (table.empty()) {
+    const std::span<const std::uint32_t> words = quantile_table(format, fill);
+    table.reserve(words.size());
+    std::ranges::transform(words, std::back_inserter(table), stored<Bits>);
+  }
+  return table;
+}
+
+template <class Bits>
+void fill_as(Bits* out, std::int64_t first, std::int64_t elements, std::span<const Bits> table,
+             Stream stream, int threads) {
   const std::int64_t end = first + elements;
   const std::int64_t end_block = (end + kElementsPerBlock - 1) / kElementsPerBlock;
 #pragma omp parallel for num_threads(threads) if (elements > kFewElements)
@@ -150,9 +162,9 @@ std::span<const std::uint32_t> quantile_table(Format format, Fill fill) {
 
 void fill_random(void* out, std::int64_t elements, Format format, Fill fill, std::uint64_t seed,
                  std::uint32_t stream, int threads, std::int64_t first) {
-  const std::span<const std::uint32_t> table = quantile_table(format, fill);
-  const auto as = [&](auto* bits) {
-    fill_as(bits, first, elements, table, Stream{seed, stream}, threads);
+  const auto as = [&]<class Bits>(Bits* bits) {
+    fill_as(bits, first, elements, stored_quantiles<Bits>(format, fill), Stream{seed, stream},
+            threads);
   };
   switch (info(format).storage_bytes) {
     case 1:

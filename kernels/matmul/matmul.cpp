@@ -157,6 +157,12 @@ std::vector<Shape> fused_sweep(Profile profile, Pace pace, const Machine& machin
   return shapes;
 }
 
+// In the layouts nt and nn, it is stored row by row.
+Operand first_matrix(const Shape& s, FormatPair f) {
+  const std::int64_t by_row = s.layout() == Layout::tn ? 0 : s["k"];
+  return {"a", s["m"] * s["k"], f.a, Access::read, {}, by_row};
+}
+
 }  // namespace
 
 Operation matmul_operation() {
@@ -168,7 +174,7 @@ Operation matmul_operation() {
       .engine = Engine::tensor,
       .flops = multiply_add_flops,
       .operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
-        return {{"a", s["m"] * s["k"], f.a},
+        return {first_matrix(s, f),
                 {"b", s["k"] * s["n"], f.b},
                 {"c", s["m"] * s["n"], product_format(f), Access::written}};
       },
@@ -188,7 +194,7 @@ Operation matmul_gelu_operation() {
     return multiply_add_flops(s) + (kGeluFlops + 1) * outputs;
   };
   fused.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
-    return {{"a", s["m"] * s["k"], f.a},
+    return {first_matrix(s, f),
             {"b", s["k"] * s["n"], f.b},
             {"bias", s["n"], product_format(f)},
             {"c", s["m"] * s["n"], product_format(f), Access::written}};

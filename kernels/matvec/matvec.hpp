@@ -42,7 +42,7 @@ inline const RegisterOperation matvec{{
           return 2.0 * static_cast<double>(s["m"]) * static_cast<double>(s["n"]);
         },
     .operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
-      return {{"a", s["m"] * s["n"], f.a},
+      return {{"a", s["m"] * s["n"], f.a, Access::read, {}, s["n"]},
               {"x", s["n"], f.b},
               {"y", s["m"], product_format(f), Access::written}};
     },

@@ -26,7 +26,8 @@ class MadeUpCase {
     operation.formats = {Format::fp32};
     operation.flops = [](const Shape& s) { return static_cast<double>(s["n"]); };
     operation.operands = [](const Shape& s, FormatPair f) -> std::vector<Operand> {
-      return {{"x", s["n"], f.a}, {"y", s["n"], f.a, Access::written}};
+      return {{"x", s["n"], f.a, Access::read, {}, kRowLength},
+              {"y", s["n"], f.a, Access::written}};
     };
     operation.row_length = [](const Shape&) { return kRowLength; };
     operation.reference = [](const Shape&, std::int64_t row, std::span<const View> in,

@@ -1,7 +1,6 @@
 #include "harness/device/cpu/device.hpp"
 
 #include <omp.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,29 +17,20 @@
 #include "harness/device/cpu/processor.hpp"
 #include "harness/device/isolated/remote_launch.hpp"
 #include "harness/device/open_devices.hpp"
+#include "harness/device/pages.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/isa_level.hpp"
 
 namespace ridgebench {
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-
-// Anonymous memory in whole huge pages, where the kernel grants them.
 std::shared_ptr<void> map_memory(std::size_t bytes) {
-  const std::size_t size =
-      (std::max<std::size_t>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
-  const std::size_t mapped = size + kHugePage;  // room to align the block
+  const auto mapped = static_cast<double>(mapped_bytes(bytes));
   const double free = allocatable_bytes();
-  if (static_cast<double>(mapped) > free) throw OutOfMemory(static_cast<double>(mapped), free);
-  void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) throw OutOfMemory(static_cast<double>(mapped), free);
-  void* aligned = base;
-  std::size_t space = mapped;
-  std::align(kHugePage, size, aligned, space);
-  madvise(aligned, size, MADV_HUGEPAGE);  // a kernel without huge pages may refuse
-  return {aligned, [base, mapped](void*) { munmap(base, mapped); }};
+  if (mapped > free) throw OutOfMemory(mapped, free);
+  std::shared_ptr<void> pages = map_pages(bytes);
+  if (pages == nullptr) throw OutOfMemory(mapped, free);
+  return pages;
 }
 
 class CpuQueue final : public Queue {

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/measure/verifying/inputs.hpp"
-
 namespace ridgebench {
 namespace {
 
@@ -118,7 +116,32 @@ std::vector<View> NewInputs::old_views(std::size_t set, std::vector<HostBuffer>&
                               buffers_->seed(), copies);
 }
 
-std::vector<View> NewInputs::new_views(std::size_t set, std::vector<HostBuffer>& copies) const {
+void NewInputs::write_on_host(std::size_t set, std::size_t position,
+                              std::span<const ElementRange> ranges, const void* old,
+                              std::byte* copy) const {
+  const Format format = operands_[position].format;
+  const std::int64_t size = info(format).storage_bytes;
+  const RandomStream all = new_values(set, position);
+  const bool many = ranges.size() > 1;
+#pragma omp parallel for schedule(dynamic) if (many)
+  for (const ElementRange& range : ranges) {
+    std::byte* const out = copy + range.first * size;
+    if (fresh()) {
+      RandomStream from = all;
+      from.first += range.first;
+      fill_random(out, range.size(), format, from, many ? 1 : omp_get_max_threads());
+    } else if (old != copy) {
+      std::copy_n(static_cast<const std::byte*>(old) + range.first * size, range.size() * size,
+                  out);
+    }
+  }
+  if (!fresh()) {
+    fill_random(block_data(copy), block_->elements, format, all, omp_get_max_threads());
+  }
+}
+
+std::vector<View> NewInputs::new_views(std::size_t set, std::span<const std::int64_t> rows,
+                                       std::vector<HostBuffer>& copies) const {
   std::vector<View> views = old_views(set, copies);
   std::size_t input = 0;
   for (std::size_t i = 0; i < operands_.size(); ++i) {
@@ -126,13 +149,8 @@ std::vector<View> NewInputs::new_views(std::size_t set, std::vector<HostBuffer>&
     if (!operand.is_input()) continue;
     View& view = views[input++];
     if (!changes(i)) continue;
-    const auto bytes = static_cast<std::size_t>(operand.bytes());
-    std::byte* const copy = copies[i].resize(bytes);
-    if (!fresh() && view.data != copy) {
-      std::copy_n(static_cast<const std::byte*>(view.data), bytes, copy);
-    }
-    fill_random(fresh() ? copy : block_data(copy), new_elements(i), operand.format,
-                new_values(set, i), omp_get_max_threads());
+    std::byte* const copy = copies[i].resize(static_cast<std::size_t>(operand.bytes()));
+    write_on_host(set, i, elements_read(operand, rows), view.data, copy);
     view.data = copy;
   }
   return views;

@@ -10,6 +10,7 @@
 
 #include "harness/measure/buffers.hpp"
 #include "harness/measure/case.hpp"
+#include "harness/measure/verifying/inputs.hpp"
 
 namespace ridgebench {
 
@@ -46,8 +47,10 @@ class NewInputs {
   void restore();
 
   // The operands that a launch on a set reads, new and old, in host memory. They lie in `copies`,
-  // or in place where the host can read them. The old ones are those that the set holds now.
-  std::vector<View> new_views(std::size_t set, std::vector<HostBuffer>& copies) const;
+  // or in place where the host can read them. The old ones are those that the set holds now. Of the
+  // new ones that changed, only the elements that `rows` of the outputs read are defined.
+  std::vector<View> new_views(std::size_t set, std::span<const std::int64_t> rows,
+                              std::vector<HostBuffer>& copies) const;
   std::vector<View> old_views(std::size_t set, std::vector<HostBuffer>& copies) const;
 
  private:
@@ -64,6 +67,10 @@ class NewInputs {
   [[nodiscard]] bool changes(std::size_t position) const;
   // Of an input that changes.
   [[nodiscard]] std::int64_t new_elements(std::size_t position) const;
+  // Writes the new elements of an input that changes, in these ranges, to `copy`. `old` has the old
+  // elements, and may be `copy`.
+  void write_on_host(std::size_t set, std::size_t position, std::span<const ElementRange> ranges,
+                     const void* old, std::byte* copy) const;
 
   Device* device_;
   Buffers* buffers_;

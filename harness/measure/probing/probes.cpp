@@ -50,7 +50,7 @@ std::vector<std::size_t> draw_places(std::size_t count, std::mt19937_64& random)
 }  // namespace
 
 Probes::Probes(Device& device, Buffers& buffers, const Case& c, std::span<const BufferSet> sets,
-               std::uint64_t seed)
+               std::uint64_t seed, std::vector<HostBuffer>& input_copies)
     : device_(&device),
       buffers_(&buffers),
       case_(&c),
@@ -59,7 +59,8 @@ Probes::Probes(Device& device, Buffers& buffers, const Case& c, std::span<const 
       random_(seed),
       wanted_(c.implementation->of_user() ? kProbesOfOwn : kProbesOfOurs),
       kinds_(draw_kinds(wanted_, random_)),
-      after_(draw_places(wanted_, random_)) {}
+      after_(draw_places(wanted_, random_)),
+      input_copies_(&input_copies) {}
 
 bool Probes::due(std::size_t samples) const {
   return !all_taken() && samples >= after_[taken_.size()];
@@ -220,7 +221,7 @@ std::optional<std::string> Probes::check_one(const Probe& probe, Verification& r
   const auto reference = [&](std::span<const View> inputs) {
     return reference_of(*case_->operation, case_->shape, inputs, probe.rows);
   };
-  const auto expected = reference(probe.inputs->new_views(probe.set, copies_));
+  const auto expected = reference(probe.inputs->new_views(probe.set, probe.rows, *input_copies_));
   Verification found = compare(implementation, case_->shape, outputs, probe.rows, expected);
   found.elements = 0;  // result.elements counts those of the inputs of the run
   add(result, found);
@@ -234,7 +235,7 @@ std::optional<std::string> Probes::check_one(const Probe& probe, Verification& r
       read_rows(device_->memory(), outputs_of_case_, probe.rows, sets_[probe.set], old_outputs_);
   const KeptBits kept(outputs_of_case_, probe.rows, outputs, old_outputs);
   if (!kept.any()) return std::nullopt;
-  if (!kept.most_moved(expected, reference(probe.inputs->old_views(probe.set, copies_)))) {
+  if (!kept.most_moved(expected, reference(probe.inputs->old_views(probe.set, *input_copies_)))) {
     return std::nullopt;
   }
   return fmt::format("on new values of {}, the output keeps the bits of the old values",

@@ -32,8 +32,9 @@ class Probes {
   using Launcher = std::function<double(NewInputs::Sets)>;
 
   // `sets` are all sets of the case, the last that `buffers` allocated. The seed draws the probes.
+  // `input_copies` hold inputs in host memory while check() runs; the rows share them.
   Probes(Device& device, Buffers& buffers, const Case& c, std::span<const BufferSet> sets,
-         std::uint64_t seed);
+         std::uint64_t seed, std::vector<HostBuffer>& input_copies);
 
   // Whether a probe is due after that number of samples, and whether all were taken.
   [[nodiscard]] bool due(std::size_t samples) const;
@@ -97,7 +98,7 @@ class Probes {
   std::vector<std::size_t> after_;  // samples before each probe, ascending
   std::vector<Probe> taken_;
   Probed found_;
-  std::vector<HostBuffer> copies_;
+  std::vector<HostBuffer>* input_copies_;
   std::vector<HostBuffer> old_outputs_;
 };
 

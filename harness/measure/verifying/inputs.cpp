@@ -27,4 +27,19 @@ std::vector<View> inputs_before_launch(DeviceMemory& memory, std::span<const Ope
   return views;
 }
 
+std::vector<ElementRange> elements_read(const Operand& input, std::span<const std::int64_t> rows) {
+  if (input.by_row == 0) return {{0, input.elements}};
+  std::vector<ElementRange> ranges;
+  for (const std::int64_t row : rows) {
+    const std::int64_t first = row * input.by_row / kElementsPerBlock * kElementsPerBlock;
+    const std::int64_t end = std::min((row + 1) * input.by_row, input.elements);
+    if (!ranges.empty() && first <= ranges.back().end) {
+      ranges.back().end = end;
+    } else {
+      ranges.push_back({first, end});
+    }
+  }
+  return ranges;
+}
+
 }  // namespace ridgebench

@@ -16,4 +16,16 @@ std::vector<View> inputs_before_launch(DeviceMemory& memory, std::span<const Ope
                                        const BufferSet& set, std::size_t index, Fill fill,
                                        std::uint64_t seed, std::vector<HostBuffer>& copies);
 
+// Elements `first` .. `end` - 1 of an operand.
+struct ElementRange {
+  std::int64_t first;
+  std::int64_t end;
+
+  [[nodiscard]] std::int64_t size() const { return end - first; }
+};
+
+// The elements of an input that rows of the outputs read, and few others. `rows` ascend. The ranges
+// ascend, do not touch, and begin at multiples of kElementsPerBlock.
+std::vector<ElementRange> elements_read(const Operand& input, std::span<const std::int64_t> rows);
+
 }  // namespace ridgebench

@@ -57,6 +57,9 @@ class OutputCheck {
   // rows.
   [[nodiscard]] std::uint64_t seed_of(const Case& c) const;
 
+  // Host memory for copies of inputs, which the cases share, because allocating gigabytes is slow.
+  [[nodiscard]] std::vector<HostBuffer>& input_copies() { return input_copies_; }
+
  private:
   struct Checked {  // buffer set `index` of `count`
     const BufferSet* set;
@@ -86,7 +89,7 @@ class OutputCheck {
   Fill fill_ = Fill::normal;
   std::uint64_t data_seed_ = 0;
   ReferenceCache references_;
-  std::vector<HostBuffer> input_copies_;  // kept, because allocating gigabytes is slow
+  std::vector<HostBuffer> input_copies_;
   std::vector<HostBuffer> output_copies_;
   std::uint64_t first_bits_ = 0;  // of the first set's output, before the timing
 };
