@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <functional>
 #include <future>
 #include <map>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "harness/measure/measurer.hpp"
@@ -25,24 +27,49 @@ constexpr std::int64_t kNumbers = 2000;
 // Units of work that kernels of these tests did. The clock counts them, and nothing else.
 std::int64_t g_work = 0;
 
-class CountedWork final : public CpuDevice {
+class CountedWork : public CpuDevice {
  public:
+  static constexpr double kUnit_s = 1e-11;
+  static constexpr double kCase_s = 2e-4;
+
   // Small caches are soon evicted.
-  CountedWork() {
+  explicit CountedWork(double unit_s = kUnit_s) : unit_s_(unit_s) {
     machine_.caches = {{.level = 1, .bytes = 16 << 10, .shared_by = machine_.units}};
   }
   Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override {
     const std::int64_t before = g_work;
     CpuDevice::time_batch(rotation, repeats);
-    const double seconds = 1e-11 * static_cast<double>(g_work - before);
+    const double seconds = unit_s_ * static_cast<double>(g_work - before);
     now_s_ += seconds;
     return {seconds, std::nullopt};
   }
   [[nodiscard]] double now_s() const override { return now_s_; }
-  [[nodiscard]] double tick_s() const override { return 1e-13; }
+  [[nodiscard]] double tick_s() const override { return unit_s_ / 100; }
 
  private:
+  double unit_s_;
   double now_s_ = 0;
+};
+
+// A GPU by the same clock. Work of its other stream runs when the next batch begins.
+class CountedGpu final : public CountedWork {
+ public:
+  // The batches of a GPU take milliseconds.
+  static constexpr double kCase_s = 100 * CountedWork::kCase_s;
+  CountedGpu() : CountedWork(100 * kUnit_s) {}
+  [[nodiscard]] bool asynchronous() const override { return true; }
+  Timing time_batch(std::span<const Launch> rotation, std::int64_t repeats) override {
+    end_other_stream();
+    return CountedWork::time_batch(rotation, repeats);
+  }
+  void run(const Launch& launch) override {
+    end_other_stream();
+    CountedWork::run(launch);
+  }
+  void end_other_stream() {
+    for (const auto& work : std::exchange(other_stream, {})) work();
+  }
+  std::vector<std::function<void()>> other_stream;
 };
 
 void compute(const float* x, float* y, std::int64_t n) {
@@ -56,8 +83,10 @@ using Kernel = MadeUpCase::Kernel;
 // Makes a kernel without memories of an earlier run.
 using Maker = std::function<Kernel()>;
 
-Record measured(const Kernel& kernel, Regime regime = Regime::steady, double seconds = 2e-4) {
-  static CountedWork device;  // it takes long to open one
+template <class CountedDevice = CountedWork>
+Record measured(const Kernel& kernel, Regime regime = Regime::steady,
+                double seconds = CountedDevice::kCase_s) {
+  static CountedDevice device;  // it takes long to open one
   MadeUpCase made_up(device, kernel, kNumbers);
   made_up.implementation.calls_back = true;
   return Measurer(device, Fill::normal, 1).measure(made_up.get(regime), seconds, nullptr);
@@ -153,13 +182,20 @@ Kernel overwriting() {
 
 class Cheats : public ::testing::TestWithParam<Cheat> {};
 
-TEST_P(Cheats, AreCaughtEachTime) {
-  for (int run = 0; run < kRunsOfACheat; ++run) {
-    const Record record = measured(GetParam().make());
-    ASSERT_EQ(record.status, GetParam().status) << record.reason.value_or("ok") << ", run " << run;
-    EXPECT_THAT(*record.reason, HasSubstr(GetParam().reason));
+template <class CountedDevice>
+void expect_caught(const Cheat& cheat, int runs) {
+  for (int run = 0; run < runs; ++run) {
+    const Record record = measured<CountedDevice>(cheat.make());
+    ASSERT_EQ(record.status, cheat.status) << record.reason.value_or("ok") << ", run " << run;
+    EXPECT_THAT(*record.reason, HasSubstr(cheat.reason));
     EXPECT_FALSE(record.time);
   }
+}
+
+TEST_P(Cheats, AreCaughtEachTime) { expect_caught<CountedWork>(GetParam(), kRunsOfACheat); }
+
+TEST_P(Cheats, AreCaughtOnTheModelOfAGpu) {
+  expect_caught<CountedGpu>(GetParam(), kRunsOfACheat / 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -258,6 +294,25 @@ TEST(Probes, CatchAThreadThatOutlivesItsLaunch) {
   EXPECT_THAT(record.reason.value_or("ok"), HasSubstr("a launch on new values"));
 }
 
+// The GPU is a model: not run on a GPU.
+TEST(Probes, CatchWorkInAnotherStream) {
+  CountedGpu device;
+  int launches = 0;
+  MadeUpCase made_up(
+      device,
+      [&](const float* x, float* y, std::int64_t n) {
+        if (++launches <= 4) return compute(x, y, n);
+        g_work += 100 * n;
+        device.other_stream.emplace_back([=] { std::copy_n(x, n, y); });
+      },
+      kNumbers);
+  made_up.implementation.calls_back = true;
+  Measurer measurer(device, Fill::normal, 1);
+  const Record record = measurer.measure(made_up.get(), CountedGpu::kCase_s, nullptr);
+  device.end_other_stream();  // while the buffers exist
+  EXPECT_EQ(record.status, Status::wrong) << record.reason.value_or("ok");
+}
+
 TEST(Probes, AreTwoForAKernelOfTheSuite) {
   CountedWork device;
   const MadeUpCase made_up(device, compute, kNumbers);
@@ -320,9 +375,14 @@ TEST(NewInputs, ComeAndGo) {
     for (std::size_t i = 0; i < before.size(); ++i) changed += before[i] != during[i] ? 1 : 0;
     EXPECT_GT(changed, novelty == Novelty::fresh ? 1900 : 32);
     EXPECT_LE(changed, novelty == Novelty::fresh ? kNumbers : 64);
-    const View seen = inputs.new_views(1, copies).front();
-    for (std::size_t i = 0; i < during.size(); ++i) {
-      ASSERT_EQ(seen[static_cast<std::int64_t>(i)], during[i]);
+    const auto rows = all_rows(*c.operation, c.shape);
+    for (const auto& read : {rows, {rows.front(), rows.back()}}) {
+      const View seen = inputs.new_views(1, read, copies).front();
+      for (const ElementRange& range : elements_read(c.operands().front(), read)) {
+        for (std::int64_t i = range.first; i < range.end; ++i) {
+          ASSERT_EQ(seen[i], during[static_cast<std::size_t>(i)]);
+        }
+      }
     }
   }
 }
