@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Measures kernels of torch on the host, some honest and some that do not do their work in each launch, and compares the
+# verdicts with those expected: scripts/try/cheats.sh [CASE...]. It installs torch of PyPI into the folder of models.sh and
+# needs network, and libridgebench.so in build/ (scripts/build.sh), but no GPU.
+set -euo pipefail
+# shellcheck source=scripts/try/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cases=(install honest cheating)
+models=$try/models
+
+case_install() {
+  [[ -x $models/bin/python ]] || python3 -m venv "$models"
+  "$models/bin/pip" install -q torch==2.15.0 numpy
+  try_says torch==2.15.0
+}
+
+# Measures the kernels of one kind and compares their verdicts: measure_kernels KIND
+measure_kernels() {
+  local folder
+  folder=$(mktemp -d "$try/cheats.XXXXXX")
+  PYTHONPATH=$checkout/roofline "$models/bin/python" "$checkout/scripts/try/cheats.py" "$1" "$folder" | tee "$folder/output"
+  try_says "$(grep -c '^verdict on ' "$folder/output") kernels, with the verdicts expected"
+  rm -rf "$folder"
+}
+
+case_honest() { measure_kernels honest; }
+case_cheating() { measure_kernels cheating; }
+
+try_main "$@"
