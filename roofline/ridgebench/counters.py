@@ -24,6 +24,7 @@ from ridgebench.command_line import (
 )
 from ridgebench.files import decoded, lines_of, write_at_once
 from ridgebench.importers.ncu import DURATION, raw_table
+from ridgebench.patterns import Pattern
 from ridgebench.records import Row, load_run, read_counters
 
 SCHEMA = "ridgebench.counters/1"
@@ -135,7 +136,8 @@ def measure(options: argparse.Namespace) -> int:
     run = load_run(options.results)
     rows = [row for row in run.rows if row.status == "ok" and row.device.startswith("cuda:")]
     roles = ("kernel", "ceiling") if options.filter else ("kernel",)
-    rows = [row for row in rows if row.role in roles and re.search(options.filter, row.id)]
+    filter_ = Pattern(options.filter, "--filter")
+    rows = [row for row in rows if row.role in roles and filter_.search(row.id)]
     if not rows:
         raise CommandError(f"{options.results} holds no such verified row of a GPU", DEVICE_LOST)
     if shutil.which("ncu") is None:
@@ -158,7 +160,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--filter", default="", metavar="RE", help="rows to measure, ceilings too; default: all kernels")
     try:
         return measure(parser.parse_args(arguments))
-    except (CommandError, OSError, re.error) as error:
+    except (CommandError, OSError) as error:
         return fail(what_failed(error), getattr(error, "code", USAGE), "counters")
     except KeyboardInterrupt:
         return fail("interrupted; what was counted is kept", INTERRUPTED, "counters")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ridgebench import program
 from ridgebench.command_line import INTERNAL, INTERRUPTED, OK, ROW_FAILED, WORK, CommandError
+from ridgebench.patterns import Pattern
 
 from .baseline_store import Baseline
 
@@ -45,10 +46,8 @@ def chosen(past: Baseline, pattern: Optional[str], few: bool) -> list[str]:
     """The rows to check: those that match the filter; without one, all, or with `few` one of each kind."""
     if pattern is None:
         return one_of_each(past) if few else list(past.rows)
-    try:
-        found = [name for name in past.rows if re.search(pattern, name)]
-    except re.error as error:
-        raise CommandError(f"--filter '{pattern}' is no regular expression: {error}") from None
+    filter_ = Pattern(pattern, "--filter")
+    found = [name for name in past.rows if filter_.search(name)]
     if not found:
         raise CommandError(f"--filter '{pattern}' matches no row of {past.path}")
     return found

@@ -11,13 +11,14 @@ first one that matches a row counts:
 """
 
 import datetime
-import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Optional
 
+from ridgebench.command_line import CommandError
 from ridgebench.files import ResultsError, parse_toml, read
+from ridgebench.patterns import Pattern
 from ridgebench.records import clean
 
 from . import gate
@@ -35,7 +36,7 @@ class Tolerance:
     Without a margin it lies as far above the tolerance as the preset's does.
     """
 
-    pattern: re.Pattern
+    pattern: Pattern
     tolerance: float
     margin: Optional[float] = None
 
@@ -44,7 +45,7 @@ class Tolerance:
 class Allowance:
     """A loss that is known; until: the last day on which it is allowed."""
 
-    pattern: re.Pattern
+    pattern: Pattern
     reason: str
     until: Optional[datetime.date] = None
 
@@ -95,7 +96,7 @@ class Limits:
         report.sort()
         for rule in (*self.tolerances, *self.allowances):
             if report.rows and not any(rule.pattern.search(row.id) for row in report.rows):
-                report.notes.append(f"the tolerances name '{rule.pattern.pattern}', which matches no row")
+                report.notes.append(f"the tolerances name '{rule.pattern.text}', which matches no row")
 
 
 def first(rules: list, name: str) -> Any:
@@ -124,17 +125,10 @@ def require_known(keys: Any, allowed: tuple[str, ...], where: str) -> None:
             raise ValueError(f"{where} has the unknown key {key!r}; allowed: {', '.join(allowed)}")
 
 
-def compiled(pattern: str) -> re.Pattern:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
-
-
 def tolerance(pattern: str, value: Any) -> Tolerance:
     """A line of [tolerance]. Raises ValueError."""
     if not isinstance(value, dict):
-        return Tolerance(compiled(pattern), share(value, f"the tolerance of {pattern!r}"))
+        return Tolerance(Pattern(pattern, "tolerance of"), share(value, f"the tolerance of {pattern!r}"))
     require_known(value, TOLERANCE_KEYS, f"tolerance of {pattern!r}")
     if "tolerance" not in value:
         raise ValueError(f"{pattern!r} has no tolerance")
@@ -142,7 +136,7 @@ def tolerance(pattern: str, value: Any) -> Tolerance:
     margin = share(value["margin"], f"the margin of {pattern!r}") if "margin" in value else None
     if margin is not None and margin <= found:
         raise ValueError(f"the margin of {pattern!r} is {margin:g}; allowed: more than its tolerance, {found:g}")
-    return Tolerance(compiled(pattern), found, margin)
+    return Tolerance(Pattern(pattern, "tolerance of"), found, margin)
 
 
 def allowance(pattern: str, value: Any) -> Allowance:
@@ -153,7 +147,7 @@ def allowance(pattern: str, value: Any) -> Allowance:
         raise ValueError(f"allow of {pattern!r} has no reason")
     if isinstance(until, datetime.datetime) or not isinstance(until, (datetime.date, type(None))):
         raise ValueError(f"until of {pattern!r} is {until!r}; allowed: a date, 2027-03-31 without quotes")
-    return Allowance(compiled(pattern), reason, until)
+    return Allowance(Pattern(pattern, "allow of"), reason, until)
 
 
 def read_limits(path: Optional[Path], preset: str = "standard") -> Limits:
@@ -168,6 +162,6 @@ def read_limits(path: Optional[Path], preset: str = "standard") -> Limits:
                 raise ValueError(f"{section} is no table; allowed: [{section}] and lines below it")
         tolerances = [tolerance(*line) for line in rules.get("tolerance", {}).items()]
         allowances = [allowance(*line) for line in rules.get("allow", {}).items()]
-    except ValueError as error:
+    except (CommandError, ValueError) as error:
         raise ResultsError(f"{path}: {clean(str(error))}") from None
     return Limits(preset, tolerances=tolerances, allowances=allowances)

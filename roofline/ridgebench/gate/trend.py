@@ -1,6 +1,5 @@
 """Draws the trend of a history: a panel for each row, by per cent of its first value."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -13,6 +12,7 @@ from ridgebench.command_line import CommandError
 from ridgebench.compare import gate
 from ridgebench.compare.report import HIGHER
 from ridgebench.compare.side_by_side import seconds
+from ridgebench.patterns import Pattern
 from ridgebench.plot import labels
 from ridgebench.plot.cli import drawing, write
 from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, add_axes, new_page, title_lines
@@ -48,10 +48,8 @@ class Series:
 
 def series(entries: list[Entry], pattern: Optional[str]) -> list[Series]:
     """The rows of a history, the greatest loss first. Raises CommandError where no row has a value."""
-    try:
-        chosen = [e for e in entries if pattern is None or re.search(pattern, e.row)]
-    except re.error as error:
-        raise CommandError(f"--filter '{pattern}' is no regular expression: {error}") from None
+    filter_ = None if pattern is None else Pattern(pattern, "--filter")
+    chosen = [e for e in entries if filter_ is None or filter_.search(e.row)]
     runs = {key: number for number, key in enumerate(dict.fromkeys((e.time, e.label) for e in entries))}
     rows: dict[str, list[Entry]] = {}
     for one in chosen:
