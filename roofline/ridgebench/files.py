@@ -111,6 +111,19 @@ def parse_json(text: str, origin: str) -> Any:
     return value
 
 
+def parse_lenient(text: str, origin: str) -> Any:
+    """An object of JSON in which NaN and Infinity, which Google Benchmark writes for counters, are null. Raises ResultsError."""
+    try:
+        value = json.loads(text, parse_constant=lambda _: None)
+    except RecursionError:
+        raise ResultsError(f"{origin}: nested more than {DEEPEST} levels deep") from None
+    except ValueError as error:
+        raise ResultsError(f"{origin}: not JSON: {error}") from None
+    if not isinstance(value, dict) or too_deep(value):
+        raise ResultsError(f"{origin}: no object of at most {DEEPEST} levels")
+    return value
+
+
 def parse_toml(text: str, origin: str) -> dict[str, Any]:
     """Raises ResultsError."""
     try:

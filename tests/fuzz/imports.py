@@ -96,7 +96,8 @@ def outcome(words: list[str], out: Path) -> str:
         return f"exit code {code}: {errors.getvalue()}"
     if any(not line.startswith("import: ") or not line.isprintable() for line in lines) or len(lines) > 20:
         return f"no lines of its own: {errors.getvalue()!r}"
-    refusals = [line for line in lines if "left out: " not in line and "matches no point" not in line]
+    noted = ("import: left out: ", "import: note: ")
+    refusals = [line for line in lines if not any(part in line for part in noted)] if code == 0 else lines
     return "" if len(refusals) == (code == 2) else f"exit code {code} with {len(refusals)} lines of refusal: {lines}"
 
 

@@ -1,7 +1,6 @@
 """A session of two commands of any kind, whose output a reader understands."""
 
 import itertools
-import re
 import shutil
 import signal
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from ridgebench.compare.programs import require_program, signal_number
 from ridgebench.compare.report import Comparison
 from ridgebench.compare.session import ARMS, Session
 from ridgebench.files import read
+from ridgebench.patterns import Pattern
 
 from .readers import FEWEST, NO_MATCH, READERS, Reader, gbench_filter
 from .readings import Metric, Readings
@@ -60,10 +60,12 @@ class CommandSession(Session):
     def require_programs(self) -> None:
         for arm in ARMS:
             require_program(self.commands[arm][0])
-        try:  # a program that filters by itself has its own syntax
-            re.compile(self.filter or "" if self.format.select is None else "")
-        except re.error as error:
-            raise CommandError(f"--filter '{self.filter}' is no regular expression: {error}") from None
+        _ = self.pattern  # refuses what is none before anything is measured
+
+    @cached_property
+    def pattern(self) -> Optional[Pattern]:
+        """What selects rows here; None without a filter, and for a program that filters by itself in its own syntax."""
+        return Pattern(self.filter, "--filter") if self.filter is not None and self.format.select is None else None
 
     @cached_property
     def sets_time(self) -> bool:
@@ -121,9 +123,9 @@ class CommandSession(Session):
             arm = "baseline" if folder == self.reference else folder.name.partition("-")[2]
             raise CommandError(f"the {arm} printed no result, and wrote no file: {self.last_words(folder)}", ROW_FAILED)
         found = self.format.parse(text, path, self.measured)
-        if self.filter is None or self.format.select is not None:
+        if self.pattern is None:
             return found
-        rows = [row for row in found.rows if re.search(self.filter, row.id)]
+        rows = [row for row in found.rows if self.pattern.search(row.id)]
         return Readings(found.folder, rows, found.environment)
 
     def errors(self, folder: Path) -> str:
@@ -131,6 +133,8 @@ class CommandSession(Session):
 
     def differences(self, one: dict, other: dict, allowed: list[str]) -> tuple[list[str], list[str]]:
         hard, soft = (list(differing(one, other, keys)) for keys in (self.format.hard, self.format.soft))
+        soft += [(key, f"{key} is {value} on both sides: Google Benchmark was built without optimisation")
+                 for key, value in self.format.doubts.items() if one.get(key) == other.get(key) == value]
         return split(hard, soft, allowed)
 
     def kernels(self) -> list[str]:

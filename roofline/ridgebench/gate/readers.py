@@ -6,12 +6,15 @@ no benchmark can measure, such as 0, fails its row alone.
 
 import csv
 import io
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from ridgebench.files import DEEPEST, ResultsError, too_deep
+from ridgebench.files import ResultsError, parse_lenient
+from ridgebench.importers import nvbench as nvbench_file
+from ridgebench.importers.gbench import DEBUG
+from ridgebench.importers.point import named, objects
+from ridgebench.importers.tables import check_header
 
 from .readings import BadValue, Metric, Reading, Readings, failed, positive, readings_of
 
@@ -26,34 +29,6 @@ GBENCH_TIME = ("--benchmark_min_time", "--benchmark_repetitions")
 REPETITION_S, PROCESS_S = 0.002, 4.0
 LONGER = 1.4  # than REPETITION_S is a repetition, by the rule with which the library predicts iterations
 FEWEST, MOST = 3, 400  # repetitions
-
-
-def parse_lenient(text: str, origin: str) -> Any:
-    """JSON in which NaN and Infinity, which Google Benchmark writes for counters, are null. Raises ResultsError."""
-    try:
-        value = json.loads(text, parse_constant=lambda _: None)
-    except RecursionError:
-        raise ResultsError(f"{origin}: nested more than {DEEPEST} levels deep") from None
-    except ValueError as error:
-        raise ResultsError(f"{origin}: not JSON: {error}") from None
-    if not isinstance(value, dict) or too_deep(value):
-        raise ResultsError(f"{origin}: no object of at most {DEEPEST} levels")
-    return value
-
-
-def objects(value: Any, key: str, origin: str) -> list[dict]:
-    """The list of objects at a key. Raises ResultsError."""
-    found = value.get(key)
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise ResultsError(f"{origin}: {key} is no list of objects")
-    return found
-
-
-def named(value: dict, key: str, origin: str) -> str:
-    name = value.get(key)
-    if not isinstance(name, str) or not name:
-        raise ResultsError(f"{origin}: an entry without {key}")
-    return name
 
 
 def require_metric(rows: list[Reading], reason: str, allowed: str, origin: str) -> None:
@@ -121,14 +96,13 @@ def nvbench_state(state: dict, name: str, metric: Metric, origin: str) -> Readin
     """The value of a summary; for times the first of NVBENCH_TIMES that is there."""
     if state.get("is_skipped"):
         return Reading(name, None, "skipped", str(state.get("skip_reason") or "no reason"))
-    tags = {str(one.get("tag")): one for one in objects(state, "summaries", origin)}
+    values = nvbench_file.summaries(state, origin)
     wanted = NVBENCH_TIMES if metric.is_time else (metric.name,)
-    tag = next((tag for tag in wanted if tag in tags), None)
+    tag = next((tag for tag in wanted if tag in values), None)
     if tag is None:
         return Reading(name, None, "skipped", f"no {metric}")
-    values = {str(one.get("name")): one.get("value") for one in objects(tags[tag], "data", origin)}
     try:
-        return Reading(name, metric.cost(positive(values.get("value"), tag)))
+        return Reading(name, metric.cost(positive(values[tag], tag)))
     except BadValue as error:
         return failed(name, error)
 
@@ -137,12 +111,11 @@ def nvbench(text: str, origin: str, metric: Metric) -> Readings:
     """A row per state, `BENCHMARK/STATE`."""
     document = parse_lenient(text, origin)
     rows: dict[str, Reading] = {}
-    for benchmark in objects(document, "benchmarks", origin):
-        for state in objects(benchmark, "states", origin):
-            name = f"{named(benchmark, 'name', origin)}/{named(state, 'name', origin)}"
-            if name in rows:
-                raise ResultsError(f"{origin}: the row '{name}' comes twice")
-            rows[name] = nvbench_state(state, name, metric, origin)
+    for benchmark, state in nvbench_file.states(document, origin):
+        name = f"{benchmark}/{named(state, 'name', origin)}"
+        if name in rows:
+            raise ResultsError(f"{origin}: the row '{name}' comes twice")
+        rows[name] = nvbench_state(state, name, metric, origin)
     require_metric(list(rows.values()), f"no {metric}", "time, or the tag of a summary", origin)
     devices = objects(document, "devices", origin) if "devices" in document else []
     models = ", ".join(str(one.get("name")) for one in devices)
@@ -156,9 +129,7 @@ def comma_separated(text: str, origin: str, metric: Metric) -> Readings:
     broken: dict[str, Reading] = {}
     try:
         header = [column.strip() for column in next(lines, [])]
-        if "name" not in header or metric.name not in header:
-            told = ", ".join(header)[:200]
-            raise ResultsError(f"{origin}:1: columns {told or 'none'}; allowed: name and {metric.name} among them")
+        check_header(header, ("name", metric.name), f"{origin}:1")
         name, value = header.index("name"), header.index(metric.name)
         for line in filter(None, lines):
             place = f"{origin}:{lines.line_num}"
@@ -217,6 +188,7 @@ class Reader:
     plan: Callable[[str, str, Optional[list[str]]], tuple[int, float]] = lambda text, origin, ids: (FEWEST, 0.0)
     hard: tuple[str, ...] = ()  # keys of the environment that must agree
     soft: tuple[str, ...] = ()  # keys whose differences are noted
+    doubts: dict[str, str] = field(default_factory=dict)  # values of the environment that are noted
 
 
 READERS = {
@@ -225,6 +197,7 @@ READERS = {
         lambda path: [f"--benchmark_out={path}", "--benchmark_out_format=json"],
         lambda pattern: [f"--benchmark_filter={pattern}"], GBENCH_TIME, gbench_time, gbench_plan,
         soft=("library_build_type", "host_name", "num_cpus", "cpu_scaling_enabled"),
+        doubts={"library_build_type": DEBUG},
     ),
     "nvbench": Reader(
         nvbench, "time", ("time",), output=lambda path: ["--json", str(path)], hard=("model",),

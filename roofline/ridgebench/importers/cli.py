@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from collections import Counter
 from importlib import import_module
 from pathlib import Path
 from typing import Optional
@@ -10,7 +9,7 @@ from typing import Optional
 from ridgebench.command_line import OK, CommandError, Parser, one_line
 from ridgebench.data_sheets import find_sheet
 from ridgebench.importers import mapping, number_formats, records
-from ridgebench.importers.point import Imported, Point
+from ridgebench.importers.point import Imported
 
 # Format: its module, the tool's name in records, and the backend of what it measures.
 TOOLS = {
@@ -35,6 +34,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--backend", choices=("cpu", "cuda"), help="what the tool measured; default: by the tool")
     parser.add_argument("--model", help="name of the measured device, for figures")
     parser.add_argument("--roof", metavar="SHEET", help="data sheet to draw the points under, e.g. h100-sxm")
+    parser.add_argument("--strict", action="store_true", help="exit with 2 if a row is left out")
     options = parser.parse_args(arguments)
     if options.unit and options.tool != "triton":
         parser.error("--unit is an option of triton")
@@ -46,23 +46,50 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def load(options: argparse.Namespace) -> Imported:
     module = import_module(f"ridgebench.importers.{TOOLS[options.tool][0]}")
     imported = module.load(options.file, options.unit) if options.tool == "triton" else module.load(options.file)
-    if not imported.points:
-        why = f"; {imported.left_out[0]}" if imported.left_out else ""
-        raise CommandError(f"{options.file}: no point in it{why}")
+    if not imported.points and not imported.left_out:
+        raise CommandError(f"{options.file}: no point in it")
     return imported
 
 
-def apply_map(points: list[Point], path: Optional[Path]) -> None:
-    """Applies the map, and says which of its entries matched nothing."""
-    entries = mapping.load(path)
-    used = Counter(id(mapping.apply(point, entries)) for point in points)
-    for entry in entries:
-        if not used[id(entry)]:
-            note(f"{entry.origin}: {entry.values['name']!r} matches no point")
+def apply_map(imported: Imported, path: Optional[Path]) -> None:
+    """Applies the map, and notes which of its entries matched nothing."""
+    entries, used, points = mapping.load(path), set(), imported.points
+    imported.points = []
+    for point in points:
+        with imported.row():
+            entry, groups = mapping.apply(point, entries)
+            if entry is not None:
+                used.add(id(entry))
+                mapping.fill(point, entry, groups)
+            imported.points.append(point)
+    for entry in entries if points else ():
+        if id(entry) not in used:
+            imported.notes.append(f"{entry.origin}: {entry.values['name']!r} matches no point")
 
 
 def note(text: str) -> None:
     print(f"import: {one_line(text)}", file=sys.stderr)
+
+
+def require(rows: list, imported: Imported, options: argparse.Namespace) -> None:
+    """Raises CommandError where no row remains or, with --strict, where one was left out."""
+    lost = len(imported.left_out)
+    if rows and not (options.strict and lost):
+        return
+    why = "--strict allows no row that is left out" if rows else "no point remains"
+    lines = f"{lost} row{'s' * (lost > 1)} left out, the first:"
+    raise CommandError(f"{options.file}: {why}; {lines} {imported.left_out[0]}")
+
+
+def say_doubts(imported: Imported) -> None:
+    """Prints the notes, and the first lines of what was left out."""
+    for line in imported.notes:
+        note(f"note: {line}")
+    lines = list(dict.fromkeys(imported.left_out))
+    for line in lines[:MOST_LINES]:
+        note(f"left out: {line}")
+    if len(lines) > MOST_LINES:
+        note(f"left out: {len(lines) - MOST_LINES} more")
 
 
 def main(arguments: list[str]) -> int:
@@ -70,20 +97,17 @@ def main(arguments: list[str]) -> int:
     if options.roof:
         find_sheet(options.roof)  # refuses what is no sheet
     imported = load(options)
-    apply_map(imported.points, options.map)
+    apply_map(imported, options.map)
     _, tool, backend = TOOLS[options.tool]
     rows = records.records(imported, tool, options.backend or backend, options.format)
-    imported.left_out = list(dict.fromkeys(imported.left_out))
-    for line in imported.left_out[:MOST_LINES]:
-        note(f"left out: {line}")
-    if len(imported.left_out) > MOST_LINES:
-        note(f"left out: {len(imported.left_out) - MOST_LINES} more")
-    if not rows:
-        raise CommandError(f"{options.file}: no point in a format that ridgebench has")
+    require(rows, imported, options)
+    say_doubts(imported)
     command = ["ridgebench", "import", *arguments]
     facts = records.environment(imported, rows, tool, options.file, vars(options), command)
     records.write(options.out, rows, facts)
     drawable = sum(1 for row in rows if row["intensity_flop_per_byte"] and row["flops"])
     points = f"{len(rows)} point{'s' * (len(rows) > 1)}"
-    print(f"{points} in {one_line(str(options.out))}, unverified; {drawable} with FLOPs and bytes for a roofline")
+    lost = len(imported.left_out)
+    lost_text = f"; {lost} row{'s' * (lost > 1)} left out" if lost else ""
+    print(f"{points} in {one_line(str(options.out))}, unverified; {drawable} with FLOPs and bytes for a roofline{lost_text}")
     return OK

@@ -3,12 +3,16 @@
 from pathlib import Path
 from typing import Any
 
-from ridgebench.files import parse_json, read
+from ridgebench.files import ResultsError, parse_lenient, read
 from ridgebench.importers.point import Imported, Point, bad, number, time, whole, work
 from ridgebench.importers.units import TIMES, scale, si
 
 # The library divides a rate by the CPU time unless one of these is part of the name.
 BY_REAL_TIME = ("/real_time", "/manual_time")
+# Rates by key, with the work that they count, and whether they are by the CPU time. ridgebench's own benchmark.json has
+# those per_s, by the one time that it states twice.
+RATES = {"bytes_per_second": ("bytes", True), "bytes_per_s": ("bytes", False), "flops_per_s": ("flops", False)}
+DEBUG = "debug"  # library_build_type of a library without optimisation
 AGGREGATES = ("median", "mean")  # the first that is there stands for a benchmark whose repetitions are not listed
 
 
@@ -24,21 +28,30 @@ def seconds(row: dict, key: str, origin: str) -> float:
     return time(si(number(row.get(key), origin, key), unit), origin, key)
 
 
+def works(row: dict, name: str, elapsed: float, origin: str) -> dict[str, float]:
+    """FLOPs and bytes of a launch, by the row's rates."""
+    found = {}
+    for key, (kind, by_cpu) in RATES.items():
+        if row.get(key) is not None:
+            per_s = number(row[key], origin, key)
+            by = elapsed if not by_cpu or any(end in name for end in BY_REAL_TIME) else seconds(row, "cpu_time", origin)
+            found.setdefault(kind, whole(work(per_s * by, origin, f"{key} times its time")))
+    return found
+
+
 def add(points: dict[str, Point], row: dict, origin: str) -> None:
     """Adds a repetition to the point of its benchmark."""
     name = row.get("run_name") or row.get("name")
     name = text({"name": name}, "name", origin)
     elapsed = seconds(row, "real_time", origin)
-    point = points.setdefault(name, Point(origin, name, []))
-    if row.get("run_type") == "aggregate":
-        if point.times_s:
-            return
-        point.is_mean = row.get("aggregate_name") == "mean"
+    known = works(row, name, elapsed, origin)
+    is_aggregate = row.get("run_type") == "aggregate"
+    point = points.setdefault(name, Point(origin, name, [], is_mean=is_aggregate and row.get("aggregate_name") == "mean"))
+    if is_aggregate and point.times_s:
+        return
     point.times_s.append(elapsed)
-    if row.get("bytes_per_second") is not None:
-        per_s = number(row["bytes_per_second"], origin, "bytes_per_second")
-        by = elapsed if any(end in name for end in BY_REAL_TIME) else seconds(row, "cpu_time", origin)
-        point.bytes = whole(work(per_s * by, origin, "bytes_per_second times its time"))
+    for kind, amount in known.items():
+        setattr(point, kind, amount)
 
 
 def rank(row: Any) -> int:
@@ -50,20 +63,24 @@ def rank(row: Any) -> int:
 
 
 def load(path: Path) -> Imported:
-    json = parse_json(read(path, "Google Benchmark's JSON"), str(path))
-    rows = json.get("benchmarks") if isinstance(json, dict) else None
+    json = parse_lenient(read(path, "Google Benchmark's JSON"), str(path))
+    rows = json.get("benchmarks")
     if not isinstance(rows, list):
         raise bad(str(path), "no list 'benchmarks'; is this Google Benchmark's --benchmark_out as JSON?")
     points: dict[str, Point] = {}
-    left_out = []
+    imported = Imported([])
+    context = json.get("context")
+    if isinstance(context, dict) and context.get("library_build_type") == DEBUG:
+        imported.notes.append(f"library_build_type is {DEBUG}: Google Benchmark was built without optimisation")
     for index, row in sorted(enumerate(rows), key=lambda item: rank(item[1])):
         origin = f"{path}: benchmarks[{index}]"
-        if not isinstance(row, dict):
-            raise bad(origin, "no object")
-        if rank(row) == 9 or row.get("run_type") == "aggregate" and row.get("aggregate_unit", "time") != "time":
-            continue
-        if row.get("error_occurred") or row.get("skipped"):
-            left_out.append(f"{row.get('name')}: {row.get('error_message') or row.get('skip_message') or 'failed'}")
-            continue
-        add(points, row, origin)
-    return Imported(list(points.values()), left_out=left_out)
+        with imported.row():
+            if not isinstance(row, dict):
+                raise bad(origin, "no object")
+            if rank(row) == 9 or row.get("run_type") == "aggregate" and row.get("aggregate_unit", "time") != "time":
+                continue
+            if row.get("error_occurred") or row.get("skipped"):
+                raise ResultsError(f"{row.get('name')}: {row.get('error_message') or row.get('skip_message') or 'failed'}")
+            add(points, row, origin)
+    imported.points = list(points.values())
+    return imported

@@ -1,23 +1,44 @@
 """FLOPs and bytes of the operations that ridgebench knows, which the binary computes: they are defined there alone."""
 
+from typing import Any
+
 from ridgebench import program
+from ridgebench.importers import number_formats
 from ridgebench.importers.point import Point, bad
 from ridgebench.records import ResultsError, shape_text
 from ridgebench.view import OPERATIONS
 
 ANY_SHEET = "h100-sxm"  # flops and bytes do not depend on the device
+DOUBTED = 0.1  # a larger difference from the shape's FLOPs or bytes is an error of units, of counting, or of the shape
 
 
 def complete(point: Point) -> None:
-    """Adds FLOPs and bytes that follow from operation, shape and format. Raises ResultsError."""
-    missing = [key for key in ("flops", "bytes") if getattr(point, key) is None]
-    if not missing or point.operation not in OPERATIONS or not point.shape:
+    """Adds FLOPs and bytes that follow from operation, shape and format, and holds those of the file to them.
+
+    What a profiler counted is not what the algorithm needs, and need not agree. Raises ResultsError.
+    """
+    if point.operation not in OPERATIONS or not point.shape:
         return
+    point.shape = lower_case(point)
+    own = number_formats.of_kernels(str(point.format))  # else the FLOPs follow, and the bytes do not
     try:
-        answer = program.predict(point.operation, shape_text(point.shape), str(point.format), ANY_SHEET)
+        answer = program.predict(point.operation, shape_text(point.shape), str(point.format) if own else "fp32", ANY_SHEET)
     except ResultsError as error:
         raise bad(point.origin, f"{point.name[:200]}: {error}") from None
-    for key in missing:
-        setattr(point, key, float(answer[key]))
+    for key in ("flops", "bytes") if own else ("flops",):
+        right, stated = float(answer[key]), getattr(point, key)
+        if stated is None:
+            setattr(point, key, right)
+        elif key not in point.counted and abs(stated - right) > DOUBTED * right:
+            raise bad(point.origin, f"{point.name[:200]}: {key} are {stated:g}, but {point.operation} of "
+                                    f"{shape_text(point.shape)} has {right:g}; allowed: a difference of up to {DOUBTED:.0%}")
     if "layout" in answer["shape"]:
         point.shape = dict(answer["shape"])
+
+
+def lower_case(point: Point) -> dict[str, Any]:
+    """The shape with its dimensions in lower case, as those of a known operation are. Raises ResultsError."""
+    shape = {name.lower(): size for name, size in point.shape.items()}
+    if len(shape) < len(point.shape):
+        raise bad(point.origin, f"{', '.join(point.shape)} name a dimension twice; allowed: capital or small letters")
+    return shape

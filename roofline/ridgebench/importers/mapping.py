@@ -5,7 +5,7 @@
     operation = "matmul"
     technique = "my_gemm"
     format = "bf16"
-    shape = "m:{m}/n:4096/k:4096"    # {m}: a named group of the expression
+    shape = "m:{m}/n:4096/k:4096"    # {m}: a named group of the expression; also in operation, technique and format
     flops = "2*m*n*k"                # a number, or arithmetic on dimensions and groups; per launch
     bytes = 1e6
 
@@ -22,9 +22,12 @@ from typing import Any, Callable, Optional
 from ridgebench.files import parse_toml, read
 from ridgebench.importers import number_formats
 from ridgebench.importers.point import Point, bad, size, work
+from ridgebench.patterns import Pattern
 from ridgebench.records import schema_of
 
 TEXTS = ("name", "operation", "technique", "format", "shape", "regime")
+FILLED = ("operation", "technique", "format", "shape")  # whose {places} are filled with groups of the name
+PLACE = re.compile(r"\{([^{}]*)\}")
 KEYS = (*TEXTS, "flops", "bytes")
 RECORD = schema_of("record")["properties"]
 REGIMES = RECORD["regime"]["enum"]
@@ -38,7 +41,7 @@ OPERATORS: dict[type, Callable] = {
 @dataclass(frozen=True)
 class Entry:
     origin: str
-    pattern: re.Pattern
+    pattern: Pattern
     values: dict[str, Any]
 
 
@@ -88,14 +91,24 @@ def entry(values: Any, origin: str) -> Entry:
             raise bad(origin, f"{key} is {str(value)[:60]!r}; allowed: a text")
     if values.get("regime", "steady") not in REGIMES:
         raise bad(origin, f"regime is {values['regime'][:60]!r}; allowed: {', '.join(REGIMES)}")
-    if "format" in values and number_formats.find(values["format"]) is None:
+    if "name" not in values:
+        raise bad(origin, "name is missing: the regular expression that selects the points")
+    pattern = Pattern(values["name"], f"{origin}: name")
+    for key in FILLED:
+        check_places(values.get(key, ""), pattern.groups, f"{origin}: {key}")
+    if not PLACE.search(values.get("format", "")) and number_formats.find(values.get("format", "fp32")) is None:
         raise bad(origin, f"unknown format {values['format'][:60]!r}; allowed: {number_formats.allowed()}")
-    try:
-        return Entry(origin, re.compile(values["name"]), values)
-    except KeyError:
-        raise bad(origin, "name is missing: the regular expression that selects the points") from None
-    except (re.error, RecursionError, OverflowError) as error:
-        raise bad(origin, f"name {values['name'][:60]!r} is no regular expression: {error}") from None
+    return Entry(origin, pattern, values)
+
+
+def check_places(text: str, groups: tuple[str, ...], what: str) -> None:
+    """Raises ResultsError for a {place} that no group of the expression fills."""
+    for name in PLACE.findall(text):
+        if name not in groups:
+            allowed = ", ".join(f"{{{group}}}" for group in groups) or "none, as name has no group (?P<word>...)"
+            raise bad(what, f"{{{name[:60]}}} is no named group of name; allowed: {allowed}")
+    if re.search("[{}]", PLACE.sub("", text)):
+        raise bad(what, f"{text[:100]!r} has a brace without its pair")
 
 
 def load(path: Optional[Path]) -> list[Entry]:
@@ -108,26 +121,26 @@ def load(path: Optional[Path]) -> list[Entry]:
     return [entry(values, f"{path}: point {index}") for index, values in enumerate(entries, 1)]
 
 
-def apply(point: Point, entries: list[Entry]) -> Optional[Entry]:
-    """Adds to a point what the first entry that matches its name says; returns that entry."""
+def apply(point: Point, entries: list[Entry]) -> tuple[Optional[Entry], dict[str, str]]:
+    """The first entry that matches a point's name, with the texts of its groups."""
     for one in entries:
         match = one.pattern.search(point.name)
         if match:
-            fill(point, one, {key: value or "" for key, value in match.groupdict().items()})
-            return one
-    return None
+            return one, {key: value or "" for key, value in match.groupdict().items()}
+    return None, {}
 
 
 def fill(point: Point, one: Entry, groups: dict[str, str]) -> None:
-    values = one.values
+    """Adds to a point what an entry says. Raises ResultsError."""
+    values = {**one.values, **{key: PLACE.sub(lambda m: groups[m[1]], one.values[key]) for key in FILLED if key in one.values}}
     for key in ("operation", "technique", "format", "regime"):
         setattr(point, key, values.get(key, getattr(point, key)))
     if "shape" in values:
-        text = re.sub(r"\{(\w+)\}", lambda m: groups.get(m[1], m[0]), values["shape"])
-        point.shape = shape(text, f"{one.origin}: {point.name[:100]}")
+        point.shape = shape(values["shape"], f"{one.origin}: {point.name[:100]}")
     sizes = {**point.shape, **{key: int(value) for key, value in groups.items() if size(value) is not None}}
     names = {key: float(value) for key, value in sizes.items() if key != "layout"}
+    names = {**{key.lower(): value for key, value in names.items()}, **names}  # a column M is also the m of 2*m*n*k
     for key in ("flops", "bytes"):
         if key in values:
             setattr(point, key, amount(values[key], names, one.origin, key))
-            point.counted = point.counted and key != "bytes"
+            point.counted.discard(key)

@@ -1,4 +1,4 @@
-"""Nsight Compute: `ncu --csv --page raw` (names, units, a line per launch), and .ncu-rep where ncu_report is there.
+"""Nsight Compute: `ncu --csv`, with and without `--page raw`, and .ncu-rep where ncu_report is there.
 
 Metrics: Nsight Compute's documentation, "Metrics Reference". Times under a profiler that fixes the clock are not those
 of production; the bytes are those that DRAM moved, not the compulsory ones.
@@ -8,7 +8,7 @@ import csv
 import io
 import sys
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Iterator, Optional
 
 from ridgebench.files import open_regular, read
 from ridgebench.importers import tables
@@ -24,6 +24,8 @@ FP32 = {f"smsp__sass_thread_inst_executed_op_f{name}_pred_on.sum": flops
 OTHERS = ("sm__inst_executed_pipe_tensor", "sm__pipe_tensor_cycles_active", "sm__ops_path_tensor",
           "smsp__sass_thread_inst_executed_op_h", "smsp__sass_thread_inst_executed_op_d")
 LARGEST = 2**28
+LONG = ("Metric Name", "Metric Unit", "Metric Value")  # columns of the table without --page raw
+LABELS = {"Duration": DURATION}  # as sections name a metric
 LAUNCH = (("Grid Size", "launch__grid_size"), ("Block Size", "launch__block_size"))
 Metrics = dict[str, tuple[Any, str]]  # name to value and unit
 
@@ -58,8 +60,9 @@ def point(name: str, metrics: Metrics, device: int, origin: str) -> Point:
     if elapsed is None:
         raise bad(origin, f"{DURATION} is missing; allowed: ncu --metrics {DURATION},{','.join(TRAFFIC[1])}")
     moved = next((sum_ for names in TRAFFIC if (sum_ := total(metrics, names, BYTES, origin)) is not None), None)
-    return Point(origin, name, [time(elapsed, origin, DURATION)], bytes=moved, counted=moved is not None,
-                 flops=flops_of(metrics, origin), device=device)
+    work_ = {"bytes": moved, "flops": flops_of(metrics, origin)}
+    return Point(origin, name, [time(elapsed, origin, DURATION)], **work_, device=device,
+                 counted={key for key, value in work_.items() if value is not None})
 
 
 def mean(values: list[Optional[float]]) -> Optional[float]:
@@ -79,34 +82,60 @@ def merged(points: list[Point]) -> list[Point]:
 
 
 def raw_table(text: str) -> list[list[str]]:
-    """Names, units and a line per launch, in what `ncu --csv --page raw` printed. Raises csv.Error.
+    """The quoted lines in what `ncu --csv` printed: its table. Messages of ncu and of the program stand around it.
 
-    The lines of the table are quoted. Messages of ncu and of the program stand around it.
+    With `--page raw` these are names, units and a line per launch. Raises csv.Error.
     """
     quoted = [line for line in text.splitlines() if line.startswith('"')]
     return list(csv.reader(io.StringIO("\n".join(quoted)), strict=True))
 
 
+def wide(table: list[list[str]], imported: Imported, path: Path) -> Iterator[tuple[str, Metrics]]:
+    """The launches of `--page raw`: a line for each, a column for each metric."""
+    header, units, *rows = table
+    if len(rows) == 0 or len(units) != len(header):
+        raise bad(str(path), "no lines of names, units and launches; is this the output of ncu --csv --page raw?")
+    tables.check_header(header, ("Kernel Name", DURATION), str(path))
+    for index, cells in enumerate(rows, 1):
+        origin = f"{path}: launch {index}"
+        with imported.row():
+            yield origin, dict(zip(header, zip(tables.whole_line(header, cells, origin), units)))
+
+
+def long(table: list[list[str]], imported: Imported, path: Path) -> Iterator[tuple[str, Metrics]]:
+    """The launches of the table without `--page raw`: a line for each metric of each launch."""
+    header, *rows = table
+    tables.check_header(header, ("Kernel Name", *LONG), str(path))
+    launches: dict[tuple[str, ...], Metrics] = {}
+    of_launch = header[: header.index("Section Name" if "Section Name" in header else LONG[0])]
+    for index, cells in enumerate(rows, 2):
+        with imported.row():
+            line = dict(zip(header, tables.whole_line(header, cells, f"{path}: line {index} of the table")))
+            facts = tuple(line[name] for name in of_launch)
+            metrics = launches.setdefault(facts, {name: (line[name], "") for name in of_launch})
+            name, unit, found = (line[column] for column in LONG)
+            metrics.setdefault(LABELS.get(name, name), (found, unit))  # a line of a rule has no metric
+    yield from ((f"{path}: launch {index}", metrics) for index, metrics in enumerate(launches.values(), 1))
+
+
 def load_csv(path: Path) -> Imported:
-    text = read(path, "the output of ncu --csv --page raw")
+    text = read(path, "the output of ncu --csv")
     try:
         table = raw_table(text)
     except csv.Error as error:
         raise bad(str(path), f"no table of ncu --csv: {error}") from None
-    if len(table) < 3 or "Kernel Name" not in table[0] or len(table[1]) != len(table[0]):
-        raise bad(str(path), "no lines of names, units and launches; is this the output of ncu --csv --page raw?")
-    header, units, *rows = table
-    tables.check_header(header, ("Kernel Name", DURATION), str(path))
-    points = []
-    for index, cells in enumerate(rows, 1):
-        origin = f"{path}: launch {index}"
-        if len(cells) != len(header):
-            raise bad(origin, f"{len(cells)} cells; allowed: {len(header)}, as in the header")
-        metrics = dict(zip(header, zip(cells, units)))
-        launch = [f"{key}={metrics[key][0]}" for key in ("Grid Size", "Block Size") if key in metrics]
-        name = " ".join([metrics["Kernel Name"][0], *launch])
-        points.append(point(name, metrics, device_number(metrics.get("Device", ("0", ""))[0] or 0, origin), origin))
-    return Imported(merged(points))
+    if len(table) < 2 or "Kernel Name" not in table[0]:
+        raise bad(str(path), "no table with a column 'Kernel Name'; is this the output of ncu --csv, best with --page raw?")
+    imported = Imported([])
+    launches = long if LONG[0] in table[0] else wide
+    for origin, metrics in launches(table, imported, path):
+        with imported.row():
+            launch = [f"{key}={metrics[key][0]}" for key in ("Grid Size", "Block Size") if key in metrics]
+            name = " ".join([metrics["Kernel Name"][0], *launch])
+            device = device_number(metrics.get("Device", ("0", ""))[0] or 0, origin)
+            imported.points.append(point(name, metrics, device, origin))
+    imported.points = merged(imported.points)
+    return imported
 
 
 def load_report(path: Path) -> Imported:
@@ -117,19 +146,21 @@ def load_report(path: Path) -> Imported:
         raise bad(str(path), "the Python package ncu_report of Nsight Compute (extras/python) reads it; without it, "
                              "`ncu --import FILE --csv --page raw` writes what this command reads") from None
     open_regular(path, LARGEST).close()
-    points = []
+    imported = Imported([])
     try:
         context = ncu_report.load_report(str(path))
         for actions in context:
             for action in actions:
                 metrics = {name: (action[name].value(), action[name].unit()) for name in action}
                 launch = [f"{key}={metrics[metric][0]}" for key, metric in LAUNCH if metric in metrics]
-                points.append(point(" ".join([action.name(), *launch]), metrics, 0, f"{path}: {action.name()}"))
+                with imported.row():
+                    imported.points.append(point(" ".join([action.name(), *launch]), metrics, 0, f"{path}: {action.name()}"))
     except (RuntimeError, TypeError, ValueError, KeyError, AttributeError) as error:
         if sys.flags.dev_mode:
             raise
         raise bad(str(path), f"no report of Nsight Compute: {error}") from None
-    return Imported(merged(points))
+    imported.points = merged(imported.points)
+    return imported
 
 
 def load(path: Path) -> Imported:

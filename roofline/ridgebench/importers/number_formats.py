@@ -6,15 +6,25 @@ from typing import Optional
 
 from ridgebench.records import schema_of
 
-ALIASES = {"f32": "fp32", "float": "fp32", "f16": "fp16", "half": "fp16", "e4m3": "fp8_e4m3", "fe4m3": "fp8_e4m3",
-           "fp8": "fp8_e4m3", "e5m2": "fp8_e5m2", "fe5m2": "fp8_e5m2"}
+ALIASES = {"f32": "fp32", "float": "fp32", "f16": "fp16", "half": "fp16", "f64": "fp64", "double": "fp64", "s8": "int8",
+           "i8": "int8", "fp8": "fp8_e4m3", "e4m3": "fp8_e4m3", "fe4m3": "fp8_e4m3", "e5m2": "fp8_e5m2", "fe5m2": "fp8_e5m2"}
+SUMS = {"fp64": "fp64", "int8": "int32"}
 
 
 @cache
 def names() -> list[str]:
-    """The formats of ridgebench's kernels, from the schema of a record: only ceilings compute in fp64 and int8."""
-    of_ceilings = ("fp64", "int8", "int32")
-    return [name for name in schema_of("record")["properties"]["accumulator"]["enum"] if name not in of_ceilings]
+    """The formats that ridgebench has, from the schema of a record; int32 is one of sums only."""
+    return [name for name in schema_of("record")["properties"]["accumulator"]["enum"] if name != "int32"]
+
+
+def of_kernels(name: str) -> bool:
+    """Whether kernels of the suite have the format: only ceilings and own operations compute in fp64 and int8."""
+    return name not in SUMS
+
+
+def sums(name: str) -> str:
+    """The format of the running sums, as far as the format of the inputs says it."""
+    return SUMS.get(name, "fp32")
 
 
 def find(text: str) -> Optional[str]:

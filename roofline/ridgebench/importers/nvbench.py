@@ -1,11 +1,14 @@
 """nvbench's JSON (--json) and CSV (--csv): github.com/NVIDIA/nvbench, json_printer.cu and csv_printer.cu."""
 
+import re
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Iterator, Optional
 
-from ridgebench.files import parse_json, read
-from ridgebench.importers import tables
-from ridgebench.importers.point import Imported, Point, bad, device_number, number, shape_of, time, whole, work
+from ridgebench.files import ResultsError, parse_lenient, read
+from ridgebench.importers import number_formats, tables
+from ridgebench.importers.point import (
+    Imported, Point, bad, device_number, named, number, objects, shape_of, time, whole, work,
+)
 
 # Summaries by their tag. A cold time is that of launches behind a flushed L2, a batch's is that of launches in a row.
 TIMES = (("nv/cold/time/gpu/mean", "cold"), ("nv/batch/time/gpu/mean", "steady"))
@@ -13,28 +16,43 @@ BANDWIDTH = "nv/cold/bw/global/bytes_per_second"
 # The same as columns of the CSV file, whose names hold the unit.
 COLUMNS = (("GPU Time (sec)", "cold"), ("Batch GPU (sec)", "steady"))
 COLUMN_OF_BANDWIDTH = "GlobalMem BW (bytes/sec)"
-TYPES = {"F64": "fp64", "F32": "fp32", "F16": "fp16", "BF16": "bf16", "float": "fp32", "half": "fp16"}
+# Columns of summaries without a unit in brackets; every other one below `Skipped` is an axis of a later benchmark.
+SUMMARIES = ("Skipped", "Samples", "Noise", "BWUtil", "HBWPeak", "LoadEff", "StoreEff", "L1HitRate", "L2HitRate")
+WITH_UNIT = re.compile(r".*\([^()]*\)")
+DEVICE = ("Benchmark", "Device", "Device Name")
+# type_strings.cuh. Formats that ridgebench does not have get a name too, so that the row is left out by it.
+TYPES = {"F64": "fp64", "F32": "fp32", "F16": "fp16", "BF16": "bf16", "float": "fp32", "double": "fp64", "half": "fp16"}
+TYPES |= {f"{letter}{bits}": f"{kind}{bits}" for letter, kind in (("I", "int"), ("U", "uint")) for bits in (8, 16, 32, 64)}
 
 
-def objects(value: Any, origin: str) -> list[dict]:
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise bad(origin, "no list of objects; is this nvbench's --json?")
-    return value
+def states(document: dict, origin: str) -> Iterator[tuple[str, dict]]:
+    """Every state of nvbench's JSON with the name of its benchmark. Raises ResultsError."""
+    for benchmark in objects(document, "benchmarks", origin):
+        name = named(benchmark, "name", origin)
+        for state in objects(benchmark, "states", f"{origin}: {name}", optional=True):
+            yield name, state
 
 
 def summaries(state: dict, origin: str) -> dict[str, Any]:
-    """The value of each summary by its tag."""
+    """The value of each summary by its tag. Raises ResultsError."""
     found = {}
-    for summary in objects(state.get("summaries") or [], f"{origin}: summaries"):
-        data = objects(summary.get("data") or [], f"{origin}: data")
+    for summary in objects(state, "summaries", origin, optional=True):
+        data = objects(summary, "data", origin, optional=True)
         found[str(summary.get("tag"))] = next((one.get("value") for one in data if one.get("name") == "value"), None)
     return found
 
 
-def type_of(axes: dict[str, Any]) -> Optional[str]:
-    """The format that a type axis names, if there is exactly one."""
-    named = {TYPES[str(value)] for value in axes.values() if str(value) in TYPES}
-    return named.pop() if len(named) == 1 else None
+def type_of(axes: dict[str, Any]) -> tuple[Optional[str], Optional[str]]:
+    """The axis that states the format, and the format: T, else the only axis with the name of a type.
+
+    Of several types none is the format, unless ridgebench has none of them: then the format is all, and the row is left out.
+    """
+    typed = {name: TYPES[str(value)] for name, value in axes.items() if str(value) in TYPES}
+    one = next((name for name in typed if name.partition("{")[0] == "T"), next(iter(typed)) if len(typed) == 1 else None)
+    if one is not None:
+        return one, typed[one]
+    known = any(number_formats.find(name) for name in typed.values())
+    return None, None if known or not typed else " and ".join(dict.fromkeys(typed.values()))
 
 
 def points(name: str, axes: dict[str, Any], times: list[tuple[Any, str]], bandwidth: Any, device: int,
@@ -42,12 +60,15 @@ def points(name: str, axes: dict[str, Any], times: list[tuple[Any, str]], bandwi
     """A point for each regime that has a time."""
     found = []
     shown = " ".join([name, *(f"{key}={value}" for key, value in axes.items())])
+    (typed, stated), sizes = type_of(axes), shape_of(axes)
+    others = (f"{key}={value}" for key, value in axes.items() if key != typed and not shape_of({key: value}))
+    technique = " ".join([name, *others])  # float, string and further type axes: a row's id has all of them
     for value, regime in times:
         if value in (None, ""):
             continue
         elapsed = time(number(value, origin, "GPU time"), origin, "GPU time")
-        found.append(Point(origin, shown, [elapsed], is_mean=True, shape=shape_of(axes), technique=name,
-                           format=type_of(axes), regime=regime, device=device))
+        found.append(Point(origin, shown, [elapsed], is_mean=True, shape=dict(sizes), technique=technique,
+                           format=stated, regime=regime, device=device))
     if not found:
         raise bad(origin, "no GPU time")
     cold = found[0]
@@ -59,20 +80,16 @@ def points(name: str, axes: dict[str, Any], times: list[tuple[Any, str]], bandwi
     return found
 
 
-def load_json(path: Path, root: Any) -> Imported:
-    if not isinstance(root, dict):
-        raise bad(str(path), "no object; is this nvbench's --json?")
+def load_json(path: Path, root: dict) -> Imported:
     imported = Imported([])
-    for index, device in enumerate(objects(root.get("devices") or [], f"{path}: devices")):
+    for index, device in enumerate(objects(root, "devices", str(path), optional=True)):
         imported.models[device_number(device.get("id"), f"{path}: devices[{index}]")] = str(device.get("name"))
-    for bench in objects(root.get("benchmarks"), f"{path}: benchmarks"):
-        name = str(bench.get("name"))
-        for index, state in enumerate(objects(bench.get("states") or [], f"{path}: {name}: states")):
-            origin = f"{path}: {name}: states[{index}]"
+    for index, (name, state) in enumerate(states(root, str(path))):
+        origin = f"{path}: state {index} ({name})"
+        with imported.row():
             if state.get("is_skipped"):
-                imported.left_out.append(f"{name}: {state.get('skip_reason') or 'skipped'}")
-                continue
-            axes = {str(a.get("name")): a.get("value") for a in objects(state.get("axis_values") or [], origin)}
+                raise ResultsError(f"{name}: {state.get('skip_reason') or 'skipped'}")
+            axes = {str(a.get("name")): a.get("value") for a in objects(state, "axis_values", origin, optional=True)}
             values = summaries(state, origin)
             times = [(values.get(tag), regime) for tag, regime in TIMES]
             device = device_number(state.get("device") or 0, origin)
@@ -80,26 +97,36 @@ def load_json(path: Path, root: Any) -> Imported:
     return imported
 
 
+def axis_columns(header: list[str]) -> list[str]:
+    """The columns of axes. Those of the first benchmark stand before `Skipped`, those of later ones below its summaries.
+
+    A power of two comes a second time as a plain number.
+    """
+    before = header.index("Skipped")
+    found = [name for name in header[:before] if not name.endswith("(pow2)")]
+    found += [name for name in header[before:] if name not in SUMMARIES and not WITH_UNIT.fullmatch(name)]
+    return [name for name in dict.fromkeys(found) if name not in DEVICE]
+
+
 def load_csv(path: Path) -> Imported:
     imported = Imported([])
-    for cells, origin in tables.lines(path, ("Benchmark", "Skipped", COLUMNS[0][0])):
-        if cells["Skipped"] != "No":
-            imported.left_out.append(f"{cells['Benchmark']}: skipped")
-            continue
-        device = device_number(cells.get("Device") or 0, origin)
-        if cells.get("Device Name"):
-            imported.models[device] = cells["Device Name"]
-        # The axes stand between the device and `Skipped`; a power of two comes a second time as a plain number.
-        names = list(cells)[: list(cells).index("Skipped")]
-        axes = {name: cells[name] for name in names
-                if name not in ("Benchmark", "Device", "Device Name") and not name.endswith("(pow2)") and cells[name]}
-        times = [(cells.get(column), regime) for column, regime in COLUMNS]
-        imported.points += points(cells["Benchmark"], axes, times, cells.get(COLUMN_OF_BANDWIDTH), device, origin)
+    header, lines = tables.lines(path, imported, ("Benchmark", "Skipped", COLUMNS[0][0]))
+    names = axis_columns(header)
+    for cells, origin in lines:
+        with imported.row():
+            if cells["Skipped"] != "No":
+                raise ResultsError(f"{cells['Benchmark']}: skipped")
+            device = device_number(cells.get("Device") or 0, origin)
+            if cells.get("Device Name"):
+                imported.models[device] = cells["Device Name"]
+            axes = {name: cells[name] for name in names if cells[name]}
+            times = [(cells.get(column), regime) for column, regime in COLUMNS]
+            imported.points += points(cells["Benchmark"], axes, times, cells.get(COLUMN_OF_BANDWIDTH), device, origin)
     return imported
 
 
 def load(path: Path) -> Imported:
     text = read(path, "nvbench's output")
     if text.lstrip()[:1] in ("{", "["):
-        return load_json(path, parse_json(text, str(path)))
+        return load_json(path, parse_lenient(text, str(path)))
     return load_csv(path)

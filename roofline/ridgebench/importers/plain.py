@@ -29,7 +29,7 @@ def quantities(header: list[str], origin: str) -> dict[str, tuple[str, float]]:
             if kind in found:
                 raise bad(origin, f"two columns hold {kind}: {found[kind][0]!r} and {column!r}")
             found[kind] = (column, scale(QUANTITIES[kind], unit, origin, kind) if unit else 1.0)
-        elif column not in TEXTS and not re.fullmatch("[a-z]", column):
+        elif column not in TEXTS and not re.fullmatch("[A-Za-z]", column):
             raise bad(origin, f"unknown column {column[:60]!r}; allowed: {', '.join(TEXTS)}, time_us, flops, bytes, "
                               "and dimensions of one letter")
     if "time" not in found:
@@ -52,20 +52,20 @@ def dimensions(cells: dict[str, str], origin: str) -> dict[str, int]:
 
 
 def load(path: Path) -> Imported:
-    points = []
-    lines = tables.lines(path, ("name",), distinct=True)
-    columns = quantities(list(lines[0].cells), f"{path}:1")
+    imported = Imported([])
+    header, lines = tables.lines(path, imported, ("name",), distinct=True)
+    columns = quantities(header, f"{path}:1")
     for cells, origin in lines:
-        values = {}
-        for kind, (column, factor) in columns.items():
-            if kind == "time" or cells[column]:
-                check = time if kind == "time" else work
-                values[kind] = check(si(number(cells[column], origin, column), factor), origin, column)
-        if not cells["name"]:
-            raise bad(origin, "name is empty")
-        sizes = dimensions(cells, origin)
-        points.append(Point(
-            origin, cells["name"], [values["time"]], flops=values.get("flops"), bytes=values.get("bytes"),
-            operation=cells.get("operation") or None, technique=cells.get("technique") or None,
-            format=cells.get("format") or None, shape=sizes))
-    return Imported(points)
+        with imported.row():
+            values = {}
+            for kind, (column, factor) in columns.items():
+                if kind == "time" or cells[column]:
+                    check = time if kind == "time" else work
+                    values[kind] = check(si(number(cells[column], origin, column), factor), origin, column)
+            if not cells["name"]:
+                raise bad(origin, "name is empty")
+            imported.points.append(Point(
+                origin, cells["name"], [values["time"]], flops=values.get("flops"), bytes=values.get("bytes"),
+                operation=cells.get("operation") or None, technique=cells.get("technique") or None,
+                format=cells.get("format") or None, shape=dimensions(cells, origin)))
+    return imported

@@ -1,9 +1,10 @@
 """What the readers of foreign files share: a point, and errors that name file and row."""
 
-import math
 import re
+import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any, Iterator, Optional
 
 from ridgebench.files import ResultsError
 
@@ -24,7 +25,7 @@ class Point:
     is_mean: bool = False  # the time is a mean: the tool reports no median
     flops: Optional[float] = None
     bytes: Optional[float] = None
-    counted: bool = False  # a profiler counted the bytes
+    counted: set[str] = field(default_factory=set)  # "flops", "bytes": what a profiler counted
     rate: Optional[tuple[str, float]] = None  # "flops" or "bytes" per second, where the tool gives no time
     operation: Optional[str] = None
     technique: Optional[str] = None
@@ -41,17 +42,44 @@ class Imported:
     points: list[Point]
     models: dict[int, str] = field(default_factory=dict)  # name of a device by its number
     left_out: list[str] = field(default_factory=list)  # one line each
+    notes: list[str] = field(default_factory=list)  # what makes all points doubtful
+
+    @contextmanager
+    def row(self) -> Iterator[None]:
+        """Leaves a row out whose block raises a ResultsError: one bad row does not end a file."""
+        try:
+            yield
+        except ResultsError as error:
+            self.left_out.append(str(error))
 
 
 def bad(origin: str, what: str) -> ResultsError:
     return ResultsError(f"{origin}: {what}")
 
 
+def objects(value: dict, key: str, origin: str, optional: bool = False) -> list[dict]:
+    """The list of objects at a key; an optional one may be absent or null. Raises ResultsError."""
+    found = value.get(key)
+    if optional and found is None:
+        return []
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise bad(origin, f"{key} is no list of objects")
+    return found
+
+
+def named(value: dict, key: str, origin: str) -> str:
+    """The text at a key, which is not empty. Raises ResultsError."""
+    name = value.get(key)
+    if not isinstance(name, str) or not name:
+        raise bad(origin, f"an entry without {key}")
+    return name
+
+
 def number(text: Any, origin: str, what: str) -> float:
     """A finite number of a text or a JSON number. Raises ResultsError."""
     if isinstance(text, str) and NUMBER.fullmatch(text.strip()):
         text = float(text)
-    if isinstance(text, bool) or not isinstance(text, (int, float)) or not abs(text) < math.inf:
+    if isinstance(text, bool) or not isinstance(text, (int, float)) or not abs(text) <= sys.float_info.max:
         raise bad(origin, f"{what} is {str(text)[:60]!r}; allowed: a number")
     return float(text)
 
@@ -88,5 +116,5 @@ def size(value: Any) -> Optional[int]:
 
 def shape_of(axes: dict[str, Any]) -> dict[str, int]:
     """The axes of a benchmark that can be dimensions: names of letters and digits, sizes that are whole numbers."""
-    named = {re.sub(r"\W+", "_", name).strip("_"): size(value) for name, value in axes.items()}
-    return {name: value for name, value in named.items() if name and name != "layout" and value}
+    sizes = {re.sub(r"\W+", "_", name).strip("_"): size(value) for name, value in axes.items()}
+    return {name: value for name, value in sizes.items() if name and name != "layout" and value}

@@ -56,37 +56,45 @@ def record(point: Point, tool: str, backend: str) -> dict[str, Any]:
     values = dict.fromkeys(schema_of("record")["properties"])
     values |= {"schema": "ridgebench.record/1", **identity(point, backend)}
     values |= {"origin": "external", "role": "kernel", "burst": False, "engine": "fma" if flops else "memory"}
-    values |= {"format": point.format, "arithmetic": point.format, "accumulator": "fp32", "shape": point.shape}
+    values |= {"format": point.format, "arithmetic": point.format, "shape": point.shape}
+    values |= {"accumulator": number_formats.sums(str(point.format))}
     values |= {"regime": point.regime, "flops": flops, "bytes": moved, "written_fraction": 0.0}
     values |= {"intensity_flop_per_byte": flops / moved if moved else None, "status": "unverified"}
     values |= {"reason": f"measured by {tool}; nothing checked its output", "sets": 0, "samples_s": times}
     values |= {"samples_per_batch": 1, "launches_per_sample": 0, "time_median_s": middle, **spread(times)}
     values |= {"flops_per_s": flops / middle or None, "bytes_per_s": moved / middle or None, "clocks_hz": []}
-    values |= {"telemetry": {}, "flags": [MEAN] * point.is_mean + [COUNTED] * point.counted}
+    values |= {"telemetry": {}, "flags": [MEAN] * point.is_mean + [COUNTED] * ("bytes" in point.counted)}
     return values
 
 
+def whole_point(point: Point, default_format: Optional[str]) -> None:
+    """Gives a point its format, work and time. Raises ResultsError where it has none, or contradicts itself."""
+    if len(point.name) > LONGEST_NAME:
+        raise bad(point.origin, f"the name has {len(point.name)} characters; allowed: up to {LONGEST_NAME}")
+    stated = point.format or default_format
+    if stated is None:
+        raise bad(point.origin, f"the format of {point.name[:200]!r} is unknown; --format or the file of --map "
+                                f"states it, allowed: {number_formats.allowed()}")
+    point.format = number_formats.find(stated)
+    if point.format is None:
+        raise ResultsError(f"{point.name}: format {stated[:60]}; ridgebench has {number_formats.allowed()}")
+    complete(point)
+    find_time(point)
+
+
 def records(imported: Imported, tool: str, backend: str, default_format: Optional[str]) -> list[dict[str, Any]]:
-    """A record per point. A point in a format that ridgebench does not have is left out; a line says so."""
-    made: dict[str, dict[str, Any]] = {}
+    """A record per point. A point that is not whole is left out, and so are all points that have one id."""
+    made: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for point in imported.points:
-        if len(point.name) > LONGEST_NAME:
-            raise bad(point.origin, f"the name has {len(point.name)} characters; allowed: up to {LONGEST_NAME}")
-        stated = point.format or default_format
-        if stated is None:
-            raise bad(point.origin, f"the format of {point.name[:200]!r} is unknown; --format or the file of --map "
-                                    f"states it, allowed: {number_formats.allowed()}")
-        point.format = number_formats.find(stated)
-        if point.format is None:
-            imported.left_out.append(f"{point.name}: format {stated}; ridgebench has {number_formats.allowed()}")
-            continue
-        complete(point)
-        find_time(point)
-        one = clean(record(point, tool, backend))
-        if one["id"] in made:
-            raise bad(point.origin, f"{one['id']} comes twice; technique or shape in the file of --map tell them apart")
-        made[one["id"]] = one
-    return list(made.values())
+        with imported.row():
+            whole_point(point, default_format)
+            one = clean(record(point, tool, backend))
+            made.setdefault(one["id"], []).append((point.origin, one))
+    for name, same in made.items():
+        if len(same) > 1:
+            imported.left_out += [f"{origin}: {name} comes {len(same)} times; technique or shape in the file of --map tell "
+                                  "them apart" for origin, _ in same]
+    return [same[0][1] for same in made.values() if len(same) == 1]
 
 
 def nothing(part: dict[str, Any]) -> dict[str, Any]:

@@ -1,12 +1,11 @@
 """Tables of text with commas, as benchmarks print them."""
 
 import csv
-from itertools import zip_longest
 from pathlib import Path
-from typing import Iterator, NamedTuple
+from typing import NamedTuple
 
 from ridgebench.files import read
-from ridgebench.importers.point import bad
+from ridgebench.importers.point import Imported, bad
 
 MOST_ROWS = 200_000
 MOST_COLUMNS = 20_000
@@ -20,53 +19,49 @@ class Line(NamedTuple):
     origin: str
 
 
-def rows(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Every line that is not empty, with its place. Raises ResultsError."""
-    reader = csv.reader(read(path, "a table with commas").splitlines(), strict=True)
-    count = 0
-    while True:
-        origin = f"{path}:{reader.line_num + 1}"
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise bad(origin, f"no line of a table with commas: {error}") from None
-        count += 1
-        if count > MOST_ROWS or len(cells) > MOST_COLUMNS:
-            raise bad(origin, f"allowed: up to {MOST_ROWS} rows and {MOST_COLUMNS} columns")
-        if any(cell.strip() for cell in cells):
-            yield origin, [cell.strip() for cell in cells]
+def split(line: str, origin: str) -> list[str]:
+    """The cells of a line without the spaces around them. Raises ResultsError."""
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], strict=True), [])]
+    except csv.Error as error:
+        raise bad(origin, f"no line of a table with commas: {error}") from None
 
 
-def lines(path: Path, needed: tuple[str, ...] = (), distinct: bool = False) -> list[Line]:
-    """The lines below the header, which must name the needed columns. A line may lack its last cells.
+def lines(path: Path, imported: Imported, needed: tuple[str, ...] = (), distinct: bool = False) -> tuple[list[str], list[Line]]:
+    """The header, which must name the needed columns, and the lines below it; bad ones are left out.
 
-    Of columns with one name the first counts; `distinct` refuses them.
+    Of columns with one name the first counts; `distinct` refuses them. A cell ends with its line.
     """
-    table = rows(path)
-    origin, header = next(table, (f"{path}:1", []))
+    texts = [(f"{path}:{n}", line) for n, line in enumerate(read(path, "a table with commas").splitlines(), 1) if line.strip()]
+    if len(texts) < 2:
+        raise bad(str(path), "no row below the header")
+    (origin, first), *rest = texts
+    header = split(first, origin)
+    if len(rest) > MOST_ROWS or len(header) > MOST_COLUMNS:
+        raise bad(str(path), f"allowed: up to {MOST_ROWS} rows and {MOST_COLUMNS} columns")
     check_header(header, needed, origin)
     if distinct and len(set(header)) < len(header):
         raise bad(origin, "two columns have one name")
-    found = [Line(line_of(header, cells, where), where) for where, cells in table]
-    if not found:
-        raise bad(str(path), "no row below the header")
-    return found
+    found = []
+    for origin, line in rest:
+        with imported.row():
+            cells: dict[str, str] = {}
+            for name, cell in zip(header, whole_line(header, split(line, origin), origin)):
+                cells.setdefault(name, cell)
+            found.append(Line(cells, origin))
+    return header, found
 
 
-def line_of(header: list[str], cells: list[str], origin: str) -> dict[str, str]:
-    if len(cells) > len(header):
-        raise bad(origin, f"{len(cells)} cells; allowed: up to {len(header)}, the columns of the header")
-    found: dict[str, str] = {}
-    for name, cell in zip_longest(header, cells, fillvalue=""):
-        found.setdefault(name, cell)
-    return found
+def whole_line(header: list[str], cells: list[str], origin: str) -> list[str]:
+    """The cells of a line that has all of them. Raises ResultsError."""
+    if len(cells) != len(header):
+        raise bad(origin, f"{len(cells)} cells; allowed: {len(header)}, as in the header")
+    return cells
 
 
 def check_header(header: list[str], needed: tuple[str, ...], origin: str) -> None:
     for name in needed:
         if name not in header:
-            raise bad(origin, f"column {name!r} is missing; there are {', '.join(header)[:200]!r}")
+            raise bad(origin, f"column {name!r} is missing; there are {', '.join(header)[:200] or 'none'}")
         if header.count(name) > 1:
             raise bad(origin, f"column {name!r} comes twice")

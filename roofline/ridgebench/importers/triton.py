@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Optional
 
+from ridgebench.files import ResultsError
 from ridgebench.importers import tables
 from ridgebench.importers.point import Imported, Point, bad, number, shape_of, time
 from ridgebench.importers.units import RATES, TIMES, scale, si
@@ -51,15 +52,14 @@ def columns(header: list[str], unit: Optional[str], origin: str) -> dict[str, tu
 
 def load(path: Path, unit: Optional[str] = None) -> Imported:
     imported = Imported([])
-    lines = tables.lines(path)
-    header = list(lines[0].cells)
+    header, lines = tables.lines(path, imported)
     values = columns(header, unit, f"{path}:1")
     first = min((header.index(column) for column in values), default=0)
     for cells, origin in lines:
         sizes = {name: cells[name] for name in header[:first] if name}
         for column, (name, of) in values.items():
-            if cells[column].lower() in ("", "nan"):  # a provider that did not run at this size
-                imported.left_out.append(f"{name} at {sizes}: no value")
-                continue
-            imported.points.append(point(name, cells[column], of, sizes, origin))
+            with imported.row():
+                if cells[column].lower() in ("", "nan"):  # a provider that did not run at this size
+                    raise ResultsError(f"{name} at {sizes}: no value")
+                imported.points.append(point(name, cells[column], of, sizes, origin))
     return imported

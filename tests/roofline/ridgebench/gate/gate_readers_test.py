@@ -4,6 +4,7 @@ import json
 
 import pytest
 from ridgebench.files import ResultsError
+from ridgebench.gate.command_session import CommandSession
 from ridgebench.gate.readers import READERS, gbench_filter, gbench_plan
 from ridgebench.gate.readings import Metric
 
@@ -148,7 +149,8 @@ def test_columns_of_csv():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "FILE:1: columns none"), ("a,b\n1,2\n", "FILE:1: columns a, b; allowed: name and value"),
+        ("", "FILE:1: column 'name' is missing; there are none"), ("a,b\n1,2\n", "FILE:1: column 'name' is missing; there are a, b"),
+        ("name,b\n1,2\n", "FILE:1: column 'value' is missing"), ("name,value,value\na,1,2\n", "FILE:1: column 'value' comes twice"),
         ("name,value\na\n", "FILE:2: 1 columns"),
         ("name,value\n,1\n", "FILE:2: 2 columns; allowed: 2, with a name"), ('name,value\n"a,1\n', "no CSV"),
     ],
@@ -169,3 +171,11 @@ def test_a_line_without_a_number_fails_its_row_alone(value):
 def test_a_filter_lets_exactly_the_named_rows_pass():
     assert gbench_filter(["BM_a<int>/8", "b.c+(d)|e"]) == r"^(BM_a<int>/8|b\.c\+\(d\)\|e)$"
     assert gbench_filter(["x" * 200_000]) is None
+
+
+@pytest.mark.parametrize(("first", "second", "noted"), [("debug", "debug", 1), ("release", "debug", 1), ("release", "release", 0)])
+def test_a_debug_library_of_google_benchmark_is_noted(first, second, noted):
+    session = CommandSession.__new__(CommandSession)
+    session.reader = "gbench"
+    hard, soft = session.differences({"library_build_type": first}, {"library_build_type": second}, [])
+    assert hard == [] and len(soft) == noted and all("library_build_type" in text for text in soft)

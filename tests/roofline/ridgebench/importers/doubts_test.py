@@ -1,0 +1,102 @@
+"""What `ridgebench import` does not believe: rows that contradict their shape or lack cells are left out, counted and named."""
+
+import json
+from pathlib import Path
+
+import pytest
+from golden import read_records
+
+from ridgebench import program
+from ridgebench.__main__ import main
+
+HEAD = "name,operation,format,m,n,k,time_us,flops,bytes"
+GOOD = "a,matmul,fp32,64,64,64,10,524288,49152"
+
+
+@pytest.fixture(autouse=True)
+def without_binary(monkeypatch):
+    def answer(operation: str, text: str, name: str, device: str) -> dict:
+        shape = {key: int(size) for key, _, size in (part.partition(":") for part in text.split("/")) if key != "layout"}
+        m, n, k = (shape[key] for key in "mnk")
+        return {"flops": 2 * m * n * k, "bytes": 4 * (m * n + n * k + m * k), "shape": {**shape, "layout": "nt"}}
+
+    monkeypatch.setattr(program, "predict", answer)
+
+
+def imported(tmp_path: Path, tool: str, text: str, *words: str) -> dict[str, dict]:
+    (tmp_path / "file").write_text(text)
+    assert main(["import", tool, str(tmp_path / "file"), "-o", str(tmp_path / "out"), *words]) == 0
+    return {record["id"]: record for record in read_records(tmp_path / "out")}
+
+
+def mapped(tmp_path: Path, text: str) -> tuple[str, str]:
+    (tmp_path / "map.toml").write_text(text)
+    return "--map", str(tmp_path / "map.toml")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("b,matmul,fp32,1024,1024,1024,10,1e6,", "b: flops are 1e+06, but matmul of m:1024/n:1024/k:1024 has 2.14748e+09"),
+        ("b,matmul,fp32,64,64,65,10,,30000", "b: bytes are 30000, but matmul of m:64/n:64/k:65 has 49664"),
+        ("b,matmul", "2 cells; allowed: 9"),
+        ("b,matmul,fp32,64,64,64,ten,,", "time_us is 'ten'"),
+        ('"b,matmul,fp32,64,64,64,10,,', "no line of a table with commas"),
+        ("b,matmul,int32,64,64,64,10,,", "b: format int32; ridgebench has fp32"),
+    ],
+)
+def test_a_row_that_is_doubtful_is_left_out_and_the_others_stay(tmp_path, capsys, line, why):
+    found = imported(tmp_path, "csv", f"{HEAD}\n{line}\n{GOOD}\n")
+    assert list(found) == ["matmul/a/fp32/m:64/n:64/k:64/layout:nt/steady@cpu"]
+    said = capsys.readouterr()
+    assert said.out.endswith("; 1 with FLOPs and bytes for a roofline; 1 row left out\n")
+    assert why in said.err and said.err.startswith("import: left out: ") and said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [("--strict",), ()])
+def test_strict_and_a_file_without_a_good_row_end_with_2(tmp_path, capsys, words):
+    good = f"{GOOD}\n" if words else ""
+    (tmp_path / "file").write_text(f"{HEAD}\n{good}b,matmul,fp32,1024,1024,1024,10,1e6,\nc,matmul\n")
+    assert main(["import", "csv", str(tmp_path / "file"), "-o", str(tmp_path / "out"), *words]) == 2
+    error = capsys.readouterr().err
+    why = "--strict allows no row that is left out" if words else "no point remains"
+    assert f"{why}; 2 rows left out, the first: " in error and error.count("\n") == 1 and not (tmp_path / "out").exists()
+
+
+def test_a_difference_of_a_tenth_is_believed(tmp_path):
+    assert len(imported(tmp_path, "csv", f"{HEAD}\n{GOOD.replace('524288', '570000')}\n")) == 1
+
+
+def test_what_a_profiler_counted_need_not_agree_with_the_shape(tmp_path):
+    text = ('"Kernel Name","gpu__time_duration.sum","dram__bytes.sum"\n"","ns","byte"\n"k","10","1000000"\n')
+    points = mapped(tmp_path, "[[point]]\nname = 'k'\noperation = 'matmul'\nformat = 'fp32'\nshape = 'm:64/n:64/k:64'\n")
+    (row,) = imported(tmp_path, "ncu", text, *points).values()
+    assert (row["bytes"], row["flops"], row["flags"]) == (1e6, 2 * 64**3, ["counted_bytes"])
+
+
+def test_dimensions_may_have_capital_letters(tmp_path):
+    points = mapped(tmp_path, "[[point]]\nname = '.'\noperation = 'matmul'\nformat = 'fp32'\nflops = '2*m*n*k'\n")
+    found = imported(tmp_path, "triton", "M,N,K,mine (TFLOP/s)\n64,64,64,1\n", *points)
+    assert list(found) == ["matmul/mine/fp32/m:64/n:64/k:64/layout:nt/steady@cuda:0"]
+    table = f"{HEAD.replace('m,n,k', 'M,N,K')}\n{GOOD}\n"
+    (tmp_path / "second").mkdir()
+    assert list(imported(tmp_path / "second", "csv", table)) == ["matmul/a/fp32/m:64/n:64/k:64/layout:nt/steady@cpu"]
+
+
+def test_the_texts_of_a_map_are_filled_with_groups(tmp_path):
+    points = mapped(tmp_path, "[[point]]\nname = '(?P<op>\\w+)_(?P<tech>\\w+) (?P<f>\\w+)'\noperation = '{op}'\n"
+                              "technique = 't{tech}'\nformat = '{f}'\n")
+    table = "name,time_us\nadd_4 fp32,1\nadd_8 fp16,1\nadd_8 fp99,1\n"
+    assert list(imported(tmp_path, "csv", table, *points)) == ["add/t4/fp32/steady@cpu", "add/t8/fp16/steady@cpu"]
+
+
+def test_own_rows_of_benchmark_json(tmp_path):
+    rows = [{"name": "a", "real_time": 2, "cpu_time": 2, "time_unit": "us", "bytes_per_s": 1e9, "flops_per_s": 2e9}]
+    (row,) = imported(tmp_path, "gbench", json.dumps({"benchmarks": rows}), "--format", "fp32").values()
+    assert (row["bytes"], row["flops"]) == (2000, 4000)
+
+
+def test_a_row_with_nan_does_not_end_a_file(tmp_path):
+    text = ('{"benchmarks": [{"name": "a", "real_time": NaN, "time_unit": "ns"},'
+            '{"name": "b", "real_time": 1, "time_unit": "ns", "counter": NaN}]}')
+    assert list(imported(tmp_path, "gbench", text, "--format", "fp32")) == ["external/b/fp32/steady@cpu"]

@@ -1,0 +1,91 @@
+"""Forms in which real files of nvbench, Nsight Compute and CUTLASS come: all axes, the long table, other formats."""
+
+import json
+from pathlib import Path
+
+import pytest
+from golden import read_records
+
+from ridgebench.__main__ import main
+
+COLUMNS = "Benchmark,Device,Device Name,T,Skipped,Samples,GPU Time (sec),Noise,Batch GPU (sec),Mask_width,Entropy{io}"
+
+
+def imported(tmp_path: Path, tool: str, text: str, *words: str) -> dict[str, dict]:
+    (tmp_path / "file").write_text(text)
+    assert main(["import", tool, str(tmp_path / "file"), "-o", str(tmp_path / "out"), *words]) == 0
+    return {record["id"]: record for record in read_records(tmp_path / "out")}
+
+
+def test_axes_of_later_benchmarks_stand_behind_skipped(tmp_path, capsys):
+    lines = ["copy,0,GPU,F32,No,9,1e-3,0.1,,,", *(f"conv,0,GPU,F32,No,9,1e-3,0.1,,{width},0.5" for width in (3, 5)),
+             "conv,0,GPU,F32,No,9,1e-3,0.1,,3,1.000", "conv,0,GPU,F64,No,9,1e-3,0.1,,3,", "conv,0,GPU,I32,No,9,1e-3,0.1,,3,",
+             "conv,0,GPU,I8,No,9,1e-3,0.1,,3,"]
+    found = imported(tmp_path, "nvbench", "\n".join([COLUMNS, *lines]))
+    assert list(found) == [
+        "external/copy/fp32/cold@cuda:0",
+        "external/conv_Entropy_io_=0.5/fp32/Mask_width:3/cold@cuda:0",
+        "external/conv_Entropy_io_=0.5/fp32/Mask_width:5/cold@cuda:0",
+        "external/conv_Entropy_io_=1.000/fp32/Mask_width:3/cold@cuda:0",
+        "external/conv/fp64/Mask_width:3/cold@cuda:0", "external/conv/int8/Mask_width:3/cold@cuda:0",
+    ]
+    assert "conv T=I32 Mask_width=3: format int32; ridgebench has " in capsys.readouterr().err
+    assert found["external/conv/int8/Mask_width:3/cold@cuda:0"]["accumulator"] == "int32"
+
+
+def state(**axes: str) -> dict:
+    summary = {"tag": "nv/cold/time/gpu/mean", "data": [{"name": "value", "value": "0.001"}]}
+    return {"axis_values": [{"name": key, "value": value} for key, value in axes.items()], "summaries": [summary]}
+
+
+def test_axes_of_any_type_are_in_the_id(tmp_path, capsys):
+    states = [state(Duration="0.1"), state(Duration="0.2"), state(In="F32", Out="F64"), state(In="I8", Out="F32"),
+              state(In="I16", Out="I64"), state(Offset="I64", **{"T{ct}": "F16"}), {"axis_values": None, "summaries": []}]
+    text = json.dumps({"devices": None, "benchmarks": [{"name": "b", "states": states}]})
+    assert list(imported(tmp_path, "nvbench", text, "--format", "fp32")) == [
+        "external/b_Duration=0.1/fp32/cold@cuda:0", "external/b_Duration=0.2/fp32/cold@cuda:0",
+        "external/b_In=F32_Out=F64/fp32/cold@cuda:0", "external/b_In=I8_Out=F32/fp32/cold@cuda:0",
+        "external/b_Offset=I64/fp16/cold@cuda:0",
+    ]
+    error = capsys.readouterr().err
+    assert "b In=I16 Out=I64: format int16 and int64; ridgebench has" in error and "state 6 (b): no GPU time" in error
+
+
+LONG = '"ID","Process ID","Kernel Name","Block Size","Grid Size","Section Name","Metric Name","Metric Unit","Metric Value"'
+
+
+@pytest.mark.parametrize("duration", ["gpu__time_duration.sum", "Duration"])
+def test_the_long_table_of_ncu(tmp_path, duration):
+    lines = [LONG]
+    for launch, (time_us, grid) in enumerate(((10, "(1,1,1)"), (12, "(1,1,1)"), (30, "(2,1,1)"))):
+        head = f'"{launch}","7","k<float>(int, int)","(32,1,1)","{grid}","Command line profiler metrics"'
+        lines += [f'{head},"{duration}","us","{time_us}"', f'{head},"dram__bytes.sum","Kbyte","1,000.5"', f'{head},"","",""']
+    found = imported(tmp_path, "ncu", "==PROF== Connected\n" + "\n".join(lines), "--format", "fp32")
+    first, second = found.values()
+    assert first["samples_s"] == [10e-6, 12e-6] and second["samples_s"] == [30e-6]
+    assert first["bytes"] == 1000500 and "Grid_Size=_1,1,1_" in first["technique"]
+
+
+def test_a_table_of_ncu_without_the_time_names_the_metric(tmp_path, capsys):
+    (tmp_path / "file").write_text(f'{LONG}\n"0","7","k","b","g","s","dram__bytes.sum","byte","1"\n')
+    assert main(["import", "ncu", str(tmp_path / "file"), "-o", str(tmp_path / "out"), "--format", "fp32"]) == 2
+    assert "launch 1: gpu__time_duration.sum is missing; allowed: ncu --metrics " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "operation", "kind"),
+    [
+        ({"A": "s8:row", "B": "s8:column", "D": "s32:column"}, "gemm", "int8"),
+        ({"A": "f16:row", "B": "f16:column", "D": "f32:column"}, "gemm", "fp16"),
+        ({"A": "f16:row", "B": "f16:column", "D": "f16:column", "beta": "0.5"}, "gemm", "fp16"),
+        ({"batch_count": "2"}, "gemm", "fp16"),
+        ({"A": "f64:row", "B": "f64:column", "D": "f64:column"}, "matmul", "fp64"),
+    ],
+)
+def test_a_gemm_of_cutlass_that_is_no_matmul_keeps_its_name(tmp_path, monkeypatch, change, operation, kind):
+    monkeypatch.setattr("ridgebench.program.predict", lambda *_: {"flops": 524288.0, "bytes": 24576.0, "shape": {}})
+    cells = {"Provider": "CUTLASS", "OperationKind": "gemm", "Operation": "o", "Disposition": "passed", "Status": "success",
+             "m": "64", "n": "64", "k": "64", "A": "f16:row", "B": "f16:column", "D": "f16:column", "beta": "0",
+             "batch_count": "1", "Bytes": "24576", "Flops": "524288", "Runtime": "0.1"} | change
+    (row,) = imported(tmp_path, "cutlass", f"{','.join(cells)}\n{','.join(cells.values())}\n").values()
+    assert (row["op"], row["format"]) == (operation, kind)
