@@ -51,7 +51,7 @@ void list(const ListOptions& options) {
                        {"reason", nullable(reason)}});
     }
   }
-  if (!any && !names.empty()) throw UsageError(no_case(filter, names));
+  if (!any) throw UsageError(no_case(filter, names));
   if (options.json) print_answer("list", {{"cases", cases}});
 }
 

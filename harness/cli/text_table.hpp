@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ridgebench {
@@ -15,7 +16,11 @@ using Texts = std::vector<std::string>;
 std::string padded_table(const std::vector<Texts>& table);
 std::string markdown_table(const std::vector<Texts>& table);
 
-// Returns a value as a cell of CSV (RFC 4180); null is empty. Texts pass `printable`.
+// Returns a text of a file for a page in Markdown, as one printable line that is only text there.
+std::string markdown_text(std::string_view text);
+
+// Returns a value as a cell of CSV (RFC 4180); null is empty. Texts pass `printable`, and an
+// apostrophe keeps a spreadsheet from taking one for a formula.
 std::string csv_cell(const nlohmann::ordered_json& value);
 
 }  // namespace ridgebench

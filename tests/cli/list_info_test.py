@@ -196,3 +196,8 @@ def test_a_sheet_without_sms_clocks_and_power():
     assert "compute capability" not in printed
     assert "141 GB HBM3e" in ridgebench("info", "--on", "h200").stdout
     assert "150.1 GB usable" in ridgebench("info", "--on", "h200").stdout
+
+
+@pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("run",), ("run", "--dry-run")])
+def test_a_filter_that_matches_nothing_is_an_error_of_every_command(words):
+    refused(ridgebench(*words, "--filter", "^zzz"), "no case matches filter '^zzz'; `ridgebench list` shows all cases")

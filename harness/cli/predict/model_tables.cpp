@@ -119,10 +119,10 @@ Texts facts_of(const ordered_json& answer) {
 }
 
 // Why the numbers may be wrong, before them.
-std::string warnings_text(const ordered_json& answer, std::string_view format) {
+std::string warnings_text(const ordered_json& answer, std::string_view format, Shown shown) {
   std::string text;
   for (const ordered_json& warning : answer["warnings"]) {
-    text += fmt::format(fmt::runtime(format), printable(warning.get<std::string>()));
+    text += fmt::format(fmt::runtime(format), shown(warning.get<std::string>()));
   }
   return text;
 }
@@ -140,7 +140,7 @@ constexpr std::array kRowColumns{"name",     "role",
 }  // namespace
 
 std::string model_text(const ordered_json& answer) {
-  std::string text = warnings_text(answer, "warning: {}\n");
+  std::string text = warnings_text(answer, "warning: {}\n", printable);
   text += fmt::format("{}\n", fmt::join(facts_of(answer), "\n"));
   for (const ordered_json& phase : answer["phases"]) {
     text += fmt::format("\n{}\n{}{}\n", title_of(phase), padded_table(table_of(phase)),
@@ -151,15 +151,15 @@ std::string model_text(const ordered_json& answer) {
 
 std::string model_markdown(const ordered_json& answer) {
   const Texts facts = facts_of(answer);
-  std::string text = fmt::format("## {}\n\n", facts.front());
-  text += warnings_text(answer, "**Warning: {}.**\n\n");
+  std::string text = fmt::format("## {}\n\n", markdown_text(facts.front()));
+  text += warnings_text(answer, "**Warning: {}.**\n\n", markdown_text);
   text += fmt::format("- {}\n", fmt::join(facts.begin() + 1, facts.end(), "\n- "));
   for (const ordered_json& phase : answer["phases"]) {
     text += fmt::format("\n### {}\n\n", title_of(phase));
     text += markdown_table(table_of(phase));
     text += fmt::format("\n- {}\n", fmt::join(sums_of(phase), "\n- "));
   }
-  return text + "\n" + notes_text(answer, "Note: {}.\n");
+  return text + "\n" + notes_text(answer, "Note: {}.\n", markdown_text);
 }
 
 std::string model_csv(const ordered_json& answer) {

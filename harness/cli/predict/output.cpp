@@ -70,9 +70,11 @@ std::string shape_text(const ordered_json& sizes) {
   return text;
 }
 
-std::string notes_text(const ordered_json& answer, std::string_view format) {
+std::string notes_text(const ordered_json& answer, std::string_view format, Shown shown) {
   std::string text;
-  for (const std::string& note : notes_of(answer)) text += fmt::format(fmt::runtime(format), note);
+  for (const ordered_json& note : answer["notes"]) {
+    text += fmt::format(fmt::runtime(format), shown(note.get<std::string>()));
+  }
   return text;
 }
 
@@ -87,7 +89,7 @@ std::string prediction_text(const ordered_json& prediction) {
 std::string prediction_markdown(const ordered_json& prediction) {
   std::vector<Texts> table{{"key", "value"}};
   for (Texts& line : lines_of(prediction)) table.push_back(std::move(line));
-  return markdown_table(table) + notes_text(prediction, "\nNote: {}.\n");
+  return markdown_table(table) + notes_text(prediction, "\nNote: {}.\n", markdown_text);
 }
 
 std::string csv_of(const std::vector<ordered_json>& predictions) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/base/printable.hpp"
+
 namespace ridgebench {
 
 class OutputOptions {
@@ -38,8 +40,11 @@ std::string prediction_markdown(const nlohmann::ordered_json& prediction);
 // A heading of CSV and a line for each prediction, all of the same keys.
 std::string csv_of(const std::vector<nlohmann::ordered_json>& predictions);
 
-// The notes of an answer, each printed by a format with one place: "note: {}\n".
-std::string notes_text(const nlohmann::ordered_json& answer, std::string_view format);
+// The notes of an answer, each printed by a format with one place: "note: {}\n". `shown` makes the
+// text of a file harmless there: printable or markdown_text.
+using Shown = std::string (*)(std::string_view);
+std::string notes_text(const nlohmann::ordered_json& answer, std::string_view format,
+                       Shown shown = printable);
 
 // "m:1/n:8/k:8/layout:nt", from the sizes of an answer.
 std::string shape_text(const nlohmann::ordered_json& sizes);

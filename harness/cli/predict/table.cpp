@@ -168,7 +168,7 @@ std::string table_markdown(const ordered_json& answer) {
   std::string text =
       fmt::format("## {}\n\n{}", table_title(answer), markdown_table(operations_table(answer)));
   for (const std::string& note : notes_of_rows(answer)) text += fmt::format("\nNote: {}.\n", note);
-  return text + notes_text(answer, "\nLeft out: {}.\n");
+  return text + notes_text(answer, "\nLeft out: {}.\n", markdown_text);
 }
 
 std::string table_csv(const ordered_json& answer) {
