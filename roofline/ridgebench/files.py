@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Callable, Iterator
+from typing import Any, BinaryIO, Callable, Iterator, Optional, Union
 
 from ridgebench.command_line import CommandError
 
@@ -139,6 +139,19 @@ def parse_toml(text: str, origin: str) -> dict[str, Any]:
         raise ResultsError(f"{origin}: no TOML: {error}") from None
 
 
+def output_folder(out: Optional[Path], results: Optional[Path], name: str) -> Path:
+    """The folder for a command's files, which is made: that of --out, else the one of this name below the results.
+
+    Raises ResultsError where that one is a symbolic link: a folder from elsewhere must not choose where files go.
+    """
+    folder = out if out is not None else (results or Path()) / name
+    if out is None and results is not None and folder.is_symlink():
+        raise ResultsError(f"{folder}: is a symbolic link; allowed: a folder, or another one by --out")
+    with naming(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
     """Names the file in an OSError of the block. Writing to a full disk raises one without a name."""
@@ -149,16 +162,17 @@ def naming(path: Path) -> Iterator[None]:
         raise
 
 
-def write_at_once(path: Path, text: str) -> None:
-    """Replaces a file: whatever ends this process leaves the whole old text or the whole new one.
+def write_at_once(path: Path, data: Union[str, bytes]) -> None:
+    """Replaces a file: whatever ends this process leaves the whole old one or the whole new one.
 
-    The temporary file is a new one with a random name, so that no link can wait in its place.
+    The temporary file is a new one with a random name, so that no link can wait in its place. A byte of a name that is
+    no UTF-8 becomes a question mark.
     """
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with naming(path):
-            with open(fresh, "x", encoding="utf-8", newline="") as file:
-                file.write(text)
+            with open(fresh, "xb") as file:
+                file.write(data.encode("utf-8", "replace") if isinstance(data, str) else data)
             fresh.replace(path)
     except BaseException:
         fresh.unlink(missing_ok=True)

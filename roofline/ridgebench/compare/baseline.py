@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from ridgebench.command_line import OK, USAGE, WORK, CommandError, Parser, fail, what_failed
+from ridgebench.command_line import OK, USAGE, WORK, CommandError, Parser, fail, one_line, what_failed
 from ridgebench.files import ResultsError
 from ridgebench.records import BROKEN, Row, Run
 
@@ -21,7 +21,7 @@ from . import gate
 from .comparable import device_entries, differences
 from .consistent import load
 from .limits import Limits, first, read_limits
-from .output import add_verdict_options, finish
+from .output import add_verdict_options, finish, require_writable
 from .power_states import differ
 from .report import DESCRIBED, MISSING, Comparison, Report, aligned, incomparable, percent
 from .stored import verdict_on
@@ -172,7 +172,7 @@ def listed(root: Path) -> list[str]:
         judged = [gate.as_share(reach_of(np.log(s))) for s in samples if len(s) >= store.FEWEST_RUNS]
         sees = f"{percent(float(np.median(judged)), '')} in the median row" if judged else f"beyond a floor of {100 * FLOOR:g} %"
         verdict = f"{len(judged)} judged" if judged else "describes"
-        lines.append([str(path), past.origin(), str(len(past.rows)), verdict, sees])
+        lines.append([one_line(str(path)), past.origin(), str(len(past.rows)), verdict, sees])
     if len(lines) == 1:
         raise ResultsError(f"{root}: no baseline in it; `ridgebench baseline promote` makes one")
     return aligned(lines)
@@ -181,7 +181,7 @@ def listed(root: Path) -> list[str]:
 def promote(runs: list[Run], root: Path, of_model: bool) -> list[str]:
     """A line for each baseline that the runs were added to."""
     paths = store.promote_model(runs, root) if of_model else [store.promote_machine(runs, root)]
-    return [f"{path}: {store.read_baseline(path).origin()}" for path in paths]
+    return [f"{one_line(str(path))}: {store.read_baseline(path).origin()}" for path in paths]
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -222,6 +222,7 @@ def check_command(options: argparse.Namespace) -> int:
             history.append(options.history, report, None)
 
     def make() -> Report:
+        require_writable(options.history)
         history.require_history(options.history)
         return make_report(options)
 

@@ -2,6 +2,8 @@
 
 from typing import Any, Iterator
 
+from ridgebench.texts import Cut, apart, cut, short
+
 # Dotted keys of environment.json, and of its entry of the measured device.
 HARD = (
     "method_version", "seed", "fill", "early_launches", "build.compiler", "build.flags", "build.build_type",
@@ -60,7 +62,7 @@ def differing(one: dict, other: dict, keys: tuple[str, ...]) -> Iterator[Differe
     for key in keys:
         a, b = (branch(key, lookup(side, key)) for side in (one, other))
         if a != b:
-            yield key, f"{key}: {shown(a, b)} against {shown(b, a)}"
+            yield key, against(key, a, b)
 
 
 def differing_variables(one: dict, other: dict) -> tuple[list[Difference], list[Difference]]:
@@ -70,23 +72,25 @@ def differing_variables(one: dict, other: dict) -> tuple[list[Difference], list[
     for name in sorted(here.keys() | there.keys()):
         if here.get(name) == there.get(name):
             continue
-        both = " against ".join("unset" if name not in side else cut(f"'{side[name]}'") for side in (here, there))
+        both = ["unset" if name not in side else f"'{side[name]}'" for side in (here, there)]
         changes = next((what for prefix, what in CHANGE_RESULTS.items() if name.startswith(prefix)), None)
-        text = f"{VARIABLES}: {cut(name)} is {both}"
-        (hard if changes else soft).append((VARIABLES, f"{text}, which changes {changes}" if changes else text))
+        text, end = f"{VARIABLES}: {cut(name, LONGEST_VALUE)} is ", f", which changes {changes}" if changes else ""
+        whole, brief = (" against ".join(each) for each in (both, apart(*both, LONGEST_VALUE)))
+        (hard if changes else soft).append((VARIABLES, Cut(text + whole + end, text + brief + end)))
     return hard, soft
 
 
-def cut(text: str) -> str:
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+def against(key: str, one: Any, other: Any) -> Cut:
+    """'driver: 570 against 580', whose short form shows where long values differ."""
+    both = (whole_value(one, other), whole_value(other, one))
+    return Cut(f"{key}: {' against '.join(both)}", f"{key}: {' against '.join(apart(*both, LONGEST_VALUE))}")
 
 
-def shown(value: Any, other: Any) -> str:
+def whole_value(value: Any, other: Any) -> str:
     """The value as text; of two objects only the keys that differ."""
     if isinstance(value, dict) and isinstance(other, dict):
-        parts = [f"{k}={v}" for k, v in value.items() if other.get(k) != v or k not in other]
-        return cut(", ".join(parts)) or "nothing"
-    return "null" if value is None else cut(str(value))
+        return ", ".join(f"{k}={v}" for k, v in value.items() if other.get(k) != v or k not in other) or "nothing"
+    return "null" if value is None else str(value)
 
 
 def device_entries(environment: dict) -> dict[str, dict]:
@@ -110,5 +114,5 @@ def differences(one: dict, other: dict, allowed: list[str]) -> tuple[list[str], 
 
 def split(hard: list[Difference], soft: list[Difference], allowed: list[str]) -> tuple[list[str], list[str]]:
     """The texts of hard and of soft differences; an allowed hard one counts as soft."""
-    soft = [*soft, *((key, f"{text} (allowed)") for key, text in hard if key in allowed)]
+    soft = [*soft, *((key, Cut(f"{text} (allowed)", f"{short(text)} (allowed)")) for key, text in hard if key in allowed)]
     return [text for key, text in hard if key not in allowed], [text for _, text in soft]

@@ -8,9 +8,10 @@ from scipy import stats
 
 from ridgebench.files import ResultsError
 from ridgebench.records import Run, clean
+from ridgebench.texts import short
 
 from . import change_points
-from .comparable import device_entries, differences, lookup, shown
+from .comparable import against, device_entries, differences, lookup
 from .power_states import differ
 from .report import aligned, percent
 
@@ -77,9 +78,9 @@ def renewed(one: dict, other: dict) -> list[str]:
     here, there = device_entries(one), device_entries(other)
     pairs += [(key, here[name], there[name]) for name in here if name in there for key in WATCHED_OF_DEVICE]
     watched = [(key, lookup(a, key), lookup(b, key)) for key, a, b in pairs]
-    found = [f"{key}: {shown(a, b)} against {shown(b, a)}" for key, a, b in watched if a != b]
+    found = [short(against(key, a, b)) for key, a, b in watched if a != b]
     hard = differences(one, other, [])[0]
-    return list(dict.fromkeys([*(text for text in hard if not text.startswith("driver: ")), *found]))
+    return list(dict.fromkeys([*(short(text) for text in hard if not text.startswith("driver: ")), *found]))
 
 
 def breaks(runs: list[Run]) -> list[str]:

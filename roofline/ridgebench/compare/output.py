@@ -9,6 +9,7 @@ from typing import Callable, Optional
 from ridgebench.command_line import INTERNAL, UNDECIDED, CommandError, fail
 from ridgebench.files import ResultsError, naming
 from ridgebench.streams import lost
+from ridgebench.texts import short
 
 from . import gate
 from .comparable import ALLOWED
@@ -83,6 +84,6 @@ def finish(
     except Exception as error:  # anything else: one line and the code that says so
         return fail(f"internal error: {type(error).__name__}: {error}", INTERNAL, program)
     if report.not_comparable:
-        why = "; ".join(report.not_comparable)
+        why = "; ".join(map(short, report.not_comparable))
         return fail(f"NOT_COMPARABLE: {why} (--allow-mismatch KEY compares all the same)", report.exit_code, program)
     return max(report.exit_code, code)

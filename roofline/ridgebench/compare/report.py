@@ -6,6 +6,7 @@ from typing import Any, Optional
 
 from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED, UNDECIDED
 from ridgebench.records import clean
+from ridgebench.texts import short
 
 from . import gate
 
@@ -205,7 +206,7 @@ def explanation(report: Report) -> list[str]:
         )
     if report.nothing_judged:
         lines.append("Nothing was judged: no row says anything about the code. This is no pass.")
-    return lines + [f"Note: {clean(note)}" for note in report.notes]
+    return lines + [f"Note: {clean(short(note))}" for note in report.notes]
 
 
 def text(report: Report) -> str:
@@ -216,7 +217,7 @@ def text(report: Report) -> str:
     headline = f"{len(report.rows)} rows: {counts or 'none'}"
     lines = [f"baseline:  {clean(report.baseline)}", f"candidate: {clean(report.candidate)}"]
     if report.not_comparable:
-        lines += [f"{NOT_COMPARABLE}: {clean(why)}" for why in report.not_comparable]
+        lines += [f"{NOT_COMPARABLE}: {clean(short(why))}" for why in report.not_comparable]
         return "\n".join([*lines, headline]) + "\n"
     lines += table(report.rows[:MOST_ROWS])
     if len(report.rows) > MOST_ROWS:

@@ -3,9 +3,10 @@
 from typing import Optional
 
 from ridgebench.records import Row, Run, clean
+from ridgebench.texts import cut
 from ridgebench.units import digits, rate, seconds
 
-from .comparable import cut, differences
+from .comparable import LONGEST_VALUE, differences
 from .power_states import differ
 from .report import aligned
 
@@ -17,7 +18,7 @@ def cell(row: Optional[Row]) -> str:
     if row is None:
         return "no such row"
     if row.status != "ok":
-        return cut(f"{row.status}: {row.reason}")
+        return cut(f"{row.status}: {row.reason}", LONGEST_VALUE)
     moves = row.bound == "memory" or row.saturates in ("memory", "cache") or not row.flops_per_s
     unit, value = ("B/s", row.bytes_per_s) if moves else ("FLOP/s", row.flops_per_s)
     return f"{rate(value, unit)}, {seconds(row.time_median_s)}" if value else seconds(row.time_median_s)

@@ -70,7 +70,7 @@ def read(folder: Path) -> list[dict[str, Value]]:
     """All records of a results directory. Raises ResultsError."""
     run = load_run(folder, turns_of=lambda record, environment: record)
     models = {device["name"]: device["model"] for device in run.environment["devices"]}
-    name = folder.resolve().name
+    name = clean(folder.resolve().name)
     try:
         return [line(clean(row.turns), name, models.get(row.device), run.environment) for row in run.rows]
     except OverflowError:

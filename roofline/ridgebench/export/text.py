@@ -3,11 +3,12 @@
 import csv
 import io
 import re
-from typing import Any, Iterator
+from typing import Any, Iterable, Iterator
 
 from ridgebench.export.table import columns
 
 Rows = list[dict[str, Any]]
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with; owasp.org, "CSV Injection"
 
 # What a page has room for; CSV and Parquet have every column.
 MARKDOWN = ("op", "technique", "format", "shape", "regime", "device", "origin", "status", "time_median_s",
@@ -24,12 +25,21 @@ METRICS = {
 LABELS = ("run", "id", "op", "technique", "format", "shape", "regime", "device", "model", "role", "origin", "status")
 
 
-def to_csv(rows: Rows) -> str:
+def csv_cell(value: Any) -> Any:
+    """A spreadsheet takes a text that begins so for a formula, as in the report's download; an apostrophe makes it a text."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+def csv_table(head: Iterable[str], lines: Iterable[Iterable[Any]]) -> str:
+    """A table with commas, whose texts no spreadsheet evaluates."""
     out = io.StringIO()
-    writer = csv.DictWriter(out, list(columns()), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    csv.writer(out, lineterminator="\n").writerows([csv_cell(value) for value in line] for line in (head, *lines))
     return out.getvalue()
+
+
+def to_csv(rows: Rows) -> str:
+    names = list(columns())
+    return csv_table(names, ([row[name] for name in names] for row in rows))
 
 
 def markdown_cell(value: Any) -> str:

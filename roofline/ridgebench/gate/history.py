@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench.command_line import OK, Parser
+from ridgebench.command_line import OK, Parser, one_line
 from ridgebench.compare.report import Comparison, Report
 from ridgebench.files import ResultsError, decoded, lines_of, naming, parse_json
 from ridgebench.records import clean
@@ -120,5 +120,5 @@ def main(arguments: list[str]) -> int:
 
     rows = trend.series(read_history(options.history), options.filter)
     trend.save(rows, options.history.name, options.out, kind)
-    print(f"{options.out}: {len(rows)} rows")
+    print(f"{one_line(str(options.out))}: {len(rows)} rows")
     return OK

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Optional
 from xml.etree import ElementTree
 
+from ridgebench import texts
 from ridgebench.compare import gate
 from ridgebench.compare.output import print_report
 from ridgebench.compare.report import ALLOWED, CODES, FAILED, MISSING, NEW, NOT_COMPARABLE, Comparison, Report
@@ -69,7 +70,7 @@ def show(report: Report) -> None:
 
 def short(text: str) -> str:
     """One line without control characters, of bounded length."""
-    text = clean(text)
+    text = clean(texts.short(text))
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 

@@ -1,5 +1,6 @@
 """Draws the slides of a lecture: numbered SVG and PDF with the same axes, one PDF of all, and notes."""
 
+import io
 from argparse import Namespace
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -7,11 +8,12 @@ from typing import Optional
 
 from matplotlib.backends.backend_pdf import PdfPages
 
-from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail, one_line, what_failed
-from ridgebench.files import ResultsError, naming, write_at_once
+from ridgebench.command_line import INTERRUPTED, OK, CommandError, Parser, fail, one_line
+from ridgebench.files import output_folder, write_at_once
 from ridgebench.plot.cli import METADATA, check_range, drawing, with_short_texts, write
 from ridgebench.plot.style import THEMES, Theme
 from ridgebench.records import load_run
+from ridgebench.streams import lost
 from ridgebench.view import View, make_view
 
 from . import build_up, comparison, counting, deck, limits_slide, options
@@ -61,10 +63,11 @@ def save(number: int, theme: Theme, out: Path) -> None:
 def save_together(theme: Theme, out: Path) -> None:
     """Draws all inherited slides into one PDF."""
     of, slides = inherited["deck"]
-    path = out / "slides.pdf"
-    with drawing(theme), naming(path), PdfPages(path, metadata=METADATA["pdf"]) as pages:
+    drawn = io.BytesIO()
+    with drawing(theme), PdfPages(drawn, metadata=METADATA["pdf"]) as pages:
         for slide in slides:
             pages.savefig(deck.draw(slide, of, theme))
+    write_at_once(out / "slides.pdf", drawn.getvalue())
 
 
 def save_all(of: deck.Deck, theme: Theme, out: Path) -> int:
@@ -98,14 +101,15 @@ def make(chosen: Namespace) -> deck.Deck:
 
 def main(arguments: list[str]) -> int:
     chosen = parse(arguments)
-    out = chosen.out or (chosen.results / "slides" if chosen.results else Path("slides"))
     try:
         of = make(chosen)
-        out.mkdir(parents=True, exist_ok=True)
+        out = output_folder(chosen.out, chosen.results, "slides")
         written = save_all(of, THEMES[chosen.theme], out)
-    except (ResultsError, OSError) as error:
-        return fail(what_failed(error), USAGE, "slides")
+    except CommandError as error:
+        return fail(str(error), error.code, "slides")
+    except OSError as error:
+        return lost(error, "slides")
     except KeyboardInterrupt:
         return fail("interrupted; slides may be missing", INTERRUPTED, "slides")
-    print(f"{written} files in {out}")
+    print(f"{written} files in {one_line(str(out))}")
     return OK

@@ -1,6 +1,7 @@
 """Draws the figures of a results directory."""
 
 import argparse
+import io
 import re
 import sys
 import warnings
@@ -14,12 +15,14 @@ from typing import Any, Callable, Iterator, Optional
 import matplotlib.style
 from matplotlib.figure import Figure
 
-from ridgebench.command_line import INTERRUPTED, OK, USAGE, Parser, fail, one_line, what_failed
+from ridgebench.command_line import INTERRUPTED, OK, CommandError, Parser, fail, one_line
 from ridgebench.data_sheets import find_sheet
-from ridgebench.files import naming
+from ridgebench.files import output_folder, write_at_once
 from ridgebench.lecture import cli as lecture
 from ridgebench.lecture import options as lecture_options
 from ridgebench.records import ResultsError, Row, Run, load_run
+from ridgebench.streams import lost
+from ridgebench.texts import LONGEST, cut
 from ridgebench.view import View, make_view
 
 from . import error_vs_speed, external, multiples, parallelism, power, roofline, runs_figure, time_vs_size, working_set
@@ -35,7 +38,6 @@ METADATA = {
 }
 QUICKLY = {"png": {"pil_kwargs": {"compress_level": 3}}}  # as small as the default of 6, in half the time
 LONGEST_NAME = 80  # characters of a format's name in a file name
-LONGEST_TEXT = 500
 SHOWN = ("op", "technique", "device", "format", "arithmetic", "reason")  # texts of a row
 LEAST, MOST = 1e-60, 1e60  # axes of more decades than these would hide every point
 DRAWN = ("flops", "bytes", "intensity_flop_per_byte", "time_median_s", "time_p10_s", "time_p90_s", "flops_per_s",
@@ -125,8 +127,9 @@ def drawing(theme: Theme) -> Iterator[None]:
 
 def write(figure: Figure, path: Path, kind: str) -> None:
     how = {"dpi": DOTS_PER_INCH[kind], "metadata": METADATA[kind], **QUICKLY.get(kind, {})}
-    with naming(path):
-        figure.savefig(path, format=kind, **how)
+    drawn = io.BytesIO()  # a full disk ends the writing of bytes and no writer of Matplotlib's in the middle
+    figure.savefig(drawn, format=kind, **how)
+    write_at_once(path, drawn.getvalue())
 
 
 def save(name: str, theme: Theme, out: Path, formats: tuple[str, ...]) -> None:
@@ -165,19 +168,10 @@ def check_range(run: Run) -> None:
             raise ResultsError(f"{name} is {value:g}; a figure can hold {LEAST:g} to {MOST:g}")
 
 
-def cut(value: Any) -> Any:
-    """Texts of at most LONGEST_TEXT characters: measuring one of megabytes takes minutes."""
-    if isinstance(value, str):
-        return value if len(value) <= LONGEST_TEXT else value[:LONGEST_TEXT] + "…"
-    if isinstance(value, dict):
-        return {key: cut(item) for key, item in value.items()}
-    return [cut(item) for item in value] if isinstance(value, list) else value
-
-
 def with_short_texts(run: Run) -> Run:
     """The run with the texts that a figure shows cut."""
     rows = [
-        replace(row, **{key: cut(text) for key in SHOWN if (text := getattr(row, key)) and len(text) > LONGEST_TEXT})
+        replace(row, **{key: cut(text) for key in SHOWN if (text := getattr(row, key)) and len(text) > LONGEST})
         for row in run.rows
     ]
     return replace(run, environment=cut(run.environment), rows=rows)
@@ -239,12 +233,13 @@ def main(arguments: list[str]) -> int:
     options = parse(arguments)
     try:
         drawn = drawn_figures(options)
-        out = options.out or (options.results[0] / "figures" if options.results else Path())
-        out.mkdir(parents=True, exist_ok=True)
+        out = output_folder(options.out or (None if options.results else Path()), next(iter(options.results), None), "figures")
         written = save_all(drawn, THEMES[options.theme], out, options.formats.types)
-    except (ResultsError, OSError) as error:
-        return fail(what_failed(error), USAGE, "plot")
+    except CommandError as error:
+        return fail(str(error), error.code, "plot")
+    except OSError as error:
+        return lost(error, "plot")
     except KeyboardInterrupt:
         return fail("interrupted; figures may be missing", INTERRUPTED, "plot")
-    print(f"{written} file{'s' * (written != 1)} in {out}")
+    print(f"{written} file{'s' * (written != 1)} in {one_line(str(out))}")
     return OK

@@ -7,6 +7,8 @@ import numpy as np
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
+from ridgebench.texts import cut
+
 POINTS_PER_INCH = 72.0
 CELLS_PER_INCH = 100.0
 DRAWN, TEXT = 1, 2  # a label may cross what is drawn, never other text
@@ -23,6 +25,7 @@ def width(text: str, size: float, weight: str = "normal") -> float:
 
 def fit(text: str, size: float, room: float, weight: str = "normal") -> str:
     """The text, cut with an ellipsis where it is wider than `room` inches."""
+    text = cut(text)
     if width(text, size, weight) <= room:
         return text
     kept, most = 0, len(text) - 1
@@ -34,7 +37,7 @@ def fit(text: str, size: float, room: float, weight: str = "normal") -> str:
 
 def wrap(text: str, size: float, room: float, lines: int, weight: str = "normal") -> list[str]:
     """The text in at most `lines` lines of `room` inches; the last one is cut where it is too long."""
-    words, done = text.split(" "), []
+    words, done = cut(text).split(" "), []
     while words and len(done) < lines - 1:
         count = 1
         while count < len(words) and width(" ".join(words[: count + 1]), size, weight) <= room:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Optional
 
 from ridgebench.files import ResultsError
-from ridgebench.records import Row, Run
+from ridgebench.records import Row, Run, clean
 from ridgebench.units import enumerate_words
 from ridgebench.view import OPERATIONS, ORDER, View, ordered
 
@@ -64,7 +64,7 @@ def names(views: list[View], folders: list[Path]) -> list[str]:
     models = [view.device["model"] or view.device["name"] for view in views]
     runs = [f"{model}, {(view.environment['started'] or '')[:10]} {(view.environment['commit'] or '')[:7]}".rstrip(" ,")
             for model, view in zip(models, views)]
-    places = [f"{run} ({folder.resolve().name}, {view.device['name']})" for run, folder, view in zip(runs, folders, views)]
+    places = [f"{run} ({clean(folder.resolve().name)}, {view.device['name']})" for run, folder, view in zip(runs, folders, views)]
     return [
         model if models.count(model) == 1 else run if runs.count(run) == 1 else place
         for model, run, place in zip(models, runs, places)

@@ -3,7 +3,7 @@
 from html import escape
 from typing import Iterable
 
-from ridgebench.plot.cli import cut
+from ridgebench.texts import cut
 
 
 def text(value: str) -> str:

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Callable, Optional
 
-from ridgebench.plot.cli import cut
 from ridgebench.plot.finding import share
 from ridgebench.plot.panel import share_text
 from ridgebench.plot.runs import LIMITS
 from ridgebench.records import Row, shape_text
 from ridgebench.roofs import RAISED
+from ridgebench.texts import cut
 from ridgebench.units import digits, percent, rate, seconds
 from ridgebench.view import View
 

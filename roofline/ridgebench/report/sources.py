@@ -8,11 +8,12 @@ from typing import Optional
 
 from ridgebench.data_sheets import find_sheet
 from ridgebench.files import ResultsError
-from ridgebench.plot.cli import check_range, cut, with_points, with_short_texts
+from ridgebench.plot.cli import check_range, with_points, with_short_texts
 from ridgebench.plot.roofs import Roof, Roofs, measured_roofs, sheet_roofs
 from ridgebench.plot.runs import names
 from ridgebench.plot.sweeps import sweeps
 from ridgebench.records import Row, Run, clean, load_run
+from ridgebench.texts import cut
 from ridgebench.view import OPERATIONS, ORDER, View, make_view, ordered
 
 from . import marks

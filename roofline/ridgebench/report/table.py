@@ -4,8 +4,8 @@ import re
 from html import escape
 from typing import Iterator
 
-from ridgebench.plot.cli import cut
 from ridgebench.records import Row
+from ridgebench.texts import cut
 
 from .columns import COLUMNS, COUNTED, Column
 from .sources import Content, ShownRun, placed

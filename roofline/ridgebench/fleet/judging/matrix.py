@@ -6,10 +6,11 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from ridgebench.compare.comparable import HARD, HARD_OF_DEVICE, VARIABLES, shown
+from ridgebench.compare.comparable import HARD, HARD_OF_DEVICE, VARIABLES, against
 from ridgebench.compare.judge import EXTERNAL_EVENTS
 from ridgebench.data_sheets import Sheet, find_sheet
 from ridgebench.files import ResultsError
+from ridgebench.texts import short
 
 from . import outlier
 from ..gpu import Gpu, Reading
@@ -137,7 +138,7 @@ def key_of(gpu: Gpu) -> tuple:
 def differing(key: tuple, other: tuple) -> tuple[str, ...]:
     """'driver: 570 against 580': the first value is this one's, the second the fleet's."""
     named = ((name, unfrozen(a), unfrozen(b)) for name, a, b in zip(KEYS, key, other) if a != b)
-    return tuple(f"{name}: {shown(a, b)} against {shown(b, a)}" for name, a, b in named)
+    return tuple(short(against(name, a, b)) for name, a, b in named)
 
 
 def unfrozen(value: Any) -> Any:

@@ -8,7 +8,7 @@ from baseline_test import ROWS, call, make_run
 from command_line import BINARY, ROOT, ridgebench
 from golden import GOLDEN, read_environment
 from ridgebench import program
-from ridgebench.compare import baseline_store
+from ridgebench.compare import baseline_store, check_run
 from synthetic_session import UNTIMED, record, write_run
 
 
@@ -140,6 +140,15 @@ def test_list_names_what_each_baseline_is_and_sees(tmp_path, capsys):
     _, machine, model = capsys.readouterr().out.splitlines()
     assert "2 judged" in machine and "in the median row" in machine
     assert "describes" in model and "floor of 10 %" in model
+
+
+@pytest.mark.parametrize("option", ["--history", "--json"])
+def test_a_file_that_cannot_be_written_is_found_before_the_measuring(tmp_path, monkeypatch, capsys, option):
+    path = promote(tmp_path, make_run(tmp_path, 1))
+    monkeypatch.setattr(check_run, "measure", lambda *_: pytest.fail("it measured"))
+    assert call("check", path, "--run", option, tmp_path / "absent" / "x") == 2
+    error = capsys.readouterr().err
+    assert "/absent/x: No such file or directory; allowed is a file in a folder that exists" in error and error.count("\n") == 1
 
 
 def test_a_history_of_checks_can_be_drawn(tmp_path):

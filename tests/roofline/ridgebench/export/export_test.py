@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import re
 import sys
 
@@ -12,6 +13,7 @@ import ridgebench
 from ridgebench.__main__ import main
 from ridgebench.command_line import CommandError
 from ridgebench.export import table
+from ridgebench.export.text import csv_cell
 
 
 def exported(capsys, *words) -> str:
@@ -29,6 +31,21 @@ def test_csv_has_a_line_per_row_and_every_single_value(capsys):
         assert line["samples"] == str(len(row["samples_s"])) and line["flags"] == " ".join(row["flags"])
         assert line["roof_flops_per_s"] == ("" if not row["roof"] or row["roof"]["flops_per_s"] is None
                                             else repr(float(row["roof"]["flops_per_s"])))
+
+
+@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+tech", "-2+3", "@SUM(A1)"])
+def test_csv_holds_no_formula_of_a_spreadsheet(capsys, edit, name):
+    folder = edit(lambda records, _: records[0].update(technique=name))
+    first = next(csv.DictReader(exported(capsys, folder, "--csv").splitlines()))
+    assert first["technique"] == f"'{name}" and csv_cell(-1.5) == -1.5
+
+
+def test_a_folder_with_any_name_is_one_column(capsys, edit, tmp_path):
+    folder = edit(lambda records, _: None)
+    moved = folder.rename(tmp_path / os.fsdecode(b"bad\xff\x1b[31m\nname"))
+    text = exported(capsys, moved, "--csv")
+    assert text.splitlines()[1].startswith("bad? [31m name,") and text.isascii()
+    assert exported(capsys, moved, "--csv", "-o", tmp_path / "x.csv") == "" and (tmp_path / "x.csv").read_text() == text
 
 
 def test_the_columns_do_not_depend_on_the_rows(capsys, edit):

@@ -1,11 +1,14 @@
 """Bad input: one clear line on stderr that names the place, exit code 2, nothing on stdout."""
 
+import errno
 import json
+import os
 import shutil
 
 import pytest
 from golden import GOLDEN, read_environment, read_records, write_records
 
+from ridgebench.__main__ import run
 from ridgebench.plot.cli import main
 
 
@@ -176,3 +179,43 @@ def test_counters_that_are_none(results, capfd, line):
 def test_counters_of_a_row_that_come_twice(results, capfd):
     (results / "counters.jsonl").write_text('{"id": "x", "dram_bytes": null}\n' * 2)
     assert "counters.jsonl:2: x comes twice" in fails([results], capfd)
+
+
+def test_figures_do_not_go_through_a_link_of_the_folder(results, tmp_path, capfd):
+    away = tmp_path / "away"
+    away.mkdir()
+    (results / "figures").symlink_to(away)
+    assert "figures: is a symbolic link; allowed: a folder, or another one by --out" in fails([results], capfd)
+    assert list(away.iterdir()) == []
+    assert main([str(results), "--formats", "svg", "--out", str(results / "figures")]) == 0  # whoever names it means it
+
+
+def test_a_link_in_place_of_a_figure_is_replaced(results, tmp_path, capfd):
+    (results / "figures").mkdir()
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    (results / "figures" / "roofline.svg").symlink_to(victim)
+    assert main([str(results), "--formats", "svg"]) == 0
+    assert victim.read_text() == "mine" and not (results / "figures" / "roofline.svg").is_symlink()
+
+
+@pytest.mark.parametrize(("command", "module"), [("plot", "ridgebench.plot.cli"), ("slides", "ridgebench.lecture.slides")])
+def test_a_full_disk_ends_with_its_line_and_3(results, tmp_path, monkeypatch, capfd, command, module):
+    def full(path, data):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(f"{module}.write_at_once", full)  # also for the drawing processes, which are forked
+    monkeypatch.setattr("ridgebench.plot.cli.write_at_once", full)
+    assert run(command, [str(results), "--out", str(tmp_path / "out")]) == 3
+    error = capfd.readouterr().err
+    assert error.startswith(f"{command}: {tmp_path}/out/") and error.endswith(": No space left on device\n")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["plot", "slides"])
+def test_a_folder_with_any_name_is_printed_in_one_line(results, tmp_path, capfd, command):
+    moved = results.rename(tmp_path / os.fsdecode(b"bad\xff\x1b[31m\nname"))
+    assert run(command, [str(moved)]) == 0
+    (line,) = capfd.readouterr().out.splitlines()
+    assert line.isprintable() and "bad? [31m name" in line
+    assert run("plot", [str(moved), str(GOLDEN), "--formats", "svg", "--out", str(tmp_path / "both")]) == 0

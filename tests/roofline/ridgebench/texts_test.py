@@ -1,0 +1,56 @@
+"""Texts that are cut: two of them keep their difference, and a file gets the whole one."""
+
+import copy
+import json
+
+import pytest
+
+from ridgebench.compare.comparable import differences
+from ridgebench.compare.report import incomparable, text
+from ridgebench.plot import labels
+from ridgebench.texts import LONGEST, Cut, apart, cut, short
+
+BLAS = "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH NO_AFFINITY with a long middle part "
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shown"),
+    [
+        ("a", "b", ("a", "b")),
+        (BLAS + "Cooperlake", BLAS + "SkylakeX", ("...a long middle part Cooperlake", "...a long middle part SkylakeX")),
+        ("x" * 100, "y" * 100, ("x" * 60 + "...", "y" * 60 + "...")),
+        ("x" * 100, "x" * 90, ("..." + "x" * 30, "..." + "x" * 20)),
+        ("unset", "x" * 100, ("unset", "x" * 60 + "...")),
+    ],
+)
+def test_a_cut_keeps_the_difference(one, other, shown):
+    assert apart(one, other, 60) == shown and shown[0] != shown[1]
+
+
+def test_a_short_form_survives_a_copy_and_json_has_the_whole():
+    told = copy.deepcopy(Cut("whole", "short"))
+    assert (told, short(told), short("plain"), json.dumps([told])) == ("whole", "short", "plain", '["whole"]')
+
+
+def environment(blas: str) -> dict:
+    return {"libraries": {"openblas": blas, "onednn": "3.1"}, "environment_variables": {}, "devices": []}
+
+
+def test_a_refusal_shows_the_difference_and_its_json_is_not_cut():
+    (why,), soft = differences(environment(BLAS + "Cooperlake"), environment(BLAS + "SkylakeX"), [])
+    report = incomparable("stored", ("a", "b"), ["row"], [why])
+    assert "libraries: ...a long middle part Cooperlake against ...a long middle part SkylakeX\n" in text(report) and soft == []
+    whole = f"libraries: openblas={BLAS}Cooperlake against openblas={BLAS}SkylakeX"
+    assert json.loads(json.dumps(report.as_json()))["not_comparable"] == [whole]
+    assert report.as_json()["rows"][0]["reason"] == whole
+    allowed = differences(environment(BLAS + "A" * 9), environment(BLAS + "B" * 9), ["libraries"])[1]
+    assert short(allowed[0]) == "libraries: ...a long middle part AAAAAAAAA against ...a long middle part BBBBBBBBB (allowed)"
+
+
+def test_long_texts_are_cut_before_they_are_measured(monkeypatch):
+    seen = []
+    monkeypatch.setattr(labels, "width", lambda text, *_: seen.append(len(text)) or len(text) / 10)
+    assert labels.fit("n" * 5_000_000, 10, 2.0) == "n" * 19 + "…"
+    assert labels.wrap("word " * 1_000_000, 10, 2.0, 2)[0] == "word word word word"
+    assert max(seen) <= LONGEST + 2
+    assert cut({"a": ["b" * 501]}) == {"a": ["b" * 500 + "…"]}
