@@ -223,3 +223,25 @@ def test_the_name_of_a_folder_that_is_not_utf_8(fleet):
     odd_name = fleet.parent / "tree" / os.fsdecode(b"gn\xff\n1")
     shutil.copytree(node, odd_name)
     assert {gpu.node for gpu in collect(odd_name.parent).gpus} == {one_line(odd_name.name)}
+
+
+@pytest.mark.parametrize("name", ["/etc", "../attempt-1/isolated/cuda-1", "isolated/../../../../elsewhere", "linked"])
+def test_a_folder_outside_the_node_is_not_read(fleet, tmp_path, name):
+    folder = attempt(fleet, "gn2")
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(folder / "isolated" / "cuda-3", elsewhere)
+    (folder / "linked").symlink_to(elsewhere)
+
+    def lead_out(node):
+        node["gpus"][3]["passes"]["isolated"]["folder"] = name
+
+    change_node(folder, lead_out)
+    found = collect(fleet)
+    assert odd(found) == {("gn2", 3): (FAILED, f"isolated: ValueError: folder is {name!r}; allowed: a folder in that of node.json")}
+
+
+def test_a_name_of_megabytes_is_cut_where_it_is_read(fleet):
+    folder = attempt(fleet, "gn2")
+    change_node(folder, lambda node: node["gpus"][3].update(model="M" * 5_000_000))
+    gpu = next(gpu for gpu in collect(fleet).gpus if (gpu.node, gpu.index) == ("gn2", 3))
+    assert gpu.model == "M" * 500 + "…"

@@ -1,6 +1,7 @@
 """Each state of a GPU, what leads to it, its exit code and the next command."""
 
 from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 
 import made_fleet as made
@@ -9,12 +10,20 @@ from made_fleet import CAPPED, FACTS, at, changed, lost, make_fleet, slowed, tro
 from ridgebench.fleet.judging import findings, rates
 from ridgebench.fleet.judging.judge import assess
 from ridgebench.fleet.judging.states import Verdict, code_of, measured_again
+from ridgebench.fleet.manifest import Manifest, Node
 
 CAPPED_ROW = next(iter(CAPPED))
 
 
 def verdict_of(fleet, node: str = "gn2", index: int = 3) -> Verdict:
     return assess(fleet).verdicts[at(fleet, node, index)]
+
+
+def planned(fleet):
+    """The fleet with the manifest of `fleet plan`, so that `fleet submit` knows its nodes."""
+    nodes = [Node(name, 8) for name in dict.fromkeys(gpu.node for gpu in fleet.gpus)]
+    order = [node.node for node in nodes]
+    return replace(fleet, manifest=Manifest(nodes, datetime(2026, 1, 1, tzinfo=timezone.utc), order, "quick", ["run"], 60.0))
 
 
 def one(change, **keys) -> Verdict:
@@ -34,7 +43,7 @@ STATES = [
     ("FAILED", "FAIL", 6, ("gn3", 7), "ssh gn3 ridgebench doctor"),
     ("STARTED", "FAIL", 6, ("gn3", 0), "ssh gn3 ridgebench doctor"),
     ("MISSING", "FAIL", 4, ("gn4", 2), "ridgebench fleet submit FLEET --again"),
-    ("DUPLICATE", "WARN", 5, ("gn4", 6), "ridgebench fleet collect FLEET"),
+    ("DUPLICATE", "WARN", 5, ("gn4", 6), "ridgebench fleet submit FLEET --again"),
     ("STALE", "WARN", 5, ("gn4", 7), "ridgebench fleet submit FLEET --again"),
     ("NOT_COMPARABLE", "WARN", 5, ("gn4", 4), "ssh gn4 ridgebench doctor"),
     ("SLOW", "WARN", 3, ("gn1", 1), "ridgebench fleet submit FLEET --again"),
@@ -45,7 +54,7 @@ STATES = [
 
 @pytest.mark.parametrize(("state", "severity", "code", "where", "command"), STATES)
 def test_each_state_has_its_severity_code_and_next_command(state, severity, code, where, command):
-    verdict = verdict_of(troubled(), *where)
+    verdict = verdict_of(planned(troubled()), *where)
     assert (verdict.state, verdict.severity, code_of(verdict), verdict.next) == (state, severity, code, command)
     assert verdict.reason
 
@@ -237,4 +246,18 @@ def test_an_empty_fleet_has_no_verdict():
 
 def test_a_folder_with_blanks_is_quoted():
     fleet = changed(make_fleet(folder=Path("my fleet")), {("gn1", 0): lambda gpu: slowed(gpu, 0.1)})
-    assert verdict_of(fleet, "gn1", 0).next == "ridgebench fleet submit 'my fleet' --again"
+    assert verdict_of(planned(fleet), "gn1", 0).next == "ridgebench fleet submit 'my fleet' --again"
+
+
+@pytest.mark.parametrize("where", [("gn4", 2), ("gn4", 6), ("gn4", 7), ("gn1", 1)])
+def test_a_tree_without_a_manifest_gets_a_command_that_works_there(where):
+    assert verdict_of(troubled(), *where).next == f"ssh {where[0]} ridgebench run --concurrent"
+
+
+def test_copies_on_one_node_are_one_finding():
+    def copy(number):
+        return lambda gpu: lost(gpu, "DUPLICATE", f"its run is that of gn1 GPU {number}")
+
+    found = findings.findings(assess(changed(make_fleet(), {("gn3", n): copy(n) for n in range(8)})))
+    assert [one.where for one in found] == ["gn3, all 8 GPUs"]
+    assert found[0].reason == "its run is that of gn1 GPU 0; 7 more are copies, too"

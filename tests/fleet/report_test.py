@@ -3,7 +3,9 @@
 import csv
 import json
 import math
+import os
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -51,7 +53,7 @@ def test_the_json_obeys_its_schema_and_names_what_to_measure_again(written):
     assert list(schema("fleet_report").iter_errors(found)) == []
     assert found["schema"] == "urn:ridgebench:fleet_report:1" and found["exit_code"] == 6
     flagged = {(one["node"], one["index"]) for one in found["flagged"]}
-    assert flagged == {("gn1", 1), ("gn2", 6), ("gn3", 0), ("gn3", 5), ("gn3", 7), ("gn4", 2), ("gn4", 7)}
+    assert flagged == {("gn1", 1), ("gn2", 6), ("gn3", 0), ("gn3", 5), ("gn3", 7), ("gn4", 2), ("gn4", 6), ("gn4", 7)}
     assert found["states"]["SLOW"] == 3 and found["coverage"] == {"measured": 26, "expected": None}
     assert found["differences"][0]["key"] == "driver" and [one["gpus"] for one in found["differences"][0]["values"]] == [29, 1]
 
@@ -72,6 +74,33 @@ def test_the_csv_has_a_line_for_each_gpu_and_a_column_for_each_row(written):
     slow = next(line for line in lines if (line["node"], line["index"]) == ("gn2", "6"))
     assert slow["state"] == "SLOW" and slow["lowest_row"].startswith("copy_to_device/") and float(slow["lowest_ratio"]) < 0.9
     assert next(line for line in lines if line["state"] == "MISSING")["loaded " + next(iter(ROWS))] == ""
+
+
+def test_no_cell_of_the_csv_is_a_formula():
+    fleet = make_fleet(1, 2)
+    names = [replace(gpu, node="=cmd|' /C calc'!A0", model="+SUM(A1)") for gpu in fleet.gpus]
+    line = next(csv.DictReader(exports.to_csv(assess(replace(fleet, gpus=names))).splitlines()))
+    assert (line["node"], line["model"], line["index"]) == ("'=cmd|' /C calc'!A0", "'+SUM(A1)", "0")
+
+
+def test_a_report_does_not_follow_a_link_of_the_tree(fleet_folder, tmp_path, capsys):
+    tree, away = tmp_path / "tree", tmp_path / "away"
+    shutil.copytree(fleet_folder, tree, ignore=shutil.ignore_patterns("report"))
+    away.mkdir()
+    (tree / "report").symlink_to(away)
+    assert main(["fleet", "report", str(tree)]) == 2 and list(away.iterdir()) == []
+    assert capsys.readouterr().err == f"fleet: {tree}/report: is a symbolic link; allowed: a folder, or another one by --out\n"
+
+
+def test_a_tree_may_have_any_name(fleet_folder, tmp_path, capsys):
+    tree = tmp_path / os.fsdecode(b"bad\xff\x1b[31m\nname")
+    shutil.copytree(fleet_folder, tree, ignore=shutil.ignore_patterns("report"))
+    assert main(["fleet", "report", str(tree), "--json"]) in (0, 3, 4)
+    assert strict_json(capsys.readouterr().out)["fleet"].endswith("/bad? [31m name")
+    assert NAMES <= {path.name for path in (tree / "report").iterdir()}
+    assert main(["fleet", "report", str(tree)]) in (0, 3, 4)
+    out = capsys.readouterr().out
+    assert out.replace("\n", "").isprintable() and "\nreport: " in out and "\nname" not in out
 
 
 def test_junit_counts_its_cases(written):

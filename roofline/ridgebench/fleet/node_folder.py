@@ -1,6 +1,7 @@
 """Reads the folder of a node, which `ridgebench run --concurrent` wrote: node.json and a results folder for each GPU and pass."""
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from ridgebench.command_line import INTERRUPTED, one_line
@@ -58,12 +59,20 @@ def pass_state(name: str, entry: dict, open_end: str) -> tuple[str, Optional[str
     return STARTED if killed else FAILED, f"{name}: exit code {code}{said}"
 
 
+def inside(folder: Path, name: Any) -> Path:
+    """The folder of this name in a node's folder. Raises ValueError for a path that leads out of it, also by a link."""
+    path = folder / str(name)
+    if Path(str(name)).is_absolute() or ".." in Path(str(name)).parts or not path.resolve().is_relative_to(folder.resolve()):
+        raise ValueError(f"folder is {str(name)[:60]!r}; allowed: a folder in that of node.json")
+    return path
+
+
 def pass_results(place: Place, name: str, entry: dict, state: tuple) -> tuple[Optional[Results], tuple]:
     """The results of a pass, and its state once its files were read: a pass that ended well must have sound files."""
     if entry["state"] == "waiting":
         return None, state
     try:
-        results = read_results(place.folder / entry["folder"])[0]
+        results = read_results(inside(place.folder, entry["folder"]))[0]
     except MALFORMED as error:
         return None, (FAILED, f"{name}: {reason_of(error, place.folder)}") if state[0] == DONE else state
     if state[0] == DONE and (results.torn or not results.readings):

@@ -4,13 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
-FOLDER = "report"
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `fleet report`."""
     parser.add_argument("fleet", type=Path, metavar="FLEET", help="folder of `fleet plan`, or any tree with results")
-    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder of the report; default: FLEET/{FOLDER}")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder of the report; default: FLEET/report")
     parser.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else")
 
 
@@ -21,7 +19,7 @@ def main(options: argparse.Namespace) -> int:
     from .render import files
 
     assessment = assess(collect(options.fleet))
-    folder = options.out or options.fleet / FOLDER
-    text = files.write_all(assessment, folder)
+    text = files.write_all(assessment, options.out)
+    folder = options.out or options.fleet / files.FOLDER
     sys.stdout.write(text if options.json else files.summary(assessment, folder))
     return assessment.code

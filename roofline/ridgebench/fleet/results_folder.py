@@ -16,6 +16,7 @@ from ridgebench.command_line import one_line, what_failed
 from ridgebench.compare.comparable import CHANGE_RESULTS, HARD, HARD_OF_DEVICE, VARIABLES, branch, lookup
 from ridgebench.files import ResultsError, decoded, lines_of, read, reject_constant
 from ridgebench.records import BROKEN
+from ridgebench.texts import cut
 
 from .gpu import Reading
 
@@ -73,7 +74,7 @@ def frozen(value: Any) -> Any:
 def text_or_none(value: Any) -> Optional[str]:
     if value is not None and not isinstance(value, str):
         raise ValueError(f"{str(value)[:60]!r} is no text")
-    return value if value is None or value.isprintable() else one_line(value)
+    return cut(value if value is None or value.isprintable() else one_line(value))
 
 
 def number(record: dict, key: str) -> Optional[float]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Optional
 
-from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED
+from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED, one_line
 
 from .collect import collect
 from .gpu import DONE, DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet, Gpu
@@ -56,5 +56,5 @@ def main(options: argparse.Namespace) -> int:
     fleet = collect(options.fleet)
     text = text_of(fleet)
     path = write(fleet, text)
-    sys.stdout.write(text if options.json else f"{summary(fleet)}{path}\n")
+    sys.stdout.write(text if options.json else f"{summary(fleet)}{one_line(str(path))}\n")
     return exit_code(fleet)

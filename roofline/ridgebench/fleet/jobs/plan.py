@@ -4,7 +4,7 @@ import argparse
 from datetime import datetime, timezone
 from pathlib import Path
 
-from ridgebench.command_line import OK, CommandError
+from ridgebench.command_line import OK, CommandError, one_line
 
 from .. import manifest as manifests
 from ..places import natural
@@ -53,10 +53,10 @@ def main(options: argparse.Namespace) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     manifests.write(manifest, options.out)
     usable = [node for node in manifest.nodes if node.note is None]
-    print(f"{path}: {len(manifest.nodes)} nodes, {sum(node.gpus for node in manifest.nodes)} GPUs, suite {manifest.suite}")
+    print(f"{one_line(str(path))}: {len(manifest.nodes)} nodes, {sum(node.gpus for node in manifest.nodes)} GPUs, suite {manifest.suite}")
     for note in sorted({node.note for node in manifest.nodes if node.note}):
         names = [node.node for node in manifest.nodes if node.note == note]
         print(f"{note}: {hostlist.folded(names)}; planned, and no job is submitted there")
     if usable:
-        print(f"next: ridgebench fleet submit {options.out}")
+        print(f"next: ridgebench fleet submit {one_line(str(options.out))}")
     return OK

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ridgebench import program
-from ridgebench.command_line import OK, CommandError
+from ridgebench.command_line import OK, CommandError, one_line
 from ridgebench.files import ResultsError, parse_json, read, write_at_once
 
 from .. import manifest as manifests
@@ -144,7 +144,7 @@ def submit_each(fleet: Path, tasks: list[Task], commands: list[list[str]]) -> No
 def run_together(fleet: Path, words: list[str], tasks: list[Task]) -> int:
     """Waits for all nodes. The exit code of srun is the largest of theirs and says nothing about coverage."""
     subprocess.run(words, check=False)
-    print(f"{len(tasks)} nodes ended; next: ridgebench fleet collect {fleet}")
+    print(f"{len(tasks)} nodes ended; next: ridgebench fleet collect {one_line(str(fleet))}")
     return OK
 
 
@@ -176,5 +176,5 @@ def main(options: argparse.Namespace) -> int:
     if options.together:
         return run_together(fleet, commands[0], tasks)
     submit_each(fleet, tasks, commands)
-    print(f"{len(tasks)} jobs submitted; next: ridgebench fleet status {options.fleet}")
+    print(f"{len(tasks)} jobs submitted; next: ridgebench fleet status {one_line(str(options.fleet))}")
     return OK

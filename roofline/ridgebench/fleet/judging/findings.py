@@ -5,8 +5,10 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
+from ridgebench.texts import cut
 from ridgebench.units import enumerate_words
 
+from ..gpu import DUPLICATE
 from .judge import Assessment
 from .matrix import Group, unfrozen
 from .states import FAIL, FAST, FINE, INFO, SLOW, STATES, WARN, Verdict, measured_again
@@ -42,6 +44,10 @@ def name_of(index: Optional[int]) -> str:
     return "?" if index is None else str(index)
 
 
+def reason_of(verdict: Verdict) -> str:
+    return "; ".join(filter(None, (verdict.reason, *verdict.notes)))
+
+
 def gpu_findings(assessment: Assessment) -> list[Finding]:
     """One for each GPU that is not well, and one for GPUs of one node that share state and reason."""
     sizes: dict[str, int] = {}
@@ -51,7 +57,7 @@ def gpu_findings(assessment: Assessment) -> list[Finding]:
         sizes[node] = sizes.get(node, 0) + 1
         if verdict.of_node or (verdict.state == FINE and not verdict.notes):
             continue
-        reason = "; ".join(filter(None, (verdict.reason, *verdict.notes)))
+        reason = "" if verdict.state == DUPLICATE else reason_of(verdict)  # each names the GPU that it copies
         alone = verdict.gpu.index if verdict.state in (SLOW, FAST, FINE) else None
         same.setdefault((node, verdict.state, reason, alone), []).append(verdict)
     found = []
@@ -59,6 +65,8 @@ def gpu_findings(assessment: Assessment) -> list[Finding]:
         indexes = tuple(verdict.gpu.index for verdict in members)
         only = members[0] if len(members) == 1 else None
         severity = min((verdict.severity for verdict in members), key=SEVERITIES.index)
+        more = f"; {len(members) - 1} more are copies, too" if len(members) > 1 else ""
+        reason = reason or reason_of(members[0]) + more
         next_ = members[0].next.removesuffix(f" -i {indexes[0]}") if only is None else members[0].next
         found.append(Finding(severity, state, node, indexes, len(members) == sizes[node], reason, next_, only))
     return found
@@ -169,8 +177,8 @@ def differences(assessment: Assessment) -> dict[str, list[Version]]:
 def text_of(value: Any) -> str:
     value = unfrozen(value)
     if isinstance(value, dict):
-        return ", ".join(f"{key}={item}" for key, item in value.items()) or "none"
-    return "unknown" if value is None else str(value)
+        return cut(", ".join(f"{key}={item}" for key, item in value.items())) or "none"
+    return "unknown" if value is None else cut(str(value))
 
 
 def nodes_text(nodes: list[str]) -> str:

@@ -159,7 +159,7 @@ def assess(fleet: Fleet, command: str = "ridgebench") -> Assessment:
             verdict.notes.append(f"heat or hardware lowered the clock: {', '.join(events)}")
             verdict.severity = WARN if verdict.severity == INFO else verdict.severity
         differs = groups[scored.group_of[index]].differs if scored.group_of[index] >= 0 else ()
-        verdict.next = next_step(verdict, fleet.folder, differs, command)
+        verdict.next = next_step(verdict, fleet, differs, command)
         verdicts.append(verdict)
     own = expected(groups, scored)
     return Assessment(fleet, matrix, groups, scored, verdicts, own)

@@ -1,9 +1,8 @@
 """The next command to type for a GPU that is not well."""
 
 import shlex
-from pathlib import Path
 
-from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED
+from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet
 from .states import NOT_COMPARABLE, SLOW, WRONG, Verdict, measured_again
 
 # A key by which GPUs are not comparable: the section of `nvidia-smi -q -d` that shows it.
@@ -20,20 +19,25 @@ def selected(verdict: Verdict) -> str:
     return "" if verdict.gpu.index is None else f" -i {verdict.gpu.index}"
 
 
-def next_step(verdict: Verdict, folder: Path, differs: tuple[str, ...], command: str) -> str:
+def measure_again(verdict: Verdict, fleet: Fleet, command: str) -> str:
+    """A second attempt: by the jobs of the fleet or, for a tree without a manifest, on the node itself."""
+    if fleet.manifest is not None:
+        return f"{command} fleet submit {shlex.quote(str(fleet.folder))} --again"
+    return on(verdict, f"{command} run --concurrent")
+
+
+def next_step(verdict: Verdict, fleet: Fleet, differs: tuple[str, ...], command: str) -> str:
     """The command; empty for a GPU that is well. differs: the keys by which it is not comparable."""
     diagnosis = on(verdict, f"dcgmi diag -r {DIAGNOSTIC_LEVEL}{selected(verdict)}")
-    again = f"{command} fleet submit {shlex.quote(str(folder))} --again"
+    again = measure_again(verdict, fleet, command)
     if verdict.state == SLOW:
         return again if measured_again(verdict) else diagnosis
     if verdict.state == WRONG:
         return diagnosis
     if verdict.state in (FAILED, STARTED):
         return on(verdict, f"{command} doctor")
-    if verdict.state in (MISSING, STALE):
+    if verdict.state in (MISSING, STALE, DUPLICATE):
         return again
-    if verdict.state == DUPLICATE:
-        return f"{command} fleet collect {shlex.quote(str(folder))}"
     if verdict.state == NOT_COMPARABLE:
         section = next((SECTIONS[key] for key in (text.split(":")[0] for text in differs) if key in SECTIONS), None)
         return on(verdict, f"nvidia-smi -q -d {section}{selected(verdict)}" if section else f"{command} doctor")

@@ -24,7 +24,7 @@ STATES = {
     FINE: (OK, INFO),
 }
 SLOW_ONCE = INTERRUPTED  # the code of a slow GPU that was not measured again: undecided
-AGAIN = (FAILED, STARTED, MISSING, STALE, WRONG)  # a further attempt may change these states
+AGAIN = (FAILED, STARTED, MISSING, STALE, DUPLICATE, WRONG)  # a further attempt may change these states
 
 
 class Mark(NamedTuple):

@@ -3,6 +3,8 @@
 import math
 from typing import Any, Optional
 
+from ridgebench.command_line import one_line
+
 from ..judging import findings as found
 from ..judging.judge import Assessment
 from ..manifest import text_of
@@ -63,7 +65,7 @@ def document(assessment: Assessment) -> dict[str, Any]:
     manifest, own = assessment.fleet.manifest, assessment.expected
     return {
         "schema": SCHEMA,
-        "fleet": str(assessment.fleet.folder),
+        "fleet": one_line(str(assessment.fleet.folder)),
         "planned": text_of(manifest.planned) if manifest else None,
         "suite": manifest.suite if manifest else None,
         "exit_code": assessment.code,

@@ -1,13 +1,11 @@
 """The report for other programs: CSV, JUnit, and metrics for Prometheus's node exporter."""
 
-import csv
-import io
 import math
 from typing import Any, Iterator, Optional
 from xml.sax.saxutils import escape, quoteattr
 
 from ridgebench.command_line import OK
-from ridgebench.export.text import label
+from ridgebench.export.text import csv_table, label
 
 from ..judging import findings as found
 from .document import known
@@ -22,17 +20,15 @@ ERRORS = (FAILED, STARTED, MISSING, WRONG)  # of JUnit; other states are failure
 
 def to_csv(assessment: Assessment) -> str:
     """A line for each GPU; the last columns have its ratio to the median of its peers in each row."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*COLUMNS, *(f"{column.pass_} {column.row}" for column in assessment.columns)])
+    lines = []
     for index, verdict in enumerate(assessment.verdicts):
         gpu, worst = verdict.gpu, verdict.worst
         column = assessment.columns[worst.column] if worst else None
         line = [gpu.node, gpu.index, gpu.uuid_hash, gpu.model, verdict.state, verdict.severity, int(verdict.confirmed), gpu.attempt]
         line += [column.pass_, column.row, known(worst.ratio, 5), known(worst.z, 4)] if column and worst else [None] * 4
         ratios = ("" if math.isnan(ratio) else f"{ratio:.4f}" for ratio in assessment.scored.ratio[index].tolist())
-        writer.writerow([*line, verdict.reason, verdict.next, *ratios])
-    return out.getvalue()
+        lines.append([*line, verdict.reason, verdict.next, *ratios])
+    return csv_table([*COLUMNS, *(f"{column.pass_} {column.row}" for column in assessment.columns)], lines)
 
 
 def printable(text: str) -> str:

@@ -4,15 +4,16 @@ import json
 import textwrap
 import warnings
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Optional
 
-from ridgebench.command_line import CommandError, what_failed
-from ridgebench.files import write_at_once
+from ridgebench.command_line import CommandError, one_line, what_failed
+from ridgebench.files import output_folder, write_at_once
 
 from ..judging import findings as found
 from ..judging.judge import Assessment
 from . import document, exports, markdown, page, picture
 
+FOLDER = "report"
 MOST_LINES = 20  # of findings on the terminal
 COLUMNS = 100
 
@@ -29,10 +30,10 @@ def writers() -> dict[str, Callable[[Assessment], str]]:
     }
 
 
-def write_all(assessment: Assessment, folder: Path) -> str:
-    """Writes the report; returns the text of report.json."""
+def write_all(assessment: Assessment, out: Optional[Path]) -> str:
+    """Writes the report, without --out into FOLDER of the fleet; returns the text of report.json."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = output_folder(out, assessment.fleet.folder, FOLDER)
         texts = {name: make(assessment) for name, make in writers().items()}
         for name, text in texts.items():
             write_at_once(folder / name, text)
@@ -49,9 +50,9 @@ def summary(assessment: Assessment, folder: Path) -> str:
     every = found.findings(assessment)
     lines = [found.title(assessment), found.coverage_text(assessment)]
     for one in every[:MOST_LINES]:
-        lines.append(f"{one.severity:<5}{one.state:<15}{one.where}: {one.reason}")
-        lines += [f"     > {one.next}"] if one.next else []
-    lines += [f"{len(every) - MOST_LINES} more: see {folder / 'report.md'}"] if len(every) > MOST_LINES else []
+        lines.append(one_line(f"{one.severity:<5}{one.state:<15}{one.where}: {one.reason}"))
+        lines += [one_line(f"     > {one.next}")] if one.next else []
+    lines += [one_line(f"{len(every) - MOST_LINES} more: see {folder / 'report.md'}")] if len(every) > MOST_LINES else []
     whole = " ".join(found.expectation(assessment)).replace(" %", "\u00a0%")  # no line begins with the sign
     sight = textwrap.fill(whole, COLUMNS).replace("\u00a0", " ")
-    return "\n".join([*lines, sight, f"report: {folder / 'report.html'}"]) + "\n"
+    return "\n".join([*lines, sight, one_line(f"report: {folder / 'report.html'}")]) + "\n"

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from ridgebench.command_line import one_line
 from ridgebench.plot import labels
 from ridgebench.plot.cli import drawing, write
 from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, new_page, write_head
@@ -95,7 +96,7 @@ def draw(assessment: Assessment, theme: Theme) -> Figure:
     figure.set_size_inches(WIDTH, HEIGHT - base)
     page.set_ylim(base, HEIGHT)
     draw_key(page, assessment, layout, theme, base)
-    page.text(MARGIN, base + 0.1, labels.fit(str(fleet.folder), SMALL, HEIGHT), size=SMALL, color=theme.muted, va="bottom")
+    page.text(MARGIN, base + 0.1, labels.fit(one_line(str(fleet.folder)), SMALL, HEIGHT), size=SMALL, color=theme.muted, va="bottom")
     return figure
 
 
