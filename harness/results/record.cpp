@@ -18,6 +18,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
+// Of FLOPs and bytes per second: no axis holds others, as in plot/cli.py.
+constexpr Range kRates{1e-60, 1e60};
+
 std::optional<double> rate(double amount, const std::optional<Summary>& time) {
   if (!time || amount <= 0) return std::nullopt;
   return amount / time->median;
@@ -94,6 +97,13 @@ Record parse_record(std::string_view line, const std::string& origin) {
   if (record.time) record.time->samples = record.samples_s.size();
   if (record.time.has_value() != has_time(record.status)) {
     json.reject("time_median_s", "a time for status ok or unverified, null for every other");
+  }
+  for (const std::optional<double>& per_s : {record.flops_per_s(), record.bytes_per_s()}) {
+    if (per_s && !(*per_s >= kRates.low && *per_s <= kRates.high)) {
+      json.reject("time_median_s",
+                  fmt::format("a time whose rates are from {:g} to {:g} per second", kRates.low,
+                              kRates.high));
+    }
   }
   if ((record.origin == Origin::external) != (record.status == Status::unverified)) {
     json.reject("origin", "external with status unverified, and no other status with external");

@@ -257,6 +257,16 @@ TEST_F(ReadRecords, NamesTheLineOfAMistake) {
               ThrowsMessage<UsageError>(HasSubstr("records.jsonl:2:")));
 }
 
+TEST(RecordJson, ATimeOfAbsurdRatesIsRefused) {
+  for (const double time : {1e-300, 1e300}) {
+    ordered_json record = to_json(sample_record());
+    for (auto& [key, value] : record.items()) {
+      if (key.starts_with("time_") && value.is_number()) value = time;
+    }
+    expect_refused(record, "time_median_s");
+  }
+}
+
 TEST_F(ReadRecords, AMissingFileIsNamed) {
   EXPECT_THAT([&] { read_records(folder_.path().string()); },
               ThrowsMessage<UsageError>(HasSubstr("records.jsonl: cannot be read")));
