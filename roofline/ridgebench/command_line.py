@@ -1,6 +1,7 @@
 """What all commands share: exit codes, and errors of one line on stderr."""
 
 import argparse
+import errno
 import os
 import sys
 from pathlib import Path
@@ -40,6 +41,13 @@ def what_failed(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     return str(error)
+
+
+def code_of(error: Exception) -> int:
+    """The exit code of a command that this error ends."""
+    if isinstance(error, OSError):
+        return INTERRUPTED if error.errno == errno.ENOSPC else USAGE  # a full disk: what was finished is kept
+    return getattr(error, "code", USAGE)
 
 
 def fail(message: str, code: int, program: str) -> int:

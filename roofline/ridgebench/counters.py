@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ridgebench import program
 from ridgebench.command_line import (
-    DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, CommandError, Parser, fail, what_failed,
+    DEVICE_LOST, INTERNAL, INTERRUPTED, OK, ROOT, USAGE, CommandError, Parser, code_of, fail, what_failed,
 )
 from ridgebench.files import decoded, lines_of, write_at_once
 from ridgebench.importers.ncu import DURATION, raw_table
@@ -161,7 +161,7 @@ def main(arguments: list[str]) -> int:
     try:
         return measure(parser.parse_args(arguments))
     except (CommandError, OSError) as error:
-        return fail(what_failed(error), getattr(error, "code", USAGE), "counters")
+        return fail(what_failed(error), code_of(error), "counters")
     except KeyboardInterrupt:
         return fail("interrupted; what was counted is kept", INTERRUPTED, "counters")
 

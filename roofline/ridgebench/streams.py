@@ -1,14 +1,13 @@
 """Standard streams that work wherever they lead: any locale, nowhere, a pipe without a reader, a full disk."""
 
 import codecs
-import errno
 import logging
 import os
 import signal
 import sys
 import warnings
 
-from ridgebench.command_line import INTERRUPTED, USAGE, fail
+from ridgebench.command_line import code_of, fail
 
 PLAIN = {"±": "+-", "µ": "u", "×": "x", "·": "*", "–": "-", "—": "-", "…": "...", "≤": "<=", "≥": ">=", "→": "->"}
 PLAIN |= dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", ("^0", "^1", "^2", "^3", "^4", "^5", "^6", "^7", "^8", "^9", "^-")))
@@ -47,8 +46,7 @@ def lost(error: OSError, program: str) -> int:
     """The exit code of a command whose output could not be written, or that could not use a file."""
     if error.filename is None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes again at its end
-    code = INTERRUPTED if error.errno == errno.ENOSPC else USAGE
-    return fail(f"{error.filename or 'standard output'}: {error.strerror or error}", code, program)
+    return fail(f"{error.filename or 'standard output'}: {error.strerror or error}", code_of(error), program)
 
 
 def finish(code: int, program: str) -> int:

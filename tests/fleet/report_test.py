@@ -1,6 +1,7 @@
 """The files of a fleet's report: what they say, that others can read them, and that no text of a result can break them."""
 
 import csv
+import errno
 import json
 import math
 import os
@@ -90,6 +91,15 @@ def test_a_report_does_not_follow_a_link_of_the_tree(fleet_folder, tmp_path, cap
     (tree / "report").symlink_to(away)
     assert main(["fleet", "report", str(tree)]) == 2 and list(away.iterdir()) == []
     assert capsys.readouterr().err == f"fleet: {tree}/report: is a symbolic link; allowed: a folder, or another one by --out\n"
+
+
+def test_a_full_disk_ends_with_3(fleet_folder, monkeypatch, tmp_path, capsys):
+    def full(path, text):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(files, "write_at_once", full)
+    assert main(["fleet", "report", str(fleet_folder), "--out", str(tmp_path / "out")]) == 3
+    assert capsys.readouterr().err.startswith(f"fleet: {tmp_path}/out/report.json: No space left on device; allowed: ")
 
 
 def test_a_tree_may_have_any_name(fleet_folder, tmp_path, capsys):

@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from ridgebench.command_line import OK, USAGE, WORK, CommandError, Parser, fail, one_line, what_failed
+from ridgebench.command_line import OK, WORK, CommandError, Parser, code_of, fail, one_line, what_failed
 from ridgebench.files import ResultsError
 from ridgebench.records import BROKEN, Row, Run
 
@@ -243,5 +243,5 @@ def main(arguments: list[str]) -> int:
 
             sys.stdout.write(drift.text([load(folder) for folder in options.runs]))
     except (CommandError, OSError) as error:
-        return fail(what_failed(error), getattr(error, "code", USAGE), PROGRAM)
+        return fail(what_failed(error), code_of(error), PROGRAM)
     return OK

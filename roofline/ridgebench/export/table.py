@@ -11,6 +11,7 @@ from typing import Any
 from ridgebench.doubts import why_unfinished
 from ridgebench.files import ResultsError
 from ridgebench.records import clean, load_run, schema_of, shape_text
+from ridgebench.texts import cut
 
 DIMENSIONS = ("m", "n", "k")  # of the built-in operations; a shape with others has them in its text
 BY_HAND = ("schema", "shape", "samples_s", "clocks_hz", "telemetry", "flags")
@@ -69,7 +70,7 @@ def typed(value: Any, wanted: str) -> Value:
 def read(folder: Path) -> list[dict[str, Value]]:
     """All records of a results directory. Raises ResultsError."""
     run = load_run(folder, turns_of=lambda record, environment: record)
-    models = {device["name"]: device["model"] for device in run.environment["devices"]}
+    models = {device["name"]: cut(device["model"]) for device in run.environment["devices"]}
     name = clean(folder.resolve().name)
     try:
         return [line(clean(row.turns), name, models.get(row.device), run.environment) for row in run.rows]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ridgebench.files import read
-from ridgebench.importers.point import Imported, bad
+from ridgebench.importers.point import LONGEST_NAME, Imported, bad
 
 MOST_ROWS = 200_000
 MOST_COLUMNS = 20_000
@@ -39,6 +39,8 @@ def lines(path: Path, imported: Imported, needed: tuple[str, ...] = (), distinct
     header = split(first, origin)
     if len(rest) > MOST_ROWS or len(header) > MOST_COLUMNS:
         raise bad(str(path), f"allowed: up to {MOST_ROWS} rows and {MOST_COLUMNS} columns")
+    if max(map(len, header)) > LONGEST_NAME:
+        raise bad(origin, f"a column has a name of {max(map(len, header))} characters; allowed: up to {LONGEST_NAME}")
     check_header(header, needed, origin)
     if distinct and len(set(header)) < len(header):
         raise bad(origin, "two columns have one name")

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Callable, Optional
 
-from ridgebench.command_line import CommandError, one_line, what_failed
+from ridgebench.command_line import CommandError, code_of, one_line, what_failed
 from ridgebench.files import output_folder, write_at_once
 
 from ..judging import findings as found
@@ -41,7 +41,7 @@ def write_all(assessment: Assessment, out: Optional[Path]) -> str:
             warnings.filterwarnings("ignore", message="Glyph .* missing")
             picture.save(assessment, folder)
     except OSError as error:
-        raise CommandError(f"{what_failed(error)}; allowed: --out with a folder that may be written") from None
+        raise CommandError(f"{what_failed(error)}; allowed: --out with a folder that may be written", code_of(error)) from None
     return texts["report.json"]
 
 

@@ -1,5 +1,6 @@
 """Baselines of a model: how few runs describe, how many judge, tolerances, and a check that measures."""
 
+import errno
 import json
 
 import numpy as np
@@ -149,6 +150,15 @@ def test_a_file_that_cannot_be_written_is_found_before_the_measuring(tmp_path, m
     assert call("check", path, "--run", option, tmp_path / "absent" / "x") == 2
     error = capsys.readouterr().err
     assert "/absent/x: No such file or directory; allowed is a file in a folder that exists" in error and error.count("\n") == 1
+
+
+def test_a_full_disk_ends_promote_with_3(tmp_path, monkeypatch, capsys):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device", "1.jsonl")
+
+    monkeypatch.setattr(baseline_store, "promote_model", full)
+    assert call("promote", "--model", make_run(tmp_path, 1), "--into", tmp_path / "into") == 3
+    assert capsys.readouterr().err == "baseline: 1.jsonl: No space left on device\n"
 
 
 def test_a_history_of_checks_can_be_drawn(tmp_path):

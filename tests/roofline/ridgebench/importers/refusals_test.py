@@ -48,6 +48,7 @@ def refused(tmp_path: Path, capsys, *words) -> str:
         ("triton", "n,A (GB/s)\n1,2\n", "the format of 'A n=1' is unknown"),
         ("triton", "n,A (GB/s)\n1,0\n", "A is 0 GB/s"),
         ("triton", "n,A (ms)\n1,1e40\n", "A is 1e+37 s"),
+        ("triton", "n" * 1001 + ",A (ms)\n1,2\n", "a column has a name of 1001 characters; allowed: up to 1000"),
         ("csv", "name,time\na,1\n", "column 'time' has no unit"),
         ("csv", "name,time_us,time_ms\na,1,1\n", "two columns hold time"),
         ("csv", "name,time_us,name\na,1,b\n", "column 'name' comes twice"),
