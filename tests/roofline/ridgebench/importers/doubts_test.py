@@ -60,7 +60,7 @@ def test_strict_and_a_file_without_a_good_row_end_with_2(tmp_path, capsys, words
     assert main(["import", "csv", str(tmp_path / "file"), "-o", str(tmp_path / "out"), *words]) == 2
     error = capsys.readouterr().err
     why = "--strict allows no row that is left out" if words else "no point remains"
-    assert f"{why}; 2 rows left out, the first: " in error and error.count("\n") == 1 and not (tmp_path / "out").exists()
+    assert f"{why}; 2 rows left out, the last: " in error and error.count("\n") == 1 and not (tmp_path / "out").exists()
 
 
 def test_a_difference_of_a_tenth_is_believed(tmp_path):
