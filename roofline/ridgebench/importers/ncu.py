@@ -81,36 +81,38 @@ def merged(points: list[Point]) -> list[Point]:
     return [same[0] for same in launches.values()]
 
 
+def table_lines(text: str) -> list[str]:
+    """The quoted lines in what `ncu --csv` printed: its table. Messages of ncu and of the program stand around it."""
+    return [line for line in text.splitlines() if line.startswith('"')]
+
+
 def raw_table(text: str) -> list[list[str]]:
-    """The quoted lines in what `ncu --csv` printed: its table. Messages of ncu and of the program stand around it.
-
-    With `--page raw` these are names, units and a line per launch. Raises csv.Error.
-    """
-    quoted = [line for line in text.splitlines() if line.startswith('"')]
-    return list(csv.reader(io.StringIO("\n".join(quoted)), strict=True))
+    """With `--page raw`: names, units and a line per launch. Raises csv.Error."""
+    return list(csv.reader(io.StringIO("\n".join(table_lines(text))), strict=True))
 
 
-def wide(table: list[list[str]], imported: Imported, path: Path) -> Iterator[tuple[str, Metrics]]:
+def wide(header: list[str], lines: list[str], imported: Imported, path: Path) -> Iterator[tuple[str, Metrics]]:
     """The launches of `--page raw`: a line for each, a column for each metric."""
-    header, units, *rows = table
+    units, rows = tables.split(lines[0], f"{path}: units"), lines[1:]
     if len(rows) == 0 or len(units) != len(header):
         raise bad(str(path), "no lines of names, units and launches; is this the output of ncu --csv --page raw?")
     tables.check_header(header, ("Kernel Name", DURATION), str(path))
-    for index, cells in enumerate(rows, 1):
+    for index, line in enumerate(rows, 1):
         origin = f"{path}: launch {index}"
         with imported.row():
-            yield origin, dict(zip(header, zip(tables.whole_line(header, cells, origin), units)))
+            cells = tables.whole_line(header, tables.split(line, origin), origin)
+            yield origin, dict(zip(header, zip(cells, units)))
 
 
-def long(table: list[list[str]], imported: Imported, path: Path) -> Iterator[tuple[str, Metrics]]:
+def long(header: list[str], lines: list[str], imported: Imported, path: Path) -> Iterator[tuple[str, Metrics]]:
     """The launches of the table without `--page raw`: a line for each metric of each launch."""
-    header, *rows = table
     tables.check_header(header, ("Kernel Name", *LONG), str(path))
     launches: dict[tuple[str, ...], Metrics] = {}
     of_launch = header[: header.index("Section Name" if "Section Name" in header else LONG[0])]
-    for index, cells in enumerate(rows, 2):
+    for index, text in enumerate(lines, 2):
         with imported.row():
-            line = dict(zip(header, tables.whole_line(header, cells, f"{path}: line {index} of the table")))
+            origin = f"{path}: line {index} of the table"
+            line = dict(zip(header, tables.whole_line(header, tables.split(text, origin), origin)))
             facts = tuple(line[name] for name in of_launch)
             metrics = launches.setdefault(facts, {name: (line[name], "") for name in of_launch})
             name, unit, found = (line[column] for column in LONG)
@@ -119,16 +121,13 @@ def long(table: list[list[str]], imported: Imported, path: Path) -> Iterator[tup
 
 
 def load_csv(path: Path) -> Imported:
-    text = read(path, "the output of ncu --csv")
-    try:
-        table = raw_table(text)
-    except csv.Error as error:
-        raise bad(str(path), f"no table of ncu --csv: {error}") from None
-    if len(table) < 2 or "Kernel Name" not in table[0]:
+    first, *lines = table_lines(read(path, "the output of ncu --csv")) or [""]
+    header = tables.split(first, str(path))
+    if not lines or "Kernel Name" not in header:
         raise bad(str(path), "no table with a column 'Kernel Name'; is this the output of ncu --csv, best with --page raw?")
     imported = Imported([])
-    launches = long if LONG[0] in table[0] else wide
-    for origin, metrics in launches(table, imported, path):
+    launches = long if LONG[0] in header else wide
+    for origin, metrics in launches(header, lines, imported, path):
         with imported.row():
             launch = [f"{key}={metrics[key][0]}" for key in ("Grid Size", "Block Size") if key in metrics]
             name = " ".join([metrics["Kernel Name"][0], *launch])

@@ -66,6 +66,15 @@ def test_the_long_table_of_ncu(tmp_path, duration):
     assert first["bytes"] == 1000500 and "Grid_Size=_1,1,1_" in first["technique"]
 
 
+@pytest.mark.parametrize("table", [
+    '"Kernel Name","gpu__time_duration.sum"\n"","us"\n"k","10"\n"k","1\n"k"\n"k","12"\n',
+    f'{LONG}\n' + "".join(f'"{n}","7","k","b","g","s","gpu__time_duration.sum",{end}\n'
+                          for n, end in enumerate(('"us","10"', '"us","1', '"us"', '"us","12"')))])  # fmt: skip
+def test_a_torn_line_of_ncu_does_not_end_the_file(tmp_path, capsys, table):
+    (row,) = imported(tmp_path, "ncu", table, "--format", "fp32").values()
+    assert row["samples_s"] == [10e-6, 12e-6] and capsys.readouterr().out.endswith("; 2 rows left out\n")
+
+
 def test_a_table_of_ncu_without_the_time_names_the_metric(tmp_path, capsys):
     (tmp_path / "file").write_text(f'{LONG}\n"0","7","k","b","g","s","dram__bytes.sum","byte","1"\n')
     assert main(["import", "ncu", str(tmp_path / "file"), "-o", str(tmp_path / "out"), "--format", "fp32"]) == 2
