@@ -72,6 +72,8 @@ def describe(baseline: Run, candidate: Run, allowed: list[str]) -> Report:
     for name in first | second:
         one, other = first.get(name), second.get(name)
         rows.append(why_not(name, one, other) or describe_row(name, one, other))
+    if baseline.environment["run_id"] == candidate.environment["run_id"]:
+        soft.append(f"both sides are run {baseline.environment['run_id']}: no difference was measured")
     for run, side in ((baseline, "baseline"), (candidate, "candidate")):
         soft += unfinished(run, side)
     return Report("stored", *names, rows, notes=soft)

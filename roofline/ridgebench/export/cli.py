@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from ridgebench.command_line import OK, Parser
+from ridgebench.each_once import each_once
 from ridgebench.export import frame, table, text
 from ridgebench.files import ResultsError, write_at_once
 
@@ -30,10 +31,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
-    rows = [row for folder in options.results for row in table.read(folder)]
+    rows = [row for folder in each_once(options.results) for row in table.read(folder)]
     keys = [(row["run"], row["id"]) for row in rows]
     if len(set(keys)) < len(keys):
-        raise ResultsError("two of the folders have one name and rows in common; allowed: each folder once")
+        raise ResultsError("two of the folders have one name and rows in common; allowed: folders of different names")
     if options.kind == "parquet":
         frame.write_parquet(rows, options.out)
     elif options.out:

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 
 from ridgebench.command_line import INTERRUPTED, OK, CommandError, Parser, fail, one_line
 from ridgebench.data_sheets import find_sheet
+from ridgebench.each_once import each_once
 from ridgebench.files import output_folder, write_at_once
 from ridgebench.lecture import cli as lecture
 from ridgebench.lecture import options as lecture_options
@@ -26,7 +27,7 @@ from ridgebench.texts import LONGEST, cut
 from ridgebench.view import View, make_view
 
 from . import error_vs_speed, external, multiples, parallelism, power, roofline, runs_figure, time_vs_size, working_set
-from .runs import devices_of, each_once, make_runs
+from .runs import devices_of, make_runs
 from .style import NORMAL, THEMES, Theme
 
 DOTS_PER_INCH = {"svg": 200, "pdf": 200, "png": 150}  # a PNG has 1920 x 1080; SVG and PDF: images within
@@ -200,10 +201,9 @@ def open_view(run: Run, options: argparse.Namespace, device: Optional[str] = Non
 
 def open_views(options: argparse.Namespace) -> tuple[list[View], list[Path]]:
     """A view of every run and device that is drawn, and the folder of each. Raises ResultsError."""
-    folders = options.results
+    folders = each_once(options.results)
     if options.points and len(folders) > 1:
         raise ResultsError("--points belongs to one run; allowed: one results directory with it")
-    each_once(folders)
     found: list[tuple[View, Path]] = []
     for folder in folders:
         run = load_run(folder)

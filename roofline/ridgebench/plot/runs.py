@@ -47,13 +47,6 @@ def rate(row: Row) -> Optional[float]:
     return row.bytes_per_s if row.bound == "memory" else row.flops_per_s
 
 
-def each_once(folders: list[Path]) -> None:
-    """Raises ResultsError for a folder that is named twice."""
-    for index, folder in enumerate(folders):
-        if any(folder.resolve() == other.resolve() for other in folders[:index]):
-            raise ResultsError(f"{folder}: named twice; allowed: each results directory once")
-
-
 def devices_of(run: Run, chosen: Optional[str]) -> list[Optional[str]]:
     """The devices to draw: all that have rows, or the chosen one."""
     return sorted({row.device for row in run.rows}) if chosen == ALL else [chosen]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Optional
 
 from ridgebench.data_sheets import find_sheet
+from ridgebench.each_once import each_once
 from ridgebench.files import ResultsError
 from ridgebench.plot.cli import check_range, with_points, with_short_texts
 from ridgebench.plot.roofs import Roof, Roofs, measured_roofs, sheet_roofs
@@ -176,9 +177,7 @@ def overlay(name: str, runs: list[ShownRun]) -> list[Source]:
 
 def gather(folders: list[Path], devices: list[str], points: list[Path]) -> Content:
     """Reads everything that the report shows. Raises ResultsError."""
-    different = {folder.resolve() for folder in folders}
-    if len(different) < len(folders):
-        raise ResultsError("a results directory is named twice; allowed: each one once")
+    folders = each_once(folders)
     beside = {folders[0]: points}  # points of other tools belong to the first run
     found = [(view, folder) for folder in folders for view in views(load(folder), beside.get(folder, []))]
     if len(found) > MOST_RUNS:

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import sys
 
 import pytest
@@ -94,7 +95,7 @@ def test_a_file_is_written_whole(tmp_path, capsys):
     [
         ((GOLDEN,), "one of the arguments --csv --md --parquet --prom is required"),
         ((GOLDEN, "--csv", "--md"), "not allowed with"),
-        ((GOLDEN, GOLDEN, "--csv"), "have one name and rows in common"),
+        ((GOLDEN, GOLDEN, "--csv"), "named twice; allowed: each results directory once"),
         ((GOLDEN, "--parquet"), "--parquet needs -o FILE"),
         (("/nowhere", "--csv"), "/nowhere: not found"),
         ((GOLDEN, "--csv", "-o", "/"), "no regular file"),
@@ -148,3 +149,12 @@ def test_rows_say_whether_their_roof_moved_and_whether_the_run_ended(edit):
     folder = edit(lambda _, environment: environment.update(controls=[], doubted={name: ["a"]}, ended=None))
     assert [row["id"] for row in table.read(folder) if row["doubted"]] == [name]
     assert all(row["unfinished"] for row in table.read(folder))
+
+
+def test_two_runs_in_folders_of_one_name_are_refused(tmp_path, capsys):
+    for number in ("1", "2"):
+        shutil.copytree(GOLDEN, tmp_path / number / "run")
+        path = tmp_path / number / "run" / "environment.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"run_id": number}))
+    assert main(["export", str(tmp_path / "1" / "run"), str(tmp_path / "2" / "run"), "--prom"]) == 2
+    assert "have one name and rows in common" in capsys.readouterr().err

@@ -67,6 +67,7 @@ def arrows(figure) -> list[Annotation]:
 def copy(folder: Path, change=lambda records, environment: None) -> Path:
     shutil.copytree(GOLDEN, folder)
     records, environment = read_records(folder), read_environment(folder)
+    environment["run_id"] = folder.name
     change(records, environment)
     write_records(folder, records)
     (folder / "environment.json").write_text(json.dumps(environment))

@@ -10,7 +10,7 @@ import chromium
 import matplotlib.image
 import numpy as np
 import pytest
-from golden import GOLDEN, ROOT, read_records, write_records
+from golden import GOLDEN, ROOT, read_environment, read_records, write_records
 
 from ridgebench.__main__ import main
 
@@ -34,7 +34,7 @@ def pages(tmp_path_factory) -> dict[str, Path]:
     names = {name: folder / f"{name}.html" for name in ("four", "twice")}
     again = folder / "again"
     again.mkdir()
-    (again / "environment.json").write_bytes((GOLDEN / "environment.json").read_bytes())
+    (again / "environment.json").write_text(json.dumps(read_environment(GOLDEN) | {"run_id": "again"}))
     records = read_records(GOLDEN)
     for record in records:
         if record["op"] == "matmul" and record["status"] == "ok":

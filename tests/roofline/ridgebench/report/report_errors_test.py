@@ -19,7 +19,7 @@ def fails(capfd, *words) -> str:
 def test_a_missing_directory(tmp_path, results, capfd):
     assert "nowhere: not found; allowed: a results directory" in fails(capfd, tmp_path / "nowhere")
     assert "nowhere: not found" in fails(capfd, results, tmp_path / "nowhere")
-    assert "a results directory is named twice" in fails(capfd, results, f"{results}/.")
+    assert "named twice; allowed: each results directory once" in fails(capfd, results, f"{results}/.")
     assert "RESULTS_DIR" in fails(capfd)
     assert not (results / "report.html").exists()
 

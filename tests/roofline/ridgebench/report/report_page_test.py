@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +38,7 @@ def other(folder: Path, name: str, change=lambda record: None) -> Path:
     """A second results directory beside the first one."""
     copy = folder.parent / name
     copy.mkdir()
-    (copy / "environment.json").write_bytes((folder / "environment.json").read_bytes())
+    (copy / "environment.json").write_text(json.dumps(read_environment(folder) | {"run_id": name}))
     records = read_records(folder)
     for record in records:
         change(record)
