@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 TREE = Path(__file__).resolve().parent / "tree"  # what a wheel has beside the Python package: bin, lib, include, share
 # The checkout, or the folder of an installation with the same subfolders.
 ROOT = TREE / "share" / "ridgebench" if TREE.is_dir() else Path(__file__).resolve().parents[2]
-# Where commands write what belongs to a checkout: there, or in the current folder.
-WORK = ROOT if (ROOT / "CMakeLists.txt").is_file() else Path()
+RESULTS = Path("results")  # where commands write by default: below the current folder, as `ridgebench run` does
 BINARY = ""  # the program ridgebench that started this process, if one did
 
 # Exit codes; docs/commands.md lists them. STALE: --check found a page that is not current.

@@ -5,97 +5,29 @@ FEWEST_RUNS values a row is described, and it is WORSE only beyond a floor.
 """
 
 import argparse
-import math
 import sys
 from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
 
-from ridgebench.command_line import OK, WORK, CommandError, Parser, code_of, fail, one_line, what_failed
+from ridgebench.command_line import OK, RESULTS, CommandError, Parser, code_of, fail, one_line, what_failed
+from ridgebench.each_once import each_once
 from ridgebench.files import ResultsError
-from ridgebench.records import BROKEN, Row, Run
+from ridgebench.records import Row, Run
 
 from . import baseline_store as store
 from . import gate
-from .comparable import device_entries, differences
-from .consistent import load
-from .limits import Limits, first, read_limits
+from .baseline_rows import FLOOR, compare_with, reach_of
+from .comparable import differences
+from .consistent import load, require_finished
+from .limits import Limits, read_limits
 from .output import add_verdict_options, finish, require_writable
-from .power_states import differ
-from .report import DESCRIBED, MISSING, Comparison, Report, aligned, incomparable, percent
-from .stored import verdict_on
+from .report import Report, aligned, incomparable, percent
 
 PROGRAM = "baseline"
-STORED = WORK / "results" / "baselines"
-# Beyond the slowest value of a few. GPUs of one model differ by 8 % on average, and by up to 22 %, in work that power
-# limits (Sinha et al., SC22, arXiv 2208.11035).
-FLOOR = 0.10
+STORED = RESULTS / "baselines"
 TOLERANCES = "tolerances.toml"  # of a machine, in the folder of its baseline
-
-
-def reach_of(logs: np.ndarray) -> float:
-    """Half the width of the prediction interval for one new log time; the smallest change that it can see."""
-    return gate.t_quantile(1 - gate.ALPHA, len(logs) - 1) * float(logs.std(ddof=1)) * math.sqrt(1 + 1 / len(logs))
-
-
-def judge_row(name: str, past: np.ndarray, seconds: float, preset: gate.Preset) -> Comparison:
-    """The prediction bound for one new run after len(past) earlier ones."""
-    logs, count = np.log(past), len(past)
-    change, reach = math.log(seconds) - float(logs.mean()), reach_of(logs)
-    tolerance, margin = math.log1p(preset.tolerance), math.log1p(preset.margin)
-    row = Comparison(
-        name, gate.UNDECIDED, change=gate.as_share(change), low=gate.as_share(change - reach),
-        high=gate.as_share(change + reach), beyond_noise=abs(change) > reach, pairs=count,
-        spread=float(logs.std(ddof=1)), smallest_change=gate.as_share(reach), candidate_s=seconds,
-        baseline_s=float(np.exp(logs.mean())),
-    )
-    if change - reach > tolerance:
-        row.verdict = gate.WORSE
-    elif change + reach < -tolerance:
-        row.verdict = gate.BETTER
-    elif change + reach < margin:
-        row.verdict = gate.SAME
-    else:
-        row.reason = f"{count} runs of the baseline cannot decide; more runs would, or runs that differ less"
-    return row
-
-
-def describe_row(name: str, past: np.ndarray, seconds: float, floor: float) -> Comparison:
-    """The change against the median of too few values, and whether the row is beyond the floor."""
-    middle, slowest, count = float(np.median(past)), float(past.max()), len(past)
-    row = Comparison(name, DESCRIBED, change=seconds / middle - 1, pairs=count, baseline_s=middle, candidate_s=seconds,
-                     smallest_change=slowest * (1 + floor) / middle - 1)
-    values = f"the slowest of {count} values" if count > 1 else "the only value"
-    if seconds > slowest * (1 + floor):
-        row.verdict, row.beyond_noise = gate.WORSE, True
-        row.reason = f"more than {100 * floor:g} % slower than {values}"
-    else:
-        row.reason = f"at most {100 * floor:g} % slower than {values}"
-    return row
-
-
-def compare_row(id_: str, past: np.ndarray, row: Optional[Row], limits: Limits) -> Comparison:
-    if row is None or row.status != "ok":
-        verdict = verdict_on(row) if row and row.status in BROKEN else MISSING
-        return Comparison(id_, verdict, f"{row.status}: {row.reason}" if row else "the run has no such row")
-    rule = first(limits.tolerances, id_)
-    if len(past) < store.FEWEST_RUNS:
-        return describe_row(id_, past, row.time_median_s, rule.tolerance if rule else FLOOR)
-    preset = limits.of(id_)
-    compared = judge_row(id_, past, row.time_median_s, preset)
-    if rule:
-        compared.tolerance, compared.margin = preset.tolerance, preset.margin
-    return compared
-
-
-def compare_with(past: store.Baseline, name: str, end: str, row: Optional[Row], limits: Limits) -> Comparison:
-    """A row of the run against the entries of its power state; of several states, the reason says so."""
-    state = row.power_state if row else None
-    compared = compare_row(name + end, past.sample(name, state), row, limits)
-    states = differ([state, *(entry.power_state for entry in past.independent(name, state))])
-    compared.reason = "; ".join(filter(None, [compared.reason, states])) or None
-    return compared
 
 
 def sides(past: store.Baseline, run: Run) -> list[tuple[str, dict[str, Any], dict[str, Row]]]:
@@ -157,8 +89,8 @@ def make_report(options: argparse.Namespace) -> Report:
     past = store.read_baseline(options.baseline)
     limits = limits_for(options.baseline, options.tolerances, options.preset)
     names = check_run.chosen(past, options.filter, options.measure)
-    folder = check_run.measure(past, names, options) if options.measure else options.run
-    return check(past, load(folder), limits, options.allow_mismatch, names)
+    run, names = check_run.measure(past, names, options) if options.measure else (load(options.run), names)
+    return check(past, run, limits, options.allow_mismatch, names)
 
 
 def listed(root: Path) -> list[str]:
@@ -179,8 +111,13 @@ def listed(root: Path) -> list[str]:
 
 
 def promote(runs: list[Run], root: Path, of_model: bool) -> list[str]:
-    """A line for each baseline that the runs were added to."""
-    paths = store.promote_model(runs, root) if of_model else [store.promote_machine(runs, root)]
+    """A line for each baseline that the runs were added to. Raises ResultsError for a run that did not end."""
+    require_finished(runs)
+    try:
+        paths = store.promote_model(runs, root) if of_model else [store.promote_machine(runs, root)]
+    except OSError as error:
+        raise CommandError(f"{what_failed(error)}; allowed: --into with a folder that may be written",
+                           code_of(error)) from None
     return [f"{one_line(str(path))}: {store.read_baseline(path).origin()}" for path in paths]
 
 
@@ -190,7 +127,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     command = commands.add_parser("promote", help="make runs the baseline of their machine, or of its model")
     command.add_argument("runs", nargs="+", type=Path, metavar="DIR")
     command.add_argument("--model", action="store_true", help="of the model and driver branch: any number of runs and machines")
-    command.add_argument("--into", type=Path, default=STORED, metavar="DIR")
+    command.add_argument("--into", type=Path, default=STORED, metavar="DIR", help="folder of all baselines; default: results/baselines")
     command = commands.add_parser("check", help="compare one new run with a baseline")
     command.add_argument("baseline", type=Path, metavar="FILE.jsonl")
     command.add_argument("run", nargs="?", type=Path, metavar="DIR")
@@ -237,11 +174,11 @@ def main(arguments: list[str]) -> int:
         if options.command == "list":
             print("\n".join(listed(options.root)))
         elif options.command == "promote":
-            print("\n".join(promote([load(folder) for folder in options.runs], options.into, options.model)))
+            print("\n".join(promote([load(folder) for folder in each_once(options.runs)], options.into, options.model)))
         else:
             from . import drift  # scipy.stats, which it needs, takes long to import
 
-            sys.stdout.write(drift.text([load(folder) for folder in options.runs]))
+            sys.stdout.write(drift.text([load(folder) for folder in each_once(options.runs)]))
     except (CommandError, OSError) as error:
         return fail(what_failed(error), code_of(error), PROGRAM)
     return OK

@@ -5,15 +5,19 @@ import datetime
 import re
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Optional
 
 import numpy as np
 
 from ridgebench import program
-from ridgebench.command_line import INTERNAL, INTERRUPTED, OK, ROW_FAILED, WORK, CommandError
+from ridgebench.command_line import INTERNAL, INTERRUPTED, OK, RESULTS, ROW_FAILED, CommandError
 from ridgebench.patterns import Pattern
+from ridgebench.records import Run
 
 from .baseline_store import Baseline
+from .check_request import LIST_SECONDS, Request, request
+from .consistent import load
 
 BUDGET = "50"  # seconds: a check fits into a minute
 
@@ -28,9 +32,10 @@ def kind(name: str) -> tuple[str, ...]:
 def one_of_each(past: Baseline) -> list[str]:
     """Of each operation, format and device the fastest technique at the largest size.
 
-    Steady rows alone, unless there is none. The largest size is the one whose fastest technique takes longest.
+    Steady rows alone, unless the operation has none in the format. The largest size is the one whose fastest technique takes longest.
     """
-    steady = [name for name in past.rows if "/steady" in name] or list(past.rows)
+    with_steady = {kind(name) for name in past.rows if "/steady" in name}
+    steady = [name for name in past.rows if "/steady" in name or kind(name) not in with_steady]
     fastest: dict[tuple, tuple[float, str]] = {}
     for name in steady:
         size = (*kind(name), *name.partition("@")[0].split("/")[3:])
@@ -53,24 +58,39 @@ def chosen(past: Baseline, pattern: Optional[str], few: bool) -> list[str]:
     return found
 
 
-def command(past: Baseline, names: list[str], out: Path, options: argparse.Namespace) -> list[str]:
-    """`ridgebench run` with what the baseline's runs had: profile, seed and fill."""
+def command(past: Baseline, asked: Request, out: Path, options: argparse.Namespace) -> list[str]:
+    """`ridgebench run` with what the baseline's runs had, seed and fill included."""
     environment = past.environment
     end = "@" if past.of_model else "$"
     line = [program.binary(), "run", "--no-plot", "--out", str(out), "--budget", options.budget or BUDGET]
-    line += ["--filter", f"^({'|'.join(map(re.escape, names))}){end}"]
-    line += ["--profile", environment["profile"]] if environment["profile"] else []
+    line += ["--filter", f"^({'|'.join(map(re.escape, asked.names))}){end}"]
     line += ["--seed", str(environment["seed"]), "--fill", environment["fill"]]
-    line += ["--no-early"] if environment.get("early_launches") is False else []
-    return line + (["--device", options.device] if options.device else [])
+    return [*line, *(["--no-early"] if environment.get("early_launches") is False else []), *asked.words]
 
 
-def measure(past: Baseline, names: list[str], options: argparse.Namespace) -> Path:
-    """Measures the rows; returns the results folder. Raises CommandError with the code of a run that failed."""
+def measure(past: Baseline, names: list[str], options: argparse.Namespace) -> tuple[Run, list[str]]:
+    """Measures the rows; returns the run and the rows that it was to measure. Raises CommandError.
+
+    By --shapes the run measures only the ceilings that its kernels need; others are not compared.
+    """
     now = datetime.datetime.now(datetime.timezone.utc)
-    out = options.out or WORK / "results" / "local" / f"check-{now:%Y-%m-%dT%H-%M-%SZ}"
+    out = options.out or RESULTS / "local" / f"check-{now:%Y-%m-%dT%H-%M-%SZ}"
+    with TemporaryDirectory() as scratch:
+        asked = request(past, names, options, Path(scratch) / "shapes")
+        line = command(past, asked, out, options)
+        code, said = program.refusal(*line[1:], "--dry-run", seconds=LIST_SECONDS)
+        if code != OK:
+            raise CommandError(f"nothing was checked: {said}", code)
+        start(line, out)
+    run = load(out)
+    had = {row.case if past.of_model else row.id for row in run.by_id.values()}
+    return run, [name for name in asked.names if name in had or name not in asked.ceilings]
+
+
+def start(line: list[str], out: Path) -> None:
+    """Runs the command. Raises CommandError with the code of a run that failed."""
     try:
-        done = subprocess.run(command(past, names, out, options), stdout=subprocess.DEVNULL, check=False)
+        done = subprocess.run(line, stdout=subprocess.DEVNULL, check=False)
     except KeyboardInterrupt:
         raise CommandError(f"interrupted; finished rows are in {out}", INTERRUPTED) from None
     except OSError as error:
@@ -78,4 +98,3 @@ def measure(past: Baseline, names: list[str], options: argparse.Namespace) -> Pa
     code = done.returncode if done.returncode >= 0 else INTERNAL
     if code not in (OK, ROW_FAILED) or not (out / "records.jsonl").exists():
         raise CommandError(f"nothing was checked: the run ended with exit code {code}", code or INTERNAL)
-    return out

@@ -11,7 +11,7 @@ import numpy as np
 
 from ridgebench.command_line import ROW_FAILED, CommandError
 from ridgebench.doubts import why_unfinished
-from ridgebench.files import LARGEST_FILE, open_regular, read
+from ridgebench.files import LARGEST_FILE, ResultsError, open_regular, read
 from ridgebench.records import Run, load_run
 
 # JSON keeps doubles to the last bit; the slack is for another compiler's arithmetic.
@@ -31,15 +31,20 @@ def require_equal(record: dict, key: str, follows: float) -> None:
         raise Contradiction(f"{record['id']}: {key} is {record[key]:.10g}, but follows to be {follows:.10g}")
 
 
+def require_rates(record: dict) -> None:
+    """Raises Contradiction where a rate of a timed row is not its work over its time."""
+    for rate, work in (("flops_per_s", "flops"), ("bytes_per_s", "bytes")):
+        if record[rate] is not None:
+            require_equal(record, rate, record[work] / record["time_median_s"])
+
+
 def require_consistent(record: dict, environment: dict) -> None:
     """Raises Contradiction where median, interval or rates of a timed row do not follow from its samples."""
     if record["status"] != "ok":
         return
-    samples, median = np.array(record["samples_s"], dtype=float), record["time_median_s"]
+    samples = np.array(record["samples_s"], dtype=float)
     require_equal(record, "time_median_s", float(np.median(samples)))
-    for rate, work in (("flops_per_s", "flops"), ("bytes_per_s", "bytes")):
-        if record[rate] is not None:
-            require_equal(record, rate, record[work] / median)
+    require_rates(record)
     # The interval ends at samples, or at medians of some, widened by half a tick of the timer. Older records have no
     # tick of their own, and a run that was resumed had another one: twice the half leaves room for that.
     ticks = {device["name"]: device["event_tick_s"] for device in environment["devices"]}
@@ -98,9 +103,19 @@ def load(folder: Path, turns: Optional[Callable[[dict, dict], Any]] = None) -> R
     return run
 
 
+def why_partial(run: Run) -> str:
+    """Why the run may lack rows; empty where it has all."""
+    return "its last line was cut off" if run.torn else why_unfinished(run.environment)
+
+
 def unfinished(run: Run, side: str) -> list[str]:
     """Notes on a run that may lack rows."""
-    why = "its last line was cut off" if run.torn else why_unfinished(run.environment)
-    if not why:
-        return []
-    return [f"{why} ({side}): rows may be missing; `ridgebench run --resume {run.folder}` measures them"]
+    why = why_partial(run)
+    return [f"{why} ({side}): rows may be missing; `ridgebench run --resume {run.folder}` measures them"] if why else []
+
+
+def require_finished(runs: list[Run]) -> None:
+    """Raises ResultsError for a run that may lack rows: a check would never miss them."""
+    for run in runs:
+        if why := why_partial(run):
+            raise ResultsError(f"{run.folder}: {why}; allowed: finished runs, and `ridgebench run --resume {run.folder}` finishes it")

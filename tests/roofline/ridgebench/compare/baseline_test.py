@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from ridgebench.compare import baseline, baseline_store
+from ridgebench.compare import baseline, baseline_rows, baseline_store
 from ridgebench.compare.gate import PRESETS
 from synthetic_session import record, write_run
 
@@ -101,7 +101,7 @@ def test_the_bound_is_wrong_as_rarely_as_it_promises():
     random = np.random.default_rng(1)
     past, new = random.normal(0, 0.01, (20_000, 10)), random.normal(0.005, 0.01, 20_000)
     rows = [
-        baseline.judge_row("x", np.exp(p), float(np.exp(n)), PRESETS["standard"])
+        baseline_rows.judge_row("x", np.exp(p), float(np.exp(n)), PRESETS["standard"])
         for p, n in zip(past, new)
     ]
     share = sum(row.verdict == "WORSE" for row in rows) / len(rows)
