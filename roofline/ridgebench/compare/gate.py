@@ -40,11 +40,27 @@ class Preset:
     tolerance: float
     margin: float
     looks: tuple[int, ...] = LOOKS  # pairs
+    ends: tuple[int, ...] = ()  # pairs after which the time of the session ended, each time that it did
+
+    @property
+    def spending(self) -> dict[int, float]:
+        """The part of ALPHA that each look spends, by its pairs. They add up to ALPHA.
+
+        The end of the time is a look that spends half of what is left: the other half is that of the planned looks to
+        come, if the session goes on.
+        """
+        parts = dict.fromkeys(self.looks, ALPHA / len(self.looks))
+        for end in sorted(self.ends):
+            later = [pairs for pairs in parts if pairs > end]
+            if end >= FEWEST_PAIRS and end not in parts and later:
+                early = sum(parts[pairs] for pairs in later) / 2
+                parts |= {pairs: parts[pairs] / 2 for pairs in later} | {end: early}
+        return dict(sorted(parts.items()))
 
     @property
     def alpha(self) -> float:
-        """The part of ALPHA that each look spends."""
-        return ALPHA / len(self.looks)
+        """The part that the last look spends."""
+        return self.spending[self.looks[-1]]
 
 
 PRESETS = {"standard": Preset(0.005, 0.02), "tight": Preset(0.0025, 0.01)}
@@ -122,7 +138,7 @@ def chance(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
 
 def look(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
     """The verdict of one look at every row. No spread excuses a loss: a wide one only widens the bounds."""
-    low, high = bounds(estimate(log_ratios), preset.alpha)
+    low, high = bounds(estimate(log_ratios), preset.spending.get(log_ratios.shape[-1], preset.alpha))
     tolerance, margin = np.log1p(preset.tolerance), np.log1p(preset.margin)
     cases = [(low > tolerance, WORSE), (high < -tolerance, BETTER), (high < margin, SAME)]
     return np.select([c for c, _ in cases], [v for _, v in cases], UNDECIDED)
@@ -131,7 +147,7 @@ def look(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
 def judge(log_ratios: np.ndarray, preset: Preset) -> np.ndarray:
     """The verdicts after all looks that the pairs allow; a row that was decided stays decided."""
     verdicts = np.full(log_ratios.shape[:-1], UNDECIDED)
-    for pairs in (n for n in preset.looks if n <= log_ratios.shape[-1]):
+    for pairs in (n for n in preset.spending if n <= log_ratios.shape[-1]):
         verdicts = np.where(verdicts == UNDECIDED, look(log_ratios[..., :pairs], preset), verdicts)
     return verdicts
 

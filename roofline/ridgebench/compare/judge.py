@@ -1,7 +1,7 @@
 """Makes verdicts of the runs of a session."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Optional
 
@@ -13,7 +13,7 @@ from ridgebench.records import Row
 from . import gate
 from .limits import Limits
 from .power_states import with_word
-from .report import MISSING, NEW, NOT_COMPARABLE, Comparison, Cycles, Report, incomparable
+from .report import NEW, NOT_COMPARABLE, Comparison, Cycles, Report, incomparable
 from .session import ARMS, Pair, Session
 from .stored import why_not
 
@@ -109,15 +109,15 @@ def measured(name: str, series: Series, preset: gate.Preset) -> Comparison:
     row.change, row.low, row.high = gate.as_share(value.location), low, high
     row.beyond_noise, row.spread = bool(low > 0 or high < 0), float(value.spread)
     row.smallest_change = gate.smallest_change(row.spread, len(ratios), preset)
-    if len(ratios) >= preset.looks[0]:
+    if len(ratios) >= min(preset.spending):
         row.chance = float(gate.chance(ratios, preset))
     return row
 
 
 def why_undecided(row: Comparison, series: Series, preset: gate.Preset) -> str:
     """What hides the answer, and what would show it."""
-    if row.pairs < preset.looks[0]:
-        return f"{row.pairs} pairs; the first look takes {preset.looks[0]}"
+    if row.pairs < (first := min(preset.spending)):
+        return f"{row.pairs} pairs; the first look takes {first}"
     value = gate.estimate(series.log_ratios)
     needed, spread = gate.pairs_to_decide(value, preset), gate.largest_spread(value, preset)
     given_up = row.pairs < preset.looks[-1] and row.chance < gate.LEAST_CHANCE
@@ -157,8 +157,8 @@ def broken_row(name: str, pairs: list[Pair]) -> Optional[Comparison]:
         if rows == [None, None]:
             continue
         if (broken := why_not(name, *rows)) is not None:
-            if broken.verdict == NEW and known:  # in other pairs the baseline has it
-                broken.verdict = MISSING
+            if broken.verdict == NEW and known:  # in other pairs the baseline has it: the candidate lost nothing
+                broken.verdict = gate.UNDECIDED
             if len(pairs) > 1:
                 broken.reason = f"pair {number}: {broken.reason}"
             return broken
@@ -189,6 +189,7 @@ def judge(session: Session, limits: Limits, allowed: list[str]) -> Report:
     hard, soft = all_differences(session, pairs, allowed)
     if hard:
         return incomparable("interleaved", session.sides, names, hard)
+    limits = replace(limits, ends=tuple(session.ends))
     rows, series = [], {}
     for name in names:
         row = broken_row(name, pairs)
@@ -201,5 +202,5 @@ def judge(session: Session, limits: Limits, allowed: list[str]) -> Report:
             session.state_values(row)
         rows.append(row)
     adjust_for_number(rows, series, limits)
-    looks, metric = limits.looks, session.metric
+    looks, metric = tuple(limits.of_most.spending), session.metric
     return Report("interleaved", *session.sides, rows, limits.preset, soft, looks=looks, metric=metric)

@@ -60,6 +60,7 @@ class Limits:
 
     preset: str = "standard"
     pairs: int = gate.LOOKS[-1]
+    ends: tuple[int, ...] = ()  # pairs after which the time of the session ended
     tolerances: list[Tolerance] = field(default_factory=list)
     allowances: list[Allowance] = field(default_factory=list)
 
@@ -70,7 +71,7 @@ class Limits:
     @cached_property
     def of_most(self) -> gate.Preset:
         """The limits of rows that no tolerance names."""
-        return replace(gate.PRESETS[self.preset], looks=self.looks)
+        return replace(gate.PRESETS[self.preset], looks=self.looks, ends=self.ends)
 
     def of(self, name: str) -> gate.Preset:
         """The limits of a row."""

@@ -74,8 +74,8 @@ def announce(session: Session, limits: Limits, minutes: Optional[float]) -> None
     pair, rows, looks = session.seconds_of_pair(), len(session.kernels()), limits.looks
     least, most = (duration(max(count - session.pairs, 0) * pair) for count in (looks[0], looks[-1]))
     limit = f"--minutes {minutes:g} ends it" if minutes else "--minutes N bounds it"
-    if minutes and 60 * minutes < max(looks[0] - session.pairs, 0) * pair:
-        limit += " perhaps before the first look: too early for a verdict"
+    if minutes and 60 * minutes < max(gate.FEWEST_PAIRS - session.pairs, 0) * pair:
+        limit += f" perhaps before {gate.FEWEST_PAIRS} pairs: too early for a verdict"
     pairs, time_for_them = f"{looks[0]} to {looks[-1]}", f"{least} to {most}"
     if len(looks) == 1:
         pairs, time_for_them = str(looks[0]), most
@@ -112,7 +112,7 @@ def goes_on(row: Comparison, limits: Limits, gives_up: bool = True) -> bool:
     if row.verdict == NOT_COMPARABLE:
         return row.pairs < limits.looks[0]
     hopeless = gives_up and row.chance is not None and row.chance < gate.LEAST_CHANCE
-    return row.verdict == gate.UNDECIDED and not hopeless
+    return row.verdict == gate.UNDECIDED and row.pairs > 0 and not hopeless
 
 
 def only_missing(session: Session, why: str) -> Report:
@@ -155,9 +155,13 @@ def prepare(session: Session) -> None:
 
 
 def out_of_time(session: Session, limits: Limits, allowed: list[str], minutes: Optional[float]) -> Report:
+    """The report on what is there. The end of the time is a look, so that a large change is found at once."""
     over = f"--minutes {minutes:g} ended the measuring after {session.pairs} pairs; --resume {session.folder} goes on"
     if session.pairs == 0:
         raise CommandError(over, UNDECIDED)
+    if session.pairs not in session.ends:
+        session.ends.append(session.pairs)
+        session.save()
     report = judge(session, limits, allowed)
     report.notes.append(over)
     return report

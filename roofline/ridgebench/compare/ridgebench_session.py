@@ -109,11 +109,11 @@ class RidgebenchSession(Session):
         if code in (0, ROW_FAILED):
             return
         if (number := signal_number(code)) > 0:
-            raise CommandError(f"the {arm} ({self.commands[arm][0]}) {death(folder, number)}", ROW_FAILED)
+            raise CommandError(f"{self.named(arm, folder)} {death(folder, number)}", ROW_FAILED)
         if code == USAGE and arm == "candidate" and self.only_filter_fails():
             raise NothingMatches(f"the {arm} has no row that the filter matches")
         known = code if code in (USAGE, UNDECIDED, DEVICE_LOST) else INTERNAL
-        raise CommandError(f"the {arm} ended with code {code}: {self.last_words(folder)}", known)
+        raise CommandError(f"{self.named(arm, folder)} ended with code {code}: {self.last_words(folder)}", known)
 
     def only_filter_fails(self) -> bool:
         """Whether the candidate can run with the arguments of the session, but not with the filter."""

@@ -54,9 +54,10 @@ class Session(ABC):
     seconds: float = 0.0  # of a process: that the unscored one took, or that a later one will take
     reader: str = "ridgebench"
     most_pairs: int = gate.LOOKS[-1]  # after which the last look comes
+    ends: list[int] = field(default_factory=list)  # pairs after which --minutes ended the measuring: each is a look
     lock: Optional[TextIO] = field(default=None, repr=False)
 
-    KEYS: ClassVar[tuple[str, ...]] = ("reader", "filter", "pairs", "seconds", "most_pairs")  # of session.json
+    KEYS: ClassVar[tuple[str, ...]] = ("reader", "filter", "pairs", "seconds", "most_pairs", "ends")  # of session.json
     OWN_KEYS: ClassVar[tuple[str, ...]] = ()  # of session.json, of this kind of session alone
 
     @abstractmethod
@@ -103,6 +104,12 @@ class Session(ABC):
 
     def run_folder(self, pair: int, arm: str) -> Path:
         return self.folder / f"{pair:02}-{arm}"
+
+    def named(self, arm: str, folder: Path) -> str:
+        """A process in a message: its side, its pair and its program."""
+        pair = folder.name.partition("-")[0]
+        which = f" of pair {int(pair)}" if pair.isdecimal() else ", in the first process, which is not scored,"
+        return f"the {arm}{which} ({self.commands[arm][0]})"
 
     def save(self) -> None:
         keys = {key: getattr(self, key) for key in (*self.KEYS, *self.OWN_KEYS)}
@@ -162,7 +169,7 @@ class Session(ABC):
             return process.wait(seconds)
         except subprocess.TimeoutExpired:
             end(process)
-            hung = f"the {arm} ({shlex.join(words)}) did not end within {seconds:g} s (--timeout)"
+            hung = f"{self.named(arm, folder)} did not end within {seconds:g} s (--timeout)"
             raise CommandError(f"{hung}; what it wrote is in {folder}", ROW_FAILED) from None
         except BaseException:
             if process:
@@ -214,7 +221,10 @@ def read_session(folder: Path) -> dict[str, Any]:
         for key, least in (("pairs", 0), ("most_pairs", gate.FEWEST_PAIRS)):
             if type(saved[key]) is not int or not least <= saved[key] <= gate.MOST_PAIRS:
                 raise ValueError(f"{key} is no number of pairs from {least} to {gate.MOST_PAIRS}")
-        return saved | {"seconds": float(saved["seconds"]), "reader": str(saved["reader"])}
+        ends = saved.get("ends", [])
+        if not isinstance(ends, list) or not all(type(end) is int and 1 <= end <= saved["pairs"] for end in ends):
+            raise ValueError("ends is no list of numbers of pairs")
+        return saved | {"ends": ends, "seconds": float(saved["seconds"]), "reader": str(saved["reader"])}
     except (KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{path}: not a session: {error!r}"[:300]) from None
 

@@ -101,8 +101,7 @@ class CommandSession(Session):
         folder.mkdir(parents=True)
         code = self.run(arm, self.words(arm, folder, ids), folder, self.timeout)
         if code != 0:
-            end = f"the {arm} ({self.commands[arm][0]}) {how_it_ended(code)}"
-            raise CommandError(f"{end}: {self.last_words(folder)}", ROW_FAILED)
+            raise CommandError(f"{self.named(arm, folder)} {how_it_ended(code)}: {self.last_words(folder)}", ROW_FAILED)
         rows = self.load(folder).rows
         if folder == self.reference and not any(row.status == "ok" for row in rows):
             why = f" ('{rows[0].id}': {rows[0].reason})" if rows else ""
@@ -121,7 +120,7 @@ class CommandSession(Session):
             if self.format.select is not None and NO_MATCH in self.errors(folder):
                 return Readings(folder, [])
             arm = "baseline" if folder == self.reference else folder.name.partition("-")[2]
-            raise CommandError(f"the {arm} printed no result, and wrote no file: {self.last_words(folder)}", ROW_FAILED)
+            raise CommandError(f"{self.named(arm, folder)} printed no result, and wrote no file: {self.last_words(folder)}", ROW_FAILED)
         found = self.format.parse(text, path, self.measured)
         if self.pattern is None:
             return found

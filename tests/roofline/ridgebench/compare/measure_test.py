@@ -177,7 +177,7 @@ def test_minutes_end_the_measuring_and_keep_what_is_finished(bench, capsys):
     shown = capsys.readouterr()
     assert "--minutes 0.05 ended the measuring after 2 pairs; --resume " in shown.out
     said = shown.err.splitlines()[0]
-    assert said.endswith("--minutes 0.05 ends it perhaps before the first look: too early for a verdict")
+    assert said.endswith("--minutes 0.05 ends it perhaps before 5 pairs: too early for a verdict")
     (bench.folder / "b" / "calls.json").write_text((bench.folder / "a" / "calls.json").read_text())
     code, report = bench.compare("--resume", bench.out)
     assert (code, verdicts(report)) == (0, {ROW: "SAME"})
@@ -199,7 +199,7 @@ def test_a_process_that_dies_names_the_binary_and_the_row_before(bench, capsys):
     code, _ = bench.both(first, second)
     line = capsys.readouterr().err.splitlines()[-1]
     assert code == 6
-    assert line.startswith(f"gate: the candidate ({second}) was ended by SIGSEGV after 1 finished rows")
+    assert line.startswith(f"gate: the candidate of pair 4 ({second}) was ended by SIGSEGV after 1 finished rows")
     assert f"the last of them {ROW}; what it wrote is in {bench.out}/04-candidate" in line
     assert json.loads((bench.out / "session.json").read_text())["pairs"] == 3, "finished pairs stay"
 
@@ -210,7 +210,7 @@ def test_a_script_that_hides_the_signal(bench, capsys):
     script.chmod(0o755)
     code, _ = bench.both(bench.binary("a"), script)
     assert code == 6
-    assert f"the candidate ({script}) was ended by SIGSEGV before a row was finished" in capsys.readouterr().err
+    assert f"the candidate of pair 1 ({script}) was ended by SIGSEGV before a row was finished" in capsys.readouterr().err
 
 
 def test_a_process_that_does_not_heed_the_end_is_killed(bench, monkeypatch):

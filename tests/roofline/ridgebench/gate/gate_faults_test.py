@@ -23,11 +23,22 @@ def test_a_process_that_fails_keeps_finished_pairs_and_is_resumed(mishap, said, 
     first, second = bench.program("a"), bench.program("b", mishaps={2: mishap})
     code, report = bench.gate(first, second, "--timeout", "8")
     line = capsys.readouterr().err.splitlines()[-1]
-    assert (code, report) == (6, {}) and line.startswith("gate: the candidate") and said in line and "\x1b" not in line
+    assert (code, report) == (6, {}) and line.startswith(f"gate: the candidate of pair 3 ({second}) ") and said in line and "\x1b" not in line
     assert json.loads((bench.out / "session.json").read_text())["pairs"] == 2
     code, report = bench.call("--resume", bench.out, "--json", bench.folder / "report.json")
     assert (code, set(verdicts(report).values())) == (0, {"SAME"})
     assert processes(second) == 11, "the pair that failed, and it again"
+
+
+def test_the_first_process_that_fails_is_no_pair(bench, capsys):
+    bench.gate(bench.program("a", mishaps={0: 3}), bench.program("b"))
+    assert "the baseline, in the first process, which is not scored, (" in capsys.readouterr().err
+
+
+def test_a_row_that_the_baseline_loses_in_one_pair_decides_nothing_and_is_not_measured_on(bench):
+    code, report = bench.gate(bench.program("a", mishaps={3: "lose"}), bench.program("b"))
+    assert (code, set(verdicts(report).values())) == (3, {"UNDECIDED"})
+    assert report["rows"][0]["reason"] == "pair 3: the baseline has no such row" and json.loads((bench.out / "session.json").read_text())["pairs"] < 40
 
 
 def test_a_row_that_the_candidate_loses_is_missing(bench):
