@@ -1,6 +1,7 @@
 #include "harness/results/junit.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
@@ -38,10 +39,22 @@ std::string xml_escaped(std::string_view text) {
 
 bool failed(const Record& r) { return went_wrong(r.status); }
 
-std::string test_case(const Record& r) {
+// Why the share of its roof is no finding of a row; empty where it is one.
+std::string doubt_of(const Record& r, const Doubts& doubts) {
+  const auto found = doubts.rows.find(r.id);
+  if (found == doubts.rows.end()) return "";
+  return fmt::format("<system-out>{}</system-out>",
+                     xml_escaped(fmt::format("control moved: {}; the share of its roof is doubted",
+                                             fmt::join(found->second, ", "))));
+}
+
+std::string test_case(const Record& r, const Doubts& doubts) {
   const std::string head = fmt::format("  <testcase classname=\"{}\" name=\"{}\"",
                                        xml_escaped(r.op + "." + r.technique), xml_escaped(r.id));
-  if (has_time(r.status)) return head + "/>\n";
+  if (has_time(r.status)) {
+    const std::string doubt = doubt_of(r, doubts);
+    return head + (doubt.empty() ? "/>\n" : fmt::format(">{}</testcase>\n", doubt));
+  }
   const std::string reason = xml_escaped(r.reason.value_or("no reason recorded"));
   const std::string outcome =
       failed(r) ? fmt::format("<failure type=\"{}\" message=\"{}\"/>", name(r.status), reason)
@@ -51,19 +64,19 @@ std::string test_case(const Record& r) {
 
 }  // namespace
 
-std::string junit_xml(std::span<const Record> records) {
+std::string junit_xml(std::span<const Record> records, const Doubts& doubts) {
   const auto skipped = std::ranges::count(records, Status::skipped, &Record::status);
   std::string xml = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<testsuite name=\"ridgebench\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n",
       records.size(), std::ranges::count_if(records, failed), skipped);
-  for (const Record& r : records) xml += test_case(r);
+  for (const Record& r : records) xml += test_case(r, doubts);
   return xml + "</testsuite>\n";
 }
 
-void write_junit(const std::string& path, std::span<const Record> records) {
+void write_junit(const std::string& path, std::span<const Record> records, const Doubts& doubts) {
   std::ofstream file(path, std::ios::trunc);
-  file << junit_xml(records) << std::flush;
+  file << junit_xml(records, doubts) << std::flush;
   if (!file) throw StorageError(fmt::format("cannot write {}", path));
 }
 

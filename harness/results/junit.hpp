@@ -4,14 +4,16 @@
 #include <span>
 #include <string>
 
+#include "harness/results/doubts.hpp"
 #include "harness/results/record.hpp"
 
 namespace ridgebench {
 
 // One test case per row: a failure for wrong, suspect, invalid and failed, skipped with its reason.
-std::string junit_xml(std::span<const Record> records);
+// The output of a case names the ceilings whose controls moved.
+std::string junit_xml(std::span<const Record> records, const Doubts& doubts = {});
 
 // Writes it to a file, which may be a device such as /dev/stdout. Throws StorageError.
-void write_junit(const std::string& path, std::span<const Record> records);
+void write_junit(const std::string& path, std::span<const Record> records, const Doubts& doubts);
 
 }  // namespace ridgebench

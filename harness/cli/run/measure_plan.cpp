@@ -62,7 +62,7 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
   if (settings.plot && settings.flags.format == "console") {
     show_rooflines(directory.path().string(), settings.flags.color);
   }
-  if (!settings.junit.empty()) write_junit(settings.junit, campaign.records());
+  if (!settings.junit.empty()) write_junit(settings.junit, campaign.records(), campaign.doubts());
   return conclude(campaign.records(), directory.path().string());
 }
 

@@ -35,6 +35,15 @@ TEST(JUnit, SaysWhyARowIsNotOk) {
   EXPECT_THAT(skipped, HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
 }
 
+TEST(JUnit, NamesTheCeilingsThatMovedUnderARow) {
+  const std::vector<Record> rows{sample_record("one"), sample_record("two")};
+  const Doubts doubts{.rows = {{"two", {"dram_copy/a", "fma_peak/b"}}}};
+  const std::string xml = junit_xml(rows, doubts);
+  EXPECT_THAT(xml, HasSubstr("name=\"one\"/>"));
+  EXPECT_THAT(xml, HasSubstr("name=\"two\"><system-out>control moved: dram_copy/a, fma_peak/b; the "
+                             "share of its roof is doubted</system-out></testcase>"));
+}
+
 TEST(JUnit, EscapesWhatXmlDoesNotHold) {
   const std::string xml = xml_of(Status::failed, "a<b & \"c\"\n\x1b[0m ]]> \uFFFF \xff");
   EXPECT_THAT(xml, HasSubstr("a&lt;b &amp; &quot;c&quot;??[0m ]]&gt; ? ?"));
