@@ -16,6 +16,7 @@
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/options/case_options.hpp"
 #include "harness/cli/run/measure_plan.hpp"
+#include "harness/cli/run/refuse_request.hpp"
 #include "harness/cli/run_notes.hpp"
 #include "harness/device/open_devices.hpp"
 #include "harness/results/measured_roofs.hpp"
@@ -65,6 +66,7 @@ RunRequest request_of(const RunOptions& options, const std::string& google_filte
     // The figures find the file from any folder.
     request.roof = std::filesystem::absolute(request.roof).string();
   }
+  refuse_request(request);
   return request;
 }
 

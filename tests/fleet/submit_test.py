@@ -4,7 +4,9 @@ import json
 import os
 
 import pytest
-from command_line import schema
+from command_line import BINARY, schema
+from ridgebench import program
+from ridgebench.__main__ import run
 from ridgebench.fleet.jobs.suites import SUITES
 from stand_ins import SINFO, Machine
 from synthetic_fleet import write_job
@@ -58,6 +60,23 @@ def test_plan_refuses(machine):
     assert not (machine.folder / "fleet").exists()
     machine.done("plan", "--out", "fleet", "--nodes", "nodes")
     assert "exists" in machine.refused("plan", "--out", "fleet", "--nodes", "nodes")
+
+
+@pytest.mark.parametrize(("words", "says"), [
+    (["--frobnicate"], "unknown argument '--frobnicate'"), (["--budget", "soon"], "'soon' is not a number of seconds"),
+    (["--filter", "("], "filter '('"), (["--op", "matmull"], "matmull"), (["--op", "relu", "--format", "fp99"], "fp99"),
+    (["--ceilings", "none"], "none"), (["--shapes", "none"], "none: cannot be read"), (["--op", "relu", "--shape", "m:3"], "unknown dimension 'm'"),
+    (["--retry"], "--retry requires --resume"),
+])
+def test_words_that_every_node_would_refuse_are_refused_when_they_are_typed(words, says, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(program, "binary", lambda: BINARY)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes").write_text("gn1 8\n")
+    plan = ["fleet", "plan", "--nodes", "nodes", "--out", "fleet", "--"]
+    assert run(plan[0], [*plan[1:], *words]) == 2
+    error = capsys.readouterr().err
+    assert says in error and error.count("\n") == 1 and not (tmp_path / "fleet").exists()
+    assert run(plan[0], [*plan[1:], "--op", "relu", "--format", "fp32", "--budget", "9"]) == 0
 
 
 def test_a_broken_sinfo_is_one_line(machine):

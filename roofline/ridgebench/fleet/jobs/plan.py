@@ -4,12 +4,16 @@ import argparse
 from datetime import datetime, timezone
 from pathlib import Path
 
-from ridgebench.command_line import OK, CommandError, one_line
+from ridgebench import program
+from ridgebench.command_line import OK, USAGE, CommandError, one_line
 
 from .. import manifest as manifests
 from ..places import natural
 from . import hostlist, scheduler
 from .suites import OWN, SUITES
+
+
+ASK_SECONDS = 120.0  # a node whose driver is slow
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +24,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="FLEET", help="folder of the fleet, on a file system that all nodes share")
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="when a node's job kills the command; default: by suite")
     parser.add_argument("words", nargs="*", metavar="ARGUMENT", help="after --: arguments of `ridgebench run` in place of the suite's")
+
+
+def require_words(words: list[str]) -> None:
+    """Raises CommandError for words that `ridgebench run` refuses: every node would, after it has waited in the queue.
+
+    A machine without GPU can tell, too. Without a program here nothing is checked.
+    """
+    if not words or not program.binary():
+        return
+    code, said = program.refusal("run", "--concurrent", *words, "--dry-run", seconds=ASK_SECONDS)
+    if code == USAGE:
+        raise CommandError(f"after --: {said}")
 
 
 def make(options: argparse.Namespace, now: datetime) -> manifests.Manifest:
@@ -35,6 +51,7 @@ def make(options: argparse.Namespace, now: datetime) -> manifests.Manifest:
     taken = [word for word in options.words if word.split("=")[0] in ("--out", "--concurrent", "--resume")]
     if taken:
         raise CommandError(f"{taken[0]} belongs to the job of a node; allowed: other arguments of `ridgebench run`")
+    require_words(options.words)
     if options.nodes is not None:
         found = hostlist.from_file(options.nodes, options.gpus)
     else:

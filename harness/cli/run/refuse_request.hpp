@@ -1,0 +1,12 @@
+// What a request can be refused for without a device.
+#pragma once
+
+#include "harness/results/environment.hpp"
+
+namespace ridgebench {
+
+// Throws UsageError for what no device can measure, before one is opened: a machine that plans the
+// runs of others need not have any.
+void refuse_request(const RunRequest& request);
+
+}  // namespace ridgebench
