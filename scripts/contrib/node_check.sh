@@ -4,6 +4,10 @@
 #   node_check.sh --baseline FILE [--rows RE] ...   then also measures against a baseline: a minute
 # More options, after --, go to `ridgebench baseline check`. RIDGEBENCH names the program if it is not in PATH.
 #
+# How many GPUs the node should have: --gpus; else, in a job, SLURM_GPUS_ON_NODE; else the entries of CUDA_VISIBLE_DEVICES;
+# else the largest number that earlier calls saw. They remember it in RIDGEBENCH_NODE_STATE (/var/lib/ridgebench/gpus);
+# delete that file after a GPU was taken out. A call that can neither know nor remember the number ends with 3.
+#
 # 0 OK
 # 1 WARNING   a row is surely slower than the baseline
 # 2 CRITICAL  a GPU is missing or cannot be used, or a result is wrong
@@ -11,7 +15,7 @@
 # What takes nodes out of service acts on 2 alone: a mistake in this script or its options is never 2.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-gpus=0 seconds=20 baseline='' rows='^(dram_copy|dram_read|fma_peak|tensor_peak)/'
+gpus='' seconds=20 baseline='' rows='^(dram_copy|dram_read|fma_peak|tensor_peak)/'
 
 end() {
   echo "$2"
@@ -30,7 +34,7 @@ while [[ $# -gt 0 ]]; do
   esac
   shift 2
 done
-[[ $gpus =~ ^[0-9]+$ && $seconds =~ ^[0-9]+$ ]] || end 3 "UNKNOWN: --gpus $gpus or --timeout $seconds is no whole number"
+[[ $gpus =~ ^[0-9]*$ && $seconds =~ ^[0-9]+$ ]] || end 3 "UNKNOWN: --gpus $gpus or --timeout $seconds is no whole number"
 
 program=${RIDGEBENCH:-$(command -v ridgebench || echo "$here/../../build/ridgebench")}
 [[ -x $program ]] || end 3 "UNKNOWN: no program ridgebench; RIDGEBENCH may name it"
@@ -46,7 +50,34 @@ case $status in
 esac
 ready=0
 [[ $verdict =~ ready\ to\ measure\ ([0-9]+)\ GPU ]] && ready=${BASH_REMATCH[1]}
-[[ $ready -ge $gpus ]] || end 2 "CRITICAL: $ready of $gpus GPUs: $verdict"
+
+# Sets gpus to the number that an earlier call saw, and source to where it is from. The first call and one that sees more
+# remember their number.
+recall() {
+  local file=${RIDGEBENCH_NODE_STATE:-/var/lib/ridgebench/gpus}
+  gpus=$(head -n 1 "$file" 2>/dev/null)
+  source=" (seen before: $file)"
+  if [[ $gpus =~ ^[0-9]+$ && $gpus -ge $ready ]]; then
+    return
+  fi
+  if { mkdir -p "$(dirname "$file")" && echo "$ready" >"$file.new" && mv "$file.new" "$file"; } 2>/dev/null; then
+    gpus=$ready
+    verdict+="; $file remembers $ready GPUs"
+  elif [[ ! $gpus =~ ^[0-9]+$ ]]; then
+    end 3 "UNKNOWN: how many GPUs should this node have? $file cannot be written; allowed: --gpus N ($verdict)"
+  fi
+}
+
+source=''
+if [[ -z $gpus && ${SLURM_GPUS_ON_NODE:-} =~ ^[0-9]+$ ]]; then
+  gpus=$SLURM_GPUS_ON_NODE source=" of the job"
+elif [[ -z $gpus && -n ${CUDA_VISIBLE_DEVICES:-} ]]; then
+  gpus=$(tr -cd , <<<"$CUDA_VISIBLE_DEVICES" | wc -c) source=" of CUDA_VISIBLE_DEVICES"
+  gpus=$((gpus + 1))
+elif [[ -z $gpus ]]; then
+  recall
+fi
+[[ $ready -ge $gpus ]] || end 2 "CRITICAL: $ready of $gpus GPUs$source: $verdict"
 [[ -n $baseline ]] || end 0 "OK: $verdict"
 
 scratch=$(mktemp -d) || end 3 "UNKNOWN: no folder for the results"

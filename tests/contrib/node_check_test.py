@@ -34,7 +34,7 @@ class Node:
         self.folder = folder
         (folder / "calls").touch()
         self.add("ridgebench", PROGRAM)
-        self.add("scontrol", '#!/bin/bash\necho "scontrol $*" >>"$CALLS"\n')
+        self.add("scontrol", '#!/bin/bash\necho "scontrol $*" >>"$CALLS"\n[[ $1 != show ]] || echo "${NODE:-}"\n')
         self.settings = folder / "node.conf"
         self.settings.write_text(f"gpus=8\npath={folder}\n")
 
@@ -44,7 +44,8 @@ class Node:
 
     def run(self, *command, **variables) -> subprocess.CompletedProcess:
         told = {"CALLS": self.folder / "calls", "VERDICT": READY, "RIDGEBENCH": self.folder / "ridgebench"}
-        told |= {"RIDGEBENCH_NODE_SETTINGS": self.settings, "SLURMD_NODENAME": "gn7"} | variables
+        told |= {"RIDGEBENCH_NODE_SETTINGS": self.settings, "SLURMD_NODENAME": "gn7"}
+        told |= {"RIDGEBENCH_NODE_STATE": self.folder / "state" / "gpus"} | variables
         env = environment(**{key: str(value) for key, value in told.items()})
         return subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, check=False)
 
@@ -69,7 +70,44 @@ def test_a_gpu_that_is_absent_is_critical(node):
     verdict = "GPU nvidia-smi:1 cannot be used: the GPU fell off the bus; ready to measure 7 GPUs"
     assert node.check("--gpus", "8", VERDICT=verdict) == (CRITICAL, f"CRITICAL: 7 of 8 GPUs: {verdict}\n")
     assert node.check("--gpus", "8", VERDICT="no NVIDIA GPU: the host will be measured")[0] == CRITICAL
-    assert node.check(VERDICT="no NVIDIA GPU: the host will be measured")[0] == OK, "nothing says that it has GPUs"
+    assert node.check("--gpus", "0", VERDICT="no NVIDIA GPU: the host will be measured")[0] == OK
+
+
+SEVEN, NONE = "ready to measure 7 GPUs", "no NVIDIA GPU: the host will be measured"
+
+
+def test_a_call_remembers_how_many_gpus_it_saw(node):
+    state = node.folder / "state" / "gpus"
+    assert node.check(VERDICT=SEVEN) == (OK, f"OK: {SEVEN}; {state} remembers 7 GPUs\n")
+    assert node.check(VERDICT=SEVEN) == (OK, f"OK: {SEVEN}\n")
+    assert node.check() == (OK, f"OK: {READY}; {state} remembers 8 GPUs\n"), "one more is the new number"
+    for verdict, ready in ((SEVEN, 7), (NONE, 0)):
+        assert node.check(VERDICT=verdict) == (CRITICAL, f"CRITICAL: {ready} of 8 GPUs (seen before: {state}): {verdict}\n")
+    assert node.check("--gpus", "7", VERDICT=SEVEN)[0] == OK and state.read_text() == "8\n"
+    state.unlink()
+    assert node.check(VERDICT=SEVEN)[0] == OK
+
+
+@pytest.mark.parametrize(("variables", "code"), [
+    ({"SLURM_GPUS_ON_NODE": "8"}, CRITICAL), ({"SLURM_GPUS_ON_NODE": "2"}, OK),
+    ({"CUDA_VISIBLE_DEVICES": "0,1,2,3,4,5,6,7"}, CRITICAL), ({"CUDA_VISIBLE_DEVICES": "3,4"}, OK),
+])
+def test_in_a_job_its_own_gpus_count(variables, code, node):
+    assert node.check(VERDICT=SEVEN, **variables)[0] == code
+    assert not (node.folder / "state").exists()
+
+
+@pytest.mark.parametrize("text", ["", "many"])
+def test_a_number_that_cannot_be_known_is_unknown(text, node):
+    """A folder where the file should be cannot be replaced, whoever the user is."""
+    state = node.folder / "state" / "gpus"
+    (state / "in the way").mkdir(parents=True)
+    (node.folder / "state" / "gpus.new").mkdir()
+    code, line = node.check()
+    assert code == UNKNOWN and "--gpus N" in line and READY in line
+    file = node.folder / "other"
+    file.write_text(text)
+    assert node.check(RIDGEBENCH_NODE_STATE=file)[0] == OK and file.read_text() == "8\n", "what is no number is replaced"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +151,27 @@ def test_slurm_keeps_a_node_that_is_not_critical(node, variables):
 @pytest.mark.parametrize("settings", ["gpus=many", "gpus=", "check=/none", "if", "gpus", "exit 3"])
 def test_a_mistake_in_the_settings_never_drains(node, settings):
     node.settings.write_text(settings + "\n")
-    assert (node.run(SLURM).returncode, node.calls("scontrol")) == (0, [])
+    assert (node.run(SLURM).returncode, node.calls("scontrol update")) == (0, [])
+
+
+GRES = "NodeName=gn7 Arch=x86_64 CPUTot=96 Gres={} NodeAddr=gn7 State=IDLE"
+
+
+@pytest.mark.parametrize(("gres", "code"), [
+    ("gpu:h100:8(S:0-1)", 1), ("gpu:8", 1), ("gpu:h100:no_consume:8", 1), ("nic:2,gpu:h100:8", 1), ("gpu:h100:7", 0), ("(null)", 0),
+])
+def test_slurm_tells_how_many_gpus_a_node_should_have(node, gres, code):
+    node.settings.write_text(f"path={node.folder}\n")
+    assert node.run(SLURM, VERDICT=SEVEN, NODE=GRES.format(gres), SLURM_GPUS_ON_NODE="2").returncode == code
+    assert "scontrol show node -o gn7" in node.calls("scontrol show")
+    assert bool(node.calls("scontrol update")) == bool(code)
+
+
+def test_without_gres_slurm_goes_by_the_number_that_was_seen(node):
+    node.settings.write_text(f"path={node.folder}\n")
+    assert node.run(SLURM).returncode == 0
+    assert node.run(SLURM, VERDICT=SEVEN).returncode == 1
+    assert "7 of 8 GPUs" in node.calls("scontrol update")[0]
 
 
 def test_a_node_that_is_critical_once_is_kept(node):

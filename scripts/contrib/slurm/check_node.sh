@@ -11,12 +11,12 @@
 # Exit codes, of which Slurm drains a node at every one but 0 (a prolog's also puts the job back into the queue):
 # 0  the node may work: OK, WARNING, UNKNOWN, and every mistake of this script or of its settings
 # 1  CRITICAL twice, two seconds apart; the node's reason then is the line of node_check.sh
-# /etc/ridgebench/node.conf may have lines KEY=VALUE: gpus=8 (how many the node should have), drain=no (only log),
-# program=PATH (of ridgebench), check=PATH (of node_check.sh), path=FOLDERS (before PATH, for scontrol).
+# /etc/ridgebench/node.conf may have lines KEY=VALUE: gpus=8 (how many the node should have; without it Slurm's Gres, and
+# where there is none the number that node_check.sh saw before), drain=no (only log), program=PATH (of ridgebench), check=PATH (of node_check.sh), path=FOLDERS (before PATH, for scontrol).
 set -u
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin  # Slurm sets none
 check=$(dirname "${BASH_SOURCE[0]}")/../node_check.sh
-gpus=0 drain=yes
+gpus='' drain=yes
 settings=${RIDGEBENCH_NODE_SETTINGS:-/etc/ridgebench/node.conf}
 if [[ -r $settings ]]; then
   while IFS='=' read -r key value; do  # read and not sourced: no line of it can end this script
@@ -30,8 +30,15 @@ if [[ -r $settings ]]; then
   done <"$settings"
 fi
 
+node=${SLURMD_NODENAME:-$(hostname -s)}
+if [[ -z $gpus ]] && command -v scontrol >/dev/null; then
+  gres=$(timeout 5 scontrol show node -o "$node" 2>/dev/null)
+  [[ $gres =~ Gres=[^\ ]*gpu:([^,:\ \(]+:)*([0-9]+) ]] && gpus=${BASH_REMATCH[2]}
+fi
+
+unset SLURM_GPUS_ON_NODE CUDA_VISIBLE_DEVICES  # of a job; a prolog sees the whole node
 for delay in 2 0; do
-  said=$("$check" --gpus "$gpus" --timeout 15 2>&1)
+  said=$("$check" ${gpus:+--gpus "$gpus"} --timeout 15 2>&1)
   if [[ $? -ne 2 || $said != CRITICAL:* ]]; then
     exit 0
   fi
@@ -39,7 +46,6 @@ for delay in 2 0; do
 done
 logger -t ridgebench -- "$said" 2>/dev/null
 [[ $drain == yes ]] || exit 0
-node=${SLURMD_NODENAME:-$(hostname -s)}
 command -v scontrol >/dev/null &&
   timeout 10 scontrol update NodeName="$node" State=DRAIN Reason="ridgebench: ${said:0:200}"
 exit 1
