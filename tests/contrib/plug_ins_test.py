@@ -114,7 +114,9 @@ def test_the_kubernetes_job_is_one_pod_per_node_with_its_own_folder():
     [rule] = pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     assert rule["labelSelector"]["matchLabels"] == job["spec"]["template"]["metadata"]["labels"]
     assert rule["topologyKey"] == "kubernetes.io/hostname"
-    [container] = pod["containers"]
+    [container], [doctor] = pod["containers"], pod["initContainers"]
+    assert "ridgebench doctor --json" in doctor["args"][0] and "/fleet/nodes/$(NODE_NAME)/attempt-1.doctor.json" in doctor["args"][0]
+    assert (doctor["image"], doctor["resources"]) == (container["image"], container["resources"])
     assert "--out=/fleet/nodes/$(NODE_NAME)/attempt-1" in container["args"]
     assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
     assert container["env"][0]["name"] == "NODE_NAME", "a variable must come before those that use it"

@@ -9,8 +9,12 @@ import pytest
 from command_line import schema
 from damaged import attempt, change_node, collect, odd
 from ridgebench.command_line import CommandError
+from ridgebench.fleet.cli import main as fleet_main
 from ridgebench.fleet import stored, summary
 from ridgebench.fleet.gpu import DONE, FAILED, Gpu
+from ridgebench.fleet.judging import findings
+from ridgebench.fleet.judging.judge import assess
+from ridgebench.fleet.render import exports
 from synthetic_fleet import PLANNED, template, text_of, write_node, write_results
 
 
@@ -98,3 +102,44 @@ def test_the_summary_fits_a_screen(fleet):
     shown = summary.summary(collect(fleet))
     assert len(shown.splitlines()) <= 24 and "and 20 more reasons, in fleet.json" in shown
     assert "STARTED gn1 GPU 3: loaded: hung: number 3" in shown and "STARTED       32  gn[1-4]" in shown
+
+
+def host_run(folder, hostname: str, day: int = 0, factor: float = 1.0) -> None:
+    """A results folder of a host without GPU."""
+    write_results(folder, hostname, 0, PLANNED + timedelta(days=day), lambda _: factor, rows=2, name="cpu", uuid_hash=None, backend="cpu")
+    path = folder / "records.jsonl"
+    path.write_text(path.read_text().replace("@cuda:0", "@cpu").replace('"device": "cuda:0"', '"device": "cpu"'))
+
+
+def test_runs_of_one_host_are_one_host_and_no_gpu(tmp_path):
+    for day in range(12):
+        host_run(tmp_path / f"run{day}", "n1", day)
+    (host,) = (found := collect(tmp_path)).gpus
+    assert (host.node, host.index, host.attempt, host.host) == ("run0", None, 12, True)
+    assert findings.title(assess(found)) == "The host is well"
+    assert "1 host" in findings.coverage_text(assess(found)) and "GPU" not in " ".join(findings.expectation(assess(found)))
+
+
+def test_hosts_of_a_tree_are_called_hosts(tmp_path):
+    for number in range(9):
+        host_run(tmp_path / f"n{number}" / "run", f"n{number}", factor=1.0 + 0.2 * (number == 4))
+    found = assess(collect(tmp_path))
+    assert findings.title(found) == "8 of 9 hosts are well: 1 slow"
+    assert [one.where for one in findings.findings(found)] == ["n4"]
+    assert 'name="n4"' in exports.to_junit(found)
+
+
+def test_runs_of_one_gpu_directly_in_a_tree_are_one_gpu(tmp_path):
+    for day in range(3):
+        write_results(tmp_path / f"day{day}", "n1", 0, PLANNED + timedelta(days=day), lambda _: 1.0, rows=2)
+    (gpu,) = collect(tmp_path).gpus
+    assert gpu.attempt == 3
+
+
+@pytest.mark.parametrize("command", ["report", "collect"])
+def test_a_single_run_is_no_fleet(command, tmp_path):
+    write_results(tmp_path / "run", "n1", 0, PLANNED, lambda _: 1.0, rows=2)
+    before = sorted(path.name for path in (tmp_path / "run").iterdir())
+    with pytest.raises(CommandError, match="is the results folder of one run; allowed: the folder of a fleet"):
+        fleet_main([command, str(tmp_path / "run")])
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == before

@@ -123,9 +123,10 @@ def test_a_third_attempt_confirms_the_first():
     assert verdict.confirmed
 
 
-def test_fast_is_no_fault():
-    verdict = one(lambda gpu: slowed(gpu, -0.08, "fma_peak"))
-    assert (verdict.state, verdict.severity, code_of(verdict), verdict.next) == ("FAST", "INFO", 0, "")
+@pytest.mark.parametrize(("by", "severity", "code"), [(0.045, "INFO", 0), (0.1, "WARN", 5)])
+def test_fast_is_no_fault_and_far_too_fast_is_news(by, severity, code):
+    verdict = one(lambda gpu: slowed(gpu, -by, "fma_peak"), spread=0.002)
+    assert (verdict.state, verdict.severity, code_of(verdict), verdict.next) == ("FAST", severity, code, "")
 
 
 @pytest.mark.parametrize(("status", "state"), [("wrong", "WRONG"), ("invalid", "WRONG"), ("failed", "FAILED"), ("skipped", "OK")])
@@ -134,7 +135,7 @@ def test_one_row_that_is_not_right_decides(status, state):
     bad = make_fleet().gpus[0].readings[key]._replace(status=status, rate=None, seconds=None, reason="why not")
     verdict = one(lambda gpu: replace(gpu, readings={**gpu.readings, key: bad}))
     assert verdict.state == state
-    assert verdict.notes == ["1 of 12 rows are missing"] if state == "OK" else "why not" in verdict.reason
+    assert verdict.notes == ["1 of 12 rows were skipped"] if state == "OK" else "why not" in verdict.reason
 
 
 def test_wrong_is_graver_than_what_the_files_say():
@@ -185,7 +186,8 @@ def test_two_large_groups_are_each_judged_by_themselves():
                                    for n in range(8)})
     fleet = changed(fleet, {("gn4", 2): lambda gpu: slowed(gpu, 0.08, "dram")})
     found = assess(fleet)
-    assert [(v.gpu.node, v.gpu.index) for v in found.verdicts if v.state != "OK"] == [("gn4", 2)]
+    assert [(v.gpu.node, v.gpu.index) for v in found.verdicts if v.state == "SLOW"] == [("gn4", 2)]
+    assert {(v.gpu.node, v.severity) for v in found.verdicts if v.state == "NOT_COMPARABLE"} == {("gn4", "FAIL")}
     assert [group.differs for group in found.groups] == [(), ("power_limit_w: 500.0 against 700.0",)]
 
 

@@ -13,6 +13,9 @@ from fleet_size import tree_of
 from stand_ins import Machine
 
 
+DOCTOR = "echo '{\"asked\": true}'; exit 7"  # it finds a GPU that cannot be used; the others are measured all the same
+
+
 @pytest.fixture
 def machine(tmp_path) -> Machine:
     return Machine(tmp_path)
@@ -20,7 +23,7 @@ def machine(tmp_path) -> Machine:
 
 def node_script(machine: Machine, program: str, limit: str = "120") -> Path:
     """The script of a fleet whose program is this bash text; $OUT is the folder that --out names."""
-    machine.stand_in("ridgebench", f'OUT=${{@: -1}}\n{program}')
+    machine.stand_in("ridgebench", f'[[ $1 == doctor ]] && {{ {DOCTOR}; }}\nOUT=${{@: -1}}\n{program}')
     (machine.folder / "nodes").write_text("gn1 8\n")
     machine.done("plan", "--nodes", "nodes", "--out", "a fleet's", "--limit", limit, "--", "--filter", "it's")
     machine.fleet("submit", "a fleet's", "--program", machine.bin / "ridgebench")
@@ -41,9 +44,11 @@ def test_the_script_writes_the_job_first_and_last(machine):
     assert done.returncode == 6 and (first["ended"], first["exit"], first["job"]) == (None, None, "17")
     assert last["exit"] == 6 and last["ended"] >= last["started"] == first["started"]
     assert folder.with_name("attempt-1.output.txt").read_text() == "told\n"
-    assert machine.calls("ridgebench")[0] == ["run", "--concurrent", "--filter", "it's", "--out", str(folder)]
+    doctor, run = machine.calls("ridgebench")
+    assert doctor == ["doctor", "--json", "--timeout", "30"] and run == ["run", "--concurrent", "--filter", "it's", "--out", str(folder)]
+    assert json.loads(folder.with_name("attempt-1.doctor.json").read_text()) == {"asked": True}
     again = subprocess.run([script, "gn1", "1"], check=False, capture_output=True, text=True)
-    assert again.returncode == 2 and "was begun already" in again.stderr and len(machine.calls("ridgebench")) == 1
+    assert again.returncode == 2 and "was begun already" in again.stderr and len(machine.calls("ridgebench")) == 2
 
 
 def test_the_script_kills_what_hangs(machine):
@@ -68,3 +73,17 @@ def test_a_terminated_script_notes_the_end(machine):
                 os.kill(member, signal.SIGTERM)
         process.wait()
     assert job(script)["exit"] in (3, 124)
+
+
+def test_a_script_that_is_terminated_while_doctor_asks_measures_nothing(machine, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.DOCTOR", 'trap "exit 0" TERM; touch ../asked; while :; do sleep 0.1; done')
+    script = node_script(machine, "exit 0")
+    folder = script.parent / "nodes"
+    folder.mkdir(exist_ok=True)
+    with subprocess.Popen([script, "gn1", "1"], start_new_session=True, cwd=folder) as process:
+        wait_until((script.parent / "asked").exists, process)
+        for member in tree_of(process.pid):
+            with suppress(ProcessLookupError):
+                os.kill(member, signal.SIGTERM)
+        process.wait()
+    assert job(script)["exit"] == 143 and [call[0] for call in machine.calls("ridgebench")] == ["doctor"]

@@ -16,7 +16,7 @@ from .found import Found
 from .gpu import Fleet, Gpu
 from .loose import merged, read_loose
 from .node_folder import Setting, read_node
-from .places import Place, planned_places, walked_places
+from .places import OF_RESULTS, Place, planned_places, walked_places
 
 FEWEST_FOR_A_POOL = 64  # folders; to start processes takes as long as to read some
 
@@ -64,6 +64,9 @@ def collect(folder: Path, now: Optional[datetime] = None) -> Fleet:
     """
     if not folder.is_dir():
         raise CommandError(f"{folder}: {'is no folder' if folder.exists() else 'not found'}; allowed: the folder of a fleet")
+    if (folder / OF_RESULTS).is_file():
+        raise CommandError(f"{folder}: is the results folder of one run; allowed: the folder of a fleet, or a tree with results folders "
+                           "(`ridgebench report` shows one run)")  # fmt: skip
     now = now or datetime.now(timezone.utc)
     manifest = manifests.load(folder)
     places = planned_places(folder) if manifest else walked_places(folder)

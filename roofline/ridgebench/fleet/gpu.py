@@ -1,4 +1,4 @@
-"""The collected form of a fleet: one Gpu for each GPU, with the readings of its rows.
+"""The collected form of a fleet: one Gpu for each GPU, or host without one, with the readings of its rows.
 
 All units are SI base units. Equal texts and equal facts of different GPUs are the same object, so that 10,000 GPUs fit
 into memory.
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Optional
 
+from .health import Health
 from .manifest import Manifest
 
 # What the files of a GPU say about it. `fleet report` adds the verdicts that need a comparison.
@@ -50,6 +51,10 @@ class Gpu:
     readings: Mapping[tuple[str, str], Reading]  # by (pass, row id without "@device")
     earlier: Optional["Gpu"] = None  # the attempt before, of a GPU that was measured once more
     versions: Mapping[str, Any] = field(default_factory=dict)  # what may differ: exact driver, VBIOS, kernel; hashable
+    health: tuple[Health, ...] = ()  # what is not well beside rates
+    examined: bool = False  # doctor looked at the GPU before its run
+    doubted: tuple[str, ...] = ()  # ceilings whose controls moved in a pass, with their changes
+    host: bool = False  # a host without GPU, of a tree of results folders
 
 
 @dataclass(frozen=True)

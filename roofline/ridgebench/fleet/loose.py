@@ -15,6 +15,9 @@ from .places import Place, natural
 from .results_folder import MALFORMED, Results, parsed, read_results, reason_of
 
 
+HOST = "cpu"  # the name of the host as a device
+
+
 def state_of(results: Results, environment: dict) -> tuple[str, Optional[str]]:
     if unfinished := why_unfinished(environment):
         return STARTED, unfinished
@@ -44,22 +47,32 @@ def read_loose(place: Place, setting: Setting) -> list[Found]:
         readings = {(pass_name, row): reading for row, reading in results.readings.items()}
         node = place.node or results.hostname_hash or "node"
         gpu = Gpu(node, index_of(results.device), results.uuid_hash, results.model, state, reason, place.attempt,
-                  results.facts, readings, versions=results.versions)  # fmt: skip
+                  results.facts, readings, versions=results.versions, health=results.health, doubted=results.doubted,
+                  host=results.device == HOST)  # fmt: skip
         gpus.append(Found(gpu, origins_of(results, pass_name, place.folder.name), [results.started],
-                          identity=results.uuid_hash or identity_of(place.folder, results.device), pass_name=pass_name))  # fmt: skip
+                          identity=identity_of(place, results), pass_name=pass_name))  # fmt: skip
     return gpus
 
 
-def identity_of(folder: Path, device: str) -> str:
-    """The path without the name of the pass identifies a GPU that has no UUID."""
-    return "/".join([*(part for part in folder.parts if part not in PASSES), device])
+def identity_of(place: Place, results: Results) -> str:
+    """What tells a GPU or a host from others, and its runs together.
+
+    The path without the name of the pass identifies a GPU that has no UUID. The name of a folder that lies directly in
+    the tree may be that of a run and not of a node, so that it tells nothing apart.
+    """
+    own = results.uuid_hash or (results.hostname_hash if results.device == HOST else None)
+    if own is None:
+        return "/".join([*(part for part in place.folder.parts if part not in PASSES), results.device])
+    return own if place.folder.name == place.node else f"{place.node}/{own}"
 
 
 def merged(loose: list[Found]) -> list[Found]:
     """The passes of one GPU as one, and its n-th run of a pass as attempt n. Copies stay apart."""
-    by_gpu: dict[tuple[str, str], dict[str, list[Found]]] = defaultdict(lambda: defaultdict(list))
-    for one in loose:
-        by_gpu[one.gpu.node, one.identity][one.pass_name].append(one)
+    by_gpu: dict[str, dict[str, list[Found]]] = defaultdict(lambda: defaultdict(list))
+    nodes: dict[str, str] = {}
+    for one in sorted(loose, key=lambda one: natural(one.gpu.node)):
+        node = nodes.setdefault(one.identity, one.gpu.node)
+        by_gpu[one.identity][one.pass_name].append(replace(one, gpu=replace(one.gpu, node=node)))
     found = []
     for passes in by_gpu.values():
         for runs in passes.values():
@@ -72,7 +85,9 @@ def merged(loose: list[Found]) -> list[Found]:
 def joined(parts: list[Found], attempt: int) -> Found:
     state, reason = worst([(part.gpu.state, part.gpu.reason) for part in parts])
     readings = {key: reading for part in parts for key, reading in part.gpu.readings.items()}
-    gpu = replace(parts[0].gpu, state=state, reason=reason, readings=readings, attempt=attempt)
+    health = tuple(dict.fromkeys(one for part in parts for one in part.gpu.health))
+    doubted = tuple(dict.fromkeys(one for part in parts for one in part.gpu.doubted))
+    gpu = replace(parts[0].gpu, state=state, reason=reason, readings=readings, attempt=attempt, health=health, doubted=doubted)
     origins = {key: where for part in parts for key, where in part.origins.items()}
     return replace(parts[0], gpu=gpu, origins=origins, started=[time for part in parts for time in part.started])
 

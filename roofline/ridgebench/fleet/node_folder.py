@@ -1,8 +1,9 @@
 """Reads the folder of a node, which `ridgebench run --concurrent` wrote: node.json and a results folder for each GPU and pass."""
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, Iterable, NamedTuple, Optional
 
 from ridgebench.command_line import INTERRUPTED, one_line
 from ridgebench.files import ResultsError, read
@@ -11,6 +12,7 @@ from .jobs import job as jobs
 from .found import Found, origins_of, worst
 from .gpu import DONE, FAILED, STARTED, Gpu
 from .manifest import time_of
+from .health import Examined, Health, examined
 from .places import OF_NODE, Place
 from .results_folder import LONGEST_REASON, MALFORMED, Results, parsed, read_results, reason_of, text_or_none
 
@@ -18,6 +20,13 @@ SCHEMA = "ridgebench.node/1"
 PASSES = ("isolated", "loaded")
 # Exit codes of `timeout`, and of a shell whose command a signal ended: 128 and the signal's number.
 TIMED_OUT, SIGNALLED = 124, 128
+
+
+def health_of(parts: Iterable[Results], found: Optional[Examined], device: str) -> dict[str, Any]:
+    """The keys of a Gpu that are about its health: by doctor, and by the rows of its passes."""
+    seen = (found.of(device) if found else (), *(part.health for part in parts))
+    return {"health": tuple(dict.fromkeys(one for each in seen for one in each)), "examined": found is not None,
+            "doubted": tuple(dict.fromkeys(one for part in parts for one in part.doubted))}  # fmt: skip
 
 
 class Setting(NamedTuple):
@@ -81,7 +90,7 @@ def pass_results(place: Place, name: str, entry: dict, state: tuple) -> tuple[Op
     return results, state
 
 
-def gpu_of(place: Place, node_name: str, entry: dict, node: dict, open_end: str) -> Found:
+def gpu_of(place: Place, node_name: str, entry: dict, node: dict, open_end: str, doctor: Optional[Examined]) -> Found:
     """One entry of node.json's gpus. Raises what MALFORMED lists."""
     states, results = [], {}
     for name in (name for name in PASSES if name in entry["passes"]):
@@ -102,6 +111,7 @@ def gpu_of(place: Place, node_name: str, entry: dict, node: dict, open_end: str)
         facts=first.facts if first else {},
         readings={(name, row): one for name, each in results.items() for row, one in each.readings.items()},
         versions=first.versions if first else {},
+        **health_of(results.values(), doctor, str(entry.get("device"))),
     )  # fmt: skip
     found = Found(gpu, {}, [str(node["started"]), *(each.started for each in results.values())])
     for name, each in results.items():
@@ -129,6 +139,19 @@ def without_node_file(place: Place, setting: Setting, node: str, job: jobs.Job) 
     return all_alike(place, setting, node, state, reason, started)
 
 
+def doctor_of(place: Place) -> tuple[Optional[Examined], tuple[Health, ...]]:
+    """What doctor said before the run; of an answer that cannot be read, why."""
+    try:
+        return examined(place.folder), ()
+    except ResultsError as error:
+        return None, (Health(False, reason_of(error, place.folder.parent)),)
+
+
+def add_others(found: list[Found], others: tuple[Health, ...]) -> None:
+    """Gives the first GPU of a node what doctor says of devices that have no results: the node's GPUs that are absent."""
+    found[0].gpu = replace(found[0].gpu, health=(*found[0].gpu.health, *others))
+
+
 def read_node(place: Place, setting: Setting) -> list[Found]:
     """The GPUs of one attempt on a node; none where its folder is empty. A malformed file makes its GPUs FAILED."""
     name = place.node or "node"
@@ -142,7 +165,10 @@ def read_node(place: Place, setting: Setting) -> list[Found]:
         if node["schema"] != SCHEMA:
             raise ResultsError(f"{path}: schema is {str(node['schema'])[:60]!r}; allowed: {SCHEMA}")
         open_end = how_it_ended(job, node, setting.now)
-        found = [gpu_of(place, name, entry, node, open_end) for entry in node["gpus"]]
+        doctor, unread = doctor_of(place)
+        found = [gpu_of(place, name, entry, node, open_end, doctor) for entry in node["gpus"]]
+        if found:
+            add_others(found, doctor.others({str(entry.get("device")) for entry in node["gpus"]}) if doctor else unread)
     except MALFORMED as error:
         return all_alike(place, setting, name, FAILED, reason_of(error, place.folder), None)
     if not found and (code := node.get("exit")) is not None:

@@ -9,6 +9,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `fleet report`."""
     parser.add_argument("fleet", type=Path, metavar="FLEET", help="folder of `fleet plan`, or any tree with results")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder of the report; default: FLEET/report")
+    parser.add_argument("--baseline", type=Path, metavar="FILE.jsonl", help="also judge each GPU by this baseline of its model")
     parser.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else")
 
 
@@ -16,9 +17,11 @@ def main(options: argparse.Namespace) -> int:
     """Returns the exit code of the gravest state; docs/operate/fleet.md lists them."""
     from .collect import collect  # Matplotlib and the figures take a second to load; --help does without
     from .judging.judge import assess
+    from .judging.past import read_past
     from .render import files
 
-    assessment = assess(collect(options.fleet))
+    past = read_past(options.baseline) if options.baseline else None
+    assessment = assess(collect(options.fleet), past=past)
     text = files.write_all(assessment, options.out)
     folder = options.out or options.fleet / files.FOLDER
     sys.stdout.write(text if options.json else files.summary(assessment, folder))

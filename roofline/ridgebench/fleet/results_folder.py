@@ -7,18 +7,21 @@ Only the keys that a fleet needs are read and checked. The samples, most of a re
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from sys import intern
 from typing import Any, Mapping, Optional
 
-from ridgebench.command_line import one_line, what_failed
+from ridgebench.command_line import CommandError, one_line, what_failed
 from ridgebench.compare.comparable import CHANGE_RESULTS, HARD, HARD_OF_DEVICE, VARIABLES, branch, lookup
+from ridgebench.compare.consistent import require_rates, require_unchanged
+from ridgebench.doubts import recorded
 from ridgebench.files import ResultsError, decoded, lines_of, read, reject_constant
 from ridgebench.records import BROKEN
 from ridgebench.texts import cut
 
 from .gpu import Reading
+from .health import Health, during_rows
 
 # A text cannot contain the key: its quotes would have a backslash.
 SAMPLES = re.compile(rb'"(?:samples_s|clocks_hz)":\[[^][{}"]*\]')
@@ -31,7 +34,7 @@ VERSIONS_OF_DEVICE = (
 # record would not do: it depends on the roofs of the run, and GPUs of one fleet could differ in it.
 FLOPS_TO_A_BYTE = 8.0
 LONGEST_REASON = 200
-MALFORMED = (ResultsError, OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
+MALFORMED = (CommandError, OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 
 
 @dataclass
@@ -48,11 +51,13 @@ class Results:
     versions: Mapping[str, Any]
     readings: dict[str, Reading]  # by row id without "@device"
     torn: bool  # the last line was cut off while it was written
+    health: tuple[Health, ...] = ()  # what the rows recorded of the GPU's health
+    doubted: tuple[str, ...] = ()  # ceilings whose controls moved
 
 
 def reason_of(error: Exception, folder: Optional[Path] = None) -> str:
     """What is malformed, as one line; files below the folder are named from there."""
-    text = what_failed(error) if isinstance(error, (ResultsError, OSError)) else f"{type(error).__name__}: {error}"
+    text = what_failed(error) if isinstance(error, (CommandError, OSError)) else f"{type(error).__name__}: {error}"
     return one_line(text.replace(f"{folder}/", ""))[:LONGEST_REASON]
 
 
@@ -101,13 +106,16 @@ def reading_of(record: dict) -> Reading:
     seconds = number(record, "time_median_s")
     if status == "ok" and not seconds:
         raise ValueError("status is ok, and time_median_s is no number above 0")
+    rate = number(record, "flops_per_s" if computes else "bytes_per_s")
+    if status == "ok":
+        require_rates(record)
     telemetry = record["telemetry"] or {}
     window = telemetry.get("window") or {}
     watts = number(window, "power_w") if "power_w" in window else None
     return Reading(
         status=intern(status),
         seconds=seconds,
-        rate=number(record, "flops_per_s" if computes else "bytes_per_s"),
+        rate=rate,
         unit="FLOP/s" if computes else "byte/s",
         cycles=number(record, "cycles_median") if "cycles_median" in record else None,
         clock_hz=number(record, "clock_hz"),
@@ -118,9 +126,28 @@ def reading_of(record: dict) -> Reading:
     )
 
 
-def read_rows(path: Path) -> tuple[dict[str, dict[str, Reading]], bool]:
-    """The readings by device and row, and whether an unfinished last line was left out. A control ceiling is no row."""
-    rows: dict[str, dict[str, Reading]] = {}
+@dataclass
+class DeviceRows:
+    """The rows of one device. uncorrected: errors of its memory during them; disturbed: rows beside another process."""
+
+    readings: dict[str, Reading] = field(default_factory=dict)
+    uncorrected: float = 0.0
+    disturbed: int = 0
+
+    def add(self, name: str, record: dict) -> None:
+        """Raises what MALFORMED lists."""
+        if name in self.readings:
+            raise ValueError(f"{name} comes twice")
+        self.readings[intern(name)] = reading_of(record)
+        telemetry = record["telemetry"] or {}
+        window = telemetry.get("window") or {}
+        self.uncorrected += (number(window, "ecc_uncorrected") or 0.0) if "ecc_uncorrected" in window else 0.0
+        self.disturbed += bool(telemetry.get("other_processes"))
+
+
+def read_rows(path: Path) -> tuple[dict[str, DeviceRows], bool]:
+    """The rows by device, and whether an unfinished last line was left out. A control ceiling is no row."""
+    rows: dict[str, DeviceRows] = {}
     for origin, line in lines_of(path):
         if not line.endswith(b"\n"):
             return rows, True
@@ -129,11 +156,7 @@ def read_rows(path: Path) -> tuple[dict[str, dict[str, Reading]], bool]:
             if record["role"] == "control":
                 continue
             name, _, device = record["id"].rpartition("@")
-            name = name if name.isprintable() else one_line(name)
-            of_device = rows.setdefault(device, {})
-            if name in of_device:
-                raise ValueError(f"{name} comes twice")
-            of_device[intern(name)] = reading_of(record)
+            rows.setdefault(device, DeviceRows()).add(name if name.isprintable() else one_line(name), record)
         except MALFORMED as error:
             raise ResultsError(f"{origin}: {reason_of(error)}") from None
     return rows, False
@@ -148,15 +171,27 @@ def facts_of(environment: dict, device: dict) -> dict[str, Any]:
     return {intern(key): frozen(value) for key, value in facts.items()}
 
 
+def moved(environment: dict, device: str) -> tuple[str, ...]:
+    """The ceilings of a device whose controls moved, each with the change of its rate."""
+    changes = recorded(environment) or {}
+    return tuple(f"{one_line(name.rpartition('@')[0])} {100 * change:+.1f} %"
+                 for name, change in changes.items() if name.rpartition("@")[2] == device)  # fmt: skip
+
+
 def read_results(folder: Path) -> list[Results]:
-    """The devices of a results folder. Raises ResultsError for anything that is missing or malformed."""
+    """The devices of a results folder. Raises ResultsError for anything that is missing or malformed.
+
+    Raises CommandError for a file whose checksum is not the one that the run wrote.
+    """
     path = folder / "environment.json"
     environment = parsed(read(path), str(path))
     rows, torn = read_rows(folder / "records.jsonl")
+    require_unchanged(folder)
     found = []
     try:
         versions = {key: frozen(lookup(environment, key)) for key in VERSIONS}
         for device in environment["devices"]:
+            of_device = rows.get(str(device["name"]), DeviceRows())
             found.append(Results(
                 run_id=str(environment["run_id"]),
                 started=str(environment["started"]),
@@ -166,8 +201,10 @@ def read_results(folder: Path) -> list[Results]:
                 model=text_or_none(device.get("model")),
                 facts=facts_of(environment, device),
                 versions=versions | {key: frozen(device.get(key)) for key in VERSIONS_OF_DEVICE},
-                readings=rows.get(str(device["name"]), {}),
+                readings=of_device.readings,
                 torn=torn,
+                health=during_rows(of_device.uncorrected, of_device.disturbed),
+                doubted=moved(environment, str(device["name"])),
             ))  # fmt: skip
     except MALFORMED as error:
         raise ResultsError(f"{path}: {reason_of(error)}") from None

@@ -5,17 +5,20 @@ from pathlib import Path
 
 from ridgebench.command_line import CommandError
 
+from ..health import DOCTOR_END
 from ..manifest import Manifest
 from ..places import JOB_END
 from .job import SCHEMA
 
 NAME = "node.sh"
+DOCTOR_S = 30  # seconds in which the driver must answer `doctor`
+DOCTOR_GRACE_S = 10  # beyond them, for all that is not the driver
 KILL_AFTER_S = 20  # seconds from SIGTERM, on which the run writes what it has, to SIGKILL
 
 TEXT = """#!/bin/bash
 # The job of one node of a fleet: node.sh NODE ATTEMPT. NODE - is the name that the scheduler gives this node.
-# attempt-N{job} is written first and last: a job that hung or was killed leaves the first one. It lies beside the folder of
-# the run, which must be new.
+# attempt-N{job} is written first and last: a job that hung or was killed leaves the first one. attempt-N{doctor} has what
+# `ridgebench doctor` says of the node before its run. Both lie beside the folder of the run, which must be new.
 set -u
 node=$1 attempt=$2
 [[ $node != - ]] || node=${{SLURMD_NODENAME:-$(hostname -s)}}
@@ -33,10 +36,15 @@ write_job() {{
   printf '{{"schema": "{schema}", "node": "%s", "job": %s, "started": "%s", "ended": %s, "exit": %s}}\\n' \\
     "$node" "$job" "$started" "$1" "$2" >"$folder.job.tmp" && mv "$folder.job.tmp" "$folder{job}"
 }}
-trap : TERM  # the scheduler's signal reaches the command, too, and this script must live to note its end
+stopped=''
+trap 'stopped=1' TERM  # the scheduler's signal reaches the command, too, and this script must live to note its end
 write_job null null || exit 2
-timeout -k {kill} {limit} {program} run --concurrent {words} --out "$folder" >"$folder.output.txt" 2>&1
-code=$?
+timeout -k {kill} {doctor_limit} {program} doctor --json --timeout {doctor_s} >"$folder{doctor}" 2>/dev/null
+code=143
+if [[ -z $stopped ]]; then
+  timeout -k {kill} {limit} {program} run --concurrent {words} --out "$folder" >"$folder.output.txt" 2>&1
+  code=$?
+fi
 write_job "\\"$(now)\\"" "$code"
 exit "$code"
 """
@@ -48,5 +56,6 @@ def text_of(fleet: Path, manifest: Manifest, program: str) -> str:
         raise CommandError("the program ridgebench is not found; scripts/build.sh builds it, and --program names another")
     return TEXT.format(
         fleet=shlex.quote(str(fleet)), job=JOB_END, schema=SCHEMA, kill=KILL_AFTER_S, limit=f"{manifest.limit_s:g}",
+        doctor=DOCTOR_END, doctor_s=DOCTOR_S, doctor_limit=DOCTOR_S + DOCTOR_GRACE_S,
         program=shlex.quote(str(Path(program).absolute())), words=shlex.join(manifest.command),
     )  # fmt: skip

@@ -14,7 +14,7 @@ from ..places import NODES, attempts_in
 from . import job as jobs
 from . import scheduler
 from .hostlist import folded
-from .submit import submitted
+from .submit import GRACE_S, submitted
 
 PLANNED, QUEUED, RUNNING, FINISHED, FAILED, LOST = "planned", "queued", "running", "done", "failed", "missing"
 ABOUT = {
@@ -67,7 +67,7 @@ def states(fleet: Path, manifest: manifests.Manifest, queue: Optional[dict[str, 
         attempt = max([job.get("attempt", 0), *attempts_in(fleet / NODES / node.node)])
         folder = fleet / NODES / node.node / f"attempt-{attempt}"
         number = job.get("job") if job.get("attempt") == attempt else None
-        state, reason = state_of(folder, number, queue, manifest.limit_s + 60, now)
+        state, reason = state_of(folder, number, queue, manifest.limit_s + GRACE_S, now)
         found[node.node] = (state, reason or (node.note or "" if state == PLANNED else ""))
     return found
 

@@ -19,11 +19,11 @@ from .. import manifest as manifests
 from ..places import NODES, attempts_in
 from . import scheduler
 from .hostlist import folded, told_by_sinfo
+from .script import DOCTOR_GRACE_S, DOCTOR_S, text_of
 from .script import NAME as SCRIPT
-from .script import text_of
 
 SUBMITTED = "submitted.jsonl"  # a line for each job: node, attempt, job
-GRACE_S = 60  # of a job beyond the limit of its command: to start, to kill, to write
+GRACE_S = 60 + DOCTOR_S + DOCTOR_GRACE_S  # of a job beyond the limit of its command: to start, to examine, to kill, to write
 
 
 class Task(NamedTuple):

@@ -30,11 +30,14 @@ class Finding:
     reason: str
     next: str
     verdict: Optional[Verdict] = None  # of a single GPU
+    host: bool = False  # the node itself, without GPU
 
     @property
     def where(self) -> str:
         if not self.node:
             return f"GPU {self.indexes[0]} of all nodes"
+        if self.host:
+            return self.node
         if len(self.indexes) == 1:
             return f"{self.node} GPU {name_of(self.indexes[0])}"
         return f"{self.node}, {'all ' if self.whole else ''}{len(self.indexes)} GPUs"
@@ -68,8 +71,15 @@ def gpu_findings(assessment: Assessment) -> list[Finding]:
         more = f"; {len(members) - 1} more are copies, too" if len(members) > 1 else ""
         reason = reason or reason_of(members[0]) + more
         next_ = members[0].next.removesuffix(f" -i {indexes[0]}") if only is None else members[0].next
-        found.append(Finding(severity, state, node, indexes, len(members) == sizes[node], reason, next_, only))
+        found.append(Finding(severity, state, node, indexes, len(members) == sizes[node], reason, next_, only,
+                             members[0].gpu.host))  # fmt: skip
     return found
+
+
+def noun(assessment: Assessment) -> str:
+    """'GPU' or, of a tree of hosts, 'host'."""
+    gpus = assessment.fleet.gpus
+    return "host" if gpus and all(gpu.host for gpu in gpus) else "GPU"
 
 
 def node_findings(assessment: Assessment) -> list[Finding]:
@@ -127,8 +137,8 @@ def coverage(assessment: Assessment) -> Coverage:
 def coverage_text(assessment: Assessment) -> str:
     measured, expected = coverage(assessment)
     if expected is None:
-        return f"{measured:,} GPUs have complete results; how many there should be is unknown without a manifest"
-    return f"{measured:,} of {expected:,} GPUs have complete results"
+        return f"{measured:,} {noun(assessment)}s have complete results; how many there should be is unknown without a manifest"
+    return f"{measured:,} of {expected:,} {noun(assessment)}s have complete results"
 
 
 def title(assessment: Assessment) -> str:
@@ -137,12 +147,13 @@ def title(assessment: Assessment) -> str:
     total, well = len(assessment.verdicts), found[FINE] + found[FAST]
     if not total:
         return "No GPU has been measured"
+    name = noun(assessment)
     if well == total:
-        return f"All {total:,} GPUs are well" if total > 1 else "The GPU is well"
+        return f"All {total:,} {name}s are well" if total > 1 else f"The {name} is well"
     bad = [f"{n:,} {state.lower().replace('_', ' ')}" for state, n in found.items() if n and state not in (FINE, FAST)]
     if len(bad) > MOST_STATES:
-        return f"{well:,} of {total:,} GPUs are well, {total - well:,} are not"
-    return f"{well:,} of {total:,} GPUs are well: {', '.join(bad)}"
+        return f"{well:,} of {total:,} {name}s are well, {total - well:,} are not"
+    return f"{well:,} of {total:,} {name}s are well: {', '.join(bad)}"
 
 
 def flagged(assessment: Assessment) -> list[dict[str, Any]]:
@@ -186,12 +197,28 @@ def nodes_text(nodes: list[str]) -> str:
     return enumerate_words([*nodes[:MOST_NODES], *more])
 
 
+def examination(assessment: Assessment) -> list[str]:
+    """How many GPUs `doctor` looked at, where that are not all: the health of the others is known by their rows alone."""
+    measured = [gpu for gpu in assessment.fleet.gpus if gpu.readings and not gpu.host]
+    looked = sum(gpu.examined for gpu in measured)
+    if looked == len(measured):
+        return []
+    return [f"`ridgebench doctor` looked at {looked:,} of {len(measured):,} GPUs before their runs; "
+            "of the others only what happened during rows is known."]  # fmt: skip
+
+
 def expectation(assessment: Assessment) -> list[str]:
-    """What the rule can see in this fleet, in sentences."""
+    """What the report can see in this fleet, in sentences."""
+    return outlier_expectation(assessment) + examination(assessment)
+
+
+def outlier_expectation(assessment: Assessment) -> list[str]:
+    """What the rule of the peers can see, in sentences."""
     own, groups = assessment.expected, assessment.groups
     if not own.comparisons:
         number = len(groups[0].members) if groups else 0
-        return [f"No GPU is judged against its peers: {number} comparable GPU{'s' * (number != 1)} are too few, 8 are needed. "
+        name = noun(assessment)
+        return [f"No {name} is judged against its peers: {number} comparable {name}{'s' * (number != 1)} are too few, 8 are needed. "
                 "Compare each with its own past by `ridgebench baseline check BASELINE DIR`."]  # fmt: skip
     flags = f"at most {own.false_flags:.2g}" if own.false_flags >= 0.001 else "less than 0.001"
     found = [f"{100 * chance:.0f} % of those that are {100 * slower:g} % slow in it" for slower, chance in own.found.items()]

@@ -1,6 +1,7 @@
 """The verdict of each GPU of a fleet."""
 
 from dataclasses import dataclass
+from typing import Optional
 
 import numpy as np
 
@@ -9,8 +10,11 @@ from ridgebench.records import BROKEN
 
 from . import outlier, rates
 from ..gpu import DONE, DUPLICATE, FAILED, STALE, Fleet, Gpu
+from .conditions import becomes, judge_conditions
+from .groups import oddity
 from .matrix import Column, Group, Matrix, line_of, make_matrix, places
 from .next_steps import next_step
+from .past import Past, judge_past, require_comparable
 from .scoring import SHEET_FLOOR, Scored, below_floor, judged_groups, of_whole_node, score
 from .states import FAIL, FAST, FINE, INFO, NOT_COMPARABLE, SLOW, STATES, WARN, WRONG, Mark, Verdict, code_of
 
@@ -99,9 +103,9 @@ def judge_slow(verdict: Verdict, before: dict[int, int], columns: list[Column]) 
 def judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group], scored: Scored) -> None:
     """Fills the verdict of a GPU that has finished, by its peers."""
     group, columns = groups[scored.group_of[index]], matrix.columns
+    odd = oddity(group, groups, columns)
     if group.columns is None:
-        verdict.state, (_, verdict.severity) = NOT_COMPARABLE, STATES[NOT_COMPARABLE]
-        verdict.reason = "; ".join(group.differs[:3]) + (f" and {len(group.differs) - 3} more" if len(group.differs) > 3 else "")
+        becomes(verdict, NOT_COMPARABLE, *odd)
         return
     known = np.flatnonzero(~np.isnan(scored.ratio[index]))
     verdict.worst = mark_of(index, scored, int(known[np.argmin(scored.ratio[index, known])])) if len(known) else None
@@ -115,7 +119,7 @@ def judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group]
         judge_slow(verdict, before, columns)
     elif scored.fast[index].any():
         best = marks_of(index, scored, np.flatnonzero(scored.fast[index]))[-1]
-        verdict.state, verdict.severity = FAST, INFO
+        verdict.state, verdict.severity = FAST, WARN if best.ratio > 1 + outlier.FAIL else INFO
         verdict.reason = f"{100 * (best.ratio - 1):.1f} % above the median in {columns[best.column].name}"
     if before and not slow:
         column, attempt = next(iter(before.items()))
@@ -124,9 +128,18 @@ def judge_done(verdict: Verdict, index: int, matrix: Matrix, groups: list[Group]
     if few and verdict.worst is not None and verdict.worst.ratio < 1 - outlier.FAIL:
         verdict.notes.append(f"differs: {below(verdict.worst, columns)} of {len(group.members)} GPUs, too few for a verdict")
         verdict.severity = WARN
-    lacking = len(group.columns.count) - len(known)
-    if lacking and len(known):
-        verdict.notes.append(f"{lacking} of {len(columns)} rows are missing")
+    if odd and verdict.state == SLOW:  # among those that share its keys, too
+        verdict.notes.append(odd[1])
+    elif odd:
+        becomes(verdict, NOT_COMPARABLE, *odd)
+
+
+def lacking(index: int, groups: list[Group], scored: Scored, matrix: Matrix) -> np.ndarray:
+    """The columns in which a GPU has no value and its peers have one."""
+    if scored.group_of[index] < 0:
+        return np.array([], int)
+    members = groups[scored.group_of[index]].members
+    return np.flatnonzero(np.isnan(matrix.values[index]) & ~np.isnan(matrix.values[members]).all(axis=0))
 
 
 def common_heat(matrix: Matrix, usable: list[int]) -> set[str]:
@@ -138,8 +151,10 @@ def common_heat(matrix: Matrix, usable: list[int]) -> set[str]:
     return {event for event, count in counts.items() if 2 * count > len(usable)}
 
 
-def assess(fleet: Fleet, command: str = "ridgebench") -> Assessment:
-    """Judges the fleet. command: how the next commands begin."""
+def assess(fleet: Fleet, command: str = "ridgebench", past: Optional[Past] = None) -> Assessment:
+    """Judges the fleet. command: how the next commands begin; past: a baseline of the model. Raises CommandError."""
+    if past is not None:
+        require_comparable(past, fleet.gpus)
     gpus = fleet.gpus
     states = [state_of_files(gpu) for gpu in gpus]
     usable = [index for index, (state, _) in enumerate(states) if state == DONE]
@@ -154,6 +169,9 @@ def assess(fleet: Fleet, command: str = "ridgebench") -> Assessment:
             judge_done(verdict, index, matrix, groups, scored)
         else:
             verdict.severity = STATES[state][1]
+        if past is not None:
+            judge_past(verdict, past)
+        judge_conditions(verdict, scored.sheet[index], lacking(index, groups, scored, matrix), matrix.columns)
         events = [event for event in matrix.heat.get(index, ()) if event not in common]
         if events:
             verdict.notes.append(f"heat or hardware lowered the clock: {', '.join(events)}")

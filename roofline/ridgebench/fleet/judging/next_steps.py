@@ -3,7 +3,7 @@
 import shlex
 
 from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet
-from .states import NOT_COMPARABLE, SLOW, WRONG, Verdict, measured_again
+from .states import INCOMPLETE, NOT_COMPARABLE, SLOW, UNHEALTHY, WRONG, Verdict, measured_again
 
 # A key by which GPUs are not comparable: the section of `nvidia-smi -q -d` that shows it.
 SECTIONS = {"power_limit_w": "POWER", "clocks": "CLOCK", "ecc": "ECC", "mig": "MIG"}
@@ -34,9 +34,9 @@ def next_step(verdict: Verdict, fleet: Fleet, differs: tuple[str, ...], command:
         return again if measured_again(verdict) else diagnosis
     if verdict.state == WRONG:
         return diagnosis
-    if verdict.state in (FAILED, STARTED):
+    if verdict.state in (FAILED, STARTED, UNHEALTHY):
         return on(verdict, f"{command} doctor")
-    if verdict.state in (MISSING, STALE, DUPLICATE):
+    if verdict.state in (MISSING, INCOMPLETE, STALE, DUPLICATE):
         return again
     if verdict.state == NOT_COMPARABLE:
         section = next((SECTIONS[key] for key in (text.split(":")[0] for text in differs) if key in SECTIONS), None)

@@ -10,12 +10,15 @@ from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED, Gpu
 INFO, WARN, FAIL = "INFO", "WARN", "FAIL"
 # What a comparison adds to the states of the files. FINE stands for DONE.
 FINE, SLOW, FAST, WRONG, NOT_COMPARABLE = "OK", "SLOW", "FAST", "WRONG", "NOT_COMPARABLE"
-# Gravest first: the exit code that a state leads to, and its severity. Slow GPUs have two of each (code_of, judge_slow).
+UNHEALTHY, INCOMPLETE = "UNHEALTHY", "INCOMPLETE"  # by doctor or by what the rows recorded; rows are absent
+# Gravest first: the exit code that a state leads to, and its severity. SLOW, FAST and UNHEALTHY have two of each (code_of).
 STATES = {
     WRONG: (ROW_FAILED, FAIL),
     FAILED: (ROW_FAILED, FAIL),
     STARTED: (ROW_FAILED, FAIL),
+    UNHEALTHY: (ROW_FAILED, FAIL),
     MISSING: (REGRESSION, FAIL),
+    INCOMPLETE: (REGRESSION, WARN),
     DUPLICATE: (INCOMPARABLE, WARN),
     STALE: (INCOMPARABLE, WARN),
     NOT_COMPARABLE: (INCOMPARABLE, WARN),
@@ -24,7 +27,8 @@ STATES = {
     FINE: (OK, INFO),
 }
 SLOW_ONCE = INTERRUPTED  # the code of a slow GPU that was not measured again: undecided
-AGAIN = (FAILED, STARTED, MISSING, STALE, DUPLICATE, WRONG)  # a further attempt may change these states
+MILD = {UNHEALTHY: REGRESSION, FAST: INCOMPARABLE}  # the codes of these states with severity WARN
+AGAIN = (FAILED, STARTED, MISSING, INCOMPLETE, STALE, DUPLICATE, WRONG)  # a further attempt may change these states
 
 
 class Mark(NamedTuple):
@@ -53,6 +57,8 @@ class Verdict:
 
 
 def code_of(verdict: Verdict) -> int:
+    if verdict.severity == WARN and verdict.state in MILD:
+        return MILD[verdict.state]
     return SLOW_ONCE if verdict.state == SLOW and not verdict.confirmed else STATES[verdict.state][0]
 
 

@@ -9,7 +9,7 @@ from ridgebench.plot.style import THEMES, contrast
 
 from ..judging import outlier
 from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED
-from ..judging.states import NOT_COMPARABLE, WRONG
+from ..judging.states import INCOMPLETE, NOT_COMPARABLE, UNHEALTHY, WRONG
 
 # Upper ends of the steps, as ratios to the median; the two limits of the rule are among them.
 STEPS = (1 - outlier.FAIL, 1 - outlier.FLOOR, 0.98, 1.02, 1 + outlier.FLOOR, 1 + outlier.FAIL)
@@ -18,8 +18,9 @@ FILLS = {
     "light": ("#b84a00", "#ee9a5e", "#f9dcc4", "#ececec", "#cfe4f2", "#79b4dc", "#00609a"),
     "dark": ("#ff8a3d", "#a85412", "#553019", "#2e2e2e", "#1d3b50", "#2a6c9c", "#6cbcf2"),
 }
-# The sign of a state in which a GPU has no number; MISSING has none and is hatched.
-SIGNS = {WRONG: "✗", FAILED: "!", STARTED: "…", MISSING: "", DUPLICATE: "=", STALE: "~", NOT_COMPARABLE: "≠"}
+# The sign of a state that a cell shows in place of a number; MISSING has none and is hatched.
+SIGNS = {WRONG: "✗", FAILED: "!", STARTED: "…", UNHEALTHY: "✚", MISSING: "", INCOMPLETE: "◐", DUPLICATE: "=", STALE: "~",
+         NOT_COMPARABLE: "≠"}  # fmt: skip
 
 
 class Step(NamedTuple):

@@ -38,14 +38,16 @@ def printable(text: str) -> str:
 
 def case(verdict: Verdict) -> str:
     """A GPU as a test case: what is slow once is skipped, as undecided results are."""
-    name = quoteattr(printable(f"{verdict.gpu.node} GPU {found.name_of(verdict.gpu.index)}"))
+    gpu = verdict.gpu
+    name = quoteattr(printable(gpu.node if gpu.host else f"{gpu.node} GPU {found.name_of(gpu.index)}"))
+    notes = f"<system-out>{escape(printable('; '.join(verdict.notes)))}</system-out>" if verdict.notes else ""
     if code_of(verdict) == OK:
-        return f'  <testcase classname="ridgebench.fleet" name={name}/>\n'
+        return f'  <testcase classname="ridgebench.fleet" name={name}' + (f">{notes}</testcase>\n" if notes else "/>\n")
     tag = "skipped" if code_of(verdict) == SLOW_ONCE else "error" if verdict.state in ERRORS else "failure"
     kind = "" if tag == "skipped" else f" type={quoteattr(verdict.state)}"
     message = quoteattr(printable(f"{verdict.state}: {verdict.reason}"))
     text = escape(printable(f"next: {verdict.next}"))
-    return f'  <testcase classname="ridgebench.fleet" name={name}><{tag} message={message}{kind}>{text}</{tag}></testcase>\n'
+    return f'  <testcase classname="ridgebench.fleet" name={name}><{tag} message={message}{kind}>{text}</{tag}>{notes}</testcase>\n'
 
 
 def to_junit(assessment: Assessment) -> str:

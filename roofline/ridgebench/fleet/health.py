@@ -1,0 +1,75 @@
+"""What is known of the health of GPUs beside their rates: the findings of `ridgebench doctor`, and what happened during rows.
+
+The job of a node runs `doctor --json` first and leaves its answer beside the folder of the run. Nothing is judged a
+second time here: a finding keeps doctor's words, and only its weight for a fleet is decided.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple, Optional
+
+from ridgebench.command_line import one_line
+from ridgebench.files import ResultsError, parse_json, read
+
+DOCTOR_END = ".doctor.json"  # beside the folder of an attempt: nodes/gn1/attempt-1.doctor.json
+SCHEMA = "urn:ridgebench:doctor:1"
+LONGEST = 200
+# Codes of doctor's warnings that take a GPU out of service: it will not get well by itself.
+SEVERE = ("rows_failed", "pcie_lanes", "nvlinks_down")
+# Settings of an administrator. A whole fleet may have them; among peers they are keys that must agree.
+SETTINGS = ("power_cap", "sw_power_cap", "application_clocks", "ecc_pending")
+
+
+class Health(NamedTuple):
+    """One thing that is not well with a GPU. severe: the GPU should not work on."""
+
+    severe: bool
+    text: str
+
+
+class Examined(NamedTuple):
+    """What doctor says of a node, by its name of the device: cuda:3. Devices that CUDA does not offer have other names."""
+
+    by_device: dict[str, tuple[Health, ...]]
+
+    def of(self, device: str) -> tuple[Health, ...]:
+        return self.by_device.get(device, ())
+
+    def others(self, devices: set[str]) -> tuple[Health, ...]:
+        """The findings on devices that no result is of."""
+        return tuple(Health(one.severe, f"{name}: {one.text}") for name, found in self.by_device.items() if name not in devices for one in found)
+
+
+def health_of(finding: dict[str, Any]) -> Optional[Health]:
+    """The weight of a finding of doctor; None for what is well or a setting."""
+    status, code = finding["status"], finding["code"]
+    if status not in ("warning", "error") or code in SETTINGS:
+        return None
+    return Health(status == "error" or code in SEVERE, f"doctor: {one_line(str(finding['text']))[:LONGEST]}")
+
+
+def examined(folder: Path) -> Optional[Examined]:
+    """What doctor found before the run of this folder; None where it left no answer. Raises ResultsError."""
+    path = folder.with_name(folder.name + DOCTOR_END)
+    if not path.exists() or not (text := read(path, "an answer of `ridgebench doctor --json`")).strip():
+        return None
+    value = parse_json(text, str(path))
+    found: dict[str, tuple[Health, ...]] = {}
+    try:
+        if value["schema"] != SCHEMA:
+            raise ValueError(f"schema is {str(value['schema'])[:60]!r}; allowed: {SCHEMA}")
+        for finding in value["findings"]:
+            if finding["subject"] == "gpu" and finding["device"] and (one := health_of(finding)):
+                found[str(finding["device"])] = (*found.get(str(finding["device"]), ()), one)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ResultsError(f"{path}: no answer of doctor: {error!r}"[:300]) from None
+    return Examined(found)
+
+
+def during_rows(uncorrected: float, disturbed: int) -> tuple[Health, ...]:
+    """What the rows recorded: errors of the memory that ECC could not correct, and rows beside another process."""
+    found = []
+    if uncorrected > 0:
+        found.append(Health(True, f"ECC could not correct {uncorrected:.0f} errors of the memory during the run"))
+    if disturbed:
+        found.append(Health(False, f"another process used the GPU during {disturbed} row{'s' * (disturbed > 1)}"))
+    return tuple(found)
