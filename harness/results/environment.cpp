@@ -39,7 +39,8 @@ constexpr std::array<std::string_view, 3> kSchedulerVariables{"SLURM_JOB_ID", "S
 constexpr const char* kGpuKeys =
     "uuid_hash memory_bus_bits pci_address pci_id pci_subsystem_id numa_node driver cuda "
     "cuda_of_driver cublas clocks power_limit_w power_limits_w ecc pending_ecc mig persistence "
-    "compute_mode vbios board_part_number inforom gsp_firmware pcie nvlinks remapped_rows";
+    "compute_mode vbios board_part_number inforom gsp_firmware pcie nvlinks "
+    "nvlinks_present remapped_rows";
 constexpr const char* kHostKeys =
     "isa threads threads_limited_by pinned cores cpu_quota huge_pages";
 

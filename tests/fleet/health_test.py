@@ -5,8 +5,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from command_line import BINARY
 from damaged import attempt, collect
 from made_fleet import FACTS, at, changed, make_fleet, slowed
+from ridgebench import program
 from ridgebench.fleet.judging import findings
 from ridgebench.fleet.judging.judge import assess
 from ridgebench.fleet.judging.states import code_of
@@ -63,6 +65,30 @@ def test_doctor_of_some_nodes_is_counted_and_an_answer_that_is_cut_off_is_named(
 def test_a_gpu_that_cuda_does_not_offer_is_named(fleet):
     say(attempt(fleet, "gn2"), finding("gpu_lost", "error", "nvidia-smi:8"))
     assert odd(fleet) == {("gn2", 0): ("UNHEALTHY", "FAIL", 6, "nvidia-smi:8: doctor: words on gpu_lost")}
+
+
+@pytest.fixture(name="program")
+def program_fixture(monkeypatch):
+    program.ask.cache_clear()
+    monkeypatch.setattr(program, "binary", lambda: BINARY)
+
+
+@pytest.mark.parametrize(("recorded", "state", "severity", "says"), [
+    ({"remapped_rows": {"corrected": 0, "uncorrected": 1, "pending": False, "failed": True}}, "UNHEALTHY", "FAIL", "could not be replaced"),
+    ({"remapped_rows": {"corrected": 0, "uncorrected": 1, "pending": True, "failed": False}}, "UNHEALTHY", "WARN", "wait for a reset"),
+    ({"pcie": {"generation": 5, "max_generation": 5, "lanes": 1, "max_lanes": 16}}, "UNHEALTHY", "FAIL", "1 of 16 lanes"),
+    ({"nvlinks": 2, "nvlinks_present": 18}, "UNHEALTHY", "FAIL", "16 of its 18 NVLinks are down"),
+    ({"remapped_rows": {"corrected": 5, "uncorrected": 0, "pending": False, "failed": False}}, None, None, None),
+])  # fmt: skip
+def test_doctor_judges_what_a_run_recorded(recorded, state, severity, says, fleet, program):
+    path = attempt(fleet, "gn3") / "loaded" / "cuda-5" / "environment.json"
+    value = json.loads(path.read_text())
+    value["devices"][0] |= recorded
+    path.write_text(json.dumps(value))
+    found = odd(fleet)
+    assert [(where, one[0], one[1]) for where, one in found.items()] == ([(("gn3", 5), state, severity)] if state else [])
+    assert state is None or "doctor: " in found["gn3", 5][3] and says in found["gn3", 5][3]
+    assert "what their runs recorded is known" in " ".join(findings.expectation(assess(collect(fleet))))
 
 
 def change_records(folder, change) -> None:

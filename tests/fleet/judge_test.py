@@ -1,7 +1,6 @@
 """Each state of a GPU, what leads to it, its exit code and the next command."""
 
 from dataclasses import replace
-from datetime import datetime, timezone
 from pathlib import Path
 
 import made_fleet as made
@@ -11,19 +10,13 @@ from ridgebench.fleet.judging import findings, rates
 from ridgebench.fleet.judging.judge import assess
 from ridgebench.fleet.judging.states import Verdict, code_of, measured_again
 from ridgebench.fleet.manifest import Manifest, Node
+from synthetic_fleet import PLANNED
 
 CAPPED_ROW = next(iter(CAPPED))
 
 
 def verdict_of(fleet, node: str = "gn2", index: int = 3) -> Verdict:
     return assess(fleet).verdicts[at(fleet, node, index)]
-
-
-def planned(fleet):
-    """The fleet with the manifest of `fleet plan`, so that `fleet submit` knows its nodes."""
-    nodes = [Node(name, 8) for name in dict.fromkeys(gpu.node for gpu in fleet.gpus)]
-    order = [node.node for node in nodes]
-    return replace(fleet, manifest=Manifest(nodes, datetime(2026, 1, 1, tzinfo=timezone.utc), order, "quick", ["run"], 60.0))
 
 
 def one(change, **keys) -> Verdict:
@@ -36,6 +29,23 @@ def test_a_healthy_fleet_is_well():
     assert {verdict.state for verdict in found.verdicts} == {"OK"} and found.code == 0
     assert findings.findings(found) == [] and findings.flagged(found) == []
     assert findings.title(found) == "All 32 GPUs are well"
+
+
+def planned(fleet):
+    """The fleet with a manifest, as `fleet plan` makes it."""
+    return replace(fleet, manifest=Manifest([Node(name, 8) for name in ("gn1", "gn2", "gn3", "gn4")], PLANNED, [], "quick", [], 1.0))
+
+
+def test_a_tree_that_nobody_planned_is_measured_again_on_its_nodes():
+    verdict = verdict_of(troubled(folder=Path("my tree")), "gn2", 6)
+    assert verdict.next == "ssh gn2 'ridgebench run --concurrent --out '\"'\"'my tree/gn2/attempt-2'\"'\"''"
+
+
+def test_the_copies_of_a_node_are_one_finding():
+    copies = {("gn2", n): (lambda gpu, n=n: lost(gpu, "DUPLICATE", f"cuda-{n} is the run of gn1 GPU {n}")) for n in range(8)}
+    (one,) = findings.findings(assess(changed(planned(make_fleet()), copies)))
+    assert (one.where, one.reason) == ("gn2, all 8 GPUs", "cuda-0 is the run of gn1 GPU 0; and 7 more like this")
+    assert one.next == "ridgebench fleet submit FLEET --again" and len(findings.flagged(assess(changed(planned(make_fleet()), copies)))) == 8
 
 
 STATES = [
@@ -247,19 +257,5 @@ def test_an_empty_fleet_has_no_verdict():
 
 
 def test_a_folder_with_blanks_is_quoted():
-    fleet = changed(make_fleet(folder=Path("my fleet")), {("gn1", 0): lambda gpu: slowed(gpu, 0.1)})
-    assert verdict_of(planned(fleet), "gn1", 0).next == "ridgebench fleet submit 'my fleet' --again"
-
-
-@pytest.mark.parametrize("where", [("gn4", 2), ("gn4", 6), ("gn4", 7), ("gn1", 1)])
-def test_a_tree_without_a_manifest_gets_a_command_that_works_there(where):
-    assert verdict_of(troubled(), *where).next == f"ssh {where[0]} ridgebench run --concurrent"
-
-
-def test_copies_on_one_node_are_one_finding():
-    def copy(number):
-        return lambda gpu: lost(gpu, "DUPLICATE", f"its run is that of gn1 GPU {number}")
-
-    found = findings.findings(assess(changed(make_fleet(), {("gn3", n): copy(n) for n in range(8)})))
-    assert [one.where for one in found] == ["gn3, all 8 GPUs"]
-    assert found[0].reason == "its run is that of gn1 GPU 0; 7 more are copies, too"
+    fleet = changed(planned(make_fleet(folder=Path("my fleet"))), {("gn1", 0): lambda gpu: slowed(gpu, 0.1)})
+    assert verdict_of(fleet, "gn1", 0).next == "ridgebench fleet submit 'my fleet' --again"

@@ -224,3 +224,15 @@ def test_a_report_that_cannot_be_written_is_one_line(fleet_folder, tmp_path, cap
 def test_no_number_of_the_json_is_nan():
     text = json.dumps(exports.known(math.nan)) + json.dumps(exports.known(-math.inf))
     assert text == "nullnull"
+
+
+def test_a_folder_whose_name_is_no_utf_8_has_a_report(tmp_path, capsys):
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff\xfename"))
+    write_fleet(tmp_path / "fleet", 1, 8, rows=2)
+    (tmp_path / "fleet").rename(folder)
+    assert main(["fleet", "report", str(folder)]) == 0 and main(["fleet", "collect", str(folder)]) == 0
+    assert {path.name for path in (folder / "report").iterdir()} == NAMES
+    assert "bad??name" in capsys.readouterr().out
+    shutil.rmtree(folder / "nodes")
+    assert main(["fleet", "submit", str(folder), "--dry-run", "--program", "/bin/true"]) == 2
+    assert "is no printable UTF-8" in (error := capsys.readouterr().err) and error.count("\n") == 1

@@ -10,6 +10,7 @@
 #include "harness/cli/doctor/print_findings.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/print_json.hpp"
+#include "roofline/json_object.hpp"
 
 namespace ridgebench {
 namespace doctor {
@@ -26,13 +27,50 @@ Facts json_of(const Finding& finding) {
           {"text", finding.text},           {"help", or_null(finding.help)}};
 }
 
-void run_doctor(const Request& request, bool as_json, ExitCode& code) {
-  const Facts facts = read_facts(request);
-  const Findings findings = judge(facts);
+// The GPUs of an environment.json. Throws UsageError.
+Facts recorded_gpus(const std::string& path) {
+  const Facts environment = parse_json(read_file(path), path);
+  Facts gpus = Facts::array();
+  for (const Facts& device : fact(environment, "/devices")) {
+    if (text_of(device, "/backend") != "cuda") continue;
+    Facts gpu = device;
+    gpu["device"] = text_of(device, "/name");
+    gpu["nvidia_smi"] = nullptr;  // a number of another day
+    gpu["data_sheet"] = nullptr;
+    gpu["no_tensor_roof"] = nullptr;
+    gpus.push_back(std::move(gpu));
+  }
+  if (gpus.empty()) {
+    throw UsageError(
+        fmt::format("{}: holds no GPU; allowed: the environment.json of a run on GPUs", path));
+  }
+  return {{"gpus", std::move(gpus)}};
+}
+
+// The health of each GPU when its run began.
+Findings judge_recorded(const Facts& facts) {
+  Findings findings;
+  for (const Facts& gpu : fact(facts, "/gpus")) {
+    Judge judge(findings, "gpu", label_of(gpu));
+    const std::string model = text_of(gpu, "/model");
+    judge.ok("gpu_recorded", model.empty() ? "a GPU" : model);
+    judge_health(gpu, judge);
+  }
+  for (Finding& one : findings) one.help.clear();  // commands are for the machine of the run
+  return findings;
+}
+
+void run_doctor(const Request& request, const std::string& recorded, bool as_json, ExitCode& code) {
+  const Facts facts = recorded.empty() ? read_facts(request) : recorded_gpus(recorded);
+  const Findings findings = recorded.empty() ? judge(facts) : judge_recorded(facts);
   const bool failed =
       std::ranges::any_of(findings, [](const Finding& one) { return one.status == Status::error; });
   if (failed) code = ExitCode::device_lost;
-  const std::string verdict = verdict_of(facts, findings);
+  const std::string verdict =
+      recorded.empty()
+          ? verdict_of(facts, findings)
+          : fmt::format("{} GPUs, {} warnings", facts["gpus"].size(),
+                        std::ranges::count(findings, Status::warning, &Finding::status));
   if (!as_json) {
     print_findings(findings, verdict);
     return;
@@ -52,6 +90,7 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
   struct State {
     bool json = false;
     std::string root = "/";
+    std::string recorded;
     double limit_s = 60;
   };
   const auto state = std::make_shared<State>();
@@ -63,6 +102,12 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
           "--root", state->root,
           "Folder that stands for / where the files of the kernel are read: /dev, /proc, /sys")
       ->type_name("DIR");
+  command
+      ->add_option("--recorded", state->recorded,
+                   "environment.json of a run: the health of its GPUs when it began, in place of "
+                   "this machine")
+      ->check(not_empty())
+      ->type_name("FILE");
   command->callback([state, &code] {
     std::error_code unreadable;
     if (!std::filesystem::is_directory(state->root, unreadable)) {
@@ -73,7 +118,8 @@ void add_doctor_command(CLI::App& app, ExitCode& code) {
       throw UsageError(fmt::format("--timeout {:g}; allowed: above 0, up to {:g} seconds",
                                    state->limit_s, doctor::kMostSeconds));
     }
-    doctor::run_doctor({.root = state->root, .limit_s = state->limit_s}, state->json, code);
+    doctor::run_doctor({.root = state->root, .limit_s = state->limit_s}, state->recorded,
+                       state->json, code);
   });
 }
 

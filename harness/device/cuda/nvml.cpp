@@ -176,11 +176,15 @@ void Nvml::add_limits(ordered_json& json) const {
 void Nvml::add_health(ordered_json& json) const {
   constexpr unsigned kMostNvlinks = 18;
   std::optional<unsigned> active;
+  std::optional<unsigned> present;
   for (unsigned link = 0; link < kMostNvlinks; ++link) {
     const auto state = read("nvmlDeviceGetNvLinkState", link);
-    if (state) active = active.value_or(0) + (*state != 0 ? 1 : 0);
+    if (!state) continue;
+    present = present.value_or(0) + 1;
+    active = active.value_or(0) + (*state != 0 ? 1 : 0);
   }
   add(json, "nvlinks", active);
+  add(json, "nvlinks_present", present);
   std::array<unsigned, 4> rows{};  // pending: until the next reset
   auto& [corrected, uncorrected, pending, failed] = rows;
   if (call("nvmlDeviceGetRemappedRows", device_, &corrected, &uncorrected, &pending, &failed) ==

@@ -81,8 +81,8 @@ class Nvml {
   // Power limits, the link to the host, and the highest clocks.
   void add_limits(nlohmann::ordered_json& json) const;
   // What `doctor` asks beside the inventory: {model, pci_address, pci_id, uuid_hash, memory_bytes,
-  // free_bytes, used_bytes, running: [{pid, used_bytes}], slices, slowdown_c, nvlinks_present,
-  // pages_pending}. Empty readings are left out.
+  // free_bytes, used_bytes, running: [{pid, used_bytes}], slices, slowdown_c, pages_pending}. Empty
+  // readings are left out.
   [[nodiscard]] nlohmann::ordered_json condition() const;
   [[nodiscard]] nlohmann::ordered_json running() const;
   [[nodiscard]] std::optional<unsigned> slices() const;

@@ -63,7 +63,6 @@ std::optional<unsigned> Nvml::slices() const {
 
 ordered_json Nvml::condition() const {
   constexpr unsigned kSlowdown = 1;  // nvmlTemperatureThresholds_t
-  constexpr unsigned kMostNvlinks = 18;
   ordered_json json{{"model", text("nvmlDeviceGetName").value_or("")}};
   if (const auto pci = read<PciInfo>("nvmlDeviceGetPciInfo_v3")) {
     json["pci_address"] = short_pci_address(pci->address.data());
@@ -79,11 +78,6 @@ ordered_json Nvml::condition() const {
   nvml_detail::add(json, "slices", slices());
   nvml_detail::add(json, "slowdown_c", read("nvmlDeviceGetTemperatureThreshold", kSlowdown));
   nvml_detail::add(json, "pages_pending", read("nvmlDeviceGetRetiredPagesPendingStatus"));
-  unsigned links = 0;
-  for (unsigned link = 0; link < kMostNvlinks; ++link) {
-    if (read("nvmlDeviceGetNvLinkState", link)) ++links;
-  }
-  json["nvlinks_present"] = links;
   return json;
 }
 

@@ -75,6 +75,8 @@ def measure(past: Baseline, names: list[str], options: argparse.Namespace) -> tu
     """
     now = datetime.datetime.now(datetime.timezone.utc)
     out = options.out or RESULTS / "local" / f"check-{now:%Y-%m-%dT%H-%M-%SZ}"
+    if (out / "environment.json").exists():
+        raise CommandError(f"{out} already holds a run; allowed: an empty or new folder for --out")
     with TemporaryDirectory() as scratch:
         asked = request(past, names, options, Path(scratch) / "shapes")
         line = command(past, asked, out, options)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Union
 
 from ridgebench.command_line import CommandError
+from ridgebench.each_once import each_once
 from ridgebench.export.table import columns, read
 
 PANDAS = {"string": "string", "number": "float64", "integer": "Int64", "boolean": "boolean"}
@@ -28,9 +29,9 @@ def load(*folders: Union[str, Path]) -> Any:
     """All rows of results directories as a data frame of pandas or, without it, of polars.
 
     One line per row; the names of the columns end in their unit (SI base units). Raises CommandError, whose text is one
-    line, for results that cannot be read and without both libraries.
+    line, for results that cannot be read or are given twice, and without both libraries.
     """
-    rows = [row for folder in folders for row in read(Path(folder))]
+    rows = [row for folder in each_once(list(map(Path, folders))) for row in read(folder)]
     for make in (pandas_frame, polars_frame):
         try:
             return make(rows)

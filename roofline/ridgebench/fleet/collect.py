@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, Callable, Mapping, Optional
 
 from ridgebench.command_line import CommandError
+from ridgebench.files import ResultsError
 
 from . import manifest as manifests
 from .attempts import together
 from .found import Found
 from .gpu import Fleet, Gpu
+from .health import judge_recorded
 from .loose import merged, read_loose
 from .node_folder import Setting, read_node
 from .places import OF_RESULTS, Place, planned_places, walked_places
@@ -78,4 +80,18 @@ def collect(folder: Path, now: Optional[datetime] = None) -> Fleet:
         for one in each:
             one.gpu = share(one.gpu)
         (found if place.has_node else loose).extend(each)
-    return Fleet(folder, manifest, together(found + (merged(loose) if loose else []), manifest))
+    judged = add_recorded(found + loose)
+    return Fleet(folder, manifest, together(found + (merged(loose) if loose else []), manifest), judged)
+
+
+def add_recorded(found: list[Found]) -> bool:
+    """Adds what doctor says of the recorded health; False without a program that can tell."""
+    try:
+        health = judge_recorded(text for one in found for text in one.gpu.recorded)
+    except ResultsError:
+        return False
+    for one in found:
+        every = dict.fromkeys(one.gpu.health)
+        every |= dict.fromkeys(each for text in one.gpu.recorded for each in health.get(text, ()))
+        one.gpu = replace(one.gpu, health=tuple(every))
+    return True

@@ -54,6 +54,7 @@ class Gpu:
     health: tuple[Health, ...] = ()  # what is not well beside rates
     examined: bool = False  # doctor looked at the GPU before its run
     doubted: tuple[str, ...] = ()  # ceilings whose controls moved in a pass, with their changes
+    recorded: tuple[str, ...] = ()  # what environment.json of each pass says of its health (health.recorded_of)
     host: bool = False  # a host without GPU, of a tree of results folders
 
 
@@ -64,3 +65,4 @@ class Fleet:
     folder: Path
     manifest: Optional[Manifest]  # None: the number of GPUs that should be there is unknown
     gpus: list[Gpu]  # sorted by node in natural order, then by index
+    judged: bool = False  # doctor judged what the runs recorded of the GPUs' health

@@ -1,12 +1,16 @@
 """What is known of the health of GPUs beside their rates: the findings of `ridgebench doctor`, and what happened during rows.
 
-The job of a node runs `doctor --json` first and leaves its answer beside the folder of the run. Nothing is judged a
-second time here: a finding keeps doctor's words, and only its weight for a fleet is decided.
+The job of a node runs `doctor --json` first and leaves its answer beside the folder of the run. `doctor --recorded` judges
+what an environment.json holds. Nothing is judged a second time here: a finding keeps doctor's words, and only its weight
+for a fleet is decided.
 """
 
+import json
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from tempfile import TemporaryDirectory
+from typing import Any, Iterable, NamedTuple, Optional
 
+from ridgebench import program
 from ridgebench.command_line import one_line
 from ridgebench.files import ResultsError, parse_json, read
 
@@ -15,6 +19,7 @@ SCHEMA = "urn:ridgebench:doctor:1"
 LONGEST = 200
 # Codes of doctor's warnings that take a GPU out of service: it will not get well by itself.
 SEVERE = ("rows_failed", "pcie_lanes", "nvlinks_down")
+RECORDED = ("pcie", "nvlinks", "nvlinks_present", "remapped_rows")  # keys of a device that say something of its health
 # Settings of an administrator. A whole fleet may have them; among peers they are keys that must agree.
 SETTINGS = ("power_cap", "sw_power_cap", "application_clocks", "ecc_pending")
 
@@ -39,6 +44,26 @@ class Examined(NamedTuple):
         return tuple(Health(one.severe, f"{name}: {one.text}") for name, found in self.by_device.items() if name not in devices for one in found)
 
 
+def recorded_of(device: dict[str, Any]) -> str:
+    """What environment.json says of a GPU's health, as one text; empty of a host."""
+    if device.get("backend") != "cuda":
+        return ""
+    return json.dumps({key: device[key] for key in RECORDED if device.get(key) is not None}, sort_keys=True)
+
+
+def judge_recorded(texts: Iterable[str]) -> dict[str, tuple[Health, ...]]:
+    """What doctor says of each text of recorded_of(), by one call for all. Raises ResultsError without the program."""
+    different = sorted(set(filter(None, texts)))
+    if not different:
+        return {}
+    devices = [{"backend": "cuda", "name": str(number), **json.loads(text)} for number, text in enumerate(different)]
+    with TemporaryDirectory() as scratch:
+        path = Path(scratch) / "environment.json"
+        path.write_text(json.dumps({"devices": devices}), "utf-8")
+        found = findings_of(program.ask("doctor", "--recorded", str(path)), str(path))
+    return {text: found.get(str(number), ()) for number, text in enumerate(different)}
+
+
 def health_of(finding: dict[str, Any]) -> Optional[Health]:
     """The weight of a finding of doctor; None for what is well or a setting."""
     status, code = finding["status"], finding["code"]
@@ -52,7 +77,11 @@ def examined(folder: Path) -> Optional[Examined]:
     path = folder.with_name(folder.name + DOCTOR_END)
     if not path.exists() or not (text := read(path, "an answer of `ridgebench doctor --json`")).strip():
         return None
-    value = parse_json(text, str(path))
+    return Examined(findings_of(parse_json(text, str(path)), str(path)))
+
+
+def findings_of(value: Any, origin: str) -> dict[str, tuple[Health, ...]]:
+    """What an answer of doctor says against each device. Raises ResultsError."""
     found: dict[str, tuple[Health, ...]] = {}
     try:
         if value["schema"] != SCHEMA:
@@ -61,8 +90,8 @@ def examined(folder: Path) -> Optional[Examined]:
             if finding["subject"] == "gpu" and finding["device"] and (one := health_of(finding)):
                 found[str(finding["device"])] = (*found.get(str(finding["device"]), ()), one)
     except (KeyError, TypeError, ValueError) as error:
-        raise ResultsError(f"{path}: no answer of doctor: {error!r}"[:300]) from None
-    return Examined(found)
+        raise ResultsError(f"{origin}: no answer of doctor: {error!r}"[:300]) from None
+    return found
 
 
 def during_rows(uncorrected: float, disturbed: int) -> tuple[Health, ...]:

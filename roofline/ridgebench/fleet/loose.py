@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from dataclasses import replace
-from pathlib import Path
 from typing import Optional
 
 from ridgebench.doubts import why_unfinished
@@ -48,6 +47,7 @@ def read_loose(place: Place, setting: Setting) -> list[Found]:
         node = place.node or results.hostname_hash or "node"
         gpu = Gpu(node, index_of(results.device), results.uuid_hash, results.model, state, reason, place.attempt,
                   results.facts, readings, versions=results.versions, health=results.health, doubted=results.doubted,
+                  recorded=(results.recorded,),
                   host=results.device == HOST)  # fmt: skip
         gpus.append(Found(gpu, origins_of(results, pass_name, place.folder.name), [results.started],
                           identity=identity_of(place, results), pass_name=pass_name))  # fmt: skip

@@ -26,7 +26,8 @@ def health_of(parts: Iterable[Results], found: Optional[Examined], device: str) 
     """The keys of a Gpu that are about its health: by doctor, and by the rows of its passes."""
     seen = (found.of(device) if found else (), *(part.health for part in parts))
     return {"health": tuple(dict.fromkeys(one for each in seen for one in each)), "examined": found is not None,
-            "doubted": tuple(dict.fromkeys(one for part in parts for one in part.doubted))}  # fmt: skip
+            "doubted": tuple(dict.fromkeys(one for part in parts for one in part.doubted)),
+            "recorded": tuple(dict.fromkeys(part.recorded for part in parts))}  # fmt: skip
 
 
 class Setting(NamedTuple):

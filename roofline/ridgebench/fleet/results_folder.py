@@ -21,14 +21,14 @@ from ridgebench.records import BROKEN
 from ridgebench.texts import cut
 
 from .gpu import Reading
-from .health import Health, during_rows
+from .health import Health, during_rows, recorded_of
 
 # A text cannot contain the key: its quotes would have a backslash.
 SAMPLES = re.compile(rb'"(?:samples_s|clocks_hz)":\[[^][{}"]*\]')
 STATUSES = ("ok", *BROKEN, "skipped", "unverified")
 VERSIONS = ("version", "commit", "host.kernel", "host.governor", "host.os")
 VERSIONS_OF_DEVICE = (
-    "driver", "cuda_of_driver", "vbios", "inforom", "gsp_firmware", "board_part_number", "persistence", "pcie",
+    "driver", "cuda_of_driver", "vbios", "inforom", "gsp_firmware", "board_part_number", "persistence", "pcie", "nvlinks",
 )
 # A row with fewer FLOPs to a byte shows its rate in byte/s. The ridges of all data sheets are above it. The bound of a
 # record would not do: it depends on the roofs of the run, and GPUs of one fleet could differ in it.
@@ -53,6 +53,7 @@ class Results:
     torn: bool  # the last line was cut off while it was written
     health: tuple[Health, ...] = ()  # what the rows recorded of the GPU's health
     doubted: tuple[str, ...] = ()  # ceilings whose controls moved
+    recorded: str = ""  # what environment.json says of the GPU's health
 
 
 def reason_of(error: Exception, folder: Optional[Path] = None) -> str:
@@ -205,6 +206,7 @@ def read_results(folder: Path) -> list[Results]:
                 torn=torn,
                 health=during_rows(of_device.uncorrected, of_device.disturbed),
                 doubted=moved(environment, str(device["name"])),
+                recorded=intern(recorded_of(device)),
             ))  # fmt: skip
     except MALFORMED as error:
         raise ResultsError(f"{path}: {reason_of(error)}") from None

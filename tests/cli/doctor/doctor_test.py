@@ -1,11 +1,12 @@
 """`doctor` names what is wrong with a machine and its driver, and what helps."""
 
+import json
 import os
 import shutil
 from ctypes.util import find_library
 
 import pytest
-from command_line import DEVICE_LOST, USAGE, environment, refused, ridgebench, strict_json
+from command_line import DEVICE_LOST, USAGE, environment, refused, ridgebench, schema, strict_json
 from made_up_machine import DRIVER, MODULE, doctor, found, healthy_root, names, write
 
 has_cuda = pytest.mark.skipif(not os.environ.get("RIDGEBENCH_FAKE_LIBCUDA"), reason="built without CUDA")
@@ -185,3 +186,35 @@ def test_wrong_options_are_refused(tmp_path):
 @pytest.mark.skipif(bool(os.environ.get("RIDGEBENCH_FAKE_LIBCUDA")), reason="built with CUDA")
 def test_a_build_without_cuda_is_an_error_where_there_is_a_gpu(root):
     names(doctor(root), "build_without_cuda", "error", "this build has no CUDA", "scripts/build.sh cuda")
+
+
+def recorded(tmp_path, devices, *options):
+    (tmp_path / "environment.json").write_text(json.dumps({"devices": devices}))
+    return ridgebench("doctor", "--recorded", tmp_path / "environment.json", *options)
+
+
+def test_a_run_recorded_the_health_of_its_gpus(tmp_path):
+    links = {"nvlinks": 2, "nvlinks_present": 18, "pcie": {"generation": 5, "max_generation": 5, "lanes": 8, "max_lanes": 16}}
+    rows = {"remapped_rows": {"corrected": 0, "uncorrected": 1, "pending": True, "failed": True}}
+    devices = [{"backend": "cuda", "name": "cuda:0", "model": "NVIDIA H200"}, {"backend": "cuda", "name": "cuda:1"} | links | rows,
+               {"backend": "cpu", "name": "cpu"}]
+    done = recorded(tmp_path, devices, "--json")
+    answer = strict_json(done.stdout)
+    assert (done.returncode, done.stderr) == (0, "") and [error.message for error in schema("doctor").iter_errors(answer)] == []
+    assert [one["code"] for one in answer["findings"] if one["device"] == "cuda:1" and one["status"] == "warning"] == [
+        "pcie_lanes", "nvlinks_down", "rows_pending", "rows_failed"]
+    assert [one["code"] for one in answer["findings"] if one["device"] == "cuda:0"] == ["gpu_recorded"]
+    assert answer["verdict"] == "2 GPUs, 4 warnings" and all(one["help"] is None for one in answer["findings"])
+    assert "its PCIe link has 8 of 16 lanes" in recorded(tmp_path, devices).stdout
+
+
+@pytest.mark.parametrize("devices", [[], None, 3, "x", {"a": 1}, [{"backend": "cpu", "name": "cpu"}], [[]], [{"backend": 3}]])
+def test_an_environment_without_gpus_is_refused(devices, tmp_path):
+    refused(recorded(tmp_path, devices), "holds no GPU; allowed: the environment.json of a run on GPUs")
+
+
+def test_a_recorded_environment_that_is_none_is_refused(tmp_path):
+    (tmp_path / "broken").write_text("{")
+    refused(ridgebench("doctor", "--recorded", tmp_path / "broken"), "broken")
+    refused(ridgebench("doctor", "--recorded", tmp_path / "absent"), "absent")
+    refused(ridgebench("doctor", "--recorded", ""), "--recorded")

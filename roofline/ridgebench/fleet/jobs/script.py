@@ -3,7 +3,7 @@
 import shlex
 from pathlib import Path
 
-from ridgebench.command_line import CommandError
+from ridgebench.command_line import CommandError, one_line
 
 from ..health import DOCTOR_END
 from ..manifest import Manifest
@@ -51,7 +51,12 @@ exit "$code"
 
 
 def text_of(fleet: Path, manifest: Manifest, program: str) -> str:
-    """The script; `program` is the path of ridgebench on the nodes. Raises CommandError where that is unknown."""
+    """The script; `program` is the path of ridgebench on the nodes.
+
+    Raises CommandError where that is unknown, and for a folder whose name no text can hold.
+    """
+    if one_line(str(fleet)) != str(fleet):
+        raise CommandError(f"{fleet}: the name is no printable UTF-8; allowed: another folder")
     if not program:
         raise CommandError("the program ridgebench is not found; scripts/build.sh builds it, and --program names another")
     return TEXT.format(

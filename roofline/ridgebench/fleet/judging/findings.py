@@ -47,10 +47,6 @@ def name_of(index: Optional[int]) -> str:
     return "?" if index is None else str(index)
 
 
-def reason_of(verdict: Verdict) -> str:
-    return "; ".join(filter(None, (verdict.reason, *verdict.notes)))
-
-
 def gpu_findings(assessment: Assessment) -> list[Finding]:
     """One for each GPU that is not well, and one for GPUs of one node that share state and reason."""
     sizes: dict[str, int] = {}
@@ -60,20 +56,26 @@ def gpu_findings(assessment: Assessment) -> list[Finding]:
         sizes[node] = sizes.get(node, 0) + 1
         if verdict.of_node or (verdict.state == FINE and not verdict.notes):
             continue
-        reason = "" if verdict.state == DUPLICATE else reason_of(verdict)  # each names the GPU that it copies
+        reason = reason_of([verdict])
         alone = verdict.gpu.index if verdict.state in (SLOW, FAST, FINE) else None
-        same.setdefault((node, verdict.state, reason, alone), []).append(verdict)
+        shared = "" if verdict.state == DUPLICATE else reason  # each copy names its own original
+        same.setdefault((node, verdict.state, shared, alone), []).append(verdict)
     found = []
-    for (node, state, reason, _), members in same.items():
+    for (node, state, _, _), members in same.items():
+        reason = reason_of(members)
         indexes = tuple(verdict.gpu.index for verdict in members)
         only = members[0] if len(members) == 1 else None
         severity = min((verdict.severity for verdict in members), key=SEVERITIES.index)
-        more = f"; {len(members) - 1} more are copies, too" if len(members) > 1 else ""
-        reason = reason or reason_of(members[0]) + more
         next_ = members[0].next.removesuffix(f" -i {indexes[0]}") if only is None else members[0].next
         found.append(Finding(severity, state, node, indexes, len(members) == sizes[node], reason, next_, only,
                              members[0].gpu.host))  # fmt: skip
     return found
+
+
+def reason_of(members: list[Verdict]) -> str:
+    """The reason with its notes; of several GPUs with different ones the first, and the number of the others."""
+    texts = list(dict.fromkeys("; ".join(filter(None, (verdict.reason, *verdict.notes))) for verdict in members))
+    return texts[0] + (f"; and {len(texts) - 1} more like this" if len(texts) > 1 else "")
 
 
 def noun(assessment: Assessment) -> str:
@@ -137,7 +139,8 @@ def coverage(assessment: Assessment) -> Coverage:
 def coverage_text(assessment: Assessment) -> str:
     measured, expected = coverage(assessment)
     if expected is None:
-        return f"{measured:,} {noun(assessment)}s have complete results; how many there should be is unknown without a manifest"
+        have = " has" if measured == 1 else "s have"
+        return f"{measured:,} {noun(assessment)}{have} complete results; how many there should be is unknown without a manifest"
     return f"{measured:,} of {expected:,} {noun(assessment)}s have complete results"
 
 
@@ -203,8 +206,8 @@ def examination(assessment: Assessment) -> list[str]:
     looked = sum(gpu.examined for gpu in measured)
     if looked == len(measured):
         return []
-    return [f"`ridgebench doctor` looked at {looked:,} of {len(measured):,} GPUs before their runs; "
-            "of the others only what happened during rows is known."]  # fmt: skip
+    rest = "what their runs recorded is known" if assessment.fleet.judged else "only what happened during rows is known"
+    return [f"`ridgebench doctor` looked at {looked:,} of {len(measured):,} GPUs before their runs; of the others {rest}."]
 
 
 def expectation(assessment: Assessment) -> list[str]:
@@ -218,7 +221,7 @@ def outlier_expectation(assessment: Assessment) -> list[str]:
     if not own.comparisons:
         number = len(groups[0].members) if groups else 0
         name = noun(assessment)
-        return [f"No {name} is judged against its peers: {number} comparable {name}{'s' * (number != 1)} are too few, 8 are needed. "
+        return [f"No {name} is judged against its peers: {number} comparable {name}{' is' if number == 1 else 's are'} too few, 8 are needed. "
                 "Compare each with its own past by `ridgebench baseline check BASELINE DIR`."]  # fmt: skip
     flags = f"at most {own.false_flags:.2g}" if own.false_flags >= 0.001 else "less than 0.001"
     found = [f"{100 * chance:.0f} % of those that are {100 * slower:g} % slow in it" for slower, chance in own.found.items()]

@@ -2,6 +2,8 @@
 
 import shlex
 
+from ridgebench.command_line import one_line
+
 from ..gpu import DUPLICATE, FAILED, MISSING, STALE, STARTED, Fleet
 from .states import INCOMPLETE, NOT_COMPARABLE, SLOW, UNHEALTHY, WRONG, Verdict, measured_again
 
@@ -20,10 +22,13 @@ def selected(verdict: Verdict) -> str:
 
 
 def measure_again(verdict: Verdict, fleet: Fleet, command: str) -> str:
-    """A second attempt: by the jobs of the fleet or, for a tree without a manifest, on the node itself."""
+    """What measures the GPU once more: a job or, in a tree that nobody planned, a run on its node."""
     if fleet.manifest is not None:
-        return f"{command} fleet submit {shlex.quote(str(fleet.folder))} --again"
-    return on(verdict, f"{command} run --concurrent")
+        return f"{command} fleet submit {shlex.quote(one_line(str(fleet.folder)))} --again"
+    gpu = verdict.gpu
+    out = one_line(str(fleet.folder / gpu.node / f"attempt-{gpu.attempt + 1}"))
+    kind = "run" if gpu.host else "run --concurrent"
+    return on(verdict, shlex.quote(f"{command} {kind} --out {shlex.quote(out)}"))
 
 
 def next_step(verdict: Verdict, fleet: Fleet, differs: tuple[str, ...], command: str) -> str:

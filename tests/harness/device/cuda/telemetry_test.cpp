@@ -52,6 +52,7 @@ TEST(Nvml, TakesTheInventory) {
   EXPECT_EQ(json.at("pending_ecc"), false);
   EXPECT_EQ(json.at("persistence"), false);
   EXPECT_EQ(json.at("nvlinks"), 4U) << "two of its six links are down";
+  EXPECT_EQ(json.at("nvlinks_present"), 6U);
   const auto& rows = json.at("remapped_rows");
   EXPECT_EQ(rows.at("corrected"), 3U);
   EXPECT_EQ(rows.at("uncorrected"), 1U);

@@ -151,6 +151,11 @@ def test_rows_say_whether_their_roof_moved_and_whether_the_run_ended(edit):
     assert all(row["unfinished"] for row in table.read(folder))
 
 
+def test_a_data_frame_counts_each_run_once():
+    with pytest.raises(CommandError, match="named twice"):
+        ridgebench.load(GOLDEN, str(GOLDEN))
+
+
 def test_two_runs_in_folders_of_one_name_are_refused(tmp_path, capsys):
     for number in ("1", "2"):
         shutil.copytree(GOLDEN, tmp_path / number / "run")
