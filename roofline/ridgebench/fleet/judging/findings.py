@@ -207,6 +207,8 @@ def examination(assessment: Assessment) -> list[str]:
     if looked == len(measured):
         return []
     rest = "what their runs recorded is known" if assessment.fleet.judged else "only what happened during rows is known"
+    if looked == 0:
+        return [f"`ridgebench doctor` looked at no GPU before its run; of their health {rest}."]
     return [f"`ridgebench doctor` looked at {looked:,} of {len(measured):,} GPUs before their runs; of the others {rest}."]
 
 
