@@ -182,4 +182,7 @@ def test_controls_that_moved_are_noted_in_the_report_and_in_junit(fleet):
     (one,) = findings.findings(found)
     text = "control moved: dram_copy/vec16/fp32/n:1/steady -4.1 % from first to last; shares of roofs are doubted"
     assert (one.where, one.severity, one.reason, found.code) == ("gn4 GPU 7", "INFO", text, 0)
+    whole = changed(make_fleet(), {("gn2", n): (lambda gpu, n=n: replace(gpu, doubted=(f"dram_copy -{n + 3}.0 %",))) for n in range(8)})
+    (node,) = findings.findings(assess(whole))
+    assert node.where == "gn2, all 8 GPUs" and node.reason.endswith("doubted; and 7 more like this"), "one line of a node"
     assert f'name="gn4 GPU 7"><system-out>{text}</system-out></testcase>' in exports.to_junit(found)

@@ -9,6 +9,7 @@ from .states import FAIL, FAST, FINE, INCOMPLETE, INFO, NOT_COMPARABLE, STATES, 
 
 # Boards run up to some 15 % above the boost clock for which a data sheet states its peaks.
 MOST_OF_SHEET = 1.2
+MOVED = "control moved"  # how the note on a ceiling begins
 
 
 def graver(state: str, other: str) -> bool:
@@ -65,7 +66,7 @@ def note_doubts(verdict: Verdict) -> None:
     moved = verdict.gpu.doubted
     if moved:
         more = f" and {len(moved) - 1} more" if len(moved) > 1 else ""
-        verdict.notes.append(f"control moved: {moved[0]} from first to last{more}; shares of roofs are doubted")
+        verdict.notes.append(f"{MOVED}: {moved[0]} from first to last{more}; shares of roofs are doubted")
 
 
 def judge_conditions(verdict: Verdict, sheet: np.ndarray, lacking: np.ndarray, columns: list[Column]) -> None:

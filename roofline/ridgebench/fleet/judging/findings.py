@@ -9,6 +9,7 @@ from ridgebench.texts import cut
 from ridgebench.units import enumerate_words
 
 from ..gpu import DUPLICATE
+from .conditions import MOVED
 from .judge import Assessment
 from .matrix import Group, unfrozen
 from .states import FAIL, FAST, FINE, INFO, SLOW, STATES, WARN, Verdict, measured_again
@@ -57,8 +58,9 @@ def gpu_findings(assessment: Assessment) -> list[Finding]:
         if verdict.of_node or (verdict.state == FINE and not verdict.notes):
             continue
         reason = reason_of([verdict])
-        alone = verdict.gpu.index if verdict.state in (SLOW, FAST, FINE) else None
-        shared = "" if verdict.state == DUPLICATE else reason  # each copy names its own original
+        doubted = verdict.state == FINE and all(note.startswith(MOVED) for note in verdict.notes)
+        alone = verdict.gpu.index if verdict.state in (SLOW, FAST, FINE) and not doubted else None
+        shared = "" if verdict.state == DUPLICATE or doubted else reason  # each copy names its own original
         same.setdefault((node, verdict.state, shared, alone), []).append(verdict)
     found = []
     for (node, state, _, _), members in same.items():
