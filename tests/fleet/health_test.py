@@ -5,10 +5,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from command_line import BINARY
+from command_line import BINARY, schema
 from damaged import attempt, collect
 from made_fleet import FACTS, at, changed, make_fleet, slowed
 from ridgebench import program
+from ridgebench.fleet import stored
 from ridgebench.fleet.judging import findings
 from ridgebench.fleet.judging.judge import assess
 from ridgebench.fleet.judging.states import code_of
@@ -49,6 +50,15 @@ def test_what_doctor_found_is_a_state(code, status, state, severity, exit_code, 
     assert f"doctor: words on {code}" in found["gn2", 3][3]
     text = " ".join(findings.expectation(assess(collect(fleet))))
     assert "doctor` looked" not in text, "it looked at all of them"
+
+
+def test_the_collected_form_has_health_and_doubts(fleet):
+    say(attempt(fleet, "gn2"), finding("rows_failed"), finding("rows_pending"))
+    value = json.loads(stored.text_of(collect(fleet)))
+    assert list(schema("fleet").iter_errors(value)) == []
+    (gpu,) = [gpu for gpu in value["gpus"] if gpu["health"]]
+    assert (gpu["node"], gpu["index"], gpu["doubted"]) == ("gn2", 3, [])
+    assert gpu["health"] == [{"severe": True, "text": "doctor: words on rows_failed"}, {"severe": False, "text": "doctor: words on rows_pending"}]
 
 
 def test_doctor_of_some_nodes_is_counted_and_an_answer_that_is_cut_off_is_named(fleet):

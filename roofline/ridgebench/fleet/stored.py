@@ -63,6 +63,7 @@ class Writer:
             "reason": gpu.reason, "attempt": gpu.attempt,
             "facts": self.facts.number(tuple(gpu.facts.items()), gpu.facts) if gpu.facts else None,
             "versions": self.versions.number(tuple(gpu.versions.items()), gpu.versions) if gpu.versions else None,
+            "health": [one._asdict() for one in gpu.health], "doubted": list(gpu.doubted),
             "readings": passes, "earlier": self.gpu(gpu.earlier) if gpu.earlier else None,
         }  # fmt: skip
 
