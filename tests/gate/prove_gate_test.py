@@ -53,7 +53,7 @@ def test_the_newest_proof_is_shown(tmp_path):
 
 
 FAKE = """#!/bin/sh
-case "$*" in *--help) exit ;; esac  # and it knows no turns
+case "$*" in *--help|*--dry-run) exit ;; esac  # and it knows no turns
 echo "$0 $RIDGEBENCH_INJECT_WORK" >> {log}
 out=; for word; do [ "$last" = --out ] && out=$word; last=$word; done
 mkdir -p "$out"; cp {golden}/environment.json {golden}/records.jsonl "$out"

@@ -13,6 +13,7 @@ from ridgebench.records import read_rows
 
 SHELL = 128  # a script ends with this and the number of the signal that ended its program
 PATIENCE_S = 10.0
+DRY_RUN_S = 120.0  # a node of eight GPUs without persistence mode opens them slowly
 
 
 def require_program(name: str) -> None:
@@ -30,6 +31,17 @@ def help_of(words: list[str]) -> str:
         return done.stdout.decode("utf-8", "replace")
     except OSError as error:
         raise CommandError(f"cannot run {words[0]}: {error.strerror}; allowed: an executable file", USAGE) from None
+
+
+def require_words(arm: str, words: list[str]) -> None:
+    """Raises CommandError for a command `ridgebench run` that its program refuses, before anything is measured."""
+    try:
+        done = subprocess.run([*words, "--dry-run"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=DRY_RUN_S)
+    except subprocess.TimeoutExpired:
+        return  # its processes will show what is wrong
+    if done.returncode == USAGE:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["refuses its arguments"]
+        raise CommandError(f"the {arm} ({words[0]}): {said[-1].removeprefix('ridgebench: ')}", USAGE)
 
 
 @contextmanager

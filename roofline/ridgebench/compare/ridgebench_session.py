@@ -16,7 +16,7 @@ from ridgebench.records import Run, load_run
 
 from . import comparable
 from .consistent import load, turns_of
-from .programs import death, help_of, signal_number
+from .programs import death, help_of, require_words, signal_number
 from .session import ARMS, NothingMatches, Session, order
 from .turns import take_turns
 
@@ -61,6 +61,8 @@ class RidgebenchSession(Session):
         for arm in ARMS:
             refuse_own_options(self.commands[arm])
             help_of(self.commands[arm])
+        for arm in ARMS:
+            require_words(arm, without_filter(self.commands[arm]))
 
     def prepare(self) -> None:
         super().prepare()

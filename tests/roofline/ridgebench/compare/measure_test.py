@@ -160,6 +160,15 @@ def test_the_time_is_said_before_the_pairs(bench, capsys):
     assert said[1:] == [f"gate: session: {bench.out}"]
 
 
+def test_words_that_the_candidate_refuses_are_refused_before_the_baseline_is_measured(bench, capsys):
+    script = bench.folder / "script"
+    script.write_text("#!/bin/sh\n[ \"$2\" = --help ] && exit\necho \"ridgebench: unknown argument '--frob'; help lists them\" >&2\nexit 2\n")
+    script.chmod(0o755)
+    assert bench.both(bench.binary("a"), script)[0] == 2
+    assert capsys.readouterr().err == f"gate: the candidate ({script}): unknown argument '--frob'; help lists them\n"
+    assert not list((bench.folder / "a" / "count").iterdir()) and not bench.out.exists()
+
+
 def hangs(from_process: int):
     def edit(process: int, record: dict) -> None:
         if process >= from_process:
@@ -216,7 +225,7 @@ def test_a_script_that_hides_the_signal(bench, capsys):
 def test_a_process_that_does_not_heed_the_end_is_killed(bench, monkeypatch):
     monkeypatch.setattr("ridgebench.compare.programs.PATIENCE_S", 0.1)
     script = bench.folder / "deaf"
-    script.write_text("#!/bin/sh\n[ \"$2\" = --help ] && exit\ntrap '' TERM\nwhile :; do sleep 1; done\n")
+    script.write_text("#!/bin/sh\ncase $2 in --help|--dry-run) exit;; esac\ntrap '' TERM\nwhile :; do sleep 1; done\n")
     script.chmod(0o755)
     assert bench.both(script, script, "--minutes", "0.01")[0] == 3
 
