@@ -1,4 +1,4 @@
-// What a request can be refused for without a device.
+// The checks of a request that need no device.
 #pragma once
 
 #include "harness/results/environment.hpp"

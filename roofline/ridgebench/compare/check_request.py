@@ -50,7 +50,7 @@ def device_words(past: Baseline, names: list[str], device: str) -> list[str]:
 
 
 def roles(words: list[str]) -> dict[str, str]:
-    """What the program can measure: the sizes with their roles. Raises CommandError."""
+    """The sizes that the program can measure, with their roles. Raises CommandError."""
     cases = program.ask("list", *words, seconds=LIST_SECONDS)["cases"]
     return {size_of(case["id"]): case["role"] for case in cases}
 

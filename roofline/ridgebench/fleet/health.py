@@ -1,4 +1,4 @@
-"""What is known of the health of GPUs beside their rates: the findings of `ridgebench doctor`, and what happened during rows.
+"""The health of GPUs beside their rates: the findings of `ridgebench doctor`, and what happened during rows.
 
 The job of a node runs `doctor --json` first and leaves its answer beside the folder of the run. `doctor --recorded` judges
 what an environment.json holds. Nothing is judged a second time here: a finding keeps doctor's words, and only its weight
@@ -32,7 +32,7 @@ class Health(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """What doctor says of a node, by its name of the device: cuda:3. Devices that CUDA does not offer have other names."""
+    """Doctor's findings on a node, by its name of the device: cuda:3. Devices that CUDA does not offer have other names."""
 
     by_device: dict[str, tuple[Health, ...]]
 
@@ -41,18 +41,19 @@ class Examined(NamedTuple):
 
     def others(self, devices: set[str]) -> tuple[Health, ...]:
         """The findings on devices that no result is of."""
-        return tuple(Health(one.severe, f"{name}: {one.text}") for name, found in self.by_device.items() if name not in devices for one in found)
+        absent = ((name, found) for name, found in self.by_device.items() if name not in devices)
+        return tuple(Health(one.severe, f"{name}: {one.text}") for name, found in absent for one in found)
 
 
 def recorded_of(device: dict[str, Any]) -> str:
-    """What environment.json says of a GPU's health, as one text; empty of a host."""
+    """The keys of environment.json that concern a GPU's health, as one text; empty of a host."""
     if device.get("backend") != "cuda":
         return ""
     return json.dumps({key: device[key] for key in RECORDED if device.get(key) is not None}, sort_keys=True)
 
 
 def judge_recorded(texts: Iterable[str]) -> dict[str, tuple[Health, ...]]:
-    """What doctor says of each text of recorded_of(), by one call for all. Raises ResultsError without the program."""
+    """Doctor's findings on each text of recorded_of(), by one call for all. Raises ResultsError without the program."""
     different = sorted(set(filter(None, texts)))
     if not different:
         return {}
@@ -73,7 +74,7 @@ def health_of(finding: dict[str, Any]) -> Optional[Health]:
 
 
 def examined(folder: Path) -> Optional[Examined]:
-    """What doctor found before the run of this folder; None where it left no answer. Raises ResultsError."""
+    """Doctor's findings before the run of this folder; None where it left no answer. Raises ResultsError."""
     path = folder.with_name(folder.name + DOCTOR_END)
     if not path.exists() or not (text := read(path, "an answer of `ridgebench doctor --json`")).strip():
         return None
@@ -81,7 +82,7 @@ def examined(folder: Path) -> Optional[Examined]:
 
 
 def findings_of(value: Any, origin: str) -> dict[str, tuple[Health, ...]]:
-    """What an answer of doctor says against each device. Raises ResultsError."""
+    """The findings of an answer of doctor against each device. Raises ResultsError."""
     found: dict[str, tuple[Health, ...]] = {}
     try:
         if value["schema"] != SCHEMA:
@@ -95,7 +96,7 @@ def findings_of(value: Any, origin: str) -> dict[str, tuple[Health, ...]]:
 
 
 def during_rows(uncorrected: float, disturbed: int) -> tuple[Health, ...]:
-    """What the rows recorded: errors of the memory that ECC could not correct, and rows beside another process."""
+    """The findings of the rows: errors of the memory that ECC could not correct, and rows beside another process."""
     found = []
     if uncorrected > 0:
         found.append(Health(True, f"ECC could not correct {uncorrected:.0f} errors of the memory during the run"))

@@ -141,7 +141,7 @@ def without_node_file(place: Place, setting: Setting, node: str, job: jobs.Job) 
 
 
 def doctor_of(place: Place) -> tuple[Optional[Examined], tuple[Health, ...]]:
-    """What doctor said before the run; of an answer that cannot be read, why."""
+    """Doctor's findings before the run; of an answer that cannot be read, the reason."""
     try:
         return examined(place.folder), ()
     except ResultsError as error:

@@ -1,4 +1,4 @@
-"""What a GPU's own files say against it, whatever its peers do: impossible rates, rows that are absent, health, moved ceilings."""
+"""Findings of a GPU's own files, whatever its peers do: impossible rates, rows that are absent, health, moved ceilings."""
 
 import numpy as np
 

@@ -22,7 +22,7 @@ def selected(verdict: Verdict) -> str:
 
 
 def measure_again(verdict: Verdict, fleet: Fleet, command: str) -> str:
-    """What measures the GPU once more: a job or, in a tree that nobody planned, a run on its node."""
+    """The command that measures the GPU once more: a job or, in a tree that nobody planned, a run on its node."""
     if fleet.manifest is not None:
         return f"{command} fleet submit {shlex.quote(one_line(str(fleet.folder)))} --again"
     gpu = verdict.gpu
