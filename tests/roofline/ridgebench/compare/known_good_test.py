@@ -3,7 +3,6 @@
 import errno
 import json
 
-import numpy as np
 import pytest
 from baseline_test import ROWS, call, make_run
 from command_line import BINARY, ROOT, ridgebench
