@@ -37,8 +37,8 @@ void product_rows(const Shape& s, std::span<const std::int64_t> rows, const Grou
 void fused_rows(const Shape& s, std::span<const std::int64_t> rows, const Groups& groups,
                 std::span<const View> in, std::span<Expected> out) {
   product_rows(s, rows, groups, in, out);
-  std::vector<double> bias(static_cast<std::size_t>(s["n"]));
-  in[2].read(0, bias);
+  std::vector<double> bias(static_cast<std::size_t>(groups.width(s["n"])));
+  in[2].read(groups.first, bias);
 #pragma omp parallel for
   for (std::size_t i = 0; i < out.size(); ++i) {
     const double b = bias[i % bias.size()];

@@ -40,6 +40,17 @@ double bytes_read(std::span<const Operand> operands) {
   return sum;
 }
 
+// Whether the reference of these rows is small enough to be kept.
+bool keeps_reference(const Case& c, std::span<const std::int64_t> rows) {
+  return elements_of(*c.operation, c.shape, rows) <= most_kept_elements(*c.operation);
+}
+
+// Whether one call of the reference computes many rows.
+bool computes_blocks(const Operation& operation) {
+  return rows_reference_of(operation) != nullptr ||
+         operation.reference.target<BatchedReference>() != nullptr;
+}
+
 // Of all outputs together.
 std::int64_t output_elements(const Case& c) {
   std::int64_t elements = 0;
@@ -98,15 +109,17 @@ const std::vector<Expected>& OutputCheck::reference(const Case& c, const Checked
 
 Verification OutputCheck::compare_set(const Case& c, const Checked& checked) {
   const auto rows = rows_to_check(*c.operation, c.shape, seed_, affordable(checked));
-  const std::vector<View> sampled = outputs(c, *checked.set, rows);
-  const bool kept = elements_of(*c.operation, c.shape, rows) <= kMostKeptElements;
-  const bool batched = c.operation->reference.target<BatchedReference>() != nullptr;
-  Verification result =
-      batched && !kept ? compare_in_blocks(*device_, *c.implementation, c.shape, *checked.set, rows,
-                                           inputs(c, checked), kMostKeptElements)
-      : kept || rows_reference_of(*c.operation) != nullptr
-          ? compare(*c.implementation, c.shape, sampled, rows, reference(c, checked, rows))
-          : compare(*c.implementation, c.shape, sampled, rows, inputs(c, checked));
+  Verification result;
+  if (keeps_reference(c, rows)) {
+    const auto& expected = reference(c, checked, rows);
+    result = compare(*c.implementation, c.shape, outputs(c, *checked.set, rows), rows, expected);
+  } else if (computes_blocks(*c.operation)) {
+    result = compare_in_blocks(*device_, *c.implementation, c.shape, *checked.set, rows,
+                               inputs(c, checked), kMostKeptElements);
+  } else {
+    result = compare(*c.implementation, c.shape, outputs(c, *checked.set, rows), rows,
+                     inputs(c, checked));
+  }
   if (has_nan(c, *checked.set)) {
     result.error = std::numeric_limits<double>::infinity();
     result.exact = false;
@@ -140,7 +153,9 @@ std::optional<std::string> OutputCheck::before_timing(const Case& c, const Buffe
   if (!result.passed()) return wrong_reason(result, "before");
   if (result.elements == output_elements(c)) return std::nullopt;
   const auto rows = rows_to_check(*c.operation, c.shape, seed_, affordable(first));
-  result.witness = ask_witness(*device_, c, set, rows, reference(c, first, rows));
+  if (keeps_reference(c, rows)) {
+    result.witness = ask_witness(*device_, c, set, rows, reference(c, first, rows));
+  }
   if (!result.witness) compare_sums(c, first, result);
   if (!result.passed()) return wrong_reason(result, "before");
   if (!result.witness || result.witness->error <= 1) return std::nullopt;

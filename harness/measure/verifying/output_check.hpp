@@ -53,6 +53,9 @@ class OutputCheck {
   std::optional<std::string> repeats(const Case& c, std::span<const BufferSet> sets,
                                      const std::function<void()>& again);
 
+  // Frees the references of earlier cases. Returns false if there were none.
+  bool forget_references() { return references_.clear(); }
+
   // The seed of other choices for this case, which differs from process to process like that of the
   // rows.
   [[nodiscard]] std::uint64_t seed_of(const Case& c) const;

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 
+#include "harness/device/cpu/free_memory.hpp"
+#include "harness/device/own_work.hpp"
 #include "kernels/common/ceil_div.hpp"
 #include "kernels/common/random.hpp"
 #include "kernels/common/reference/batched.hpp"
@@ -19,24 +21,20 @@ constexpr double kRowsAtOnce = 0.25;
 constexpr double kCostOfPacking = 2;
 constexpr std::uint32_t kRowStream = 0xFFFFFFFF;  // no input uses these streams
 constexpr std::uint32_t kSignStream = 0xFFFFFFFE;
-// Limit of the reference values that the cache keeps.
-constexpr std::size_t kMostCachedBytes = std::size_t{1} << 28U;
+// Limits of the bytes of reference values that the cache keeps, and their share of the memory.
+constexpr double kFewestCachedBytes = 0x1p28;
+constexpr double kMostCachedBytes = 0x1p31;
+constexpr double kCachedShare = 1. / 16;
+
+std::size_t most_cached_bytes() {
+  static const double most =
+      std::clamp(kCachedShare * allocatable_bytes(), kFewestCachedBytes, kMostCachedBytes);
+  return static_cast<std::size_t>(most);
+}
 
 // Numbers of elements do not depend on the format.
 std::vector<Output> sizes_of_outputs(const Operation& operation, const Shape& shape) {
   return outputs_of(operation, shape, operation.formats.front());
-}
-
-// Cost of the reference of `rows` rows, in groups.
-double cost(const Operation& operation, const Shape& shape, std::int64_t rows,
-            std::int64_t group = 1) {
-  const auto length = static_cast<double>(elements_of_row(operation, shape));
-  const double terms = operation.reduction(shape);
-  const auto count = static_cast<double>(rows);
-  const double outputs = count * std::ceil(length / static_cast<double>(group));
-  if (rows_reference_of(operation) == nullptr) return outputs * (terms + kCostPerOutput);
-  const double packed = (length + count) * terms + (group > 1 ? count * length : 0);
-  return outputs * (kRowsAtOnce * terms + kCostPerOutput) + kCostOfPacking * packed;
 }
 
 }  // namespace
@@ -46,8 +44,15 @@ std::int64_t row_count(const Operation& operation, const Shape& shape) {
   return ceil_div(first.operand.elements, first.row_length);
 }
 
-double cost_of_rows(const Operation& operation, const Shape& shape, std::int64_t rows) {
-  return cost(operation, shape, rows);
+double cost_of_rows(const Operation& operation, const Shape& shape, std::int64_t rows,
+                    std::int64_t group) {
+  const auto length = static_cast<double>(elements_of_row(operation, shape));
+  const double terms = operation.reduction(shape);
+  const auto count = static_cast<double>(rows);
+  const double outputs = count * std::ceil(length / static_cast<double>(group));
+  if (rows_reference_of(operation) == nullptr) return outputs * (terms + kCostPerOutput);
+  const double packed = (length + count) * terms + (group > 1 ? count * length : 0);
+  return outputs * (kRowsAtOnce * terms + kCostPerOutput) + kCostOfPacking * packed;
 }
 
 std::int64_t elements_of_row(const Operation& operation, const Shape& shape) {
@@ -71,15 +76,21 @@ std::vector<std::int64_t> all_rows(const Operation& operation, const Shape& shap
   return rows;
 }
 
+std::int64_t count_to_check(const Operation& operation, const Shape& shape, double affordable) {
+  const std::int64_t rows = row_count(operation, shape);
+  if (cost_of_rows(operation, shape, rows) <= affordable) return rows;
+  const double fixed = cost_of_rows(operation, shape, 0);
+  const double of_a_row = cost_of_rows(operation, shape, 1) - fixed;
+  return std::min(rows, static_cast<std::int64_t>(std::max(2.0, (affordable - fixed) / of_a_row)));
+}
+
 std::vector<std::int64_t> rows_to_check(const Operation& operation, const Shape& shape,
                                         std::uint64_t seed, double affordable) {
   const std::int64_t rows = row_count(operation, shape);
-  if (cost(operation, shape, rows) <= affordable) return all_rows(operation, shape);
-  const double fixed = cost(operation, shape, 0);
-  const double of_a_row = cost(operation, shape, 1) - fixed;
-  const auto count = static_cast<std::int64_t>(std::max(2.0, (affordable - fixed) / of_a_row));
+  if (cost_of_rows(operation, shape, rows) <= affordable) return all_rows(operation, shape);
+  const std::int64_t count = count_to_check(operation, shape, affordable);
   std::set<std::int64_t> chosen{0, rows - 1};
-  for (std::int64_t i = 0; i < std::min(rows, count); ++i) {
+  for (std::int64_t i = 0; i < count; ++i) {
     const std::uint32_t draw =
         random_block(seed, kRowStream, static_cast<std::uint64_t>(i)).word[0];
     chosen.insert(static_cast<std::int64_t>(draw) % rows);
@@ -94,7 +105,7 @@ std::optional<std::int64_t> group_to_check(const Operation& operation, const Sha
   const std::int64_t rows = row_count(operation, shape);
   const std::int64_t length = operation.row_length(shape);
   std::int64_t group = 2;
-  while (group < length && cost(operation, shape, rows, group) > affordable) group *= 2;
+  while (group < length && cost_of_rows(operation, shape, rows, group) > affordable) group *= 2;
   return std::min(group, length);
 }
 
@@ -106,11 +117,17 @@ std::vector<double> draw_signs(const Operation& operation, const Shape& shape, s
   return signs;
 }
 
+std::int64_t most_kept_elements(const Operation& operation) {
+  if (rows_reference_of(operation) == nullptr) return kMostKeptElements;
+  return static_cast<std::int64_t>(most_cached_bytes() / sizeof(Expected));
+}
+
 std::vector<Expected> reference_of(const Operation& operation, const Shape& shape,
                                    std::span<const View> inputs, std::span<const std::int64_t> rows,
                                    const Groups& groups) {
+  const OwnWork own;
   const std::int64_t length = elements_of_row(operation, shape);
-  const std::int64_t in_row = ceil_div(length, groups.length);
+  const std::int64_t in_row = ceil_div(groups.width(length), groups.length);
   std::vector<Expected> values(rows.size() * static_cast<std::size_t>(in_row));
   if (const RowsReference* const of_rows = rows_reference_of(operation)) {
     of_rows->compute(shape, rows, groups, inputs, values);
@@ -151,12 +168,18 @@ const std::vector<Expected>& ReferenceCache::get(const std::string& key, const O
   return put(key, reference_of(operation, shape, inputs(), rows));
 }
 
+bool ReferenceCache::clear() {
+  const bool any = !values_.empty();
+  values_.clear();
+  bytes_ = 0;
+  return any;
+}
+
 const std::vector<Expected>& ReferenceCache::put(const std::string& key,
                                                  std::vector<Expected> values) {
   const std::size_t bytes = values.size() * sizeof(Expected);
-  if (bytes_ + bytes > kMostCachedBytes) {
-    values_.clear();
-    bytes_ = 0;
+  if (bytes_ + bytes > most_cached_bytes()) {
+    clear();
   }
   bytes_ += bytes;
   return values_.emplace(key, std::move(values)).first->second;

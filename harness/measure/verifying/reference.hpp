@@ -17,10 +17,18 @@ namespace ridgebench {
 // sample of this cost takes a fraction of a second.
 inline constexpr double kSampleCost = 0x1p25;
 
+// Limit of the reference values that one call computes and the cache of references keeps, but for
+// references of many rows (most_kept_elements).
+inline constexpr std::int64_t kMostKeptElements = std::int64_t{1} << 22U;
+
 // Returns the number of rows of the outputs.
 std::int64_t row_count(const Operation& operation, const Shape& shape);
-// Returns the cost of a comparison of `rows` rows.
-double cost_of_rows(const Operation& operation, const Shape& shape, std::int64_t rows);
+// Returns the cost of a comparison of `rows` rows, or of sums of groups of their elements.
+double cost_of_rows(const Operation& operation, const Shape& shape, std::int64_t rows,
+                    std::int64_t group = 1);
+// Returns the number of those rows; a choice may have a few less.
+std::int64_t count_to_check(const Operation& operation, const Shape& shape,
+                            double affordable = kSampleCost);
 // Returns the output rows to compare: all if their cost is affordable, else the first, the last and
 // a choice that the seed draws.
 std::vector<std::int64_t> rows_to_check(const Operation& operation, const Shape& shape,
@@ -39,6 +47,10 @@ std::optional<std::int64_t> group_to_check(const Operation& operation, const Sha
 // Draws the signs of the columns of groups.
 std::vector<double> draw_signs(const Operation& operation, const Shape& shape, std::uint64_t seed);
 
+// Largest number of elements whose reference is computed at once and kept for other techniques. A
+// reference of many rows is expensive, and may take a share of the host's memory.
+std::int64_t most_kept_elements(const Operation& operation);
+
 // Returns the reference of rows, or of groups of their elements.
 std::vector<Expected> reference_of(const Operation& operation, const Shape& shape,
                                    std::span<const View> inputs, std::span<const std::int64_t> rows,
@@ -50,6 +62,8 @@ class ReferenceCache {
   // `key` names the inputs and the rows. get() calls `inputs` only if the cache does not hold their
   // reference. The result is valid until the next call.
   [[nodiscard]] bool has(const std::string& key) const { return values_.contains(key); }
+  // Frees all values. Returns false if there were none.
+  bool clear();
   // Adds what was computed ahead.
   const std::vector<Expected>& put(const std::string& key, std::vector<Expected> values);
   const std::vector<Expected>& get(const std::string& key, const Operation& operation,

@@ -12,9 +12,6 @@
 
 namespace ridgebench {
 
-// Limit of the reference values that one call computes and the cache of references keeps.
-inline constexpr std::int64_t kMostKeptElements = std::int64_t{1} << 22U;
-
 // What the cache calls the rows of buffer set `index` of `count`. The checked rows of all sets
 // after the first depend on the number of sets.
 std::string reference_key(const Case& c, std::size_t index, std::size_t count);

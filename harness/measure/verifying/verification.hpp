@@ -34,8 +34,13 @@ Verification compare(const Implementation& implementation, const Shape& shape,
 // Adds the comparison of another part of the output.
 void add(Verification& result, const Verification& other);
 
-// Compares rows of a buffer set in blocks of up to `most_elements` elements, one row at least, and
-// computes the reference of a block at once. A reference in another process takes long for a row.
+// Compares neighbouring elements of an output with `expected`, one value for each.
+Verification compare_elements(const Implementation& implementation, const Shape& shape, View output,
+                              std::span<const Expected> expected);
+
+// Compares rows of a buffer set in blocks of up to `most_elements` elements and computes the
+// reference of a block at once. A reference in another process takes long for a row. A reference of
+// many rows also computes parts of a row; a block of another has one row at least.
 Verification compare_in_blocks(Device& device, const Implementation& implementation,
                                const Shape& shape, const BufferSet& set,
                                std::span<const std::int64_t> rows, std::span<const View> inputs,
@@ -45,8 +50,9 @@ Verification compare_in_blocks(Device& device, const Implementation& implementat
 // after Freivalds. The signs are random. By Hoeffding's inequality, the sum of n errors within
 // their tolerances exceeds the root of the sum of their squares 6 times with a probability below
 // 1e-7, and errors in practice stay far inside their tolerances. An element that is off by more
-// than that is found.
+// than that is found. The reference of up to `most_groups` groups is computed at once.
 Verification compare_groups(const Implementation& implementation, const Shape& shape, View output,
-                            const Groups& groups, std::span<const View> inputs);
+                            const Groups& groups, std::span<const View> inputs,
+                            std::int64_t most_groups = kMostKeptElements);
 
 }  // namespace ridgebench

@@ -8,6 +8,7 @@
 
 #include "kernels/common/ceil_div.hpp"
 #include "kernels/common/cpu/clones.hpp"
+#include "kernels/common/sum_of_terms.hpp"
 
 namespace ridgebench {
 namespace {
@@ -20,6 +21,10 @@ constexpr std::int64_t kRows = 4;
 constexpr std::int64_t kColumns = 2 * kLanes;
 // Rows that a thread multiplies by a panel of B while the panel is in the first caches.
 constexpr std::int64_t kBlockRows = 4 * kRows;
+// Terms of a sum that are packed and added at once: more where the panels are few, because threads
+// wait for each other after each part. They bound the memory of a product of any size.
+constexpr std::int64_t kDepth = 4096;
+constexpr std::int64_t kMostDepth = 8 * kDepth;
 // Numbers of B that are packed at once. They stay in the last-level cache.
 constexpr std::int64_t kPackedNumbers = std::int64_t{1} << 19U;
 
@@ -50,6 +55,12 @@ void multiply_tile(const double* a, const double* b, std::int64_t k, Tile& tile)
   std::memcpy(tile.data(), sum, sizeof sum);
 }
 
+// Terms first .. first + count - 1 of every sum.
+struct Terms {
+  std::int64_t first;
+  std::int64_t count;
+};
+
 class Product {
  public:
   Product(const Shape& shape, const Groups& groups, View a, View b)
@@ -59,54 +70,90 @@ class Product {
         a_by_columns_(shape.layout() == Layout::tn),
         b_by_rows_(shape.layout() != Layout::nt),
         groups_(groups),
+        width_(groups.width(n_)),
         a_(a),
         b_(b) {}
 
   void run(std::span<const std::int64_t> rows, std::span<Expected> out) const {
+    if (groups_.length == 1 && std::ssize(out) <= kColumns) return sum_each(rows, out);
     const std::int64_t panels = ceil_div(group_count(), kColumns);
+    const std::int64_t most = std::clamp(kPackedNumbers / (panels * kColumns), kDepth, kMostDepth);
+    const std::int64_t depth = std::min(k_, most);
     const std::int64_t at_once =
-        std::clamp<std::int64_t>(kPackedNumbers / (k_ * kColumns), 1, panels);
-    const std::int64_t blocks = ceil_div(std::ssize(rows), kBlockRows);
-    Packed b(at_once * k_ * kColumns);
-    for (std::int64_t first = 0; first < panels; first += at_once) {
-      const std::int64_t count = std::min(at_once, panels - first);
-#pragma omp parallel
-      {
-#pragma omp for schedule(dynamic)
-        for (std::int64_t q = 0; q < count; ++q) pack_b(first + q, b, q * k_ * kColumns);
-        Packed a(kBlockRows * k_);
-#pragma omp for schedule(dynamic)
-        for (std::int64_t block = 0; block < blocks; ++block) {
-          const std::int64_t first_row = block * kBlockRows;
-          const auto some = rows.subspan(
-              static_cast<std::size_t>(first_row),
-              static_cast<std::size_t>(std::min(kBlockRows, std::ssize(rows) - first_row)));
-          pack_a(some, a);
-          for (std::int64_t q = 0; q < count; ++q) {
-            multiply(a, b, q * k_ * kColumns, std::ssize(some), (first + q) * kColumns,
-                     out.subspan(static_cast<std::size_t>(first_row * group_count())));
-          }
-        }
+        std::clamp<std::int64_t>(kPackedNumbers / (depth * kColumns), 1, panels);
+    Packed b(at_once * depth * kColumns);
+    std::ranges::fill(out, Expected{0, 0});
+    for (std::int64_t p = 0; p < k_; p += depth) {
+      const Terms terms{p, std::min(depth, k_ - p)};
+      for (std::int64_t first = 0; first < panels; first += at_once) {
+        add_panels(rows, terms, first, std::min(at_once, panels - first), b, out);
       }
     }
+    for (Expected& e : out) e.norm = std::sqrt(e.norm);
   }
 
  private:
-  [[nodiscard]] std::int64_t group_count() const { return ceil_div(n_, groups_.length); }
+  [[nodiscard]] std::int64_t group_count() const { return ceil_div(width_, groups_.length); }
 
   [[nodiscard]] double sign(std::int64_t column) const {
     return groups_.signs.empty() ? 1 : groups_.signs[static_cast<std::size_t>(column)];
   }
 
-  void pack_a(std::span<const std::int64_t> rows, Packed& packed) const {
-    std::vector<double> row(static_cast<std::size_t>(k_));
+  // Few outputs: panels of eight columns would hold zeros.
+  void sum_each(std::span<const std::int64_t> rows, std::span<Expected> out) const {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const auto width = static_cast<std::size_t>(width_);
+      const std::int64_t row = rows[i / width];
+      const std::int64_t column = groups_.first + static_cast<std::int64_t>(i % width);
+      out[i] = sum_of_terms(k_, [&](std::int64_t first, std::span<double> terms) {
+        std::array<double, kTermsAtOnce> right;
+        const auto count = static_cast<std::int64_t>(terms.size());
+        if (!a_by_columns_) a_.read(row * k_ + first, terms);
+        if (!b_by_rows_) b_.read(column * k_ + first, std::span(right).first(terms.size()));
+        for (std::int64_t p = 0; p < count; ++p) {
+          const auto at = static_cast<std::size_t>(p);
+          if (a_by_columns_) terms[at] = a_[(first + p) * m_ + row];
+          terms[at] *= b_by_rows_ ? b_[(first + p) * n_ + column] : right[at];
+        }
+      });
+    }
+  }
+
+  // Adds the terms of `count` panels from `first` on, on all threads.
+  void add_panels(std::span<const std::int64_t> rows, Terms terms, std::int64_t first,
+                  std::int64_t count, Packed& b, std::span<Expected> out) const {
+    const std::int64_t blocks = ceil_div(std::ssize(rows), kBlockRows);
+    const std::int64_t size = terms.count * kColumns;
+#pragma omp parallel
+    {
+#pragma omp for schedule(dynamic)
+      for (std::int64_t q = 0; q < count; ++q) pack_b(first + q, terms, b, q * size);
+      Packed a(std::min(kBlockRows, ceil_div(std::ssize(rows), kRows) * kRows) * terms.count);
+#pragma omp for schedule(dynamic)
+      for (std::int64_t block = 0; block < blocks; ++block) {
+        const std::int64_t first_row = block * kBlockRows;
+        const auto some = rows.subspan(
+            static_cast<std::size_t>(first_row),
+            static_cast<std::size_t>(std::min(kBlockRows, std::ssize(rows) - first_row)));
+        pack_a(some, terms, a);
+        for (std::int64_t q = 0; q < count; ++q) {
+          multiply(a, b, terms.count, q * size, std::ssize(some), (first + q) * kColumns,
+                   out.subspan(static_cast<std::size_t>(first_row * group_count())));
+        }
+      }
+    }
+  }
+
+  void pack_a(std::span<const std::int64_t> rows, Terms terms, Packed& packed) const {
+    std::vector<double> row(static_cast<std::size_t>(terms.count));
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      if (!a_by_columns_) a_.read(rows[r] * k_, row);
+      if (!a_by_columns_) a_.read(rows[r] * k_ + terms.first, row);
       const auto tile = static_cast<std::int64_t>(r) / kRows;
       const auto in_tile = static_cast<std::int64_t>(r) % kRows;
-      for (std::int64_t p = 0; p < k_; ++p) {
-        const double x = a_by_columns_ ? a_[p * m_ + rows[r]] : row[static_cast<std::size_t>(p)];
-        const auto at = static_cast<std::size_t>((tile * k_ + p) * kRows + in_tile);
+      for (std::int64_t p = 0; p < terms.count; ++p) {
+        const double x =
+            a_by_columns_ ? a_[(terms.first + p) * m_ + rows[r]] : row[static_cast<std::size_t>(p)];
+        const auto at = static_cast<std::size_t>((tile * terms.count + p) * kRows + in_tile);
         packed.values[at] = x;
         packed.squares[at] = x * x;
       }
@@ -114,49 +161,55 @@ class Product {
   }
 
   // Packs panel `panel` of the groups of B's columns. Columns beyond the last are zero.
-  void pack_b(std::int64_t panel, Packed& packed, std::int64_t offset) const {
+  void pack_b(std::int64_t panel, Terms terms, Packed& packed, std::int64_t offset) const {
     const auto begin = static_cast<std::ptrdiff_t>(offset);
-    const auto size = static_cast<std::ptrdiff_t>(k_ * kColumns);
+    const auto size = static_cast<std::ptrdiff_t>(terms.count * kColumns);
     std::fill_n(packed.values.begin() + begin, size, 0.0);
     std::fill_n(packed.squares.begin() + begin, size, 0.0);
-    const std::int64_t first = panel * kColumns * groups_.length;
-    const std::int64_t end = std::min(n_, first + kColumns * groups_.length);
+    const std::int64_t first = groups_.first + panel * kColumns * groups_.length;
+    const std::int64_t end = std::min(groups_.first + width_, first + kColumns * groups_.length);
     const auto add = [&](std::int64_t p, std::int64_t column, double x) {
       const std::int64_t group = (column - first) / groups_.length;
       const auto at = static_cast<std::size_t>(offset + p * kColumns + group);
       packed.values[at] += sign(column) * x;
       packed.squares[at] += x * x;
     };
-    std::vector<double> line(static_cast<std::size_t>(b_by_rows_ ? end - first : k_));
-    if (b_by_rows_) {
-      for (std::int64_t p = 0; p < k_; ++p) {
-        b_.read(p * n_ + first, line);
-        for (std::int64_t j = first; j < end; ++j) {
-          add(p, j, line[static_cast<std::size_t>(j - first)]);
+    std::vector<double> line(static_cast<std::size_t>(b_by_rows_ ? kDepth : terms.count));
+    if (!b_by_rows_) {
+      for (std::int64_t j = first; j < end; ++j) {
+        b_.read(j * k_ + terms.first, std::span(line).first(static_cast<std::size_t>(terms.count)));
+        for (std::int64_t p = 0; p < terms.count; ++p) {
+          add(p, j, line[static_cast<std::size_t>(p)]);
         }
       }
       return;
     }
-    for (std::int64_t j = first; j < end; ++j) {
-      b_.read(j * k_, line);
-      for (std::int64_t p = 0; p < k_; ++p) add(p, j, line[static_cast<std::size_t>(p)]);
+    for (std::int64_t p = 0; p < terms.count; ++p) {
+      for (std::int64_t j = first; j < end; j += kDepth) {
+        const auto some = static_cast<std::size_t>(std::min(kDepth, end - j));
+        b_.read((terms.first + p) * n_ + j, std::span(line).first(some));
+        for (std::size_t i = 0; i < some; ++i) {
+          add(p, j + static_cast<std::int64_t>(i), line[i]);
+        }
+      }
     }
   }
 
-  // Writes the values of `rows` rows of a in the groups of one panel, the first of which is
-  // `group`.
-  void multiply(const Packed& a, const Packed& b, std::int64_t panel, std::int64_t rows,
-                std::int64_t group, std::span<Expected> out) const {
+  // Adds `terms` terms and their squares to `rows` rows of the groups of one panel, the first of
+  // which is `group`.
+  void multiply(const Packed& a, const Packed& b, std::int64_t terms, std::int64_t panel,
+                std::int64_t rows, std::int64_t group, std::span<Expected> out) const {
     Tile value;
     Tile square;
     for (std::int64_t first = 0; first < rows; first += kRows) {
-      multiply_tile(a.values.data() + first * k_, b.values.data() + panel, k_, value);
-      multiply_tile(a.squares.data() + first * k_, b.squares.data() + panel, k_, square);
+      multiply_tile(a.values.data() + first * terms, b.values.data() + panel, terms, value);
+      multiply_tile(a.squares.data() + first * terms, b.squares.data() + panel, terms, square);
       for (std::int64_t i = first; i < std::min(rows, first + kRows); ++i) {
         for (std::int64_t j = 0; j < std::min(kColumns, group_count() - group); ++j) {
           const auto at = static_cast<std::size_t>((i - first) * kColumns + j);
-          out[static_cast<std::size_t>(i * group_count() + group + j)] = {value[at],
-                                                                          std::sqrt(square[at])};
+          Expected& sum = out[static_cast<std::size_t>(i * group_count() + group + j)];
+          sum.value += value[at];
+          sum.norm += square[at];
         }
       }
     }
@@ -168,6 +221,7 @@ class Product {
   bool a_by_columns_;
   bool b_by_rows_;
   const Groups& groups_;
+  std::int64_t width_;
   View a_;
   View b_;
 };

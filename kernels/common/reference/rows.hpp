@@ -10,16 +10,24 @@
 
 namespace ridgebench {
 
-// Groups of `length` neighbouring elements of an output row. A group stands for the sum of its
-// elements, each multiplied by its column's sign.
+// Groups of `length` neighbouring elements of an output row, or of the `columns` elements of it
+// from `first` on. A group stands for the sum of its elements, each multiplied by its column's
+// sign.
 struct Groups {
   std::int64_t length = 1;
-  std::span<const double> signs = {};  // 1 or -1 for each column; empty: all 1
+  std::span<const double> signs = {};  // 1 or -1 for each column of the row; empty: all 1
+  std::int64_t first = 0;
+  std::int64_t columns = 0;  // 0: all that follow
+
+  // Elements of a row that the groups divide, if it has `row_length`.
+  [[nodiscard]] std::int64_t width(std::int64_t row_length) const {
+    return columns > 0 ? columns : row_length - first;
+  }
 };
 
 struct RowsReference {
-  // Writes the values of the groups of `rows`, ceil(row_length / length) to a row, one row behind
-  // the other. Uses all threads.
+  // Writes the values of the groups of `rows`, ceil(width / length) to a row, one row behind the
+  // other. Uses all threads.
   void (*compute)(const Shape&, std::span<const std::int64_t> rows, const Groups& groups,
                   std::span<const View> in, std::span<Expected> out);
   // Whether groups may be longer than one element. They may where an output is linear in a column

@@ -113,6 +113,7 @@ class OneWrongElement : public RegistryTest {
     omp_set_num_threads(1);
     return before;
   }();
+  std::vector<double> signs_;
   CpuDevice device_;
   Buffers buffers_{device_, Fill::normal, 5};
 };
@@ -143,6 +144,44 @@ TEST_F(OneWrongElement, IsFoundBySumsOfGroupsInAProductOfEveryFormat) {
     EXPECT_EQ(refused(c, set, {few, few}), 0);
   });
   EXPECT_GT(products, 8);
+}
+
+// What a product does whose outputs are too many to be kept: parts of rows, blocks of rows.
+TEST_F(OneWrongElement, IsFoundInPartsAndBlocksAsInTheWhole) {
+  int products = 0;
+  for_each([&](const Case& c, const BufferSet& set) {
+    if (rows_reference_of(*c.operation) == nullptr) return;
+    ++products;
+    const Implementation& implementation = *c.implementation;
+    std::vector<View> inputs;
+    for (std::size_t i = 0; i + 1 < set.size(); ++i) {
+      inputs.push_back({set[i], c.operands()[i].format});
+    }
+    const auto rows = all_rows(*c.operation, c.shape);
+    const View output{set.back(), c.operands().back().format};
+    const Groups groups{8, signs_ = draw_signs(*c.operation, c.shape, 1)};
+    const auto in_parts = [&](std::int64_t most) {
+      return compare_in_blocks(device_, implementation, c.shape, set, rows, inputs, most);
+    };
+    const Verification whole = compare(implementation, c.shape, {&output, 1}, rows,
+                                       reference_of(*c.operation, c.shape, inputs, rows));
+    for (const std::int64_t most : {50, 1000, 1 << 20}) {
+      EXPECT_EQ(in_parts(most).elements, whole.elements);
+      EXPECT_NEAR(in_parts(most).error, whole.error, 1e-6);
+      EXPECT_EQ(in_parts(most).exact, whole.exact);
+    }
+    if (!rows_reference_of(*c.operation)->sums_groups) return;
+    const auto sums = [&](std::int64_t most) {
+      return compare_groups(implementation, c.shape, output, groups, inputs, most);
+    };
+    EXPECT_NEAR(sums(7).error, sums(1 << 20).error, 1e-6);
+    EXPECT_TRUE(sums(7).passed());
+    const auto size = static_cast<std::size_t>(info(output.format).storage_bytes);
+    std::memset(static_cast<std::byte*>(set.back()) + 150 * size, 0x7F, size);  // huge or NaN
+    EXPECT_FALSE(sums(7).passed());
+    EXPECT_FALSE(in_parts(50).passed());
+  });
+  EXPECT_GT(products, 16);
 }
 
 // A machine whose sweep is as large as its threads and caches allow.

@@ -1,0 +1,68 @@
+// The worst of many comparisons of outputs with their references.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "harness/device/own_work.hpp"
+#include "harness/measure/verifying/tolerance.hpp"
+#include "harness/results/record.hpp"
+#include "kernels/common/registry.hpp"
+
+namespace ridgebench {
+
+// Elements that a thread compares at once. They fit into a first-level cache.
+inline constexpr std::int64_t kComparedBlock = 1024;
+
+// The worst of several comparisons.
+struct Largest {
+  double error = 0;  // over its tolerance
+  double tolerance = 0;
+  std::int64_t elements = 0;
+  bool exact = true;
+
+  void add(double deviation, double allowed, bool is_exact) {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    const double ratio = deviation == 0 ? 0 : allowed > 0 ? deviation / allowed : infinite;
+    // Comparisons with NaN are false. An output that is NaN gets an infinite error.
+    add({.error = ratio >= 0 ? ratio : infinite,
+         .tolerance = allowed,
+         .elements = 1,
+         .exact = is_exact});
+  }
+
+  void add(const Largest& other) {
+    if (other.error > error || elements == 0) {
+      error = other.error;
+      tolerance = other.tolerance;
+    }
+    elements += other.elements;
+    exact = exact && other.exact;
+  }
+};
+
+// Calls compare_at(block, largest) for each of `blocks`, on all threads.
+template <class F>
+Verification largest_of(std::int64_t blocks, F compare_at) {
+  const OwnWork own;
+  std::vector<Largest> each(static_cast<std::size_t>(blocks));
+  if (blocks == 1) {  // not in a parallel region, which would not let out an exception
+    compare_at(0, each.front());
+  } else {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t b = 0; b < blocks; ++b) compare_at(b, each[static_cast<std::size_t>(b)]);
+  }
+  Largest all;
+  for (const Largest& one : each) all.add(one);
+  return {
+      .error = all.error, .tolerance = all.tolerance, .elements = all.elements, .exact = all.exact};
+}
+
+inline Tolerance tolerance_of(const Implementation& implementation, const Shape& shape,
+                              Format output) {
+  return {implementation.technique, implementation.operation->reduction(shape), output};
+}
+
+}  // namespace ridgebench
