@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/base/sudden_end.hpp"
+#include "harness/device/own_work.hpp"
 #include "kernels/common/error.hpp"
 
 namespace ridgebench {
@@ -32,6 +33,7 @@ void Watchdog::start(std::chrono::duration<double> limit) {
   constexpr std::chrono::duration<double> longest = std::chrono::years(1);  // the clock ends at 292
   left_ = std::min(limit, longest);
   tick_ = *left_ / kTicks;
+  returns_ = OwnWork::returns();
   changed_.notify_one();
 }
 
@@ -50,7 +52,9 @@ void Watchdog::watch() {
       expired_();
       left_.reset();  // it ended what hung
     } else if (changed_.wait_for(lock, tick_) == std::cv_status::timeout && left_) {
-      *left_ -= tick_;
+      const std::uint64_t returns = OwnWork::returns();
+      if (std::exchange(returns_, returns) != returns) left_ = kTicks * tick_;
+      if (!OwnWork::goes_on()) *left_ -= tick_;
     }
   }
 }

@@ -1,7 +1,9 @@
-// Ends the process if a case hangs. The program cannot stop a kernel that never returns.
+// Ends the process if a launch hangs. The program cannot stop a kernel that never returns.
 //
 // The watchdog counts the time in which the process could run: ticks of its own thread. A process
-// that was stopped or suspended for an hour is at most one tick older.
+// that was stopped or suspended for an hour is at most one tick older. Ticks at whose end the
+// program fills buffers, computes a reference or compares outputs (OwnWork) do not count. The limit
+// begins anew when a launch returns, so that a case of many slow launches does not hang.
 #pragma once
 
 #include <chrono>
@@ -37,6 +39,7 @@ class Watchdog {
   std::condition_variable changed_;
   std::optional<std::chrono::duration<double>> left_;  // until the case exceeds its limit
   std::chrono::duration<double> tick_{};
+  std::uint64_t returns_ = 0;  // of launches, as OwnWork has counted them
   bool done_ = false;
   std::thread thread_;
 };

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/device/own_work.hpp"
 #include "kernels/common/operation.hpp"
 
 namespace ridgebench {
@@ -51,14 +52,17 @@ void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
 }
 
 void HostMemory::fill(void* out, std::int64_t elements, Format format, const RandomStream& from) {
+  const OwnWork own;
   fill_random(out, elements, format, from, threads_);
 }
 
 void HostMemory::write(void* out, std::span<const std::byte> bytes) {
+  const OwnWork own;
   copy_in_parallel(static_cast<std::byte*>(out), bytes.data(), bytes.size());
 }
 
 void HostMemory::set(std::span<const Region> regions, unsigned char value) {
+  const OwnWork own;
   for (const Region& region : regions) {
     in_chunks(region.size(), [&](std::size_t first, std::size_t count) {
       std::memset(region.data() + first, value, count);
@@ -67,12 +71,14 @@ void HostMemory::set(std::span<const Region> regions, unsigned char value) {
 }
 
 bool HostMemory::holds(std::span<const Region> regions, unsigned char value) {
+  const OwnWork own;
   return std::ranges::all_of(regions, [&](const Region& region) {
     return std::ranges::all_of(region, [&](std::byte b) { return b == std::byte{value}; });
   });
 }
 
 const std::byte* HostMemory::on_host(std::span<const Region> regions, HostBuffer& scratch) {
+  const OwnWork own;
   if (regions.size() == 1) return regions.front().data();
   std::size_t bytes = 0;
   for (const Region& region : regions) bytes += region.size();
@@ -83,6 +89,7 @@ const std::byte* HostMemory::on_host(std::span<const Region> regions, HostBuffer
 }
 
 bool HostMemory::has_nan(const void* data, std::int64_t elements, Format format) {
+  const OwnWork own;
   const FormatInfo& f = info(format);
   if (f.whole()) return false;
   switch (f.storage_bytes) {
@@ -100,6 +107,7 @@ bool HostMemory::has_nan(const void* data, std::int64_t elements, Format format)
 }
 
 std::uint64_t HostMemory::checksum(Region region) {
+  const OwnWork own;
   const auto hash = [](const void* data, std::size_t bytes) -> std::uint64_t {
     return std::hash<std::string_view>()({static_cast<const char*>(data), bytes});
   };
@@ -112,6 +120,7 @@ std::uint64_t HostMemory::checksum(Region region) {
 
 double HostMemory::largest_difference(const void* x, const void* y, std::int64_t elements,
                                       Format format, double absolute, double relative) {
+  const OwnWork own;
   const View a{x, format};
   const View b{y, format};
   double largest = 0;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/device/own_work.hpp"
+
 namespace ridgebench {
 namespace {
 
@@ -142,6 +144,7 @@ void NewInputs::write_on_host(std::size_t set, std::size_t position,
 
 std::vector<View> NewInputs::new_views(std::size_t set, std::span<const std::int64_t> rows,
                                        std::vector<HostBuffer>& copies) const {
+  const OwnWork own;
   std::vector<View> views = old_views(set, copies);
   std::size_t input = 0;
   for (std::size_t i = 0; i < operands_.size(); ++i) {

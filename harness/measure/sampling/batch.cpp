@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/device/own_work.hpp"
+
 namespace ridgebench {
 namespace {
 
@@ -48,7 +50,9 @@ void Batch::start(std::int64_t repeats) {
 Timing Batch::wait() {
   const Started oldest = std::move(started_.front());
   started_.pop_front();
-  return oldest.running->wait();
+  const Timing timing = oldest.running->wait();
+  OwnWork::note_return();
+  return timing;
 }
 
 void Batch::drain() {
@@ -88,6 +92,7 @@ std::span<const Launch> Batch::sample(std::size_t i) const {
 Timing Batch::time(std::span<const Launch> part) const {
   Timing timing = regime_ == Regime::cold ? device_->time_cold(part.front())
                                           : device_->time_batch(part, repeats_);
+  OwnWork::note_return();
   timing.seconds /= static_cast<double>(launches(part));
   return timing;
 }

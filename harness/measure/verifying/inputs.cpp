@@ -4,11 +4,14 @@
 
 #include <algorithm>
 
+#include "harness/device/own_work.hpp"
+
 namespace ridgebench {
 
 std::vector<View> inputs_before_launch(DeviceMemory& memory, std::span<const Operand> operands,
                                        const BufferSet& set, std::size_t index, Fill fill,
                                        std::uint64_t seed, std::vector<HostBuffer>& copies) {
+  const OwnWork own;
   copies.resize(std::max(copies.size(), operands.size()));
   std::vector<View> views;
   for (std::size_t i = 0; i < operands.size(); ++i) {

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "harness/device/own_work.hpp"
+
 namespace ridgebench {
 namespace {
 
@@ -59,6 +61,38 @@ TEST_F(WatchdogDeathTest, ARowThatFinishesStopsIt) {
     std::_Exit(kSurvived);
   };
   EXPECT_EXIT(finish(), ExitedWithCode(kSurvived), "");
+}
+
+TEST_F(WatchdogDeathTest, FillingAndVerifyingAreNoPartOfTheLimit) {
+  const auto verify = [] {
+    Watchdog watchdog(expire);
+    const OwnWork own;
+    watchdog.start(milliseconds(20));
+    std::this_thread::sleep_for(milliseconds(400));
+    watchdog.stop();
+    std::_Exit(kSurvived);
+  };
+  EXPECT_EXIT(verify(), ExitedWithCode(kSurvived), "");
+  const auto hang_later = [] {
+    Watchdog watchdog(expire);
+    watchdog.start(milliseconds(20));
+    { const OwnWork own; }
+    wait_for_ever();
+  };
+  EXPECT_EXIT(hang_later(), ExitedWithCode(kExpired), "");
+}
+
+TEST_F(WatchdogDeathTest, ARowOfManyLaunchesThatReturnDoesNotHang) {
+  const auto launch_often = [] {
+    Watchdog watchdog(expire);
+    watchdog.start(std::chrono::seconds(2));
+    for (int i = 0; i < 30; ++i) {
+      std::this_thread::sleep_for(milliseconds(100));
+      OwnWork::note_return();
+    }
+    std::_Exit(kSurvived);
+  };
+  EXPECT_EXIT(launch_often(), ExitedWithCode(kSurvived), "");
 }
 
 TEST_F(WatchdogDeathTest, EachRowHasItsOwnLimit) {
