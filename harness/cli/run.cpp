@@ -8,18 +8,21 @@
 #include <memory>
 
 #include "harness/base/loaded_kernels.hpp"
+#include "harness/base/printable.hpp"
 #include "harness/base/stopwatch.hpp"
+#include "harness/base/terminal.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/google_benchmark.hpp"
 #include "harness/cli/node/node.hpp"
 #include "harness/cli/node/options.hpp"
 #include "harness/cli/number_option.hpp"
 #include "harness/cli/options/case_options.hpp"
+#include "harness/cli/run/dry_run.hpp"
+#include "harness/cli/run/earlier_ceilings.hpp"
 #include "harness/cli/run/measure_plan.hpp"
 #include "harness/cli/run/refuse_request.hpp"
 #include "harness/cli/run_notes.hpp"
 #include "harness/device/open_devices.hpp"
-#include "harness/results/measured_roofs.hpp"
 #include "harness/results/results_directory.hpp"
 #include "harness/results/resume.hpp"
 #include "kernels/common/number.hpp"
@@ -39,6 +42,7 @@ struct RunOptions {
   std::string junit;
   bool retry = false;
   bool dry_run = false;
+  bool json = false;
   bool take_turns = false;
   bool no_restart = false;
   bool no_early = false;
@@ -68,27 +72,6 @@ RunRequest request_of(const RunOptions& options, const std::string& google_filte
   }
   refuse_request(request);
   return request;
-}
-
-// Reads the verified ceilings of an earlier run on the same devices, and their controls.
-std::vector<Record> read_ceilings(const std::string& directory,
-                                  const std::vector<std::unique_ptr<Device>>& devices) {
-  if (directory.empty()) return {};
-  const std::vector<MeasuredDevice> measured = read_devices(directory);
-  for (const auto& device : devices) {
-    const auto model = device->identity().at("model").get<std::string>();
-    const auto same = [&](const MeasuredDevice& m) {
-      return m.name == device->name() && m.model == model;
-    };
-    if (std::ranges::none_of(measured, same)) {
-      throw UsageError(
-          fmt::format("{} holds no ceilings of {} ({})", directory, device->name(), model));
-    }
-  }
-  std::vector<Record> records = read_records(directory);
-  std::erase_if(records,
-                [](const Record& r) { return r.role == Role::kernel || r.status != Status::ok; });
-  return records;
 }
 
 // Finds an unwritable file before the run. An empty path stands for no file.
@@ -156,19 +139,23 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
   if (options.node.concurrent) return run_node(options, flags, command_line);
   const RunRequest request = request_of(options, flags.filter);
   const Devices devices = open_devices(request.device);
-  std::vector<Record> ceilings = read_ceilings(request.ceilings, devices);
-  RunPlan plan = make_plan(request, devices, ceilings);
+  EarlierCeilings ceilings = read_ceilings(request, devices, command_line);
+  RunPlan plan = make_plan(request, devices, ceilings.records);
   if (flags.list_tests) {
     list_tests(plan);
     return ExitCode::fine;
   }
   if (options.dry_run) {
-    print_dry_run(plan);
-    return ExitCode::fine;
+    return print_dry_run(plan, options.json);
   }
   require_writable("--benchmark_out", flags.out);
   require_writable("--junit", options.junit);
   static_cast<void>(draw_check_seed());  // a value that is no seed must not leave a folder
+  if (!ceilings.unusable.empty()) {
+    write_error(fmt::format("note: {}; without --ceilings the run measures its own\n",
+                            printable(ceilings.unusable)));
+    ceilings.records.clear();  // the plan has counted on them
+  }
   listen_for_signals();
   const std::filesystem::path folder = results_path(options);
   return measure_plan(std::move(plan),
@@ -178,7 +165,8 @@ ExitCode run_command(const RunOptions& options, const GoogleFlags& flags,
                        .after_a_crash = after_a_crash(options, folder, command_line),
                        .flags = flags,
                        .junit = options.junit,
-                       .ceilings = std::move(ceilings),
+                       .ceilings = std::move(ceilings.records),
+                       .roofs_unknown = std::move(ceilings.unusable),
                        .resume = !options.resume.empty(),
                        .retry = options.retry,
                        .take_turns = options.take_turns,
@@ -232,11 +220,16 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& command_line
       ->type_name("SHEET");
   command->add_flag("--no-plot", options->no_plot,
                     "No roofline after the table; default: on a terminal of 60 columns or more");
-  command->add_flag("--dry-run", options->dry_run, "Print cases, bytes and time; measure nothing");
+  CLI::Option* dry_run =
+      command->add_flag("--dry-run", options->dry_run,
+                        "Print cases, bytes, time and what would be skipped; measure nothing");
+  CLI::Option* json =
+      command->add_flag("--json", options->json, "With --dry-run: print strict JSON")
+          ->needs(dry_run);
   CLI::Option* turns =
       command->add_flag("--take-turns", options->take_turns,
                         "Stop every few samples until SIGCONT; `ridgebench gate` uses it");
-  add_node_options(*command, options->node, {resume, junit, turns});
+  add_node_options(*command, options->node, {resume, junit, turns, json});
   command->add_flag("--no-restart", options->no_restart,
                     "A crash ends the run, for debuggers; default: the other rows are measured");
   command->add_option("--spent", options->spent_s)->group("");  // of the budget, before a crash

@@ -25,10 +25,10 @@ void warn_of_held_back_libraries(const std::vector<Record>& records) {
   }
 }
 
-void note_unknown_roofs(const std::vector<Record>& records) {
+void note_unknown_roofs(const std::vector<Record>& records, const std::string& said) {
   std::set<std::string> reasons;
   for (const Record& record : records) {
-    if (record.roof_unknown) reasons.insert(*record.roof_unknown);
+    if (record.roof_unknown && *record.roof_unknown != said) reasons.insert(*record.roof_unknown);
   }
   for (const std::string& reason : reasons) {
     write_error(fmt::format("note: {}; rows of matrix products have no share of a measured roof\n",
@@ -37,14 +37,6 @@ void note_unknown_roofs(const std::vector<Record>& records) {
 }
 
 }  // namespace
-
-void print_dry_run(const RunPlan& plan) {
-  for (const Case& c : plan.cases()) {
-    fmt::print("{:<80} {:.0f} bytes\n", c.id(), Buffers::footprint(c.operands(), 1));
-  }
-  fmt::print("{} cases, about {:.0f} s, {:.0f} bytes for the largest buffer set\n",
-             plan.cases().size(), plan.budget().total_s(), plan.largest_footprint());
-}
 
 void list_tests(const RunPlan& plan) {
   for (const Case& c : plan.cases()) {
@@ -69,9 +61,17 @@ void note_left_out(const RunPlan& plan) {
       plan.left_out()));
 }
 
-ExitCode conclude(const std::vector<Record>& records, const std::string& folder) {
+void note_latest(const std::string& reason) {
+  write_error(
+      fmt::format("note: results/local/latest does not name this run: {}; once it is removed, the "
+                  "next run makes the link\n",
+                  reason));
+}
+
+ExitCode conclude(const std::vector<Record>& records, const std::string& folder,
+                  const std::string& said) {
   warn_of_held_back_libraries(records);
-  note_unknown_roofs(records);
+  note_unknown_roofs(records, said);
   for (const std::string& line : unmeasured(records)) print_problem(line);
   write_error(fmt::format("results: {}\n", printable(folder)));
   return exit_code(records);

@@ -10,9 +10,6 @@
 
 namespace ridgebench {
 
-// Prints the cases, their bytes and their time for --dry-run.
-void print_dry_run(const RunPlan& plan);
-
 // Prints the ids for --benchmark_list_tests.
 void list_tests(const RunPlan& plan);
 
@@ -22,7 +19,12 @@ void warn_of_budget(const RunPlan& plan, const std::optional<double>& budget_s);
 // Tells the user before the run which rows the quick profile leaves out.
 void note_left_out(const RunPlan& plan);
 
-// Prints notes on finished records and the folder that holds them. Returns the run's exit code.
-ExitCode conclude(const std::vector<Record>& records, const std::string& folder);
+// Tells the user that results/local/latest still names something else.
+void note_latest(const std::string& reason);
+
+// Prints notes on finished records and the folder that holds them. Returns the run's exit code. The
+// user has read `said` before: why rows have no roof.
+ExitCode conclude(const std::vector<Record>& records, const std::string& folder,
+                  const std::string& said = {});
 
 }  // namespace ridgebench

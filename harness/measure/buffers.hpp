@@ -58,6 +58,9 @@ class Buffers {
   // its own memory.
   void require_room(std::span<const Operand> operands, std::int64_t count = 1) const;
 
+  // Bytes of the device that are free, or would be without the arenas.
+  [[nodiscard]] double available_bytes() const { return held_bytes() + device_->free_bytes(); }
+
   // Returns true if one set fits once the arenas are freed.
   [[nodiscard]] bool in_the_way(std::span<const Operand> operands) const;
 
@@ -108,7 +111,6 @@ class Buffers {
 
   std::vector<BufferSet> carve(std::size_t sets, Cursors cursors);
   [[nodiscard]] double held_bytes() const;
-  [[nodiscard]] double available_bytes() const { return held_bytes() + device_->free_bytes(); }
   // Frees the inputs of other formats if these sets do not fit next to them.
   void make_room(const Bytes& of_set, std::size_t sets);
   // Makes the arena at least `bytes` long. An arena that grows gets `roomy` bytes if they are free.

@@ -13,6 +13,7 @@
 #include "harness/base/process.hpp"
 #include "harness/device/isolated/kernel_process.hpp"
 #include "harness/measure/crash.hpp"
+#include "harness/measure/preparation.hpp"
 #include "harness/measure/sampling/sustained.hpp"
 #include "harness/results/outcome.hpp"
 #include "kernels/common/error.hpp"
@@ -42,27 +43,9 @@ bool is_control(const Case& c) {
   }
 }
 
-// Estimates the seconds of a case beside its share; empty if the case will be skipped. A host with
-// two threads took them for inputs, poison and comparisons, and the published runs of an H100 and
-// an H200 did. The budget learns by how much another machine differs.
-std::optional<double> preparation_s(const Case& c, double share_s) {
-  constexpr double kFixed_s = 0.02;
-  const double bytes_per_s = c.device->backend() == Backend::cuda ? 1e10 : 8e8;
-  if (unsupported_reason(c)) return std::nullopt;
-  const double set = Buffers::footprint(c.operands(), 1);
-  const auto rotation = static_cast<double>(c.device->rotation_bytes());
-  const double bytes = c.regime == Regime::steady
-                           ? std::clamp(rotation, set, set * static_cast<double>(kMaxSets))
-                           : set;
-  return kFixed_s + bytes / bytes_per_s + beyond_share_s(c, share_s);
-}
-
 Budget budget_of(const std::vector<Case>& cases, const RunRequest& request) {
   const double share_s = kSecondsPerCase.at(static_cast<std::size_t>(request.profile));
-  std::vector<std::optional<double>> preparation;
-  preparation.reserve(cases.size());
-  for (const Case& c : cases) preparation.push_back(preparation_s(c, share_s));
-  return {std::move(preparation), request.budget_s, share_s};
+  return {preparation_of(cases, share_s), request.budget_s, share_s};
 }
 
 // Chooses the cases of a device.
@@ -151,14 +134,6 @@ RunPlan::RunPlan(const RunRequest& request, const std::vector<std::unique_ptr<De
     : chosen_(choose_cases(request, devices, have_ceiling)),
       budget_(budget_of(chosen_.cases, request)) {}
 
-double RunPlan::largest_footprint() const {
-  double largest = 0;
-  for (const Case& c : cases()) {
-    largest = std::max(largest, Buffers::footprint(c.operands(), 1));
-  }
-  return largest;
-}
-
 Campaign::Campaign(RunPlan plan, Fill fill, std::uint64_t seed, ResultsDirectory& directory,
                    std::vector<Record> finished, const std::vector<Record>& ceilings)
     : plan_(std::move(plan)),
@@ -217,6 +192,10 @@ const Record& Campaign::measure(std::size_t index) {
     record.reason = error.what();
     directory_->append(record);
     throw;
+  }
+  if (!roofs_unknown_.empty() && record.role == Role::kernel && record.roof &&
+      record.roof->empty()) {
+    record.roof_unknown = roofs_unknown_;
   }
   if (record.status == Status::ok) plan_.budget().learn(index, preparation_s);
   directory_->append(record);

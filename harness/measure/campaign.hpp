@@ -38,8 +38,6 @@ class RunPlan {
   [[nodiscard]] std::size_t left_out() const { return chosen_.left_out; }
   [[nodiscard]] Budget& budget() { return budget_; }
   [[nodiscard]] const Budget& budget() const { return budget_; }
-  // Bytes of the largest case.
-  [[nodiscard]] double largest_footprint() const;
 
   struct Chosen {
     std::vector<Case> cases;
@@ -63,6 +61,9 @@ class Campaign final : private Turns {
 
   // Counts the budget from the start of another clock, such as that of the command.
   void count_from(const Stopwatch& clock) { clock_ = clock; }
+
+  // Makes later rows record why they have no share of a roof; empty: nothing to explain.
+  void explain_missing_roofs(const std::string& why) { roofs_unknown_ = why; }
 
   // Makes later measurements take turns with other processes.
   void take_turns();
@@ -93,6 +94,7 @@ class Campaign final : private Turns {
   std::map<std::string, Record> finished_;
   std::vector<Record> records_;
   std::vector<Control> earlier_controls_;
+  std::string roofs_unknown_;
   const Case* current_ = nullptr;
   Stopwatch clock_;
   std::chrono::duration<double> hang_limit_{};  // of the current case, or of a turn

@@ -1,18 +1,17 @@
 #include "harness/measure/measurer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "harness/device/isolated/remote_launch.hpp"
+#include "harness/device/own_work.hpp"
 #include "harness/measure/failure.hpp"
 #include "harness/measure/probing/probes.hpp"
 #include "harness/measure/sampling/sustained.hpp"
 #include "harness/measure/sampling/telemetry_scope.hpp"
+#include "harness/measure/verifying/check_needs.hpp"
 #include "harness/results/measured_roofs.hpp"
-#include "harness/results/suspect.hpp"
 
 namespace ridgebench {
 namespace {
@@ -44,6 +43,7 @@ Record Measurer::described(const Case& c) const {
   Record record = c.describe();
   record.seed = seed_;
   record.fill = name(fill_);
+  if (fill_ == Fill::zeros) record.flags.emplace_back(kZeroInputs);
   return record;
 }
 
@@ -58,8 +58,8 @@ Record Measurer::measure(const Case& c, double seconds, const std::function<bool
     try {
       run_phases(record, c, seconds, stop);
     } catch (const OutOfMemory&) {
-      // The case may fit without the buffers of earlier cases.
-      if (!buffers_.in_the_way(c.operands())) throw;
+      // The case may fit without the references and buffers of earlier cases.
+      if (!check_.forget_references() && !buffers_.in_the_way(c.operands())) throw;
       buffers_ = Buffers(*device_, fill_, seed_, shared);
       check_.input_copies().clear();
       record = described(c);
@@ -73,7 +73,7 @@ Record Measurer::measure(const Case& c, double seconds, const std::function<bool
 void Measurer::run_phases(Record& record, const Case& c, double seconds,
                           const std::function<bool()>& stop) {
   TelemetryScope scope(*device_, record);
-  buffers_.require_room(c.operands());
+  require_room(buffers_, c);
   const auto& prepare = c.implementation->prepare;
   const Plan plan = prepare ? prepare(device_->queue(), c.shape) : nullptr;
   if (c.implementation->choice) record.choice = c.implementation->choice(plan);
@@ -181,6 +181,7 @@ Measurer::Affordable Measurer::affordable_sets(const Launch& launch, std::int64_
   Affordable result{};
   do {
     const double launch_s = device_->time_batch({&launch, 1}, 1).seconds;
+    OwnWork::note_return();
     spent_s += launch_s;
     fastest_s = std::min(fastest_s, launch_s);
     result.sets = static_cast<std::int64_t>(
@@ -212,18 +213,6 @@ Samples Measurer::sample(const Case& c, Binding& binding, Probes& probes, std::i
   sampling_s_ = std::min(device_->now_s() - start_s, seconds);
   capped_engine_ = samples.power_capped ? std::optional(engine) : std::nullopt;
   return samples;
-}
-
-void Measurer::doubt_time(Record& record, std::optional<double> seen_s) {
-  record.seen_s = seen_s;
-  const double median_s = record.time->median;
-  const Probed probed = record.verify->probes.value_or(Probed{});
-  if (const auto doubt = doubted_claim(median_s, seen_s)) {
-    suspect(record, *doubt);
-  } else if (const auto slower = slower_on_new_inputs(probed, median_s)) {
-    suspect(record,
-            fmt::format("launches on new inputs take {:.3g} x as long as the samples", *slower));
-  }
 }
 
 void Measurer::judge_samples(Record& record, const Case& c, const Samples& samples) const {

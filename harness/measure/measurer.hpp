@@ -15,6 +15,9 @@
 
 namespace ridgebench {
 
+// The flag of a row whose inputs are zeros, with which a device draws less power.
+inline constexpr const char* kZeroInputs = "zero_inputs";
+
 // State that the cases of one device share.
 class Measurer {
  public:

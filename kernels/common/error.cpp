@@ -8,8 +8,8 @@ Unsupported::Unsupported(const char* reason) : std::runtime_error(reason) {}
 
 Unsupported::Unsupported(const std::string& reason) : std::runtime_error(reason) {}
 
-OutOfMemory::OutOfMemory(double asked, double free)
+OutOfMemory::OutOfMemory(double asked, double free, const char* of)
     : std::runtime_error(
-          fmt::format("needs {:.0f} bytes of device memory, {:.0f} bytes are free", asked, free)) {}
+          fmt::format("needs {:.0f} bytes of {}, {:.0f} bytes are free", asked, of, free)) {}
 
 }  // namespace ridgebench

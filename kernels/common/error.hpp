@@ -45,7 +45,7 @@ class Unsupported : public std::runtime_error {
 class OutOfMemory : public std::runtime_error {
  public:
   // Both in bytes.
-  OutOfMemory(double asked, double free);
+  OutOfMemory(double asked, double free, const char* of = "device memory");
 };
 
 }  // namespace ridgebench

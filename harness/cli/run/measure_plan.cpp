@@ -46,9 +46,10 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
     note_left_out(plan);
   }
   directory.write_environment(environment);
-  point_latest_at(directory.path());
+  if (const auto error = point_latest_at(directory.path())) note_latest(error.message());
   Campaign campaign(std::move(plan), request.fill, request.seed, directory, std::move(finished),
                     settings.ceilings);
+  campaign.explain_missing_roofs(settings.roofs_unknown);
   campaign.count_from(clock);
   campaign.count_spent(settings.spent_s);
   if (settings.take_turns) campaign.take_turns();
@@ -63,7 +64,7 @@ ExitCode measure_plan(RunPlan plan, const RunSettings& settings,
     show_rooflines(directory.path().string(), settings.flags.color);
   }
   if (!settings.junit.empty()) write_junit(settings.junit, campaign.records(), campaign.doubts());
-  return conclude(campaign.records(), directory.path().string());
+  return conclude(campaign.records(), directory.path().string(), settings.roofs_unknown);
 }
 
 }  // namespace ridgebench

@@ -9,6 +9,7 @@
 #include "harness/device/isolated/remote_launch.hpp"
 #include "harness/measure/duel/timing.hpp"
 #include "harness/measure/failure.hpp"
+#include "harness/measure/verifying/check_needs.hpp"
 #include "harness/results/measured_roofs.hpp"
 #include "harness/results/suspect.hpp"
 
@@ -102,7 +103,7 @@ void Duelist::run_phases(DuelRecord& record, const DuelCase& duel,
                          const std::function<bool()>& stop) {
   const DuelTelemetry scope(*device_, record);
   const std::vector<Operand> operands = duel.first.operands();
-  buffers_.require_room(operands);
+  require_room(buffers_, duel.first);
   std::array<Contender, 2> contenders = prepare(record, duel);
   const std::int64_t wanted = duel.cold() ? 1 : buffers_.sets_to_rotate(operands);
   std::vector<BufferSet> sets = bind(contenders, 1, wanted);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -172,6 +174,18 @@ void judge(Record& record, const Case& c, const Roofs& roofs) {
     }
   } else {
     compare_with_roofs(record, c, timed, roofs);
+  }
+}
+
+void Measurer::doubt_time(Record& record, std::optional<double> seen_s) {
+  record.seen_s = seen_s;
+  const double median_s = record.time->median;
+  const Probed probed = record.verify->probes.value_or(Probed{});
+  if (const auto doubt = doubted_claim(median_s, seen_s)) {
+    suspect(record, *doubt);
+  } else if (const auto slower = slower_on_new_inputs(probed, median_s)) {
+    suspect(record,
+            fmt::format("launches on new inputs take {:.3g} x as long as the samples", *slower));
   }
 }
 

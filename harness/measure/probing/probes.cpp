@@ -9,25 +9,17 @@
 #include <utility>
 
 #include "harness/base/statistics.hpp"
-#include "harness/device/cpu/free_memory.hpp"
 #include "harness/measure/probing/kept_bits.hpp"
+#include "harness/measure/probing/probe_cost.hpp"
 #include "harness/results/suspect.hpp"
 
 namespace ridgebench {
 namespace {
 
-// Probes of a kernel of the user and of one of the suite, half of each kind.
-constexpr std::size_t kProbesOfOwn = 8;
-constexpr std::size_t kProbesOfOurs = 2;
 // Launches of a probe into outputs that hold NaN: kernels of the user may leave some of them out.
 constexpr std::size_t kLaunchesIntoNan = 4;
 // All probes are due before that many samples; a case with fewer takes the others at its end.
 constexpr std::size_t kSamplesBetween = 24;
-// Cost of the compared rows of a probe, in the unit of kSampleCost, and of all comparisons.
-constexpr double kProbeCost = 0x1p22;
-constexpr double kMostProbesCost = 0x1p32;
-// Limit of the bytes of inputs that are drawn again on the host.
-constexpr double kMostNewBytes = 0x1p30;
 // Launches after which an output may no longer change, and the longest wait for that.
 constexpr double kLaunchesWaited = 2;
 constexpr double kLongestWait_s = 0.5;
@@ -57,7 +49,8 @@ Probes::Probes(Device& device, Buffers& buffers, const Case& c, std::span<const 
       sets_(sets),
       outputs_of_case_(outputs_of(*c.operation, c.shape, c.format)),
       random_(seed),
-      wanted_(c.implementation->of_user() ? kProbesOfOwn : kProbesOfOurs),
+      wanted_(probes_of(c)),
+      compared_(affordable_probes(c)),
       kinds_(draw_kinds(wanted_, random_)),
       after_(draw_places(wanted_, random_)),
       input_copies_(&input_copies) {}
@@ -95,7 +88,7 @@ void Probes::take(Novelty novelty, double launch_s, const Launcher& launcher) {
     const std::uint64_t sum = own ? checksum(last) : 0;
     probe.unwritten = holds_nan(chosen);
     probe.set = chosen.first + random_() % count;
-    copy_rows(probe);
+    if (taken_.size() <= compared_) copy_rows(probe);
     if (own) probe.late = changes_within(last, sum, seconds);
   }
   probe.inputs->restore();
@@ -165,21 +158,6 @@ void Probes::compare_times(double median_s, const Launcher& launcher) {
   while (found_.old_inputs_s.size() < kLaunchesOnOldInputs) time_old_inputs(launcher);
 }
 
-// Every probe takes one reference and often a second one, of the old inputs.
-std::size_t Probes::affordable() const {
-  double elements = 0;
-  double bytes = 0;
-  for (const Operand& operand : case_->operands()) {
-    if (!operand.is_input()) continue;
-    elements += static_cast<double>(operand.elements);
-    bytes += operand.bytes();
-  }
-  if (bytes > std::min(kMostNewBytes, allocatable_bytes() / 2)) return 0;
-  const auto rows = static_cast<std::int64_t>(taken_.front().rows.size());
-  const double cost = 2 * cost_of_rows(*case_->operation, case_->shape, rows) + elements;
-  return static_cast<std::size_t>(std::max(1.0, kMostProbesCost / cost));
-}
-
 std::optional<std::string> Probes::seen() const {
   for (const Probe& probe : taken_) {
     if (probe.unwritten) {
@@ -198,9 +176,8 @@ std::optional<std::string> Probes::seen() const {
 }
 
 std::optional<std::string> Probes::check(Verification& result) {
-  const std::size_t most = taken_.empty() ? 0 : affordable();
   for (const Probe& probe : taken_) {
-    if (found_.compared == static_cast<std::int64_t>(most)) break;
+    if (found_.compared == static_cast<std::int64_t>(compared_)) break;
     try {
       if (auto wrong = check_one(probe, result)) return wrong;
     } catch (const std::bad_alloc&) {

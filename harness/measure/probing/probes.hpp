@@ -85,7 +85,6 @@ class Probes {
   // Times launches after the old inputs were written once more.
   void time_old_inputs(const Launcher& launcher);
   std::optional<std::string> check_one(const Probe& probe, Verification& result);
-  [[nodiscard]] std::size_t affordable() const;
 
   Device* device_;
   Buffers* buffers_;
@@ -94,6 +93,7 @@ class Probes {
   std::vector<Output> outputs_of_case_;
   std::mt19937_64 random_;
   std::size_t wanted_;
+  std::size_t compared_;            // the first ones, with the reference
   std::vector<Novelty> kinds_;      // of the probes, in their order
   std::vector<std::size_t> after_;  // samples before each probe, ascending
   std::vector<Probe> taken_;

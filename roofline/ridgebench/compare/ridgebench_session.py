@@ -125,7 +125,7 @@ class RidgebenchSession(Session):
             subprocess.run([*words, "--dry-run"], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode
             for words in (without_filter(given), chosen)
         ]
-        return codes == [0, USAGE]
+        return codes[0] in (0, ROW_FAILED) and codes[1] == USAGE
 
     @cached_property
     def reference_run(self) -> Run:

@@ -124,7 +124,6 @@ TEST_F(CampaignTest, ThePlanKnowsItsTimeAndItsLargestBuffers) {
   wanted.budget_s.reset();
   const RunPlan quick = plan(wanted);
   EXPECT_GT(quick.budget().total_s(), 0.3 * static_cast<double>(quick.cases().size()));
-  EXPECT_GT(quick.largest_footprint(), 0);
 }
 
 TEST_F(CampaignTest, CasesThatWillBeSkippedTakeNoTime) {

@@ -1,0 +1,13 @@
+// What `run --dry-run` prints.
+#pragma once
+
+#include "harness/measure/campaign.hpp"
+#include "kernels/common/error.hpp"
+
+namespace ridgebench {
+
+// Prints the cases, their bytes, the run's time, and which cases the run would skip and why; with
+// `json`, as strict JSON. Returns the exit code of a run whose other rows are well.
+ExitCode print_dry_run(const RunPlan& plan, bool json);
+
+}  // namespace ridgebench

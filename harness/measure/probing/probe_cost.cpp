@@ -1,0 +1,56 @@
+#include "harness/measure/probing/probe_cost.hpp"
+
+#include <algorithm>
+
+#include "harness/device/cpu/free_memory.hpp"
+#include "harness/measure/verifying/reference.hpp"
+
+namespace ridgebench {
+namespace {
+
+// Probes of a kernel of the user and of one of the suite, half of each kind.
+constexpr std::size_t kProbesOfOwn = 8;
+constexpr std::size_t kProbesOfOurs = 2;
+// Limit of the cost of all comparisons, in the unit of kSampleCost.
+constexpr double kMostProbesCost = 0x1p32;
+// Limit of the bytes that the host keeps for a probe.
+constexpr double kMostNewBytes = 0x1p30;
+
+// The cost of one probe: it takes a reference and often a second one, of the old inputs.
+double cost_of_probe(const Case& c) {
+  double drawn = 0;
+  for (const Operand& operand : c.operands()) {
+    if (operand.is_input()) drawn += static_cast<double>(operand.elements);
+  }
+  return 2 * cost_of_rows(*c.operation, c.shape,
+                          count_to_check(*c.operation, c.shape, kProbeCost)) +
+         drawn;
+}
+
+// Whether the host's memory holds the new inputs, and twice the reference, outputs and marks of the
+// compared rows.
+bool fits_host(const Case& c) {
+  double bytes = 0;
+  for (const Operand& operand : c.operands()) bytes += operand.is_input() ? operand.bytes() : 0;
+  const std::int64_t elements =
+      count_to_check(*c.operation, c.shape, kProbeCost) * elements_of_row(*c.operation, c.shape);
+  bytes += 2 * static_cast<double>(elements) * (sizeof(Expected) + sizeof(double));
+  return bytes <= std::min(kMostNewBytes, allocatable_bytes() / 2);
+}
+
+}  // namespace
+
+std::size_t probes_of(const Case& c) {
+  return c.implementation->of_user() ? kProbesOfOwn : kProbesOfOurs;
+}
+
+std::size_t affordable_probes(const Case& c) {
+  if (!fits_host(c)) return 0;
+  return static_cast<std::size_t>(std::max(1.0, kMostProbesCost / cost_of_probe(c)));
+}
+
+double cost_of_probes(const Case& c) {
+  return static_cast<double>(std::min(probes_of(c), affordable_probes(c))) * cost_of_probe(c);
+}
+
+}  // namespace ridgebench

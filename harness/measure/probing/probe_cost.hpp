@@ -1,0 +1,20 @@
+// How many probes a case has, and what their comparisons cost.
+#pragma once
+
+#include <cstddef>
+
+#include "harness/measure/case.hpp"
+
+namespace ridgebench {
+
+// Cost of the compared rows of a probe, in the unit of kSampleCost.
+inline constexpr double kProbeCost = 0x1p22;
+
+// The number of probes that are taken.
+std::size_t probes_of(const Case& c);
+// The number of those that are compared with the reference; 0 if the host's memory is short.
+std::size_t affordable_probes(const Case& c);
+// The cost of their comparisons, in the unit of kSampleCost.
+double cost_of_probes(const Case& c);
+
+}  // namespace ridgebench

@@ -1,0 +1,89 @@
+#include "harness/measure/verifying/check_needs.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "harness/device/cpu/free_memory.hpp"
+#include "harness/measure/probing/probe_cost.hpp"
+#include "harness/measure/verifying/output_check.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/common/reference/batched.hpp"
+
+namespace ridgebench {
+namespace {
+
+// Seconds that a thread takes for a unit of cost (kSampleCost).
+constexpr double kSecondsOfCost = 1e-9;
+
+double bytes_of_values(double elements) { return elements * sizeof(Expected); }
+
+// Bytes of the reference values that exist at once, if `rows` of all rows are compared.
+double reference_bytes(const Operation& operation, const Shape& shape, std::int64_t rows) {
+  const auto row = static_cast<double>(elements_of_row(operation, shape));
+  const double elements = row * static_cast<double>(rows);
+  const auto kept = static_cast<double>(most_kept_elements(operation));
+  if (elements <= kept) return bytes_of_values(elements);
+  const auto block = static_cast<double>(kMostKeptElements);
+  if (rows_reference_of(operation) != nullptr) return bytes_of_values(block);
+  const bool batched = operation.reference.target<BatchedReference>() != nullptr;
+  return bytes_of_values(batched ? std::max(row, block) : row * omp_get_max_threads());
+}
+
+// Bytes of operands that lie on the host a second time.
+double copied_bytes(const Case& c, bool sampled) {
+  const bool in_place = c.device->backend() == Backend::cpu;
+  double bytes = 0;
+  for (const Operand& operand : c.operands()) {
+    const bool input = operand.access == Access::updated || (operand.is_input() && !in_place);
+    if (input || (operand.is_output() && !in_place && !sampled)) bytes += operand.bytes();
+  }
+  return bytes;
+}
+
+}  // namespace
+
+CheckNeeds check_needs(const Case& c) {
+  const Operation& operation = *c.operation;
+  const CheckCost cost = default_cost(*c.device);
+  const std::int64_t all = row_count(operation, c.shape);
+  const std::int64_t rows = count_to_check(operation, c.shape, cost.first);
+  const bool sampled = rows < all;
+  const auto group = group_to_check(operation, c.shape, cost.first);
+  const bool sums = sampled && group.has_value();
+  CheckNeeds needs{};
+  needs.bytes = copied_bytes(c, sampled && !sums) + reference_bytes(operation, c.shape, rows) +
+                static_cast<double>(sizeof(std::int64_t)) * static_cast<double>(rows);
+  needs.first_s = cost_of_rows(operation, c.shape, rows);
+  if (sums) {
+    needs.bytes += sizeof(double) * static_cast<double>(all + operation.row_length(c.shape));
+    needs.bytes += bytes_of_values(static_cast<double>(kMostKeptElements));
+    needs.first_s += cost_of_rows(operation, c.shape, all, *group);
+  }
+  needs.further_s = cost_of_probes(c);
+  // A single row may keep one thread busy, as a product of long vectors does.
+  const double threads = row_count(operation, c.shape) > 1 ? omp_get_max_threads() : 1;
+  needs.first_s *= kSecondsOfCost / threads;
+  needs.further_s *= kSecondsOfCost / threads;
+  return needs;
+}
+
+void require_room(const Buffers& buffers, const Case& c) {
+  buffers.require_room(c.operands());
+  const bool shared = c.device->backend() == Backend::cpu;
+  const double asked = check_needs(c).bytes + (shared ? Buffers::footprint(c.operands(), 1) : 0);
+  const double free = shared ? buffers.available_bytes() : allocatable_bytes();
+  if (asked <= free) return;
+  throw OutOfMemory(asked, free, shared ? "memory with the check" : "host memory for the check");
+}
+
+std::optional<std::string> lacks_memory(const Case& c) {
+  try {
+    require_room(Buffers(*c.device, Fill::normal, 0), c);
+    return std::nullopt;
+  } catch (const OutOfMemory& reason) {
+    return reason.what();
+  }
+}
+
+}  // namespace ridgebench

@@ -1,0 +1,28 @@
+// What the check of a case needs beside the kernel: memory of the host and time.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/measure/buffers.hpp"
+#include "harness/measure/case.hpp"
+
+namespace ridgebench {
+
+struct CheckNeeds {
+  double bytes;      // of the host's memory at once
+  double first_s;    // reference of the first buffer set, which all techniques share
+  double further_s;  // of later sets and of new inputs, for each technique
+};
+
+// Estimates them before the case is measured, from the cost of its reference.
+CheckNeeds check_needs(const Case& c);
+
+// Throws OutOfMemory if a buffer set of the case and its check do not fit. On a host they share the
+// memory.
+void require_room(const Buffers& buffers, const Case& c);
+
+// Returns why the case would not fit now if it came first; empty if it does.
+std::optional<std::string> lacks_memory(const Case& c);
+
+}  // namespace ridgebench
