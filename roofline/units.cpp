@@ -53,4 +53,8 @@ std::string count_text(double count) {
   return fmt::format("{:.4g}{}", count / scale, prefix);
 }
 
+std::string counted(std::size_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 }  // namespace ridgebench

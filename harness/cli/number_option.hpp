@@ -24,7 +24,11 @@ std::vector<std::int64_t> counts_of(const std::string& option, const std::string
 template <class Number>
 CLI::Option* add_number(CLI::App& app, const std::string& flags, Number& value,
                         const std::string& help) {
-  const std::string option = flags.substr(0, flags.find(','));
+  // A message names all spellings: the user typed one of them.
+  const std::size_t comma = flags.find(',');
+  const std::string option = comma == std::string::npos
+                                 ? flags
+                                 : flags.substr(0, comma) + " or " + flags.substr(comma + 1);
   return app
       .add_option_function<std::string>(
           flags, [&value, option](const std::string& text) { value = number_of(option, text); },

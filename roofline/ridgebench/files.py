@@ -25,6 +25,15 @@ class ResultsError(CommandError):
     """A file that cannot be read or is not what it should be; the text is one line that names the file."""
 
 
+def wrong(error: Exception) -> str:
+    """What a reader's exception says is wrong with a file, in words: 'the key 'id' is missing'."""
+    if isinstance(error, KeyError):
+        return f"the key {error.args[0]!r} is missing"
+    if isinstance(error, (TypeError, AttributeError)):
+        return f"a value of another type ({error})"
+    return str(error)
+
+
 def open_regular(path: Path, largest: int, kind: str = RESULTS) -> BinaryIO:
     """Opens a file for reading. Raises ResultsError for a device, a pipe or a folder: those may never end."""
     try:

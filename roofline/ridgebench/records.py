@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Callable, Mapping, Optional
 
 from ridgebench.command_line import ROOT, USAGE
-from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read
+from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read, wrong
 
 SCHEMAS = ROOT / "results" / "schema"
 BROKEN = ("wrong", "suspect", "invalid", "failed")  # statuses of rows that should have a time and have none, worst first
@@ -206,7 +206,7 @@ def make_row(record: Any, origin: str) -> Row:
         row = Row(**clean(values))
         in_order = row.status != "ok" or row.time_ci_low_s <= row.time_median_s <= row.time_ci_high_s
     except (KeyError, TypeError) as error:
-        raise ResultsError(f"{origin}: not a record: {error!r}") from None
+        raise ResultsError(f"{origin}: not a record: {wrong(error)}") from None
     if not in_order:
         raise ResultsError(f"{origin}: time_ci_low_s, time_median_s and time_ci_high_s are not in this order")
     return row
@@ -247,7 +247,7 @@ def read_counters(path: Path) -> dict[str, float]:
                 if not 0 < value < math.inf:
                     raise ValueError("dram_bytes is no number above 0")
         except (KeyError, TypeError, ValueError) as error:
-            raise ResultsError(f"{origin}: no counters: {error!r}"[:300]) from None
+            raise ResultsError(f"{origin}: no counters: {wrong(error)}"[:300]) from None
     return found
 
 

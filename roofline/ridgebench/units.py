@@ -43,3 +43,8 @@ def tick(value: float) -> str:
 def enumerate_words(words: list[str]) -> str:
     """'a, b and c'."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def counted(number: int, what: str) -> str:
+    """'1 row', '2 rows'."""
+    return f"{number} {what}{'s' * (number != 1)}"

@@ -60,7 +60,7 @@ def test_a_slower_commit_is_worse_and_is_built_in_its_own_tree(repository, tmp_p
     options = ["--filter", "relu/naive/fp32", "--out", tmp_path / "session"]
     result = compare(repository, "first", "slower", *options, "--", "--budget", "0.1")
     assert result.returncode == 4, result.stderr
-    assert "1 rows: 1 WORSE" in result.stdout
+    assert "1 row: 1 WORSE" in result.stdout
     trees = list((repository / "build" / "commits").iterdir())
     assert {(tree / "speed").read_text() for tree in trees} == {"1", "1.05"}
     assert not (repository / "built").exists()

@@ -14,6 +14,7 @@
 #include "harness/cli/node/gpu_process.hpp"
 #include "harness/cli/node/reason.hpp"
 #include "harness/measure/campaign.hpp"
+#include "roofline/units.hpp"
 
 namespace ridgebench::node {
 namespace {
@@ -130,7 +131,7 @@ bool all(const Tasks& tasks, bool (Task::*are)() const) {
 std::string how_far(const Tasks& tasks, Pass pass, const std::string& where) {
   std::size_t rows = 0;
   for (const auto& task : tasks) rows += task->rows();
-  return fmt::format("{}: {}, {} rows", name(pass), where, rows);
+  return fmt::format("{}: {}, {}", name(pass), where, counted(rows, "row"));
 }
 
 // Waits until all have ended, and opens the gate when all that still run stand there.

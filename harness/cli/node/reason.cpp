@@ -39,8 +39,9 @@ Failure failure_of(const std::filesystem::path& folder, int code) {
   failure.hung = !bad.empty() && bad.back().reason == kHungReason;
   if (failure.reason.empty() && !bad.empty()) {
     failure.reason =
-        fmt::format("{} rows are not right, first {}: {}, {}", bad.size(), bad.front().id,
-                    name(bad.front().status), bad.front().reason.value_or(""));
+        fmt::format("{} not right, first {}: {}, {}",
+                    bad.size() == 1 ? "1 row is" : fmt::format("{} rows are", bad.size()),
+                    bad.front().id, name(bad.front().status), bad.front().reason.value_or(""));
   }
   if (failure.reason.empty()) failure.reason = fmt::format("ended with code {}", code);
   return failure;

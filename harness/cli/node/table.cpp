@@ -10,6 +10,7 @@
 #include "harness/cli/machine_facts.hpp"
 #include "harness/cli/node/rows.hpp"
 #include "harness/cli/text_table.hpp"
+#include "roofline/units.hpp"
 
 namespace ridgebench::node {
 namespace {
@@ -21,8 +22,7 @@ constexpr std::size_t kPassWidth = 9;      // "isolated "
 constexpr std::size_t kMostOdd = 5;
 constexpr std::size_t kMostRows = 40;
 
-// A row and pass of one GPU.
-struct Spot {
+struct Spot {  // a row and pass of one GPU
   const RowOfNode* row = nullptr;
   Pass pass = Pass::isolated;
   Place place{};
@@ -238,10 +238,10 @@ std::string rule_of(const RowsOfNode& all) {
 
 std::string table_of(const NodeRun& run) {
   const RowsOfNode all = read_rows(run);
-  std::string text = fmt::format(
-      "node {}: {} GPU{}, {} rows; ratio: the rate under load over the rate alone\n",
-      printable(node_name()), run.gpus.size(), run.gpus.size() == 1 ? "" : "s", all.rows.size());
-  text += table_of_gpus(run, all);
+  const std::string size = counted(run.gpus.size(), "GPU") + ", " + counted(all.rows.size(), "row");
+  std::string text = fmt::format("node {}: {}; ratio: the rate under load over the rate alone\n",
+                                 printable(node_name()), size) +
+                     table_of_gpus(run, all);
   if (const std::string odd = odd_rows(run, all); !odd.empty()) text += "\n" + odd;
   if (!all.rows.empty()) text += "\n" + table_of_rows(run, all) + rule_of(all);
   return text;

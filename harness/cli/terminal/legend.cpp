@@ -93,10 +93,10 @@ std::vector<std::string> extra_lines(const RooflinePicture& picture) {
     texts.push_back(kDoubtMark + " the roof moved during the run");
   }
   if (!picture.dots.empty()) {
-    texts.push_back(fmt::format("dots: {} other rows", picture.dots.size()));
+    texts.push_back("dots: " + counted(picture.dots.size(), "other row"));
   }
   if (picture.without_intensity > 0) {
-    texts.push_back(fmt::format("{} rows without FLOPs", picture.without_intensity));
+    texts.push_back(counted(picture.without_intensity, "row") + " without FLOPs");
   }
   return texts;
 }

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include "roofline/units.hpp"
+
 namespace ridgebench {
 namespace {
 
@@ -25,10 +27,6 @@ std::optional<int> first_count(const std::string& text) {
   return whole && count > 0 ? std::optional(count) : std::nullopt;
 }
 
-std::string counted(int number, std::string_view what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-}
-
 std::string note_of(const ThreadLimits& limits, int threads, bool by_quota) {
   if (!limits.asked) return {};
   const std::optional<int> asked = first_count(*limits.asked);
@@ -37,10 +35,11 @@ std::string note_of(const ThreadLimits& limits, int threads, bool by_quota) {
       !asked     ? "is no number of threads from 1"
       : by_quota ? fmt::format("exceeds the control group's CPU quota of {:g}", *limits.cpu_quota)
       : *asked > limits.processors
-          ? "exceeds the " + counted(limits.processors, "processor") + " of this process"
+          ? "exceeds the " + counted(static_cast<std::size_t>(limits.processors), "processor") +
+                " of this process"
           : "exceeds another limit of OpenMP";
   return fmt::format("OMP_NUM_THREADS={} {}; the run uses {}", *limits.asked, why,
-                     counted(threads, "thread"));
+                     counted(static_cast<std::size_t>(threads), "thread"));
 }
 
 }  // namespace

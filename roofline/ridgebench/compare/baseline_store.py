@@ -16,8 +16,9 @@ from typing import Any, Iterator, NamedTuple, Optional
 import numpy as np
 
 from ridgebench.command_line import INCOMPARABLE, CommandError
-from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read, write_at_once
+from ridgebench.files import ResultsError, decoded, lines_of, parse_json, read, write_at_once, wrong
 from ridgebench.records import Row, Run, read_environment
+from ridgebench.units import counted
 
 from .comparable import branch, device_entries, differences
 from .judge import external_cause
@@ -110,12 +111,8 @@ class Baseline:
         device = self.environment["devices"][0]
         software = f", driver branch {branch('driver', device['driver'])}, CUDA {device['cuda']}" if device["driver"] else ""
         span = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
-        counted = f"{counted_as(runs, 'run')} of {counted_as(machines, 'machine')}"
-        return f"{counted}{software}, method {self.environment['method_version']}, {span}"
-
-
-def counted_as(found: set, noun: str) -> str:
-    return f"{len(found)} {noun}{'s' if len(found) > 1 else ''}"
+        size = f"{counted(len(runs), 'run')} of {counted(len(machines), 'machine')}"
+        return f"{size}{software}, method {self.environment['method_version']}, {span}"
 
 
 def entry_of(told: Any) -> tuple[str, Entry]:
@@ -136,7 +133,7 @@ def read_rows(path: Path) -> dict[str, list[Entry]]:
         try:
             name, entry = entry_of(told)
         except (KeyError, TypeError, ValueError) as error:
-            raise ResultsError(f"{origin}: {error!r}"[:300]) from None
+            raise ResultsError(f"{origin}: {wrong(error)}"[:300]) from None
         if (name, entry.run_id, entry.machine) in seen:
             raise ResultsError(f"{origin}: {name} of run {entry.run_id} comes twice")
         seen.add((name, entry.run_id, entry.machine))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ridgebench.command_line import ROW_FAILED, CommandError
 from ridgebench.doubts import why_unfinished
-from ridgebench.files import LARGEST_FILE, ResultsError, open_regular, read
+from ridgebench.files import LARGEST_FILE, ResultsError, open_regular, read, wrong
 from ridgebench.records import Run, load_run
 
 # JSON keeps doubles to the last bit; the slack is for another compiler's arithmetic.
@@ -77,7 +77,7 @@ def examine(record: dict, environment: dict, then: Optional[Callable[[dict, dict
         require_consistent(record, environment)
         return then(record, environment) if then else None
     except (KeyError, TypeError) as error:  # without fastjsonschema nothing checked its keys
-        raise ValueError(f"not a record: {error!r}") from None
+        raise ValueError(f"not a record: {wrong(error)}") from None
 
 
 def require_unchanged(folder: Path) -> None:

@@ -9,6 +9,7 @@ from scipy import stats
 from ridgebench.files import ResultsError
 from ridgebench.records import Run, clean
 from ridgebench.texts import short
+from ridgebench.units import counted
 
 from . import change_points
 from .comparable import against, device_entries, differences, lookup
@@ -121,7 +122,7 @@ def text(runs: list[Run]) -> str:
         state = "DRIFTS" if t.drifts else ""
         change, spread = percent(t.change), percent(t.spread, "")
         table.append([state, clean(t.id), str(t.runs), change, spread, f"{t.p_value:.2g}"])
-    lines = [*aligned(table), f"{len(found)} rows, {sum(t.drifts for t in found)} drift"]
+    lines = [*aligned(table), f"{counted(len(found), 'row')}, {sum(t.drifts for t in found)} drift"]
     if not change_points.available():
         lines.append(change_points.HINT)
     elif stepped := levels(series):

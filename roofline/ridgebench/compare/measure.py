@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Callable, Iterator, Optional
 
 from ridgebench.command_line import UNDECIDED, CommandError, one_line
+from ridgebench.units import counted
 
 from . import gate
 from .judge import first_differences, judge
@@ -79,7 +80,7 @@ def announce(session: Session, limits: Limits, minutes: Optional[float]) -> None
     pairs, time_for_them = f"{looks[0]} to {looks[-1]}", f"{least} to {most}"
     if len(looks) == 1:
         pairs, time_for_them = str(looks[0]), most
-    say(f"{rows} rows, {pairs} pairs: about {time_for_them}; {limit}")
+    say(f"{counted(rows, 'row')}, {pairs} pairs: about {time_for_them}; {limit}")
 
 
 def progress(total: int) -> Callable[[int], None]:

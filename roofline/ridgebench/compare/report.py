@@ -7,6 +7,7 @@ from typing import Any, Optional
 from ridgebench.command_line import INCOMPARABLE, OK, REGRESSION, ROW_FAILED, UNDECIDED
 from ridgebench.records import clean
 from ridgebench.texts import short
+from ridgebench.units import counted
 
 from . import gate
 
@@ -214,7 +215,7 @@ def text(report: Report) -> str:
     counts = ", ".join(
         f"{n} {'described' if verdict == DESCRIBED else verdict}" for verdict, n in report.counts().items()
     )
-    headline = f"{len(report.rows)} rows: {counts or 'none'}"
+    headline = f"{counted(len(report.rows), 'row')}: {counts or 'none'}"
     lines = [f"baseline:  {clean(report.baseline)}", f"candidate: {clean(report.candidate)}"]
     if report.not_comparable:
         lines += [f"{NOT_COMPARABLE}: {clean(short(why))}" for why in report.not_comparable]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Callable, ClassVar, NamedTuple, Optional, TextIO
 
 from ridgebench.command_line import ROW_FAILED, USAGE, CommandError
-from ridgebench.files import ResultsError, parse_json, read, write_at_once
+from ridgebench.files import ResultsError, parse_json, read, write_at_once, wrong
 
 from . import gate
 from .programs import end, signals_held
@@ -226,7 +226,7 @@ def read_session(folder: Path) -> dict[str, Any]:
             raise ValueError("ends is no list of numbers of pairs")
         return saved | {"ends": ends, "seconds": float(saved["seconds"]), "reader": str(saved["reader"])}
     except (KeyError, TypeError, ValueError) as error:
-        raise ResultsError(f"{path}: not a session: {error!r}"[:300]) from None
+        raise ResultsError(f"{path}: not a session: {wrong(error)}"[:300]) from None
 
 
 def listen_for_termination() -> None:

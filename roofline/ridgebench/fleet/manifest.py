@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Optional
 
-from ridgebench.files import ResultsError, parse_json, read, write_at_once
+from ridgebench.files import ResultsError, parse_json, read, write_at_once, wrong
 
 SCHEMA = "ridgebench.fleet_manifest/1"
 NAME = "manifest.json"
@@ -90,4 +90,4 @@ def load(folder: Path) -> Optional[Manifest]:
             raise ValueError("command is no list of texts")
         return Manifest(nodes, time_of(value["planned"]), order, str(value["suite"]), command, float(value["limit_s"]))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ResultsError(f"{path}: no manifest: {error!r}"[:300]) from None
+        raise ResultsError(f"{path}: no manifest: {wrong(error)}"[:300]) from None

@@ -17,7 +17,7 @@ from ridgebench.compare.output import add_verdict_options, finish, require_writa
 from ridgebench.compare.ridgebench_session import PROCESS, SAMPLES, RidgebenchSession
 from ridgebench.compare.report import Report
 from ridgebench.compare.session import ARMS, Session, listen_for_termination, read_session
-from ridgebench.files import ResultsError
+from ridgebench.files import ResultsError, wrong
 
 from . import history
 from .command_session import OUTPUT, CommandSession
@@ -174,7 +174,7 @@ def open_session(folder: Path) -> Session:
             more["timeout"] = float(saved["timeout"])
         return kind(folder, {arm: saved[arm] for arm in ARMS}, **more)
     except (KeyError, TypeError, ValueError) as error:
-        raise ResultsError(f"{folder}/session.json: not a session: {error!r}"[:300]) from None
+        raise ResultsError(f"{folder}/session.json: not a session: {wrong(error)}"[:300]) from None
 
 
 def reopened(options: argparse.Namespace) -> Session:

@@ -10,8 +10,9 @@ from typing import Any, Optional
 
 from ridgebench.command_line import OK, Parser, one_line
 from ridgebench.compare.report import Comparison, Report
-from ridgebench.files import ResultsError, decoded, lines_of, naming, parse_json
+from ridgebench.files import ResultsError, decoded, lines_of, naming, parse_json, wrong
 from ridgebench.records import clean
+from ridgebench.units import counted
 
 PROGRAM = "gate"  # whose command it is
 SCHEMA = "urn:ridgebench:history:1"
@@ -100,7 +101,7 @@ def read_history(path: Path) -> list[Entry]:
         try:
             entries.append(entry(told))
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ResultsError(f"{origin}: not a line of a history: {error!r}"[:300]) from None
+            raise ResultsError(f"{origin}: not a line of a history: {wrong(error)}"[:300]) from None
     if not entries:
         raise ResultsError(f"{path}: holds no row")
     return entries
@@ -120,5 +121,5 @@ def main(arguments: list[str]) -> int:
 
     rows = trend.series(read_history(options.history), options.filter)
     trend.save(rows, options.history.name, options.out, kind)
-    print(f"{one_line(str(options.out))}: {len(rows)} rows")
+    print(f"{one_line(str(options.out))}: {counted(len(rows), 'row')}")
     return OK

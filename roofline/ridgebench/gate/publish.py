@@ -18,6 +18,7 @@ from ridgebench.compare.report import ALLOWED, CODES, FAILED, MISSING, NEW, NOT_
 from ridgebench.compare.report import percent, reason
 from ridgebench.files import naming
 from ridgebench.records import clean
+from ridgebench.units import counted
 
 from . import history
 
@@ -94,7 +95,7 @@ def change(row: Comparison) -> str:
 
 def headline(report: Report) -> str:
     counts = ", ".join(f"{count} {verdict}" for verdict, count in report.counts().items())
-    return f"{len(report.rows)} rows: {counts or 'none'}"
+    return f"{counted(len(report.rows), 'row')}: {counts or 'none'}"
 
 
 def markdown(report: Report) -> str:

@@ -17,7 +17,7 @@ from ridgebench.plot import labels
 from ridgebench.plot.cli import drawing, write
 from ridgebench.plot.page import HEIGHT, MARGIN, WIDTH, add_axes, new_page, title_lines
 from ridgebench.plot.style import BLUE, NORMAL, SMALL, THEMES, VERMILLION, Theme
-from ridgebench.units import digits
+from ridgebench.units import counted, digits
 
 from .history import Entry
 
@@ -64,7 +64,7 @@ def series(entries: list[Entry], pattern: Optional[str]) -> list[Series]:
 def title(rows: list[Series]) -> str:
     runs = 1 + max(number for one in rows for number in one.runs)
     if runs == 1:
-        return f"One run of {len(rows)} rows: no trend yet"
+        return f"One run of {counted(len(rows), 'row')}: no trend yet"
     slower = [one for one in rows if one.loss > NOTABLE]
     if not slower:
         return f"No row of {len(rows)} lost more than {100 * NOTABLE:g} % over {runs} runs"

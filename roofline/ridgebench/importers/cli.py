@@ -9,7 +9,8 @@ from typing import Optional
 from ridgebench.command_line import OK, CommandError, Parser, one_line
 from ridgebench.data_sheets import find_sheet
 from ridgebench.importers import mapping, number_formats, records
-from ridgebench.importers.point import Imported
+from ridgebench.importers.point import Imported, Point
+from ridgebench.units import counted
 
 # Format: its module, the tool's name in records, and the backend of what it measures.
 TOOLS = {
@@ -106,8 +107,8 @@ def main(arguments: list[str]) -> int:
     facts = records.environment(imported, rows, tool, options.file, vars(options), command)
     records.write(options.out, rows, facts)
     drawable = sum(1 for row in rows if row["intensity_flop_per_byte"] and row["flops"])
-    points = f"{len(rows)} point{'s' * (len(rows) > 1)}"
+    points = counted(len(rows), "point")
     lost = len(imported.left_out)
-    lost_text = f"; {lost} row{'s' * (lost > 1)} left out" if lost else ""
+    lost_text = f"; {counted(lost, 'row')} left out" if lost else ""
     print(f"{points} in {one_line(str(options.out))}, unverified; {drawable} with FLOPs and bytes for a roofline{lost_text}")
     return OK

@@ -14,6 +14,7 @@ from ridgebench.plot.cli import METADATA, check_range, drawing, with_short_texts
 from ridgebench.plot.style import THEMES, Theme
 from ridgebench.records import load_run
 from ridgebench.streams import lost
+from ridgebench.units import counted
 from ridgebench.view import View, make_view
 
 from . import build_up, comparison, counting, deck, limits_slide, options
@@ -111,5 +112,5 @@ def main(arguments: list[str]) -> int:
         return lost(error, "slides")
     except KeyboardInterrupt:
         return fail("interrupted; slides may be missing", INTERRUPTED, "slides")
-    print(f"{written} files in {one_line(str(out))}")
+    print(f"{counted(written, 'file')} in {one_line(str(out))}")
     return OK

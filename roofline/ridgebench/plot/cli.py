@@ -24,6 +24,7 @@ from ridgebench.lecture import options as lecture_options
 from ridgebench.records import ResultsError, Row, Run, load_run
 from ridgebench.streams import lost
 from ridgebench.texts import LONGEST, cut
+from ridgebench.units import counted
 from ridgebench.view import View, make_view
 
 from . import error_vs_speed, external, multiples, parallelism, power, roofline, runs_figure, time_vs_size, working_set
@@ -241,5 +242,5 @@ def main(arguments: list[str]) -> int:
         return lost(error, "plot")
     except KeyboardInterrupt:
         return fail("interrupted; figures may be missing", INTERRUPTED, "plot")
-    print(f"{written} file{'s' * (written != 1)} in {one_line(str(out))}")
+    print(f"{counted(written, 'file')} in {one_line(str(out))}")
     return OK

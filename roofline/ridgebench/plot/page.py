@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ridgebench.records import BROKEN, Row
+from ridgebench.units import counted
 from ridgebench.view import ORDER, View, ordered
 
 from . import labels
@@ -59,7 +60,7 @@ def power_states(view: View) -> str:
 def own_kernels(view: View) -> str:
     """How many rows are of kernels that ran in the measuring process, which they could have changed; empty without one."""
     count = sum(row.isolated is False for row in view.rows)
-    return f"{count} row{'s' * (count > 1)} of own kernels not isolated" if count else ""
+    return f"{counted(count, 'row')} of own kernels not isolated" if count else ""
 
 
 def footer(view: View) -> str:

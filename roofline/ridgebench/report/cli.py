@@ -7,6 +7,7 @@ from pathlib import Path
 from ridgebench.command_line import OK, Parser
 from ridgebench.files import write_at_once
 from ridgebench.records import clean
+from ridgebench.units import counted
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -22,10 +23,6 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     if options.out is not None and options.out.exists() and not options.out.is_file():
         parser.error(f"-o {clean(str(options.out))}: no regular file; allowed: a new file or one to replace")
     return options
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def main(arguments: list[str]) -> int:

@@ -1,9 +1,11 @@
 """Files are read within limits and replaced at once."""
 
+from pathlib import Path
+
 import pytest
 
 from ridgebench import files
-from ridgebench.files import ResultsError, lines_of, parse_json, read, write_at_once
+from ridgebench.files import ResultsError, lines_of, parse_json, read, write_at_once, wrong
 
 
 def test_a_line_without_an_end_does_not_take_all_memory(tmp_path, monkeypatch):
@@ -65,3 +67,16 @@ def test_an_interruption_leaves_the_old_text(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         write_at_once(path, "new")
     assert [one.name for one in tmp_path.iterdir()] == ["session.json"] and path.read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(KeyError("id"), "the key 'id' is missing"), (ValueError("seed is no number"), "seed is no number"), (TypeError("x"), "a value of another type (x)")],
+)
+def test_what_is_wrong_is_said_in_words(error, words):
+    assert wrong(error) == words
+
+
+def test_no_reader_shows_the_representation_of_an_exception():
+    package = Path(__file__).resolve().parents[3] / "roofline" / "ridgebench"
+    assert [str(path) for path in package.rglob("*.py") if "{error!r}" in path.read_text(encoding="utf-8")] == []

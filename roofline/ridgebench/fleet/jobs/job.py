@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Optional
 
 from ridgebench.command_line import one_line
-from ridgebench.files import ResultsError, parse_json, read
+from ridgebench.files import ResultsError, parse_json, read, wrong
 
 from ..manifest import time_of
 from ..places import JOB_END
@@ -40,4 +40,4 @@ def load(folder: Path) -> Optional[Job]:
         number = None if value["job"] is None else one_line(str(value["job"]))[:60]
         return Job(str(value["node"]), number, time_of(value["started"]), None if ended is None else time_of(ended), code)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ResultsError(f"{path}: no job's record: {error!r}"[:300]) from None
+        raise ResultsError(f"{path}: no job's record: {wrong(error)}"[:300]) from None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ridgebench import program
 from ridgebench.command_line import OK, USAGE, CommandError, one_line
+from ridgebench.units import counted
 
 from .. import manifest as manifests
 from ..places import natural
@@ -70,7 +71,8 @@ def main(options: argparse.Namespace) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     manifests.write(manifest, options.out)
     usable = [node for node in manifest.nodes if node.note is None]
-    print(f"{one_line(str(path))}: {len(manifest.nodes)} nodes, {sum(node.gpus for node in manifest.nodes)} GPUs, suite {manifest.suite}")
+    nodes, gpus = counted(len(manifest.nodes), "node"), counted(sum(node.gpus for node in manifest.nodes), "GPU")
+    print(f"{one_line(str(path))}: {nodes}, {gpus}, suite {manifest.suite}")
     for note in sorted({node.note for node in manifest.nodes if node.note}):
         names = [node.node for node in manifest.nodes if node.note == note]
         print(f"{note}: {hostlist.folded(names)}; planned, and no job is submitted there")

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ridgebench import program
 from ridgebench.command_line import OK, CommandError, one_line
 from ridgebench.files import ResultsError, parse_json, read, write_at_once
+from ridgebench.units import counted
 
 from .. import manifest as manifests
 from ..places import NODES, attempts_in
@@ -144,7 +145,7 @@ def submit_each(fleet: Path, tasks: list[Task], commands: list[list[str]]) -> No
 def run_together(fleet: Path, words: list[str], tasks: list[Task]) -> int:
     """Waits for all nodes. The exit code of srun is the largest of theirs and says nothing about coverage."""
     subprocess.run(words, check=False)
-    print(f"{len(tasks)} nodes ended; next: ridgebench fleet collect {one_line(str(fleet))}")
+    print(f"{counted(len(tasks), 'node')} ended; next: ridgebench fleet collect {one_line(str(fleet))}")
     return OK
 
 

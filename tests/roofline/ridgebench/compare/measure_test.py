@@ -156,7 +156,7 @@ def test_a_new_technique_fails_nothing(bench):
 def test_the_time_is_said_before_the_pairs(bench, capsys):
     bench.both(bench.binary("a"), bench.binary("b"))
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "gate: 1 rows, 10 to 40 pairs: about 10 minutes to 40 minutes; --minutes N bounds it"
+    assert said[0] == "gate: 1 row, 10 to 40 pairs: about 10 minutes to 40 minutes; --minutes N bounds it"
     assert said[1:] == [f"gate: session: {bench.out}"]
 
 
@@ -257,7 +257,7 @@ def test_a_session_goes_on_where_nobody_reads_its_progress(bench):
     variables = os.environ | {"PYTHONPATH": str(ROOT / "roofline")}
     done = subprocess.run(list(map(str, words)), stderr=write, stdout=subprocess.PIPE, env=variables, check=False)
     os.close(write)
-    assert done.returncode == 0 and b"1 rows: 1 SAME" in done.stdout
+    assert done.returncode == 0 and b"1 row: 1 SAME" in done.stdout
     assert verdicts(json.loads(report.read_text())) == {ROW: "SAME"}
 
 
