@@ -26,6 +26,19 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::ranges::any_of(names, [&](const std::string& known) { return same(known, name); });
 }
 
+// A device's name without the vendor's, which old drivers leave out.
+std::string_view without_vendor(std::string_view name) {
+  constexpr std::string_view vendor = "NVIDIA ";
+  return same(name.substr(0, vendor.size()), vendor) ? name.substr(vendor.size()) : name;
+}
+
+// Whether CUDA or nvidia-smi calls a device of the sheet so.
+bool is_model(const DeviceSpec& sheet, std::string_view name) {
+  return std::ranges::any_of(sheet.match_names, [&](std::string_view known) {
+    return same(without_vendor(known), without_vendor(name));
+  });
+}
+
 const DeviceSpec* find(auto&& condition) {
   const auto found = std::ranges::find_if(data_sheets(), condition);
   return found == data_sheets().end() ? nullptr : &*found;
@@ -58,7 +71,7 @@ const std::vector<DeviceSpec>& data_sheets() {
 
 const DeviceSpec* find_data_sheet(std::string_view name) {
   return find([&](const DeviceSpec& sheet) {
-    return same(sheet.name, name) || contains(sheet.aliases, name);
+    return same(sheet.name, name) || contains(sheet.aliases, name) || is_model(sheet, name);
   });
 }
 
@@ -90,7 +103,7 @@ DeviceSpec open_data_sheet(const std::string& name) {
 const DeviceSpec* match_data_sheet(std::string_view device_name, std::string_view pci_id) {
   if (device_name.find(" MIG ") != std::string_view::npos) return nullptr;
   const DeviceSpec* by_name =
-      find([&](const DeviceSpec& sheet) { return contains(sheet.match_names, device_name); });
+      find([&](const DeviceSpec& sheet) { return is_model(sheet, device_name); });
   if (by_name != nullptr) return by_name;
   return find([&](const DeviceSpec& sheet) { return contains(sheet.pci_ids, pci_id); });
 }

@@ -83,7 +83,8 @@ struct DeviceSpec {
 // Returns all sheets of roofline/devices, sorted by name. The binary contains them.
 const std::vector<DeviceSpec>& data_sheets();
 
-// Finds a sheet by name or alias and ignores case. Returns null if there is none.
+// Finds a sheet by its name or alias, or by the name of a device as nvidia-smi prints it, with or
+// without NVIDIA before it. Ignores case. Returns null if there is none.
 const DeviceSpec* find_data_sheet(std::string_view name);
 
 // Returns the names of all sheets for error messages: "a100-80-sxm, b200, ...".
@@ -92,8 +93,7 @@ std::string data_sheet_names();
 // Returns "nearest: h200; " for the name or alias that is most like `name`; empty if none is.
 std::string nearest_data_sheet(std::string_view name);
 
-// Returns the sheet that a name, an alias or the path of a sheet's file stands for. Throws
-// UsageError.
+// Returns the sheet that such a name or the path of a sheet's file stands for. Throws UsageError.
 DeviceSpec open_data_sheet(const std::string& name);
 
 // Finds the sheet of a device in this machine by the whole name, else by the PCI id. Returns null

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from ridgebench.command_line import ROOT
-from ridgebench.files import ResultsError, read
+from ridgebench.files import ResultsError, read, wrong
 from ridgebench.records import clean
 from ridgebench.roofs import TF32_PRODUCTS
 
@@ -51,20 +51,21 @@ def parse_sheet(path: Path) -> Sheet:
             peaks=peaks,
         )
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
-        raise ResultsError(f"{path}: not a data sheet: {type(error).__name__} {error}") from None
+        raise ResultsError(f"{path}: not a data sheet: {wrong(error)}") from None
 
 
 def names(path: Path) -> list[str]:
-    """The names of a sheet: its file's and its aliases."""
+    """The names of a sheet: its file's, its aliases, and those that nvidia-smi prints for its devices, with and without NVIDIA."""
     try:
-        aliases = json.loads(read(path)).get("aliases", [])
-    except (ValueError, AttributeError):
-        aliases = []  # parse_sheet() reports what is wrong when the sheet is used
-    return [path.stem, *map(str, aliases)]
+        sheet = json.loads(read(path))
+        others = [*sheet.get("aliases", []), *sheet.get("match", {}).get("names", [])]
+    except (ValueError, AttributeError, TypeError):
+        others = []  # parse_sheet() reports what is wrong when the sheet is used
+    return [path.stem, *(form for name in map(str, others) for form in (name, name.removeprefix("NVIDIA ")))]
 
 
 def find_sheet(name: str) -> Sheet:
-    """The sheet of this name or alias (in any case), or of the path of a sheet's file. Raises ResultsError."""
+    """The sheet of one of these names (in any case), or of the path of a sheet's file. Raises ResultsError."""
     paths = {known.lower(): path for path in sorted(FOLDER.glob("*.json")) for known in names(path)}
     if name.lower() in paths:
         return parse_sheet(paths[name.lower()])

@@ -54,6 +54,19 @@ TEST(DataSheets, AreFoundByNameAndAliasInAnyCase) {
         std::pair("orin", "jetson-agx-orin"), std::pair("V5E", "tpu-v5e")}) {
     EXPECT_EQ(find_data_sheet(alias), find_data_sheet(name)) << alias;
   }
+  // The name that nvidia-smi prints, with or without the vendor.
+  for (const char* model : {"NVIDIA H100 80GB HBM3", "h100 80gb hbm3", "nvidia h100 80GB HBM3"}) {
+    EXPECT_EQ(find_data_sheet(model), find_data_sheet("h100-sxm")) << model;
+    EXPECT_EQ(match_data_sheet(model, ""), find_data_sheet("h100-sxm")) << model;
+  }
+  for (const DeviceSpec& sheet : data_sheets()) {
+    for (const std::string& model : sheet.match_names) {
+      EXPECT_EQ(find_data_sheet(model), &sheet) << model;
+      EXPECT_EQ(match_data_sheet(model, ""), &sheet) << model;
+    }
+  }
+  EXPECT_EQ(find_data_sheet("NVIDIA A100-SXM4-40GB MIG 1g.5gb"), nullptr);
+  EXPECT_EQ(find_data_sheet("NVIDIA"), nullptr);
   EXPECT_EQ(find_data_sheet("h101"), nullptr);
   EXPECT_EQ(find_data_sheet(""), nullptr);
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from ridgebench.data_sheets import find_sheet
+from ridgebench.data_sheets import FOLDER, find_sheet, names
 from ridgebench.files import ResultsError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -162,3 +162,18 @@ def test_what_never_ends_is_no_sheet(kind, tmp_path):
     os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
     with pytest.raises(ResultsError, match="is no regular file"):
         find_sheet(str(path))
+
+
+@pytest.mark.parametrize(
+    ("model", "sheet"),
+    [("NVIDIA H100 80GB HBM3", "h100-sxm"), ("A100-SXM4-40GB", "a100-40-sxm"), ("nvidia a100-sxm4-40gb", "a100-40-sxm"), ("H200", "h200")],
+)
+def test_the_name_that_nvidia_smi_prints_is_a_device(model, sheet):
+    assert find_sheet(model).name == sheet
+
+
+def test_both_halves_know_the_same_names():
+    for path in sorted(FOLDER.glob("*.json")):
+        for name in names(path):
+            assert find_sheet(name).name == path.stem
+            assert answer("info", "--on", name)["name"] == path.stem
