@@ -1,6 +1,7 @@
 #include "kernels/common/operation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "kernels/common/ceil_div.hpp"
+#include "kernels/common/error.hpp"
 
 namespace ridgebench {
 namespace {
@@ -85,6 +87,28 @@ void View::read(std::int64_t first, std::span<double> out) const {
       std::copy_n(static_cast<const std::int32_t*>(data) + first, out.size(), out.data());
       break;
   }
+}
+
+FormatPair parse_format(std::string_view text, std::span<const Operation* const> operations) {
+  std::vector<std::string> allowed;
+  for (const Operation* operation : operations) {
+    for (const FormatPair format : operation->formats) {
+      if (std::ranges::find(allowed, format.name()) == allowed.end()) {
+        allowed.push_back(format.name());
+      }
+    }
+  }
+  std::string named(text);
+  try {
+    const FormatPair format = parse_format_pair(text);
+    named = format.name();
+    if (std::ranges::find(allowed, named) != allowed.end()) return format;
+  } catch (const UsageError&) {  // a name that no operation has
+  }
+  const bool one = operations.size() == 1;
+  throw UsageError(fmt::format("{} no format {}; allowed: {}",
+                               one ? operations.front()->name + " has" : "the operations have",
+                               named.empty() ? "''" : named, fmt::join(allowed, ", ")));
 }
 
 Shape unit_shape(const Operation& operation) {

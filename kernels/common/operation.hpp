@@ -148,6 +148,9 @@ struct Operation {
 // Reads the text form of a shape of the operation. Throws UsageError.
 Shape parse_shape(std::string_view text, const Operation& operation);
 
+// Reads a format that one of the operations has. Throws UsageError that lists theirs.
+FormatPair parse_format(std::string_view text, std::span<const Operation* const> operations);
+
 // The shape whose sizes are all 1, with the defaults of the attributes.
 Shape unit_shape(const Operation& operation);
 

@@ -24,7 +24,8 @@ std::int64_t parse_size(std::string_view dimension, std::string_view text) {
 
 // "a:1/b:2" -> {{"a","1"},{"b","2"}}. A number without a name is the size of every dimension, so
 // that it stands alone or beside a layout: "4096/layout:nn" -> {{"","4096"},{"layout","nn"}}.
-std::vector<std::pair<std::string_view, std::string_view>> split(std::string_view text) {
+std::vector<std::pair<std::string_view, std::string_view>> split(
+    std::string_view text, std::span<const std::string> dimensions) {
   std::vector<std::pair<std::string_view, std::string_view>> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('/', begin), text.size());
@@ -36,7 +37,9 @@ std::vector<std::pair<std::string_view, std::string_view>> split(std::string_vie
       continue;
     }
     if (colon == std::string_view::npos || colon == 0) {
-      throw UsageError(fmt::format("'{}' in a shape is not of the form name:size", part));
+      throw UsageError(fmt::format(
+          "'{}' in a shape is not of the form name:size; allowed: 64 for every size, or {}:64",
+          part, fmt::join(dimensions, ":64/")));
     }
     const std::string_view label = part.substr(0, colon);
     if (std::ranges::any_of(parts, [&](const auto& other) { return other.first == label; })) {
@@ -63,7 +66,7 @@ std::string names_of(const std::vector<Shape::Attribute>& attributes) {
 
 // Says why a dimension that other libraries have is none here.
 std::string_view why_not(std::string_view label) {
-  if (label == "batch") return "; a launch is one product, without a batch";
+  if (label == "batch" || label == "b") return "; a launch is one product, without a batch";
   if (label.starts_with("ld")) return "; rows are contiguous, so that no leading dimension exists";
   return "";
 }
@@ -123,7 +126,7 @@ Shape parse_shape(std::string_view text, std::span<const std::string> dimensions
   std::vector<Shape::Dimension> sizes;
   std::optional<Layout> layout;
   if (has_layout) layout = Layout::nt;
-  for (const auto& [label, value] : split(text)) {
+  for (const auto& [label, value] : split(text, dimensions)) {
     if (label == "layout" && has_layout) {
       layout = parse<Layout>(value);
     } else if (const auto attribute =

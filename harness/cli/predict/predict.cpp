@@ -1,10 +1,8 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <ranges>
 #include <string_view>
 
 #include "harness/base/printable.hpp"
@@ -33,13 +31,8 @@ struct PredictOptions {
 };
 
 FormatPair format_of(const Operation& operation, const std::string& text) {
-  const FormatPair format = parse_format_pair(text);
-  if (std::ranges::find(operation.formats, format) == operation.formats.end()) {
-    const auto names = operation.formats | std::views::transform(&FormatPair::name);
-    throw UsageError(fmt::format("{} has no format {}; allowed: {}", operation.name, format.name(),
-                                 fmt::join(names, ", ")));
-  }
-  return format;
+  const Operation* const one = &operation;
+  return parse_format(text, {&one, 1});
 }
 
 const Operation& operation_of(const std::string& name) {

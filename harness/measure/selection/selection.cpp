@@ -11,17 +11,6 @@
 namespace ridgebench {
 namespace {
 
-// Throws UsageError if no operation in question has the format.
-void require_format(FormatPair format, std::span<const Operation* const> operations) {
-  std::set<std::string> allowed;
-  for (const Operation* operation : operations) {
-    for (const FormatPair one : operation->formats) allowed.insert(one.name());
-  }
-  if (allowed.contains(format.name())) return;
-  reject_name("format", format.name(),
-              std::vector<std::string_view>(allowed.begin(), allowed.end()));
-}
-
 // Throws UsageError if no operation in question has the technique.
 void require_technique(const std::string& name, std::span<const Operation* const> operations,
                        const Registry& registry) {
@@ -61,8 +50,7 @@ Selection::Selection(const CaseNames& names, const Registry& registry) {
     if (!operation->ceiling && has(*operation)) chosen.push_back(operation.get());
   }
   for (const std::string& text : names.formats) {
-    formats_.push_back(parse_format_pair(text));
-    require_format(formats_.back(), chosen);
+    formats_.push_back(parse_format(text, chosen));
   }
   for (const std::string& name : names.techniques) {
     require_technique(name, chosen, registry);
@@ -76,9 +64,8 @@ void Selection::add_shapes(const std::string& line, const Registry& registry) {
   if (!operations_.empty() && !operations_.contains(operation.name)) return;
   NamedShape named;
   if (parsed.format) {
-    named.format = parse_format_pair(*parsed.format);
     const Operation* one = &operation;
-    require_format(*named.format, {&one, 1});
+    named.format = parse_format(*parsed.format, {&one, 1});
   }
   std::vector<NamedShape>& all = shapes_[std::string(operation.name)];
   for (const std::string& text : expand_shape(parsed.shape)) {

@@ -10,7 +10,7 @@ import numpy as np
 from ridgebench.kernels.library import KernelError, storage
 
 TORCH = {"fp32": "float32", "tf32": "float32", "tf32x3": "float32", "fp16": "float16", "bf16": "bfloat16",
-         "fp8_e4m3": "float8_e4m3fn", "fp8_e5m2": "float8_e5m2"}
+         "fp8_e4m3": "float8_e4m3fn", "fp8_e5m2": "float8_e5m2", "fp64": "float64", "int8": "int8"}
 
 
 def numpy_array(pointer: int, number_format: str, shape: Sequence[int], written: bool) -> np.ndarray:

@@ -105,7 +105,7 @@ def library() -> Any:
 
 
 STORAGE = {"fp32": np.float32, "tf32": np.float32, "tf32x3": np.float32, "fp16": np.float16, "bf16": np.uint16,
-           "fp8_e4m3": np.uint8, "fp8_e5m2": np.uint8}
+           "fp8_e4m3": np.uint8, "fp8_e5m2": np.uint8, "fp64": np.float64, "int8": np.int8}
 
 
 def storage(number_format: str) -> Any:
@@ -117,15 +117,15 @@ def storage(number_format: str) -> Any:
 
 
 def decode(bits: np.ndarray, number_format: str) -> np.ndarray:
-    """The numbers, in float32, that an array of a format's bits holds (bf16: uint16, fp8: uint8)."""
+    """The numbers, in float32, that an array of a format's bits holds (bf16: uint16, fp8: uint8); fp64 in float64."""
     bits = np.ascontiguousarray(bits, storage(number_format))
     numbers = np.empty(bits.shape, np.float64)
     check(library().ridgebench_decode(number_format.encode(), bits.ctypes.data, bits.size, numbers.ctypes.data))
-    return numbers.astype(np.float32)
+    return numbers if number_format == "fp64" else numbers.astype(np.float32)
 
 
 def encode(numbers: np.ndarray, number_format: str) -> np.ndarray:
-    """The bits of numbers, rounded to float32 and then to the format as the hardware rounds."""
+    """The bits of numbers, rounded to float32 (not for fp64) and then to the format as the hardware rounds."""
     numbers = np.ascontiguousarray(numbers, np.float64)
     bits = np.empty(numbers.shape, storage(number_format))
     check(library().ridgebench_encode(number_format.encode(), numbers.ctypes.data, numbers.size, bits.ctypes.data))

@@ -86,6 +86,9 @@ TEST(Shape, AttributesAreNumbersWithDefaults) {
 
 TEST(Shape, RefusesWhatTheOperationDoesNotHave) {
   EXPECT_EQ(shape_refusal("q:4"), "unknown dimension 'q'; this operation has m, n, k, layout");
+  EXPECT_EQ(shape_refusal("b:8/m:4/n:4/k:4"),
+            "unknown dimension 'b'; this operation has m, n, k, layout; a launch is one product, "
+            "without a batch");
   EXPECT_EQ(shape_refusal("m:4", kVector), "unknown dimension 'm'; this operation has n");
   EXPECT_EQ(shape_refusal("n:4/layout:nt", kVector),
             "unknown dimension 'layout'; this operation has n");
@@ -98,14 +101,18 @@ TEST(Shape, RefusesWhatTheOperationDoesNotHave) {
 }
 
 TEST(Shape, RefusesWhatIsNotAShape) {
-  EXPECT_EQ(shape_refusal(""), "'' in a shape is not of the form name:size");
-  EXPECT_EQ(shape_refusal("x4096"), "'x4096' in a shape is not of the form name:size");
-  EXPECT_EQ(shape_refusal("m:4/n:4/k:4/4"), "'4' in a shape is not of the form name:size");
+  const std::string allowed = "; allowed: 64 for every size, or m:64/n:64/k:64";
+  EXPECT_EQ(shape_refusal(""), "'' in a shape is not of the form name:size" + allowed);
+  EXPECT_EQ(shape_refusal("x4096"), "'x4096' in a shape is not of the form name:size" + allowed);
+  EXPECT_EQ(shape_refusal("8x64x64"),
+            "'8x64x64' in a shape is not of the form name:size" + allowed);
+  EXPECT_EQ(shape_refusal("m:4/n:4/k:4/4"),
+            "'4' in a shape is not of the form name:size" + allowed);
   EXPECT_EQ(shape_refusal("4/m:4/n:4/k:4"),
             "shape '4/m:4/n:4/k:4' has sizes beside a number that stands for all of them");
-  EXPECT_EQ(shape_refusal(":4096"), "':4096' in a shape is not of the form name:size");
-  EXPECT_EQ(shape_refusal("n:4/"), "'' in a shape is not of the form name:size");
-  EXPECT_EQ(shape_refusal("m:4//k:4"), "'' in a shape is not of the form name:size");
+  EXPECT_EQ(shape_refusal(":4096"), "':4096' in a shape is not of the form name:size" + allowed);
+  EXPECT_EQ(shape_refusal("n:4/"), "'' in a shape is not of the form name:size" + allowed);
+  EXPECT_EQ(shape_refusal("m:4//k:4"), "'' in a shape is not of the form name:size" + allowed);
   EXPECT_EQ(shape_refusal("n:4/n:5"), "'n' is given twice in shape 'n:4/n:5'");
   EXPECT_EQ(shape_refusal("layout:nt/n:4/layout:nn"),
             "'layout' is given twice in shape 'layout:nt/n:4/layout:nn'");

@@ -80,8 +80,15 @@ TEST_F(SelectionTest, UnknownNamesAreRefusedWithTheNearest) {
   refuses({.operations = {"relu"}, .techniques = {"packed"}},
           HasSubstr("unknown technique 'packed'"));
   refuses({.formats = {"fp7"}}, HasSubstr("fp7"));
-  refuses({.operations = {"relu"}, .formats = {"tf32"}}, HasSubstr("unknown format 'tf32'"));
-  refuses({.shapes = {"relu 4 tf32"}}, HasSubstr("unknown format 'tf32'"));
+  refuses({.operations = {"relu"}, .formats = {"tf32"}},
+          HasSubstr("relu has no format tf32; allowed: fp32, fp16"));
+  refuses({.shapes = {"relu 4 tf32"}}, HasSubstr("relu has no format tf32"));
+  refuses({.operations = {"matmul"}, .formats = {"int8"}},
+          AllOf(HasSubstr("matmul has no format int8; allowed: fp32"), Not(HasSubstr("fp64"))));
+  refuses({.operations = {"matmul"}, .formats = {"mxfp4"}},
+          AllOf(HasSubstr("matmul has no format mxfp4"), Not(HasSubstr("fp64"))));
+  refuses({.formats = {"fp64"}},
+          AllOf(HasSubstr("the operations have no format fp64"), HasSubstr("fp8_e4m3xfp8_e5m2")));
 }
 
 TEST_F(SelectionTest, WhatIsNoDimensionIsRefusedWithTheReason) {
