@@ -10,8 +10,21 @@
 namespace ridgebench {
 namespace {
 
+// "attention", "recurrent states", or both.
+std::string mixers_of(const Transformer& model) {
+  if (model.recurrences.empty()) return "attention";
+  return model.attentions.empty() ? "recurrent states" : "attention, recurrent states";
+}
+
 void add_phase_notes(const Transformer& model, bool training, std::vector<std::string>& notes) {
   if (training) {
+    const bool indexed = std::ranges::any_of(
+        model.attentions, [](const Attention& a) { return a.indexer.has_value(); });
+    notes.push_back(fmt::format(
+        "a step is forward and backward of the linear layers, {} and lm_head; not counted are the "
+        "optimizer's update, recomputed activations, the embedding's look-up and gradient, the "
+        "loss{} and communication",
+        mixers_of(model), indexed ? ", the backward pass of the indexer" : ""));
     notes.push_back(
         fmt::format("`ridgebench plan memory --parameters {:.0f}` counts the memory of training",
                     parameters(model)));

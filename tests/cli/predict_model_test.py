@@ -81,6 +81,11 @@ def test_training_has_three_products_for_each_linear_layer():
         "dW": {"m": 3072, "n": 768, "k": 8192, "layout": "tn"},
     }
     assert any("plan memory --parameters 124318464" in note for note in reply["notes"])
+    [left_out] = [note for note in reply["notes"] if "not counted are" in note]
+    for part in ("optimizer's update", "recomputed activations", "the embedding's look-up and gradient", "the loss", "communication"):
+        assert part in left_out
+    assert {r["pass"] for r in phase["operations"] if r["name"] == "scores"} == {"forward", "backward"}
+    assert not any("not counted are" in note for note in model("gpt-2")["notes"])
     ok = ridgebench("plan", "memory", "--parameters", "124318464")
     assert ok.returncode == OK
 
