@@ -249,3 +249,10 @@ def test_a_costly_reference_is_computed_for_few_buffer_sets(tmp_path):
     # Three for the sets and two for a probe, and as many in each of three turns of a second look.
     assert len(calls) <= 4 * 5
     assert "few_probes" in row.flags
+
+
+def test_every_format_that_a_message_offers_is_served(tmp_path):
+    copied = operation("copied", "x[n] -> y[n]", lambda x: x, flops=1, formats=["fp64", "int8"])
+    rows = measure([kernel(copied, name="copy")(lambda x, y: np.copyto(y, x))], "n:7", out=tmp_path / "run", **SMALL)
+    assert {row.format: row.status for row in rows if row.role == "kernel"} == {"fp64": "ok", "int8": "ok"}
+    assert decode(encode([0.1], "fp64"), "fp64")[0] == 0.1
