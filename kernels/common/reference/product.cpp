@@ -116,6 +116,7 @@ class Product {
           terms[at] *= b_by_rows_ ? b_[(first + p) * n_ + column] : right[at];
         }
       });
+      out[i].value *= sign(column);
     }
   }
 
